@@ -1,0 +1,492 @@
+//! The buses of the library: what robots, contacts and solvers say to one another.
+
+use legwork_block::{Arg, BusField, BusView, Dim, Leaves, NamedType, Ports, Signal, Type, TypeMaker, bus};
+
+/// `State(robot)`: configuration and velocity of one robot, the two things everything else is a
+/// function of.
+///
+/// | field | shape | unit | meaning |
+/// |---|---|---|---|
+/// | `q`  | nq | m, 1, rad | base position, base quaternion (w, x, y, z), joint positions |
+/// | `nu` | nv | m/s, rad/s | base velocity in world axes, base angular velocity in world axes, joint velocities |
+///
+/// Parts have names of their own: `base.position`, `base.orientation`, `base.velocity`,
+/// `base.angular_velocity` (floating base), `s`, `s_dot`.
+#[derive(Clone)]
+pub struct StateBus {
+    ty: Type,
+}
+
+/// A state, read.
+#[derive(Clone, Copy)]
+pub struct State<'a> {
+    /// Configuration.
+    pub q: &'a [f64],
+    /// Velocity.
+    pub nu: &'a [f64],
+}
+
+/// Dimensions of a robot, fixed or to be inferred.
+#[derive(Debug, Clone)]
+pub struct RobotDims {
+    /// Numbers in the configuration.
+    pub nq: Dim,
+    /// Numbers in the velocity.
+    pub nv: Dim,
+    /// Joints.
+    pub n: Dim,
+}
+
+impl RobotDims {
+    /// The dimensions of the named robot.
+    pub fn of(ports: &Ports<'_>, robot: &str) -> Self {
+        let fact = |name: &str| Dim::fixed(ports.fact(robot, name).unwrap_or(0));
+        Self { nq: fact("nq"), nv: fact("nv"), n: fact("n") }
+    }
+
+    /// The dimensions of a robot that inference finds; the base may be floating or fixed.
+    pub fn any(ports: &mut Ports<'_>) -> Self {
+        Self { nq: ports.dim(), nv: ports.dim(), n: ports.dim() }
+    }
+}
+
+impl StateBus {
+    /// The state of the robot `robot`.
+    pub fn of(ports: &Ports<'_>, robot: &str) -> Self {
+        let dims = RobotDims::of(ports, robot);
+        Self { ty: state_type(Arg::Name(robot.to_owned()), &dims) }
+    }
+
+    /// The state of a robot that inference finds, with dimensions `dims`.
+    pub fn any(robot: Arg, dims: &RobotDims) -> Self {
+        Self { ty: state_type(robot, dims) }
+    }
+}
+
+fn state_type(robot: Arg, dims: &RobotDims) -> Type {
+    let fields = vec![
+        BusField::new("q", Type::Vector(dims.nq.clone())).doc("configuration"),
+        BusField::new("nu", Type::Vector(dims.nv.clone())).doc("velocity"),
+    ];
+    let base = dims.nq.clone().plus(-1, &dims.n).known().unwrap_or(7);
+    let view = |name: &str, field, start, len: Dim, unit: Option<&str>, world: bool| BusView {
+        name: name.into(),
+        field,
+        start,
+        len,
+        unit: unit.map(str::to_owned),
+        frame: world.then(|| "world".to_owned()),
+    };
+    let mut views = Vec::new();
+    if base == 7 {
+        views.push(view("base.position", 0, 0, Dim::fixed(3), Some("m"), true));
+        views.push(view("base.orientation", 0, 3, Dim::fixed(4), Some("1"), false));
+        views.push(view("base.velocity", 1, 0, Dim::fixed(3), Some("m/s"), true));
+        views.push(view("base.angular_velocity", 1, 3, Dim::fixed(3), Some("rad/s"), true));
+    }
+    views.push(view("s", 0, base, dims.n.clone(), None, false));
+    views.push(view("s_dot", 1, if base == 7 { 6 } else { 0 }, dims.n.clone(), None, false));
+    bus("State", vec![robot], fields, views)
+}
+
+impl Signal for StateBus {
+    type Ref<'a> = State<'a>;
+    fn ty(&self) -> Type {
+        self.ty.clone()
+    }
+    #[inline]
+    fn read(leaves: Leaves<'_>) -> State<'_> {
+        State { q: leaves.leaf(0), nu: leaves.leaf(1) }
+    }
+}
+
+/// `Dynamics(robot)`: the terms of `M ν̇ + h = Sᵀτ + Jᵀf` at one state.
+///
+/// | field | shape | unit | meaning |
+/// |---|---|---|---|
+/// | `nu` | nv | m/s, rad/s | velocity, handed on from the state |
+/// | `M` | nv × nv | kg, kg m, kg m² | joint-space inertia, reflected rotor inertia included |
+/// | `h` | nv | N, N m | bias force: Coriolis, centrifugal and gravity |
+/// | `factor` | nv × nv | | `C` with `CᵀC = M`, lower triangular, sparse by branches |
+#[derive(Clone)]
+pub struct DynamicsBus {
+    ty: Type,
+}
+
+/// A robot's dynamics, read.
+#[derive(Clone, Copy)]
+pub struct Dynamics<'a> {
+    /// Velocity.
+    pub nu: &'a [f64],
+    /// Joint-space inertia, column by column.
+    pub mass_matrix: &'a [f64],
+    /// Bias force.
+    pub bias_force: &'a [f64],
+    /// Factor of the joint-space inertia, column by column.
+    pub factor: &'a [f64],
+}
+
+/// Leaf of each field of a [`DynamicsBus`].
+pub mod dynamics_leaf {
+    /// `nu`.
+    pub const NU: usize = 0;
+    /// `M`.
+    pub const MASS_MATRIX: usize = 1;
+    /// `h`.
+    pub const BIAS_FORCE: usize = 2;
+    /// `factor`.
+    pub const FACTOR: usize = 3;
+}
+
+impl DynamicsBus {
+    /// The dynamics of the robot `robot`.
+    pub fn of(ports: &Ports<'_>, robot: &str) -> Self {
+        let dims = RobotDims::of(ports, robot);
+        Self { ty: dynamics_type(Arg::Name(robot.to_owned()), &dims.nv) }
+    }
+
+    /// The dynamics of a robot that inference finds, with `nv` velocities.
+    pub fn any(robot: Arg, nv: &Dim) -> Self {
+        Self { ty: dynamics_type(robot, nv) }
+    }
+}
+
+fn dynamics_type(robot: Arg, nv: &Dim) -> Type {
+    let fields = vec![
+        BusField::new("nu", Type::Vector(nv.clone())).doc("velocity"),
+        BusField::new("M", Type::matrix(nv, nv)).doc("joint-space inertia"),
+        BusField::new("h", Type::Vector(nv.clone())).doc("bias force"),
+        BusField::new("factor", Type::matrix(nv, nv)).doc("C with CᵀC = M"),
+    ];
+    bus("Dynamics", vec![robot], fields, Vec::new())
+}
+
+impl Signal for DynamicsBus {
+    type Ref<'a> = Dynamics<'a>;
+    fn ty(&self) -> Type {
+        self.ty.clone()
+    }
+    #[inline]
+    fn read(leaves: Leaves<'_>) -> Dynamics<'_> {
+        Dynamics {
+            nu: leaves.leaf(dynamics_leaf::NU),
+            mass_matrix: leaves.leaf(dynamics_leaf::MASS_MATRIX),
+            bias_force: leaves.leaf(dynamics_leaf::BIAS_FORCE),
+            factor: leaves.leaf(dynamics_leaf::FACTOR),
+        }
+    }
+}
+
+/// `Contact`: one point where a robot can touch the ground.
+///
+/// The contact frame has its axes (t₁, t₂, n) at the point, n out of the ground; on level ground
+/// they are the world's x, y, z. Rows of the Jacobian, velocities and forces of a contact are in
+/// these axes.
+///
+/// | field | shape | unit | meaning |
+/// |---|---|---|---|
+/// | `position` | 3 | m | the point of the robot that is nearest to the ground, world axes |
+/// | `axes` | 3 × 3 | 1 | world_from_contact: columns t₁, t₂, n |
+/// | `gap` | | m | distance to the ground, negative inside |
+/// | `velocity` | 3 | m/s | velocity of the point, contact axes |
+/// | `jacobian` | 3 × nv | | `velocity = jacobian ν` |
+/// | `jacobian_dot_nu` | 3 | m/s² | its acceleration at ν̇ = 0, contact axes |
+#[derive(Clone)]
+pub struct ContactBus {
+    ty: Type,
+}
+
+/// A contact, read.
+#[derive(Clone, Copy)]
+pub struct Contact<'a> {
+    /// The point, world axes.
+    pub position: &'a [f64],
+    /// Columns t₁, t₂, n.
+    pub axes: &'a [f64],
+    /// Distance to the ground.
+    pub gap: f64,
+    /// Velocity of the point, contact axes.
+    pub velocity: &'a [f64],
+    /// 3 × nv, column by column.
+    pub jacobian: &'a [f64],
+    /// Acceleration at ν̇ = 0, contact axes.
+    pub jacobian_dot_nu: &'a [f64],
+}
+
+/// Leaf of each field of a [`ContactBus`].
+pub mod contact_leaf {
+    /// `position`.
+    pub const POSITION: usize = 0;
+    /// `axes`.
+    pub const AXES: usize = 1;
+    /// `gap`.
+    pub const GAP: usize = 2;
+    /// `velocity`.
+    pub const VELOCITY: usize = 3;
+    /// `jacobian`.
+    pub const JACOBIAN: usize = 4;
+    /// `jacobian_dot_nu`.
+    pub const JACOBIAN_DOT_NU: usize = 5;
+    /// Number of leaves.
+    pub const COUNT: usize = 6;
+}
+
+impl ContactBus {
+    /// A contact of a robot with `nv` velocities.
+    pub fn new(nv: &Dim) -> Self {
+        Self { ty: contact_type(nv) }
+    }
+}
+
+fn contact_type(nv: &Dim) -> Type {
+    let fields = vec![
+        BusField::new("position", Type::vector(3)).unit("m").frame("world"),
+        BusField::new("axes", Type::Rotation).doc("columns t1, t2, n in world axes"),
+        BusField::new("gap", Type::Real).unit("m"),
+        BusField::new("velocity", Type::vector(3)).unit("m/s").frame("contact"),
+        BusField::new("jacobian", Type::matrix(3, nv)).frame("contact"),
+        BusField::new("jacobian_dot_nu", Type::vector(3)).unit("m/s^2").frame("contact"),
+    ];
+    bus("Contact", Vec::new(), fields, Vec::new())
+}
+
+impl Signal for ContactBus {
+    type Ref<'a> = Contact<'a>;
+    fn ty(&self) -> Type {
+        self.ty.clone()
+    }
+    #[inline]
+    fn read(leaves: Leaves<'_>) -> Contact<'_> {
+        Contact {
+            position: leaves.leaf(contact_leaf::POSITION),
+            axes: leaves.leaf(contact_leaf::AXES),
+            gap: leaves.leaf(contact_leaf::GAP)[0],
+            velocity: leaves.leaf(contact_leaf::VELOCITY),
+            jacobian: leaves.leaf(contact_leaf::JACOBIAN),
+            jacobian_dot_nu: leaves.leaf(contact_leaf::JACOBIAN_DOT_NU),
+        }
+    }
+}
+
+/// `ContactPoints`: any number of contacts, an array of [`ContactBus`].
+#[derive(Clone)]
+pub struct ContactPointsBus {
+    ty: Type,
+}
+
+/// Contacts, read.
+#[derive(Clone, Copy)]
+pub struct ContactPoints<'a> {
+    leaves: Leaves<'a>,
+}
+
+impl<'a> ContactPoints<'a> {
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.leaves.len() / contact_leaf::COUNT
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.leaves.is_empty()
+    }
+
+    /// Contact `i`.
+    #[inline]
+    pub fn get(&self, i: usize) -> Contact<'a> {
+        let first = i * contact_leaf::COUNT;
+        ContactBus::read(self.leaves.part(first..first + contact_leaf::COUNT))
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = Contact<'a>> + use<'a> {
+        let points = *self;
+        (0..points.len()).map(move |i| points.get(i))
+    }
+}
+
+impl ContactPointsBus {
+    /// `count` contacts of a robot with `nv` velocities.
+    pub fn new(count: &Dim, nv: &Dim) -> Self {
+        Self { ty: Type::array(contact_type(nv), count) }
+    }
+}
+
+impl Signal for ContactPointsBus {
+    type Ref<'a> = ContactPoints<'a>;
+    fn ty(&self) -> Type {
+        self.ty.clone()
+    }
+    #[inline]
+    fn read(leaves: Leaves<'_>) -> ContactPoints<'_> {
+        ContactPoints { leaves }
+    }
+}
+
+/// `ContactProblem`: what every contact solver is given, for k contacts:
+/// `min ½ fᵀ(G + R)f + bᵀf` over forces in the friction cones.
+///
+/// | field | shape | unit | meaning |
+/// |---|---|---|---|
+/// | `inverse_inertia` | 3k × 3k | 1/kg | `G = J M⁻¹ Jᵀ` |
+/// | `bias` | 3k | m/s² | `b`: contact acceleration wanted away by the forces |
+/// | `friction` | k | 1 | Coulomb friction μ |
+/// | `active` | k | 1 | 1 where a force may act, else 0 |
+/// | `compliance` | 3k | m/(N s²) | diagonal of `R` |
+/// | `gap` | k | m | distance to the ground |
+/// | `force_scale` | | N | a typical force |
+/// | `sides` | | 1 | sides of the friction pyramid; 0 for the circular cone |
+/// | `jacobian` | 3k × nv | | `J`, contacts below one another |
+/// | `factor` | nv × nv | | factor of `M`, for solvers that never form G |
+#[derive(Clone)]
+pub struct ContactProblemBus {
+    ty: Type,
+}
+
+/// A contact problem, read.
+#[derive(Clone, Copy)]
+pub struct ContactProblemRef<'a> {
+    /// `G`, column by column.
+    pub inverse_inertia: &'a [f64],
+    /// `b`.
+    pub bias: &'a [f64],
+    /// μ of each contact.
+    pub friction: &'a [f64],
+    /// 1 where a force may act.
+    pub active: &'a [f64],
+    /// Diagonal of `R`.
+    pub compliance: &'a [f64],
+    /// Distances.
+    pub gap: &'a [f64],
+    /// A typical force.
+    pub force_scale: f64,
+    /// Sides of the pyramid; 0 for the circular cone.
+    pub sides: usize,
+    /// `J`, column by column.
+    pub jacobian: &'a [f64],
+    /// Factor of `M`.
+    pub factor: &'a [f64],
+}
+
+/// Leaf of each field of a [`ContactProblemBus`].
+pub mod problem_leaf {
+    /// `inverse_inertia`.
+    pub const INVERSE_INERTIA: usize = 0;
+    /// `bias`.
+    pub const BIAS: usize = 1;
+    /// `friction`.
+    pub const FRICTION: usize = 2;
+    /// `active`.
+    pub const ACTIVE: usize = 3;
+    /// `compliance`.
+    pub const COMPLIANCE: usize = 4;
+    /// `gap`.
+    pub const GAP: usize = 5;
+    /// `force_scale`.
+    pub const FORCE_SCALE: usize = 6;
+    /// `sides`.
+    pub const SIDES: usize = 7;
+    /// `jacobian`.
+    pub const JACOBIAN: usize = 8;
+    /// `factor`.
+    pub const FACTOR: usize = 9;
+}
+
+impl ContactProblemBus {
+    /// The problem of `count` contacts of a world with `nv` velocities.
+    pub fn new(count: &Dim, nv: &Dim) -> Self {
+        Self { ty: problem_type(count, nv) }
+    }
+}
+
+fn problem_type(count: &Dim, nv: &Dim) -> Type {
+    let rows = 3 * count.clone();
+    let fields = vec![
+        BusField::new("inverse_inertia", Type::matrix(&rows, &rows)).unit("1/kg"),
+        BusField::new("bias", Type::vector(&rows)).unit("m/s^2").frame("contact"),
+        BusField::new("friction", Type::vector(count)).unit("1"),
+        BusField::new("active", Type::vector(count)).unit("1"),
+        BusField::new("compliance", Type::vector(&rows)),
+        BusField::new("gap", Type::vector(count)).unit("m"),
+        BusField::new("force_scale", Type::Real).unit("N"),
+        BusField::new("sides", Type::Int),
+        BusField::new("jacobian", Type::matrix(&rows, nv)).frame("contact"),
+        BusField::new("factor", Type::matrix(nv, nv)),
+    ];
+    bus("ContactProblem", Vec::new(), fields, Vec::new())
+}
+
+impl Signal for ContactProblemBus {
+    type Ref<'a> = ContactProblemRef<'a>;
+    fn ty(&self) -> Type {
+        self.ty.clone()
+    }
+    #[inline]
+    fn read(leaves: Leaves<'_>) -> ContactProblemRef<'_> {
+        ContactProblemRef {
+            inverse_inertia: leaves.leaf(problem_leaf::INVERSE_INERTIA),
+            bias: leaves.leaf(problem_leaf::BIAS),
+            friction: leaves.leaf(problem_leaf::FRICTION),
+            active: leaves.leaf(problem_leaf::ACTIVE),
+            compliance: leaves.leaf(problem_leaf::COMPLIANCE),
+            gap: leaves.leaf(problem_leaf::GAP),
+            force_scale: leaves.leaf(problem_leaf::FORCE_SCALE)[0],
+            sides: leaves.leaf(problem_leaf::SIDES)[0] as usize,
+            jacobian: leaves.leaf(problem_leaf::JACOBIAN),
+            factor: leaves.leaf(problem_leaf::FACTOR),
+        }
+    }
+}
+
+/// The types that diagrams may name.
+pub const NAMED_TYPES: [NamedType; 5] = [
+    NamedType {
+        name: "State",
+        max_args: 1,
+        doc: "configuration and velocity of a robot",
+        make: |maker| {
+            let robot = maker.arg(0);
+            let dims = RobotDims {
+                nq: maker.fact(&robot, "nq"),
+                nv: maker.fact(&robot, "nv"),
+                n: maker.fact(&robot, "n"),
+            };
+            state_type(robot, &dims)
+        },
+    },
+    NamedType {
+        name: "Dynamics",
+        max_args: 1,
+        doc: "M, h and a factor of M of a robot at one state",
+        make: |maker| {
+            let robot = maker.arg(0);
+            let nv = maker.fact(&robot, "nv");
+            dynamics_type(robot, &nv)
+        },
+    },
+    NamedType {
+        name: "Contact",
+        max_args: 0,
+        doc: "one point where a robot can touch the ground",
+        make: |maker| contact_type(&maker.dim()),
+    },
+    NamedType {
+        name: "ContactPoints",
+        max_args: 0,
+        doc: "any number of contacts",
+        make: |maker: &mut TypeMaker<'_>| {
+            let (nv, count) = (maker.dim(), maker.dim());
+            Type::array(contact_type(&nv), count)
+        },
+    },
+    NamedType {
+        name: "ContactProblem",
+        max_args: 0,
+        doc: "what a contact solver is given",
+        make: |maker| {
+            let (count, nv) = (maker.dim(), maker.dim());
+            problem_type(&count, &nv)
+        },
+    },
+];

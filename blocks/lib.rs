@@ -1,0 +1,1 @@
+//! The standard block library: one file per block.

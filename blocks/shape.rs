@@ -1,0 +1,139 @@
+//! Shapes of parameters that are a number, a vector or a matrix, and of the signals they fit.
+
+use legwork_block::quantity::Tensor;
+use legwork_block::{Any, In, Invalid, PortNote, Ports, Sizes, Type, Unit, Var};
+use serde::Deserialize;
+use serde::de::value::{Error, F64Deserializer};
+
+/// The parameter 0, as a default.
+pub(crate) fn zero() -> Tensor {
+    number(0.0)
+}
+
+/// The parameter 1, as a default.
+pub(crate) fn one() -> Tensor {
+    number(1.0)
+}
+
+fn number(value: f64) -> Tensor {
+    Tensor::deserialize(F64Deserializer::<Error>::new(value)).expect("a number is a tensor")
+}
+
+/// A signal of the shape `[]`, `[n]` or `[rows, columns]`.
+pub(crate) fn signal(shape: &[usize]) -> Any {
+    Any(match *shape {
+        [n] => Type::vector(n),
+        [rows, columns] => Type::matrix(rows, columns),
+        _ => Type::Real,
+    })
+}
+
+/// Fails if a number of the parameter `name` is infinite.
+pub(crate) fn finite(name: &str, tensor: &Tensor) -> Result<(), Invalid> {
+    match tensor.data().iter().find(|value| !value.is_finite()) {
+        Some(value) => {
+            Err(Invalid::parameter(name, format!("expected finite values, found {value}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// What several parameters of one signal have in common.
+pub(crate) struct Common {
+    /// The shape of those that are not a number; `[]` if all are numbers.
+    pub(crate) shape: Vec<usize>,
+    /// The unit, if one of them carries one.
+    pub(crate) unit: Option<Unit>,
+}
+
+impl Common {
+    /// The shape and unit of the named `parameters`.
+    ///
+    /// # Errors
+    /// If two shapes or two units differ.
+    pub(crate) fn of(parameters: &[(&str, &Tensor)]) -> Result<Self, Invalid> {
+        let mut unit: Option<Unit> = None;
+        for &(name, tensor) in parameters {
+            match (unit, tensor.unit()) {
+                (Some(known), Some(found)) if !known.agrees(found) => {
+                    let message = format!("expected the unit {known}, found {found}");
+                    return Err(Invalid::parameter(name, message));
+                }
+                (known, found) => unit = known.or(found),
+            }
+        }
+        Ok(Self { shape: Self::shape(parameters)?, unit })
+    }
+
+    /// The shape of the named `parameters`, whose units may differ. A number stands for every
+    /// element of the others' shape.
+    ///
+    /// # Errors
+    /// If two shapes differ.
+    pub(crate) fn shape(parameters: &[(&str, &Tensor)]) -> Result<Vec<usize>, Invalid> {
+        let mut shape: &[usize] = &[];
+        for &(name, tensor) in parameters {
+            match (shape, tensor.shape()) {
+                ([], found) => shape = found,
+                (_, []) => {}
+                (known, found) if known == found => {}
+                (known, found) => {
+                    let message = format!("expected the shape {known:?}, found {found:?}");
+                    return Err(Invalid::parameter(name, message));
+                }
+            }
+        }
+        Ok(shape.to_vec())
+    }
+
+    /// The numbers of `tensor`, repeated if it is a number and the shape is not.
+    pub(crate) fn spread(&self, tensor: &Tensor) -> Vec<f64> {
+        spread(tensor, self.shape.iter().product())
+    }
+}
+
+/// The numbers of `tensor`, or its one number `len` times.
+pub(crate) fn spread(tensor: &Tensor, len: usize) -> Vec<f64> {
+    match tensor.shape() {
+        [] => vec![tensor.data()[0]; len],
+        _ => tensor.data().to_vec(),
+    }
+}
+
+/// The signal of a state that starts at `initial`; of a type that inference finds, without it.
+pub(crate) fn state_signal(
+    initial: Option<&Tensor>,
+    ports: &mut Ports<'_>,
+) -> Result<Any, Invalid> {
+    match initial {
+        Some(initial) => {
+            finite("initial", initial)?;
+            Ok(signal(initial.shape()))
+        }
+        None => Ok(Any::var(ports.var())),
+    }
+}
+
+/// The `len` numbers that a state starts with: zeros without `initial`.
+pub(crate) fn initial_state(initial: Option<&Tensor>, len: usize) -> Vec<f64> {
+    initial.map_or_else(|| vec![0.0; len], |initial| spread(initial, len))
+}
+
+/// Notes the unit of a port: `unit` if it is known, otherwise that of all ports with `var`.
+pub(crate) fn note_unit(mut note: PortNote<'_>, unit: Option<Unit>, var: Var) {
+    match unit {
+        Some(unit) => note.unit(&unit.to_string()),
+        None => note.same_unit(var),
+    };
+}
+
+/// Fails if an input whose type inference found is a bus or an array.
+pub(crate) fn expect_numbers(sizes: &Sizes<'_>, input: In<Any>) -> Result<(), Invalid> {
+    match sizes.input_leaves(input) {
+        1 => Ok(()),
+        parts => Err(Invalid::new(format!(
+            "expected a number, a vector or a matrix, found a signal of {parts} parts"
+        ))
+        .hint("select a field by its path")),
+    }
+}

@@ -1,0 +1,416 @@
+//! The trait that every block implements, and what its functions are given.
+
+use std::any::Any;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::fault::{Invalid, Outcome};
+use crate::ports::Ports;
+use crate::report::Report;
+use crate::signal::{Feed, In, Leaves, OptionalIn, Out, PortTable, Shared, Signal};
+use crate::types::Dim;
+
+/// A block: an immutable struct of parameters. The engine owns all that changes.
+///
+/// `plan` runs once when the diagram is compiled and declares ports, state, rate and guards. All
+/// other functions see (plan, time, inputs, state) and never allocate.
+///
+/// | associated type | what it holds | part of a snapshot |
+/// |---|---|---|
+/// | `Plan`    | handles and everything computed once from parameters | no |
+/// | `State`   | discrete state: whatever shapes the future | yes |
+/// | `Memo`    | what the major-step `output` found, for the `update` of the same step | yes |
+/// | `Scratch` | memory that never shapes the future | no |
+///
+/// A block without state implements [`Pure`] instead.
+pub trait Block: Send + Sync + Sized + 'static {
+    /// Name in diagrams, CamelCase.
+    const KIND: &'static str;
+    /// Handles and constants.
+    type Plan: Send + Sync + 'static;
+    /// Discrete state.
+    type State: Clone + Send + Serialize + DeserializeOwned + 'static;
+    /// From `output` to `update` of one major step.
+    type Memo: Clone + Default + Send + 'static;
+    /// Work memory.
+    type Scratch: Send + 'static;
+
+    /// Declares ports, state, rate and guards.
+    ///
+    /// # Errors
+    /// If the parameters do not fit together, or not to the robot or file that they name.
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid>;
+
+    /// The discrete state at t = 0.
+    fn state(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Self::State;
+
+    /// The work memory.
+    fn scratch(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Self::Scratch;
+
+    /// The memo, sized so that `output` can fill it without allocating.
+    fn memo(&self, _plan: &Self::Plan, _sizes: &Sizes<'_>) -> Self::Memo {
+        Self::Memo::default()
+    }
+
+    /// Empties the memo when a major step begins; a memo that owns memory keeps it here.
+    fn clear_memo(&self, memo: &mut Self::Memo) {
+        *memo = Self::Memo::default();
+    }
+
+    /// Checks what only the inferred sizes can tell.
+    ///
+    /// # Errors
+    /// If a parameter's length does not fit a port's.
+    fn check(&self, _plan: &Self::Plan, _sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        Ok(())
+    }
+
+    /// Writes the continuous state at t = 0 into `x`, which holds zeros and unit quaternions.
+    fn initial(&self, _plan: &Self::Plan, _sizes: &Sizes<'_>, _x: &mut [f64]) {}
+
+    /// Computes the outputs of one group. Pure: no state is written.
+    ///
+    /// # Errors
+    /// A fault, if the numbers went wrong.
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome;
+
+    /// Advances the discrete state: `xd⁺ = f(t, x, u)`.
+    ///
+    /// # Errors
+    /// A fault, if the numbers went wrong.
+    fn update(&self, _plan: &Self::Plan, _cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        Ok(())
+    }
+
+    /// Writes the rate of the continuous state (the acceleration, for second-order state).
+    ///
+    /// # Errors
+    /// A fault, if the numbers went wrong.
+    fn derivative(&self, _plan: &Self::Plan, _cx: &mut DerivativeCx<'_, Self>) -> Outcome {
+        Ok(())
+    }
+
+    /// Writes the guards' values.
+    fn guard(&self, _plan: &Self::Plan, _cx: &mut GuardCx<'_, Self>) {}
+
+    /// Resets state after guards fired: `x⁺ = r(x⁻)`, from the outputs before any reset.
+    ///
+    /// # Errors
+    /// A fault, if the numbers went wrong.
+    fn reset(&self, _plan: &Self::Plan, _cx: &mut ResetCx<'_, Self>) -> Outcome {
+        Ok(())
+    }
+
+    /// Reports metrics and counts at the end of a run.
+    fn report(&self, _plan: &Self::Plan, _state: &Self::State, _report: &mut Report) {}
+}
+
+/// A block without state: its outputs are a function of its inputs.
+pub trait Pure: Send + Sync + Sized + 'static {
+    /// Name in diagrams, CamelCase.
+    const KIND: &'static str;
+    /// Handles and constants.
+    type Plan: Send + Sync + 'static;
+
+    /// Declares ports.
+    ///
+    /// # Errors
+    /// If the parameters do not fit together, or not to the robot or file that they name.
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid>;
+
+    /// Checks what only the inferred sizes can tell.
+    ///
+    /// # Errors
+    /// If a parameter's length does not fit a port's.
+    fn check(&self, _plan: &Self::Plan, _sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        Ok(())
+    }
+
+    /// Computes the outputs.
+    ///
+    /// # Errors
+    /// A fault, if the numbers went wrong.
+    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome;
+}
+
+impl<P: Pure> Block for P {
+    const KIND: &'static str = P::KIND;
+    type Plan = P::Plan;
+    type State = ();
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+        Pure::plan(self, ports)
+    }
+
+    fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        Pure::check(self, plan, sizes)
+    }
+
+    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) {}
+
+    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
+
+    #[inline]
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        Pure::output(self, plan, &cx.inputs, &mut cx.outputs)
+    }
+}
+
+/// What inference found, for a block to size its memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Sizes<'a> {
+    pub(crate) vars: &'a [usize],
+    pub(crate) inputs: &'a PortTable,
+    pub(crate) outputs: &'a PortTable,
+}
+
+impl<'a> Sizes<'a> {
+    /// The sizes of a block: the values of its dimension variables, and its ports' slots.
+    pub fn new(vars: &'a [usize], inputs: &'a PortTable, outputs: &'a PortTable) -> Self {
+        Self { vars, inputs, outputs }
+    }
+
+    /// The value of a dimension that the block declared.
+    ///
+    /// # Panics
+    /// If the dimension is negative or not of this block.
+    pub fn dim(&self, dim: &Dim) -> usize {
+        let value: i64 = dim.constant
+            + dim.terms.iter().map(|&(c, var)| c * self.vars[var.0 as usize] as i64).sum::<i64>();
+        usize::try_from(value).unwrap_or_else(|_| panic!("dimension {dim} = {value} is negative"))
+    }
+
+    /// How many numbers an input carries, 0 if it is not connected.
+    pub fn input<S>(&self, input: In<S>) -> usize {
+        self.inputs.port(input.port as usize).iter().map(|slot| slot.len as usize).sum()
+    }
+
+    /// How many numbers an optional input carries, `None` if it is not connected.
+    pub fn optional<S>(&self, input: OptionalIn<S>) -> Option<usize> {
+        let slots = self.inputs.port(input.port as usize);
+        (!slots.is_empty()).then(|| slots.iter().map(|slot| slot.len as usize).sum())
+    }
+
+    /// How many leaves an input has.
+    pub fn input_leaves<S>(&self, input: In<S>) -> usize {
+        self.inputs.port(input.port as usize).len()
+    }
+
+    /// How many numbers an output carries.
+    pub fn output<S>(&self, output: Out<S>) -> usize {
+        self.outputs.port(output.port as usize).iter().map(|slot| slot.len as usize).sum()
+    }
+}
+
+/// When a block's function runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Time {
+    /// Time [s].
+    pub t: f64,
+    /// Length of the major step that starts here [s]: the run's fixed step, or for a block with
+    /// a period its period.
+    pub step: f64,
+    /// Whether this is a minor step, inside an integration step.
+    pub minor: bool,
+}
+
+/// Memory of shared computations.
+pub type SharedPool = [Box<dyn Any + Send>];
+
+/// The inputs of a block.
+#[derive(Clone, Copy)]
+pub struct Inputs<'a> {
+    pub(crate) arena: &'a [f64],
+    pub(crate) table: &'a PortTable,
+    pub(crate) shared: &'a SharedPool,
+    pub(crate) shared_ids: &'a [u32],
+}
+
+impl<'a> Inputs<'a> {
+    /// The value of an input.
+    #[inline]
+    pub fn get<S: Signal>(&self, input: In<S>) -> S::Ref<'a> {
+        S::read(Leaves::new(self.arena, self.table.port(input.port as usize)))
+    }
+
+    /// The value of an optional input, if it is connected.
+    #[inline]
+    pub fn optional<S: Signal>(&self, input: OptionalIn<S>) -> Option<S::Ref<'a>> {
+        let slots = self.table.port(input.port as usize);
+        (!slots.is_empty()).then(|| S::read(Leaves::new(self.arena, slots)))
+    }
+
+    /// The value of a shared computation.
+    ///
+    /// # Panics
+    /// If `V` is not the value's type.
+    #[inline]
+    pub fn shared<V: Any>(&self, shared: Shared<V>) -> &'a V {
+        self.shared[self.shared_ids[shared.index as usize] as usize]
+            .downcast_ref()
+            .expect("the handle of a shared computation carries its type")
+    }
+}
+
+/// The outputs of one group of a block.
+pub struct Outputs<'a> {
+    pub(crate) own: &'a mut [f64],
+    pub(crate) start: u32,
+    pub(crate) table: &'a PortTable,
+}
+
+impl Outputs<'_> {
+    /// The numbers of an output of one leaf, to write.
+    #[inline]
+    pub fn get<S>(&mut self, output: Out<S>) -> &mut [f64] {
+        self.leaf(output, 0)
+    }
+
+    /// Leaf `leaf` of an output, to write.
+    #[inline]
+    pub fn leaf<S>(&mut self, output: Out<S>, leaf: usize) -> &mut [f64] {
+        let slot = self.table.port(output.port as usize)[leaf];
+        let start = (slot.start - self.start) as usize;
+        &mut self.own[start..start + slot.len as usize]
+    }
+
+    /// Writes an output of one number.
+    #[inline]
+    pub fn set<S>(&mut self, output: Out<S>, value: f64) {
+        self.leaf(output, 0)[0] = value;
+    }
+
+    /// How many leaves an output has.
+    pub fn leaf_count<S>(&self, output: Out<S>) -> usize {
+        self.table.port(output.port as usize).len()
+    }
+
+    /// Several leaves at once, to write.
+    ///
+    /// # Panics
+    /// If a leaf is named twice.
+    #[inline]
+    pub fn leaves<const N: usize>(&mut self, which: [LeafOf; N]) -> [&mut [f64]; N] {
+        let ranges = which.map(|LeafOf { port, leaf }| {
+            let slot = self.table.port(port as usize)[leaf as usize];
+            let start = (slot.start - self.start) as usize;
+            start..start + slot.len as usize
+        });
+        self.own.get_disjoint_mut(ranges).expect("every leaf is named once")
+    }
+}
+
+/// A leaf of an output, for [`Outputs::leaves`].
+#[derive(Debug, Clone, Copy)]
+pub struct LeafOf {
+    port: u16,
+    leaf: u16,
+}
+
+impl<S> Out<S> {
+    /// Leaf `leaf` of this output.
+    pub fn leaf(self, leaf: usize) -> LeafOf {
+        LeafOf { port: self.port, leaf: leaf as u16 }
+    }
+
+    /// This output's only feed-independent name: its index.
+    pub fn index(self) -> usize {
+        self.port as usize
+    }
+}
+
+/// What `output` is given.
+pub struct OutputCx<'a, B: Block> {
+    /// When.
+    pub time: Time,
+    /// Which output group.
+    pub group: usize,
+    /// Discrete state.
+    pub state: &'a B::State,
+    /// For the `update` of this step; empty when a major step begins.
+    pub memo: &'a mut B::Memo,
+    /// Work memory.
+    pub scratch: &'a mut B::Scratch,
+    /// Continuous state.
+    pub x: &'a [f64],
+    /// Inputs that feed this group.
+    pub inputs: Inputs<'a>,
+    /// Outputs of this group.
+    pub outputs: Outputs<'a>,
+}
+
+/// What `update` is given.
+pub struct UpdateCx<'a, B: Block> {
+    /// When.
+    pub time: Time,
+    /// Discrete state, to advance.
+    pub state: &'a mut B::State,
+    /// What this step's `output` found.
+    pub memo: &'a B::Memo,
+    /// Work memory.
+    pub scratch: &'a mut B::Scratch,
+    /// Continuous state.
+    pub x: &'a [f64],
+    /// All inputs.
+    pub inputs: Inputs<'a>,
+}
+
+/// What `derivative` is given.
+pub struct DerivativeCx<'a, B: Block> {
+    /// When.
+    pub time: Time,
+    /// Discrete state.
+    pub state: &'a B::State,
+    /// Work memory.
+    pub scratch: &'a mut B::Scratch,
+    /// Continuous state.
+    pub x: &'a [f64],
+    /// All inputs.
+    pub inputs: Inputs<'a>,
+    /// The rate, to write.
+    pub rate: &'a mut [f64],
+}
+
+/// What `guard` is given.
+pub struct GuardCx<'a, B: Block> {
+    /// When.
+    pub time: Time,
+    /// Discrete state.
+    pub state: &'a B::State,
+    /// Work memory.
+    pub scratch: &'a mut B::Scratch,
+    /// Continuous state.
+    pub x: &'a [f64],
+    /// All inputs.
+    pub inputs: Inputs<'a>,
+    /// The guards' values, to write.
+    pub values: &'a mut [f64],
+}
+
+/// What `reset` is given.
+pub struct ResetCx<'a, B: Block> {
+    /// When.
+    pub time: Time,
+    /// Which of the block's guards fired.
+    pub fired: &'a [bool],
+    /// Discrete state, to reset.
+    pub state: &'a mut B::State,
+    /// Work memory.
+    pub scratch: &'a mut B::Scratch,
+    /// Continuous state, to reset.
+    pub x: &'a mut [f64],
+    /// All inputs, as they were before any reset.
+    pub inputs: Inputs<'a>,
+}
+
+/// Lists feeds: `feeds![u, state, kinematics]`.
+#[macro_export]
+macro_rules! feeds {
+    ($($handle:expr),* $(,)?) => { [$($handle.feed()),*] };
+}
+
+/// No feeds: outputs that only state determines.
+pub const NO_FEEDS: [Feed; 0] = [];

@@ -1,0 +1,112 @@
+//! Expressions: strings of a diagram that start with `=`, and formulas over signals.
+//!
+//! ```text
+//! = 2*sqrt(kp)              = go.keyframes.stand.s[0..3] * 0.5       = 3*len(go.feet)
+//! = 2*pi[rad] * 60[Hz]      = if n > 4 then 0.2[m] else 5[cm]        = norm(body.state.base.velocity) < 0.1
+//! ```
+//!
+//! Expressions are pure, floating point (`1/2` is 0.5) and know units. From loose to tight:
+//! `if c then a else b`; `or ||`; `and &&`; `not !`; `== != < <= > >=` (do not chain); `+ -`;
+//! `* /`; unary `-`; `^` (to the right, so `-2^2 = -4`); then `a[i]`, `a[i..j]`, `a.b`, `f(x)`.
+//!
+//! - A literal takes a unit in brackets: `5[cm]`, `60[N*m/rad]`, `pi[rad]`.
+//! - A number without a unit is unit-free: beside a quantity in `+ - < min …` it takes the other's
+//!   unit. Two quantities must agree ([`Unit::agrees`](crate::Unit::agrees)). `sin cos tan` take
+//!   rad or bare numbers, `asin acos atan atan2` give rad.
+//! - `+ - * / ^` work element by element on lists of equal length, and between a list and a number;
+//!   so do functions of one number.
+//! - Functions: `abs sqrt exp log sin cos tan asin acos atan tanh floor ceil round sign`, `atan2(y, x)`,
+//!   `mod(x, y)`, `clamp(x, low, high)`, `min max` (of arguments or of one list), `sum norm len mean`,
+//!   `dot(a, b)`, `cross(a, b)`, `concat(a, b, …)`, `repeat(x, n)`, `zeros(n)`, `ones(n)`, `linspace(a, b, n)`.
+//! - Texts stand in single quotes. Constants: `pi`, `inf`, `true`, `false`.
+//! - An operation that gives NaN, or infinity from finite numbers, is an error.
+//!
+//! [`Expression::eval`] gives a [`Value`]; [`Expression::compile`] turns an expression over signals
+//! into a [`Compiled`] program that evaluates without allocation.
+
+#![allow(
+    clippy::result_large_err,
+    reason = "an error ends the compilation, its size costs nothing"
+)]
+
+mod compile;
+mod evaluate;
+mod functions;
+mod lexer;
+mod operator;
+mod parser;
+mod syntax;
+mod term;
+
+pub use compile::{Compiled, Segment, SegmentKind, Signal, SignalPath, SignalResolver};
+pub use operator::Op;
+
+use crate::diagnostic::{Diagnostic, Span};
+use crate::value::{Place, Scope, Value};
+
+/// A parsed expression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expression {
+    root: syntax::Expr,
+}
+
+impl Expression {
+    /// Parses `text` (without the leading `=`) that stands at `place`.
+    ///
+    /// # Errors
+    /// The first syntax error, with its place in the file.
+    pub fn parse(text: &str, place: impl Into<Place>) -> Result<Self, Diagnostic> {
+        Self::parse_from(text, 0, &place.into())
+    }
+
+    /// Parses the bytes of `text` from `offset` on, where the whole of `text` stands at `place`.
+    ///
+    /// # Errors
+    /// The first syntax error, with its place in the file.
+    pub fn parse_from(text: &str, offset: usize, place: &Place) -> Result<Self, Diagnostic> {
+        parser::parse(text, offset, place).map(|root| Self { root })
+    }
+
+    /// Where the expression stands.
+    pub fn span(&self) -> Span {
+        self.root.span
+    }
+
+    /// The value of the expression with the names of `scope`.
+    ///
+    /// # Errors
+    /// An unknown name, units or types that do not fit, a wrong number of arguments, an index out
+    /// of range, a result that is no number.
+    pub fn eval(&self, scope: &dyn Scope) -> Result<Value, Diagnostic> {
+        evaluate::Evaluator::new(scope, None).value(&self.root)
+    }
+
+    /// Compiles an expression over signals to one number or truth value. A name that `scope` knows
+    /// is a constant; any other path goes to `signals`.
+    ///
+    /// # Errors
+    /// As [`Expression::eval`], and if the result is neither a number nor a truth value.
+    pub fn compile(
+        &self,
+        scope: &dyn Scope,
+        signals: &mut dyn SignalResolver,
+    ) -> Result<Compiled, Diagnostic> {
+        compile::scalar(self, scope, signals)
+    }
+
+    /// Compiles an expression over signals to a list of numbers or truth values, one program for
+    /// each element; a single number gives one.
+    ///
+    /// # Errors
+    /// As [`Expression::compile`].
+    pub fn compile_list(
+        &self,
+        scope: &dyn Scope,
+        signals: &mut dyn SignalResolver,
+    ) -> Result<Vec<Compiled>, Diagnostic> {
+        compile::list(self, scope, signals)
+    }
+}
+
+#[cfg(test)]
+mod tests;

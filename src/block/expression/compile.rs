@@ -1,0 +1,220 @@
+//! Expressions over signals: how paths find their signals, and the programs that run.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::Expression;
+use super::evaluate::{Evaluator, wrong};
+use super::operator::Op;
+use super::term::{Scalar, Term};
+use crate::diagnostic::{Diagnostic, Span};
+use crate::unit::Unit;
+use crate::value::{Scope, Value};
+
+/// Numbers that a program may hold at once.
+const STACK: usize = 64;
+
+/// A path to a signal as written: `body.state.base.position[2]`, `foot[FL_foot].point.gap`, `u[0]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignalPath {
+    /// The parts; the first is a name.
+    pub segments: Vec<Segment>,
+    /// The whole path.
+    pub span: Span,
+}
+
+/// A part of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment {
+    /// What it selects.
+    pub kind: SegmentKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What a part of a path selects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SegmentKind {
+    /// `.name`, or the name in front; `^name` is a mask's own port.
+    Name(String),
+    /// `[FL_foot]`: one copy of a for-each.
+    Key(String),
+    /// `[2]`.
+    Index(usize),
+    /// `[2..5]`; without an end up to the last.
+    Range(usize, Option<usize>),
+}
+
+impl fmt::Display for SignalPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, segment) in self.segments.iter().enumerate() {
+            match &segment.kind {
+                SegmentKind::Name(name) => write!(f, "{}{name}", if i == 0 { "" } else { "." })?,
+                SegmentKind::Key(key) => write!(f, "[{key}]")?,
+                SegmentKind::Index(index) => write!(f, "[{index}]")?,
+                SegmentKind::Range(from, Some(to)) => write!(f, "[{from}..{to}]")?,
+                SegmentKind::Range(from, None) => write!(f, "[{from}..]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a path leads to. A slot is a number that [`Compiled::eval`] reads.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Signal {
+    /// A value that never changes.
+    Constant(Value),
+    /// One number.
+    Real {
+        /// The slot.
+        slot: u32,
+        /// Its unit, if the port declares one.
+        unit: Option<Unit>,
+    },
+    /// One truth value: 0 or 1.
+    Bool {
+        /// The slot.
+        slot: u32,
+    },
+    /// Numbers in neighbouring slots, a list.
+    Run {
+        /// The first slot.
+        start: u32,
+        /// How many.
+        len: u32,
+        /// Their unit, if the port declares one.
+        unit: Option<Unit>,
+    },
+}
+
+/// Finds signals by path.
+pub trait SignalResolver {
+    /// The signal at `path`.
+    ///
+    /// # Errors
+    /// If there is none.
+    fn resolve(&mut self, path: &SignalPath) -> Result<Signal, Diagnostic>;
+}
+
+/// A compiled expression: a flat program that needs no memory of its own.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Compiled {
+    ops: Vec<Op>,
+    boolean: bool,
+    unit: Option<Unit>,
+}
+
+impl Compiled {
+    /// The value with the signals that `read` gives for each slot; a truth value is 0 or 1.
+    /// Does not allocate.
+    pub fn eval(&self, read: impl Fn(usize) -> f64) -> f64 {
+        let mut stack = [0.0; STACK];
+        let mut top = 0;
+        for op in &self.ops {
+            match *op {
+                Op::Push(value) => {
+                    stack[top] = value;
+                    top += 1;
+                }
+                Op::Load(slot) => {
+                    stack[top] = read(slot as usize);
+                    top += 1;
+                }
+                Op::Unary(op) => stack[top - 1] = op.apply(stack[top - 1]),
+                Op::Binary(op) => {
+                    top -= 1;
+                    stack[top - 1] = op.apply(stack[top - 1], stack[top]);
+                }
+                Op::Select => {
+                    top -= 2;
+                    stack[top - 1] =
+                        if stack[top - 1] != 0.0 { stack[top] } else { stack[top + 1] };
+                }
+            }
+        }
+        stack[0]
+    }
+
+    /// The value with signals in a slice.
+    ///
+    /// # Panics
+    /// If a slot of [`Compiled::slots`] is outside `signals`.
+    pub fn eval_slice(&self, signals: &[f64]) -> f64 {
+        self.eval(|slot| signals[slot])
+    }
+
+    /// The truth value with the signals that `read` gives for each slot.
+    pub fn test(&self, read: impl Fn(usize) -> f64) -> bool {
+        self.eval(read) != 0.0
+    }
+
+    /// Whether the result is a truth value.
+    pub fn is_boolean(&self) -> bool {
+        self.boolean
+    }
+
+    /// Unit of the result; `None` if it is bare or a truth value.
+    pub fn unit(&self) -> Option<Unit> {
+        self.unit
+    }
+
+    /// Slots that the program reads, in the order of reading.
+    pub fn slots(&self) -> impl Iterator<Item = usize> + '_ {
+        self.ops.iter().filter_map(|op| match op {
+            Op::Load(slot) => Some(*slot as usize),
+            _ => None,
+        })
+    }
+
+    fn new(term: Term, span: Span) -> Result<Self, Diagnostic> {
+        let (scalar, boolean, unit) = match term {
+            Term::Real(scalar, unit) => (scalar, false, unit),
+            Term::Bool(scalar) => (scalar, true, None),
+            other => return Err(wrong("a number or a truth value", &other, span)),
+        };
+        let ops = Scalar::code(scalar);
+        if stack_need(&ops) > STACK {
+            let message = format!("the expression needs more than {STACK} numbers at once");
+            return Err(Diagnostic::error("expression-size", span, message));
+        }
+        Ok(Self { ops, boolean, unit })
+    }
+}
+
+/// The greatest number of values on the stack.
+fn stack_need(ops: &[Op]) -> usize {
+    let (mut top, mut most) = (0usize, 0);
+    for op in ops {
+        match op {
+            Op::Push(_) | Op::Load(_) => top += 1,
+            Op::Unary(_) => {}
+            Op::Binary(_) => top -= 1,
+            Op::Select => top -= 2,
+        }
+        most = most.max(top);
+    }
+    most
+}
+
+pub(super) fn scalar(
+    expression: &Expression,
+    scope: &dyn Scope,
+    signals: &mut dyn SignalResolver,
+) -> Result<Compiled, Diagnostic> {
+    let term = Evaluator::new(scope, Some(signals)).term(&expression.root)?;
+    Compiled::new(term, expression.root.span)
+}
+
+pub(super) fn list(
+    expression: &Expression,
+    scope: &dyn Scope,
+    signals: &mut dyn SignalResolver,
+) -> Result<Vec<Compiled>, Diagnostic> {
+    let span = expression.root.span;
+    match Evaluator::new(scope, Some(signals)).term(&expression.root)? {
+        Term::List(items) => items.into_iter().map(|item| Compiled::new(item, span)).collect(),
+        one => Ok(vec![Compiled::new(one, span)?]),
+    }
+}

@@ -1,0 +1,459 @@
+//! Walks the syntax tree: names, fields, indices, operators, choices.
+
+use super::compile::{Segment, SegmentKind, Signal, SignalPath, SignalResolver};
+use super::functions;
+use super::operator::{Binary, Op, Unary};
+use super::syntax::{Expr, ExprKind};
+use super::term::{Scalar, Term};
+use crate::diagnostic::{Diagnostic, Span};
+use crate::unit::Unit;
+use crate::value::{Scope, Value};
+
+pub(super) struct Evaluator<'a> {
+    scope: &'a dyn Scope,
+    signals: Option<&'a mut dyn SignalResolver>,
+}
+
+/// What a chain of names and brackets leads to.
+enum Chain {
+    /// The root is a constant, or the chain starts with no name.
+    Constant,
+    Signal(SignalPath),
+}
+
+impl<'a> Evaluator<'a> {
+    pub(super) fn new(scope: &'a dyn Scope, signals: Option<&'a mut dyn SignalResolver>) -> Self {
+        Self { scope, signals }
+    }
+
+    pub(super) fn value(&mut self, expr: &Expr) -> Result<Value, Diagnostic> {
+        self.term(expr)?.value(expr.span)
+    }
+
+    pub(super) fn term(&mut self, expr: &Expr) -> Result<Term, Diagnostic> {
+        match &expr.kind {
+            ExprKind::Number(value, unit) => Ok(Term::Real(Scalar::Known(*value), *unit)),
+            ExprKind::Bool(value) => Ok(Term::Bool(Scalar::Known(f64::from(*value)))),
+            ExprKind::Text(text) => Ok(Term::Text(text.clone())),
+            ExprKind::List(items) => {
+                items.iter().map(|item| self.term(item)).collect::<Result<_, _>>().map(Term::List)
+            }
+            ExprKind::Name(_) | ExprKind::Field(..) | ExprKind::Index(..) | ExprKind::Slice(..) => {
+                match self.chain(expr)? {
+                    Chain::Constant => self.access(expr),
+                    Chain::Signal(path) => self.signal(&path),
+                }
+            }
+            ExprKind::Unary(op, operand) => {
+                let term = self.term(operand)?;
+                each(term, &mut |term| negate(*op, term, operand.span))
+            }
+            ExprKind::Binary(op @ (Binary::And | Binary::Or), pair) => self.logic(*op, pair),
+            ExprKind::Binary(op, pair) => {
+                let (left, right) = (self.term(&pair.0)?, self.term(&pair.1)?);
+                binary(*op, left, right, expr.span)
+            }
+            ExprKind::If(parts) => self.choice(&parts.0, &parts.1, &parts.2, expr.span),
+            ExprKind::Call(name, arguments) => {
+                let terms = arguments
+                    .iter()
+                    .map(|argument| Ok((self.term(argument)?, argument.span)))
+                    .collect::<Result<Vec<_>, Diagnostic>>()?;
+                functions::call(name, terms, expr.span)
+            }
+        }
+    }
+
+    /// `and`, `or`: the right side is not looked at if the left one is known and decides.
+    fn logic(&mut self, op: Binary, pair: &(Expr, Expr)) -> Result<Term, Diagnostic> {
+        let left = truth(self.term(&pair.0)?, pair.0.span)?;
+        if let Scalar::Known(known) = left
+            && (known != 0.0) == (op == Binary::Or)
+        {
+            return Ok(Term::Bool(left));
+        }
+        let right = truth(self.term(&pair.1)?, pair.1.span)?;
+        left.binary(op, right, pair.1.span).map(Term::Bool)
+    }
+
+    /// Only the chosen branch is evaluated if the condition is known.
+    fn choice(
+        &mut self,
+        condition: &Expr,
+        yes: &Expr,
+        no: &Expr,
+        span: Span,
+    ) -> Result<Term, Diagnostic> {
+        match truth(self.term(condition)?, condition.span)? {
+            Scalar::Known(known) => self.term(if known != 0.0 { yes } else { no }),
+            later => {
+                let (yes, no) = (self.term(yes)?, self.term(no)?);
+                select(&later, yes, no, span)
+            }
+        }
+    }
+
+    /// Whether a chain such as `a.b[2].c` starts at a signal.
+    fn chain(&mut self, expr: &Expr) -> Result<Chain, Diagnostic> {
+        if self.signals.is_none() {
+            return Ok(Chain::Constant);
+        }
+        let mut root = expr;
+        while let ExprKind::Field(inner, _)
+        | ExprKind::Index(inner, _)
+        | ExprKind::Slice(inner, ..) = &root.kind
+        {
+            // A path ends at its first range; what follows selects from the list.
+            if matches!(inner.kind, ExprKind::Slice(..)) {
+                return Ok(Chain::Constant);
+            }
+            root = inner;
+        }
+        match &root.kind {
+            ExprKind::Name(name) if self.scope.lookup(name).is_none() => {}
+            _ => return Ok(Chain::Constant),
+        }
+        let mut segments = Vec::new();
+        self.segments(expr, &mut segments)?;
+        Ok(Chain::Signal(SignalPath { segments, span: expr.span }))
+    }
+
+    fn segments(&mut self, expr: &Expr, path: &mut Vec<Segment>) -> Result<(), Diagnostic> {
+        let (kind, span) = match &expr.kind {
+            ExprKind::Field(inner, name) => {
+                self.segments(inner, path)?;
+                (SegmentKind::Name(name.text.clone()), name.span)
+            }
+            ExprKind::Index(inner, index) => {
+                self.segments(inner, path)?;
+                // A bare word that is no constant is the key of a for-each copy.
+                let kind = match &index.kind {
+                    ExprKind::Name(key) if self.scope.lookup(key).is_none() => {
+                        SegmentKind::Key(key.clone())
+                    }
+                    _ => match self.value(index)? {
+                        Value::Text(key) => SegmentKind::Key(key),
+                        value => SegmentKind::Index(whole(&value.into(), index.span)?),
+                    },
+                };
+                (kind, index.span)
+            }
+            ExprKind::Slice(inner, from, to) => {
+                self.segments(inner, path)?;
+                let from = from.as_deref().map(|e| self.bound(e)).transpose()?.unwrap_or(0);
+                let to = to.as_deref().map(|e| self.bound(e)).transpose()?;
+                (SegmentKind::Range(from, to), expr.span)
+            }
+            ExprKind::Name(name) => (SegmentKind::Name(name.clone()), expr.span),
+            _ => return Ok(()),
+        };
+        path.push(Segment { kind, span });
+        Ok(())
+    }
+
+    fn bound(&mut self, expr: &Expr) -> Result<usize, Diagnostic> {
+        let value = self.value(expr)?;
+        whole(&value.into(), expr.span)
+    }
+
+    fn signal(&mut self, path: &SignalPath) -> Result<Term, Diagnostic> {
+        let Some(signals) = self.signals.as_deref_mut() else {
+            return Err(Diagnostic::error("expression-signal", path.span, "no signals here"));
+        };
+        let load = |slot: u32| Scalar::Later(vec![Op::Load(slot)]);
+        Ok(match signals.resolve(path)? {
+            Signal::Constant(value) => value.into(),
+            Signal::Real { slot, unit } => Term::Real(load(slot), unit),
+            Signal::Bool { slot } => Term::Bool(load(slot)),
+            Signal::Run { start, len, unit } => {
+                Term::List((start..start + len).map(|slot| Term::Real(load(slot), unit)).collect())
+            }
+        })
+    }
+
+    /// Names, fields and indices of constants.
+    fn access(&mut self, expr: &Expr) -> Result<Term, Diagnostic> {
+        match &expr.kind {
+            ExprKind::Name(name) => match self.scope.lookup(name) {
+                Some(value) => Ok(value.into()),
+                None => Err(unknown(name, expr.span, &self.scope.names())),
+            },
+            ExprKind::Field(inner, name) => {
+                let term = self.term(inner)?;
+                field(&term, &name.text, name.span)
+            }
+            ExprKind::Index(inner, index) => {
+                let (term, at) = (self.term(inner)?, self.term(index)?);
+                match (term, at) {
+                    (Term::List(items), at) => element(items, &at, index.span),
+                    (record @ Term::Record(_), Term::Text(key)) => field(&record, &key, index.span),
+                    (other, _) => Err(wrong("a list", &other, inner.span)),
+                }
+            }
+            ExprKind::Slice(inner, from, to) => {
+                let items = match self.term(inner)? {
+                    Term::List(items) => items,
+                    other => return Err(wrong("a list", &other, inner.span)),
+                };
+                let from = from.as_deref().map(|e| self.bound(e)).transpose()?.unwrap_or(0);
+                let to = to.as_deref().map(|e| self.bound(e)).transpose()?.unwrap_or(items.len());
+                let part = items.get(from..to).ok_or_else(|| {
+                    let message =
+                        format!("range {from}..{to} is outside the list of {}", items.len());
+                    Diagnostic::error("expression-index", expr.span, message)
+                })?;
+                Ok(Term::List(part.to_vec()))
+            }
+            _ => self.term(expr),
+        }
+    }
+}
+
+fn unknown(name: &str, span: Span, names: &[String]) -> Diagnostic {
+    let found = Diagnostic::error("unknown-name", span, format!("unknown name `{name}`"))
+        .suggest(name, names.iter().map(String::as_str));
+    if !found.hints.is_empty() {
+        found
+    } else if names.is_empty() {
+        found.hint("no names are known here")
+    } else {
+        let shown: Vec<&str> = names.iter().take(12).map(String::as_str).collect();
+        let more = if names.len() > shown.len() { ", …" } else { "" };
+        found.hint(format!("known names: {}{more}", shown.join(", ")))
+    }
+}
+
+fn field(term: &Term, name: &str, span: Span) -> Result<Term, Diagnostic> {
+    let Term::Record(facts) = term else {
+        return Err(wrong(&format!("something with a field `{name}`"), term, span));
+    };
+    facts.get(name).cloned().map(Into::into).ok_or_else(|| {
+        let names: Vec<&str> = facts.keys().map(String::as_str).collect();
+        let found = Diagnostic::error("unknown-name", span, format!("no field `{name}` here"));
+        found.suggest(name, names.iter().copied()).hint(format!("fields: {}", names.join(", ")))
+    })
+}
+
+fn element(items: Vec<Term>, at: &Term, span: Span) -> Result<Term, Diagnostic> {
+    let index = whole(at, span)?;
+    let count = items.len();
+    items.into_iter().nth(index).ok_or_else(|| {
+        let message = format!("index {index} is outside the list of {count}");
+        Diagnostic::error("expression-index", span, message).hint("indices count from 0")
+    })
+}
+
+/// A count: a whole number, known now, not negative, without unit.
+pub(super) fn whole(term: &Term, span: Span) -> Result<usize, Diagnostic> {
+    match term {
+        Term::Real(Scalar::Known(value), None | Some(Unit::ONE))
+            if value.fract() == 0.0 && (0.0..=1e9).contains(value) =>
+        {
+            Ok(*value as usize)
+        }
+        Term::Real(Scalar::Later(_), _) => Err(Diagnostic::error(
+            "expression-signal",
+            span,
+            "an index or count must be known before the run, this one depends on a signal",
+        )),
+        other => Err(wrong("a whole number from 0 up", other, span)),
+    }
+}
+
+pub(super) fn wrong(expected: &str, found: &Term, span: Span) -> Diagnostic {
+    let message = format!("expected {expected}, found {}", found.describe());
+    Diagnostic::error("expression-type", span, message)
+}
+
+fn truth(term: Term, span: Span) -> Result<Scalar, Diagnostic> {
+    match term {
+        Term::Bool(scalar) => Ok(scalar),
+        other => Err(wrong("a truth value", &other, span)),
+    }
+}
+
+fn negate(op: Unary, term: Term, span: Span) -> Result<Term, Diagnostic> {
+    match (op, term) {
+        (Unary::Not, term) => truth(term, span)?.unary(op, span).map(Term::Bool),
+        (_, Term::Real(x, unit)) => Ok(Term::Real(x.unary(op, span)?, unit)),
+        (_, other) => Err(wrong("a number", &other, span)),
+    }
+}
+
+/// Applies `f` to every element of a list, or to the value itself.
+pub(super) fn each(
+    term: Term,
+    f: &mut dyn FnMut(Term) -> Result<Term, Diagnostic>,
+) -> Result<Term, Diagnostic> {
+    match term {
+        Term::List(items) => {
+            items.into_iter().map(|item| each(item, f)).collect::<Result<_, _>>().map(Term::List)
+        }
+        other => f(other),
+    }
+}
+
+/// An operator on numbers, element by element on lists; `==` and `!=` also on texts and truth values.
+pub(super) fn binary(op: Binary, a: Term, b: Term, span: Span) -> Result<Term, Diagnostic> {
+    match (a, b) {
+        (Term::List(a), Term::List(b)) => {
+            if a.len() != b.len() {
+                let message = format!(
+                    "`{}` of lists of different lengths, {} and {}",
+                    op.symbol(),
+                    a.len(),
+                    b.len()
+                );
+                return Err(Diagnostic::error("expression-length", span, message));
+            }
+            let pairs = a.into_iter().zip(b);
+            pairs.map(|(a, b)| binary(op, a, b, span)).collect::<Result<_, _>>().map(Term::List)
+        }
+        (Term::List(a), b) => a
+            .into_iter()
+            .map(|a| binary(op, a, b.clone(), span))
+            .collect::<Result<_, _>>()
+            .map(Term::List),
+        (a, Term::List(b)) => b
+            .into_iter()
+            .map(|b| binary(op, a.clone(), b, span))
+            .collect::<Result<_, _>>()
+            .map(Term::List),
+        (Term::Real(a, a_unit), Term::Real(b, b_unit)) => {
+            real_binary(op, (a, a_unit), (b, b_unit), span)
+        }
+        (Term::Bool(a), Term::Bool(b)) if matches!(op, Binary::Equal | Binary::NotEqual) => {
+            a.binary(op, b, span).map(Term::Bool)
+        }
+        (Term::Text(a), Term::Text(b)) if matches!(op, Binary::Equal | Binary::NotEqual) => {
+            Ok(Term::Bool(Scalar::Known(f64::from((a == b) == (op == Binary::Equal)))))
+        }
+        (a, b) => {
+            let message = format!(
+                "`{}` does not apply to {} and {}",
+                op.symbol(),
+                a.describe(),
+                b.describe()
+            );
+            Err(Diagnostic::error("expression-type", span, message))
+        }
+    }
+}
+
+fn real_binary(
+    op: Binary,
+    (a, a_unit): (Scalar, Option<Unit>),
+    (b, b_unit): (Scalar, Option<Unit>),
+    span: Span,
+) -> Result<Term, Diagnostic> {
+    let unit = match op {
+        Binary::Multiply | Binary::Divide => match (a_unit, b_unit) {
+            (None, None) => None,
+            (a, b) => {
+                let (a, b) = (a.unwrap_or(Unit::ONE), b.unwrap_or(Unit::ONE));
+                let unit = if op == Binary::Multiply { a.times(b) } else { a.over(b) };
+                Some(unit.ok_or_else(|| power_range(span))?)
+            }
+        },
+        Binary::Power => power_unit(a_unit, &b, b_unit, span)?,
+        _ => common_unit(op, a_unit, b_unit, span)?,
+    };
+    let result = a.binary(op, b, span)?;
+    Ok(match op {
+        Binary::Less
+        | Binary::LessEqual
+        | Binary::Greater
+        | Binary::GreaterEqual
+        | Binary::Equal
+        | Binary::NotEqual => Term::Bool(result),
+        Binary::Atan2 => Term::Real(result, Some(Unit::RADIAN)),
+        _ => Term::Real(result, unit),
+    })
+}
+
+fn power_range(span: Span) -> Diagnostic {
+    Diagnostic::error("unit-mismatch", span, "the unit of the result has exponents out of range")
+}
+
+/// The unit of two values that are added or compared: they agree, or one is a bare number.
+pub(super) fn common_unit(
+    op: Binary,
+    a: Option<Unit>,
+    b: Option<Unit>,
+    span: Span,
+) -> Result<Option<Unit>, Diagnostic> {
+    match (a, b) {
+        (Some(a), Some(b)) if !a.agrees(b) => {
+            let message =
+                format!("`{}` of different units, left is in {a}, right in {b}", op.symbol());
+            let found = Diagnostic::error("unit-mismatch", span, message);
+            let rates = [a, b].iter().all(|u| [Unit::HERTZ, Unit::RADIAN_PER_SECOND].contains(u));
+            Err(if rates {
+                found.hint("Hz counts turns: multiply by 2*pi[rad] to get rad/s")
+            } else {
+                found
+            })
+        }
+        (a, b) => Ok(a.or(b)),
+    }
+}
+
+fn power_unit(
+    base: Option<Unit>,
+    exponent: &Scalar,
+    exponent_unit: Option<Unit>,
+    span: Span,
+) -> Result<Option<Unit>, Diagnostic> {
+    if let Some(unit) = exponent_unit
+        && !unit.agrees(Unit::ONE)
+    {
+        let message = format!("expected an exponent without unit, found one in {unit}");
+        return Err(Diagnostic::error("unit-mismatch", span, message));
+    }
+    match (base, exponent) {
+        (None | Some(Unit::ONE), _) => Ok(base),
+        (Some(unit), Scalar::Known(exponent)) => {
+            unit.real_power(*exponent).map(Some).ok_or_else(|| {
+                let message = format!("{unit} cannot be raised to the power {exponent}");
+                Diagnostic::error("unit-mismatch", span, message)
+                    .hint("an exponent of a quantity is a multiple of 1/12")
+            })
+        }
+        (Some(unit), Scalar::Later(_)) => {
+            let message =
+                format!("a quantity in {unit} cannot be raised to a power that changes with time");
+            Err(Diagnostic::error("unit-mismatch", span, message))
+        }
+    }
+}
+
+/// `if` with a condition that is known only later: both branches must be alike.
+fn select(condition: &Scalar, yes: Term, no: Term, span: Span) -> Result<Term, Diagnostic> {
+    match (yes, no) {
+        (Term::Real(a, a_unit), Term::Real(b, b_unit)) => {
+            let unit = match (a_unit, b_unit) {
+                (Some(a), Some(b)) if !a.agrees(b) => {
+                    let message = format!("the choices have different units, {a} and {b}");
+                    return Err(Diagnostic::error("unit-mismatch", span, message));
+                }
+                (a, b) => a.or(b),
+            };
+            Ok(Term::Real(condition.clone().select(a, b, span)?, unit))
+        }
+        (Term::Bool(a), Term::Bool(b)) => Ok(Term::Bool(condition.clone().select(a, b, span)?)),
+        (Term::List(a), Term::List(b)) if a.len() == b.len() => a
+            .into_iter()
+            .zip(b)
+            .map(|(a, b)| select(condition, a, b, span))
+            .collect::<Result<_, _>>()
+            .map(Term::List),
+        (a, b) => {
+            let message = format!(
+                "the choices are of different kinds, {} and {}",
+                a.describe(),
+                b.describe()
+            );
+            Err(Diagnostic::error("expression-type", span, message))
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! From text to syntax tree, by precedence climbing (V. Pratt, *Top down operator precedence*,
+//! 1973).
+
+use std::ops::Range;
+
+use super::lexer::{self, Token};
+use super::operator::{Binary, Unary};
+use super::syntax::{Expr, ExprKind};
+use crate::diagnostic::{Diagnostic, Span};
+use crate::unit::{Unit, parse_unit};
+use crate::value::{Name, Place};
+
+/// Levels of brackets that may stand in each other.
+const DEPTH_LIMIT: usize = 100;
+/// Levels of the syntax tree: also bounds the length of a chain such as `a + b + c + …`.
+const HEIGHT_LIMIT: usize = 400;
+
+/// Words that are no names.
+pub(super) const KEYWORDS: [&str; 6] = ["if", "then", "else", "and", "or", "not"];
+
+/// Binding power of `not`: tighter than `and`, looser than comparisons.
+const NOT_POWER: u8 = 3;
+/// Binding power of unary minus: tighter than `*`, looser than `^`.
+const NEGATE_POWER: u8 = 7;
+
+pub(super) fn parse(text: &str, offset: usize, place: &Place) -> Result<Expr, Diagnostic> {
+    let mut parser =
+        Parser { text, place, token: Token::End, range: offset..offset, last: offset, depth: 0 };
+    parser.advance()?;
+    if parser.token == Token::End {
+        let span = place.part(offset, text.len());
+        return Err(Diagnostic::error("expression-syntax", span, "the expression is empty")
+            .hint("write a value behind `=`"));
+    }
+    let root = parser.expression(0)?;
+    match parser.token {
+        Token::End => Ok(root),
+        _ => Err(parser.trailing(&root)),
+    }
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    place: &'t Place,
+    /// The current word and its range.
+    token: Token,
+    range: Range<usize>,
+    /// End of the word before.
+    last: usize,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    fn advance(&mut self) -> Result<(), Diagnostic> {
+        self.last = self.range.end;
+        let (token, range) =
+            lexer::next(self.text, self.range.end).map_err(|(message, range)| {
+                let found = Diagnostic::error("expression-syntax", self.span(&range), message);
+                match self.text.get(range) {
+                    Some("\"") => found.hint("put texts in single quotes: 'name'"),
+                    Some("%") => {
+                        found.hint("write a percentage as 70[%], a remainder as mod(x, y)")
+                    }
+                    _ => found,
+                }
+            })?;
+        (self.token, self.range) = (token, range);
+        Ok(())
+    }
+
+    fn span(&self, range: &Range<usize>) -> Span {
+        self.place.part(range.start, range.end)
+    }
+
+    fn is(&self, symbol: &str) -> bool {
+        matches!(self.token, Token::Symbol(found) if found == symbol)
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        matches!(&self.token, Token::Name(found) if found == word)
+    }
+
+    fn eat(&mut self, symbol: &str) -> Result<bool, Diagnostic> {
+        let found = self.is(symbol);
+        if found {
+            self.advance()?;
+        }
+        Ok(found)
+    }
+
+    fn found(&self) -> String {
+        match &self.token {
+            Token::End => "the end".to_owned(),
+            _ => format!("`{}`", &self.text[self.range.clone()]),
+        }
+    }
+
+    fn expected(&self, what: &str) -> Diagnostic {
+        Diagnostic::error(
+            "expression-syntax",
+            self.span(&self.range),
+            format!("expected {what}, found {}", self.found()),
+        )
+    }
+
+    /// Consumes the closing bracket, or names the opening one.
+    fn close(&mut self, symbol: &str, open: &Range<usize>) -> Result<(), Diagnostic> {
+        if self.eat(symbol)? {
+            return Ok(());
+        }
+        Err(self.expected(&format!("`{symbol}`")).also(self.span(open), "opened here"))
+    }
+
+    fn node(&self, start: usize, kind: ExprKind) -> Result<Expr, Diagnostic> {
+        let span = self.place.part(start, self.last);
+        let height = kind.height() + 1;
+        if height > HEIGHT_LIMIT {
+            return Err(too_deep(span));
+        }
+        Ok(Expr { span, kind, height })
+    }
+
+    /// An expression whose operators bind at least as tightly as `power`.
+    fn expression(&mut self, power: u8) -> Result<Expr, Diagnostic> {
+        self.depth += 1;
+        if self.depth > DEPTH_LIMIT {
+            return Err(too_deep(self.span(&self.range)));
+        }
+        let start = self.range.start;
+        let mut left = self.prefix()?;
+        let mut compared = false;
+        while let Some((operator, left_power, right_power)) = self.infix() {
+            if left_power < power {
+                break;
+            }
+            let comparison = left_power == 4;
+            if comparison && compared {
+                return Err(self
+                    .expected("the end of the comparison")
+                    .hint("comparisons do not chain: write `a < b and b < c`"));
+            }
+            compared = comparison;
+            self.advance()?;
+            let right = self.expression(right_power)?;
+            left = self.node(start, ExprKind::Binary(operator, Box::new((left, right))))?;
+        }
+        self.depth -= 1;
+        Ok(left)
+    }
+
+    /// The operator at hand with its binding powers to the left and to the right.
+    fn infix(&self) -> Option<(Binary, u8, u8)> {
+        let symbol = match &self.token {
+            Token::Symbol(symbol) => symbol,
+            Token::Name(word) => word.as_str(),
+            _ => return None,
+        };
+        Some(match symbol {
+            "or" | "||" => (Binary::Or, 1, 2),
+            "and" | "&&" => (Binary::And, 2, 3),
+            "==" => (Binary::Equal, 4, 5),
+            "!=" => (Binary::NotEqual, 4, 5),
+            "<" => (Binary::Less, 4, 5),
+            "<=" => (Binary::LessEqual, 4, 5),
+            ">" => (Binary::Greater, 4, 5),
+            ">=" => (Binary::GreaterEqual, 4, 5),
+            "+" => (Binary::Add, 5, 6),
+            "-" => (Binary::Subtract, 5, 6),
+            "*" => (Binary::Multiply, 6, 7),
+            "/" => (Binary::Divide, 6, 7),
+            "^" => (Binary::Power, 8, NEGATE_POWER),
+            _ => return None,
+        })
+    }
+
+    fn prefix(&mut self) -> Result<Expr, Diagnostic> {
+        let start = self.range.start;
+        let operator = match &self.token {
+            Token::Symbol("-") => Some((Unary::Negate, NEGATE_POWER)),
+            Token::Symbol("!") => Some((Unary::Not, NEGATE_POWER)),
+            Token::Name(word) if word == "not" => Some((Unary::Not, NOT_POWER)),
+            _ => None,
+        };
+        if let Some((operator, power)) = operator {
+            self.advance()?;
+            let operand = self.expression(power)?;
+            return self.node(start, ExprKind::Unary(operator, Box::new(operand)));
+        }
+        if self.eat("+")? {
+            return self.expression(NEGATE_POWER);
+        }
+        if self.is_word("if") {
+            return self.conditional(start);
+        }
+        let primary = self.primary()?;
+        self.postfix(start, primary)
+    }
+
+    fn conditional(&mut self, start: usize) -> Result<Expr, Diagnostic> {
+        self.advance()?;
+        let condition = self.expression(0)?;
+        self.keyword("then")?;
+        let yes = self.expression(0)?;
+        self.keyword("else")?;
+        let no = self.expression(0)?;
+        self.node(start, ExprKind::If(Box::new((condition, yes, no))))
+    }
+
+    fn keyword(&mut self, word: &str) -> Result<(), Diagnostic> {
+        if !self.is_word(word) {
+            return Err(self
+                .expected(&format!("`{word}`"))
+                .hint("a choice is written `if condition then a else b`"));
+        }
+        self.advance()
+    }
+
+    fn primary(&mut self) -> Result<Expr, Diagnostic> {
+        let range = self.range.clone();
+        match self.token.clone() {
+            Token::Number(value) => {
+                self.advance()?;
+                let unit = self.unit_literal(range.clone(), value)?;
+                self.number(range.start, value, unit)
+            }
+            Token::Text(text) => {
+                self.advance()?;
+                self.node(range.start, ExprKind::Text(text))
+            }
+            Token::Name(word) => {
+                if KEYWORDS.contains(&word.as_str()) {
+                    return Err(self.expected("a value"));
+                }
+                self.advance()?;
+                self.word(range, word)
+            }
+            Token::Symbol("^") => {
+                self.advance()?;
+                let Token::Name(word) = self.token.clone() else {
+                    return Err(self.expected("the name of a port behind `^`"));
+                };
+                self.advance()?;
+                self.node(range.start, ExprKind::Name(format!("^{word}")))
+            }
+            Token::Symbol("(") => {
+                self.advance()?;
+                let mut inner = self.expression(0)?;
+                self.close(")", &range)?;
+                inner.span = self.place.part(range.start, self.last);
+                Ok(inner)
+            }
+            Token::Symbol("[") => {
+                self.advance()?;
+                let items = self.items("]", &range)?;
+                self.node(range.start, ExprKind::List(items))
+            }
+            _ => Err(self.expected("a value")),
+        }
+    }
+
+    /// A name, a constant or a call.
+    fn word(&mut self, range: Range<usize>, word: String) -> Result<Expr, Diagnostic> {
+        if self.is("(") {
+            let open = self.range.clone();
+            self.advance()?;
+            let arguments = self.items(")", &open)?;
+            let name = Name { text: word, span: self.span(&range) };
+            return self.node(range.start, ExprKind::Call(name, arguments));
+        }
+        let constant = match word.as_str() {
+            "true" => return self.node(range.start, ExprKind::Bool(true)),
+            "false" => return self.node(range.start, ExprKind::Bool(false)),
+            "pi" => std::f64::consts::PI,
+            "inf" => f64::INFINITY,
+            _ => return self.node(range.start, ExprKind::Name(word)),
+        };
+        let unit = self.unit_literal(range.clone(), constant)?;
+        self.number(range.start, constant, unit)
+    }
+
+    fn number(
+        &mut self,
+        start: usize,
+        value: f64,
+        unit: Option<(Unit, f64)>,
+    ) -> Result<Expr, Diagnostic> {
+        if let (Token::Name(word), None) = (&self.token, unit)
+            && !KEYWORDS.contains(&word.as_str())
+        {
+            let number = &self.text[start..self.last];
+            let hint = match parse_unit(word) {
+                Ok(_) => format!("write the unit in brackets: `{number}[{word}]`"),
+                Err(_) => format!("write a product with `*`: `{number}*{word}`"),
+            };
+            return Err(self.expected("an operator").hint(hint));
+        }
+        let scaled = unit.map_or(value, |(_, scaled)| scaled);
+        self.node(start, ExprKind::Number(scaled, unit.map(|(unit, _)| unit)))
+    }
+
+    /// `[unit]` directly behind the number or constant at `literal`; gives the unit and the SI value.
+    fn unit_literal(
+        &mut self,
+        literal: Range<usize>,
+        value: f64,
+    ) -> Result<Option<(Unit, f64)>, Diagnostic> {
+        if !self.is("[") {
+            return Ok(None);
+        }
+        let open = self.range.end;
+        let Some(length) = self.text[open..].find(']') else {
+            return Err(Diagnostic::error(
+                "expression-syntax",
+                self.span(&self.range),
+                "expected `]` behind the unit",
+            ));
+        };
+        let (unit, scale) = parse_unit(&self.text[open..open + length]).map_err(|error| {
+            let range = open + error.range.start..open + error.range.end;
+            let found = Diagnostic::error("unit", self.span(&range), error.message);
+            error.hint.into_iter().fold(found, Diagnostic::hint)
+        })?;
+        // Digits are scaled as text, so that `5[cm]` is the nearest double to 0.05.
+        let scaled = scale.apply(&self.text[literal]).unwrap_or(value * scale.value());
+        self.range = open + length..open + length + 1;
+        self.advance()?;
+        Ok(Some((unit, scaled)))
+    }
+
+    /// Values between commas up to the closing bracket; a last comma is allowed.
+    fn items(&mut self, close: &str, open: &Range<usize>) -> Result<Vec<Expr>, Diagnostic> {
+        let mut items = Vec::new();
+        while !self.is(close) {
+            if self.token == Token::End {
+                self.close(close, open)?;
+            }
+            items.push(self.expression(0)?);
+            if !self.eat(",")? {
+                break;
+            }
+        }
+        self.close(close, open)?;
+        Ok(items)
+    }
+
+    fn postfix(&mut self, start: usize, mut left: Expr) -> Result<Expr, Diagnostic> {
+        loop {
+            if self.eat(".")? {
+                let Token::Name(text) = self.token.clone() else {
+                    return Err(self.expected("the name of a field behind `.`"));
+                };
+                let name = Name { text, span: self.span(&self.range) };
+                self.advance()?;
+                left = self.node(start, ExprKind::Field(Box::new(left), name))?;
+            } else if self.is("[") {
+                let open = self.range.clone();
+                self.advance()?;
+                left = self.index(start, &open, left)?;
+            } else {
+                return Ok(left);
+            }
+        }
+    }
+
+    /// `i]`, `i..j]`, `i..]` or `..j]`.
+    fn index(&mut self, start: usize, open: &Range<usize>, left: Expr) -> Result<Expr, Diagnostic> {
+        let from = if self.is("..") { None } else { Some(Box::new(self.expression(0)?)) };
+        let kind = if self.eat("..")? {
+            let to = if self.is("]") { None } else { Some(Box::new(self.expression(0)?)) };
+            ExprKind::Slice(Box::new(left), from, to)
+        } else {
+            match from {
+                Some(index) => ExprKind::Index(Box::new(left), index),
+                None => return Err(self.expected("an index")),
+            }
+        };
+        self.close("]", open)?;
+        self.node(start, kind)
+    }
+
+    /// The error for words behind a complete expression.
+    fn trailing(&self, root: &Expr) -> Diagnostic {
+        let found = self.expected("an operator or the end");
+        match self.token {
+            Token::Symbol("=") => found.hint("compare with `==`"),
+            Token::Symbol(")" | "]") => found.hint("remove it, or open a bracket in front"),
+            Token::Symbol("?" | ":") => found.hint("write `if condition then a else b`"),
+            Token::Name(_) | Token::Number(_) | Token::Text(_) => {
+                found.also(root.span, "the expression is complete here")
+            }
+            _ => found,
+        }
+    }
+}
+
+fn too_deep(span: Span) -> Diagnostic {
+    Diagnostic::error("expression-depth", span, "the expression is nested too deeply")
+        .hint("split it into several parameters")
+}

@@ -1,0 +1,52 @@
+//! The syntax tree of an expression.
+
+use super::operator::{Binary, Unary};
+use crate::diagnostic::Span;
+use crate::unit::Unit;
+use crate::value::Name;
+
+/// A part of an expression.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Expr {
+    /// Where it stands.
+    pub(super) span: Span,
+    /// What it is.
+    pub(super) kind: ExprKind,
+    /// Levels below and including this one; bounded, so that walks need little stack.
+    pub(super) height: usize,
+}
+
+/// What a part of an expression is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum ExprKind {
+    Number(f64, Option<Unit>),
+    Bool(bool),
+    Text(String),
+    Name(String),
+    List(Vec<Expr>),
+    Field(Box<Expr>, Name),
+    Index(Box<Expr>, Box<Expr>),
+    Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
+    Unary(Unary, Box<Expr>),
+    Binary(Binary, Box<(Expr, Expr)>),
+    /// Condition, then, else.
+    If(Box<(Expr, Expr, Expr)>),
+    Call(Name, Vec<Expr>),
+}
+
+impl ExprKind {
+    /// The greatest height of the parts.
+    pub(super) fn height(&self) -> usize {
+        let highest = |parts: &[Expr]| parts.iter().map(|part| part.height).max().unwrap_or(0);
+        let optional = |part: &Option<Box<Expr>>| part.as_ref().map_or(0, |part| part.height);
+        match self {
+            Self::Number(..) | Self::Bool(_) | Self::Text(_) | Self::Name(_) => 0,
+            Self::List(parts) | Self::Call(_, parts) => highest(parts),
+            Self::Field(part, _) | Self::Unary(_, part) => part.height,
+            Self::Index(part, index) => part.height.max(index.height),
+            Self::Slice(part, from, to) => part.height.max(optional(from)).max(optional(to)),
+            Self::Binary(_, pair) => pair.0.height.max(pair.1.height),
+            Self::If(parts) => parts.0.height.max(parts.1.height).max(parts.2.height),
+        }
+    }
+}

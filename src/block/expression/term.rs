@@ -1,0 +1,158 @@
+//! What the evaluator computes with: values whose numbers are known now, or are programs that give
+//! them later. Operations on known numbers are carried out, the others are appended to the program.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use super::operator::{Binary, Op, Unary};
+use crate::diagnostic::{Diagnostic, Span};
+use crate::unit::Unit;
+use crate::value::{Value, clip};
+
+/// Instructions that one expression may grow to.
+const CODE_LIMIT: usize = 1 << 16;
+
+/// A number, known now or computed later.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Scalar {
+    Known(f64),
+    Later(Vec<Op>),
+}
+
+/// A value in the making.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Term {
+    Real(Scalar, Option<Unit>),
+    Bool(Scalar),
+    Text(String),
+    List(Vec<Term>),
+    Record(Arc<IndexMap<String, Value>>),
+}
+
+impl Scalar {
+    pub(super) fn unary(self, op: Unary, span: Span) -> Result<Self, Diagnostic> {
+        match self {
+            Self::Known(x) => known(op.apply(x), &[x], span, || format!("{op:?}").to_lowercase()),
+            Self::Later(mut code) => {
+                code.push(Op::Unary(op));
+                limited(code, span)
+            }
+        }
+    }
+
+    pub(super) fn binary(self, op: Binary, other: Self, span: Span) -> Result<Self, Diagnostic> {
+        if let (Self::Known(x), Self::Known(y)) = (&self, &other) {
+            if *y == 0.0 && matches!(op, Binary::Divide | Binary::Mod) {
+                return Err(Diagnostic::error("expression-number", span, "division by zero"));
+            }
+            return known(op.apply(*x, *y), &[*x, *y], span, || op.symbol().to_owned());
+        }
+        let mut code = self.code();
+        code.extend(other.code());
+        code.push(Op::Binary(op));
+        limited(code, span)
+    }
+
+    pub(super) fn select(self, yes: Self, no: Self, span: Span) -> Result<Self, Diagnostic> {
+        let mut code = self.code();
+        code.extend(yes.code());
+        code.extend(no.code());
+        code.push(Op::Select);
+        limited(code, span)
+    }
+
+    pub(super) fn code(self) -> Vec<Op> {
+        match self {
+            Self::Known(value) => vec![Op::Push(value)],
+            Self::Later(code) => code,
+        }
+    }
+}
+
+/// The result of an operation on known numbers, if it is one.
+fn known(
+    result: f64,
+    inputs: &[f64],
+    span: Span,
+    name: impl Fn() -> String,
+) -> Result<Scalar, Diagnostic> {
+    let finite = inputs.iter().all(|x| x.is_finite());
+    if result.is_nan() || (finite && result.is_infinite()) {
+        let list: Vec<String> = inputs.iter().map(f64::to_string).collect();
+        let what = if result.is_nan() { "is not a number" } else { "is too large" };
+        let message = format!("the result of `{}` of {} {what}", name(), list.join(" and "));
+        return Err(Diagnostic::error("expression-number", span, message));
+    }
+    Ok(Scalar::Known(result))
+}
+
+fn limited(code: Vec<Op>, span: Span) -> Result<Scalar, Diagnostic> {
+    if code.len() > CODE_LIMIT {
+        let message = format!("the expression needs more than {CODE_LIMIT} operations");
+        return Err(Diagnostic::error("expression-size", span, message));
+    }
+    Ok(Scalar::Later(code))
+}
+
+impl Term {
+    pub(super) fn number(value: f64) -> Self {
+        Self::Real(Scalar::Known(value), None)
+    }
+
+    /// What kind of thing this is, for messages.
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Self::Real(Scalar::Known(value), None) => format!("the number {value}"),
+            Self::Real(Scalar::Known(value), Some(unit)) => format!("{value} {unit}"),
+            Self::Real(Scalar::Later(_), _) => "a number".to_owned(),
+            Self::Bool(Scalar::Known(value)) => (*value != 0.0).to_string(),
+            Self::Bool(_) => "a truth value".to_owned(),
+            Self::Text(text) => format!("text '{}'", clip(text)),
+            Self::List(items) => format!("a list of {}", items.len()),
+            Self::Record(_) => "a record".to_owned(),
+        }
+    }
+
+    /// Values in the tree, bounded work for lists in lists.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::List(items) => items.iter().map(Self::size).sum::<usize>() + 1,
+            Self::Record(facts) => facts.len() + 1,
+            _ => 1,
+        }
+    }
+
+    /// The value, if all numbers are known.
+    pub(super) fn value(self, span: Span) -> Result<Value, Diagnostic> {
+        let later = || {
+            Diagnostic::error(
+                "expression-signal",
+                span,
+                "a value that must be known here depends on a signal",
+            )
+        };
+        Ok(match self {
+            Self::Real(Scalar::Known(value), unit) => Value::Real { value, unit },
+            Self::Bool(Scalar::Known(value)) => Value::Bool(value != 0.0),
+            Self::Real(..) | Self::Bool(_) => return Err(later()),
+            Self::Text(text) => Value::Text(text),
+            Self::List(items) => Value::List(
+                items.into_iter().map(|item| item.value(span)).collect::<Result<_, _>>()?,
+            ),
+            Self::Record(facts) => Value::Record(facts),
+        })
+    }
+}
+
+impl From<Value> for Term {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Real { value, unit } => Self::Real(Scalar::Known(value), unit),
+            Value::Bool(value) => Self::Bool(Scalar::Known(f64::from(value))),
+            Value::Text(text) => Self::Text(text),
+            Value::List(items) => Self::List(items.into_iter().map(Into::into).collect()),
+            Value::Record(facts) => Self::Record(facts),
+        }
+    }
+}

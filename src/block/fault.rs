@@ -1,0 +1,59 @@
+//! What goes wrong while a diagram runs.
+
+use std::fmt;
+
+/// What a block's functions return: nothing, or what went wrong with the numbers.
+pub type Outcome = Result<(), Box<Fault>>;
+
+/// The numbers went wrong: the run stops, its recording is kept. The engine adds time, phase and
+/// the block's path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// One sentence in lower case: what was expected, what was found.
+    pub message: String,
+}
+
+impl Fault {
+    /// A fault, boxed so that the happy path returns one word.
+    pub fn new(message: impl Into<String>) -> Box<Self> {
+        Box::new(Self { message: message.into() })
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// A block's parameters do not fit together, or not to the robot or file that they name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invalid {
+    /// The parameter to point at, if one is to blame.
+    pub parameter: Option<String>,
+    /// One sentence in lower case.
+    pub message: String,
+    /// Advice.
+    pub hints: Vec<String>,
+}
+
+impl Invalid {
+    /// The whole block is to blame.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { parameter: None, message: message.into(), hints: Vec::new() }
+    }
+
+    /// One parameter is to blame.
+    pub fn parameter(name: &str, message: impl Into<String>) -> Self {
+        Self { parameter: Some(name.into()), ..Self::new(message) }
+    }
+
+    /// Adds advice.
+    #[must_use]
+    pub fn hint(mut self, text: impl Into<String>) -> Self {
+        self.hints.push(text.into());
+        self
+    }
+}

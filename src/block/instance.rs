@@ -1,0 +1,328 @@
+//! Blocks with their types erased, as the compiler and the engine hold them.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use crate::block::{
+    Block, DerivativeCx, GuardCx, Inputs, OutputCx, Outputs, ResetCx, SharedPool, Sizes, Time,
+    UpdateCx,
+};
+use crate::fault::{Fault, Invalid, Outcome};
+use crate::ports::{Declaration, Ports};
+use crate::report::Report;
+use crate::signal::PortTable;
+
+/// A block's parameters, of any kind.
+pub trait ErasedBlock: Send + Sync {
+    /// Name of the kind.
+    fn kind(&self) -> &'static str;
+
+    /// Runs the block's `plan`.
+    ///
+    /// # Errors
+    /// Whatever `plan` found wrong.
+    fn plan(
+        self: Arc<Self>,
+        ports: Ports<'_>,
+    ) -> Result<(Declaration, Arc<dyn PlannedBlock>), Invalid>;
+}
+
+/// A block with its plan.
+pub trait PlannedBlock: Send + Sync {
+    /// Name of the kind.
+    fn kind(&self) -> &'static str;
+
+    /// Checks parameters against inferred sizes.
+    ///
+    /// # Errors
+    /// Whatever `check` found wrong.
+    fn check(&self, sizes: &Sizes<'_>) -> Result<(), Invalid>;
+
+    /// Makes what changes: states, memory. The value of a shared computation comes apart, since
+    /// other blocks read it.
+    fn instantiate(
+        &self,
+        io: InstanceIo,
+        vars: &[usize],
+        x: &mut [f64],
+    ) -> (Box<dyn Instance>, Option<Box<dyn Any + Send>>);
+}
+
+/// The ports of one instance.
+#[derive(Debug, Clone, Default)]
+pub struct InstanceIo {
+    /// Inputs.
+    pub inputs: PortTable,
+    /// Outputs.
+    pub outputs: PortTable,
+    /// Index in the pool of each shared computation asked for.
+    pub shared: Vec<u32>,
+    /// Whether the scratch memory lives in the pool.
+    pub shares: bool,
+}
+
+/// What an output group may touch.
+pub struct OutputIo<'a> {
+    /// When.
+    pub time: Time,
+    /// Which group.
+    pub group: usize,
+    /// Continuous state of the block.
+    pub x: &'a [f64],
+    /// The arena before the group's own part.
+    pub before: &'a [f64],
+    /// The group's own part.
+    pub own: &'a mut [f64],
+    /// First index of the own part.
+    pub own_start: u32,
+    /// Shared computations before the own one.
+    pub shared: &'a SharedPool,
+    /// The own shared value, if the block is a shared computation.
+    pub shared_own: Option<&'a mut Box<dyn Any + Send>>,
+}
+
+/// What the other functions see: the whole arena.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    /// When.
+    pub time: Time,
+    /// All signals.
+    pub arena: &'a [f64],
+    /// All shared computations.
+    pub shared: &'a SharedPool,
+}
+
+/// A running block.
+pub trait Instance: Send {
+    /// Computes one output group.
+    ///
+    /// # Errors
+    /// The block's fault.
+    fn output(&mut self, io: OutputIo<'_>) -> Outcome;
+
+    /// Empties the memo: a major step begins.
+    fn begin_step(&mut self);
+
+    /// Advances the discrete state.
+    ///
+    /// # Errors
+    /// The block's fault.
+    fn update(&mut self, view: View<'_>, x: &[f64]) -> Outcome;
+
+    /// Writes the rate of the continuous state.
+    ///
+    /// # Errors
+    /// The block's fault.
+    fn derivative(&mut self, view: View<'_>, x: &[f64], rate: &mut [f64]) -> Outcome;
+
+    /// Writes the guards' values.
+    fn guard(&mut self, view: View<'_>, x: &[f64], values: &mut [f64]);
+
+    /// Resets state after guards fired.
+    ///
+    /// # Errors
+    /// The block's fault.
+    fn reset(&mut self, view: View<'_>, fired: &[bool], x: &mut [f64]) -> Outcome;
+
+    /// A copy of discrete state and memo.
+    fn save(&self) -> Box<dyn Any + Send>;
+
+    /// Puts a saved copy back.
+    ///
+    /// # Panics
+    /// If the copy is of another kind of block.
+    fn restore(&mut self, saved: &(dyn Any + Send));
+
+    /// The discrete state as data.
+    ///
+    /// # Errors
+    /// If the state cannot be written as JSON.
+    fn state_json(&self) -> Result<serde_json::Value, Box<Fault>>;
+
+    /// Reports metrics and counts.
+    fn report(&self, report: &mut Report);
+}
+
+/// Erases a block's type.
+pub fn erase<B: Block>(block: B) -> Arc<dyn ErasedBlock> {
+    Arc::new(block)
+}
+
+impl<B: Block> ErasedBlock for B {
+    fn kind(&self) -> &'static str {
+        B::KIND
+    }
+
+    fn plan(
+        self: Arc<Self>,
+        mut ports: Ports<'_>,
+    ) -> Result<(Declaration, Arc<dyn PlannedBlock>), Invalid> {
+        let plan = Block::plan(&*self, &mut ports)?;
+        Ok((ports.finish(), Arc::new(Planned { block: self, plan: Arc::new(plan) })))
+    }
+}
+
+struct Planned<B: Block> {
+    block: Arc<B>,
+    plan: Arc<B::Plan>,
+}
+
+impl<B: Block> PlannedBlock for Planned<B> {
+    fn kind(&self) -> &'static str {
+        B::KIND
+    }
+
+    fn check(&self, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        self.block.check(&self.plan, sizes)
+    }
+
+    fn instantiate(
+        &self,
+        io: InstanceIo,
+        vars: &[usize],
+        x: &mut [f64],
+    ) -> (Box<dyn Instance>, Option<Box<dyn Any + Send>>) {
+        let sizes = Sizes::new(vars, &io.inputs, &io.outputs);
+        let state = self.block.state(&self.plan, &sizes);
+        let scratch = self.block.scratch(&self.plan, &sizes);
+        self.block.initial(&self.plan, &sizes, x);
+        let (scratch, pooled): (_, Option<Box<dyn Any + Send>>) =
+            if io.shares { (None, Some(Box::new(scratch))) } else { (Some(scratch), None) };
+        let running = Running {
+            block: Arc::clone(&self.block),
+            plan: Arc::clone(&self.plan),
+            state,
+            memo: self.block.memo(&self.plan, &Sizes::new(vars, &io.inputs, &io.outputs)),
+            scratch,
+            io,
+        };
+        (Box::new(running), pooled)
+    }
+}
+
+struct Running<B: Block> {
+    block: Arc<B>,
+    plan: Arc<B::Plan>,
+    state: B::State,
+    memo: B::Memo,
+    /// `None` if it lives in the pool of shared computations.
+    scratch: Option<B::Scratch>,
+    io: InstanceIo,
+}
+
+/// A shared computation has outputs only; its other functions are never called.
+const OWN_SCRATCH: &str = "a shared computation has neither state nor guards";
+
+impl<B: Block> Running<B> {
+    #[inline]
+    fn inputs<'a>(io: &'a InstanceIo, view: View<'a>) -> Inputs<'a> {
+        Inputs {
+            arena: view.arena,
+            table: &io.inputs,
+            shared: view.shared,
+            shared_ids: &io.shared,
+        }
+    }
+}
+
+impl<B: Block> Instance for Running<B> {
+    #[inline]
+    fn output(&mut self, io: OutputIo<'_>) -> Outcome {
+        let scratch = match (&mut self.scratch, io.shared_own) {
+            (Some(scratch), _) => scratch,
+            (None, Some(pooled)) => pooled.downcast_mut().expect("the pool holds this value"),
+            (None, None) => unreachable!("a shared computation is given its value"),
+        };
+        let mut cx = OutputCx {
+            time: io.time,
+            group: io.group,
+            state: &self.state,
+            memo: &mut self.memo,
+            scratch,
+            x: io.x,
+            inputs: Inputs {
+                arena: io.before,
+                table: &self.io.inputs,
+                shared: io.shared,
+                shared_ids: &self.io.shared,
+            },
+            outputs: Outputs { own: io.own, start: io.own_start, table: &self.io.outputs },
+        };
+        self.block.output(&self.plan, &mut cx)
+    }
+
+    fn begin_step(&mut self) {
+        if size_of::<B::Memo>() > 0 {
+            self.block.clear_memo(&mut self.memo);
+        }
+    }
+
+    fn update(&mut self, view: View<'_>, x: &[f64]) -> Outcome {
+        let mut cx = UpdateCx {
+            time: view.time,
+            state: &mut self.state,
+            memo: &self.memo,
+            scratch: self.scratch.as_mut().expect(OWN_SCRATCH),
+            x,
+            inputs: Self::inputs(&self.io, view),
+        };
+        self.block.update(&self.plan, &mut cx)
+    }
+
+    fn derivative(&mut self, view: View<'_>, x: &[f64], rate: &mut [f64]) -> Outcome {
+        let mut cx = DerivativeCx {
+            time: view.time,
+            state: &self.state,
+            scratch: self.scratch.as_mut().expect(OWN_SCRATCH),
+            x,
+            inputs: Self::inputs(&self.io, view),
+            rate,
+        };
+        self.block.derivative(&self.plan, &mut cx)
+    }
+
+    fn guard(&mut self, view: View<'_>, x: &[f64], values: &mut [f64]) {
+        let mut cx = GuardCx {
+            time: view.time,
+            state: &self.state,
+            scratch: self.scratch.as_mut().expect(OWN_SCRATCH),
+            x,
+            inputs: Self::inputs(&self.io, view),
+            values,
+        };
+        self.block.guard(&self.plan, &mut cx);
+    }
+
+    fn reset(&mut self, view: View<'_>, fired: &[bool], x: &mut [f64]) -> Outcome {
+        let mut cx = ResetCx {
+            time: view.time,
+            fired,
+            state: &mut self.state,
+            scratch: self.scratch.as_mut().expect(OWN_SCRATCH),
+            x,
+            inputs: Self::inputs(&self.io, view),
+        };
+        self.block.reset(&self.plan, &mut cx)
+    }
+
+    fn save(&self) -> Box<dyn Any + Send> {
+        Box::new((self.state.clone(), self.memo.clone()))
+    }
+
+    fn restore(&mut self, saved: &(dyn Any + Send)) {
+        let (state, memo) = saved
+            .downcast_ref::<(B::State, B::Memo)>()
+            .expect("a saved state goes back to the block it came from");
+        self.state = state.clone();
+        self.memo = memo.clone();
+    }
+
+    fn state_json(&self) -> Result<serde_json::Value, Box<Fault>> {
+        serde_json::to_value(&self.state)
+            .map_err(|error| Fault::new(format!("the state cannot be written: {error}")))
+    }
+
+    fn report(&self, report: &mut Report) {
+        self.block.report(&self.plan, &self.state, report);
+    }
+}

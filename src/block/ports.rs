@@ -1,0 +1,418 @@
+//! What a block declares about itself when a diagram is compiled.
+
+use std::any::Any as AnyValue;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use crate::block::Block;
+use crate::fault::Invalid;
+use crate::instance::{ErasedBlock, erase};
+use crate::resource::{Files, Resource, Resources};
+use crate::signal::{Feed, In, OptionalIn, Out, Shared, Signal};
+use crate::types::{Arg, Dim, Type, Var};
+
+/// One input port.
+#[derive(Debug, Clone)]
+pub struct InputDeclaration {
+    /// Name in `in:`.
+    pub name: String,
+    /// Type, with variables of the block's own.
+    pub ty: Type,
+    /// Unit, if one is declared.
+    pub unit: PortUnit,
+    /// Frame of coordinates, if one is declared.
+    pub frame: Option<String>,
+    /// What it is.
+    pub doc: String,
+    /// Whether it may be left unconnected.
+    pub optional: bool,
+}
+
+/// One output port.
+#[derive(Debug, Clone)]
+pub struct OutputDeclaration {
+    /// Name in paths.
+    pub name: String,
+    /// Type, with variables of the block's own.
+    pub ty: Type,
+    /// Unit, if one is declared.
+    pub unit: PortUnit,
+    /// Frame of coordinates, if one is declared.
+    pub frame: Option<String>,
+    /// What it is.
+    pub doc: String,
+    /// The output group that computes it.
+    pub group: usize,
+    /// Whether infinite values are bounds, not mistakes.
+    pub may_be_infinite: bool,
+    /// Inputs whose memory this port shows instead of memory of its own: one per leading leaf.
+    pub forwards: Vec<Forward>,
+}
+
+/// A leaf of a bus output that is a view of an input's leaf: it costs neither memory nor a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Forward {
+    /// Leaf of the output port.
+    pub leaf: usize,
+    /// The input port.
+    pub input: u16,
+    /// Leaf of the input port.
+    pub input_leaf: usize,
+}
+
+/// Unit of a port.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum PortUnit {
+    /// Nothing is said; fits every unit.
+    #[default]
+    Unspecified,
+    /// This unit, as text, such as `N*m`.
+    Is(String),
+    /// The same unknown unit on every port with this variable.
+    Var(Var),
+}
+
+/// Which inputs reach the outputs of a group at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Feeds {
+    /// Every input and shared computation: the safe default.
+    All,
+    /// Only these.
+    Only(Vec<Feed>),
+}
+
+/// A part of a continuous state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Manifold {
+    /// So many plain numbers.
+    Euclidean(Dim),
+    /// A unit quaternion (w, x, y, z); its rate is the angular velocity in world axes (3).
+    Quaternion,
+}
+
+/// A block's continuous state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ContinuousState {
+    /// `ẋ = f(t, x, u)`: the block's derivative gives the rate of every part.
+    First(Vec<Manifold>),
+    /// A position on its manifold and its velocity, stored one after the other. The derivative
+    /// gives the acceleration only; the rate of the position is the velocity.
+    Second(Vec<Manifold>),
+}
+
+/// Which rate a block asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RateRule {
+    /// From its inputs.
+    #[default]
+    Inherited,
+    /// Its outputs never change.
+    Constant,
+    /// A source of continuous time, unless `every:` says otherwise.
+    Continuous,
+    /// Discrete state that is updated at exactly one period, stated or inherited.
+    Sampled,
+}
+
+/// When a guard fires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Crossing {
+    /// While its value is positive; the reset must make it stop.
+    Level,
+    /// When its value goes from negative to zero or above.
+    Rising,
+    /// When its value goes from positive to zero or below.
+    Falling,
+}
+
+/// A shared computation that a block asks for.
+pub struct Ask {
+    /// The computation, a block without outputs but one shared value.
+    pub block: Arc<dyn ErasedBlock>,
+    /// Two asks of one key with the same sources share one computation.
+    pub key: String,
+    /// The asking block's input for each input port of the computation, in order.
+    pub inputs: Vec<u16>,
+}
+
+/// Everything a block declared.
+#[derive(Default)]
+pub struct Declaration {
+    /// Input ports.
+    pub inputs: Vec<InputDeclaration>,
+    /// Output ports, group by group.
+    pub outputs: Vec<OutputDeclaration>,
+    /// What feeds each output group.
+    pub groups: Vec<Feeds>,
+    /// Shared computations asked for.
+    pub asks: Vec<Ask>,
+    /// Makes the shared value, if this block is a shared computation.
+    pub shares: bool,
+    /// Continuous state, if any.
+    pub continuous: Option<ContinuousState>,
+    /// Rate rule.
+    pub rate: RateRule,
+    /// Whether `update` runs at every major step that is due for the block.
+    pub updates: bool,
+    /// Whether its outputs are computed at major steps only and held in minor ones.
+    pub per_major: bool,
+    /// Guards.
+    pub guards: Vec<Crossing>,
+    /// Number of variables made.
+    pub var_count: u32,
+}
+
+/// Collects a block's declaration; hands out handles, variables, robots and files.
+pub struct Ports<'a> {
+    resources: &'a dyn Resources,
+    files: &'a dyn Files,
+    step: f64,
+    pub(crate) declaration: Declaration,
+}
+
+/// The last declared port, to add a unit, a frame, a description.
+pub struct PortNote<'p> {
+    unit: &'p mut PortUnit,
+    frame: &'p mut Option<String>,
+    doc: &'p mut String,
+    infinite: Option<&'p mut bool>,
+}
+
+impl PortNote<'_> {
+    /// States the unit, such as `N*m`; `1` for a pure number.
+    pub fn unit(&mut self, unit: &str) -> &mut Self {
+        *self.unit = PortUnit::Is(unit.into());
+        self
+    }
+
+    /// States that all ports with this variable have one unit.
+    pub fn same_unit(&mut self, var: Var) -> &mut Self {
+        *self.unit = PortUnit::Var(var);
+        self
+    }
+
+    /// States the frame of coordinates.
+    pub fn frame(&mut self, frame: &str) -> &mut Self {
+        *self.frame = Some(frame.into());
+        self
+    }
+
+    /// Says what it is.
+    pub fn doc(&mut self, doc: &str) -> &mut Self {
+        *self.doc = doc.into();
+        self
+    }
+
+    /// States that an infinite value is a bound, not a mistake.
+    pub fn may_be_infinite(&mut self) -> &mut Self {
+        if let Some(flag) = &mut self.infinite {
+            **flag = true;
+        }
+        self
+    }
+}
+
+impl<'a> Ports<'a> {
+    /// An empty declaration. `step` is the fixed step of the run [s], or the largest step.
+    pub fn new(resources: &'a dyn Resources, files: &'a dyn Files, step: f64) -> Self {
+        Self { resources, files, step, declaration: Declaration::default() }
+    }
+
+    /// Everything declared.
+    pub fn finish(mut self) -> Declaration {
+        if self.declaration.groups.is_empty() {
+            self.declaration.groups.push(Feeds::All);
+        }
+        self.declaration
+    }
+
+    /// A fresh variable.
+    pub fn var(&mut self) -> Var {
+        self.declaration.var_count += 1;
+        Var(self.declaration.var_count - 1)
+    }
+
+    /// A dimension that inference finds.
+    pub fn dim(&mut self) -> Dim {
+        Dim::var(self.var())
+    }
+
+    /// A bus argument that inference finds: "the same robot on all these ports".
+    pub fn any_robot(&mut self) -> Arg {
+        Arg::Var(self.var())
+    }
+
+    /// Declares an input that must be connected.
+    pub fn input<S: Signal>(&mut self, name: &str, signal: &S) -> In<S> {
+        In { port: self.push_input(name, signal.ty(), false), signal: PhantomData }
+    }
+
+    /// Declares an input that may be left unconnected.
+    pub fn optional_input<S: Signal>(&mut self, name: &str, signal: &S) -> OptionalIn<S> {
+        OptionalIn { port: self.push_input(name, signal.ty(), true), signal: PhantomData }
+    }
+
+    fn push_input(&mut self, name: &str, ty: Type, optional: bool) -> u16 {
+        self.declaration.inputs.push(InputDeclaration {
+            name: name.into(),
+            ty,
+            unit: PortUnit::Unspecified,
+            frame: None,
+            doc: String::new(),
+            optional,
+        });
+        (self.declaration.inputs.len() - 1) as u16
+    }
+
+    /// Starts an output group that only `feeds` reach at once. Outputs declared next belong to it;
+    /// without this call there is one group that every input feeds.
+    pub fn group(&mut self, feeds: &[Feed]) {
+        self.declaration.groups.push(Feeds::Only(feeds.to_vec()));
+    }
+
+    /// Declares an output of the present group.
+    pub fn output<S: Signal>(&mut self, name: &str, signal: &S) -> Out<S> {
+        if self.declaration.groups.is_empty() {
+            self.declaration.groups.push(Feeds::All);
+        }
+        self.declaration.outputs.push(OutputDeclaration {
+            name: name.into(),
+            ty: signal.ty(),
+            unit: PortUnit::Unspecified,
+            frame: None,
+            doc: String::new(),
+            group: self.declaration.groups.len() - 1,
+            may_be_infinite: false,
+            forwards: Vec::new(),
+        });
+        Out { port: (self.declaration.outputs.len() - 1) as u16, signal: PhantomData }
+    }
+
+    /// Lets leaf `leaf` of an output show leaf `input_leaf` of an input instead of having memory.
+    /// The input must feed the output's group.
+    pub fn forward<S: Signal, T: Signal>(
+        &mut self,
+        output: Out<S>,
+        leaf: usize,
+        input: In<T>,
+        input_leaf: usize,
+    ) {
+        self.declaration.outputs[output.port as usize].forwards.push(Forward {
+            leaf,
+            input: input.port,
+            input_leaf,
+        });
+    }
+
+    /// Notes on an input: unit, frame, description.
+    pub fn note_in<S: Signal>(&mut self, input: In<S>) -> PortNote<'_> {
+        self.note_input(input.port)
+    }
+
+    /// Notes on an optional input: unit, frame, description.
+    pub fn note_optional<S: Signal>(&mut self, input: OptionalIn<S>) -> PortNote<'_> {
+        self.note_input(input.port)
+    }
+
+    fn note_input(&mut self, port: u16) -> PortNote<'_> {
+        let input = &mut self.declaration.inputs[port as usize];
+        PortNote {
+            unit: &mut input.unit,
+            frame: &mut input.frame,
+            doc: &mut input.doc,
+            infinite: None,
+        }
+    }
+
+    /// Notes on an output: unit, frame, description.
+    pub fn note_out<S: Signal>(&mut self, output: Out<S>) -> PortNote<'_> {
+        let output = &mut self.declaration.outputs[output.port as usize];
+        PortNote {
+            unit: &mut output.unit,
+            frame: &mut output.frame,
+            doc: &mut output.doc,
+            infinite: Some(&mut output.may_be_infinite),
+        }
+    }
+
+    /// Asks for a computation that others may ask for too, such as the kinematics of a robot at a
+    /// state. There is one hidden node per (`key`, sources of `inputs`); `inputs` are this block's
+    /// ports for the computation's input ports, in order.
+    pub fn ask<B: Block, V: AnyValue>(
+        &mut self,
+        block: B,
+        key: impl Into<String>,
+        inputs: &[Feed],
+    ) -> Shared<V> {
+        let inputs = inputs
+            .iter()
+            .map(|feed| match feed {
+                Feed::Input(port) => *port,
+                Feed::Shared(_) => unreachable!("a computation is fed by input ports"),
+            })
+            .collect();
+        self.declaration.asks.push(Ask {
+            block: erase(block),
+            key: format!("{}:{}", B::KIND, key.into()),
+            inputs,
+        });
+        Shared { index: (self.declaration.asks.len() - 1) as u16, value: PhantomData }
+    }
+
+    /// States that this block is a shared computation: its scratch memory is the value.
+    pub fn share(&mut self) {
+        self.declaration.shares = true;
+    }
+
+    /// Declares continuous state.
+    pub fn continuous_state(&mut self, state: ContinuousState) {
+        self.declaration.continuous = Some(state);
+    }
+
+    /// States that `update` is to run. `Sampled` asks for one period; other rules update at every
+    /// major step at which the block is due (warm starts, latches, contact modes).
+    pub fn updates(&mut self) {
+        self.declaration.updates = true;
+    }
+
+    /// States a rate rule.
+    pub fn rate(&mut self, rate: RateRule) {
+        self.declaration.rate = rate;
+        if rate == RateRule::Sampled {
+            self.declaration.updates = true;
+        }
+    }
+
+    /// States that the outputs are computed at major steps only and held in minor ones.
+    pub fn per_major(&mut self) {
+        self.declaration.per_major = true;
+    }
+
+    /// Declares a guard; `guard` writes its value, `reset` handles it.
+    pub fn guard(&mut self, crossing: Crossing) {
+        self.declaration.guards.push(crossing);
+    }
+
+    /// The step of the run [s].
+    pub fn step(&self) -> f64 {
+        self.step
+    }
+
+    /// The robot (or other resource) of this name.
+    ///
+    /// # Errors
+    /// If no resource of this type has the name.
+    pub fn resource<T: Resource>(&self, name: &str) -> Result<Arc<T>, Invalid> {
+        crate::resource::typed(self.resources, name)
+    }
+
+    /// A named number of a resource, such as `n` of a robot.
+    pub fn fact(&self, resource: &str, name: &str) -> Option<usize> {
+        self.resources.resource(resource)?.dimension(name)
+    }
+
+    /// Files that the diagram may read.
+    pub fn files(&self) -> &dyn Files {
+        self.files
+    }
+}

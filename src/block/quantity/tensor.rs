@@ -1,0 +1,238 @@
+//! Numbers of any unit: one, a list, a matrix.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::ser::SerializeSeq;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::unit::{Unit, parse_quantity};
+
+/// A finite number of any unit, which it keeps.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scalar {
+    /// The number in SI units.
+    pub value: f64,
+    /// Its unit; `None` if it was written without.
+    pub unit: Option<Unit>,
+}
+
+impl<'de> Deserialize<'de> for Scalar {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Entry::deserialize(deserializer)? {
+            Entry::One(scalar) => Ok(scalar),
+            Entry::Many(items) => Err(D::Error::custom(format!(
+                "expected one number, found a list of {}",
+                items.len()
+            ))),
+        }
+    }
+}
+
+impl Serialize for Scalar {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.unit {
+            None => serializer.serialize_f64(self.value),
+            Some(unit) => serializer.serialize_str(&format!("{:?} {unit}", self.value)),
+        }
+    }
+}
+
+impl JsonSchema for Scalar {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Scalar".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["number", "string"], "x-unit": "any" })
+    }
+}
+
+/// A number, a vector or a matrix, of any unit, which it keeps. A matrix is written as the list of
+/// its rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tensor {
+    shape: Vec<usize>,
+    data: Vec<f64>,
+    unit: Option<Unit>,
+}
+
+impl Tensor {
+    /// `[]` for a number, `[n]` for a vector, `[rows, columns]` for a matrix.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The numbers in SI units; of a matrix column by column.
+    pub fn data(&self) -> &[f64] {
+        &self.data
+    }
+
+    /// The unit of all of them; `None` if it was written without.
+    pub fn unit(&self) -> Option<Unit> {
+        self.unit
+    }
+
+    /// The tensor of the entries, if they make a number, a vector or a matrix of one unit.
+    fn from_entry(entry: Entry) -> Result<Self, String> {
+        let mut unit = None;
+        let items = match entry {
+            Entry::One(one) => {
+                return Ok(Self { shape: Vec::new(), data: vec![one.value], unit: one.unit });
+            }
+            Entry::Many(items) => items,
+        };
+        let rows = items
+            .into_iter()
+            .map(|item| match item {
+                Entry::One(one) => Ok((None, vec![one.join(&mut unit)?])),
+                Entry::Many(row) => {
+                    let row: Vec<f64> = row
+                        .into_iter()
+                        .map(|entry| match entry {
+                            Entry::One(one) => one.join(&mut unit),
+                            Entry::Many(_) => {
+                                Err("expected at most a list of rows, found a list three deep"
+                                    .to_owned())
+                            }
+                        })
+                        .collect::<Result<_, _>>()?;
+                    Ok((Some(row.len()), row))
+                }
+            })
+            .collect::<Result<Vec<(Option<usize>, Vec<f64>)>, String>>()?;
+
+        let width = rows.first().and_then(|(width, _)| *width);
+        if let Some(at) = rows.iter().position(|(other, _)| *other != width) {
+            let of = |width: Option<usize>| match width {
+                Some(width) => format!("a row of {width}"),
+                None => "a number".to_owned(),
+            };
+            let (first, other) = (of(width), of(rows[at].0));
+            return Err(format!("expected {first} as in the first row, found {other} in row {at}"));
+        }
+        let (shape, data) = match width {
+            None => (vec![rows.len()], rows.iter().map(|(_, row)| row[0]).collect()),
+            Some(width) => (
+                vec![rows.len(), width],
+                (0..width).flat_map(|c| rows.iter().map(move |(_, row)| row[c])).collect(),
+            ),
+        };
+        Ok(Self { shape, data, unit })
+    }
+}
+
+impl Scalar {
+    /// The number, after checking its unit against that of the others.
+    fn join(self, unit: &mut Option<Unit>) -> Result<f64, String> {
+        match (*unit, self.unit) {
+            (Some(a), Some(b)) if !a.agrees(b) => {
+                return Err(format!("expected one unit, found {a} and {b}"));
+            }
+            (a, b) => *unit = a.or(b),
+        }
+        Ok(self.value)
+    }
+}
+
+impl<'de> Deserialize<'de> for Tensor {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_entry(Entry::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+impl Serialize for Tensor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let scalar = |value: f64| Scalar { value, unit: self.unit };
+        match *self.shape {
+            [rows, columns] => {
+                let mut seq = serializer.serialize_seq(Some(rows))?;
+                for r in 0..rows {
+                    let row: Vec<Scalar> =
+                        (0..columns).map(|c| scalar(self.data[c * rows + r])).collect();
+                    seq.serialize_element(&row)?;
+                }
+                seq.end()
+            }
+            [_] => serializer.collect_seq(self.data.iter().map(|value| scalar(*value))),
+            _ => scalar(self.data.first().copied().unwrap_or(0.0)).serialize(serializer),
+        }
+    }
+}
+
+impl JsonSchema for Tensor {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Tensor".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let number = json_schema!({ "type": ["number", "string"] });
+        let row = json_schema!({ "type": "array", "items": number.clone() });
+        let rows = json_schema!({ "type": "array", "items": row.clone() });
+        json_schema!({ "anyOf": [number, row, rows], "x-unit": "any" })
+    }
+}
+
+/// A number or a list.
+enum Entry {
+    One(Scalar),
+    Many(Vec<Entry>),
+}
+
+impl<'de> Deserialize<'de> for Entry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct EntryVisitor;
+
+        impl<'de> Visitor<'de> for EntryVisitor {
+            type Value = Entry;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number, a quantity or a list of them")
+            }
+
+            fn visit_f64<E: Error>(self, value: f64) -> Result<Entry, E> {
+                if value.is_nan() {
+                    return Err(E::custom("expected a number, found NaN"));
+                }
+                Ok(Entry::One(Scalar { value, unit: None }))
+            }
+
+            fn visit_i64<E: Error>(self, value: i64) -> Result<Entry, E> {
+                self.visit_f64(value as f64)
+            }
+
+            fn visit_u64<E: Error>(self, value: u64) -> Result<Entry, E> {
+                self.visit_f64(value as f64)
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Entry, E> {
+                let (value, unit) = parse_quantity(text).map_err(E::custom)?;
+                Ok(Entry::One(Scalar { value, unit }))
+            }
+
+            fn visit_unit<E: Error>(self) -> Result<Entry, E> {
+                Ok(Entry::Many(Vec::new()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Entry, A::Error> {
+                let mut items = Vec::new();
+                while let Some(item) = seq.next_element()? {
+                    items.push(item);
+                }
+                Ok(Entry::Many(items))
+            }
+        }
+
+        deserializer.deserialize_any(EntryVisitor)
+    }
+}

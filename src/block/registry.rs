@@ -1,0 +1,157 @@
+//! The explicit list of what a program knows: blocks, robots' file kinds, types, built-in files.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema};
+use serde::de::DeserializeOwned;
+
+use crate::binder::bind;
+use crate::block::Block;
+use crate::diagnostic::Diagnostics;
+use crate::fault::Invalid;
+use crate::instance::{ErasedBlock, erase};
+use crate::resource::{Files, Resource};
+use crate::typenames::NamedType;
+use crate::value::{Node, Scope};
+
+/// A kind of block.
+#[derive(Clone)]
+pub struct BlockKind {
+    /// Name in diagrams.
+    pub kind: &'static str,
+    /// A small example as a diagram writes it, which plans on its own.
+    pub example: &'static str,
+    /// Parameters with their descriptions, units and defaults.
+    pub schema: fn() -> Schema,
+    /// Makes the block from its fields in the file. `skip` names fields that the engine takes.
+    pub bind: BindBlock,
+}
+
+/// Makes a block from its fields in a file; what is wrong goes to the diagnostics.
+pub type BindBlock =
+    fn(&Node, &dyn Scope, &[&str], &mut Diagnostics) -> Option<Arc<dyn ErasedBlock>>;
+
+/// A kind of resource, such as `Urdf`: parameters that load into something blocks share.
+pub trait ResourceKind: DeserializeOwned + JsonSchema {
+    /// Name in diagrams.
+    const KIND: &'static str;
+
+    /// Loads it. Sentences in the second part are warnings.
+    ///
+    /// # Errors
+    /// If a file is missing or malformed, or parameters do not fit it.
+    fn load(
+        self,
+        name: &str,
+        files: &dyn Files,
+    ) -> Result<(Arc<dyn Resource>, Vec<String>), Invalid>;
+}
+
+/// A kind of resource with its type erased.
+#[derive(Clone)]
+pub struct ResourceEntry {
+    /// Name in diagrams.
+    pub kind: &'static str,
+    /// Parameters with their descriptions, units and defaults.
+    pub schema: fn() -> Schema,
+    /// Loads it from its fields in the file; `None` if those do not bind, which is then reported.
+    pub load: LoadResource,
+}
+
+/// Loads a resource: node, scope, name, files.
+pub type LoadResource = fn(
+    &Node,
+    &dyn Scope,
+    &str,
+    &dyn Files,
+    &mut Diagnostics,
+) -> Option<Result<(Arc<dyn Resource>, Vec<String>), Invalid>>;
+
+/// What a program knows, by name. Made by explicit calls; nothing registers itself.
+#[derive(Clone, Default)]
+pub struct Registry {
+    blocks: BTreeMap<&'static str, BlockKind>,
+    resources: BTreeMap<&'static str, ResourceEntry>,
+    types: BTreeMap<&'static str, NamedType>,
+    files: BTreeMap<&'static str, &'static [u8]>,
+}
+
+impl Registry {
+    /// Adds a kind of block. A later one of the same name replaces it.
+    pub fn block<B: Block + DeserializeOwned + JsonSchema>(
+        &mut self,
+        example: &'static str,
+    ) -> &mut Self {
+        let entry = BlockKind {
+            kind: B::KIND,
+            example,
+            schema: || schemars::schema_for!(B),
+            bind: |node, scope, skip, diagnostics| {
+                bind::<B>(node, scope, skip, diagnostics).map(erase)
+            },
+        };
+        self.blocks.insert(B::KIND, entry);
+        self
+    }
+
+    /// Adds a kind of resource.
+    pub fn resource<R: ResourceKind>(&mut self) -> &mut Self {
+        let entry = ResourceEntry {
+            kind: R::KIND,
+            schema: || schemars::schema_for!(R),
+            load: |node, scope, name, files, diagnostics| {
+                bind::<R>(node, scope, &["doc"], diagnostics).map(|kind| kind.load(name, files))
+            },
+        };
+        self.resources.insert(R::KIND, entry);
+        self
+    }
+
+    /// Adds a type that diagrams may name.
+    pub fn named_type(&mut self, named: NamedType) -> &mut Self {
+        self.types.insert(named.name, named);
+        self
+    }
+
+    /// Adds a file that diagrams find under `std:` + `path`.
+    pub fn file(&mut self, path: &'static str, bytes: &'static [u8]) -> &mut Self {
+        self.files.insert(path, bytes);
+        self
+    }
+
+    /// The kind of block of this name.
+    pub fn find_block(&self, kind: &str) -> Option<&BlockKind> {
+        self.blocks.get(kind)
+    }
+
+    /// All kinds of blocks, by name.
+    pub fn blocks(&self) -> impl Iterator<Item = &BlockKind> {
+        self.blocks.values()
+    }
+
+    /// The kind of resource of this name.
+    pub fn find_resource(&self, kind: &str) -> Option<&ResourceEntry> {
+        self.resources.get(kind)
+    }
+
+    /// All kinds of resources, by name.
+    pub fn resources(&self) -> impl Iterator<Item = &ResourceEntry> {
+        self.resources.values()
+    }
+
+    /// All types that diagrams may name.
+    pub fn types(&self) -> impl Iterator<Item = &NamedType> {
+        self.types.values()
+    }
+
+    /// A built-in file, by its path without `std:`.
+    pub fn find_file(&self, path: &str) -> Option<&'static [u8]> {
+        self.files.get(path).copied()
+    }
+
+    /// Paths of all built-in files.
+    pub fn files(&self) -> impl Iterator<Item = &'static str> {
+        self.files.keys().copied()
+    }
+}

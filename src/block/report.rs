@@ -1,0 +1,21 @@
+//! What blocks tell at the end of a run.
+
+/// Collects metrics and solver counts of one block.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    /// Name → value, in the order reported.
+    pub metrics: Vec<(String, f64)>,
+    /// How often a solver was called.
+    pub solver_calls: u64,
+    /// How often a solver did not solve, by what the policy then did.
+    pub solver_failures: u64,
+    /// Sentences for the summary, such as how often a policy was used.
+    pub notes: Vec<String>,
+}
+
+impl Report {
+    /// Adds a metric.
+    pub fn metric(&mut self, name: &str, value: f64) {
+        self.metrics.push((name.into(), value));
+    }
+}

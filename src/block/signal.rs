@@ -1,0 +1,316 @@
+//! Signals as a block's code sees them: typed handles made in `plan`, read and written by slices.
+
+use std::marker::PhantomData;
+
+use crate::types::{Dim, Type, Var};
+
+/// A run of numbers in the arena.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Slot {
+    /// First number.
+    pub start: u32,
+    /// How many.
+    pub len: u32,
+}
+
+impl Slot {
+    /// The range of indices.
+    #[inline]
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..(self.start + self.len) as usize
+    }
+}
+
+/// The slots of a block's ports: those of port `p` are `slots[starts[p]..starts[p + 1]]`.
+#[derive(Debug, Clone, Default)]
+pub struct PortTable {
+    /// First slot of each port, and one past the last.
+    pub starts: Vec<u32>,
+    /// All slots, leaf by leaf.
+    pub slots: Vec<Slot>,
+}
+
+impl PortTable {
+    /// An empty table to push ports into.
+    pub fn new() -> Self {
+        Self { starts: vec![0], slots: Vec::new() }
+    }
+
+    /// Appends a port.
+    pub fn push(&mut self, slots: impl IntoIterator<Item = Slot>) {
+        self.slots.extend(slots);
+        self.starts.push(self.slots.len() as u32);
+    }
+
+    /// The slots of one port, leaf by leaf.
+    #[inline]
+    pub fn port(&self, port: usize) -> &[Slot] {
+        &self.slots[self.starts[port] as usize..self.starts[port + 1] as usize]
+    }
+
+    /// How many ports there are.
+    pub fn port_count(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+}
+
+/// The leaves of one port's value, in storage order.
+#[derive(Debug, Clone, Copy)]
+pub struct Leaves<'a> {
+    arena: &'a [f64],
+    slots: &'a [Slot],
+}
+
+impl<'a> Leaves<'a> {
+    /// The leaves at `slots` of `arena`.
+    pub fn new(arena: &'a [f64], slots: &'a [Slot]) -> Self {
+        Self { arena, slots }
+    }
+
+    /// Leaf `i`.
+    #[inline]
+    pub fn leaf(&self, i: usize) -> &'a [f64] {
+        &self.arena[self.slots[i].range()]
+    }
+
+    /// How many leaves there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// Every leaf in storage order.
+    pub fn iter(&self) -> impl Iterator<Item = &'a [f64]> + use<'a> {
+        let arena = self.arena;
+        self.slots.iter().map(move |slot| &arena[slot.range()])
+    }
+
+    /// The leaves `range`, such as those of one bus of an array.
+    #[inline]
+    pub fn part(&self, range: std::ops::Range<usize>) -> Self {
+        Self { arena: self.arena, slots: &self.slots[range] }
+    }
+}
+
+/// A kind of signal: how it is declared and how a block's code reads it.
+pub trait Signal: Clone + 'static {
+    /// What reading gives.
+    type Ref<'a>;
+    /// The type to declare.
+    fn ty(&self) -> Type;
+    /// Reads a value.
+    fn read(leaves: Leaves<'_>) -> Self::Ref<'_>;
+}
+
+/// One number.
+#[derive(Debug, Clone, Copy)]
+pub struct Real;
+
+impl Signal for Real {
+    type Ref<'a> = f64;
+    fn ty(&self) -> Type {
+        Type::Real
+    }
+    #[inline]
+    fn read(leaves: Leaves<'_>) -> f64 {
+        leaves.arena[leaves.slots[0].start as usize]
+    }
+}
+
+/// True or false.
+#[derive(Debug, Clone, Copy)]
+pub struct Bool;
+
+impl Signal for Bool {
+    type Ref<'a> = bool;
+    fn ty(&self) -> Type {
+        Type::Bool
+    }
+    #[inline]
+    fn read(leaves: Leaves<'_>) -> bool {
+        Real::read(leaves) != 0.0
+    }
+}
+
+/// A whole number.
+#[derive(Debug, Clone, Copy)]
+pub struct Int;
+
+impl Signal for Int {
+    type Ref<'a> = i64;
+    fn ty(&self) -> Type {
+        Type::Int
+    }
+    #[inline]
+    fn read(leaves: Leaves<'_>) -> i64 {
+        Real::read(leaves) as i64
+    }
+}
+
+/// A column of numbers.
+#[derive(Debug, Clone)]
+pub struct Vector(pub Dim);
+
+impl Vector {
+    /// A vector of `n` numbers.
+    pub fn of(n: impl Into<Dim>) -> Self {
+        Self(n.into())
+    }
+}
+
+impl Signal for Vector {
+    type Ref<'a> = &'a [f64];
+    fn ty(&self) -> Type {
+        Type::Vector(self.0.clone())
+    }
+    #[inline]
+    fn read(leaves: Leaves<'_>) -> &[f64] {
+        leaves.leaf(0)
+    }
+}
+
+/// A matrix, read as its numbers column by column.
+#[derive(Debug, Clone)]
+pub struct Matrix(pub Dim, pub Dim);
+
+impl Matrix {
+    /// A matrix of `rows` × `cols`.
+    pub fn of(rows: impl Into<Dim>, cols: impl Into<Dim>) -> Self {
+        Self(rows.into(), cols.into())
+    }
+}
+
+impl Signal for Matrix {
+    type Ref<'a> = &'a [f64];
+    fn ty(&self) -> Type {
+        Type::Matrix(self.0.clone(), self.1.clone())
+    }
+    #[inline]
+    fn read(leaves: Leaves<'_>) -> &[f64] {
+        leaves.leaf(0)
+    }
+}
+
+/// A 3 × 3 rotation, read as nine numbers column by column.
+#[derive(Debug, Clone, Copy)]
+pub struct Rotation;
+
+impl Signal for Rotation {
+    type Ref<'a> = &'a [f64];
+    fn ty(&self) -> Type {
+        Type::Rotation
+    }
+    #[inline]
+    fn read(leaves: Leaves<'_>) -> &[f64] {
+        leaves.leaf(0)
+    }
+}
+
+/// A rotation (nine numbers, column by column) and a position (three).
+#[derive(Debug, Clone, Copy)]
+pub struct Pose;
+
+impl Signal for Pose {
+    type Ref<'a> = &'a [f64];
+    fn ty(&self) -> Type {
+        Type::Pose
+    }
+    #[inline]
+    fn read(leaves: Leaves<'_>) -> &[f64] {
+        leaves.leaf(0)
+    }
+}
+
+/// A signal whose type only inference knows, or that is built at run time from a type; read leaf
+/// by leaf.
+#[derive(Debug, Clone)]
+pub struct Any(pub Type);
+
+impl Any {
+    /// A signal of the unknown type `var`.
+    pub fn var(var: Var) -> Self {
+        Self(Type::Var(var))
+    }
+}
+
+impl Signal for Any {
+    type Ref<'a> = Leaves<'a>;
+    fn ty(&self) -> Type {
+        self.0.clone()
+    }
+    #[inline]
+    fn read(leaves: Leaves<'_>) -> Leaves<'_> {
+        leaves
+    }
+}
+
+/// Handle of an input port of the block that declared it.
+pub struct In<S> {
+    pub(crate) port: u16,
+    pub(crate) signal: PhantomData<fn() -> S>,
+}
+
+/// Handle of an input port that may be left unconnected.
+pub struct OptionalIn<S> {
+    pub(crate) port: u16,
+    pub(crate) signal: PhantomData<fn() -> S>,
+}
+
+/// Handle of an output port of the block that declared it.
+pub struct Out<S> {
+    pub(crate) port: u16,
+    pub(crate) signal: PhantomData<fn() -> S>,
+}
+
+/// Handle of a shared computation that a block asked for; see [`Ports::ask`](crate::Ports::ask).
+pub struct Shared<T> {
+    pub(crate) index: u16,
+    pub(crate) value: PhantomData<fn() -> T>,
+}
+
+macro_rules! copy_handle {
+    ($($handle:ident),*) => {$(
+        impl<S> Clone for $handle<S> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+        impl<S> Copy for $handle<S> {}
+    )*};
+}
+copy_handle!(In, OptionalIn, Out, Shared);
+
+/// What an output group may be fed by, without its type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feed {
+    /// An input port.
+    Input(u16),
+    /// A shared computation.
+    Shared(u16),
+}
+
+impl<S> In<S> {
+    /// This input, as something that feeds an output group.
+    pub fn feed(self) -> Feed {
+        Feed::Input(self.port)
+    }
+}
+
+impl<S> OptionalIn<S> {
+    /// This input, as something that feeds an output group.
+    pub fn feed(self) -> Feed {
+        Feed::Input(self.port)
+    }
+}
+
+impl<T> Shared<T> {
+    /// This computation, as something that feeds an output group.
+    pub fn feed(self) -> Feed {
+        Feed::Shared(self.index)
+    }
+}

@@ -1,0 +1,131 @@
+//! The nodes that the compiler itself puts into a diagram: collecting copies of a for-each.
+
+use crate::block::{Block, Inputs, OutputCx, Outputs, Pure, Sizes};
+use crate::fault::{Invalid, Outcome};
+use crate::ports::Ports;
+use crate::signal::{In, Matrix, Out, Real, Vector};
+use crate::types::Dim;
+
+/// Matrices below one another: `Y = [U₁; U₂; …]`, all with as many columns.
+#[derive(Debug, Clone)]
+pub struct StackRows {
+    /// How many matrices.
+    pub count: usize,
+}
+
+impl Block for StackRows {
+    const KIND: &'static str = "Stack";
+    type Plan = (Vec<In<Matrix>>, Dim, Out<Matrix>);
+    type State = ();
+    type Memo = ();
+    /// The number of columns.
+    type Scratch = usize;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+        let cols = ports.dim();
+        let mut rows = Dim::fixed(0);
+        let mut inputs = Vec::new();
+        for i in 0..self.count {
+            let n = ports.dim();
+            rows = rows + n.clone();
+            inputs.push(ports.input(&format!("u{}", i + 1), &Matrix(n, cols.clone())));
+        }
+        let y = ports.output("y", &Matrix(rows, cols.clone()));
+        Ok((inputs, cols, y))
+    }
+
+    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) {}
+
+    fn scratch(&self, (_, cols, _): &Self::Plan, sizes: &Sizes<'_>) -> usize {
+        sizes.dim(cols)
+    }
+
+    fn output(&self, (inputs, _, y): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let cols = *cx.scratch;
+        if cols == 0 {
+            return Ok(());
+        }
+        let y = cx.outputs.get(*y);
+        let rows = y.len() / cols;
+        let mut first_row = 0;
+        for &u in inputs {
+            let u = cx.inputs.get(u);
+            let u_rows = u.len() / cols;
+            for col in 0..cols {
+                y[col * rows + first_row..col * rows + first_row + u_rows]
+                    .copy_from_slice(&u[col * u_rows..(col + 1) * u_rows]);
+            }
+            first_row += u_rows;
+        }
+        Ok(())
+    }
+}
+
+/// Vectors or numbers one after the other: `y = [u₁; u₂; …]`.
+#[derive(Debug, Clone)]
+pub struct ConcatVectors {
+    /// For each input: whether it is one number instead of a vector.
+    pub scalar: Vec<bool>,
+}
+
+/// An input of [`ConcatVectors`].
+#[derive(Clone, Copy)]
+pub enum Piece {
+    /// One number.
+    Scalar(In<Real>),
+    /// A vector.
+    Vector(In<Vector>),
+}
+
+impl Pure for ConcatVectors {
+    const KIND: &'static str = "Concat";
+    type Plan = (Vec<Piece>, Out<Vector>);
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+        let unit = ports.var();
+        let mut total = Dim::fixed(0);
+        let mut pieces = Vec::new();
+        for (i, &scalar) in self.scalar.iter().enumerate() {
+            let name = format!("u{}", i + 1);
+            if scalar {
+                let u = ports.input(&name, &Real);
+                ports.note_in(u).same_unit(unit);
+                total = total + 1;
+                pieces.push(Piece::Scalar(u));
+            } else {
+                let n = ports.dim();
+                let u = ports.input(&name, &Vector(n.clone()));
+                ports.note_in(u).same_unit(unit);
+                total = total + n;
+                pieces.push(Piece::Vector(u));
+            }
+        }
+        let y = ports.output("y", &Vector(total));
+        ports.note_out(y).same_unit(unit);
+        Ok((pieces, y))
+    }
+
+    fn output(
+        &self,
+        (pieces, y): &Self::Plan,
+        inp: &Inputs<'_>,
+        out: &mut Outputs<'_>,
+    ) -> Outcome {
+        let y = out.get(*y);
+        let mut at = 0;
+        for piece in pieces {
+            match *piece {
+                Piece::Scalar(u) => {
+                    y[at] = inp.get(u);
+                    at += 1;
+                }
+                Piece::Vector(u) => {
+                    let u = inp.get(u);
+                    y[at..at + u.len()].copy_from_slice(u);
+                    at += u.len();
+                }
+            }
+        }
+        Ok(())
+    }
+}

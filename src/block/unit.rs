@@ -1,0 +1,201 @@
+//! Physical units as exponents of base dimensions.
+//!
+//! Every value inside the program is in SI base units, so a [`Unit`] holds no scale: the scale of
+//! `ms` or `deg` is applied where text is read ([`parse_unit`], [`parse_quantity`]).
+//!
+//! # The radian
+//! The radian is tracked like a base dimension, so that `Hz` (1/s) never becomes `rad/s` by itself.
+//! Mechanics drops and adds radians freely (torque = inertia × rad/s², arc = radius × rad), so
+//! [`Unit::agrees`] says: two units that differ only in their power of rad agree, *except* when
+//! they are pure powers of time. Hence `N*m` agrees with `kg*m^2*rad/s^2`, a bare ratio agrees with
+//! `rad`, but `Hz` does not agree with `rad/s`, nor `s` with `s/rad`.
+
+mod parse;
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub use parse::{Scale, UnitError, parse_quantity, parse_unit};
+
+/// Exponents are held in twelfths: halves, thirds, quarters and sixths are exact.
+const DENOMINATOR: i16 = 12;
+
+/// Names of the base dimensions in the order of the exponents.
+const BASE: [&str; 6] = ["kg", "m", "A", "K", "rad", "s"];
+
+/// A physical unit: exponents of kilogram, metre, ampere, kelvin, radian and second.
+///
+/// Exponents are multiples of 1/12, so that `N/m^(3/2)` and square roots stay exact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Unit {
+    twelfths: [i16; 6],
+}
+
+impl Unit {
+    /// The unit of a pure number.
+    pub const ONE: Self = Self::new(0, 0, 0, 0);
+    /// Metre, m.
+    pub const METRE: Self = Self::new(0, 1, 0, 0);
+    /// Kilogram, kg.
+    pub const KILOGRAM: Self = Self::new(1, 0, 0, 0);
+    /// Second, s.
+    pub const SECOND: Self = Self::new(0, 0, 1, 0);
+    /// Radian, rad.
+    pub const RADIAN: Self = Self::new(0, 0, 0, 1);
+    /// Hertz, 1/s: cycles, not radians.
+    pub const HERTZ: Self = Self::new(0, 0, -1, 0);
+    /// Metre per second, m/s.
+    pub const METRE_PER_SECOND: Self = Self::new(0, 1, -1, 0);
+    /// Metre per second squared, m/s².
+    pub const METRE_PER_SECOND_SQUARED: Self = Self::new(0, 1, -2, 0);
+    /// Radian per second, rad/s.
+    pub const RADIAN_PER_SECOND: Self = Self::new(0, 0, -1, 1);
+    /// Radian per second squared, rad/s².
+    pub const RADIAN_PER_SECOND_SQUARED: Self = Self::new(0, 0, -2, 1);
+    /// Newton, N.
+    pub const NEWTON: Self = Self::new(1, 1, -2, 0);
+    /// Newton second, N s.
+    pub const NEWTON_SECOND: Self = Self::new(1, 1, -1, 0);
+    /// Newton metre, N m (a torque or an energy).
+    pub const NEWTON_METRE: Self = Self::new(1, 2, -2, 0);
+    /// Watt, W.
+    pub const WATT: Self = Self::new(1, 2, -3, 0);
+    /// Kilogram square metre, kg m².
+    pub const KILOGRAM_SQUARE_METRE: Self = Self::new(1, 2, 0, 0);
+
+    /// The unit kg^`kilogram` m^`metre` s^`second` rad^`radian`.
+    pub const fn new(kilogram: i8, metre: i8, second: i8, radian: i8) -> Self {
+        Self {
+            twelfths: [
+                kilogram as i16 * DENOMINATOR,
+                metre as i16 * DENOMINATOR,
+                0,
+                0,
+                radian as i16 * DENOMINATOR,
+                second as i16 * DENOMINATOR,
+            ],
+        }
+    }
+
+    /// The unit of the product; `None` if an exponent overflows.
+    pub fn times(self, other: Self) -> Option<Self> {
+        self.combine(other, i16::checked_add)
+    }
+
+    /// The unit of the quotient; `None` if an exponent overflows.
+    pub fn over(self, other: Self) -> Option<Self> {
+        self.combine(other, i16::checked_sub)
+    }
+
+    /// The unit of the power `numerator / denominator`; `None` if an exponent would not be a
+    /// multiple of 1/12, overflows, or the denominator is zero.
+    pub fn power(self, numerator: i32, denominator: i32) -> Option<Self> {
+        let mut twelfths = [0i16; 6];
+        for (to, from) in twelfths.iter_mut().zip(self.twelfths) {
+            let product = i32::from(from).checked_mul(numerator)?;
+            if denominator == 0 || product % denominator != 0 {
+                return None;
+            }
+            *to = i16::try_from(product / denominator).ok()?;
+        }
+        Some(Self { twelfths })
+    }
+
+    /// The unit of the real power `exponent`, which must be a multiple of 1/12 (within round-off)
+    /// unless the unit is one.
+    pub fn real_power(self, exponent: f64) -> Option<Self> {
+        if self == Self::ONE {
+            return Some(self);
+        }
+        let twelfths = libm::round(exponent * f64::from(DENOMINATOR));
+        let near = (twelfths - exponent * f64::from(DENOMINATOR)).abs() < 1e-9;
+        (near && twelfths.abs() < 1e4)
+            .then(|| self.power(twelfths as i32, i32::from(DENOMINATOR)))
+            .flatten()
+    }
+
+    /// Whether a value of one unit may stand where the other is expected: equal, or different only
+    /// in the power of rad and not a pure power of time (see the module's text).
+    pub fn agrees(self, other: Self) -> bool {
+        let [mut a, mut b] = [self.twelfths, other.twelfths];
+        let mechanical = a[..4].iter().any(|e| *e != 0);
+        let timeless = a[5] == 0;
+        (a[4], b[4]) = (0, 0);
+        self == other || (a == b && (mechanical || timeless))
+    }
+
+    fn combine(self, other: Self, f: impl Fn(i16, i16) -> Option<i16>) -> Option<Self> {
+        let mut twelfths = [0i16; 6];
+        for ((to, a), b) in twelfths.iter_mut().zip(self.twelfths).zip(other.twelfths) {
+            *to = f(a, b)?;
+        }
+        Some(Self { twelfths })
+    }
+}
+
+/// Spellings that are preferred over products of base units.
+const PREFERRED: [&str; 19] = [
+    "1",
+    "Hz",
+    "N",
+    "N*m",
+    "N*m/rad",
+    "N*m*s/rad",
+    "N*m*s",
+    "N/m",
+    "N*s/m",
+    "N*s",
+    "N*m^2",
+    "W",
+    "Pa",
+    "V",
+    "ohm",
+    "N/m^(3/2)",
+    "N*s/m^2",
+    "N*m/A",
+    "V*s/rad",
+];
+
+impl fmt::Display for Unit {
+    /// The canonical spelling, which [`parse_unit`] reads back with scale 1.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_self = |text: &&&str| parse_unit(text).is_ok_and(|(unit, _)| unit == *self);
+        if let Some(text) = PREFERRED.iter().find(is_self) {
+            return f.write_str(text);
+        }
+        let factor = |(name, e): (&str, i16)| match (e / DENOMINATOR, e % DENOMINATOR) {
+            (1, 0) => name.to_owned(),
+            (whole, 0) => format!("{name}^{whole}"),
+            _ => {
+                let shared = [12, 6, 4, 3, 2].into_iter().find(|d| e % d == 0).unwrap_or(1);
+                format!("{name}^({}/{})", e / shared, DENOMINATOR / shared)
+            }
+        };
+        let all = || BASE.into_iter().zip(self.twelfths);
+        let above: Vec<String> = all().filter(|(_, e)| *e > 0).map(factor).collect();
+        let below: Vec<String> =
+            all().filter(|(_, e)| *e < 0).map(|(name, e)| factor((name, -e))).collect();
+        f.write_str(&if above.is_empty() { "1".to_owned() } else { above.join("*") })?;
+        below.iter().try_for_each(|name| write!(f, "/{name}"))
+    }
+}
+
+impl Serialize for Unit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Unit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match parse_unit(&text).map_err(serde::de::Error::custom)? {
+            (unit, scale) if scale == Scale::ONE => Ok(unit),
+            _ => Err(serde::de::Error::custom(format!("expected a base unit, found `{text}`"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,379 @@
+//! Reads units (`N*m/rad`, `cm`, `N/m^(3/2)`) and quantities (`60 N*m/rad`, `-0.5 m/s`).
+
+use std::f64::consts::PI;
+use std::ops::Range;
+
+use super::Unit;
+
+/// What a unit's spelling multiplies a value by: `factor × 10^tens`.
+///
+/// Powers of ten are kept apart, so that `5 cm` reads as the nearest double to 0.05.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scale {
+    /// The part that is no power of ten, such as 60 of `min` or π/180 of `deg`.
+    pub factor: f64,
+    /// The power of ten.
+    pub tens: i32,
+}
+
+impl Scale {
+    /// The scale of SI base units.
+    pub const ONE: Self = Self { factor: 1.0, tens: 0 };
+
+    /// The scale as one number.
+    pub fn value(self) -> f64 {
+        self.apply("1").unwrap_or(f64::NAN)
+    }
+
+    /// The decimal number `text` times this scale, rounded once if the scale is a power of ten.
+    pub(crate) fn apply(self, text: &str) -> Option<f64> {
+        let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+            None => (text, 0),
+        };
+        let tens = exponent.checked_add(self.tens)?;
+        let value: f64 = format!("{mantissa}e{tens}").parse().ok()?;
+        Some(value * self.factor)
+    }
+}
+
+/// A text that is no unit or no quantity.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct UnitError {
+    /// What was expected and what was found.
+    pub message: String,
+    /// The bytes of the text that are meant.
+    pub range: Range<usize>,
+    /// What to do, if that is known.
+    pub hint: Option<String>,
+}
+
+impl UnitError {
+    fn new(range: Range<usize>, message: impl Into<String>) -> Self {
+        Self { message: message.into(), range, hint: None }
+    }
+}
+
+/// Reads a unit expression: names with SI prefixes, `*` or `·` or a space, `/`, `^`, parentheses.
+/// Exponents are integers, decimals or fractions: `m^2`, `m^1.5`, `m^(3/2)`.
+///
+/// # Errors
+/// If a name is unknown, the syntax is wrong, or an exponent is not a multiple of 1/12.
+pub fn parse_unit(text: &str) -> Result<(Unit, Scale), UnitError> {
+    let mut parser = Parser { text, at: 0, depth: 0 };
+    let result = parser.product()?;
+    parser.skip_space();
+    match parser.peek() {
+        None => Ok(result),
+        Some(c) => Err(UnitError::new(
+            parser.at..parser.at + c.len_utf8(),
+            format!("expected `*`, `/` or the end of the unit, found `{c}`"),
+        )),
+    }
+}
+
+/// Reads a number with an optional unit, `60 N*m/rad`, and gives the value in SI base units.
+/// No unit (`None`) is not the unit one: a bare number takes the unit of the place where it stands.
+///
+/// # Errors
+/// If there is no number in front, or the rest is no unit.
+pub fn parse_quantity(text: &str) -> Result<(f64, Option<Unit>), UnitError> {
+    let lead = text.len() - text.trim_start().len();
+    let length = number_length(&text[lead..]);
+    if length == 0 {
+        let mut error = UnitError::new(
+            0..text.len(),
+            format!("expected a number with a unit, found \"{text}\""),
+        );
+        error.hint = Some(
+            "write a quantity such as \"5 cm\", or an expression that starts with `=`".to_owned(),
+        );
+        return Err(error);
+    }
+    let number = &text[lead..lead + length];
+    let rest = &text[lead + length..];
+    if rest.trim().is_empty() {
+        return Scale::ONE
+            .apply_signed(number)
+            .map(|value| (value, None))
+            .ok_or_else(|| UnitError::new(lead..lead + length, "the number is out of range"));
+    }
+    let (unit, scale) = parse_unit(rest).map_err(|mut error| {
+        let shift = lead + length;
+        error.range = error.range.start + shift..error.range.end + shift;
+        error
+    })?;
+    match scale.apply_signed(number) {
+        Some(value) => Ok((value, Some(unit))),
+        None => Err(UnitError::new(lead..lead + length, "the number is out of range")),
+    }
+}
+
+impl Scale {
+    /// [`Scale::apply`] that also knows `inf`; overflow is `None`.
+    fn apply_signed(self, text: &str) -> Option<f64> {
+        match text.trim_start_matches('+') {
+            "inf" => Some(f64::INFINITY),
+            "-inf" => Some(f64::NEG_INFINITY),
+            finite => self.apply(finite).filter(|value| value.is_finite()),
+        }
+    }
+}
+
+/// The number of bytes of the decimal number (or `inf`) at the start of `text`.
+fn number_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
+    let sign = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
+    if text[sign..].starts_with("inf") {
+        let next = text[sign + 3..].chars().next();
+        return if next.is_some_and(char::is_alphanumeric) { 0 } else { sign + 3 };
+    }
+    let whole = digits(sign);
+    let mut end = sign + whole;
+    let mut fraction = 0;
+    if bytes.get(end) == Some(&b'.') {
+        fraction = digits(end + 1);
+        end += 1 + fraction;
+    }
+    if whole + fraction == 0 {
+        return 0;
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let exponent_sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        let start = end + 1 + exponent_sign;
+        if start <= bytes.len() && digits(start) > 0 {
+            end = start + digits(start);
+        }
+    }
+    end
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    at: usize,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    fn peek(&self) -> Option<char> {
+        self.text[self.at..].chars().next()
+    }
+
+    fn skip_space(&mut self) {
+        self.at = self.text.len() - self.text[self.at..].trim_start().len();
+    }
+
+    fn eat(&mut self, c: char) -> bool {
+        self.skip_space();
+        let found = self.peek() == Some(c);
+        self.at += if found { c.len_utf8() } else { 0 };
+        found
+    }
+
+    /// `factor (("*" | "·" | "/" | " ") factor)*`
+    fn product(&mut self) -> Result<(Unit, Scale), UnitError> {
+        let (mut unit, mut scale) = self.factor()?;
+        loop {
+            let start = self.at;
+            let divided = self.eat('/');
+            let multiplied = !divided && (self.eat('*') || self.eat('·'));
+            let spaced = self.at > start && self.peek().is_some_and(char::is_alphabetic);
+            if !(divided || multiplied || spaced) {
+                return Ok((unit, scale));
+            }
+            let sign = if divided { -1 } else { 1 };
+            let (other, other_scale) = self.factor()?;
+            let combined = if sign > 0 { unit.times(other) } else { unit.over(other) };
+            unit = combined.ok_or_else(|| too_large(start..self.at))?;
+            scale = scale
+                .times_power(other_scale, f64::from(sign))
+                .ok_or_else(|| too_large(start..self.at))?;
+        }
+    }
+
+    /// `(name | "1" | "(" product ")") ("^" exponent)?`
+    fn factor(&mut self) -> Result<(Unit, Scale), UnitError> {
+        self.skip_space();
+        let start = self.at;
+        let (unit, scale) = if self.eat('(') {
+            self.depth += 1;
+            if self.depth > 16 {
+                return Err(UnitError::new(start..self.at, "the unit is nested too deeply"));
+            }
+            let inner = self.product()?;
+            if !self.eat(')') {
+                return Err(UnitError::new(start..self.at, "expected `)` to close this `(`"));
+            }
+            self.depth -= 1;
+            inner
+        } else if self.eat('1') {
+            (Unit::ONE, Scale::ONE)
+        } else {
+            self.name()?
+        };
+        let Some(exponent) = self.exponent()? else { return Ok((unit, scale)) };
+        let range = start..self.at;
+        let unit = unit.real_power(exponent).ok_or_else(|| {
+            UnitError::new(range.clone(), "expected an exponent that is a multiple of 1/12")
+        })?;
+        let scale = Scale::ONE.times_power(scale, exponent).ok_or_else(|| too_large(range))?;
+        Ok((unit, scale))
+    }
+
+    fn exponent(&mut self) -> Result<Option<f64>, UnitError> {
+        for (sign, value) in [('²', 2.0), ('³', 3.0)] {
+            if self.peek() == Some(sign) {
+                self.at += sign.len_utf8();
+                return Ok(Some(value));
+            }
+        }
+        let before = self.at;
+        if !self.eat('^') {
+            self.at = before;
+            return Ok(None);
+        }
+        if !self.eat('(') {
+            return self.number().map(Some);
+        }
+        let above = self.number()?;
+        let below = if self.eat('/') { self.number()? } else { 1.0 };
+        let at = self.at;
+        if !self.eat(')') {
+            return Err(UnitError::new(at..at, "expected `)` after the exponent"));
+        }
+        Ok(Some(above / below))
+    }
+
+    fn number(&mut self) -> Result<f64, UnitError> {
+        self.skip_space();
+        let rest = &self.text[self.at..];
+        let length = number_length(rest);
+        match rest[..length].parse::<f64>() {
+            Ok(value) if value.is_finite() => {
+                self.at += length;
+                Ok(value)
+            }
+            _ => Err(UnitError::new(self.at..self.text.len(), "expected a number as exponent")),
+        }
+    }
+
+    fn name(&mut self) -> Result<(Unit, Scale), UnitError> {
+        let rest = &self.text[self.at..];
+        let length: usize = rest
+            .chars()
+            .take_while(|c| (c.is_alphabetic() || "%°µΩ".contains(*c)) && *c != '·')
+            .map(char::len_utf8)
+            .sum();
+        let (name, range) = (&rest[..length], self.at..self.at + length);
+        if name.is_empty() {
+            let found = match rest.chars().next() {
+                Some(c) => format!("`{c}`"),
+                None => "the end".to_owned(),
+            };
+            let end = self.at + rest.chars().next().map_or(0, char::len_utf8);
+            return Err(UnitError::new(
+                self.at..end,
+                format!("expected the name of a unit, found {found}"),
+            ));
+        }
+        self.at += length;
+        named(name).ok_or_else(|| {
+            let mut error = UnitError::new(range, format!("unknown unit `{name}`"));
+            error.hint = crate::nearest(name, NAMES.iter().map(|row| row.0))
+                .map(|near| format!("did you mean `{near}`?"));
+            error
+        })
+    }
+}
+
+impl Scale {
+    /// `self × other^exponent`; `None` if that leaves the range of doubles.
+    fn times_power(self, other: Self, exponent: f64) -> Option<Self> {
+        let tens = f64::from(other.tens) * exponent;
+        let whole = libm::round(tens);
+        let factor = if other.factor == 1.0 {
+            self.factor
+        } else if exponent == 1.0 {
+            self.factor * other.factor
+        } else if exponent == -1.0 {
+            self.factor / other.factor
+        } else {
+            self.factor * libm::pow(other.factor, exponent)
+        };
+        let factor = if whole == tens { factor } else { factor * libm::pow(10.0, tens - whole) };
+        let tens = self.tens.checked_add(whole as i32)?;
+        (tens.abs() <= 300 && factor.is_finite() && factor > 0.0).then_some(Self { factor, tens })
+    }
+}
+
+fn too_large(range: Range<usize>) -> UnitError {
+    UnitError::new(range, "the unit's exponent or scale is out of range")
+}
+
+/// name, (kg, m, A, K, rad, s), factor, power of ten, whether SI prefixes may stand in front.
+type Row = (&'static str, [i8; 6], f64, i32, bool);
+
+const NAMES: [Row; 31] = [
+    ("m", [0, 1, 0, 0, 0, 0], 1.0, 0, true),
+    ("g", [1, 0, 0, 0, 0, 0], 1.0, -3, true),
+    ("kg", [1, 0, 0, 0, 0, 0], 1.0, 0, false),
+    ("t", [1, 0, 0, 0, 0, 0], 1.0, 3, false),
+    ("s", [0, 0, 0, 0, 0, 1], 1.0, 0, true),
+    ("A", [0, 0, 1, 0, 0, 0], 1.0, 0, true),
+    ("K", [0, 0, 0, 1, 0, 0], 1.0, 0, true),
+    ("rad", [0, 0, 0, 0, 1, 0], 1.0, 0, true),
+    ("deg", [0, 0, 0, 0, 1, 0], PI / 180.0, 0, false),
+    ("°", [0, 0, 0, 0, 1, 0], PI / 180.0, 0, false),
+    ("rev", [0, 0, 0, 0, 1, 0], 2.0 * PI, 0, false),
+    ("rpm", [0, 0, 0, 0, 1, -1], 2.0 * PI / 60.0, 0, false),
+    ("min", [0, 0, 0, 0, 0, 1], 6.0, 1, false),
+    ("h", [0, 0, 0, 0, 0, 1], 36.0, 2, false),
+    ("Hz", [0, 0, 0, 0, 0, -1], 1.0, 0, true),
+    ("N", [1, 1, 0, 0, 0, -2], 1.0, 0, true),
+    ("J", [1, 2, 0, 0, 0, -2], 1.0, 0, true),
+    ("W", [1, 2, 0, 0, 0, -3], 1.0, 0, true),
+    ("Pa", [1, -1, 0, 0, 0, -2], 1.0, 0, true),
+    ("bar", [1, -1, 0, 0, 0, -2], 1.0, 5, true),
+    ("V", [1, 2, -1, 0, 0, -3], 1.0, 0, true),
+    ("ohm", [1, 2, -2, 0, 0, -3], 1.0, 0, true),
+    ("Ω", [1, 2, -2, 0, 0, -3], 1.0, 0, true),
+    ("C", [0, 0, 1, 0, 0, 1], 1.0, 0, true),
+    ("F", [-1, -2, 2, 0, 0, 4], 1.0, 0, true),
+    ("H", [1, 2, -2, 0, 0, -2], 1.0, 0, true),
+    ("T", [1, 0, -1, 0, 0, -2], 1.0, 0, true),
+    ("Wb", [1, 2, -1, 0, 0, -2], 1.0, 0, true),
+    ("l", [0, 3, 0, 0, 0, 0], 1.0, -3, true),
+    ("L", [0, 3, 0, 0, 0, 0], 1.0, -3, true),
+    ("%", [0, 0, 0, 0, 0, 0], 1.0, -2, false),
+];
+
+const PREFIXES: [(&str, i32); 12] = [
+    ("p", -12),
+    ("n", -9),
+    ("u", -6),
+    ("µ", -6),
+    ("μ", -6),
+    ("m", -3),
+    ("c", -2),
+    ("d", -1),
+    ("h", 2),
+    ("k", 3),
+    ("M", 6),
+    ("G", 9),
+];
+
+/// The unit of a name, whole or behind a prefix; the whole name wins (`min` is a minute).
+fn named(name: &str) -> Option<(Unit, Scale)> {
+    let row = |name: &str| NAMES.iter().find(|row| row.0 == name);
+    let (&(_, exponents, factor, tens, _), more) = match row(name) {
+        Some(row) => (row, 0),
+        None => PREFIXES.iter().find_map(|(prefix, tens)| {
+            let row = row(name.strip_prefix(prefix)?)?;
+            row.4.then_some((row, *tens))
+        })?,
+    };
+    let twelfths = exponents.map(|e| i16::from(e) * super::DENOMINATOR);
+    Some((Unit { twelfths }, Scale { factor, tens: tens + more }))
+}

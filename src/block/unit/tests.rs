@@ -1,0 +1,110 @@
+#![allow(clippy::unwrap_used, reason = "tests state what must hold")]
+
+use std::f64::consts::PI;
+
+use super::*;
+
+fn unit(text: &str) -> Unit {
+    parse_unit(text).unwrap().0
+}
+
+#[test]
+fn quantities_read_as_the_nearest_double_of_their_si_value() {
+    let table = [
+        ("60 N*m/rad", 60.0, "N*m/rad"),
+        ("5 cm", 0.05, "m"),
+        ("1e-3 s", 1e-3, "s"),
+        ("-0.5 m/s", -0.5, "m/s"),
+        ("250 us", 2.5e-4, "s"),
+        ("9 ms", 0.009, "s"),
+        ("200Hz", 200.0, "Hz"),
+        ("60 rpm", 2.0 * PI, "rad/s"),
+        ("180 deg", PI, "rad"),
+        ("3 mm^2", 3e-6, "m^2"),
+        ("2 kN/m^1.5", 2000.0, "N/m^(3/2)"),
+        ("1.5 N m s/rad", 1.5, "N*m*s/rad"),
+        ("2 min", 120.0, "s"),
+        ("70 %", 0.7, "1"),
+        ("4 kg·m²", 4.0, "kg*m^2"),
+        ("1 J/(kg*K)", 1.0, "m^2/K/s^2"),
+        (".5e1 g", 0.005, "kg"),
+    ];
+    for (text, value, canonical) in table {
+        let (found, found_unit) = parse_quantity(text).unwrap();
+        assert!((found - value).abs() <= 1e-15 * value.abs(), "{text}: {found}");
+        assert_eq!(found_unit.unwrap().to_string(), canonical, "{text}");
+    }
+    assert_eq!(parse_quantity("5 cm").unwrap().0, 0.05);
+    assert_eq!(parse_quantity("5").unwrap(), (5.0, None));
+    assert_eq!(parse_quantity("inf N").unwrap(), (f64::INFINITY, Some(Unit::NEWTON)));
+}
+
+#[test]
+fn wrong_texts_name_their_place() {
+    let table = [
+        ("5 foo", 2..5, "unknown unit `foo`"),
+        ("5 m*", 4..4, "expected the name of a unit, found the end"),
+        ("5 m/s)", 5..6, "expected `*`, `/` or the end of the unit, found `)`"),
+        ("abc", 0..3, "expected a number with a unit, found \"abc\""),
+        ("", 0..0, "expected a number with a unit, found \"\""),
+        ("5 m^0.3", 2..7, "expected an exponent that is a multiple of 1/12"),
+        ("5 m^x", 4..5, "expected a number as exponent"),
+        ("1e999 m", 0..5, "the number is out of range"),
+        ("5 m^999999", 2..10, "expected an exponent that is a multiple of 1/12"),
+    ];
+    for (text, range, message) in table {
+        let error = parse_quantity(text).unwrap_err();
+        assert_eq!((error.range, error.message.as_str()), (range, message), "{text}");
+    }
+    let deep = format!("5 {}", "(".repeat(10_000));
+    assert_eq!(parse_quantity(&deep).unwrap_err().message, "the unit is nested too deeply");
+}
+
+#[test]
+fn units_form_a_group_and_print_as_they_read() {
+    let texts = [
+        "1",
+        "m",
+        "kg",
+        "s",
+        "rad",
+        "Hz",
+        "N",
+        "N*m/rad",
+        "N*m*s/rad",
+        "m/s^2",
+        "kg*m^2",
+        "V",
+        "T",
+        "1/m",
+        "N/m^(3/2)",
+        "m^(1/12)",
+        "rad/s^2",
+        "1/rad",
+        "N*s/m^1.5",
+    ];
+    for a in texts.map(unit) {
+        assert_eq!(parse_unit(&a.to_string()).unwrap(), (a, Scale::ONE), "{a}");
+        assert_eq!(a.over(a).unwrap(), Unit::ONE);
+        assert_eq!(a.times(Unit::ONE).unwrap(), a);
+        assert_eq!(a.power(2, 1).unwrap(), a.times(a).unwrap());
+        for b in texts.map(unit) {
+            assert_eq!(a.times(b).unwrap(), b.times(a).unwrap());
+            assert_eq!(a.times(b).unwrap().over(b).unwrap(), a);
+            assert_eq!(a.agrees(b), b.agrees(a));
+        }
+    }
+    assert_eq!(Unit::METRE.power(1, 24), None);
+}
+
+#[test]
+fn radians_drop_in_mechanics_but_a_frequency_is_no_angular_velocity() {
+    assert!(unit("N*m").agrees(unit("kg*m^2*rad/s^2")));
+    assert!(unit("N*m/rad*rad") == unit("N*m"));
+    assert!(unit("rad").agrees(Unit::ONE));
+    assert!(unit("m/s").agrees(unit("m*rad/s")));
+    assert!(!unit("Hz").agrees(unit("rad/s")));
+    assert!(!unit("s").agrees(unit("s/rad")));
+    assert!(!unit("rpm").agrees(unit("Hz")));
+    assert!(!unit("N").agrees(unit("N*m")));
+}

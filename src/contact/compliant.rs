@@ -1,0 +1,197 @@
+//! Compliant contact: a nonlinear spring and damper along the normal, regularised Coulomb friction
+//! across it.
+//!
+//! With the gap δ (negative in contact) and the contact velocity (v_t, δ̇):
+//!
+//! - normal: `f_n = max(0, K (-δ)^e - c(δ) δ̇)`, with `c(δ) = c_max σ(-δ/w)`. The ramp σ removes
+//!   the jump of the damping force at touchdown, the clamp the pull at separation;
+//! - friction: `f_t = -μ(|v_t|) f_n v_t/|v_t|`. μ rises from 0 at rest to μ_s at v_s and falls to
+//!   μ_d at v_d, with cubic steps, so the force is continuous and always opposes slip. There is no
+//!   true stiction: a load creeps at a speed below v_s.
+//!
+//! σ is the cubic step `s²(3 - 2s)` on [0, 1].
+//!
+//! # References
+//! D. T. de Paula et al., *Dynamic modeling and simulation of a torque-controlled spatial quadruped
+//! robot* (2024), eqs. (34)-(38). Their eq. (34)
+//! writes `-K δ^e`, which for δ < 0 means `K (-δ)^e`; their eq. (35) can pull, we clamp; their eq.
+//! (38) takes μ per axis, so that friction reaches √2 μ f_n diagonally: that is
+//! [`FrictionShape::PerAxis`], the default is isotropic. The table of their parameters exists as an
+//! image only; defaults here follow MIT's Mini Cheetah simulator (`f_n = √(-z) (-K z - D ż)`, K =
+//! 5·10⁵, D = 5·10³, μ = 0.5), whose damping at a quarter of the robot's weight is 180 N s/m.
+
+/// How the friction coefficient acts on a tangential velocity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FrictionShape {
+    /// On the slip speed: friction lies on a circle and opposes slip exactly.
+    Isotropic,
+    /// On each axis alone, as in the paper: friction lies in a square.
+    PerAxis,
+}
+
+/// Parameters of the law; see the module docs for the equations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CompliantContact {
+    /// K, ≥ 0 [N/m^e].
+    pub stiffness: f64,
+    /// e, ≥ 1 [1]; 1 for a linear spring, 1.5 for Hertz's sphere.
+    pub exponent: f64,
+    /// c_max, ≥ 0 [N s/m].
+    pub max_damping: f64,
+    /// w, the penetration at which damping is full, ≥ 0 [m].
+    pub ramp_depth: f64,
+    /// μ_s, ≥ 0 [1].
+    pub static_friction: f64,
+    /// v_s, the slip speed at which friction is largest, > 0 [m/s].
+    pub static_speed: f64,
+    /// μ_d, ≥ 0 [1].
+    pub dynamic_friction: f64,
+    /// v_d, the slip speed from which friction is μ_d, ≥ v_s [m/s].
+    pub dynamic_speed: f64,
+    /// How friction acts on the two axes.
+    pub shape: FrictionShape,
+}
+
+impl Default for CompliantContact {
+    fn default() -> Self {
+        Self {
+            stiffness: 5e5,
+            exponent: 1.5,
+            max_damping: 180.0,
+            ramp_depth: 1e-3,
+            static_friction: 0.5,
+            static_speed: 0.01,
+            dynamic_friction: 0.5,
+            dynamic_speed: 0.02,
+            shape: FrictionShape::Isotropic,
+        }
+    }
+}
+
+impl CompliantContact {
+    /// Normal force, eqs. (34)-(35) clamped [N]; `gap` δ [m], `normal_velocity` δ̇ [m/s].
+    #[must_use]
+    pub fn normal_force(&self, gap: f64, normal_velocity: f64) -> f64 {
+        if gap >= 0.0 {
+            return 0.0;
+        }
+        let depth = -gap;
+        let elastic = self.stiffness * libm::pow(depth, self.exponent);
+        let share = if self.ramp_depth > 0.0 { step(depth / self.ramp_depth) } else { 1.0 };
+        let force = elastic - self.max_damping * share * normal_velocity;
+        // `max` would turn NaN into zero and hide it.
+        if force < 0.0 { 0.0 } else { force }
+    }
+
+    /// Effective friction coefficient at a slip speed ≥ 0, eq. (38) [1].
+    #[must_use]
+    pub fn friction_coefficient(&self, speed: f64) -> f64 {
+        if speed < self.static_speed {
+            // The odd cubic step from -μ_s at -v_s to μ_s at v_s.
+            let s = speed / self.static_speed;
+            self.static_friction * 0.5 * s * (3.0 - s * s)
+        } else {
+            let width = self.dynamic_speed - self.static_speed;
+            let s = if width > 0.0 { (speed - self.static_speed) / width } else { 1.0 };
+            self.static_friction + (self.dynamic_friction - self.static_friction) * step(s)
+        }
+    }
+
+    /// Contact force (t1, t2, n) on the body [N] from the gap [m] and the contact velocity
+    /// (t1, t2, n) [m/s].
+    #[must_use]
+    pub fn force(&self, gap: f64, velocity: [f64; 3]) -> [f64; 3] {
+        let [v1, v2, vn] = velocity;
+        let normal = self.normal_force(gap, vn);
+        let per_axis = |v: f64| -self.friction_coefficient(v.abs()).copysign(v) * normal;
+        match self.shape {
+            FrictionShape::PerAxis => [per_axis(v1), per_axis(v2), normal],
+            FrictionShape::Isotropic => {
+                let speed = (v1 * v1 + v2 * v2).sqrt();
+                if speed == 0.0 {
+                    return [0.0, 0.0, normal];
+                }
+                let scale = -self.friction_coefficient(speed) * normal / speed;
+                [scale * v1, scale * v2, normal]
+            }
+        }
+    }
+
+    /// Forces of k contacts: `gaps` (k), `velocities` and `forces` (3k, contact axes).
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn forces_into(&self, gaps: &[f64], velocities: &[f64], forces: &mut [f64]) {
+        assert_eq!(velocities.len(), 3 * gaps.len(), "velocities need 3k values");
+        assert_eq!(forces.len(), 3 * gaps.len(), "forces need 3k values");
+        let pairs = velocities.chunks_exact(3).zip(forces.chunks_exact_mut(3));
+        for (&gap, (v, f)) in gaps.iter().zip(pairs) {
+            f.copy_from_slice(&self.force(gap, [v[0], v[1], v[2]]));
+        }
+    }
+}
+
+/// Cubic step `s²(3 - 2s)`, clamped to [0, 1].
+fn step(s: f64) -> f64 {
+    let s = s.clamp(0.0, 1.0);
+    s * s * (3.0 - 2.0 * s)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use legwork_qp::problems::Random;
+
+    fn laws() -> [CompliantContact; 3] {
+        let base = CompliantContact::default();
+        let stribeck = CompliantContact { dynamic_friction: 0.3, ..base };
+        [base, stribeck, CompliantContact { shape: FrictionShape::PerAxis, ..stribeck }]
+    }
+
+    #[test]
+    fn forces_push_and_friction_dissipates_within_the_cone() {
+        let mut random = Random::new(1);
+        for law in laws() {
+            for _ in 0..5000 {
+                let gap = 2e-3 * random.normal();
+                let v = [0.02 * random.normal(), 0.02 * random.normal(), random.normal()];
+                let [f1, f2, fn_] = law.force(gap, v);
+                assert!(fn_ >= 0.0 && (gap < 0.0 || fn_ == 0.0));
+                assert!(f1 * v[0] + f2 * v[1] <= 0.0, "friction drives");
+                let reach = match law.shape {
+                    FrictionShape::Isotropic => (f1 * f1 + f2 * f2).sqrt(),
+                    FrictionShape::PerAxis => f1.abs().max(f2.abs()),
+                };
+                assert!(reach <= law.static_friction * fn_ * (1.0 + 1e-14));
+            }
+        }
+    }
+
+    #[test]
+    fn the_force_is_continuous_at_touchdown_and_in_slip() {
+        for law in laws() {
+            assert!(law.normal_force(-1e-9, -1.0) < 1e-3, "jump at touchdown");
+            for v in [law.static_speed, law.dynamic_speed] {
+                let jump =
+                    law.friction_coefficient(v + 1e-12) - law.friction_coefficient(v - 1e-12);
+                assert!(jump.abs() < 1e-8, "jump of {jump} at {v}");
+            }
+            assert_eq!(law.friction_coefficient(law.static_speed), law.static_friction);
+            assert_eq!(law.friction_coefficient(1.0), law.dynamic_friction);
+        }
+    }
+
+    /// A mass dropped on the spring comes to rest where `K d^e = m g`.
+    #[test]
+    fn a_dropped_mass_rests_at_the_static_sink() {
+        let law = CompliantContact::default();
+        let (mass, gravity, dt) = (2.25, 9.81, 1e-5);
+        let (mut z, mut v) = (0.05, 0.0);
+        for _ in 0..200_000 {
+            v += dt * (law.normal_force(z, v) / mass - gravity);
+            z += dt * v;
+        }
+        let sink = libm::pow(mass * gravity / law.stiffness, 1.0 / law.exponent);
+        assert!((z + sink).abs() < 1e-3 * sink, "sink {} instead of {sink}", -z);
+    }
+}

@@ -1,0 +1,50 @@
+//! Contact geometry and contact models.
+//!
+//! # Tour
+//!
+//! - [`Plane`], [`sphere_on_plane`], [`vertex_on_plane`]: where a body touches the ground and in
+//!   which axes.
+//! - [`rigid`]: the rigid contact problem at velocity level (the default) and at acceleration
+//!   level.
+//! - [`holonomic`]: closed chains and fixed frames, eliminated before contact is assembled.
+//! - [`impact`]: inelastic impacts that stick, slide or act along the normal only.
+//! - [`compliant`]: spring-damper contact with regularised friction, no problem to solve.
+//! - [`mode`]: when a contact opens and closes.
+//! - [`metrics`]: what a contact model got wrong, in numbers.
+//!
+//! # Conventions
+//!
+//! Contact axes are (t1, t2, n), n pointing from the ground to the body; contact velocity is that
+//! of the body relative to the ground; forces act on the body. Robots enter through slices only:
+//!
+//! | symbol | identifier | shape | unit | meaning |
+//! |---|---|---|---|---|
+//! | nv, k | `velocity_dim`, `contact_count` | | | velocities, contacts |
+//! | J | `jacobian` | 3k × nv | | contact velocity `= J ν`, in contact axes |
+//! | Y = M⁻¹ Jᵀ | `mass_solved_jacobian` | nv × 3k | | acceleration per contact force |
+//! | ν | `velocity` | nv | m/s, rad/s | |
+//! | ν̇_f | `free_acceleration` | nv | m/s², rad/s² | `M⁻¹ (Sᵀτ - h)`, without contact forces |
+//! | φ | `gaps` | k | m | distance to the ground, negative if penetrating |
+//! | Δt | `time_step` | | s | |
+//!
+//! All matrices are column-major. Nothing allocates after construction.
+
+pub mod compliant;
+mod factor;
+mod geometry;
+pub mod holonomic;
+pub mod impact;
+pub mod metrics;
+pub mod mode;
+pub mod rigid;
+
+pub use compliant::{CompliantContact, FrictionShape};
+pub use factor::SemidefiniteFactor;
+pub use geometry::{
+    ContactPoint, Plane, contact_frame, point_bias_acceleration, point_jacobian_into,
+    rotate_rows_into, sphere_on_plane, vertex_on_plane,
+};
+pub use holonomic::HolonomicElimination;
+pub use impact::{Impact, ImpactMode, ImpactProblem};
+pub use mode::{ContactMode, next_mode};
+pub use rigid::{ContactAssembly, RecoveryLimit};

@@ -1,0 +1,521 @@
+//! Laws of rigid contact: bodies that rest, slide, roll, fall and strike, against closed forms.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop")]
+
+use legwork_contact::metrics;
+use legwork_contact::rigid::{
+    add_contact_acceleration, inverse_inertia_into, mass_solved_jacobian_into, row_products_into,
+};
+use legwork_contact::{
+    ContactAssembly, ContactPoint, HolonomicElimination, Impact, ImpactMode, ImpactProblem, Plane,
+    RecoveryLimit, point_jacobian_into, rotate_rows_into, sphere_on_plane, vertex_on_plane,
+};
+use legwork_qp::problems::Random;
+use legwork_qp::{
+    ClarabelSolver, Cone, ConeShape, ContactSolver, CoulombFixedPoint, ProjectedGaussSeidel,
+    PyramidActiveSet, PyramidFit, Status, kkt,
+};
+use nalgebra::{Matrix3, Vector3};
+
+const G: f64 = 9.81;
+
+fn pyramid(sides: usize) -> ConeShape {
+    ConeShape::new(Cone::Pyramid { sides, fit: PyramidFit::Circumscribed }).unwrap()
+}
+
+/// A free rigid body with a diagonal inertia that does not turn with it (sphere, or small
+/// rotations).
+struct Body {
+    mass: f64,
+    inertia: Vector3<f64>,
+    position: Vector3<f64>,
+    /// (linear, angular).
+    velocity: [f64; 6],
+}
+
+impl Body {
+    fn solve_mass(&self, x: &mut [f64]) {
+        for i in 0..3 {
+            x[i] /= self.mass;
+            x[3 + i] /= self.inertia[i];
+        }
+    }
+
+    fn kinetic_energy(&self) -> f64 {
+        let weights = |i: usize| if i < 3 { self.mass } else { self.inertia[i - 3] };
+        (0..6).map(|i| 0.5 * weights(i) * self.velocity[i] * self.velocity[i]).sum()
+    }
+
+    fn linear(&self) -> Vector3<f64> {
+        Vector3::new(self.velocity[0], self.velocity[1], self.velocity[2])
+    }
+
+    /// J and Y of these points.
+    fn jacobians(&self, points: &[ContactPoint]) -> (Vec<f64>, Vec<f64>) {
+        let rows = 3 * points.len();
+        let (mut jacobian, mut solved) = (vec![0.0; 6 * rows], vec![0.0; 6 * rows]);
+        let mut identity = [0.0; 36];
+        (0..6).for_each(|i| identity[7 * i] = 1.0);
+        for (index, point) in points.iter().enumerate() {
+            let mut world = [0.0; 18];
+            point_jacobian_into(&identity, &(point.position - self.position), &mut world);
+            rotate_rows_into(&point.frame, &world, index, rows, &mut jacobian);
+        }
+        mass_solved_jacobian_into(&jacobian, rows, |x| self.solve_mass(x), &mut solved);
+        (jacobian, solved)
+    }
+
+    /// One velocity-level step with gravity and an extra acceleration; returns the contact forces.
+    fn step(
+        &mut self,
+        points: &[ContactPoint],
+        friction: f64,
+        cone: &ConeShape,
+        solver: &mut dyn ContactSolver,
+        dt: f64,
+    ) -> Vec<f64> {
+        let (jacobian, solved) = self.jacobians(points);
+        let mut assembly = ContactAssembly::new(points.len(), cone.clone());
+        assembly.problem.friction.fill(friction);
+        assembly.problem.force_scale = self.mass * G / points.len() as f64;
+        let mut acceleration = [0.0, 0.0, -G, 0.0, 0.0, 0.0];
+        let gaps: Vec<f64> = points.iter().map(|p| p.gap).collect();
+        let problem = assembly.velocity_level(
+            &jacobian,
+            &solved,
+            &acceleration,
+            &self.velocity,
+            &gaps,
+            dt,
+            RecoveryLimit::default(),
+        );
+        let mut forces = vec![0.0; 3 * points.len()];
+        let outcome = solver.solve(&problem, &mut forces);
+        assert!(outcome.status.is_usable(), "{outcome:?}");
+        add_contact_acceleration(&solved, &forces, &mut acceleration);
+        for (v, a) in self.velocity.iter_mut().zip(acceleration) {
+            *v += dt * a;
+        }
+        self.position += dt * self.linear();
+        forces
+    }
+}
+
+fn particle(position: Vector3<f64>, velocity: Vector3<f64>) -> Body {
+    Body {
+        mass: 2.0,
+        // A vertex at the centre of mass never turns the body.
+        inertia: Vector3::repeat(1.0),
+        position,
+        velocity: [velocity.x, velocity.y, velocity.z, 0.0, 0.0, 0.0],
+    }
+}
+
+fn solvers() -> Vec<(&'static str, ConeShape, Box<dyn ContactSolver>)> {
+    vec![
+        ("active set", pyramid(4), Box::new(PyramidActiveSet::new(1, 4))),
+        ("clarabel", ConeShape::circular(), Box::new(ClarabelSolver::new(1e-10, 100))),
+        (
+            "coulomb by active set",
+            pyramid(4),
+            Box::new(CoulombFixedPoint::new(PyramidActiveSet::new(1, 4), 1, 60, 1e-9)),
+        ),
+        (
+            "coulomb by gauss-seidel",
+            ConeShape::circular(),
+            Box::new(CoulombFixedPoint::new(
+                ProjectedGaussSeidel::new(1, 5000, 1e-11),
+                1,
+                60,
+                1e-9,
+            )),
+        ),
+        (
+            "gauss-seidel",
+            ConeShape::circular(),
+            Box::new(ProjectedGaussSeidel::new(1, 5000, 1e-10)),
+        ),
+    ]
+}
+
+#[test]
+fn a_sliding_mass_stops_after_v_squared_over_two_mu_g() {
+    let (mu, speed, dt) = (0.5, 2.0, 1e-3);
+    for (name, cone, mut solver) in solvers() {
+        let mut body = particle(Vector3::zeros(), Vector3::x() * speed);
+        let mut highest = 0.0f64;
+        for _ in 0..1000 {
+            let point = vertex_on_plane(&body.position, &Plane::default());
+            body.step(&[point], mu, &cone, &mut *solver, dt);
+            assert!(body.position.z > -1e-9, "{name}: sank to {}", body.position.z);
+            highest = highest.max(body.position.z);
+        }
+        let expected = speed * speed / (2.0 * mu * G);
+        let error = body.position.x / expected - 1.0;
+        assert!(error.abs() < 0.01, "{name}: off by {:.2} %", 100.0 * error);
+        assert!(body.linear().norm() < 1e-6, "{name}: still at {}", body.linear().norm());
+        // The convex relaxation throws the mass off the ground at μ v; Coulomb's law does not.
+        let is_coulomb = name.starts_with("coulomb");
+        let bound = if is_coulomb { 1e-7 } else { 1.05 * (mu * speed).powi(2) / (2.0 * G) };
+        assert!(highest < bound, "{name}: rose to {highest:.1e}");
+    }
+}
+
+/// Touchdown at an angle: with Coulomb's law the foot stays on the ground after the step in which
+/// it lands, and the friction impulse is at most μ times the normal one.
+#[test]
+fn an_oblique_touchdown_does_not_bounce() {
+    let mu = 0.7;
+    for (name, cone, mut solver) in solvers().into_iter().filter(|s| s.0.starts_with("coulomb")) {
+        for slip in [0.1, 0.5, 3.0] {
+            let mut body = particle(Vector3::new(0.0, 0.0, 5e-4), Vector3::new(slip, 0.0, -0.8));
+            let mut landed = false;
+            for _ in 0..50 {
+                let point = vertex_on_plane(&body.position, &Plane::default());
+                let forces = body.step(&[point], mu, &cone, &mut *solver, 1e-3);
+                landed |= forces[2] > 0.0;
+                let height = body.position.z;
+                assert!(!landed || height.abs() < 1e-7, "{name}, slip {slip}: at {height:.1e}");
+            }
+            assert!(landed);
+            // Impulse of the landing and 50 steps of weight brake the slip by μ times the normal
+            // impulse.
+            let expected = (slip - mu * (0.8 + G * 0.05)).max(0.0);
+            let found = body.velocity[0];
+            assert!((found - expected).abs() < 0.01, "{name}, slip {slip}: {found} {expected}");
+        }
+    }
+}
+
+#[test]
+fn a_slope_holds_below_the_friction_angle_and_accelerates_above_it() {
+    let (mu, dt, steps): (f64, f64, i32) = (0.5, 1e-3, 500);
+    for (name, cone, mut solver) in solvers() {
+        for (tangent, azimuth) in [(0.3f64, 0.0f64), (0.49, 0.7), (0.7, 0.0), (1.2, 0.0)] {
+            let normal = Vector3::new(tangent * azimuth.cos(), tangent * azimuth.sin(), 1.0);
+            let plane = Plane::new(Vector3::new(0.1, -0.2, 0.3), normal).unwrap();
+            let mut body = particle(plane.point, Vector3::zeros());
+            for _ in 0..steps {
+                let point = vertex_on_plane(&body.position, &plane);
+                body.step(&[point], mu, &cone, &mut *solver, dt);
+            }
+            let time = dt * f64::from(steps);
+            let cosine = 1.0 / (1.0 + tangent * tangent).sqrt();
+            let expected = (G * cosine * (tangent - mu)).max(0.0) * time;
+            let found = body.linear().norm();
+            // The gap of the relaxation grows with the speed, which costs Δt μ a along the normal.
+            assert!(
+                (found - expected).abs() < 0.01 * expected + 1e-5,
+                "{name}, slope {tangent}: {found} instead of {expected}"
+            );
+        }
+    }
+}
+
+/// A sphere set down with slip ends rolling at 5/7 of its speed, whatever the friction.
+#[test]
+fn a_slipping_sphere_ends_rolling_at_five_sevenths() {
+    let (radius, mass, speed) = (0.1, 3.0, 1.0);
+    for (name, cone, mut solver) in solvers() {
+        let mut body = Body {
+            mass,
+            inertia: Vector3::repeat(0.4 * mass * radius * radius),
+            position: Vector3::new(0.0, 0.0, radius),
+            velocity: [speed, 0.0, 0.0, 0.0, 0.0, 0.0],
+        };
+        for _ in 0..500 {
+            let point = sphere_on_plane(&body.position, radius, &Plane::default());
+            body.step(&[point], 0.2, &cone, &mut *solver, 1e-3);
+        }
+        let rolling = body.velocity[4] * radius;
+        let v = body.velocity[0];
+        assert!((v - 5.0 / 7.0 * speed).abs() < 1e-3, "{name}: rolls at {v}");
+        assert!((rolling - v).abs() < 1e-6, "{name}: slips by {}", rolling - v);
+    }
+}
+
+#[test]
+fn a_dropped_box_lands_without_penetration_and_rests_on_four_corners() {
+    let corners = [[0.2, 0.1], [0.2, -0.1], [-0.2, 0.1], [-0.2, -0.1]];
+    let cone = pyramid(4);
+    let mut solver = PyramidActiveSet::new(4, 4);
+    let mut body = Body {
+        mass: 9.0,
+        inertia: Vector3::new(0.07, 0.26, 0.24),
+        position: Vector3::new(0.0, 0.0, 0.35),
+        velocity: [0.3, -0.1, 0.0, 0.0, 0.0, 0.0],
+    };
+    let mut energy = body.kinetic_energy() + body.mass * G * body.position.z;
+    let (mut forces, mut gaps) = (Vec::new(), Vec::new());
+    for _ in 0..1500 {
+        let points: Vec<_> = corners
+            .iter()
+            .map(|c| {
+                let corner = body.position + Vector3::new(c[0], c[1], -0.3);
+                vertex_on_plane(&corner, &Plane::default())
+            })
+            .collect();
+        forces = body.step(&points, 0.7, &cone, &mut solver, 1e-3);
+        // Rotations are not integrated here; symmetric corners keep them at rounding.
+        body.velocity[3..].fill(0.0);
+        gaps = points.iter().map(|p| p.gap).collect();
+        assert!(metrics::penetration(&gaps) < 1e-9, "{gaps:?}");
+        let now = body.kinetic_energy() + body.mass * G * body.position.z;
+        assert!(now < energy + 1e-9, "energy grew by {:.1e} J", now - energy);
+        energy = now;
+    }
+    let frames = [Matrix3::identity(); 4];
+    let gravity = Vector3::new(0.0, 0.0, -G);
+    assert!(metrics::weight_imbalance(&forces, &frames, body.mass, &gravity) < 1e-8);
+    assert!(metrics::complementarity(&forces, &gaps) < 1e-9);
+    assert!(metrics::cone_margin(&forces, &[0.7; 4], 1e-3) > 0.99);
+    assert!(body.kinetic_energy() < 1e-15);
+}
+
+/// However deep, a body leaves the ground no faster than the limit, and in the end does leave it.
+#[test]
+fn recovery_from_penetration_is_slow_and_complete() {
+    for depth in [1e-5, 1e-3, 2e-2] {
+        let mut body = particle(Vector3::new(0.0, 0.0, -depth), Vector3::zeros());
+        let mut solver = PyramidActiveSet::new(1, 4);
+        let limit = RecoveryLimit::default().max_speed;
+        for _ in 0..2000 {
+            let point = vertex_on_plane(&body.position, &Plane::default());
+            body.step(&[point], 0.7, &pyramid(4), &mut solver, 1e-3);
+            assert!(body.velocity[2] <= limit * (1.0 + 1e-9), "leaves at {}", body.velocity[2]);
+        }
+        assert!(body.position.z.abs() < 1e-6, "from {depth}: at {}", body.position.z);
+    }
+    let frozen = RecoveryLimit { fraction: 0.2, max_speed: 0.0 };
+    assert_eq!(frozen.gap_term(-1e-3, 1e-3), 0.0);
+    assert!((frozen.gap_term(1e-3, 1e-3) - 1e3).abs() < 1e-9);
+}
+
+/// The acceleration level without the term of eq. (13c) loses friction at constant speed; with it,
+/// a contact at speed is braked.
+#[test]
+fn the_acceleration_level_needs_its_velocity_term_for_friction() {
+    let body = particle(Vector3::zeros(), Vector3::x());
+    let point = vertex_on_plane(&body.position, &Plane::default());
+    let (jacobian, solved) = body.jacobians(&[point]);
+    let mut assembly = ContactAssembly::new(1, pyramid(4));
+    assembly.problem.friction.fill(0.5);
+    assembly.problem.force_scale = body.mass * G;
+    let free = [0.0, 0.0, -G, 0.0, 0.0, 0.0];
+    let mut solver = PyramidActiveSet::new(1, 4);
+    let mut forces = [0.0; 3];
+    for (term, closed, expected) in
+        [(None, 1.0, [0.0, 0.0, body.mass * G]), (None, 0.0, [0.0, 0.0, 0.0])]
+    {
+        let problem = assembly.acceleration_level(
+            &jacobian,
+            &solved,
+            &free,
+            &body.velocity,
+            &[0.0; 3],
+            &[closed],
+            term,
+        );
+        assert_eq!(solver.solve(&problem, &mut forces).status, Status::Solved);
+        for axis in 0..3 {
+            assert!((forces[axis] - expected[axis]).abs() < 1e-7, "{forces:?} {expected:?}");
+        }
+    }
+    let problem = assembly.acceleration_level(
+        &jacobian,
+        &solved,
+        &free,
+        &body.velocity,
+        &[0.0; 3],
+        &[1.0],
+        Some(1e-3),
+    );
+    assert_eq!(solver.solve(&problem, &mut forces).status, Status::Solved);
+    assert!((forces[0] + 0.5 * forces[2]).abs() < 1e-9 * forces[2], "not on the cone: {forces:?}");
+}
+
+#[test]
+fn impacts_never_raise_kinetic_energy_and_keep_their_mode() {
+    let mut random = Random::new(11);
+    for trial in 0..200 {
+        let count = 1 + random.below(6);
+        let mut body = Body {
+            mass: 9.0,
+            inertia: Vector3::new(0.07, 0.26, 0.24),
+            position: Vector3::new(0.0, 0.0, 0.3),
+            velocity: std::array::from_fn(|_| random.normal()),
+        };
+        body.velocity[2] -= 1.0;
+        let normal = Vector3::new(0.3 * random.normal(), 0.3 * random.normal(), 1.0);
+        let plane = Plane::new(Vector3::zeros(), normal).unwrap();
+        let points: Vec<_> = (0..count)
+            .map(|_| {
+                let x = Vector3::new(0.4 * random.uniform() - 0.2, 0.3 * random.uniform(), 0.0);
+                vertex_on_plane(&x, &plane)
+            })
+            .collect();
+        let (jacobian, solved) = body.jacobians(&points);
+        let closed: Vec<f64> = (0..count).map(|i| f64::from(u8::from(i % 3 != 2))).collect();
+        let friction = vec![0.6; count];
+        let input = ImpactProblem {
+            jacobian: &jacobian,
+            mass_solved_jacobian: &solved,
+            friction: &friction,
+            closed: &closed,
+            impulse_scale: 9.0,
+        };
+        let before = body.kinetic_energy();
+        let start = body.velocity;
+        for mode in [ImpactMode::Stick, ImpactMode::NormalOnly, ImpactMode::Frictional] {
+            body.velocity = start;
+            let mut impulses = vec![0.0; 3 * count];
+            let mut impact = Impact::new(mode, count, pyramid(8));
+            let mut solver = PyramidActiveSet::new(count, 8);
+            let outcome = impact.apply(&input, &mut solver, &mut body.velocity, &mut impulses);
+            let what = format!("trial {trial}, {mode:?}, {count} contacts");
+            assert_eq!(outcome.status, Status::Solved, "{what}: {outcome:?}");
+            let growth = body.kinetic_energy() - before;
+            assert!(growth <= 1e-9 * before, "{what}: energy grew by {growth:.1e}");
+            let mut after = vec![0.0; 3 * count];
+            row_products_into(&jacobian, &body.velocity, &mut after);
+            for contact in 0..count {
+                let f = &impulses[3 * contact..3 * contact + 3];
+                let v = &after[3 * contact..3 * contact + 3];
+                if closed[contact] == 0.0 {
+                    assert_eq!(f, [0.0; 3], "{what}");
+                    continue;
+                }
+                match mode {
+                    ImpactMode::Stick => {
+                        assert!(v.iter().all(|v| v.abs() < 1e-7), "{what}: {v:?}");
+                    }
+                    ImpactMode::NormalOnly => {
+                        assert_eq!(f[..2], [0.0; 2], "{what}");
+                        assert!(f[2] >= 0.0 && v[2] > -1e-6, "{what}: {f:?} {v:?}");
+                    }
+                    ImpactMode::Frictional => {
+                        let force = [f[0], f[1], f[2]];
+                        assert!(pyramid(8).violation(0.6, force) < 1e-8, "{what}: {f:?}");
+                        assert!(v[2] > -1e-6, "{what}: {v:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Stick equals the projection of eq. (8), `M (ν⁺ - ν⁻) = Jᵀ F` with `J ν⁺ = 0`.
+#[test]
+fn a_sticking_corner_keeps_its_moment_of_momentum() {
+    // A rod that falls flat on one end: angular momentum about that end is conserved.
+    let (mass, half, speed) = (1.2, 0.5, 3.0);
+    let inertia = mass * half * half / 3.0;
+    let mut body = Body {
+        mass,
+        inertia: Vector3::repeat(inertia),
+        position: Vector3::zeros(),
+        velocity: [0.0, 0.0, -speed, 0.0, 0.0, 0.0],
+    };
+    let end = vertex_on_plane(&Vector3::new(half, 0.0, 0.0), &Plane::default());
+    let (jacobian, solved) = body.jacobians(&[end]);
+    let input = ImpactProblem {
+        jacobian: &jacobian,
+        mass_solved_jacobian: &solved,
+        friction: &[0.5],
+        closed: &[1.0],
+        impulse_scale: 1.0,
+    };
+    let mut impulses = [0.0; 3];
+    let outcome = Impact::new(ImpactMode::Stick, 1, pyramid(4)).apply(
+        &input,
+        &mut PyramidActiveSet::default(),
+        &mut body.velocity,
+        &mut impulses,
+    );
+    assert_eq!(outcome.status, Status::Solved);
+    let spin = mass * half * speed / (inertia + mass * half * half);
+    assert!((body.velocity[4].abs() - spin).abs() < 1e-12, "{:?} {spin}", body.velocity);
+    assert!((impulses[2] - mass * (speed - spin * half)).abs() < 1e-12);
+}
+
+/// Elimination against the dense KKT system `[M -Jᵀ; J 0]`, solved by another method.
+#[test]
+fn closed_chains_are_eliminated_exactly() {
+    let mut random = Random::new(21);
+    for trial in 0..20 {
+        let (nv, np) = (8, 3);
+        // Four rows, of which the last is the sum of the others: redundant.
+        let rows = np + 1;
+        let masses: Vec<f64> = (0..nv).map(|_| 0.5 + random.uniform()).collect();
+        let mut jacobian = vec![0.0; rows * nv];
+        for column in jacobian.chunks_exact_mut(rows) {
+            (0..np).for_each(|i| column[i] = random.normal());
+            column[np] = column[..np].iter().sum();
+        }
+        let mut solved = vec![0.0; rows * nv];
+        let solve = |x: &mut [f64]| x.iter_mut().zip(&masses).for_each(|(x, m)| *x /= m);
+        mass_solved_jacobian_into(&jacobian, rows, solve, &mut solved);
+        let free: Vec<f64> = (0..nv).map(|_| random.normal()).collect();
+        let mut drift: Vec<f64> = (0..np).map(|_| random.normal()).collect();
+        drift.push(drift.iter().sum());
+
+        let mut elimination = HolonomicElimination::new(rows);
+        assert_eq!(elimination.factor(&jacobian, &solved), np, "trial {trial}");
+        let mut motion = free.clone();
+        elimination.constrain(&jacobian, &solved, &drift, &mut motion);
+
+        let kkt = nalgebra::DMatrix::from_fn(nv + np, nv + np, |i, j| match (i < nv, j < nv) {
+            (true, true) => f64::from(u8::from(i == j)) * masses[i],
+            (true, false) => -jacobian[i * rows + j - nv],
+            (false, true) => jacobian[j * rows + i - nv],
+            (false, false) => 0.0,
+        });
+        let rhs = nalgebra::DVector::from_fn(nv + np, |i, _| {
+            if i < nv { masses[i] * free[i] } else { -drift[i - nv] }
+        });
+        let expected = kkt.lu().solve(&rhs).unwrap();
+        for i in 0..nv {
+            let error = (motion[i] - expected[i]).abs();
+            assert!(error < 1e-10, "trial {trial}: off by {error:.1e}");
+        }
+    }
+}
+
+/// G from J and Y is symmetric, and maps an impulse to the velocity jump it causes.
+#[test]
+fn the_assembled_problem_is_what_the_judge_expects() {
+    let body = particle(Vector3::zeros(), Vector3::new(0.1, 0.0, -0.2));
+    let points: Vec<_> = [0.1, -0.1]
+        .iter()
+        .map(|x| vertex_on_plane(&Vector3::new(*x, 0.0, 0.0), &Plane::default()))
+        .collect();
+    let (jacobian, solved) = body.jacobians(&points);
+    let mut g = vec![0.0; 36];
+    inverse_inertia_into(&jacobian, &solved, 6, &mut g);
+    let impulse = [1.0, -2.0, 3.0, 0.5, 0.0, 1.0];
+    let mut jump = [0.0; 6];
+    add_contact_acceleration(&solved, &impulse, &mut jump);
+    let mut expected = [0.0; 6];
+    row_products_into(&jacobian, &jump, &mut expected);
+    for row in 0..6 {
+        let found: f64 = (0..6).map(|j| g[6 * j + row] * impulse[j]).sum();
+        assert!((found - expected[row]).abs() < 1e-14);
+        assert!((0..6).all(|j| g[6 * j + row] == g[6 * row + j]), "not symmetric");
+    }
+    let mut assembly = ContactAssembly::new(2, pyramid(4));
+    assembly.problem.friction.fill(0.5);
+    assembly.problem.force_scale = 10.0;
+    let problem = assembly.velocity_level(
+        &jacobian,
+        &solved,
+        &[0.0, 0.0, -G, 0.0, 0.0, 0.0],
+        &body.velocity,
+        &[0.0, 0.0],
+        1e-3,
+        RecoveryLimit::default(),
+    );
+    let mut forces = [0.0; 6];
+    assert_eq!(PyramidActiveSet::default().solve(&problem, &mut forces).status, Status::Solved);
+    let residuals = kkt::contact_residuals(&problem, &forces, &mut [0.0; 6]);
+    assert!(residuals.worst() < 1e-9, "{residuals:?}");
+}

@@ -1,0 +1,122 @@
+//! The tree of named things that expansion builds: what a path can lead to.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+use legwork_block::{Node, Scope, Span, Value};
+
+/// Index of a [`Frame`].
+pub(crate) type FrameId = usize;
+
+/// All frames; the first is the diagram's own.
+#[derive(Default)]
+pub(crate) struct Tree {
+    pub(crate) frames: Vec<Frame>,
+}
+
+/// Names visible at one level: the diagram's blocks, a mask's inside, one copy of a for-each.
+pub(crate) struct Frame {
+    /// In front of the names of its blocks: `foot[FL_foot].`.
+    pub(crate) prefix: String,
+    /// The surroundings, if they are visible.
+    pub(crate) parent: Option<FrameId>,
+    /// What `^port` means, if this is the inside of a mask.
+    pub(crate) inputs: Option<OuterInputs>,
+    /// Its blocks.
+    pub(crate) items: IndexMap<String, Item>,
+}
+
+/// The inputs of a mask's instance, as written by its user.
+#[derive(Clone)]
+pub(crate) struct OuterInputs {
+    /// Where the user's paths are read.
+    pub(crate) frame: FrameId,
+    /// Path of each input.
+    pub(crate) sources: BTreeMap<String, (Node, Span)>,
+}
+
+/// What a name leads to.
+pub(crate) enum Item {
+    /// A block of this path.
+    Block {
+        /// Path in the network.
+        path: String,
+    },
+    /// A mask, a subsystem: only `outs` are visible from outside.
+    Composite {
+        /// The inside.
+        inside: FrameId,
+        /// Path of each output, read inside.
+        outs: BTreeMap<String, Node>,
+    },
+    /// A hole filled by a choice, seen through the declared outputs.
+    Hole {
+        /// The choice.
+        choice: Box<Item>,
+        /// Declared outputs.
+        outs: Vec<String>,
+        /// The hole's name.
+        name: String,
+    },
+    /// One frame per copy.
+    ForEach {
+        /// Key of each copy, and its inside.
+        copies: IndexMap<String, FrameId>,
+        /// What is collected: for each output one item per copy.
+        collected: BTreeMap<String, Collected>,
+    },
+    /// Something with mistakes of its own, which are reported already.
+    Broken,
+}
+
+/// An output of a for-each.
+pub(crate) enum Collected {
+    /// One signal per copy.
+    Array(Node),
+    /// A block that stacks or joins the copies' signals.
+    Block(String),
+}
+
+/// What expressions and holes mean at one place.
+#[derive(Clone)]
+pub(crate) struct Env {
+    /// Parameters, for-each names, robots.
+    pub(crate) names: Rc<IndexMap<String, Value>>,
+    /// Holes that the user of a mask filled.
+    pub(crate) holes: Rc<BTreeMap<String, Hole>>,
+    /// Whether this is the diagram itself, where variants are visible.
+    pub(crate) root: bool,
+}
+
+/// A filled hole.
+#[derive(Clone)]
+pub(crate) struct Hole {
+    /// What fills it.
+    pub(crate) choice: Node,
+    /// Where the filling is read.
+    pub(crate) env: Env,
+    /// The interface that the mask declares.
+    pub(crate) interface: Option<Node>,
+    /// Where the interface's types are read.
+    pub(crate) interface_names: Rc<IndexMap<String, Value>>,
+}
+
+impl Env {
+    /// The same place with more names.
+    pub(crate) fn with(&self, more: impl IntoIterator<Item = (String, Value)>) -> Self {
+        let mut names = (*self.names).clone();
+        names.extend(more);
+        Self { names: Rc::new(names), ..self.clone() }
+    }
+}
+
+impl Scope for Env {
+    fn lookup(&self, name: &str) -> Option<Value> {
+        self.names.get(name).cloned()
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.names.keys().cloned().collect()
+    }
+}

@@ -1,0 +1,261 @@
+//! Typed network + order + rates → program: where every signal and state lives.
+
+use legwork_block::{
+    ContinuousState, Diagnostics, InstanceIo, Manifold, PortTable, Sizes, Slot, Span,
+};
+use legwork_program::{Node, Part, Placed, Rate, Step};
+
+use crate::infer::{TypedNetwork, find_output, invalid_parameter};
+use crate::network::{PortPath, Source};
+use crate::rates::Rates;
+use crate::schedule::Group;
+use crate::select::select;
+
+/// Nodes, schedule and sizes of the memories.
+pub(crate) struct Layout {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) schedule: Vec<Step>,
+    pub(crate) arena_len: usize,
+    pub(crate) state_len: usize,
+    pub(crate) rate_len: usize,
+    pub(crate) pool_len: usize,
+}
+
+/// Places signals along the schedule and states along the paths; lets blocks check sizes.
+pub(crate) fn place(
+    network: &TypedNetwork,
+    order: &[Group],
+    rates: &Rates,
+    diagnostics: &mut Diagnostics,
+) -> Option<Layout> {
+    let (outputs, steps_own, arena_len) = place_outputs(network, order)?;
+    let pools = place_pools(network, order);
+    let mut nodes = Vec::with_capacity(network.blocks.len());
+    let (mut state_len, mut rate_len) = (0, 0);
+    for (b, block) in network.blocks.iter().enumerate() {
+        let mut inputs = PortTable::new();
+        for input in &block.declaration.inputs {
+            match block.network.inputs.get(&input.name) {
+                Some((source, _)) => inputs.push(source_slots(network, &outputs, source)?),
+                None => inputs.push([]),
+            }
+        }
+        let sizes = Sizes::new(&block.vars, &inputs, &outputs[b]);
+        if let Err(invalid) = block.planned.check(&sizes) {
+            diagnostics.push(invalid_parameter(&block.network, &invalid));
+        }
+        let continuous = block.declaration.continuous.as_ref().map(|state| {
+            let placed = place_state(state, &sizes, state_len, rate_len);
+            state_len += placed.x.len as usize;
+            rate_len += placed.rate.len as usize;
+            placed
+        });
+        nodes.push(Node {
+            path: block.network.path.clone(),
+            kind: block.planned.kind(),
+            text: block.network.text.clone(),
+            block: block.planned.clone(),
+            vars: block.vars.clone(),
+            io: InstanceIo {
+                inputs,
+                outputs: outputs[b].clone(),
+                shared: block.asked.iter().map(|&asked| pools[asked].unwrap_or(0)).collect(),
+                shares: block.declaration.shares,
+            },
+            input_names: block.declaration.inputs.iter().map(|i| i.name.clone()).collect(),
+            output_names: block.declaration.outputs.iter().map(|o| o.name.clone()).collect(),
+            output_types: block.declaration.outputs.iter().map(|o| o.ty.clone()).collect(),
+            may_be_infinite: block
+                .declaration
+                .outputs
+                .iter()
+                .map(|output| output.may_be_infinite)
+                .collect(),
+            rate: rates.rates[b],
+            updates: block.declaration.updates,
+            continuous,
+            guards: block.declaration.guards.clone(),
+            pool: pools[b],
+            span: block.network.span,
+            hidden: block.network.hidden,
+        });
+    }
+    let schedule = order
+        .iter()
+        .zip(steps_own)
+        .map(|(group, own)| Step {
+            node: group.block as u32,
+            group: group.group as u16,
+            own,
+            rate: rates.rates[group.block],
+            minor: rates.rates[group.block] == Rate::Continuous
+                && !network.blocks[group.block].declaration.per_major,
+        })
+        .collect();
+    Some(Layout {
+        nodes,
+        schedule,
+        arena_len,
+        state_len,
+        rate_len,
+        pool_len: pools.iter().flatten().count(),
+    })
+}
+
+/// The outputs of a group lie side by side, groups in the order of the schedule. A forwarded leaf
+/// is the input's own place.
+fn place_outputs(
+    network: &TypedNetwork,
+    order: &[Group],
+) -> Option<(Vec<PortTable>, Vec<Slot>, usize)> {
+    let mut ports: Vec<Vec<Vec<Slot>>> =
+        network.blocks.iter().map(|b| vec![Vec::new(); b.declaration.outputs.len()]).collect();
+    let mut owns = Vec::with_capacity(order.len());
+    let mut at = 0u32;
+    for group in order {
+        let start = at;
+        let block = &network.blocks[group.block];
+        for (port, output) in block.declaration.outputs.iter().enumerate() {
+            if output.group != group.group {
+                continue;
+            }
+            let mut slots = Vec::new();
+            for (leaf, len) in output.ty.leaves()?.into_iter().enumerate() {
+                match output.forwards.iter().find(|forward| forward.leaf == leaf) {
+                    Some(forward) => {
+                        let name = &block.declaration.inputs[forward.input as usize].name;
+                        let (source, _) = block.network.inputs.get(name)?;
+                        let slots_of_input = slots_in(network, &ports, source)?;
+                        slots.push(*slots_of_input.get(forward.input_leaf)?);
+                    }
+                    None => {
+                        slots.push(Slot { start: at, len: len as u32 });
+                        at += len as u32;
+                    }
+                }
+            }
+            ports[group.block][port] = slots;
+        }
+        owns.push(Slot { start, len: at - start });
+    }
+    let tables = ports
+        .into_iter()
+        .map(|ports| {
+            let mut table = PortTable::new();
+            ports.into_iter().for_each(|slots| table.push(slots));
+            table
+        })
+        .collect();
+    Some((tables, owns, at as usize))
+}
+
+/// Shared values lie in the pool in the order in which they are computed.
+fn place_pools(network: &TypedNetwork, order: &[Group]) -> Vec<Option<u32>> {
+    let mut pools = vec![None; network.blocks.len()];
+    let mut next = 0;
+    for group in order {
+        if network.blocks[group.block].declaration.shares && pools[group.block].is_none() {
+            pools[group.block] = Some(next);
+            next += 1;
+        }
+    }
+    pools
+}
+
+/// The leaves of a source, given the tables of all outputs.
+pub(crate) fn source_slots(
+    network: &TypedNetwork,
+    outputs: &[PortTable],
+    source: &Source,
+) -> Option<Vec<Slot>> {
+    collect_slots(network, source, &|block, port| outputs[block].port(port).to_vec())
+}
+
+fn slots_in(
+    network: &TypedNetwork,
+    ports: &[Vec<Vec<Slot>>],
+    source: &Source,
+) -> Option<Vec<Slot>> {
+    collect_slots(network, source, &|block, port| ports[block][port].clone())
+}
+
+fn collect_slots(
+    network: &TypedNetwork,
+    source: &Source,
+    table: &dyn Fn(usize, usize) -> Vec<Slot>,
+) -> Option<Vec<Slot>> {
+    match source {
+        Source::Port(path) => port_slots(network, path, table),
+        Source::Array { items, .. } => {
+            let mut slots = Vec::new();
+            for item in items {
+                slots.extend(collect_slots(network, item, table)?);
+            }
+            Some(slots)
+        }
+        Source::Bus { name, fields, .. } => {
+            // Storage order is that of the bus type, whatever the order in the text.
+            let mut next_var = u32::MAX / 2;
+            let legwork_block::Type::Bus(bus) = network.named_types.bus(name, &mut next_var)?
+            else {
+                return None;
+            };
+            let mut slots = Vec::new();
+            for field in &bus.fields {
+                let (_, source) = fields.iter().find(|(name, _)| *name == field.name)?;
+                slots.extend(collect_slots(network, source, table)?);
+            }
+            Some(slots)
+        }
+    }
+}
+
+fn port_slots(
+    network: &TypedNetwork,
+    path: &PortPath,
+    table: &dyn Fn(usize, usize) -> Vec<Slot>,
+) -> Option<Vec<Slot>> {
+    let (block, port, output) = find_output(network, path).ok()?;
+    let slots = table(block, port);
+    if path.select.is_empty() {
+        return Some(slots);
+    }
+    let selected = select(&output.ty, &path.select, Span::default())?.ok()?;
+    let first = selected.first_leaf?;
+    let count = selected.ty.leaves()?.len();
+    match selected.part {
+        None => Some(slots.get(first..first + count)?.to_vec()),
+        Some((start, len)) => {
+            let leaf = slots.get(first)?;
+            Some(vec![Slot { start: leaf.start + start as u32, len: len as u32 }])
+        }
+    }
+}
+
+fn place_state(
+    state: &ContinuousState,
+    sizes: &Sizes<'_>,
+    state_start: usize,
+    rate_start: usize,
+) -> Placed {
+    let (ContinuousState::First(manifolds) | ContinuousState::Second(manifolds)) = state;
+    let parts: Vec<Part> = manifolds
+        .iter()
+        .map(|manifold| match manifold {
+            Manifold::Euclidean(dim) => Part::Euclidean(sizes.dim(dim)),
+            Manifold::Quaternion => Part::Quaternion,
+        })
+        .collect();
+    let position: usize = parts.iter().map(|part| part.len()).sum();
+    let tangent: usize = parts.iter().map(|part| part.tangent_len()).sum();
+    let len = match state {
+        ContinuousState::First(_) => position,
+        ContinuousState::Second(_) => position + tangent,
+    };
+    Placed {
+        state: state.clone(),
+        parts,
+        x: Slot { start: state_start as u32, len: len as u32 },
+        rate: Slot { start: rate_start as u32, len: tangent as u32 },
+    }
+}

@@ -1,0 +1,132 @@
+//! Files by name: beside the diagram, in search roots, among those built into the binary.
+
+use std::cell::RefCell;
+use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
+
+use legwork_block::{FileId, Files, Registry};
+
+use crate::render::SourceMap;
+
+/// The world outside: reads one file. The front end does no IO of its own.
+pub trait ReadFile {
+    /// The bytes of the file at `path`.
+    ///
+    /// # Errors
+    /// As [`std::fs::read`].
+    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>>;
+}
+
+/// Directories above the diagram's own that are searched: `diagrams/basics/a.ron` finds
+/// `robots/go.urdf` in `diagrams/`.
+const LEVELS_UP: usize = 3;
+
+/// Finds and keeps the files of one compilation.
+pub(crate) struct Loader<'a> {
+    registry: &'a Registry,
+    disk: &'a dyn ReadFile,
+    directory: PathBuf,
+    roots: &'a [PathBuf],
+    sources: RefCell<SourceMap>,
+}
+
+impl<'a> Loader<'a> {
+    pub(crate) fn new(
+        registry: &'a Registry,
+        disk: &'a dyn ReadFile,
+        directory: PathBuf,
+        roots: &'a [PathBuf],
+    ) -> Self {
+        Self { registry, disk, directory, roots, sources: RefCell::default() }
+    }
+
+    /// Adds a text that is not a file of its own, such as an override of the command line.
+    pub(crate) fn add(&self, name: &str, text: &[u8]) -> FileId {
+        self.sources.borrow_mut().add(name, text)
+    }
+
+    /// Everything that was read.
+    pub(crate) fn into_sources(self) -> SourceMap {
+        self.sources.into_inner()
+    }
+
+    /// Reads a file whose place in messages matters.
+    pub(crate) fn source(&self, name: &str) -> Result<(FileId, Rc<[u8]>), String> {
+        let (shown, bytes) = self.find(name)?;
+        let file = self.add(&shown, &bytes);
+        Ok((file, bytes.into()))
+    }
+
+    fn find(&self, name: &str) -> Result<(String, Vec<u8>), String> {
+        if let Some(built_in) = name.strip_prefix("std:") {
+            return match self.registry.find_file(built_in) {
+                Some(bytes) => Ok((name.to_owned(), bytes.to_vec())),
+                None => {
+                    let near = legwork_block::nearest(built_in, self.registry.files());
+                    let near = near.map_or(String::new(), |near| format!("; did you mean `std:{near}`?"));
+                    Err(format!("no file `{name}` is built in{near}"))
+                }
+            };
+        }
+        let mut tried = Vec::new();
+        for candidate in self.candidates(name) {
+            match self.disk.read(&candidate) {
+                Ok(bytes) => return Ok((candidate.display().to_string(), bytes)),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    tried.push(candidate.display().to_string());
+                }
+                Err(error) => {
+                    return Err(format!("no file `{name}`: {}: {error}", candidate.display()));
+                }
+            }
+        }
+        match self.registry.find_file(name) {
+            Some(bytes) => Ok((format!("std:{name}"), bytes.to_vec())),
+            None => Err(format!(
+                "no file `{name}`; looked for {} and among the built-in files",
+                tried.join(", ")
+            )),
+        }
+    }
+
+    fn candidates(&self, name: &str) -> Vec<PathBuf> {
+        let path = Path::new(name);
+        if path.is_absolute() {
+            return vec![path.to_owned()];
+        }
+        let mut found = vec![tidy(&self.directory.join(path))];
+        let mut up = PathBuf::new();
+        for _ in 0..LEVELS_UP {
+            up.push("..");
+            let candidate = tidy(&self.directory.join(&up).join(path));
+            if !found.contains(&candidate) {
+                found.push(candidate);
+            }
+        }
+        found.extend(self.roots.iter().map(|root| tidy(&root.join(path))));
+        found
+    }
+}
+
+/// The path without `a/..` inside, so that messages read well.
+fn tidy(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir
+                if matches!(out.components().next_back(), Some(Component::Normal(_))) =>
+            {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+impl Files for Loader<'_> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        self.find(path).map(|(_, bytes)| bytes)
+    }
+}

@@ -1,0 +1,275 @@
+//! Overrides: `--set pd.kp=60`, `--with patch.ron`, applied to the tree before expansion.
+
+use legwork_block::{
+    Arguments, Diagnostic, Diagnostics, Name, Named, Node, NodeField, NodeKind, Place, Span, Text,
+};
+
+use crate::expand::{SECTIONS, unknown_field, wrong_type};
+use crate::path::{self, PathStep};
+
+/// Puts `value` at `target` in the diagram.
+pub(crate) fn set(
+    document: &mut Node,
+    target: &str,
+    place: &Place,
+    value: &Node,
+    diagnostics: &mut Diagnostics,
+) {
+    match set_checked(document, target, place, value) {
+        Ok(()) => {}
+        Err(diagnostic) => diagnostics.push(*diagnostic),
+    }
+}
+
+/// Applies a parsed `Patch(set: {…}, replace: {…})`; gives the variants that it chooses.
+pub(crate) fn apply(document: &mut Node, patch: &Node, diagnostics: &mut Diagnostics) {
+    if patch.kind_name().is_none_or(|kind| kind.text != "Patch") {
+        diagnostics.push(wrong_type(patch, "Patch(set: { … }, replace: { … })"));
+        return;
+    }
+    for field in patch.fields() {
+        let entries = field.value.map().unwrap_or(&[]);
+        match field.name.text.as_str() {
+            "doc" | "format" => {}
+            "set" => {
+                for (key, value) in entries {
+                    match &key.kind {
+                        NodeKind::Text(text) => {
+                            set(document, &text.value, &text.place, value, diagnostics);
+                        }
+                        _ => diagnostics.push(wrong_type(key, "a path as text")),
+                    }
+                }
+            }
+            "replace" => {
+                for (key, value) in entries {
+                    replace(document, key, value, diagnostics);
+                }
+            }
+            _ => diagnostics.push(unknown_field(&field.name, &["set", "replace", "doc"])),
+        }
+    }
+}
+
+/// Replaces a block, which must be there, by another.
+fn replace(document: &mut Node, key: &Node, value: &Node, diagnostics: &mut Diagnostics) {
+    let Some(name) = key.text() else {
+        diagnostics.push(wrong_type(key, "the name of a block as text"));
+        return;
+    };
+    let Some(blocks) = field_mut(document, "blocks") else { return };
+    let NodeKind::Map(entries) = &mut blocks.kind else { return };
+    let names: Vec<String> =
+        entries.iter().filter_map(|(k, _)| k.text().map(str::to_owned)).collect();
+    match entries.iter_mut().find(|(k, _)| k.text() == Some(name)) {
+        Some((_, old)) => *old = value.clone(),
+        None => diagnostics.push(
+            Diagnostic::error(
+                "unknown-block",
+                key.span,
+                format!("expected the name of a block, found `{name}`"),
+            )
+            .suggest(name, names.iter().map(String::as_str)),
+        ),
+    }
+}
+
+fn set_checked(
+    document: &mut Node,
+    target: &str,
+    place: &Place,
+    value: &Node,
+) -> Result<(), Box<Diagnostic>> {
+    let path = path::parse(target, place).map_err(Box::new)?;
+    let mut names = Vec::new();
+    for step in &path.steps {
+        match step {
+            PathStep::Name(name) | PathStep::Key(name) => names.push(name.clone()),
+            PathStep::Index(i) => names.push(i.to_string()),
+            _ => {
+                return Err(Box::new(Diagnostic::error(
+                    "bad-path",
+                    path.span,
+                    format!("`{target}` names a part of a signal, not something of the diagram"),
+                )));
+            }
+        }
+    }
+    let first = names[0].as_str();
+    let (mut at, rest) = if SECTIONS.contains(&first) {
+        if field_mut(document, first).is_none() {
+            add_field(document, first, path.span);
+        }
+        (field_mut(document, first), &names[1..])
+    } else if entry_mut(document, "blocks", first).is_some() {
+        (field_mut(document, "blocks"), &names[..])
+    } else if names.len() == 1 && entry_mut(document, "params", first).is_some() {
+        (field_mut(document, "params"), &names[..])
+    } else {
+        return Err(Box::new(unknown_start(document, first, path.span)));
+    };
+    for (i, name) in rest.iter().enumerate() {
+        let Some(node) = at else { break };
+        at = Some(step_into(node, name, i + 1 == rest.len(), path.span)?);
+    }
+    let Some(node) = at else {
+        return Err(Box::new(unknown_start(document, first, path.span)));
+    };
+    put(node, value);
+    Ok(())
+}
+
+/// A parameter keeps its bounds: only its `value` changes; a variant's choice is its `default`.
+fn put(node: &mut Node, value: &Node) {
+    let kind = node.kind_name().map(|kind| kind.text.clone()).unwrap_or_default();
+    let inner = match kind.as_str() {
+        "Param" => Some("value"),
+        "Variant" => Some("default"),
+        _ => None,
+    };
+    match inner.and_then(|name| field_mut(node, name)) {
+        Some(inner) => *inner = value.clone(),
+        None => *node = value.clone(),
+    }
+}
+
+/// The child `name`: an entry of a map, a field, a block inside a for-each or subsystem. The last
+/// step may add a field that was not written.
+fn step_into<'n>(
+    node: &'n mut Node,
+    name: &str,
+    last: bool,
+    span: Span,
+) -> Result<&'n mut Node, Box<Diagnostic>> {
+    if let Some(count) = node.list().map(<[Node]>::len).filter(|_| node.kind != NodeKind::Unit) {
+        let index = name.parse::<usize>().ok().filter(|i| *i < count);
+        return match (index, &mut node.kind) {
+            (Some(i), NodeKind::List(items)) => Ok(&mut items[i]),
+            _ => Err(Box::new(Diagnostic::error(
+                "bad-path",
+                span,
+                format!("expected an index below {count}, found `{name}`"),
+            ))),
+        };
+    }
+    if let Some(entries) = node.map() {
+        let names: Vec<String> =
+            entries.iter().filter_map(|(k, _)| k.text().map(str::to_owned)).collect();
+        return match entry_of(node, name) {
+            Some(found) => Ok(found),
+            None => Err(Box::new(
+                Diagnostic::error(
+                    "unknown-name",
+                    span,
+                    format!("nothing is called `{name}` there"),
+                )
+                .suggest(name, names.iter().map(String::as_str))
+                .hint(format!("there are `{}`", names.join("`, `"))),
+            )),
+        };
+    }
+    let holder = ["body", "blocks", "choices"]
+        .into_iter()
+        .filter(|_| node.field(name).is_none())
+        .find(|holder| node.field(holder).is_some_and(|map| map.entry(name).is_some()));
+    if let Some(holder) = holder {
+        return field_mut(node, holder)
+            .and_then(|map| entry_of(map, name))
+            .ok_or_else(|| Box::new(Diagnostic::error("bad-path", span, "nothing is there")));
+    }
+    let settable = matches!(
+        node.kind,
+        NodeKind::Named(Named { arguments: Arguments::Fields(_) | Arguments::None, .. })
+            | NodeKind::Unit
+    );
+    if !settable {
+        let message = format!("`{name}` cannot be set in {}", node.describe());
+        return Err(Box::new(Diagnostic::error("bad-path", span, message)));
+    }
+    if node.field(name).is_none() {
+        if !last {
+            let names: Vec<String> = node.fields().iter().map(|f| f.name.text.clone()).collect();
+            let message = format!("nothing is called `{name}` there");
+            return Err(Box::new(
+                Diagnostic::error("unknown-name", span, message)
+                    .suggest(name, names.iter().map(String::as_str)),
+            ));
+        }
+        add_field(node, name, span);
+    }
+    field_mut(node, name).ok_or_else(|| {
+        let message = format!("`{name}` cannot be set there");
+        Box::new(Diagnostic::error("bad-path", span, message))
+    })
+}
+
+fn unknown_start(document: &Node, name: &str, span: Span) -> Diagnostic {
+    let keys = |section: &str| -> Vec<String> {
+        let entries = document.field(section).and_then(Node::map).unwrap_or(&[]);
+        entries.iter().filter_map(|(k, _)| k.text().map(str::to_owned)).collect()
+    };
+    let blocks = keys("blocks");
+    let params = keys("params");
+    let known = blocks
+        .iter()
+        .chain(&params)
+        .map(String::as_str)
+        .chain(SECTIONS)
+        .collect::<Vec<_>>();
+    let message = format!("expected a block, a parameter or a section, found `{name}`");
+    Diagnostic::error("unknown-block", span, message).suggest(name, known)
+}
+
+fn add_field(node: &mut Node, name: &str, span: Span) {
+    let field = NodeField {
+        name: Name { text: name.to_owned(), span },
+        value: Node { span, kind: NodeKind::Unit },
+    };
+    match &mut node.kind {
+        NodeKind::Named(Named { arguments: Arguments::Fields(fields), .. }) => fields.push(field),
+        NodeKind::Named(named) if matches!(named.arguments, Arguments::None) => {
+            named.arguments = Arguments::Fields(vec![field]);
+        }
+        NodeKind::Unit => {
+            node.kind = NodeKind::Named(Named {
+                name: None,
+                arguments: Arguments::Fields(vec![field]),
+            });
+        }
+        _ => {}
+    }
+}
+
+fn field_mut<'n>(node: &'n mut Node, name: &str) -> Option<&'n mut Node> {
+    match &mut node.kind {
+        NodeKind::Named(Named { arguments: Arguments::Fields(fields), .. }) => {
+            fields.iter_mut().find(|field| field.name.text == name).map(|field| &mut field.value)
+        }
+        _ => None,
+    }
+}
+
+fn entry_of<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
+    match &mut node.kind {
+        NodeKind::Map(entries) => {
+            entries.iter_mut().find(|(k, _)| k.text() == Some(key)).map(|(_, value)| value)
+        }
+        _ => None,
+    }
+}
+
+fn entry_mut<'n>(document: &'n mut Node, section: &str, key: &str) -> Option<&'n mut Node> {
+    entry_of(field_mut(document, section)?, key)
+}
+
+/// A value of the command line: bare words are text, also inside lists.
+pub(crate) fn bare_words(node: Node) -> Node {
+    let kind = match node.kind {
+        NodeKind::Named(Named { name: Some(name), arguments: Arguments::None }) => {
+            NodeKind::Text(Text { place: Place::from(node.span), value: name.text })
+        }
+        NodeKind::List(items) => NodeKind::List(items.into_iter().map(bare_words).collect()),
+        other => other,
+    };
+    Node { span: node.span, kind }
+}

@@ -1,0 +1,314 @@
+//! Rates: which block is due when (semantics 2.3, 2.4, 3.1).
+
+use legwork_block::{Diagnostic, Diagnostics, RateRule, Span};
+use legwork_program::{Rate, Ratio};
+
+use crate::infer::TypedNetwork;
+
+/// The rational base of time, the step in ticks, and every block's rate.
+pub(crate) struct Rates {
+    pub(crate) base: Ratio,
+    pub(crate) step_ticks: u64,
+    pub(crate) stop_tick: u64,
+    pub(crate) rates: Vec<Rate>,
+}
+
+/// What the `run:` section says of time.
+pub(crate) struct RunTimes {
+    pub(crate) stop: (Ratio, Span),
+    pub(crate) step: (Ratio, Span),
+}
+
+/// The rate of a block while rates are found out, in exact time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Constant,
+    Continuous,
+    Periodic(Ratio, Ratio),
+}
+
+/// Finds every rate; reports what is missing or does not fit.
+pub(crate) fn find(
+    network: &TypedNetwork,
+    run: &RunTimes,
+    log_periods: &[(Ratio, Span)],
+    diagnostics: &mut Diagnostics,
+) -> Option<Rates> {
+    let stated = stated_multiples(network, run, log_periods, diagnostics);
+    let found = propagate(network, diagnostics)?;
+    crossings(network, &found, diagnostics);
+    let (base, step_ticks, stop_tick) = stated?;
+    let rates = found
+        .into_iter()
+        .map(|found| match found {
+            Found::Constant => Some(Rate::Constant),
+            Found::Continuous => Some(Rate::Continuous),
+            Found::Periodic(period, offset) => Some(Rate::Periodic {
+                period: ticks(period, base)?,
+                offset: ticks(offset, base)?,
+            }),
+        })
+        .collect::<Option<Vec<_>>>()?;
+    Some(Rates { base, step_ticks, stop_tick, rates })
+}
+
+/// `time` in ticks of `base`, if it is a whole number of them.
+pub(crate) fn ticks(time: Ratio, base: Ratio) -> Option<u64> {
+    u64::try_from(time.whole_multiple_of(base)?).ok()
+}
+
+/// Every stated period and offset is a whole multiple of the step; so the step is the base.
+fn stated_multiples(
+    network: &TypedNetwork,
+    run: &RunTimes,
+    log_periods: &[(Ratio, Span)],
+    diagnostics: &mut Diagnostics,
+) -> Option<(Ratio, u64, u64)> {
+    let step = run.step.0;
+    let mut good = true;
+    let mut check = |time: Ratio, span: Span, what: &str| {
+        if ticks(time, step).is_some() {
+            return;
+        }
+        good = false;
+        let nearest = nearest_multiples(time, step);
+        diagnostics.push(
+            Diagnostic::error(
+                "rate-conflict",
+                span,
+                format!("the {what} {time} is not a whole multiple of the step {step}"),
+            )
+            .also(run.step.1, "the step of the run")
+            .hint(format!("use {nearest}, or a step that divides it")),
+        );
+    };
+    for block in &network.blocks {
+        if let Some(every) = block.network.every {
+            check(every.period, every.span, "period");
+            check(every.offset, every.span, "offset");
+        }
+    }
+    for (period, span) in log_periods {
+        check(*period, *span, "period");
+    }
+    check(run.stop.0, run.stop.1, "stop time");
+    if !good {
+        return None;
+    }
+    Some((step, 1, ticks(run.stop.0, step)?))
+}
+
+fn nearest_multiples(time: Ratio, step: Ratio) -> String {
+    let below = (time.to_f64() / step.to_f64()).floor().max(0.0);
+    let multiple = |k: f64| Ratio::from_decimal(k).and_then(|k| step.times(k));
+    match (multiple(below), multiple(below + 1.0)) {
+        (Some(low), Some(high)) if low.is_positive() => format!("{low} or {high}"),
+        (_, Some(high)) => format!("{high}"),
+        _ => "a whole multiple".into(),
+    }
+}
+
+/// Rates go forward from sources, stated periods and continuous state (semantics 2.3).
+fn propagate(network: &TypedNetwork, diagnostics: &mut Diagnostics) -> Option<Vec<Found>> {
+    let n = network.blocks.len();
+    let sources: Vec<Vec<usize>> = (0..n).map(|b| sources_of(network, b)).collect();
+    let mut found: Vec<Option<Found>> = vec![None; n];
+    let mut failed = vec![false; n];
+    for (b, block) in network.blocks.iter().enumerate() {
+        let declaration = &block.declaration;
+        let every = block.network.every;
+        if declaration.continuous.is_some() {
+            if let Some(every) = every {
+                diagnostics.push(
+                    Diagnostic::error(
+                        "rate-conflict",
+                        every.span,
+                        format!("{} has continuous state and no period", block.network.path),
+                    )
+                    .hint("leave `every:` out, or sample its outputs with a ZeroOrderHold"),
+                );
+            }
+            found[b] = Some(Found::Continuous);
+        } else if let Some(every) = every {
+            found[b] = Some(Found::Periodic(every.period, every.offset));
+        } else if declaration.rate == RateRule::Constant {
+            found[b] = Some(Found::Constant);
+        } else if declaration.rate == RateRule::Continuous
+            || (sources[b].is_empty() && declaration.rate != RateRule::Sampled)
+        {
+            found[b] = Some(Found::Continuous);
+        }
+    }
+    loop {
+        let mut changed = false;
+        for b in 0..n {
+            if found[b].is_some() || failed[b] {
+                continue;
+            }
+            match inherit(network, b, &sources[b], &found, &failed) {
+                Inherit::Wait => {}
+                Inherit::Rate(rate) => {
+                    found[b] = Some(rate);
+                    changed = true;
+                }
+                Inherit::Fail(diagnostic) => {
+                    diagnostics.extend(diagnostic.map(|diagnostic| *diagnostic));
+                    failed[b] = true;
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let unknown: Vec<&str> = (0..n)
+        .filter(|&b| found[b].is_none() && !failed[b])
+        .map(|b| network.blocks[b].network.path.as_str())
+        .collect();
+    if let Some(first) = (0..n).find(|&b| found[b].is_none() && !failed[b]) {
+        diagnostics.push(
+            Diagnostic::error(
+                "unknown-rate",
+                network.blocks[first].network.span,
+                format!("no rate reaches the cycle of {}", unknown.join(", ")),
+            )
+            .hint("state a period in one of them: every: \"1 ms\""),
+        );
+    }
+    found.into_iter().collect()
+}
+
+enum Inherit {
+    Wait,
+    Rate(Found),
+    Fail(Option<Box<Diagnostic>>),
+}
+
+fn inherit(
+    network: &TypedNetwork,
+    b: usize,
+    sources: &[usize],
+    found: &[Option<Found>],
+    failed: &[bool],
+) -> Inherit {
+    let block = &network.blocks[b];
+    let path = &block.network.path;
+    if sources.iter().any(|&s| failed[s]) {
+        return Inherit::Fail(None);
+    }
+    let sampled = block.declaration.rate == RateRule::Sampled;
+    // A block whose state asks for one period cannot take it from a continuous or constant input,
+    // so it need not wait for the others.
+    let known: Vec<Found> = sources.iter().filter_map(|&s| found[s]).collect();
+    let continuous = known.contains(&Found::Continuous);
+    if continuous && !sampled {
+        return Inherit::Rate(Found::Continuous);
+    }
+    if known.len() < sources.len() && !continuous {
+        return Inherit::Wait;
+    }
+    let periodic: Vec<Found> =
+        known.iter().copied().filter(|rate| matches!(rate, Found::Periodic(..))).collect();
+    let fail = |message: String| {
+        Inherit::Fail(Some(Box::new(
+            Diagnostic::error("unknown-rate", block.network.span, message)
+                .hint("state its period: every: \"1 ms\""),
+        )))
+    };
+    match periodic.first() {
+        _ if sampled && continuous => {
+            fail(format!("{path} has discrete state, but its input is continuous: no period"))
+        }
+        None if sampled => fail(format!("{path} has discrete state, but nothing gives its period")),
+        None if block.declaration.updates => Inherit::Rate(Found::Continuous),
+        None => Inherit::Rate(Found::Constant),
+        Some(first) if periodic.iter().all(|rate| rate == first) => Inherit::Rate(*first),
+        Some(_) => {
+            let mut names: Vec<String> = periodic
+                .iter()
+                .filter_map(|rate| match rate {
+                    Found::Periodic(period, _) => Some(period.to_string()),
+                    _ => None,
+                })
+                .collect();
+            names.sort();
+            names.dedup();
+            Inherit::Fail(Some(Box::new(
+                Diagnostic::error(
+                    "rate-conflict",
+                    block.network.span,
+                    format!("{path} has inputs of several rates: {}", names.join(", ")),
+                )
+                .hint("state the period it is to have: every: \"…\""),
+            )))
+        }
+    }
+}
+
+/// Blocks whose outputs a block reads, its shared computations included.
+fn sources_of(network: &TypedNetwork, b: usize) -> Vec<usize> {
+    let block = &network.blocks[b];
+    let mut ports = Vec::new();
+    for (source, _) in block.network.inputs.values() {
+        source.ports(&mut ports);
+    }
+    let mut sources: Vec<usize> = ports
+        .into_iter()
+        .filter_map(|path| network.index.get(&path.block).copied())
+        .chain(block.asked.iter().copied())
+        .collect();
+    sources.sort_unstable();
+    sources.dedup();
+    sources
+}
+
+/// Semantics 2.4: between two periods one must divide the other, with offsets that agree.
+fn crossings(network: &TypedNetwork, found: &[Found], diagnostics: &mut Diagnostics) {
+    for (b, block) in network.blocks.iter().enumerate() {
+        let Found::Periodic(period, offset) = found[b] else { continue };
+        for (name, (source, span)) in &block.network.inputs {
+            let mut ports = Vec::new();
+            source.ports(&mut ports);
+            for port in ports {
+                let Some(&s) = network.index.get(&port.block) else { continue };
+                let Found::Periodic(from, from_offset) = found[s] else { continue };
+                if fits((period, offset), (from, from_offset)) {
+                    continue;
+                }
+                let proposal = propose(from, period);
+                let mut diagnostic = Diagnostic::error(
+                    "rate-conflict",
+                    *span,
+                    format!(
+                        "`{}.{name}` runs every {period} (offset {offset}), its source every {from} \
+                         (offset {from_offset}): neither rate divides the other",
+                        block.network.path
+                    ),
+                )
+                .also(network.blocks[s].network.span, "the source");
+                if let Some(proposal) = proposal {
+                    diagnostic = diagnostic.hint(proposal);
+                }
+                diagnostics
+                    .push(diagnostic.hint("or put a RateTransition(hold | linear | newest) between"));
+            }
+        }
+    }
+}
+
+fn fits(a: (Ratio, Ratio), b: (Ratio, Ratio)) -> bool {
+    let (fast, slow) = if a.0 <= b.0 { (a, b) } else { (b, a) };
+    let difference = if slow.1 >= fast.1 { slow.1.minus(fast.1) } else { fast.1.minus(slow.1) };
+    slow.0.whole_multiple_of(fast.0).is_some()
+        && difference.is_some_and(|d| d.whole_multiple_of(fast.0).is_some())
+}
+
+/// The nearest periods for the slower side that the faster divides.
+fn propose(from: Ratio, to: Ratio) -> Option<String> {
+    let (fast, slow) = if from <= to { (from, to) } else { (to, from) };
+    let multiple = (slow.to_f64() / fast.to_f64()).floor().max(1.0);
+    let low = fast.times(Ratio::from_decimal(multiple)?)?;
+    let high = fast.times(Ratio::from_decimal(multiple + 1.0)?)?;
+    Some(format!("the nearest periods that fit {fast} are {low} and {high}"))
+}

@@ -1,0 +1,195 @@
+//! Types as text: `Vector(3*len(go.feet))`, `State(go)`, `ContactPoints`, `Array(Real, 4)`.
+
+use std::collections::BTreeMap;
+
+use legwork_block::{
+    Diagnostic, Expression, NamedType, Place, Resources, Scope, Type, TypeMaker, Value, Var,
+};
+
+use crate::infer::NamedTypes;
+
+/// The types that a diagram may name: those of the blocks' library and its own buses.
+pub(crate) struct TypeTable {
+    pub(crate) named: Vec<NamedType>,
+    pub(crate) buses: BTreeMap<String, Type>,
+}
+
+/// No resources: for types that are named without arguments.
+struct Nothing;
+
+impl Resources for Nothing {
+    fn resource(&self, _: &str) -> Option<&std::sync::Arc<dyn legwork_block::Resource>> {
+        None
+    }
+    fn resource_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+impl NamedTypes for TypeTable {
+    fn bus(&self, name: &str, next_var: &mut u32) -> Option<Type> {
+        if let Some(ty) = self.buses.get(name) {
+            return Some(ty.clone());
+        }
+        let named = self.named.iter().find(|named| named.name == name)?;
+        Some((named.make)(&mut TypeMaker::new(&Nothing, Vec::new(), next_var)))
+    }
+}
+
+const BASIC: [&str; 8] =
+    ["Real", "Bool", "Int", "Vector", "Matrix", "Rotation", "Pose", "Array"];
+
+impl TypeTable {
+    /// Parses a type; unwritten dimensions and arguments become variables from `next_var` on.
+    pub(crate) fn parse(
+        &self,
+        text: &str,
+        place: &Place,
+        scope: &dyn Scope,
+        resources: &dyn Resources,
+        next_var: &mut u32,
+    ) -> Result<Type, Diagnostic> {
+        let here = place.part(0, text.len());
+        let trimmed = text.trim();
+        let (name, args) = match trimmed.split_once('(') {
+            None => (trimmed, Vec::new()),
+            Some((name, rest)) => {
+                let Some(inside) = rest.strip_suffix(')') else {
+                    let message = format!("expected `)` at the end of the type `{text}`");
+                    return Err(Diagnostic::error("bad-type", here, message));
+                };
+                (name.trim(), split_arguments(inside))
+            }
+        };
+        let offset = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
+        let count = |allowed: std::ops::RangeInclusive<usize>| {
+            if allowed.contains(&args.len()) {
+                return Ok(());
+            }
+            let message = format!("`{name}` takes {allowed:?} arguments, found {}", args.len());
+            Err(Diagnostic::error("bad-type", here, message))
+        };
+        let fresh = |next_var: &mut u32| {
+            *next_var += 1;
+            legwork_block::Dim::var(Var(*next_var - 1))
+        };
+        let dim = |i: usize, next_var: &mut u32| match args.get(i) {
+            None => Ok(fresh(next_var)),
+            Some(arg) => dimension(text, arg, offset(arg), place, scope),
+        };
+        match name {
+            "Real" => count(0..=0).map(|()| Type::Real),
+            "Bool" => count(0..=0).map(|()| Type::Bool),
+            "Int" => count(0..=0).map(|()| Type::Int),
+            "Rotation" => count(0..=0).map(|()| Type::Rotation),
+            "Pose" => count(0..=0).map(|()| Type::Pose),
+            "Vector" => {
+                count(0..=1)?;
+                Ok(Type::Vector(dim(0, next_var)?))
+            }
+            "Matrix" => {
+                count(0..=2)?;
+                Ok(Type::Matrix(dim(0, next_var)?, dim(1, next_var)?))
+            }
+            "Array" => {
+                count(1..=2)?;
+                let start = offset(args[0]);
+                let inner = Place::from(place.part(start, start + args[0].len()));
+                let of = self.parse(args[0], &inner, scope, resources, next_var)?;
+                Ok(Type::Array(Box::new(of), dim(1, next_var)?))
+            }
+            _ => self.named(name, &args, here, scope, resources, next_var),
+        }
+    }
+
+    fn named(
+        &self,
+        name: &str,
+        args: &[&str],
+        here: legwork_block::Span,
+        scope: &dyn Scope,
+        resources: &dyn Resources,
+        next_var: &mut u32,
+    ) -> Result<Type, Diagnostic> {
+        if let (Some(ty), true) = (self.buses.get(name), args.is_empty()) {
+            return Ok(ty.clone());
+        }
+        let Some(named) = self.named.iter().find(|named| named.name == name) else {
+            let known: Vec<&str> = BASIC
+                .into_iter()
+                .chain(self.named.iter().map(|named| named.name))
+                .chain(self.buses.keys().map(String::as_str))
+                .collect();
+            let message = format!("expected a type or the name of a bus, found `{name}`");
+            return Err(Diagnostic::error("unknown-bus", here, message)
+                .suggest(name, known.iter().copied())
+                .hint(format!("known are `{}`", known.join("`, `"))));
+        };
+        if args.len() > named.max_args {
+            let message =
+                format!("`{name}` takes up to {} arguments, found {}", named.max_args, args.len());
+            return Err(Diagnostic::error("bad-type", here, message));
+        }
+        let mut names = Vec::new();
+        for arg in args {
+            // A mask's parameter that holds a robot stands for the robot.
+            let robot = match scope.lookup(arg) {
+                Some(Value::Text(text)) => text,
+                Some(Value::Record(facts)) => match facts.get("name") {
+                    Some(Value::Text(text)) => text.clone(),
+                    _ => (*arg).to_owned(),
+                },
+                _ => (*arg).to_owned(),
+            };
+            if resources.resource(&robot).is_none() {
+                let names = resources.resource_names();
+                let message = format!("expected the name of a robot, found `{robot}`");
+                return Err(Diagnostic::error("unknown-robot", here, message)
+                    .suggest(&robot, names.iter().map(String::as_str)));
+            }
+            names.push(robot);
+        }
+        Ok((named.make)(&mut TypeMaker::new(resources, names, next_var)))
+    }
+}
+
+fn dimension(
+    text: &str,
+    arg: &str,
+    offset: usize,
+    place: &Place,
+    scope: &dyn Scope,
+) -> Result<legwork_block::Dim, Diagnostic> {
+    let span = place.part(offset, offset + arg.len());
+    let value = Expression::parse_from(&text[..offset + arg.len()], offset, place)?.eval(scope)?;
+    match value {
+        Value::Real { value, unit: None } if value >= 0.0 && value.fract() == 0.0 && value < 1e9 => {
+            Ok(legwork_block::Dim::fixed(value as usize))
+        }
+        other => Err(Diagnostic::error(
+            "bad-type",
+            span,
+            format!("expected a whole number as a dimension, found {}", other.describe()),
+        )),
+    }
+}
+
+/// Splits at commas that stand in no parentheses.
+fn split_arguments(inside: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut depth, mut start) = (0usize, 0);
+    for (i, c) in inside.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(inside[start..i].trim());
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(inside[start..].trim());
+    parts.retain(|part| !part.is_empty());
+    parts
+}

@@ -1,0 +1,242 @@
+//! Equations between types, dimensions, units and bus arguments, and their solution.
+
+use std::sync::Arc;
+
+use legwork_block::{Arg, BusType, Dim, Type, Unit, Var};
+
+/// What inference knows of every variable.
+#[derive(Default)]
+pub(crate) struct Solution {
+    types: Vec<Option<Type>>,
+    dims: Vec<Option<Dim>>,
+    args: Vec<Option<Arg>>,
+    units: Vec<Option<UnitTerm>>,
+    /// Dimension equations `dim = 0` with more than one unknown, to look at again.
+    open: Vec<Dim>,
+    /// How many facts were learnt, to see whether a round brought any.
+    pub(crate) learnt: usize,
+}
+
+/// A unit, known or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnitTerm {
+    /// Nothing is said.
+    Unspecified,
+    /// This unit.
+    Is(Unit),
+    /// That of a variable.
+    Var(Var),
+}
+
+/// Two things that do not fit, innermost first.
+#[derive(Debug, Clone)]
+pub(crate) struct Mismatch {
+    /// What differs, if it lies inside the two types.
+    pub(crate) inside: Option<String>,
+}
+
+type Fit = Result<(), Mismatch>;
+
+const DIFFERENT: Mismatch = Mismatch { inside: None };
+
+impl Solution {
+    /// Room for the variables up to `count`.
+    pub(crate) fn grow(&mut self, count: u32) {
+        let n = count as usize;
+        self.types.resize(n, None);
+        self.dims.resize(n, None);
+        self.args.resize(n, None);
+        self.units.resize(n, None);
+    }
+
+    /// The type with everything known put in.
+    pub(crate) fn ty(&self, ty: &Type) -> Type {
+        ty.map(&|dim| self.dim(dim), &|var| self.type_var(var), &|arg| self.arg(arg))
+    }
+
+    fn type_var(&self, var: Var) -> Type {
+        match &self.types[var.0 as usize] {
+            Some(ty) => self.ty(ty),
+            None => Type::Var(var),
+        }
+    }
+
+    /// The dimension with everything known put in.
+    pub(crate) fn dim(&self, dim: &Dim) -> Dim {
+        if dim.terms.is_empty() {
+            return dim.clone();
+        }
+        dim.substitute(&|var| self.dims[var.0 as usize].as_ref().map(|known| self.dim(known)))
+    }
+
+    fn arg(&self, arg: &Arg) -> Arg {
+        match arg {
+            Arg::Var(var) => match &self.args[var.0 as usize] {
+                Some(known) => self.arg(known),
+                None => Arg::Var(*var),
+            },
+            Arg::Name(_) => arg.clone(),
+        }
+    }
+
+    /// The unit with everything known put in.
+    pub(crate) fn unit(&self, unit: UnitTerm) -> UnitTerm {
+        match unit {
+            UnitTerm::Var(var) => match self.units[var.0 as usize] {
+                Some(known) => self.unit(known),
+                None => unit,
+            },
+            _ => unit,
+        }
+    }
+
+    /// Makes two types equal.
+    pub(crate) fn types(&mut self, a: &Type, b: &Type) -> Fit {
+        let (a, b) = (self.shallow(a), self.shallow(b));
+        match (&a, &b) {
+            (Type::Var(x), Type::Var(y)) if x == y => Ok(()),
+            (Type::Var(x), other) | (other, Type::Var(x)) => {
+                if mentions(other, *x) {
+                    return Err(DIFFERENT);
+                }
+                self.types[x.0 as usize] = Some(other.clone());
+                self.learnt += 1;
+                Ok(())
+            }
+            (Type::Real, Type::Real)
+            | (Type::Bool, Type::Bool)
+            | (Type::Int, Type::Int)
+            | (Type::Rotation, Type::Rotation)
+            | (Type::Pose, Type::Pose) => Ok(()),
+            (Type::Vector(n), Type::Vector(m)) => self.dims(n, m),
+            (Type::Matrix(r, c), Type::Matrix(s, d)) => self.dims(r, s).and(self.dims(c, d)),
+            (Type::Array(x, n), Type::Array(y, m)) => {
+                self.dims(n, m)?;
+                self.types(x, y)
+            }
+            (Type::Bus(x), Type::Bus(y)) => self.buses(x, y),
+            _ => Err(DIFFERENT),
+        }
+    }
+
+    fn shallow(&self, ty: &Type) -> Type {
+        match ty {
+            Type::Var(var) => match &self.types[var.0 as usize] {
+                Some(known) => self.shallow(known),
+                None => ty.clone(),
+            },
+            _ => ty.clone(),
+        }
+    }
+
+    fn buses(&mut self, x: &Arc<BusType>, y: &Arc<BusType>) -> Fit {
+        if Arc::ptr_eq(x, y) {
+            return Ok(());
+        }
+        if x.name != y.name || x.args.len() != y.args.len() || x.fields.len() != y.fields.len() {
+            return Err(DIFFERENT);
+        }
+        for (a, b) in x.args.iter().zip(&y.args) {
+            self.args(a, b)?;
+        }
+        for (a, b) in x.fields.iter().zip(&y.fields) {
+            if a.name != b.name {
+                return Err(DIFFERENT);
+            }
+            self.types(&a.ty, &b.ty).map_err(|deeper| Mismatch {
+                inside: Some(deeper.inside.unwrap_or_else(|| {
+                    format!("field `{}`: {} against {}", a.name, self.ty(&a.ty), self.ty(&b.ty))
+                })),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn args(&mut self, a: &Arg, b: &Arg) -> Fit {
+        match (self.arg(a), self.arg(b)) {
+            (Arg::Name(x), Arg::Name(y)) if x == y => Ok(()),
+            (Arg::Name(_), Arg::Name(_)) => Err(DIFFERENT),
+            (Arg::Var(x), Arg::Var(y)) if x == y => Ok(()),
+            (Arg::Var(x), other) | (other, Arg::Var(x)) => {
+                self.args[x.0 as usize] = Some(other);
+                self.learnt += 1;
+                Ok(())
+            }
+        }
+    }
+
+    /// Makes two dimensions equal.
+    pub(crate) fn dims(&mut self, a: &Dim, b: &Dim) -> Fit {
+        let equation = self.dim(&a.clone().plus(-1, b));
+        self.solve(equation)
+    }
+
+    /// `equation = 0`.
+    fn solve(&mut self, equation: Dim) -> Fit {
+        match equation.terms.as_slice() {
+            [] if equation.constant == 0 => Ok(()),
+            [] => Err(DIFFERENT),
+            [(coefficient, var)] => {
+                let value = -equation.constant;
+                if value % coefficient != 0 || value / coefficient < 0 {
+                    return Err(DIFFERENT);
+                }
+                self.dims[var.0 as usize] = Some(Dim::fixed((value / coefficient) as usize));
+                self.learnt += 1;
+                Ok(())
+            }
+            terms => {
+                // A variable with coefficient ±1 can be written by the others.
+                if let Some(&(coefficient, var)) = terms.iter().find(|(c, _)| c.abs() == 1) {
+                    let rest = Dim {
+                        constant: equation.constant,
+                        terms: terms.iter().copied().filter(|&(_, v)| v != var).collect(),
+                    };
+                    self.dims[var.0 as usize] = Some(Dim::default().plus(-coefficient, &rest));
+                    self.learnt += 1;
+                } else {
+                    self.open.push(equation);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Looks again at equations that had too many unknowns.
+    pub(crate) fn revisit(&mut self) -> Fit {
+        for equation in std::mem::take(&mut self.open) {
+            let equation = self.dim(&equation);
+            self.solve(equation)?;
+        }
+        Ok(())
+    }
+
+    /// Makes two units equal; what says nothing fits everything.
+    pub(crate) fn units(&mut self, a: UnitTerm, b: UnitTerm) -> Result<(), (Unit, Unit)> {
+        match (self.unit(a), self.unit(b)) {
+            (UnitTerm::Unspecified, _) | (_, UnitTerm::Unspecified) => Ok(()),
+            (UnitTerm::Is(x), UnitTerm::Is(y)) => {
+                if x.agrees(y) {
+                    Ok(())
+                } else {
+                    Err((x, y))
+                }
+            }
+            (UnitTerm::Var(x), UnitTerm::Var(y)) if x == y => Ok(()),
+            (UnitTerm::Var(x), other) | (other, UnitTerm::Var(x)) => {
+                self.units[x.0 as usize] = Some(other);
+                self.learnt += 1;
+                Ok(())
+            }
+        }
+    }
+}
+
+fn mentions(ty: &Type, var: Var) -> bool {
+    match ty {
+        Type::Var(v) => *v == var,
+        Type::Array(of, _) => mentions(of, var),
+        Type::Bus(bus) => bus.fields.iter().any(|field| mentions(&field.ty, var)),
+        _ => false,
+    }
+}

@@ -1,0 +1,164 @@
+//! The configuration manifold: how velocities move configurations.
+//!
+//! `q = (p, Q, s)` with a unit quaternion `Q = (w, x, y, z)` that turns base axes into world axes.
+//! Angular velocity is in world axes, so increments multiply from the left:
+//! `Q⁺ = exp(½ δω) ⊗ Q`, `Q̇ = ½ ω ⊗ Q`. A fixed base has `q = s` and all of this is addition.
+
+use nalgebra::{Matrix3, Vector3};
+
+use crate::model::Model;
+
+/// Rotation matrix of a quaternion (w, x, y, z) of any length but zero.
+#[must_use]
+pub fn quaternion_to_rotation(quaternion: [f64; 4]) -> Matrix3<f64> {
+    let [w, x, y, z] = quaternion;
+    let scale = 2.0 / (w * w + x * x + y * y + z * z);
+    let (sx, sy, sz) = (scale * x, scale * y, scale * z);
+    Matrix3::new(
+        1.0 - (sy * y + sz * z),
+        sx * y - sz * w,
+        sx * z + sy * w,
+        sx * y + sz * w,
+        1.0 - (sx * x + sz * z),
+        sy * z - sx * w,
+        sx * z - sy * w,
+        sy * z + sx * w,
+        1.0 - (sx * x + sy * y),
+    )
+}
+
+/// Retraction `q⁺ = q ⊕ δ`: moves along the constant velocity `δ` for unit time.
+///
+/// | symbol | argument | shape | meaning |
+/// |---|---|---|---|
+/// | q | `configuration` | nq | where to start |
+/// | δ | `increment` | nv | velocity times time, as ν (world axes) [m, rad, rad or m] |
+/// | q⁺ | `out` | nq | where it ends; its quaternion has unit length |
+///
+/// # Panics
+/// If a slice has the wrong length.
+pub fn integrate(model: &Model, configuration: &[f64], increment: &[f64], out: &mut [f64]) {
+    assert_eq!(configuration.len(), model.configuration_dim(), "length of configuration");
+    assert_eq!(increment.len(), model.velocity_dim(), "length of increment");
+    assert_eq!(out.len(), model.configuration_dim(), "length of out");
+    let (mut q, mut d) = (0, 0);
+    if model.is_floating() {
+        for i in 0..3 {
+            out[i] = configuration[i] + increment[i];
+        }
+        let turn = quaternion_exp(&Vector3::new(increment[3], increment[4], increment[5]));
+        let old = [configuration[3], configuration[4], configuration[5], configuration[6]];
+        out[3..7].copy_from_slice(&normalized(quaternion_product(turn, old)));
+        (q, d) = (7, 6);
+    }
+    for ((out, s), delta) in out[q..].iter_mut().zip(&configuration[q..]).zip(&increment[d..]) {
+        *out = s + delta;
+    }
+}
+
+/// Difference `δ = to ⊖ from`, the inverse of [`integrate`]: `from ⊕ δ = to`.
+///
+/// The angular part is the shortest turn, `‖δω‖ ≤ π`.
+///
+/// # Panics
+/// If a slice has the wrong length.
+pub fn difference(model: &Model, from: &[f64], to: &[f64], out: &mut [f64]) {
+    assert_eq!(from.len(), model.configuration_dim(), "length of from");
+    assert_eq!(to.len(), model.configuration_dim(), "length of to");
+    assert_eq!(out.len(), model.velocity_dim(), "length of out");
+    let (mut q, mut d) = (0, 0);
+    if model.is_floating() {
+        for i in 0..3 {
+            out[i] = to[i] - from[i];
+        }
+        let start = normalized([from[3], from[4], from[5], from[6]]);
+        let end = normalized([to[3], to[4], to[5], to[6]]);
+        let turn = quaternion_product(end, [start[0], -start[1], -start[2], -start[3]]);
+        out[3..6].copy_from_slice(quaternion_log(turn).as_slice());
+        (q, d) = (7, 6);
+    }
+    for ((out, to), from) in out[d..].iter_mut().zip(&to[q..]).zip(&from[q..]) {
+        *out = to - from;
+    }
+}
+
+/// Time derivative `q̇` of the coordinates: `(ṗ, ½ ω ⊗ Q, ṡ)`, for solvers that integrate the
+/// embedded coordinates and project with [`normalize`].
+///
+/// # Panics
+/// If a slice has the wrong length.
+pub fn configuration_derivative(
+    model: &Model,
+    configuration: &[f64],
+    velocity: &[f64],
+    out: &mut [f64],
+) {
+    assert_eq!(configuration.len(), model.configuration_dim(), "length of configuration");
+    assert_eq!(velocity.len(), model.velocity_dim(), "length of velocity");
+    assert_eq!(out.len(), model.configuration_dim(), "length of out");
+    let (mut q, mut d) = (0, 0);
+    if model.is_floating() {
+        out[..3].copy_from_slice(&velocity[..3]);
+        let omega = [0.0, 0.5 * velocity[3], 0.5 * velocity[4], 0.5 * velocity[5]];
+        let old = [configuration[3], configuration[4], configuration[5], configuration[6]];
+        out[3..7].copy_from_slice(&quaternion_product(omega, old));
+        (q, d) = (7, 6);
+    }
+    out[q..].copy_from_slice(&velocity[d..]);
+}
+
+/// Projects onto the manifold: scales the quaternion of a floating base to unit length.
+///
+/// # Panics
+/// If the slice has the wrong length.
+pub fn normalize(model: &Model, configuration: &mut [f64]) {
+    assert_eq!(configuration.len(), model.configuration_dim(), "length of configuration");
+    if model.is_floating() {
+        let q = &mut configuration[3..7];
+        let unit = normalized([q[0], q[1], q[2], q[3]]);
+        q.copy_from_slice(&unit);
+    }
+}
+
+fn normalized(q: [f64; 4]) -> [f64; 4] {
+    let scale = 1.0 / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]).sqrt();
+    q.map(|x| x * scale)
+}
+
+/// Hamilton product `a ⊗ b`.
+fn quaternion_product(a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
+    [
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+    ]
+}
+
+/// Quaternion of the rotation vector `turn` [rad].
+fn quaternion_exp(turn: &Vector3<f64>) -> [f64; 4] {
+    let angle = turn.norm();
+    // Below this angle the next term of sin(x/2)/x, x⁴/3840, is lost in rounding.
+    let (w, scale) = if angle < 1e-3 {
+        let square = angle * angle;
+        (1.0 - square / 8.0 + square * square / 384.0, 0.5 - square / 48.0)
+    } else {
+        let (s, c) = libm::sincos(0.5 * angle);
+        (c, s / angle)
+    };
+    [w, scale * turn.x, scale * turn.y, scale * turn.z]
+}
+
+/// Rotation vector [rad] of a unit quaternion, the shorter of the two.
+fn quaternion_log(q: [f64; 4]) -> Vector3<f64> {
+    let q = if q[0] < 0.0 { q.map(|x| -x) } else { q };
+    let v = Vector3::new(q[1], q[2], q[3]);
+    let sine = v.norm();
+    let scale = if sine < 1e-4 {
+        // angle / sin(angle/2) = 2 + sin²/3 + O(sin⁴)
+        2.0 + sine * sine / 3.0
+    } else {
+        2.0 * libm::atan2(sine, q[0]) / sine
+    };
+    v * scale
+}

@@ -1,0 +1,54 @@
+//! Collision geometry as the robot file states it.
+
+use nalgebra::Vector3;
+
+use crate::model::FrameId;
+use crate::placement::Placement;
+
+/// A collision primitive, centred in its own frame.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Shape {
+    /// Ball.
+    Sphere {
+        /// Radius [m].
+        radius: f64,
+    },
+    /// Cuboid along the axes.
+    Box {
+        /// Full edge lengths [m].
+        size: Vector3<f64>,
+    },
+    /// Cylinder along z.
+    Cylinder {
+        /// Radius [m].
+        radius: f64,
+        /// Full height [m].
+        length: f64,
+    },
+    /// Cylinder along z with two half balls.
+    Capsule {
+        /// Radius of cylinder and balls [m].
+        radius: f64,
+        /// Height of the cylinder between the balls' centres [m].
+        length: f64,
+    },
+    /// Surface in a file, which is not opened here.
+    Mesh {
+        /// The path exactly as the robot file writes it.
+        path: String,
+        /// Factor along each axis.
+        scale: Vector3<f64>,
+    },
+}
+
+/// One collision element of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Collision {
+    /// The link that carries the shape.
+    pub link: FrameId,
+    /// Where the shape sits: `link_from_shape`.
+    pub link_from_shape: Placement,
+    /// The shape.
+    pub shape: Shape,
+}

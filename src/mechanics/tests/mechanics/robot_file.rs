@@ -1,0 +1,364 @@
+//! Robot files: what is read, what is refused, and that nothing panics.
+
+use legwork_mechanics::nalgebra::Vector3;
+use legwork_mechanics::{
+    Base, JointKind, Kinematics, MassFactor, MassMatrix, MimicJoints, Model, ModelError, Options,
+    Shape, UrdfError, Warning, mass_matrix, world_from_frame,
+};
+
+use crate::random::Rng;
+use crate::reference::urdf;
+
+fn floating(text: &str) -> Result<(Model, Vec<Warning>), UrdfError> {
+    Model::from_urdf(text, &Options::new(Base::Floating))
+}
+
+const BODY: &str = r#"<inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"#;
+const LIMIT: &str = r#"<limit lower="-1" upper="2" effort="3" velocity="4"/>"#;
+
+/// A robot of two links whose joint has the given type and content.
+fn two_links(kind: &str, content: &str) -> String {
+    format!(
+        "<robot name=\"r\">\n<link name=\"a\">{BODY}</link>\n<link name=\"b\">{BODY}</link>\n\
+         <joint name=\"j\" type=\"{kind}\"><parent link=\"a\"/><child link=\"b\"/>{content}</joint>\n\
+         </robot>"
+    )
+}
+
+#[test]
+fn robots_of_the_repository_read_with_the_warnings_they_deserve() {
+    for robot in ["mini_cheetah", "solo12", "icub"] {
+        let (_, warnings) = floating(&urdf(robot)).unwrap();
+        assert!(warnings.is_empty(), "{robot}: {warnings:?}");
+    }
+    // Its depth cameras and hatch break the triangle inequality.
+    let (_, warnings) = floating(&urdf("anymal_c")).unwrap();
+    assert_eq!(warnings.len(), 5);
+    for warning in warnings {
+        let Warning::NonPhysicalInertia { link, .. } = &warning else { panic!("{warning}") };
+        assert!(link.starts_with("depth_camera_") || link == "hatch", "{warning}");
+    }
+}
+
+#[test]
+fn mini_cheetah_is_read_in_full() {
+    let text = urdf("mini_cheetah");
+    let mut options = Options::new(Base::Floating);
+    options.rotor_inertia = vec![("*".into(), 0.002268), ("*_knee_joint".into(), 0.0054840807)];
+    let (model, _) = Model::from_urdf(&text, &options).unwrap();
+    assert_eq!((model.configuration_dim(), model.velocity_dim()), (19, 18));
+    assert_eq!(model.body_count(), 13);
+    assert_eq!(model.name(), "mini_cheetah");
+    let knee = model.find_joint("HR_knee_joint").unwrap();
+    assert_eq!(knee.index(), 11);
+    let joint = model.joint(knee);
+    assert_eq!(joint.kind, JointKind::Revolute);
+    assert_eq!((joint.lower, joint.upper), (-2.75, 2.75));
+    assert_eq!((joint.effort, joint.velocity), (27.99, 40.0));
+    assert_eq!(model.rotor_inertia()[9..], [0.002268, 0.002268, 0.0054840807]);
+    let foot = model.find_frame("FL_foot").unwrap();
+    assert_eq!(model.frame(foot).name, "FL_foot");
+    let shapes: Vec<_> = model.collisions_of(foot).collect();
+    assert_eq!(shapes.len(), 1);
+    assert_eq!(shapes[0].shape, Shape::Sphere { radius: 0.0175 });
+    assert!(model.find_frame("no_such_link").is_none());
+}
+
+#[test]
+fn mimic_joints_are_refused_or_named() {
+    let text = urdf("panda");
+    let error = Model::from_urdf(&text, &Options::new(Base::Fixed)).unwrap_err();
+    assert!(matches!(&error, UrdfError::NotSupported { joint, feature, .. }
+        if joint == "panda_finger_joint2" && feature == "mimic"));
+    let options = Options { mimic: MimicJoints::Independent, ..Options::new(Base::Fixed) };
+    let (model, warnings) = Model::from_urdf(&text, &options).unwrap();
+    assert_eq!(model.joint_count(), 9);
+    assert!(matches!(&warnings[..], [Warning::MimicIgnored { mimicked, .. }]
+        if mimicked == "panda_finger_joint1"));
+}
+
+/// Extensions of simulators with their own namespaces, comments and text do no harm.
+#[test]
+fn foreign_elements_are_skipped() {
+    let text = format!(
+        "\u{feff}<?xml version='1.0'?><!-- <robot> --><robot name='a &amp; b' xmlns:g='x'>\n\
+         <gazebo><g:plugin g:file='p.so'>text &undefined;</g:plugin></gazebo>\n\
+         <link name='base'>{BODY}<visual><geometry><nothing/></geometry></visual>\n\
+         <collision><geometry><mesh filename='package://x/y.stl' scale='1 2 3'/></geometry>\
+         </collision></link><![CDATA[ <link/> ]]></robot>\n<!-- end -->"
+    );
+    let (model, warnings) = floating(&text).unwrap();
+    assert_eq!(model.name(), "a & b");
+    assert!(warnings.is_empty(), "{warnings:?}");
+    let expected =
+        Shape::Mesh { path: "package://x/y.stl".into(), scale: Vector3::new(1.0, 2.0, 3.0) };
+    assert_eq!(model.collisions()[0].shape, expected);
+}
+
+#[test]
+fn axis_default_limits_and_friction() {
+    let dynamics = r#"<dynamics damping="0.5" friction="0.25"/>"#;
+    let text = two_links("prismatic", &format!("{LIMIT}{dynamics}<origin xyz=\"0 0 1\"/>"));
+    let (model, _) = floating(&text).unwrap();
+    let joint = &model.joints()[0];
+    assert_eq!((joint.lower, joint.upper, joint.effort, joint.velocity), (-1.0, 2.0, 3.0, 4.0));
+    assert_eq!((joint.damping, joint.friction), (0.5, 0.25));
+    let mut q = model.zero_configuration();
+    q[7] = 0.5;
+    let mut kinematics = Kinematics::new(&model);
+    kinematics.update(&model, &q, &[0.0; 7]);
+    let b = world_from_frame(&model, &kinematics, model.find_frame("b").unwrap());
+    // URDF's default axis is x.
+    assert_eq!(b.translation, Vector3::new(0.5, 0.0, 1.0));
+
+    let (model, warnings) = floating(&two_links("revolute", "")).unwrap();
+    assert!(matches!(&warnings[..], [Warning::NoLimit { line: 6, .. }]), "{warnings:?}");
+    assert_eq!(model.joints()[0].upper, f64::INFINITY);
+    let (model, warnings) = floating(&two_links("continuous", LIMIT)).unwrap();
+    assert!(warnings.is_empty());
+    assert_eq!((model.joints()[0].upper, model.joints()[0].effort), (f64::INFINITY, 3.0));
+}
+
+#[test]
+fn unphysical_inertia_is_a_warning_with_names_and_numbers() {
+    let text = two_links("fixed", "").replacen("izz=\"1\"", "izz=\"5\"", 1);
+    let (_, warnings) = floating(&text).unwrap();
+    let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+    let Warning::NonPhysicalInertia { link, moments, .. } = warning else { panic!("{warning}") };
+    assert_eq!((link.as_str(), moments), ("a", &[1.0, 1.0, 5.0]));
+    assert!(warning.to_string().contains("`a`"), "{warning}");
+}
+
+#[test]
+fn massless_leaf_is_warned_of_and_its_joint_named() {
+    let text = two_links("revolute", LIMIT);
+    let at = text.rfind(BODY).unwrap();
+    let text = format!("{}{}", &text[..at], &text[at + BODY.len()..]);
+    let (model, warnings) = floating(&text).unwrap();
+    assert!(matches!(&warnings[..], [Warning::MovesNoMass { joint, .. }] if joint == "j"));
+    let factorize = |model: &Model| {
+        let mut mass = MassMatrix::new(model);
+        mass_matrix(model, &Kinematics::new(model), &mut mass);
+        MassFactor::new(model).factorize(&mass)
+    };
+    let error = factorize(&model).unwrap_err();
+    assert_eq!(error.coordinate, "j");
+    assert!(factorize(&model.with_rotor_inertia(&[0.01]).unwrap()).is_ok());
+}
+
+#[test]
+fn rotor_inertia_is_checked() {
+    let (model, _) = floating(&two_links("revolute", LIMIT)).unwrap();
+    let wrong = |values: &[f64]| model.clone().with_rotor_inertia(values).unwrap_err();
+    assert!(matches!(wrong(&[]), ModelError::RotorInertiaLength { expected: 1, found: 0 }));
+    assert!(matches!(wrong(&[-1.0]), ModelError::RotorInertiaValue { .. }));
+    assert!(matches!(wrong(&[f64::NAN]), ModelError::RotorInertiaValue { .. }));
+    let named = model.clone().with_named_rotor_inertia(&[("knee*".into(), 1.0)]);
+    assert!(matches!(named, Err(ModelError::NoSuchJoint { .. })));
+}
+
+/// Each bad text, the line of its error (0: none) and words of the message.
+#[test]
+fn bad_texts_are_refused_with_line_and_reason() {
+    let link = |name: &str| format!("<link name=\"{name}\"/>\n");
+    let joint = |name: &str, parent: &str, child: &str| {
+        format!(
+            "<joint name=\"{name}\" type=\"fixed\"><parent link=\"{parent}\"/>\
+             <child link=\"{child}\"/></joint>\n"
+        )
+    };
+    let robot = |content: String| format!("<robot name=\"r\">\n{content}</robot>");
+    let deep = format!("<robot>{}", "<a>".repeat(100_000));
+    let mimic = format!("{LIMIT}<mimic joint=\"k\"/>");
+    let cases: Vec<(String, usize, &str)> = vec![
+        (String::new(), 1, "no element"),
+        ("hello".into(), 1, "outside the root"),
+        ("<robot".into(), 1, "ends inside"),
+        ("<robot>\n<link name=\"a\">\n</robot>".into(), 3, "expected `</link>` to close line 2"),
+        ("<robot></robot></robot>".into(), 1, "closes nothing"),
+        ("<robot/><robot/>".into(), 1, "second root element"),
+        ("<robot name=\"a\" name=\"b\"/>".into(), 1, "stands twice"),
+        ("<robot name=a/>".into(), 1, "quoted value"),
+        ("<robot name=\"a/>".into(), 1, "not closed"),
+        ("<robot name=\"&e;\"/>".into(), 1, "unknown entity"),
+        ("<robot name=\"&#xd800;\"/>".into(), 1, "unknown entity"),
+        ("<robot name=\"&#0;\"><link name=\"a\"/></robot>".into(), 1, "control character"),
+        ("<!DOCTYPE r [<!ENTITY a \"b\">]><robot/>".into(), 1, "document type"),
+        ("<!-- <robot/>".into(), 1, "comment is not closed"),
+        (deep, 1, "nested deeper"),
+        ("<model/>".into(), 1, "expected <robot>, found <model>"),
+        ("<robot name=\"r\"/>".into(), 0, "at least one link"),
+        (robot("<link/>".into()), 2, "no `name`"),
+        (robot("<link name=\" \"/>".into()), 2, "empty `name`"),
+        (robot(link("a") + &link("a")), 3, "exists already on line 2"),
+        (robot(link("a") + &link("b")), 3, "expected one root link, found a, b"),
+        (robot(link("a") + &joint("j", "a", "a")), 2, "ring: a -> a"),
+        (
+            robot(link("a") + &link("b") + &joint("j", "a", "b") + &joint("k", "b", "a")),
+            2,
+            "ring: a -> b -> a",
+        ),
+        (
+            robot(
+                link("r") + &link("a") + &link("b") + &joint("j", "a", "b") + &joint("k", "b", "a"),
+            ),
+            3,
+            "ring",
+        ),
+        (robot(link("trunk") + &link("b") + &joint("j", "trnk", "b")), 4, "mean `trunk`?"),
+        (robot(link("a") + &link("b") + &joint("j", "a", "c")), 4, "no link is named `c`"),
+        (
+            robot(link("a") + &link("b") + &joint("j", "a", "b") + &joint("k", "a", "b")),
+            5,
+            "child of joint `k` and of joint `j`",
+        ),
+        (
+            robot(
+                link("a") + &link("b") + &link("c") + &joint("j", "a", "b") + &joint("j", "a", "c"),
+            ),
+            6,
+            "joint named `j` exists already on line 5",
+        ),
+        (two_links("revolute", &mimic), 6, "no joint is named `k` to mimic"),
+        (two_links("revolute", &format!("{LIMIT}<mimic joint=\"j\"/>")), 6, "mimic joints are not"),
+        (two_links("floating", ""), 6, "floating joints are not supported yet"),
+        (two_links("planar", ""), 6, "planar joints are not supported yet"),
+        (two_links("spherical", ""), 6, "spherical joints are not supported yet"),
+        (two_links("hinge", ""), 6, "joint type"),
+        (two_links("revolute", "<axis xyz=\"0 0 0\"/>"), 6, "axis that is not zero"),
+        (two_links("revolute", "<axis xyz=\"0 nan 0\"/>"), 6, "found `0 nan 0`"),
+        (two_links("revolute", "<axis xyz=\"0 x 0 1\"/>"), 6, "3 times a finite number"),
+        (two_links("revolute", "<axis xyz=\"0 1\"/>"), 6, "3 times a finite number"),
+        (two_links("revolute", "<axis/>"), 6, "<axis> has no `xyz`"),
+        (two_links("revolute", "<origin xyz=\"0 0 inf\"/>"), 6, "finite number"),
+        (two_links("revolute", "<origin rpy=\"0 0 1e999\"/>"), 6, "finite number"),
+        (two_links("revolute", "<origin/><origin/>"), 6, "a second <origin>"),
+        (two_links("revolute", "<limit effort=\"1\"/>"), 6, "no `velocity`"),
+        (two_links("revolute", "<limit velocity=\"1\"/>"), 6, "no `effort`"),
+        (
+            two_links("revolute", "<limit lower=\"1\" upper=\"0\" effort=\"1\" velocity=\"1\"/>"),
+            6,
+            "lower <= upper",
+        ),
+        (
+            two_links("revolute", "<limit lower=\"nan\" effort=\"1\" velocity=\"1\"/>"),
+            6,
+            "found `nan`",
+        ),
+        (two_links("revolute", "<dynamics damping=\"-1\"/>"), 6, "not below zero"),
+        (
+            robot("<joint name=\"j\" type=\"fixed\"><child link=\"a\"/></joint>".into()),
+            2,
+            "<joint> `j` has no <parent>",
+        ),
+        (two_links("fixed", "").replace("mass value=\"1\"", "mass value=\"-1\""), 2, "below zero"),
+        (two_links("fixed", "").replace("mass value=\"1\"", "mass value=\"nan\""), 2, "`nan`"),
+        (two_links("fixed", "").replace("<mass value=\"1\"/>", ""), 2, "no <mass>"),
+        (two_links("fixed", "").replace("ixx=\"1\"", ""), 3, "no `ixx`"),
+        (two_links("fixed", "").replace("\"1\"", "\"1e308\""), 0, "not finite"),
+        (robot("<link name=\"a\"><collision/></link>".into()), 2, "no <geometry>"),
+        (
+            robot("<link name=\"a\"><collision><geometry/></collision></link>".into()),
+            2,
+            "expected one of box",
+        ),
+        (
+            robot(
+                "<link name=\"a\"><collision><geometry><sphere radius=\"-1\"/></geometry>\
+                 </collision></link>"
+                    .into(),
+            ),
+            2,
+            "not below zero",
+        ),
+    ];
+    for (text, line, words) in cases {
+        let head: String = text.chars().take(300).collect();
+        match floating(&text) {
+            Ok(_) => panic!("no error ({words}): {head}"),
+            Err(error) => {
+                assert!(error.to_string().contains(words), "{error}\nexpected: {words}\n{head}");
+                assert_eq!(error.line().unwrap_or(0), line, "{error}\n{head}");
+            }
+        }
+    }
+}
+
+/// Sizes that would cost quadratic time or memory are refused early.
+#[test]
+fn absurd_sizes_are_refused() {
+    use std::fmt::Write as _;
+    let mut text = String::from("<robot ");
+    for i in 0..300_000 {
+        write!(text, "a{i}=\"\" ").unwrap();
+    }
+    let error = floating(&(text + "/>")).unwrap_err();
+    assert!(error.to_string().contains("attributes"), "{error}");
+    let mut text = String::from("<robot><link name=\"l0\"/>");
+    for i in 1..=5000 {
+        write!(
+            text,
+            "<link name=\"l{i}\"/><joint name=\"j{i}\" type=\"continuous\">\
+             <parent link=\"l{}\"/><child link=\"l{i}\"/></joint>",
+            i - 1
+        )
+        .unwrap();
+    }
+    let error = floating(&(text + "</robot>")).unwrap_err();
+    assert!(matches!(error, UrdfError::TooManyJoints { found: 5000, .. }), "{error}");
+}
+
+/// Long chains are walked without recursion.
+#[test]
+fn long_chain_is_read() {
+    use std::fmt::Write as _;
+    let count = 2_000;
+    let mut text = String::from("<robot name=\"chain\"><link name=\"l0\"/>\n");
+    for i in 1..=count {
+        write!(
+            text,
+            "<link name=\"l{i}\">{BODY}</link><joint name=\"j{i}\" type=\"continuous\">\
+             <parent link=\"l{}\"/><child link=\"l{i}\"/></joint>",
+            i - 1
+        )
+        .unwrap();
+    }
+    text.push_str("</robot>");
+    let (model, _) = floating(&text).unwrap();
+    assert_eq!((model.joint_count(), model.total_mass()), (count, count as f64));
+}
+
+/// Damaged copies of a good file: any answer will do, a panic will not.
+#[test]
+fn damaged_files_never_panic() {
+    let good = urdf("mini_cheetah");
+    let bytes = good.as_bytes();
+    let mut rng = Rng::new(7);
+    let junk = b"<>\"'/=&;!-[]? 0-1.9eEnNaAxX\0\x7f\n";
+    let mut errors = 0;
+    for round in 0..600 {
+        let mut copy = bytes.to_vec();
+        match round % 4 {
+            0 => copy.truncate(rng.below(bytes.len())),
+            1 => {
+                for _ in 0..=rng.below(4) {
+                    let at = rng.below(copy.len());
+                    copy[at] = junk[rng.below(junk.len())];
+                }
+            }
+            2 => {
+                let at = rng.below(copy.len() - 200);
+                copy.drain(at..at + rng.below(200));
+            }
+            _ => {
+                let (from, to) = (rng.below(copy.len() - 200), rng.below(copy.len()));
+                let piece = copy[from..from + rng.below(200)].to_vec();
+                copy.splice(to..to, piece);
+            }
+        }
+        let text = String::from_utf8_lossy(&copy);
+        errors += usize::from(floating(&text).is_err());
+    }
+    assert!(errors > 300, "only {errors} of 600 damaged files were refused");
+}

@@ -1,0 +1,221 @@
+//! What can be wrong with a robot file.
+
+use crate::model::ModelError;
+
+/// Why a text is no robot. Lines count from 1.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UrdfError {
+    /// The text is not well-formed XML.
+    #[error("line {line}: {problem}")]
+    Xml {
+        /// Where.
+        line: usize,
+        /// What was expected and found.
+        problem: String,
+    },
+    /// An element or attribute is missing, doubled or unknown.
+    #[error("line {line}: {problem}")]
+    Schema {
+        /// Where the element starts.
+        line: usize,
+        /// What was expected and found.
+        problem: String,
+    },
+    /// A number cannot be read or is out of its range.
+    #[error("line {line}: <{element}> {attribute}: expected {expected}, found `{found}`")]
+    Number {
+        /// Where the element starts.
+        line: usize,
+        /// Name of the element.
+        element: String,
+        /// Name of the attribute.
+        attribute: String,
+        /// What would have been right.
+        expected: String,
+        /// The text of the attribute.
+        found: String,
+    },
+    /// The typed reader refused the checked text.
+    #[error("urdf reader: {message}")]
+    Reader {
+        /// The reader's own words.
+        message: String,
+    },
+    /// Two links or two joints have one name.
+    #[error("line {line}: a {element} named `{name}` exists already on line {first_line}")]
+    DuplicateName {
+        /// Where the second one starts.
+        line: usize,
+        /// `link` or `joint`.
+        element: &'static str,
+        /// The name.
+        name: String,
+        /// Where the first one starts.
+        first_line: usize,
+    },
+    /// A joint names a link that is not in the file.
+    #[error("line {line}: joint `{joint}`: no link is named `{link}`{}", suggestion(.nearest))]
+    UnknownLink {
+        /// Where the joint starts.
+        line: usize,
+        /// The joint.
+        joint: String,
+        /// The name that was looked for.
+        link: String,
+        /// The most similar name there is.
+        nearest: Option<String>,
+    },
+    /// A joint mimics one that is not in the file.
+    #[error("line {line}: joint `{joint}`: no joint is named `{mimicked}` to mimic{}",
+        suggestion(.nearest))]
+    UnknownMimic {
+        /// Where the joint starts.
+        line: usize,
+        /// The joint.
+        joint: String,
+        /// The name that was looked for.
+        mimicked: String,
+        /// The most similar name there is.
+        nearest: Option<String>,
+    },
+    /// A link is the child of two joints.
+    #[error("line {line}: link `{link}` is child of joint `{joint}` and of joint `{first}`")]
+    TwoParents {
+        /// Where the second joint starts.
+        line: usize,
+        /// The link.
+        link: String,
+        /// The second joint.
+        joint: String,
+        /// The first joint.
+        first: String,
+    },
+    /// Joints form a ring.
+    #[error("line {line}: links form a ring: {}", .links.join(" -> "))]
+    Cycle {
+        /// Where the first link of the ring starts.
+        line: usize,
+        /// The links of the ring, the first one again at the end.
+        links: Vec<String>,
+    },
+    /// Several links have no parent.
+    #[error("line {line}: expected one root link, found {}: join them by joints", .roots.join(", "))]
+    ManyRoots {
+        /// Where the second root starts.
+        line: usize,
+        /// All links without a parent.
+        roots: Vec<String>,
+    },
+    /// The file has no link.
+    #[error("expected at least one link, found none")]
+    NoLinks,
+    /// A joint of this type cannot be simulated.
+    #[error(
+        "line {line}: joint `{joint}`: {feature} joints are not supported yet; \
+         revolute, continuous, prismatic and fixed are"
+    )]
+    NotSupported {
+        /// Where the joint starts.
+        line: usize,
+        /// The joint.
+        joint: String,
+        /// What is not supported.
+        feature: String,
+    },
+    /// The robot is too large.
+    #[error("expected at most {limit} joints that move, found {found}")]
+    TooManyJoints {
+        /// Joints of the file.
+        found: usize,
+        /// Most that are allowed.
+        limit: usize,
+    },
+    /// Numbers are so large that welding bodies together overflows.
+    #[error("the inertia of the body that carries link `{link}` is not finite")]
+    NotFinite {
+        /// A link of the body.
+        link: String,
+    },
+    /// The options do not fit the robot.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+impl UrdfError {
+    /// The line that the error points at, from 1.
+    #[must_use]
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            Self::Xml { line, .. }
+            | Self::Schema { line, .. }
+            | Self::Number { line, .. }
+            | Self::DuplicateName { line, .. }
+            | Self::UnknownLink { line, .. }
+            | Self::UnknownMimic { line, .. }
+            | Self::TwoParents { line, .. }
+            | Self::Cycle { line, .. }
+            | Self::ManyRoots { line, .. }
+            | Self::NotSupported { line, .. } => Some(*line),
+            Self::Reader { .. }
+            | Self::NoLinks
+            | Self::TooManyJoints { .. }
+            | Self::NotFinite { .. }
+            | Self::Model(_) => None,
+        }
+    }
+}
+
+fn suggestion(nearest: &Option<String>) -> String {
+    nearest.as_ref().map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+/// What is doubtful in a robot file that was read all the same.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Warning {
+    /// No body has this inertia.
+    #[error(
+        "line {line}: link `{link}`: no body of {mass} kg has principal moments \
+         {moments:?} kg m²: they must be positive and none may exceed the sum of the others"
+    )]
+    NonPhysicalInertia {
+        /// Where the link starts.
+        line: usize,
+        /// The link.
+        link: String,
+        /// Its mass [kg].
+        mass: f64,
+        /// Its principal moments [kg m²], ascending.
+        moments: [f64; 3],
+    },
+    /// A joint that should have limits has none.
+    #[error("line {line}: joint `{joint}` states no <limit>: position, speed and effort are free")]
+    NoLimit {
+        /// Where the joint starts.
+        line: usize,
+        /// The joint.
+        joint: String,
+    },
+    /// A mimic joint was taken as one that moves on its own.
+    #[error("line {line}: joint `{joint}` moves on its own although it mimics `{mimicked}`")]
+    MimicIgnored {
+        /// Where the joint starts.
+        line: usize,
+        /// The joint.
+        joint: String,
+        /// The joint that it should follow.
+        mimicked: String,
+    },
+    /// Nothing beyond a joint has mass.
+    #[error(
+        "line {line}: joint `{joint}` moves no mass and has no rotor inertia: \
+         the mass matrix is singular"
+    )]
+    MovesNoMass {
+        /// Where the joint starts.
+        line: usize,
+        /// The joint.
+        joint: String,
+    },
+}

@@ -1,0 +1,152 @@
+//! Links and joints as a graph, which must be one tree.
+
+use std::collections::BTreeMap;
+
+use super::error::UrdfError;
+use super::schema::Lines;
+
+/// Links by name, and the joint above each link.
+pub(super) struct Graph<'a> {
+    pub(super) links: BTreeMap<&'a str, usize>,
+    parent_joint: Vec<Option<usize>>,
+    /// Parent and child link of each joint.
+    pub(super) ends: Vec<(usize, usize)>,
+    pub(super) root: usize,
+}
+
+impl<'a> Graph<'a> {
+    pub(super) fn new(robot: &'a urdf_rs::Robot, lines: &Lines) -> Result<Self, UrdfError> {
+        let link_names = robot.links.iter().map(|link| link.name.as_str());
+        let links = unique("link", link_names, &lines.links)?;
+        let joint_names = robot.joints.iter().map(|joint| joint.name.as_str());
+        let joints = unique("joint", joint_names, &lines.joints)?;
+        let mut parent_joint: Vec<Option<usize>> = vec![None; robot.links.len()];
+        let mut ends = Vec::with_capacity(robot.joints.len());
+        for (j, (joint, &line)) in robot.joints.iter().zip(&lines.joints).enumerate() {
+            let find = |name: &str| {
+                links.get(name).copied().ok_or_else(|| UrdfError::UnknownLink {
+                    line,
+                    joint: joint.name.clone(),
+                    link: name.to_owned(),
+                    nearest: nearest(name, links.keys()),
+                })
+            };
+            let (parent, child) = (find(&joint.parent.link)?, find(&joint.child.link)?);
+            if let Some(first) = parent_joint[child] {
+                return Err(UrdfError::TwoParents {
+                    line,
+                    link: joint.child.link.clone(),
+                    joint: joint.name.clone(),
+                    first: robot.joints[first].name.clone(),
+                });
+            }
+            if let Some(mimic) = &joint.mimic
+                && !joints.contains_key(mimic.joint.as_str())
+            {
+                return Err(UrdfError::UnknownMimic {
+                    line,
+                    joint: joint.name.clone(),
+                    mimicked: mimic.joint.clone(),
+                    nearest: nearest(&mimic.joint, joints.keys()),
+                });
+            }
+            parent_joint[child] = Some(j);
+            ends.push((parent, child));
+        }
+        let roots: Vec<usize> =
+            (0..robot.links.len()).filter(|&i| parent_joint[i].is_none()).collect();
+        let graph = Self { links, parent_joint, ends, root: roots.first().copied().unwrap_or(0) };
+        // A ring is reported first: next to it, a second root is only a symptom.
+        graph.check_rings(robot, lines)?;
+        match roots[..] {
+            [] => Err(UrdfError::NoLinks),
+            [_] => Ok(graph),
+            [_, second, ..] => Err(UrdfError::ManyRoots {
+                line: lines.links[second],
+                roots: roots.iter().map(|&i| robot.links[i].name.clone()).collect(),
+            }),
+        }
+    }
+
+    /// Walks up from every link; a walk that meets itself is a ring. Links known to lead to a
+    /// root are not walked again, so the whole is O(links).
+    fn check_rings(&self, robot: &urdf_rs::Robot, lines: &Lines) -> Result<(), UrdfError> {
+        let mut seen = vec![usize::MAX; robot.links.len()];
+        for start in 0..robot.links.len() {
+            let mut at = start;
+            while seen[at] == usize::MAX {
+                seen[at] = start;
+                let Some(joint) = self.parent_joint[at] else { break };
+                at = self.ends[joint].0;
+                if seen[at] == start {
+                    return Err(self.ring(robot, lines, at));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn ring(&self, robot: &urdf_rs::Robot, lines: &Lines, start: usize) -> UrdfError {
+        let mut links = vec![robot.links[start].name.clone()];
+        let mut at = start;
+        while let Some(joint) = self.parent_joint[at] {
+            at = self.ends[joint].0;
+            links.push(robot.links[at].name.clone());
+            if at == start {
+                break;
+            }
+        }
+        links.reverse();
+        UrdfError::Cycle { line: lines.links[start], links }
+    }
+}
+
+fn unique<'a>(
+    element: &'static str,
+    names: impl Iterator<Item = &'a str>,
+    lines: &[usize],
+) -> Result<BTreeMap<&'a str, usize>, UrdfError> {
+    let mut by_name = BTreeMap::new();
+    for (i, name) in names.enumerate() {
+        if let Some(first) = by_name.insert(name, i) {
+            return Err(UrdfError::DuplicateName {
+                line: lines[i],
+                element,
+                name: name.to_owned(),
+                first_line: lines[first],
+            });
+        }
+    }
+    Ok(by_name)
+}
+
+/// The name with the fewest edits to `name`, if they are fewer than half its letters.
+fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a &'a str>) -> Option<String> {
+    // Edit distance is quadratic; names of absurd length are not typing errors.
+    const LONGEST: usize = 100;
+    if name.len() > LONGEST {
+        return None;
+    }
+    candidates
+        .filter(|candidate| candidate.len() <= LONGEST)
+        .map(|candidate| (edits(name, candidate), candidate))
+        .filter(|(edits, _)| 2 * edits < name.chars().count())
+        .min()
+        .map(|(_, candidate)| (*candidate).to_owned())
+}
+
+/// Levenshtein distance.
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &cb) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(ca != cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,43 @@
+//! The diagram's `checks:` section, compiled.
+
+use legwork_block::{Compiled, Span};
+
+/// What a check asks of its condition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckKind {
+    /// It holds at every observed step of the window.
+    Always,
+    /// It holds at one observed step of the window at least.
+    Eventually,
+    /// It holds at the last step of the run.
+    Finally,
+}
+
+/// A condition on signals.
+#[derive(Clone)]
+pub struct Check {
+    /// Name in the diagram.
+    pub name: String,
+    /// What is asked.
+    pub kind: CheckKind,
+    /// The condition over the arena.
+    pub condition: Compiled,
+    /// First tick of the window.
+    pub after: u64,
+    /// Last tick of the window.
+    pub until: u64,
+    /// The condition's text.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The slot by which conditions read the time.
+pub const TIME_SLOT: usize = u32::MAX as usize;
+
+impl Check {
+    /// Whether the condition holds at time `t` [s].
+    pub fn holds(&self, arena: &[f64], t: f64) -> bool {
+        self.condition.test(|slot| if slot == TIME_SLOT { t } else { arena[slot] })
+    }
+}

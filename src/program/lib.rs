@@ -1,0 +1,231 @@
+//! The compiled diagram: what the front end makes and the engine takes.
+//!
+//! A [`Program`] holds planned blocks, one static order of their output groups, rates as whole
+//! ticks of one rational base, and where every signal lives in one arena of doubles. It knows
+//! neither text nor how to run: it can be built by hand, without the front end.
+
+mod check;
+mod ratio;
+mod signal;
+
+use std::sync::Arc;
+
+use legwork_block::{
+    ContinuousState, Crossing, Diagnostics, InstanceIo, PlannedBlock, Slot, Span, Type,
+};
+use serde::{Deserialize, Serialize};
+
+pub use check::{Check, CheckKind, TIME_SLOT};
+pub use ratio::Ratio;
+pub use signal::{LogChannel, SignalRef};
+
+/// When a block is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Rate {
+    /// Once, at t = 0.
+    Constant,
+    /// At every major step, and in minor steps.
+    Continuous,
+    /// At ticks `offset + i · period`.
+    Periodic {
+        /// Ticks between two hits.
+        period: u64,
+        /// Tick of the first hit.
+        offset: u64,
+    },
+}
+
+impl Rate {
+    /// Whether the rate is due at tick `k` of a major step.
+    #[inline]
+    pub fn due(self, k: u64) -> bool {
+        match self {
+            Self::Constant => k == 0,
+            Self::Continuous => true,
+            Self::Periodic { period, offset } => k >= offset && (k - offset) % period == 0,
+        }
+    }
+}
+
+/// How continuous state is advanced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Solver {
+    /// `x⁺ = x + h f(x)`, order 1.
+    Euler,
+    /// Velocity first, then position with the new velocity (semantics 10.2), order 1.
+    SemiImplicitEuler,
+    /// Heun's method (ode2), order 2.
+    Heun,
+    /// The classical Runge-Kutta method (ode4), order 4.
+    Rk4,
+}
+
+/// The `run:` section.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RunSettings {
+    /// When the run stops.
+    pub stop: Ratio,
+    /// The fixed step.
+    pub step: Ratio,
+    /// How continuous state is advanced.
+    pub solver: Solver,
+    /// Seed of all random streams.
+    pub seed: u64,
+}
+
+/// One block, planned and placed.
+#[derive(Clone)]
+pub struct Node {
+    /// Path in the diagram: `foot[FL_foot].point`.
+    pub path: String,
+    /// Name of the block's kind.
+    pub kind: &'static str,
+    /// The block with its parameters, as text.
+    pub text: String,
+    /// The block.
+    pub block: Arc<dyn PlannedBlock>,
+    /// Values of the block's dimension variables.
+    pub vars: Vec<usize>,
+    /// Ports.
+    pub io: InstanceIo,
+    /// Names of the input ports.
+    pub input_names: Vec<String>,
+    /// Names of the output ports.
+    pub output_names: Vec<String>,
+    /// Types of the output ports, without variables.
+    pub output_types: Vec<Type>,
+    /// Outputs that may hold infinite bounds.
+    pub may_be_infinite: Vec<bool>,
+    /// Rate.
+    pub rate: Rate,
+    /// Whether `update` runs when the rate is due.
+    pub updates: bool,
+    /// Continuous state: layout, and where it lives.
+    pub continuous: Option<Placed>,
+    /// Guards.
+    pub guards: Vec<Crossing>,
+    /// Index in the pool of shared values, if this is a shared computation.
+    pub pool: Option<u32>,
+    /// Where the block stands in the text.
+    pub span: Span,
+    /// Made by the compiler, not written in the diagram.
+    pub hidden: bool,
+}
+
+/// A block's continuous state, placed in the state vector.
+#[derive(Debug, Clone)]
+pub struct Placed {
+    /// What the block declared.
+    pub state: ContinuousState,
+    /// Its parts, in storage order.
+    pub parts: Vec<Part>,
+    /// Numbers in the state vector.
+    pub x: Slot,
+    /// Numbers in the vector of rates: what `derivative` writes.
+    pub rate: Slot,
+}
+
+/// A part of a continuous state with its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// So many plain numbers.
+    Euclidean(usize),
+    /// A unit quaternion with the angular velocity in world axes as its rate.
+    Quaternion,
+}
+
+impl Part {
+    /// Numbers in the state.
+    pub fn len(self) -> usize {
+        match self {
+            Self::Euclidean(n) => n,
+            Self::Quaternion => 4,
+        }
+    }
+
+    /// Whether it is empty.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Numbers in its rate.
+    pub fn tangent_len(self) -> usize {
+        match self {
+            Self::Euclidean(n) => n,
+            Self::Quaternion => 3,
+        }
+    }
+}
+
+/// A wire: an output port, or a part of it, to an input port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edge {
+    /// Node that writes.
+    pub from: u32,
+    /// Its output port; 0 for a shared value.
+    pub from_port: u16,
+    /// The part that is read, such as `.base.position[2]`; empty for the whole.
+    pub part: String,
+    /// Node that reads.
+    pub to: u32,
+    /// Its input port; `None` for a shared value.
+    pub to_port: Option<u16>,
+    /// Whether what is written reaches an output of the reader at once.
+    pub feeds: bool,
+}
+
+/// One entry of the schedule: an output group of a node.
+#[derive(Debug, Clone, Copy)]
+pub struct Step {
+    /// The node.
+    pub node: u32,
+    /// The output group.
+    pub group: u16,
+    /// The group's part of the arena.
+    pub own: Slot,
+    /// When it is due.
+    pub rate: Rate,
+    /// Whether it is computed in minor steps too.
+    pub minor: bool,
+}
+
+/// The compiled diagram.
+#[derive(Clone)]
+pub struct Program {
+    /// Name, for people.
+    pub name: String,
+    /// Settings of the run.
+    pub run: RunSettings,
+    /// The rational base of time: one tick [s].
+    pub base: Ratio,
+    /// Ticks of one fixed step.
+    pub step_ticks: u64,
+    /// Tick at which the run stops.
+    pub stop_tick: u64,
+    /// Blocks, sorted by path.
+    pub nodes: Vec<Node>,
+    /// Wires, by reader.
+    pub edges: Vec<Edge>,
+    /// Output groups in the order of their execution; arena addresses ascend along it.
+    pub schedule: Vec<Step>,
+    /// Numbers in the arena.
+    pub arena_len: usize,
+    /// Numbers in the state vector.
+    pub state_len: usize,
+    /// Numbers in the vector of rates.
+    pub rate_len: usize,
+    /// Shared values.
+    pub pool_len: usize,
+    /// What is recorded.
+    pub log: Vec<LogChannel>,
+    /// What is checked.
+    pub checks: Vec<Check>,
+    /// All signals by path, for stepping, printing and breakpoints; sorted.
+    pub signals: Vec<SignalRef>,
+    /// Hash of everything above that shapes the result.
+    pub hash: u64,
+    /// The diagram with everything expanded, as text.
+    pub expanded: String,
+    /// What was found that does not keep it from running.
+    pub warnings: Diagnostics,
+}

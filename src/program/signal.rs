@@ -1,0 +1,25 @@
+//! Signals of a program by path.
+
+use legwork_block::{Slot, Type};
+
+use crate::Rate;
+
+/// A signal: a path, a type, and where its leaves live.
+#[derive(Debug, Clone)]
+pub struct SignalRef {
+    /// Path in the diagram, such as `body.state`.
+    pub path: String,
+    /// Type without variables.
+    pub ty: Type,
+    /// Leaves in storage order.
+    pub slots: Vec<Slot>,
+}
+
+/// A recorded signal.
+#[derive(Debug, Clone)]
+pub struct LogChannel {
+    /// What is recorded.
+    pub signal: SignalRef,
+    /// At which major steps.
+    pub rate: Rate,
+}

@@ -1,0 +1,360 @@
+//! The dual active-set method for the general quadratic program.
+
+use crate::dense::{axpy, dot, max_abs};
+use crate::general::Qp;
+use crate::goldfarb_idnani::{DualActiveSet, Rows};
+use crate::kkt::{self, QpMultipliers};
+use crate::status::{Outcome, Status};
+
+/// Relative residual beyond which an answer is not called solved.
+const ACCEPTED_RESIDUAL: f64 = 1e-7;
+/// Least pivot relative to the largest diagonal with which H is used as it is; below, rounding on
+/// the path from the unconstrained minimum could be mistaken for infeasibility.
+const DIRECT_PIVOT: f64 = 1e-8;
+/// Weight of the proximal term relative to the mean diagonal of H, used if H is singular or nearly
+/// so.
+const PROXIMAL_WEIGHT: f64 = 1e-6;
+/// Proximal steps before an answer that still moves is given up.
+const PROXIMAL_STEPS: u32 = 30;
+
+/// What a row of the method stands for.
+#[derive(Clone, Copy, Debug)]
+struct Bound {
+    /// Row of A, or m + unknown.
+    source: usize,
+    /// 1 for a lower bound or an equality, -1 for an upper bound.
+    sign: f64,
+    /// `sign ×` the bound.
+    rhs: f64,
+    /// Norm of the normal.
+    norm: f64,
+}
+
+/// Dual active-set solver of [`Qp`].
+///
+/// H need only be positive semidefinite. If it is well conditioned the method is direct. If not, a
+/// proximal term `½ ε |x - x_prev|²` is added and the solve repeated until x rests, which for a
+/// quadratic program happens after few steps and gives an exact minimiser; if x runs away instead,
+/// along a direction that lowers the objective for ever, the problem is unbounded.
+///
+/// Memory grows on the first problem of a size and is kept.
+#[derive(Clone, Debug, Default)]
+pub struct GeneralActiveSet {
+    core: DualActiveSet,
+    bounds: Vec<Bound>,
+    equality_count: usize,
+    products: Vec<f64>,
+    normal: Vec<f64>,
+    gradient: Vec<f64>,
+    previous: Vec<f64>,
+    row_multipliers: Vec<f64>,
+    bound_multipliers: Vec<f64>,
+    warm: Vec<usize>,
+    scratch: Vec<f64>,
+    /// Limit on changes of the active set; 0 means 40 + 10 × (unknowns + bounds).
+    pub iteration_limit: u32,
+}
+
+impl GeneralActiveSet {
+    /// A solver with memory for `dim` unknowns and `row_count` rows, all bounded on both sides.
+    #[must_use]
+    pub fn new(dim: usize, row_count: usize) -> Self {
+        let mut solver = Self::default();
+        solver.reserve(dim, row_count);
+        solver
+    }
+
+    fn reserve(&mut self, n: usize, m: usize) {
+        let bound_count = 2 * (n + m);
+        self.core.reserve(n, bound_count);
+        self.bounds.clear();
+        self.bounds.reserve(bound_count);
+        self.warm.clear();
+        self.warm.reserve(n + 1);
+        self.products.resize(m, 0.0);
+        self.row_multipliers.resize(m, 0.0);
+        self.scratch.resize(m + n, 0.0);
+        for x in
+            [&mut self.normal, &mut self.gradient, &mut self.previous, &mut self.bound_multipliers]
+        {
+            x.resize(n, 0.0);
+        }
+    }
+
+    /// Multipliers y of the rows and z of the bounds from the last solve, in the sign convention of
+    /// [`QpMultipliers`].
+    #[must_use]
+    pub fn multipliers(&self) -> QpMultipliers<'_> {
+        QpMultipliers { rows: &self.row_multipliers, bounds: &self.bound_multipliers }
+    }
+
+    /// Solves from a cold start.
+    ///
+    /// # Panics
+    /// If a slice of `qp` or `x` has the wrong length.
+    pub fn solve(&mut self, qp: &Qp<'_>, x: &mut [f64]) -> Outcome {
+        self.run(qp, None, x)
+    }
+
+    /// Solves from the active set in `sides` and leaves the final one there: m + n values for rows
+    /// and unknowns, -1 at the lower bound, +1 at the upper, 0 free. It is the solver's whole
+    /// memory.
+    ///
+    /// # Panics
+    /// If a slice of `qp`, `sides` or `x` has the wrong length.
+    pub fn solve_warm(&mut self, qp: &Qp<'_>, sides: &mut [f64], x: &mut [f64]) -> Outcome {
+        assert_eq!(sides.len(), qp.row_count() + qp.dim(), "sides need m + n values");
+        let outcome = self.run(qp, Some(sides), x);
+        sides.fill(0.0);
+        if outcome.status.is_usable() {
+            for &row in &self.core.active {
+                sides[self.bounds[row].source] = -self.bounds[row].sign;
+            }
+        }
+        outcome
+    }
+
+    fn run(&mut self, qp: &Qp<'_>, sides: Option<&[f64]>, x: &mut [f64]) -> Outcome {
+        if let Err(error) = qp.check_shape() {
+            panic!("{error}");
+        }
+        let (n, m) = (qp.dim(), qp.row_count());
+        assert_eq!(x.len(), n, "x needs n values");
+        x.fill(0.0);
+        self.reserve(n, m);
+        self.row_multipliers.fill(0.0);
+        self.bound_multipliers.fill(0.0);
+        if !qp.is_valid() {
+            return Outcome::refused(Status::InvalidData);
+        }
+        if !self.collect_bounds(qp) {
+            return Outcome::refused(Status::PrimalInfeasible);
+        }
+        self.warm.clear();
+        if let Some(sides) = sides {
+            let bounds = self.bounds.iter().enumerate();
+            self.warm.extend(
+                bounds.filter(|(_, b)| sides[b.source] * b.sign < 0.0).map(|(i, _)| i).take(n),
+            );
+        }
+        let limit = match self.iteration_limit {
+            0 => 40 + 10 * u32::try_from(n + self.bounds.len()).unwrap_or(u32::MAX / 16),
+            limit => limit,
+        };
+        let (status, iterations) = if self.core.factor(qp.hessian, 0.0, DIRECT_PIVOT) {
+            self.gradient.copy_from_slice(qp.gradient);
+            self.solve_once(qp, limit)
+        } else {
+            self.solve_proximal(qp, limit)
+        };
+        self.finish(qp, status, iterations, x)
+    }
+
+    /// Lists the finite bounds, equalities first; false if an interval is empty.
+    fn collect_bounds(&mut self, qp: &Qp<'_>) -> bool {
+        let (n, m) = (qp.dim(), qp.row_count());
+        self.bounds.clear();
+        for pass in 0..2 {
+            for source in 0..m + n {
+                let (lower, upper) = if source < m {
+                    (qp.row_lower[source], qp.row_upper[source])
+                } else {
+                    (qp.lower_of(source - m), qp.upper_of(source - m))
+                };
+                if lower > upper || lower == f64::INFINITY || upper == f64::NEG_INFINITY {
+                    return false;
+                }
+                let is_equality = lower == upper;
+                if is_equality != (pass == 0) {
+                    continue;
+                }
+                let norm = if source < m {
+                    (0..n).map(|j| qp.rows[j * m + source]).map(|a| a * a).sum::<f64>().sqrt()
+                } else {
+                    1.0
+                };
+                if norm == 0.0 {
+                    // An empty row asks that its interval hold zero.
+                    if lower > 0.0 || upper < 0.0 {
+                        return false;
+                    }
+                    continue;
+                }
+                if lower.is_finite() {
+                    self.bounds.push(Bound { source, sign: 1.0, rhs: lower, norm });
+                }
+                if upper.is_finite() && !is_equality {
+                    self.bounds.push(Bound { source, sign: -1.0, rhs: -upper, norm });
+                }
+            }
+            if pass == 0 {
+                self.equality_count = self.bounds.len();
+            }
+        }
+        true
+    }
+
+    /// One run of the method with the factored Hessian and `self.gradient`.
+    fn solve_once(&mut self, qp: &Qp<'_>, limit: u32) -> (Status, u32) {
+        let mut rows = GeneralRows {
+            qp,
+            bounds: &self.bounds,
+            equality_count: self.equality_count,
+            products: &mut self.products,
+            normal: &mut self.normal,
+        };
+        self.core.solve(&self.gradient, &mut rows, limit, self.warm.iter().copied())
+    }
+
+    /// Proximal-point steps `x⁺ = argmin ½xᵀHx + gᵀx + ½ε|x - x_prev|²` for singular H.
+    fn solve_proximal(&mut self, qp: &Qp<'_>, limit: u32) -> (Status, u32) {
+        let n = qp.dim();
+        let trace: f64 = (0..n).map(|i| qp.hessian[i * n + i]).sum();
+        let slope = max_abs(qp.gradient);
+        let weight = if trace > 0.0 {
+            PROXIMAL_WEIGHT * trace / n as f64
+        } else if slope > 0.0 {
+            // A linear program has no curvature to compare with: take long steps down its slope.
+            1e-4 * slope
+        } else {
+            1.0
+        };
+        if !self.core.factor(qp.hessian, weight, 0.0) {
+            // Not even the shifted matrix is definite: H is indefinite.
+            return (Status::NumericalTrouble, 0);
+        }
+        self.previous.fill(0.0);
+        let mut total = 0;
+        for _ in 0..PROXIMAL_STEPS {
+            self.gradient.copy_from_slice(qp.gradient);
+            axpy(-weight, &self.previous, &mut self.gradient);
+            let (status, changes) = self.solve_once(qp, limit);
+            total += changes;
+            if status != Status::Solved {
+                return (status, total);
+            }
+            self.warm.clear();
+            self.warm.extend_from_slice(&self.core.active);
+            // normal holds the move d = x - x_prev.
+            for i in 0..n {
+                self.normal[i] = self.core.x[i] - self.previous[i];
+            }
+            self.previous.copy_from_slice(&self.core.x);
+            let step = max_abs(&self.normal);
+            // x rests, or what the proximal term adds to the stationarity does not count.
+            let is_at_rest = step <= 1e-9 * max_abs(&self.core.x) || step == 0.0;
+            if is_at_rest || weight * step <= 1e-10 * slope {
+                return (Status::Solved, total);
+            }
+        }
+        let runs_away = self.is_descent_for_ever(qp);
+        (if runs_away { Status::Unbounded } else { Status::Inaccurate }, total)
+    }
+
+    /// True if the last move d (in `normal`) is a certificate of unboundedness: `H d ≈ 0`, `gᵀd <
+    /// 0`, and no bound stops it.
+    fn is_descent_for_ever(&mut self, qp: &Qp<'_>) -> bool {
+        let (n, m) = (qp.dim(), qp.row_count());
+        let step = max_abs(&self.normal);
+        let small = 1e-6 * step;
+        let slope = dot(qp.gradient, &self.normal);
+        let size = max_abs(qp.gradient) * step;
+        let stiffness = max_abs(qp.hessian);
+        let is_flat = (0..n)
+            .all(|i| dot(&qp.hessian[i * n..(i + 1) * n], &self.normal).abs() <= small * stiffness);
+        crate::dense::matrix_vector(qp.rows, m, &self.normal, &mut self.products);
+        let is_free = self.bounds.iter().enumerate().all(|(index, bound)| {
+            let product = match bound.source.checked_sub(m) {
+                None => self.products[bound.source],
+                Some(unknown) => self.normal[unknown],
+            };
+            let recession = bound.sign * product;
+            let slack = small * bound.norm;
+            recession >= -slack && (index >= self.equality_count || recession <= slack)
+        });
+        slope < -1e-12 * size && is_flat && is_free
+    }
+
+    /// Copies the answer out and judges it.
+    fn finish(&mut self, qp: &Qp<'_>, status: Status, iterations: u32, x: &mut [f64]) -> Outcome {
+        let m = qp.row_count();
+        x.copy_from_slice(&self.core.x);
+        for (&row, &u) in self.core.active.iter().zip(&self.core.multipliers) {
+            let bound = &self.bounds[row];
+            match bound.source.checked_sub(m) {
+                None => self.row_multipliers[bound.source] = bound.sign * u,
+                Some(unknown) => self.bound_multipliers[unknown] = bound.sign * u,
+            }
+        }
+        let multipliers =
+            QpMultipliers { rows: &self.row_multipliers, bounds: &self.bound_multipliers };
+        let residual = kkt::qp_residuals(qp, x, multipliers, &mut self.scratch).worst();
+        let status = match status {
+            Status::Solved | Status::Inaccurate if !residual.is_finite() => {
+                Status::NumericalTrouble
+            }
+            Status::Solved if residual > ACCEPTED_RESIDUAL => Status::Inaccurate,
+            other => other,
+        };
+        Outcome { status, iterations, residual }
+    }
+}
+
+/// Dense rows and bounds, one-sided.
+struct GeneralRows<'a, 'q> {
+    qp: &'a Qp<'q>,
+    bounds: &'a [Bound],
+    equality_count: usize,
+    products: &'a mut [f64],
+    normal: &'a mut [f64],
+}
+
+impl Rows for GeneralRows<'_, '_> {
+    fn count(&self) -> usize {
+        self.bounds.len()
+    }
+
+    fn equality_count(&self) -> usize {
+        self.equality_count
+    }
+
+    fn right_hand_side(&self, row: usize) -> f64 {
+        self.bounds[row].rhs
+    }
+
+    fn norm(&self, row: usize) -> f64 {
+        self.bounds[row].norm
+    }
+
+    fn residuals(&mut self, x: &[f64], s: &mut [f64]) {
+        let m = self.qp.row_count();
+        crate::dense::matrix_vector(self.qp.rows, m, x, self.products);
+        for (s, bound) in s.iter_mut().zip(self.bounds) {
+            let product = match bound.source.checked_sub(m) {
+                None => self.products[bound.source],
+                Some(unknown) => x[unknown],
+            };
+            *s = bound.sign * product - bound.rhs;
+        }
+    }
+
+    fn project(&mut self, row: usize, j: &[f64], n: usize, d: &mut [f64]) {
+        let m = self.qp.row_count();
+        let bound = &self.bounds[row];
+        match bound.source.checked_sub(m) {
+            None => {
+                for (k, value) in self.normal.iter_mut().enumerate() {
+                    *value = bound.sign * self.qp.rows[k * m + bound.source];
+                }
+                for (d, column) in d.iter_mut().zip(j.chunks_exact(n)) {
+                    *d = dot(column, self.normal);
+                }
+            }
+            Some(unknown) => {
+                for (d, column) in d.iter_mut().zip(j.chunks_exact(n)) {
+                    *d = bound.sign * column[unknown];
+                }
+            }
+        }
+    }
+}

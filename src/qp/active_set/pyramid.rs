@@ -1,0 +1,282 @@
+//! The dual active-set method for contact problems with friction pyramids.
+
+use crate::cone::{Cone, ConeShape};
+use crate::contact_problem::{ContactProblem, ContactSolver};
+use crate::goldfarb_idnani::{DualActiveSet, Rows};
+use crate::kkt;
+use crate::status::{Outcome, Status};
+
+/// Relative natural residual beyond which an answer is not called solved.
+///
+/// A redundant problem has condition 1 / [`crate::DEFAULT_REGULARISATION`]; rounding times that is
+/// 1e-6.
+const ACCEPTED_RESIDUAL: f64 = 1e-6;
+
+/// One contact in the reduced problem.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    /// First reduced unknown.
+    start: usize,
+    /// First row.
+    first_row: usize,
+    /// Its contact.
+    contact: usize,
+    /// μ', 0 if the contact has its normal force as only unknown.
+    slope: f64,
+}
+
+/// Dual active-set solver of the contact problem with pyramids.
+///
+/// Unknowns that can only be zero (inactive contacts, tangential forces where μ = 0) are removed
+/// before the solve. Memory grows on the first problem of a size and is kept.
+#[derive(Clone, Debug, Default)]
+pub struct PyramidActiveSet {
+    core: DualActiveSet,
+    hessian: Vec<f64>,
+    gradient: Vec<f64>,
+    blocks: Vec<Block>,
+    row_block: Vec<u32>,
+    /// Index in f of each reduced unknown.
+    unknowns: Vec<usize>,
+    acceleration: Vec<f64>,
+    /// Limit on changes of the active set; 0 means 40 + 10 × rows.
+    pub iteration_limit: u32,
+}
+
+impl PyramidActiveSet {
+    /// A solver with memory for `contact_count` contacts and pyramids of `sides`.
+    #[must_use]
+    pub fn new(contact_count: usize, sides: usize) -> Self {
+        let mut solver = Self::default();
+        solver.reserve(contact_count, sides);
+        solver
+    }
+
+    fn reserve(&mut self, contact_count: usize, sides: usize) {
+        let (n, rows) = (3 * contact_count, contact_count * (sides + 1));
+        self.core.reserve(n, rows);
+        if self.hessian.len() < n * n {
+            self.hessian.resize(n * n, 0.0);
+        }
+        self.gradient.reserve(n.saturating_sub(self.gradient.len()));
+        self.unknowns.reserve(n.saturating_sub(self.unknowns.len()));
+        self.blocks.reserve(contact_count.saturating_sub(self.blocks.len()));
+        self.row_block.reserve(rows.saturating_sub(self.row_block.len()));
+        self.acceleration.resize(n, 0.0);
+    }
+
+    /// Solves from the active set in `rows`, and leaves the final one there.
+    ///
+    /// `rows` has k (sides + 1) flags, per contact one for each facet and one for `f_n ≥ 0`,
+    /// nonzero if the row holds with equality. It is the solver's whole memory: equal problem and
+    /// flags give equal bits. A good guess saves iterations; any guess leads to the same answer up
+    /// to rounding.
+    ///
+    /// # Panics
+    /// If a slice of the problem, `rows` or `forces` has the wrong length.
+    pub fn solve_warm(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        rows: &mut [f64],
+        forces: &mut [f64],
+    ) -> Outcome {
+        assert_eq!(rows.len(), problem.cone_row_count(), "flags need k (sides + 1) values");
+        let outcome = self.run(problem, Some(rows), forces);
+        rows.fill(0.0);
+        if outcome.status.is_usable() {
+            for &row in &self.core.active {
+                rows[self.public_row(row, problem.cone.sides())] = 1.0;
+            }
+        }
+        outcome
+    }
+
+    /// Flag index of a reduced row.
+    fn public_row(&self, row: usize, sides: usize) -> usize {
+        let block = &self.blocks[self.row_block[row] as usize];
+        let local = if block.slope > 0.0 { row - block.first_row } else { sides };
+        block.contact * (sides + 1) + local
+    }
+
+    fn run(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        guess: Option<&[f64]>,
+        forces: &mut [f64],
+    ) -> Outcome {
+        assert_eq!(forces.len(), problem.dim(), "forces need 3k values");
+        forces.fill(0.0);
+        if let Some(status) = problem.refuse() {
+            return Outcome::refused(status);
+        }
+        if !self.accepts(problem.cone) {
+            return Outcome::refused(Status::UnsupportedCone);
+        }
+        let sides = problem.cone.sides();
+        self.reserve(problem.contact_count(), sides);
+        self.reduce(problem);
+
+        let n = self.unknowns.len();
+        let row_count = self.row_block.len();
+        self.core.reserve(n, row_count);
+        if !self.core.factor(&self.hessian[..n * n], problem.diagonal_shift(), 0.0) {
+            return Outcome::refused(Status::NumericalTrouble);
+        }
+        let limit = match self.iteration_limit {
+            0 => 40 + 10 * u32::try_from(row_count).unwrap_or(u32::MAX / 16),
+            limit => limit,
+        };
+        let mut rows = PyramidRows {
+            facets: problem.cone.facets(),
+            blocks: &self.blocks,
+            row_block: &self.row_block,
+        };
+        let flags = guess.unwrap_or(&[]);
+        let (blocks, row_block) = (&self.blocks, &self.row_block);
+        let guessed = (0..if flags.is_empty() { 0 } else { row_count }).filter(|&row| {
+            let block = &blocks[row_block[row] as usize];
+            let local = if block.slope > 0.0 { row - block.first_row } else { sides };
+            flags[block.contact * (sides + 1) + local] != 0.0
+        });
+        let (mut status, iterations) = self.core.solve(&self.gradient, &mut rows, limit, guessed);
+
+        for (&unknown, &force) in self.unknowns.iter().zip(&self.core.x) {
+            forces[unknown] = force;
+        }
+        self.clean(forces);
+        let residual = kkt::natural_residual(problem, forces, &mut self.acceleration);
+        // Zero force is always feasible, so this can only be a loss of digits.
+        if status == Status::PrimalInfeasible || !residual.is_finite() {
+            status = Status::NumericalTrouble;
+        }
+        if status == Status::Solved && residual > ACCEPTED_RESIDUAL {
+            status = Status::NumericalTrouble;
+        }
+        Outcome { status, iterations, residual }
+    }
+
+    /// Normal forces that rounding left below zero become zero.
+    fn clean(&self, forces: &mut [f64]) {
+        for block in &self.blocks {
+            let normal = &mut forces[3 * block.contact + 2];
+            *normal = normal.max(0.0);
+        }
+    }
+
+    /// Collects the unknowns that can be nonzero, their rows, Hessian and gradient.
+    fn reduce(&mut self, problem: &ContactProblem<'_>) {
+        self.unknowns.clear();
+        self.blocks.clear();
+        self.row_block.clear();
+        self.gradient.clear();
+        let sides = problem.cone.sides();
+        for contact in (0..problem.contact_count()).filter(|&c| problem.is_active(c)) {
+            let slope = problem.cone.facet_friction(problem.friction[contact]);
+            let block = Block {
+                start: self.unknowns.len(),
+                first_row: self.row_block.len(),
+                contact,
+                slope,
+            };
+            let index = self.blocks.len() as u32;
+            let (axes, rows) = if slope > 0.0 { (0..3, sides + 1) } else { (2..3, 1) };
+            self.unknowns.extend(axes.map(|axis| 3 * contact + axis));
+            self.row_block.extend(std::iter::repeat_n(index, rows));
+            self.blocks.push(block);
+        }
+        self.gradient.extend(self.unknowns.iter().map(|&i| problem.bias[i]));
+        let (n, full) = (self.unknowns.len(), problem.dim());
+        for (k, &column) in self.unknowns.iter().enumerate() {
+            let source = &problem.inverse_inertia[column * full..(column + 1) * full];
+            let target = &mut self.hessian[k * n..(k + 1) * n];
+            // Only the lower triangle is read.
+            if n == full {
+                target[k..].copy_from_slice(&source[k..]);
+            } else {
+                for (value, &row) in target[k..].iter_mut().zip(&self.unknowns[k..]) {
+                    *value = source[row];
+                }
+            }
+            target[k] += problem.compliance_of(column);
+        }
+    }
+}
+
+impl ContactSolver for PyramidActiveSet {
+    fn accepts(&self, cone: &ConeShape) -> bool {
+        matches!(cone.cone(), Cone::Pyramid { .. })
+    }
+
+    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
+        self.run(problem, None, forces)
+    }
+}
+
+/// `μ' f_n - cos θ f_1 - sin θ f_2 ≥ 0` for each facet and `f_n ≥ 0`, from the structure.
+struct PyramidRows<'a> {
+    facets: &'a [[f64; 2]],
+    blocks: &'a [Block],
+    row_block: &'a [u32],
+}
+
+impl Rows for PyramidRows<'_> {
+    fn count(&self) -> usize {
+        self.row_block.len()
+    }
+
+    fn equality_count(&self) -> usize {
+        0
+    }
+
+    #[inline]
+    fn right_hand_side(&self, _row: usize) -> f64 {
+        0.0
+    }
+
+    #[inline]
+    fn norm(&self, row: usize) -> f64 {
+        let block = &self.blocks[self.row_block[row] as usize];
+        let is_facet = block.slope > 0.0 && row - block.first_row < self.facets.len();
+        if is_facet { (1.0 + block.slope * block.slope).sqrt() } else { 1.0 }
+    }
+
+    #[inline]
+    fn residuals(&mut self, x: &[f64], s: &mut [f64]) {
+        for block in self.blocks {
+            if block.slope > 0.0 {
+                let [t1, t2, n] = [x[block.start], x[block.start + 1], x[block.start + 2]];
+                let reach = block.slope * n;
+                let end = block.first_row + self.facets.len();
+                for (s, [c, sin]) in s[block.first_row..end].iter_mut().zip(self.facets) {
+                    *s = reach - c * t1 - sin * t2;
+                }
+                s[end] = n;
+            } else {
+                s[block.first_row] = x[block.start];
+            }
+        }
+    }
+
+    #[inline]
+    fn project(&mut self, row: usize, j: &[f64], n: usize, d: &mut [f64]) {
+        let block = &self.blocks[self.row_block[row] as usize];
+        let local = row - block.first_row;
+        if block.slope > 0.0 {
+            let at = block.start;
+            if let Some(&[c, s]) = self.facets.get(local) {
+                for (d, column) in d.iter_mut().zip(j.chunks_exact(n)) {
+                    let x = &column[at..at + 3];
+                    *d = block.slope * x[2] - c * x[0] - s * x[1];
+                }
+            } else {
+                for (d, column) in d.iter_mut().zip(j.chunks_exact(n)) {
+                    *d = column[at + 2];
+                }
+            }
+        } else {
+            for (d, column) in d.iter_mut().zip(j.chunks_exact(n)) {
+                *d = column[block.start];
+            }
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Friction cones: the true cone, its pyramids, and exact projections on them.
+//!
+//! In a contact's axes (t1, t2, n) the circular cone is `K = { f : |f_t| ≤ μ f_n }`. A pyramid of m
+//! sides is `{ f : cos θ_j f_1 + sin θ_j f_2 ≤ μ' f_n, f_n ≥ 0 }` with `θ_j = 2πj/m`. With μ' = μ
+//! the facets touch the circular cone from outside (circumscribed; four sides give
+//! `|f_1| ≤ μ f_n, |f_2| ≤ μ f_n`, whose corner force is √2 μ f_n). With `μ' = μ cos(π/m)` the
+//! edges lie on the circular cone (inscribed), so that friction never exceeds Coulomb's.
+
+use thiserror::Error;
+
+/// How a pyramid stands to the circular cone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PyramidFit {
+    /// Edges on the circular cone: friction between `μ cos(π/m) f_n` and `μ f_n`.
+    Inscribed,
+    /// Facets touch the circular cone: friction between `μ f_n` and `μ f_n / cos(π/m)`.
+    Circumscribed,
+}
+
+/// Which cone holds the force of each contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cone {
+    /// A polyhedral cone of `sides` facets, the first facing t1.
+    Pyramid {
+        /// Number of facets, at least 3.
+        sides: usize,
+        /// How the pyramid stands to the circular cone.
+        fit: PyramidFit,
+    },
+    /// Coulomb's cone `|f_t| ≤ μ f_n`.
+    Circular,
+}
+
+/// A pyramid without an interior was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("expected a friction pyramid of at least 3 sides, found {sides}")]
+pub struct InvalidCone {
+    /// The number of sides asked for.
+    pub sides: usize,
+}
+
+/// A [`Cone`] with its trigonometry done, made once and shared by all contacts of a problem.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConeShape {
+    cone: Cone,
+    /// `(cos θ_j, sin θ_j)` of the facets; empty for the circular cone.
+    facets: Vec<[f64; 2]>,
+    /// `(cos, sin)` of the edges, which lie halfway between the facets.
+    edges: Vec<[f64; 2]>,
+    /// `μ' / μ`.
+    fit_factor: f64,
+    /// `tan(π/m)`.
+    half_side_tangent: f64,
+}
+
+impl ConeShape {
+    /// Tabulates the directions of `cone`.
+    ///
+    /// # Errors
+    /// [`InvalidCone`] if a pyramid has fewer than 3 sides.
+    pub fn new(cone: Cone) -> Result<Self, InvalidCone> {
+        let Cone::Pyramid { sides, fit } = cone else {
+            return Ok(Self::circular());
+        };
+        if sides < 3 {
+            return Err(InvalidCone { sides });
+        }
+        let step = std::f64::consts::PI / sides as f64;
+        let fit_factor = match fit {
+            PyramidFit::Inscribed => libm::cos(step),
+            PyramidFit::Circumscribed => 1.0,
+        };
+        Ok(Self {
+            cone,
+            facets: (0..sides).map(|j| direction(2.0 * j as f64 * step)).collect(),
+            edges: (0..sides).map(|j| direction((2.0 * j as f64 + 1.0) * step)).collect(),
+            fit_factor,
+            half_side_tangent: libm::tan(step),
+        })
+    }
+
+    /// Coulomb's circular cone.
+    #[must_use]
+    pub fn circular() -> Self {
+        Self {
+            cone: Cone::Circular,
+            facets: Vec::new(),
+            edges: Vec::new(),
+            fit_factor: 1.0,
+            half_side_tangent: 0.0,
+        }
+    }
+
+    /// The cone that was tabulated.
+    #[must_use]
+    pub fn cone(&self) -> Cone {
+        self.cone
+    }
+
+    /// Number of facets of the pyramid; 0 for the circular cone.
+    #[must_use]
+    pub fn sides(&self) -> usize {
+        self.facets.len()
+    }
+
+    /// Outward tangential directions `(cos θ_j, sin θ_j)` of the facets; empty if circular.
+    #[must_use]
+    pub fn facets(&self) -> &[[f64; 2]] {
+        &self.facets
+    }
+
+    /// The μ' of the facet rows `cos θ f_1 + sin θ f_2 ≤ μ' f_n`; equal to μ if circular.
+    #[must_use]
+    pub fn facet_friction(&self, friction: f64) -> f64 {
+        friction * self.fit_factor
+    }
+
+    /// Generator j of the pyramid, `(μ_e cos φ_j, μ_e sin φ_j, 1)` with `μ_e = μ'/cos(π/m)`.
+    ///
+    /// # Panics
+    /// If the cone is circular or `edge ≥ sides`.
+    #[must_use]
+    pub fn generator(&self, friction: f64, edge: usize) -> [f64; 3] {
+        let tangent = self.half_side_tangent;
+        // 1/cos(π/m) from the tangent, to stay consistent with the projection below.
+        let reach = self.facet_friction(friction) * (1.0 + tangent * tangent).sqrt();
+        let [c, s] = self.edges[edge];
+        [reach * c, reach * s, 1.0]
+    }
+
+    /// Nearest point of the cone to `force` in the Euclidean norm.
+    ///
+    /// Exact for both shapes. For the pyramid the symmetry of a wedge tells which facet and which
+    /// edge can be nearest, so the cost is `sides` products and no iteration.
+    #[must_use]
+    #[inline]
+    pub fn project(&self, friction: f64, force: [f64; 3]) -> [f64; 3] {
+        let [t1, t2, n] = force;
+        if friction <= 0.0 {
+            return [0.0, 0.0, n.max(0.0)];
+        }
+        match self.cone {
+            Cone::Circular => project_circular(friction, force),
+            Cone::Pyramid { .. } => {
+                let slope = self.facet_friction(friction);
+                let (mut radial, mut facet) = (f64::NEG_INFINITY, [1.0, 0.0]);
+                for &[c, s] in &self.facets {
+                    let along = c * t1 + s * t2;
+                    if along > radial {
+                        (radial, facet) = (along, [c, s]);
+                    }
+                }
+                let [c, s] = facet;
+                if radial <= slope * n {
+                    return force;
+                }
+                let across = c * t2 - s * t1;
+                // Onto the facet's plane radial = slope n.
+                let height = (slope * radial + n) / (1.0 + slope * slope);
+                let reach = slope * height * self.half_side_tangent;
+                let (height, across) = if across.abs() <= reach {
+                    (height, across)
+                } else {
+                    // Past the facet's edge: onto the edge's ray, or the apex.
+                    let side = slope * self.half_side_tangent;
+                    let height = (slope * radial + side * across.abs() + n)
+                        / (1.0 + slope * slope + side * side);
+                    let height = height.max(0.0);
+                    (height, (side * height).copysign(across))
+                };
+                let radial = slope * height;
+                [c * radial - s * across, s * radial + c * across, height]
+            }
+        }
+    }
+
+    /// `σ(a_t) = max { -f_tᵀ a_t : f in K, f_n = 1 }`: what friction can take out of a tangential
+    /// acceleration per unit of normal force; `μ |a_t|` for the circular cone. `a ∈ K*` iff
+    /// `a_n ≥ σ(a_t)`.
+    #[must_use]
+    pub fn slip_support(&self, friction: f64, tangential: [f64; 2]) -> f64 {
+        let [t1, t2] = tangential;
+        if friction <= 0.0 {
+            return 0.0;
+        }
+        match self.cone {
+            Cone::Circular => friction * (t1 * t1 + t2 * t2).sqrt(),
+            Cone::Pyramid { .. } => {
+                let tangent = self.half_side_tangent;
+                let reach = self.facet_friction(friction) * (1.0 + tangent * tangent).sqrt();
+                let along = |&[c, s]: &[f64; 2]| -(c * t1 + s * t2);
+                reach * self.edges.iter().map(along).fold(0.0, f64::max)
+            }
+        }
+    }
+
+    /// How far `force` is outside the cone, as a force: `max(0, |f_t| - μ f_n, -f_n)`, with the
+    /// pyramid's facets for `|f_t| - μ f_n`.
+    #[must_use]
+    pub fn violation(&self, friction: f64, force: [f64; 3]) -> f64 {
+        let [t1, t2, n] = force;
+        let reach = match self.cone {
+            Cone::Circular => (t1 * t1 + t2 * t2).sqrt(),
+            Cone::Pyramid { .. } if friction > 0.0 => {
+                self.facets.iter().fold(f64::NEG_INFINITY, |m, [c, s]| m.max(c * t1 + s * t2))
+            }
+            Cone::Pyramid { .. } => (t1 * t1 + t2 * t2).sqrt(),
+        };
+        (reach - self.facet_friction(friction) * n).max(-n).max(0.0)
+    }
+
+    /// How far `acceleration` is outside the dual cone `K* = { a : aᵀf ≥ 0 for all f in K }`,
+    /// as an acceleration.
+    ///
+    /// Circular: `μ |a_t| ≤ a_n`. Pyramid: `a` makes no negative product with a generator.
+    #[must_use]
+    pub fn dual_violation(&self, friction: f64, acceleration: [f64; 3]) -> f64 {
+        let [t1, t2, n] = acceleration;
+        if friction <= 0.0 {
+            return (-n).max(0.0);
+        }
+        match self.cone {
+            Cone::Circular => {
+                let lack = friction * (t1 * t1 + t2 * t2).sqrt() - n;
+                (lack / (1.0 + friction * friction).sqrt()).max(0.0)
+            }
+            Cone::Pyramid { .. } => {
+                let mut worst = 0.0f64;
+                for edge in 0..self.edges.len() {
+                    let [g1, g2, g3] = self.generator(friction, edge);
+                    let norm = (g1 * g1 + g2 * g2 + g3 * g3).sqrt();
+                    worst = worst.max(-(g1 * t1 + g2 * t2 + g3 * n) / norm);
+                }
+                worst
+            }
+        }
+    }
+}
+
+/// Projection on `|f_t| ≤ μ f_n`.
+#[inline]
+fn project_circular(friction: f64, [t1, t2, n]: [f64; 3]) -> [f64; 3] {
+    let tangential = (t1 * t1 + t2 * t2).sqrt();
+    if tangential <= friction * n {
+        return [t1, t2, n];
+    }
+    let height = (friction * tangential + n) / (1.0 + friction * friction);
+    if height <= 0.0 {
+        return [0.0; 3];
+    }
+    let scale = friction * height / tangential;
+    [scale * t1, scale * t2, height]
+}
+
+/// Unit direction of an angle, with the rounding of `cos(π/2)` removed so that axis-aligned facets
+/// are exactly axis-aligned.
+fn direction(angle: f64) -> [f64; 2] {
+    let clean = |x: f64| if x.abs() < 1e-15 { 0.0 } else { x };
+    [clean(libm::cos(angle)), clean(libm::sin(angle))]
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may stop")]
+mod tests {
+    use super::*;
+    use crate::problems::Random;
+
+    fn shapes() -> Vec<ConeShape> {
+        let mut shapes = vec![ConeShape::circular()];
+        for sides in [3, 4, 5, 6, 8, 16] {
+            for fit in [PyramidFit::Inscribed, PyramidFit::Circumscribed] {
+                shapes.push(ConeShape::new(Cone::Pyramid { sides, fit }).unwrap());
+            }
+        }
+        shapes
+    }
+
+    /// Moreau: `p = P(x)` iff p in K, p − x in K*, p ⟂ (p − x).
+    #[test]
+    fn projection_satisfies_moreaus_conditions() {
+        let mut random = Random::new(1);
+        for shape in shapes() {
+            for _ in 0..2000 {
+                let mu = 1.5 * random.uniform();
+                let x = [random.normal(), random.normal(), random.normal()];
+                let p = shape.project(mu, x);
+                let q = [p[0] - x[0], p[1] - x[1], p[2] - x[2]];
+                let inner = p[0] * q[0] + p[1] * q[1] + p[2] * q[2];
+                assert!(shape.violation(mu, p) < 1e-14, "{shape:?} {mu} {x:?} primal");
+                assert!(shape.dual_violation(mu, q) < 1e-14, "{:?} {mu} {x:?} dual", shape.cone);
+                assert!(inner.abs() < 1e-13, "{:?} {mu} {x:?} product {inner:e}", shape.cone);
+            }
+        }
+    }
+
+    #[test]
+    fn an_inscribed_pyramid_lies_in_the_circular_cone_and_a_circumscribed_one_holds_it() {
+        let mut random = Random::new(2);
+        let circle = ConeShape::circular();
+        for shape in shapes() {
+            for _ in 0..500 {
+                let x = [random.normal(), random.normal(), random.normal()];
+                match shape.cone() {
+                    Cone::Pyramid { fit: PyramidFit::Inscribed, .. } => {
+                        assert!(circle.violation(0.7, shape.project(0.7, x)) < 1e-14);
+                    }
+                    Cone::Pyramid { fit: PyramidFit::Circumscribed, .. } => {
+                        assert!(shape.violation(0.7, circle.project(0.7, x)) < 1e-14);
+                    }
+                    Cone::Circular => {}
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn two_sides_are_refused() {
+        let cone = Cone::Pyramid { sides: 2, fit: PyramidFit::Inscribed };
+        assert_eq!(ConeShape::new(cone), Err(InvalidCone { sides: 2 }));
+    }
+}

@@ -1,0 +1,80 @@
+//! Coulomb's law from the convex problem, by a fixed point on the normal bias.
+//!
+//! The convex problem pairs a sliding contact with `a_n = σ(a_t)`, σ being
+//! [`ConeShape::slip_support`] (μ |a_t| for the circular cone), where Coulomb's law has `a_n = 0`.
+//! At velocity level a contact that begins to slide at speed v on the ground is thereby thrown off
+//! it at μ v. Coulomb's law is the fixed point of the convex problem with the bias `b_n + σ(a_t)`:
+//! de Saxcé's bipotential. Each pass solves one convex problem; the distance shrinks by about
+//! μ²/(1+μ²) per pass. No convergence proof exists for many coupled contacts, so the outcome
+//! carries the residual of Coulomb's law itself.
+//!
+//! # References
+//! - G. de Saxcé, Z.-Q. Feng, *The bipotential method*, Math. Comput. Modelling 28 (1998).
+//! - V. Acary, F. Cadoux et al., *A formulation of the linear discrete Coulomb friction problem via
+//!   convex optimization*, ZAMM 91 (2011).
+
+use crate::cone::ConeShape;
+use crate::contact_problem::{ContactProblem, ContactSolver};
+use crate::kkt;
+use crate::status::{Outcome, Status};
+
+/// Makes any solver of the convex problem solve Coulomb's law.
+#[derive(Clone, Debug)]
+pub struct CoulombFixedPoint<S> {
+    /// The solver of the convex problems.
+    pub inner: S,
+    /// Most passes; each is one convex problem.
+    pub passes: u32,
+    /// Solved once [`kkt::coulomb_residual`] is at most this [1].
+    pub tolerance: f64,
+    bias: Vec<f64>,
+    acceleration: Vec<f64>,
+}
+
+impl<S: ContactSolver> CoulombFixedPoint<S> {
+    /// Wraps `inner`, with memory for `contact_count` contacts.
+    #[must_use]
+    pub fn new(inner: S, contact_count: usize, passes: u32, tolerance: f64) -> Self {
+        let n = 3 * contact_count;
+        Self { inner, passes, tolerance, bias: vec![0.0; n], acceleration: vec![0.0; n] }
+    }
+}
+
+impl<S: ContactSolver> ContactSolver for CoulombFixedPoint<S> {
+    fn accepts(&self, cone: &ConeShape) -> bool {
+        self.inner.accepts(cone)
+    }
+
+    /// As the inner solver; `iterations` counts passes, and a limit of passes without
+    /// convergence is [`Status::MaxIterations`].
+    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
+        forces.fill(0.0);
+        if let Some(status) = problem.refuse() {
+            return Outcome::refused(status);
+        }
+        self.acceleration.resize(problem.dim(), 0.0);
+        self.bias.resize(problem.dim(), 0.0);
+        self.bias.copy_from_slice(problem.bias);
+        let mut outcome = Outcome::refused(Status::MaxIterations);
+        for pass in 1..=self.passes.max(1) {
+            let shifted = ContactProblem { bias: &self.bias, ..*problem };
+            let inner = self.inner.solve(&shifted, forces);
+            if !inner.status.is_usable() {
+                return Outcome { iterations: pass, ..inner };
+            }
+            let residual = kkt::coulomb_residual(problem, forces, &mut self.acceleration);
+            let is_solved = residual <= self.tolerance;
+            let status = if is_solved { inner.status } else { Status::MaxIterations };
+            outcome = Outcome { status, iterations: pass, residual };
+            if is_solved {
+                break;
+            }
+            let blocks = self.bias.chunks_exact_mut(3).zip(self.acceleration.chunks_exact(3));
+            for (contact, (bias, a)) in blocks.enumerate() {
+                let support = problem.cone.slip_support(problem.friction[contact], [a[0], a[1]]);
+                bias[2] = problem.bias[3 * contact + 2] + support;
+            }
+        }
+        outcome
+    }
+}

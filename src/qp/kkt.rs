@@ -1,0 +1,253 @@
+//! One judge of all answers: residuals of the optimality conditions.
+//!
+//! A contact problem's answer is judged from the forces alone, without the solver's multipliers:
+//! with `a = (G + R + εI) f + b` the conditions are `K ∋ f ⟂ a ∈ K*`. They hold iff the natural map
+//! vanishes, `f_i = P_K(f_i - ρ_i a_i)` for any ρ_i > 0; here `ρ_i = 1 / (largest diagonal entry of
+//! contact i)`, so the residual reads as a force. All figures are relative to
+//! the problem's `force_scale` and [`ContactProblem::acceleration_scale`].
+//!
+//! The general quadratic program is judged with its multipliers.
+
+use crate::contact_problem::ContactProblem;
+use crate::dense::{axpy, dot, max_abs};
+use crate::general::Qp;
+
+/// Relative residuals of a contact problem's answer; all are zero at the solution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactResiduals {
+    /// Natural map `max_i |f_i - P_K(f_i - ρ_i a_i)|∞ / force_scale`: one figure for all
+    /// conditions.
+    pub natural: f64,
+    /// Largest violation of a cone by a force, over `force_scale`; a force at an inactive contact
+    /// counts in full.
+    pub primal: f64,
+    /// Largest violation of the dual cone by a contact acceleration, over `acceleration_scale`.
+    pub dual: f64,
+    /// Largest `|f_iᵀ a_i|`, over `force_scale · acceleration_scale`.
+    pub complementarity: f64,
+}
+
+impl ContactResiduals {
+    /// The largest of the residuals; NaN if one is NaN.
+    #[must_use]
+    pub fn worst(&self) -> f64 {
+        worst_of([self.natural, self.primal, self.dual, self.complementarity])
+    }
+}
+
+/// All residuals of `forces` in `problem`.
+///
+/// | symbol | argument | shape | meaning |
+/// |---|---|---|---|
+/// | f | `forces` | 3k | the answer to judge [N] |
+/// | a | `acceleration` | 3k | written: `(G + R + εI) f + b` [m/s²] |
+///
+/// O(9k²); does not allocate.
+///
+/// # Panics
+/// If a slice has the wrong length.
+pub fn contact_residuals(
+    problem: &ContactProblem<'_>,
+    forces: &[f64],
+    acceleration: &mut [f64],
+) -> ContactResiduals {
+    let natural = natural_residual(problem, forces, acceleration);
+    let acceleration_scale = problem.acceleration_scale();
+    let (mut primal, mut dual, mut complementarity) = (0.0f64, 0.0f64, 0.0f64);
+    for contact in 0..problem.contact_count() {
+        let force = triple(forces, contact);
+        if !problem.is_active(contact) {
+            primal = nan_max(primal, max_abs(&force));
+            continue;
+        }
+        let mu = problem.friction[contact];
+        let a = triple(acceleration, contact);
+        primal = nan_max(primal, problem.cone.violation(mu, force));
+        dual = nan_max(dual, problem.cone.dual_violation(mu, a));
+        complementarity = nan_max(complementarity, dot(&force, &a).abs());
+    }
+    ContactResiduals {
+        natural,
+        primal: primal / problem.force_scale,
+        dual: dual / acceleration_scale,
+        complementarity: complementarity / (problem.force_scale * acceleration_scale),
+    }
+}
+
+/// The natural-map residual alone, relative to `force_scale`; NaN if `forces` hold NaN.
+///
+/// # Panics
+/// If a slice has the wrong length.
+pub fn natural_residual(
+    problem: &ContactProblem<'_>,
+    forces: &[f64],
+    acceleration: &mut [f64],
+) -> f64 {
+    natural_map(problem, forces, acceleration, |_, a| a)
+}
+
+/// The natural-map residual of Coulomb's law, relative to `force_scale`:
+/// `|f_i - P_K(f_i - ρ_i (a_i + e_n σ(a_t,i)))|∞` with σ of
+/// [`slip_support`](crate::ConeShape::slip_support). Zero iff friction opposes slip and the normal
+/// acceleration vanishes under load, sliding or not.
+///
+/// # Panics
+/// If a slice has the wrong length.
+///
+/// # References
+/// G. de Saxcé, Z.-Q. Feng, *The bipotential method* (1998).
+pub fn coulomb_residual(
+    problem: &ContactProblem<'_>,
+    forces: &[f64],
+    acceleration: &mut [f64],
+) -> f64 {
+    natural_map(problem, forces, acceleration, |contact, [t1, t2, n]| {
+        [t1, t2, n + problem.cone.slip_support(problem.friction[contact], [t1, t2])]
+    })
+}
+
+/// Largest `|f_i - P_K(f_i - ρ_i dual(i, a_i))|∞ / force_scale`.
+fn natural_map(
+    problem: &ContactProblem<'_>,
+    forces: &[f64],
+    acceleration: &mut [f64],
+    dual: impl Fn(usize, [f64; 3]) -> [f64; 3],
+) -> f64 {
+    problem.acceleration_into(forces, acceleration);
+    let n = problem.dim();
+    let shift = problem.diagonal_shift();
+    let mut worst = 0.0;
+    for contact in 0..problem.contact_count() {
+        let f = triple(forces, contact);
+        if !problem.is_active(contact) {
+            worst = nan_max(worst, max_abs(&f));
+            continue;
+        }
+        let first = 3 * contact;
+        let diagonal = (first..first + 3)
+            .map(|i| problem.inverse_inertia[i * n + i] + problem.compliance_of(i) + shift)
+            .fold(0.0, f64::max);
+        let rho = if diagonal > 0.0 { 1.0 / diagonal } else { 1.0 };
+        let a = dual(contact, triple(acceleration, contact));
+        let trial = [f[0] - rho * a[0], f[1] - rho * a[1], f[2] - rho * a[2]];
+        let p = problem.cone.project(problem.friction[contact], trial);
+        for axis in 0..3 {
+            worst = nan_max(worst, (f[axis] - p[axis]).abs());
+        }
+    }
+    worst / problem.force_scale
+}
+
+/// Multipliers of a [`Qp`]: `Hx + g = Aᵀy + z`; positive where a lower bound holds the solution,
+/// negative where an upper one does, zero where none does.
+#[derive(Clone, Copy, Debug)]
+pub struct QpMultipliers<'a> {
+    /// y, one per row.
+    pub rows: &'a [f64],
+    /// z, one per unknown.
+    pub bounds: &'a [f64],
+}
+
+/// Relative residuals of a quadratic program's answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QpResiduals {
+    /// `‖Hx + g - Aᵀy - z‖∞` over the largest term in it.
+    pub stationarity: f64,
+    /// Largest violation of a bound, over `1 + ‖x‖∞` times the row's norm, plus the bound.
+    pub primal: f64,
+    /// Largest multiplier of the wrong sign (pressing on an infinite bound), over the largest term.
+    pub dual: f64,
+    /// Largest product of a multiplier with its distance to the bound, over the sum of
+    /// `|x_i|` times the largest term.
+    pub complementarity: f64,
+}
+
+impl QpResiduals {
+    /// The largest of the residuals; NaN if one is NaN.
+    #[must_use]
+    pub fn worst(&self) -> f64 {
+        worst_of([self.stationarity, self.primal, self.dual, self.complementarity])
+    }
+}
+
+/// All residuals of `x` and `multipliers` in `qp`.
+///
+/// | symbol | argument | shape |
+/// |---|---|---|
+/// | x | `x` | n |
+/// | y, z | `multipliers` | m, n |
+/// | | `scratch` | ≥ m + n |
+///
+/// # Panics
+/// If a slice has the wrong length.
+pub fn qp_residuals(
+    qp: &Qp<'_>,
+    x: &[f64],
+    multipliers: QpMultipliers<'_>,
+    scratch: &mut [f64],
+) -> QpResiduals {
+    let (n, m) = (qp.dim(), qp.row_count());
+    assert_eq!((x.len(), multipliers.rows.len(), multipliers.bounds.len()), (n, m, n));
+    let (products, rest) = scratch.split_at_mut(m);
+    let gradient = &mut rest[..n];
+
+    crate::dense::matrix_vector(qp.hessian, n, x, gradient);
+    let mut scale = nan_max(max_abs(gradient), max_abs(qp.gradient));
+    axpy(1.0, qp.gradient, gradient);
+    for (i, value) in gradient.iter_mut().enumerate() {
+        let pressure = dot(&qp.rows[i * m..(i + 1) * m], multipliers.rows) + multipliers.bounds[i];
+        scale = nan_max(scale, pressure.abs());
+        *value -= pressure;
+    }
+    let scale = if scale > 0.0 { scale } else { 1.0 };
+    let stationarity = gradient.iter().fold(0.0, |worst, v| nan_max(worst, v.abs()));
+
+    crate::dense::matrix_vector(qp.rows, m, x, products);
+    let reach = 1.0 + max_abs(x);
+    let (mut primal, mut dual, mut complementarity) = (0.0, 0.0, 0.0);
+    let mut judge = |value: f64, lower: f64, upper: f64, u: f64, norm: f64| {
+        let violation = (lower - value).max(value - upper).max(0.0);
+        let bound = if value < lower { lower } else { upper };
+        let size = reach * norm + if violation > 0.0 { bound.abs() } else { 0.0 };
+        primal = nan_max(primal, if value.is_nan() { f64::NAN } else { violation / size });
+        let active = if u > 0.0 { lower } else { upper };
+        if u == 0.0 {
+            return;
+        }
+        if active.is_finite() {
+            complementarity = nan_max(complementarity, (u * (value - active)).abs());
+        } else {
+            dual = nan_max(dual, (u * norm).abs());
+        }
+    };
+    for (row, &product) in products.iter().enumerate() {
+        let norm = (0..n).map(|j| qp.rows[j * m + row]).map(|a| a * a).sum::<f64>().sqrt();
+        let norm = if norm > 0.0 { norm } else { 1.0 };
+        let (lower, upper) = (qp.row_lower[row], qp.row_upper[row]);
+        judge(product, lower, upper, multipliers.rows[row], norm);
+    }
+    for (i, &value) in x.iter().enumerate() {
+        judge(value, qp.lower_of(i), qp.upper_of(i), multipliers.bounds[i], 1.0);
+    }
+    QpResiduals {
+        stationarity: stationarity / scale,
+        primal,
+        dual: dual / scale,
+        complementarity: complementarity / (scale * (1.0 + x.iter().map(|v| v.abs()).sum::<f64>())),
+    }
+}
+
+/// Maximum that keeps NaN, which `f64::max` drops.
+#[inline]
+fn nan_max(a: f64, b: f64) -> f64 {
+    if b > a || b.is_nan() { b } else { a }
+}
+
+fn worst_of(values: [f64; 4]) -> f64 {
+    values.into_iter().fold(0.0, nan_max)
+}
+
+#[inline]
+fn triple(x: &[f64], contact: usize) -> [f64; 3] {
+    [x[3 * contact], x[3 * contact + 1], x[3 * contact + 2]]
+}

@@ -1,0 +1,60 @@
+//! Quadratic, cone and complementarity problems and their solvers.
+//!
+//! Everything works on plain `f64` slices; dense matrices are column-major with their dimensions
+//! beside them. Nothing here knows a robot, a block or a time.
+//!
+//! # Tour
+//!
+//! - [`ContactProblem`] is the one problem that every contact solver sees:
+//!   `min ½ fᵀ(G + R + εI) f + fᵀb` with every contact's force in its friction cone. It is a view
+//!   of borrowed slices and offers the forms that solvers want: dense QP, operator, cone program
+//!   and linear complementarity problem.
+//! - [`Qp`] is the general convex quadratic program of controllers.
+//! - [`active_set`] holds the dual active-set method of Goldfarb and Idnani for both.
+//! - [`clarabel`](mod@clarabel) wraps the interior-point solver of that name; it knows the true
+//!   cone.
+//! - [`projected_gauss_seidel`] sweeps over the contacts; it knows the true cone and starts warm.
+//! - [`CoulombFixedPoint`] makes any of them solve Coulomb's law instead of its convex relaxation.
+//! - [`kkt`] judges what any of them returns, by the optimality conditions alone.
+//! - [`analysis`] computes spectra for reports and tests, off the signal path.
+//! - [`problems`] makes the seeded problem sets that tests and benches share.
+//!
+//! | symbol | identifier | shape | unit | meaning |
+//! |---|---|---|---|---|
+//! | k | `contact_count` | | | contacts |
+//! | f | `forces` | 3k | N | contact forces, per contact in axes (t1, t2, n) |
+//! | G = J M⁻¹ Jᵀ | `inverse_inertia` | 3k × 3k | 1/kg | Delassus matrix |
+//! | b | `bias` | 3k | m/s² | contact acceleration without contact forces |
+//! | R | `compliance` | 3k | 1/kg | diagonal compliance |
+//! | μ | `friction` | k | 1 | Coulomb friction coefficient |
+//! | a | `acceleration` | 3k | m/s² | `(G + R + εI) f + b` |
+//!
+//! The same problem in impulses reads kg m/s for N and m/s for m/s².
+//!
+//! The outcome of a solve is a [`Status`] with figures, never a panic: infeasible, unbounded and
+//! not-a-number data are answers. Only a wrong length of a slice is a bug of the caller and panics.
+
+pub mod active_set;
+pub mod analysis;
+pub mod clarabel;
+mod cone;
+mod contact_problem;
+mod coulomb;
+mod dense;
+mod general;
+mod goldfarb_idnani;
+pub mod kkt;
+pub mod problems;
+pub mod projected_gauss_seidel;
+mod status;
+
+pub use active_set::{GeneralActiveSet, PyramidActiveSet};
+pub use clarabel::ClarabelSolver;
+pub use cone::{Cone, ConeShape, InvalidCone, PyramidFit};
+pub use contact_problem::{
+    ContactProblem, ContactProblemData, ContactSolver, DEFAULT_REGULARISATION, ShapeError,
+};
+pub use coulomb::CoulombFixedPoint;
+pub use general::Qp;
+pub use projected_gauss_seidel::ProjectedGaussSeidel;
+pub use status::{Outcome, Status};

@@ -1,0 +1,15 @@
+//! From a program to a recording: executor, solvers, snapshots.
+//!
+//! The entry point is [`Simulation`]: it holds everything that changes in a run and does one major
+//! step after the other, as a whole or block by block. It knows no text and no concrete block.
+
+mod fault;
+mod manifold;
+mod observe;
+pub mod recording;
+mod simulation;
+mod solver;
+
+pub use fault::{Phase, RunFault};
+pub use observe::{CheckState, Observer, channels};
+pub use simulation::{Cursor, Simulation, Snapshot};

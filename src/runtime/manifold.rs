@@ -1,0 +1,128 @@
+//! State on its manifold: `retract(q, δ)`, and what Runge-Kutta stages need on rotations.
+//!
+//! A quaternion part is (w, x, y, z) with `R(t) = exp([u(t)]×) R₀` and `ω` in world axes, so that
+//! `u̇ = dexp⁻¹(u) ω`. One-step solvers act on `u` (Munthe-Kaas 1998, *Runge-Kutta methods on Lie
+//! groups*, BIT 38): a stage's rate is pulled back by `dexp⁻¹` before it is combined, which keeps
+//! the order of the method.
+
+use legwork_program::Part;
+
+/// `x = retract(x₀, δ)`: plain numbers add, a quaternion is turned by the world rotation `δ`.
+pub(crate) fn retract(parts: &[Part], x0: &[f64], delta: &[f64], x: &mut [f64]) {
+    let (mut at, mut tangent) = (0, 0);
+    for &part in parts {
+        match part {
+            Part::Euclidean(n) => {
+                for i in 0..n {
+                    x[at + i] = x0[at + i] + delta[tangent + i];
+                }
+            }
+            Part::Quaternion => {
+                let turned = turn(
+                    [x0[at], x0[at + 1], x0[at + 2], x0[at + 3]],
+                    [delta[tangent], delta[tangent + 1], delta[tangent + 2]],
+                );
+                x[at..at + 4].copy_from_slice(&turned);
+            }
+        }
+        at += part.len();
+        tangent += part.tangent_len();
+    }
+}
+
+/// Pulls the rate of a stage back to the tangent space at the step's start: `k ← dexp⁻¹(u) k` for
+/// quaternion parts, where `u` is the stage's displacement.
+pub(crate) fn pull_back(parts: &[Part], displacement: &[f64], rate: &mut [f64]) {
+    let mut tangent = 0;
+    for &part in parts {
+        if part == Part::Quaternion {
+            let u = [displacement[tangent], displacement[tangent + 1], displacement[tangent + 2]];
+            let k = [rate[tangent], rate[tangent + 1], rate[tangent + 2]];
+            rate[tangent..tangent + 3].copy_from_slice(&inverse_dexp(u, k));
+        }
+        tangent += part.tangent_len();
+    }
+}
+
+/// `exp(δ) ⊗ q`, normalised; `δ` a rotation vector in world axes [rad].
+fn turn(q: [f64; 4], delta: [f64; 3]) -> [f64; 4] {
+    let angle2 = dot(delta, delta);
+    let angle = angle2.sqrt();
+    // sin(θ/2)/θ by its series near zero, where the quotient loses digits.
+    let (scale, w) = if angle < 1e-4 {
+        (0.5 - angle2 / 48.0 + angle2 * angle2 / 3840.0, 1.0 - angle2 / 8.0 + angle2 * angle2 / 384.0)
+    } else {
+        let (sin, cos) = libm::sincos(0.5 * angle);
+        (sin / angle, cos)
+    };
+    let [x, y, z] = delta.map(|d| scale * d);
+    let [qw, qx, qy, qz] = q;
+    let product = [
+        w * qw - x * qx - y * qy - z * qz,
+        w * qx + x * qw + y * qz - z * qy,
+        w * qy - x * qz + y * qw + z * qx,
+        w * qz + x * qy - y * qx + z * qw,
+    ];
+    let norm = product.iter().map(|c| c * c).sum::<f64>().sqrt();
+    product.map(|c| c / norm)
+}
+
+/// `dexp⁻¹(u) k = k − ½ u×k + c u×(u×k)`, `c = (1 − (θ/2) cot(θ/2)) / θ²`.
+fn inverse_dexp(u: [f64; 3], k: [f64; 3]) -> [f64; 3] {
+    let angle2 = dot(u, u);
+    let c = if angle2 < 1e-4 {
+        1.0 / 12.0 + angle2 / 720.0 + angle2 * angle2 / 30240.0
+    } else {
+        let half = 0.5 * angle2.sqrt();
+        let (sin, cos) = libm::sincos(half);
+        (1.0 - half * cos / sin) / angle2
+    };
+    let uk = cross(u, k);
+    let uuk = cross(u, uk);
+    std::array::from_fn(|i| k[i] - 0.5 * uk[i] + c * uuk[i])
+}
+
+fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `exp(u(t))` with `u = δ·t` turns at the constant rate `δ`, whatever the start.
+    #[test]
+    fn inverse_dexp_undoes_the_rate_of_the_exponential() {
+        let (u, k) = ([0.3, -0.7, 0.5], [0.2, 0.9, -0.4]);
+        // Difference quotient of exp(u + t·v) against ω, with v = dexp⁻¹(u) ω.
+        let v = inverse_dexp(u, k);
+        let step = 1e-6;
+        let at = |t: f64| turn([1.0, 0.0, 0.0, 0.0], std::array::from_fn(|i| u[i] + t * v[i]));
+        let (q, plus, minus) = (at(0.0), at(step), at(-step));
+        let rate: [f64; 4] = std::array::from_fn(|i| (plus[i] - minus[i]) / (2.0 * step));
+        // ω = 2 q̇ ⊗ q*
+        let [w, x, y, z] = q;
+        let omega = [
+            2.0 * (-rate[0] * x + rate[1] * w - rate[2] * z + rate[3] * y),
+            2.0 * (-rate[0] * y + rate[1] * z + rate[2] * w - rate[3] * x),
+            2.0 * (-rate[0] * z - rate[1] * y + rate[2] * x + rate[3] * w),
+        ];
+        for i in 0..3 {
+            assert!((omega[i] - k[i]).abs() < 1e-9, "axis {i}: {} against {}", omega[i], k[i]);
+        }
+    }
+
+    #[test]
+    fn small_and_large_turns_agree_where_the_series_ends() {
+        let q = [0.5, 0.5, -0.5, 0.5];
+        for scale in [0.999_999e-4, 1.000_001e-4] {
+            let turned = turn(q, [scale, 0.0, 0.0]);
+            let (sin, cos) = libm::sincos(0.5 * scale);
+            assert!((turned[0] - (cos * 0.5 - sin * 0.5)).abs() < 1e-16, "{scale}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What can go wrong with a recording.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a recording could not be written, read or exported.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordingError {
+    /// The file could not be made.
+    #[error("cannot create the recording {}: {source}", path.display())]
+    Create {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file could not be read.
+    #[error("cannot read the recording {}: {source}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The disk is full, or worse. What was written before stays readable.
+    #[error("cannot write the recording: {0}")]
+    Write(#[from] io::Error),
+    /// The container refused.
+    #[error("cannot write the recording: {0}")]
+    Container(#[source] mcap::McapError),
+    /// Two channels of one topic.
+    #[error("expected one channel per topic, found two of `{topic}`")]
+    DuplicateTopic {
+        /// The topic.
+        topic: String,
+    },
+    /// A row that no memory holds.
+    #[error("expected rows of at most 2^26 values, found a larger one in `{topic}`")]
+    RowTooLarge {
+        /// The topic.
+        topic: String,
+    },
+    /// The row does not fit its channel.
+    #[error("expected {expected} values in a row of `{topic}`, found {found}")]
+    ValueCount {
+        /// The topic.
+        topic: String,
+        /// Values that the channel's fields have.
+        expected: usize,
+        /// Values that were handed over.
+        found: usize,
+    },
+    /// The recorder has no such channel.
+    #[error("expected a channel index below {channel_count}, found {index}")]
+    UnknownChannel {
+        /// The index asked for.
+        index: usize,
+        /// Number of channels.
+        channel_count: usize,
+    },
+    /// Not an MCAP file.
+    #[error("expected an MCAP file, found other first bytes")]
+    NotMcap,
+    /// A channel that some other program wrote.
+    #[error("expected a channel written by legwork, found `{topic}`: {reason}")]
+    ForeignChannel {
+        /// The topic.
+        topic: String,
+        /// What is missing or different.
+        reason: String,
+    },
+    /// The recording has no such topic.
+    #[error("no topic `{topic}` in the recording, which has {}", listing(available))]
+    NoSuchTopic {
+        /// The topic asked for.
+        topic: String,
+        /// Topics that there are.
+        available: Vec<String>,
+    },
+    /// The table could not be written.
+    #[error("cannot write the table: {0}")]
+    Csv(#[from] ::csv::Error),
+}
+
+impl From<mcap::McapError> for RecordingError {
+    fn from(error: mcap::McapError) -> Self {
+        match error {
+            mcap::McapError::Io(source) => Self::Write(source),
+            other => Self::Container(other),
+        }
+    }
+}
+
+fn listing(topics: &[String]) -> String {
+    if topics.is_empty() { "none".to_owned() } else { format!("`{}`", topics.join("`, `")) }
+}

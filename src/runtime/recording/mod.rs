@@ -1,0 +1,46 @@
+//! The recording of a run: an [MCAP](https://mcap.dev/spec) file of one channel per logged signal.
+//!
+//! A row is a protobuf message whose schema travels in the file, so that Foxglove and PlotJuggler
+//! decode it without us. Four fields come first and are the same in every channel:
+//!
+//! | field | type | meaning |
+//! |---|---|---|
+//! | `tick` | fixed64 | k, the multiple of the base period |
+//! | `microstep` | fixed32 | n, the number of resets that went before at this time |
+//! | `phase` | enum | what called for the row, see [`Phase`] |
+//! | `t` | double | simulated time [s] |
+//!
+//! The fields of the signal follow. Every number has a fixed width and zeros are written too, so
+//! that all rows of a channel have one length, and writing a row is a copy into a byte pattern
+//! made beforehand: no allocation, no sizes to find out.
+//!
+//! **Repeatable.** Both times of an MCAP message, log and publish, are the simulated time [ns].
+//! Chunks close on bytes or on simulated time. Nothing in the file comes from a clock, a host or
+//! the order of a hash map, so equal runs write equal bytes.
+//!
+//! **Robust.** A closed chunk is handed to the operating system at once, whole. What a killed run
+//! leaves behind therefore ends after a chunk or inside one, and [`Recording::open`] reads it up to
+//! its last whole chunk and says so. A chunk never ends between two rows of one instant.
+//!
+//! The entry points are [`Recorder`], [`Recording`] and [`export_csv`].
+
+mod channel;
+mod csv;
+mod error;
+mod layout;
+mod metadata;
+mod reader;
+mod row;
+mod schema;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use channel::{Channel, Field, Kind, Shape};
+pub use csv::{Join, export_csv};
+pub use error::RecordingError;
+pub use metadata::Metadata;
+pub use reader::{Ending, Recording, Series};
+pub use row::{Phase, Row, Stamp};
+pub use writer::{ChannelId, ChunkPolicy, Finished, Recorder, Sink};

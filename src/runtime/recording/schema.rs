@@ -1,0 +1,336 @@
+//! The protobuf schema of a channel, made together with the byte pattern of its rows.
+//!
+//! Each channel's schema is a `FileDescriptorSet` of two files: the messages that every channel
+//! shares (`Vector`, `Matrix`, `Rotation`, `Pose`, `Phase`) and the channel's own. A field's name
+//! is made an identifier by replacing what protobuf does not allow; columns and the shape in the
+//! channel's metadata keep the name as it was written.
+
+use std::collections::BTreeSet;
+
+use prost::Message as _;
+use prost_types::field_descriptor_proto::{Label, Type};
+use prost_types::{
+    DescriptorProto, EnumDescriptorProto, EnumValueDescriptorProto, FieldDescriptorProto,
+    FileDescriptorProto, FileDescriptorSet,
+};
+
+use super::channel::{Channel, Field, Kind, Shape};
+use super::layout::{Pattern, STAMP_FIELD_COUNT};
+use super::row::Phase;
+
+const PACKAGE: &str = "legwork";
+const SHARED_FILE: &str = "legwork/signal.proto";
+
+/// Schema and row pattern of a channel.
+pub(super) struct Encoding {
+    /// Full name of the row's message.
+    pub(super) name: String,
+    /// The encoded `FileDescriptorSet`.
+    pub(super) schema: Vec<u8>,
+    /// The row's bytes.
+    pub(super) pattern: Pattern,
+}
+
+/// Encodings of the channels of one file, in order, under message names that differ.
+pub(super) fn encodings<'a>(channels: impl IntoIterator<Item = &'a Channel>) -> Vec<Encoding> {
+    let shared = shared_file();
+    let mut taken: BTreeSet<String> =
+        shared.message_type.iter().filter_map(|message| message.name.clone()).collect();
+    taken.extend(shared.enum_type.iter().filter_map(|kind| kind.name.clone()));
+    taken.extend(Phase::ALL.map(|phase| phase.name().to_owned()));
+    channels
+        .into_iter()
+        .map(|channel| {
+            let name = distinct(&identifier(&channel.topic), |name| taken.insert(name.to_owned()));
+            encoding(&shared, channel, &name)
+        })
+        .collect()
+}
+
+fn encoding(shared: &FileDescriptorProto, channel: &Channel, name: &str) -> Encoding {
+    let mut row = Builder::new(name, &format!(".{PACKAGE}"));
+    row.pattern = Pattern::with_stamp();
+    row.descriptor.field = stamp_fields();
+    row.number = STAMP_FIELD_COUNT;
+    row.push_fields(&channel.fields);
+    let file = FileDescriptorProto {
+        name: Some(format!("{PACKAGE}/{name}.proto")),
+        dependency: vec![SHARED_FILE.to_owned()],
+        message_type: vec![row.descriptor],
+        ..file()
+    };
+    Encoding {
+        name: format!("{PACKAGE}.{name}"),
+        schema: FileDescriptorSet { file: vec![shared.clone(), file] }.encode_to_vec(),
+        pattern: row.pattern,
+    }
+}
+
+/// A message under construction.
+struct Builder {
+    descriptor: DescriptorProto,
+    pattern: Pattern,
+    /// Full name of the message, with a leading dot.
+    path: String,
+    /// Number of the last field.
+    number: u32,
+}
+
+impl Builder {
+    fn new(name: &str, parent: &str) -> Self {
+        Self {
+            descriptor: DescriptorProto { name: Some(name.to_owned()), ..Default::default() },
+            pattern: Pattern::default(),
+            path: format!("{parent}.{name}"),
+            number: 0,
+        }
+    }
+
+    fn push_fields(&mut self, fields: &[Field]) {
+        // Protobuf tells two names of one message apart by their JSON form, which ignores
+        // underscores and, to be safe with every reader, the case.
+        let mut taken: BTreeSet<String> = self
+            .descriptor
+            .field
+            .iter()
+            .filter_map(|field| field.name.as_deref())
+            .map(json)
+            .collect();
+        let names: Vec<String> = fields
+            .iter()
+            .map(|field| distinct(&identifier(&field.name), |name| taken.insert(json(name))))
+            .collect();
+        // A nested message shares the scope of the fields, so the fields are named first.
+        let mut scope: BTreeSet<String> = names.iter().cloned().collect();
+        for (field, name) in fields.iter().zip(&names) {
+            self.push(name, &field.shape, &mut scope);
+        }
+    }
+
+    fn push(&mut self, name: &str, shape: &Shape, scope: &mut BTreeSet<String>) {
+        match shape {
+            Shape::Real => self.push_scalar(name, Kind::Real),
+            Shape::Bool => self.push_scalar(name, Kind::Bool),
+            Shape::Int => self.push_scalar(name, Kind::Int),
+            Shape::Vector(n) => self.push_packed(name, *n, Kind::Real),
+            Shape::Repeated(of, n) => match **of {
+                Shape::Real => self.push_packed(name, *n, Kind::Real),
+                Shape::Bool => self.push_packed(name, *n, Kind::Bool),
+                Shape::Int => self.push_packed(name, *n, Kind::Int),
+                _ => {
+                    let (type_name, pattern) = self.message(of, scope);
+                    let number =
+                        self.declare(name, Label::Repeated, Type::Message, Some(type_name));
+                    for _ in 0..*n {
+                        self.pattern.push_message(number, &pattern);
+                    }
+                }
+            },
+            Shape::Matrix(..) | Shape::Rotation | Shape::Pose | Shape::Message(..) => {
+                let (type_name, pattern) = self.message(shape, scope);
+                let number = self.declare(name, Label::Optional, Type::Message, Some(type_name));
+                self.pattern.push_message(number, &pattern);
+            }
+        }
+    }
+
+    fn push_scalar(&mut self, name: &str, kind: Kind) {
+        let number = self.declare(name, Label::Optional, scalar_type(kind), None);
+        self.pattern.push_scalar(number, kind);
+    }
+
+    fn push_packed(&mut self, name: &str, count: usize, kind: Kind) {
+        let number = self.declare(name, Label::Repeated, scalar_type(kind), None);
+        self.pattern.push_packed(number, count, kind);
+    }
+
+    /// The message type of a shape, declared inside this one if it is not shared, and its pattern.
+    fn message(&mut self, shape: &Shape, scope: &mut BTreeSet<String>) -> (String, Pattern) {
+        let mut pattern = Pattern::default();
+        let name = match shape {
+            Shape::Matrix(rows, cols) => {
+                pattern.push_fixed32(1, u32::try_from(*rows).unwrap_or(u32::MAX));
+                pattern.push_fixed32(2, u32::try_from(*cols).unwrap_or(u32::MAX));
+                pattern.push_packed(3, rows * cols, Kind::Real);
+                "Matrix"
+            }
+            Shape::Rotation => {
+                pattern.push_packed(1, 9, Kind::Real);
+                "Rotation"
+            }
+            Shape::Pose => {
+                let (_, rotation) = self.message(&Shape::Rotation, scope);
+                pattern.push_message(1, &rotation);
+                pattern.push_packed(2, 3, Kind::Real);
+                "Pose"
+            }
+            Shape::Real | Shape::Bool | Shape::Int | Shape::Vector(_) => {
+                pattern.push_packed(1, shape.value_count(), Kind::Real);
+                "Vector"
+            }
+            Shape::Message(name, fields) => return self.nested(name, fields, scope),
+            Shape::Repeated(..) => {
+                let items = [Field::new("items", shape.clone())];
+                return self.nested("List", &items, scope);
+            }
+        };
+        (format!(".{PACKAGE}.{name}"), pattern)
+    }
+
+    /// Declares a message inside this one. An equal one that exists already is used again.
+    fn nested(
+        &mut self,
+        name: &str,
+        fields: &[Field],
+        scope: &mut BTreeSet<String>,
+    ) -> (String, Pattern) {
+        let wanted = identifier(name);
+        let existing = |name: &str| {
+            self.descriptor.nested_type.iter().find(|nested| nested.name.as_deref() == Some(name))
+        };
+        let mut built = None;
+        let name = distinct(&wanted, |name| {
+            let mut nested = Builder::new(name, &self.path);
+            nested.push_fields(fields);
+            let reused = existing(name) == Some(&nested.descriptor);
+            let fresh = scope.insert(name.to_owned());
+            if reused || fresh {
+                built = Some((nested, fresh));
+            }
+            reused || fresh
+        });
+        let (nested, fresh) = built.expect("`distinct` ends on an accepted name");
+        if fresh {
+            self.descriptor.nested_type.push(nested.descriptor);
+        }
+        (format!("{}.{name}", self.path), nested.pattern)
+    }
+
+    /// Declares a field under the next number, which it returns.
+    fn declare(&mut self, name: &str, label: Label, kind: Type, of: Option<String>) -> u32 {
+        self.number += 1;
+        // The numbers 19000 to 19999 are protobuf's own.
+        if self.number == 19_000 {
+            self.number = 20_000;
+        }
+        self.descriptor.field.push(field(name, self.number, label, kind, of));
+        self.number
+    }
+}
+
+fn scalar_type(kind: Kind) -> Type {
+    match kind {
+        Kind::Real => Type::Double,
+        Kind::Int => Type::Sfixed64,
+        Kind::Bool => Type::Bool,
+    }
+}
+
+fn field(
+    name: &str,
+    number: u32,
+    label: Label,
+    kind: Type,
+    of: Option<String>,
+) -> FieldDescriptorProto {
+    FieldDescriptorProto {
+        name: Some(name.to_owned()),
+        number: Some(i32::try_from(number).expect("a row has fewer than 2^29 fields")),
+        label: Some(label.into()),
+        r#type: Some(kind.into()),
+        type_name: of,
+        ..Default::default()
+    }
+}
+
+fn stamp_fields() -> Vec<FieldDescriptorProto> {
+    let phase = Some(format!(".{PACKAGE}.Phase"));
+    vec![
+        field("tick", 1, Label::Optional, Type::Fixed64, None),
+        field("microstep", 2, Label::Optional, Type::Fixed32, None),
+        field("phase", 3, Label::Optional, Type::Enum, phase),
+        field("t", 4, Label::Optional, Type::Double, None),
+    ]
+}
+
+fn file() -> FileDescriptorProto {
+    FileDescriptorProto {
+        package: Some(PACKAGE.to_owned()),
+        syntax: Some("proto3".to_owned()),
+        ..Default::default()
+    }
+}
+
+/// The file of the messages that all channels share.
+fn shared_file() -> FileDescriptorProto {
+    let message = |name: &str, field: Vec<FieldDescriptorProto>| DescriptorProto {
+        name: Some(name.to_owned()),
+        field,
+        ..Default::default()
+    };
+    let doubles = |name, number| field(name, number, Label::Repeated, Type::Double, None);
+    let size = |name, number| field(name, number, Label::Optional, Type::Fixed32, None);
+    let rotation = Some(format!(".{PACKAGE}.Rotation"));
+    let values = Phase::ALL.map(|phase| EnumValueDescriptorProto {
+        name: Some(phase.name().to_owned()),
+        number: Some(i32::from(phase.code())),
+        options: None,
+    });
+    FileDescriptorProto {
+        name: Some(SHARED_FILE.to_owned()),
+        message_type: vec![
+            message("Vector", vec![doubles("data", 1)]),
+            message("Matrix", vec![size("rows", 1), size("cols", 2), doubles("data", 3)]),
+            message("Rotation", vec![doubles("data", 1)]),
+            message(
+                "Pose",
+                vec![
+                    field("rotation", 1, Label::Optional, Type::Message, rotation),
+                    doubles("position", 2),
+                ],
+            ),
+        ],
+        enum_type: vec![EnumDescriptorProto {
+            name: Some("Phase".to_owned()),
+            value: values.into(),
+            ..Default::default()
+        }],
+        ..file()
+    }
+}
+
+/// The first of `name`, `name_2`, `name_3`, … that is accepted.
+fn distinct(name: &str, mut accept: impl FnMut(&str) -> bool) -> String {
+    let mut candidate = name.to_owned();
+    let mut count = 1_u64;
+    while !accept(&candidate) {
+        count += 1;
+        candidate = format!("{name}_{count}");
+    }
+    candidate
+}
+
+/// A protobuf identifier that resembles the name: ASCII letters, digits and `_` stay, other ASCII
+/// becomes `_`, and what is not ASCII its code point, as in `u3b8` for θ.
+fn identifier(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for symbol in name.chars() {
+        match symbol {
+            'a'..='z' | 'A'..='Z' | '0'..='9' => out.push(symbol),
+            symbol if symbol.is_ascii() => out.push('_'),
+            symbol => out.push_str(&format!("u{:x}", u32::from(symbol))),
+        }
+    }
+    if json(&out).is_empty() {
+        out.push_str("field");
+    }
+    if out.starts_with(|first: char| first.is_ascii_digit()) {
+        out.insert(0, '_');
+    }
+    out
+}
+
+/// The form by which protobuf tells names apart.
+fn json(name: &str) -> String {
+    name.chars().filter(|&symbol| symbol != '_').map(|symbol| symbol.to_ascii_lowercase()).collect()
+}

@@ -1,0 +1,450 @@
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+use std::collections::BTreeMap;
+
+use prost::Message as _;
+use prost_types::field_descriptor_proto::{Label, Type};
+use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorSet};
+
+use super::*;
+
+/// Every shape, alone, nested and repeated, under names that are no identifiers or collide.
+fn awkward() -> Channel {
+    let foot = Shape::Message(
+        "Foot".into(),
+        vec![
+            Field::new("force", Shape::Vector(3)).unit("N").frame("world"),
+            Field::new("on", Shape::Bool),
+            Field::new("tick", Shape::Int),
+        ],
+    );
+    let other_foot = Shape::Message("Foot".into(), vec![Field::new("gap", Shape::Real)]);
+    let empty = Shape::Message("Empty".into(), vec![]);
+    Channel::new(
+        "robot[αβ] 1.state",
+        vec![
+            Field::new("t", Shape::Real),
+            Field::new("ν̇", Shape::Vector(4)),
+            Field::new("θ", Shape::Real),
+            Field::new("?", Shape::Int),
+            Field::new("foot_1", Shape::Bool),
+            Field::new("foot1", foot.clone()),
+            Field::new("Foot", foot.clone()),
+            Field::new("other", other_foot),
+            Field::new("2nd", Shape::Matrix(2, 3)),
+            Field::new("rotation", Shape::Rotation),
+            Field::new("pose", Shape::Pose),
+            Field::new("none", Shape::Vector(0)),
+            Field::new("empty", empty),
+            Field::new("reals", Shape::Repeated(Box::new(Shape::Real), 200)),
+            Field::new("bools", Shape::Repeated(Box::new(Shape::Bool), 3)),
+            Field::new("ints", Shape::Repeated(Box::new(Shape::Int), 2)),
+            Field::new("feet", Shape::Repeated(Box::new(foot), 2)),
+            Field::new("vectors", Shape::Repeated(Box::new(Shape::Vector(2)), 2)),
+            Field::new("poses", Shape::Repeated(Box::new(Shape::Pose), 1)),
+            Field::new(
+                "grid",
+                Shape::Repeated(Box::new(Shape::Repeated(Box::new(Shape::Real), 2)), 2),
+            ),
+        ],
+    )
+}
+
+fn simple() -> Channel {
+    let fields = vec![Field::new("position", Shape::Vector(3)), Field::new("on", Shape::Bool)];
+    Channel::new("body.state", fields)
+}
+
+fn metadata() -> Metadata {
+    Metadata {
+        diagram: "Diagram(\n    // µ = 0.7 — Ωhm\n)".into(),
+        overrides: vec!["run.stop=2 s".into(), "a.b=\"c, d\"".into()],
+        seed: u64::MAX,
+        version: "0.1.0".into(),
+        program_hash: "00ff".into(),
+        other: BTreeMap::from([("seed".into(), "none of the above".into())]),
+    }
+}
+
+/// A value of row `k` that fits its kind.
+fn value(kind: Kind, k: u64, i: usize) -> f64 {
+    let x = k as f64 * 1.1 + i as f64 * 0.37 - 3.0;
+    match kind {
+        Kind::Real => [f64::NAN, f64::INFINITY, -f64::INFINITY, -0.0, 5e-324]
+            .get((k as usize * 31 + i) % 17)
+            .copied()
+            .unwrap_or(x / 3.0),
+        Kind::Int => x.round() * 1e9,
+        Kind::Bool => f64::from((k as usize + i).is_multiple_of(2)),
+    }
+}
+
+fn values(channel: &Channel, k: u64) -> Vec<f64> {
+    let encoding = schema::encodings([channel]).remove(0);
+    encoding.pattern.kinds().iter().enumerate().map(|(i, kind)| value(*kind, k, i)).collect()
+}
+
+fn stamp(k: u64) -> Stamp {
+    let phase = Phase::ALL[k as usize % 4];
+    Stamp::new(k, k as u32 % 3, phase, k * 1_000_000)
+}
+
+/// A file of both channels: one row per millisecond, `body.state` every other.
+fn written(row_count: u64, policy: ChunkPolicy) -> Vec<u8> {
+    let channels = [awkward(), simple()];
+    let mut recorder = Recorder::create(Sink::memory(), &channels, &metadata(), policy).unwrap();
+    for k in 0..row_count {
+        let row = values(&channels[0], k);
+        // However the values are cut, the row is the same.
+        let (head, tail) = row.split_at(k as usize % row.len());
+        recorder.record(ChannelId(0), &stamp(k), [head, &[], tail]).unwrap();
+        if k.is_multiple_of(2) {
+            let row = values(&channels[1], k);
+            recorder.record(ChannelId(1), &stamp(k), row.chunks(1)).unwrap();
+        }
+    }
+    recorder.finish().unwrap().memory.unwrap()
+}
+
+const SMALL: ChunkPolicy = ChunkPolicy { bytes: 6000, period_ns: 7_000_000 };
+
+fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+/// The rows of a channel are the first so many that were written.
+fn assert_rows(series: Series<'_>, channel: &Channel, every: u64) {
+    assert_eq!(series.channel(), channel);
+    for index in 0..series.len() {
+        let (row, k) = (series.row(index), index as u64 * every);
+        assert_eq!(row.stamp, stamp(k));
+        assert_eq!(bits(&row.values), bits(&values(channel, k)), "row {k} of {}", channel.topic);
+    }
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let recording = Recording::from_bytes(written(50, SMALL)).unwrap();
+    assert_eq!(recording.ending(), Ending::Complete);
+    assert_eq!(recording.metadata(), Some(&metadata()));
+    let topics: Vec<_> = recording.channels().map(|channel| channel.topic.as_str()).collect();
+    assert_eq!(topics, ["robot[αβ] 1.state", "body.state"]);
+    for (topic, channel, every, count) in
+        [("robot[αβ] 1.state", awkward(), 1, 50), ("body.state", simple(), 2, 25)]
+    {
+        let series = recording.series(topic).unwrap();
+        assert_eq!((series.len(), recording.rows(topic).unwrap().count()), (count, count));
+        assert_rows(series, &channel, every);
+        for (i, name) in series.columns().iter().enumerate() {
+            let all: Vec<_> = recording.rows(topic).unwrap().map(|row| row.values[i]).collect();
+            assert_eq!(bits(&series.column(name).unwrap()), bits(&all), "{name}");
+        }
+    }
+    let error = recording.series("body").err().unwrap().to_string();
+    assert_eq!(
+        error,
+        "no topic `body` in the recording, which has `robot[αβ] 1.state`, `body.state`"
+    );
+}
+
+#[test]
+fn columns_are_named_after_the_diagram() {
+    assert_eq!(simple().columns(), ["position[0]", "position[1]", "position[2]", "on"]);
+    let columns = awkward().columns();
+    assert_eq!(columns.len(), awkward().value_count());
+    for name in [
+        "ν̇[3]",
+        "2nd[1][0]",
+        "pose.rotation[2][1]",
+        "pose.position[2]",
+        "feet[1].force[2]",
+        "vectors[1][0]",
+        "grid[1][0]",
+        "Foot.tick",
+    ] {
+        assert!(columns.iter().any(|column| column == name), "no {name} in {columns:?}");
+    }
+    // Column by column.
+    let at = columns.iter().position(|column| column == "2nd[0][0]").unwrap();
+    assert_eq!(columns[at..at + 3], ["2nd[0][0]", "2nd[1][0]", "2nd[0][1]"]);
+}
+
+/// A protobuf reader that knows the wire format and the schema, and nothing of our patterns.
+fn decode(schema: &FileDescriptorSet, message: &DescriptorProto, bytes: &[u8], out: &mut Vec<f64>) {
+    let mut rest = bytes;
+    let varint = |rest: &mut &[u8]| prost::encoding::decode_varint(rest).unwrap();
+    let mut seen = 0;
+    while !rest.is_empty() {
+        let key = varint(&mut rest);
+        let field = message.field.iter().find(|f| f.number == Some((key >> 3) as i32)).unwrap();
+        assert!(field.number() >= seen, "fields are in order");
+        seen = field.number();
+        let packed = field.label() == Label::Repeated && field.r#type() != Type::Message;
+        let (width, wire) = match field.r#type() {
+            _ if packed => (varint(&mut rest) as usize, 2),
+            Type::Message => (varint(&mut rest) as usize, 2),
+            Type::Double | Type::Fixed64 | Type::Sfixed64 => (8, 1),
+            Type::Fixed32 => (4, 5),
+            _ => (1, 0),
+        };
+        assert_eq!(key & 7, wire, "wire type of {}", field.name());
+        let (body, later) = rest.split_at(width);
+        rest = later;
+        match field.r#type() {
+            Type::Message => decode(schema, find(schema, field), body, out),
+            Type::Fixed32 => {} // microstep, rows, cols
+            Type::Double => {
+                out.extend(body.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())));
+            }
+            Type::Sfixed64 => out.extend(
+                body.chunks_exact(8).map(|b| i64::from_le_bytes(b.try_into().unwrap()) as f64),
+            ),
+            Type::Bool => out.extend(body.iter().map(|b| f64::from(*b))),
+            Type::Fixed64 | Type::Enum => {}
+            other => panic!("unexpected type {other:?}"),
+        }
+    }
+}
+
+/// The message of a field, by its full name.
+fn find<'a>(schema: &'a FileDescriptorSet, field: &FieldDescriptorProto) -> &'a DescriptorProto {
+    let mut messages: Vec<&DescriptorProto> =
+        schema.file.iter().flat_map(|file| &file.message_type).collect();
+    let mut found = None;
+    for part in field.type_name().strip_prefix(".legwork.").unwrap().split('.') {
+        let message: &DescriptorProto = messages.iter().find(|m| m.name() == part).unwrap();
+        messages = message.nested_type.iter().collect();
+        found = Some(message);
+    }
+    found.unwrap()
+}
+
+#[test]
+fn rows_decode_by_their_schema_alone() {
+    let file = written(20, SMALL);
+    let mut row_count = [0, 0];
+    for message in mcap::MessageStream::new(&file).unwrap() {
+        let message = message.unwrap();
+        let which = usize::from(message.channel.topic == "body.state");
+        let k = row_count[which] * (which as u64 + 1);
+        assert_eq!((message.log_time, message.publish_time), (k * 1_000_000, k * 1_000_000));
+        assert_eq!(u64::from(message.sequence), row_count[which]);
+        let schema = message.channel.schema.as_ref().unwrap();
+        let set = FileDescriptorSet::decode(&*schema.data).unwrap();
+        let row = &set.file[1].message_type[0];
+        assert_eq!(schema.name, format!("legwork.{}", row.name()));
+        let mut found = Vec::new();
+        decode(&set, row, &message.data, &mut found);
+        let mut expected = vec![stamp(k).t];
+        expected.extend(values(&[awkward(), simple()][which], k));
+        assert_eq!(bits(&found), bits(&expected));
+        row_count[which] += 1;
+    }
+    assert_eq!(row_count, [20, 10]);
+}
+
+#[test]
+fn identifiers_are_legal_and_differ() {
+    fn check(message: &DescriptorProto) {
+        let mut names: Vec<String> = message.field.iter().map(|f| f.name().to_owned()).collect();
+        let mut json: Vec<String> =
+            names.iter().map(|name| name.replace('_', "").to_lowercase()).collect();
+        names.extend(message.nested_type.iter().map(|nested| nested.name().to_owned()));
+        for list in [&mut names, &mut json] {
+            let count = list.len();
+            list.sort();
+            list.dedup();
+            assert_eq!(list.len(), count, "{list:?}");
+        }
+        for name in names {
+            assert!(!name.starts_with(|c: char| c.is_ascii_digit()), "{name}");
+            assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'), "{name}");
+        }
+        message.nested_type.iter().for_each(check);
+    }
+    let channels =
+        ["x.y", "x/y", "X_y", "Vector", "", "ü"].map(|topic| Channel::new(topic, vec![]));
+    let mut names = Vec::new();
+    for encoding in schema::encodings(channels.iter().chain([&awkward()])) {
+        let set = FileDescriptorSet::decode(&*encoding.schema).unwrap();
+        check(&set.file[1].message_type[0]);
+        names.push(encoding.name);
+    }
+    assert_eq!(names[..3], ["legwork.x_y", "legwork.x_y_2", "legwork.X_y"]);
+    assert_eq!(names[3..6], ["legwork.Vector_2", "legwork.field", "legwork.ufc"]);
+}
+
+#[test]
+fn equal_runs_write_equal_bytes() {
+    assert_eq!(written(50, SMALL), written(50, SMALL));
+}
+
+#[test]
+fn a_cut_recording_is_read_to_its_last_whole_chunk() {
+    let file = written(40, SMALL);
+    let chunk_count = mcap::Summary::read(&file).unwrap().unwrap().chunk_indexes.len();
+    assert!(chunk_count > 5, "{chunk_count} chunks");
+    let mut last = 0;
+    for cut in (mcap::MAGIC.len()..file.len()).step_by(307) {
+        let recording = Recording::from_bytes(file[..cut].to_vec()).unwrap();
+        let Ending::Truncated { at_byte } = recording.ending() else {
+            panic!("cut at {cut} of {}: {:?}", file.len(), recording.ending());
+        };
+        assert!(at_byte <= cut);
+        let mut instants = Vec::new();
+        for series in recording.series_of_all() {
+            let every = if series.channel().topic == "body.state" { 2 } else { 1 };
+            let channel = if every == 2 { simple() } else { awkward() };
+            assert_rows(series, &channel, every);
+            instants.push(series.len() as u64 * every);
+        }
+        if let [all, half] = instants[..] {
+            // No instant is torn: a row of the one channel never comes without that of the other.
+            assert_eq!(half, all.next_multiple_of(2), "cut at {cut}");
+            assert!(all >= last, "a longer file has no fewer rows");
+            last = all;
+        }
+    }
+    assert_eq!(last, 40, "a file cut in its indexes has all rows");
+}
+
+#[test]
+fn a_killed_recorder_leaves_all_closed_chunks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.mcap");
+    let sink = Sink::file(&path).unwrap();
+    let mut recorder = Recorder::create(sink, &[simple()], &metadata(), SMALL).unwrap();
+    let on_disk = || Recording::open(&path).unwrap();
+    // Before the first row a reader sees what the run is.
+    assert_eq!(on_disk().metadata(), Some(&metadata()));
+    assert_eq!(on_disk().channels().collect::<Vec<_>>(), [&simple()]);
+    for k in 0..20 {
+        let row = values(&simple(), k);
+        recorder.record(ChannelId(0), &stamp(k), [&row[..]]).unwrap();
+        // Chunks part at multiples of 7 ms of simulated time.
+        assert_eq!(on_disk().series("body.state").unwrap().len() as u64, k / 7 * 7);
+    }
+    recorder.flush().unwrap();
+    assert_eq!(on_disk().series("body.state").unwrap().len(), 20);
+    // As if killed: neither finished nor dropped.
+    std::mem::forget(recorder);
+    let recording = on_disk();
+    assert!(matches!(recording.ending(), Ending::Truncated { .. }));
+    assert_rows(recording.series("body.state").unwrap(), &simple(), 1);
+}
+
+#[test]
+fn damage_ends_the_reading_before_it() {
+    let file = written(40, SMALL);
+    let whole = Recording::from_bytes(file.clone()).unwrap();
+    for at in (mcap::MAGIC.len()..file.len()).step_by(509) {
+        let mut bytes = file.clone();
+        bytes[at] ^= 0x10;
+        // A flaw may hit an index, where it goes unseen, or a schema; rows never come out wrong.
+        let Ok(recording) = Recording::from_bytes(bytes) else { continue };
+        for series in recording.series_of_all() {
+            let Ok(original) = whole.series(&series.channel().topic) else { continue };
+            for index in 0..series.len() {
+                let (row, expected) = (series.row(index), original.row(index));
+                assert_eq!(row.stamp, expected.stamp, "byte {at}");
+                assert_eq!(bits(&row.values), bits(&expected.values), "byte {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_recording_without_rows_or_channels_is_whole() {
+    for channels in [vec![], vec![awkward(), simple()]] {
+        let recorder =
+            Recorder::create(Sink::memory(), &channels, &Metadata::default(), SMALL).unwrap();
+        let finished = recorder.finish().unwrap();
+        assert_eq!(finished.row_count, 0);
+        let recording = Recording::from_bytes(finished.memory.unwrap()).unwrap();
+        assert_eq!(recording.ending(), Ending::Complete);
+        assert_eq!(recording.metadata(), Some(&Metadata::default()));
+        assert!(recording.channels().eq(&channels));
+        assert!(recording.series_of_all().all(|series| series.is_empty()));
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let twice = [simple(), simple()];
+    let error = Recorder::create(Sink::null(), &twice, &metadata(), SMALL).err().unwrap();
+    assert!(matches!(error, RecordingError::DuplicateTopic { .. }), "{error}");
+    let nothing = Shape::Message("Nothing".into(), vec![]);
+    for shape in [Shape::Vector(usize::MAX), Shape::Repeated(Box::new(nothing), 1 << 40)] {
+        let channel = Channel::new("x", vec![Field::new("x", shape)]);
+        let error = Recorder::create(Sink::null(), &[channel], &metadata(), SMALL).err().unwrap();
+        assert!(matches!(error, RecordingError::RowTooLarge { .. }), "{error}");
+    }
+    let mut recorder = Recorder::create(Sink::memory(), &[simple()], &metadata(), SMALL).unwrap();
+    for found in [0, 3, 5, 9] {
+        let error = recorder.record(ChannelId(0), &stamp(0), [&[0.0; 9][..found]]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("expected 4 values in a row of `body.state`, found {found}")
+        );
+    }
+    let error = recorder.record(ChannelId(1), &stamp(0), []).unwrap_err();
+    assert!(matches!(error, RecordingError::UnknownChannel { index: 1, .. }), "{error}");
+    let file = recorder.finish().unwrap().memory.unwrap();
+    assert!(Recording::from_bytes(file).unwrap().series("body.state").unwrap().is_empty());
+    assert!(matches!(Recording::from_bytes(vec![0; 99]), Err(RecordingError::NotMcap)));
+}
+
+#[test]
+fn a_full_disk_is_an_error() {
+    struct FullDisk(usize);
+    impl std::io::Write for FullDisk {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 = self.0.checked_sub(bytes.len()).ok_or(std::io::ErrorKind::StorageFull)?;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let is_full = |error: &RecordingError| matches!(error, RecordingError::Write(e) if e.kind() == std::io::ErrorKind::StorageFull);
+    for space in [0, 100, 5_000, 20_000] {
+        let sink = Sink::stream(FullDisk(space));
+        let error =
+            Recorder::create(sink, &[simple()], &metadata(), SMALL).and_then(|mut recorder| {
+                for k in 0..1000 {
+                    recorder.record(ChannelId(0), &stamp(k), [&[0.0; 4][..]])?;
+                }
+                Ok(())
+            });
+        assert!(is_full(&error.unwrap_err()), "{space} bytes");
+    }
+    let missing = Sink::file("/no/such/folder/run.mcap").err().unwrap();
+    assert!(matches!(missing, RecordingError::Create { .. }), "{missing}");
+}
+
+#[test]
+fn tables_keep_every_digit_and_join_on_time() {
+    let fields = vec![Field::new("x", Shape::Real), Field::new("n", Shape::Int)];
+    let channels =
+        [Channel::new("a", fields), Channel::new("b, c", vec![Field::new("y", Shape::Real)])];
+    let mut recorder = Recorder::create(Sink::memory(), &channels, &metadata(), SMALL).unwrap();
+    let at = |k| Stamp::new(k, 0, Phase::Step, k * 100_000_000);
+    recorder.record(ChannelId(0), &at(0), [&[0.1 + 0.2, -7.0][..]]).unwrap();
+    recorder.record(ChannelId(1), &at(0), [&[f64::NAN][..]]).unwrap();
+    recorder.record(ChannelId(1), &at(1), [&[1e-300][..]]).unwrap();
+    recorder.record(ChannelId(0), &at(3), [&[-0.0, 9e15][..]]).unwrap();
+    let file = recorder.finish().unwrap().memory.unwrap();
+    let recording = Recording::from_bytes(file).unwrap();
+    let table = |topics: &[&str], join| {
+        let mut out = Vec::new();
+        export_csv(&recording, topics, join, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let head = "t,a.x,a.n,\"b, c.y\"\n0.0,0.30000000000000004,-7,NaN\n";
+    let last = "0.3,-0.0,9000000000000000,\n";
+    assert_eq!(table(&["a", "b, c"], Join::Left), format!("{head}{last}"));
+    assert_eq!(table(&["a", "b, c"], Join::Outer), format!("{head}0.1,,,1e-300\n{last}"));
+    assert_eq!(table(&["b, c"], Join::Left), "t,\"b, c.y\"\n0.0,NaN\n0.1,1e-300\n");
+    assert_eq!(table(&[], Join::Left), "t\n");
+    assert!(export_csv(&recording, &["c"], Join::Left, std::io::sink()).is_err());
+}

@@ -1,0 +1,298 @@
+//! Writes a recording.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use mcap::records::MessageHeader;
+use mcap::write::NoSeek;
+use mcap::{WriteOptions, Writer};
+
+use super::channel::Channel;
+use super::error::RecordingError;
+use super::layout::Pattern;
+use super::metadata::Metadata;
+use super::row::Stamp;
+use super::schema;
+
+/// Key of a channel's metadata that holds its fields as JSON.
+pub(super) const FIELDS_KEY: &str = "fields";
+/// Encoding of rows and of schemas.
+pub(super) const PROTOBUF: &str = "protobuf";
+
+/// Bytes of a message record besides the row: opcode 1, length 8, channel 2, sequence 4, times 16.
+const MESSAGE_OVERHEAD: u64 = 31;
+
+/// Index of a channel in the list that the recorder was made with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChannelId(pub usize);
+
+/// When a chunk closes: a killed run loses the chunk that is open.
+///
+/// Both limits are tested between instants, so the rows of one instant stay together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChunkPolicy {
+    /// Size from which a chunk is full [bytes].
+    pub bytes: u64,
+    /// Simulated time of a chunk [ns]: chunks part at its whole multiples. 0 is no limit.
+    pub period_ns: u64,
+}
+
+impl Default for ChunkPolicy {
+    /// 1 MiB or 0.5 s of simulated time, whichever comes first.
+    fn default() -> Self {
+        Self { bytes: 1 << 20, period_ns: 500_000_000 }
+    }
+}
+
+/// Where a recording goes.
+pub struct Sink(Option<Output>);
+
+enum Output {
+    File(BufWriter<File>),
+    Memory(Vec<u8>),
+    Stream(Box<dyn Write + Send>),
+}
+
+impl Sink {
+    /// A new file; one that exists is replaced.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordingError::Create`].
+    pub fn file(path: impl AsRef<Path>) -> Result<Self, RecordingError> {
+        let path = path.as_ref();
+        let file = File::create(path)
+            .map_err(|source| RecordingError::Create { path: path.to_owned(), source })?;
+        Ok(Self(Some(Output::File(BufWriter::new(file)))))
+    }
+
+    /// Memory, which [`Recorder::finish`] hands back.
+    pub fn memory() -> Self {
+        Self(Some(Output::Memory(Vec::new())))
+    }
+
+    /// Any stream. It is only ever appended to.
+    pub fn stream(stream: impl Write + Send + 'static) -> Self {
+        Self(Some(Output::Stream(Box::new(stream))))
+    }
+
+    /// Nowhere: rows are counted and dropped unseen.
+    pub fn null() -> Self {
+        Self(None)
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.write(bytes),
+            Self::Memory(memory) => memory.write(bytes),
+            Self::Stream(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.flush(),
+            Self::Memory(memory) => memory.flush(),
+            Self::Stream(stream) => stream.flush(),
+        }
+    }
+}
+
+/// What a finished recorder leaves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finished {
+    /// Rows recorded, over all channels.
+    pub row_count: u64,
+    /// The file, if the sink was [`Sink::memory`].
+    pub memory: Option<Vec<u8>>,
+}
+
+struct Track {
+    topic: String,
+    id: u16,
+    sequence: u32,
+    pattern: Pattern,
+}
+
+/// Writes rows as they come.
+///
+/// A recorder that is dropped closes its file as [`Recorder::finish`] does, but reports nothing.
+pub struct Recorder {
+    writer: Option<Writer<NoSeek<Output>>>,
+    tracks: Vec<Track>,
+    policy: ChunkPolicy,
+    chunk: Chunk,
+    row_count: u64,
+}
+
+/// The chunk being written.
+#[derive(Default)]
+struct Chunk {
+    bytes: u64,
+    /// Time of the last row [ns]; none in a chunk without rows.
+    last_ns: Option<u64>,
+}
+
+impl Recorder {
+    /// Starts a recording: metadata, schemas and channels are in the file when this returns.
+    ///
+    /// # Errors
+    ///
+    /// Two channels of one topic, a row beyond 2²⁶ values, more than 65 535 channels, or a sink
+    /// that fails.
+    pub fn create(
+        sink: Sink,
+        channels: &[Channel],
+        metadata: &Metadata,
+        policy: ChunkPolicy,
+    ) -> Result<Self, RecordingError> {
+        let mut topics = BTreeSet::new();
+        for Channel { topic, .. } in channels {
+            if !topics.insert(topic) {
+                return Err(RecordingError::DuplicateTopic { topic: topic.clone() });
+            }
+        }
+        if let Some(channel) = channels.iter().find(|channel| !channel.fits()) {
+            return Err(RecordingError::RowTooLarge { topic: channel.topic.clone() });
+        }
+        let mut writer = match sink.0 {
+            Some(output) => Some(options(&metadata.version).create(NoSeek::new(output))?),
+            None => None,
+        };
+        if let Some(writer) = &mut writer {
+            writer.write_metadata(&metadata.to_record())?;
+        }
+        let mut tracks = Vec::with_capacity(channels.len());
+        for (channel, encoding) in channels.iter().zip(schema::encodings(channels)) {
+            let id = match &mut writer {
+                Some(writer) => declare(writer, channel, &encoding)?,
+                None => 0,
+            };
+            let pattern = encoding.pattern;
+            tracks.push(Track { topic: channel.topic.clone(), id, sequence: 0, pattern });
+        }
+        if let Some(writer) = &mut writer {
+            writer.flush()?;
+        }
+        Ok(Self { writer, tracks, policy, chunk: Chunk::default(), row_count: 0 })
+    }
+
+    /// Appends a row.
+    ///
+    /// The leaves are the values in the order of [`Channel::columns`], in as many slices as suits
+    /// the caller. The stamps of a channel must not go back in time.
+    /// A row itself allocates nothing: what allocates is the buffers of a chunk, some fifty times per
+    /// chunk whatever its rows, and the index of chunks.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordingError::ValueCount`] or [`RecordingError::UnknownChannel`], with nothing written;
+    /// [`RecordingError::Write`] if the sink fails.
+    pub fn record<'a>(
+        &mut self,
+        channel: ChannelId,
+        stamp: &Stamp,
+        leaves: impl IntoIterator<Item = &'a [f64]>,
+    ) -> Result<(), RecordingError> {
+        let channel_count = self.tracks.len();
+        let track = self
+            .tracks
+            .get_mut(channel.0)
+            .ok_or(RecordingError::UnknownChannel { index: channel.0, channel_count })?;
+        if let Some(writer) = &mut self.writer {
+            track.pattern.fill(stamp, leaves).map_err(|found| RecordingError::ValueCount {
+                topic: track.topic.clone(),
+                expected: track.pattern.value_count(),
+                found,
+            })?;
+            let row = track.pattern.bytes();
+            if self.chunk.closes_before(stamp.t_ns, self.policy) {
+                writer.flush()?;
+                self.chunk = Chunk::default();
+            }
+            let header = MessageHeader {
+                channel_id: track.id,
+                sequence: track.sequence,
+                log_time: stamp.t_ns,
+                publish_time: stamp.t_ns,
+            };
+            writer.write_to_known_channel(&header, row)?;
+            self.chunk.bytes += MESSAGE_OVERHEAD + row.len() as u64;
+            self.chunk.last_ns = Some(stamp.t_ns);
+        }
+        track.sequence = track.sequence.wrapping_add(1);
+        self.row_count += 1;
+        Ok(())
+    }
+
+    /// Closes the open chunk, so that the rows so far survive whatever comes.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordingError::Write`].
+    pub fn flush(&mut self) -> Result<(), RecordingError> {
+        if let Some(writer) = &mut self.writer {
+            writer.flush()?;
+        }
+        self.chunk = Chunk::default();
+        Ok(())
+    }
+
+    /// Rows recorded so far, over all channels.
+    pub fn row_count(&self) -> u64 {
+        self.row_count
+    }
+
+    /// Closes the file with its indexes.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordingError::Write`].
+    pub fn finish(mut self) -> Result<Finished, RecordingError> {
+        let mut memory = None;
+        if let Some(mut writer) = self.writer.take() {
+            writer.finish()?;
+            match writer.into_inner().into_inner() {
+                Output::Memory(bytes) => memory = Some(bytes),
+                mut output => output.flush()?,
+            }
+        }
+        Ok(Finished { row_count: self.row_count, memory })
+    }
+}
+
+impl Chunk {
+    /// Whether a row at this time belongs to the next chunk.
+    fn closes_before(&self, t_ns: u64, policy: ChunkPolicy) -> bool {
+        let slot = |t_ns: u64| t_ns.checked_div(policy.period_ns);
+        self.last_ns.is_some_and(|last| {
+            last != t_ns && (self.bytes >= policy.bytes || slot(last) != slot(t_ns))
+        })
+    }
+}
+
+/// Chunks are gathered in memory and written whole. They are not compressed: rows of a moving
+/// robot hardly shrink, and a compressor's bytes would depend on its version.
+fn options(version: &str) -> WriteOptions {
+    WriteOptions::new()
+        .library(format!("legwork {version}"))
+        .compression(None)
+        .disable_seeking(true)
+        .chunk_size(None)
+}
+
+fn declare(
+    writer: &mut Writer<NoSeek<Output>>,
+    channel: &Channel,
+    encoding: &schema::Encoding,
+) -> Result<u16, RecordingError> {
+    let fields = serde_json::to_string(&channel.fields).map_err(io::Error::from)?;
+    let metadata = BTreeMap::from([(FIELDS_KEY.to_owned(), fields)]);
+    let schema = writer.add_schema(&encoding.name, PROTOBUF, &encoding.schema)?;
+    Ok(writer.add_channel(schema, &channel.topic, PROTOBUF, &metadata)?)
+}
