@@ -50,22 +50,22 @@ mod tests {
     use super::*;
     use crate::testing::{Bench, block, refusal};
 
-    fn bench(value: serde_json::Value) -> Bench {
+    fn bench(value: &serde_json::Value) -> Bench {
         Bench::new(block::<Constant>(json!({ "value": value })), &[]).expect("a constant")
     }
 
     #[test]
     fn the_output_is_the_value_in_its_shape_column_by_column() {
-        assert_eq!(bench(json!(2.5)).y(0.0, &[]), [2.5]);
-        assert_eq!(bench(json!([1, 2, 3])).y(7.0, &[]), [1.0, 2.0, 3.0]);
-        assert_eq!(bench(json!([[1, 2], [3, 4]])).y(0.0, &[]), [1.0, 3.0, 2.0, 4.0]);
+        assert_eq!(bench(&json!(2.5)).y(0.0, &[]), [2.5]);
+        assert_eq!(bench(&json!([1, 2, 3])).y(7.0, &[]), [1.0, 2.0, 3.0]);
+        assert_eq!(bench(&json!([[1, 2], [3, 4]])).y(0.0, &[]), [1.0, 3.0, 2.0, 4.0]);
     }
 
     #[test]
     fn the_output_has_the_unit_of_the_value() {
-        let constant = bench(json!("50 cm"));
+        let constant = bench(&json!("50 cm"));
         assert_eq!(constant.declaration.outputs[0].unit, PortUnit::Is("m".into()));
-        assert_eq!(bench(json!(1)).declaration.outputs[0].unit, PortUnit::Unspecified);
+        assert_eq!(bench(&json!(1)).declaration.outputs[0].unit, PortUnit::Unspecified);
     }
 
     #[test]

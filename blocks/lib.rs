@@ -1,1 +1,164 @@
 //! The standard block library: one file per block.
+//!
+//! [`register`] is the list of everything in it. A block's doc comment is its manual: it is what
+//! `legwork blocks KIND` prints.
+
+mod clock;
+mod concat;
+mod constant;
+mod discrete_integrator;
+mod fcn;
+mod gain;
+mod integrator;
+mod matrix_multiply;
+mod norm;
+mod product;
+mod ramp;
+mod saturation;
+mod second_order_integrator;
+mod select;
+mod shape;
+mod sine;
+mod step;
+mod sum;
+mod switch;
+mod unit_delay;
+mod zero_order_hold;
+
+pub mod buses;
+mod files;
+
+// Robots.
+mod actuator;
+mod bias_forces;
+mod dot_j_nu;
+mod energy;
+mod floating_base;
+mod forward_dynamics;
+mod forward_kinematics;
+mod jacobian;
+mod joint_pd;
+mod joint_values;
+mod mass_matrix;
+mod robot_dynamics;
+mod robot_kinematics;
+mod robot_mass;
+mod robot_model;
+mod robot_name;
+mod robots;
+mod urdf;
+#[cfg(test)]
+mod robots_testing;
+
+// Contact and solvers.
+mod active_set_qp;
+mod clarabel_qp;
+mod compliant_contact;
+mod contact_metrics;
+mod contact_point;
+mod contact_solver;
+mod contacts;
+mod friction_cone;
+mod gauss_contact;
+mod impact;
+mod projected_gauss_seidel;
+mod qp;
+mod wire_factor;
+#[cfg(test)]
+mod contacts_testing;
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+use legwork_block::Registry;
+
+pub use clock::Clock;
+pub use concat::{Concat, Pieces};
+pub use constant::Constant;
+pub use discrete_integrator::{DiscreteIntegrator, Method};
+pub use fcn::Fcn;
+pub use gain::Gain;
+pub use integrator::Integrator;
+pub use matrix_multiply::{MatrixMultiply, Right};
+pub use norm::Norm;
+pub use product::Product;
+pub use ramp::Ramp;
+pub use saturation::Saturation;
+pub use second_order_integrator::SecondOrderIntegrator;
+pub use select::Select;
+pub use sine::Sine;
+pub use step::Step;
+pub use sum::Sum;
+pub use switch::{Criterion, Switch};
+pub use unit_delay::UnitDelay;
+pub use zero_order_hold::ZeroOrderHold;
+
+// Robots.
+pub use actuator::Actuator;
+pub use bias_forces::BiasForces;
+pub use dot_j_nu::DotJNu;
+pub use energy::Energy;
+pub use floating_base::{FloatingBase, Init, Place};
+pub use forward_dynamics::ForwardDynamics;
+pub use forward_kinematics::ForwardKinematics;
+pub use jacobian::Jacobian;
+pub use joint_pd::JointPd;
+pub use mass_matrix::MassMatrix;
+pub use robot_dynamics::RobotDynamics;
+pub use robot_kinematics::{KinematicsOf, kinematics};
+pub use robot_mass::{Mass, MassOf, mass};
+pub use robot_model::{Keyframe, RobotModel};
+pub use robot_name::RobotName;
+pub use urdf::{BaseKind, Mimic, NamedPose, Urdf};
+
+// Contact and solvers.
+pub use active_set_qp::ActiveSetQp;
+pub use clarabel_qp::ClarabelQp;
+pub use compliant_contact::CompliantContact;
+pub use contact_metrics::ContactMetrics;
+pub use contact_point::ContactPoint;
+pub use gauss_contact::GaussContact;
+pub use impact::Impact;
+pub use projected_gauss_seidel::ProjectedGaussSeidel;
+pub use qp::Qp;
+
+/// Adds the whole library: blocks with an example each, resources, types, built-in files.
+pub fn register(r: &mut Registry) {
+    // Signal blocks: sources.
+    r.block::<Clock>("Clock()");
+    r.block::<Constant>("Constant(value: [1, 2, 3])");
+    r.block::<Ramp>("Ramp(slope: \"0.5 m/s\", start: \"1 s\")");
+    r.block::<Sine>("Sine(amplitude: \"10 deg\", frequency: \"2 Hz\")");
+    r.block::<Step>("Step(time: \"1 s\", before: 0, after: 1)");
+
+    // Signal blocks: arithmetic.
+    r.block::<Fcn>("Fcn(expression: \"sin(u1) + 0.5*u2^2\")");
+    r.block::<Gain>("Gain(gain: 2.0)");
+    r.block::<MatrixMultiply>("MatrixMultiply(transpose: true)");
+    r.block::<Norm>("Norm()");
+    r.block::<Product>("Product(ops: \"*/\")");
+    r.block::<Saturation>("Saturation(lower: \"-10 N*m\", upper: \"10 N*m\")");
+    r.block::<Sum>("Sum(signs: \"+-\")");
+
+    // Signal blocks: routing.
+    r.block::<Concat>("Concat(count: 2)");
+    r.block::<Select>("Select(indices: [0, 2])");
+    r.block::<Switch>("Switch(criterion: Above(0.5))");
+
+    // Signal blocks: memory and integration.
+    r.block::<DiscreteIntegrator>("DiscreteIntegrator(method: Trapezoidal, initial: 0)");
+    r.block::<Integrator>("Integrator(initial: [0, 0, 1])");
+    r.block::<SecondOrderIntegrator>("SecondOrderIntegrator(position: \"1 m\")");
+    r.block::<UnitDelay>("UnitDelay(initial: 0)");
+    r.block::<ZeroOrderHold>("ZeroOrderHold()");
+
+    robots::register_robots(r);
+    contacts::register_contacts(r);
+
+    // Files that diagrams find under `std:` and that `demo` lists.
+    for (path, bytes) in files::FILES {
+        r.file(path, bytes);
+    }
+}

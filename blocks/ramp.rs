@@ -1,9 +1,7 @@
 //! `Ramp`: a line from a time on.
 
 use legwork_block::quantity::{Tensor, Time};
-use legwork_block::{
-    Any, Block, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, Unit,
-};
+use legwork_block::{Any, Block, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, Unit};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -46,7 +44,9 @@ impl Ramp {
         match (self.initial.unit(), from_slope) {
             (Some(initial), Some(slope)) if !initial.agrees(slope) => Err(Invalid::parameter(
                 "slope",
-                format!("expected a unit that gives {initial} over time, found one that gives {slope}"),
+                format!(
+                    "expected a unit that gives {initial} over time, found one that gives {slope}"
+                ),
             )),
             (initial, slope) => Ok(initial.or(slope)),
         }
@@ -107,7 +107,8 @@ mod tests {
 
     #[test]
     fn slopes_may_differ_by_element() {
-        let mut bench = Bench::new(block::<Ramp>(json!({ "slope": [1, -1] })), &[]).expect("a ramp");
+        let mut bench =
+            Bench::new(block::<Ramp>(json!({ "slope": [1, -1] })), &[]).expect("a ramp");
         assert_eq!(bench.y(3.0, &[]), [3.0, -3.0]);
     }
 

@@ -1,9 +1,7 @@
 //! `Step`: a jump at a time.
 
 use legwork_block::quantity::{Tensor, Time};
-use legwork_block::{
-    Any, Block, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes,
-};
+use legwork_block::{Any, Block, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

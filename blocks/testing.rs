@@ -10,7 +10,7 @@ use legwork_block::{
 use serde::de::DeserializeOwned;
 
 /// A diagram without robots and files.
-struct Nothing;
+pub(crate) struct Nothing;
 
 impl Resources for Nothing {
     fn resource(&self, _: &str) -> Option<&Arc<dyn Resource>> {
@@ -118,6 +118,7 @@ fn state_sizes(state: &ContinuousState, solution: &Solution) -> (usize, usize) {
 
 impl Bench {
     /// The block with inputs of the types `given`, in the order it declares them.
+    #[expect(clippy::panic_in_result_fn, reason = "a test that gives wrong inputs is a mistake")]
     pub(crate) fn new<B: Block>(block: B, given: &[Type]) -> Result<Self, Invalid> {
         let (declaration, planned) = erase(block).plan(Ports::new(&Nothing, &Nothing, 0.001))?;
         assert_eq!(declaration.inputs.len(), given.len(), "number of inputs");

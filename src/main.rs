@@ -1,1 +1,7 @@
-fn main(){}
+//! The `legwork` command with the standard library of blocks.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    legwork::command(legwork::blocks::register)
+}

@@ -233,7 +233,7 @@ impl<'a> Inputs<'a> {
     /// The value of an input.
     #[inline]
     pub fn get<S: Signal>(&self, input: In<S>) -> S::Ref<'a> {
-        S::read(Leaves::new(self.arena, self.table.port(input.port as usize)))
+        S::read_port(self.arena, self.table, input.port as usize)
     }
 
     /// The value of an optional input, if it is connected.
@@ -264,9 +264,11 @@ pub struct Outputs<'a> {
 
 impl Outputs<'_> {
     /// The numbers of an output of one leaf, to write.
-    #[inline]
+    #[inline(always)]
     pub fn get<S>(&mut self, output: Out<S>) -> &mut [f64] {
-        self.leaf(output, 0)
+        let slot = self.table.first(output.port as usize);
+        let start = (slot.start - self.start) as usize;
+        &mut self.own[start..start + slot.len as usize]
     }
 
     /// Leaf `leaf` of an output, to write.
@@ -278,9 +280,10 @@ impl Outputs<'_> {
     }
 
     /// Writes an output of one number.
-    #[inline]
+    #[inline(always)]
     pub fn set<S>(&mut self, output: Out<S>, value: f64) {
-        self.leaf(output, 0)[0] = value;
+        let slot = self.table.first(output.port as usize);
+        self.own[(slot.start - self.start) as usize] = value;
     }
 
     /// How many leaves an output has.

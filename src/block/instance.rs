@@ -216,12 +216,7 @@ const OWN_SCRATCH: &str = "a shared computation has neither state nor guards";
 impl<B: Block> Running<B> {
     #[inline]
     fn inputs<'a>(io: &'a InstanceIo, view: View<'a>) -> Inputs<'a> {
-        Inputs {
-            arena: view.arena,
-            table: &io.inputs,
-            shared: view.shared,
-            shared_ids: &io.shared,
-        }
+        Inputs { arena: view.arena, table: &io.inputs, shared: view.shared, shared_ids: &io.shared }
     }
 }
 

@@ -44,9 +44,7 @@ pub use ports::{
     Ask, ContinuousState, Crossing, Declaration, Feeds, Forward, InputDeclaration, Manifold,
     OutputDeclaration, PortNote, PortUnit, Ports, RateRule,
 };
-pub use registry::{
-    BindBlock, BlockKind, LoadResource, Registry, ResourceEntry, ResourceKind,
-};
+pub use registry::{BindBlock, BlockKind, LoadResource, Registry, ResourceEntry, ResourceKind};
 pub use report::Report;
 pub use resource::{Files, Resource, Resources, typed};
 pub use signal::{

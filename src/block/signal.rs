@@ -28,17 +28,21 @@ pub struct PortTable {
     pub starts: Vec<u32>,
     /// All slots, leaf by leaf.
     pub slots: Vec<Slot>,
+    /// First leaf of each port, once more: most ports have one leaf and are read from here.
+    first: Vec<Slot>,
 }
 
 impl PortTable {
     /// An empty table to push ports into.
     pub fn new() -> Self {
-        Self { starts: vec![0], slots: Vec::new() }
+        Self { starts: vec![0], slots: Vec::new(), first: Vec::new() }
     }
 
     /// Appends a port.
     pub fn push(&mut self, slots: impl IntoIterator<Item = Slot>) {
+        let start = self.slots.len();
         self.slots.extend(slots);
+        self.first.push(self.slots.get(start).copied().unwrap_or_default());
         self.starts.push(self.slots.len() as u32);
     }
 
@@ -46,6 +50,12 @@ impl PortTable {
     #[inline]
     pub fn port(&self, port: usize) -> &[Slot] {
         &self.slots[self.starts[port] as usize..self.starts[port + 1] as usize]
+    }
+
+    /// The first leaf of one port; an empty slot if it has none.
+    #[inline(always)]
+    pub fn first(&self, port: usize) -> Slot {
+        self.first[port]
     }
 
     /// How many ports there are.
@@ -105,6 +115,11 @@ pub trait Signal: Clone + 'static {
     fn ty(&self) -> Type;
     /// Reads a value.
     fn read(leaves: Leaves<'_>) -> Self::Ref<'_>;
+    /// Reads the value of a port; signals of one leaf have a shorter way.
+    #[inline(always)]
+    fn read_port<'a>(arena: &'a [f64], table: &'a PortTable, port: usize) -> Self::Ref<'a> {
+        Self::read(Leaves::new(arena, table.port(port)))
+    }
 }
 
 /// One number.
@@ -120,6 +135,10 @@ impl Signal for Real {
     fn read(leaves: Leaves<'_>) -> f64 {
         leaves.arena[leaves.slots[0].start as usize]
     }
+    #[inline(always)]
+    fn read_port<'a>(arena: &'a [f64], table: &'a PortTable, port: usize) -> Self::Ref<'a> {
+        arena[table.first(port).start as usize]
+    }
 }
 
 /// True or false.
@@ -134,6 +153,10 @@ impl Signal for Bool {
     #[inline]
     fn read(leaves: Leaves<'_>) -> bool {
         Real::read(leaves) != 0.0
+    }
+    #[inline(always)]
+    fn read_port<'a>(arena: &'a [f64], table: &'a PortTable, port: usize) -> Self::Ref<'a> {
+        Real::read_port(arena, table, port) != 0.0
     }
 }
 
@@ -172,6 +195,10 @@ impl Signal for Vector {
     fn read(leaves: Leaves<'_>) -> &[f64] {
         leaves.leaf(0)
     }
+    #[inline(always)]
+    fn read_port<'a>(arena: &'a [f64], table: &'a PortTable, port: usize) -> Self::Ref<'a> {
+        &arena[table.first(port).range()]
+    }
 }
 
 /// A matrix, read as its numbers column by column.
@@ -194,6 +221,10 @@ impl Signal for Matrix {
     fn read(leaves: Leaves<'_>) -> &[f64] {
         leaves.leaf(0)
     }
+    #[inline(always)]
+    fn read_port<'a>(arena: &'a [f64], table: &'a PortTable, port: usize) -> Self::Ref<'a> {
+        &arena[table.first(port).range()]
+    }
 }
 
 /// A 3 × 3 rotation, read as nine numbers column by column.
@@ -209,6 +240,10 @@ impl Signal for Rotation {
     fn read(leaves: Leaves<'_>) -> &[f64] {
         leaves.leaf(0)
     }
+    #[inline(always)]
+    fn read_port<'a>(arena: &'a [f64], table: &'a PortTable, port: usize) -> Self::Ref<'a> {
+        &arena[table.first(port).range()]
+    }
 }
 
 /// A rotation (nine numbers, column by column) and a position (three).
@@ -223,6 +258,10 @@ impl Signal for Pose {
     #[inline]
     fn read(leaves: Leaves<'_>) -> &[f64] {
         leaves.leaf(0)
+    }
+    #[inline(always)]
+    fn read_port<'a>(arena: &'a [f64], table: &'a PortTable, port: usize) -> Self::Ref<'a> {
+        &arena[table.first(port).range()]
     }
 }
 

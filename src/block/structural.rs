@@ -105,12 +105,7 @@ impl Pure for ConcatVectors {
         Ok((pieces, y))
     }
 
-    fn output(
-        &self,
-        (pieces, y): &Self::Plan,
-        inp: &Inputs<'_>,
-        out: &mut Outputs<'_>,
-    ) -> Outcome {
+    fn output(&self, (pieces, y): &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
         let y = out.get(*y);
         let mut at = 0;
         for piece in pieces {

@@ -1,8 +1,8 @@
 //! What is recorded and what is checked: paths → places in the arena.
 
 use legwork_block::{
-    Diagnostic, Diagnostics, ExpressionSignal, Place, PortTable, SignalPath,
-    SignalResolver, Slot, Span, Type, Unit, parse_unit,
+    Diagnostic, Diagnostics, ExpressionSignal, Place, PortTable, SignalPath, SignalResolver, Slot,
+    Span, Type, Unit, parse_unit,
 };
 use legwork_program::{Check, LogChannel, Rate, Ratio, SignalRef, TIME_SLOT};
 
@@ -21,7 +21,27 @@ pub(crate) struct Signals<'n> {
     pub(crate) tree: &'n Tree,
 }
 
-/// The channels of `log:`; without one, every output of every block of the diagram itself.
+/// Without `log:` every output of the diagram's own blocks is recorded, so that a first run shows
+/// something; what lies inside masks and copies is not.
+pub(crate) fn all_channels(layout: &Layout) -> Vec<LogChannel> {
+    let mut channels = Vec::new();
+    for node in &layout.nodes {
+        if node.hidden || node.path.contains(['.', '[']) {
+            continue;
+        }
+        for (port, (name, ty)) in node.output_names.iter().zip(&node.output_types).enumerate() {
+            let signal = SignalRef {
+                path: format!("{}.{name}", node.path),
+                ty: ty.clone(),
+                slots: node.io.outputs.port(port).to_vec(),
+            };
+            channels.push(LogChannel { signal, rate: node.rate });
+        }
+    }
+    channels
+}
+
+/// The channels of `log:`.
 pub(crate) fn log_channels(
     network: &TypedNetwork,
     layout: &Layout,
@@ -182,8 +202,8 @@ impl Resolver<'_> {
         let mut ports = Vec::new();
         source.ports(&mut ports);
         for port in ports {
-            let (_, _, output) =
-                find_output(self.signals.network, port).map_err(|diagnostic| at(*diagnostic, span))?;
+            let (_, _, output) = find_output(self.signals.network, port)
+                .map_err(|diagnostic| at(*diagnostic, span))?;
             if let Some(Err(diagnostic)) = select(&output.ty, &port.select, span) {
                 return Err(diagnostic);
             }

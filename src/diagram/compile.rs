@@ -87,11 +87,12 @@ fn stages(
     variants.clone_from(&expanded.variants);
     let Expanded { blocks, assertions, collectors, logs, checks, run, tree, env, .. } = expanded;
 
+    let log_all = logs.is_none();
+    let logs = logs.unwrap_or_default();
     let step = run.step.0.to_f64();
-    let plan_again =
-        |blocks, diagnostics: &mut Diagnostics| {
-            plan(blocks, &robots, loader, step, Arc::clone(&types) as _, diagnostics)
-        };
+    let plan_again = |blocks, diagnostics: &mut Diagnostics| {
+        plan(blocks, &robots, loader, step, Arc::clone(&types) as _, diagnostics)
+    };
     let mut network = with_collectors(blocks, collectors, &plan_again, diagnostics);
     infer(&mut network, &assertions, &logs, diagnostics);
     if diagnostics.has_errors() {
@@ -105,7 +106,11 @@ fn stages(
     let rates = find_rates(&network, &run, &logs, diagnostics);
     let (order, rates) = (order?, rates?);
     let layout = layout::place(&network, &order, &rates, diagnostics)?;
-    let log = checks::log_channels(&network, &layout, &logs, rates.base, diagnostics);
+    let log = if log_all {
+        checks::all_channels(&layout)
+    } else {
+        checks::log_channels(&network, &layout, &logs, rates.base, diagnostics)
+    };
     let view = checks::Signals { network: &network, layout: &layout, tree: &tree };
     let checks = checks::compile(&checks, &view, &env, &rates, diagnostics);
     if diagnostics.has_errors() {
@@ -116,12 +121,7 @@ fn stages(
     let signals = listing::signals(&network, &layout);
     let mut program = Program {
         name: path.file_stem().map_or("diagram".into(), |stem| stem.to_string_lossy().into()),
-        run: RunSettings {
-            stop: run.stop.0,
-            step: run.step.0,
-            solver: run.solver,
-            seed: run.seed,
-        },
+        run: RunSettings { stop: run.stop.0, step: run.step.0, solver: run.solver, seed: run.seed },
         base: rates.base,
         step_ticks: rates.step_ticks,
         stop_tick: rates.stop_tick,
@@ -209,10 +209,7 @@ fn command_line_value(loader: &Loader<'_>, text: &str) -> Node {
     }
 }
 
-fn chosen_variants(
-    options: &Options,
-    loader: &Loader<'_>,
-) -> BTreeMap<String, (String, Span)> {
+fn chosen_variants(options: &Options, loader: &Loader<'_>) -> BTreeMap<String, (String, Span)> {
     options
         .variants
         .iter()

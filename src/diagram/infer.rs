@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use legwork_block::{
-    Declaration, Diagnostic, Diagnostics, Files, Invalid, PlannedBlock, PortUnit, Ports,
-    Resources, Span, Type, Unit, Var, parse_unit,
+    Declaration, Diagnostic, Diagnostics, Files, Invalid, PlannedBlock, PortUnit, Ports, Resources,
+    Span, Type, Unit, Var, parse_unit,
 };
 
 use crate::expand::{Assertion, LogEntry};
@@ -85,7 +85,8 @@ pub(crate) fn plan(
                 asked.push(usize::MAX);
                 continue;
             }
-            let sources: Vec<String> = inputs.iter().map(|(source, _)| source.to_string()).collect();
+            let sources: Vec<String> =
+                inputs.iter().map(|(source, _)| source.to_string()).collect();
             let path = format!("~{}[{}]", ask.key, sources.join(", "));
             let position = *shared.entry(path.clone()).or_insert_with(|| {
                 let plan = Arc::clone(&ask.block).plan(Ports::new(resources, files, step));
@@ -161,8 +162,11 @@ pub(crate) fn invalid_parameter(block: &NetworkBlock, invalid: &Invalid) -> Diag
         .and_then(|name| block.parameter_spans.get(name))
         .copied()
         .unwrap_or(block.span);
-    let mut diagnostic =
-        Diagnostic::error("invalid-parameter", span, format!("{}: {}", block.path, invalid.message));
+    let mut diagnostic = Diagnostic::error(
+        "invalid-parameter",
+        span,
+        format!("{}: {}", block.path, invalid.message),
+    );
     diagnostic.hints.extend(invalid.hints.iter().cloned());
     diagnostic
 }
@@ -177,7 +181,8 @@ fn check_input_names(
         if !names().any(|known| known == name) {
             let message = format!("expected an input of {}, found `{name}`", block.block.kind());
             let list: Vec<_> = names().collect();
-            let diagnostic = Diagnostic::error("unknown-port", *span, message).suggest(name, names());
+            let diagnostic =
+                Diagnostic::error("unknown-port", *span, message).suggest(name, names());
             diagnostics.push(if list.is_empty() {
                 diagnostic.hint("it has no inputs")
             } else {
@@ -196,8 +201,7 @@ fn check_input_names(
         let message =
             format!("{}: input{plural} `{}` not connected", block.path, missing.join("`, `"));
         let example = format!("connect in the block: in: {{ \"{}\": \"block.port\" }}", missing[0]);
-        diagnostics
-            .push(Diagnostic::error("missing-input", block.span, message).hint(example));
+        diagnostics.push(Diagnostic::error("missing-input", block.span, message).hint(example));
     }
 }
 
@@ -273,10 +277,10 @@ pub(crate) fn infer(
     let stuck = !wires.is_empty();
     assert_types(network, &mut solution, assertions, &mut next_var, diagnostics);
     for entry in logs {
-        if let Some(Err(diagnostic)) = wire(network, &mut solution, &entry.source, &mut next_var) {
-            if diagnostic.code != FOLLOW_UP {
-                diagnostics.push(*diagnostic);
-            }
+        if let Some(Err(diagnostic)) = wire(network, &mut solution, &entry.source, &mut next_var)
+            && diagnostic.code != FOLLOW_UP
+        {
+            diagnostics.push(*diagnostic);
         }
     }
     for (_, _, source, span) in &wires {
@@ -405,13 +409,13 @@ fn join(
     let expected = unit_term(&input.unit);
     if let Err((expected, found)) = solution.units(expected, found.unit) {
         let message = format!("`{port}` expected the unit {expected}, found {found}");
-        diagnostics.push(Diagnostic::error("wrong-unit", span, message));
+        diagnostics.push(Diagnostic::error("unit-mismatch", span, message));
     }
-    if let (Some(expected), Some(found)) = (&input.frame, &found.frame) {
-        if expected != found {
-            let message = format!("`{port}` expected the frame `{expected}`, found `{found}`");
-            diagnostics.push(Diagnostic::error("wrong-frame", span, message));
-        }
+    if let (Some(expected), Some(found)) = (&input.frame, &found.frame)
+        && expected != found
+    {
+        let message = format!("`{port}` expected the frame `{expected}`, found `{found}`");
+        diagnostics.push(Diagnostic::error("wrong-frame", span, message));
     }
 }
 
@@ -509,11 +513,10 @@ fn wire(
                         ),
                     ))));
                 }
-                let expected =
-                    field.unit.as_deref().map_or(UnitTerm::Unspecified, known_unit);
+                let expected = field.unit.as_deref().map_or(UnitTerm::Unspecified, known_unit);
                 if let Err((expected, found)) = solution.units(expected, found.unit) {
                     return Some(Err(Box::new(Diagnostic::error(
-                        "wrong-unit",
+                        "unit-mismatch",
                         source.span(),
                         format!(
                             "field `{}` of {bus_type} expected the unit {expected}, found {found}",

@@ -104,14 +104,13 @@ fn write_expanded(program: &Program, out: &mut String) -> std::fmt::Result {
             }
         }
         for (name, ty) in node.output_names.iter().zip(&node.output_types) {
-            writeln!(out, "    {name}: {}", ty)?;
+            writeln!(out, "    {name}: {ty}")?;
         }
     }
     writeln!(out, "\norder:")?;
     for (i, step) in program.schedule.iter().enumerate() {
         let node = &program.nodes[step.node as usize];
-        let several =
-            program.schedule.iter().filter(|other| other.node == step.node).count() > 1;
+        let several = program.schedule.iter().filter(|other| other.node == step.node).count() > 1;
         let group = if several { format!(" (group {})", step.group) } else { String::new() };
         writeln!(out, "{:>4}  {}{group}", i + 1, node.path)?;
     }

@@ -63,7 +63,8 @@ impl<'a> Loader<'a> {
                 Some(bytes) => Ok((name.to_owned(), bytes.to_vec())),
                 None => {
                     let near = legwork_block::nearest(built_in, self.registry.files());
-                    let near = near.map_or(String::new(), |near| format!("; did you mean `std:{near}`?"));
+                    let near =
+                        near.map_or(String::new(), |near| format!("; did you mean `std:{near}`?"));
                     Err(format!("no file `{name}` is built in{near}"))
                 }
             };

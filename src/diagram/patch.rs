@@ -210,12 +210,8 @@ fn unknown_start(document: &Node, name: &str, span: Span) -> Diagnostic {
     };
     let blocks = keys("blocks");
     let params = keys("params");
-    let known = blocks
-        .iter()
-        .chain(&params)
-        .map(String::as_str)
-        .chain(SECTIONS)
-        .collect::<Vec<_>>();
+    let known =
+        blocks.iter().chain(&params).map(String::as_str).chain(SECTIONS).collect::<Vec<_>>();
     let message = format!("expected a block, a parameter or a section, found `{name}`");
     Diagnostic::error("unknown-block", span, message).suggest(name, known)
 }
@@ -231,10 +227,8 @@ fn add_field(node: &mut Node, name: &str, span: Span) {
             named.arguments = Arguments::Fields(vec![field]);
         }
         NodeKind::Unit => {
-            node.kind = NodeKind::Named(Named {
-                name: None,
-                arguments: Arguments::Fields(vec![field]),
-            });
+            node.kind =
+                NodeKind::Named(Named { name: None, arguments: Arguments::Fields(vec![field]) });
         }
         _ => {}
     }

@@ -35,18 +35,18 @@ pub(crate) fn find(
     diagnostics: &mut Diagnostics,
 ) -> Option<Rates> {
     let stated = stated_multiples(network, run, log_periods, diagnostics);
-    let found = propagate(network, diagnostics)?;
+    let found = propagate(network, diagnostics);
     crossings(network, &found, diagnostics);
+    let found = found.into_iter().collect::<Option<Vec<Found>>>()?;
     let (base, step_ticks, stop_tick) = stated?;
     let rates = found
         .into_iter()
         .map(|found| match found {
             Found::Constant => Some(Rate::Constant),
             Found::Continuous => Some(Rate::Continuous),
-            Found::Periodic(period, offset) => Some(Rate::Periodic {
-                period: ticks(period, base)?,
-                offset: ticks(offset, base)?,
-            }),
+            Found::Periodic(period, offset) => {
+                Some(Rate::Periodic { period: ticks(period, base)?, offset: ticks(offset, base)? })
+            }
         })
         .collect::<Option<Vec<_>>>()?;
     Some(Rates { base, step_ticks, stop_tick, rates })
@@ -109,7 +109,7 @@ fn nearest_multiples(time: Ratio, step: Ratio) -> String {
 }
 
 /// Rates go forward from sources, stated periods and continuous state (semantics 2.3).
-fn propagate(network: &TypedNetwork, diagnostics: &mut Diagnostics) -> Option<Vec<Found>> {
+fn propagate(network: &TypedNetwork, diagnostics: &mut Diagnostics) -> Vec<Option<Found>> {
     let n = network.blocks.len();
     let sources: Vec<Vec<usize>> = (0..n).map(|b| sources_of(network, b)).collect();
     let mut found: Vec<Option<Found>> = vec![None; n];
@@ -166,7 +166,10 @@ fn propagate(network: &TypedNetwork, diagnostics: &mut Diagnostics) -> Option<Ve
         .filter(|&b| found[b].is_none() && !failed[b])
         .map(|b| network.blocks[b].network.path.as_str())
         .collect();
-    if let Some(first) = (0..n).find(|&b| found[b].is_none() && !failed[b]) {
+    // On an algebraic loop the missing rate only follows.
+    let looped = diagnostics.iter().any(|diagnostic| diagnostic.code == "algebraic-loop");
+    let first = (0..n).find(|&b| found[b].is_none() && !failed[b]);
+    if let (Some(first), false) = (first, looped) {
         diagnostics.push(
             Diagnostic::error(
                 "unknown-rate",
@@ -176,7 +179,7 @@ fn propagate(network: &TypedNetwork, diagnostics: &mut Diagnostics) -> Option<Ve
             .hint("state a period in one of them: every: \"1 ms\""),
         );
     }
-    found.into_iter().collect()
+    found
 }
 
 enum Inherit {
@@ -264,15 +267,15 @@ fn sources_of(network: &TypedNetwork, b: usize) -> Vec<usize> {
 }
 
 /// Semantics 2.4: between two periods one must divide the other, with offsets that agree.
-fn crossings(network: &TypedNetwork, found: &[Found], diagnostics: &mut Diagnostics) {
+fn crossings(network: &TypedNetwork, found: &[Option<Found>], diagnostics: &mut Diagnostics) {
     for (b, block) in network.blocks.iter().enumerate() {
-        let Found::Periodic(period, offset) = found[b] else { continue };
+        let Some(Found::Periodic(period, offset)) = found[b] else { continue };
         for (name, (source, span)) in &block.network.inputs {
             let mut ports = Vec::new();
             source.ports(&mut ports);
             for port in ports {
                 let Some(&s) = network.index.get(&port.block) else { continue };
-                let Found::Periodic(from, from_offset) = found[s] else { continue };
+                let Some(Found::Periodic(from, from_offset)) = found[s] else { continue };
                 if fits((period, offset), (from, from_offset)) {
                     continue;
                 }
@@ -290,8 +293,9 @@ fn crossings(network: &TypedNetwork, found: &[Found], diagnostics: &mut Diagnost
                 if let Some(proposal) = proposal {
                     diagnostic = diagnostic.hint(proposal);
                 }
-                diagnostics
-                    .push(diagnostic.hint("or put a RateTransition(hold | linear | newest) between"));
+                diagnostics.push(
+                    diagnostic.hint("or put a RateTransition(hold | linear | newest) between"),
+                );
             }
         }
     }

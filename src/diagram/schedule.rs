@@ -186,7 +186,13 @@ fn describe_cycle(
         if hop.input.is_empty() {
             chain.push_str(&format!("{} ► ", path(node)));
         } else {
-            chain.push_str(&format!("{}.{} ► {}.{} ► ", path(node), hop.output, path(next), hop.input));
+            chain.push_str(&format!(
+                "{}.{} ► {}.{} ► ",
+                path(node),
+                hop.output,
+                path(next),
+                hop.input
+            ));
         }
     }
     let first = path(cycle[0]);

@@ -25,13 +25,8 @@ pub(crate) fn select(
     steps: &[Select],
     span: Span,
 ) -> Option<Result<Selected, Diagnostic>> {
-    let mut at = Selected {
-        ty: ty.clone(),
-        unit: None,
-        frame: None,
-        first_leaf: Some(0),
-        part: None,
-    };
+    let mut at =
+        Selected { ty: ty.clone(), unit: None, frame: None, first_leaf: Some(0), part: None };
     let mut rest = steps;
     while let Some(step) = rest.first() {
         if matches!(at.ty, Type::Var(_)) {
@@ -112,9 +107,9 @@ fn field(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
         let dotted = names[..used].join(".");
         let Some(view) = bus.views.iter().find(|view| view.name == dotted) else { continue };
         let len = view.len.known()?;
-        at.first_leaf = bus.fields[..view.field].iter().try_fold(at.first_leaf?, |n, field| {
-            field.ty.leaves().map(|leaves| n + leaves.len())
-        });
+        at.first_leaf = bus.fields[..view.field]
+            .iter()
+            .try_fold(at.first_leaf?, |n, field| field.ty.leaves().map(|leaves| n + leaves.len()));
         at.ty = Type::vector(len);
         at.part = Some((view.start, len));
         at.unit.clone_from(&view.unit);

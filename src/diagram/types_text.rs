@@ -36,8 +36,7 @@ impl NamedTypes for TypeTable {
     }
 }
 
-const BASIC: [&str; 8] =
-    ["Real", "Bool", "Int", "Vector", "Matrix", "Rotation", "Pose", "Array"];
+const BASIC: [&str; 8] = ["Real", "Bool", "Int", "Vector", "Matrix", "Rotation", "Pose", "Array"];
 
 impl TypeTable {
     /// Parses a type; unwritten dimensions and arguments become variables from `next_var` on.
@@ -163,7 +162,9 @@ fn dimension(
     let span = place.part(offset, offset + arg.len());
     let value = Expression::parse_from(&text[..offset + arg.len()], offset, place)?.eval(scope)?;
     match value {
-        Value::Real { value, unit: None } if value >= 0.0 && value.fract() == 0.0 && value < 1e9 => {
+        Value::Real { value, unit: None }
+            if value >= 0.0 && value.fract() == 0.0 && value < 1e9 =>
+        {
             Ok(legwork_block::Dim::fixed(value as usize))
         }
         other => Err(Diagnostic::error(

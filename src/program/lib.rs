@@ -42,7 +42,7 @@ impl Rate {
         match self {
             Self::Constant => k == 0,
             Self::Continuous => true,
-            Self::Periodic { period, offset } => k >= offset && (k - offset) % period == 0,
+            Self::Periodic { period, offset } => k >= offset && (k - offset).is_multiple_of(period),
         }
     }
 }

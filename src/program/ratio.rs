@@ -38,11 +38,7 @@ impl Ratio {
         let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
         let power = exponent - fraction.len() as i32;
         let scale = 10i128.checked_pow(power.unsigned_abs())?;
-        if power >= 0 {
-            Self::new(digits.checked_mul(scale)?, 1)
-        } else {
-            Self::new(digits, scale)
-        }
+        if power >= 0 { Self::new(digits.checked_mul(scale)?, 1) } else { Self::new(digits, scale) }
     }
 
     /// The nearest double.

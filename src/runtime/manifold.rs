@@ -50,7 +50,10 @@ fn turn(q: [f64; 4], delta: [f64; 3]) -> [f64; 4] {
     let angle = angle2.sqrt();
     // sin(θ/2)/θ by its series near zero, where the quotient loses digits.
     let (scale, w) = if angle < 1e-4 {
-        (0.5 - angle2 / 48.0 + angle2 * angle2 / 3840.0, 1.0 - angle2 / 8.0 + angle2 * angle2 / 384.0)
+        (
+            0.5 - angle2 / 48.0 + angle2 * angle2 / 3840.0,
+            1.0 - angle2 / 8.0 + angle2 * angle2 / 384.0,
+        )
     } else {
         let (sin, cos) = libm::sincos(0.5 * angle);
         (sin / angle, cos)

@@ -82,6 +82,8 @@ pub struct Simulation {
     next_x: Vec<f64>,
     rates: Vec<f64>,
     tick: u64,
+    /// Time of the present major step [s].
+    now: f64,
     microstep: u32,
     cursor: Cursor,
     classes: Vec<Rate>,
@@ -137,8 +139,7 @@ impl Simulation {
                 derivatives.push(Role { own: placed.rate, ..role });
             }
             if !node.guards.is_empty() {
-                let own =
-                    Slot { start: crossings.len() as u32, len: node.guards.len() as u32 };
+                let own = Slot { start: crossings.len() as u32, len: node.guards.len() as u32 };
                 crossings.extend_from_slice(&node.guards);
                 guards.push(Role { own, ..role });
             }
@@ -182,6 +183,7 @@ impl Simulation {
             next_x: x.clone(),
             x,
             tick: 0,
+            now: 0.0,
             microstep: 0,
             cursor: Cursor::Output(0),
             due: vec![false; classes.len()],
@@ -206,7 +208,12 @@ impl Simulation {
 
     /// Time of the present major step [s].
     pub fn time(&self) -> f64 {
-        self.program.base.at(self.tick)
+        self.now
+    }
+
+    fn set_tick(&mut self, tick: u64) {
+        self.tick = tick;
+        self.now = self.program.base.at(tick);
     }
 
     /// Tick of the present major step.
@@ -371,7 +378,7 @@ impl Simulation {
             }
             Cursor::Integrate => {
                 self.integrate()?;
-                self.tick += self.program.step_ticks;
+                self.set_tick(self.tick + self.program.step_ticks);
                 self.microstep = 0;
                 self.cursor = Cursor::Output(0);
             }
@@ -394,11 +401,7 @@ impl Simulation {
 
     #[inline]
     fn clock(&self, rate: u16, minor: bool, offset: f64) -> Time {
-        Time {
-            t: self.program.base.at(self.tick) + offset,
-            step: self.steps[rate as usize],
-            minor,
-        }
+        Time { t: self.now + offset, step: self.steps[rate as usize], minor }
     }
 
     #[inline]
@@ -461,10 +464,10 @@ impl Simulation {
                 *lane += v * 0.0;
             }
         }
-        if (lanes.iter().sum::<f64>() + rest).is_nan() {
-            if let Some(fault) = self.find_not_finite(&self.tasks) {
-                return Err(fault);
-            }
+        if (lanes.iter().sum::<f64>() + rest).is_nan()
+            && let Some(fault) = self.find_not_finite(&self.tasks)
+        {
+            return Err(fault);
         }
         Ok(())
     }
@@ -669,7 +672,7 @@ impl Simulation {
                 span: Span::default(),
             });
         }
-        self.tick = snapshot.tick;
+        self.set_tick(snapshot.tick);
         self.microstep = snapshot.microstep;
         self.cursor = snapshot.cursor;
         self.x.copy_from_slice(&snapshot.x);

@@ -31,7 +31,7 @@ impl Expander<'_> {
         env: &Env,
     ) -> Item {
         self.known_fields(node, &["ports", "blocks", "out", "in", "doc"]);
-        self.expand_inside(frame, path, node, node, env, env)
+        self.expand_inside(frame, path, node, node, env)
     }
 
     /// `Mask(file: "…", parameter: …, hole: …, in: …)`.
@@ -44,7 +44,9 @@ impl Expander<'_> {
     ) -> Item {
         let Some(file) = node.field("file").cloned() else {
             let diagnostic = match node.kind_name() {
-                Some(name) => Diagnostic::error("missing-field", name.span, "the mask's `file` is missing"),
+                Some(name) => {
+                    Diagnostic::error("missing-field", name.span, "the mask's `file` is missing")
+                }
                 None => wrong_type(node, "a mask"),
             };
             self.report(diagnostic.hint("write Mask(file: \"std:masks/gauss_contact.ron\", …)"));
@@ -66,7 +68,7 @@ impl Expander<'_> {
         let Some(mask) = self.mask_file(&name, &file) else { return Item::Broken };
         let Some(inner) = self.mask_env(node, &mask, env) else { return Item::Broken };
         self.mask_stack.push(name);
-        let item = self.expand_inside(frame, path, node, &mask, env, &inner);
+        let item = self.expand_inside(frame, path, node, &mask, &inner);
         self.mask_stack.pop();
         item
     }
@@ -121,11 +123,7 @@ impl Expander<'_> {
         let mut values: IndexMap<String, Value> = IndexMap::new();
         for (key, declaration) in params {
             let Some(name) = key.text() else { continue };
-            let inner = Env {
-                names: Rc::new(values.clone()),
-                holes: Rc::default(),
-                root: false,
-            };
+            let inner = Env { names: Rc::new(values.clone()), holes: Rc::default(), root: false };
             let given = instance.field(name);
             let value = match given.or_else(|| declaration.field("default")) {
                 Some(node) => {
@@ -298,7 +296,6 @@ impl Expander<'_> {
         path: &str,
         instance: &Node,
         definition: &Node,
-        env: &Env,
         inner: &Env,
     ) -> Item {
         let sources = self.input_nodes(instance.field("in"));
@@ -334,8 +331,8 @@ impl Expander<'_> {
                 ),
             }
         }
-        let _ = env;
-        let outer = OuterInputs { frame, sources };
+        let declared = interface.inputs.keys().cloned().collect();
+        let outer = OuterInputs { frame, sources, declared };
         let inside = self.new_frame(format!("{path}."), None, Some(outer));
         match definition.field("blocks") {
             Some(blocks) => self.expand_blocks(inside, blocks, inner),
@@ -502,7 +499,8 @@ impl Expander<'_> {
             let inner = env.with(lists.iter().map(|(name, list)| (name.clone(), list[i].clone())));
             let inside = self.new_frame(format!("{path}[{key}]."), Some(frame), None);
             if copies.insert(key.clone(), inside).is_some() {
-                let message = format!("the copies of a ForEach need different keys, found `{key}` twice");
+                let message =
+                    format!("the copies of a ForEach need different keys, found `{key}` twice");
                 self.report(Diagnostic::error("duplicate-key", over.span, message));
                 return Item::Broken;
             }
@@ -618,7 +616,15 @@ impl Expander<'_> {
             match sources.get(input) {
                 Some((source, span)) => {
                     let what = format!("input `{input}` of `{name}`");
-                    self.assert_type(source, frame, ty, &interface_env, *span, what, "variant-interface");
+                    self.assert_type(
+                        source,
+                        frame,
+                        ty,
+                        &interface_env,
+                        *span,
+                        what,
+                        "variant-interface",
+                    );
                 }
                 None => self.report(
                     Diagnostic::error(
@@ -654,15 +660,15 @@ impl Expander<'_> {
         if let Some(hole) = env.holes.get(name) {
             return Some(hole.clone());
         }
-        if env.root {
-            if let Some(variant) = self.variants.get(name) {
-                return Some(Hole {
-                    choice: variant.choice.clone(),
-                    env: env.clone(),
-                    interface: variant.ports.clone(),
-                    interface_names: Rc::clone(&env.names),
-                });
-            }
+        if env.root
+            && let Some(variant) = self.variants.get(name)
+        {
+            return Some(Hole {
+                choice: variant.choice.clone(),
+                env: env.clone(),
+                interface: variant.ports.clone(),
+                interface_names: Rc::clone(&env.names),
+            });
         }
         let known: Vec<String> = if env.root {
             self.variants.keys().cloned().collect()
@@ -703,7 +709,8 @@ impl Expander<'_> {
             if name == "of" || name == "doc" {
                 continue;
             }
-            let value = if name == "in" { field.value.clone() } else { literal(&field.value, env)? };
+            let value =
+                if name == "in" { field.value.clone() } else { literal(&field.value, env)? };
             fields.retain(|known| known.name.text != name);
             fields.push(NodeField { name: field.name.clone(), value });
         }

@@ -17,12 +17,12 @@ use legwork_block::{
 use legwork_program::Ratio;
 
 use crate::loader::Loader;
-use crate::network::{Every, NetworkBlock, Source};
+use crate::network::{Every, NetworkBlock, PortPath, Source};
 use crate::types_text::TypeTable;
 pub(crate) use resolve::BROKEN;
 pub(crate) use sections::{Run, SECTIONS};
-use tree::{Frame, FrameId, Item};
 pub(crate) use tree::{Env, Tree};
+use tree::{Frame, FrameId, Item};
 
 /// Fields that the engine takes from every block.
 const RESERVED: [&str; 3] = ["every", "in", "doc"];
@@ -35,7 +35,8 @@ pub(crate) struct Expanded {
     pub(crate) blocks: Vec<NetworkBlock>,
     pub(crate) assertions: Vec<Assertion>,
     pub(crate) collectors: Vec<Collector>,
-    pub(crate) logs: Vec<LogEntry>,
+    /// `None` without a `log:` section.
+    pub(crate) logs: Option<Vec<LogEntry>>,
     pub(crate) checks: Vec<CheckEntry>,
     pub(crate) run: Run,
     pub(crate) variants: Vec<(String, Vec<String>)>,
@@ -148,10 +149,7 @@ impl<'a> Expander<'a> {
         diagnostics: &'a mut Diagnostics,
     ) -> Self {
         Self {
-            types: TypeTable {
-                named: registry.types().copied().collect(),
-                buses: BTreeMap::new(),
-            },
+            types: TypeTable { named: registry.types().copied().collect(), buses: BTreeMap::new() },
             registry,
             loader,
             diagnostics,
@@ -170,10 +168,8 @@ impl<'a> Expander<'a> {
 
     fn report(&mut self, diagnostic: Diagnostic) {
         // What only follows from a parameter that is wrong itself is not reported again.
-        let follows = self
-            .failed_names
-            .iter()
-            .any(|name| diagnostic.message.contains(&format!("`{name}`")));
+        let follows =
+            self.failed_names.iter().any(|name| diagnostic.message.contains(&format!("`{name}`")));
         let follows = diagnostic.code == BROKEN || (diagnostic.code == "unknown-name" && follows);
         if !follows {
             self.diagnostics.push(diagnostic);
@@ -239,8 +235,8 @@ impl<'a> Expander<'a> {
         let Some(entry) = self.registry.find_block(&kind.text).cloned() else {
             let known = self.registry.blocks().map(|entry| entry.kind).chain(COMPOSITES);
             let message = format!("expected a kind of block, found `{}`", kind.text);
-            let mut diagnostic =
-                Diagnostic::error("unknown-block-kind", kind.span, message).suggest(&kind.text, known);
+            let mut diagnostic = Diagnostic::error("unknown-block-kind", kind.span, message)
+                .suggest(&kind.text, known);
             if diagnostic.hints.is_empty() {
                 diagnostic = diagnostic.hint("`legwork blocks` lists all kinds");
             }
@@ -266,11 +262,11 @@ impl<'a> Expander<'a> {
             self.report(diagnostic);
         }
         let Some(block) = block else { return Item::Broken };
-        let parameter_spans = node
-            .fields()
-            .iter()
-            .map(|field| (field.name.text.clone(), field.value.span))
-            .collect();
+        if every.is_none() && node.field("every").is_some() {
+            return Item::Broken;
+        }
+        let parameter_spans =
+            node.fields().iter().map(|field| (field.name.text.clone(), field.value.span)).collect();
         self.pending.push(Pending {
             block: NetworkBlock {
                 path: path.to_owned(),
@@ -306,10 +302,7 @@ impl<'a> Expander<'a> {
             }
             NodeKind::Named(Named { name: None, arguments: Arguments::Fields(fields) }) => {
                 for field in fields {
-                    inputs.insert(
-                        field.name.text.clone(),
-                        (field.value.clone(), field.value.span),
-                    );
+                    inputs.insert(field.name.text.clone(), (field.value.clone(), field.value.span));
                 }
             }
             _ => self.report(wrong_type(node, "inputs such as { \"u\": \"block.port\" }")),
@@ -360,12 +353,13 @@ impl<'a> Expander<'a> {
                 }
                 Some(unit) => {
                     let message = format!("expected a time in s, found the unit {unit}");
-                    self.report(Diagnostic::error("wrong-unit", node.span, message));
+                    self.report(Diagnostic::error("unit-mismatch", node.span, message));
                     return None;
                 }
             },
             other => {
-                let message = format!("expected a time such as \"1 ms\", found {}", other.describe());
+                let message =
+                    format!("expected a time such as \"1 ms\", found {}", other.describe());
                 self.report(Diagnostic::error("wrong-type", node.span, message));
                 return None;
             }
@@ -401,7 +395,12 @@ impl<'a> Expander<'a> {
                     Err(diagnostic) => {
                         self.report(*diagnostic);
                         // Named, so that it is not said to be missing too.
-                        let nowhere = Source::Array { items: Vec::new(), span };
+                        let nowhere = Source::Port(PortPath {
+                            block: String::new(),
+                            port: String::new(),
+                            select: Vec::new(),
+                            span,
+                        });
                         block.inputs.insert(name, (nowhere, span));
                     }
                 }
@@ -452,9 +451,9 @@ pub(crate) fn evaluate(node: &Node, scope: &dyn Scope) -> Result<Value, Box<Diag
                 Err(_) => Ok(Value::Text(text.value.clone())),
             },
         },
-        NodeKind::List(items) => {
-            Ok(Value::List(items.iter().map(|item| evaluate(item, scope)).collect::<Result<_, _>>()?))
-        }
+        NodeKind::List(items) => Ok(Value::List(
+            items.iter().map(|item| evaluate(item, scope)).collect::<Result<_, _>>()?,
+        )),
         NodeKind::Unit => Ok(Value::List(Vec::new())),
         NodeKind::Map(entries) => {
             let mut record = Vec::new();

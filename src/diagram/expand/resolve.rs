@@ -79,7 +79,7 @@ impl Tree {
         while let Some(id) = at {
             names.extend(self.frames[id].items.keys().map(String::as_str));
             if let Some(outer) = &self.frames[id].inputs {
-                inputs.extend(outer.sources.keys().map(String::as_str));
+                inputs.extend(outer.declared.iter().map(String::as_str));
             }
             at = self.frames[id].parent;
         }
@@ -101,7 +101,7 @@ impl Tree {
     fn outer_source(
         &self,
         frame: FrameId,
-        name: &str,
+        name: &String,
         path: &SignalText,
         deep: bool,
         depth: usize,
@@ -110,7 +110,11 @@ impl Tree {
         while let Some(id) = at {
             if let Some(outer) = &self.frames[id].inputs {
                 let Some((node, _)) = outer.sources.get(name) else {
-                    let names: Vec<&str> = outer.sources.keys().map(String::as_str).collect();
+                    // Declared, but not connected: that is reported where it is not connected.
+                    if outer.declared.contains(name) {
+                        return Err(Box::new(Diagnostic::error(BROKEN, path.span, "")));
+                    }
+                    let names: Vec<&str> = outer.declared.iter().map(String::as_str).collect();
                     return Err(Box::new(
                         Diagnostic::error(
                             "unknown-port",
@@ -185,10 +189,8 @@ impl Tree {
                     let source = self.source_at(*inside, node, deep, depth + 1)?;
                     return select_further(source, &rest[1..], path);
                 }
-                if deep {
-                    if let Some(item) = self.frames[*inside].items.get(out) {
-                        return self.item_source(item, out, &rest[1..], path, deep, depth + 1);
-                    }
+                if deep && let Some(item) = self.frames[*inside].items.get(out) {
+                    return self.item_source(item, out, &rest[1..], path, deep, depth + 1);
                 }
                 let names: Vec<&str> = outs.keys().map(String::as_str).collect();
                 Err(Box::new(
@@ -214,11 +216,11 @@ impl Tree {
                     }
                     Some(Collected::Array(node)) => {
                         // One index picks one copy; no array need be made.
-                        if let [PathStep::Index(i), more @ ..] = more {
-                            if let Some((_, &frame)) = copies.get_index(*i) {
-                                let source = self.source_at(frame, node, deep, depth + 1)?;
-                                return select_further(source, more, path);
-                            }
+                        if let [PathStep::Index(i), more @ ..] = more
+                            && let Some((_, &frame)) = copies.get_index(*i)
+                        {
+                            let source = self.source_at(frame, node, deep, depth + 1)?;
+                            return select_further(source, more, path);
                         }
                         let items = copies
                             .values()

@@ -13,14 +13,11 @@ use legwork_block::{
 use legwork_program::{CheckKind, Ratio, Solver};
 
 use super::tree::Env;
-use super::{
-    CheckEntry, Expanded, Expander, LogEntry, evaluate, wrong_type,
-};
+use super::{CheckEntry, Expanded, Expander, LogEntry, evaluate, wrong_type};
 
 /// Names of sections, which blocks may not have.
-pub(crate) const SECTIONS: [&str; 10] = [
-    "format", "doc", "run", "params", "robots", "buses", "variants", "blocks", "log", "checks",
-];
+pub(crate) const SECTIONS: [&str; 10] =
+    ["format", "doc", "run", "params", "robots", "buses", "variants", "blocks", "log", "checks"];
 
 /// The version of the file format that this front end reads.
 const FORMAT: f64 = 1.0;
@@ -67,7 +64,7 @@ impl Expander<'_> {
             ),
         }
         let (blocks, assertions, collectors) = self.resolve();
-        let logs = self.log(document.field("log"), root, &env);
+        let logs = document.field("log").map(|log| self.log(log, root, &env));
         let checks = self.checks(document.field("checks"), &env);
         let tree = std::mem::take(&mut self.tree);
         let variants = self
@@ -75,7 +72,17 @@ impl Expander<'_> {
             .iter()
             .map(|(name, entry)| (name.clone(), entry.choices.clone()))
             .collect();
-        Some(Expanded { blocks, assertions, collectors, logs, checks, run: run?, variants, tree, env })
+        Some(Expanded {
+            blocks,
+            assertions,
+            collectors,
+            logs,
+            checks,
+            run: run?,
+            variants,
+            tree,
+            env,
+        })
     }
 
     /// `format: 1`.
@@ -214,9 +221,8 @@ impl Expander<'_> {
             let mut next_var = 0;
             match self.types.parse(&text.value, &text.place, env, &self.robots, &mut next_var) {
                 Ok(ty) if next_var == 0 || !matches!(ty, Type::Vector(_) | Type::Matrix(..)) => {
-                    let note = |name: &str| {
-                        node.field(name).and_then(Node::text).map(str::to_owned)
-                    };
+                    let note =
+                        |name: &str| node.field(name).and_then(Node::text).map(str::to_owned);
                     found.push(legwork_block::BusField {
                         name: field.to_owned(),
                         ty,
@@ -247,10 +253,10 @@ impl Expander<'_> {
     /// `variants: { "qp": Variant(ports: …, default: "a", choices: {…}) }`, and what was chosen.
     fn read_variants(&mut self, node: Option<&Node>) {
         let entries = node.and_then(Node::map).unwrap_or(&[]);
-        if let (Some(node), true) = (node, entries.is_empty()) {
-            if node.map().is_none() {
-                self.report(wrong_type(node, "a map of variants"));
-            }
+        if let (Some(node), true) = (node, entries.is_empty())
+            && node.map().is_none()
+        {
+            self.report(wrong_type(node, "a map of variants"));
         }
         for (key, node) in entries {
             let Some(name) = key.text() else { continue };
@@ -261,20 +267,16 @@ impl Expander<'_> {
             let chosen = match self.chosen.get(name) {
                 Some((choice, span)) => Some((choice.clone(), *span)),
                 None => match node.field("default") {
-                    Some(default) => {
-                        default.text().map(|text| (text.to_owned(), default.span))
-                    }
+                    Some(default) => default.text().map(|text| (text.to_owned(), default.span)),
                     None => None,
                 },
             };
             let Some((choice, span)) = chosen else {
-                self.report(
-                    Diagnostic::error(
-                        "missing-field",
-                        node.span,
-                        format!("variant `{name}` needs `default` as text, and `choices`"),
-                    ),
-                );
+                self.report(Diagnostic::error(
+                    "missing-field",
+                    node.span,
+                    format!("variant `{name}` needs `default` as text, and `choices`"),
+                ));
                 continue;
             };
             let Some((_, choice_node)) = choices.iter().find(|(k, _)| k.text() == Some(&choice))
@@ -392,9 +394,8 @@ impl Expander<'_> {
     }
 
     /// `log: ["body.state", Every("10 ms", "contact.f")]`.
-    fn log(&mut self, node: Option<&Node>, root: usize, env: &Env) -> Vec<LogEntry> {
+    fn log(&mut self, node: &Node, root: usize, env: &Env) -> Vec<LogEntry> {
         let mut logs: Vec<LogEntry> = Vec::new();
-        let Some(node) = node else { return logs };
         let Some(items) = node.list() else {
             self.report(wrong_type(node, "a list of paths"));
             return logs;
@@ -465,13 +466,11 @@ impl Expander<'_> {
             };
             let that_span = check.field("that").map_or(check.span, |that| that.span);
             if !text.value.starts_with('=') {
-                self.report(
-                    Diagnostic::error(
-                        "wrong-type",
-                        that_span,
-                        "expected an expression that begins with `=`",
-                    ),
-                );
+                self.report(Diagnostic::error(
+                    "wrong-type",
+                    that_span,
+                    "expected an expression that begins with `=`",
+                ));
                 continue;
             }
             let mut bound = |field: &str, default: f64| match check.field(field) {
@@ -568,7 +567,14 @@ impl LazyNames<'_, '_> {
         match evaluate(value_node, self) {
             Ok(value) => Some(value),
             Err(diagnostic) => {
-                self.found.borrow_mut().push(*diagnostic);
+                // A name that is there but has no value is reported where it stands.
+                let follows = diagnostic.code == "unknown-name"
+                    && self.entries.keys().any(|name| {
+                        diagnostic.message.ends_with(&format!("`{name}`"))
+                    });
+                if !follows {
+                    self.found.borrow_mut().push(*diagnostic);
+                }
                 None
             }
         }
@@ -606,7 +612,11 @@ impl LazyNames<'_, '_> {
                     .and_then(|parameter| node.field(parameter))
                     .or_else(|| node.field("path"))
                     .map_or(node.span, |field| field.span);
-                let code = if invalid.message.contains("no file") { "missing-file" } else { "invalid-robot" };
+                let code = if invalid.message.contains("no file") {
+                    "missing-file"
+                } else {
+                    "invalid-robot"
+                };
                 let mut diagnostic = Diagnostic::error(code, at, invalid.message);
                 diagnostic.hints.extend(invalid.hints);
                 self.found.borrow_mut().push(diagnostic);

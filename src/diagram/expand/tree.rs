@@ -34,6 +34,8 @@ pub(crate) struct OuterInputs {
     pub(crate) frame: FrameId,
     /// Path of each input.
     pub(crate) sources: BTreeMap<String, (Node, Span)>,
+    /// Inputs that the mask declares.
+    pub(crate) declared: Vec<String>,
 }
 
 /// What a name leads to.

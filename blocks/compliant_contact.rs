@@ -1,0 +1,201 @@
+//! `CompliantContact`: spring-damper contact with regularised friction.
+
+use legwork_block::quantity::{
+    Damping, Dimensionless, HertzStiffness, Length, NonNegative, Positive, Velocity,
+};
+use legwork_block::{Dim, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Sizes, Vector};
+use legwork_contact::{CompliantContact as Law, FrictionShape};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::buses::ContactPointsBus;
+use crate::friction_cone::{Friction, friction_of};
+
+/// Contact forces from penetration and slip, without a problem to solve.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `points` | `ContactPoints` | | k contacts |
+/// | out `f` | 3k | N | contact forces on the robot, contact axes |
+///
+/// With the gap δ, negative in contact, and the contact velocity (v_t, δ̇):
+///
+/// - normal: `f_n = max(0, K (−δ)^e − c(δ) δ̇)`, where c rises smoothly from 0 at the surface to
+///   `damping` at `ramp_depth`, so that the force does not jump at touchdown and never pulls;
+/// - friction: `f_t = −μ(|v_t|) f_n v_t/|v_t|`, where μ(v) rises smoothly from 0 to `mu` at
+///   `slip_speed` and goes to `mu_dynamic` at `slide_speed`. There is no true stiction: a loaded
+///   contact creeps below `slip_speed`.
+///
+/// The forces are stiff. Explicit fixed steps need `Δt` below about `2 m/(1.5 μ f_n/slip_speed)`
+/// for a contact of effective mass m, or friction chatters at about `slip_speed`.
+///
+/// References: D. T. de Paula et al., *Dynamic modeling and simulation of a torque-controlled
+/// spatial quadruped robot* (2024), eqs. (34)–(38), with their sign of δ and the pulling force
+/// corrected; exponent 1.5 is Hertz's sphere.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CompliantContact {
+    /// Largest friction coefficient, one value or one for each contact, zero or more [1].
+    pub mu: Friction,
+    /// Friction coefficient of fast sliding [1]; default: `mu`.
+    #[serde(default)]
+    pub mu_dynamic: Option<Friction>,
+    /// Stiffness K [N/m^(3/2)]; for another `exponent` e write a bare number [N/m^e]. Default 5e5.
+    #[serde(default = "stiffness")]
+    pub stiffness: NonNegative<HertzStiffness>,
+    /// Exponent e of the penetration, 1 or more [1]; default 1.5.
+    #[serde(default = "exponent")]
+    pub exponent: Dimensionless,
+    /// Damping at full penetration [N s/m]; default 180 N s/m.
+    #[serde(default = "damping")]
+    pub damping: NonNegative<Damping>,
+    /// Penetration at which damping is full [m]; default 1 mm.
+    #[serde(default = "ramp_depth")]
+    pub ramp_depth: NonNegative<Length>,
+    /// Slip speed at which friction is largest [m/s]; default 0.01 m/s.
+    #[serde(default = "slip_speed")]
+    pub slip_speed: Positive<Velocity>,
+    /// Slip speed from which friction is `mu_dynamic`, at least `slip_speed` [m/s]; default twice
+    /// `slip_speed`.
+    #[serde(default)]
+    pub slide_speed: Option<Positive<Velocity>>,
+    /// Friction coefficient per tangential axis, as in the paper, instead of on the slip speed;
+    /// friction then reaches √2 μ f_n diagonally. Default false.
+    #[serde(default)]
+    pub per_axis: bool,
+}
+
+fn stiffness() -> NonNegative<HertzStiffness> {
+    crate::gauss_contact::non_negative(Law::default().stiffness)
+}
+
+fn exponent() -> Dimensionless {
+    Dimensionless::new(Law::default().exponent)
+}
+
+fn damping() -> NonNegative<Damping> {
+    crate::gauss_contact::non_negative(Law::default().max_damping)
+}
+
+fn ramp_depth() -> NonNegative<Length> {
+    crate::gauss_contact::non_negative(Law::default().ramp_depth)
+}
+
+fn slip_speed() -> Positive<Velocity> {
+    legwork_block::quantity::Physical::from_si(Law::default().static_speed)
+        .expect("a default is in its range")
+}
+
+/// Ports of a [`CompliantContact`], its law, and what differs between contacts.
+pub struct Plan {
+    points: In<ContactPointsBus>,
+    forces: Out<Vector>,
+    count: Dim,
+    law: Law,
+}
+
+impl CompliantContact {
+    fn friction(&self, contact: usize) -> (f64, f64) {
+        let of = |mu: &Friction| match mu {
+            Friction::Each(list) => list.get(contact).map_or(0.0, |mu| mu.value()),
+            Friction::All(mu) => mu.value(),
+            Friction::Named(_) => 0.0,
+        };
+        let largest = of(&self.mu);
+        (largest, self.mu_dynamic.as_ref().map_or(largest, of))
+    }
+}
+
+impl Pure for CompliantContact {
+    const KIND: &'static str = "CompliantContact";
+    type Plan = Plan;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let exponent = self.exponent.value();
+        if exponent < 1.0 {
+            let message = format!("expected an exponent of 1 or more, found {exponent}");
+            return Err(Invalid::parameter("exponent", message));
+        }
+        let static_speed = self.slip_speed.value();
+        let dynamic_speed = self.slide_speed.map_or(2.0 * static_speed, |speed| speed.value());
+        if dynamic_speed < static_speed {
+            let message = format!("expected at least {static_speed} m/s, found {dynamic_speed}");
+            return Err(Invalid::parameter("slide_speed", message));
+        }
+        let (count, nv) = (ports.dim(), ports.dim());
+        let points = ports.input("points", &ContactPointsBus::new(&count, &nv));
+        ports.note_in(points).doc("contacts");
+        let forces = ports.output("f", &Vector(3 * count.clone()));
+        ports.note_out(forces).unit("N").frame("contact").doc("contact forces on the robot");
+        let law = Law {
+            stiffness: self.stiffness.value(),
+            exponent,
+            max_damping: self.damping.value(),
+            ramp_depth: self.ramp_depth.value(),
+            static_friction: 0.0,
+            static_speed,
+            dynamic_friction: 0.0,
+            dynamic_speed,
+            shape: if self.per_axis { FrictionShape::PerAxis } else { FrictionShape::Isotropic },
+        };
+        Ok(Plan { points, forces, count, law })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        let count = sizes.dim(&plan.count);
+        friction_of(&self.mu, count)?;
+        if let Some(mu) = &self.mu_dynamic {
+            friction_of(mu, count)
+                .map_err(|error| Invalid { parameter: Some("mu_dynamic".into()), ..error })?;
+        }
+        Ok(())
+    }
+
+    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let forces = outputs.get(plan.forces).chunks_exact_mut(3);
+        for (i, (contact, force)) in inputs.get(plan.points).iter().zip(forces).enumerate() {
+            let (static_friction, dynamic_friction) = self.friction(i);
+            let law = Law { static_friction, dynamic_friction, ..plan.law };
+            let v = contact.velocity;
+            force.copy_from_slice(&law.force(contact.gap, [v[0], v[1], v[2]]));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::contacts_testing::{Harness, block, points};
+
+    /// Static sink: the spring alone carries a contact at rest.
+    #[test]
+    fn a_contact_at_rest_carries_the_springs_force_and_an_open_one_none() {
+        let law: CompliantContact = block(json!({ "mu": [0.5, 0.3], "stiffness": 1e6 }));
+        let mut rig = Harness::new(law, &[("points", points(2, 6))]).expect("planned");
+        rig.set_contact("points", 0, -1e-3, [0.0, 0.0, 0.0]);
+        rig.set_contact("points", 1, 1e-3, [0.0, 0.0, -1.0]);
+        rig.output(0.0).expect("no fault");
+        let f = rig.value("f");
+        assert!((f[2] - 1e6 * 1e-3 * f64::sqrt(1e-3)).abs() < 1e-9, "{f:?}");
+        assert_eq!(f[3..], [0.0; 3]);
+        // Sliding fast: Coulomb friction of each contact, against the slip.
+        rig.set_contact("points", 0, -1e-3, [0.3, -0.4, 0.0]);
+        rig.set_contact("points", 1, -1e-3, [-2.0, 0.0, 0.0]);
+        rig.output(0.0).expect("no fault");
+        let f = rig.value("f");
+        assert!((f[0] + 0.5 * 0.6 * f[2]).abs() < 1e-12 * f[2], "{f:?}");
+        assert!((f[1] - 0.5 * 0.8 * f[2]).abs() < 1e-12 * f[2], "{f:?}");
+        assert!((f[3] - 0.3 * f[5]).abs() < 1e-12 * f[5], "{f:?}");
+    }
+
+    #[test]
+    fn parameters_that_contradict_one_another_are_refused() {
+        let slow: CompliantContact = block(json!({ "mu": 0.5, "slide_speed": 0.001 }));
+        assert!(Harness::new(slow, &[("points", points(1, 6))]).is_err());
+        let many: CompliantContact = block(json!({ "mu": [0.5, 0.5] }));
+        assert!(Harness::new(many, &[("points", points(1, 6))]).is_err());
+    }
+}

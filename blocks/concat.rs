@@ -1,0 +1,94 @@
+//! `Concat`: one vector from several signals.
+
+use legwork_block::{
+    ConcatVectors, Inputs, Invalid, Out, Outcome, Outputs, Piece, Ports, Pure, Vector,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// One vector from several signals: `y = [u1; u2; …]`.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u1`, `u2`, … | vectors of any length, or numbers with `of: Numbers` | any, all the same |
+/// | out `y` | vector of all elements | that of the inputs |
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Concat {
+    /// How many inputs, at least 1.
+    pub count: usize,
+    /// What the inputs are: `Vectors` or `Numbers`; default `Vectors`.
+    #[serde(default)]
+    pub of: Pieces,
+}
+
+/// The inputs of a [`Concat`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum Pieces {
+    /// Vectors.
+    #[default]
+    Vectors,
+    /// Numbers.
+    Numbers,
+}
+
+impl Concat {
+    /// The node that does the work.
+    fn node(&self) -> ConcatVectors {
+        ConcatVectors { scalar: vec![self.of == Pieces::Numbers; self.count] }
+    }
+}
+
+impl Pure for Concat {
+    const KIND: &'static str = "Concat";
+    /// The node and its ports.
+    type Plan = (ConcatVectors, (Vec<Piece>, Out<Vector>));
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+        if self.count == 0 {
+            return Err(Invalid::parameter("count", "expected at least one input, found 0"));
+        }
+        let node = self.node();
+        let plan = Pure::plan(&node, ports)?;
+        Ok((node, plan))
+    }
+
+    fn output(
+        &self,
+        (node, plan): &Self::Plan,
+        inputs: &Inputs<'_>,
+        outputs: &mut Outputs<'_>,
+    ) -> Outcome {
+        Pure::output(node, plan, inputs, outputs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block, refusal};
+
+    #[test]
+    fn vectors_follow_one_another() {
+        let concat: Concat = block(json!({ "count": 3 }));
+        let given = [Type::vector(2), Type::vector(0), Type::vector(1)];
+        let mut bench = Bench::new(concat, &given).expect("a concatenation");
+        assert_eq!(bench.y(0.0, &[("u1", &[1.0, 2.0]), ("u3", &[3.0])]), [1.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn numbers_make_a_vector() {
+        let concat: Concat = block(json!({ "count": 2, "of": "Numbers" }));
+        let mut bench = Bench::new(concat, &[Type::Real, Type::Real]).expect("a concatenation");
+        assert_eq!(bench.y(0.0, &[("u1", &[1.0]), ("u2", &[2.0])]), [1.0, 2.0]);
+    }
+
+    #[test]
+    fn there_is_at_least_one_input() {
+        let message = refusal(block::<Concat>(json!({ "count": 0 })), &[]);
+        assert_eq!(message, "expected at least one input, found 0");
+    }
+}

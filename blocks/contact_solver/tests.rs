@@ -1,0 +1,204 @@
+use legwork_qp::problems::{random_definite, rigid_body};
+use legwork_qp::{Cone, ContactProblemData, PyramidFit};
+use serde_json::json;
+
+use super::*;
+use crate::contacts_testing::{Harness, block, problem};
+
+fn pyramid() -> ConeShape {
+    ConeShape::new(Cone::Pyramid { sides: 4, fit: PyramidFit::Inscribed }).expect("four sides")
+}
+
+fn harness<B: Block + serde::de::DeserializeOwned>(
+    parameters: serde_json::Value,
+    data: &ContactProblemData,
+) -> Harness {
+    let ports = [("problem", problem(data.friction.len(), 6))];
+    let mut rig = Harness::new(block::<B>(parameters), &ports).expect("planned");
+    rig.set_problem(data);
+    rig
+}
+
+fn broken(data: &ContactProblemData) -> ContactProblemData {
+    let mut broken = data.clone();
+    broken.bias[0] = f64::NAN;
+    broken
+}
+
+/// Largest difference over the largest force.
+fn difference(a: &[f64], b: &[f64]) -> f64 {
+    let size = a.iter().fold(1.0, |m: f64, v| m.max(v.abs()));
+    a.iter().zip(b).fold(0.0, |worst: f64, (a, b)| worst.max((a - b).abs())) / size
+}
+
+/// An interior point stays about the square root of its gap away from a degenerate corner.
+#[test]
+fn all_solvers_agree_on_definite_problems() {
+    for seed in 0..10 {
+        for cone in [pyramid(), ConeShape::circular()] {
+            let data = random_definite(seed, 4, cone);
+            let mut clarabel = harness::<ClarabelQp>(json!({}), &data);
+            let sweeps = json!({ "sweeps": 5000, "tol": 1e-12 });
+            let mut pgs = harness::<ProjectedGaussSeidel>(sweeps, &data);
+            clarabel.step(0.0).expect("solved");
+            pgs.step(0.0).expect("solved");
+            let apart = difference(&clarabel.value("f"), &pgs.value("f"));
+            assert!(apart < 1e-5, "seed {seed}: clarabel and sweeps differ by {apart:.1e}");
+            if data.cone.sides() > 0 {
+                let mut active_set = harness::<ActiveSetQp>(json!({}), &data);
+                active_set.step(0.0).expect("solved");
+                let apart = difference(&clarabel.value("f"), &active_set.value("f"));
+                assert!(apart < 1e-5, "seed {seed}: clarabel and active set differ {apart:.1e}");
+                assert!(active_set.value("residual")[0] < 1e-9);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_warm_start_saves_iterations_and_changes_nothing() {
+    for seed in 0..10 {
+        let data = rigid_body(seed, 4, pyramid(), false);
+        let mut rig = harness::<ActiveSetQp>(json!({}), &data);
+        rig.step(0.0).expect("solved");
+        let (cold, cold_iterations) = (rig.value("f"), rig.value("iterations")[0]);
+        rig.step(0.1).expect("solved");
+        let apart = difference(&cold, &rig.value("f"));
+        assert!(apart < 1e-6, "seed {seed}: warm and cold differ by {apart:.1e}");
+        assert!(rig.value("iterations")[0] <= cold_iterations, "seed {seed}");
+    }
+}
+
+/// Semantics 6.3: a second solve of the same step starts from committed state, and a minor step
+/// leaves no memo.
+#[test]
+fn s6_3_solves_before_an_update_all_start_from_committed_state() {
+    let data = rigid_body(3, 4, pyramid(), false);
+    let warm = json!({ "sweeps": 3, "tol": 0.0 });
+    let mut rig = harness::<ProjectedGaussSeidel>(warm, &data);
+    rig.output(0.0).expect("solved");
+    let first = rig.value("f");
+    rig.output(0.0).expect("solved");
+    assert_eq!(rig.value("f"), first);
+    let saved = rig.save();
+    rig.step(0.0).expect("solved");
+    rig.minor = true;
+    rig.output(0.0005).expect("solved");
+    let minor = rig.value("f");
+    assert_ne!(minor, first, "the warm start was committed");
+    rig.minor = false;
+    rig.output(0.001).expect("solved");
+    assert_eq!(rig.value("f"), minor);
+    // A restored copy goes the same way bit for bit.
+    rig.restore(&*saved);
+    rig.step(0.0).expect("solved");
+    rig.output(0.001).expect("solved");
+    assert_eq!(rig.value("f"), minor);
+}
+
+#[test]
+fn a_problem_of_nan_is_a_fault_unless_a_policy_answers_it() {
+    let data = rigid_body(1, 4, pyramid(), false);
+    let mut stop = harness::<ActiveSetQp>(json!({}), &broken(&data));
+    let fault = stop.output(0.0).expect_err("a fault");
+    assert!(fault.message.contains("InvalidData"), "{}", fault.message);
+    assert!(fault.message.contains("`Stop`"), "{}", fault.message);
+
+    let mut zero = harness::<ClarabelQp>(json!({ "on_fail": "Zero" }), &broken(&data));
+    zero.step(0.0).expect("zero force");
+    assert_eq!(zero.value("f"), [0.0; 12]);
+    assert_eq!(zero.value("status"), [6.0]);
+    let report = zero.report();
+    assert_eq!((report.solver_calls, report.solver_failures), (1, 1));
+    assert_eq!(report.notes, ["1 of 1 contact problems answered with zero force"]);
+}
+
+#[test]
+fn hold_last_repeats_solved_forces_and_then_stops() {
+    let data = rigid_body(2, 4, pyramid(), false);
+    let policy = json!({ "on_fail": { "HoldLast": { "max": 2 } } });
+    let mut rig = harness::<ActiveSetQp>(policy.clone(), &broken(&data));
+    let fault = rig.output(0.0).expect_err("nothing to hold");
+    assert!(fault.message.contains("no earlier forces"), "{}", fault.message);
+
+    let mut rig = harness::<ActiveSetQp>(policy, &data);
+    rig.step(0.0).expect("solved");
+    let solved = rig.value("f");
+    rig.set_problem(&broken(&data));
+    for i in 1..=2 {
+        rig.step(0.1 * f64::from(i)).expect("held");
+        assert_eq!(rig.value("f"), solved);
+    }
+    let fault = rig.output(0.3).expect_err("held too long");
+    assert!(fault.message.contains("held for 2 steps"), "{}", fault.message);
+    rig.set_problem(&data);
+    rig.step(0.4).expect("solved");
+    rig.set_problem(&broken(&data));
+    rig.step(0.5).expect("held anew");
+    let report = rig.report();
+    assert_eq!((report.solver_calls, report.solver_failures), (5, 3));
+    assert_eq!(report.notes, ["3 of 5 contact problems answered with the last forces"]);
+}
+
+#[test]
+fn a_fallback_solves_what_the_first_solver_did_not() {
+    let data = rigid_body(4, 4, pyramid(), false);
+    let policy = json!({
+        "sweeps": 1, "tol": 1e-14, "accept": 1e-14,
+        "on_fail": { "Fallback": { "ActiveSetQp": {} } },
+    });
+    let mut rig = harness::<ProjectedGaussSeidel>(policy, &data);
+    rig.step(0.0).expect("solved by the other");
+    let mut direct = harness::<ActiveSetQp>(json!({}), &data);
+    direct.step(0.0).expect("solved");
+    assert_eq!(rig.value("f"), direct.value("f"));
+    assert_eq!(rig.value("status"), [0.0]);
+    let report = rig.report();
+    assert_eq!((report.solver_calls, report.solver_failures), (1, 1));
+    assert_eq!(report.notes, ["1 of 1 contact problems handed to the fallback solver"]);
+
+    // If all fail, the last one's policy decides.
+    let chain = json!({ "on_fail": { "Fallback": { "ClarabelQp": { "on_fail": "Zero" } } } });
+    let mut rig = harness::<ActiveSetQp>(chain, &broken(&data));
+    rig.step(0.0).expect("zero force");
+    assert_eq!(rig.value("f"), [0.0; 12]);
+}
+
+#[test]
+fn the_active_set_method_refuses_the_circular_cone_whatever_the_policy() {
+    let data = rigid_body(5, 2, ConeShape::circular(), false);
+    let mut rig = harness::<ActiveSetQp>(json!({ "on_fail": "Zero" }), &data);
+    let fault = rig.output(0.0).expect_err("a fault");
+    assert!(fault.message.contains("ActiveSetQp needs a friction pyramid"), "{}", fault.message);
+}
+
+#[test]
+fn used_up_sweeps_count_as_inaccurate_up_to_the_accepted_residual() {
+    let data = rigid_body(6, 4, pyramid(), false);
+    let mut rig = harness::<ProjectedGaussSeidel>(json!({ "sweeps": 1, "tol": 1e-14 }), &data);
+    rig.step(0.0).expect("taken");
+    assert_eq!((rig.value("status"), rig.value("iterations")), (vec![1.0], vec![1.0]));
+    let notes = rig.report().notes;
+    assert_eq!(notes, ["1 of 1 contact problems solved at reduced accuracy"]);
+}
+
+/// Under Coulomb's law a sliding contact that carries load has no normal acceleration; under the
+/// convex one it separates.
+#[test]
+fn coulombs_law_removes_the_separation_of_a_sliding_contact() {
+    let mut data = ContactProblemData::new(1, pyramid());
+    for i in 0..3 {
+        data.inverse_inertia[4 * i] = 0.5;
+    }
+    data.bias = vec![20.0, 0.0, -9.81];
+    data.friction = vec![0.5];
+    data.force_scale = 20.0;
+    let normal = |parameters| {
+        let mut rig = harness::<ActiveSetQp>(parameters, &data);
+        rig.step(0.0).expect("solved");
+        0.5 * rig.value("f")[2] - 9.81
+    };
+    assert!(normal(json!({})) > 1.0);
+    let law = json!({ "law": { "Coulomb": { "passes": 100, "tol": 1e-9 } } });
+    assert!(normal(law).abs() < 1e-6);
+}

@@ -1,0 +1,35 @@
+//! The list of contact blocks, their bus types and masks.
+
+use legwork_block::Registry;
+
+use crate::active_set_qp::ActiveSetQp;
+use crate::buses::NAMED_TYPES;
+use crate::clarabel_qp::ClarabelQp;
+use crate::compliant_contact::CompliantContact;
+use crate::contact_metrics::ContactMetrics;
+use crate::contact_point::ContactPoint;
+use crate::gauss_contact::GaussContact;
+use crate::impact::Impact;
+use crate::projected_gauss_seidel::ProjectedGaussSeidel;
+use crate::qp::Qp;
+
+/// Adds contact blocks, solver blocks, named types and masks.
+pub(crate) fn register_contacts(r: &mut Registry) {
+    r.block::<ContactPoint>("ContactPoint(robot: \"go\", frame: \"FL_foot\")");
+    r.block::<GaussContact>("GaussContact(mu: 0.7)");
+    r.block::<CompliantContact>("CompliantContact(mu: 0.7)");
+    r.block::<Impact>("Impact(mu: 0.7)");
+    r.block::<ContactMetrics>("ContactMetrics(mu: 0.7, settle: \"0.3 s\")");
+
+    r.block::<ActiveSetQp>("ActiveSetQp(on_fail: HoldLast(max: 5))");
+    r.block::<ClarabelQp>("ClarabelQp(tol: 1e-10)");
+    r.block::<ProjectedGaussSeidel>("ProjectedGaussSeidel(sweeps: 50)");
+    r.block::<Qp>("Qp(on_fail: HoldLast(max: 5))");
+
+    for named in NAMED_TYPES {
+        r.named_type(named);
+    }
+    r.file("masks/gauss_contact.ron", include_bytes!("masks/gauss_contact.ron"));
+    r.file("masks/hertz_contact.ron", include_bytes!("masks/hertz_contact.ron"));
+    r.file("masks/impact_contact.ron", include_bytes!("masks/impact_contact.ron"));
+}

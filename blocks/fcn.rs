@@ -1,0 +1,158 @@
+//! `Fcn`: an expression of its inputs and the time.
+
+mod inputs;
+
+use std::collections::BTreeMap;
+
+use legwork_block::quantity::{Formula, Scalar};
+use legwork_block::{
+    Any, Block, Compiled, Diagnostic, Expression, In, Invalid, Out, Outcome, OutputCx, Ports,
+    RateRule, Sizes, Type,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use self::inputs::{Constants, Found, InputShape, Source};
+
+/// An expression of its inputs and the time: `y = f(u, t)`.
+///
+/// | name in the expression | what it is |
+/// |---|---|
+/// | `u`, `u1`, `u2`, … | an input that is a number; every name makes a port |
+/// | `u[2]`, `u[0..3]` | one or several elements of an input that is a vector |
+/// | `u` with `lengths: {"u": 3}` | a whole vector, as in `norm(u)` |
+/// | `t` | the time [s], as a bare number |
+/// | a name in `constants` | its value |
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u`, `u1`, … | number or vector, as the expression uses it | any, not checked |
+/// | out `y` | number; truth value; vector, if the expression gives a list | that of the expression, if it has one |
+///
+/// Functions and operators are those of all expressions. Parameters of the diagram come in by
+/// `constants`. A result that is no finite number is a fault of the run.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fcn {
+    /// The expression, such as `"sin(u1) + 0.5*u2^2"`.
+    pub expression: Formula,
+    /// Values by name [any unit]; default none.
+    #[serde(default)]
+    pub constants: BTreeMap<String, Scalar>,
+    /// Lengths of the inputs that are used as whole vectors; default none.
+    #[serde(default)]
+    pub lengths: BTreeMap<String, usize>,
+}
+
+/// Ports and programs of a [`Fcn`].
+pub struct Plan {
+    inputs: Vec<In<Any>>,
+    /// For each input: its name and the least length that the expression asks for.
+    needs: Vec<(String, usize)>,
+    sources: Vec<Source>,
+    /// One program for each element of the output.
+    programs: Vec<Compiled>,
+    y: Out<Any>,
+}
+
+impl Fcn {
+    /// The programs, what they read, and whether they make a list.
+    fn compile(&self) -> Result<(Vec<Compiled>, Found<'_>, bool), Invalid> {
+        let invalid = |diagnostic: Diagnostic| Invalid {
+            parameter: Some("expression".into()),
+            message: diagnostic.message,
+            hints: diagnostic.hints,
+        };
+        let expression: Expression = self.expression.parse().map_err(invalid)?;
+        let scope = Constants(&self.constants);
+        let mut found = Found::new(&self.lengths);
+        if let Ok(one) = expression.compile(&scope, &mut found) {
+            return Ok((vec![one], found, false));
+        }
+        let mut found = Found::new(&self.lengths);
+        let list = expression.compile_list(&scope, &mut found).map_err(invalid)?;
+        Ok((list, found, true))
+    }
+}
+
+/// The type of what the programs compute.
+fn output_type(programs: &[Compiled], list: bool) -> Type {
+    match programs {
+        [one] if !list && one.is_boolean() => Type::Bool,
+        [_] if !list => Type::Real,
+        _ => Type::vector(programs.len()),
+    }
+}
+
+impl Block for Fcn {
+    const KIND: &'static str = "Fcn";
+    type Plan = Plan;
+    type State = ();
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let (programs, found, list) = self.compile()?;
+        if let Some(name) = self.lengths.keys().find(|name| !found.reads(name)) {
+            let message = format!("expected inputs of the expression, found `{name}`");
+            return Err(Invalid::parameter("lengths", message));
+        }
+        // A constant input must not stop the clock.
+        if found.time {
+            ports.rate(RateRule::Continuous);
+        }
+        let (inputs_in_order, sources) = found.finish();
+        let mut inputs = Vec::new();
+        let mut needs = Vec::new();
+        for (name, shape) in inputs_in_order {
+            let (ty, need) = match shape {
+                InputShape::Number => (Type::Real, 1),
+                InputShape::Elements(count) => (Type::vector(ports.dim()), count),
+                InputShape::Vector(len) => (Type::vector(len), len),
+            };
+            inputs.push(ports.input(&name, &Any(ty)));
+            needs.push((name, need));
+        }
+        let y = ports.output("y", &Any(output_type(&programs, list)));
+        if let Some(unit) = programs.first().and_then(Compiled::unit)
+            && programs.iter().all(|program| program.unit() == Some(unit))
+        {
+            ports.note_out(y).unit(&unit.to_string());
+        }
+        ports.note_out(y).doc("the value of the expression");
+        Ok(Plan { inputs, needs, sources, programs, y })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        for (&input, (name, need)) in plan.inputs.iter().zip(&plan.needs) {
+            let len = sizes.input(input);
+            if len < *need {
+                let last = need - 1;
+                return Err(Invalid::parameter(
+                    "expression",
+                    format!("expected `{name}` with an element {last}, found a vector of {len}"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let (inputs, t) = (cx.inputs, cx.time.t);
+        let read = |slot: usize| match plan.sources[slot] {
+            Source::Time => t,
+            Source::Element { input, index } => inputs.get(plan.inputs[input]).leaf(0)[index],
+        };
+        for (y, program) in cx.outputs.get(plan.y).iter_mut().zip(&plan.programs) {
+            *y = program.eval(read);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

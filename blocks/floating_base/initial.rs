@@ -1,0 +1,131 @@
+//! The state of a robot at t = 0.
+
+use legwork_block::Invalid;
+use legwork_block::quantity::{Angle, AngularVelocity, Length, Velocity};
+use legwork_mechanics::{Kinematics, Model, Shape, world_from_frame};
+use libm::{cos, sin};
+
+use super::{Init, Place};
+use crate::joint_values::{POSITIONS, VELOCITIES, coordinates};
+use crate::robot_model::RobotModel;
+use crate::urdf::unit_quaternion;
+
+impl Init {
+    /// q and ν, one after the other.
+    pub(super) fn state(&self, robot: &RobotModel) -> Result<Vec<f64>, Invalid> {
+        let model = &robot.model;
+        let keyframe =
+            self.keyframe.as_ref().map(|name| robot.keyframe("init", name)).transpose()?;
+        let zeros = vec![0.0; model.joint_count()];
+        let at = keyframe.map_or(&zeros, |keyframe| &keyframe.joint_positions);
+        let named = |field: &'static str| {
+            move |invalid: Invalid| Invalid {
+                message: format!("{field}: {}", invalid.message),
+                ..invalid
+            }
+        };
+        let s = match &self.s {
+            Some(s) => coordinates("init", s, model, POSITIONS, at).map_err(named("s"))?,
+            None => at.clone(),
+        };
+        let s_dot = match &self.s_dot {
+            Some(rates) => {
+                coordinates("init", rates, model, VELOCITIES, &zeros).map_err(named("s_dot"))?
+            }
+            None => zeros,
+        };
+        if !model.is_floating() {
+            self.expect_no_base(&robot.name)?;
+            return Ok([s, s_dot].concat());
+        }
+        let position = self.position.map(|p| p.map(Length::value));
+        let position = position.or(keyframe.and_then(|keyframe| keyframe.base_position));
+        let turn = self.turn().map_err(named("orientation"))?;
+        let turn = turn.or(keyframe.and_then(|keyframe| keyframe.base_orientation));
+        let mut q = Vec::with_capacity(model.configuration_dim());
+        q.extend(position.unwrap_or([0.0; 3]));
+        q.extend(turn.unwrap_or([1.0, 0.0, 0.0, 0.0]));
+        q.extend(s);
+        if let Some(Place::FeetAbove(height)) = self.place {
+            q[2] += height.value() - lowest_foot(robot, &q)?;
+        }
+        let velocity = self.velocity.map_or([0.0; 3], |v| v.map(Velocity::value));
+        let turning = self.angular_velocity.map_or([0.0; 3], |v| v.map(AngularVelocity::value));
+        Ok([&q[..], &velocity, &turning, &s_dot].concat())
+    }
+
+    /// The orientation, if it is stated.
+    fn turn(&self) -> Result<Option<[f64; 4]>, Invalid> {
+        match (self.orientation, self.rpy) {
+            (Some(_), Some(_)) => Err(Invalid::parameter(
+                "init",
+                "expected one orientation, found a quaternion and `rpy`",
+            )),
+            (Some(quaternion), None) => unit_quaternion("init", quaternion).map(Some),
+            (None, Some(rpy)) => Ok(Some(quaternion_from_rpy(rpy.map(Angle::value)))),
+            (None, None) => Ok(None),
+        }
+    }
+
+    fn expect_no_base(&self, robot: &str) -> Result<(), Invalid> {
+        let base = [
+            ("position", self.position.is_some()),
+            ("orientation", self.orientation.is_some()),
+            ("rpy", self.rpy.is_some()),
+            ("velocity", self.velocity.is_some()),
+            ("angular_velocity", self.angular_velocity.is_some()),
+            ("place", self.place.is_some()),
+        ];
+        match base.iter().find(|(_, stated)| *stated) {
+            None => Ok(()),
+            Some((field, _)) => {
+                let message = format!(
+                    "expected joint positions and velocities only, since the base of `{robot}` \
+                     is fixed; found `{field}`"
+                );
+                Err(Invalid::parameter("init", message))
+            }
+        }
+    }
+}
+
+/// Quaternion (w, x, y, z) of `Rz(yaw) Ry(pitch) Rx(roll)`.
+fn quaternion_from_rpy([roll, pitch, yaw]: [f64; 3]) -> [f64; 4] {
+    let (cr, sr) = (cos(roll / 2.0), sin(roll / 2.0));
+    let (cp, sp) = (cos(pitch / 2.0), sin(pitch / 2.0));
+    let (cy, sy) = (cos(yaw / 2.0), sin(yaw / 2.0));
+    [
+        cy * cp * cr + sy * sp * sr,
+        cy * cp * sr - sy * sp * cr,
+        cy * sp * cr + sy * cp * sr,
+        sy * cp * cr - cy * sp * sr,
+    ]
+}
+
+/// Height of the lowest point of the feet over z = 0 at the configuration `q` [m].
+fn lowest_foot(robot: &RobotModel, q: &[f64]) -> Result<f64, Invalid> {
+    let model = &robot.model;
+    if robot.feet.is_empty() {
+        let message =
+            format!("expected a robot with feet to place, found none on `{}`", robot.name);
+        let hint = format!("add `feet: [\"…\"]` to the robot `{}`", robot.name);
+        return Err(Invalid::parameter("init", message).hint(hint));
+    }
+    let mut kinematics = Kinematics::new(model);
+    kinematics.update_placements(model, q);
+    let height = |foot: &_| lowest_point(model, &kinematics, *foot);
+    Ok(robot.feet.iter().map(height).fold(f64::INFINITY, f64::min))
+}
+
+/// Height of the lowest point of a foot's balls, or of its origin if it has none [m].
+fn lowest_point(model: &Model, kinematics: &Kinematics, foot: legwork_mechanics::FrameId) -> f64 {
+    let world_from_foot = world_from_frame(model, kinematics, foot);
+    let balls = model.collisions_of(foot).filter_map(|collision| match collision.shape {
+        Shape::Sphere { radius } => {
+            let center = world_from_foot.transform_point(&collision.link_from_shape.translation);
+            Some(center.z - radius)
+        }
+        _ => None,
+    });
+    balls.reduce(f64::min).unwrap_or(world_from_foot.translation.z)
+}

@@ -1,0 +1,173 @@
+//! Where a robot starts, and what its state does.
+
+use legwork_block::{Crossing, Feeds, Type};
+use legwork_mechanics::{Kinematics, Shape, world_from_frame};
+use serde_json::json;
+
+use super::FloatingBase;
+use crate::robots_testing::{Rig, States, close, go, go_parameters, load, refusal};
+
+const UNCONNECTED: [&str; 2] = ["reset", "nu_reset"];
+
+fn base(init: serde_json::Value) -> FloatingBase {
+    let init = serde_json::from_value(init).expect("the parameters bind");
+    FloatingBase { robot: "go".into(), init }
+}
+
+/// q and ν at t = 0.
+fn start(init: serde_json::Value) -> (Vec<f64>, Vec<f64>) {
+    let mut rig = Rig::new(base(init), &go(), &UNCONNECTED);
+    rig.output();
+    (rig.leaf("state", 0), rig.leaf("state", 1))
+}
+
+fn lowest_ball(q: &[f64]) -> f64 {
+    let robot = go();
+    let mut kinematics = Kinematics::new(&robot.model);
+    kinematics.update_placements(&robot.model, q);
+    let mut lowest = f64::INFINITY;
+    for collision in robot.model.collisions() {
+        if let Shape::Sphere { radius } = collision.shape {
+            let link = world_from_frame(&robot.model, &kinematics, collision.link);
+            let center = link.rotation * collision.link_from_shape.translation + link.translation;
+            lowest = lowest.min(center.z - radius);
+        }
+    }
+    lowest
+}
+
+#[test]
+fn without_a_word_it_stands_still_at_the_origin() {
+    let (q, nu) = start(json!({}));
+    assert_eq!(q[..7], [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+    assert_eq!(q[7..], [0.0; 12]);
+    assert_eq!(nu, [0.0; 18]);
+}
+
+#[test]
+fn feet_are_placed_above_the_ground() {
+    let (q, _) = start(json!({ "keyframe": "stand", "place": { "FeetAbove": "5 cm" } }));
+    assert!((lowest_ball(&q) - 0.05).abs() < 1e-15);
+    // Standing legs are 2 · 0.2 m · cos 0.8 long, or so.
+    assert!((0.3..0.4).contains(&q[2]), "{}", q[2]);
+    // Only the lowest of the feet of a tilted robot is there; a stated height does not matter.
+    let tilted = json!({
+        "keyframe": "stand", "position": [1, 2, 77], "rpy": ["20 deg", "-30 deg", "100 deg"],
+        "place": { "FeetAbove": 0 },
+    });
+    let (q, _) = start(tilted);
+    assert!(lowest_ball(&q).abs() < 1e-14);
+    assert_eq!(q[..2], [1.0, 2.0]);
+}
+
+#[test]
+fn feet_without_balls_are_placed_by_their_origins() {
+    let mut parameters = go_parameters();
+    parameters["feet"] = json!(["FL_shank"]);
+    let (robot, _) = load("go", parameters).expect("a robot");
+    let place = base(json!({ "keyframe": "stand", "place": { "FeetAbove": 0 } }));
+    let mut rig = Rig::new(place, &robot, &UNCONNECTED);
+    rig.output();
+    let mut kinematics = Kinematics::new(&robot.model);
+    kinematics.update_placements(&robot.model, &rig.leaf("state", 0));
+    let shank = robot.frame("frame", "FL_shank").expect("a shank");
+    let height = world_from_frame(&robot.model, &kinematics, shank).translation.z;
+    assert!(height.abs() < 1e-15, "{height}");
+}
+
+#[test]
+fn fields_replace_parts_of_the_keyframe() {
+    let (q, nu) = start(json!({
+        "keyframe": "stand",
+        "position": ["10 cm", 0, 1],
+        "orientation": [0, 3, 0, 0],
+        "s": { "FL_*": "90 deg" },
+        "velocity": [1, 2, 3],
+        "angular_velocity": [4, 5, "6 rad/s"],
+        "s_dot": { "HR_knee_joint": -7 },
+    }));
+    assert_eq!(q[..7], [0.1, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
+    assert_eq!(q[7..10], [std::f64::consts::FRAC_PI_2; 3]);
+    assert_eq!(q[10..13], [0.0, -0.8, 1.6]);
+    assert_eq!(nu[..6], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    assert_eq!(nu[6..17], [0.0; 11]);
+    assert_eq!(nu[17], -7.0);
+}
+
+/// The quaternion of roll, pitch and yaw turns as `Rz Ry Rx` does.
+#[test]
+fn rpy_is_the_rotation_of_urdf() {
+    let (q, _) = start(json!({ "rpy": [0.3, -0.5, 2.0] }));
+    let found = legwork_mechanics::quaternion_to_rotation([q[3], q[4], q[5], q[6]]);
+    let placement = legwork_mechanics::Placement::from_xyz_rpy([0.0; 3], [0.3, -0.5, 2.0]);
+    close(found.as_slice(), placement.rotation.as_slice(), 1e-15);
+}
+
+#[test]
+fn mistakes_are_said() {
+    let message = |init| refusal(base(init), &go(), &UNCONNECTED, &[]);
+    let unknown = message(json!({ "keyframe": "stnd" }));
+    assert_eq!(unknown.parameter.as_deref(), Some("init"));
+    assert_eq!(unknown.message, "expected a keyframe of `go`, found `stnd`");
+    assert_eq!(unknown.hints, ["did you mean `stand`?"]);
+    let twice = message(json!({ "orientation": [1, 0, 0, 0], "rpy": [0, 0, 0] }));
+    assert_eq!(
+        twice.message,
+        "orientation: expected one orientation, found a quaternion and `rpy`"
+    );
+    let joint = message(json!({ "s": { "FL_hp_joint": 1 } }));
+    assert_eq!(joint.message, "s: no joint matches `FL_hp_joint`");
+    let unit = message(json!({ "s_dot": { "FL_hip_joint": "1 m/s" } }));
+    assert_eq!(unit.message, "s_dot: joint `FL_hip_joint`: expected a value in rad/s, found m/s");
+    let alone = refusal(base(json!({})), &go(), &["nu_reset"], &[("reset", Type::Bool)]);
+    assert_eq!(alone.message, "expected `reset` and `nu_reset` together, found `reset` alone");
+}
+
+#[test]
+fn a_fixed_base_has_joints_only() {
+    let path = "robots/panda/panda.urdf";
+    let arm = load("go", json!({ "path": path, "base": "Fixed", "mimic": "Independent" }));
+    let arm = arm.expect("an arm").0;
+    let mut rig = Rig::new(base(json!({ "s": 0.5, "s_dot": 0.25 })), &arm, &UNCONNECTED);
+    assert_eq!(rig.x.len(), 18);
+    rig.output();
+    assert_eq!(rig.leaf("state", 0), [0.5; 9]);
+    assert_eq!(rig.leaf("state", 1), [0.25; 9]);
+    let lifted = refusal(base(json!({ "position": [0, 0, 1] })), &arm, &UNCONNECTED, &[]);
+    assert_eq!(
+        lifted.message,
+        "expected joint positions and velocities only, since the base of `go` is fixed; found \
+         `position`"
+    );
+}
+
+#[test]
+fn the_state_goes_out_and_the_acceleration_is_the_rate() {
+    let mut rig = Rig::new(base(json!({})), &go(), &UNCONNECTED);
+    assert_eq!(rig.declaration.groups, [Feeds::Only(Vec::new())]);
+    let (q, nu) = States::of(&go(), 1).remove(0);
+    rig.x = [&q[..], &nu].concat();
+    rig.output();
+    assert_eq!((rig.leaf("state", 0), rig.leaf("state", 1)), (q, nu.clone()));
+    rig.set("nu_dot", &[&nu]);
+    assert_eq!(rig.derivative(18), nu);
+}
+
+#[test]
+fn velocity_is_reset_while_the_trigger_is_above_zero() {
+    let given = [("reset", Type::vector(3))];
+    let mut rig = Rig::with(base(json!({ "velocity": [1, 1, 1] })), &go(), &[], &given)
+        .expect("a floating base");
+    assert_eq!(rig.declaration.guards, [Crossing::Level]);
+    rig.set("reset", &[&[-1.0, 0.0, -2.0]]);
+    assert_eq!(rig.guards(), [0.0]);
+    rig.set("reset", &[&[-1.0, 0.5, -2.0]]);
+    assert_eq!(rig.guards(), [0.5]);
+    let nu: Vec<f64> = (0..18).map(f64::from).collect();
+    rig.set("nu_reset", &[&nu]);
+    let q = rig.x[..19].to_vec();
+    rig.reset();
+    assert_eq!(rig.x, [q, nu].concat());
+    // Nothing is connected: the guard is there and never fires.
+    assert_eq!(Rig::new(base(json!({})), &go(), &UNCONNECTED).guards(), [-1.0]);
+}

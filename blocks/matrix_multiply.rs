@@ -1,0 +1,163 @@
+//! `MatrixMultiply`: products with a matrix.
+
+use legwork_block::{
+    Any, Block, Dim, In, Invalid, Matrix, Out, Outcome, OutputCx, Ports, Sizes, Type,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// A matrix times a vector or a matrix: `y = A u2` with A = `u1`, or A = `u1`ᵀ if `transpose`.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u1` | matrix m × k; k × m if `transpose` | any |
+/// | in `u2` | vector of k; matrix k × n if `right: Matrix` | any |
+/// | out `y` | vector of m; matrix m × n if `right: Matrix` | not checked |
+///
+/// Sums run over k in rising order, with no fused operations: results do not depend on the CPU.
+/// With k = 0 the product is zero.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MatrixMultiply {
+    /// What `u2` is: `Vector` or `Matrix`; default `Vector`.
+    #[serde(default)]
+    pub right: Right,
+    /// Whether `u1` is transposed, as in `τ = Jᵀ f`; default false.
+    #[serde(default)]
+    pub transpose: bool,
+}
+
+/// The right factor of a [`MatrixMultiply`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum Right {
+    /// A vector.
+    #[default]
+    Vector,
+    /// A matrix.
+    Matrix,
+}
+
+/// Ports of a [`MatrixMultiply`].
+pub struct Plan {
+    u1: In<Matrix>,
+    u2: In<Any>,
+    y: Out<Any>,
+    rows: Dim,
+    inner: Dim,
+}
+
+impl Block for MatrixMultiply {
+    const KIND: &'static str = "MatrixMultiply";
+    type Plan = Plan;
+    type State = ();
+    type Memo = ();
+    /// m and k.
+    type Scratch = (usize, usize);
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let (rows, inner) = (ports.dim(), ports.dim());
+        let left = if self.transpose {
+            Matrix(inner.clone(), rows.clone())
+        } else {
+            Matrix(rows.clone(), inner.clone())
+        };
+        let (right, product) = match self.right {
+            Right::Vector => (Type::vector(&inner), Type::vector(&rows)),
+            Right::Matrix => {
+                let columns = ports.dim();
+                (Type::matrix(&inner, &columns), Type::matrix(&rows, &columns))
+            }
+        };
+        let u1 = ports.input("u1", &left);
+        let u2 = ports.input("u2", &Any(right));
+        let y = ports.output("y", &Any(product));
+        ports.note_out(y).doc("the product");
+        Ok(Plan { u1, u2, y, rows, inner })
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> (usize, usize) {
+        (sizes.dim(&plan.rows), sizes.dim(&plan.inner))
+    }
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let (rows, inner) = *cx.scratch;
+        let a = cx.inputs.get(plan.u1);
+        let b = cx.inputs.get(plan.u2).leaf(0);
+        let y = cx.outputs.get(plan.y);
+        y.fill(0.0);
+        if rows == 0 || inner == 0 {
+            return Ok(());
+        }
+        for (y, b) in y.chunks_exact_mut(rows).zip(b.chunks_exact(inner)) {
+            if self.transpose {
+                for (y, column) in y.iter_mut().zip(a.chunks_exact(inner)) {
+                    for (a, b) in column.iter().zip(b) {
+                        *y += a * b;
+                    }
+                }
+            } else {
+                for (column, b) in a.chunks_exact(rows).zip(b) {
+                    for (y, a) in y.iter_mut().zip(column) {
+                        *y += a * b;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block};
+
+    /// A = [1 2 3; 4 5 6], column by column.
+    const A: [f64; 6] = [1.0, 4.0, 2.0, 5.0, 3.0, 6.0];
+    const A_TRANSPOSED: [f64; 6] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+
+    #[test]
+    fn a_matrix_maps_a_vector() {
+        let given = [Type::matrix(2, 3), Type::vector(3)];
+        let mut bench = Bench::new(block::<MatrixMultiply>(json!({})), &given).expect("a product");
+        assert_eq!(bench.y(0.0, &[("u1", &A), ("u2", &[1.0, 10.0, 100.0])]), [321.0, 654.0]);
+    }
+
+    #[test]
+    fn transposing_twice_changes_nothing() {
+        let given = [Type::matrix(3, 2), Type::vector(3)];
+        let product: MatrixMultiply = block(json!({ "transpose": true }));
+        let mut bench = Bench::new(product, &given).expect("a product");
+        let y = bench.y(0.0, &[("u1", &A_TRANSPOSED), ("u2", &[1.0, 10.0, 100.0])]);
+        assert_eq!(y, [321.0, 654.0]);
+    }
+
+    #[test]
+    fn a_product_of_matrices_acts_like_its_factors_one_after_the_other() {
+        let product = |parameters| block::<MatrixMultiply>(parameters);
+        let given = [Type::matrix(2, 3), Type::matrix(3, 2)];
+        let b = [1.0, -1.0, 2.0, 0.5, 3.0, -2.0];
+        let x = [0.25, -4.0];
+        let mut both =
+            Bench::new(product(json!({ "right": "Matrix" })), &given).expect("a product");
+        let ab = both.y(0.0, &[("u1", &A), ("u2", &b)]);
+        let apply = |m: &[f64], rows: usize, v: &[f64]| {
+            let given = [Type::matrix(rows, v.len()), Type::vector(v.len())];
+            let mut bench = Bench::new(product(json!({})), &given).expect("a product");
+            bench.y(0.0, &[("u1", m), ("u2", v)])
+        };
+        // Every number is a short binary fraction, so both ways are exact.
+        assert_eq!(apply(&ab, 2, &x), apply(&A, 2, &apply(&b, 3, &x)));
+    }
+
+    #[test]
+    fn an_empty_sum_is_zero() {
+        let given = [Type::matrix(2, 0), Type::vector(0)];
+        let mut bench = Bench::new(block::<MatrixMultiply>(json!({})), &given).expect("a product");
+        assert_eq!(bench.y(0.0, &[]), [0.0, 0.0]);
+    }
+}

@@ -1,0 +1,148 @@
+//! `ProjectedGaussSeidel`: sweeps over the contacts as a contact solver.
+
+use legwork_qp::{
+    ConeShape, ContactProblem, ContactSolver, Outcome as Solution,
+    ProjectedGaussSeidel as GaussSeidel, Status,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::contact_solver::{FrictionLaw, Method, OnFail, SolverBlock, coulomb, solver_block};
+
+/// Solves the contact problem by sweeps over the contacts, each with the exact projection on its
+/// friction cone.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `problem` | `ContactProblem` | | with a friction pyramid or the circular cone |
+/// | out `f` | 3k | N | contact forces on the robot, contact axes |
+/// | out `status` | | 1 | 0 solved, 1 sweeps used up, 2 sweeps used up and residual above `accept`, 5 numerical trouble, 6 invalid data |
+/// | out `iterations` | | 1 | sweeps |
+/// | out `residual` | | 1 | optimality residual relative to the force scale; infinite if there is none |
+///
+/// Cheap per sweep and never infeasible; what is left after the last sweep stands in `residual`. It
+/// starts from the forces of the last step. With redundant contacts the distribution of force
+/// depends on that start, the motion does not. Where `on_fail` gave the forces, status, iterations
+/// and residual are those of the solver that was asked last.
+///
+/// Computed at major steps and held between them, unless `in_minor_steps`.
+///
+/// Reference: M. Jean, *The non-smooth contact dynamics method* (1999).
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProjectedGaussSeidel {
+    /// Most sweeps of one solve [1]; default 50.
+    pub sweeps: u32,
+    /// Residual at which to stop, relative to the force scale [1]; default 1e-8.
+    pub tol: f64,
+    /// Residual up to which forces are used after the last sweep, relative to the force scale [1];
+    /// default: any.
+    pub accept: Option<f64>,
+    /// Over-relaxation ω, between 0 and 2 [1]; default 1.
+    pub relaxation: f64,
+    /// Start from zero force each time; default false.
+    pub cold: bool,
+    /// Which law the forces obey: `Convex` (the default) or `Coulomb(passes: 20, tol: 1e-6)`.
+    pub law: FrictionLaw,
+    /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
+    /// `Fallback(ActiveSetQp())`.
+    pub on_fail: OnFail,
+    /// Solve anew in minor steps; default false.
+    pub in_minor_steps: bool,
+}
+
+impl Default for ProjectedGaussSeidel {
+    fn default() -> Self {
+        Self {
+            sweeps: 50,
+            tol: 1e-8,
+            accept: None,
+            relaxation: 1.0,
+            cold: false,
+            law: FrictionLaw::default(),
+            on_fail: OnFail::default(),
+            in_minor_steps: false,
+        }
+    }
+}
+
+const NAME: &str = "ProjectedGaussSeidel";
+
+/// The method, which may take what the last sweep left.
+struct Sweeps {
+    solver: GaussSeidel,
+    accept: f64,
+    is_cold: bool,
+}
+
+impl Sweeps {
+    fn judged(&self, solution: Solution) -> Solution {
+        let is_taken = solution.status == Status::MaxIterations && solution.residual <= self.accept;
+        Solution { status: if is_taken { Status::Inaccurate } else { solution.status }, ..solution }
+    }
+}
+
+impl ContactSolver for Sweeps {
+    fn accepts(&self, cone: &ConeShape) -> bool {
+        self.solver.accepts(cone)
+    }
+
+    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Solution {
+        let solution = self.solver.solve(problem, forces);
+        self.judged(solution)
+    }
+}
+
+impl Method for Sweeps {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn accepts(&self, cone: &ConeShape) -> bool {
+        self.solver.accepts(cone)
+    }
+
+    fn warm_len(&self, contact_count: usize, _: usize) -> usize {
+        if self.is_cold { 0 } else { 3 * contact_count }
+    }
+
+    fn solve(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        warm: &mut [f64],
+        forces: &mut [f64],
+    ) -> Solution {
+        if self.is_cold {
+            return ContactSolver::solve(self, problem, forces);
+        }
+        let solution = self.solver.solve_warm(problem, warm);
+        forces.copy_from_slice(warm);
+        let solution = self.judged(solution);
+        if !solution.status.is_usable() {
+            warm.fill(0.0);
+        }
+        solution
+    }
+}
+
+impl SolverBlock for ProjectedGaussSeidel {
+    fn method(&self, contact_count: usize) -> Box<dyn Method> {
+        let solver = || {
+            let mut solver = GaussSeidel::new(contact_count, self.sweeps, self.tol);
+            solver.relaxation = self.relaxation;
+            let accept = self.accept.unwrap_or(f64::INFINITY);
+            Sweeps { solver, accept, is_cold: self.cold }
+        };
+        coulomb(self.law, NAME, contact_count, solver).unwrap_or_else(|| Box::new(solver()))
+    }
+
+    fn on_fail(&self) -> &OnFail {
+        &self.on_fail
+    }
+
+    fn in_minor_steps(&self) -> bool {
+        self.in_minor_steps
+    }
+}
+
+solver_block!(ProjectedGaussSeidel);

@@ -1,0 +1,153 @@
+//! A robot as blocks see it: its mechanics, feet and keyframes.
+
+use std::collections::BTreeMap;
+
+use legwork_block::{Invalid, Resource, Unit, Value, nearest};
+use legwork_mechanics::{FrameId, Model};
+
+/// A robot of the `robots:` section, made by [`Urdf`](crate::urdf::Urdf).
+///
+/// In expressions it has these facts:
+///
+/// | fact | meaning |
+/// |---|---|
+/// | `name` | name in the diagram |
+/// | `n`, `nv`, `nq` | joints, velocities, configuration numbers |
+/// | `floating` | whether the base is free |
+/// | `mass`, `weight` | of all that can move [kg], times gravity [N] |
+/// | `gravity` | acceleration of free fall, world axes [m/s²] |
+/// | `feet`, `joints` | names |
+/// | `effort`, `velocity`, `lower`, `upper` | limits of each joint [N m, rad/s, rad; N, m/s, m if prismatic], bare numbers, infinite without limit |
+/// | `rotor_inertia` | reflected to each joint [kg m²; kg if prismatic] |
+/// | `keyframes.<name>` | `s`, and if the keyframe states them `base_position`, `base_orientation` |
+#[derive(Debug, Clone)]
+pub struct RobotModel {
+    /// Name in the diagram.
+    pub name: String,
+    /// The mechanics.
+    pub model: Model,
+    /// Frames of the feet, in the order of the diagram.
+    pub feet: Vec<FrameId>,
+    /// Named poses.
+    pub keyframes: BTreeMap<String, Keyframe>,
+}
+
+/// A named pose of a robot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Keyframe {
+    /// Joint positions s, in the order of the robot file [rad; m if prismatic].
+    pub joint_positions: Vec<f64>,
+    /// Position of the base, world axes [m].
+    pub base_position: Option<[f64; 3]>,
+    /// Orientation of the base, world_from_base: unit quaternion (w, x, y, z).
+    pub base_orientation: Option<[f64; 4]>,
+}
+
+impl RobotModel {
+    /// The frame `name`, which the parameter `parameter` names.
+    ///
+    /// # Errors
+    /// If the robot has no such link.
+    pub fn frame(&self, parameter: &str, name: &str) -> Result<FrameId, Invalid> {
+        self.model.find_frame(name).ok_or_else(|| {
+            let frames = self.model.frames().iter().map(|frame| frame.name.as_str());
+            unknown(parameter, &format!("a link of `{}`", self.name), name, frames)
+        })
+    }
+
+    /// The keyframe `name`, which the parameter `parameter` names.
+    ///
+    /// # Errors
+    /// If the robot has no such keyframe.
+    pub fn keyframe(&self, parameter: &str, name: &str) -> Result<&Keyframe, Invalid> {
+        self.keyframes.get(name).ok_or_else(|| {
+            let known = self.keyframes.keys().map(String::as_str);
+            unknown(parameter, &format!("a keyframe of `{}`", self.name), name, known)
+        })
+    }
+
+    /// Names of the joints, in the order of the robot file.
+    pub fn joint_names(&self) -> Vec<&str> {
+        self.model.joints().iter().map(|joint| joint.name.as_str()).collect()
+    }
+}
+
+/// "expected …, found `name`" with the nearest of the `known` names.
+pub(crate) fn unknown<'n>(
+    parameter: &str,
+    expected: &str,
+    name: &str,
+    known: impl Iterator<Item = &'n str> + Clone,
+) -> Invalid {
+    let invalid = Invalid::parameter(parameter, format!("expected {expected}, found `{name}`"));
+    if let Some(near) = nearest(name, known.clone()) {
+        return invalid.hint(format!("did you mean `{near}`?"));
+    }
+    let known: Vec<&str> = known.collect();
+    match known.is_empty() {
+        true => invalid.hint("there are none"),
+        false => invalid.hint(format!("known are: {}", known.join(", "))),
+    }
+}
+
+impl Keyframe {
+    fn facts(&self) -> Value {
+        let position = self.base_position.map(|p| ("base_position", lengths(&p)));
+        let turn = self.base_orientation.map(|q| ("base_orientation", Value::from(q.to_vec())));
+        let s = [("s", Value::from(self.joint_positions.clone()))];
+        Value::record(s.into_iter().chain(position).chain(turn))
+    }
+}
+
+fn lengths(values: &[f64]) -> Value {
+    quantities(values, Unit::METRE)
+}
+
+fn quantities(values: &[f64], unit: Unit) -> Value {
+    Value::List(values.iter().map(|&value| Value::quantity(value, unit)).collect())
+}
+
+impl Resource for RobotModel {
+    fn facts(&self) -> Value {
+        let model = &self.model;
+        let count = |n: usize| Value::from(n as f64);
+        let joints = model.joints();
+        let each = |value: fn(&legwork_mechanics::Joint) -> f64| {
+            Value::from(joints.iter().map(value).collect::<Vec<f64>>())
+        };
+        let gravity = model.gravity();
+        let feet: Vec<&str> = self.feet.iter().map(|&f| model.frame(f).name.as_str()).collect();
+        let keyframes = self.keyframes.iter().map(|(name, pose)| (name.as_str(), pose.facts()));
+        Value::record([
+            ("name", Value::from(self.name.as_str())),
+            ("n", count(model.joint_count())),
+            ("nv", count(model.velocity_dim())),
+            ("nq", count(model.configuration_dim())),
+            ("floating", Value::from(model.is_floating())),
+            ("mass", Value::quantity(model.total_mass(), Unit::KILOGRAM)),
+            ("weight", Value::quantity(model.total_mass() * gravity.norm(), Unit::NEWTON)),
+            ("gravity", quantities(gravity.as_slice(), Unit::METRE_PER_SECOND_SQUARED)),
+            ("feet", Value::from(feet)),
+            ("joints", Value::from(self.joint_names())),
+            ("effort", each(|joint| joint.effort)),
+            ("velocity", each(|joint| joint.velocity)),
+            ("lower", each(|joint| joint.lower)),
+            ("upper", each(|joint| joint.upper)),
+            ("rotor_inertia", Value::from(model.rotor_inertia().to_vec())),
+            ("keyframes", Value::record(keyframes)),
+        ])
+    }
+
+    fn dimension(&self, name: &str) -> Option<usize> {
+        match name {
+            "n" => Some(self.model.joint_count()),
+            "nv" => Some(self.model.velocity_dim()),
+            "nq" => Some(self.model.configuration_dim()),
+            _ => None,
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.model.frames().iter().map(|frame| frame.name.clone()).collect()
+    }
+}

@@ -1,0 +1,77 @@
+//! `Select`: some elements of a vector.
+
+use legwork_block::{In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Sizes, Vector};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Some elements of a vector, in any order: `yᵢ = u[indicesᵢ]`.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u` | vector of more elements than the greatest index | any |
+/// | out `y` | vector, one element for each index | that of `u` |
+///
+/// An index may stand more than once. Elements that follow one another need no block: write the
+/// path `"block.y[2..5]"`, or `"block.y[2]"` for a number.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Select {
+    /// Which elements, counted from 0.
+    pub indices: Vec<usize>,
+}
+
+impl Pure for Select {
+    const KIND: &'static str = "Select";
+    type Plan = (In<Vector>, Out<Vector>);
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+        let (n, unit) = (ports.dim(), ports.var());
+        let u = ports.input("u", &Vector(n));
+        ports.note_in(u).same_unit(unit);
+        let y = ports.output("y", &Vector::of(self.indices.len()));
+        ports.note_out(y).same_unit(unit).doc("the selected elements");
+        Ok((u, y))
+    }
+
+    fn check(&self, &(u, _): &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        let n = sizes.input(u);
+        match self.indices.iter().find(|&&index| index >= n) {
+            None => Ok(()),
+            Some(index) => Err(Invalid::parameter(
+                "indices",
+                format!("expected indices below the length {n} of `u`, found {index}"),
+            )),
+        }
+    }
+
+    fn output(&self, &(u, y): &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
+        let u = inp.get(u);
+        for (y, &index) in out.get(y).iter_mut().zip(&self.indices) {
+            *y = u[index];
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block, refusal};
+
+    #[test]
+    fn elements_come_in_the_order_of_the_indices() {
+        let select: Select = block(json!({ "indices": [2, 0, 2] }));
+        let mut bench = Bench::new(select, &[Type::vector(3)]).expect("a selection");
+        assert_eq!(bench.y(0.0, &[("u", &[10.0, 11.0, 12.0])]), [12.0, 10.0, 12.0]);
+    }
+
+    #[test]
+    fn indices_stay_inside_the_input() {
+        let select: Select = block(json!({ "indices": [0, 3] }));
+        let message = refusal(select, &[Type::vector(3)]);
+        assert_eq!(message, "expected indices below the length 3 of `u`, found 3");
+    }
+}

@@ -1,0 +1,41 @@
+//! What holds for every block of the library.
+
+use legwork_block::{Diagnostics, FileId, Ports, Registry};
+use legwork_diagram::document::parse;
+
+use crate::register;
+use crate::testing::Nothing;
+
+fn registry() -> Registry {
+    let mut registry = Registry::default();
+    register(&mut registry);
+    registry
+}
+
+#[test]
+fn every_example_binds_and_plans() {
+    for kind in registry().blocks() {
+        let node = parse(FileId(0), kind.example.as_bytes())
+            .unwrap_or_else(|error| panic!("{}: {}", kind.kind, error.message));
+        assert_eq!(node.kind_name().map(|name| name.text.as_str()), Some(kind.kind));
+        let mut diagnostics = Diagnostics::default();
+        let block = (kind.bind)(&node, &(), &[], &mut diagnostics);
+        let messages: Vec<&str> = diagnostics.iter().map(|d| d.message.as_str()).collect();
+        let block = block.unwrap_or_else(|| panic!("{}: {messages:?}", kind.kind));
+        if let Err(invalid) = block.plan(Ports::new(&Nothing, &Nothing, 0.001)) {
+            panic!("{}: {}", kind.kind, invalid.message);
+        }
+    }
+}
+
+#[test]
+fn every_block_and_every_parameter_is_described() {
+    for kind in registry().blocks() {
+        let schema = (kind.schema)();
+        assert!(schema.get("description").is_some(), "{} has no manual", kind.kind);
+        let properties = schema.get("properties").and_then(|p| p.as_object());
+        for (name, property) in properties.into_iter().flatten() {
+            assert!(property.get("description").is_some(), "{}.{name} has no text", kind.kind);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What a command comes back with.
+
+use std::process::ExitCode;
+
+use serde_json::Value;
+
+/// Exit codes; they are part of the interface that scripts rely on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Code {
+    /// All is well.
+    Success,
+    /// The diagram has errors.
+    Diagram,
+    /// The run stopped at a fault.
+    Fault,
+    /// A check failed.
+    Check,
+    /// The command line is wrong, or a file that it names cannot be read or written.
+    Usage,
+}
+
+impl Code {
+    /// The number.
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Diagram => 1,
+            Self::Fault => 2,
+            Self::Check => 3,
+            Self::Usage => 64,
+        }
+    }
+
+    /// The graver of two: a diagram that does not compile says more than a check that failed.
+    pub(crate) fn graver(self, other: Self) -> Self {
+        let order = [Self::Success, Self::Check, Self::Fault, Self::Diagram, Self::Usage];
+        let place = |code| order.iter().position(|known| *known == code);
+        if place(self) >= place(other) { self } else { other }
+    }
+}
+
+impl From<Code> for ExitCode {
+    fn from(code: Code) -> Self {
+        code.number().into()
+    }
+}
+
+/// What a command found out.
+pub(crate) struct Answer {
+    /// How it went.
+    pub(crate) code: Code,
+    /// What `--json` prints.
+    pub(crate) json: Value,
+    /// What is printed on standard output without `--json`.
+    pub(crate) text: String,
+}
+
+impl Answer {
+    /// An answer without a text of its own: people have read it on standard error.
+    pub(crate) fn new(code: Code, json: Value) -> Self {
+        Self { code, json, text: String::new() }
+    }
+
+    /// With a text for standard output.
+    pub(crate) fn text(mut self, text: String) -> Self {
+        self.text = text;
+        self
+    }
+}
+
+/// Why a command could not do what it was asked.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// The exit code.
+    pub(crate) code: Code,
+    /// One sentence in lower case.
+    pub(crate) message: String,
+}
+
+impl Failure {
+    /// The command line is wrong, or a file that it names.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self { code: Code::Usage, message: message.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diagram_that_does_not_compile_outweighs_a_failed_check() {
+        assert_eq!(Code::Check.graver(Code::Diagram), Code::Diagram);
+        assert_eq!(Code::Fault.graver(Code::Check), Code::Fault);
+        assert_eq!(Code::Success.graver(Code::Success), Code::Success);
+    }
+}

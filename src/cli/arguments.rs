@@ -1,0 +1,188 @@
+//! The command line, declared.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Runs block diagrams of robots that touch the ground.
+#[derive(Debug, Parser)]
+#[command(
+    name = "legwork",
+    version,
+    arg_required_else_help = true,
+    subcommand_required = true,
+    after_help = "Exit codes: 0 success, 1 diagram error, 2 run-time fault, 3 a check failed, 64 usage.\n\
+                  FILE is a path, or demo:NAME for a diagram that is built in (see `legwork demo`)."
+)]
+pub(crate) struct CommandLine {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Print exactly one JSON object on standard output; everything for people goes to standard
+    /// error.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Compile a diagram, run it, record it and evaluate its checks.
+    Run(RunArguments),
+    /// Report every mistake in diagrams, with every choice of every variant.
+    Check(CheckArguments),
+    /// Run diagrams and evaluate their checks, a line each.
+    Test(TestArguments),
+    /// List the kinds of blocks, or print the manual of one.
+    Blocks(BlocksArguments),
+    /// Draw a diagram as SVG, DOT or Mermaid.
+    Graph(GraphArguments),
+    /// Write recorded signals as a table of comma-separated values.
+    Export(ExportArguments),
+    /// List the diagrams that are built in, or run one.
+    Demo(DemoArguments),
+    /// Write a new diagram with comments, which runs.
+    New(NewArguments),
+}
+
+/// What changes a diagram without touching its file.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Overrides {
+    /// Set a parameter or a field, as in `pd.kp=60` or `run.solver=Rk4`.
+    #[arg(long, value_name = "PATH=VALUE", value_parser = pair)]
+    pub(crate) set: Vec<(String, String)>,
+    /// Choose for a variant, as in `qp=clarabel`.
+    #[arg(long, value_name = "NAME=CHOICE", value_parser = pair)]
+    pub(crate) variant: Vec<(String, String)>,
+    /// Apply a patch file, before any --set.
+    #[arg(long, value_name = "PATCH")]
+    pub(crate) with: Vec<PathBuf>,
+}
+
+/// `legwork run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// The diagram.
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+    /// Stop at this time instead of the diagram's, sooner or later, as in `2 s`.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+    /// Directory for run.mcap and run.json [default: runs/<name of the diagram>].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Report failed checks, but do not fail because of them.
+    #[arg(long)]
+    pub(crate) no_checks: bool,
+}
+
+/// `legwork check`.
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// The diagrams.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+    /// Print the diagram with everything expanded: blocks, wires, types, rates, order.
+    #[arg(long)]
+    pub(crate) expand: bool,
+}
+
+/// `legwork test`.
+#[derive(Debug, Args)]
+pub(crate) struct TestArguments {
+    /// The diagrams.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+}
+
+/// `legwork blocks`.
+#[derive(Debug, Args)]
+pub(crate) struct BlocksArguments {
+    /// A kind of block, such as `UnitDelay`.
+    pub(crate) kind: Option<String>,
+}
+
+/// `legwork graph`.
+#[derive(Debug, Args)]
+pub(crate) struct GraphArguments {
+    /// The diagram.
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+    /// Where to write; the ending says what: .svg, .dot or .mmd. Without it, Mermaid is printed.
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+    /// Show the shared computations that the compiler adds.
+    #[arg(long)]
+    pub(crate) hidden: bool,
+    /// Fold masks and copies below this depth; 0 folds all.
+    #[arg(long, value_name = "N")]
+    pub(crate) depth: Option<usize>,
+}
+
+/// `legwork export`.
+#[derive(Debug, Args)]
+pub(crate) struct ExportArguments {
+    /// A recording, or the directory of its run.
+    pub(crate) run: PathBuf,
+    /// A recorded signal, as in `body.state`; all of them if none is named.
+    #[arg(long, value_name = "TOPIC")]
+    pub(crate) topic: Vec<String>,
+    /// Where to write; standard output without it.
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// `legwork demo`.
+#[derive(Debug, Args)]
+pub(crate) struct DemoArguments {
+    /// The diagram to run.
+    pub(crate) name: Option<String>,
+    /// Directory for run.mcap and run.json [default: runs/<name of the diagram>].
+    #[arg(long, value_name = "DIR", requires = "name")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// `legwork new`.
+#[derive(Debug, Args)]
+pub(crate) struct NewArguments {
+    /// The file to write; one that exists is left alone.
+    pub(crate) file: PathBuf,
+    /// Start from a diagram that is built in instead, or from a file.
+    #[arg(long, value_name = "demo:NAME")]
+    pub(crate) from: Option<PathBuf>,
+}
+
+/// `a=b`, parted at the first `=`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("expected a name, `=` and a value".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_declaration_is_sound() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn a_pair_parts_at_the_first_equals_sign() {
+        assert_eq!(pair("a.b = c=d"), Ok(("a.b".into(), "c=d".into())));
+        assert!(pair("=c").is_err());
+        assert!(pair("a").is_err());
+    }
+}

@@ -1,0 +1,118 @@
+//! Diagnostics for people: file, line and column, the source line, marks under it, advice.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+use legwork_block::{Diagnostic, Diagnostics, FileId, Label, Severity};
+use legwork_diagram::render::SourceMap;
+
+use super::console;
+
+/// Says every diagnostic on standard error.
+pub(crate) fn say_all(diagnostics: &Diagnostics, sources: &SourceMap) {
+    for diagnostic in diagnostics.iter() {
+        say(diagnostic, sources);
+    }
+}
+
+/// Says one diagnostic on standard error.
+pub(crate) fn say(diagnostic: &Diagnostic, sources: &SourceMap) {
+    let renderer = if console::in_colours() { Renderer::styled() } else { Renderer::plain() };
+    console::say(&render(diagnostic, sources, &renderer));
+    console::say("");
+}
+
+/// One diagnostic as text.
+fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    // One snippet for each file, the one of the primary place first.
+    let mut marks: BTreeMap<(bool, FileId), Vec<Annotation<'_>>> = BTreeMap::new();
+    let main = diagnostic.primary.span.file;
+    let labels = std::iter::once((AnnotationKind::Primary, &diagnostic.primary))
+        .chain(diagnostic.secondary.iter().map(|label| (AnnotationKind::Context, label)));
+    for (kind, label) in labels {
+        let file = label.span.file;
+        marks.entry((file != main, file)).or_default().push(mark(kind, label, sources));
+    }
+    let mut group: Group<'_> = Group::with_title(
+        level.primary_title(diagnostic.message.as_str()).id(diagnostic.code),
+    );
+    for ((_, file), annotations) in marks {
+        let snippet = Snippet::source(sources.text(file))
+            .path(shown(sources.name(file)))
+            .annotations(annotations);
+        group = group.element(snippet);
+    }
+    for hint in &diagnostic.hints {
+        group = group.element(Level::HELP.message(hint.as_str()));
+    }
+    renderer.render(&[group])
+}
+
+fn mark<'a>(kind: AnnotationKind, label: &'a Label, sources: &SourceMap) -> Annotation<'a> {
+    let text = sources.text(label.span.file);
+    let annotation = kind.span(within(text, label.span.start as usize, label.span.end as usize));
+    if label.text.is_empty() { annotation } else { annotation.label(label.text.as_str()) }
+}
+
+/// The range, moved onto characters that exist.
+fn within(text: &str, start: usize, end: usize) -> Range<usize> {
+    let floor = |at: usize| {
+        let at = at.min(text.len());
+        (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+    };
+    let start = floor(start);
+    start..floor(end).max(start)
+}
+
+/// A file's name without the directory that the command runs in.
+pub(crate) fn shown(name: &str) -> &str {
+    let Ok(here) = std::env::current_dir() else { return name };
+    Path::new(name).strip_prefix(here).ok().and_then(Path::to_str).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Span;
+
+    use super::*;
+
+    #[test]
+    fn places_in_several_files_stand_under_one_message() {
+        let mut sources = SourceMap::default();
+        let mask = sources.add("mask.ron", b"Mask(\n  a: 1,\n)\n");
+        let main = sources.add("main.ron", "Diagram(é: 2)\n".as_bytes());
+        let diagnostic = Diagnostic::error("unknown-field", Span::new(main, 8, 10), "no such field")
+            .label("here")
+            .also(Span::new(mask, 8, 9), "declared here")
+            .hint("leave it out");
+        let text = render(&diagnostic, &sources, &Renderer::plain());
+        assert!(text.starts_with("error[unknown-field]: no such field"), "{text}");
+        let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("no `{part}` in {text}"));
+        assert!(place("main.ron:1:9") < place("mask.ron:2:3"), "{text}");
+        place("^ here");
+        place("- declared here");
+        place("help: leave it out");
+    }
+
+    #[test]
+    fn places_that_do_not_exist_are_shown_nearby() {
+        let mut sources = SourceMap::default();
+        let file = sources.add("a.ron", "é".as_bytes());
+        for (start, end) in [(0, 0), (1, 1), (1, 9), (7, 9), (2, 2)] {
+            let diagnostic = Diagnostic::warning("code", Span::new(file, start, end), "text");
+            let text = render(&diagnostic, &sources, &Renderer::plain());
+            assert!(text.contains("a.ron:1:"), "{text}");
+        }
+        let empty = sources.add("empty.ron", b"");
+        let nowhere = Diagnostic::error("code", Span::new(empty, 0, 0), "text");
+        assert!(render(&nowhere, &sources, &Renderer::plain()).contains("empty.ron"));
+        let missing = Diagnostic::error("code", Span::new(FileId(99), 3, 5), "text");
+        assert!(render(&missing, &sources, &Renderer::plain()).contains("text"));
+    }
+}

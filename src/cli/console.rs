@@ -1,0 +1,69 @@
+//! Standard output and standard error, and what to do when nobody listens.
+
+use std::io::{self, ErrorKind, IsTerminal as _, Write};
+
+use super::answer::Failure;
+
+/// Writes `text` to standard output. A reader that has gone away, as in `legwork blocks | head`, is
+/// no mistake.
+///
+/// # Errors
+/// If the output is closed or full.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::usage(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a line for people to standard error. What cannot be said is not said.
+pub(crate) fn say(text: &str) {
+    let mut out = io::stderr().lock();
+    let _ = writeln!(out, "{text}");
+}
+
+/// Whether people see standard error, and see it in colours.
+pub(crate) fn in_colours() -> bool {
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+    io::stderr().is_terminal() && !plain
+}
+
+/// Whether standard error is a terminal.
+pub(crate) fn is_watched() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// A writer that remembers that its reader has gone away.
+pub(crate) struct Pipe<W> {
+    inner: W,
+    /// Whether it has.
+    pub(crate) broken: bool,
+}
+
+impl<W: Write> Pipe<W> {
+    /// Writes to `inner`.
+    pub(crate) fn new(inner: W) -> Self {
+        Self { inner, broken: false }
+    }
+
+    fn note<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
+        self.broken |= matches!(&result, Err(error) if error.kind() == ErrorKind::BrokenPipe);
+        result
+    }
+}
+
+impl<W: Write> Write for Pipe<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let result = self.inner.write(bytes);
+        self.note(result)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let result = self.inner.flush();
+        self.note(result)
+    }
+}

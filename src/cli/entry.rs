@@ -1,0 +1,92 @@
+//! From the process's arguments to its exit code.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use clap::error::ErrorKind;
+use legwork_block::Registry;
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Code, Failure};
+use super::arguments::{Command, CommandLine};
+use super::{blocks, check, console, demo, export, new, picture, run, test};
+
+/// The whole `legwork` command, with the blocks, robots and files that `register` adds.
+///
+/// A program with blocks of its own is one line long:
+///
+/// ```no_run
+/// use std::process::ExitCode;
+///
+/// fn main() -> ExitCode {
+///     legwork::command(|registry| {
+///         legwork::blocks::register(registry);
+///         // mine::register(registry);
+///     })
+/// }
+/// ```
+pub fn command(register: impl FnOnce(&mut Registry)) -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let parsed = match CommandLine::try_parse_from(&arguments) {
+        Ok(parsed) => parsed,
+        Err(error) => return misunderstood(&error, arguments.iter().any(|word| word == "--json")),
+    };
+    let mut registry = Registry::default();
+    register(&mut registry);
+    let outcome = dispatch(&parsed.command, parsed.json, &registry);
+    answer(outcome, parsed.json).into()
+}
+
+fn dispatch(command: &Command, json: bool, registry: &Registry) -> Result<Answer, Failure> {
+    match command {
+        Command::Run(arguments) => run::run(arguments, registry),
+        Command::Check(arguments) => check::check(arguments, registry),
+        Command::Test(arguments) => test::test(arguments, registry),
+        Command::Blocks(arguments) => blocks::blocks(arguments, registry),
+        Command::Graph(arguments) => picture::graph(arguments, registry),
+        Command::Export(arguments) => export::export(arguments, json),
+        Command::Demo(arguments) => demo::demo(arguments, registry),
+        Command::New(arguments) => new::new(arguments, registry),
+    }
+}
+
+/// Prints what a command came back with.
+fn answer(outcome: Result<Answer, Failure>, json: bool) -> Code {
+    let (code, printed) = match outcome {
+        Ok(answer) if json => (answer.code, print_json(&answer.json)),
+        Ok(answer) => (answer.code, console::print(&answer.text)),
+        Err(failure) => (failure.code, fail(&failure.message, json)),
+    };
+    match printed {
+        Ok(()) => code,
+        Err(failure) => {
+            console::say(&format!("error: {}", failure.message));
+            failure.code
+        }
+    }
+}
+
+fn fail(message: &str, json: bool) -> Result<(), Failure> {
+    console::say(&format!("error: {message}"));
+    if json { print_json(&json!({ "error": message })) } else { Ok(()) }
+}
+
+fn print_json(value: &Value) -> Result<(), Failure> {
+    console::print(&format!("{value:#}\n"))
+}
+
+/// Help and version are answers; everything else that the parser says is a mistake.
+fn misunderstood(error: &clap::Error, json: bool) -> ExitCode {
+    let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    let _ = error.print();
+    if asked {
+        return Code::Success.into();
+    }
+    if json {
+        let text = error.render().to_string();
+        let first = text.lines().next().unwrap_or_default();
+        let _ = print_json(&json!({ "error": first.strip_prefix("error: ").unwrap_or(first) }));
+    }
+    Code::Usage.into()
+}

@@ -1,0 +1,209 @@
+//! One run of a program: to the stop time or to a fault, with what came of it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use legwork_block::Report;
+use legwork_program::{CheckKind, Program};
+use legwork_runtime::recording::{Finished, Recorder, RecordingError};
+use legwork_runtime::{CheckState, Cursor, RunFault, Simulation};
+
+use super::answer::Code;
+use super::console;
+
+/// Major steps between two looks at the clock, when somebody watches.
+const STEPS_PER_LOOK: u32 = 16;
+/// Time between two changes of the progress bar.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What came of a run.
+pub(crate) struct Execution {
+    /// The program.
+    pub(crate) program: Arc<Program>,
+    /// Simulated time that was reached [s].
+    pub(crate) sim_time: f64,
+    /// Major steps that were completed.
+    pub(crate) steps: u64,
+    /// Time that it took, without compilation [s].
+    pub(crate) wall: f64,
+    /// What stopped it before its time.
+    pub(crate) fault: Option<RunFault>,
+    /// How each check ended.
+    pub(crate) checks: Vec<Verdict>,
+    /// What the blocks report, by path.
+    pub(crate) reports: Vec<(String, Report)>,
+    /// What became of the recording.
+    pub(crate) recording: Option<Result<Finished, RecordingError>>,
+}
+
+/// How a check ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Verdict {
+    /// It holds.
+    Passed,
+    /// It does not.
+    Failed {
+        /// When its condition was first seen not to hold [s], if that is one time.
+        at: Option<f64>,
+    },
+    /// The run ended before its window.
+    Unseen,
+    /// The run ended at a fault before that could be told.
+    Undecided,
+}
+
+impl Execution {
+    /// Runs a program, recording if there is a recorder.
+    pub(crate) fn of(program: Program, recorder: Option<Recorder>) -> Self {
+        let program = Arc::new(program);
+        let mut simulation = Simulation::new(Arc::clone(&program));
+        if let Some(recorder) = recorder {
+            simulation.observer_mut().record_to(recorder);
+        }
+        let start = Instant::now();
+        let fault = run(&mut simulation, &program).err();
+        let recording = simulation.observer_mut().finish_recording();
+        let wall = start.elapsed().as_secs_f64();
+        let checks = program
+            .checks
+            .iter()
+            .zip(simulation.observer().checks())
+            .map(|(check, state)| verdict(check.kind, state, fault.is_some()))
+            .collect();
+        let reports = simulation
+            .reports()
+            .into_iter()
+            .map(|(path, report)| (path.to_owned(), report))
+            .collect();
+        Self {
+            sim_time: simulation.time(),
+            steps: simulation.tick() / program.step_ticks.max(1),
+            program,
+            wall,
+            fault,
+            checks,
+            reports,
+            recording,
+        }
+    }
+
+    /// Simulated time per time, if any passed.
+    pub(crate) fn real_time_factor(&self) -> Option<f64> {
+        (self.wall > 0.0).then(|| self.sim_time / self.wall)
+    }
+
+    /// Whether the recording could not be written.
+    pub(crate) fn recording_error(&self) -> Option<&RecordingError> {
+        self.recording.as_ref().and_then(|recording| recording.as_ref().err())
+    }
+
+    /// The exit code. `shortened` says that the command line chose the stop time, so that a check
+    /// whose window was not reached is no failure.
+    pub(crate) fn code(&self, with_checks: bool, shortened: bool) -> Code {
+        if self.fault.is_some() || self.recording_error().is_some() {
+            return Code::Fault;
+        }
+        let failed = self.checks.iter().any(|verdict| match verdict {
+            Verdict::Passed => false,
+            Verdict::Unseen => !shortened,
+            Verdict::Failed { .. } | Verdict::Undecided => true,
+        });
+        if with_checks && failed { Code::Check } else { Code::Success }
+    }
+
+    /// What blocks measured: name and value. A name that two blocks report gets the block's path.
+    pub(crate) fn metrics(&self) -> Vec<(String, f64)> {
+        let all = || {
+            self.reports.iter().flat_map(|(path, report)| {
+                report.metrics.iter().map(move |(name, value)| (path, name, *value))
+            })
+        };
+        all()
+            .map(|(path, name, value)| {
+                let twice = all().filter(|(_, other, _)| *other == name).count() > 1;
+                (if twice { format!("{path}.{name}") } else { name.clone() }, value)
+            })
+            .collect()
+    }
+
+    /// How often solvers were called.
+    pub(crate) fn solver_calls(&self) -> u64 {
+        self.reports.iter().map(|(_, report)| report.solver_calls).sum()
+    }
+
+    /// How often solvers did not solve.
+    pub(crate) fn solver_failures(&self) -> u64 {
+        self.reports.iter().map(|(_, report)| report.solver_failures).sum()
+    }
+}
+
+fn run(simulation: &mut Simulation, program: &Program) -> Result<(), RunFault> {
+    if !console::is_watched() {
+        return simulation.run();
+    }
+    let bar = ProgressBar::with_draw_target(Some(program.stop_tick), ProgressDrawTarget::stderr());
+    // The template is a constant; without it the bar has its default look.
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {msg} eta {eta}") {
+        bar.set_style(style);
+    }
+    let stop = program.run.stop;
+    let mut last = Instant::now();
+    let mut outcome = Ok(());
+    while simulation.cursor() != Cursor::Done && outcome.is_ok() {
+        for _ in 0..STEPS_PER_LOOK {
+            outcome = simulation.step();
+            if outcome.is_err() || simulation.cursor() == Cursor::Done {
+                break;
+            }
+        }
+        if last.elapsed() >= LOOK {
+            last = Instant::now();
+            bar.set_position(simulation.tick());
+            bar.set_message(format!("{:.2} s of {stop}", simulation.time()));
+        }
+    }
+    bar.finish_and_clear();
+    outcome
+}
+
+/// A check's end. After a fault only what nothing later could change is decided.
+fn verdict(kind: CheckKind, state: &CheckState, faulted: bool) -> Verdict {
+    let failed = Verdict::Failed { at: state.failed_at };
+    match (kind, state.passed) {
+        _ if !state.seen => {
+            if faulted {
+                Verdict::Undecided
+            } else {
+                Verdict::Unseen
+            }
+        }
+        (CheckKind::Always, false) => failed,
+        (CheckKind::Eventually, true) => Verdict::Passed,
+        _ if faulted => Verdict::Undecided,
+        (_, true) => Verdict::Passed,
+        (_, false) => failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(seen: bool, passed: bool) -> CheckState {
+        CheckState { seen, passed, failed_at: None }
+    }
+
+    #[test]
+    fn a_fault_leaves_open_what_the_rest_of_the_run_would_have_told() {
+        use CheckKind::{Always, Eventually, Finally};
+        assert_eq!(verdict(Always, &state(true, true), true), Verdict::Undecided);
+        assert_eq!(verdict(Always, &state(true, false), true), Verdict::Failed { at: None });
+        assert_eq!(verdict(Eventually, &state(true, true), true), Verdict::Passed);
+        assert_eq!(verdict(Eventually, &state(true, false), true), Verdict::Undecided);
+        assert_eq!(verdict(Finally, &state(true, true), true), Verdict::Undecided);
+        assert_eq!(verdict(Finally, &state(true, true), false), Verdict::Passed);
+        assert_eq!(verdict(Always, &state(false, false), false), Verdict::Unseen);
+        assert_eq!(verdict(Always, &state(false, false), true), Verdict::Undecided);
+    }
+}

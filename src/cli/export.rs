@@ -1,0 +1,90 @@
+//! `legwork export`: recorded signals as a table.
+
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use legwork_runtime::recording::{Ending, Join, Recording, export_csv};
+use serde_json::json;
+
+use super::answer::{Answer, Code, Failure};
+use super::arguments::ExportArguments;
+use super::console::{self, Pipe};
+use super::run::RECORDING;
+use super::summary::counted;
+
+/// Exports a recording.
+///
+/// # Errors
+/// If there is no recording, it lacks a topic, or the table cannot be written.
+pub(crate) fn export(arguments: &ExportArguments, json: bool) -> Result<Answer, Failure> {
+    if json && arguments.output.is_none() {
+        let message = "--json and the table would share standard output; name a file with -o";
+        return Err(Failure::usage(message));
+    }
+    let path = recording_at(&arguments.run)?;
+    let recording = Recording::open(&path).map_err(|error| Failure::usage(error.to_string()))?;
+    if recording.ending() != Ending::Complete {
+        let message = format!("warning: `{}` is cut off; its whole part follows", path.display());
+        console::say(&message);
+    }
+    let topics: Vec<&str> = if arguments.topic.is_empty() {
+        recording.channels().map(|channel| channel.topic.as_str()).collect()
+    } else {
+        arguments.topic.iter().map(String::as_str).collect()
+    };
+    match &arguments.output {
+        None => to_standard_output(&recording, &topics)?,
+        Some(output) => to_file(&recording, &topics, output)?,
+    }
+    let output = arguments.output.as_ref().map(|output| output.display().to_string());
+    let json = json!({ "recording": path.display().to_string(), "topics": topics, "output": output });
+    Ok(Answer::new(Code::Success, json))
+}
+
+/// The recording itself, or that in the directory of a run.
+fn recording_at(path: &Path) -> Result<PathBuf, Failure> {
+    let file = if path.is_dir() { path.join(RECORDING) } else { path.to_owned() };
+    if file.is_file() {
+        return Ok(file);
+    }
+    let shown = path.display();
+    Err(Failure::usage(if path.is_dir() {
+        format!("no {RECORDING} in the directory `{shown}`")
+    } else {
+        format!("no recording `{shown}`; `legwork run` writes one")
+    }))
+}
+
+fn to_standard_output(recording: &Recording, topics: &[&str]) -> Result<(), Failure> {
+    let mut out = Pipe::new(BufWriter::new(std::io::stdout().lock()));
+    let written = export_csv(recording, topics, Join::Outer, &mut out);
+    match written.map(|()| out.flush()) {
+        // A reader that has seen enough, as in `| head`, is no mistake.
+        _ if out.broken => Ok(()),
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => {
+            Err(Failure::usage(format!("cannot write to standard output: {error}")))
+        }
+        Err(error) => Err(Failure::usage(error.to_string())),
+    }
+}
+
+fn to_file(recording: &Recording, topics: &[&str], output: &Path) -> Result<(), Failure> {
+    let cannot =
+        |error| Failure::usage(format!("cannot write `{}`: {error}", output.display()));
+    // Asked for before the file is made, so that a slip leaves no empty file.
+    for topic in topics {
+        recording.series(topic).map_err(|error| Failure::usage(error.to_string()))?;
+    }
+    let mut out = BufWriter::new(File::create(output).map_err(cannot)?);
+    export_csv(recording, topics, Join::Outer, &mut out)
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    out.flush().map_err(cannot)?;
+    console::say(&format!(
+        "wrote {} of {}",
+        output.display(),
+        counted(topics.len() as u64, "signal")
+    ));
+    Ok(())
+}

@@ -1,0 +1,239 @@
+//! Parameters of a kind, read from its schema.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+/// One parameter.
+pub(super) struct Parameter {
+    name: String,
+    ty: String,
+    unit: Option<String>,
+    required: bool,
+    default: Option<Value>,
+    doc: String,
+}
+
+/// The parameters of a struct's schema, in the order of their names.
+pub(super) fn parameters(schema: &Value) -> Vec<Parameter> {
+    let required = |name: &str| {
+        schema["required"].as_array().is_some_and(|names| names.iter().any(|known| known == name))
+    };
+    let Some(properties) = schema["properties"].as_object() else { return Vec::new() };
+    let mut found: Vec<Parameter> = properties
+        .iter()
+        .map(|(name, property)| Parameter {
+            name: name.clone(),
+            ty: type_text(property, schema),
+            unit: unit_of(property, schema),
+            required: required(name),
+            default: property.get("default").cloned(),
+            doc: property["description"].as_str().unwrap_or_default().to_owned(),
+        })
+        .collect();
+    found.sort_by_key(|parameter| !parameter.required);
+    found
+}
+
+impl Parameter {
+    pub(super) fn to_json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "type": self.ty,
+            "unit": self.unit,
+            "required": self.required,
+            "default": self.default,
+            "doc": self.doc,
+        })
+    }
+
+    pub(super) fn write(&self, out: &mut String) -> std::fmt::Result {
+        let unit = match self.unit.as_deref() {
+            None | Some("1") => String::new(),
+            Some("any") => " [any unit]".to_owned(),
+            Some(unit) => format!(" [{unit}]"),
+        };
+        let default = match (&self.default, self.required) {
+            (_, true) => ", required".to_owned(),
+            (None | Some(Value::Null), false) => ", optional".to_owned(),
+            (Some(value), false) => format!(", default {value}"),
+        };
+        writeln!(out, "  {}: {}{unit}{default}", self.name, self.ty)?;
+        for line in self.doc.lines() {
+            writeln!(out, "{}", format!("      {line}").trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// What `$ref` points at, or the schema itself.
+fn target<'s>(schema: &'s Value, root: &'s Value) -> (&'s Value, Option<&'s str>) {
+    let Some(path) = schema["$ref"].as_str() else { return (schema, None) };
+    let found = root.pointer(path.trim_start_matches('#')).unwrap_or(&Value::Null);
+    (found, path.rsplit('/').next())
+}
+
+/// The alternatives of a schema, if it has some.
+fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
+    schema["anyOf"].as_array().or_else(|| schema["oneOf"].as_array())
+}
+
+/// The one unit that a schema and all its parts state.
+fn unit_of(schema: &Value, root: &Value) -> Option<String> {
+    let schema = target(schema, root).0;
+    if let Some(unit) = schema["x-unit"].as_str() {
+        return Some(unit.to_owned());
+    }
+    let parts: Vec<&Value> = match (alternatives(schema), schema.get("items")) {
+        (Some(parts), _) => parts.iter().filter(|part| part["type"] != "null").collect(),
+        (None, Some(items)) => vec![items],
+        (None, None) => schema.get("additionalProperties").into_iter().collect(),
+    };
+    let mut units = parts.into_iter().map(|part| unit_of(part, root));
+    let first = units.next()??;
+    units.all(|unit| unit.as_deref() == Some(&first)).then_some(first)
+}
+
+/// A schema's type in a few words.
+fn type_text(schema: &Value, root: &Value) -> String {
+    let (schema, name) = target(schema, root);
+    if let Some(value) = schema.get("const") {
+        return plain(value);
+    }
+    if let Some(values) = schema["enum"].as_array() {
+        return values.iter().map(plain).collect::<Vec<_>>().join(" | ");
+    }
+    if let Some(parts) = alternatives(schema) {
+        return union(parts, root);
+    }
+    if schema.get("x-formula").is_some() {
+        return "expression".to_owned();
+    }
+    let quantity = schema.get("x-unit").is_some();
+    match &schema["type"] {
+        // A quantity is written as a number, or as a text with its unit.
+        Value::Array(types) if types.iter().any(|ty| ty == "number") => {
+            range(schema, if quantity { "quantity" } else { "number" })
+        }
+        Value::Array(types) => {
+            let words = types.iter().filter_map(Value::as_str).filter(|ty| *ty != "null");
+            words.map(word).collect::<Vec<_>>().join(" | ")
+        }
+        Value::String(ty) if ty == "array" => list(schema, root),
+        Value::String(ty) if ty == "object" => record(schema, root, name),
+        Value::String(ty) => range(schema, word(ty)),
+        _ => name.unwrap_or("any").to_owned(),
+    }
+}
+
+fn union(parts: &[Value], root: &Value) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for part in parts.iter().filter(|part| part["type"] != "null") {
+        let text = type_text(part, root);
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts.join(" | ")
+}
+
+fn list(schema: &Value, root: &Value) -> String {
+    let of = match (schema.get("items"), schema["prefixItems"].as_array()) {
+        (_, Some(items)) => {
+            items.iter().map(|item| type_text(item, root)).collect::<Vec<_>>().join(", ")
+        }
+        (Some(item), None) => type_text(item, root),
+        (None, None) => "any".to_owned(),
+    };
+    match (&schema["minItems"], &schema["maxItems"]) {
+        (Value::Number(least), Value::Number(most)) if least == most => format!("[{of}; {least}]"),
+        _ => format!("[{of}]"),
+    }
+}
+
+/// A map, a struct, or a variant with data: `HoldLast(max: integer)`.
+fn record(schema: &Value, root: &Value, name: Option<&str>) -> String {
+    if let Some(values) = schema.get("additionalProperties").filter(|values| values.is_object()) {
+        return format!("{{name: {}}}", type_text(values, root));
+    }
+    let Some(properties) = schema["properties"].as_object() else {
+        return name.unwrap_or("map").to_owned();
+    };
+    let mut out = String::new();
+    for (i, (field, property)) in properties.iter().enumerate() {
+        let inner = type_text(property, root);
+        let single = properties.len() == 1 && schema["required"].as_array().is_some_and(|r| r.len() == 1);
+        let tagged = field.chars().next().is_some_and(char::is_uppercase);
+        if single && tagged {
+            let inner = inner.strip_prefix('(').and_then(|i| i.strip_suffix(')')).unwrap_or(&inner);
+            return format!("{field}({inner})");
+        }
+        // Writing to a string cannot fail.
+        let _ = write!(out, "{}{field}: {inner}", if i == 0 { "" } else { ", " });
+    }
+    format!("({out})")
+}
+
+/// A number with its bounds.
+fn range(schema: &Value, word: &str) -> String {
+    let bound = |key: &str, sign: &str| schema[key].as_f64().map(|b| format!(" {sign} {b}"));
+    let low = bound("exclusiveMinimum", ">").or_else(|| bound("minimum", ">="));
+    let high = bound("exclusiveMaximum", "<").or_else(|| bound("maximum", "<="));
+    match (low, high) {
+        (Some(low), Some(high)) => format!("{word}{low},{high}"),
+        (low, high) => format!("{word}{}", low.or(high).unwrap_or_default()),
+    }
+}
+
+fn word(ty: &str) -> &str {
+    match ty {
+        "string" => "text",
+        "boolean" => "true | false",
+        other => other,
+    }
+}
+
+/// A value as a diagram writes it: the names of variants without quotes.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_read_as_a_diagram_writes_them() {
+        let root = json!({ "$defs": { "Policy": { "oneOf": [
+            { "const": "Stop", "description": "stops" },
+            { "type": "object", "required": ["HoldLast"], "properties": { "HoldLast": {
+                "type": "object", "properties": { "max": { "type": "integer", "minimum": 0 } },
+            } } },
+        ] } } });
+        let cases = [
+            (json!({ "type": ["number", "string"], "x-unit": "N*m", "minimum": 0 }), "quantity >= 0"),
+            (json!({ "type": ["string", "null"] }), "text"),
+            (json!({ "type": "array", "items": { "type": "boolean" } }), "[true | false]"),
+            (json!({ "$ref": "#/$defs/Policy" }), "Stop | HoldLast(max: integer >= 0)"),
+            (json!({ "anyOf": [{ "$ref": "#/$defs/Policy" }, { "type": "null" }] }),
+             "Stop | HoldLast(max: integer >= 0)"),
+            (json!({ "type": "object", "additionalProperties": { "type": "integer" } }),
+             "{name: integer}"),
+            (json!({ "enum": ["Left", "Right"] }), "Left | Right"),
+            (json!(true), "any"),
+        ];
+        for (schema, text) in cases {
+            assert_eq!(type_text(&schema, &root), text, "{schema}");
+        }
+    }
+
+    #[test]
+    fn the_unit_is_found_in_lists_and_alternatives() {
+        let one = json!({ "type": ["number", "string"], "x-unit": "m" });
+        let other = json!({ "type": ["number", "string"], "x-unit": "s" });
+        let root = json!({});
+        let list = json!({ "type": "array", "items": one });
+        assert_eq!(unit_of(&json!({ "anyOf": [one, list, { "type": "null" }] }), &root).as_deref(), Some("m"));
+        assert_eq!(unit_of(&json!({ "anyOf": [one, other] }), &root), None);
+    }
+}

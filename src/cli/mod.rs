@@ -1,0 +1,28 @@
+//! The command: the only code that prints, exits, or reads arguments and files.
+//!
+//! [`entry::command`] is the door. Each command is one file with one function from its arguments to
+//! an [`Answer`](answer::Answer) or a [`Failure`](answer::Failure); `entry` alone writes answers to
+//! standard output. What is for people while a command works goes to standard error through
+//! [`console`].
+
+mod answer;
+mod arguments;
+mod blocks;
+mod check;
+mod complaint;
+mod console;
+mod demo;
+mod entry;
+mod execution;
+mod export;
+mod graph;
+mod kind_page;
+mod new;
+mod picture;
+mod run;
+mod source;
+mod summary;
+mod test;
+
+pub use entry::command;
+pub use source::Disk;

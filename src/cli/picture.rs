@@ -1,0 +1,62 @@
+//! `legwork graph`: a picture of a diagram.
+
+use std::path::Path;
+
+use legwork_block::Registry;
+use legwork_diagram::Compiled;
+use legwork_diagram::render::to_json;
+use legwork_program::Program;
+use serde_json::json;
+
+use super::answer::{Answer, Code, Failure};
+use super::arguments::GraphArguments;
+use super::graph::{self, Options};
+use super::source::{self, Source};
+use super::{complaint, console};
+
+/// Makes the text of a picture.
+type Draw = fn(&Program, &Options) -> String;
+
+/// Draws a diagram.
+///
+/// # Errors
+/// If the file cannot be read, or the picture not be written.
+pub(crate) fn graph(arguments: &GraphArguments, registry: &Registry) -> Result<Answer, Failure> {
+    let (format, draw) = match &arguments.output {
+        None => ("mermaid", graph::mermaid as Draw),
+        Some(path) => format_of(path)?,
+    };
+    let source = Source::open(&arguments.file, registry)?;
+    let options = source::options(&arguments.overrides, None)?;
+    let Compiled { program, diagnostics, sources, .. } = source.compile(&options, registry);
+    complaint::say_all(&diagnostics, &sources);
+    let Some(program) = program else {
+        let listed = to_json(&diagnostics, &sources);
+        let json = json!({ "diagram": source.name, "diagnostics": listed });
+        return Ok(Answer::new(Code::Diagram, json));
+    };
+    let look = Options { hidden: arguments.hidden, depth: arguments.depth, title: None };
+    let picture = draw(&program, &look);
+    let Some(path) = &arguments.output else {
+        let json = json!({ "diagram": source.name, "format": format, "graph": picture });
+        return Ok(Answer::new(Code::Success, json).text(picture));
+    };
+    std::fs::write(path, picture)
+        .map_err(|error| Failure::usage(format!("cannot write `{}`: {error}", path.display())))?;
+    console::say(&format!("wrote {}", path.display()));
+    let output = path.display().to_string();
+    let json = json!({ "diagram": source.name, "format": format, "output": output });
+    Ok(Answer::new(Code::Success, json))
+}
+
+fn format_of(path: &Path) -> Result<(&'static str, Draw), Failure> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("svg") => Ok(("svg", graph::svg)),
+        Some("dot" | "gv") => Ok(("dot", graph::dot)),
+        Some("mmd" | "mermaid") => Ok(("mermaid", graph::mermaid)),
+        _ => Err(Failure::usage(format!(
+            "expected a file that ends in .svg, .dot or .mmd, found `{}`",
+            path.display()
+        ))),
+    }
+}

@@ -1,0 +1,211 @@
+//! `legwork run`: compile, run, record, evaluate checks.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use legwork_block::{Diagnostic, Registry};
+use legwork_diagram::render::{SourceMap, to_json};
+use legwork_diagram::{Compiled, Options};
+use legwork_program::Program;
+use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, RecordingError, Sink};
+use legwork_runtime::{RunFault, channels};
+use serde_json::{Map, Value, json};
+
+use super::answer::{Answer, Code, Failure};
+use super::arguments::RunArguments;
+use super::execution::{Execution, Verdict};
+use super::source::{self, Source};
+use super::{complaint, console, summary};
+
+/// Directory of runs that get no `--out`.
+const RUNS: &str = "runs";
+/// Name of the recording in the directory of a run.
+pub(crate) const RECORDING: &str = "run.mcap";
+
+/// Where a run goes and what is known of it before it starts.
+struct Setting {
+    directory: PathBuf,
+    recording: PathBuf,
+    compile_time: f64,
+    started: f64,
+}
+
+/// Runs a diagram.
+///
+/// # Errors
+/// If the file cannot be read or the directory not be written.
+pub(crate) fn run(arguments: &RunArguments, registry: &Registry) -> Result<Answer, Failure> {
+    let source = Source::open(&arguments.file, registry)?;
+    let options = source::options(&arguments.overrides, arguments.until.as_deref())?;
+    let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64());
+    let before = Instant::now();
+    let (compiled, files) = source.compile_and_keep(&options, registry);
+    let compile_time = before.elapsed().as_secs_f64();
+    let Compiled { program, diagnostics, sources, .. } = compiled;
+
+    complaint::say_all(&diagnostics, &sources);
+    let diagnostics = to_json(&diagnostics, &sources);
+    let Some(program) = program else {
+        let json = json!({ "diagram": source.name, "diagnostics": diagnostics });
+        return Ok(Answer::new(Code::Diagram, json));
+    };
+
+    let directory =
+        arguments.out.clone().unwrap_or_else(|| Path::new(RUNS).join(&program.name));
+    let recording = directory.join(RECORDING);
+    let setting = Setting { directory, recording, compile_time, started };
+    let metadata = metadata(&source, &options, &program, &files);
+    let recorder = recorder(&setting, &program, &metadata)?;
+    let execution = Execution::of(program, Some(recorder));
+
+    if let Some(fault) = &execution.fault {
+        say_fault(fault, &sources);
+    }
+    if let Some(error) = execution.recording_error() {
+        console::say(&format!("error: {error}"));
+    }
+    let code = execution.code(!arguments.no_checks, arguments.until.is_some());
+    let json = to_object(&source, &execution, &setting, diagnostics, &sources);
+    write_run_json(&setting, &metadata, &json)?;
+    let bytes = std::fs::metadata(&setting.recording).map_or(0, |file| file.len());
+    let files = summary::Files { directory: &setting.directory, recording: &setting.recording, bytes };
+    console::say(&summary::of(&execution, setting.compile_time, &files));
+    Ok(Answer::new(code, Value::Object(json)))
+}
+
+fn recorder(
+    setting: &Setting,
+    program: &Program,
+    metadata: &Metadata,
+) -> Result<Recorder, Failure> {
+    std::fs::create_dir_all(&setting.directory).map_err(|error| {
+        let directory = setting.directory.display();
+        Failure::usage(format!("cannot create the directory `{directory}`: {error}"))
+    })?;
+    let usage = |error: RecordingError| Failure::usage(error.to_string());
+    let sink = Sink::file(&setting.recording).map_err(usage)?;
+    let channels = channels(program);
+    Recorder::create(sink, &channels, metadata, ChunkPolicy::default()).map_err(usage)
+}
+
+/// Everything that the run depends on; nothing from a clock, a host or the place of a file.
+fn metadata(
+    source: &Source,
+    options: &Options,
+    program: &Program,
+    files: &[(PathBuf, Vec<u8>)],
+) -> Metadata {
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut overrides = Vec::new();
+    overrides.extend(options.patches.iter().map(|path| format!("with {}", name(Path::new(path)))));
+    overrides.extend(options.set.iter().map(|(path, value)| format!("{path}={value}")));
+    overrides.extend(options.until.iter().map(|until| format!("run.stop={until}")));
+    overrides
+        .extend(options.variants.iter().map(|(name, choice)| format!("variants.{name}={choice}")));
+    let mut other = BTreeMap::new();
+    for (path, bytes) in files {
+        let base = format!("file {}", name(path));
+        let mut key = base.clone();
+        let mut count = 1;
+        while other.contains_key(&key) {
+            count += 1;
+            key = format!("{base} ({count})");
+        }
+        other.insert(key, String::from_utf8_lossy(bytes).into_owned());
+    }
+    Metadata {
+        diagram: String::from_utf8_lossy(&source.bytes).into_owned(),
+        overrides,
+        seed: program.run.seed,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        program_hash: format!("{:016x}", program.hash),
+        other,
+    }
+}
+
+/// The object that `--json` prints.
+fn to_object(
+    source: &Source,
+    execution: &Execution,
+    setting: &Setting,
+    diagnostics: Value,
+    sources: &SourceMap,
+) -> Map<String, Value> {
+    let checks: Map<String, Value> = execution
+        .program
+        .checks
+        .iter()
+        .zip(&execution.checks)
+        .map(|(check, verdict)| (check.name.clone(), passed(*verdict)))
+        .collect();
+    let metrics: Map<String, Value> =
+        execution.metrics().into_iter().map(|(name, value)| (name, value.into())).collect();
+    let mut object = Map::new();
+    let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
+    add("diagram", source.name.clone().into());
+    add("sim_time_s", execution.sim_time.into());
+    add("steps", execution.steps.into());
+    add("compile_s", setting.compile_time.into());
+    add("wall_s", execution.wall.into());
+    add("real_time_factor", execution.real_time_factor().into());
+    add("checks", checks.into());
+    add("metrics", metrics.into());
+    add("solver_calls", execution.solver_calls().into());
+    add("solver_failures", execution.solver_failures().into());
+    add("recording", setting.recording.display().to_string().into());
+    add("diagnostics", diagnostics);
+    if let Some(fault) = &execution.fault {
+        add("fault", fault_to_json(fault, sources));
+    }
+    if let Some(error) = execution.recording_error() {
+        add("error", error.to_string().into());
+    }
+    object
+}
+
+/// True, false, or null where the run ended before that could be told.
+pub(crate) fn passed(verdict: Verdict) -> Value {
+    match verdict {
+        Verdict::Passed => true.into(),
+        Verdict::Failed { .. } => false.into(),
+        Verdict::Unseen | Verdict::Undecided => Value::Null,
+    }
+}
+
+/// Time, phase, block, text and place of a fault.
+pub(crate) fn fault_to_json(fault: &RunFault, sources: &SourceMap) -> Value {
+    let (start, end) = sources.positions(fault.span);
+    json!({
+        "t": fault.t,
+        "phase": fault.phase.to_string(),
+        "block": fault.block,
+        "message": fault.fault.message,
+        "span": {
+            "file": sources.name(fault.span.file),
+            "line": start.line, "column": start.column,
+            "end_line": end.line, "end_column": end.column,
+        },
+    })
+}
+
+/// Says a fault and shows its block.
+pub(crate) fn say_fault(fault: &RunFault, sources: &SourceMap) {
+    complaint::say(&Diagnostic::error("fault", fault.span, fault.to_string()), sources);
+}
+
+/// Writes what depends on this machine and this hour beside the recording, which does not.
+fn write_run_json(
+    setting: &Setting,
+    metadata: &Metadata,
+    object: &Map<String, Value>,
+) -> Result<(), Failure> {
+    let mut object = object.clone();
+    object.insert("started_unix_s".to_owned(), setting.started.into());
+    object.insert("overrides".to_owned(), json!(metadata.overrides));
+    object.insert("version".to_owned(), metadata.version.clone().into());
+    object.insert("program_hash".to_owned(), metadata.program_hash.clone().into());
+    let path = setting.directory.join("run.json");
+    std::fs::write(&path, format!("{:#}\n", Value::Object(object)))
+        .map_err(|error| Failure::usage(format!("cannot write `{}`: {error}", path.display())))
+}
