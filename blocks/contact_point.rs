@@ -265,8 +265,9 @@ mod tests {
             let [_, velocity, jacobian, jacobian_dot_nu] = at(&q);
             let h = 1e-5;
             let mut moved = |h: f64| {
+                let increment: Vec<f64> = nu.iter().map(|nu| h * nu).collect();
                 let mut end = q.clone();
-                integrate(&robot.model, &q, &nu, h, &mut end);
+                integrate(&robot.model, &q, &increment, &mut end);
                 at(&end)
             };
             let (before, after) = (moved(-h), moved(h));
@@ -288,7 +289,7 @@ mod tests {
         let refusal = |parameters| {
             Rig::with(block::<ContactPoint>(parameters), &robot, &[], &[]).err().expect("refused")
         };
-        let link = refusal(json!({ "robot": "go", "frame": "base" }));
+        let link = refusal(json!({ "robot": "go", "frame": "trunk" }));
         assert_eq!(link.parameter.as_deref(), Some("shape"), "{link:?}");
         let ground = json!({ "Plane": { "normal": [0, 0, 0] } });
         let flat = refusal(json!({ "robot": "go", "frame": "HL_foot", "ground": ground }));

@@ -257,12 +257,13 @@ impl Block for GaussContact {
         let is_velocity_level = self.level == Level::Velocity;
         for (contact, (b, gap)) in points.iter().zip(bias.chunks_exact_mut(3).zip(gap.iter_mut())) {
             *gap = contact.gap;
-            for axis in 0..3 {
+            let moving = contact.velocity.iter().zip(contact.jacobian_dot_nu);
+            for (b, (v, drift)) in b.iter_mut().zip(moving) {
                 if is_velocity_level || self.correct_velocity {
-                    b[axis] += contact.velocity[axis] / time_step;
+                    *b += v / time_step;
                 }
                 if !is_velocity_level {
-                    b[axis] += contact.jacobian_dot_nu[axis];
+                    *b += drift;
                 }
             }
             if is_velocity_level {

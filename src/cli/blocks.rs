@@ -26,10 +26,14 @@ pub(crate) fn blocks(arguments: &BlocksArguments, registry: &Registry) -> Result
 }
 
 fn list(registry: &Registry) -> Answer {
-    let blocks: Vec<(&str, String)> =
-        registry.blocks().map(|entry| (entry.kind, summary_of(&(entry.schema)().to_value()))).collect();
-    let resources: Vec<(&str, String)> =
-        registry.resources().map(|entry| (entry.kind, summary_of(&(entry.schema)().to_value()))).collect();
+    let blocks: Vec<(&str, String)> = registry
+        .blocks()
+        .map(|entry| (entry.kind, summary_of(&(entry.schema)().to_value())))
+        .collect();
+    let resources: Vec<(&str, String)> = registry
+        .resources()
+        .map(|entry| (entry.kind, summary_of(&(entry.schema)().to_value())))
+        .collect();
     let width = blocks.iter().chain(&resources).map(|(kind, _)| kind.len()).max().unwrap_or(0);
     let mut text = String::new();
     let mut section = |heading: &str, kinds: &[(&str, String)]| {

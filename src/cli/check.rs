@@ -55,7 +55,7 @@ fn check_one(
         with_choice.variants.retain(|(other, _)| other != name);
         with_choice.variants.push((name.to_owned(), choice.to_owned()));
         let compiled = source.compile(&with_choice, registry);
-        findings.add(compiled.diagnostics, compiled.sources, Some(format!("{name}={choice}")));
+        findings.add(compiled.diagnostics, compiled.sources, Some(&format!("{name}={choice}")));
         compiled_choices += 1;
     }
     findings.say();
@@ -107,22 +107,27 @@ struct Finding {
 }
 
 impl Findings {
-    fn add(&mut self, found: Diagnostics, sources: SourceMap, choice: Option<String>) {
+    fn add(&mut self, found: Diagnostics, sources: SourceMap, choice: Option<&str>) {
         let index = self.sources.len();
         self.sources.push(sources);
         for diagnostic in found {
             let known = self.list.iter_mut().find(|known| {
-                same(&known.diagnostic, &self.sources[known.sources], &diagnostic, &self.sources[index])
+                same(
+                    &known.diagnostic,
+                    &self.sources[known.sources],
+                    &diagnostic,
+                    &self.sources[index],
+                )
             });
-            match (known, &choice) {
+            match (known, choice) {
                 (Some(known), Some(choice)) if !known.choices.is_empty() => {
-                    known.choices.push(choice.clone());
+                    known.choices.push(choice.to_owned());
                 }
                 (Some(_), _) => {}
                 (None, choice) => self.list.push(Finding {
                     diagnostic,
                     sources: index,
-                    choices: choice.iter().cloned().collect(),
+                    choices: choice.into_iter().map(str::to_owned).collect(),
                 }),
             }
         }
@@ -190,9 +195,9 @@ mod tests {
         let (list, sources) = found(&["always"], 0);
         findings.add(list, sources, None);
         let (list, sources) = found(&["always", "sometimes"], 1);
-        findings.add(list, sources, Some("qp=a".into()));
+        findings.add(list, sources, Some("qp=a"));
         let (list, sources) = found(&["sometimes"], 2);
-        findings.add(list, sources, Some("qp=b".into()));
+        findings.add(list, sources, Some("qp=b"));
         assert_eq!(findings.count(Severity::Error), 2);
         assert!(findings.list[0].choices.is_empty());
         assert_eq!(findings.list[1].choices, ["qp=a", "qp=b"]);

@@ -39,9 +39,8 @@ fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> 
         let file = label.span.file;
         marks.entry((file != main, file)).or_default().push(mark(kind, label, sources));
     }
-    let mut group: Group<'_> = Group::with_title(
-        level.primary_title(diagnostic.message.as_str()).id(diagnostic.code),
-    );
+    let mut group: Group<'_> =
+        Group::with_title(level.primary_title(diagnostic.message.as_str()).id(diagnostic.code));
     for ((_, file), annotations) in marks {
         let snippet = Snippet::source(sources.text(file))
             .path(shown(sources.name(file)))
@@ -87,10 +86,11 @@ mod tests {
         let mut sources = SourceMap::default();
         let mask = sources.add("mask.ron", b"Mask(\n  a: 1,\n)\n");
         let main = sources.add("main.ron", "Diagram(é: 2)\n".as_bytes());
-        let diagnostic = Diagnostic::error("unknown-field", Span::new(main, 8, 10), "no such field")
-            .label("here")
-            .also(Span::new(mask, 8, 9), "declared here")
-            .hint("leave it out");
+        let diagnostic =
+            Diagnostic::error("unknown-field", Span::new(main, 8, 10), "no such field")
+                .label("here")
+                .also(Span::new(mask, 8, 9), "declared here")
+                .hint("leave it out");
         let text = render(&diagnostic, &sources, &Renderer::plain());
         assert!(text.starts_with("error[unknown-field]: no such field"), "{text}");
         let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("no `{part}` in {text}"));

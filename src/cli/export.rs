@@ -38,7 +38,8 @@ pub(crate) fn export(arguments: &ExportArguments, json: bool) -> Result<Answer, 
         Some(output) => to_file(&recording, &topics, output)?,
     }
     let output = arguments.output.as_ref().map(|output| output.display().to_string());
-    let json = json!({ "recording": path.display().to_string(), "topics": topics, "output": output });
+    let json =
+        json!({ "recording": path.display().to_string(), "topics": topics, "output": output });
     Ok(Answer::new(Code::Success, json))
 }
 
@@ -63,16 +64,13 @@ fn to_standard_output(recording: &Recording, topics: &[&str]) -> Result<(), Fail
         // A reader that has seen enough, as in `| head`, is no mistake.
         _ if out.broken => Ok(()),
         Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => {
-            Err(Failure::usage(format!("cannot write to standard output: {error}")))
-        }
+        Ok(Err(error)) => Err(Failure::usage(format!("cannot write to standard output: {error}"))),
         Err(error) => Err(Failure::usage(error.to_string())),
     }
 }
 
 fn to_file(recording: &Recording, topics: &[&str], output: &Path) -> Result<(), Failure> {
-    let cannot =
-        |error| Failure::usage(format!("cannot write `{}`: {error}", output.display()));
+    let cannot = |error| Failure::usage(format!("cannot write `{}`: {error}", output.display()));
     // Asked for before the file is made, so that a slip leaves no empty file.
     for topic in topics {
         recording.series(topic).map_err(|error| Failure::usage(error.to_string()))?;

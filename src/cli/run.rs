@@ -51,8 +51,7 @@ pub(crate) fn run(arguments: &RunArguments, registry: &Registry) -> Result<Answe
         return Ok(Answer::new(Code::Diagram, json));
     };
 
-    let directory =
-        arguments.out.clone().unwrap_or_else(|| Path::new(RUNS).join(&program.name));
+    let directory = arguments.out.clone().unwrap_or_else(|| Path::new(RUNS).join(&program.name));
     let recording = directory.join(RECORDING);
     let setting = Setting { directory, recording, compile_time, started };
     let metadata = metadata(&source, &options, &program, &files);
@@ -69,7 +68,8 @@ pub(crate) fn run(arguments: &RunArguments, registry: &Registry) -> Result<Answe
     let json = to_object(&source, &execution, &setting, diagnostics, &sources);
     write_run_json(&setting, &metadata, &json)?;
     let bytes = std::fs::metadata(&setting.recording).map_or(0, |file| file.len());
-    let files = summary::Files { directory: &setting.directory, recording: &setting.recording, bytes };
+    let files =
+        summary::Files { directory: &setting.directory, recording: &setting.recording, bytes };
     console::say(&summary::of(&execution, setting.compile_time, &files));
     Ok(Answer::new(code, Value::Object(json)))
 }

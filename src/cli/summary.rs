@@ -159,11 +159,7 @@ fn digits(value: f64) -> String {
     }
     let places = (3 - size.log10().floor() as i32).max(0) as usize;
     let text = format!("{value:.places$}");
-    if places > 0 {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
+    if places > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 fn size(bytes: u64) -> String {

@@ -41,11 +41,7 @@ pub(crate) fn test(arguments: &TestArguments, registry: &Registry) -> Result<Ans
     Ok(Answer::new(code, json!({ "diagrams": results, "passed": passed, "failed": failed })))
 }
 
-fn test_one(
-    file: &Path,
-    options: &Options,
-    registry: &Registry,
-) -> Result<(Code, Value), Failure> {
+fn test_one(file: &Path, options: &Options, registry: &Registry) -> Result<(Code, Value), Failure> {
     let source = Source::open(file, registry)?;
     let Compiled { program, diagnostics, sources, .. } = source.compile(options, registry);
     let listed = to_json(&diagnostics, &sources);

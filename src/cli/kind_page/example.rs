@@ -43,9 +43,13 @@ struct Port {
 }
 
 enum Note {
-    Input { optional: bool },
+    Input {
+        optional: bool,
+    },
     /// The inputs that reach this output at once.
-    Output { feeds: Vec<String> },
+    Output {
+        feeds: Vec<String>,
+    },
 }
 
 /// Plans the example of a kind.

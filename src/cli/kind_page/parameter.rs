@@ -24,8 +24,8 @@ pub(super) fn parameters(schema: &Value) -> Vec<Parameter> {
         .iter()
         .map(|(name, property)| Parameter {
             name: name.clone(),
-            ty: type_text(property, schema),
-            unit: unit_of(property, schema),
+            ty: type_text(property, schema, true),
+            unit: unit_of(property, schema, 0),
             required: required(name),
             default: property.get("default").cloned(),
             doc: property["description"].as_str().unwrap_or_default().to_owned(),
@@ -66,6 +66,9 @@ impl Parameter {
     }
 }
 
+/// Levels of named types that are looked into: types may hold themselves.
+const UNIT_DEPTH: usize = 8;
+
 /// What `$ref` points at, or the schema itself.
 fn target<'s>(schema: &'s Value, root: &'s Value) -> (&'s Value, Option<&'s str>) {
     let Some(path) = schema["$ref"].as_str() else { return (schema, None) };
@@ -79,7 +82,10 @@ fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
 }
 
 /// The one unit that a schema and all its parts state.
-fn unit_of(schema: &Value, root: &Value) -> Option<String> {
+fn unit_of(schema: &Value, root: &Value, depth: usize) -> Option<String> {
+    if depth > UNIT_DEPTH {
+        return None;
+    }
     let schema = target(schema, root).0;
     if let Some(unit) = schema["x-unit"].as_str() {
         return Some(unit.to_owned());
@@ -89,14 +95,18 @@ fn unit_of(schema: &Value, root: &Value) -> Option<String> {
         (None, Some(items)) => vec![items],
         (None, None) => schema.get("additionalProperties").into_iter().collect(),
     };
-    let mut units = parts.into_iter().map(|part| unit_of(part, root));
+    let mut units = parts.into_iter().map(|part| unit_of(part, root, depth + 1));
     let first = units.next()??;
     units.all(|unit| unit.as_deref() == Some(&first)).then_some(first)
 }
 
-/// A schema's type in a few words.
-fn type_text(schema: &Value, root: &Value) -> String {
+/// A schema's type in a few words. A named type is unfolded if `unfold`; those inside it are not.
+fn type_text(schema: &Value, root: &Value, unfold: bool) -> String {
     let (schema, name) = target(schema, root);
+    if let (Some(name), false) = (name, unfold) {
+        return name.to_owned();
+    }
+    let unfold = unfold && name.is_none();
     if let Some(value) = schema.get("const") {
         return plain(value);
     }
@@ -104,7 +114,7 @@ fn type_text(schema: &Value, root: &Value) -> String {
         return values.iter().map(plain).collect::<Vec<_>>().join(" | ");
     }
     if let Some(parts) = alternatives(schema) {
-        return union(parts, root);
+        return union(parts, root, unfold);
     }
     if schema.get("x-formula").is_some() {
         return "expression".to_owned();
@@ -117,19 +127,26 @@ fn type_text(schema: &Value, root: &Value) -> String {
         }
         Value::Array(types) => {
             let words = types.iter().filter_map(Value::as_str).filter(|ty| *ty != "null");
-            words.map(word).collect::<Vec<_>>().join(" | ")
+            words.map(|ty| one_type(ty, schema, root, name, unfold)).collect::<Vec<_>>().join(" | ")
         }
-        Value::String(ty) if ty == "array" => list(schema, root),
-        Value::String(ty) if ty == "object" => record(schema, root, name),
-        Value::String(ty) => range(schema, word(ty)),
+        Value::String(ty) => one_type(ty, schema, root, name, unfold),
         _ => name.unwrap_or("any").to_owned(),
     }
 }
 
-fn union(parts: &[Value], root: &Value) -> String {
+/// The text of one of JSON's types, with what the schema says about it.
+fn one_type(ty: &str, schema: &Value, root: &Value, name: Option<&str>, unfold: bool) -> String {
+    match ty {
+        "array" => list(schema, root, unfold),
+        "object" => record(schema, root, name, unfold),
+        other => range(schema, word(other)),
+    }
+}
+
+fn union(parts: &[Value], root: &Value, unfold: bool) -> String {
     let mut texts: Vec<String> = Vec::new();
     for part in parts.iter().filter(|part| part["type"] != "null") {
-        let text = type_text(part, root);
+        let text = type_text(part, root, unfold);
         if !texts.contains(&text) {
             texts.push(text);
         }
@@ -137,12 +154,12 @@ fn union(parts: &[Value], root: &Value) -> String {
     texts.join(" | ")
 }
 
-fn list(schema: &Value, root: &Value) -> String {
+fn list(schema: &Value, root: &Value, unfold: bool) -> String {
     let of = match (schema.get("items"), schema["prefixItems"].as_array()) {
         (_, Some(items)) => {
-            items.iter().map(|item| type_text(item, root)).collect::<Vec<_>>().join(", ")
+            items.iter().map(|item| type_text(item, root, unfold)).collect::<Vec<_>>().join(", ")
         }
-        (Some(item), None) => type_text(item, root),
+        (Some(item), None) => type_text(item, root, unfold),
         (None, None) => "any".to_owned(),
     };
     match (&schema["minItems"], &schema["maxItems"]) {
@@ -152,17 +169,18 @@ fn list(schema: &Value, root: &Value) -> String {
 }
 
 /// A map, a struct, or a variant with data: `HoldLast(max: integer)`.
-fn record(schema: &Value, root: &Value, name: Option<&str>) -> String {
+fn record(schema: &Value, root: &Value, name: Option<&str>, unfold: bool) -> String {
     if let Some(values) = schema.get("additionalProperties").filter(|values| values.is_object()) {
-        return format!("{{name: {}}}", type_text(values, root));
+        return format!("{{name: {}}}", type_text(values, root, unfold));
     }
     let Some(properties) = schema["properties"].as_object() else {
         return name.unwrap_or("map").to_owned();
     };
     let mut out = String::new();
     for (i, (field, property)) in properties.iter().enumerate() {
-        let inner = type_text(property, root);
-        let single = properties.len() == 1 && schema["required"].as_array().is_some_and(|r| r.len() == 1);
+        let inner = type_text(property, root, unfold);
+        let single =
+            properties.len() == 1 && schema["required"].as_array().is_some_and(|r| r.len() == 1);
         let tagged = field.chars().next().is_some_and(char::is_uppercase);
         if single && tagged {
             let inner = inner.strip_prefix('(').and_then(|i| i.strip_suffix(')')).unwrap_or(&inner);
@@ -211,20 +229,38 @@ mod tests {
             } } },
         ] } } });
         let cases = [
-            (json!({ "type": ["number", "string"], "x-unit": "N*m", "minimum": 0 }), "quantity >= 0"),
+            (
+                json!({ "type": ["number", "string"], "x-unit": "N*m", "minimum": 0 }),
+                "quantity >= 0",
+            ),
             (json!({ "type": ["string", "null"] }), "text"),
+            (json!({ "type": ["array", "null"], "items": { "type": "integer" } }), "[integer]"),
             (json!({ "type": "array", "items": { "type": "boolean" } }), "[true | false]"),
             (json!({ "$ref": "#/$defs/Policy" }), "Stop | HoldLast(max: integer >= 0)"),
-            (json!({ "anyOf": [{ "$ref": "#/$defs/Policy" }, { "type": "null" }] }),
-             "Stop | HoldLast(max: integer >= 0)"),
-            (json!({ "type": "object", "additionalProperties": { "type": "integer" } }),
-             "{name: integer}"),
+            (
+                json!({ "anyOf": [{ "$ref": "#/$defs/Policy" }, { "type": "null" }] }),
+                "Stop | HoldLast(max: integer >= 0)",
+            ),
+            (
+                json!({ "type": "object", "additionalProperties": { "type": "integer" } }),
+                "{name: integer}",
+            ),
             (json!({ "enum": ["Left", "Right"] }), "Left | Right"),
             (json!(true), "any"),
         ];
         for (schema, text) in cases {
-            assert_eq!(type_text(&schema, &root), text, "{schema}");
+            assert_eq!(type_text(&schema, &root, true), text, "{schema}");
         }
+    }
+
+    #[test]
+    fn a_type_that_holds_itself_has_an_end() {
+        let root = json!({ "$defs": { "Tree": { "anyOf": [
+            { "type": "integer" }, { "type": "array", "items": { "$ref": "#/$defs/Tree" } },
+        ] } } });
+        let tree = json!({ "$ref": "#/$defs/Tree" });
+        assert_eq!(type_text(&tree, &root, true), "integer | [Tree]");
+        assert_eq!(unit_of(&tree, &root, 0), None);
     }
 
     #[test]
@@ -233,7 +269,10 @@ mod tests {
         let other = json!({ "type": ["number", "string"], "x-unit": "s" });
         let root = json!({});
         let list = json!({ "type": "array", "items": one });
-        assert_eq!(unit_of(&json!({ "anyOf": [one, list, { "type": "null" }] }), &root).as_deref(), Some("m"));
-        assert_eq!(unit_of(&json!({ "anyOf": [one, other] }), &root), None);
+        assert_eq!(
+            unit_of(&json!({ "anyOf": [one, list, { "type": "null" }] }), &root, 0).as_deref(),
+            Some("m")
+        );
+        assert_eq!(unit_of(&json!({ "anyOf": [one, other] }), &root, 0), None);
     }
 }
