@@ -39,19 +39,21 @@ fn chain(count: usize, steps: usize) -> String {
         count
     );
     for i in 1..=count {
-        let _ = writeln!(
-            text,
-            r#""g{i:05}": Gain(gain: 1.0001, in: {{ "u": "g{:05}.y" }}),"#,
-            i - 1
-        );
+        let _ =
+            writeln!(text, r#""g{i:05}": Gain(gain: 1.0001, in: {{ "u": "g{:05}.y" }}),"#, i - 1);
     }
     text.push_str("})");
     text
 }
 
 fn program(text: &str) -> Arc<Program> {
-    let compiled =
-        compile(Path::new("bench.ron"), text.as_bytes(), &Options::default(), &registry(), &NoFiles);
+    let compiled = compile(
+        Path::new("bench.ron"),
+        text.as_bytes(),
+        &Options::default(),
+        &registry(),
+        &NoFiles,
+    );
     let shown = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);
     Arc::new(compiled.program.unwrap_or_else(|| panic!("{shown}")))
 }

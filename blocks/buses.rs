@@ -1,6 +1,8 @@
 //! The buses of the library: what robots, contacts and solvers say to one another.
 
-use legwork_block::{Arg, BusField, BusView, Dim, Leaves, NamedType, Ports, Signal, Type, TypeMaker, bus};
+use legwork_block::{
+    Arg, BusField, BusView, Dim, Leaves, NamedType, Ports, Signal, Type, TypeMaker, bus,
+};
 
 /// `State(robot)`: configuration and velocity of one robot, the two things everything else is a
 /// function of.
@@ -333,10 +335,11 @@ impl Signal for ContactPointsBus {
 /// | `bias` | 3k | m/s² | `b`: contact acceleration wanted away by the forces |
 /// | `friction` | k | 1 | Coulomb friction μ |
 /// | `active` | k | 1 | 1 where a force may act, else 0 |
-/// | `compliance` | 3k | m/(N s²) | diagonal of `R` |
+/// | `compliance` | 3k | 1/kg | diagonal of `R`, declared regularisation included |
 /// | `gap` | k | m | distance to the ground |
 /// | `force_scale` | | N | a typical force |
 /// | `sides` | | 1 | sides of the friction pyramid; 0 for the circular cone |
+/// | `inscribed` | | 1 | whether the pyramid's edges lie on the cone, else its facets touch it |
 /// | `jacobian` | 3k × nv | | `J`, contacts below one another |
 /// | `factor` | nv × nv | | factor of `M`, for solvers that never form G |
 #[derive(Clone)]
@@ -363,6 +366,8 @@ pub struct ContactProblemRef<'a> {
     pub force_scale: f64,
     /// Sides of the pyramid; 0 for the circular cone.
     pub sides: usize,
+    /// Whether the pyramid's edges lie on the cone, else its facets touch it.
+    pub is_inscribed: bool,
     /// `J`, column by column.
     pub jacobian: &'a [f64],
     /// Factor of `M`.
@@ -387,10 +392,12 @@ pub mod problem_leaf {
     pub const FORCE_SCALE: usize = 6;
     /// `sides`.
     pub const SIDES: usize = 7;
+    /// `inscribed`.
+    pub const INSCRIBED: usize = 8;
     /// `jacobian`.
-    pub const JACOBIAN: usize = 8;
+    pub const JACOBIAN: usize = 9;
     /// `factor`.
-    pub const FACTOR: usize = 9;
+    pub const FACTOR: usize = 10;
 }
 
 impl ContactProblemBus {
@@ -411,6 +418,7 @@ fn problem_type(count: &Dim, nv: &Dim) -> Type {
         BusField::new("gap", Type::vector(count)).unit("m"),
         BusField::new("force_scale", Type::Real).unit("N"),
         BusField::new("sides", Type::Int),
+        BusField::new("inscribed", Type::Bool),
         BusField::new("jacobian", Type::matrix(&rows, nv)).frame("contact"),
         BusField::new("factor", Type::matrix(nv, nv)),
     ];
@@ -433,6 +441,7 @@ impl Signal for ContactProblemBus {
             gap: leaves.leaf(problem_leaf::GAP),
             force_scale: leaves.leaf(problem_leaf::FORCE_SCALE)[0],
             sides: leaves.leaf(problem_leaf::SIDES)[0] as usize,
+            is_inscribed: leaves.leaf(problem_leaf::INSCRIBED)[0] != 0.0,
             jacobian: leaves.leaf(problem_leaf::JACOBIAN),
             factor: leaves.leaf(problem_leaf::FACTOR),
         }

@@ -20,6 +20,7 @@ use crate::active_set_qp::ActiveSetQp;
 use crate::buses::ContactProblemBus;
 use crate::clarabel_qp::ClarabelQp;
 use crate::friction_cone::FrictionCone;
+use crate::gauss_contact::is_inscribed;
 use crate::projected_gauss_seidel::ProjectedGaussSeidel;
 
 /// What to do when a contact solver does not solve.
@@ -287,14 +288,19 @@ pub(crate) fn scratch(
     SolverScratch {
         methods,
         last_resort,
-        cone: wire_cone(FrictionCone::default().shape().map_or(0, |shape| shape.sides())),
+        cone: FrictionCone::default().shape().unwrap_or_else(|_| ConeShape::circular()),
         warm: Vec::with_capacity(DEFAULT_WARM * count),
     }
 }
 
-/// The cone of a problem that came over a wire: pyramids touch `friction` from outside.
-fn wire_cone(sides: usize) -> ConeShape {
-    let cone = legwork_qp::Cone::Pyramid { sides, fit: legwork_qp::PyramidFit::Circumscribed };
+/// The cone of a problem that came over a wire.
+fn wire_cone(sides: usize, inscribed: bool) -> ConeShape {
+    let fit = if inscribed {
+        legwork_qp::PyramidFit::Inscribed
+    } else {
+        legwork_qp::PyramidFit::Circumscribed
+    };
+    let cone = legwork_qp::Cone::Pyramid { sides, fit };
     ConeShape::new(cone).unwrap_or_else(|_| ConeShape::circular())
 }
 
@@ -324,8 +330,8 @@ where
 {
     let data = cx.inputs.get(plan.problem);
     let SolverScratch { methods, last_resort, cone, warm } = cx.scratch;
-    if cone.sides() != data.sides {
-        *cone = wire_cone(data.sides);
+    if cone.sides() != data.sides || is_inscribed(cone) != (data.is_inscribed && data.sides > 0) {
+        *cone = wire_cone(data.sides, data.is_inscribed);
     }
     let problem = ContactProblem {
         inverse_inertia: data.inverse_inertia,

@@ -175,16 +175,18 @@ impl Harness {
     pub(crate) fn set_problem(&mut self, data: &legwork_qp::ContactProblemData) {
         let shift = data.view().diagonal_shift();
         let compliance: Vec<f64> = data.compliance.iter().map(|r| r + shift).collect();
-        let friction: Vec<f64> =
-            data.friction.iter().map(|&mu| data.cone.facet_friction(mu)).collect();
         for (leaf, values) in [
             (leaf::INVERSE_INERTIA, data.inverse_inertia.as_slice()),
             (leaf::BIAS, &data.bias),
-            (leaf::FRICTION, &friction),
+            (leaf::FRICTION, data.friction.as_slice()),
             (leaf::ACTIVE, &data.active),
             (leaf::COMPLIANCE, &compliance),
             (leaf::FORCE_SCALE, &[data.force_scale]),
             (leaf::SIDES, &[data.cone.sides() as f64]),
+            (
+                leaf::INSCRIBED,
+                &[f64::from(u8::from(crate::gauss_contact::is_inscribed(&data.cone)))],
+            ),
         ] {
             self.set_leaf("problem", leaf, values);
         }

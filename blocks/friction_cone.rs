@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Friction coefficients μ, one for all contacts or one for each, zero or more.
-pub type Friction = PerJoint<NonNegative<Dimensionless>>;
+pub(crate) type Friction = PerJoint<NonNegative<Dimensionless>>;
 
 /// In which cone the force of a contact lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -29,8 +29,8 @@ pub enum FrictionCone {
 /// How a friction pyramid stands to Coulomb's cone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 pub enum Fit {
-    /// Edges on the cone: friction never exceeds `μ f_n`; between two edges of four it is as low
-    /// as `μ f_n/√2`.
+    /// Edges on the cone, the first along t₁: friction never exceeds `μ f_n`; between two edges of
+    /// four it is as low as `μ f_n/√2`. With four sides: `|f_1| + |f_2| ≤ μ f_n`.
     #[default]
     Inscribed,
     /// Facets on the cone: friction is never below `μ f_n`; at the edges of four it is as high as

@@ -206,7 +206,7 @@ impl Block for GaussContact {
             factor: WireFactor::new(nv),
             half_jacobian: vec![0.0; 3 * count * nv],
             half_force: vec![0.0; nv],
-            friction: friction.iter().map(|&mu| plan.cone.facet_friction(mu)).collect(),
+            friction,
         }
     }
 
@@ -219,7 +219,7 @@ impl Block for GaussContact {
         let dynamics = cx.inputs.get(plan.dynamics);
         let points = cx.inputs.get(plan.points);
         let rows = 3 * points.len();
-        let [inertia, bias, mu, active, compliance, gap, scale, sides, jacobian] =
+        let [inertia, bias, mu, active, compliance, gap, scale, sides, inscribed, jacobian] =
             cx.outputs.leaves([
                 plan.problem.leaf(leaf::INVERSE_INERTIA),
                 plan.problem.leaf(leaf::BIAS),
@@ -229,6 +229,7 @@ impl Block for GaussContact {
                 plan.problem.leaf(leaf::GAP),
                 plan.problem.leaf(leaf::FORCE_SCALE),
                 plan.problem.leaf(leaf::SIDES),
+                plan.problem.leaf(leaf::INSCRIBED),
                 plan.problem.leaf(leaf::JACOBIAN),
             ]);
         stack_jacobian(&points, jacobian);
@@ -276,6 +277,7 @@ impl Block for GaussContact {
         }
         mu.copy_from_slice(friction);
         sides[0] = plan.cone.sides() as f64;
+        inscribed[0] = f64::from(u8::from(is_inscribed(&plan.cone)));
         let mean = mean_diagonal(inertia, active);
         compliance.fill(self.regularisation.value() * mean);
         // The base's linear block of M is the robot's mass times the identity.
@@ -286,6 +288,12 @@ impl Block for GaussContact {
         };
         Ok(())
     }
+}
+
+/// Whether a pyramid's edges lie on the circular cone.
+pub(crate) fn is_inscribed(cone: &ConeShape) -> bool {
+    use legwork_qp::{Cone, PyramidFit};
+    matches!(cone.cone(), Cone::Pyramid { fit: PyramidFit::Inscribed, .. })
 }
 
 /// The Jacobians of all contacts below one another: 3k × nv.

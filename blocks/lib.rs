@@ -46,9 +46,9 @@ mod robot_mass;
 mod robot_model;
 mod robot_name;
 mod robots;
-mod urdf;
 #[cfg(test)]
 mod robots_testing;
+mod urdf;
 
 // Contact and solvers.
 mod active_set_qp;
@@ -58,14 +58,14 @@ mod contact_metrics;
 mod contact_point;
 mod contact_solver;
 mod contacts;
+#[cfg(test)]
+mod contacts_testing;
 mod friction_cone;
 mod gauss_contact;
 mod impact;
 mod projected_gauss_seidel;
 mod qp;
 mod wire_factor;
-#[cfg(test)]
-mod contacts_testing;
 
 #[cfg(test)]
 mod testing;

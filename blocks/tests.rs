@@ -4,7 +4,7 @@ use legwork_block::{Diagnostics, FileId, Ports, Registry};
 use legwork_diagram::document::parse;
 
 use crate::register;
-use crate::testing::Nothing;
+use crate::robots_testing::{Diagrams, World, go};
 
 fn registry() -> Registry {
     let mut registry = Registry::default();
@@ -14,6 +14,8 @@ fn registry() -> Registry {
 
 #[test]
 fn every_example_binds_and_plans() {
+    let go = go();
+    let world = World::new(&go);
     for kind in registry().blocks() {
         let node = parse(FileId(0), kind.example.as_bytes())
             .unwrap_or_else(|error| panic!("{}: {}", kind.kind, error.message));
@@ -22,7 +24,7 @@ fn every_example_binds_and_plans() {
         let block = (kind.bind)(&node, &(), &[], &mut diagnostics);
         let messages: Vec<&str> = diagnostics.iter().map(|d| d.message.as_str()).collect();
         let block = block.unwrap_or_else(|| panic!("{}: {messages:?}", kind.kind));
-        if let Err(invalid) = block.plan(Ports::new(&Nothing, &Nothing, 0.001)) {
+        if let Err(invalid) = block.plan(Ports::new(&world, &Diagrams, 0.001)) {
             panic!("{}: {}", kind.kind, invalid.message);
         }
     }

@@ -6,6 +6,12 @@
 //! - Every `tests/data/errors/*.ron` gives exactly the diagnostics that stand in it as comments
 //!   `// error[code]: part of the message` below the offending line (`warning[…]` likewise); with
 //!   `// options: --set a.b=1 --variant x=y` in front, the command line's overrides apply.
+//! - No mutation of these files, and no text made for it, makes the front end panic or hang.
+
+#[path = "diagrams/hostile.rs"]
+mod hostile;
+#[path = "diagrams/mutate.rs"]
+mod mutate;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,6 +52,10 @@ fn main() {
     add("diagrams", "first second", runs_its_first_second);
     add("tests/data/run", "checks", passes_its_checks);
     add("tests/data/errors", "diagnostics", gives_its_diagnostics);
+    for folder in ["diagrams", "tests/data/run", "tests/data/errors"] {
+        add(folder, "mutated", hostile::survives_mutations);
+    }
+    trials.push(Trial::test("hostile texts", hostile::survives_hostile_texts));
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
@@ -81,7 +91,8 @@ fn runs_its_first_second(path: &Path) -> Result<(), Failed> {
 }
 
 fn passes_its_checks(path: &Path) -> Result<(), Failed> {
-    let simulation = run(compile_file(path, &Options::default())?, f64::INFINITY)?;
+    let source = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let simulation = run(compile_file(path, &options_in(&source))?, f64::INFINITY)?;
     if simulation.program().checks.is_empty() {
         return Err("a diagram in tests/data/run needs checks".into());
     }
@@ -125,11 +136,15 @@ fn gives_its_diagnostics(path: &Path) -> Result<(), Failed> {
                 Severity::Warning => "warning",
             };
             // What stands in another file is expected on line 0.
-            let here = compiled.sources.name(diagnostic.primary.span.file)
-                == path.display().to_string();
+            let here =
+                compiled.sources.name(diagnostic.primary.span.file) == path.display().to_string();
             let line = if here { start.line } else { 0 };
             let hints: String = diagnostic.hints.iter().map(|hint| format!(" / {hint}")).collect();
-            (line, format!("{severity}[{}]", diagnostic.code), format!("{}{hints}", diagnostic.message))
+            (
+                line,
+                format!("{severity}[{}]", diagnostic.code),
+                format!("{}{hints}", diagnostic.message),
+            )
         })
         .collect();
     let mut missing = Vec::new();
@@ -145,8 +160,10 @@ fn gives_its_diagnostics(path: &Path) -> Result<(), Failed> {
     if missing.is_empty() && found.is_empty() && !expected.is_empty() {
         return Ok(());
     }
-    let unexpected: Vec<String> =
-        found.iter().map(|(line, code, message)| format!("line {line}: {code}: {message}")).collect();
+    let unexpected: Vec<String> = found
+        .iter()
+        .map(|(line, code, message)| format!("line {line}: {code}: {message}"))
+        .collect();
     Err(format!(
         "expected, not said:\n  {}\nsaid, not expected:\n  {}\n\n{}",
         missing.join("\n  "),

@@ -57,6 +57,8 @@ fn all_solvers_agree_on_definite_problems() {
 
 #[test]
 fn a_warm_start_saves_iterations_and_changes_nothing() {
+    // Single problems may take one more: the kept rows are redundant on a rigid body.
+    let (mut cold_total, mut warm_total) = (0.0, 0.0);
     for seed in 0..10 {
         let data = rigid_body(seed, 4, pyramid(), false);
         let mut rig = harness::<ActiveSetQp>(json!({}), &data);
@@ -65,8 +67,10 @@ fn a_warm_start_saves_iterations_and_changes_nothing() {
         rig.step(0.1).expect("solved");
         let apart = difference(&cold, &rig.value("f"));
         assert!(apart < 1e-6, "seed {seed}: warm and cold differ by {apart:.1e}");
-        assert!(rig.value("iterations")[0] <= cold_iterations, "seed {seed}");
+        cold_total += cold_iterations;
+        warm_total += rig.value("iterations")[0];
     }
+    assert!(warm_total < 0.75 * cold_total, "{warm_total} iterations warm, {cold_total} cold");
 }
 
 /// Semantics 6.3: a second solve of the same step starts from committed state, and a minor step

@@ -93,7 +93,7 @@ fn stages(
     let plan_again = |blocks, diagnostics: &mut Diagnostics| {
         plan(blocks, &robots, loader, step, Arc::clone(&types) as _, diagnostics)
     };
-    let mut network = with_collectors(blocks, collectors, &plan_again, diagnostics);
+    let mut network = with_collectors(blocks, &collectors, &plan_again, diagnostics);
     infer(&mut network, &assertions, &logs, diagnostics);
     if diagnostics.has_errors() {
         // Rates and loops are found on what is typed, and are reported in the same pass.
@@ -220,49 +220,70 @@ fn chosen_variants(options: &Options, loader: &Loader<'_>) -> BTreeMap<String, (
         .collect()
 }
 
+/// Looks that may be needed until it is known what every collector joins: one more than the
+/// collectors that stand behind one another.
+const LOOKS: usize = 20;
+
 /// Adds the blocks that collect copies. Whether an input of a `Concat` is a number or a vector is
-/// seen from what the blocks before it declare.
+/// seen from the types that inference finds without the collectors, then with what is known of
+/// them.
 fn with_collectors(
     blocks: Vec<NetworkBlock>,
-    collectors: Vec<Collector>,
+    collectors: &[Collector],
     plan_again: &dyn Fn(Vec<NetworkBlock>, &mut Diagnostics) -> TypedNetwork,
     diagnostics: &mut Diagnostics,
 ) -> TypedNetwork {
-    if collectors.is_empty() {
-        return plan_again(blocks, diagnostics);
-    }
-    // Planning is pure: a first look without the collectors tells what their sources declare.
-    let look: Vec<NetworkBlock> = blocks.iter().map(NetworkBlock::clone_for_planning).collect();
-    let declared = plan_again(look, &mut Diagnostics::default());
-    let mut all = blocks;
-    for collector in collectors {
-        let inputs: BTreeMap<String, (Source, Span)> = collector
-            .sources
+    let mut numbers: Vec<Vec<bool>> =
+        collectors.iter().map(|collector| vec![false; collector.sources.len()]).collect();
+    for _ in 0..LOOKS {
+        if collectors.iter().all(|collector| collector.stack) {
+            break;
+        }
+        // Planning is pure: what these looks find wrong, the last one finds again.
+        let mut look: Vec<NetworkBlock> =
+            blocks.iter().map(NetworkBlock::clone_for_planning).collect();
+        look.extend(collectors.iter().zip(&numbers).map(|(c, numbers)| collecting(c, numbers)));
+        let mut typed = plan_again(look, &mut Diagnostics::default());
+        infer(&mut typed, &[], &[], &mut Diagnostics::default());
+        let seen: Vec<Vec<bool>> = collectors
             .iter()
-            .enumerate()
-            .map(|(i, source)| (format!("u{}", i + 1), (source.clone(), collector.span)))
+            .map(|c| c.sources.iter().map(|s| declared_is_number(&typed, s)).collect())
             .collect();
-        let count = collector.sources.len();
-        let block = if collector.stack {
-            erase(StackRows { count })
-        } else {
-            let scalar =
-                collector.sources.iter().map(|s| declared_is_number(&declared, s)).collect();
-            erase(ConcatVectors { scalar })
-        };
-        let kind = if collector.stack { "Stack" } else { "Concat" };
-        all.push(NetworkBlock {
-            path: collector.path,
-            block,
-            span: collector.span,
-            parameter_spans: BTreeMap::new(),
-            every: None,
-            inputs,
-            text: format!("{kind}(count: {count})"),
-            hidden: false,
-        });
+        let settled = seen == numbers;
+        numbers = seen;
+        if settled {
+            break;
+        }
     }
+    let mut all = blocks;
+    all.extend(collectors.iter().zip(&numbers).map(|(c, numbers)| collecting(c, numbers)));
     plan_again(all, diagnostics)
+}
+
+/// The block that joins the copies; `numbers` says which of its inputs are one number.
+fn collecting(collector: &Collector, numbers: &[bool]) -> NetworkBlock {
+    let inputs: BTreeMap<String, (Source, Span)> = collector
+        .sources
+        .iter()
+        .enumerate()
+        .map(|(i, source)| (format!("u{}", i + 1), (source.clone(), collector.span)))
+        .collect();
+    let count = collector.sources.len();
+    let (kind, block) = if collector.stack {
+        ("Stack", erase(StackRows { count }))
+    } else {
+        ("Concat", erase(ConcatVectors { scalar: numbers.to_vec() }))
+    };
+    NetworkBlock {
+        path: collector.path.clone(),
+        block,
+        span: collector.span,
+        parameter_spans: BTreeMap::new(),
+        every: None,
+        inputs,
+        text: format!("{kind}(count: {count})"),
+        hidden: false,
+    }
 }
 
 fn find_rates(

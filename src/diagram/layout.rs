@@ -1,7 +1,7 @@
 //! Typed network + order + rates → program: where every signal and state lives.
 
 use legwork_block::{
-    ContinuousState, Diagnostics, InstanceIo, Manifold, PortTable, Sizes, Slot, Span,
+    ContinuousState, Diagnostic, Diagnostics, InstanceIo, Manifold, PortTable, Sizes, Slot, Span,
 };
 use legwork_program::{Node, Part, Placed, Rate, Step};
 
@@ -10,6 +10,9 @@ use crate::network::{PortPath, Source};
 use crate::rates::Rates;
 use crate::schedule::Group;
 use crate::select::select;
+
+/// Most numbers that all signals together may hold: half a gigabyte.
+const ARENA_LIMIT: usize = 1 << 26;
 
 /// Nodes, schedule and sizes of the memories.
 pub(crate) struct Layout {
@@ -28,7 +31,7 @@ pub(crate) fn place(
     rates: &Rates,
     diagnostics: &mut Diagnostics,
 ) -> Option<Layout> {
-    let (outputs, steps_own, arena_len) = place_outputs(network, order)?;
+    let (outputs, steps_own, arena_len) = place_outputs(network, order, diagnostics)?;
     let pools = place_pools(network, order);
     let mut nodes = Vec::with_capacity(network.blocks.len());
     let (mut state_len, mut rate_len) = (0, 0);
@@ -107,6 +110,7 @@ pub(crate) fn place(
 fn place_outputs(
     network: &TypedNetwork,
     order: &[Group],
+    diagnostics: &mut Diagnostics,
 ) -> Option<(Vec<PortTable>, Vec<Slot>, usize)> {
     let mut ports: Vec<Vec<Vec<Slot>>> =
         network.blocks.iter().map(|b| vec![Vec::new(); b.declaration.outputs.len()]).collect();
@@ -127,6 +131,15 @@ fn place_outputs(
                         let (source, _) = block.network.inputs.get(name)?;
                         let slots_of_input = slots_in(network, &ports, source)?;
                         slots.push(*slots_of_input.get(forward.input_leaf)?);
+                    }
+                    None if len > ARENA_LIMIT - at as usize => {
+                        let (path, name) = (&block.network.path, &output.name);
+                        let message = format!(
+                            "`{path}.{name}` and the signals before it are larger than {ARENA_LIMIT} numbers"
+                        );
+                        let span = block.network.span;
+                        diagnostics.push(Diagnostic::error("too-large", span, message));
+                        return None;
                     }
                     None => {
                         slots.push(Slot { start: at, len: len as u32 });

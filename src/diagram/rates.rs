@@ -13,6 +13,9 @@ pub(crate) struct Rates {
     pub(crate) rates: Vec<Rate>,
 }
 
+/// Most steps that are counted.
+const MOST_STEPS: f64 = 1e15;
+
 /// What the `run:` section says of time.
 pub(crate) struct RunTimes {
     pub(crate) stop: (Ratio, Span),
@@ -67,6 +70,15 @@ fn stated_multiples(
     let step = run.step.0;
     let mut good = true;
     let mut check = |time: Ratio, span: Span, what: &str| {
+        // A time is counted in steps, and must stay exact as a double.
+        let steps = time.to_f64() / step.to_f64();
+        if steps.abs() > MOST_STEPS || step.times(Ratio::whole(MOST_STEPS as i128)).is_none() {
+            good = false;
+            let message = format!("the {what} {time} is more than {MOST_STEPS:e} steps of {step}");
+            let found = Diagnostic::error("out-of-range", span, message);
+            diagnostics.push(found.also(run.step.1, "the step of the run"));
+            return;
+        }
         if ticks(time, step).is_some() {
             return;
         }

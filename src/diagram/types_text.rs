@@ -11,7 +11,8 @@ use crate::infer::NamedTypes;
 /// The types that a diagram may name: those of the blocks' library and its own buses.
 pub(crate) struct TypeTable {
     pub(crate) named: Vec<NamedType>,
-    pub(crate) buses: BTreeMap<String, Type>,
+    /// Each with the number of its variables, which count from 0.
+    pub(crate) buses: BTreeMap<String, (Type, u32)>,
 }
 
 /// No resources: for types that are named without arguments.
@@ -28,17 +29,28 @@ impl Resources for Nothing {
 
 impl NamedTypes for TypeTable {
     fn bus(&self, name: &str, next_var: &mut u32) -> Option<Type> {
-        if let Some(ty) = self.buses.get(name) {
-            return Some(ty.clone());
+        if let Some(ty) = self.own_bus(name, next_var) {
+            return Some(ty);
         }
         let named = self.named.iter().find(|named| named.name == name)?;
         Some((named.make)(&mut TypeMaker::new(&Nothing, Vec::new(), next_var)))
     }
 }
 
+/// Most parentheses in the text of a type.
+const NESTING_LIMIT: usize = 50;
+
 const BASIC: [&str; 8] = ["Real", "Bool", "Int", "Vector", "Matrix", "Rotation", "Pose", "Array"];
 
 impl TypeTable {
+    /// A bus of the diagram's own, with fresh variables.
+    fn own_bus(&self, name: &str, next_var: &mut u32) -> Option<Type> {
+        let (ty, var_count) = self.buses.get(name)?;
+        let shifted = ty.shift(*next_var);
+        *next_var += var_count;
+        Some(shifted)
+    }
+
     /// Parses a type; unwritten dimensions and arguments become variables from `next_var` on.
     pub(crate) fn parse(
         &self,
@@ -49,6 +61,10 @@ impl TypeTable {
         next_var: &mut u32,
     ) -> Result<Type, Diagnostic> {
         let here = place.part(0, text.len());
+        if text.matches('(').count() > NESTING_LIMIT {
+            let message = format!("more than {NESTING_LIMIT} parentheses in a type");
+            return Err(Diagnostic::error("bad-type", here, message));
+        }
         let trimmed = text.trim();
         let (name, args) = match trimmed.split_once('(') {
             None => (trimmed, Vec::new()),
@@ -95,7 +111,12 @@ impl TypeTable {
                 let start = offset(args[0]);
                 let inner = Place::from(place.part(start, start + args[0].len()));
                 let of = self.parse(args[0], &inner, scope, resources, next_var)?;
-                Ok(Type::Array(Box::new(of), dim(1, next_var)?))
+                let array = Type::Array(Box::new(of), dim(1, next_var)?);
+                if leaves(&array) > LEAF_LIMIT {
+                    let message = format!("a type of more than {LEAF_LIMIT} parts");
+                    return Err(Diagnostic::error("too-large", here, message));
+                }
+                Ok(array)
             }
             _ => self.named(name, &args, here, scope, resources, next_var),
         }
@@ -110,8 +131,10 @@ impl TypeTable {
         resources: &dyn Resources,
         next_var: &mut u32,
     ) -> Result<Type, Diagnostic> {
-        if let (Some(ty), true) = (self.buses.get(name), args.is_empty()) {
-            return Ok(ty.clone());
+        if args.is_empty()
+            && let Some(ty) = self.own_bus(name, next_var)
+        {
+            return Ok(ty);
         }
         let Some(named) = self.named.iter().find(|named| named.name == name) else {
             let known: Vec<&str> = BASIC
@@ -149,6 +172,18 @@ impl TypeTable {
             names.push(robot);
         }
         Ok((named.make)(&mut TypeMaker::new(resources, names, next_var)))
+    }
+}
+
+/// Most signals that one type may hold.
+pub(crate) const LEAF_LIMIT: u64 = 20_000;
+
+/// How many signals a type holds; what is unknown counts once.
+pub(crate) fn leaves(ty: &Type) -> u64 {
+    match ty {
+        Type::Bus(bus) => bus.fields.iter().map(|field| leaves(&field.ty)).sum(),
+        Type::Array(of, n) => leaves(of).saturating_mul(n.known().unwrap_or(1) as u64),
+        _ => 1,
     }
 }
 

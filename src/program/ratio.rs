@@ -15,6 +15,11 @@ impl Ratio {
     /// Zero.
     pub const ZERO: Self = Self { num: 0, den: 1 };
 
+    /// The whole number `n`.
+    pub fn whole(n: i128) -> Self {
+        Self { num: n, den: 1 }
+    }
+
     /// `num / den` in lowest terms; `None` if `den` is zero.
     pub fn new(num: i128, den: i128) -> Option<Self> {
         if den == 0 {
@@ -94,7 +99,7 @@ impl Ratio {
     /// `self · k` as nanoseconds, rounded to the nearest.
     pub fn nanoseconds(self, k: u64) -> u64 {
         let num = self.num.saturating_mul(i128::from(k)).saturating_mul(1_000_000_000);
-        u64::try_from((num + self.den / 2) / self.den).unwrap_or(u64::MAX)
+        u64::try_from(num.saturating_add(self.den / 2) / self.den).unwrap_or(u64::MAX)
     }
 
     /// The time of tick `k` of this base [s]: one rounding, nothing accumulated.

@@ -1,10 +1,12 @@
 //! Friction cones: the true cone, its pyramids, and exact projections on them.
 //!
 //! In a contact's axes (t1, t2, n) the circular cone is `K = { f : |f_t| ≤ μ f_n }`. A pyramid of m
-//! sides is `{ f : cos θ_j f_1 + sin θ_j f_2 ≤ μ' f_n, f_n ≥ 0 }` with `θ_j = 2πj/m`. With μ' = μ
+//! sides is `{ f : cos θ_j f_1 + sin θ_j f_2 ≤ μ' f_n, f_n ≥ 0 }`. With `μ' = μ` and `θ_j = 2πj/m`
 //! the facets touch the circular cone from outside (circumscribed; four sides give
-//! `|f_1| ≤ μ f_n, |f_2| ≤ μ f_n`, whose corner force is √2 μ f_n). With `μ' = μ cos(π/m)` the
-//! edges lie on the circular cone (inscribed), so that friction never exceeds Coulomb's.
+//! `|f_1| ≤ μ f_n, |f_2| ≤ μ f_n`, whose corner force is √2 μ f_n). With `μ' = μ cos(π/m)` and
+//! `θ_j = (2j − 1)π/m` the edges lie on the circular cone (inscribed), the first along t1: friction
+//! never exceeds Coulomb's and equals it along t1, and t2 if four divides m (four sides give
+//! `|f_1| + |f_2| ≤ μ f_n`).
 
 use thiserror::Error;
 
@@ -20,7 +22,7 @@ pub enum PyramidFit {
 /// Which cone holds the force of each contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cone {
-    /// A polyhedral cone of `sides` facets, the first facing t1.
+    /// A polyhedral cone of `sides` facets.
     Pyramid {
         /// Number of facets, at least 3.
         sides: usize,
@@ -66,14 +68,14 @@ impl ConeShape {
             return Err(InvalidCone { sides });
         }
         let step = std::f64::consts::PI / sides as f64;
-        let fit_factor = match fit {
-            PyramidFit::Inscribed => libm::cos(step),
-            PyramidFit::Circumscribed => 1.0,
+        let (fit_factor, turn) = match fit {
+            PyramidFit::Inscribed => (libm::cos(step), -1.0),
+            PyramidFit::Circumscribed => (1.0, 0.0),
         };
         Ok(Self {
             cone,
-            facets: (0..sides).map(|j| direction(2.0 * j as f64 * step)).collect(),
-            edges: (0..sides).map(|j| direction((2.0 * j as f64 + 1.0) * step)).collect(),
+            facets: (0..sides).map(|j| direction((2.0 * j as f64 + turn) * step)).collect(),
+            edges: (0..sides).map(|j| direction((2.0 * j as f64 + 1.0 + turn) * step)).collect(),
             fit_factor,
             half_side_tangent: libm::tan(step),
         })

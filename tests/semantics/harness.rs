@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use legwork_block::{
-    Block, Crossing, GuardCx, In, Inputs, Invalid, NO_FEEDS, Out, OutputCx, Outcome, Outputs, Ports,
-    Pure, RateRule, Real, Registry, ResetCx, Sizes, UpdateCx, feeds,
+    Block, Crossing, GuardCx, In, Inputs, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Outputs,
+    Ports, Pure, RateRule, Real, Registry, ResetCx, Sizes, UpdateCx, feeds,
 };
 use legwork_diagram::{Compiled, Options, ReadFile, compile};
 use legwork_program::Program;
@@ -15,7 +15,7 @@ use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, Recording, Ser
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub struct NoFiles;
+pub(crate) struct NoFiles;
 
 impl ReadFile for NoFiles {
     fn read(&self, _: &Path) -> std::io::Result<Vec<u8>> {
@@ -23,7 +23,7 @@ impl ReadFile for NoFiles {
     }
 }
 
-pub fn compile_text(text: &str) -> Compiled {
+pub(crate) fn compile_text(text: &str) -> Compiled {
     let mut registry = Registry::default();
     legwork_blocks::register(&mut registry);
     registry.block::<Probe>("Probe(id: 0)");
@@ -33,7 +33,7 @@ pub fn compile_text(text: &str) -> Compiled {
     compile(Path::new("test.ron"), text.as_bytes(), &Options::default(), &registry, &NoFiles)
 }
 
-pub fn program(text: &str) -> Arc<Program> {
+pub(crate) fn program(text: &str) -> Arc<Program> {
     let compiled = compile_text(text);
     let shown = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);
     match compiled.program {
@@ -43,7 +43,7 @@ pub fn program(text: &str) -> Arc<Program> {
 }
 
 /// Codes and messages (with labels and hints) of a diagram that does not compile.
-pub fn mistakes(text: &str) -> Vec<(&'static str, String)> {
+pub(crate) fn mistakes(text: &str) -> Vec<(&'static str, String)> {
     let compiled = compile_text(text);
     assert!(compiled.program.is_none(), "it compiled");
     compiled
@@ -56,7 +56,7 @@ pub fn mistakes(text: &str) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-pub fn recorder(program: &Program) -> Recorder {
+pub(crate) fn recorder(program: &Program) -> Recorder {
     Recorder::create(
         Sink::memory(),
         &legwork_runtime::channels(program),
@@ -66,12 +66,12 @@ pub fn recorder(program: &Program) -> Recorder {
     .unwrap()
 }
 
-pub fn finish(simulation: &mut Simulation) -> Vec<u8> {
+pub(crate) fn finish(simulation: &mut Simulation) -> Vec<u8> {
     simulation.observer_mut().finish_recording().unwrap().unwrap().memory.unwrap()
 }
 
 /// Runs to the end; the recording's bytes.
-pub fn record(program: &Arc<Program>) -> Vec<u8> {
+pub(crate) fn record(program: &Arc<Program>) -> Vec<u8> {
     let mut simulation = Simulation::new(Arc::clone(program));
     simulation.observer_mut().record_to(recorder(program));
     simulation.run().unwrap_or_else(|fault| panic!("{fault}"));
@@ -79,12 +79,12 @@ pub fn record(program: &Arc<Program>) -> Vec<u8> {
 }
 
 /// Runs to the end; what was logged.
-pub fn run(text: &str) -> Recording {
+pub(crate) fn run(text: &str) -> Recording {
     Recording::from_bytes(record(&program(text))).unwrap()
 }
 
 /// `(t, value)` of a logged number.
-pub fn numbers(recording: &Recording, topic: &str) -> Vec<(f64, f64)> {
+pub(crate) fn numbers(recording: &Recording, topic: &str) -> Vec<(f64, f64)> {
     let series: Series<'_> = recording.series(topic).unwrap();
     (0..series.len())
         .map(|i| {
@@ -95,15 +95,15 @@ pub fn numbers(recording: &Recording, topic: &str) -> Vec<(f64, f64)> {
 }
 
 /// Output and update calls of each [`Probe`]: major outputs, minor outputs, updates.
-pub static CALLS: [[AtomicUsize; 3]; 8] = [const { [const { AtomicUsize::new(0) }; 3] }; 8];
+pub(crate) static CALLS: [[AtomicUsize; 3]; 8] = [const { [const { AtomicUsize::new(0) }; 3] }; 8];
 
-pub fn calls(id: usize) -> [usize; 3] {
+pub(crate) fn calls(id: usize) -> [usize; 3] {
     [0, 1, 2].map(|i| CALLS[id][i].load(Ordering::SeqCst))
 }
 
 /// Hands its input on and counts its calls.
 #[derive(Deserialize, JsonSchema)]
-pub struct Probe {
+pub(crate) struct Probe {
     id: usize,
 }
 
@@ -134,7 +134,7 @@ impl Block for Probe {
 /// Writes its input into the memo and adds the memo to its state; says if the memo was not empty
 /// when a major step began.
 #[derive(Deserialize, JsonSchema)]
-pub struct MemoEcho {}
+pub(crate) struct MemoEcho {}
 
 impl Block for MemoEcho {
     const KIND: &'static str = "MemoEcho";
@@ -167,7 +167,7 @@ impl Block for MemoEcho {
 /// A guard that fires while its input is positive; each reset counts one. `clears` resets are
 /// needed before it lets go.
 #[derive(Deserialize, JsonSchema)]
-pub struct Flip {
+pub(crate) struct Flip {
     #[serde(default)]
     clears: f64,
 }
@@ -206,7 +206,7 @@ impl Block for Flip {
 
 /// `y = 1 / u`; a second output says the same, but may be infinite.
 #[derive(Deserialize, JsonSchema)]
-pub struct Divide {}
+pub(crate) struct Divide {}
 
 impl Pure for Divide {
     const KIND: &'static str = "Divide";
@@ -220,7 +220,12 @@ impl Pure for Divide {
         let y = ports.output("y", &Real);
         Ok((u, bound, y))
     }
-    fn output(&self, &(u, bound, y): &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
+    fn output(
+        &self,
+        &(u, bound, y): &Self::Plan,
+        inp: &Inputs<'_>,
+        out: &mut Outputs<'_>,
+    ) -> Outcome {
         let u = inp.get(u);
         out.set(bound, 1.0 / u);
         out.set(y, if u == 0.0 { 0.0 } else { u.sqrt() });

@@ -41,7 +41,8 @@ fn s10_1_rk4_has_order_4() {
 /// first step from rest at x = 1 is v = −h, x = 1 − h², and its energy stays bounded.
 #[test]
 fn s10_2_semi_implicit_euler_uses_the_new_velocity() {
-    let recording = run(r#"Diagram(run: (stop: "100 s", step: "10 ms", solver: SemiImplicitEuler), blocks: {
+    let recording =
+        run(r#"Diagram(run: (stop: "100 s", step: "10 ms", solver: SemiImplicitEuler), blocks: {
         "f": Gain(gain: -1.0, in: { "u": "m.position" }),
         "m": SecondOrderIntegrator(position: 1.0, velocity: 0.0, in: { "u": "f.y" }),
     }, log: ["m.position", "m.velocity"])"#);
@@ -56,7 +57,8 @@ fn s10_2_semi_implicit_euler_uses_the_new_velocity() {
 /// 10.2: first-order states take explicit Euler under the same name.
 #[test]
 fn s10_2_first_order_states_take_explicit_euler() {
-    let recording = run(r#"Diagram(run: (stop: "30 ms", step: "10 ms", solver: SemiImplicitEuler), blocks: {
+    let recording =
+        run(r#"Diagram(run: (stop: "30 ms", step: "10 ms", solver: SemiImplicitEuler), blocks: {
         "f": Gain(gain: -1.0, in: { "u": "x.y" }),
         "x": Integrator(initial: 1.0, in: { "u": "f.y" }),
     }, log: ["x.y"])"#);

@@ -36,7 +36,8 @@ fn s7_1_a_restored_run_continues_bit_for_bit() {
         while original.cursor() != Cursor::Done {
             original.advance().unwrap();
             other.advance().unwrap();
-            let same = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(x, y)| x.to_bits() == y.to_bits());
+            let same =
+                |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(x, y)| x.to_bits() == y.to_bits());
             assert!(same(original.arena(), other.arena()), "after {pieces} pieces");
             assert!(same(original.state(), other.state()), "after {pieces} pieces");
         }
@@ -54,9 +55,8 @@ fn s7_1_a_snapshot_of_another_program_is_refused() {
 /// 8.1: topological order; of blocks that may come next, the first by path, whatever the file's order.
 #[test]
 fn s8_1_ties_are_broken_by_path() {
-    let text = |blocks: &str| {
-        format!(r#"Diagram(run: (stop: "1 s"), blocks: {{ {blocks} }}, log: [])"#)
-    };
+    let text =
+        |blocks: &str| format!(r#"Diagram(run: (stop: "1 s"), blocks: {{ {blocks} }}, log: [])"#);
     let [a, b, c] = [
         r#""a": Gain(gain: 1.0, in: { "u": "z.y" })"#,
         r#""b": Gain(gain: 1.0, in: { "u": "z.y" })"#,

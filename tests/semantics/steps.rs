@@ -69,8 +69,7 @@ fn s3_5_updates_commit_together() {
         "a": UnitDelay(every: "1 ms", initial: 1.0, in: { "u": "b.y" }),
         "b": UnitDelay(every: "1 ms", initial: 2.0, in: { "u": "a.y" }),
     }, log: ["a.y", "b.y"])"#);
-    for (k, (a, b)) in
-        numbers(&recording, "a.y").iter().zip(numbers(&recording, "b.y")).enumerate()
+    for (k, (a, b)) in numbers(&recording, "a.y").iter().zip(numbers(&recording, "b.y")).enumerate()
     {
         let expected = if k % 2 == 0 { (1.0, 2.0) } else { (2.0, 1.0) };
         assert_eq!((a.1, b.1), expected, "row {k}");
@@ -139,7 +138,10 @@ fn s3_9_a_hold_is_an_output_a_delay_is_a_state() {
         "d": UnitDelay(every: "100 ms", initial: 0.0, in: { "u": "a.y" }),
     }, log: ["a.y", "b.y", "d.y"])"#);
     let values = |topic| {
-        numbers(&recording, topic).iter().map(|(_, y)| (y * 10.0).round() / 10.0).collect::<Vec<_>>()
+        numbers(&recording, topic)
+            .iter()
+            .map(|(_, y)| (y * 10.0).round() / 10.0)
+            .collect::<Vec<_>>()
     };
     assert_eq!(values("a.y"), [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]);
     assert_eq!(values("b.y"), values("a.y"));

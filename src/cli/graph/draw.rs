@@ -7,28 +7,28 @@ use super::{build, collapse};
 
 /// What a picture shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Options {
+pub(crate) struct Options {
     /// Whether to show the shared computations that the compiler made.
-    pub hidden: bool,
+    pub(crate) hidden: bool,
     /// Frames nested deeper than this are drawn as one box; 0 folds every mask and for-each.
-    pub depth: Option<usize>,
+    pub(crate) depth: Option<usize>,
     /// Heading; the program's name if there is none.
-    pub title: Option<String>,
+    pub(crate) title: Option<String>,
 }
 
 /// The diagram as a self-contained SVG sheet: inputs left, outputs right, one frame per mask,
 /// subsystem and copy, one colour per rate, wires that do not feed through dashed.
-pub fn svg(program: &Program, options: &Options) -> String {
+pub(crate) fn svg(program: &Program, options: &Options) -> String {
     super::svg::render(&model(program, options))
 }
 
 /// The diagram in Graphviz' DOT language, one cluster per frame.
-pub fn dot(program: &Program, options: &Options) -> String {
+pub(crate) fn dot(program: &Program, options: &Options) -> String {
     super::dot::render(&model(program, options))
 }
 
 /// The diagram as a Mermaid flowchart, one subgraph per frame.
-pub fn mermaid(program: &Program, options: &Options) -> String {
+pub(crate) fn mermaid(program: &Program, options: &Options) -> String {
     super::mermaid::render(&model(program, options))
 }
 

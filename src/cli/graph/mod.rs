@@ -26,4 +26,4 @@ mod samples;
 #[cfg(test)]
 mod tests;
 
-pub use draw::{Options, dot, mermaid, svg};
+pub(crate) use draw::{Options, dot, mermaid, svg};

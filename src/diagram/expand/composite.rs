@@ -56,21 +56,20 @@ impl Expander<'_> {
             self.report(wrong_type(&file, "the path of a mask's file as text"));
             return Item::Broken;
         };
-        if self.mask_stack.contains(&name) {
-            let chain: Vec<&str> = self.mask_stack.iter().map(String::as_str).collect();
+        if env.around.masks.contains(&name) {
             self.report(Diagnostic::error(
                 "mask-cycle",
                 file.span,
-                format!("a mask may not hold itself: {} ► {name}", chain.join(" ► ")),
+                format!("a mask may not hold itself: {} ► {name}", env.around.masks.join(" ► ")),
             ));
             return Item::Broken;
         }
         let Some(mask) = self.mask_file(&name, &file) else { return Item::Broken };
-        let Some(inner) = self.mask_env(node, &mask, env) else { return Item::Broken };
-        self.mask_stack.push(name);
-        let item = self.expand_inside(frame, path, node, &mask, &inner);
-        self.mask_stack.pop();
-        item
+        let Some(mut inner) = self.mask_env(node, &mask, env) else { return Item::Broken };
+        let mut around = (*env.around).clone();
+        around.masks.push(name);
+        inner.around = Rc::new(around);
+        self.expand_inside(frame, path, node, &mask, &inner)
     }
 
     /// The parsed file of a mask, once per file.
@@ -123,7 +122,7 @@ impl Expander<'_> {
         let mut values: IndexMap<String, Value> = IndexMap::new();
         for (key, declaration) in params {
             let Some(name) = key.text() else { continue };
-            let inner = Env { names: Rc::new(values.clone()), holes: Rc::default(), root: false };
+            let inner = Env::of_names(Rc::new(values.clone()));
             let given = instance.field(name);
             let value = match given.or_else(|| declaration.field("default")) {
                 Some(node) => {
@@ -181,7 +180,7 @@ impl Expander<'_> {
                 }
             }
         }
-        good.then(|| Env { names, holes: Rc::new(filled), root: false })
+        good.then(|| Env { holes: Rc::new(filled), ..Env::of_names(names) })
     }
 
     /// A parameter of a mask, held against its declaration: kind, bounds.
@@ -491,6 +490,11 @@ impl Expander<'_> {
         }
         let mut copies = IndexMap::new();
         for i in 0..count {
+            // A copy counts even if its body is empty.
+            self.unfolded += 1;
+            if self.too_large(at) {
+                return Item::Broken;
+            }
             let key = match &lists[0].1[i] {
                 Value::Text(text) => text.clone(),
                 Value::Real { value, unit: None } if value.fract() == 0.0 => format!("{value}"),
@@ -609,8 +613,7 @@ impl Expander<'_> {
         // composite's own text is read where the choice stands.
         let choice = self.expand_block(frame, path, &merged, &hole.env);
         let interface = self.interface(hole.interface.as_ref());
-        let interface_env =
-            Env { names: Rc::clone(&hole.interface_names), holes: Rc::default(), root: false };
+        let interface_env = Env::of_names(Rc::clone(&hole.interface_names));
         let sources = self.input_nodes(node.field("in"));
         for (input, ty) in &interface.inputs {
             match sources.get(input) {
@@ -663,9 +666,20 @@ impl Expander<'_> {
         if env.root
             && let Some(variant) = self.variants.get(name)
         {
+            let mut around = (*env.around).clone();
+            if around.variants.iter().any(|open| open == name) {
+                let chain = around.variants.join(" ► ");
+                self.report(Diagnostic::error(
+                    "variant-cycle",
+                    node.span,
+                    format!("a choice may not use its own variant: {chain} ► {name}"),
+                ));
+                return None;
+            }
+            around.variants.push(name.to_owned());
             return Some(Hole {
                 choice: variant.choice.clone(),
-                env: env.clone(),
+                env: Env { around: Rc::new(around), ..env.clone() },
                 interface: variant.ports.clone(),
                 interface_names: Rc::clone(&env.names),
             });

@@ -27,6 +27,9 @@ use tree::{Frame, FrameId, Item};
 /// Fields that the engine takes from every block.
 const RESERVED: [&str; 3] = ["every", "in", "doc"];
 
+/// Most blocks, masks and copies that a diagram may unfold into.
+pub(crate) const UNFOLD_LIMIT: usize = 20_000;
+
 /// Kinds that the language itself knows.
 const COMPOSITES: [&str; 4] = ["ForEach", "Subsystem", "Mask", "Use"];
 
@@ -136,9 +139,10 @@ pub(crate) struct Expander<'a> {
     collectors: Vec<PendingCollector>,
     variants: IndexMap<String, sections::VariantEntry>,
     chosen: BTreeMap<String, (String, Span)>,
-    mask_stack: Vec<String>,
     masks: BTreeMap<String, Option<Rc<Node>>>,
     failed_names: BTreeSet<String>,
+    /// Blocks, masks and copies so far.
+    unfolded: usize,
 }
 
 impl<'a> Expander<'a> {
@@ -160,7 +164,7 @@ impl<'a> Expander<'a> {
             collectors: Vec::new(),
             variants: IndexMap::new(),
             chosen,
-            mask_stack: Vec::new(),
+            unfolded: 0,
             masks: BTreeMap::new(),
             failed_names: BTreeSet::new(),
         }
@@ -208,6 +212,10 @@ impl<'a> Expander<'a> {
 
     /// Expands one block, mask, for-each or hole.
     fn expand_block(&mut self, frame: FrameId, path: &str, node: &Node, env: &Env) -> Item {
+        self.unfolded += 1;
+        if self.too_large(node.span) {
+            return Item::Broken;
+        }
         let Some(kind) = node.kind_name().cloned() else {
             self.report(
                 wrong_type(node, "a block such as Gain(gain: 2.0, in: { … })")
@@ -222,6 +230,19 @@ impl<'a> Expander<'a> {
             "Use" => self.expand_use(frame, path, node, env),
             _ => self.expand_leaf(frame, path, node, &kind, env),
         }
+    }
+
+    /// Whether too much was unfolded: few lines can stand for very many blocks, by for-each in
+    /// for-each and masks in masks.
+    fn too_large(&mut self, at: Span) -> bool {
+        if self.unfolded <= UNFOLD_LIMIT {
+            return false;
+        }
+        if !self.diagnostics.iter().any(|found| found.code == "too-large") {
+            let message = format!("the diagram unfolds into more than {UNFOLD_LIMIT} blocks");
+            self.report(Diagnostic::error("too-large", at, message));
+        }
+        true
     }
 
     fn expand_leaf(

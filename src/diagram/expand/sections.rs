@@ -14,10 +14,14 @@ use legwork_program::{CheckKind, Ratio, Solver};
 
 use super::tree::Env;
 use super::{CheckEntry, Expanded, Expander, LogEntry, evaluate, wrong_type};
+use crate::types_text::{LEAF_LIMIT, leaves};
 
 /// Names of sections, which blocks may not have.
 pub(crate) const SECTIONS: [&str; 10] =
     ["format", "doc", "run", "params", "robots", "buses", "variants", "blocks", "log", "checks"];
+
+/// What expressions call the record of chosen variants: `=variants.contact == 'gauss'`.
+const VARIANTS: &str = "variants";
 
 /// The version of the file format that this front end reads.
 const FORMAT: f64 = 1.0;
@@ -32,6 +36,7 @@ pub(crate) struct Run {
 
 /// A variant with its choice made.
 pub(crate) struct VariantEntry {
+    pub(crate) chosen: String,
     pub(crate) choice: Node,
     pub(crate) ports: Option<Node>,
     pub(crate) choices: Vec<String>,
@@ -51,9 +56,9 @@ impl Expander<'_> {
         }
         self.known_fields(document, &SECTIONS);
         self.format_version(document);
+        self.read_variants(document.field("variants"));
         let env = self.names(document);
         self.buses(document.field("buses"), &env);
-        self.read_variants(document.field("variants"));
         let run = self.run(document, &env);
         let root = self.new_frame(String::new(), None, None);
         match document.field("blocks") {
@@ -114,6 +119,14 @@ impl Expander<'_> {
                     self.report(wrong_type(key, "a name as text"));
                     continue;
                 };
+                if name == VARIANTS {
+                    let message = format!("`{name}` is the record of the chosen variants");
+                    self.report(
+                        Diagnostic::error("duplicate-key", key.span, message)
+                            .hint("give it another name"),
+                    );
+                    continue;
+                }
                 if let Some((first, _)) = entries.get(name) {
                     let message = format!("`{name}` names a parameter and a robot");
                     self.report(
@@ -125,8 +138,14 @@ impl Expander<'_> {
                 entries.insert(name.to_owned(), (value, robot));
             }
         }
+        let chosen = Value::record(
+            self.variants
+                .iter()
+                .map(|(name, entry)| (name.clone(), Value::from(entry.chosen.as_str()))),
+        );
         let lazy = LazyNames {
             entries: &entries,
+            variants: &chosen,
             expander: self,
             done: RefCell::default(),
             active: RefCell::default(),
@@ -153,7 +172,8 @@ impl Expander<'_> {
         for diagnostic in found {
             self.diagnostics.push(diagnostic);
         }
-        let env = Env { names: Rc::new(names), holes: Rc::default(), root: true };
+        names.insert(VARIANTS.to_owned(), chosen);
+        let env = Env { root: true, ..Env::of_names(Rc::new(names)) };
         for (name, (node, robot)) in &entries {
             let is_param = node.kind_name().is_some_and(|kind| kind.text == "Param");
             if let (false, true, Some(value)) = (robot, is_param, env.lookup(name)) {
@@ -211,6 +231,7 @@ impl Expander<'_> {
         }
         let mut found = Vec::new();
         let mut errors = Vec::new();
+        let mut next_var = 0;
         for (key, node) in entries {
             let Some(field) = key.text() else { continue };
             let ty_node = node.field("type").unwrap_or(node);
@@ -218,9 +239,11 @@ impl Expander<'_> {
                 errors.push(wrong_type(node, "a type as text, or Field(type: …, unit: …)"));
                 continue;
             };
-            let mut next_var = 0;
+            let before = next_var;
             match self.types.parse(&text.value, &text.place, env, &self.robots, &mut next_var) {
-                Ok(ty) if next_var == 0 || !matches!(ty, Type::Vector(_) | Type::Matrix(..)) => {
+                Ok(ty)
+                    if next_var == before || !matches!(ty, Type::Vector(_) | Type::Matrix(..)) =>
+                {
                     let note =
                         |name: &str| node.field(name).and_then(Node::text).map(str::to_owned);
                     found.push(legwork_block::BusField {
@@ -246,7 +269,12 @@ impl Expander<'_> {
             return Err(errors);
         }
         let ty = legwork_block::bus(name, Vec::new(), found, Vec::new());
-        self.types.buses.insert(name.to_owned(), ty);
+        // Buses in buses grow fast.
+        if leaves(&ty) > LEAF_LIMIT {
+            let message = format!("the bus `{name}` has more than {LEAF_LIMIT} parts");
+            return Err(vec![Diagnostic::error("too-large", key.span, message)]);
+        }
+        self.types.buses.insert(name.to_owned(), (ty, next_var));
         Ok(())
     }
 
@@ -295,6 +323,7 @@ impl Expander<'_> {
             self.variants.insert(
                 name.to_owned(),
                 VariantEntry {
+                    chosen: choice,
                     choice: choice_node.clone(),
                     ports: node.field("ports").cloned(),
                     choices: names,
@@ -350,12 +379,16 @@ impl Expander<'_> {
         };
         let seed = match run.field("seed").map(|node| (node, &node.kind)) {
             None => Some(0),
-            Some((_, NodeKind::Number(number))) => {
-                number.integer().and_then(|seed| u64::try_from(seed).ok())
-            }
-            Some((node, _)) => {
-                self.report(wrong_type(node, "a whole number"));
-                return None;
+            Some((node, kind)) => {
+                let seed = match kind {
+                    NodeKind::Number(number) => number.integer(),
+                    _ => None,
+                };
+                let seed = seed.and_then(|seed| u64::try_from(seed).ok());
+                if seed.is_none() {
+                    self.report(wrong_type(node, "a whole number from 0 up to 2^64 - 1"));
+                }
+                seed
             }
         };
         let (stop, step) = (stop?, step?);
@@ -513,6 +546,8 @@ fn with_name(resource: &dyn Resource, name: &str) -> Value {
 /// file does not matter.
 struct LazyNames<'e, 'x> {
     entries: &'e IndexMap<String, (&'e Node, bool)>,
+    /// The chosen variants.
+    variants: &'e Value,
     expander: &'e Expander<'x>,
     done: RefCell<IndexMap<String, Option<Value>>>,
     active: RefCell<Vec<String>>,
@@ -522,6 +557,9 @@ struct LazyNames<'e, 'x> {
 
 impl Scope for LazyNames<'_, '_> {
     fn lookup(&self, name: &str) -> Option<Value> {
+        if name == VARIANTS {
+            return Some(self.variants.clone());
+        }
         let (node, robot) = *self.entries.get(name)?;
         if let Some(done) = self.done.borrow().get(name) {
             return done.clone();
@@ -569,9 +607,10 @@ impl LazyNames<'_, '_> {
             Err(diagnostic) => {
                 // A name that is there but has no value is reported where it stands.
                 let follows = diagnostic.code == "unknown-name"
-                    && self.entries.keys().any(|name| {
-                        diagnostic.message.ends_with(&format!("`{name}`"))
-                    });
+                    && self
+                        .entries
+                        .keys()
+                        .any(|name| diagnostic.message.ends_with(&format!("`{name}`")));
                 if !follows {
                     self.found.borrow_mut().push(*diagnostic);
                 }

@@ -89,6 +89,17 @@ pub(crate) struct Env {
     pub(crate) holes: Rc<BTreeMap<String, Hole>>,
     /// Whether this is the diagram itself, where variants are visible.
     pub(crate) root: bool,
+    /// What is being unfolded around this place, so that nothing unfolds inside itself.
+    pub(crate) around: Rc<Around>,
+}
+
+/// Masks and variants that a place stands in, from the outermost on.
+#[derive(Clone, Default)]
+pub(crate) struct Around {
+    /// Files of masks, as written.
+    pub(crate) masks: Vec<String>,
+    /// Names of variants.
+    pub(crate) variants: Vec<String>,
 }
 
 /// A filled hole.
@@ -110,6 +121,11 @@ impl Env {
         let mut names = (*self.names).clone();
         names.extend(more);
         Self { names: Rc::new(names), ..self.clone() }
+    }
+
+    /// The names of a declared interface, and nothing else.
+    pub(crate) fn of_names(names: Rc<IndexMap<String, Value>>) -> Self {
+        Self { names, holes: Rc::default(), root: false, around: Rc::default() }
     }
 }
 
