@@ -459,3 +459,32 @@ fn a_picture_goes_where_its_ending_says() {
         assert!(text.contains(start), "{name}: {text}");
     }
 }
+
+/// A block crate outside the workspace, with a main of its own, builds and runs.
+#[test]
+fn a_third_party_block_builds_into_the_command_and_runs() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/third_party");
+    let target = Path::new(env!("CARGO_BIN_EXE_legwork"))
+        .parent()
+        .and_then(Path::parent)
+        .expect("the command lies in target/profile");
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--locked", "--manifest-path"])
+        .arg(folder.join("Cargo.toml"))
+        .env("CARGO_TARGET_DIR", target)
+        .output()
+        .expect("cargo runs");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let out = folder();
+    let ran = Command::new(target.join("debug/limit-switch"))
+        .arg("run")
+        .arg(folder.join("ramp.ron"))
+        .arg("--json")
+        .arg("--out")
+        .arg(out.path())
+        .output()
+        .expect("the third party's command runs");
+    let answer: Value = serde_json::from_slice(&ran.stdout).expect("one JSON object");
+    assert_eq!(ran.status.code(), Some(0), "{answer}");
+    assert_eq!(answer["metrics"]["tripped"], 1.0, "{answer}");
+}

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use legwork_block::Severity;
-use legwork_diagram::{Options, ReadFile, compile};
+use legwork_diagram::{ReadFile, compile};
 use legwork_runtime::{Cursor, Simulation};
 use libtest_mimic::Failed;
 
@@ -88,6 +88,7 @@ fn all_well(cases: impl Iterator<Item = Case> + Send + 'static) -> Result<usize,
             if tell.send((shown.clone(), None)).is_err() {
                 return;
             }
+            if std::env::var_os("TRACE").is_some() { eprintln!("TRACE {}", &shown.chars().take(300).collect::<String>()); }
             let start = Instant::now();
             let mut found = wrong_with(&case);
             if found.is_none() && start.elapsed() > PATIENCE / 4 {
@@ -138,7 +139,7 @@ fn shown(case: &Case) -> String {
 }
 
 /// Mutations of a diagram, and of the masks that it reads.
-pub fn survives_mutations(path: &Path) -> Result<(), Failed> {
+pub(crate) fn survives_mutations(path: &Path) -> Result<(), Failed> {
     let text = std::fs::read(path).map_err(|error| error.to_string())?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut bases = vec![(text.clone(), None)];
@@ -181,7 +182,7 @@ pub fn survives_mutations(path: &Path) -> Result<(), Failed> {
 }
 
 /// Texts made to break a reader.
-pub fn survives_hostile_texts() -> Result<(), Failed> {
+pub(crate) fn survives_hostile_texts() -> Result<(), Failed> {
     let cases = hostile_texts().into_iter().map(|text| Case {
         path: Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/run/hostile.ron"),
         text,

@@ -1,10 +1,10 @@
 //! Mutations of a text, from a seed.
 
 /// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
-pub struct Random(pub u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -12,7 +12,7 @@ impl Random {
     }
 
     /// A number below `n`, which is not zero.
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
 
@@ -116,7 +116,7 @@ const GARBAGE: [&str; 24] = [
 ];
 
 /// A text with one to four mutations.
-pub fn mutate(text: &[u8], random: &mut Random) -> Vec<u8> {
+pub(crate) fn mutate(text: &[u8], random: &mut Random) -> Vec<u8> {
     let mut tokens = tokens(text);
     for _ in 0..=random.below(4) {
         if tokens.is_empty() {
