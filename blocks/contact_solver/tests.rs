@@ -101,7 +101,7 @@ fn s6_3_solves_before_an_update_all_start_from_committed_state() {
 }
 
 #[test]
-fn a_problem_of_nan_is_a_fault_unless_a_policy_answers_it() {
+fn s9_2_a_problem_of_nan_is_a_fault_unless_a_policy_answers_it() {
     let data = rigid_body(1, 4, pyramid(), false);
     let mut stop = harness::<ActiveSetQp>(json!({}), &broken(&data));
     let fault = stop.output(0.0).expect_err("a fault");
@@ -118,7 +118,7 @@ fn a_problem_of_nan_is_a_fault_unless_a_policy_answers_it() {
 }
 
 #[test]
-fn hold_last_repeats_solved_forces_and_then_stops() {
+fn s9_2_hold_last_repeats_solved_forces_and_then_stops() {
     let data = rigid_body(2, 4, pyramid(), false);
     let policy = json!({ "on_fail": { "HoldLast": { "max": 2 } } });
     let mut rig = harness::<ActiveSetQp>(policy.clone(), &broken(&data));
@@ -145,7 +145,7 @@ fn hold_last_repeats_solved_forces_and_then_stops() {
 }
 
 #[test]
-fn a_fallback_solves_what_the_first_solver_did_not() {
+fn s9_2_a_fallback_solves_what_the_first_solver_did_not() {
     let data = rigid_body(4, 4, pyramid(), false);
     let policy = json!({
         "sweeps": 1, "tol": 1e-14, "accept": 1e-14,
