@@ -123,7 +123,8 @@ fn text(compiled: &Compiled) -> String {
 type Said = (usize, String, String);
 
 fn gives_its_diagnostics(path: &Path) -> Result<(), Failed> {
-    let source = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+    let source = String::from_utf8_lossy(&bytes);
     let compiled = compile_file(path, &options_in(&source))?;
     let expected = expectations(&source);
     let mut found: Vec<Said> = compiled

@@ -183,9 +183,8 @@ fn recorded_problems_replay_alike_through_both_solvers() {
 
 #[test]
 fn two_feet_regenerate_the_subgraph_with_two_copies() {
-    let count = |program: &Program| {
-        program.nodes.iter().filter(|node| node.kind == "ContactPoint").count()
-    };
+    let count =
+        |program: &Program| program.nodes.iter().filter(|node| node.kind == "ContactPoint").count();
     assert_eq!(count(&program(STAND, &[], &[])), 4);
     let two = program(STAND, &[("robots.go.feet", "[FL_foot, HR_foot]")], &[]);
     assert_eq!(count(&two), 2);

@@ -7,7 +7,7 @@
 //!
 //! Expressions are pure, floating point (`1/2` is 0.5) and know units. From loose to tight:
 //! `if c then a else b`; `or ||`; `and &&`; `not !`; `== != < <= > >=` (do not chain); `+ -`;
-//! `* /`; unary `-`; `^` (to the right, so `-2^2 = -4`); then `a[i]`, `a[i..j]`, `a.b`, `f(x)`.
+//! `* /`; unary `-`; `^` (to the right, so `-2^2 = -4`); then `a[i]`, `a[i, j]`, `a[i..j]`, `a.b`, `f(x)`.
 //!
 //! - A literal takes a unit in brackets: `5[cm]`, `60[N*m/rad]`, `pi[rad]`.
 //! - A number without a unit is unit-free: beside a quantity in `+ - < min …` it takes the other's

@@ -11,7 +11,7 @@ use legwork_program::{Program, Ratio, RunSettings};
 
 use crate::document;
 use crate::expand::{Collector, Expanded, Expander};
-use crate::infer::{TypedNetwork, declared_is_number, infer, plan};
+use crate::infer::{TypedNetwork, infer, is_number, plan};
 use crate::loader::{Loader, ReadFile};
 use crate::network::{NetworkBlock, Source};
 use crate::patch;
@@ -220,10 +220,6 @@ fn chosen_variants(options: &Options, loader: &Loader<'_>) -> BTreeMap<String, (
         .collect()
 }
 
-/// Looks that may be needed until it is known what every collector joins: one more than the
-/// collectors that stand behind one another.
-const LOOKS: usize = 20;
-
 /// Adds the blocks that collect copies. Whether an input of a `Concat` is a number or a vector is
 /// seen from the types that inference finds without the collectors, then with what is known of
 /// them.
@@ -233,30 +229,36 @@ fn with_collectors(
     plan_again: &dyn Fn(Vec<NetworkBlock>, &mut Diagnostics) -> TypedNetwork,
     diagnostics: &mut Diagnostics,
 ) -> TypedNetwork {
-    let mut numbers: Vec<Vec<bool>> =
-        collectors.iter().map(|collector| vec![false; collector.sources.len()]).collect();
-    for _ in 0..LOOKS {
-        if collectors.iter().all(|collector| collector.stack) {
+    let concats = collectors.iter().any(|collector| !collector.stack);
+    let mut numbers: Vec<Option<Vec<bool>>> = vec![None; collectors.len()];
+    loop {
+        if !concats {
             break;
         }
-        // Planning is pure: what these looks find wrong, the last one finds again.
+        let known = numbers.iter().flatten().count();
+        // Planning is pure: what these looks find wrong, the last one finds again. A collector
+        // of which nothing is known is left out, as a guess would tell the blocks before it.
         let mut look: Vec<NetworkBlock> =
             blocks.iter().map(NetworkBlock::clone_for_planning).collect();
-        look.extend(collectors.iter().zip(&numbers).map(|(c, numbers)| collecting(c, numbers)));
+        look.extend(
+            collectors.iter().zip(&numbers).filter_map(|(c, n)| Some(collecting(c, n.as_ref()?))),
+        );
         let mut typed = plan_again(look, &mut Diagnostics::default());
         infer(&mut typed, &[], &[], &mut Diagnostics::default());
-        let seen: Vec<Vec<bool>> = collectors
-            .iter()
-            .map(|c| c.sources.iter().map(|s| declared_is_number(&typed, s)).collect())
-            .collect();
-        let settled = seen == numbers;
-        numbers = seen;
-        if settled {
+        for (collector, numbers) in collectors.iter().zip(&mut numbers) {
+            if numbers.is_none() {
+                *numbers = collector.sources.iter().map(|s| is_number(&typed, s)).collect();
+            }
+        }
+        if numbers.iter().flatten().count() == known {
             break;
         }
     }
     let mut all = blocks;
-    all.extend(collectors.iter().zip(&numbers).map(|(c, numbers)| collecting(c, numbers)));
+    all.extend(collectors.iter().zip(numbers).map(|(collector, numbers)| {
+        let vectors = || vec![false; collector.sources.len()];
+        collecting(collector, &numbers.unwrap_or_else(vectors))
+    }));
     plan_again(all, diagnostics)
 }
 

@@ -330,13 +330,13 @@ fn assert_types(
     }
 }
 
-/// Whether a source is one number, from what the blocks before it declare.
-pub(crate) fn declared_is_number(network: &TypedNetwork, source: &Source) -> bool {
-    let Source::Port(path) = source else { return false };
-    let Ok((_, _, output)) = find_output(network, path) else { return false };
-    match select(&output.ty, &path.select, path.span) {
-        Some(Ok(selected)) => matches!(selected.ty, Type::Real | Type::Bool | Type::Int),
-        _ => false,
+/// Whether a source is one number; `None` while its type is not known.
+pub(crate) fn is_number(network: &TypedNetwork, source: &Source) -> Option<bool> {
+    let Source::Port(path) = source else { return Some(false) };
+    let (_, _, output) = find_output(network, path).ok()?;
+    match select(&output.ty, &path.select, path.span)?.ok()?.ty {
+        Type::Var(_) => None,
+        ty => Some(matches!(ty, Type::Real | Type::Bool | Type::Int)),
     }
 }
 

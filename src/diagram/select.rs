@@ -37,8 +37,8 @@ pub(crate) fn select(
                 Ok(used) => used,
                 Err(diagnostic) => return Some(Err(*diagnostic)),
             },
-            _ => match element(&mut at, step, span)? {
-                Ok(()) => 1,
+            _ => match element(&mut at, rest, span)? {
+                Ok(used) => used,
                 Err(diagnostic) => return Some(Err(*diagnostic)),
             },
         };
@@ -137,8 +137,14 @@ fn field(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
     fail(diagnostic.hint(format!("it has `{}`", known.join("`, `"))))
 }
 
-/// Takes one element or a slice.
-fn element(at: &mut Selected, step: &Select, span: Span) -> Step<()> {
+/// Takes one element or a slice; how many steps that used up. `[i][j]` of a matrix is `[i, j]`.
+fn element(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
+    let (step, used) = match (&at.ty, rest) {
+        (Type::Matrix(..) | Type::Rotation, [Select::Index(i), Select::Index(j), ..]) => {
+            (&Select::Element(*i, *j), 2)
+        }
+        _ => (&rest[0], 1),
+    };
     let out_of_range = |what: String, len: usize| {
         fail(
             Diagnostic::error(
@@ -210,5 +216,5 @@ fn element(at: &mut Selected, step: &Select, span: Span) -> Step<()> {
             );
         }
     }
-    Some(Ok(()))
+    Some(Ok(used))
 }

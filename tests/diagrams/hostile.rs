@@ -88,7 +88,6 @@ fn all_well(cases: impl Iterator<Item = Case> + Send + 'static) -> Result<usize,
             if tell.send((shown.clone(), None)).is_err() {
                 return;
             }
-            if std::env::var_os("TRACE").is_some() { eprintln!("TRACE {}", &shown.chars().take(300).collect::<String>()); }
             let start = Instant::now();
             let mut found = wrong_with(&case);
             if found.is_none() && start.elapsed() > PATIENCE / 4 {

@@ -362,7 +362,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `i]`, `i..j]`, `i..]` or `..j]`.
+    /// `i]`, `i, j]`, `i..j]`, `i..]` or `..j]`.
     fn index(&mut self, start: usize, open: &Range<usize>, left: Expr) -> Result<Expr, Diagnostic> {
         let from = if self.is("..") { None } else { Some(Box::new(self.expression(0)?)) };
         let kind = if self.eat("..")? {
@@ -370,6 +370,11 @@ impl Parser<'_> {
             ExprKind::Slice(Box::new(left), from, to)
         } else {
             match from {
+                // An element of a matrix: `m[i, j]` is `m[i][j]`.
+                Some(index) if self.eat(",")? => {
+                    let row = self.node(start, ExprKind::Index(Box::new(left), index))?;
+                    ExprKind::Index(Box::new(row), Box::new(self.expression(0)?))
+                }
                 Some(index) => ExprKind::Index(Box::new(left), index),
                 None => return Err(self.expected("an index")),
             }

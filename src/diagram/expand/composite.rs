@@ -488,6 +488,11 @@ impl Expander<'_> {
             ));
             return Item::Broken;
         }
+        // Copies are called by the first list if it names them all, else by their position.
+        let whole =
+            |v: &Value| matches!(v, Value::Real { value, unit: None } if value.fract() == 0.0);
+        let whole = lists[0].1.iter().all(whole);
+        let texts = lists[0].1.iter().all(|value| matches!(value, Value::Text(_)));
         let mut copies = IndexMap::new();
         for i in 0..count {
             // A copy counts even if its body is empty.
@@ -496,8 +501,8 @@ impl Expander<'_> {
                 return Item::Broken;
             }
             let key = match &lists[0].1[i] {
-                Value::Text(text) => text.clone(),
-                Value::Real { value, unit: None } if value.fract() == 0.0 => format!("{value}"),
+                Value::Text(text) if texts => text.clone(),
+                Value::Real { value, .. } if whole => format!("{value}"),
                 _ => i.to_string(),
             };
             let inner = env.with(lists.iter().map(|(name, list)| (name.clone(), list[i].clone())));

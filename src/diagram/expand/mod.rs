@@ -143,6 +143,7 @@ pub(crate) struct Expander<'a> {
     failed_names: BTreeSet<String>,
     /// Blocks, masks and copies so far.
     unfolded: usize,
+    said_too_large: bool,
 }
 
 impl<'a> Expander<'a> {
@@ -165,6 +166,7 @@ impl<'a> Expander<'a> {
             variants: IndexMap::new(),
             chosen,
             unfolded: 0,
+            said_too_large: false,
             masks: BTreeMap::new(),
             failed_names: BTreeSet::new(),
         }
@@ -238,7 +240,8 @@ impl<'a> Expander<'a> {
         if self.unfolded <= UNFOLD_LIMIT {
             return false;
         }
-        if !self.diagnostics.iter().any(|found| found.code == "too-large") {
+        if !self.said_too_large {
+            self.said_too_large = true;
             let message = format!("the diagram unfolds into more than {UNFOLD_LIMIT} blocks");
             self.report(Diagnostic::error("too-large", at, message));
         }

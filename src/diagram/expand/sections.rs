@@ -23,6 +23,9 @@ pub(crate) const SECTIONS: [&str; 10] =
 /// What expressions call the record of chosen variants: `=variants.contact == 'gauss'`.
 const VARIANTS: &str = "variants";
 
+/// Most parameters that may need one another in a chain.
+const CHAIN_LIMIT: usize = 100;
+
 /// The version of the file format that this front end reads.
 const FORMAT: f64 = 1.0;
 
@@ -570,6 +573,14 @@ impl Scope for LazyNames<'_, '_> {
                 "parameter-cycle",
                 node.span,
                 format!("parameters need each other: {chain} ► {name}"),
+            ));
+            return None;
+        }
+        if self.active.borrow().len() >= CHAIN_LIMIT {
+            self.found.borrow_mut().push(Diagnostic::error(
+                "nesting",
+                node.span,
+                format!("more than {CHAIN_LIMIT} parameters need one another in a chain"),
             ));
             return None;
         }
