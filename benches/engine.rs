@@ -1,6 +1,6 @@
 //! What the engine costs: per block and step, and per compilation.
 //!
-//! `cargo bench --bench engine`; ns per block and step = time of `gain_chain` / 1000.
+//! `cargo bench --bench engine`; ns per block and step = time of `gain_chain_1000` / 1000.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -34,9 +34,8 @@ fn registry() -> Registry {
 /// A chain of `count` scalar gains on a sine, the last one logged; stops after `steps` steps.
 fn chain(count: usize, steps: usize) -> String {
     let mut text = format!(
-        r#"Diagram(run: (stop: "{steps} ms", step: "1 ms"), log: ["g{:05}.y"], blocks: {{
-           "g00000": Sine(amplitude: 1.0, frequency: "1 Hz"),"#,
-        count
+        r#"Diagram(run: (stop: "{steps} ms", step: "1 ms"), log: ["g{count:05}.y"], blocks: {{
+           "g00000": Sine(amplitude: 1.0, frequency: "1 Hz"),"#
     );
     for i in 1..=count {
         let _ =
@@ -58,19 +57,20 @@ fn program(text: &str) -> Arc<Program> {
     Arc::new(compiled.program.unwrap_or_else(|| panic!("{shown}")))
 }
 
-/// One major step of 1 000 scalar gains, the last one recorded to memory.
+/// One major step of 1 000 scalar gains, the last one recorded to a stream that drops it.
 #[divan::bench(sample_count = 50)]
 fn gain_chain_1000(bencher: Bencher<'_, '_>) {
     let program = program(&chain(1000, 10_000_000));
     let mut simulation = Simulation::new(Arc::clone(&program));
     let recorder = Recorder::create(
-        Sink::null(),
+        Sink::stream(std::io::sink()),
         &channels(&program),
         &Metadata::default(),
         ChunkPolicy::default(),
     );
-    if let Ok(recorder) = recorder {
-        simulation.observer_mut().record_to(recorder);
+    match recorder {
+        Ok(recorder) => simulation.observer_mut().record_to(recorder),
+        Err(error) => panic!("{error}"),
     }
     bencher.bench_local(|| black_box(&mut simulation).step());
 }
@@ -88,5 +88,46 @@ fn compile_500_blocks(bencher: Bencher<'_, '_>) {
             &registry,
             &NoFiles,
         )
+    });
+}
+
+struct Disk;
+
+impl ReadFile for Disk {
+    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        std::fs::read(path)
+    }
+}
+
+/// One major step of Mini Cheetah standing still, alone and with its log written to a stream that
+/// drops it.
+#[divan::bench(args = [false, true], sample_count = 100, sample_size = 20)]
+fn stand_step(bencher: Bencher<'_, '_>, record: bool) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("diagrams/quadruped/stand.ron");
+    let text = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    // Far beyond the steps that are measured: a run that has ended would cost nothing.
+    let options = Options { until: Some("100000 s".to_owned()), ..Options::default() };
+    let compiled = compile(&path, &text, &options, &registry(), &Disk);
+    let shown = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);
+    let program = Arc::new(compiled.program.unwrap_or_else(|| panic!("{shown}")));
+    let mut simulation = Simulation::new(Arc::clone(&program));
+    // It lands after 0.1 s and is at rest long before 2 s.
+    for _ in 0..2000 {
+        simulation.step().unwrap_or_else(|fault| panic!("{fault}"));
+    }
+    if record {
+        let recorder = Recorder::create(
+            Sink::stream(std::io::sink()),
+            &channels(&program),
+            &Metadata::default(),
+            ChunkPolicy::default(),
+        );
+        match recorder {
+            Ok(recorder) => simulation.observer_mut().record_to(recorder),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    bencher.bench_local(|| {
+        black_box(&mut simulation).step().unwrap_or_else(|fault| panic!("{fault}"));
     });
 }

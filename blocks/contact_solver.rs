@@ -6,6 +6,8 @@
 //! are declared state: minor steps and repeated solves of one step all start from what the last
 //! step committed.
 
+mod policy;
+
 use legwork_block::{
     Block, Dim, Fault, In, Int, Invalid, Out, Outcome, OutputCx, Ports, Real, Report, Sizes,
     UpdateCx, Vector,
@@ -16,43 +18,11 @@ use legwork_qp::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::active_set_qp::ActiveSetQp;
 use crate::buses::ContactProblemBus;
-use crate::clarabel_qp::ClarabelQp;
 use crate::friction_cone::FrictionCone;
 use crate::gauss_contact::is_inscribed;
-use crate::projected_gauss_seidel::ProjectedGaussSeidel;
-
-/// What to do when a contact solver does not solve.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub enum OnFail {
-    /// Stop the run with a fault.
-    #[default]
-    Stop,
-    /// Repeat the last solved forces, at most this many steps in a row; then stop. Before the first
-    /// solved step there is nothing to hold, which stops the run too.
-    HoldLast {
-        /// Most steps in a row [1].
-        max: u32,
-    },
-    /// No contact force in this step.
-    Zero,
-    /// Ask another solver: `Fallback(ClarabelQp(tol: 1e-8))`. If it fails too, its own `on_fail`
-    /// decides.
-    Fallback(Box<FallbackSolver>),
-}
-
-/// A solver that may stand in for another.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-pub enum FallbackSolver {
-    /// The dual active-set method.
-    ActiveSetQp(ActiveSetQp),
-    /// The interior-point method.
-    ClarabelQp(ClarabelQp),
-    /// Projected Gauss-Seidel sweeps.
-    ProjectedGaussSeidel(ProjectedGaussSeidel),
-}
+pub(crate) use policy::OnFail;
+use policy::{LastResort, fail};
 
 /// Which law the forces obey.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
@@ -147,24 +117,6 @@ pub(crate) fn coulomb<S: ContactSolver + Send + 'static>(
     let FrictionLaw::Coulomb { passes, tol } = law else { return None };
     let solver = CoulombFixedPoint::new(solver(), contact_count, passes, tol);
     Some(Box::new(Cold { name, solver }))
-}
-
-impl FallbackSolver {
-    fn block(&self) -> &dyn SolverBlock {
-        match self {
-            Self::ActiveSetQp(block) => block,
-            Self::ClarabelQp(block) => block,
-            Self::ProjectedGaussSeidel(block) => block,
-        }
-    }
-}
-
-/// What decides when all solvers of a chain failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LastResort {
-    Stop,
-    HoldLast(u32),
-    Zero,
 }
 
 /// Ports of a solver block.
@@ -396,38 +348,6 @@ where
         memo.residual = solution.residual;
     }
     Ok(())
-}
-
-/// Writes the forces that the policy asks for.
-fn fail(
-    last_resort: LastResort,
-    state: &SolverState,
-    solution: &Solution,
-    forces: &mut [f64],
-) -> Result<Answer, Box<Fault>> {
-    let message = |why: String| {
-        Err(Fault::new(format!(
-            "the contact problem was not solved: {:?} after {} iterations, residual {:.1e}; {why}",
-            solution.status, solution.iterations, solution.residual
-        )))
-    };
-    match last_resort {
-        LastResort::Stop => message("`on_fail` is `Stop`".to_owned()),
-        LastResort::Zero => {
-            forces.fill(0.0);
-            Ok(Answer::Zeroed)
-        }
-        LastResort::HoldLast(_) if !state.has_forces => {
-            message("there are no earlier forces to hold".to_owned())
-        }
-        LastResort::HoldLast(max) if state.failures_in_a_row >= max => {
-            message(format!("the last forces were held for {max} steps already"))
-        }
-        LastResort::HoldLast(_) => {
-            forces.copy_from_slice(&state.forces);
-            Ok(Answer::Held)
-        }
-    }
 }
 
 pub(crate) fn clear_memo(memo: &mut SolverMemo) {

@@ -42,8 +42,13 @@ const SCALE_GRAVITY: f64 = 9.81;
 ///   errors of velocity and position stay, so contacts drift, and touchdown needs an `Impact`.
 ///
 /// The diagonal R of the problem holds the regularisation, which makes the forces of redundant
-/// contacts unique. The problem's pyramids touch the cone `|f_t| ≤ friction · f_n` from outside;
-/// an inscribed pyramid is written as one with `friction = μ cos(π/sides)`.
+/// contacts unique.
+///
+/// The velocity level speaks of the position after the step as `q + Δt ν⁺`: run it with
+/// `SemiImplicitEuler`. Under `Euler` and `Rk4` the position moves otherwise, and feet sink by
+/// millimetres when they land. Its problem is convex (M. Anitescu, *Optimization-based simulation
+/// of nonsmooth rigid multibody dynamics*, 2006): a contact that slides at speed v hovers by about
+/// `Δt μ v`; the solvers' `law: Coulomb` takes that away.
 ///
 /// Computed at major steps and held between them, as a contact force belongs to a whole step,
 /// unless `in_minor_steps`.

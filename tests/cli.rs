@@ -463,14 +463,14 @@ fn a_picture_goes_where_its_ending_says() {
 /// A block crate outside the workspace, with a main of its own, builds and runs.
 #[test]
 fn a_third_party_block_builds_into_the_command_and_runs() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/third_party");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/third_party");
     let target = Path::new(env!("CARGO_BIN_EXE_legwork"))
         .parent()
         .and_then(Path::parent)
         .expect("the command lies in target/profile");
     let built = Command::new(env!("CARGO"))
         .args(["build", "--locked", "--manifest-path"])
-        .arg(folder.join("Cargo.toml"))
+        .arg(source.join("Cargo.toml"))
         .env("CARGO_TARGET_DIR", target)
         .output()
         .expect("cargo runs");
@@ -478,7 +478,7 @@ fn a_third_party_block_builds_into_the_command_and_runs() {
     let out = folder();
     let ran = Command::new(target.join("debug/limit-switch"))
         .arg("run")
-        .arg(folder.join("ramp.ron"))
+        .arg(source.join("ramp.ron"))
         .arg("--json")
         .arg("--out")
         .arg(out.path())

@@ -3,7 +3,10 @@ use legwork_qp::{Cone, ContactProblemData, PyramidFit};
 use serde_json::json;
 
 use super::*;
+use crate::active_set_qp::ActiveSetQp;
+use crate::clarabel_qp::ClarabelQp;
 use crate::contacts_testing::{Harness, block, problem};
+use crate::projected_gauss_seidel::ProjectedGaussSeidel;
 
 fn pyramid() -> ConeShape {
     ConeShape::new(Cone::Pyramid { sides: 4, fit: PyramidFit::Inscribed }).expect("four sides")

@@ -11,7 +11,7 @@ use legwork_program::{Program, Ratio, RunSettings};
 
 use crate::document;
 use crate::expand::{Collector, Expanded, Expander};
-use crate::infer::{TypedNetwork, infer, is_number, plan};
+use crate::infer::{TypedNetwork, World, infer, is_number, plan};
 use crate::loader::{Loader, ReadFile};
 use crate::network::{NetworkBlock, Source};
 use crate::patch;
@@ -84,6 +84,7 @@ fn stages(
     let expanded = expander.expand(&document)?;
     let types = Arc::new(expander.types);
     let robots = expander.robots;
+    let failed_names = expander.failed_names;
     variants.clone_from(&expanded.variants);
     let Expanded { blocks, assertions, collectors, logs, checks, run, tree, env, .. } = expanded;
 
@@ -91,7 +92,8 @@ fn stages(
     let logs = logs.unwrap_or_default();
     let step = run.step.0.to_f64();
     let plan_again = |blocks, diagnostics: &mut Diagnostics| {
-        plan(blocks, &robots, loader, step, Arc::clone(&types) as _, diagnostics)
+        let world = World { resources: &robots, files: loader, failed_names: &failed_names, step };
+        plan(blocks, &world, Arc::clone(&types) as _, diagnostics)
     };
     let mut network = with_collectors(blocks, &collectors, &plan_again, diagnostics);
     infer(&mut network, &assertions, &logs, diagnostics);

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use legwork_block::Severity;
 use legwork_diagram::{ReadFile, compile};
@@ -13,8 +13,8 @@ use libtest_mimic::Failed;
 
 use crate::mutate::{Random, mutate};
 
-/// Longest time for one text [s]: a hundred times what the largest diagram takes.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// A text that takes longer than this hangs: some thousand times what the largest diagram takes.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Mutations of each text.
 const MUTATIONS: usize = 60;
@@ -88,11 +88,7 @@ fn all_well(cases: impl Iterator<Item = Case> + Send + 'static) -> Result<usize,
             if tell.send((shown.clone(), None)).is_err() {
                 return;
             }
-            let start = Instant::now();
-            let mut found = wrong_with(&case);
-            if found.is_none() && start.elapsed() > PATIENCE / 4 {
-                found = Some(format!("took {:?}", start.elapsed()));
-            }
+            let found = wrong_with(&case);
             if tell.send((shown, Some(found.unwrap_or_default()))).is_err() {
                 return;
             }

@@ -1,9 +1,19 @@
 //! Document → network: parameters, robots, variants, masks, for-each.
 
+mod buses;
+mod checks;
 mod composite;
+mod for_each;
+mod hole;
+mod leaf;
+mod mask;
+mod names;
 mod resolve;
+mod run;
 mod sections;
 mod tree;
+mod value;
+mod variants;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -11,18 +21,20 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use legwork_block::{
-    Arguments, Diagnostic, Diagnostics, Expression, Name, Named, Node, NodeField, NodeKind,
-    Registry, Resource, Resources, Scope, Span, Type, Value,
+    Diagnostic, Diagnostics, Expression, Name, Node, Registry, Resource, Resources, Span, Type,
 };
 use legwork_program::Ratio;
 
 use crate::loader::Loader;
-use crate::network::{Every, NetworkBlock, PortPath, Source};
+use crate::network::{NetworkBlock, PortPath, Source};
 use crate::types_text::TypeTable;
 pub(crate) use resolve::BROKEN;
-pub(crate) use sections::{Run, SECTIONS};
+pub(crate) use run::Run;
+pub(crate) use sections::SECTIONS;
 pub(crate) use tree::{Env, Tree};
 use tree::{Frame, FrameId, Item};
+pub(crate) use value::evaluate;
+use value::literal;
 
 /// Fields that the engine takes from every block.
 const RESERVED: [&str; 3] = ["every", "in", "doc"];
@@ -137,14 +149,17 @@ pub(crate) struct Expander<'a> {
     pending: Vec<Pending>,
     assertions: Vec<PendingAssertion>,
     collectors: Vec<PendingCollector>,
-    variants: IndexMap<String, sections::VariantEntry>,
+    variants: IndexMap<String, variants::VariantEntry>,
     chosen: BTreeMap<String, (String, Span)>,
     masks: BTreeMap<String, Option<Rc<Node>>>,
-    failed_names: BTreeSet<String>,
+    pub(crate) failed_names: BTreeSet<String>,
     /// Blocks, masks and copies so far.
     unfolded: usize,
     said_too_large: bool,
 }
+
+/// Codes of what is said of a name that is not known.
+const FOLLOWERS: [&str; 3] = ["unknown-name", "unknown-robot", "unknown-variant"];
 
 impl<'a> Expander<'a> {
     pub(crate) fn new(
@@ -173,10 +188,13 @@ impl<'a> Expander<'a> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        // What only follows from a parameter that is wrong itself is not reported again.
-        let follows =
-            self.failed_names.iter().any(|name| diagnostic.message.contains(&format!("`{name}`")));
-        let follows = diagnostic.code == BROKEN || (diagnostic.code == "unknown-name" && follows);
+        // What only follows from a name that is wrong itself is not reported again.
+        let names_it = FOLLOWERS.contains(&diagnostic.code)
+            && self
+                .failed_names
+                .iter()
+                .any(|name| diagnostic.message.ends_with(&format!("`{name}`")));
+        let follows = diagnostic.code == BROKEN || names_it;
         if !follows {
             self.diagnostics.push(diagnostic);
         }
@@ -248,164 +266,6 @@ impl<'a> Expander<'a> {
         true
     }
 
-    fn expand_leaf(
-        &mut self,
-        frame: FrameId,
-        path: &str,
-        node: &Node,
-        kind: &Name,
-        env: &Env,
-    ) -> Item {
-        let Some(entry) = self.registry.find_block(&kind.text).cloned() else {
-            let known = self.registry.blocks().map(|entry| entry.kind).chain(COMPOSITES);
-            let message = format!("expected a kind of block, found `{}`", kind.text);
-            let mut diagnostic = Diagnostic::error("unknown-block-kind", kind.span, message)
-                .suggest(&kind.text, known);
-            if diagnostic.hints.is_empty() {
-                diagnostic = diagnostic.hint("`legwork blocks` lists all kinds");
-            }
-            self.report(diagnostic);
-            return Item::Broken;
-        };
-        if let NodeKind::Named(Named { arguments: Arguments::Positional(args), .. }) = &node.kind {
-            self.report(
-                Diagnostic::error(
-                    "wrong-type",
-                    args[0].span,
-                    format!("the parameters of {} have names", kind.text),
-                )
-                .hint(format!("such as {}", entry.example)),
-            );
-            return Item::Broken;
-        }
-        let every = self.every(node.field("every"), env);
-        let inputs = self.input_nodes(node.field("in"));
-        let mut found = Diagnostics::default();
-        let block = (entry.bind)(node, env, &RESERVED, &mut found);
-        for diagnostic in found {
-            self.report(diagnostic);
-        }
-        let Some(block) = block else { return Item::Broken };
-        if every.is_none() && node.field("every").is_some() {
-            return Item::Broken;
-        }
-        let parameter_spans =
-            node.fields().iter().map(|field| (field.name.text.clone(), field.value.span)).collect();
-        self.pending.push(Pending {
-            block: NetworkBlock {
-                path: path.to_owned(),
-                block,
-                span: kind.span,
-                parameter_spans,
-                every,
-                inputs: BTreeMap::new(),
-                text: leaf_text(kind, node, env),
-                hidden: false,
-            },
-            inputs,
-            frame,
-        });
-        Item::Block { path: path.to_owned() }
-    }
-
-    /// The `in:` of a block: name → path as written.
-    fn input_nodes(&mut self, node: Option<&Node>) -> BTreeMap<String, (Node, Span)> {
-        let mut inputs = BTreeMap::new();
-        let Some(node) = node else { return inputs };
-        match &node.kind {
-            NodeKind::Unit => {}
-            NodeKind::Map(entries) => {
-                for (key, value) in entries {
-                    match key.text() {
-                        Some(name) => {
-                            inputs.insert(name.to_owned(), (value.clone(), value.span));
-                        }
-                        None => self.report(wrong_type(key, "the name of an input as text")),
-                    }
-                }
-            }
-            NodeKind::Named(Named { name: None, arguments: Arguments::Fields(fields) }) => {
-                for field in fields {
-                    inputs.insert(field.name.text.clone(), (field.value.clone(), field.value.span));
-                }
-            }
-            _ => self.report(wrong_type(node, "inputs such as { \"u\": \"block.port\" }")),
-        }
-        inputs
-    }
-
-    /// `every:`: a period, or `(period: …, offset: …)`.
-    fn every(&mut self, node: Option<&Node>, env: &Env) -> Option<Every> {
-        let node = node?;
-        let (period, offset) = match &node.kind {
-            NodeKind::Named(Named { name: None, .. }) => {
-                for field in node.fields() {
-                    if !["period", "offset"].contains(&field.name.text.as_str()) {
-                        self.report(unknown_field(&field.name, &["period", "offset"]));
-                    }
-                }
-                (node.field("period")?, node.field("offset"))
-            }
-            _ => (node, None),
-        };
-        let period_span = period.span;
-        let period = self.seconds(period, env, true)?;
-        let offset = match offset {
-            Some(offset) => self.seconds(offset, env, false)?,
-            None => Ratio::ZERO,
-        };
-        if !period.is_positive() || offset.is_negative() {
-            self.report(Diagnostic::error(
-                "out-of-range",
-                period_span,
-                format!("expected a period above zero and an offset of zero or more, found {period}, {offset}"),
-            ));
-            return None;
-        }
-        Some(Every { period, offset, span: node.span })
-    }
-
-    /// An exact time [s]; with `rate`, a frequency stands for its period.
-    fn seconds(&mut self, node: &Node, env: &Env, rate: bool) -> Option<Ratio> {
-        let value = self.value(node, env)?;
-        let seconds = match value {
-            Value::Real { value, unit } => match unit {
-                None => Ratio::from_decimal(value),
-                Some(unit) if unit == legwork_block::Unit::SECOND => Ratio::from_decimal(value),
-                Some(unit) if rate && unit == legwork_block::Unit::HERTZ => {
-                    Ratio::from_decimal(value).and_then(Ratio::inverse)
-                }
-                Some(unit) => {
-                    let message = format!("expected a time in s, found the unit {unit}");
-                    self.report(Diagnostic::error("unit-mismatch", node.span, message));
-                    return None;
-                }
-            },
-            other => {
-                let message =
-                    format!("expected a time such as \"1 ms\", found {}", other.describe());
-                self.report(Diagnostic::error("wrong-type", node.span, message));
-                return None;
-            }
-        };
-        if seconds.is_none() {
-            let message = "expected a time that is finite and not too finely divided";
-            self.report(Diagnostic::error("out-of-range", node.span, message));
-        }
-        seconds
-    }
-
-    /// The value of a node: literals, quantities, `=` expressions; `None` is reported.
-    fn value(&mut self, node: &Node, env: &dyn Scope) -> Option<Value> {
-        match evaluate(node, env) {
-            Ok(value) => Some(value),
-            Err(diagnostic) => {
-                self.report(*diagnostic);
-                None
-            }
-        }
-    }
-
     /// Resolves every path that is still text.
     fn resolve(&mut self) -> (Vec<NetworkBlock>, Vec<Assertion>, Vec<Collector>) {
         let mut blocks = Vec::new();
@@ -461,86 +321,6 @@ impl<'a> Expander<'a> {
     }
 }
 
-/// The value of a node: literals, quantities, `=` expressions, lists and records of them.
-pub(crate) fn evaluate(node: &Node, scope: &dyn Scope) -> Result<Value, Box<Diagnostic>> {
-    match &node.kind {
-        NodeKind::Bool(value) => Ok(Value::Bool(*value)),
-        NodeKind::Number(number) => Ok(Value::Real { value: number.value, unit: number.unit }),
-        NodeKind::Text(text) => match text.value.strip_prefix('=') {
-            Some(_) => Expression::parse_from(&text.value, 1, &text.place)
-                .and_then(|expression| expression.eval(scope))
-                .map_err(Box::new),
-            None => match legwork_block::parse_quantity(&text.value) {
-                Ok((value, unit)) => Ok(Value::Real { value, unit }),
-                Err(_) => Ok(Value::Text(text.value.clone())),
-            },
-        },
-        NodeKind::List(items) => Ok(Value::List(
-            items.iter().map(|item| evaluate(item, scope)).collect::<Result<_, _>>()?,
-        )),
-        NodeKind::Unit => Ok(Value::List(Vec::new())),
-        NodeKind::Map(entries) => {
-            let mut record = Vec::new();
-            for (key, value) in entries {
-                let key = key.text().ok_or_else(|| Box::new(wrong_type(key, "a name as text")))?;
-                record.push((key.to_owned(), evaluate(value, scope)?));
-            }
-            Ok(Value::record(record))
-        }
-        NodeKind::Named(Named { name: None, arguments: Arguments::Fields(fields) }) => {
-            let mut record = Vec::new();
-            for field in fields {
-                record.push((field.name.text.clone(), evaluate(&field.value, scope)?));
-            }
-            Ok(Value::record(record))
-        }
-        NodeKind::Named(Named { name: Some(name), arguments: Arguments::None }) => {
-            Ok(Value::Text(name.text.clone()))
-        }
-        NodeKind::Named(_) => Err(Box::new(wrong_type(node, "a value"))),
-    }
-}
-
-/// A node with every `=` expression replaced by its value, so that it means the same elsewhere.
-fn literal(node: &Node, scope: &dyn Scope) -> Result<Node, Box<Diagnostic>> {
-    let kind = match &node.kind {
-        NodeKind::Text(text) if text.value.starts_with('=') => {
-            return Ok(evaluate(node, scope)?.to_node(node.span));
-        }
-        NodeKind::List(items) => {
-            NodeKind::List(items.iter().map(|item| literal(item, scope)).collect::<Result<_, _>>()?)
-        }
-        NodeKind::Map(entries) => NodeKind::Map(
-            entries
-                .iter()
-                .map(|(key, value)| Ok((key.clone(), literal(value, scope)?)))
-                .collect::<Result<_, Box<Diagnostic>>>()?,
-        ),
-        NodeKind::Named(named) => NodeKind::Named(Named {
-            name: named.name.clone(),
-            arguments: match &named.arguments {
-                Arguments::Fields(fields) => Arguments::Fields(
-                    fields
-                        .iter()
-                        .map(|field| {
-                            Ok(NodeField {
-                                name: field.name.clone(),
-                                value: literal(&field.value, scope)?,
-                            })
-                        })
-                        .collect::<Result<_, Box<Diagnostic>>>()?,
-                ),
-                Arguments::Positional(args) => Arguments::Positional(
-                    args.iter().map(|arg| literal(arg, scope)).collect::<Result<_, _>>()?,
-                ),
-                Arguments::None => Arguments::None,
-            },
-        }),
-        other => other.clone(),
-    };
-    Ok(Node { span: node.span, kind })
-}
-
 /// "expected …, found …" at a node.
 pub(crate) fn wrong_type(node: &Node, expected: &str) -> Diagnostic {
     Diagnostic::error(
@@ -571,54 +351,4 @@ fn bad_name(name: &str, root: bool) -> Option<String> {
         return Some(format!("`{name}` is the name of a section, so it cannot name a block"));
     }
     None
-}
-
-/// The block as text with its expressions evaluated, for listings and the hash.
-fn leaf_text(kind: &Name, node: &Node, env: &Env) -> String {
-    let fields: Vec<String> = node
-        .fields()
-        .iter()
-        .filter(|field| !RESERVED.contains(&field.name.text.as_str()))
-        .map(|field| {
-            let value = literal(&field.value, env).unwrap_or_else(|_| field.value.clone());
-            format!("{}: {}", field.name.text, node_text(&value))
-        })
-        .collect();
-    format!("{}({})", kind.text, fields.join(", "))
-}
-
-/// A node as text.
-fn node_text(node: &Node) -> String {
-    let list = |items: &[Node]| items.iter().map(node_text).collect::<Vec<_>>().join(", ");
-    match &node.kind {
-        NodeKind::Unit => "()".into(),
-        NodeKind::Bool(value) => value.to_string(),
-        NodeKind::Number(number) => match number.unit {
-            Some(unit) => format!("\"{} {unit}\"", number.text),
-            None => number.text.clone(),
-        },
-        NodeKind::Text(text) => format!("{:?}", text.value),
-        NodeKind::List(items) => format!("[{}]", list(items)),
-        NodeKind::Map(entries) => {
-            let entries: Vec<String> = entries
-                .iter()
-                .map(|(key, value)| format!("{}: {}", node_text(key), node_text(value)))
-                .collect();
-            format!("{{{}}}", entries.join(", "))
-        }
-        NodeKind::Named(named) => {
-            let name = named.name.as_ref().map_or("", |name| &name.text);
-            match &named.arguments {
-                Arguments::None => name.to_owned(),
-                Arguments::Positional(args) => format!("{name}({})", list(args)),
-                Arguments::Fields(fields) => {
-                    let fields: Vec<String> = fields
-                        .iter()
-                        .map(|f| format!("{}: {}", f.name.text, node_text(&f.value)))
-                        .collect();
-                    format!("{name}({})", fields.join(", "))
-                }
-            }
-        }
-    }
 }

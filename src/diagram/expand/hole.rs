@@ -1,0 +1,179 @@
+//! Holes and variants: a `Use` and the choice that fills it.
+
+use std::rc::Rc;
+
+use legwork_block::{Arguments, Diagnostic, Name, Named, Node, NodeField, NodeKind, Place, Text};
+
+use super::tree::{Env, FrameId, Hole, Item};
+use super::{Expander, literal, wrong_type};
+
+impl Expander<'_> {
+    /// `Use("hole")`, `Use(of: "hole", in: {…}, parameter: …)`.
+    pub(super) fn expand_use(
+        &mut self,
+        frame: FrameId,
+        path: &str,
+        node: &Node,
+        env: &Env,
+    ) -> Item {
+        let name_node = match &node.kind {
+            NodeKind::Named(Named { arguments: Arguments::Positional(args), .. })
+                if args.len() == 1 =>
+            {
+                Some(args[0].clone())
+            }
+            _ => node.field("of").cloned(),
+        };
+        let Some(name_node) = name_node else {
+            let at = node.kind_name().map_or(node.span, |kind| kind.span);
+            self.report(
+                Diagnostic::error("missing-field", at, "`of` is missing: which hole or variant?")
+                    .hint("write Use(of: \"qp\", in: { … })"),
+            );
+            return Item::Broken;
+        };
+        let Some(name) = name_node.text().map(str::to_owned) else {
+            self.report(wrong_type(&name_node, "the name of a hole or variant as text"));
+            return Item::Broken;
+        };
+        let Some(hole) = self.find_hole(&name, &name_node, env) else { return Item::Broken };
+        let merged = match self.merge(&hole, node, env) {
+            Ok(merged) => merged,
+            Err(diagnostic) => {
+                self.report(*diagnostic);
+                return Item::Broken;
+            }
+        };
+        // `in:` of the merged block is read where the Use stands; its parameters are literal, and a
+        // composite's own text is read where the choice stands.
+        let choice = self.expand_block(frame, path, &merged, &hole.env);
+        let interface = self.interface(hole.interface.as_ref());
+        let interface_env = Env::of_names(Rc::clone(&hole.interface_names));
+        let sources = self.input_nodes(node.field("in"));
+        for (input, ty) in &interface.inputs {
+            match sources.get(input) {
+                Some((source, span)) => {
+                    let what = format!("input `{input}` of `{name}`");
+                    self.assert_type(
+                        source,
+                        frame,
+                        ty,
+                        &interface_env,
+                        *span,
+                        what,
+                        "variant-interface",
+                    );
+                }
+                None => self.report(
+                    Diagnostic::error(
+                        "missing-input",
+                        node.kind_name().map_or(node.span, |kind| kind.span),
+                        format!("{path}: input `{input}` of `{name}` not connected"),
+                    )
+                    .also(ty.span, "declared here"),
+                ),
+            }
+        }
+        for (output, ty) in &interface.outputs {
+            let text = format!("{}.{output}", path_tail(path));
+            let place = Place::from(hole.choice.span);
+            let source =
+                Node { span: hole.choice.span, kind: NodeKind::Text(Text { value: text, place }) };
+            let what = format!("output `{output}` that the interface of `{name}` declares");
+            self.assert_type(
+                &source,
+                frame,
+                ty,
+                &interface_env,
+                hole.choice.span,
+                what,
+                "variant-interface",
+            );
+        }
+        let outs = interface.outputs.keys().cloned().collect();
+        Item::Hole { choice: Box::new(choice), outs, name }
+    }
+
+    fn find_hole(&mut self, name: &str, node: &Node, env: &Env) -> Option<Hole> {
+        if let Some(hole) = env.holes.get(name) {
+            return Some(hole.clone());
+        }
+        if env.root
+            && let Some(variant) = self.variants.get(name)
+        {
+            let mut around = (*env.around).clone();
+            if around.variants.iter().any(|open| open == name) {
+                let chain = around.variants.join(" ► ");
+                self.report(Diagnostic::error(
+                    "variant-cycle",
+                    node.span,
+                    format!("a choice may not use its own variant: {chain} ► {name}"),
+                ));
+                return None;
+            }
+            around.variants.push(name.to_owned());
+            return Some(Hole {
+                choice: variant.choice.clone(),
+                env: Env { around: Rc::new(around), ..env.clone() },
+                interface: variant.ports.clone(),
+                interface_names: Rc::clone(&env.names),
+            });
+        }
+        let known: Vec<String> = if env.root {
+            self.variants.keys().cloned().collect()
+        } else {
+            env.holes.keys().cloned().collect()
+        };
+        let what = if env.root { "a variant" } else { "a hole of this mask" };
+        let message = format!("expected the name of {what}, found `{name}`");
+        let mut diagnostic = Diagnostic::error("unknown-variant", node.span, message)
+            .suggest(name, known.iter().map(String::as_str));
+        if !known.is_empty() {
+            diagnostic = diagnostic.hint(format!("known are `{}`", known.join("`, `")));
+        }
+        self.report(diagnostic);
+        None
+    }
+
+    /// The choice with the `in:` and further parameters of its user.
+    fn merge(&self, hole: &Hole, user: &Node, env: &Env) -> Result<Node, Box<Diagnostic>> {
+        let choice = &hole.choice;
+        let NodeKind::Named(Named { name: Some(kind), arguments }) = &choice.kind else {
+            return Err(Box::new(wrong_type(choice, "a block, a mask or a Use")));
+        };
+        let mut fields: Vec<NodeField> = match arguments {
+            Arguments::Fields(fields) => fields.clone(),
+            Arguments::None => Vec::new(),
+            // `Use("other")` handed on: write it with a name.
+            Arguments::Positional(args) if kind.text == "Use" && args.len() == 1 => {
+                let name = Name { text: "of".into(), span: args[0].span };
+                vec![NodeField { name, value: args[0].clone() }]
+            }
+            Arguments::Positional(_) => {
+                return Err(Box::new(wrong_type(choice, "a block whose parameters have names")));
+            }
+        };
+        for field in user.fields() {
+            let name = field.name.text.as_str();
+            if name == "of" || name == "doc" {
+                continue;
+            }
+            let value =
+                if name == "in" { field.value.clone() } else { literal(&field.value, env)? };
+            fields.retain(|known| known.name.text != name);
+            fields.push(NodeField { name: field.name.clone(), value });
+        }
+        Ok(Node {
+            span: choice.span,
+            kind: NodeKind::Named(Named {
+                name: Some(Name { text: kind.text.clone(), span: kind.span }),
+                arguments: Arguments::Fields(fields),
+            }),
+        })
+    }
+}
+
+/// The last name of a path, as it is called in its own frame.
+fn path_tail(path: &str) -> &str {
+    path.rfind('.').map_or(path, |dot| &path[dot + 1..])
+}

@@ -1,0 +1,168 @@
+//! The values of nodes: evaluated, made literal, written as text.
+
+use legwork_block::{
+    Arguments, Diagnostic, Expression, Named, Node, NodeField, NodeKind, Scope, Value,
+};
+use legwork_program::Ratio;
+
+use super::tree::Env;
+use super::{Expander, wrong_type};
+
+impl Expander<'_> {
+    /// An exact time [s]; with `rate`, a frequency stands for its period.
+    pub(super) fn seconds(&mut self, node: &Node, env: &Env, rate: bool) -> Option<Ratio> {
+        let value = self.value(node, env)?;
+        let seconds = match value {
+            Value::Real { value, unit } => match unit {
+                None => Ratio::from_decimal(value),
+                Some(unit) if unit == legwork_block::Unit::SECOND => Ratio::from_decimal(value),
+                Some(unit) if rate && unit == legwork_block::Unit::HERTZ => {
+                    Ratio::from_decimal(value).and_then(Ratio::inverse)
+                }
+                Some(unit) => {
+                    let message = format!("expected a time in s, found the unit {unit}");
+                    self.report(Diagnostic::error("unit-mismatch", node.span, message));
+                    return None;
+                }
+            },
+            other => {
+                let message =
+                    format!("expected a time such as \"1 ms\", found {}", other.describe());
+                self.report(Diagnostic::error("wrong-type", node.span, message));
+                return None;
+            }
+        };
+        if seconds.is_none() {
+            let message = "expected a time that is finite and not too finely divided";
+            self.report(Diagnostic::error("out-of-range", node.span, message));
+        }
+        seconds
+    }
+
+    /// The value of a node: literals, quantities, `=` expressions; `None` is reported.
+    pub(super) fn value(&mut self, node: &Node, env: &dyn Scope) -> Option<Value> {
+        match evaluate(node, env) {
+            Ok(value) => Some(value),
+            Err(diagnostic) => {
+                self.report(*diagnostic);
+                None
+            }
+        }
+    }
+}
+
+/// The value of a node: literals, quantities, `=` expressions, lists and records of them.
+pub(crate) fn evaluate(node: &Node, scope: &dyn Scope) -> Result<Value, Box<Diagnostic>> {
+    match &node.kind {
+        NodeKind::Bool(value) => Ok(Value::Bool(*value)),
+        NodeKind::Number(number) => Ok(Value::Real { value: number.value, unit: number.unit }),
+        NodeKind::Text(text) => match text.value.strip_prefix('=') {
+            Some(_) => Expression::parse_from(&text.value, 1, &text.place)
+                .and_then(|expression| expression.eval(scope))
+                .map_err(Box::new),
+            None => match legwork_block::parse_quantity(&text.value) {
+                Ok((value, unit)) => Ok(Value::Real { value, unit }),
+                Err(_) => Ok(Value::Text(text.value.clone())),
+            },
+        },
+        NodeKind::List(items) => Ok(Value::List(
+            items.iter().map(|item| evaluate(item, scope)).collect::<Result<_, _>>()?,
+        )),
+        NodeKind::Unit => Ok(Value::List(Vec::new())),
+        NodeKind::Map(entries) => {
+            let mut record = Vec::new();
+            for (key, value) in entries {
+                let key = key.text().ok_or_else(|| Box::new(wrong_type(key, "a name as text")))?;
+                record.push((key.to_owned(), evaluate(value, scope)?));
+            }
+            Ok(Value::record(record))
+        }
+        NodeKind::Named(Named { name: None, arguments: Arguments::Fields(fields) }) => {
+            let mut record = Vec::new();
+            for field in fields {
+                record.push((field.name.text.clone(), evaluate(&field.value, scope)?));
+            }
+            Ok(Value::record(record))
+        }
+        NodeKind::Named(Named { name: Some(name), arguments: Arguments::None }) => {
+            Ok(Value::Text(name.text.clone()))
+        }
+        NodeKind::Named(_) => Err(Box::new(wrong_type(node, "a value"))),
+    }
+}
+
+/// A node with every `=` expression replaced by its value, so that it means the same elsewhere.
+pub(super) fn literal(node: &Node, scope: &dyn Scope) -> Result<Node, Box<Diagnostic>> {
+    let kind = match &node.kind {
+        NodeKind::Text(text) if text.value.starts_with('=') => {
+            return Ok(evaluate(node, scope)?.to_node(node.span));
+        }
+        NodeKind::List(items) => {
+            NodeKind::List(items.iter().map(|item| literal(item, scope)).collect::<Result<_, _>>()?)
+        }
+        NodeKind::Map(entries) => NodeKind::Map(
+            entries
+                .iter()
+                .map(|(key, value)| Ok((key.clone(), literal(value, scope)?)))
+                .collect::<Result<_, Box<Diagnostic>>>()?,
+        ),
+        NodeKind::Named(named) => NodeKind::Named(Named {
+            name: named.name.clone(),
+            arguments: match &named.arguments {
+                Arguments::Fields(fields) => Arguments::Fields(
+                    fields
+                        .iter()
+                        .map(|field| {
+                            Ok(NodeField {
+                                name: field.name.clone(),
+                                value: literal(&field.value, scope)?,
+                            })
+                        })
+                        .collect::<Result<_, Box<Diagnostic>>>()?,
+                ),
+                Arguments::Positional(args) => Arguments::Positional(
+                    args.iter().map(|arg| literal(arg, scope)).collect::<Result<_, _>>()?,
+                ),
+                Arguments::None => Arguments::None,
+            },
+        }),
+        other => other.clone(),
+    };
+    Ok(Node { span: node.span, kind })
+}
+
+/// A node as text.
+pub(super) fn node_text(node: &Node) -> String {
+    let list = |items: &[Node]| items.iter().map(node_text).collect::<Vec<_>>().join(", ");
+    match &node.kind {
+        NodeKind::Unit => "()".into(),
+        NodeKind::Bool(value) => value.to_string(),
+        NodeKind::Number(number) => match number.unit {
+            Some(unit) => format!("\"{} {unit}\"", number.text),
+            None => number.text.clone(),
+        },
+        NodeKind::Text(text) => format!("{:?}", text.value),
+        NodeKind::List(items) => format!("[{}]", list(items)),
+        NodeKind::Map(entries) => {
+            let entries: Vec<String> = entries
+                .iter()
+                .map(|(key, value)| format!("{}: {}", node_text(key), node_text(value)))
+                .collect();
+            format!("{{{}}}", entries.join(", "))
+        }
+        NodeKind::Named(named) => {
+            let name = named.name.as_ref().map_or("", |name| &name.text);
+            match &named.arguments {
+                Arguments::None => name.to_owned(),
+                Arguments::Positional(args) => format!("{name}({})", list(args)),
+                Arguments::Fields(fields) => {
+                    let fields: Vec<String> = fields
+                        .iter()
+                        .map(|f| format!("{}: {}", f.name.text, node_text(&f.value)))
+                        .collect();
+                    format!("{name}({})", fields.join(", "))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! After the first major step nothing allocates: no output, update, derivative or guard of a block,
+//! and nothing in the engine (semantics 2.2). The recorder and Clarabel, which is not ours, are
+//! counted apart.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test panics where it fails")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use allocation_counter::measure;
+use legwork_block::{In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Real, Registry};
+use legwork_diagram::{Options, ReadFile, compile};
+use legwork_program::Program;
+use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, Sink};
+use legwork_runtime::{Cursor, Simulation, channels};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+const STAND: &str = "diagrams/quadruped/stand.ron";
+const STAND_ACCELERATION: &str = "diagrams/quadruped/stand_acceleration.ron";
+
+struct Disk;
+
+impl ReadFile for Disk {
+    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        std::fs::read(path)
+    }
+}
+
+/// Allocates in `output`, to show that the count sees it.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Leaky {}
+
+impl Pure for Leaky {
+    const KIND: &'static str = "Leaky";
+    type Plan = (In<Real>, Out<Real>);
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+        Ok((ports.input("u", &Real), ports.output("y", &Real)))
+    }
+
+    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let copy = std::hint::black_box(vec![inputs.get(plan.0)]);
+        outputs.set(plan.1, copy[0]);
+        Ok(())
+    }
+}
+
+fn compiled(path: &Path, text: &[u8], variants: &[(&str, &str)]) -> Arc<Program> {
+    let mut registry = Registry::default();
+    legwork_blocks::register(&mut registry);
+    registry.block::<Leaky>("Leaky()");
+    let variants = variants.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+    let options = Options { variants, ..Options::default() };
+    let compiled = compile(path, text, &options, &registry, &Disk);
+    let shown = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);
+    Arc::new(compiled.program.unwrap_or_else(|| panic!("{shown}")))
+}
+
+fn program(file: &str, variants: &[(&str, &str)]) -> Arc<Program> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    compiled(&path, &std::fs::read(&path).unwrap(), variants)
+}
+
+/// Allocations of a whole run after its first major step, and how many steps these were.
+fn count(program: &Arc<Program>, recorder: Option<Recorder>) -> (u64, u64) {
+    let mut simulation = Simulation::new(Arc::clone(program));
+    if let Some(recorder) = recorder {
+        simulation.observer_mut().record_to(recorder);
+    }
+    simulation.step().unwrap_or_else(|fault| panic!("{fault}"));
+    let mut steps = 0;
+    let info = measure(|| {
+        while simulation.cursor() != Cursor::Done {
+            simulation.step().unwrap_or_else(|fault| panic!("{fault}"));
+            steps += 1;
+        }
+    });
+    (info.count_total, steps)
+}
+
+/// Allocations after the first major step, by the phase and the first block that may be due.
+fn culprits(program: &Arc<Program>) -> BTreeMap<String, u64> {
+    let mut simulation = Simulation::new(Arc::clone(program));
+    simulation.step().unwrap_or_else(|fault| panic!("{fault}"));
+    let mut found = BTreeMap::new();
+    while simulation.cursor() != Cursor::Done {
+        let phase = match simulation.cursor() {
+            Cursor::Output(_) => "output",
+            Cursor::Update(_) => "update",
+            Cursor::Guards => "guards",
+            Cursor::Observe => "observe",
+            Cursor::Integrate => "integrate",
+            Cursor::Done => "done",
+        };
+        let place = format!("{phase} {}", simulation.next_block().unwrap_or_default());
+        let info = measure(|| {
+            simulation.advance().unwrap_or_else(|fault| panic!("{fault}"));
+        });
+        if info.count_total > 0 {
+            *found.entry(place).or_insert(0) += info.count_total;
+        }
+    }
+    found
+}
+
+fn assert_none(name: &str, program: &Arc<Program>) {
+    let (allocations, steps) = count(program, None);
+    println!("{name}: {allocations} allocations in {steps} steps");
+    assert!(steps > 0, "{name}: no step was counted");
+    assert_eq!(allocations, 0, "{name}: {:?}", culprits(program));
+}
+
+#[test]
+fn s2_2_the_count_sees_an_allocation_of_a_block() {
+    let text = br#"Diagram(run: (stop: "10 ms", step: "1 ms"), blocks: {
+        "wave": Sine(amplitude: 1.0, frequency: "1 Hz"),
+        "leak": Leaky(in: { "u": "wave.y" }),
+    })"#;
+    let program = compiled(Path::new("leak.ron"), text, &[]);
+    assert_eq!(count(&program, None), (10, 10));
+    assert_eq!(culprits(&program).values().sum::<u64>(), 10);
+}
+
+#[test]
+fn s2_2_standing_allocates_nothing_after_the_first_step() {
+    assert_none("stand", &program(STAND, &[]));
+}
+
+#[test]
+fn s2_2_standing_by_gauss_seidel_allocates_nothing_after_the_first_step() {
+    assert_none("stand, qp=pgs", &program(STAND, &[("qp", "pgs")]));
+}
+
+#[test]
+fn s2_2_standing_on_springs_allocates_nothing_after_the_first_step() {
+    assert_none("stand, contact=hertz", &program(STAND, &[("contact", "hertz")]));
+}
+
+#[test]
+fn s2_2_standing_by_accelerations_allocates_nothing_after_the_first_step() {
+    assert_none("stand_acceleration", &program(STAND_ACCELERATION, &[]));
+}
+
+#[test]
+fn s2_2_basic_diagrams_allocate_nothing_after_the_first_step() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("diagrams/basics");
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".ron"))
+        .collect();
+    names.sort();
+    assert!(!names.is_empty());
+    for name in &names {
+        assert_none(name, &program(&format!("diagrams/basics/{name}"), &[]));
+    }
+}
+
+/// Closing a chunk may allocate, a row may not: far fewer allocations than steps. The stream drops
+/// what it gets, but unlike `Sink::null` rows are written to it.
+#[test]
+fn recording_allocates_by_chunk_and_not_by_row() {
+    let program = program(STAND, &[]);
+    let recorder = Recorder::create(
+        Sink::stream(std::io::sink()),
+        &channels(&program),
+        &Metadata::default(),
+        ChunkPolicy::default(),
+    )
+    .unwrap();
+    let (allocations, steps) = count(&program, Some(recorder));
+    println!("stand, recorded: {allocations} allocations in {steps} steps");
+    assert!(allocations > 0, "no chunk was closed: nothing was written");
+    assert!(allocations < steps / 3, "{allocations} allocations in {steps} steps");
+}
+
+/// Clarabel allocates in each solve; nothing else does.
+#[test]
+fn only_the_solve_of_clarabel_allocates() {
+    let program = program(STAND, &[("qp", "clarabel")]);
+    let (allocations, steps) = count(&program, None);
+    println!("stand, qp=clarabel: {allocations} allocations in {steps} steps");
+    let places: Vec<String> = culprits(&program).into_keys().collect();
+    assert_eq!(places, ["output contact.solve"]);
+}
