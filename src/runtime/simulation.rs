@@ -4,12 +4,15 @@
 //! observe, update, integrate. [`Simulation::advance`] does one of these pieces at a time, a block
 //! at a time; [`Simulation::step`] and [`Simulation::run`] do whole steps with the same code.
 
+mod build;
+mod finite;
+mod guards;
+mod snapshot;
+
 use std::any::Any;
 use std::sync::Arc;
 
-use legwork_block::{
-    Crossing, Fault, Instance, Manifold, OutputIo, Report, Slot, Span, Time, View,
-};
+use legwork_block::{Crossing, Fault, Instance, OutputIo, Report, Slot, Time, View};
 use legwork_program::{Program, Rate};
 
 use crate::fault::{Phase, RunFault};
@@ -17,8 +20,7 @@ use crate::observe::Observer;
 use crate::recording::{Phase as RowPhase, Stamp};
 use crate::solver::Integrator;
 
-/// More microsteps than this in one major step are a fault (semantics 3.7).
-const MAX_MICROSTEPS: u32 = 64;
+pub use snapshot::Snapshot;
 
 /// One output group, ready to run.
 #[derive(Debug, Clone, Copy)]
@@ -59,19 +61,6 @@ pub enum Cursor {
     Done,
 }
 
-/// Everything a run consists of at one moment (semantics 7.1, in memory).
-pub struct Snapshot {
-    hash: u64,
-    tick: u64,
-    microstep: u32,
-    cursor: Cursor,
-    x: Vec<f64>,
-    arena: Vec<f64>,
-    armed: Vec<bool>,
-    states: Vec<Box<dyn Any + Send>>,
-    observer: Observer,
-}
-
 /// A running program.
 pub struct Simulation {
     program: Arc<Program>,
@@ -102,105 +91,6 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Everything at t = 0, before the first outputs.
-    pub fn new(program: Arc<Program>) -> Self {
-        let mut classes: Vec<Rate> = Vec::new();
-        let mut class = |rate: Rate| {
-            let found = classes.iter().position(|&known| known == rate);
-            found.unwrap_or_else(|| {
-                classes.push(rate);
-                classes.len() - 1
-            }) as u16
-        };
-        let mut x = vec![0.0; program.state_len];
-        let mut instances = Vec::with_capacity(program.nodes.len());
-        let mut pool: Vec<Option<Box<dyn Any + Send>>> =
-            (0..program.pool_len).map(|_| None).collect();
-        let mut no_x = [];
-        let (mut updates, mut derivatives, mut guards) = (Vec::new(), Vec::new(), Vec::new());
-        let mut crossings = Vec::new();
-        for (i, node) in program.nodes.iter().enumerate() {
-            let x_slot = node.continuous.as_ref().map_or(Slot::default(), |placed| placed.x);
-            let own_x: &mut [f64] =
-                if x_slot.len == 0 { &mut no_x } else { &mut x[x_slot.range()] };
-            if let Some(placed) = &node.continuous {
-                unit_quaternions(&placed.state, &placed.parts, own_x);
-            }
-            let (instance, pooled) = node.block.instantiate(node.io.clone(), &node.vars, own_x);
-            instances.push(instance);
-            if let (Some(id), Some(value)) = (node.pool, pooled) {
-                pool[id as usize] = Some(value);
-            }
-            let role = Role { node: i as u32, rate: class(node.rate), x: x_slot, own: x_slot };
-            if node.updates {
-                updates.push(role);
-            }
-            if let Some(placed) = &node.continuous {
-                derivatives.push(Role { own: placed.rate, ..role });
-            }
-            if !node.guards.is_empty() {
-                let own = Slot { start: crossings.len() as u32, len: node.guards.len() as u32 };
-                crossings.extend_from_slice(&node.guards);
-                guards.push(Role { own, ..role });
-            }
-        }
-        let tasks = program
-            .schedule
-            .iter()
-            .map(|step| {
-                let node = &program.nodes[step.node as usize];
-                Task {
-                    node: step.node,
-                    group: step.group,
-                    rate: class(step.rate),
-                    own: step.own,
-                    x: node.continuous.as_ref().map_or(Slot::default(), |placed| placed.x),
-                    pool: node.pool,
-                    minor: step.minor,
-                }
-            })
-            .collect();
-        let base = program.base;
-        let step = base.at(program.step_ticks);
-        let steps = classes
-            .iter()
-            .map(|rate| match rate {
-                Rate::Periodic { period, .. } => base.at(*period),
-                _ => step,
-            })
-            .collect();
-        let guard_count = crossings.len();
-        Self {
-            integrator: Integrator::new(&program),
-            observer: Observer::new(&program),
-            instances,
-            pool: pool
-                .into_iter()
-                .map(|value| value.unwrap_or_else(|| Box::new(()) as Box<dyn Any + Send>))
-                .collect(),
-            arena: vec![0.0; program.arena_len],
-            rates: vec![0.0; program.rate_len],
-            next_x: x.clone(),
-            x,
-            tick: 0,
-            now: 0.0,
-            microstep: 0,
-            cursor: Cursor::Output(0),
-            due: vec![false; classes.len()],
-            classes,
-            steps,
-            tasks,
-            updates,
-            derivatives,
-            guards,
-            crossings,
-            guard_values: vec![0.0; guard_count],
-            armed: vec![false; guard_count],
-            fired: vec![false; guard_count],
-            program,
-        }
-    }
-
     /// The program.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
@@ -453,120 +343,6 @@ impl Simulation {
         }
     }
 
-    /// Semantics 9.1: NaN on any output, or an infinity on one that is not marked as a bound.
-    fn check_finite(&self) -> Result<(), RunFault> {
-        // 0·v is 0 for finite v and NaN otherwise; eight lanes let the compiler use wide registers.
-        let mut lanes = [0.0; 8];
-        let chunks = self.arena.chunks_exact(8);
-        let rest: f64 = chunks.remainder().iter().map(|v| v * 0.0).sum();
-        for chunk in chunks {
-            for (lane, v) in lanes.iter_mut().zip(chunk) {
-                *lane += v * 0.0;
-            }
-        }
-        if (lanes.iter().sum::<f64>() + rest).is_nan()
-            && let Some(fault) = self.find_not_finite(&self.tasks)
-        {
-            return Err(fault);
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn find_not_finite(&self, tasks: &[Task]) -> Option<RunFault> {
-        for task in tasks {
-            let own = task.own.range();
-            let node = &self.program.nodes[task.node as usize];
-            for (port, name) in node.output_names.iter().enumerate() {
-                let slots = node.io.outputs.port(port).iter();
-                for slot in slots.filter(|slot| own.contains(&(slot.start as usize))) {
-                    let infinite_is_fine = node.may_be_infinite[port];
-                    let bad = self.arena[slot.range()]
-                        .iter()
-                        .find(|v| v.is_nan() || (v.is_infinite() && !infinite_is_fine));
-                    if let Some(value) = bad {
-                        let text = format!("output `{name}` became {value}");
-                        let fault = Fault { message: text };
-                        return Some(self.fault_at(task.node, Phase::Output, fault));
-                    }
-                }
-            }
-        }
-        None
-    }
-
-    /// Tests guards; resets the state of those that fire. Whether any did.
-    fn test_guards(&mut self) -> Result<bool, RunFault> {
-        let mut any = false;
-        for g in 0..self.guards.len() {
-            let role = self.guards[g];
-            let own = role.own.range();
-            let time = self.clock(role.rate, false, 0.0);
-            let view = View { time, arena: &self.arena, shared: &self.pool };
-            self.instances[role.node as usize].guard(
-                view,
-                &self.x[role.x.range()],
-                &mut self.guard_values[own.clone()],
-            );
-            for i in own {
-                let value = self.guard_values[i];
-                let (fires, arms) = match self.crossings[i] {
-                    Crossing::Level => (value > 0.0, true),
-                    Crossing::Rising => (self.armed[i] && value >= 0.0, value < 0.0),
-                    Crossing::Falling => (self.armed[i] && value <= 0.0, value > 0.0),
-                };
-                self.fired[i] = fires;
-                self.armed[i] = arms;
-                any |= fires;
-            }
-        }
-        if !any {
-            return Ok(false);
-        }
-        self.microstep += 1;
-        if self.microstep > MAX_MICROSTEPS {
-            return Err(self.zeno_fault());
-        }
-        // The arena still holds the values before any reset, so the order of resets is free.
-        for g in 0..self.guards.len() {
-            let role = self.guards[g];
-            if !self.fired[role.own.range()].contains(&true) {
-                continue;
-            }
-            let time = self.clock(role.rate, false, 0.0);
-            let view = View { time, arena: &self.arena, shared: &self.pool };
-            let outcome = self.instances[role.node as usize].reset(
-                view,
-                &self.fired[role.own.range()],
-                &mut self.x[role.x.range()],
-            );
-            if let Err(fault) = outcome {
-                return Err(self.fault_at(role.node, Phase::Guard, *fault));
-            }
-        }
-        Ok(true)
-    }
-
-    #[cold]
-    fn zeno_fault(&self) -> RunFault {
-        let firing: Vec<_> = self
-            .guards
-            .iter()
-            .filter(|role| self.fired[role.own.range()].contains(&true))
-            .map(|role| self.program.nodes[role.node as usize].path.as_str())
-            .collect();
-        let message = format!(
-            "guards fired more than {MAX_MICROSTEPS} times without time going on (Zeno): {}",
-            firing.join(", ")
-        );
-        let node = self
-            .guards
-            .iter()
-            .find(|role| self.fired[role.own.range()].contains(&true))
-            .map_or(0, |role| role.node);
-        self.fault_at(node, Phase::Guard, Fault { message })
-    }
-
     fn observe(&mut self) {
         let phase = if self.microstep > 0 { RowPhase::Event } else { RowPhase::Step };
         let nanoseconds = self.program.base.nanoseconds(self.tick);
@@ -640,73 +416,5 @@ impl Simulation {
             }
         }
         Ok(())
-    }
-
-    /// A copy of everything that shapes the future.
-    pub fn snapshot(&self) -> Snapshot {
-        Snapshot {
-            hash: self.program.hash,
-            tick: self.tick,
-            microstep: self.microstep,
-            cursor: self.cursor,
-            x: self.x.clone(),
-            arena: self.arena.clone(),
-            armed: self.armed.clone(),
-            states: self.instances.iter().map(|instance| instance.save()).collect(),
-            observer: self.observer.clone(),
-        }
-    }
-
-    /// Goes back (or on) to a snapshot of the same program; the run continues bit for bit.
-    ///
-    /// # Errors
-    /// If the snapshot is of another program.
-    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RunFault> {
-        if snapshot.hash != self.program.hash {
-            return Err(RunFault {
-                t: self.time(),
-                tick: self.tick,
-                phase: Phase::Observe,
-                block: "snapshot".into(),
-                fault: Fault { message: "the snapshot is of another program".into() },
-                span: Span::default(),
-            });
-        }
-        self.set_tick(snapshot.tick);
-        self.microstep = snapshot.microstep;
-        self.cursor = snapshot.cursor;
-        self.x.copy_from_slice(&snapshot.x);
-        self.arena.copy_from_slice(&snapshot.arena);
-        self.armed.copy_from_slice(&snapshot.armed);
-        for (instance, state) in self.instances.iter_mut().zip(&snapshot.states) {
-            instance.restore(state.as_ref());
-        }
-        self.observer.restore(&snapshot.observer);
-        for (due, rate) in self.due.iter_mut().zip(&self.classes) {
-            *due = rate.due(self.tick);
-        }
-        // Shared values are functions of signals: computed again instead of kept.
-        for i in 0..self.tasks.len() {
-            if self.tasks[i].pool.is_some() {
-                self.output(i, false, 0.0)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-fn unit_quaternions(
-    state: &legwork_block::ContinuousState,
-    parts: &[legwork_program::Part],
-    x: &mut [f64],
-) {
-    let (legwork_block::ContinuousState::First(manifolds)
-    | legwork_block::ContinuousState::Second(manifolds)) = state;
-    let mut at = 0;
-    for (manifold, part) in manifolds.iter().zip(parts) {
-        if *manifold == Manifold::Quaternion {
-            x[at] = 1.0;
-        }
-        at += part.len();
     }
 }

@@ -1,0 +1,50 @@
+//! Numbers that are none (semantics 9.1).
+
+use legwork_block::Fault;
+
+use super::{Simulation, Task};
+use crate::fault::{Phase, RunFault};
+
+impl Simulation {
+    /// Semantics 9.1: NaN on any output, or an infinity on one that is not marked as a bound.
+    pub(super) fn check_finite(&self) -> Result<(), RunFault> {
+        // 0·v is 0 for finite v and NaN otherwise; eight lanes let the compiler use wide registers.
+        let mut lanes = [0.0; 8];
+        let chunks = self.arena.chunks_exact(8);
+        let rest: f64 = chunks.remainder().iter().map(|v| v * 0.0).sum();
+        for chunk in chunks {
+            for (lane, v) in lanes.iter_mut().zip(chunk) {
+                *lane += v * 0.0;
+            }
+        }
+        if (lanes.iter().sum::<f64>() + rest).is_nan()
+            && let Some(fault) = self.find_not_finite(&self.tasks)
+        {
+            return Err(fault);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    pub(super) fn find_not_finite(&self, tasks: &[Task]) -> Option<RunFault> {
+        for task in tasks {
+            let own = task.own.range();
+            let node = &self.program.nodes[task.node as usize];
+            for (port, name) in node.output_names.iter().enumerate() {
+                let slots = node.io.outputs.port(port).iter();
+                for slot in slots.filter(|slot| own.contains(&(slot.start as usize))) {
+                    let infinite_is_fine = node.may_be_infinite[port];
+                    let bad = self.arena[slot.range()]
+                        .iter()
+                        .find(|v| v.is_nan() || (v.is_infinite() && !infinite_is_fine));
+                    if let Some(value) = bad {
+                        let text = format!("output `{name}` became {value}");
+                        let fault = Fault { message: text };
+                        return Some(self.fault_at(task.node, Phase::Output, fault));
+                    }
+                }
+            }
+        }
+        None
+    }
+}
