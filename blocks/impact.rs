@@ -245,7 +245,11 @@ impl Block for Impact {
     }
 
     fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
-        let fires = !cx.state.has_begun || cx.state.is_impact(&cx.inputs.get(plan.points));
+        // At t = 0 there is something to reset only if a contact touches already.
+        let points = cx.inputs.get(plan.points);
+        let begins = !cx.state.has_begun
+            && points.iter().any(|contact| ContactMode::initial(contact.gap).is_closed());
+        let fires = begins || cx.state.is_impact(&points);
         cx.values[0] = f64::from(u8::from(fires));
     }
 
@@ -266,7 +270,8 @@ impl Block for Impact {
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         let forces = cx.inputs.get(plan.forces).chunks_exact(3);
         let contacts = cx.inputs.get(plan.points);
-        let State { is_closed, openings, .. } = &mut *cx.state;
+        let State { has_begun, is_closed, openings, .. } = &mut *cx.state;
+        *has_begun = true;
         for (closed, (contact, force)) in is_closed.iter_mut().zip(contacts.iter().zip(forces)) {
             if *closed {
                 let (velocity, tolerance) = (contact.velocity[2], self.release_force.value());

@@ -11,7 +11,7 @@ use legwork_block::{Declaration, Diagnostic, Diagnostics, PlannedBlock, Span, Ty
 use crate::expand::{Assertion, LogEntry};
 use crate::network::{NetworkBlock, Source};
 use crate::select::select;
-use crate::unify::Solution;
+use crate::unify::{Solution, readable};
 pub(crate) use plan::{World, invalid_parameter, plan};
 pub(crate) use wire::find_output;
 use wire::{FOLLOW_UP, Wire, unit_term, wire};
@@ -136,8 +136,8 @@ fn assert_types(
             let message = format!(
                 "{} expected {}, found {}",
                 assertion.what,
-                solution.ty(&declared),
-                solution.ty(&found.ty)
+                readable(&solution.ty(&declared)),
+                readable(&solution.ty(&found.ty))
             );
             diagnostics.push(Diagnostic::error(assertion.code, assertion.span, message));
         }
@@ -203,8 +203,8 @@ fn join(
     if let Err(mismatch) = solution.types(&input.ty, &found.ty) {
         let message = format!(
             "`{port}` expected {}, found {}",
-            solution.ty(&input.ty),
-            solution.ty(&found.ty)
+            readable(&solution.ty(&input.ty)),
+            readable(&solution.ty(&found.ty))
         );
         let same_kind = std::mem::discriminant(&solution.ty(&input.ty))
             == std::mem::discriminant(&solution.ty(&found.ty));

@@ -240,3 +240,37 @@ fn mentions(ty: &Type, var: Var) -> bool {
         _ => false,
     }
 }
+
+/// A type for people: what is not known yet reads `any`.
+pub(crate) fn readable(ty: &Type) -> String {
+    let text = ty.to_string();
+    let mut out = String::new();
+    let mut rest = text.as_str();
+    let is_dimension = |c: char| c.is_ascii_digit() || "?*+- ".contains(c);
+    while !rest.is_empty() {
+        let len = rest.find(|c| !is_dimension(c)).unwrap_or(rest.len());
+        let (run, after) = rest.split_at(len);
+        if run.contains('?') {
+            out.push_str(if run.starts_with(' ') { " any" } else { "any" });
+        } else {
+            out.push_str(run);
+        }
+        let next = after.find(is_dimension).unwrap_or(after.len());
+        out.push_str(&after[..next]);
+        rest = &after[next..];
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_dimensions_read_any() {
+        let n = Dim::var(Var(6));
+        assert_eq!(readable(&Type::Vector(n.clone().plus(-2, &Dim::var(Var(11))))), "Vector(any)");
+        assert_eq!(readable(&Type::matrix(3, n)), "Matrix(3, any)");
+        assert_eq!(readable(&Type::array(Type::vector(12), 4)), "Array(Vector(12), 4)");
+    }
+}

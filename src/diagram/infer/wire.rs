@@ -5,7 +5,7 @@ use legwork_block::{Diagnostic, PortUnit, Type, Unit, Var, parse_unit};
 use super::TypedNetwork;
 use crate::network::{PortPath, Source};
 use crate::select::{Selected, select};
-use crate::unify::{Solution, UnitTerm};
+use crate::unify::{Solution, UnitTerm, readable};
 
 /// Code of what only follows from another mistake.
 pub(super) const FOLLOW_UP: &str = "follow-up";
@@ -57,8 +57,8 @@ pub(super) fn wire(
                         item.span(),
                         format!(
                             "expected all copies to be {}, found {}",
-                            solution.ty(&element),
-                            solution.ty(&found.ty)
+                            readable(&solution.ty(&element)),
+                            readable(&solution.ty(&found.ty))
                         ),
                     ))));
                 }
@@ -106,8 +106,8 @@ pub(super) fn wire(
                         format!(
                             "field `{}` of {bus_type} expected {}, found {}",
                             field.name,
-                            solution.ty(&field.ty),
-                            solution.ty(&found.ty)
+                            readable(&solution.ty(&field.ty)),
+                            readable(&solution.ty(&found.ty))
                         ),
                     ))));
                 }
