@@ -1,4 +1,5 @@
-//! The buses of the library: what robots, contacts and solvers say to one another.
+//! The buses of the library: what robots, contacts and solvers say to one another. They stand in
+//! one file because a reader of one needs the others' fields beside it.
 
 use legwork_block::{
     Arg, BusField, BusView, Dim, Leaves, NamedType, Ports, Signal, Type, TypeMaker, bus,
