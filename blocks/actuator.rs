@@ -112,7 +112,7 @@ impl Block for Actuator {
             None => JointValues::All(0.0),
         };
         let n = match &robot {
-            Some(robot) => Dim::fixed(robot.model.joint_count()),
+            Some(robot) => Dim::fixed(robot.model.joint_dim()),
             None => ports.dim(),
         };
         let u = ports.input("u", &Vector(n.clone()));

@@ -1,107 +1,15 @@
 //! The buses of the library: what robots, contacts and solvers say to one another. They stand in
 //! one file because a reader of one needs the others' fields beside it.
 
-use legwork_block::{
-    Arg, BusField, BusView, Dim, Leaves, NamedType, Ports, Signal, Type, TypeMaker, bus,
-};
+use legwork_block::{Arg, BusField, Dim, Leaves, NamedType, Ports, Signal, Type, TypeMaker, bus};
 
-/// `State(robot)`: configuration and velocity of one robot, the two things everything else is a
-/// function of.
-///
-/// | field | shape | unit | meaning |
-/// |---|---|---|---|
-/// | `q`  | nq | m, 1, rad | base position, base quaternion (w, x, y, z), joint positions |
-/// | `nu` | nv | m/s, rad/s | base velocity in world axes, base angular velocity in world axes, joint velocities |
-///
-/// Parts have names of their own: `base.position`, `base.orientation`, `base.velocity`,
-/// `base.angular_velocity` (floating base), `s`, `s_dot`.
-#[derive(Clone)]
-pub struct StateBus {
-    ty: Type,
-}
+use crate::robot_model::RobotModel;
 
-/// A state, read.
-#[derive(Clone, Copy)]
-pub struct State<'a> {
-    /// Configuration.
-    pub q: &'a [f64],
-    /// Velocity.
-    pub nu: &'a [f64],
-}
+mod state;
 
-/// Dimensions of a robot, fixed or to be inferred.
-#[derive(Debug, Clone)]
-pub struct RobotDims {
-    /// Numbers in the configuration.
-    pub nq: Dim,
-    /// Numbers in the velocity.
-    pub nv: Dim,
-    /// Joints.
-    pub n: Dim,
-}
+pub use state::{RobotDims, State, StateBus};
 
-impl RobotDims {
-    /// The dimensions of the named robot.
-    pub fn of(ports: &Ports<'_>, robot: &str) -> Self {
-        let fact = |name: &str| Dim::fixed(ports.fact(robot, name).unwrap_or(0));
-        Self { nq: fact("nq"), nv: fact("nv"), n: fact("n") }
-    }
-
-    /// The dimensions of a robot that inference finds; the base may be floating or fixed.
-    pub fn any(ports: &mut Ports<'_>) -> Self {
-        Self { nq: ports.dim(), nv: ports.dim(), n: ports.dim() }
-    }
-}
-
-impl StateBus {
-    /// The state of the robot `robot`.
-    pub fn of(ports: &Ports<'_>, robot: &str) -> Self {
-        let dims = RobotDims::of(ports, robot);
-        Self { ty: state_type(Arg::Name(robot.to_owned()), &dims) }
-    }
-
-    /// The state of a robot that inference finds, with dimensions `dims`.
-    pub fn any(robot: Arg, dims: &RobotDims) -> Self {
-        Self { ty: state_type(robot, dims) }
-    }
-}
-
-fn state_type(robot: Arg, dims: &RobotDims) -> Type {
-    let fields = vec![
-        BusField::new("q", Type::Vector(dims.nq.clone())).doc("configuration"),
-        BusField::new("nu", Type::Vector(dims.nv.clone())).doc("velocity"),
-    ];
-    let base = dims.nq.clone().plus(-1, &dims.n).known().unwrap_or(7);
-    let view = |name: &str, field, start, len: Dim, unit: Option<&str>, world: bool| BusView {
-        name: name.into(),
-        field,
-        start,
-        len,
-        unit: unit.map(str::to_owned),
-        frame: world.then(|| "world".to_owned()),
-    };
-    let mut views = Vec::new();
-    if base == 7 {
-        views.push(view("base.position", 0, 0, Dim::fixed(3), Some("m"), true));
-        views.push(view("base.orientation", 0, 3, Dim::fixed(4), Some("1"), false));
-        views.push(view("base.velocity", 1, 0, Dim::fixed(3), Some("m/s"), true));
-        views.push(view("base.angular_velocity", 1, 3, Dim::fixed(3), Some("rad/s"), true));
-    }
-    views.push(view("s", 0, base, dims.n.clone(), None, false));
-    views.push(view("s_dot", 1, if base == 7 { 6 } else { 0 }, dims.n.clone(), None, false));
-    bus("State", vec![robot], fields, views)
-}
-
-impl Signal for StateBus {
-    type Ref<'a> = State<'a>;
-    fn ty(&self) -> Type {
-        self.ty.clone()
-    }
-    #[inline]
-    fn read(leaves: Leaves<'_>) -> State<'_> {
-        State { q: leaves.leaf(0), nu: leaves.leaf(1) }
-    }
-}
+use state::state_type;
 
 /// `Dynamics(robot)`: the terms of `M ν̇ + h = Sᵀτ + Jᵀf` at one state.
 ///
@@ -461,8 +369,10 @@ pub const NAMED_TYPES: [NamedType; 5] = [
                 nq: maker.fact(&robot, "nq"),
                 nv: maker.fact(&robot, "nv"),
                 n: maker.fact(&robot, "n"),
+                ns: maker.fact(&robot, "ns"),
             };
-            state_type(robot, &dims)
+            let known = maker.resource::<RobotModel>(&robot);
+            state_type(robot, &dims, known.as_deref())
         },
     },
     NamedType {

@@ -1,5 +1,6 @@
 //! `FloatingBase`: integrates a robot's acceleration to its state.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use legwork_block::quantity::{
@@ -9,6 +10,7 @@ use legwork_block::{
     Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, GuardCx, In, Invalid, Manifold,
     NO_FEEDS, OptionalIn, Out, Outcome, OutputCx, Ports, ResetCx, Sizes, Vector,
 };
+use legwork_mechanics::Model;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -30,7 +32,11 @@ mod initial;
 ///
 /// `q = (p, quaternion (w, x, y, z), s)`, `ν = (ṗ, ω, ṡ)` with ω in world axes, and
 /// `ṗ = v`, `quaternion' = ½ ω ⊗ quaternion`, `s' = ṡ`, `ν̇ = nu_dot`. It is second-order state:
-/// semi-implicit Euler moves q with the new ν. A fixed base has `q = s`, `ν = ṡ`.
+/// semi-implicit Euler moves q with the new ν. A fixed base has `q = s`, `ν = ṡ`; the quaternion of
+/// a ball joint is integrated as that of a base.
+///
+/// Of a world the robots' states are stacked, and `init` names them:
+/// `init: (robots: {"go": (keyframe: "stand"), "box": (position: [1, 0, 0.5])})`.
 ///
 /// `reset` must become 0 by the reset itself, as the trigger of an impact does: an impulse that
 /// has acted leaves no approaching velocity.
@@ -44,10 +50,15 @@ pub struct FloatingBase {
     pub init: Init,
 }
 
-/// State of a robot at t = 0. What is not stated is zero, or as in the keyframe.
+/// State of a robot at t = 0. What is not stated is zero, or as in the keyframe. Of a world only
+/// `robots` may be stated.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Init {
+    /// States of the robots of a world, by name. Those not named have all joints at 0, the base
+    /// level at the origin, at rest.
+    #[serde(default)]
+    pub robots: BTreeMap<String, Init>,
     /// Named pose of the robot to begin with; the fields below replace parts of it.
     #[serde(default)]
     pub keyframe: Option<String>,
@@ -61,7 +72,7 @@ pub struct Init {
     #[serde(default)]
     pub rpy: Option<[Angle; 3]>,
     /// Joint positions [rad; m for prismatic joints]: a list in the order of the robot file, or by
-    /// joint name or pattern.
+    /// joint name or pattern. The quaternion of a ball joint may have any length but 0.
     #[serde(default)]
     pub s: Option<PerJoint<Scalar>>,
     /// Velocity of the base in world axes [m/s].
@@ -108,7 +119,7 @@ impl Block for FloatingBase {
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let robot = self.robot.find(ports)?;
         let initial = self.init.state(&robot)?;
-        let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
+        let RobotDims { nv, .. } = RobotDims::of(ports, self.robot.as_str());
         let nu_dot = ports.input("nu_dot", &Vector(nv.clone()));
         ports.note_in(nu_dot).doc("acceleration");
         let reset = Any::var(ports.var());
@@ -116,7 +127,7 @@ impl Block for FloatingBase {
         ports.note_optional(reset).doc("resets the velocity while a number of it is above 0");
         let nu_reset = ports.optional_input("nu_reset", &Vector(nv));
         ports.note_optional(nu_reset).doc("velocity after the reset");
-        ports.continuous_state(ContinuousState::Second(manifold(&robot, n)));
+        ports.continuous_state(ContinuousState::Second(manifold(&robot.model)));
         ports.guard(Crossing::Level);
         ports.group(&NO_FEEDS);
         let bus = StateBus::of(ports, self.robot.as_str());
@@ -169,12 +180,18 @@ impl Block for FloatingBase {
     }
 }
 
-fn manifold(robot: &RobotModel, n: Dim) -> Vec<Manifold> {
-    let joints = Manifold::Euclidean(n);
-    match robot.model.is_floating() {
-        true => vec![Manifold::Euclidean(Dim::fixed(3)), Manifold::Quaternion, joints],
-        false => vec![joints],
+/// Plain numbers and unit quaternions, in the order of q.
+fn manifold(model: &Model) -> Vec<Manifold> {
+    let plain = |n: usize| (n > 0).then(|| Manifold::Euclidean(Dim::fixed(n)));
+    let mut parts = Vec::new();
+    let mut at = 0;
+    for &(quaternion, _) in model.quaternions() {
+        parts.extend(plain(quaternion - at));
+        parts.push(Manifold::Quaternion);
+        at = quaternion + 4;
     }
+    parts.extend(plain(model.configuration_dim() - at));
+    parts
 }
 
 #[cfg(test)]

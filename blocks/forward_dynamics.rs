@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use legwork_block::{
-    Block, In, Invalid, Matrix, OptionalIn, Out, Outcome, OutputCx, Ports, Shared, Sizes, Vector,
+    Block, Fault, In, Invalid, Matrix, OptionalIn, Out, Outcome, OutputCx, Ports, Shared, Sizes,
+    Vector,
 };
-use legwork_mechanics::{add_transposed_product, forward_dynamics};
+use legwork_mechanics::{
+    ArticulatedBody, Kinematics, add_transposed_product, articulated_body, forward_dynamics,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::buses::RobotDims;
-use crate::robot_kinematics::{describe, state_input};
+use crate::robot_kinematics::{describe, kinematics, state_input};
 use crate::robot_mass::{Mass, mass};
 use crate::robot_model::RobotModel;
 use crate::robot_name::RobotName;
@@ -26,21 +29,47 @@ use crate::robot_name::RobotName;
 /// | in `external`, optional | nv | N, N m | generalised force f_ext: on the base in world axes, moment about its origin, joints |
 /// | out `nu_dot` | nv | m/s², rad/s² | acceleration ν̇, time derivative of ν number by number |
 ///
-/// `J` and `f` must be in the same axes. M, its factor and h are computed once per state for all
-/// blocks that need them; a solve costs O(nv depth).
+/// `J` and `f` must be in the same axes.
 ///
-/// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 6.1 and 6.5.
+/// | `algorithm` | cost | when |
+/// |---|---|---|
+/// | `Factor` | O(n depth²) for M, its factor and h, computed once per state for all blocks that need them; O(nv depth) for the solve | other blocks need M too, as contact models do |
+/// | `ArticulatedBody` | O(n); M is not formed | the robot alone; long chains |
+///
+/// Both give the same up to rounding. A joint that moves no mass and has no rotor inertia is a fault
+/// that names it.
+///
+/// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 6.1, 6.5 and 7.3.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForwardDynamics {
     /// The robot.
     pub robot: RobotName,
+    /// How to solve: `Factor` (the default) or `ArticulatedBody`.
+    #[serde(default)]
+    pub algorithm: Algorithm,
+}
+
+/// How forward dynamics are solved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum Algorithm {
+    /// By the factor of the joint-space inertia.
+    #[default]
+    Factor,
+    /// By recursion over articulated bodies.
+    ArticulatedBody,
+}
+
+/// What an algorithm asks for.
+enum Asked {
+    Factor(Shared<Mass>),
+    ArticulatedBody(Shared<Kinematics>),
 }
 
 /// Ports and robot of [`ForwardDynamics`].
 pub struct Plan {
     robot: Arc<RobotModel>,
-    mass: Shared<Mass>,
+    asked: Asked,
     tau: In<Vector>,
     jacobian: OptionalIn<Matrix>,
     forces: OptionalIn<Vector>,
@@ -48,18 +77,27 @@ pub struct Plan {
     nu_dot: Out<Vector>,
 }
 
+/// Work memory of [`ForwardDynamics`].
+pub struct Scratch {
+    /// Generalised external force.
+    external: Vec<f64>,
+    articulated: Option<ArticulatedBody>,
+}
+
 impl Block for ForwardDynamics {
     const KIND: &'static str = "ForwardDynamics";
     type Plan = Plan;
     type State = ();
     type Memo = ();
-    /// Generalised external force.
-    type Scratch = Vec<f64>;
+    type Scratch = Scratch;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let robot = self.robot.find(ports)?;
         let state = state_input(ports, self.robot.as_str());
-        let mass = mass(ports, &robot, state);
+        let asked = match self.algorithm {
+            Algorithm::Factor => Asked::Factor(mass(ports, &robot, state)),
+            Algorithm::ArticulatedBody => Asked::ArticulatedBody(kinematics(ports, &robot, state)),
+        };
         let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
         let tau = ports.input("tau", &Vector(n));
         ports.note_in(tau).unit("N*m").doc("joint torques");
@@ -72,7 +110,7 @@ impl Block for ForwardDynamics {
         ports.note_optional(external).doc("generalised external force");
         let nu_dot = ports.output("nu_dot", &Vector(nv));
         describe(ports, nu_dot, "acceleration");
-        Ok(Plan { robot, mass, tau, jacobian, forces, external, nu_dot })
+        Ok(Plan { robot, asked, tau, jacobian, forces, external, nu_dot })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
@@ -85,12 +123,17 @@ impl Block for ForwardDynamics {
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) {}
 
-    fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<f64> {
-        vec![0.0; plan.robot.model.velocity_dim()]
+    fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Scratch {
+        let model = &plan.robot.model;
+        let articulated = match plan.asked {
+            Asked::Factor(_) => None,
+            Asked::ArticulatedBody(_) => Some(ArticulatedBody::new(model)),
+        };
+        Scratch { external: vec![0.0; model.velocity_dim()], articulated }
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let external = &mut *cx.scratch;
+        let Scratch { external, articulated } = &mut *cx.scratch;
         match cx.inputs.optional(plan.external) {
             Some(force) => external.copy_from_slice(force),
             None => external.fill(0.0),
@@ -100,16 +143,21 @@ impl Block for ForwardDynamics {
         {
             add_transposed_product(jacobian, forces, external);
         }
-        let mass = cx.inputs.shared(plan.mass);
-        forward_dynamics(
-            &plan.robot.model,
-            &mass.factor,
-            &mass.bias_force,
-            cx.inputs.get(plan.tau),
-            external,
-            cx.outputs.get(plan.nu_dot),
-        );
-        Ok(())
+        let (model, tau) = (&plan.robot.model, cx.inputs.get(plan.tau));
+        let out = cx.outputs.get(plan.nu_dot);
+        match (&plan.asked, articulated) {
+            (Asked::ArticulatedBody(kinematics), Some(workspace)) => {
+                let kinematics = cx.inputs.shared(*kinematics);
+                articulated_body(model, kinematics, tau, external, workspace, out)
+                    .map_err(|error| Fault::new(format!("{}: {error}", plan.robot.name)))
+            }
+            (Asked::Factor(mass), _) => {
+                let mass = cx.inputs.shared(*mass);
+                forward_dynamics(model, &mass.factor, &mass.bias_force, tau, external, out);
+                Ok(())
+            }
+            (Asked::ArticulatedBody(_), None) => unreachable!("`scratch` made the workspace"),
+        }
     }
 }
 
@@ -123,21 +171,30 @@ pub(crate) fn together(found: &str, missing: &str) -> Invalid {
 mod tests {
     use legwork_block::Type;
 
-    use super::ForwardDynamics;
+    use super::{Algorithm, ForwardDynamics};
     use crate::jacobian::Jacobian;
+    use crate::robot_frames::Representation;
     use crate::robots_testing::{Rig, States, close, for_each_reference, go, refusal};
+
+    const BOTH: [Algorithm; 2] = [Algorithm::Factor, Algorithm::ArticulatedBody];
+
+    fn block(robot: &str, algorithm: Algorithm) -> ForwardDynamics {
+        ForwardDynamics { robot: robot.into(), algorithm }
+    }
 
     #[test]
     fn accelerations_are_those_of_pinocchio() {
         for_each_reference(|robot, reference, order| {
-            let block = ForwardDynamics { robot: robot.name.as_str().into() };
-            let mut rig = Rig::new(block, robot, &["J", "f", "external"]);
-            let (q, nu) = reference.state(order);
-            rig.set("state", &[&q, &nu]);
-            rig.set("tau", &[&reference.joint_vector("tau_joint", order)]);
-            rig.output();
-            // Forward dynamics amplify rounding by the condition number of M.
-            close(&rig.leaf("nu_dot", 0), &reference.vector("fd_nu_dot_free", order), 1e-8);
+            for algorithm in BOTH {
+                let block = block(&robot.name, algorithm);
+                let mut rig = Rig::new(block, robot, &["J", "f", "external"]);
+                let (q, nu) = reference.state(order);
+                rig.set("state", &[&q, &nu]);
+                rig.set("tau", &[&reference.joint_vector("tau_joint", order)]);
+                rig.output();
+                // Forward dynamics amplify rounding by the condition number of M.
+                close(&rig.leaf("nu_dot", 0), &reference.vector("fd_nu_dot_free", order), 1e-8);
+            }
         });
     }
 
@@ -150,7 +207,8 @@ mod tests {
             let mut j = Vec::new();
             let mut w = Vec::new();
             for name in reference.frame_names() {
-                let block = Jacobian { robot: robot.name.as_str().into(), frame: name.clone() };
+                let (frame, representation) = (name.clone(), Representation::Mixed);
+                let block = Jacobian { robot: robot.name.as_str().into(), frame, representation };
                 let mut rig = Rig::new(block, robot, &[]);
                 rig.set("state", &[&q, &nu]);
                 rig.output();
@@ -166,7 +224,7 @@ mod tests {
                 (0..nv).map(|c| (0..rows).map(|r| stacked[c * rows + r] * f[r]).sum()).collect();
             let expected = reference.vector("fd_nu_dot", order);
             let new = |without: &[&str], given: &[(&str, Type)]| {
-                let block = ForwardDynamics { robot: robot.name.as_str().into() };
+                let block = block(&robot.name, Algorithm::Factor);
                 let mut rig = Rig::with(block, robot, without, given).expect("a plan");
                 rig.set("state", &[&q, &nu]);
                 rig.set("tau", &[&reference.joint_vector("tau_joint", order)]);
@@ -187,7 +245,7 @@ mod tests {
 
     #[test]
     fn jacobian_and_forces_come_together() {
-        let block = || ForwardDynamics { robot: "go".into() };
+        let block = || block("go", Algorithm::Factor);
         let f = [("f", Type::vector(6))];
         let only_f = refusal(block(), &go(), &["J", "external"], &f);
         assert_eq!(only_f.message, "expected `f` and `J` together, found `f` alone");
@@ -198,8 +256,7 @@ mod tests {
 
     #[test]
     fn m_nu_dot_plus_h_is_the_torque() {
-        let mut rig =
-            Rig::new(ForwardDynamics { robot: "go".into() }, &go(), &["J", "f", "external"]);
+        let mut rig = Rig::new(block("go", Algorithm::Factor), &go(), &["J", "f", "external"]);
         let mut dynamics =
             Rig::new(crate::robot_dynamics::RobotDynamics { robot: "go".into() }, &go(), &[]);
         let tau: Vec<f64> = (0..12).map(|i| f64::from(i) - 5.0).collect();
@@ -216,6 +273,45 @@ mod tests {
                 let expected = if i < 6 { 0.0 } else { tau[i - 6] };
                 assert!((force - expected).abs() < 1e-9, "{i}: {force} for {expected}");
             }
+        }
+    }
+
+    #[test]
+    fn both_algorithms_give_the_same_with_all_forces() {
+        let given = [("J", Type::matrix(6, 18)), ("f", Type::vector(6))];
+        let mut rigs = BOTH.map(|algorithm| {
+            Rig::with(block("go", algorithm), &go(), &[], &given).expect("a plan")
+        });
+        let number = |i: i32| f64::from(i % 7) - 3.0;
+        let [tau, external, j, f] =
+            [12, 18, 108, 6].map(|n| (0..n).map(number).collect::<Vec<_>>());
+        for (q, nu) in States::of(&go(), 20) {
+            let [a, b] = rigs.each_mut().map(|rig| {
+                rig.set("state", &[&q, &nu]);
+                for (name, value) in [("tau", &tau), ("external", &external), ("J", &j), ("f", &f)]
+                {
+                    rig.set(name, &[value]);
+                }
+                rig.output();
+                rig.leaf("nu_dot", 0)
+            });
+            close(&b, &a, 1e-11);
+        }
+    }
+
+    #[test]
+    fn a_joint_that_moves_no_inertia_is_a_named_fault() {
+        for algorithm in BOTH {
+            let robot = crate::robots_testing::load(
+                "rod",
+                serde_json::json!({ "path": "robots/pendulum/pendulum.urdf", "base": "Fixed" }),
+            );
+            let rod = robot.expect("the pendulum").0;
+            let mut rig = Rig::new(block("rod", algorithm), &rod, &["J", "f", "external"]);
+            rig.set("state", &[&[f64::NAN], &[0.0]]);
+            rig.set("tau", &[&[0.0]]);
+            let fault = rig.try_output().expect_err("a fault");
+            assert!(fault.message.starts_with("rod: mass matrix is singular at"), "{fault}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use legwork_block::quantity::{PerJoint, PerJointError, Physical, Scalar};
 use legwork_block::{Invalid, Unit, nearest};
-use legwork_mechanics::JointKind;
+use legwork_mechanics::{JointKind, Model};
 
 use crate::robot_model::RobotModel;
 
@@ -36,8 +36,9 @@ impl JointValues {
             }
             (_, Some(robot)) => {
                 let names = robot.joint_names();
-                let values =
-                    values.resolve(&names).map_err(|error| misfit(parameter, &error, &names))?;
+                let values = values
+                    .resolve(&names)
+                    .map_err(|error| misfit(parameter, &error, &names, &robot.model))?;
                 Ok(Self::Each(values.into_iter().map(Physical::si).collect()))
             }
         }
@@ -71,60 +72,89 @@ impl JointValues {
     }
 }
 
-/// Says what does not fit, with the nearest joint.
-pub(crate) fn misfit(parameter: &str, error: &PerJointError, names: &[&str]) -> Invalid {
+/// Says what does not fit, with the nearest joint, or the one that it follows.
+pub(crate) fn misfit<S: AsRef<str>>(
+    parameter: &str,
+    error: &PerJointError,
+    names: &[S],
+    model: &Model,
+) -> Invalid {
     let invalid = Invalid::parameter(parameter, error.to_string());
-    match error {
-        PerJointError::Unmatched { pattern } => match nearest(pattern, names.iter().copied()) {
-            Some(near) => invalid.hint(format!("did you mean `{near}`?")),
-            None => invalid.hint(format!("joints are: {}", names.join(", "))),
-        },
-        _ => invalid,
+    let PerJointError::Unmatched { pattern } = error else { return invalid };
+    if let Some(mimic) = model.mimic_joints().iter().find(|mimic| mimic.name == *pattern) {
+        let leader = &model.joint(mimic.joint).name;
+        return invalid.hint(format!("`{pattern}` follows `{leader}` and has no value of its own"));
+    }
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match nearest(pattern, names.iter().copied()) {
+        Some(near) => invalid.hint(format!("did you mean `{near}`?")),
+        None => invalid.hint(format!("joints are: {}", names.join(", "))),
     }
 }
 
-/// Units of a number per joint: of joints that turn, and of prismatic ones.
-#[derive(Clone, Copy)]
-pub(crate) struct JointUnits {
-    pub(crate) turning: Unit,
-    pub(crate) sliding: Unit,
+/// A number of `s` or `ṡ`: its name and unit.
+pub(crate) type Coordinate = (String, Unit);
+
+/// The numbers of `s`.
+pub(crate) fn positions(model: &Model) -> Vec<Coordinate> {
+    use Unit as U;
+    let units = model.joints().iter().flat_map(|joint| -> &[Unit] {
+        match joint.kind {
+            JointKind::Prismatic => &[U::METRE],
+            JointKind::Planar => &[U::METRE, U::METRE, U::RADIAN],
+            JointKind::Spherical => &[U::ONE; 4],
+            JointKind::Floating => &[U::METRE, U::METRE, U::METRE, U::ONE, U::ONE, U::ONE, U::ONE],
+            _ => &[U::RADIAN],
+        }
+    });
+    model.joint_configuration_names().zip(units.copied()).collect()
 }
 
-/// Units of joint positions.
-pub(crate) const POSITIONS: JointUnits = JointUnits { turning: Unit::RADIAN, sliding: Unit::METRE };
+/// The numbers of `ṡ`.
+pub(crate) fn velocities(model: &Model) -> Vec<Coordinate> {
+    const SLIDES: Unit = Unit::METRE_PER_SECOND;
+    const TURNS: Unit = Unit::RADIAN_PER_SECOND;
+    let units = model.joints().iter().flat_map(|joint| -> &[Unit] {
+        match joint.kind {
+            JointKind::Prismatic => &[SLIDES],
+            JointKind::Planar => &[SLIDES, SLIDES, TURNS],
+            JointKind::Spherical => &[TURNS; 3],
+            JointKind::Floating => &[SLIDES, SLIDES, SLIDES, TURNS, TURNS, TURNS],
+            _ => &[TURNS],
+        }
+    });
+    model.joint_velocity_names().map(str::to_owned).zip(units.copied()).collect()
+}
 
-/// Units of joint velocities.
-pub(crate) const VELOCITIES: JointUnits =
-    JointUnits { turning: Unit::RADIAN_PER_SECOND, sliding: Unit::METRE_PER_SECOND };
+/// The `s` of a robot at rest: zeros, and unit quaternions.
+pub(crate) fn zero_positions(model: &Model) -> Vec<f64> {
+    let q = model.zero_configuration();
+    model.trees().iter().flat_map(|tree| q[tree.joint_configuration_range()].to_vec()).collect()
+}
 
-/// Positions or velocities of all joints of `robot`; joints that no name or pattern matches keep
-/// the value in `otherwise`.
+/// Numbers of `s` or `ṡ` of a robot; those that no name or pattern matches keep the value in
+/// `otherwise`.
 ///
 /// # Errors
 /// If the count, a name or a unit does not fit the robot's joints.
 pub(crate) fn coordinates(
     parameter: &str,
     values: &PerJoint<Scalar>,
-    model: &legwork_mechanics::Model,
-    units: JointUnits,
+    model: &Model,
+    coordinates: &[Coordinate],
     otherwise: &[f64],
 ) -> Result<Vec<f64>, Invalid> {
-    let names: Vec<&str> = model.joints().iter().map(|joint| joint.name.as_str()).collect();
+    let names: Vec<&str> = coordinates.iter().map(|(name, _)| name.as_str()).collect();
     // Parameters are finite, so that NaN can stand for "not named".
     let unnamed = Scalar { value: f64::NAN, unit: None };
     let values = values
         .resolve_or(&names, Some(&unnamed))
-        .map_err(|error| misfit(parameter, &error, &names))?;
+        .map_err(|error| misfit(parameter, &error, &names, model))?;
     let mut numbers = otherwise.to_vec();
-    for ((joint, scalar), number) in model.joints().iter().zip(&values).zip(&mut numbers) {
-        let expected = match joint.kind {
-            JointKind::Prismatic => units.sliding,
-            _ => units.turning,
-        };
+    for (((name, expected), scalar), number) in coordinates.iter().zip(&values).zip(&mut numbers) {
         if let Some(found) = scalar.unit
             && !expected.agrees(found)
         {
-            let name = &joint.name;
             let message = format!("joint `{name}`: expected a value in {expected}, found {found}");
             return Err(Invalid::parameter(parameter, message));
         }

@@ -31,16 +31,29 @@ mod files;
 // Robots.
 mod actuator;
 mod bias_forces;
+mod center_of_mass;
+mod centroidal_momentum;
+mod centroidal_momentum_matrix;
+mod constrained_dynamics;
+mod coriolis_forces;
 mod dot_j_nu;
+mod dynamics_derivatives;
 mod energy;
 mod floating_base;
 mod forward_dynamics;
 mod forward_kinematics;
+mod free_body;
+mod gravity_forces;
+mod inverse_dynamics;
+mod inverse_kinematics;
 mod jacobian;
 mod joint_pd;
 mod joint_values;
 mod mass_matrix;
+mod relative_jacobian;
+mod relative_transform;
 mod robot_dynamics;
+mod robot_frames;
 mod robot_kinematics;
 mod robot_mass;
 mod robot_model;
@@ -49,6 +62,7 @@ mod robots;
 #[cfg(test)]
 mod robots_testing;
 mod urdf;
+mod world;
 
 // Contact and solvers.
 mod active_set_qp;
@@ -98,20 +112,34 @@ pub use zero_order_hold::ZeroOrderHold;
 // Robots.
 pub use actuator::Actuator;
 pub use bias_forces::BiasForces;
+pub use center_of_mass::CenterOfMass;
+pub use centroidal_momentum::CentroidalMomentum;
+pub use centroidal_momentum_matrix::CentroidalMomentumMatrix;
+pub use constrained_dynamics::ConstrainedDynamics;
+pub use coriolis_forces::CoriolisForces;
 pub use dot_j_nu::DotJNu;
+pub use dynamics_derivatives::DynamicsDerivatives;
 pub use energy::Energy;
 pub use floating_base::{FloatingBase, Init, Place};
-pub use forward_dynamics::ForwardDynamics;
+pub use forward_dynamics::{Algorithm, ForwardDynamics};
 pub use forward_kinematics::ForwardKinematics;
+pub use free_body::{BodyShape, FreeBody};
+pub use gravity_forces::GravityForces;
+pub use inverse_dynamics::InverseDynamics;
+pub use inverse_kinematics::{FrameTarget, InverseKinematics};
 pub use jacobian::Jacobian;
 pub use joint_pd::JointPd;
 pub use mass_matrix::MassMatrix;
+pub use relative_jacobian::RelativeJacobian;
+pub use relative_transform::RelativeTransform;
 pub use robot_dynamics::RobotDynamics;
+pub use robot_frames::Representation;
 pub use robot_kinematics::{KinematicsOf, kinematics};
 pub use robot_mass::{Mass, MassOf, mass};
 pub use robot_model::{Keyframe, RobotModel};
 pub use robot_name::RobotName;
-pub use urdf::{BaseKind, Mimic, NamedPose, Urdf};
+pub use urdf::{BaseKind, Mimic, Mount, NamedPose, Urdf};
+pub use world::World;
 
 // Contact and solvers.
 pub use active_set_qp::ActiveSetQp;

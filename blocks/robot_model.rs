@@ -1,25 +1,30 @@
 //! A robot as blocks see it: its mechanics, feet and keyframes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use legwork_block::{Invalid, Resource, Unit, Value, nearest};
-use legwork_mechanics::{FrameId, Model};
+use legwork_mechanics::{FrameId, Joint, Model};
 
-/// A robot of the `robots:` section, made by [`Urdf`](crate::urdf::Urdf).
+/// A robot of the `robots:` section, made by [`Urdf`](crate::urdf::Urdf) or
+/// [`FreeBody`](crate::free_body::FreeBody), or several in a [`World`](crate::world::World): `q`, `ν`
+/// and all that follows are then stacked, links and joints are named `robot/link`.
 ///
 /// In expressions it has these facts:
 ///
 /// | fact | meaning |
 /// |---|---|
 /// | `name` | name in the diagram |
-/// | `n`, `nv`, `nq` | joints, velocities, configuration numbers |
-/// | `floating` | whether the base is free |
+/// | `n`, `ns` | length of `ṡ` and `τ`, and of `s`: joints, if all have one degree of freedom |
+/// | `nv`, `nq` | velocities, configuration numbers |
+/// | `floating` | whether a base is free |
 /// | `mass`, `weight` | of all that can move [kg], times gravity [N] |
 /// | `gravity` | acceleration of free fall, world axes [m/s²] |
-/// | `feet`, `joints` | names |
-/// | `effort`, `velocity`, `lower`, `upper` | limits of each joint [N m, rad/s, rad; N, m/s, m if prismatic], bare numbers, infinite without limit |
-/// | `rotor_inertia` | reflected to each joint [kg m²; kg if prismatic] |
-/// | `keyframes.<name>` | `s`, and if the keyframe states them `base_position`, `base_orientation` |
+/// | `feet`, `joints`, `mimic` | names; `mimic` are the joints that follow others |
+/// | `robots` | names of the robots of a world; empty for one robot |
+/// | `effort`, `velocity`, `lower`, `upper` | limits of each of the n joint coordinates [N m, rad/s, rad; N, m/s, m if prismatic], bare numbers, infinite without limit and for joints of several coordinates |
+/// | `rotor_inertia` | reflected to each joint coordinate [kg m²; kg if prismatic] |
+/// | `keyframes.<name>` | `s`, and if the keyframe states them `base_position`, `base_orientation`; a world has none, its robots have theirs |
 #[derive(Debug, Clone)]
 pub struct RobotModel {
     /// Name in the diagram.
@@ -30,12 +35,14 @@ pub struct RobotModel {
     pub feet: Vec<FrameId>,
     /// Named poses.
     pub keyframes: BTreeMap<String, Keyframe>,
+    /// The robots of a world, in the order in which `q` and `ν` stack them; none for one robot.
+    pub members: Vec<Arc<RobotModel>>,
 }
 
 /// A named pose of a robot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Keyframe {
-    /// Joint positions s, in the order of the robot file [rad; m if prismatic].
+    /// Joint positions s (ns), in the order of the robot file [rad; m if prismatic].
     pub joint_positions: Vec<f64>,
     /// Position of the base, world axes [m].
     pub base_position: Option<[f64; 3]>,
@@ -44,6 +51,16 @@ pub struct Keyframe {
 }
 
 impl RobotModel {
+    /// Whether this is a world of robots.
+    pub fn is_world(&self) -> bool {
+        !self.members.is_empty()
+    }
+
+    /// Whether a base is free in space.
+    pub fn is_floating(&self) -> bool {
+        self.model.trees().iter().any(legwork_mechanics::Tree::is_floating)
+    }
+
     /// The frame `name`, which the parameter `parameter` names.
     ///
     /// # Errors
@@ -61,14 +78,32 @@ impl RobotModel {
     /// If the robot has no such keyframe.
     pub fn keyframe(&self, parameter: &str, name: &str) -> Result<&Keyframe, Invalid> {
         self.keyframes.get(name).ok_or_else(|| {
+            if self.is_world() {
+                let message = format!("expected no keyframe, as `{}` is a world", self.name);
+                return Invalid::parameter(parameter, message).hint(
+                    "name the keyframes of its robots: `robots: {\"…\": (keyframe: \"…\")}`",
+                );
+            }
             let known = self.keyframes.keys().map(String::as_str);
             unknown(parameter, &format!("a keyframe of `{}`", self.name), name, known)
         })
     }
 
-    /// Names of the joints, in the order of the robot file.
+    /// Names of the n joint coordinates, in the order of the robot file: those of the joints, with
+    /// a suffix (`.wx`) for joints of several coordinates.
     pub fn joint_names(&self) -> Vec<&str> {
-        self.model.joints().iter().map(|joint| joint.name.as_str()).collect()
+        self.model.joint_velocity_names().collect()
+    }
+}
+
+impl RobotModel {
+    /// A limit of each of the n joint coordinates.
+    fn limits(&self, value: fn(&Joint) -> f64) -> Vec<f64> {
+        let mut limits = Vec::with_capacity(self.model.joint_dim());
+        for joint in self.model.joints() {
+            limits.extend(std::iter::repeat_n(value(joint), joint.kind.velocity_dim()));
+        }
+        limits
     }
 }
 
@@ -111,36 +146,38 @@ impl Resource for RobotModel {
     fn facts(&self) -> Value {
         let model = &self.model;
         let count = |n: usize| Value::from(n as f64);
-        let joints = model.joints();
-        let each = |value: fn(&legwork_mechanics::Joint) -> f64| {
-            Value::from(joints.iter().map(value).collect::<Vec<f64>>())
-        };
+        let names =
+            |names: &mut dyn Iterator<Item = &str>| Value::from(names.collect::<Vec<&str>>());
+        let each = |value: fn(&Joint) -> f64| Value::from(self.limits(value));
         let gravity = model.gravity();
-        let feet: Vec<&str> = self.feet.iter().map(|&f| model.frame(f).name.as_str()).collect();
         let keyframes = self.keyframes.iter().map(|(name, pose)| (name.as_str(), pose.facts()));
         Value::record([
             ("name", Value::from(self.name.as_str())),
-            ("n", count(model.joint_count())),
+            ("n", count(model.joint_dim())),
+            ("ns", count(model.joint_configuration_dim())),
             ("nv", count(model.velocity_dim())),
             ("nq", count(model.configuration_dim())),
-            ("floating", Value::from(model.is_floating())),
+            ("floating", Value::from(self.is_floating())),
             ("mass", Value::quantity(model.total_mass(), Unit::KILOGRAM)),
             ("weight", Value::quantity(model.total_mass() * gravity.norm(), Unit::NEWTON)),
             ("gravity", quantities(gravity.as_slice(), Unit::METRE_PER_SECOND_SQUARED)),
-            ("feet", Value::from(feet)),
-            ("joints", Value::from(self.joint_names())),
+            ("feet", names(&mut self.feet.iter().map(|&foot| model.frame(foot).name.as_str()))),
+            ("joints", names(&mut model.joints().iter().map(|joint| joint.name.as_str()))),
+            ("mimic", names(&mut model.mimic_joints().iter().map(|joint| joint.name.as_str()))),
+            ("robots", names(&mut self.members.iter().map(|robot| robot.name.as_str()))),
             ("effort", each(|joint| joint.effort)),
             ("velocity", each(|joint| joint.velocity)),
             ("lower", each(|joint| joint.lower)),
             ("upper", each(|joint| joint.upper)),
-            ("rotor_inertia", Value::from(model.rotor_inertia().to_vec())),
+            ("rotor_inertia", Value::from(model.rotors().diagonal().to_vec())),
             ("keyframes", Value::record(keyframes)),
         ])
     }
 
     fn dimension(&self, name: &str) -> Option<usize> {
         match name {
-            "n" => Some(self.model.joint_count()),
+            "n" => Some(self.model.joint_dim()),
+            "ns" => Some(self.model.joint_configuration_dim()),
             "nv" => Some(self.model.velocity_dim()),
             "nq" => Some(self.model.configuration_dim()),
             _ => None,

@@ -6,17 +6,19 @@ use std::sync::Arc;
 
 use legwork_block::{
     Arg, Block, ContinuousState, Declaration, Dim, ErasedBlock, Files, Instance, InstanceIo,
-    Invalid, Manifold, OutputIo, PortTable, Ports, Resource, ResourceKind, Resources, Sizes, Slot,
-    Time, Type, Var, View, erase,
+    Invalid, Manifold, OutputIo, PortTable, Ports, Resource, Resources, Sizes, Slot, Time, Type,
+    Var, View, erase,
 };
-use serde_json::{Value, json};
 
 use crate::robot_model::RobotModel;
-use crate::urdf::Urdf;
 
 mod reference;
+mod robots;
 
 pub(crate) use reference::{check_reference, check_reference_frames, for_each_reference};
+pub(crate) use robots::{
+    HINGE_AND_BALL, go, go_parameters, go_without_rotors, load, load_as, load_text,
+};
 
 /// The repository.
 pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -30,63 +32,32 @@ impl Files for Diagrams {
     }
 }
 
-/// A robot under the name `name`, from its parameters.
-pub(crate) fn load(
-    name: &str,
-    parameters: Value,
-) -> Result<(Arc<RobotModel>, Vec<String>), Invalid> {
-    let urdf: Urdf = serde_json::from_value(parameters).expect("the parameters bind");
-    let (robot, warnings) = urdf.load(name, &Diagrams)?;
-    let robot: Arc<dyn Any + Send + Sync> = robot;
-    Ok((robot.downcast().expect("a robot"), warnings))
-}
-
-/// Parameters of Mini Cheetah as the diagrams have it.
-pub(crate) fn go_parameters() -> Value {
-    json!({
-        "path": "robots/mini_cheetah/mini_cheetah.urdf",
-        "feet": ["FL_foot", "FR_foot", "HL_foot", "HR_foot"],
-        "rotor_inertia": {
-            "*_abad_joint": 0.002268, "*_hip_joint": 0.002268, "*_knee_joint": 0.00548408,
-        },
-        "keyframes": {
-            "stand": { "s": [0, -0.8, 1.6, 0, -0.8, 1.6, 0, -0.8, 1.6, 0, -0.8, 1.6] },
-        },
-    })
-}
-
-/// Mini Cheetah under the name `go`.
-pub(crate) fn go() -> Arc<RobotModel> {
-    load("go", go_parameters()).expect("Mini Cheetah").0
-}
-
-/// Mini Cheetah without rotor inertia, also under the name `go`.
-pub(crate) fn go_without_rotors() -> Arc<RobotModel> {
-    let mut parameters = go_parameters();
-    parameters["rotor_inertia"] = Value::Null;
-    load("go", parameters).expect("Mini Cheetah").0
-}
-
-/// A diagram with one robot.
+/// The robots of a diagram.
 pub(crate) struct World {
-    name: String,
-    robot: Arc<dyn Resource>,
+    robots: BTreeMap<String, Arc<dyn Resource>>,
 }
 
 impl World {
+    /// A diagram with one robot.
     pub(crate) fn new(robot: &Arc<RobotModel>) -> Self {
-        let resource: Arc<dyn Resource> = Arc::<RobotModel>::clone(robot);
-        Self { name: robot.name.clone(), robot: resource }
+        Self::of(std::slice::from_ref(robot))
+    }
+
+    /// A diagram with these robots.
+    pub(crate) fn of(robots: &[Arc<RobotModel>]) -> Self {
+        let resource = |robot: &Arc<RobotModel>| Arc::<RobotModel>::clone(robot) as _;
+        let robots = robots.iter().map(|robot| (robot.name.clone(), resource(robot)));
+        Self { robots: robots.collect() }
     }
 }
 
 impl Resources for World {
     fn resource(&self, name: &str) -> Option<&Arc<dyn Resource>> {
-        (name == self.name).then_some(&self.robot)
+        self.robots.get(name)
     }
 
     fn resource_names(&self) -> Vec<String> {
-        vec![self.name.clone()]
+        self.robots.keys().cloned().collect()
     }
 }
 

@@ -6,17 +6,61 @@ use legwork_mechanics::{Kinematics, Model, Shape, world_from_frame};
 use libm::{cos, sin};
 
 use super::{Init, Place};
-use crate::joint_values::{POSITIONS, VELOCITIES, coordinates};
-use crate::robot_model::RobotModel;
-use crate::urdf::unit_quaternion;
+use crate::joint_values::{coordinates, positions, velocities, zero_positions};
+use crate::robot_model::{RobotModel, unknown};
+use crate::urdf::{unit_quaternion, unit_quaternions};
 
 impl Init {
     /// q and ν, one after the other.
     pub(super) fn state(&self, robot: &RobotModel) -> Result<Vec<f64>, Invalid> {
+        let (mut q, nu) = match robot.is_world() {
+            true => self.of_world(robot)?,
+            false => self.of_robot(robot)?,
+        };
+        q.extend(nu);
+        Ok(q)
+    }
+
+    /// q and ν of a world: those of its robots, stacked.
+    fn of_world(&self, world: &RobotModel) -> Result<(Vec<f64>, Vec<f64>), Invalid> {
+        if let Some(field) = self.stated().next() {
+            let message =
+                format!("expected the states of the robots of `{}`, found `{field}`", world.name);
+            let robots: Vec<String> =
+                world.members.iter().map(|robot| format!("\"{}\": (…)", robot.name)).collect();
+            return Err(Invalid::parameter("init", message)
+                .hint(format!("write `init: (robots: {{{}}})`", robots.join(", "))));
+        }
+        let known = world.members.iter().map(|robot| robot.name.as_str());
+        if let Some(name) = self.robots.keys().find(|name| !known.clone().any(|k| k == *name)) {
+            return Err(unknown("init", &format!("a robot of `{}`", world.name), name, known));
+        }
+        let (mut q, mut nu) = (Vec::new(), Vec::new());
+        let still = Self::default();
+        for robot in &world.members {
+            let init = self.robots.get(&robot.name).unwrap_or(&still);
+            let named = |invalid: Invalid| Invalid {
+                message: format!("{}: {}", robot.name, invalid.message),
+                ..invalid
+            };
+            let (own_q, own_nu) = init.of_robot(robot).map_err(named)?;
+            q.extend(own_q);
+            nu.extend(own_nu);
+        }
+        Ok((q, nu))
+    }
+
+    /// q and ν of one robot.
+    fn of_robot(&self, robot: &RobotModel) -> Result<(Vec<f64>, Vec<f64>), Invalid> {
+        if !self.robots.is_empty() {
+            let message = format!("expected the state of `{}` itself, found `robots`", robot.name);
+            return Err(Invalid::parameter("init", message)
+                .hint("`robots` names the parts of a `World`; this is one robot"));
+        }
         let model = &robot.model;
         let keyframe =
             self.keyframe.as_ref().map(|name| robot.keyframe("init", name)).transpose()?;
-        let zeros = vec![0.0; model.joint_count()];
+        let zeros = zero_positions(model);
         let at = keyframe.map_or(&zeros, |keyframe| &keyframe.joint_positions);
         let named = |field: &'static str| {
             move |invalid: Invalid| Invalid {
@@ -25,18 +69,20 @@ impl Init {
             }
         };
         let s = match &self.s {
-            Some(s) => coordinates("init", s, model, POSITIONS, at).map_err(named("s"))?,
+            Some(s) => coordinates("init", s, model, &positions(model), at)
+                .and_then(|s| unit_quaternions("init", s, model))
+                .map_err(named("s"))?,
             None => at.clone(),
         };
+        let still = vec![0.0; model.joint_dim()];
         let s_dot = match &self.s_dot {
-            Some(rates) => {
-                coordinates("init", rates, model, VELOCITIES, &zeros).map_err(named("s_dot"))?
-            }
-            None => zeros,
+            Some(rates) => coordinates("init", rates, model, &velocities(model), &still)
+                .map_err(named("s_dot"))?,
+            None => still,
         };
-        if !model.is_floating() {
+        if !robot.is_floating() {
             self.expect_no_base(&robot.name)?;
-            return Ok([s, s_dot].concat());
+            return Ok((s, s_dot));
         }
         let position = self.position.map(|p| p.map(Length::value));
         let position = position.or(keyframe.and_then(|keyframe| keyframe.base_position));
@@ -51,7 +97,7 @@ impl Init {
         }
         let velocity = self.velocity.map_or([0.0; 3], |v| v.map(Velocity::value));
         let turning = self.angular_velocity.map_or([0.0; 3], |v| v.map(AngularVelocity::value));
-        Ok([&q[..], &velocity, &turning, &s_dot].concat())
+        Ok((q, [&velocity[..], &turning, &s_dot].concat()))
     }
 
     /// The orientation, if it is stated.
@@ -67,7 +113,8 @@ impl Init {
         }
     }
 
-    fn expect_no_base(&self, robot: &str) -> Result<(), Invalid> {
+    /// Names of the fields of the base that are stated.
+    fn base_stated(&self) -> impl Iterator<Item = &'static str> {
         let base = [
             ("position", self.position.is_some()),
             ("orientation", self.orientation.is_some()),
@@ -76,9 +123,24 @@ impl Init {
             ("angular_velocity", self.angular_velocity.is_some()),
             ("place", self.place.is_some()),
         ];
-        match base.iter().find(|(_, stated)| *stated) {
+        base.into_iter().filter(|(_, stated)| *stated).map(|(field, _)| field)
+    }
+
+    /// Names of the fields of one robot that are stated.
+    fn stated(&self) -> impl Iterator<Item = &'static str> {
+        let joints = [
+            ("keyframe", self.keyframe.is_some()),
+            ("s", self.s.is_some()),
+            ("s_dot", self.s_dot.is_some()),
+        ];
+        let joints = joints.into_iter().filter(|(_, stated)| *stated).map(|(field, _)| field);
+        joints.chain(self.base_stated())
+    }
+
+    fn expect_no_base(&self, robot: &str) -> Result<(), Invalid> {
+        match self.base_stated().next() {
             None => Ok(()),
-            Some((field, _)) => {
+            Some(field) => {
                 let message = format!(
                     "expected joint positions and velocities only, since the base of `{robot}` \
                      is fixed; found `{field}`"

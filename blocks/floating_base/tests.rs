@@ -1,11 +1,14 @@
 //! Where a robot starts, and what its state does.
 
-use legwork_block::{Crossing, Feeds, Type};
+use legwork_block::{ContinuousState, Crossing, Dim, Feeds, Manifold, Type};
 use legwork_mechanics::{Kinematics, Shape, world_from_frame};
 use serde_json::json;
 
 use super::FloatingBase;
-use crate::robots_testing::{Rig, States, close, go, go_parameters, load, refusal};
+use crate::robots_testing::{
+    HINGE_AND_BALL, Rig, States, close, go, go_parameters, load, load_text, refusal,
+};
+use crate::world::tests::scene;
 
 const UNCONNECTED: [&str; 2] = ["reset", "nu_reset"];
 
@@ -126,7 +129,7 @@ fn mistakes_are_said() {
 #[test]
 fn a_fixed_base_has_joints_only() {
     let path = "robots/panda/panda.urdf";
-    let arm = load("go", json!({ "path": path, "base": "Fixed", "mimic": "Independent" }));
+    let arm = load("go", json!({ "path": path, "base": "Fixed", "mimic": "Free" }));
     let arm = arm.expect("an arm").0;
     let mut rig = Rig::new(base(json!({ "s": 0.5, "s_dot": 0.25 })), &arm, &UNCONNECTED);
     assert_eq!(rig.x.len(), 18);
@@ -170,4 +173,87 @@ fn velocity_is_reset_while_the_trigger_is_above_zero() {
     assert_eq!(rig.x, [q, nu].concat());
     // Nothing is connected: the guard is there and never fires.
     assert_eq!(Rig::new(base(json!({})), &go(), &UNCONNECTED).guards(), [-1.0]);
+}
+
+fn base_of(robot: &str, init: serde_json::Value) -> FloatingBase {
+    FloatingBase { robot: robot.into(), ..base(init) }
+}
+
+#[test]
+fn every_quaternion_is_integrated_on_its_sphere() {
+    let (arm, _) = load_text("go", HINGE_AND_BALL, json!({ "base": "Fixed" })).expect("an arm");
+    let turned =
+        json!({ "s": { "hinge": 0.5, "ball.qw": 3, "ball.qy": 4 }, "s_dot": [1, 2, 3, 4] });
+    let mut rig = Rig::new(base(turned), &arm, &UNCONNECTED);
+    let plain = |n| Manifold::Euclidean(Dim::fixed(n));
+    assert_eq!(
+        rig.declaration.continuous,
+        Some(ContinuousState::Second(vec![plain(1), Manifold::Quaternion]))
+    );
+    rig.output();
+    assert_eq!(rig.leaf("state", 0), [0.5, 0.6, 0.0, 0.8, 0.0]);
+    assert_eq!(rig.leaf("state", 1), [1.0, 2.0, 3.0, 4.0]);
+    // Nothing said, a ball joint is at the quaternion that turns nothing.
+    let mut rig = Rig::new(base(json!({})), &arm, &UNCONNECTED);
+    rig.output();
+    assert_eq!(rig.leaf("state", 0), [0.0, 1.0, 0.0, 0.0, 0.0]);
+}
+
+#[test]
+fn the_robots_of_a_world_start_where_each_is_said_to() {
+    let (scene, alone) = (scene(), json!({ "keyframe": "stand", "place": { "FeetAbove": 0.05 } }));
+    let init = json!({ "robots": {
+        "rod": { "s": "1 rad", "s_dot": 2 },
+        "go": alone,
+    } });
+    let mut rig = Rig::new(base_of("scene", init), &scene, &UNCONNECTED);
+    let plain = |n| Manifold::Euclidean(Dim::fixed(n));
+    let quaternion = Manifold::Quaternion;
+    assert_eq!(
+        rig.declaration.continuous,
+        Some(ContinuousState::Second(vec![
+            plain(1 + 3),
+            quaternion.clone(),
+            plain(12 + 3),
+            quaternion
+        ]))
+    );
+    rig.output();
+    let (q, nu) = start(alone);
+    let ball = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
+    assert_eq!(rig.leaf("state", 0), [&[1.0], &q[..], &ball].concat());
+    assert_eq!(rig.leaf("state", 1), [&[2.0], &nu[..], &[0.0; 6]].concat());
+}
+
+#[test]
+fn mistakes_in_the_state_of_a_world_are_said() {
+    let scene = scene();
+    let said = |init| {
+        let invalid = refusal(base_of("scene", init), &scene, &UNCONNECTED, &[]);
+        assert_eq!(invalid.parameter.as_deref(), Some("init"));
+        (invalid.message, invalid.hints.join("; "))
+    };
+    let pair = |message: &str, hint: &str| (message.to_owned(), hint.to_owned());
+    assert_eq!(
+        said(json!({ "position": [0, 0, 1] })),
+        pair(
+            "expected the states of the robots of `scene`, found `position`",
+            "write `init: (robots: {\"rod\": (…), \"go\": (…), \"ball\": (…)})`"
+        )
+    );
+    assert_eq!(
+        said(json!({ "robots": { "goo": {} } })),
+        pair("expected a robot of `scene`, found `goo`", "did you mean `go`?")
+    );
+    assert_eq!(
+        said(json!({ "robots": { "go": { "keyframe": "stnd" } } })),
+        pair("go: expected a keyframe of `go`, found `stnd`", "did you mean `stand`?")
+    );
+    assert_eq!(
+        said(json!({ "robots": { "rod": { "position": [0, 0, 1] } } })).0,
+        "rod: expected joint positions and velocities only, since the base of `rod` is fixed; \
+         found `position`"
+    );
+    let alone = refusal(base(json!({ "robots": { "go": {} } })), &go(), &UNCONNECTED, &[]);
+    assert_eq!(alone.message, "expected the state of `go` itself, found `robots`");
 }

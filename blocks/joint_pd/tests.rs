@@ -5,7 +5,11 @@ use serde_json::json;
 
 use super::JointPd;
 use crate::mass_matrix::MassMatrix;
-use crate::robots_testing::{Rig, States, close, go, go_without_rotors, load};
+use crate::robots_testing::{
+    HINGE_AND_BALL, Rig, States, close, go, go_without_rotors, load, load_as, load_text,
+};
+use crate::world::World;
+use crate::world::tests::scene;
 
 fn pd(parameters: serde_json::Value) -> JointPd {
     serde_json::from_value(parameters).expect("the parameters bind")
@@ -77,7 +81,7 @@ fn mistakes_are_said() {
 #[test]
 fn the_joints_of_a_fixed_base_are_all_of_its_state() {
     let path = "robots/panda/panda.urdf";
-    let arm = load("arm", json!({ "path": path, "base": "Fixed", "mimic": "Independent" }));
+    let arm = load("arm", json!({ "path": path, "base": "Fixed", "mimic": "Free" }));
     let arm = arm.expect("an arm").0;
     let given = [("s_ref", Type::vector(9))];
     let block = pd(json!({ "kp": 2, "kd": 1 }));
@@ -85,6 +89,56 @@ fn the_joints_of_a_fixed_base_are_all_of_its_state() {
     rig.set("state", &[&[0.5; 9], &[0.25; 9]]);
     rig.output();
     assert_eq!(rig.leaf("tau", 0), [-1.25; 9]);
+}
+
+/// The joints of a world do not stand together; its robots' torques are those of its robots.
+#[test]
+fn a_world_is_controlled_by_its_name() {
+    let scene = scene();
+    let unnamed = json!({ "kp": 2, "kd": 1 });
+    let given = [("s_ref", Type::vector(13))];
+    let without = ["s_dot_ref", "tau_ff"];
+    let refused = Rig::with(pd(unnamed.clone()), &scene, &without, &given).err().expect("an error");
+    assert_eq!(refused.hints, ["add `robot: \"…\"`"]);
+
+    let named = json!({ "kp": { "rod/*": 3, "go/*": 2 }, "kd": 1, "robot": "scene" });
+    let mut rig = Rig::with(pd(named), &scene, &without, &given).expect("a PD");
+    let mut q = scene.model.zero_configuration();
+    q[0] = 0.5;
+    q[8..20].fill(0.25);
+    let mut nu = [9.0; 25];
+    nu[0] = 4.0;
+    nu[7..19].fill(1.0);
+    rig.set("state", &[&q, &nu]);
+    rig.set("s_ref", &[&[1.0; 13]]);
+    rig.output();
+    let torques = rig.leaf("tau", 0);
+    assert_eq!((torques[0], &torques[1..]), (1.5 - 4.0, &[1.5 - 1.0; 12][..]));
+
+    // A fixed robot before a floating one has the sizes of one robot, but other places.
+    let path = "robots/pendulum/pendulum.urdf";
+    let rod = load("rod", json!({ "path": path, "base": "Fixed" })).expect("a pendulum").0;
+    let pair = load_as::<World>("pair", json!({ "of": ["rod", "go"] }), &[rod, go()]);
+    let pair = pair.expect("a world").0;
+    let refused = Rig::with(pd(unnamed), &pair, &without, &given).err().expect("an error");
+    assert_eq!(
+        refused.message,
+        "expected the state of one robot, found what may be that of a world"
+    );
+}
+
+/// A ball joint is pulled along the shortest turn to where it is wanted.
+#[test]
+fn a_ball_joint_is_turned_by_a_rotation_vector() {
+    let (arm, _) = load_text("arm", HINGE_AND_BALL, json!({ "base": "Fixed" })).expect("an arm");
+    let block = pd(json!({ "kp": 2, "kd": { "hinge": 1, "ball.*": 0.5 }, "robot": "arm" }));
+    let mut rig = Rig::with(block, &arm, &["s_dot_ref", "tau_ff"], &[]).expect("a PD");
+    rig.set("state", &[&[0.1, 1.0, 0.0, 0.0, 0.0], &[1.0, 2.0, 3.0, 4.0]]);
+    // 0.6 rad about y.
+    let half = 0.3f64;
+    rig.set("s_ref", &[&[0.4, libm::cos(half), 0.0, libm::sin(half), 0.0]]);
+    rig.output();
+    close(&rig.leaf("tau", 0), &[0.6 - 1.0, -1.0, 1.2 - 1.5, -2.0], 1e-15);
 }
 
 /// Roots of `z² − (2 − c − k) z + (1 − c)`, the characteristic polynomial of one joint under

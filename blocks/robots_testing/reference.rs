@@ -101,12 +101,12 @@ pub(crate) fn for_each_reference(check: impl Fn(&Arc<RobotModel>, &Reference<'_>
             json!({
                 "path": format!("robots/{name}/{name}.urdf"),
                 "base": if floating { "Floating" } else { "Fixed" },
-                "mimic": "Independent",
+                "mimic": "Free",
             }),
         );
         let robot = robot.expect("the robot").0;
         let names = reference["joint_names"].as_array().expect("names");
-        let base = robot.model.base_dim();
+        let base = robot.model.trees()[0].base_dim();
         let joints = robot.joint_names().into_iter().map(|joint| {
             base + names.iter().position(|name| name == joint).expect("the joint is known")
         });

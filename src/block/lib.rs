@@ -46,7 +46,7 @@ pub use ports::{
 };
 pub use registry::{BindBlock, BlockKind, LoadResource, Registry, ResourceEntry, ResourceKind};
 pub use report::Report;
-pub use resource::{Files, Resource, Resources, typed};
+pub use resource::{Files, NoResource, OtherResources, Resource, Resources, other, typed};
 pub use signal::{
     Any, Bool, Feed, In, Int, Leaves, Matrix, OptionalIn, Out, PortTable, Pose, Real, Rotation,
     Shared, Signal, Slot, Vector,

@@ -406,6 +406,11 @@ impl<'a> Ports<'a> {
         crate::resource::typed(self.resources, name)
     }
 
+    /// Names of all robots and other resources, sorted.
+    pub fn resource_names(&self) -> Vec<String> {
+        self.resources.resource_names()
+    }
+
     /// A named number of a resource, such as `n` of a robot.
     pub fn fact(&self, resource: &str, name: &str) -> Option<usize> {
         self.resources.resource(resource)?.dimension(name)

@@ -11,7 +11,7 @@ use crate::block::Block;
 use crate::diagnostic::Diagnostics;
 use crate::fault::Invalid;
 use crate::instance::{ErasedBlock, erase};
-use crate::resource::{Files, Resource};
+use crate::resource::{Files, OtherResources, Resource};
 use crate::typenames::NamedType;
 use crate::value::{Node, Scope};
 
@@ -40,11 +40,12 @@ pub trait ResourceKind: DeserializeOwned + JsonSchema {
     /// Loads it. Sentences in the second part are warnings.
     ///
     /// # Errors
-    /// If a file is missing or malformed, or parameters do not fit it.
+    /// If a file is missing or malformed, another resource is, or parameters do not fit them.
     fn load(
         self,
         name: &str,
         files: &dyn Files,
+        others: &dyn OtherResources,
     ) -> Result<(Arc<dyn Resource>, Vec<String>), Invalid>;
 }
 
@@ -59,12 +60,13 @@ pub struct ResourceEntry {
     pub load: LoadResource,
 }
 
-/// Loads a resource: node, scope, name, files.
+/// Loads a resource: node, scope, name, files, the other resources.
 pub type LoadResource = fn(
     &Node,
     &dyn Scope,
     &str,
     &dyn Files,
+    &dyn OtherResources,
     &mut Diagnostics,
 ) -> Option<Result<(Arc<dyn Resource>, Vec<String>), Invalid>>;
 
@@ -100,8 +102,9 @@ impl Registry {
         let entry = ResourceEntry {
             kind: R::KIND,
             schema: || schemars::schema_for!(R),
-            load: |node, scope, name, files, diagnostics| {
-                bind::<R>(node, scope, &["doc"], diagnostics).map(|kind| kind.load(name, files))
+            load: |node, scope, name, files, others, diagnostics| {
+                bind::<R>(node, scope, &["doc"], diagnostics)
+                    .map(|kind| kind.load(name, files, others))
             },
         };
         self.resources.insert(R::KIND, entry);

@@ -33,22 +33,85 @@ pub trait Resources {
 /// # Errors
 /// If there is none, or it is of another kind.
 pub fn typed<T: Resource>(resources: &dyn Resources, name: &str) -> Result<Arc<T>, Invalid> {
-    let Some(found) = resources.resource(name) else {
-        let names = resources.resource_names();
-        let mut invalid =
-            Invalid::parameter("robot", format!("expected the name of a robot, found `{name}`"));
-        if let Some(near) = crate::nearest(name, names.iter().map(String::as_str)) {
-            invalid = invalid.hint(format!("did you mean `{near}`?"));
-        } else if names.is_empty() {
-            invalid = invalid.hint("declare it under `robots:`");
-        } else {
-            invalid = invalid.hint(format!("known are: {}", names.join(", ")));
+    match resources.resource(name) {
+        Some(found) => of_type("robot", name, Arc::clone(found)),
+        None => Err(unknown("robot", name, &resources.resource_names())),
+    }
+}
+
+/// The resources that another one may be made of, as a world is of robots. Each is loaded when it
+/// is first asked for, so that their order in the diagram does not matter.
+pub trait OtherResources {
+    /// The resource `name`.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn other(&self, name: &str) -> Result<Arc<dyn Resource>, NoResource>;
+    /// All names that may be asked for, sorted.
+    fn other_names(&self) -> Vec<String>;
+}
+
+/// Why a resource cannot be had from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoResource {
+    /// The diagram has no resource of this name.
+    Unknown,
+    /// It has mistakes of its own, or is made of the one that asks. That is reported where it
+    /// stands; what follows from it is not reported again.
+    Failed,
+}
+
+/// Resources that are all loaded.
+impl<R: Resources> OtherResources for R {
+    fn other(&self, name: &str) -> Result<Arc<dyn Resource>, NoResource> {
+        self.resource(name).cloned().ok_or(NoResource::Unknown)
+    }
+
+    fn other_names(&self) -> Vec<String> {
+        self.resource_names()
+    }
+}
+
+/// The resource `name`, which the parameter `parameter` of another one names, if it is a `T`.
+///
+/// # Errors
+/// If there is none, or it is of another kind.
+pub fn other<T: Resource>(
+    others: &dyn OtherResources,
+    parameter: &str,
+    name: &str,
+) -> Result<Arc<T>, Invalid> {
+    match others.other(name) {
+        Ok(found) => of_type(parameter, name, found),
+        Err(NoResource::Unknown) => Err(unknown(parameter, name, &others.other_names())),
+        Err(NoResource::Failed) => {
+            Err(Invalid::parameter(parameter, format!("`{name}` has mistakes of its own")))
         }
-        return Err(invalid);
-    };
-    let any: Arc<dyn Any + Send + Sync> = Arc::clone(found) as _;
+    }
+}
+
+fn unknown(parameter: &str, name: &str, names: &[String]) -> Invalid {
+    let invalid =
+        Invalid::parameter(parameter, format!("expected the name of a robot, found `{name}`"));
+    if let Some(near) = crate::nearest(name, names.iter().map(String::as_str)) {
+        invalid.hint(format!("did you mean `{near}`?"))
+    } else if names.is_empty() {
+        invalid.hint("declare it under `robots:`")
+    } else {
+        invalid.hint(format!("known are: {}", names.join(", ")))
+    }
+}
+
+fn of_type<T: Resource>(
+    parameter: &str,
+    name: &str,
+    found: Arc<dyn Resource>,
+) -> Result<Arc<T>, Invalid> {
+    let any: Arc<dyn Any + Send + Sync> = found;
     any.downcast::<T>().map_err(|_| {
-        Invalid::parameter("robot", format!("`{name}` is not of the kind that this block needs"))
+        let message = format!("`{name}` is not of the kind that is needed here");
+        Invalid::parameter(parameter, message)
     })
 }
 

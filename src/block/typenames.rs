@@ -1,6 +1,8 @@
 //! Types by name, as diagrams write them: `State(go)`, `ContactPoints`, `Vector(3*len(go.feet))`.
 
-use crate::resource::Resources;
+use std::sync::Arc;
+
+use crate::resource::{Resource, Resources, typed};
 use crate::types::{Arg, BusType, Dim, Field, Type, Var, View};
 
 /// Makes a named type: given fresh variables and the facts of named resources.
@@ -35,6 +37,14 @@ impl<'a> TypeMaker<'a> {
         }
     }
 
+    /// The resource `arg`, if it is known and a `T`.
+    pub fn resource<T: Resource>(&self, arg: &Arg) -> Option<Arc<T>> {
+        match arg {
+            Arg::Name(name) => typed(self.resources, name).ok(),
+            Arg::Var(_) => None,
+        }
+    }
+
     /// A named dimension of the resource `arg`, unknown if the resource is.
     pub fn fact(&mut self, arg: &Arg, name: &str) -> Dim {
         match arg {
@@ -66,5 +76,5 @@ pub struct NamedType {
 
 /// A bus type from its parts.
 pub fn bus(name: &str, args: Vec<Arg>, fields: Vec<Field>, views: Vec<View>) -> Type {
-    Type::Bus(std::sync::Arc::new(BusType { name: name.into(), args, fields, views }))
+    Type::Bus(Arc::new(BusType { name: name.into(), args, fields, views }))
 }

@@ -3,32 +3,56 @@
 //! Every velocity coordinate `k` has a parent `λ(k)`: the joint below it on the way to the root,
 //! or for the six base coordinates the previous one. `M_ki ≠ 0` only if `i` is an ancestor of `k`
 //! or the reverse, and the factor `M = Lᵀ D L` keeps that pattern: no fill-in (Featherstone,
-//! *Rigid Body Dynamics Algorithms*, 2008, sec. 6.5).
+//! *Rigid Body Dynamics Algorithms*, 2008, sec. 6.5). Where mimic joints or coupled rotors join
+//! branches, the tree is the elimination tree of `M`, the smallest that holds pattern and fill-in
+//! (J. W. H. Liu, *The role of elimination trees in sparse factorization*, 1990).
 //!
 //! Row `k` is stored packed, ancestors root first. The ancestors of an ancestor are then a prefix
-//! of the row, so that factorisation and solves run over contiguous slices. Nothing asks that
-//! `λ(k) < k`: coordinates keep the order of the robot file, `order` lists them parents first.
+//! of the row, so that factorisation and solves run over contiguous slices, and ancestor `i` stands
+//! in every row at the same place, the number of its own ancestors. Rows start at multiples of
+//! [`LANES`] and are padded to them, so that hot loops have no remainders. Nothing asks that
+//! `λ(k) < k`: coordinates keep the order of the robot file; `order` lists them in preorder, so
+//! that a coordinate and its descendants stand together.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
+
+use crate::quad::LANES;
+
+/// Velocity coordinates of a floating base.
+pub(crate) const BASE: usize = 6;
+
+/// No floating base.
+pub(crate) const NO_BASE: usize = usize::MAX;
 
 /// Sparsity of the mass matrix and its factor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BranchPattern {
-    /// Start of each packed row; one more entry than there are rows.
+    /// Start of each packed row.
     row_start: Vec<usize>,
+    row_len: Vec<usize>,
+    /// Packed as the rows are; what pads a row is not used.
     ancestors: Vec<usize>,
     order: Vec<usize>,
+    /// Rank of each ancestor, packed as `ancestors` is.
+    ancestor_ranks: Vec<usize>,
+    /// Place of each coordinate in `order`.
+    rank: Vec<usize>,
+    sorted: bool,
+    /// First coordinate of the floating base that carries each coordinate, or [`NO_BASE`].
+    base: Vec<usize>,
     names: Vec<String>,
 }
 
 impl BranchPattern {
-    /// From the parent of each coordinate, the coordinates in an order in which parents come
-    /// first, and their names.
-    pub(crate) fn new(parents: &[Option<usize>], order: Vec<usize>, names: Vec<String>) -> Self {
-        let mut row_start = Vec::with_capacity(parents.len() + 1);
+    /// From the parent of each coordinate and their names. `bases` are the first coordinates of
+    /// floating bases whose six coordinates begin the row of everything that they carry.
+    pub(crate) fn new(parents: &[Option<usize>], bases: &[usize], names: Vec<String>) -> Self {
+        let order = preorder(parents);
+        let mut row_start = Vec::with_capacity(parents.len());
+        let mut row_len = Vec::with_capacity(parents.len());
         let mut ancestors = Vec::new();
         for &parent in parents {
-            row_start.push(ancestors.len());
             let first = ancestors.len();
             let mut next = parent;
             while let Some(i) = next {
@@ -36,9 +60,57 @@ impl BranchPattern {
                 next = parents[i];
             }
             ancestors[first..].reverse();
+            row_start.push(first);
+            row_len.push(ancestors.len() - first);
+            ancestors.resize(ancestors.len().next_multiple_of(LANES), 0);
         }
-        row_start.push(ancestors.len());
-        Self { row_start, ancestors, order, names }
+        let mut rank = vec![0; order.len()];
+        for (place, &k) in order.iter().enumerate() {
+            rank[k] = place;
+        }
+        let mut base = vec![NO_BASE; order.len()];
+        for &first in bases {
+            base[first..first + BASE].fill(first);
+        }
+        for &k in &order {
+            if let Some(parent) = parents[k] {
+                base[k] = base[parent];
+            }
+        }
+        let sorted = order.is_sorted();
+        let ancestor_ranks = ancestors.iter().map(|&i| rank.get(i).copied().unwrap_or(0)).collect();
+        Self { row_start, row_len, ancestors, ancestor_ranks, order, rank, sorted, base, names }
+    }
+
+    /// From the pairs of coordinates that couple, an order in which parents come first, and `bases`
+    /// and `names` as in [`new`](Self::new).
+    pub(crate) fn of_pairs(
+        pairs: impl Iterator<Item = (usize, usize)>,
+        order: &[usize],
+        bases: &[usize],
+        names: Vec<String>,
+    ) -> Self {
+        let mut rank = vec![0; order.len()];
+        for (place, &k) in order.iter().enumerate() {
+            rank[k] = place;
+        }
+        let mut earlier: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); order.len()];
+        for (i, j) in pairs {
+            let (a, b) = (rank[i], rank[j]);
+            if a != b {
+                earlier[a.max(b)].insert(a.min(b));
+            }
+        }
+        // Eliminating a coordinate couples all its earlier neighbours: the last of them takes over.
+        let mut parents = vec![None; order.len()];
+        for place in (0..order.len()).rev() {
+            let mut neighbours = std::mem::take(&mut earlier[place]);
+            if let Some(last) = neighbours.pop_last() {
+                parents[order[place]] = Some(order[last]);
+                earlier[last].append(&mut neighbours);
+            }
+        }
+        Self::new(&parents, bases, names)
     }
 
     /// Number of velocity coordinates nv.
@@ -47,9 +119,8 @@ impl BranchPattern {
         self.names.len()
     }
 
-    /// Number of packed off-diagonal entries.
-    #[must_use]
-    pub fn entry_count(&self) -> usize {
+    /// Numbers in packed storage, padding included.
+    pub(crate) fn storage(&self) -> usize {
         self.ancestors.len()
     }
 
@@ -63,10 +134,54 @@ impl BranchPattern {
         &self.ancestors[self.row(k)]
     }
 
+    /// Ranks of the ancestors of coordinate `k`, ascending.
+    #[inline]
+    pub(crate) fn ancestor_ranks(&self, k: usize) -> &[usize] {
+        &self.ancestor_ranks[self.row(k)]
+    }
+
+    /// Whether `order` is 0, 1, 2, …: the robot file lists parents before children, limb by limb.
+    #[inline]
+    pub(crate) fn is_sorted(&self) -> bool {
+        self.sorted
+    }
+
     /// Where row `k` lies in packed storage.
     #[inline]
     pub(crate) fn row(&self, k: usize) -> Range<usize> {
-        self.row_start[k]..self.row_start[k + 1]
+        let start = self.row_start[k];
+        start..start + self.row_len[k]
+    }
+
+    /// Row `k` with its padding.
+    #[inline]
+    pub(crate) fn padded_row(&self, k: usize) -> Range<usize> {
+        let start = self.row_start[k];
+        start..start + self.row_len[k].next_multiple_of(LANES)
+    }
+
+    /// Place of coordinate `k` in [`order`](Self::order).
+    #[inline]
+    pub(crate) fn rank(&self, k: usize) -> usize {
+        self.rank[k]
+    }
+
+    /// Where row `k` begins in packed storage.
+    #[inline]
+    pub(crate) fn row_start(&self, k: usize) -> usize {
+        self.row_start[k]
+    }
+
+    /// First coordinate of the floating base whose six coordinates begin row `k`, or [`NO_BASE`].
+    #[inline]
+    pub(crate) fn base(&self, k: usize) -> usize {
+        self.base[k]
+    }
+
+    /// Where entry (k, i) lies, `i` being an ancestor of `k`.
+    #[inline]
+    pub(crate) fn entry(&self, k: usize, i: usize) -> usize {
+        self.row_start[k] + self.row_len[i]
     }
 
     /// The coordinates, parents before children.
@@ -84,8 +199,49 @@ impl BranchPattern {
         &self.names[k]
     }
 
-    /// Length of the longest row.
-    pub(crate) fn depth(&self) -> usize {
-        (0..self.dim()).map(|k| self.row(k).len()).max().unwrap_or(0)
+    /// Length of the longest row, padding included.
+    pub(crate) fn widest(&self) -> usize {
+        (0..self.dim()).map(|k| self.padded_row(k).len()).max().unwrap_or(0)
+    }
+}
+
+/// The coordinates in preorder: parents first, children in their own order, subtrees together.
+fn preorder(parents: &[Option<usize>]) -> Vec<usize> {
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); parents.len()];
+    let mut open = Vec::new();
+    for (k, parent) in parents.iter().enumerate().rev() {
+        match parent {
+            Some(parent) => children[*parent].push(k),
+            None => open.push(k),
+        }
+    }
+    let mut order = Vec::with_capacity(parents.len());
+    while let Some(k) = open.pop() {
+        order.push(k);
+        open.extend(&children[k]);
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(n: usize) -> Vec<String> {
+        (0..n).map(|k| k.to_string()).collect()
+    }
+
+    /// Pairs of a tree give the tree back; a pair across branches chains them up to where it ends.
+    #[test]
+    fn pairs_give_the_elimination_tree() {
+        let pairs = [(1, 0), (2, 0), (2, 1), (3, 0), (4, 0), (4, 3)];
+        let tree = BranchPattern::of_pairs(pairs.into_iter(), &[0, 1, 2, 3, 4], &[], names(5));
+        assert_eq!(tree.ancestors(2), [0, 1]);
+        assert_eq!(tree.ancestors(4), [0, 3]);
+        let coupled = pairs.into_iter().chain([(4, 2)]);
+        let coupled = BranchPattern::of_pairs(coupled, &[0, 1, 2, 3, 4], &[], names(5));
+        assert_eq!(coupled.ancestors(4), [0, 1, 2, 3]);
+        assert_eq!(coupled.ancestors(3), [0, 1, 2]);
+        assert_eq!(coupled.entry(4, 2), coupled.row(4).start + 2);
     }
 }

@@ -28,13 +28,13 @@ pub fn forward_dynamics(
     let nv = model.velocity_dim();
     assert_eq!(bias_force.len(), nv, "length of bias_force");
     assert_eq!(external_force.len(), nv, "length of external_force");
-    assert_eq!(joint_torques.len(), model.joint_count(), "length of joint_torques");
+    assert_eq!(joint_torques.len(), model.joint_dim(), "length of joint_torques");
     assert_eq!(out.len(), nv, "length of out");
     for ((out, external), bias) in out.iter_mut().zip(external_force).zip(bias_force) {
         *out = external - bias;
     }
-    for (out, torque) in out[model.base_dim()..].iter_mut().zip(joint_torques) {
-        *out += torque;
+    for (&k, torque) in model.joint_velocities.iter().zip(joint_torques) {
+        out[k] += torque;
     }
     factor.solve_in_place(out);
 }

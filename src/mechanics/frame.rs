@@ -12,7 +12,7 @@
 
 use nalgebra::Vector3;
 
-use crate::kinematics::{BodyState, Kinematics};
+use crate::kinematics::{BodyState, Kinematics, Origin};
 use crate::model::{FrameId, Model};
 use crate::placement::{MixedTwist, MixedWrench, Placement};
 
@@ -23,10 +23,10 @@ use crate::placement::{MixedTwist, MixedWrench, Placement};
 #[must_use]
 pub fn world_from_frame(model: &Model, kinematics: &Kinematics, frame: FrameId) -> Placement {
     let frame = &model.frames[frame.0];
-    let body = &kinematics.bodies[frame.body.0];
+    let body = &kinematics.body(frame.body.0);
     Placement {
         rotation: body.rotation * frame.body_from_frame.rotation,
-        translation: kinematics.base_position
+        translation: kinematics.origins[model.bodies[frame.body.0].tree].position
             + (body.position + body.rotation * frame.body_from_frame.translation),
     }
 }
@@ -38,7 +38,8 @@ pub fn world_from_frame(model: &Model, kinematics: &Kinematics, frame: FrameId) 
 #[must_use]
 pub fn frame_velocity(model: &Model, kinematics: &Kinematics, frame: FrameId) -> MixedTwist {
     let (body, r) = attach(model, kinematics, frame, &Vector3::zeros());
-    MixedTwist { linear: point_velocity_of(kinematics, body, &r), angular: body.velocity.angular }
+    let origin = &kinematics.origins[model.tree_of_frame(frame)];
+    MixedTwist { linear: point_velocity_of(origin, &body, &r), angular: body.velocity.angular }
 }
 
 /// Velocity [m/s] of the point of the frame's body that now lies `offset` (world axes) [m] from
@@ -54,7 +55,7 @@ pub fn point_velocity(
     offset: &Vector3<f64>,
 ) -> Vector3<f64> {
     let (body, r) = attach(model, kinematics, frame, offset);
-    point_velocity_of(kinematics, body, &r)
+    point_velocity_of(&kinematics.origins[model.tree_of_frame(frame)], &body, &r)
 }
 
 /// Frame Jacobian `J` (6 × nv, column-major): `(v, ω) = J ν`.
@@ -66,10 +67,12 @@ pub fn frame_jacobian(model: &Model, kinematics: &Kinematics, frame: FrameId, ou
     assert_eq!(out.len(), 6 * nv, "length of out");
     let (_, r) = attach(model, kinematics, frame, &Vector3::zeros());
     out.fill(0.0);
-    for_each_column(model, kinematics, frame, &r, |k, linear, angular| {
+    for_each_column(model, kinematics, frame, None, &r, |k, linear, angular| {
         let column = &mut out[6 * k..6 * k + 6];
-        column[..3].copy_from_slice(linear.as_slice());
-        column[3..].copy_from_slice(angular.as_slice());
+        for i in 0..3 {
+            column[i] += linear[i];
+            column[3 + i] += angular[i];
+        }
     });
 }
 
@@ -108,9 +111,11 @@ pub fn point_jacobian_rows(
     for column in out.chunks_exact_mut(row_count) {
         column[first_row..first_row + 3].fill(0.0);
     }
-    for_each_column(model, kinematics, frame, &r, |k, linear, _| {
+    for_each_column(model, kinematics, frame, None, &r, |k, linear, _| {
         let at = k * row_count + first_row;
-        out[at..at + 3].copy_from_slice(linear.as_slice());
+        for (out, linear) in out[at..at + 3].iter_mut().zip(linear.iter()) {
+            *out += linear;
+        }
     });
 }
 
@@ -126,7 +131,7 @@ pub fn frame_jacobian_dot_velocity(
     frame: FrameId,
 ) -> MixedTwist {
     let (body, r) = attach(model, kinematics, frame, &Vector3::zeros());
-    MixedTwist { linear: point_bias_of(body, &r), angular: body.bias.angular }
+    MixedTwist { linear: point_bias_of(&body, &r), angular: body.bias.angular }
 }
 
 /// `J̇ν` [m/s²] of the material point of the frame's body that now lies `offset` (world axes) [m]
@@ -142,7 +147,7 @@ pub fn point_jacobian_dot_velocity(
     offset: &Vector3<f64>,
 ) -> Vector3<f64> {
     let (body, r) = attach(model, kinematics, frame, offset);
-    point_bias_of(body, &r)
+    point_bias_of(&body, &r)
 }
 
 /// Adds `Jᵀ w` to `out` (nv): the generalised force of a wrench on a frame, without forming `J`.
@@ -181,22 +186,23 @@ pub fn add_point_force(
 }
 
 /// The body of a frame and the vector from `O` to the point at `offset` from the frame's origin.
-#[inline]
-fn attach<'a>(
+#[inline(always)]
+pub(crate) fn attach(
     model: &Model,
-    kinematics: &'a Kinematics,
+    kinematics: &Kinematics,
     frame: FrameId,
     offset: &Vector3<f64>,
-) -> (&'a BodyState, Vector3<f64>) {
+) -> (BodyState, Vector3<f64>) {
     let frame = &model.frames[frame.0];
-    let body = &kinematics.bodies[frame.body.0];
-    (body, body.position + body.rotation * frame.body_from_frame.translation + offset)
+    let body = kinematics.body(frame.body.0);
+    let point = body.position + body.rotation * frame.body_from_frame.translation + offset;
+    (body, point)
 }
 
 #[inline]
-fn point_velocity_of(kinematics: &Kinematics, body: &BodyState, r: &Vector3<f64>) -> Vector3<f64> {
+fn point_velocity_of(origin: &Origin, body: &BodyState, r: &Vector3<f64>) -> Vector3<f64> {
     let v = &body.velocity;
-    kinematics.base_linear_velocity + (v.linear + v.angular.cross(r))
+    origin.velocity + (v.linear + v.angular.cross(r))
 }
 
 #[inline]
@@ -206,29 +212,33 @@ fn point_bias_of(body: &BodyState, r: &Vector3<f64>) -> Vector3<f64> {
     a.linear + a.angular.cross(r) + v.angular.cross(&relative)
 }
 
-/// Calls `write(k, linear, angular)` for every column of the Jacobian at `r` that is not zero.
+/// Calls `add(k, linear, angular)` for every body's share of the Jacobian at `r` that is not zero,
+/// up to but without the body `above`; coupled bodies share a column.
 #[inline]
-fn for_each_column(
+pub(crate) fn for_each_column(
     model: &Model,
     kinematics: &Kinematics,
     frame: FrameId,
+    above: Option<usize>,
     r: &Vector3<f64>,
-    mut write: impl FnMut(usize, Vector3<f64>, Vector3<f64>),
+    mut add: impl FnMut(usize, Vector3<f64>, Vector3<f64>),
 ) {
-    if model.is_floating() {
-        let zero = Vector3::zeros();
+    let mut i = model.frames[frame.0].body.0;
+    let tree = &model.trees[model.bodies[i].tree];
+    if above.is_none() && tree.is_floating() {
+        let (v, zero) = (tree.v.start, Vector3::zeros());
         for k in 0..3 {
             let mut axis = zero;
             axis[k] = 1.0;
-            write(k, axis, zero);
-            write(3 + k, axis.cross(r), axis);
+            add(v + k, axis, zero);
+            add(v + 3 + k, axis.cross(r), axis);
         }
     }
-    let mut i = model.frames[frame.0].body.0;
-    while i != 0 {
+    let end = above.unwrap_or(tree.bodies.start);
+    while i != end {
         let body = &model.bodies[i];
-        let s = &kinematics.bodies[i].subspace;
-        write(body.v_index, s.linear + s.angular.cross(r), s.angular);
+        let s = kinematics.subspace(i);
+        add(body.v_index, s.linear + s.angular.cross(r), s.angular);
         i = body.parent;
     }
 }
@@ -243,16 +253,18 @@ fn add_wrench_at_base(
 ) {
     let force = wrench.force;
     let moment = wrench.moment + r.cross(&force);
-    if model.is_floating() {
+    let mut i = model.frames[frame.0].body.0;
+    let tree = &model.trees[model.bodies[i].tree];
+    if tree.is_floating() {
+        let base = &mut out[tree.v.start..tree.v.start + 6];
         for k in 0..3 {
-            out[k] += force[k];
-            out[3 + k] += moment[k];
+            base[k] += force[k];
+            base[3 + k] += moment[k];
         }
     }
-    let mut i = model.frames[frame.0].body.0;
-    while i != 0 {
+    while i != tree.bodies.start {
         let body = &model.bodies[i];
-        out[body.v_index] += kinematics.bodies[i].subspace.power(&force, &moment);
+        out[body.v_index] += kinematics.subspace(i).power(&force, &moment);
         i = body.parent;
     }
 }

@@ -16,32 +16,50 @@
 
 use nalgebra::Vector3;
 
-use crate::kinematics::{BodyState, Kinematics, Motion};
-use crate::model::Model;
+use crate::kinematics::{BodyState, GroupState, Kinematics, Motion};
+use crate::layout::{gather, scatter};
+use crate::model::{Model, Tree};
+use crate::quad::{LANES, Laned, Quad, Quad3, QuadMotion, laned};
 
 /// Scratch memory of [`bias_force`] and [`inverse_dynamics`].
 #[derive(Clone, Debug)]
 pub struct InverseDynamics {
-    force: Vec<SpatialForce>,
-    acceleration: Vec<Motion>,
+    /// By group of the layout.
+    groups: Vec<Share>,
 }
+
+#[derive(Clone, Debug)]
+struct Share {
+    force: QuadForce,
+    /// Acceleration due to `ν̇` alone.
+    acceleration: QuadMotion,
+}
+
+/// Four spatial forces about `O`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QuadForce {
+    pub(crate) force: Quad3,
+    pub(crate) moment: Quad3,
+}
+
+laned!(QuadForce: force, moment);
 
 /// Spatial force about `O`.
 #[derive(Clone, Copy, Debug)]
-struct SpatialForce {
-    force: Vector3<f64>,
-    moment: Vector3<f64>,
+pub(crate) struct SpatialForce {
+    pub(crate) force: Vector3<f64>,
+    pub(crate) moment: Vector3<f64>,
 }
 
 impl InverseDynamics {
     /// Memory for `model`.
     #[must_use]
     pub fn new(model: &Model) -> Self {
-        let zero = SpatialForce { force: Vector3::zeros(), moment: Vector3::zeros() };
-        Self {
-            force: vec![zero; model.bodies.len()],
-            acceleration: vec![Motion::zero(); model.bodies.len()],
-        }
+        let none = Share {
+            force: QuadForce { force: Quad3::zero(), moment: Quad3::zero() },
+            acceleration: QuadMotion::zero(),
+        };
+        Self { groups: vec![none; model.layout.groups.len()] }
     }
 }
 
@@ -59,12 +77,8 @@ pub fn bias_force(
     out: &mut [f64],
 ) {
     assert_eq!(out.len(), model.velocity_dim(), "length of out");
-    for ((body, state), force) in
-        model.bodies.iter().zip(&kinematics.bodies).zip(&mut workspace.force)
-    {
-        *force = body_force(body.inertia.mass(), state, &state.bias, &model.gravity);
-    }
-    gather(model, kinematics, &mut workspace.force, out);
+    bias_forces(model, kinematics, &model.gravity, workspace);
+    project(model, kinematics, workspace, out);
 }
 
 /// Generalised force `M ν̇ + h` (nv) that the acceleration `ν̇` takes [N, N m, N m or N].
@@ -89,35 +103,54 @@ pub fn inverse_dynamics(
     assert_eq!(acceleration.len(), model.velocity_dim(), "length of acceleration");
     assert_eq!(out.len(), model.velocity_dim(), "length of out");
     // Accelerations due to ν̇ alone; those due to ν are in the kinematics and add to them.
-    let own = &mut workspace.acceleration;
-    own[0] = match acceleration {
-        [a, b, c, d, e, f, ..] if model.is_floating() => {
-            Motion { linear: Vector3::new(*a, *b, *c), angular: Vector3::new(*d, *e, *f) }
+    let layout = &*model.layout;
+    let gravity = Quad3::splat(&model.gravity);
+    for tree in &model.trees {
+        let own = root_acceleration(tree, acceleration);
+        let (group, lane) = layout.places[tree.bodies.start];
+        let share = &mut workspace.groups[group].acceleration;
+        share.linear.set_lane(lane, &own.linear);
+        share.angular.set_lane(lane, &own.angular);
+    }
+    for (g, (group, state)) in layout.groups.iter().zip(&kinematics.groups).enumerate() {
+        let (done, rest) = workspace.groups.split_at_mut(g);
+        let share = &mut rest[0];
+        if g >= layout.root_groups {
+            share.acceleration = gather(&group.parent, done, |s| &s.acceleration)
+                + state.subspace.times(group.rates(acceleration));
+        }
+        let total = share.acceleration + state.bias;
+        share.force = group_force(group.mass, state, &total, &gravity);
+    }
+    project(model, kinematics, workspace, out);
+    model.rotors.add_force(&model.joint_velocities, acceleration, out);
+}
+
+/// Spatial acceleration of a root about its own origin, at the generalised acceleration given.
+#[inline]
+pub(crate) fn root_acceleration(tree: &Tree, acceleration: &[f64]) -> Motion {
+    match acceleration[tree.v.clone()] {
+        [a, b, c, d, e, f, ..] if tree.is_floating() => {
+            Motion { linear: Vector3::new(a, b, c), angular: Vector3::new(d, e, f) }
         }
         _ => Motion::zero(),
-    };
-    for (i, (body, state)) in model.bodies.iter().zip(&kinematics.bodies).enumerate() {
-        if i > 0 {
-            let parent = own[body.parent];
-            let rate = acceleration[body.v_index];
-            own[i] = Motion {
-                linear: parent.linear + state.subspace.linear * rate,
-                angular: parent.angular + state.subspace.angular * rate,
-            };
-        }
-        let total = Motion {
-            linear: own[i].linear + state.bias.linear,
-            angular: own[i].angular + state.bias.angular,
-        };
-        workspace.force[i] = body_force(body.inertia.mass(), state, &total, &model.gravity);
     }
-    gather(model, kinematics, &mut workspace.force, out);
-    let base = model.base_dim();
-    for ((out, rotor), rate) in
-        out[base..].iter_mut().zip(&model.rotor_inertia).zip(&acceleration[base..])
-    {
-        *out += rotor * rate;
-    }
+}
+
+/// Coriolis and centrifugal force `C(q, ν) ν` (nv): the part of `h` that is quadratic in `ν`
+/// [N, N m, N m or N]; `h` less [`gravity_force`]. O(n), allocates nothing.
+///
+/// # Panics
+/// If `out` has the wrong length.
+pub fn coriolis_force(
+    model: &Model,
+    kinematics: &Kinematics,
+    workspace: &mut InverseDynamics,
+    out: &mut [f64],
+) {
+    assert_eq!(out.len(), model.velocity_dim(), "length of out");
+    bias_forces(model, kinematics, &Vector3::zeros(), workspace);
+    project(model, kinematics, workspace, out);
 }
 
 /// Gravity force (nv): the part of `h` that remains at `ν = 0` [N, N m, N m or N].
@@ -128,22 +161,32 @@ pub fn inverse_dynamics(
 /// If `out` has the wrong length.
 pub fn gravity_force(model: &Model, kinematics: &Kinematics, out: &mut [f64]) {
     assert_eq!(out.len(), model.velocity_dim(), "length of out");
+    out.fill(0.0);
     let g = &model.gravity;
-    for (i, (body, state)) in model.bodies.iter().zip(&kinematics.bodies).enumerate() {
-        let force = g * -body.subtree_mass;
-        let moment = g.cross(&state.subtree_moment);
-        if i > 0 {
-            out[body.v_index] = state.subspace.power(&force, &moment);
-        } else if model.is_floating() {
-            out[..3].copy_from_slice(force.as_slice());
-            out[3..6].copy_from_slice(moment.as_slice());
+    for tree in &model.trees {
+        for i in tree.bodies.clone() {
+            let (body, state) = (&model.bodies[i], &kinematics.body(i));
+            let force = g * -body.subtree_mass;
+            let moment = g.cross(&state.subtree_moment);
+            if i > tree.bodies.start {
+                out[body.v_index] += state.subspace.power(&force, &moment);
+            } else if tree.is_floating() {
+                let base = &mut out[tree.v.start..tree.v.start + 6];
+                base[..3].copy_from_slice(force.as_slice());
+                base[3..].copy_from_slice(moment.as_slice());
+            }
         }
     }
 }
 
 /// Force that gives the body the acceleration `a` (spatial, about `O`) against gravity.
 #[inline]
-fn body_force(mass: f64, state: &BodyState, a: &Motion, gravity: &Vector3<f64>) -> SpatialForce {
+pub(crate) fn body_force(
+    mass: f64,
+    state: &BodyState,
+    a: &Motion,
+    gravity: &Vector3<f64>,
+) -> SpatialForce {
     let (v, c) = (&state.velocity, &state.center);
     let center_velocity = v.linear + v.angular.cross(c);
     let center_acceleration =
@@ -154,18 +197,66 @@ fn body_force(mass: f64, state: &BodyState, a: &Motion, gravity: &Vector3<f64>) 
     SpatialForce { force, moment }
 }
 
+/// As [`body_force`], for four bodies.
+#[inline(always)]
+pub(crate) fn group_force(
+    mass: Quad,
+    state: &GroupState,
+    a: &QuadMotion,
+    gravity: &Quad3,
+) -> QuadForce {
+    let (v, c) = (&state.velocity, &state.center);
+    let center_velocity = v.linear + v.angular.cross(c);
+    let center_acceleration =
+        a.linear + a.angular.cross(c) + v.angular.cross(&center_velocity) - *gravity;
+    let force = center_acceleration.times(mass);
+    let spin = state.inertia.times(&v.angular);
+    let moment = state.inertia.times(&a.angular) + v.angular.cross(&spin) + c.cross(&force);
+    QuadForce { force, moment }
+}
+
+/// Forces that the bodies need at `ν̇ = 0` against `gravity`.
+#[inline]
+fn bias_forces(
+    model: &Model,
+    kinematics: &Kinematics,
+    gravity: &Vector3<f64>,
+    workspace: &mut InverseDynamics,
+) {
+    let gravity = Quad3::splat(gravity);
+    let groups = model.layout.groups.iter().zip(&kinematics.groups);
+    for ((group, state), share) in groups.zip(&mut workspace.groups) {
+        share.force = group_force(group.mass, state, &state.bias, &gravity);
+    }
+}
+
 /// Sums forces from the leaves to the root and projects them onto the coordinates.
 #[inline]
-fn gather(model: &Model, kinematics: &Kinematics, forces: &mut [SpatialForce], out: &mut [f64]) {
-    for (i, body) in model.bodies.iter().enumerate().skip(1).rev() {
-        let SpatialForce { force, moment } = forces[i];
-        out[body.v_index] = kinematics.bodies[i].subspace.power(&force, &moment);
-        let parent = &mut forces[body.parent];
-        parent.force += force;
-        parent.moment += moment;
+fn project(
+    model: &Model,
+    kinematics: &Kinematics,
+    workspace: &mut InverseDynamics,
+    out: &mut [f64],
+) {
+    let layout = &*model.layout;
+    // Coupled bodies share a coordinate, so entries add.
+    out.fill(0.0);
+    for (g, group) in layout.groups.iter().enumerate().skip(layout.root_groups).rev() {
+        let (rest, own) = workspace.groups.split_at_mut(g);
+        let force = own[0].force;
+        let values = kinematics.groups[g].subspace.power(&force.force, &force.moment).to_array();
+        for l in 0..LANES {
+            if group.live[l] {
+                out[group.v_index[l]] += values[l];
+            }
+        }
+        scatter(&group.parent, &group.live, rest, |share| &mut share.force, &force);
     }
-    if model.is_floating() {
-        out[..3].copy_from_slice(forces[0].force.as_slice());
-        out[3..6].copy_from_slice(forces[0].moment.as_slice());
+    for tree in model.trees.iter().filter(|tree| tree.is_floating()) {
+        let (group, lane) = layout.places[tree.bodies.start];
+        let force = &workspace.groups[group].force;
+        let base = &mut out[tree.v.start..tree.v.start + 6];
+        base[..3].copy_from_slice(force.force.lane(lane).as_slice());
+        base[3..].copy_from_slice(force.moment.lane(lane).as_slice());
     }
 }

@@ -1,8 +1,9 @@
 //! Placements, velocities and inertias of all bodies at one state: what every other quantity
 //! shares.
 //!
-//! All spatial quantities are expressed in **world axes about the base origin** `O = p_base` (the
-//! world origin if the base is fixed), linear part first. In this common frame
+//! All spatial quantities are expressed in **world axes about the base origin** `O = p_base` of the
+//! body's own tree (where the root is mounted if the base is fixed), linear part first. In this
+//! common frame
 //! - the base velocity `(ṗ, ω)` is `ν[0..6]` itself and the base columns of every Jacobian at `O`
 //!   are the identity;
 //! - spatial vectors and inertias of different bodies add without transformation;
@@ -16,17 +17,25 @@
 //! a_i = a_λ(i) + v_λ(i) × S_i ṡ_i              (at ν̇ = 0; × is the spatial motion cross product)
 //! ```
 //!
+//! (for the parts of a ball joint `v_λ` is the velocity of the body that carries the joint, to
+//! which its axes are fixed).
+//!
 //! Velocities are seen by an observer who moves steadily with `ṗ` (a Galilean frame): the base
 //! then has `v_0 = (0, ω)` and `a_0 = 0` at `ν̇ = 0`, and forces and accelerations are the same
 //! for all such observers. Absolute velocities add `ṗ` at the end.
 //!
 //! Reference: R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), ch. 2, 5.
 
+use std::sync::Arc;
+
 use nalgebra::{Matrix3, Vector3};
 
+use crate::body::Axis;
 use crate::inertia::Symmetric3;
+use crate::layout::{BallPart, Group, Layout, gather, scatter};
 use crate::manifold::quaternion_to_rotation;
-use crate::model::{Axis, Body, Model};
+use crate::model::Model;
+use crate::quad::{LANES, Quad, Quad3, QuadMatrix, QuadMotion, QuadSymmetric};
 
 /// Spatial vector of motion: linear part at `O`, angular part.
 #[derive(Clone, Copy, Debug)]
@@ -70,37 +79,77 @@ pub(crate) struct BodyState {
     pub(crate) subtree_inertia: Symmetric3,
 }
 
+impl BodyState {
+    /// Largest `Sᵀ I S` that a body of this reach could have with all it carries.
+    pub(crate) fn most(&self, subtree_mass: f64) -> f64 {
+        let i = &self.subtree_inertia;
+        let s = &self.subspace;
+        subtree_mass * s.linear.norm_squared() + (i.xx + i.yy + i.zz) * s.angular.norm_squared()
+    }
+}
+
+/// State of four bodies, the fields of [`BodyState`].
+#[derive(Clone, Debug)]
+pub(crate) struct GroupState {
+    pub(crate) rotation: QuadMatrix,
+    pub(crate) position: Quad3,
+    pub(crate) subspace: QuadMotion,
+    pub(crate) velocity: QuadMotion,
+    pub(crate) bias: QuadMotion,
+    pub(crate) center: Quad3,
+    pub(crate) inertia: QuadSymmetric,
+    pub(crate) subtree_moment: Quad3,
+    pub(crate) subtree_inertia: QuadSymmetric,
+}
+
+/// Reference point of one tree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    /// `O` in the world [m].
+    pub(crate) position: Vector3<f64>,
+    /// `ṗ` of a floating base [m/s].
+    pub(crate) velocity: Vector3<f64>,
+}
+
 /// Kinematics of a robot at one state (q, ν).
 ///
 /// Make one per model, `update` it when the state changes, and hand it to the functions that
 /// compute a quantity. `update` allocates nothing.
 #[derive(Clone, Debug)]
 pub struct Kinematics {
-    pub(crate) base_position: Vector3<f64>,
-    pub(crate) base_linear_velocity: Vector3<f64>,
-    pub(crate) bodies: Vec<BodyState>,
+    layout: Arc<Layout>,
+    /// By tree.
+    pub(crate) origins: Vec<Origin>,
+    /// By group of the layout.
+    pub(crate) groups: Vec<GroupState>,
 }
 
 impl Kinematics {
     /// Memory for `model`, at the zero configuration, at rest.
     #[must_use]
     pub fn new(model: &Model) -> Self {
-        let still = BodyState {
-            rotation: Matrix3::identity(),
-            position: Vector3::zeros(),
-            subspace: Motion::zero(),
-            velocity: Motion::zero(),
-            bias: Motion::zero(),
-            center: Vector3::zeros(),
-            inertia: Symmetric3::default(),
-            subtree_moment: Vector3::zeros(),
-            subtree_inertia: Symmetric3::default(),
+        let still = GroupState {
+            rotation: QuadMatrix::splat(&Matrix3::identity()),
+            position: Quad3::zero(),
+            subspace: QuadMotion::zero(),
+            velocity: QuadMotion::zero(),
+            bias: QuadMotion::zero(),
+            center: Quad3::zero(),
+            inertia: QuadSymmetric::zero(),
+            subtree_moment: Quad3::zero(),
+            subtree_inertia: QuadSymmetric::zero(),
         };
+        let origin = |mount: Vector3<f64>| Origin { position: mount, velocity: Vector3::zeros() };
+        let layout = Arc::clone(&model.layout);
         let mut kinematics = Self {
-            base_position: Vector3::zeros(),
-            base_linear_velocity: Vector3::zeros(),
-            bodies: vec![still; model.bodies.len()],
+            origins: model.trees.iter().map(|tree| origin(tree.mount.translation)).collect(),
+            groups: vec![still; layout.groups.len()],
+            layout,
         };
+        for tree in &model.trees {
+            let (group, lane) = kinematics.layout.places[tree.bodies.start];
+            kinematics.groups[group].rotation.set_lane(lane, &tree.mount.rotation);
+        }
         let nu = vec![0.0; model.velocity_dim()];
         kinematics.update(model, &model.zero_configuration(), &nu);
         kinematics
@@ -113,7 +162,7 @@ impl Kinematics {
     /// | q | `configuration` | nq | (p, quaternion wxyz, s) [m, 1, rad or m] |
     /// | ν | `velocity` | nv | (ṗ, ω, ṡ), world axes [m/s, rad/s, rad/s or m/s] |
     ///
-    /// The quaternion may be off unit length by any factor but zero. O(n).
+    /// Quaternions may be off unit length by any factor but zero. O(n).
     ///
     /// # Panics
     /// If a slice has the wrong length.
@@ -130,14 +179,17 @@ impl Kinematics {
     /// If `configuration` has the wrong length.
     pub fn update_placements(&mut self, model: &Model, configuration: &[f64]) {
         assert_eq!(configuration.len(), model.configuration_dim(), "length of configuration");
-        if model.is_floating() {
-            let q = configuration;
-            self.base_position = Vector3::new(q[0], q[1], q[2]);
-            self.bodies[0].rotation = quaternion_to_rotation([q[3], q[4], q[5], q[6]]);
+        let layout = &*model.layout;
+        for (t, tree) in model.trees.iter().enumerate().filter(|(_, tree)| tree.is_floating()) {
+            let q = &configuration[tree.q.start..tree.q.start + 7];
+            self.origins[t].position = Vector3::new(q[0], q[1], q[2]);
+            let rotation = quaternion_to_rotation([q[3], q[4], q[5], q[6]]);
+            let (group, lane) = layout.places[tree.bodies.start];
+            self.groups[group].rotation.set_lane(lane, &rotation);
         }
-        for (i, body) in model.bodies.iter().enumerate().skip(1) {
-            let (done, rest) = self.bodies.split_at_mut(i);
-            place(body, configuration[body.q_index], &done[body.parent], &mut rest[0]);
+        for (g, group) in layout.groups.iter().enumerate().skip(layout.root_groups) {
+            let (done, rest) = self.groups.split_at_mut(g);
+            place(group, configuration, done, &mut rest[0]);
         }
     }
 
@@ -147,91 +199,157 @@ impl Kinematics {
     /// If `velocity` has the wrong length.
     pub fn update_velocities(&mut self, model: &Model, velocity: &[f64]) {
         assert_eq!(velocity.len(), model.velocity_dim(), "length of velocity");
-        if model.is_floating() {
-            self.base_linear_velocity = Vector3::new(velocity[0], velocity[1], velocity[2]);
-            self.bodies[0].velocity.angular = Vector3::new(velocity[3], velocity[4], velocity[5]);
+        let layout = &*model.layout;
+        for (t, tree) in model.trees.iter().enumerate().filter(|(_, tree)| tree.is_floating()) {
+            let v = &velocity[tree.v.start..tree.v.start + 6];
+            self.origins[t].velocity = Vector3::new(v[0], v[1], v[2]);
+            let (group, lane) = layout.places[tree.bodies.start];
+            let angular = Vector3::new(v[3], v[4], v[5]);
+            self.groups[group].velocity.angular.set_lane(lane, &angular);
         }
-        for (i, body) in model.bodies.iter().enumerate().skip(1) {
-            let (done, rest) = self.bodies.split_at_mut(i);
-            let parent = &done[body.parent];
-            let state = &mut rest[0];
-            let speed = velocity[body.v_index];
-            let joint_linear = state.subspace.linear * speed;
-            let joint_angular = state.subspace.angular * speed;
-            let v = &parent.velocity;
-            state.velocity.linear = v.linear + joint_linear;
-            state.velocity.angular = v.angular + joint_angular;
-            state.bias.linear = parent.bias.linear
-                + (v.angular.cross(&joint_linear) + v.linear.cross(&joint_angular));
-            state.bias.angular = parent.bias.angular + v.angular.cross(&joint_angular);
+        for (g, group) in layout.groups.iter().enumerate().skip(layout.root_groups) {
+            let (done, rest) = self.groups.split_at_mut(g);
+            move_bodies(group, velocity, done, &mut rest[0]);
         }
     }
 
-    /// Turns the inertias into world axes and sums them over subtrees.
-    fn update_inertias(&mut self, model: &Model) {
-        for (body, state) in model.bodies.iter().zip(&mut self.bodies) {
-            let inertia = &body.inertia;
-            state.center = state.rotation * inertia.center_of_mass() + state.position;
-            state.inertia = inertia.about_center().rotated(&state.rotation);
-            state.subtree_moment = state.center * inertia.mass();
-            state.subtree_inertia = state.inertia.shifted(inertia.mass(), &state.center);
+    /// Turns the inertias into world axes and sums them over subtrees, at the placements of the
+    /// last update: with them, enough for the mass matrix.
+    pub fn update_inertias(&mut self, model: &Model) {
+        let layout = &*model.layout;
+        for (group, state) in layout.groups.iter().zip(&mut self.groups) {
+            state.center = state.rotation.times(&group.center) + state.position;
+            state.inertia = group.inertia.rotated(&state.rotation);
+            state.subtree_moment = state.center.times(group.mass);
+            state.subtree_inertia = state.inertia.shifted(group.mass, &state.center);
         }
-        for (i, body) in model.bodies.iter().enumerate().skip(1).rev() {
-            let (rest, child) = self.bodies.split_at_mut(i);
-            let parent = &mut rest[body.parent];
-            parent.subtree_moment += child[0].subtree_moment;
-            parent.subtree_inertia.add(&child[0].subtree_inertia);
+        for (g, group) in layout.groups.iter().enumerate().skip(layout.root_groups).rev() {
+            let (rest, child) = self.groups.split_at_mut(g);
+            let (source, live) = (&group.parent, &group.live);
+            scatter(source, live, rest, |s| &mut s.subtree_moment, &child[0].subtree_moment);
+            scatter(source, live, rest, |s| &mut s.subtree_inertia, &child[0].subtree_inertia);
         }
+    }
+
+    /// State of one body; what the caller does not use costs nothing.
+    #[inline(always)]
+    pub(crate) fn body(&self, body: usize) -> BodyState {
+        let (group, lane) = self.layout.places[body];
+        let state = &self.groups[group];
+        BodyState {
+            rotation: state.rotation.lane(lane),
+            position: state.position.lane(lane),
+            subspace: motion(&state.subspace, lane),
+            velocity: motion(&state.velocity, lane),
+            bias: motion(&state.bias, lane),
+            center: state.center.lane(lane),
+            inertia: state.inertia.lane(lane),
+            subtree_moment: state.subtree_moment.lane(lane),
+            subtree_inertia: state.subtree_inertia.lane(lane),
+        }
+    }
+
+    /// Motion subspace of one body.
+    #[inline]
+    pub(crate) fn subspace(&self, body: usize) -> Motion {
+        let (group, lane) = self.layout.places[body];
+        motion(&self.groups[group].subspace, lane)
     }
 }
 
-/// Placement and motion subspace of a body from its parent's placement.
+#[inline(always)]
+fn motion(quad: &QuadMotion, lane: usize) -> Motion {
+    Motion { linear: quad.linear.lane(lane), angular: quad.angular.lane(lane) }
+}
+
+impl Group {
+    /// Largest `Sᵀ I S` that bodies of this reach could have with all they carry.
+    #[inline(always)]
+    pub(crate) fn most(&self, state: &GroupState) -> Quad {
+        let s = &state.subspace;
+        self.subtree_mass * s.linear.dot(&s.linear)
+            + state.subtree_inertia.trace() * s.angular.dot(&s.angular)
+    }
+}
+
+/// Placements and motion subspaces of a group from its parents' placements.
 #[inline]
-fn place(body: &Body, q: f64, parent: &BodyState, state: &mut BodyState) {
-    let joint = if body.unrotated { parent.rotation } else { parent.rotation * body.rotation };
-    let position = parent.position + parent.rotation * body.offset;
-    let [x, y, z]: [Vector3<f64>; 3] =
-        [joint.column(0).into(), joint.column(1).into(), joint.column(2).into()];
-    let q = body.sign * q;
-    match body.axis {
-        Axis::RevoluteX => {
-            let (s, c) = libm::sincos(q);
-            state.rotation = Matrix3::from_columns(&[x, y * c + z * s, z * c - y * s]);
-            state.turn(position, x * body.sign);
-        }
-        Axis::RevoluteY => {
-            let (s, c) = libm::sincos(q);
-            state.rotation = Matrix3::from_columns(&[x * c - z * s, y, z * c + x * s]);
-            state.turn(position, y * body.sign);
-        }
-        Axis::RevoluteZ => {
-            let (s, c) = libm::sincos(q);
-            state.rotation = Matrix3::from_columns(&[x * c + y * s, y * c - x * s, z]);
-            state.turn(position, z * body.sign);
-        }
-        Axis::PrismaticX => state.slide(joint, position, x * q, x * body.sign),
-        Axis::PrismaticY => state.slide(joint, position, y * q, y * body.sign),
-        Axis::PrismaticZ => state.slide(joint, position, z * q, z * body.sign),
+fn place(group: &Group, configuration: &[f64], done: &[GroupState], state: &mut GroupState) {
+    let parent = gather(&group.parent, done, |s| &s.rotation);
+    let joint = parent.product(&group.rotation);
+    let position = gather(&group.parent, done, |s| &s.position) + parent.times(&group.offset);
+    let coordinate = Quad::from(group.q_index.map(|q| configuration[q]));
+    let angle = coordinate * group.turns + group.turned;
+    let (mut sine, mut cosine) = ([0.0; LANES], [0.0; LANES]);
+    for ((sine, cosine), angle) in sine.iter_mut().zip(&mut cosine).zip(angle.to_array()) {
+        (*sine, *cosine) = libm::sincos(angle);
+    }
+    let (s, c) = (Quad::from(sine), Quad::from(cosine));
+    state.rotation = QuadMatrix {
+        x: joint.x.times(c) + joint.y.times(s),
+        y: joint.y.times(c) - joint.x.times(s),
+        z: joint.z,
+    };
+    state.position = position + joint.z.times(coordinate * group.slides + group.slid);
+    let angular = joint.z.times(group.turns);
+    state.subspace = QuadMotion {
+        linear: state.position.cross(&angular) + joint.z.times(group.slides),
+        angular,
+    };
+    for ball in &group.balls {
+        place_ball(ball, &joint, &position, configuration, state);
     }
 }
 
-impl BodyState {
-    #[inline]
-    fn turn(&mut self, position: Vector3<f64>, axis: Vector3<f64>) {
-        self.position = position;
-        self.subspace = Motion { linear: position.cross(&axis), angular: axis };
+/// Finishes a part of a ball joint: a lane that neither turned nor slid so far.
+fn place_ball(
+    ball: &BallPart,
+    joint: &QuadMatrix,
+    position: &Quad3,
+    configuration: &[f64],
+    state: &mut GroupState,
+) {
+    let axes = joint.lane(ball.lane);
+    let axis: Vector3<f64> = match ball.axis {
+        Axis::BallX => axes.column(0).into(),
+        Axis::BallY => axes.column(1).into(),
+        Axis::Ball | Axis::Revolute | Axis::Prismatic => axes.column(2).into(),
+    };
+    if ball.axis == Axis::Ball {
+        let q = &configuration[ball.q_index..ball.q_index + 4];
+        let rotation = axes * quaternion_to_rotation([q[0], q[1], q[2], q[3]]);
+        state.rotation.set_lane(ball.lane, &rotation);
     }
+    state.subspace.linear.set_lane(ball.lane, &position.lane(ball.lane).cross(&axis));
+    state.subspace.angular.set_lane(ball.lane, &axis);
+}
 
-    #[inline]
-    fn slide(
-        &mut self,
-        rotation: Matrix3<f64>,
-        position: Vector3<f64>,
-        slid: Vector3<f64>,
-        axis: Vector3<f64>,
-    ) {
-        self.rotation = rotation;
-        self.position = position + slid;
-        self.subspace = Motion { linear: axis, angular: Vector3::zeros() };
+/// Velocities and bias accelerations of a group from those of the groups before it.
+#[inline]
+fn move_bodies(group: &Group, velocity: &[f64], done: &[GroupState], state: &mut GroupState) {
+    let parent = gather(&group.parent, done, |s| &s.velocity);
+    let bias = gather(&group.parent, done, |s| &s.bias);
+    let joint = state.subspace.times(group.rates(velocity));
+    state.velocity = parent + joint;
+    state.bias = bias + cross(&parent, &joint);
+    for ball in &group.balls {
+        // The axes of a ball joint are fixed to the body that carries it.
+        let (carrier, before) = (&done[ball.carrier.0], &done[ball.parent.0]);
+        let carrier = motion(&carrier.velocity, ball.carrier.1);
+        let own = motion(&joint, ball.lane);
+        let mut bias = motion(&before.bias, ball.parent.1);
+        bias.linear += carrier.angular.cross(&own.linear) + carrier.linear.cross(&own.angular);
+        bias.angular += carrier.angular.cross(&own.angular);
+        state.bias.linear.set_lane(ball.lane, &bias.linear);
+        state.bias.angular.set_lane(ball.lane, &bias.angular);
+    }
+}
+
+/// Motion cross product `a × b`.
+#[inline(always)]
+fn cross(a: &QuadMotion, b: &QuadMotion) -> QuadMotion {
+    QuadMotion {
+        linear: a.angular.cross(&b.linear) + a.linear.cross(&b.angular),
+        angular: a.angular.cross(&b.angular),
     }
 }

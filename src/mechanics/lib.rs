@@ -2,23 +2,35 @@
 //!
 //! # Tour
 //!
-//! A [`Model`] is read once from a robot file ([`Model::from_urdf`]) and never changes. Algorithms
-//! are free functions `(&model, state, inputs, &mut workspace, &mut out)` on plain slices that
-//! allocate nothing:
+//! A [`Model`] is read once from a robot file ([`Model::from_urdf`]) and never changes; several
+//! robots and free bodies make one by [`Model::world`]. Algorithms are free functions
+//! `(&model, state, inputs, &mut workspace, &mut out)` on plain slices that allocate nothing:
 //!
 //! ```text
-//! URDF text ──from_urdf──► Model
-//! (q, ν) ──Kinematics::update──► Kinematics ─┬─► world_from_frame, frame_velocity
-//!                                            ├─► frame_jacobian, point_jacobian, J̇ν of both
-//!                                            ├─► center_of_mass, centroidal_momentum, energies
-//!                                            ├─► bias_force, gravity_force, inverse_dynamics
+//! URDF text ──from_urdf──► Model ──world──► Model of several robots
+//! (q, ν) ──Kinematics::update──► Kinematics ─┬─► world_from_frame, relative_placement, velocities
+//!                                            ├─► frame, point and relative Jacobians, J̇ν of all
+//!                                            ├─► center_of_mass, centroidal momentum and matrix, energies
+//!                                            ├─► bias_force = coriolis_force + gravity_force, inverse_dynamics
+//!                                            ├─► articulated_body (ν̇ from τ in O(n))
+//!                                            ├─► derivatives of inverse and forward dynamics
 //!                                            └─► mass_matrix ──factorize──► MassFactor
-//! MassFactor ─► solve_in_place, forward_dynamics, contact_inverse_inertia
+//! MassFactor ─► solve_in_place, write_inverse, forward_dynamics, constrained_forward_dynamics,
+//!               contact_inverse_inertia
 //! ```
 //!
 //! [`Kinematics`] holds what all quantities of one state share and is computed once per state;
 //! [`MassFactor`] holds what all solves at one state share. All workspaces are `Clone`, `Send` and
 //! `'static`, and are made from a model by `new`.
+//!
+//! # How it is fast
+//!
+//! - Everything is in world axes about the base origin, so that no vector, inertia or force is
+//!   transformed between bodies (`kinematics`).
+//! - Every joint coordinate moves one body about or along its z axis (`body`), and four bodies are
+//!   computed at once (`layout`, `quad`): the four legs of a quadruped, the limbs of a humanoid.
+//!   A list scheduler groups the bodies when the model is built.
+//! - The mass matrix and its factor are stored along the branches of the tree (`branch`).
 //!
 //! # Example
 //!
@@ -53,10 +65,10 @@
 //!
 //! | symbol | identifier | shape | unit | meaning |
 //! |---|---|---|---|---|
-//! | n, nv, nc | `joint_count`, `velocity_dim`, `row_count` | | | joints, 6 + n (fixed base: n), contact rows |
+//! | n, nv, nc | `joint_dim`, `velocity_dim`, `row_count` | | | joint coordinates, 6 + n (fixed base: n), contact rows |
 //! | nq | `configuration_dim` | | | 7 + n (fixed base: n) |
 //! | q | `configuration` | nq | m, 1, rad | (p, quaternion wxyz, s) |
-//! | s, ṡ | `joint_positions`, `joint_velocities` | n | rad, rad/s (m, m/s) | in the order of the robot file |
+//! | s, ṡ | `joint_positions`, `joint_velocities` | n | rad, rad/s (m, m/s) | in the order of the robot file; a ball joint has a quaternion in s |
 //! | ν | `velocity` | nv | m/s, rad/s | (ṗ, ω, ṡ), world axes |
 //! | ν̇ | `acceleration` | nv | m/s², rad/s² | time derivative of ν, component by component |
 //! | τ | `joint_torques` | n | N m (N) | |
@@ -75,29 +87,47 @@
 //!
 //! # Invariants
 //!
-//! - Sines and the like come from `libm`, sums have a fixed order: the same inputs give the same
-//!   bits on every machine.
+//! - Sines and the like come from `libm`, sums have a fixed order, nothing is fused, and lanes do
+//!   not mix: the same inputs give the same bits on every machine and for every vector width.
 //! - No function after construction allocates, looks a name up or reads a clock.
 //! - No text given to [`Model::from_urdf`] makes it panic or open a file.
 
+mod articulated_body;
+mod assembly;
+mod body;
 mod branch;
+mod constrained_dynamics;
 mod delassus;
+mod derivatives;
 mod forward_dynamics;
 mod frame;
 mod inertia;
 mod inverse_dynamics;
 mod kinematics;
+mod layout;
 mod manifold;
 mod mass_factor;
 mod mass_matrix;
 mod model;
 mod momentum;
 mod placement;
+mod quad;
+mod relative;
+mod representation;
+mod rotors;
 mod shape;
 mod urdf;
 
+pub use articulated_body::{ArticulatedBody, articulated_body};
 pub use branch::BranchPattern;
+pub use constrained_dynamics::{
+    Constrained, ConstrainedDynamics, ConstraintProblem, constrained_forward_dynamics,
+};
 pub use delassus::{Delassus, contact_inverse_inertia};
+pub use derivatives::{
+    Derivatives, add_frame_wrench_derivative, forward_dynamics_derivatives,
+    inverse_dynamics_derivatives,
+};
 pub use forward_dynamics::{add_transposed_product, forward_dynamics, product};
 pub use frame::{
     add_frame_wrench, add_point_force, frame_jacobian, frame_jacobian_dot_velocity, frame_velocity,
@@ -105,19 +135,33 @@ pub use frame::{
     world_from_frame,
 };
 pub use inertia::Inertia;
-pub use inverse_dynamics::{InverseDynamics, bias_force, gravity_force, inverse_dynamics};
+pub use inverse_dynamics::{
+    InverseDynamics, bias_force, coriolis_force, gravity_force, inverse_dynamics,
+};
 pub use kinematics::Kinematics;
 pub use manifold::{
     configuration_derivative, difference, integrate, normalize, quaternion_to_rotation,
 };
-pub use mass_factor::{MassFactor, SingularMass};
+pub use mass_factor::{InverseMass, MassFactor, SingularMass};
 pub use mass_matrix::{MassMatrix, mass_matrix};
-pub use model::{Base, BodyId, Frame, FrameId, Joint, JointId, JointKind, Model, ModelError};
+pub use model::{
+    Base, BodyId, Frame, FrameId, Joint, JointId, JointKind, MimicJoint, Model, ModelError, Tree,
+};
 pub use momentum::{
-    center_of_mass, center_of_mass_jacobian, center_of_mass_velocity, centroidal_momentum,
-    kinetic_energy, potential_energy, rotor_kinetic_energy,
+    center_of_mass, center_of_mass_jacobian, center_of_mass_jacobian_dot_velocity,
+    center_of_mass_velocity, centroidal_momentum, centroidal_momentum_matrix, kinetic_energy,
+    potential_energy, rotor_kinetic_energy,
 };
 pub use nalgebra;
 pub use placement::{MixedTwist, MixedWrench, Placement};
+pub use relative::{
+    relative_jacobian, relative_jacobian_dot_velocity, relative_placement, relative_velocity,
+};
+pub use representation::{
+    Representation, frame_jacobian_dot_velocity_in, frame_jacobian_in, frame_velocity_in,
+};
+pub use rotors::Rotors;
 pub use shape::{Collision, Shape};
-pub use urdf::{MimicJoints, Options, UrdfError, Warning};
+pub use urdf::{
+    MimicJoints, Options, PackageError, PackageSearch, UrdfError, Warning, resolve_package,
+};

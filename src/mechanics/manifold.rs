@@ -2,7 +2,10 @@
 //!
 //! `q = (p, Q, s)` with a unit quaternion `Q = (w, x, y, z)` that turns base axes into world axes.
 //! Angular velocity is in world axes, so increments multiply from the left:
-//! `Q⁺ = exp(½ δω) ⊗ Q`, `Q̇ = ½ ω ⊗ Q`. A fixed base has `q = s` and all of this is addition.
+//! `Q⁺ = exp(½ δω) ⊗ Q`, `Q̇ = ½ ω ⊗ Q`. The quaternions of ball joints follow the same rule in the
+//! axes of the joint at rest. All other numbers add.
+
+use std::ops::Range;
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -41,19 +44,21 @@ pub fn integrate(model: &Model, configuration: &[f64], increment: &[f64], out: &
     assert_eq!(configuration.len(), model.configuration_dim(), "length of configuration");
     assert_eq!(increment.len(), model.velocity_dim(), "length of increment");
     assert_eq!(out.len(), model.configuration_dim(), "length of out");
-    let (mut q, mut d) = (0, 0);
-    if model.is_floating() {
-        for i in 0..3 {
-            out[i] = configuration[i] + increment[i];
+    for_each_part(model, |part| match part {
+        Part::Plain { q, v } => {
+            for ((out, old), delta) in
+                out[q.clone()].iter_mut().zip(&configuration[q]).zip(&increment[v])
+            {
+                *out = old + delta;
+            }
         }
-        let turn = quaternion_exp(&Vector3::new(increment[3], increment[4], increment[5]));
-        let old = [configuration[3], configuration[4], configuration[5], configuration[6]];
-        out[3..7].copy_from_slice(&normalized(quaternion_product(turn, old)));
-        (q, d) = (7, 6);
-    }
-    for ((out, s), delta) in out[q..].iter_mut().zip(&configuration[q..]).zip(&increment[d..]) {
-        *out = s + delta;
-    }
+        Part::Quaternion { q, v } => {
+            let turn =
+                quaternion_exp(&Vector3::new(increment[v], increment[v + 1], increment[v + 2]));
+            let new = normalized(quaternion_product(turn, quaternion_at(configuration, q)));
+            out[q..q + 4].copy_from_slice(&new);
+        }
+    });
 }
 
 /// Difference `δ = to ⊖ from`, the inverse of [`integrate`]: `from ⊕ δ = to`.
@@ -66,20 +71,19 @@ pub fn difference(model: &Model, from: &[f64], to: &[f64], out: &mut [f64]) {
     assert_eq!(from.len(), model.configuration_dim(), "length of from");
     assert_eq!(to.len(), model.configuration_dim(), "length of to");
     assert_eq!(out.len(), model.velocity_dim(), "length of out");
-    let (mut q, mut d) = (0, 0);
-    if model.is_floating() {
-        for i in 0..3 {
-            out[i] = to[i] - from[i];
+    for_each_part(model, |part| match part {
+        Part::Plain { q, v } => {
+            for ((out, to), from) in out[v].iter_mut().zip(&to[q.clone()]).zip(&from[q]) {
+                *out = to - from;
+            }
         }
-        let start = normalized([from[3], from[4], from[5], from[6]]);
-        let end = normalized([to[3], to[4], to[5], to[6]]);
-        let turn = quaternion_product(end, [start[0], -start[1], -start[2], -start[3]]);
-        out[3..6].copy_from_slice(quaternion_log(turn).as_slice());
-        (q, d) = (7, 6);
-    }
-    for ((out, to), from) in out[d..].iter_mut().zip(&to[q..]).zip(&from[q..]) {
-        *out = to - from;
-    }
+        Part::Quaternion { q, v } => {
+            let start = normalized(quaternion_at(from, q));
+            let end = normalized(quaternion_at(to, q));
+            let turn = quaternion_product(end, [start[0], -start[1], -start[2], -start[3]]);
+            out[v..v + 3].copy_from_slice(quaternion_log(turn).as_slice());
+        }
+    });
 }
 
 /// Time derivative `q̇` of the coordinates: `(ṗ, ½ ω ⊗ Q, ṡ)`, for solvers that integrate the
@@ -96,28 +100,49 @@ pub fn configuration_derivative(
     assert_eq!(configuration.len(), model.configuration_dim(), "length of configuration");
     assert_eq!(velocity.len(), model.velocity_dim(), "length of velocity");
     assert_eq!(out.len(), model.configuration_dim(), "length of out");
-    let (mut q, mut d) = (0, 0);
-    if model.is_floating() {
-        out[..3].copy_from_slice(&velocity[..3]);
-        let omega = [0.0, 0.5 * velocity[3], 0.5 * velocity[4], 0.5 * velocity[5]];
-        let old = [configuration[3], configuration[4], configuration[5], configuration[6]];
-        out[3..7].copy_from_slice(&quaternion_product(omega, old));
-        (q, d) = (7, 6);
-    }
-    out[q..].copy_from_slice(&velocity[d..]);
+    for_each_part(model, |part| match part {
+        Part::Plain { q, v } => out[q].copy_from_slice(&velocity[v]),
+        Part::Quaternion { q, v } => {
+            let omega = [0.0, 0.5 * velocity[v], 0.5 * velocity[v + 1], 0.5 * velocity[v + 2]];
+            let rate = quaternion_product(omega, quaternion_at(configuration, q));
+            out[q..q + 4].copy_from_slice(&rate);
+        }
+    });
 }
 
-/// Projects onto the manifold: scales the quaternion of a floating base to unit length.
+/// Projects onto the manifold: scales all quaternions to unit length.
 ///
 /// # Panics
 /// If the slice has the wrong length.
 pub fn normalize(model: &Model, configuration: &mut [f64]) {
     assert_eq!(configuration.len(), model.configuration_dim(), "length of configuration");
-    if model.is_floating() {
-        let q = &mut configuration[3..7];
-        let unit = normalized([q[0], q[1], q[2], q[3]]);
-        q.copy_from_slice(&unit);
+    for &(q, _) in &model.quaternions {
+        let unit = normalized(quaternion_at(configuration, q));
+        configuration[q..q + 4].copy_from_slice(&unit);
     }
+}
+
+/// A stretch of coordinates that move in one way.
+enum Part {
+    /// Numbers that add.
+    Plain { q: Range<usize>, v: Range<usize> },
+    /// A quaternion from `q` on, its angular velocity from `v` on.
+    Quaternion { q: usize, v: usize },
+}
+
+#[inline]
+fn for_each_part(model: &Model, mut visit: impl FnMut(Part)) {
+    let (mut q, mut v) = (0, 0);
+    for &(q_ball, v_ball) in &model.quaternions {
+        visit(Part::Plain { q: q..q_ball, v: v..v_ball });
+        visit(Part::Quaternion { q: q_ball, v: v_ball });
+        (q, v) = (q_ball + 4, v_ball + 3);
+    }
+    visit(Part::Plain { q: q..model.configuration_dim(), v: v..model.velocity_dim() });
+}
+
+fn quaternion_at(configuration: &[f64], q: usize) -> [f64; 4] {
+    [configuration[q], configuration[q + 1], configuration[q + 2], configuration[q + 3]]
 }
 
 fn normalized(q: [f64; 4]) -> [f64; 4] {

@@ -8,9 +8,10 @@
 
 use std::sync::Arc;
 
-use crate::branch::BranchPattern;
+use crate::branch::{BASE, BranchPattern, NO_BASE};
 use crate::mass_matrix::MassMatrix;
 use crate::model::Model;
+use crate::quad::{LANES, Quad, add_scaled};
 
 /// The mass matrix cannot be factored: some motion carries no inertia.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -36,6 +37,73 @@ pub struct MassFactor {
     pivots: Vec<f64>,
     inverse_pivots: Vec<f64>,
     row: Vec<f64>,
+    /// What eliminated coordinates take from the block of the base that carries them.
+    base: [[Quad; 2]; BASE],
+}
+
+/// Chunks of a row of the inverse that are summed at once.
+const BLOCK: usize = 4;
+
+/// Scratch memory of [`MassFactor::write_inverse`].
+#[derive(Clone, Debug)]
+pub struct InverseMass {
+    /// `L⁻¹` by rows, packed as `L` is; padding stays zero.
+    w_rows: Vec<f64>,
+    /// `L⁻¹` by columns, in the order of elimination, zeros included.
+    w_columns: Vec<Quad>,
+    /// Length of a column.
+    chunks: usize,
+    row: Vec<Quad>,
+}
+
+impl InverseMass {
+    /// Memory for `model`.
+    #[must_use]
+    pub fn new(model: &Model) -> Self {
+        let (nv, pattern) = (model.velocity_dim(), &model.pattern);
+        let chunks = nv.div_ceil(LANES).next_multiple_of(BLOCK);
+        Self {
+            w_rows: vec![0.0; pattern.storage()],
+            w_columns: vec![Quad::ZERO; nv * chunks],
+            chunks,
+            row: vec![Quad::ZERO; chunks],
+        }
+    }
+}
+
+/// `sums += factor · from`.
+#[inline(always)]
+fn add_block(sums: &mut [Quad; BLOCK], factor: Quad, from: &[Quad]) {
+    if let Some(from) = from.first_chunk::<BLOCK>() {
+        for (sum, from) in sums.iter_mut().zip(from) {
+            *sum += factor * *from;
+        }
+    }
+}
+
+/// Whether coordinate `k` belongs to the floating base that begins at `first`.
+#[inline]
+fn is_base(first: usize, k: usize) -> bool {
+    (first..first + BASE).contains(&k)
+}
+
+/// Takes from the base block what the elimination of all that it carries has summed up.
+fn subtract_base(
+    pattern: &BranchPattern,
+    first: usize,
+    sum: &mut [[Quad; 2]; BASE],
+    rows: &mut [f64],
+    pivots: &mut [f64],
+) {
+    for (i, column) in sum.iter_mut().enumerate() {
+        let sums = column.map(Quad::to_array);
+        let sums = sums.as_flattened();
+        pivots[first + i] -= sums[i];
+        for (entry, sum) in rows[pattern.row(first + i)].iter_mut().zip(sums) {
+            *entry -= sum;
+        }
+        *column = [Quad::ZERO; 2];
+    }
 }
 
 impl MassFactor {
@@ -45,10 +113,11 @@ impl MassFactor {
     pub fn new(model: &Model) -> Self {
         let pattern = Arc::clone(&model.pattern);
         Self {
-            rows: vec![0.0; pattern.entry_count()],
+            rows: vec![0.0; pattern.storage()],
             pivots: vec![1.0; pattern.dim()],
             inverse_pivots: vec![1.0; pattern.dim()],
-            row: vec![0.0; pattern.depth()],
+            row: vec![0.0; pattern.widest()],
+            base: [[Quad::ZERO; 2]; BASE],
             pattern,
         }
     }
@@ -71,32 +140,50 @@ impl MassFactor {
     /// [`SingularMass`] if a pivot is not positive beyond rounding, or not a number; the factor
     /// must not be used then.
     pub fn factorize(&mut self, mass: &MassMatrix) -> Result<(), SingularMass> {
-        let Self { pattern, rows, pivots, inverse_pivots, row } = self;
+        let Self { pattern, rows, pivots, inverse_pivots, row, base } = self;
         rows.copy_from_slice(&mass.rows);
         pivots.copy_from_slice(&mass.diagonal);
         let rounding = 4.0 * f64::EPSILON * pivots.len() as f64;
+        *base = [[Quad::ZERO; 2]; BASE];
         for &k in pattern.order().iter().rev() {
+            let ancestors = pattern.ancestors(k);
+            let first = pattern.base(k);
+            if first != NO_BASE && k == first + BASE - 1 {
+                // All that the base carries has been eliminated.
+                subtract_base(pattern, first, base, rows, pivots);
+            }
             let (pivot, diagonal) = (pivots[k], mass.diagonal[k]);
-            let positive = pivot > rounding * diagonal && pivot.is_finite();
+            let positive = pivot > rounding * mass.scale[k] && pivot.is_finite();
             if !positive {
                 let coordinate = pattern.name(k).to_owned();
                 return Err(SingularMass { coordinate, pivot, diagonal });
             }
             let inverse = 1.0 / pivot;
             inverse_pivots[k] = inverse;
-            let ancestors = pattern.ancestors(k);
-            let row = &mut row[..ancestors.len()];
-            row.copy_from_slice(&rows[pattern.row(k)]);
-            for (p, &i) in ancestors.iter().enumerate() {
-                let value = row[p];
+            let padded = pattern.padded_row(k);
+            let row = &mut row[..padded.len()];
+            row.copy_from_slice(&rows[padded.clone()]);
+            let mut skip = 0;
+            if first != NO_BASE
+                && !is_base(first, k)
+                && let ([a, b, ..], _) = row.as_chunks::<LANES>()
+            {
+                let [a, b] = [a, b].map(|chunk| Quad::from(*chunk));
+                for ([left, right], value) in base.iter_mut().zip(row.iter()) {
+                    let scaled = Quad::splat(value * inverse);
+                    *left += scaled * a;
+                    *right += scaled * b;
+                }
+                skip = BASE;
+            }
+            for (&i, &value) in ancestors.iter().zip(row.iter()).skip(skip) {
                 let scaled = value * inverse;
                 pivots[i] -= scaled * value;
-                // Ancestors of i are the first p ancestors of k, in the same order.
-                for (entry, below) in rows[pattern.row(i)].iter_mut().zip(&row[..p]) {
-                    *entry -= scaled * below;
-                }
+                // Ancestors of i are the first ancestors of k, in the same order; what falls on
+                // the padding of row i is never read as an entry.
+                add_scaled(&mut rows[pattern.padded_row(i)], -scaled, row);
             }
-            for (entry, value) in rows[pattern.row(k)].iter_mut().zip(row.iter()) {
+            for (entry, value) in rows[padded].iter_mut().zip(row.iter()) {
                 *entry = value * inverse;
             }
         }
@@ -160,6 +247,84 @@ impl MassFactor {
         }
     }
 
+    /// Writes `M⁻¹` (nv × nv; symmetric to the last bit).
+    ///
+    /// `M⁻¹ = W D⁻¹ Wᵀ` with `W = L⁻¹`, which has the sparsity of `L`: entry (k, l) sums over the
+    /// common ancestors of k and l. O(nv² depth), allocates nothing.
+    ///
+    /// # Panics
+    /// If `out` has the wrong length.
+    pub fn write_inverse(&self, workspace: &mut InverseMass, out: &mut [f64]) {
+        let nv = self.dim();
+        assert_eq!(out.len(), nv * nv, "length of out");
+        let InverseMass { w_rows, w_columns, chunks, row } = workspace;
+        let chunks = *chunks;
+        assert_eq!(w_columns.len(), nv * chunks, "workspace of this model");
+        self.invert_l(w_rows, w_columns, chunks);
+        let order = self.pattern.order();
+        for (r, &k) in order.iter().enumerate() {
+            let ranks = self.pattern.ancestor_ranks(k);
+            let w = &w_rows[self.pattern.row(k)];
+            // Blocks of columns keep their sums in registers.
+            for block in (0..=r / LANES).step_by(BLOCK) {
+                // Columns of W begin at their own coordinate.
+                let end = (block + BLOCK) * LANES;
+                let mut sums = [Quad::ZERO; BLOCK];
+                for (&c, w) in ranks.iter().zip(w).take_while(|(c, _)| **c < end) {
+                    let factor = Quad::splat(w * self.inverse_pivots[order[c]]);
+                    add_block(&mut sums, factor, &w_columns[c * chunks + block..]);
+                }
+                if r < end {
+                    let factor = Quad::splat(self.inverse_pivots[k]);
+                    add_block(&mut sums, factor, &w_columns[r * chunks + block..]);
+                }
+                row[block..block + BLOCK].copy_from_slice(&sums);
+            }
+            let values = row.iter().flat_map(|quad| quad.to_array());
+            if self.pattern.is_sorted() {
+                for (to, value) in out[k * nv..=k * nv + r].iter_mut().zip(values.clone()) {
+                    *to = value;
+                }
+                for (to, value) in out[k..].iter_mut().step_by(nv).zip(values.take(r)) {
+                    *to = value;
+                }
+            } else {
+                for (&l, value) in order[..=r].iter().zip(values) {
+                    out[k * nv + l] = value;
+                    out[l * nv + k] = value;
+                }
+            }
+        }
+    }
+
+    /// `W = L⁻¹` by packed rows, and again by dense columns in the order of elimination.
+    fn invert_l(&self, rows: &mut [f64], columns: &mut [Quad], chunks: usize) {
+        for (r, &k) in self.pattern.order().iter().enumerate() {
+            let (own, padded) = (self.pattern.row(k), self.pattern.padded_row(k));
+            let (l, ancestors) = (&self.rows[own.clone()], self.pattern.ancestors(k));
+            for chunk in 0..padded.len() / LANES {
+                let first = chunk * LANES;
+                let mut sum = Quad::ZERO;
+                // An ancestor's row ends before its own place in this one; padding is zero.
+                for (&i, l) in ancestors.iter().zip(l).skip(first + 1) {
+                    let start = self.pattern.row_start(i) + first;
+                    if let Some(above) = rows[start..].first_chunk::<LANES>() {
+                        sum += Quad::splat(*l) * Quad::from(*above);
+                    }
+                }
+                let sum = sum.to_array();
+                let to = padded.start + first..(padded.start + first + LANES).min(own.end);
+                for ((w, l), sum) in rows[to].iter_mut().zip(&l[first..]).zip(sum) {
+                    *w = -(l + sum);
+                }
+            }
+            for (&c, w) in self.pattern.ancestor_ranks(k).iter().zip(&rows[own]) {
+                columns[c * chunks + r / LANES].as_mut_array()[r % LANES] = *w;
+            }
+            columns[r * chunks + r / LANES].as_mut_array()[r % LANES] = 1.0;
+        }
+    }
+
     /// Reads a factor written by [`write_dense`](Self::write_dense).
     ///
     /// # Errors
@@ -187,13 +352,19 @@ impl MassFactor {
 
     /// `x ← L⁻ᵀ x`: from the leaves to the root; a zero entry costs nothing.
     fn solve_transposed_l(&self, x: &mut [f64]) {
-        for &k in self.pattern.order().iter().rev() {
+        let pattern = &*self.pattern;
+        for &k in pattern.order().iter().rev() {
             let value = x[k];
-            if value != 0.0 {
-                let row = self.pattern.row(k);
-                for (&i, l) in self.pattern.ancestors(k).iter().zip(&self.rows[row]) {
-                    x[i] -= l * value;
+            if value == 0.0 {
+                continue;
+            }
+            let (ancestors, row) = self.joints_of(k, x, |base, row| {
+                for (x, l) in base.iter_mut().zip(row) {
+                    *x -= l * value;
                 }
+            });
+            for (&i, l) in ancestors.iter().zip(row) {
+                x[i] -= l * value;
             }
         }
     }
@@ -201,13 +372,37 @@ impl MassFactor {
     /// `x ← L⁻¹ x`: from the root to the leaves.
     fn solve_l(&self, x: &mut [f64]) {
         for &k in self.pattern.order() {
-            let row = self.pattern.row(k);
             let mut sum = 0.0;
-            for (&i, l) in self.pattern.ancestors(k).iter().zip(&self.rows[row]) {
+            let (ancestors, row) = self.joints_of(k, x, |base, row| {
+                let p: [f64; BASE] = std::array::from_fn(|i| row[i] * base[i]);
+                sum = (p[0] + p[1]) + (p[2] + p[3]) + (p[4] + p[5]);
+            });
+            for (&i, l) in ancestors.iter().zip(row) {
                 sum += l * x[i];
             }
             x[k] -= sum;
         }
+    }
+
+    /// Row `k` of `L` with its coordinates. If a floating base begins it, `base` is called with the
+    /// base's part of `x` and of the row, and the rest is returned.
+    #[inline]
+    fn joints_of(
+        &self,
+        k: usize,
+        x: &mut [f64],
+        base: impl FnOnce(&mut [f64; BASE], &[f64; BASE]),
+    ) -> (&[usize], &[f64]) {
+        let (ancestors, row) = (self.pattern.ancestors(k), &self.rows[self.pattern.row(k)]);
+        let first = self.pattern.base(k);
+        if first != NO_BASE
+            && let Some((head, rest)) = row.split_first_chunk::<BASE>()
+            && let Some(x) = x[first..].first_chunk_mut::<BASE>()
+        {
+            base(x, head);
+            return (&ancestors[BASE..], rest);
+        }
+        (ancestors, row)
     }
 
     pub(crate) fn row_of_l(&self, k: usize) -> &[f64] {

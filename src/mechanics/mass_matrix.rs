@@ -12,14 +12,19 @@ use nalgebra::Vector3;
 
 use crate::branch::BranchPattern;
 use crate::inertia::Symmetric3;
-use crate::kinematics::{Kinematics, Motion};
+use crate::kinematics::{BodyState, Kinematics, Motion};
+use crate::layout::{NONE, gather};
 use crate::model::Model;
+use crate::quad::{LANES, Quad};
 
 /// Mass matrix `M` (nv × nv), stored packed along the branches of the tree.
 #[derive(Clone, Debug)]
 pub struct MassMatrix {
     pub(crate) pattern: Arc<BranchPattern>,
     pub(crate) diagonal: Vec<f64>,
+    /// What each diagonal entry could be at most: the size of the terms that may have cancelled in
+    /// it, so that its rounding is known.
+    pub(crate) scale: Vec<f64>,
     /// Rows of `BranchPattern`: entry (k, ancestor).
     pub(crate) rows: Vec<f64>,
 }
@@ -31,7 +36,8 @@ impl MassMatrix {
         Self {
             pattern: Arc::clone(&model.pattern),
             diagonal: vec![0.0; model.velocity_dim()],
-            rows: vec![0.0; model.pattern.entry_count()],
+            scale: vec![0.0; model.velocity_dim()],
+            rows: vec![0.0; model.pattern.storage()],
         }
     }
 
@@ -39,6 +45,17 @@ impl MassMatrix {
     #[must_use]
     pub fn dim(&self) -> usize {
         self.diagonal.len()
+    }
+
+    /// Adds to `M_ij` and `M_ji`, which are one entry; on the diagonal that is twice the value.
+    fn add(&mut self, i: usize, j: usize, value: f64) {
+        if i == j {
+            self.diagonal[i] += 2.0 * value;
+        } else if self.pattern.rank(i) > self.pattern.rank(j) {
+            self.rows[self.pattern.entry(i, j)] += value;
+        } else {
+            self.rows[self.pattern.entry(j, i)] += value;
+        }
     }
 
     /// The diagonal of `M`.
@@ -76,6 +93,7 @@ impl MassMatrix {
         assert_eq!(dense.len(), nv * nv, "length of dense");
         for k in 0..nv {
             self.diagonal[k] = dense[k * nv + k];
+            self.scale[k] = self.diagonal[k];
             let row = self.pattern.row(k);
             for (&i, value) in self.pattern.ancestors(k).iter().zip(&mut self.rows[row]) {
                 *value = dense[i * nv + k];
@@ -114,38 +132,99 @@ impl MassMatrix {
 /// # Panics
 /// If the workspaces belong to another model.
 pub fn mass_matrix(model: &Model, kinematics: &Kinematics, out: &mut MassMatrix) {
-    let base = model.base_dim();
-    if model.is_floating() {
-        let root = &kinematics.bodies[0];
-        write_base_block(model.total_mass(), &root.subtree_moment, &root.subtree_inertia, out);
+    if model.coupled {
+        return coupled_mass_matrix(model, kinematics, out);
     }
-    for (i, body) in model.bodies.iter().enumerate().skip(1) {
-        let state = &kinematics.bodies[i];
-        let (force, moment) = momentum(
-            body.subtree_mass,
-            &state.subtree_moment,
-            &state.subtree_inertia,
-            &state.subspace,
-        );
-        let k = body.v_index;
-        out.diagonal[k] = state.subspace.power(&force, &moment) + model.rotor_inertia[k - base];
-        let row = &mut out.rows[model.pattern.row(k)];
-        if base > 0 {
-            row[..3].copy_from_slice(force.as_slice());
-            row[3..6].copy_from_slice(moment.as_slice());
+    for tree in model.trees.iter().filter(|tree| tree.is_floating()) {
+        let root = tree.bodies.start;
+        let mass = model.bodies[root].subtree_mass;
+        write_base_block(mass, &kinematics.body(root), tree.v.start, out);
+    }
+    let layout = &*model.layout;
+    for (group, state) in layout.groups.iter().zip(&kinematics.groups).skip(layout.root_groups) {
+        let motion = &state.subspace;
+        let (v, w) = (&motion.linear, &motion.angular);
+        let force = v.times(group.subtree_mass) + w.cross(&state.subtree_moment);
+        let moment = state.subtree_moment.cross(v) + state.subtree_inertia.times(w);
+        let diagonal = motion.power(&force, &moment).to_array();
+        let scale = group.most(state).to_array();
+        let parts = [force.x, force.y, force.z, moment.x, moment.y, moment.z].map(Quad::to_array);
+        for l in 0..LANES {
+            if group.live[l] {
+                let rotor = model.rotors.diagonal[group.rotors[l]];
+                out.diagonal[group.v_index[l]] = diagonal[l] + rotor;
+                out.scale[group.v_index[l]] = scale[l] + rotor;
+            }
+            let row = group.base_rows[l];
+            if row != NONE {
+                for (entry, part) in out.rows[row..row + 6].iter_mut().zip(&parts) {
+                    *entry = part[l];
+                }
+            }
         }
-        // The row lists ancestors root first; the walk up the tree meets them last first.
-        let mut j = body.parent;
-        for entry in row[base..].iter_mut().rev() {
-            *entry = kinematics.bodies[j].subspace.power(&force, &moment);
-            j = model.bodies[j].parent;
+        for step in &group.path {
+            let above = gather(&step.source, &kinematics.groups, |s| &s.subspace);
+            let values = above.power(&force, &moment).to_array();
+            for (&entry, value) in step.entries.iter().zip(values) {
+                if entry != NONE {
+                    out.rows[entry] = value;
+                }
+            }
         }
     }
 }
 
+/// As [`mass_matrix`] where bodies share coordinates or rotors couple branches: entries add.
+fn coupled_mass_matrix(model: &Model, kinematics: &Kinematics, out: &mut MassMatrix) {
+    out.diagonal.fill(0.0);
+    out.scale.fill(0.0);
+    out.rows.fill(0.0);
+    for tree in &model.trees {
+        let (root, first) = (tree.bodies.start, tree.v.start);
+        if tree.is_floating() {
+            write_base_block(model.bodies[root].subtree_mass, &kinematics.body(root), first, out);
+        }
+        for i in root + 1..tree.bodies.end {
+            let (body, state) = (&model.bodies[i], &kinematics.body(i));
+            let (force, moment) = composite_momentum(body.subtree_mass, state);
+            let k = body.v_index;
+            out.diagonal[k] += state.subspace.power(&force, &moment);
+            out.scale[k] += state.most(body.subtree_mass);
+            if tree.is_floating() {
+                for axis in 0..3 {
+                    out.add(k, first + axis, force[axis]);
+                    out.add(k, first + 3 + axis, moment[axis]);
+                }
+            }
+            let mut j = body.parent;
+            while j != root {
+                let value = kinematics.subspace(j).power(&force, &moment);
+                out.add(k, model.bodies[j].v_index, value);
+                j = model.bodies[j].parent;
+            }
+        }
+    }
+    for (i, &a) in model.joint_velocities.iter().enumerate() {
+        out.diagonal[a] += model.rotors.entry(i, i);
+        out.scale[a] += model.rotors.entry(i, i);
+        for (j, &b) in model.joint_velocities[..i].iter().enumerate() {
+            let rotor = model.rotors.entry(i, j);
+            if rotor != 0.0 {
+                out.add(a, b, rotor);
+            }
+        }
+    }
+}
+
+/// Momentum of body and all it carries at unit speed of its joint.
+#[inline]
+pub(crate) fn composite_momentum(mass: f64, state: &BodyState) -> (Vector3<f64>, Vector3<f64>) {
+    momentum(mass, &state.subtree_moment, &state.subtree_inertia, &state.subspace)
+}
+
 /// Spatial momentum `I (v, w)` of a composite body: `(m v − mc × w, mc × v + I_O w)`.
 #[inline]
-fn momentum(
+pub(crate) fn momentum(
     mass: f64,
     moment: &Vector3<f64>,
     inertia: &Symmetric3,
@@ -156,8 +235,11 @@ fn momentum(
 }
 
 /// Base block `[m 1, −[mc]×; [mc]×, I_O]`, lower triangle by packed rows.
-fn write_base_block(mass: f64, mc: &Vector3<f64>, i: &Symmetric3, out: &mut MassMatrix) {
-    out.diagonal[..6].copy_from_slice(&[mass, mass, mass, i.xx, i.yy, i.zz]);
+fn write_base_block(mass: f64, root: &BodyState, first: usize, out: &mut MassMatrix) {
+    let (mc, i) = (&root.subtree_moment, &root.subtree_inertia);
+    out.diagonal[first..first + 6].copy_from_slice(&[mass, mass, mass, i.xx, i.yy, i.zz]);
+    let diagonal = &out.diagonal[first..first + 6];
+    out.scale[first..first + 6].copy_from_slice(diagonal);
     let rows: [&[f64]; 6] = [
         &[],
         &[0.0],
@@ -167,7 +249,7 @@ fn write_base_block(mass: f64, mc: &Vector3<f64>, i: &Symmetric3, out: &mut Mass
         &[-mc.y, mc.x, 0.0, i.xz, i.yz],
     ];
     for (k, values) in rows.into_iter().enumerate() {
-        let range = out.pattern.row(k);
+        let range = out.pattern.row(first + k);
         out.rows[range].copy_from_slice(values);
     }
 }

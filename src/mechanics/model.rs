@@ -1,21 +1,24 @@
-//! The immutable description of a robot that every algorithm reads.
+//! The immutable description of robots that every algorithm reads.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::Vector3;
 
+use crate::body::Body;
 use crate::branch::BranchPattern;
-use crate::inertia::Inertia;
+use crate::layout::Layout;
 use crate::placement::Placement;
+use crate::rotors::Rotors;
 use crate::shape::Collision;
 
-/// Index of a joint, in the order of the robot file (joints that move only).
+/// Index of a joint, in the order of the robot file (joints that move on their own only).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JointId(pub(crate) usize);
 
 impl JointId {
-    /// Position of the joint in `s`, `ṡ` and `τ`.
+    /// Position of the joint in [`Model::joints`].
     #[must_use]
     pub fn index(self) -> usize {
         self.0
@@ -34,7 +37,8 @@ impl FrameId {
     }
 }
 
-/// Index of a moving body: links welded together are one body, body 0 is the base.
+/// Index of a moving body: links welded together are one body, the first body of a tree is its
+/// base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BodyId(pub(crate) usize);
 
@@ -46,12 +50,12 @@ impl BodyId {
     }
 }
 
-/// How the root link is held.
+/// How the root link of a robot is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
-    /// Free in space: `nq = 7 + n`, `nv = 6 + n`.
+    /// Free in space: 7 configuration and 6 velocity coordinates more than the joints'.
     Floating,
-    /// Welded to the world, root frame = world frame: `nq = nv = n`.
+    /// Welded to the world.
     Fixed,
 }
 
@@ -65,16 +69,50 @@ pub enum JointKind {
     Continuous,
     /// Translation between limits [m].
     Prismatic,
+    /// Motion in the plane normal to the axis: (x, y) [m] along two axes of the joint frame at
+    /// rest, then the rotation about the normal [rad]. The plane's axes are the cyclic successors
+    /// of a coordinate axis (normal x: y, z).
+    Planar,
+    /// Rotation about a point: quaternion (w, x, y, z); velocity is ω in the axes of the joint
+    /// frame at rest [rad/s].
+    Spherical,
+    /// Free motion: position [m], quaternion (w, x, y, z); velocity is (ṗ, ω) in the axes of the
+    /// joint frame at rest [m/s, rad/s].
+    Floating,
 }
 
-/// A joint that moves.
+impl JointKind {
+    /// Numbers in the configuration.
+    #[must_use]
+    pub fn configuration_dim(self) -> usize {
+        match self {
+            Self::Revolute | Self::Continuous | Self::Prismatic => 1,
+            Self::Planar => 3,
+            Self::Spherical => 4,
+            Self::Floating => 7,
+        }
+    }
+
+    /// Degrees of freedom.
+    #[must_use]
+    pub fn velocity_dim(self) -> usize {
+        match self {
+            Self::Revolute | Self::Continuous | Self::Prismatic => 1,
+            Self::Planar | Self::Spherical => 3,
+            Self::Floating => 6,
+        }
+    }
+}
+
+/// A joint that moves on its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joint {
     /// Name in the robot file.
     pub name: String,
     /// Kind of motion.
     pub kind: JointKind,
-    /// Smallest position [rad or m]; −∞ without limit.
+    /// Smallest position [rad or m]; −∞ without limit. Limits are those of the one coordinate of
+    /// a revolute or prismatic joint; joints of more coordinates have none.
     pub lower: f64,
     /// Largest position [rad or m]; +∞ without limit.
     pub upper: f64,
@@ -86,6 +124,39 @@ pub struct Joint {
     pub damping: f64,
     /// Dry friction [N m or N]. Recorded; no algorithm here adds it.
     pub friction: f64,
+    /// First index into `configuration`.
+    pub(crate) q_index: usize,
+    /// First index into `velocity`.
+    pub(crate) v_index: usize,
+    /// The body that the joint moves, the last one of its chain.
+    pub(crate) body: usize,
+}
+
+impl Joint {
+    /// Where the joint's numbers stand in `q`.
+    #[must_use]
+    pub fn configuration_range(&self) -> Range<usize> {
+        self.q_index..self.q_index + self.kind.configuration_dim()
+    }
+
+    /// Where the joint's numbers stand in `ν`.
+    #[must_use]
+    pub fn velocity_range(&self) -> Range<usize> {
+        self.v_index..self.v_index + self.kind.velocity_dim()
+    }
+}
+
+/// A joint whose position follows another's: `s = multiplier · s_joint + offset`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MimicJoint {
+    /// Name in the robot file.
+    pub name: String,
+    /// The joint that it follows; never a mimic joint itself.
+    pub joint: JointId,
+    /// Displacement per displacement of the other joint.
+    pub multiplier: f64,
+    /// Displacement where the other joint is at zero [rad or m].
+    pub offset: f64,
 }
 
 /// A named frame fixed to a body.
@@ -100,37 +171,65 @@ pub struct Frame {
     pub(crate) body_from_frame: Placement,
 }
 
-/// Motion of a body relative to its parent, along a coordinate axis of the body frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Axis {
-    RevoluteX,
-    RevoluteY,
-    RevoluteZ,
-    PrismaticX,
-    PrismaticY,
-    PrismaticZ,
+/// One robot or free body of a model: a tree of bodies on one base.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tree {
+    /// Name of the robot.
+    pub name: String,
+    /// How the root link is held.
+    pub base: Base,
+    /// Frame of the root link.
+    pub root_frame: FrameId,
+    /// `world_from_root` of a fixed base; the identity for a floating one.
+    pub mount: Placement,
+    pub(crate) bodies: Range<usize>,
+    pub(crate) joints: Range<usize>,
+    pub(crate) q: Range<usize>,
+    pub(crate) v: Range<usize>,
 }
 
-/// One moving body. Bodies stand in tree order; body 0 is the base and has no joint.
-#[derive(Clone, Debug)]
-pub(crate) struct Body {
-    pub(crate) parent: usize,
-    /// Index into `configuration`.
-    pub(crate) q_index: usize,
-    /// Index into `velocity`.
-    pub(crate) v_index: usize,
-    pub(crate) axis: Axis,
-    /// −1 if the joint turns against the coordinate axis, else 1.
-    pub(crate) sign: f64,
-    /// `parent_from_joint`: the body frame at joint position zero.
-    pub(crate) rotation: Matrix3<f64>,
-    pub(crate) offset: Vector3<f64>,
-    /// `rotation` is the identity, which is the common case in robot files.
-    pub(crate) unrotated: bool,
-    /// In the body frame.
-    pub(crate) inertia: Inertia,
-    /// Mass of the body and all it carries [kg].
-    pub(crate) subtree_mass: f64,
+impl Tree {
+    /// Whether the root link is free in space.
+    #[must_use]
+    pub fn is_floating(&self) -> bool {
+        self.base == Base::Floating
+    }
+
+    /// Velocity coordinates of the base: 6 if it floats, else 0.
+    #[must_use]
+    pub fn base_dim(&self) -> usize {
+        if self.is_floating() { 6 } else { 0 }
+    }
+
+    /// Joints of the robot among [`Model::joints`].
+    #[must_use]
+    pub fn joint_range(&self) -> Range<usize> {
+        self.joints.clone()
+    }
+
+    /// Where the robot's numbers stand in `q`: base first, then joints.
+    #[must_use]
+    pub fn configuration_range(&self) -> Range<usize> {
+        self.q.clone()
+    }
+
+    /// Where the robot's numbers stand in `ν`: base first, then joints.
+    #[must_use]
+    pub fn velocity_range(&self) -> Range<usize> {
+        self.v.clone()
+    }
+
+    /// Where the joints' numbers stand in `q`.
+    #[must_use]
+    pub fn joint_configuration_range(&self) -> Range<usize> {
+        self.q.start + if self.is_floating() { 7 } else { 0 }..self.q.end
+    }
+
+    /// Where the joints' numbers stand in `ν`.
+    #[must_use]
+    pub fn joint_velocity_range(&self) -> Range<usize> {
+        self.v.start + self.base_dim()..self.v.end
+    }
 }
 
 /// What is wrong with a value given to a model.
@@ -138,9 +237,9 @@ pub(crate) struct Body {
 #[non_exhaustive]
 pub enum ModelError {
     /// A vector per joint has the wrong length.
-    #[error("rotor inertia: expected {expected} values, one per joint, found {found}")]
+    #[error("rotor inertia: expected {expected} values, one per joint coordinate, found {found}")]
     RotorInertiaLength {
-        /// Number of joints.
+        /// Number of joint coordinates.
         expected: usize,
         /// Number of values given.
         found: usize,
@@ -153,51 +252,67 @@ pub enum ModelError {
         /// The value given.
         value: f64,
     },
+    /// A matrix of reflected inertias is no inertia.
+    #[error("rotor inertia matrix: {problem}")]
+    RotorInertiaMatrix {
+        /// What was expected and found.
+        problem: String,
+    },
     /// A name pattern matches no joint.
     #[error("rotor inertia: no joint matches `{pattern}`")]
     NoSuchJoint {
         /// The pattern given.
         pattern: String,
     },
+    /// The parts of a world cannot stand together.
+    #[error("world: {problem}")]
+    World {
+        /// What was expected and found.
+        problem: String,
+    },
 }
 
-/// A robot: a tree of rigid bodies on one-degree-of-freedom joints.
+/// A robot, or several robots and free bodies that share a world: trees of rigid bodies on joints.
 ///
-/// Built once (see [`Model::from_urdf`]), read by all algorithms, changed by none.
+/// Built once (see [`Model::from_urdf`] and [`Model::world`]), read by all algorithms, changed by
+/// none.
 #[derive(Clone, Debug)]
 pub struct Model {
     pub(crate) name: String,
-    pub(crate) base: Base,
     pub(crate) gravity: Vector3<f64>,
+    pub(crate) trees: Vec<Tree>,
     pub(crate) bodies: Vec<Body>,
     pub(crate) joints: Vec<Joint>,
-    /// Body that each joint moves, by joint.
-    pub(crate) body_of_joint: Vec<usize>,
+    pub(crate) mimics: Vec<MimicJoint>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) frame_by_name: BTreeMap<String, usize>,
-    pub(crate) root_frame: FrameId,
     pub(crate) collisions: Vec<Collision>,
-    pub(crate) rotor_inertia: Vec<f64>,
+    pub(crate) rotors: Rotors,
     pub(crate) pattern: Arc<BranchPattern>,
+    /// Bodies in groups of four.
+    pub(crate) layout: Arc<Layout>,
+    /// Index into `velocity` of each of the n joint coordinates.
+    pub(crate) joint_velocities: Vec<usize>,
+    /// First index into `q` and into `ν` of every unit quaternion.
+    pub(crate) quaternions: Vec<(usize, usize)>,
+    /// Made by [`Model::world`]: names begin with the robot's.
+    pub(crate) world: bool,
+    /// Bodies share coordinates, or rotors couple branches: `M` is more than the tree.
+    pub(crate) coupled: bool,
 }
 
 impl Model {
-    /// Name of the robot.
+    /// Name of the robot or world.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How the root link is held.
+    /// The robots and free bodies, in the order in which `q` and `ν` stack them. One, unless the
+    /// model was made by [`Model::world`].
     #[must_use]
-    pub fn base(&self) -> Base {
-        self.base
-    }
-
-    /// Whether the root link is free in space.
-    #[must_use]
-    pub fn is_floating(&self) -> bool {
-        self.base == Base::Floating
+    pub fn trees(&self) -> &[Tree] {
+        &self.trees
     }
 
     /// Acceleration of free fall in world axes [m/s²].
@@ -206,31 +321,38 @@ impl Model {
         self.gravity
     }
 
-    /// Number of joints n.
-    #[must_use]
-    pub fn joint_count(&self) -> usize {
-        self.joints.len()
-    }
-
     /// Length `nq` of a configuration.
     #[must_use]
     pub fn configuration_dim(&self) -> usize {
-        self.joints.len() + if self.is_floating() { 7 } else { 0 }
+        self.trees.last().map_or(0, |tree| tree.q.end)
     }
 
     /// Length `nv` of a velocity.
     #[must_use]
     pub fn velocity_dim(&self) -> usize {
-        self.joints.len() + self.base_dim()
+        self.trees.last().map_or(0, |tree| tree.v.end)
     }
 
-    /// Velocities of the base: 6 if it floats, 0 if it is fixed. Also the offset of `ṡ` in `ν`.
+    /// Number n of joint coordinates: the length of `ṡ` and `τ`. It is the number of joints if
+    /// all of them have one degree of freedom.
     #[must_use]
-    pub fn base_dim(&self) -> usize {
-        if self.is_floating() { 6 } else { 0 }
+    pub fn joint_dim(&self) -> usize {
+        self.joint_velocities.len()
     }
 
-    /// The joints that move, in the order of the robot file.
+    /// Length of `s`: n, and one more for every spherical or floating joint.
+    #[must_use]
+    pub fn joint_configuration_dim(&self) -> usize {
+        self.trees.iter().map(|tree| tree.joint_configuration_range().len()).sum()
+    }
+
+    /// Index into `ν` of each of the n joint coordinates: `S` of the equation of motion.
+    #[must_use]
+    pub fn joint_velocity_indices(&self) -> &[usize] {
+        &self.joint_velocities
+    }
+
+    /// The joints that move on their own, in the order of the robot file.
     #[must_use]
     pub fn joints(&self) -> &[Joint] {
         &self.joints
@@ -251,16 +373,32 @@ impl Model {
         self.joints.iter().position(|joint| joint.name == name).map(JointId)
     }
 
+    /// The joints that follow others.
+    #[must_use]
+    pub fn mimic_joints(&self) -> &[MimicJoint] {
+        &self.mimics
+    }
+
     /// The body that a joint moves.
     #[must_use]
     pub fn body_of_joint(&self, joint: JointId) -> BodyId {
-        BodyId(self.body_of_joint[joint.0])
+        BodyId(self.joints[joint.0].body)
     }
 
-    /// Number of moving bodies, the base included.
+    /// Number of moving bodies, the bases included, and the massless ones between the coordinates
+    /// of a planar, spherical or floating joint.
     #[must_use]
     pub fn body_count(&self) -> usize {
         self.bodies.len()
+    }
+
+    /// The tree of a frame, as an index into [`trees`](Self::trees).
+    ///
+    /// # Panics
+    /// If the frame belongs to another model.
+    #[must_use]
+    pub fn tree_of_frame(&self, frame: FrameId) -> usize {
+        self.bodies[self.frames[frame.0].body.0].tree
     }
 
     /// The frames: every link in the order of the robot file.
@@ -278,16 +416,19 @@ impl Model {
         &self.frames[frame.0]
     }
 
-    /// The frame of the link of this name.
+    /// The frame of the link of this name; in a world `robot/link`.
     #[must_use]
     pub fn find_frame(&self, name: &str) -> Option<FrameId> {
         self.frame_by_name.get(name).copied().map(FrameId)
     }
 
-    /// The frame of the root link.
+    /// The frame of the root link of the first tree.
+    ///
+    /// # Panics
+    /// If the model is a world without robots.
     #[must_use]
     pub fn root_frame(&self) -> FrameId {
-        self.root_frame
+        self.trees[0].root_frame
     }
 
     /// Collision shapes of all links.
@@ -304,13 +445,13 @@ impl Model {
     /// Mass of all bodies that can move [kg]: the root body of a fixed base is left out.
     #[must_use]
     pub fn total_mass(&self) -> f64 {
-        self.bodies[0].subtree_mass
+        self.trees.iter().map(|tree| self.bodies[tree.bodies.start].subtree_mass).sum()
     }
 
-    /// Inertia of the motor rotors, reflected to the joints [kg m² or kg], one per joint.
+    /// Inertia of the motor rotors reflected to the joints.
     #[must_use]
-    pub fn rotor_inertia(&self) -> &[f64] {
-        &self.rotor_inertia
+    pub fn rotors(&self) -> &Rotors {
+        &self.rotors
     }
 
     /// The tree of velocity coordinates, which is the sparsity of the mass matrix's factor.
@@ -319,45 +460,37 @@ impl Model {
         &self.pattern
     }
 
-    /// The same model with reflected rotor inertia [kg m² or kg], one value per joint, which adds
-    /// to the diagonal of `M` (gear ratio squared times the rotor's own inertia).
-    ///
-    /// # Errors
-    /// [`ModelError`] if the length is not n or a value is negative or not finite.
-    pub fn with_rotor_inertia(mut self, values: &[f64]) -> Result<Self, ModelError> {
-        let expected = self.joints.len();
-        if values.len() != expected {
-            return Err(ModelError::RotorInertiaLength { expected, found: values.len() });
-        }
-        for (joint, &value) in self.joints.iter().zip(values) {
-            if !(value.is_finite() && value >= 0.0) {
-                return Err(ModelError::RotorInertiaValue { joint: joint.name.clone(), value });
-            }
-        }
-        self.rotor_inertia.copy_from_slice(values);
-        Ok(self)
+    /// Whether mimic joints or a matrix of reflected inertias couple the branches of the trees.
+    #[must_use]
+    pub fn is_coupled(&self) -> bool {
+        self.coupled
     }
 
-    /// The same model with reflected rotor inertia [kg m² or kg] by joint name; `*` in a pattern
-    /// stands for any characters, later entries win, joints not named keep their value.
-    ///
-    /// # Errors
-    /// [`ModelError`] if a pattern matches no joint or a value is negative or not finite.
-    pub fn with_named_rotor_inertia(self, entries: &[(String, f64)]) -> Result<Self, ModelError> {
-        let mut values = self.rotor_inertia.clone();
-        for (pattern, value) in entries {
-            let mut found = false;
-            for (joint, slot) in self.joints.iter().zip(&mut values) {
-                if matches(pattern.as_bytes(), joint.name.as_bytes()) {
-                    *slot = *value;
-                    found = true;
-                }
-            }
-            if !found {
-                return Err(ModelError::NoSuchJoint { pattern: pattern.clone() });
-            }
-        }
-        self.with_rotor_inertia(&values)
+    /// Name of each of the n joint coordinates: that of the joint, with a suffix (`.x`, `.wz`) if
+    /// the joint has several.
+    pub fn joint_velocity_names(&self) -> impl Iterator<Item = &str> {
+        self.joint_velocities.iter().map(|&k| self.pattern.name(k))
+    }
+
+    /// Name of each number of `s`: that of the joint, with a suffix (`.x`, `.qw`) if the joint has
+    /// several.
+    pub fn joint_configuration_names(&self) -> impl Iterator<Item = String> {
+        self.joints.iter().flat_map(|joint| {
+            let suffixes: &[&str] = match joint.kind {
+                JointKind::Revolute | JointKind::Continuous | JointKind::Prismatic => &[""],
+                JointKind::Planar => &[".x", ".y", ".angle"],
+                JointKind::Spherical => &[".qw", ".qx", ".qy", ".qz"],
+                JointKind::Floating => &[".x", ".y", ".z", ".qw", ".qx", ".qy", ".qz"],
+            };
+            suffixes.iter().map(|suffix| format!("{}{suffix}", joint.name))
+        })
+    }
+
+    /// First index into `q` of every unit quaternion, with the first index into `ν` of its
+    /// angular velocity.
+    #[must_use]
+    pub fn quaternions(&self) -> &[(usize, usize)] {
+        &self.quaternions
     }
 
     /// The same model under another gravity, in world axes [m/s²].
@@ -367,53 +500,13 @@ impl Model {
         self
     }
 
-    /// The configuration with the base at the origin, level, and all joints at zero.
+    /// The configuration with the bases at the origin, level, and all joints at zero.
     #[must_use]
     pub fn zero_configuration(&self) -> Vec<f64> {
         let mut q = vec![0.0; self.configuration_dim()];
-        if self.is_floating() {
-            q[3] = 1.0;
+        for &(at, _) in &self.quaternions {
+            q[at] = 1.0;
         }
         q
-    }
-}
-
-/// Whether `name` matches `pattern`, in which `*` stands for any characters. Greedy with one
-/// point of return, so the cost is O(pattern × name) at worst.
-fn matches(pattern: &[u8], name: &[u8]) -> bool {
-    let (mut p, mut n) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while n < name.len() {
-        if p < pattern.len() && pattern[p] == b'*' {
-            star = Some((p + 1, n));
-            p += 1;
-        } else if p < pattern.len() && pattern[p] == name[n] {
-            p += 1;
-            n += 1;
-        } else if let Some((after, from)) = star {
-            p = after;
-            n = from + 1;
-            star = Some((after, from + 1));
-        } else {
-            return false;
-        }
-    }
-    pattern[p..].iter().all(|&c| c == b'*')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::matches;
-
-    #[test]
-    fn star_stands_for_any_characters() {
-        let yes = [("*_hip_*", "FL_hip_joint"), ("*", ""), ("a*b*c", "aXbbYc"), ("ab", "ab")];
-        let no = [("*_hip", "FL_hip_joint"), ("a", ""), ("", "a"), ("a*b", "ac"), ("ab", "abc")];
-        for (pattern, name) in yes {
-            assert!(matches(pattern.as_bytes(), name.as_bytes()), "{pattern} {name}");
-        }
-        for (pattern, name) in no {
-            assert!(!matches(pattern.as_bytes(), name.as_bytes()), "{pattern} {name}");
-        }
     }
 }

@@ -82,7 +82,7 @@ impl<'r> Bench<'r> {
         let mut bench = Self { registry, robots: BTreeMap::new() };
         let node = document::parse(FileId::default(), ROBOT.as_bytes()).ok();
         let loaded = node.zip(registry.find_resource("Urdf")).and_then(|(node, entry)| {
-            (entry.load)(&node, &(), ROBOT_NAME, &bench, &mut Diagnostics::default())
+            (entry.load)(&node, &(), ROBOT_NAME, &bench, &bench, &mut Diagnostics::default())
         });
         // A program without this robot has examples without it.
         if let Some(Ok((robot, _))) = loaded {

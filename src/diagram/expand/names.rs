@@ -1,12 +1,14 @@
 //! The sections `params:` and `robots:`: what names mean in expressions.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use legwork_block::{Diagnostic, Diagnostics, Node, Resource, Scope, Value};
+use legwork_block::{
+    Diagnostic, Diagnostics, NoResource, Node, OtherResources, Resource, Scope, Value,
+};
 
 use super::tree::Env;
 use super::{Expander, evaluate, wrong_type};
@@ -138,12 +140,15 @@ impl Scope for LazyNames<'_, '_> {
             return done.clone();
         }
         if self.active.borrow().iter().any(|active| active == name) {
-            let chain = self.active.borrow().join(" ► ");
-            self.found.borrow_mut().push(Diagnostic::error(
-                "parameter-cycle",
-                node.span,
-                format!("parameters need each other: {chain} ► {name}"),
-            ));
+            let active = self.active.borrow();
+            let all = |robots| active.iter().all(|name| self.is_robot(name) == robots);
+            let (code, who) = match (all(true), all(false)) {
+                (true, _) => ("robot-cycle", "robots"),
+                (_, true) => ("parameter-cycle", "parameters"),
+                _ => ("parameter-cycle", "parameters and robots"),
+            };
+            let message = format!("{who} need each other: {} ► {name}", active.join(" ► "));
+            self.found.borrow_mut().push(Diagnostic::error(code, node.span, message));
             return None;
         }
         if self.active.borrow().len() >= CHAIN_LIMIT {
@@ -166,7 +171,44 @@ impl Scope for LazyNames<'_, '_> {
     }
 }
 
+/// The robots of the diagram, for one that is made of others.
+struct OtherRobots<'l, 'e, 'x> {
+    lazy: &'l LazyNames<'e, 'x>,
+    /// The one that asks.
+    name: &'l str,
+    /// Whether one that was asked for has mistakes, so that what follows is not reported.
+    failed: Cell<bool>,
+}
+
+impl OtherResources for OtherRobots<'_, '_, '_> {
+    fn other(&self, name: &str) -> Result<Arc<dyn Resource>, NoResource> {
+        if !self.lazy.is_robot(name) {
+            return Err(NoResource::Unknown);
+        }
+        self.lazy.lookup(name);
+        self.lazy.robots.borrow().get(name).cloned().ok_or_else(|| {
+            self.failed.set(true);
+            NoResource::Failed
+        })
+    }
+
+    fn other_names(&self) -> Vec<String> {
+        let robots = self
+            .lazy
+            .entries
+            .iter()
+            .filter(|(name, (_, robot))| *robot && name.as_str() != self.name);
+        let mut names: Vec<String> = robots.map(|(name, _)| name.clone()).collect();
+        names.sort();
+        names
+    }
+}
+
 impl LazyNames<'_, '_> {
+    fn is_robot(&self, name: &str) -> bool {
+        self.entries.get(name).is_some_and(|(_, robot)| *robot)
+    }
+
     fn parameter(&self, node: &Node) -> Option<Value> {
         let is_param = node.kind_name().is_some_and(|kind| kind.text == "Param");
         let value_node = if is_param {
@@ -213,7 +255,8 @@ impl LazyNames<'_, '_> {
         };
         // Collected apart, as evaluating the fields looks names up again.
         let mut found = Diagnostics::default();
-        let loaded = (entry.load)(node, self, name, self.expander.loader, &mut found);
+        let others = OtherRobots { lazy: self, name, failed: Cell::new(false) };
+        let loaded = (entry.load)(node, self, name, self.expander.loader, &others, &mut found);
         self.found.borrow_mut().extend(found);
         match loaded? {
             Ok((resource, warnings)) => {
@@ -225,6 +268,7 @@ impl LazyNames<'_, '_> {
                 self.robots.borrow_mut().insert(name.to_owned(), resource);
                 Some(facts)
             }
+            Err(_) if others.failed.get() => None,
             Err(invalid) => {
                 let at = invalid
                     .parameter

@@ -110,23 +110,50 @@ pub enum UrdfError {
     /// The file has no link.
     #[error("expected at least one link, found none")]
     NoLinks,
-    /// A joint of this type cannot be simulated.
+    /// A joint mimics, or is mimicked, that has not exactly one coordinate.
     #[error(
-        "line {line}: joint `{joint}`: {feature} joints are not supported yet; \
-         revolute, continuous, prismatic and fixed are"
+        "line {line}: joint `{joint}` mimics `{mimicked}`: expected two revolute, continuous or \
+         prismatic joints, `{wrong}` is {kind}"
     )]
-    NotSupported {
+    MimicKind {
+        /// Where the joint starts.
+        line: usize,
+        /// The joint that mimics.
+        joint: String,
+        /// The joint that it mimics.
+        mimicked: String,
+        /// Which of both is wrong.
+        wrong: String,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// Joints mimic one another.
+    #[error("line {line}: joints mimic one another in a ring: {}", .joints.join(" -> "))]
+    MimicCycle {
+        /// Where the first joint of the ring starts.
+        line: usize,
+        /// The joints of the ring, the first one again at the end.
+        joints: Vec<String>,
+    },
+    /// The multipliers of a chain of mimic joints overflow.
+    #[error(
+        "line {line}: joint `{joint}`: expected a finite multiplier and offset along the chain of \
+         mimic joints, found {multiplier} and {offset}"
+    )]
+    MimicNotFinite {
         /// Where the joint starts.
         line: usize,
         /// The joint.
         joint: String,
-        /// What is not supported.
-        feature: String,
+        /// Product of the multipliers.
+        multiplier: f64,
+        /// Offset of the whole chain.
+        offset: f64,
     },
     /// The robot is too large.
-    #[error("expected at most {limit} joints that move, found {found}")]
+    #[error("expected joints of at most {limit} degrees of freedom, found {found}")]
     TooManyJoints {
-        /// Joints of the file.
+        /// Degrees of freedom of the file's joints, mimic joints included.
         found: usize,
         /// Most that are allowed.
         limit: usize,
@@ -156,7 +183,9 @@ impl UrdfError {
             | Self::TwoParents { line, .. }
             | Self::Cycle { line, .. }
             | Self::ManyRoots { line, .. }
-            | Self::NotSupported { line, .. } => Some(*line),
+            | Self::MimicKind { line, .. }
+            | Self::MimicCycle { line, .. }
+            | Self::MimicNotFinite { line, .. } => Some(*line),
             Self::Reader { .. }
             | Self::NoLinks
             | Self::TooManyJoints { .. }
@@ -196,6 +225,16 @@ pub enum Warning {
         line: usize,
         /// The joint.
         joint: String,
+    },
+    /// The limits of a joint leave it no way.
+    #[error("line {line}: joint `{joint}`: both limits are {position}, the joint cannot move")]
+    Locked {
+        /// Where the joint starts.
+        line: usize,
+        /// The joint.
+        joint: String,
+        /// The one position that is allowed [rad or m].
+        position: f64,
     },
     /// A mimic joint was taken as one that moves on its own.
     #[error("line {line}: joint `{joint}` moves on its own although it mimics `{mimicked}`")]

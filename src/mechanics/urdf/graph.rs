@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::error::UrdfError;
 use super::schema::Lines;
 
-/// Links by name, and the joint above each link.
+/// Joints by name, the joint above each link, and which links a joint connects.
 pub(super) struct Graph<'a> {
-    pub(super) links: BTreeMap<&'a str, usize>,
+    pub(super) joints: BTreeMap<&'a str, usize>,
     parent_joint: Vec<Option<usize>>,
     /// Parent and child link of each joint.
     pub(super) ends: Vec<(usize, usize)>,
@@ -55,7 +55,7 @@ impl<'a> Graph<'a> {
         }
         let roots: Vec<usize> =
             (0..robot.links.len()).filter(|&i| parent_joint[i].is_none()).collect();
-        let graph = Self { links, parent_joint, ends, root: roots.first().copied().unwrap_or(0) };
+        let graph = Self { joints, parent_joint, ends, root: roots.first().copied().unwrap_or(0) };
         // A ring is reported first: next to it, a second root is only a symptom.
         graph.check_rings(robot, lines)?;
         match roots[..] {

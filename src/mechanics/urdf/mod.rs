@@ -10,28 +10,38 @@
 //!   contain;
 //! - `urdf-rs` reads the canonical text into typed values (versions, quaternions, defaults);
 //! - `graph` checks that links and joints form one tree;
+//! - `joints` and `mimic` say how each joint moves, `chain` lays its bodies along its axes;
 //! - `build` welds fixed links to their parents and lays out the tree.
 //!
-//! No text makes this module panic, recurse without bound or open a file.
+//! No text makes this module panic, recurse without bound or open a file; where the meshes lie
+//! that a file names, [`resolve_package`] says without opening one either.
 
 mod build;
+mod chain;
 mod error;
 mod graph;
+mod joints;
+mod mimic;
+mod package;
 mod schema;
+mod version;
 mod xml;
 
 use nalgebra::Vector3;
 
 pub use error::{UrdfError, Warning};
+pub use package::{PackageError, PackageSearch, resolve_package};
 
 use crate::model::{Base, Model};
+use crate::placement::Placement;
 
 /// What to do with a joint that mimics another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MimicJoints {
-    /// Refuse the file.
-    Reject,
+    /// The joint has no coordinate of its own: its position follows the other joint's, its inertia
+    /// loads the other joint.
+    Coupled,
     /// Take the joint as one that moves on its own, and warn.
     Independent,
 }
@@ -41,24 +51,30 @@ pub enum MimicJoints {
 pub struct Options {
     /// How the root link is held.
     pub base: Base,
+    /// Where the root link of a fixed base is held: `world_from_root`. A floating base starts
+    /// where its configuration says and ignores this.
+    pub mount: Placement,
     /// Acceleration of free fall in world axes [m/s²].
     pub gravity: Vector3<f64>,
-    /// Reflected rotor inertia [kg m² or kg] by joint name; `*` stands for any characters, later
-    /// entries win, joints not named have none.
+    /// Reflected rotor inertia [kg m² or kg] by name of the joint coordinate
+    /// ([`Model::joint_velocity_names`]); `*` stands for any characters, later entries win, joints
+    /// not named have none.
     pub rotor_inertia: Vec<(String, f64)>,
     /// What to do with mimic joints.
     pub mimic: MimicJoints,
 }
 
 impl Options {
-    /// The given base, gravity (0, 0, −9.81) m/s², no rotor inertia, mimic joints refused.
+    /// The given base, mounted at the world's origin if it is fixed, gravity (0, 0, −9.81) m/s²,
+    /// no rotor inertia, mimic joints coupled.
     #[must_use]
     pub fn new(base: Base) -> Self {
         Self {
             base,
+            mount: Placement::identity(),
             gravity: Vector3::new(0.0, 0.0, -9.81),
             rotor_inertia: Vec::new(),
-            mimic: MimicJoints::Reject,
+            mimic: MimicJoints::Coupled,
         }
     }
 }
@@ -66,14 +82,16 @@ impl Options {
 impl Model {
     /// Reads a robot from the text of a URDF file.
     ///
-    /// Revolute, continuous and prismatic joints move, in the order of the file; links on fixed
-    /// joints are welded to their parents and stay as frames. Links without inertia have no mass.
-    /// Warnings name what was read but is doubtful.
+    /// All joints but fixed ones move, in the order of the file; mimic joints follow others. Links
+    /// on fixed joints are welded to their parents and stay as frames. Links without inertia have
+    /// no mass; the root link of a fixed base has none that matters. A file that begins with a
+    /// `world` link and a floating joint reads best with a fixed base. Warnings name what was read
+    /// but is doubtful.
     ///
     /// # Errors
     /// [`UrdfError`], with the line where it can be had, if the text is no well-formed URDF, the
-    /// links do not form one tree, a number is missing or impossible, or a joint type is not
-    /// supported.
+    /// links do not form one tree, a number is missing or impossible, or joints mimic one another
+    /// in ways that make no sense.
     pub fn from_urdf(text: &str, options: &Options) -> Result<(Self, Vec<Warning>), UrdfError> {
         let elements = xml::parse(text)?;
         let canonical = schema::canonical(&elements)?;

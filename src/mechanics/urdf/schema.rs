@@ -4,6 +4,7 @@
 //! dropped, so that the typed reader meets nothing but well-formed values.
 
 use super::error::UrdfError;
+use super::version::{Version, roll_pitch_yaw};
 use super::xml::Element;
 
 /// The checked text and where links and joints stood in the original.
@@ -75,10 +76,13 @@ const SHAPES: &[(&str, Count)] = &[
     ("mesh", Count::Optional),
 ];
 
+/// Orientation of an `<origin>` as the typed reader does not get to see it.
+const QUATERNION: &str = "quat_xyzw";
+
 const RULES: &[Rule] = &[
     Rule {
         name: "robot",
-        texts: &[("name", false), ("version", false)],
+        texts: &[("name", false)],
         numbers: &[],
         children: &[("link", Count::Many), ("joint", Count::Many)],
     },
@@ -100,7 +104,7 @@ const RULES: &[Rule] = &[
         numbers: &[
             optional("xyz", 3, Range::Finite),
             optional("rpy", 3, Range::Finite),
-            optional("quat_xyzw", 4, Range::Finite),
+            optional(QUATERNION, 4, Range::Finite),
         ],
         children: &[],
     },
@@ -189,8 +193,8 @@ const RULES: &[Rule] = &[
         numbers: &[
             optional("lower", 1, Range::Bound),
             optional("upper", 1, Range::Bound),
-            required("effort", 1, Range::Limit),
-            required("velocity", 1, Range::Limit),
+            optional("effort", 1, Range::Limit),
+            optional("velocity", 1, Range::Limit),
         ],
         children: &[],
     },
@@ -220,8 +224,9 @@ pub(super) fn canonical(elements: &[Element]) -> Result<Canonical, UrdfError> {
     if root.name != "robot" {
         return Err(schema_error(root, format!("expected <robot>, found <{}>", root.name)));
     }
+    let version = Version::new(root.attribute("version"));
     let mut out = Canonical { text: String::new(), lines: Lines::default() };
-    write(elements, root, &mut out)?;
+    write(elements, root, version, &mut out)?;
     Ok(out)
 }
 
@@ -230,7 +235,12 @@ fn schema_error(element: &Element, problem: String) -> UrdfError {
 }
 
 /// Writes an element that has a rule. The rules nest five deep, so the recursion ends.
-fn write(elements: &[Element], element: &Element, out: &mut Canonical) -> Result<(), UrdfError> {
+fn write(
+    elements: &[Element],
+    element: &Element,
+    version: Version,
+    out: &mut Canonical,
+) -> Result<(), UrdfError> {
     let Some(rule) = RULES.iter().find(|rule| rule.name == element.name) else {
         return Ok(());
     };
@@ -246,7 +256,7 @@ fn write(elements: &[Element], element: &Element, out: &mut Canonical) -> Result
     out.text.push('<');
     out.text.push_str(rule.name);
     write_texts(rule, element, &mut out.text)?;
-    write_numbers(rule, element, &mut out.text)?;
+    write_numbers(rule, element, version, &mut out.text)?;
     out.text.push('>');
     for &(name, count) in rule.children {
         let mut found = 0;
@@ -260,7 +270,7 @@ fn write(elements: &[Element], element: &Element, out: &mut Canonical) -> Result
                 let problem = format!("a second <{name}> in <{}>", rule.name);
                 return Err(schema_error(child, problem));
             }
-            write(elements, child, out)?;
+            write(elements, child, version, out)?;
         }
         if found == 0 && count == Count::One {
             let problem = format!("<{}>{} has no <{name}>", rule.name, named(element));
@@ -312,18 +322,24 @@ fn write_texts(rule: &Rule, element: &Element, out: &mut String) -> Result<(), U
     Ok(())
 }
 
-fn write_numbers(rule: &Rule, element: &Element, out: &mut String) -> Result<(), UrdfError> {
+fn write_numbers(
+    rule: &Rule,
+    element: &Element,
+    version: Version,
+    out: &mut String,
+) -> Result<(), UrdfError> {
     for numbers in rule.numbers {
         match element.attribute(numbers.name) {
             Some(value) => {
                 if !readable(value, numbers) {
-                    return Err(UrdfError::Number {
-                        line: element.line,
-                        element: rule.name.to_owned(),
-                        attribute: numbers.name.to_owned(),
-                        expected: description(numbers),
-                        found: value.to_owned(),
-                    });
+                    return Err(number_error(rule, element, numbers, value));
+                }
+                if numbers.name == QUATERNION {
+                    if version >= Version::V1_1 {
+                        let angles = angles(rule, element, numbers, value)?;
+                        push_attribute("rpy", &angles, out);
+                    }
+                    continue;
                 }
                 let words: Vec<&str> = value.split_whitespace().collect();
                 push_attribute(numbers.name, &words.join(" "), out);
@@ -332,10 +348,45 @@ fn write_numbers(rule: &Rule, element: &Element, out: &mut String) -> Result<(),
                 let problem = format!("<{}> has no `{}`", rule.name, numbers.name);
                 return Err(schema_error(element, problem));
             }
-            None => {}
+            None => {
+                if let Some(default) = version.default_of(rule.name, numbers.name) {
+                    push_attribute(numbers.name, default, out);
+                }
+            }
         }
     }
     Ok(())
+}
+
+/// The three angles that an `<origin>` states as a quaternion.
+fn angles(
+    rule: &Rule,
+    element: &Element,
+    numbers: &Numbers,
+    value: &str,
+) -> Result<String, UrdfError> {
+    if element.attribute("rpy").is_some() {
+        let problem = format!("<origin> has both `rpy` and `{QUATERNION}`");
+        return Err(schema_error(element, problem));
+    }
+    let mut quaternion = [0.0; 4];
+    for (part, word) in quaternion.iter_mut().zip(value.split_whitespace()) {
+        *part = word.parse().unwrap_or(f64::NAN);
+    }
+    let [roll, pitch, yaw] =
+        roll_pitch_yaw(quaternion).ok_or_else(|| number_error(rule, element, numbers, value))?;
+    // The shortest text that reads back as the same number.
+    Ok(format!("{roll:?} {pitch:?} {yaw:?}"))
+}
+
+fn number_error(rule: &Rule, element: &Element, numbers: &Numbers, value: &str) -> UrdfError {
+    UrdfError::Number {
+        line: element.line,
+        element: rule.name.to_owned(),
+        attribute: numbers.name.to_owned(),
+        expected: description(numbers),
+        found: value.to_owned(),
+    }
 }
 
 fn readable(value: &str, numbers: &Numbers) -> bool {
@@ -365,6 +416,7 @@ fn description(numbers: &Numbers) -> String {
     };
     match numbers.count {
         1 => format!("one {what}"),
+        n if numbers.name == QUATERNION => format!("{n} times a {what}, not all zero"),
         n => format!("{n} times a {what}"),
     }
 }

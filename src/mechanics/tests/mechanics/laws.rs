@@ -1,82 +1,30 @@
-//! Laws of mechanics on random robots.
+//! Laws of dynamics on random robots: forces, masses, energies.
 
-use legwork_mechanics::nalgebra::{DMatrix, DVector, Vector3};
+use legwork_mechanics::nalgebra::{DVector, Matrix3, Rotation3, Vector3};
 use legwork_mechanics::{
-    Delassus, FrameId, InverseDynamics, Kinematics, MassFactor, MassMatrix, Model, add_point_force,
-    add_transposed_product, bias_force, center_of_mass, center_of_mass_jacobian,
-    center_of_mass_velocity, configuration_derivative, contact_inverse_inertia, difference,
-    forward_dynamics, frame_jacobian, frame_jacobian_dot_velocity, frame_velocity, integrate,
-    inverse_dynamics, kinetic_energy, mass_matrix, point_jacobian, point_jacobian_dot_velocity,
-    point_jacobian_rows, point_velocity, potential_energy, product, quaternion_to_rotation,
-    rotor_kinetic_energy, world_from_frame,
+    Base, Delassus, InverseDynamics, Kinematics, MassFactor, MassMatrix, Model, add_point_force,
+    frame_velocity, kinetic_energy, point_velocity, potential_energy, quaternion_to_rotation,
+    rotor_kinetic_energy,
 };
 
-use crate::random::{Rng, random_models, random_state};
-
-fn kinematics_at(model: &Model, q: &[f64], nu: &[f64]) -> Kinematics {
-    let mut kinematics = Kinematics::new(model);
-    kinematics.update(model, q, nu);
-    kinematics
-}
-
-fn moved(model: &Model, q: &[f64], nu: &[f64], time: f64) -> Vec<f64> {
-    let step: Vec<f64> = nu.iter().map(|v| v * time).collect();
-    let mut out = vec![0.0; q.len()];
-    integrate(model, q, &step, &mut out);
-    out
-}
-
-fn mass_at(model: &Model, kinematics: &Kinematics) -> MassMatrix {
-    let mut mass = MassMatrix::new(model);
-    mass_matrix(model, kinematics, &mut mass);
-    mass
-}
-
-fn dense(mass: &MassMatrix) -> DMatrix<f64> {
-    let nv = mass.dim();
-    let mut m = DMatrix::zeros(nv, nv);
-    mass.write_dense(m.as_mut_slice());
-    m
-}
-
-fn bias_at(model: &Model, kinematics: &Kinematics) -> Vec<f64> {
-    let mut h = vec![0.0; model.velocity_dim()];
-    bias_force(model, kinematics, &mut InverseDynamics::new(model), &mut h);
-    h
-}
-
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
-}
-
-fn distance(a: &[f64], b: &[f64]) -> f64 {
-    assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
-}
-
-/// A frame near the end of some branch.
-fn last_frame(model: &Model) -> FrameId {
-    let deepest = model.frames().iter().max_by_key(|frame| frame.body.index()).unwrap();
-    model.find_frame(&deepest.name).unwrap()
-}
+use crate::quantities::*;
+use crate::random::{Rng, Sample, random_models, random_state, small_models};
 
 #[test]
 fn inverse_dynamics_is_mass_times_acceleration_plus_bias() {
-    for (seed, model) in random_models() {
-        let (q, nu) = random_state(&model, seed);
-        let kinematics = kinematics_at(&model, &q, &nu);
-        let nv = model.velocity_dim();
-        let acceleration = Rng::new(seed).vector(nv, 5.0);
-        let mut force = vec![0.0; nv];
-        let mut workspace = InverseDynamics::new(&model);
-        inverse_dynamics(&model, &kinematics, &acceleration, &mut workspace, &mut force);
-        let mut expected = vec![0.0; nv];
-        mass_at(&model, &kinematics).multiply(&acceleration, &mut expected);
-        for (x, h) in expected.iter_mut().zip(bias_at(&model, &kinematics)) {
-            *x += h;
-        }
-        let error = distance(&force, &expected) / norm(&expected);
-        assert!(error < 1e-13, "seed {seed}: relative error {error:.1e}");
+    let mut law = Law::new("ID = M nu_dot + h", 1e-13);
+    for Sample { seed, model, .. } in random_models() {
+        let (q, nu) = random_state(model, *seed);
+        let kinematics = kinematics_at(model, &q, &nu);
+        let acceleration = DVector::from_vec(Rng::new(*seed).vector(nu.len(), 5.0));
+        let force = inverse_dynamics_at(model, &kinematics, acceleration.as_slice());
+        let (m, h) = (dense_mass_at(model, &kinematics), bias_at(model, &kinematics));
+        let expected = &m * &acceleration + &h;
+        law.check(*seed, (force - &expected).norm() / expected.norm());
+
+        let mut product = vec![f64::NAN; nu.len()];
+        mass_at(model, &kinematics).multiply(acceleration.as_slice(), &mut product);
+        law.check(*seed, relative(&product, (&m * &acceleration).as_slice()));
     }
 }
 
@@ -84,327 +32,317 @@ fn inverse_dynamics_is_mass_times_acceleration_plus_bias() {
 /// the sum over links and rotors.
 #[test]
 fn mass_matrix_is_symmetric_positive_definite_and_gives_the_kinetic_energy() {
-    for (seed, model) in random_models() {
-        let (q, nu) = random_state(&model, seed);
-        let kinematics = kinematics_at(&model, &q, &nu);
-        let m = dense(&mass_at(&model, &kinematics));
+    let mut law = Law::new("nu' M nu / 2 = kinetic energy", 1e-13);
+    for Sample { seed, model, .. } in random_models() {
+        let (q, nu) = random_state(model, *seed);
+        let kinematics = kinematics_at(model, &q, &nu);
+        let m = dense_mass_at(model, &kinematics);
         assert_eq!(m, m.transpose(), "seed {seed}");
         assert!(m.clone().cholesky().is_some(), "seed {seed}: not positive definite");
         let nu_vector = DVector::from_column_slice(&nu);
-        let energy = kinetic_energy(&model, &kinematics) + rotor_kinetic_energy(&model, &nu);
-        let error = (0.5 * nu_vector.dot(&(m * &nu_vector)) - energy).abs() / energy;
-        assert!(error < 1e-13, "seed {seed}: relative error {error:.1e}");
+        let energy = kinetic_energy(model, &kinematics) + rotor_kinetic_energy(model, &nu);
+        law.check(*seed, (0.5 * nu_vector.dot(&(m * &nu_vector)) - energy).abs() / energy);
     }
 }
 
-/// Column k of J is the velocity of the frame when coordinate k alone moves: central differences
-/// on the manifold, error O(ε²) of derivatives of size up to tens.
+/// Both ways from forces to accelerations give back what inverse dynamics was given, to rounding
+/// times the condition number of `M`.
 #[test]
-fn jacobians_are_derivatives_of_placements() {
-    let eps = 1e-5;
-    for (seed, model) in random_models() {
-        let (q, nu) = random_state(&model, seed);
-        let nv = model.velocity_dim();
-        let frame = last_frame(&model);
-        let kinematics = kinematics_at(&model, &q, &nu);
-        let here = world_from_frame(&model, &kinematics, frame);
-        let offset = Vector3::new(0.1, -0.2, 0.3);
-        let local = here.rotation.transpose() * offset;
-        let mut jacobian = vec![f64::NAN; 6 * nv];
-        frame_jacobian(&model, &kinematics, frame, &mut jacobian);
-        let mut of_point = vec![f64::NAN; 3 * nv];
-        point_jacobian(&model, &kinematics, frame, &offset, &mut of_point);
-        let mut of_center = vec![f64::NAN; 3 * nv];
-        center_of_mass_jacobian(&model, &kinematics, &mut of_center);
-        for k in 0..nv {
-            let mut unit = vec![0.0; nv];
-            unit[k] = 1.0;
-            let side = |time: f64| {
-                let kinematics = kinematics_at(&model, &moved(&model, &q, &unit, time), &nu);
-                let placement = world_from_frame(&model, &kinematics, frame);
-                (placement, center_of_mass(&model, &kinematics))
-            };
-            let ((ahead, com_ahead), (behind, com_behind)) = (side(eps), side(-eps));
-            let linear = (ahead.translation - behind.translation) / (2.0 * eps);
-            let spin = (ahead.rotation - behind.rotation) / (2.0 * eps) * here.rotation.transpose();
-            let angular = Vector3::new(spin[(2, 1)], spin[(0, 2)], spin[(1, 0)]);
-            let point =
-                (ahead.transform_point(&local) - behind.transform_point(&local)) / (2.0 * eps);
-            let center = (com_ahead - com_behind) / (2.0 * eps);
-            for r in 0..3 {
-                let pairs = [
-                    ("linear", jacobian[6 * k + r], linear[r]),
-                    ("angular", jacobian[6 * k + 3 + r], angular[r]),
-                    ("point", of_point[3 * k + r], point[r]),
-                    ("center", of_center[3 * k + r], center[r]),
-                ];
-                for (what, found, expected) in pairs {
-                    let error = (found - expected).abs();
-                    assert!(error < 2e-9, "seed {seed} {what} ({r}, {k}): error {error:.1e}");
-                }
+fn forward_dynamics_undo_inverse_dynamics() {
+    let mut by_factor = Law::new("FD by the factor after ID / condition", 1e-14);
+    let mut by_bodies = Law::new("FD by articulated bodies after ID / condition", 1e-14);
+    let mut agreement = Law::new("articulated bodies - factor / condition", 1e-14);
+    let mut backward = Law::new("articulated bodies, backward error", 1e-13);
+    for Sample { seed, model, .. } in random_models() {
+        let (q, nu) = random_state(model, *seed);
+        let nv = nu.len();
+        let kinematics = kinematics_at(model, &q, &nu);
+        let mut rng = Rng::new(*seed);
+        let acceleration = DVector::from_vec(rng.vector(nv, 5.0));
+        let force = inverse_dynamics_at(model, &kinematics, acceleration.as_slice());
+        // Torques carry their rows, an external force the rest and a share of its own.
+        let mut external = DVector::from_vec(rng.vector(nv, 3.0));
+        let torques = joint_rows(model, (&force - &external).as_slice());
+        for tree in model.trees() {
+            for k in tree.velocity_range().take(tree.base_dim()) {
+                external[k] = force[k];
             }
         }
+        let by_m = forward_at(model, &kinematics, &torques, external.as_slice());
+        let by_tree = articulated_at(model, &kinematics, &torques, external.as_slice()).unwrap();
+        let m = dense_mass_at(model, &kinematics);
+        let h = bias_at(model, &kinematics);
+        let forces = (h.norm() + force.norm()) / m.norm();
+        let scale = condition(&m) * (acceleration.norm() + forces);
+        by_factor.check(*seed, (&by_m - &acceleration).norm() / scale);
+        by_bodies.check(*seed, (&by_tree - &acceleration).norm() / scale);
+        agreement.check(*seed, (&by_tree - &by_m).norm() / scale);
+        let residual = &m * &by_tree + &h - &force;
+        let size = m.norm() * by_tree.norm() + h.norm() + force.norm();
+        backward.check(*seed, residual.norm() / size);
     }
 }
 
-#[test]
-fn velocities_are_jacobians_times_coordinates() {
-    for (seed, model) in random_models() {
-        let (q, nu) = random_state(&model, seed);
-        let nv = model.velocity_dim();
-        let frame = last_frame(&model);
-        let offset = Vector3::new(-0.3, 0.1, 0.2);
-        let kinematics = kinematics_at(&model, &q, &nu);
-        let mut matrix = vec![0.0; 6 * nv];
-        frame_jacobian(&model, &kinematics, frame, &mut matrix);
-        let mut expected = [0.0; 6];
-        product(&matrix, &nu, &mut expected);
-        let twist = frame_velocity(&model, &kinematics, frame);
-        let scale = 1.0 + norm(&expected);
-        assert!(distance(twist.linear.as_slice(), &expected[..3]) < 1e-13 * scale, "seed {seed}");
-        assert!(distance(twist.angular.as_slice(), &expected[3..]) < 1e-13 * scale, "seed {seed}");
-
-        // Two points stacked: rows of the upper matrix must not disturb the lower.
-        let mut stacked = vec![f64::NAN; 6 * nv];
-        point_jacobian_rows(&model, &kinematics, frame, &offset, 3, 6, &mut stacked);
-        point_jacobian_rows(&model, &kinematics, frame, &Vector3::zeros(), 0, 6, &mut stacked);
-        product(&stacked, &nu, &mut expected);
-        let point = point_velocity(&model, &kinematics, frame, &offset);
-        assert!(distance(twist.linear.as_slice(), &expected[..3]) < 1e-13 * scale, "seed {seed}");
-        assert!(distance(point.as_slice(), &expected[3..]) < 1e-13 * scale, "seed {seed}");
-
-        let mut matrix = vec![0.0; 3 * nv];
-        center_of_mass_jacobian(&model, &kinematics, &mut matrix);
-        let mut expected = [0.0; 3];
-        product(&matrix, &nu, &mut expected);
-        let velocity = center_of_mass_velocity(&model, &kinematics);
-        assert!(distance(velocity.as_slice(), &expected) < 1e-13 * scale, "seed {seed}");
-    }
-}
-
-/// With constant ν, the velocity of a frame or material point changes by J̇ν alone.
-#[test]
-fn jacobian_dot_velocity_is_the_derivative_of_the_velocity_at_constant_coordinates() {
-    let eps = 1e-5;
-    for (seed, model) in random_models() {
-        let (q, nu) = random_state(&model, seed);
-        let frame = last_frame(&model);
-        let kinematics = kinematics_at(&model, &q, &nu);
-        let here = world_from_frame(&model, &kinematics, frame);
-        let offset = Vector3::new(0.2, 0.1, -0.1);
-        let local = here.rotation.transpose() * offset;
-        let side = |time: f64| {
-            let kinematics = kinematics_at(&model, &moved(&model, &q, &nu, time), &nu);
-            let rotation = world_from_frame(&model, &kinematics, frame).rotation;
-            let twist = frame_velocity(&model, &kinematics, frame);
-            (twist, point_velocity(&model, &kinematics, frame, &(rotation * local)))
-        };
-        let ((ahead, point_ahead), (behind, point_behind)) = (side(eps), side(-eps));
-        let found = frame_jacobian_dot_velocity(&model, &kinematics, frame);
-        let point = point_jacobian_dot_velocity(&model, &kinematics, frame, &offset);
-        let pairs = [
-            ("linear", found.linear, (ahead.linear - behind.linear) / (2.0 * eps)),
-            ("angular", found.angular, (ahead.angular - behind.angular) / (2.0 * eps)),
-            ("point", point, (point_ahead - point_behind) / (2.0 * eps)),
-        ];
-        for (what, found, expected) in pairs {
-            // Third derivatives grow with the cube of the chain's angular velocity.
-            let error = (found - expected).norm() / (1.0 + expected.norm());
-            assert!(error < 1e-6, "seed {seed} {what}: relative error {error:.1e}");
-        }
-    }
-}
-
-/// d/dt (kinetic + potential) = power of the applied forces, by differences along the motion.
+/// d/dt (kinetic + potential) = power of the applied forces, by differences along the true motion.
 #[test]
 fn energy_changes_at_the_power_of_the_applied_forces() {
-    let eps = 1e-6;
-    for (seed, model) in random_models() {
-        let (q, nu) = random_state(&model, seed);
-        let nv = model.velocity_dim();
+    let mut law = Law::new("power balance", 1e-9);
+    for Sample { seed, model, .. } in small_models(28) {
+        let (q, nu) = random_state(model, *seed);
         let mut rng = Rng::new(seed + 1);
-        let torques = rng.vector(model.joint_count(), 3.0);
-        let frame = last_frame(&model);
+        let torques = rng.vector(model.joint_dim(), 3.0);
+        let frame = last_frame(model);
         let (offset, force) = (Vector3::new(0.1, 0.0, 0.2), Vector3::new(5.0, -3.0, 2.0));
-        let kinematics = kinematics_at(&model, &q, &nu);
-        let mut factor = MassFactor::new(&model);
-        factor.factorize(&mass_at(&model, &kinematics)).unwrap();
-        let mut external = vec![0.0; nv];
-        add_point_force(&model, &kinematics, frame, &offset, &force, &mut external);
-        let mut rate = vec![0.0; nv];
-        let bias = bias_at(&model, &kinematics);
-        forward_dynamics(&model, &factor, &bias, &torques, &external, &mut rate);
-
-        let energy = |time: f64| {
-            let speeds: Vec<f64> = nu.iter().zip(&rate).map(|(v, a)| v + a * time).collect();
-            // To second order, position moves with the mean velocity.
-            let mean: Vec<f64> = nu.iter().zip(&speeds).map(|(a, b)| 0.5 * (a + b)).collect();
-            let kinematics = kinematics_at(&model, &moved(&model, &q, &mean, time), &speeds);
-            kinetic_energy(&model, &kinematics)
-                + rotor_kinetic_energy(&model, &speeds)
-                + potential_energy(&model, &kinematics)
+        let kinematics = kinematics_at(model, &q, &nu);
+        let rotation = |kinematics: &Kinematics| {
+            legwork_mechanics::world_from_frame(model, kinematics, frame).rotation
         };
-        let found = (energy(eps) - energy(-eps)) / (2.0 * eps);
-        let by_torque: f64 = torques.iter().zip(&nu[model.base_dim()..]).map(|(t, v)| t * v).sum();
-        let by_force = force.dot(&point_velocity(&model, &kinematics, frame, &offset));
-        let scale = norm(&rate) * norm(&nu) + energy(0.0).abs() + 1.0;
-        let error = (found - by_torque - by_force).abs() / scale;
-        assert!(error < 1e-7, "seed {seed}: {found} {by_torque} {by_force}, error {error:.1e}");
+        let local = rotation(&kinematics).transpose() * offset;
+        let external = |kinematics: &Kinematics| {
+            let mut external = vec![0.0; nu.len()];
+            let arm = rotation(kinematics) * local;
+            add_point_force(model, kinematics, frame, &arm, &force, &mut external);
+            external
+        };
+        let start = articulated_at(model, &kinematics, &torques, &external(&kinematics)).unwrap();
+        // Velocities must not change by more than themselves within a radian.
+        let eps = step_in_motion(model, &kinematics) / (1.0 + start.norm() / norm(&nu));
+        let state = (q.clone(), nu.clone());
+        let found = slope(eps, |time| {
+            let (q, nu) = runge_kutta(model, &state, &torques, &external, time);
+            let kinematics = kinematics_at(model, &q, &nu);
+            let kinetic = kinetic_energy(model, &kinematics) + rotor_kinetic_energy(model, &nu);
+            DVector::from_element(1, kinetic + potential_energy(model, &kinematics))
+        })[0];
+        let speeds = joint_rows(model, &nu);
+        let by_torque: f64 = torques.iter().zip(speeds).map(|(t, v)| t * v).sum();
+        let by_force = force.dot(&point_velocity(model, &kinematics, frame, &offset));
+        // Kinetic energy is exchanged within the robot at this rate.
+        let m = dense_mass_at(model, &kinematics);
+        let scale = 1.0 + (m * &start).norm() * norm(&nu);
+        law.check(*seed, (found - by_torque - by_force).abs() / scale);
     }
 }
 
-/// Backward error ‖M x − b‖ / (‖M‖ ‖x‖) of the order of rounding, and the halves make the whole.
+/// Coriolis forces do no work but what the change of `M` asks for: `½ νᵀṀν = νᵀ C ν`, by
+/// differences along constant ν; this is how `Ṁ − 2C` is skew.
 #[test]
-fn factor_solves_to_rounding() {
-    for (seed, model) in random_models() {
-        let (q, nu) = random_state(&model, seed);
-        let mass = mass_at(&model, &kinematics_at(&model, &q, &nu));
-        let m = dense(&mass);
-        let nv = mass.dim();
-        let mut factor = MassFactor::new(&model);
-        factor.factorize(&mass).unwrap();
-        let b = Rng::new(seed).vector(nv, 1.0);
-        let mut x = b.clone();
-        factor.solve_in_place(&mut x);
-        let solution = DVector::from_column_slice(&x);
-        let residual = (&m * &solution - DVector::from_column_slice(&b)).norm();
-        let error = residual / (m.norm() * solution.norm());
-        assert!(error < 1e-14, "seed {seed}: backward error {error:.1e}");
-
-        let mut half = b.clone();
-        factor.half_solve_in_place(&mut half);
-        let energy: f64 = b.iter().zip(&x).map(|(b, x)| b * x).sum();
-        let square = norm(&half) * norm(&half);
-        assert!((square - energy).abs() < 1e-9 * energy, "seed {seed}: {square} {energy}");
-        factor.half_solve_transposed_in_place(&mut half);
-        assert!(distance(&half, &x) < 1e-10 * norm(&x), "seed {seed}");
-
-        let mut c = DMatrix::zeros(nv, nv);
-        factor.write_dense(c.as_mut_slice());
-        let error = (c.transpose() * &c - &m).norm() / m.norm();
-        assert!(error < 1e-14, "seed {seed}: CᵀC = M to {error:.1e}");
-        let mut read = MassFactor::new(&model);
-        read.read_dense(c.as_slice()).unwrap();
-        let mut again = b.clone();
-        read.solve_in_place(&mut again);
-        assert!(distance(&again, &x) < 1e-10 * norm(&x), "seed {seed}");
-
-        let mut copy = MassMatrix::new(&model);
-        copy.read_dense(m.as_slice());
-        assert_eq!(dense(&copy), m, "seed {seed}");
+fn coriolis_forces_are_passive() {
+    let mut law = Law::new("nu' M_dot nu / 2 = nu' C nu", 1e-10);
+    for Sample { seed, model, .. } in random_models() {
+        let (q, nu) = random_state(model, *seed);
+        let kinematics = kinematics_at(model, &q, &nu);
+        let energy = |time: f64| {
+            let kinematics = kinematics_at(model, &moved(model, &q, &nu, time), &nu);
+            DVector::from_element(1, kinetic_energy(model, &kinematics))
+        };
+        let found = slope(step_in_motion(model, &kinematics), energy)[0];
+        let coriolis = coriolis_at(model, &kinematics);
+        let power = coriolis.dot(&DVector::from_column_slice(&nu));
+        law.check(*seed, (found - power).abs() / (1.0 + coriolis.norm() * norm(&nu)));
     }
 }
 
-/// Against LU on the dense `M`, with contacts on all branches in random order.
+/// `h = C ν + g`, `C ν` is quadratic in ν, and `g` the derivative of the potential energy.
 #[test]
-fn delassus_matrix_agrees_with_dense_elimination() {
-    for (seed, model) in random_models() {
-        let (q, nu) = random_state(&model, seed);
-        let kinematics = kinematics_at(&model, &q, &nu);
-        let mass = mass_at(&model, &kinematics);
-        let nv = mass.dim();
-        let mut factor = MassFactor::new(&model);
-        factor.factorize(&mass).unwrap();
-        let mut rng = Rng::new(seed);
-        let contacts = rng.below(5);
-        let nc = 3 * contacts;
-        let mut j = DMatrix::zeros(nc, nv);
-        for c in 0..contacts {
-            let name = model.frames()[rng.below(model.frames().len())].name.clone();
-            let frame = model.find_frame(&name).unwrap();
-            let offset = Vector3::from_vec(rng.vector(3, 0.1));
-            let out = j.as_mut_slice();
-            point_jacobian_rows(&model, &kinematics, frame, &offset, 3 * c, nc, out);
+fn bias_force_is_coriolis_plus_gravity() {
+    let mut sum = Law::new("coriolis + gravity = bias", 1e-14);
+    let mut quadratic = Law::new("C(2 nu) = 4 C(nu)", 1e-14);
+    let mut derivative = Law::new("gravity = dV/dq", 1e-11);
+    let mut at_rest = Law::new("bias at rest = gravity", 1e-14);
+    for Sample { seed, model, .. } in random_models() {
+        let (q, nu) = random_state(model, *seed);
+        let kinematics = kinematics_at(model, &q, &nu);
+        let h = bias_at(model, &kinematics);
+        let (c, g) = (coriolis_at(model, &kinematics), gravity_at(model, &kinematics));
+        sum.check(*seed, (&c + &g - &h).norm() / (1.0 + c.norm() + g.norm()));
+        let twice: Vec<f64> = nu.iter().map(|v| 2.0 * v).collect();
+        let four = coriolis_at(model, &kinematics_at(model, &q, &twice));
+        // Doubling is exact.
+        quadratic.check(*seed, (four - &c * 4.0).norm() / (1.0 + c.norm()));
+        let zero = vec![0.0; nu.len()];
+        let still = bias_at(model, &kinematics_at(model, &q, &zero));
+        at_rest.check(*seed, (&still - &g).norm() / (1.0 + g.norm()));
+        for k in 0..nu.len() {
+            let found = slope(STEP, |time| {
+                let kinematics = kinematics_at(model, &moved_along(model, &q, k, time), &zero);
+                DVector::from_element(1, potential_energy(model, &kinematics))
+            })[0];
+            let size = 1.0 + potential_energy(model, &kinematics).abs() + g.norm();
+            derivative.check(*seed, (found - g[k]).abs() / size);
         }
-        let mut g = DMatrix::zeros(nc, nc);
-        let mut workspace = Delassus::new(&model, nc);
-        contact_inverse_inertia(&factor, j.as_slice(), nc, &mut workspace, g.as_mut_slice());
-        if nc == 0 {
-            continue;
-        }
-        let expected = &j * dense(&mass).lu().solve(&j.transpose()).unwrap();
-        let error = (&g - &expected).norm() / expected.norm();
-        let condition = dense(&mass).svd(false, false).singular_values;
-        let condition = condition.max() / condition.min();
-        let tolerance = 1e-15 * condition.max(1e3);
-        assert!(error < tolerance, "seed {seed}: error {error:.1e}, condition {condition:.1e}");
-        assert_eq!(g, g.transpose(), "seed {seed}");
-
-        let f = rng.vector(nc, 1.0);
-        let mut transposed = vec![0.0; nv];
-        add_transposed_product(j.as_slice(), &f, &mut transposed);
-        let dense = j.transpose() * DVector::from_column_slice(&f);
-        assert!(distance(&transposed, dense.as_slice()) < 1e-13 * (1.0 + dense.norm()));
-    }
-}
-
-#[test]
-fn difference_undoes_integrate() {
-    for (seed, model) in random_models() {
-        let (q, delta) = random_state(&model, seed);
-        for size in [1.0, 1e-2, 1e-4, 1e-9, 0.0] {
-            let delta: Vec<f64> = delta.iter().map(|x| x * size * 0.8).collect();
-            let end = moved(&model, &q, &delta, 1.0);
-            let mut found = vec![f64::NAN; delta.len()];
-            difference(&model, &q, &end, &mut found);
-            let error = distance(&found, &delta);
-            assert!(
-                error < 1e-14 * (1.0 + norm(&q)) * 10.0,
-                "seed {seed} size {size}: {error:.1e}"
-            );
-        }
-        let mut rate = vec![0.0; q.len()];
-        configuration_derivative(&model, &q, &delta, &mut rate);
-        let eps = 1e-6;
-        let ahead = moved(&model, &q, &delta, eps);
-        let behind = moved(&model, &q, &delta, -eps);
-        let slope: Vec<f64> =
-            ahead.iter().zip(&behind).map(|(a, b)| (a - b) / (2.0 * eps)).collect();
-        assert!(distance(&rate, &slope) < 1e-8, "seed {seed}");
     }
 }
 
 /// The angular velocity of the base is in world axes: turning by δω is a product from the left.
 #[test]
 fn base_turns_in_world_axes() {
-    let (_, model) = random_models().find(|(_, model)| model.is_floating()).unwrap();
-    let (q, _) = random_state(&model, 3);
-    let mut turn = vec![0.0; model.velocity_dim()];
-    turn[5] = std::f64::consts::FRAC_PI_2;
-    let end = moved(&model, &q, &turn, 1.0);
+    let floats = |sample: &&Sample| sample.model.trees()[0].is_floating();
+    let model = &random_models().iter().find(floats).unwrap().model;
+    let (q, _) = random_state(model, 3);
+    let end = moved_along(model, &q, 5, std::f64::consts::FRAC_PI_2);
     let before = quaternion_to_rotation([q[3], q[4], q[5], q[6]]);
     let after = quaternion_to_rotation([end[3], end[4], end[5], end[6]]);
     let expected = Vector3::new(-before[(1, 0)], before[(0, 0)], before[(2, 0)]);
     assert!((after.column(0) - expected).norm() < 1e-15);
 }
 
-/// Forces do not depend on where the base is or how fast it drifts, to the last digits.
+/// Turning base and gravity together turns base rows and leaves joint rows alone; a mounted robot
+/// is one at the origin under gravity that is turned back.
 #[test]
-fn bias_force_is_the_same_for_all_steady_observers() {
-    for (seed, model) in random_models().filter(|(_, model)| model.is_floating()) {
-        let (mut q, mut nu) = random_state(&model, seed);
-        let here = bias_at(&model, &kinematics_at(&model, &q, &nu));
-        for k in 0..3 {
-            q[k] += 1e6;
-            nu[k] -= 1e3;
+fn nothing_depends_on_the_axes_of_the_world() {
+    let mut forces = Law::new("inverse dynamics in turned axes", 1e-13);
+    let mut accelerations = Law::new("forward dynamics in turned axes / condition", 1e-14);
+    let turned = legwork_mechanics::Placement::from_xyz_rpy([0.3, -0.7, 1.1], [0.4, -1.2, 2.5]);
+    let r = turned.rotation;
+    for Sample { seed, model, tree, options } in random_models() {
+        let (q, nu) = random_state(model, *seed);
+        let nv = nu.len();
+        let mut rng = Rng::new(*seed);
+        let (nu_dot, torques) = (rng.vector(nv, 3.0), rng.vector(model.joint_dim(), 3.0));
+        let there = match model.trees()[0].base {
+            Base::Floating => model.clone(),
+            Base::Fixed => {
+                let mut options = options.clone();
+                options.mount = turned * options.mount;
+                let (there, _) = Model::from_urdf(&tree.text, &options).unwrap();
+                let rotors = model.rotors();
+                match rotors.matrix() {
+                    Some(matrix) => there.with_rotor_inertia_matrix(matrix).unwrap(),
+                    None => there.with_rotor_inertia(rotors.diagonal()).unwrap(),
+                }
+            }
+        };
+        let there = there.with_gravity(r * model.gravity());
+        let base = model.trees()[0].base_dim();
+        let turn = |x: &[f64]| {
+            let mut x = x.to_vec();
+            for part in x[..base].chunks_exact_mut(3) {
+                let v = r * Vector3::from_column_slice(part);
+                part.copy_from_slice(v.as_slice());
+            }
+            x
+        };
+        let mut q_there = q.clone();
+        if base > 0 {
+            let mut delta = vec![0.0; nv];
+            let axis = Rotation3::from_matrix_unchecked(r);
+            delta[3..6].copy_from_slice(axis.scaled_axis().as_slice());
+            q_there = moved(model, &q, &delta, 1.0);
+            let p = turned.transform_point(&Vector3::new(q[0], q[1], q[2]));
+            q_there[..3].copy_from_slice(p.as_slice());
         }
-        assert_eq!(here, bias_at(&model, &kinematics_at(&model, &q, &nu)), "seed {seed}");
+        let here = kinematics_at(model, &q, &nu);
+        let moved = kinematics_at(&there, &q_there, &turn(&nu));
+        let expected = inverse_dynamics_at(model, &here, &nu_dot);
+        let found = inverse_dynamics_at(&there, &moved, &turn(&nu_dot));
+        forces.check(*seed, relative(found.as_slice(), &turn(expected.as_slice())));
+        let none = vec![0.0; nv];
+        let expected = articulated_at(model, &here, &torques, &none).unwrap();
+        let found = articulated_at(&there, &moved, &torques, &none).unwrap();
+        let error = relative(found.as_slice(), &turn(expected.as_slice()));
+        accelerations.check(*seed, error / condition(&dense_mass_at(model, &here)));
+        assert!((Matrix3::identity() - r.transpose() * r).amax() < 1e-15);
+    }
+}
+
+/// Nothing but places and absolute velocities depends on where the base is or how fast it glides,
+/// to the last bit.
+#[test]
+fn quantities_are_the_same_for_all_steady_observers() {
+    for Sample { seed, model, .. } in random_models() {
+        if !model.trees()[0].is_floating() {
+            continue;
+        }
+        let (q, nu) = random_state(model, *seed);
+        let (mut far_q, mut far_nu) = (q.clone(), nu.clone());
+        for k in 0..3 {
+            far_q[k] += 1e6;
+            far_nu[k] -= 1e3;
+        }
+        let here = kinematics_at(model, &q, &nu);
+        let far = kinematics_at(model, &far_q, &far_nu);
+        let mut rng = Rng::new(*seed);
+        let (nu_dot, torques) = (rng.vector(nu.len(), 3.0), rng.vector(model.joint_dim(), 3.0));
+        let frame = last_frame(model);
+        let all = |kinematics: &Kinematics| {
+            let acceleration = articulated_at(model, kinematics, &torques, &nu_dot).unwrap();
+            let mut center = vec![0.0; 3 * nu.len()];
+            legwork_mechanics::center_of_mass_jacobian(model, kinematics, &mut center);
+            let mut momentum = vec![0.0; 6 * nu.len()];
+            legwork_mechanics::centroidal_momentum_matrix(model, kinematics, &mut momentum);
+            let (first, last) = (model.root_frame(), frame);
+            let mut relative = vec![0.0; 6 * nu.len()];
+            legwork_mechanics::relative_jacobian(model, kinematics, first, last, &mut relative);
+            let mut workspace = legwork_mechanics::Derivatives::new(model);
+            let mut by_q = vec![0.0; nu.len() * nu.len()];
+            let mut by_v = by_q.clone();
+            legwork_mechanics::inverse_dynamics_derivatives(
+                model,
+                kinematics,
+                &nu_dot,
+                &mut workspace,
+                &mut by_q,
+                &mut by_v,
+            );
+            [
+                dense_mass_at(model, kinematics).as_slice().to_vec(),
+                bias_at(model, kinematics).as_slice().to_vec(),
+                gravity_at(model, kinematics).as_slice().to_vec(),
+                coriolis_at(model, kinematics).as_slice().to_vec(),
+                inverse_dynamics_at(model, kinematics, &nu_dot).as_slice().to_vec(),
+                forward_at(model, kinematics, &torques, &nu_dot).as_slice().to_vec(),
+                acceleration.as_slice().to_vec(),
+                frame_jacobian_at(model, kinematics, frame).as_slice().to_vec(),
+                six(&legwork_mechanics::frame_jacobian_dot_velocity(model, kinematics, frame))
+                    .as_slice()
+                    .to_vec(),
+                frame_velocity(model, kinematics, frame).angular.as_slice().to_vec(),
+                center,
+                momentum,
+                relative,
+                by_q,
+                by_v,
+            ]
+        };
+        for (i, (here, far)) in all(&here).iter().zip(&all(&far)).enumerate() {
+            assert_eq!(here, far, "seed {seed}: quantity {i}");
+        }
     }
 }
 
 /// A workspace carries nothing from one state to the next.
 #[test]
 fn results_do_not_depend_on_earlier_states() {
-    for (seed, model) in random_models() {
-        let (q, nu) = random_state(&model, seed);
-        let (other_q, other_nu) = random_state(&model, seed + 1000);
-        let fresh = kinematics_at(&model, &q, &nu);
-        let mut used = kinematics_at(&model, &other_q, &other_nu);
-        let mut mass = mass_at(&model, &used);
-        used.update(&model, &q, &nu);
-        mass_matrix(&model, &used, &mut mass);
-        assert_eq!(dense(&mass), dense(&mass_at(&model, &fresh)), "seed {seed}");
-        assert_eq!(bias_at(&model, &used), bias_at(&model, &fresh), "seed {seed}");
+    for Sample { seed, model, .. } in random_models() {
+        let (q, nu) = random_state(model, *seed);
+        let (other_q, other_nu) = random_state(model, seed + 1000);
+        let fresh = kinematics_at(model, &q, &nu);
+        let mut used = kinematics_at(model, &other_q, &other_nu);
+        let mut mass = mass_at(model, &used);
+        let mut bodies = legwork_mechanics::ArticulatedBody::new(model);
+        let zero = vec![0.0; nu.len()];
+        let torques = vec![1.0; model.joint_dim()];
+        let mut out = vec![f64::NAN; nu.len()];
+        let mut solve = |kinematics: &Kinematics| {
+            legwork_mechanics::articulated_body(
+                model,
+                kinematics,
+                &torques,
+                &zero,
+                &mut bodies,
+                &mut out,
+            )
+            .unwrap();
+            DVector::from_column_slice(&out)
+        };
+        solve(&used);
+        used.update(model, &q, &nu);
+        legwork_mechanics::mass_matrix(model, &used, &mut mass);
+        assert_eq!(dense(&mass), dense_mass_at(model, &fresh), "seed {seed}");
+        assert_eq!(bias_at(model, &used), bias_at(model, &fresh), "seed {seed}");
+        let acceleration = articulated_at(model, &fresh, &torques, &zero).unwrap();
+        assert_eq!(solve(&used), acceleration, "seed {seed}");
     }
 }
 
@@ -417,4 +355,8 @@ fn workspaces_are_cloneable_and_sendable() {
     is_workspace::<MassFactor>();
     is_workspace::<InverseDynamics>();
     is_workspace::<Delassus>();
+    is_workspace::<legwork_mechanics::ArticulatedBody>();
+    is_workspace::<legwork_mechanics::ConstrainedDynamics>();
+    is_workspace::<legwork_mechanics::Derivatives>();
+    is_workspace::<legwork_mechanics::InverseMass>();
 }

@@ -1,7 +1,20 @@
 //! Laws and references that the crate must keep.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod between;
+mod bits;
+mod constrained;
+mod coupled;
+mod derivatives;
+mod factor;
+mod joint_kinds;
 mod laws;
+mod momentum;
+mod motion;
+mod mutations;
+mod quantities;
 mod random;
 mod reference;
 mod robot_file;
+mod rotors;
+mod worlds;

@@ -1,0 +1,168 @@
+//! `State(robot)` and the names of its parts.
+
+use legwork_block::{Arg, BusField, BusView, Dim, Leaves, Ports, Signal, Type, bus};
+use legwork_mechanics::Tree;
+
+use crate::robot_model::RobotModel;
+
+/// `State(robot)`: configuration and velocity of one robot, the two things everything else is a
+/// function of.
+///
+/// | field | shape | unit | meaning |
+/// |---|---|---|---|
+/// | `q`  | nq | m, 1, rad | base position, base quaternion (w, x, y, z), joint positions |
+/// | `nu` | nv | m/s, rad/s | base velocity in world axes, base angular velocity in world axes, joint velocities |
+///
+/// Parts have names of their own: `base.position`, `base.orientation`, `base.velocity`,
+/// `base.angular_velocity` (floating base), `s`, `s_dot`. In the state of a world they begin with
+/// the robot's name, and its own state is there too: `go.base.position`, `go.s`, `go.q`, `go.nu`.
+#[derive(Clone)]
+pub struct StateBus {
+    ty: Type,
+}
+
+/// A state, read.
+#[derive(Clone, Copy)]
+pub struct State<'a> {
+    /// Configuration.
+    pub q: &'a [f64],
+    /// Velocity.
+    pub nu: &'a [f64],
+}
+
+/// Dimensions of a robot, fixed or to be inferred.
+#[derive(Debug, Clone)]
+pub struct RobotDims {
+    /// Numbers in the configuration.
+    pub nq: Dim,
+    /// Numbers in the velocity.
+    pub nv: Dim,
+    /// Joint velocities and torques.
+    pub n: Dim,
+    /// Joint positions: n, and one more for each ball joint.
+    pub ns: Dim,
+}
+
+impl RobotDims {
+    /// The dimensions of the named robot.
+    pub fn of(ports: &Ports<'_>, robot: &str) -> Self {
+        let fact = |name: &str| Dim::fixed(ports.fact(robot, name).unwrap_or(0));
+        Self { nq: fact("nq"), nv: fact("nv"), n: fact("n"), ns: fact("ns") }
+    }
+
+    /// The dimensions of a robot that inference finds; the base may be floating or fixed, its
+    /// joints have one degree of freedom each.
+    pub fn any(ports: &mut Ports<'_>) -> Self {
+        let n = ports.dim();
+        Self { nq: ports.dim(), nv: ports.dim(), ns: n.clone(), n }
+    }
+}
+
+impl StateBus {
+    /// The state of the robot `robot`.
+    pub fn of(ports: &Ports<'_>, robot: &str) -> Self {
+        let dims = RobotDims::of(ports, robot);
+        let known = ports.resource::<RobotModel>(robot).ok();
+        Self { ty: state_type(Arg::Name(robot.to_owned()), &dims, known.as_deref()) }
+    }
+
+    /// The state of a robot that inference finds, with dimensions `dims`.
+    pub fn any(robot: Arg, dims: &RobotDims) -> Self {
+        Self { ty: state_type(robot, dims, None) }
+    }
+}
+
+pub(super) fn state_type(arg: Arg, dims: &RobotDims, robot: Option<&RobotModel>) -> Type {
+    let fields = vec![
+        BusField::new("q", Type::Vector(dims.nq.clone())).doc("configuration"),
+        BusField::new("nu", Type::Vector(dims.nv.clone())).doc("velocity"),
+    ];
+    let mut views = Vec::new();
+    match robot {
+        Some(world) if world.is_world() => {
+            for tree in world.model.trees() {
+                let (q, v) = (tree.configuration_range(), tree.velocity_range());
+                views.push(view(&tree.name, "q", (Q, q.start), Dim::fixed(q.len())));
+                views.push(view(&tree.name, "nu", (NU, v.start), Dim::fixed(v.len())));
+                views_of(&tree.name, &Parts::of(tree), &mut views);
+            }
+        }
+        Some(robot) => {
+            for tree in robot.model.trees() {
+                views_of("", &Parts::of(tree), &mut views);
+            }
+        }
+        None => {
+            // A robot that inference finds: its base floats unless the dimensions say otherwise.
+            let floating = dims.nq.clone().plus(-1, &dims.ns).known().unwrap_or(7) == 7;
+            let parts = Parts { floating, q: 0, v: 0, n: dims.n.clone(), ns: dims.ns.clone() };
+            views_of("", &parts, &mut views);
+        }
+    }
+    bus("State", vec![arg], fields, views)
+}
+
+/// Indices of the fields of a state.
+const Q: usize = 0;
+const NU: usize = 1;
+
+/// Where the numbers of one robot stand in a state.
+struct Parts {
+    floating: bool,
+    q: usize,
+    v: usize,
+    n: Dim,
+    ns: Dim,
+}
+
+impl Parts {
+    fn of(tree: &Tree) -> Self {
+        Self {
+            floating: tree.is_floating(),
+            q: tree.configuration_range().start,
+            v: tree.velocity_range().start,
+            n: Dim::fixed(tree.joint_velocity_range().len()),
+            ns: Dim::fixed(tree.joint_configuration_range().len()),
+        }
+    }
+}
+
+/// Names of the parts of one robot's state; in a world they begin with the robot's name.
+fn views_of(robot: &str, parts: &Parts, views: &mut Vec<BusView>) {
+    let mut add = |name, at, len, unit: Option<&str>, world: bool| {
+        let mut view = view(robot, name, at, len);
+        view.unit = unit.map(str::to_owned);
+        view.frame = world.then(|| "world".to_owned());
+        views.push(view);
+    };
+    let Parts { floating, q, v, n, ns } = parts;
+    let (mut s, mut s_dot) = (*q, *v);
+    if *floating {
+        add("base.position", (Q, *q), Dim::fixed(3), Some("m"), true);
+        add("base.orientation", (Q, q + 3), Dim::fixed(4), Some("1"), false);
+        add("base.velocity", (NU, *v), Dim::fixed(3), Some("m/s"), true);
+        add("base.angular_velocity", (NU, v + 3), Dim::fixed(3), Some("rad/s"), true);
+        (s, s_dot) = (s + 7, s_dot + 6);
+    }
+    add("s", (Q, s), ns.clone(), None, false);
+    add("s_dot", (NU, s_dot), n.clone(), None, false);
+}
+
+fn view(robot: &str, name: &str, (field, start): (usize, usize), len: Dim) -> BusView {
+    let name = match robot {
+        "" => name.to_owned(),
+        _ => format!("{robot}.{name}"),
+    };
+    BusView { name, field, start, len, unit: None, frame: None }
+}
+
+impl Signal for StateBus {
+    type Ref<'a> = State<'a>;
+    fn ty(&self) -> Type {
+        self.ty.clone()
+    }
+    #[inline]
+    fn read(leaves: Leaves<'_>) -> State<'_> {
+        State { q: leaves.leaf(0), nu: leaves.leaf(1) }
+    }
+}

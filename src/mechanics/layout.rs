@@ -1,0 +1,351 @@
+//! Bodies in groups of four.
+//!
+//! Algorithms that walk over all bodies take four at a time, one per lane (see `quad`): the legs
+//! of a quadruped or the limbs of a humanoid go up and down the tree together. A list scheduler
+//! forms the groups: of the bodies whose parents are placed, the four with the longest chains
+//! behind them come next. Parents thus stand in earlier groups than their children, and a body
+//! keeps the lane of its parent where it can, so that most groups follow another lane by lane.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use crate::body::{Axis, Body};
+use crate::branch::BranchPattern;
+use crate::model::Tree;
+use crate::quad::{LANES, Laned, Quad, Quad3, QuadMatrix, QuadSymmetric};
+
+/// Where a body stands: group and lane.
+pub(crate) type Place = (usize, usize);
+
+/// No entry.
+pub(crate) const NONE: usize = usize::MAX;
+
+/// From which lanes of which group a group's lanes come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Source {
+    /// Each from the same lane of one group.
+    Same(usize),
+    /// All from one body.
+    One(usize, usize),
+    /// Each from a lane of its own.
+    Each([Place; LANES]),
+}
+
+/// Four bodies, or fewer: idle lanes repeat the first live one without mass.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    pub(crate) live: [bool; LANES],
+    pub(crate) bodies: [usize; LANES],
+    /// 1 in idle lanes.
+    pub(crate) idle: Quad,
+    pub(crate) parent: Source,
+    /// Joint frame in the parent.
+    pub(crate) rotation: QuadMatrix,
+    pub(crate) offset: Quad3,
+    /// `scale` of joints that turn, else 0.
+    pub(crate) turns: Quad,
+    /// `scale` of joints that slide, else 0.
+    pub(crate) slides: Quad,
+    /// Displacements at coordinate zero.
+    pub(crate) turned: Quad,
+    pub(crate) slid: Quad,
+    pub(crate) q_index: [usize; LANES],
+    pub(crate) v_index: [usize; LANES],
+    pub(crate) mass: Quad,
+    pub(crate) center: Quad3,
+    pub(crate) inertia: QuadSymmetric,
+    pub(crate) subtree_mass: Quad,
+    /// Parts of ball joints, which are finished one by one.
+    pub(crate) balls: Vec<BallPart>,
+    /// First entry of each lane's row in the mass matrix, if its base floats; else [`NONE`].
+    pub(crate) base_rows: [usize; LANES],
+    /// The bodies between each lane and its root, nearest first.
+    pub(crate) path: Vec<Step>,
+    /// Index of each lane's rotor.
+    pub(crate) rotors: [usize; LANES],
+}
+
+/// A part of a ball joint in one lane.
+#[derive(Clone, Debug)]
+pub(crate) struct BallPart {
+    pub(crate) lane: usize,
+    pub(crate) axis: Axis,
+    pub(crate) q_index: usize,
+    pub(crate) carrier: Place,
+    pub(crate) parent: Place,
+}
+
+/// One step up the tree.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(crate) source: Source,
+    /// Entry of each lane in the packed rows of the mass matrix; [`NONE`] beyond its root.
+    pub(crate) entries: [usize; LANES],
+}
+
+/// All groups, parents first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layout {
+    pub(crate) groups: Vec<Group>,
+    /// The first so many groups hold the roots, by tree.
+    pub(crate) root_groups: usize,
+    /// By body.
+    pub(crate) places: Vec<Place>,
+}
+
+impl Layout {
+    pub(crate) fn new(
+        trees: &[Tree],
+        bodies: &[Body],
+        joint_velocities: &[usize],
+        pattern: &BranchPattern,
+        coupled: bool,
+    ) -> Self {
+        let (order, places, root_groups) = schedule(bodies);
+        let mut rotor_of = vec![NONE; pattern.dim()];
+        for (rotor, &k) in joint_velocities.iter().enumerate() {
+            rotor_of[k] = rotor;
+        }
+        let groups = order.iter().enumerate().map(|(g, members)| {
+            let mut group = Group::new(members, bodies, &places);
+            if g >= root_groups && !coupled {
+                group.find_entries(trees, bodies, &places, pattern, &rotor_of);
+            }
+            group
+        });
+        let groups = groups.collect();
+        Self { groups, root_groups, places }
+    }
+}
+
+/// Members of a group by lane.
+type Members = [Option<usize>; LANES];
+
+/// The groups in order, the place of each body, and how many groups hold roots.
+fn schedule(bodies: &[Body]) -> (Vec<Members>, Vec<Place>, usize) {
+    let mut height = vec![0_usize; bodies.len()];
+    for i in (0..bodies.len()).rev() {
+        let parent = bodies[i].parent;
+        if parent != i {
+            height[parent] = height[parent].max(height[i] + 1);
+        }
+    }
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); bodies.len()];
+    let mut roots = Vec::new();
+    for (i, body) in bodies.iter().enumerate() {
+        match body.parent == i {
+            true => roots.push(i),
+            false => children[body.parent].push(i),
+        }
+    }
+    let mut places = vec![(0, 0); bodies.len()];
+    let mut order: Vec<Members> = Vec::new();
+    for chunk in roots.chunks(LANES) {
+        let mut members = [None; LANES];
+        for (lane, &root) in chunk.iter().enumerate() {
+            members[lane] = Some(root);
+            places[root] = (order.len(), lane);
+        }
+        order.push(members);
+    }
+    let root_groups = order.len();
+    // Trees are not mixed beyond their roots: a robot in a world has the sums that it has alone.
+    for &root in &roots {
+        schedule_tree(root, bodies, &children, &height, &mut places, &mut order);
+    }
+    (order, places, root_groups)
+}
+
+/// Appends the groups of one tree.
+fn schedule_tree(
+    root: usize,
+    bodies: &[Body],
+    children: &[Vec<usize>],
+    height: &[usize],
+    places: &mut [Place],
+    order: &mut Vec<Members>,
+) {
+    // Longest chain first, then file order; the set is kept sorted.
+    let key = |&i: &usize| (Reverse(height[i]), i);
+    let mut ready: BTreeSet<(Reverse<usize>, usize)> = children[root].iter().map(key).collect();
+    while !ready.is_empty() {
+        let mut chosen: Vec<usize> = Vec::with_capacity(LANES);
+        while chosen.len() < LANES {
+            let Some((_, i)) = ready.pop_first() else { break };
+            chosen.push(i);
+        }
+        chosen.sort_unstable();
+        let mut members: Members = [None; LANES];
+        let mut left = Vec::new();
+        for &i in &chosen {
+            // A root's lane says nothing: it is shared with other trees.
+            let (_, lane) = places[bodies[i].parent];
+            match bodies[i].parent != root && members[lane].is_none() {
+                true => members[lane] = Some(i),
+                false => left.push(i),
+            }
+        }
+        let mut left = left.into_iter();
+        for slot in &mut members {
+            if slot.is_none() {
+                *slot = left.next();
+            }
+        }
+        for (lane, member) in members.iter().enumerate() {
+            if let Some(i) = *member {
+                places[i] = (order.len(), lane);
+                ready.extend(children[i].iter().map(key));
+            }
+        }
+        order.push(members);
+    }
+}
+
+/// The source of live lanes at these places; idle lanes take what the first live one takes.
+fn source(places: &[Option<Place>; LANES]) -> Source {
+    let live: Vec<(usize, Place)> = places
+        .iter()
+        .enumerate()
+        .filter_map(|(lane, place)| place.map(|place| (lane, place)))
+        .collect();
+    let Some(&(_, first)) = live.first() else { return Source::One(0, 0) };
+    if live.iter().all(|&(lane, (group, from))| group == first.0 && from == lane) {
+        return Source::Same(first.0);
+    }
+    if live.iter().all(|&(_, place)| place == first) {
+        return Source::One(first.0, first.1);
+    }
+    Source::Each(places.map(|place| place.unwrap_or(first)))
+}
+
+impl Group {
+    fn new(members: &Members, bodies: &[Body], places: &[Place]) -> Self {
+        // A group has at least one member.
+        let first = members.iter().flatten().next().copied().unwrap_or(0);
+        let live = members.map(|member| member.is_some());
+        let own = members.map(|member| member.unwrap_or(first));
+        let quad = |value: &dyn Fn(&Body) -> f64| Quad::from(own.map(|i| value(&bodies[i])));
+        let loaded = |value: &dyn Fn(&Body) -> f64| {
+            Quad::from(std::array::from_fn(|l| if live[l] { value(&bodies[own[l]]) } else { 0.0 }))
+        };
+        let turning = |body: &Body| body.axis == Axis::Revolute;
+        let sliding = |body: &Body| body.axis == Axis::Prismatic;
+        let mut group = Self {
+            live,
+            bodies: own,
+            idle: Quad::from(live.map(|live| f64::from(u8::from(!live)))),
+            parent: source(&members.map(|member| member.map(|i| places[bodies[i].parent]))),
+            rotation: QuadMatrix::splat(&nalgebra::Matrix3::identity()),
+            offset: Quad3::zero(),
+            turns: quad(&|body| if turning(body) { body.scale } else { 0.0 }),
+            slides: quad(&|body| if sliding(body) { body.scale } else { 0.0 }),
+            turned: quad(&|body| if turning(body) { body.shift } else { 0.0 }),
+            slid: quad(&|body| if sliding(body) { body.shift } else { 0.0 }),
+            q_index: own.map(|i| bodies[i].q_index),
+            v_index: own.map(|i| bodies[i].v_index),
+            mass: loaded(&|body| body.inertia.mass()),
+            center: Quad3::zero(),
+            inertia: QuadSymmetric::zero(),
+            subtree_mass: loaded(&|body| body.subtree_mass),
+            balls: Vec::new(),
+            base_rows: [NONE; LANES],
+            path: Vec::new(),
+            rotors: [NONE; LANES],
+        };
+        for (l, &i) in own.iter().enumerate() {
+            let body = &bodies[i];
+            group.rotation.set_lane(l, &body.rotation);
+            group.offset.set_lane(l, &body.offset);
+            if !live[l] {
+                continue;
+            }
+            group.center.set_lane(l, &body.inertia.center_of_mass());
+            group.inertia.set_lane(l, body.inertia.about_center());
+            if matches!(body.axis, Axis::BallX | Axis::BallY | Axis::Ball) {
+                group.balls.push(BallPart {
+                    lane: l,
+                    axis: body.axis,
+                    q_index: body.q_index,
+                    carrier: places[body.carrier],
+                    parent: places[body.parent],
+                });
+            }
+        }
+        group
+    }
+
+    /// Where the group's entries of the mass matrix go.
+    fn find_entries(
+        &mut self,
+        trees: &[Tree],
+        bodies: &[Body],
+        places: &[Place],
+        pattern: &BranchPattern,
+        rotor_of: &[usize],
+    ) {
+        let mut above: [Option<usize>; LANES] = [None; LANES];
+        for l in (0..LANES).filter(|&l| self.live[l]) {
+            let body = &bodies[self.bodies[l]];
+            if trees[body.tree].is_floating() {
+                self.base_rows[l] = pattern.row(body.v_index).start;
+            }
+            self.rotors[l] = rotor_of[body.v_index];
+            above[l] = Some(body.parent);
+        }
+        loop {
+            let joints = above.map(|i| i.filter(|&i| bodies[i].parent != i));
+            if joints.iter().all(Option::is_none) {
+                return;
+            }
+            let entries = std::array::from_fn(|l| {
+                joints[l].map_or(NONE, |i| {
+                    pattern.entry(bodies[self.bodies[l]].v_index, bodies[i].v_index)
+                })
+            });
+            let source = source(&joints.map(|i| i.map(|i| places[i])));
+            self.path.push(Step { source, entries });
+            above = joints.map(|i| i.map(|i| bodies[i].parent));
+        }
+    }
+
+    /// Four numbers from a slice.
+    #[inline(always)]
+    pub(crate) fn rates(&self, velocity: &[f64]) -> Quad {
+        Quad::from(self.v_index.map(|k| velocity[k]))
+    }
+}
+
+/// The lanes of a field from where `source` says.
+#[inline(always)]
+pub(crate) fn gather<S, T: Laned>(source: &Source, states: &[S], field: impl Fn(&S) -> &T) -> T {
+    match source {
+        Source::Same(group) => *field(&states[*group]),
+        Source::One(group, lane) => T::spread(field(&states[*group]), *lane),
+        Source::Each(places) => {
+            T::collect(places.map(|(group, _)| field(&states[group])), places.map(|(_, lane)| lane))
+        }
+    }
+}
+
+/// Adds the lanes of `value` to the lanes that `source` says. Lanes that share a body add in
+/// their order; idle lanes hold zeros.
+#[inline(always)]
+pub(crate) fn scatter<S, T: Laned>(
+    source: &Source,
+    live: &[bool; LANES],
+    states: &mut [S],
+    field: impl Fn(&mut S) -> &mut T,
+    value: &T,
+) {
+    match source {
+        Source::Same(group) => field(&mut states[*group]).add_all(value),
+        Source::One(group, into) => field(&mut states[*group]).add_sum(*into, value),
+        Source::Each(places) => {
+            for (from, &(group, into)) in places.iter().enumerate() {
+                if live[from] {
+                    field(&mut states[group]).add_lane(into, value, from);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What each joint of the file does: kind, coordinates, limits, and what it follows.
+
+use super::error::{UrdfError, Warning};
+use super::graph::Graph;
+use super::mimic::{self, Law};
+use super::schema::Lines;
+use super::{MimicJoints, Options};
+use crate::model::{Base, Joint, JointId, JointKind, MimicJoint};
+
+/// Most degrees of freedom of all joints. The factor of a single chain has n²/2 entries.
+const MAX_FREEDOMS: usize = 4096;
+
+/// How the child link of a joint moves against the parent link.
+#[derive(Clone, Copy)]
+pub(super) enum Motion {
+    /// Not at all.
+    Welded,
+    /// By the coordinates of a joint, an index into [`Joints::own`].
+    Own(usize),
+    /// As another joint does, an index into [`Joints::mimics`].
+    Mimic(usize),
+}
+
+/// The joints of a file.
+pub(super) struct Joints {
+    /// Those with coordinates of their own, in the order of the file.
+    pub(super) own: Vec<Joint>,
+    /// Line of each of them.
+    pub(super) lines: Vec<usize>,
+    /// Those that follow others, in the order of the file.
+    pub(super) mimics: Vec<MimicJoint>,
+    /// By joint of the file.
+    pub(super) motions: Vec<Motion>,
+    /// By joint of the file; `None` for a fixed one.
+    pub(super) kinds: Vec<Option<JointKind>>,
+    /// Length of a configuration, base included.
+    pub(super) configuration_dim: usize,
+    /// Length of a velocity, base included.
+    pub(super) velocity_dim: usize,
+}
+
+impl Joints {
+    pub(super) fn new(
+        robot: &urdf_rs::Robot,
+        lines: &Lines,
+        graph: &Graph<'_>,
+        options: &Options,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Self, UrdfError> {
+        let kinds: Vec<_> = robot.joints.iter().map(|joint| kind(&joint.joint_type)).collect();
+        let found = kinds.iter().flatten().fold(0, |sum, kind| sum + kind.velocity_dim());
+        if found > MAX_FREEDOMS {
+            return Err(UrdfError::TooManyJoints { found, limit: MAX_FREEDOMS });
+        }
+        let laws = match options.mimic {
+            MimicJoints::Coupled => mimic::laws(robot, lines, graph)?,
+            MimicJoints::Independent => vec![None; robot.joints.len()],
+        };
+        let (configuration_dim, velocity_dim) = match options.base {
+            Base::Floating => (7, 6),
+            Base::Fixed => (0, 0),
+        };
+        let mut joints = Self {
+            own: Vec::new(),
+            lines: Vec::new(),
+            mimics: Vec::new(),
+            motions: vec![Motion::Welded; robot.joints.len()],
+            kinds,
+            configuration_dim,
+            velocity_dim,
+        };
+        for (i, joint) in robot.joints.iter().enumerate() {
+            let (Some(kind), None) = (joints.kinds[i], &laws[i]) else { continue };
+            joints.motions[i] = Motion::Own(joints.own.len());
+            joints.add(joint, kind, lines, i, warnings)?;
+        }
+        joints.add_mimics(robot, lines, &laws)?;
+        Ok(joints)
+    }
+
+    /// Adds a joint that moves on its own.
+    fn add(
+        &mut self,
+        joint: &urdf_rs::Joint,
+        kind: JointKind,
+        lines: &Lines,
+        index: usize,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<(), UrdfError> {
+        let line = lines.joints[index];
+        if let Some(mimic) = &joint.mimic {
+            warnings.push(Warning::MimicIgnored {
+                line,
+                joint: joint.name.clone(),
+                mimicked: mimic.joint.clone(),
+            });
+        }
+        let limit = limits(joint, kind, line, lines.limited[index])?;
+        if matches!(kind, JointKind::Revolute | JointKind::Prismatic) {
+            let joint = joint.name.clone();
+            if !lines.limited[index] {
+                warnings.push(Warning::NoLimit { line, joint });
+            } else if limit.lower == limit.upper {
+                warnings.push(Warning::Locked { line, joint, position: limit.lower });
+            }
+        }
+        let dynamics = joint.dynamics.clone().unwrap_or_default();
+        self.own.push(Joint {
+            name: joint.name.clone(),
+            kind,
+            lower: limit.lower,
+            upper: limit.upper,
+            effort: limit.effort,
+            velocity: limit.velocity,
+            damping: dynamics.damping,
+            friction: dynamics.friction,
+            q_index: self.configuration_dim,
+            v_index: self.velocity_dim,
+            // Known when the tree is laid out.
+            body: 0,
+        });
+        self.lines.push(line);
+        self.configuration_dim += kind.configuration_dim();
+        self.velocity_dim += kind.velocity_dim();
+        Ok(())
+    }
+
+    /// Adds the joints that follow others, all of which are known by now.
+    fn add_mimics(
+        &mut self,
+        robot: &urdf_rs::Robot,
+        lines: &Lines,
+        laws: &[Option<Law>],
+    ) -> Result<(), UrdfError> {
+        for (i, (joint, law)) in robot.joints.iter().zip(laws).enumerate() {
+            let (Some(law), Some(kind)) = (law, self.kinds[i]) else { continue };
+            let Motion::Own(followed) = self.motions[law.joint] else { continue };
+            limits(joint, kind, lines.joints[i], lines.limited[i])?;
+            self.motions[i] = Motion::Mimic(self.mimics.len());
+            self.mimics.push(MimicJoint {
+                name: joint.name.clone(),
+                joint: JointId(followed),
+                multiplier: law.multiplier,
+                offset: law.offset,
+            });
+        }
+        Ok(())
+    }
+}
+
+fn kind(kind: &urdf_rs::JointType) -> Option<JointKind> {
+    match kind {
+        urdf_rs::JointType::Revolute => Some(JointKind::Revolute),
+        urdf_rs::JointType::Continuous => Some(JointKind::Continuous),
+        urdf_rs::JointType::Prismatic => Some(JointKind::Prismatic),
+        urdf_rs::JointType::Planar => Some(JointKind::Planar),
+        urdf_rs::JointType::Spherical => Some(JointKind::Spherical),
+        urdf_rs::JointType::Floating => Some(JointKind::Floating),
+        urdf_rs::JointType::Fixed => None,
+    }
+}
+
+/// The limits of a joint; infinite where the file states none or the kind has none.
+fn limits(
+    joint: &urdf_rs::Joint,
+    kind: JointKind,
+    line: usize,
+    limited: bool,
+) -> Result<urdf_rs::JointLimit, UrdfError> {
+    let mut limit = joint.limit.clone();
+    if !limited {
+        // The reader's default for a missing <limit> is zero, which would lock the joint.
+        limit.effort = f64::INFINITY;
+        limit.velocity = f64::INFINITY;
+    }
+    if !(limited && matches!(kind, JointKind::Revolute | JointKind::Prismatic)) {
+        limit.lower = f64::NEG_INFINITY;
+        limit.upper = f64::INFINITY;
+    }
+    if limit.lower > limit.upper {
+        let (lower, upper) = (limit.lower, limit.upper);
+        let problem =
+            format!("joint `{}`: expected lower <= upper, found {lower} > {upper}", joint.name);
+        return Err(UrdfError::Schema { line, problem });
+    }
+    Ok(limit)
+}

@@ -1,0 +1,236 @@
+//! Where the meshes lie that a robot file names.
+//!
+//! Robot files name meshes as `package://NAME/rest`, which only a ROS installation can look up:
+//! `NAME` is a folder somewhere. Here the folders above the robot file are searched, which is where
+//! that folder lies in every published robot description, and then the folders that the user gives.
+
+/// Where to look for the files that a robot file names.
+#[derive(Clone, Copy)]
+pub struct PackageSearch<'a> {
+    /// Folder of the robot file, absolute so that all folders above it are known; `/` separates.
+    pub folder: &'a str,
+    /// Folders to search when the folders above the robot file have been.
+    pub roots: &'a [&'a str],
+    /// Whether there is a file of this path.
+    pub exists: &'a dyn Fn(&str) -> bool,
+}
+
+/// Why the file that a robot file names was not found.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PackageError {
+    /// No path that the name may stand for leads to a file.
+    #[error("no file for `{uri}`; tried {}", .tried.join(", "))]
+    NotFound {
+        /// The name in the robot file.
+        uri: String,
+        /// The paths that were tried, in order.
+        tried: Vec<String>,
+    },
+    /// The name cannot be that of a file.
+    #[error("`{uri}`: expected package://NAME/PATH, model://NAME/PATH, file:///PATH or a path")]
+    Malformed {
+        /// The name in the robot file.
+        uri: String,
+    },
+}
+
+/// Path of the file that a robot file names, found without ROS.
+///
+/// | name | tried, in this order |
+/// |---|---|
+/// | `package://NAME/rest`, `model://NAME/rest` | for every folder `A` from `folder` up and then for every root: `A/rest` if `A` itself is called `NAME`, else `A/NAME/rest`; then `folder/rest` |
+/// | `file:///path` | `/path` |
+/// | `/path` | `/path` |
+/// | `path`, `file://path` | `folder/path`, then `root/path` for every root |
+///
+/// Looks at no file itself: `search.exists` does. O(folders above the robot file + roots).
+///
+/// # Errors
+/// [`PackageError`] with all paths tried if none exists, or if the name has no path or another
+/// scheme.
+pub fn resolve_package(uri: &str, search: &PackageSearch<'_>) -> Result<String, PackageError> {
+    let candidates =
+        candidates(uri, search).ok_or_else(|| PackageError::Malformed { uri: uri.to_owned() })?;
+    let mut tried: Vec<String> = Vec::new();
+    for path in candidates {
+        if tried.contains(&path) {
+            continue;
+        }
+        if (search.exists)(&path) {
+            return Ok(path);
+        }
+        tried.push(path);
+    }
+    Err(PackageError::NotFound { uri: uri.to_owned(), tried })
+}
+
+/// The paths that `uri` may stand for; `None` if it is no name of a file.
+fn candidates(uri: &str, search: &PackageSearch<'_>) -> Option<Vec<String>> {
+    let in_package = uri.strip_prefix("package://").or_else(|| uri.strip_prefix("model://"));
+    if let Some(rest) = in_package {
+        let (name, rest) = rest.split_once('/')?;
+        let rest = rest.trim_start_matches('/');
+        if matches!(name, "" | "." | "..") || rest.is_empty() {
+            return None;
+        }
+        let folders = ancestors(search.folder).chain(search.roots.iter().copied());
+        let in_folder = |folder| match last_name(folder) == name {
+            true => join(folder, rest),
+            false => join(&join(folder, name), rest),
+        };
+        // A copy beside the robot file counts only where the package itself is not found.
+        let beside = std::iter::once(join(search.folder, rest));
+        return Some(folders.map(in_folder).chain(beside).collect());
+    }
+    let path = match uri.strip_prefix("file://") {
+        Some(rest) => match rest.strip_prefix("localhost") {
+            Some(path) if path.starts_with('/') => path,
+            _ => rest,
+        },
+        None if uri.contains("://") => return None,
+        None => uri,
+    };
+    match path {
+        "" => None,
+        _ if path.ends_with('/') => None,
+        _ if path.starts_with('/') => Some(vec![path.to_owned()]),
+        _ => {
+            let folders = std::iter::once(search.folder).chain(search.roots.iter().copied());
+            Some(folders.map(|folder| join(folder, path)).collect())
+        }
+    }
+}
+
+/// A folder and the folders above it, as far as its path names them.
+fn ancestors(folder: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(folder), |folder| {
+        let folder = folder.trim_end_matches('/');
+        match folder.rsplit_once('/') {
+            // What lies above `..` has no name here.
+            _ if matches!(last_name(folder), "" | "." | "..") => None,
+            Some(("", _)) => Some("/"),
+            Some((above, _)) => Some(above),
+            None => Some(""),
+        }
+    })
+}
+
+fn last_name(folder: &str) -> &str {
+    folder.trim_end_matches('/').rsplit('/').next().unwrap_or("")
+}
+
+fn join(folder: &str, path: &str) -> String {
+    match folder {
+        "" => path.to_owned(),
+        _ if folder.ends_with('/') => format!("{folder}{path}"),
+        _ => format!("{folder}/{path}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Resolves among these files from `/ws/src/dog_description/urdf`.
+    fn resolve(uri: &str, files: &[&str]) -> Result<String, PackageError> {
+        let search = PackageSearch {
+            folder: "/ws/src/dog_description/urdf",
+            roots: &["/opt/share/", "/opt/arm"],
+            exists: &|path| files.contains(&path),
+        };
+        resolve_package(uri, &search)
+    }
+
+    #[test]
+    fn packages_are_found_in_the_layouts_that_occur() {
+        let uri = "package://dog_description/meshes/a.stl";
+        for file in [
+            // Meshes beside the robot file.
+            "/ws/src/dog_description/urdf/meshes/a.stl",
+            // The robot file inside its package.
+            "/ws/src/dog_description/meshes/a.stl",
+            // A package in a package, and one higher up.
+            "/ws/src/dog_description/urdf/dog_description/meshes/a.stl",
+            "/ws/dog_description/meshes/a.stl",
+            "/dog_description/meshes/a.stl",
+            // Installed elsewhere.
+            "/opt/share/dog_description/meshes/a.stl",
+        ] {
+            assert_eq!(resolve(uri, &[file]).as_deref(), Ok(file));
+        }
+        // Another package of the same workspace, and a root that is the package itself.
+        let file = "/ws/src/leg/a.stl";
+        assert_eq!(resolve("package://leg/a.stl", &[file]).as_deref(), Ok(file));
+        assert_eq!(
+            resolve("model://arm/a.stl", &["/opt/arm/a.stl"]).as_deref(),
+            Ok("/opt/arm/a.stl")
+        );
+    }
+
+    #[test]
+    fn nearer_places_win() {
+        let files =
+            ["/ws/src/dog_description/meshes/a.stl", "/opt/share/dog_description/meshes/a.stl"];
+        let found = resolve("package://dog_description/meshes/a.stl", &files);
+        assert_eq!(found.as_deref(), Ok(files[0]));
+    }
+
+    #[test]
+    fn paths_and_file_names_are_found() {
+        let folder = "/ws/src/dog_description/urdf";
+        for (uri, file) in [
+            ("file:///m/a.stl", "/m/a.stl".to_owned()),
+            ("file://localhost/m/a.stl", "/m/a.stl".to_owned()),
+            ("file://m/a.stl", format!("{folder}/m/a.stl")),
+            ("/m/a.stl", "/m/a.stl".to_owned()),
+            ("m/a.stl", format!("{folder}/m/a.stl")),
+            ("../m/a.stl", format!("{folder}/../m/a.stl")),
+            ("m/a.stl", "/opt/share/m/a.stl".to_owned()),
+        ] {
+            assert_eq!(resolve(uri, &[&file]).as_deref(), Ok(file.as_str()), "{uri}");
+        }
+    }
+
+    #[test]
+    fn what_was_tried_is_told() {
+        let Err(error) = resolve("package://leg/a.stl", &[]) else { panic!("found nothing") };
+        assert_eq!(
+            error.to_string(),
+            "no file for `package://leg/a.stl`; tried \
+             /ws/src/dog_description/urdf/leg/a.stl, /ws/src/dog_description/leg/a.stl, \
+             /ws/src/leg/a.stl, /ws/leg/a.stl, /leg/a.stl, /opt/share/leg/a.stl, \
+             /opt/arm/leg/a.stl, /ws/src/dog_description/urdf/a.stl"
+        );
+    }
+
+    #[test]
+    fn relative_folders_end_where_their_names_do() {
+        let list = |folder| ancestors(folder).collect::<Vec<_>>();
+        assert_eq!(list("/a/b/"), ["/a/b/", "/a", "/"]);
+        assert_eq!(list("a/b"), ["a/b", "a", ""]);
+        assert_eq!(list("../a"), ["../a", ".."]);
+        assert_eq!(list("."), ["."]);
+        assert_eq!(list(""), [""]);
+    }
+
+    #[test]
+    fn malformed_names_are_refused() {
+        let names = [
+            "",
+            "package://",
+            "package://a",
+            "package://a/",
+            "package:///a.stl",
+            "package://../a.stl",
+            "model://a//",
+            "http://host/a.stl",
+            "file://",
+            "file:///m/",
+        ];
+        for uri in names {
+            let expected = PackageError::Malformed { uri: uri.to_owned() };
+            assert_eq!(resolve(uri, &[""]), Err(expected), "{uri}");
+        }
+    }
+}
