@@ -53,7 +53,7 @@ pub struct InverseMass {
     w_columns: Vec<Quad>,
     /// Length of a column.
     chunks: usize,
-    row: Vec<Quad>,
+    row: Vec<f64>,
 }
 
 impl InverseMass {
@@ -66,7 +66,7 @@ impl InverseMass {
             w_rows: vec![0.0; pattern.storage()],
             w_columns: vec![Quad::ZERO; nv * chunks],
             chunks,
-            row: vec![Quad::ZERO; chunks],
+            row: vec![0.0; chunks * LANES],
         }
     }
 }
@@ -162,7 +162,11 @@ impl MassFactor {
             inverse_pivots[k] = inverse;
             let padded = pattern.padded_row(k);
             let row = &mut row[..padded.len()];
-            row.copy_from_slice(&rows[padded.clone()]);
+            let chunks = row.as_chunks_mut::<LANES>().0.iter_mut();
+            for (old, entry) in chunks.zip(rows[padded].as_chunks_mut::<LANES>().0) {
+                *old = *entry;
+                *entry = (Quad::from(*entry) * Quad::splat(inverse)).to_array();
+            }
             let mut skip = 0;
             if first != NO_BASE
                 && !is_base(first, k)
@@ -182,9 +186,6 @@ impl MassFactor {
                 // Ancestors of i are the first ancestors of k, in the same order; what falls on
                 // the padding of row i is never read as an entry.
                 add_scaled(&mut rows[pattern.padded_row(i)], -scaled, row);
-            }
-            for (entry, value) in rows[padded].iter_mut().zip(row.iter()) {
-                *entry = value * inverse;
             }
         }
         Ok(())
@@ -278,20 +279,21 @@ impl MassFactor {
                     let factor = Quad::splat(self.inverse_pivots[k]);
                     add_block(&mut sums, factor, &w_columns[r * chunks + block..]);
                 }
-                row[block..block + BLOCK].copy_from_slice(&sums);
-            }
-            let values = row.iter().flat_map(|quad| quad.to_array());
-            if self.pattern.is_sorted() {
-                for (to, value) in out[k * nv..=k * nv + r].iter_mut().zip(values.clone()) {
-                    *to = value;
+                let (to, _) = row[block * LANES..].as_chunks_mut::<LANES>();
+                for (to, sum) in to.iter_mut().zip(sums) {
+                    *to = sum.to_array();
                 }
-                for (to, value) in out[k..].iter_mut().step_by(nv).zip(values.take(r)) {
-                    *to = value;
+            }
+            let row = &row[..=r];
+            if self.pattern.is_sorted() {
+                out[k * nv..=k * nv + r].copy_from_slice(row);
+                for (to, value) in out[k..].iter_mut().step_by(nv).zip(&row[..r]) {
+                    *to = *value;
                 }
             } else {
-                for (&l, value) in order[..=r].iter().zip(values) {
-                    out[k * nv + l] = value;
-                    out[l * nv + k] = value;
+                for (&l, value) in order.iter().zip(row) {
+                    out[k * nv + l] = *value;
+                    out[l * nv + k] = *value;
                 }
             }
         }
