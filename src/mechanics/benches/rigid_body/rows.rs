@@ -61,7 +61,8 @@ pub(crate) const CHAIN_ROWS: &[Row] = &[
 ];
 
 fn crba(s: &mut Robot) {
-    s.update();
+    s.update_placements();
+    s.kinematics.update_inertias(&s.model);
     mass_matrix(&s.model, &s.kinematics, &mut s.mass);
 }
 
@@ -90,7 +91,9 @@ fn foot_jacobians(s: &mut Robot) {
 }
 
 fn forward_dynamics_by_factor(s: &mut Robot) {
-    crba_factorize(s);
+    s.update();
+    mass_matrix(&s.model, &s.kinematics, &mut s.mass);
+    s.factor.factorize(&s.mass).unwrap();
     bias_force(&s.model, &s.kinematics, &mut s.workspace, &mut s.force);
     let torques = black_box(&s.states[s.at].torques);
     forward_dynamics(&s.model, &s.factor, &s.force, torques, &s.zeros, &mut s.acceleration);
@@ -102,7 +105,8 @@ fn minverse(s: &mut Robot) {
 }
 
 fn terms_of_controller(s: &mut Robot) {
-    crba(s);
+    s.update();
+    mass_matrix(&s.model, &s.kinematics, &mut s.mass);
     s.mass.write_dense(&mut s.dense);
     bias_force(&s.model, &s.kinematics, &mut s.workspace, &mut s.force);
     write_foot_jacobians(s);
