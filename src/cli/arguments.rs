@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
     version,
     arg_required_else_help = true,
     subcommand_required = true,
-    after_help = "Exit codes: 0 success, 1 diagram error, 2 run-time fault, 3 a check failed, 64 usage.\n\
+    after_help = "Exit codes: 0 success, 1 diagram error, 2 run-time fault, 3 a check or tolerance failed, 64 usage.\n\
                   FILE is a path, or demo:NAME for a diagram that is built in (see `legwork demo`)."
 )]
 pub(crate) struct CommandLine {
@@ -33,6 +33,8 @@ pub(crate) enum Command {
     Check(CheckArguments),
     /// Run diagrams and evaluate their checks, a line each.
     Test(TestArguments),
+    /// Run a diagram once per choice of its variants; show differences, costs, solver figures.
+    Compare(CompareArguments),
     /// List the kinds of blocks, or print the manual of one.
     Blocks(BlocksArguments),
     /// Draw a diagram as SVG, DOT or Mermaid.
@@ -98,6 +100,50 @@ pub(crate) struct TestArguments {
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) overrides: Overrides,
+}
+
+/// `legwork compare`.
+///
+/// Every combination of the choices runs from the same initial state; signals are compared with
+/// those of the first. Failed checks are shown and do not matter to the exit code.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 all within the tolerance, 1 diagram error, 2 a run stopped at a \
+                        fault, 3 a signal is beyond its tolerance, 64 usage."
+)]
+pub(crate) struct CompareArguments {
+    /// The diagram.
+    pub(crate) file: PathBuf,
+    /// Choices of a variant, as in `qp=active_set,clarabel`; of several variants, every combination.
+    #[arg(long, value_name = "NAME=CHOICE[,CHOICE..]", value_parser = pair)]
+    pub(crate) variant: Vec<(String, String)>,
+    /// Set a parameter or a field in all runs, as in `pd.kp=60` or `run.solver=Rk4`.
+    #[arg(long, value_name = "PATH=VALUE", value_parser = pair)]
+    pub(crate) set: Vec<(String, String)>,
+    /// Apply a patch file to all runs, before any --set.
+    #[arg(long, value_name = "PATCH")]
+    pub(crate) with: Vec<PathBuf>,
+    /// Stop at this time instead of the diagram's, sooner or later, as in `2 s`.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+    /// Compare these signals instead of those that the diagram logs, as in
+    /// `body.state,contact.f[0..3]`.
+    #[arg(long, value_name = "PATH[,PATH..]")]
+    pub(crate) signals: Vec<String>,
+    /// Largest difference: a share of each signal's range, as in `1e-6` (the default where only
+    /// solvers differ); or, with a unit, a difference of signals in it, as in `1 mm`. For one signal:
+    /// `contact.f=0.1 N`.
+    #[arg(long, value_name = "[SIGNAL=]TOLERANCE")]
+    pub(crate) tol: Vec<String>,
+    /// Compare with this run instead of the first, by the name that the table gives it.
+    #[arg(long, value_name = "RUN")]
+    pub(crate) reference: Option<String>,
+    /// Directory for compare.json, compare.svg and the recordings; none are written without it.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How many runs at a time; without it, one on each core. Results do not depend on it, times do.
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<std::num::NonZeroUsize>,
 }
 
 /// `legwork blocks`.

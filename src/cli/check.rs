@@ -93,7 +93,7 @@ fn choices(variants: &[(String, Vec<String>)]) -> impl Iterator<Item = (&str, &s
 
 /// Diagnostics of several compilations of one diagram, each said once.
 #[derive(Default)]
-struct Findings {
+pub(crate) struct Findings {
     list: Vec<Finding>,
     sources: Vec<SourceMap>,
 }
@@ -107,7 +107,8 @@ struct Finding {
 }
 
 impl Findings {
-    fn add(&mut self, found: Diagnostics, sources: SourceMap, choice: Option<&str>) {
+    /// Adds what one compilation found, with the choice it needed.
+    pub(crate) fn add(&mut self, found: Diagnostics, sources: SourceMap, choice: Option<&str>) {
         let index = self.sources.len();
         self.sources.push(sources);
         for diagnostic in found {
@@ -133,11 +134,20 @@ impl Findings {
         }
     }
 
-    fn count(&self, severity: Severity) -> usize {
+    /// Says of what all of `compilations` found that it needs no choice.
+    pub(crate) fn forget_choices_of_all(&mut self, compilations: usize) {
+        for finding in self.list.iter_mut().filter(|one| one.choices.len() == compilations) {
+            finding.choices.clear();
+        }
+    }
+
+    /// How many of this severity there are.
+    pub(crate) fn count(&self, severity: Severity) -> usize {
         self.list.iter().filter(|finding| finding.diagnostic.severity == severity).count()
     }
 
-    fn say(&self) {
+    /// Says them on standard error.
+    pub(crate) fn say(&self) {
         for finding in &self.list {
             let mut diagnostic = finding.diagnostic.clone();
             if !finding.choices.is_empty() {
@@ -147,7 +157,8 @@ impl Findings {
         }
     }
 
-    fn to_json(&self) -> Value {
+    /// As a list, each with its choices.
+    pub(crate) fn to_json(&self) -> Value {
         let one = |finding: &Finding| {
             let mut alone = Diagnostics::default();
             alone.push(finding.diagnostic.clone());

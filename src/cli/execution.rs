@@ -13,9 +13,9 @@ use super::answer::Code;
 use super::console;
 
 /// Major steps between two looks at the clock, when somebody watches.
-const STEPS_PER_LOOK: u32 = 16;
+pub(crate) const STEPS_PER_LOOK: u32 = 16;
 /// Time between two changes of the progress bar.
-const LOOK: Duration = Duration::from_millis(50);
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// What came of a run.
 pub(crate) struct Execution {
@@ -54,15 +54,24 @@ pub(crate) enum Verdict {
 }
 
 impl Execution {
-    /// Runs a program, recording if there is a recorder.
+    /// Runs a program, recording if there is a recorder, with a progress bar if somebody watches.
     pub(crate) fn of(program: Program, recorder: Option<Recorder>) -> Self {
+        Self::driven(program, recorder, run)
+    }
+
+    /// Runs a program to its end by `drive`.
+    pub(crate) fn driven(
+        program: Program,
+        recorder: Option<Recorder>,
+        drive: impl FnOnce(&mut Simulation, &Program) -> Result<(), RunFault>,
+    ) -> Self {
         let program = Arc::new(program);
         let mut simulation = Simulation::new(Arc::clone(&program));
         if let Some(recorder) = recorder {
             simulation.observer_mut().record_to(recorder);
         }
         let start = Instant::now();
-        let fault = run(&mut simulation, &program).err();
+        let fault = drive(&mut simulation, &program).err();
         let recording = simulation.observer_mut().finish_recording();
         let wall = start.elapsed().as_secs_f64();
         let checks = program

@@ -9,6 +9,7 @@ mod answer;
 mod arguments;
 mod blocks;
 mod check;
+mod compare;
 mod complaint;
 mod console;
 mod demo;

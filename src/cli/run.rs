@@ -90,7 +90,7 @@ fn recorder(
 }
 
 /// Everything that the run depends on; nothing from a clock, a host or the place of a file.
-fn metadata(
+pub(crate) fn metadata(
     source: &Source,
     options: &Options,
     program: &Program,

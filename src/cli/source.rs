@@ -140,6 +140,7 @@ pub(crate) fn options(overrides: &Overrides, until: Option<&str>) -> Result<Opti
         variants: overrides.variant.clone(),
         patches,
         until: until.map(str::to_owned),
+        signals: Vec::new(),
         roots: Vec::new(),
     })
 }

@@ -149,7 +149,7 @@ pub(crate) fn seconds(t: f64) -> String {
 }
 
 /// A number with four digits and no zeros behind them.
-fn digits(value: f64) -> String {
+pub(crate) fn digits(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");

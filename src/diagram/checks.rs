@@ -7,7 +7,7 @@ use legwork_block::{
 use legwork_program::{Check, LogChannel, Rate, Ratio, SignalRef, TIME_SLOT};
 
 use crate::expand::{CheckEntry, Env, LogEntry, Tree};
-use crate::infer::{TypedNetwork, find_output};
+use crate::infer::{TypedNetwork, find_output, unit_text};
 use crate::layout::{Layout, source_slots};
 use crate::network::{Select, Source};
 use crate::path;
@@ -23,16 +23,17 @@ pub(crate) struct Signals<'n> {
 
 /// Without `log:` every output of the diagram's own blocks is recorded, so that a first run shows
 /// something; what lies inside masks and copies is not.
-pub(crate) fn all_channels(layout: &Layout) -> Vec<LogChannel> {
+pub(crate) fn all_channels(network: &TypedNetwork, layout: &Layout) -> Vec<LogChannel> {
     let mut channels = Vec::new();
-    for node in &layout.nodes {
+    for (block, node) in network.blocks.iter().zip(&layout.nodes) {
         if node.hidden || node.path.contains(['.', '[']) {
             continue;
         }
-        for (port, (name, ty)) in node.output_names.iter().zip(&node.output_types).enumerate() {
+        for (port, output) in block.declaration.outputs.iter().enumerate() {
             let signal = SignalRef {
-                path: format!("{}.{name}", node.path),
-                ty: ty.clone(),
+                path: format!("{}.{}", node.path, output.name),
+                ty: output.ty.clone(),
+                unit: unit_text(&output.unit),
                 slots: node.io.outputs.port(port).to_vec(),
             };
             channels.push(LogChannel { signal, rate: node.rate });
@@ -65,7 +66,8 @@ pub(crate) fn log_channels(
                 }
             },
         };
-        let signal = SignalRef { path: entry.path.clone(), ty, slots };
+        let unit = source_unit(network, &entry.source);
+        let signal = SignalRef { path: entry.path.clone(), ty, unit, slots };
         channels.push(LogChannel { signal, rate });
     }
     channels
@@ -87,6 +89,25 @@ fn source_type(network: &TypedNetwork, source: &Source) -> Option<Type> {
             Some(Type::array(of, items.len()))
         }
         Source::Bus { name, .. } => network.named_types.bus(name, &mut 0),
+    }
+}
+
+/// The unit of a source, if one is known. Elements and slices of a port keep its unit; fields of a
+/// bus bring their own.
+fn source_unit(network: &TypedNetwork, source: &Source) -> Option<String> {
+    match source {
+        Source::Port(path) => {
+            let (_, _, output) = find_output(network, path).ok()?;
+            let of_port = unit_text(&output.unit);
+            if path.select.is_empty() {
+                return of_port;
+            }
+            let selected = select(&output.ty, &path.select, path.span)?.ok()?;
+            let is_part = !path.select.iter().any(|step| matches!(step, Select::Field(_)));
+            selected.unit.or(of_port.filter(|_| is_part))
+        }
+        Source::Array { items, .. } => source_unit(network, items.first()?),
+        Source::Bus { .. } => None,
     }
 }
 

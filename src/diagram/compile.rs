@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use legwork_block::{
-    ConcatVectors, Diagnostic, Diagnostics, Node, Place, Registry, Span, StackRows, erase,
+    ConcatVectors, Diagnostic, Diagnostics, Node, NodeKind, Place, Registry, Span, StackRows, Text,
+    erase,
 };
 use legwork_program::{Program, Ratio, RunSettings};
 
@@ -30,6 +31,8 @@ pub struct Options {
     pub patches: Vec<String>,
     /// `--until`: instead of `run.stop`, as text such as `2 s`.
     pub until: Option<String>,
+    /// `--signals`: recorded instead of what `log:` says, if there are any.
+    pub signals: Vec<String>,
     /// Directories to look for files in, after the diagram's own.
     pub roots: Vec<PathBuf>,
 }
@@ -109,7 +112,7 @@ fn stages(
     let (order, rates) = (order?, rates?);
     let layout = layout::place(&network, &order, &rates, diagnostics)?;
     let log = if log_all {
-        checks::all_channels(&layout)
+        checks::all_channels(&network, &layout)
     } else {
         checks::log_channels(&network, &layout, &logs, rates.base, diagnostics)
     };
@@ -187,7 +190,20 @@ fn parse(
         let node = command_line_value(loader, until);
         patch::set(&mut document, "run.stop", &Place::from(span), &node, diagnostics);
     }
+    if !options.signals.is_empty() {
+        let texts = options.signals.iter().map(|signal| {
+            let (_, span) = on_command_line(loader, "--signals", signal);
+            text_node(signal, span)
+        });
+        let span = Span::new(file, 0, 0);
+        let list = Node { span, kind: NodeKind::List(texts.collect()) };
+        patch::set(&mut document, "log", &Place::from(span), &list, diagnostics);
+    }
     Some(document)
+}
+
+fn text_node(text: &str, span: Span) -> Node {
+    Node { span, kind: NodeKind::Text(Text { value: text.to_owned(), place: Place::from(span) }) }
 }
 
 /// A text of the command line as a source of its own.
@@ -201,13 +217,7 @@ fn command_line_value(loader: &Loader<'_>, text: &str) -> Node {
     let (file, span) = on_command_line(loader, "--set value", text);
     match document::parse(file, text.as_bytes()) {
         Ok(node) => patch::bare_words(node),
-        Err(_) => Node {
-            span,
-            kind: legwork_block::NodeKind::Text(legwork_block::Text {
-                value: text.to_owned(),
-                place: Place::from(span),
-            }),
-        },
+        Err(_) => text_node(text, span),
     }
 }
 

@@ -6,15 +6,17 @@ mod wire;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use legwork_block::{Declaration, Diagnostic, Diagnostics, PlannedBlock, Span, Type, Var};
+use legwork_block::{
+    Declaration, Diagnostic, Diagnostics, PlannedBlock, PortUnit, Span, Type, Var,
+};
 
 use crate::expand::{Assertion, LogEntry};
 use crate::network::{NetworkBlock, Source};
 use crate::select::select;
-use crate::unify::{Solution, readable};
+use crate::unify::{Solution, UnitTerm, readable};
 pub(crate) use plan::{World, invalid_parameter, plan};
-pub(crate) use wire::find_output;
 use wire::{FOLLOW_UP, Wire, unit_term, wire};
+pub(crate) use wire::{find_output, unit_text};
 
 /// A block with its plan and its place in the numbering of variables.
 pub(crate) struct TypedBlock {
@@ -168,6 +170,11 @@ fn finish(
         }
         for output in &mut block.declaration.outputs {
             output.ty = solution.ty(&output.ty);
+            if let (PortUnit::Var(_), UnitTerm::Is(unit)) =
+                (&output.unit, solution.unit(unit_term(&output.unit)))
+            {
+                output.unit = PortUnit::Is(unit.to_string());
+            }
             if output.ty.leaves().is_none() && !had_errors {
                 let message = format!(
                     "the type of `{}.{}` cannot be found out",

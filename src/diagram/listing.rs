@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use legwork_block::{Feed, Feeds};
 use legwork_program::{Edge, Program, Rate, SignalRef};
 
-use crate::infer::{TypedNetwork, find_output};
+use crate::infer::{TypedNetwork, find_output, unit_text};
 use crate::layout::Layout;
 
 /// Every wire, by reader.
@@ -56,6 +56,7 @@ pub(crate) fn signals(network: &TypedNetwork, layout: &Layout) -> Vec<SignalRef>
             signals.push(SignalRef {
                 path: format!("{}.{}", node.path, output.name),
                 ty: output.ty.clone(),
+                unit: unit_text(&output.unit),
                 slots: node.io.outputs.port(port).to_vec(),
             });
         }

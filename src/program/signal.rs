@@ -11,6 +11,8 @@ pub struct SignalRef {
     pub path: String,
     /// Type without variables.
     pub ty: Type,
+    /// Unit, if the port or the bus's field declares one, or inference found it.
+    pub unit: Option<String>,
     /// Leaves in storage order.
     pub slots: Vec<Slot>,
 }

@@ -116,7 +116,11 @@ pub fn channels(program: &Program) -> Vec<Channel> {
         .map(|channel| {
             let fields = match shape(&channel.signal.ty) {
                 Shape::Message(_, fields) => fields,
-                other => vec![Field::new("value", other)],
+                other => {
+                    let mut field = Field::new("value", other);
+                    field.unit.clone_from(&channel.signal.unit);
+                    vec![field]
+                }
             };
             Channel::new(channel.signal.path.clone(), fields)
         })

@@ -19,7 +19,7 @@ mod layered;
 mod mermaid;
 mod model;
 mod svg;
-mod text;
+pub(super) mod text;
 
 #[cfg(test)]
 mod samples;

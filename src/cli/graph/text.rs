@@ -4,7 +4,7 @@
 ///
 /// The reader's font is not known. Widths are those of DejaVu Sans, the widest of the usual ones,
 /// so that text in Arial or Helvetica leaves some room.
-pub(super) fn width(text: &str, size: i32, bold: bool) -> i32 {
+pub(crate) fn width(text: &str, size: i32, bold: bool) -> i32 {
     let thousandths: i32 = text.chars().map(advance).sum();
     let weight = if bold { 112 } else { 100 };
     (thousandths * size * weight + 99_999) / 100_000
@@ -36,7 +36,7 @@ pub(super) fn shorten(text: &str, limit: usize) -> String {
 }
 
 /// Escapes for XML text and attributes. Characters that XML 1.0 forbids become U+FFFD.
-pub(super) fn xml(text: &str) -> String {
+pub(crate) fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -25,6 +25,14 @@ pub(super) fn unit_term(unit: &PortUnit) -> UnitTerm {
     }
 }
 
+/// The unit of a port as text, once it is known.
+pub(crate) fn unit_text(unit: &PortUnit) -> Option<String> {
+    match unit {
+        PortUnit::Is(text) => Some(text.clone()),
+        PortUnit::Unspecified | PortUnit::Var(_) => None,
+    }
+}
+
 /// The unit that a block's author wrote. A text that is no unit says nothing, so that a slip in a
 /// third party's block keeps nobody from running.
 fn known_unit(text: &str) -> UnitTerm {

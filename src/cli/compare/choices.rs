@@ -1,0 +1,150 @@
+//! Which runs a command line asks for.
+
+use super::super::answer::Failure;
+
+/// Most runs of one command.
+const MOST_RUNS: usize = 1000;
+
+/// One run: a choice for every variant that was named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Combination {
+    /// Name in tables: the choices of the variants that have several.
+    pub(super) name: String,
+    /// Variant and choice, in the order of the command line.
+    pub(super) choices: Vec<(String, String)>,
+}
+
+/// Every combination of the choices; those of the first variant change last.
+///
+/// # Errors
+/// If there is but one, or far too many, or a choice is empty or named twice.
+pub(super) fn combinations(variants: &[(String, String)]) -> Result<Vec<Combination>, Failure> {
+    let mut axes: Vec<(String, Vec<String>)> = Vec::new();
+    for (name, list) in variants {
+        let at = axes.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+            axes.push((name.clone(), Vec::new()));
+            axes.len() - 1
+        });
+        for choice in list.split(',').map(str::trim) {
+            let known = &mut axes[at].1;
+            if choice.is_empty() {
+                let message = format!("expected choices of `{name}`, found `{name}={list}`");
+                return Err(Failure::usage(message));
+            }
+            if known.iter().any(|other| other == choice) {
+                let message = format!("the choice `{name}={choice}` is named twice");
+                return Err(Failure::usage(message));
+            }
+            known.push(choice.to_owned());
+        }
+    }
+    let count = axes.iter().try_fold(1usize, |n, (_, choices)| n.checked_mul(choices.len()));
+    match count {
+        Some(1) => {
+            let named: Vec<String> =
+                axes.iter().map(|(name, choices)| format!("{name}={}", choices[0])).collect();
+            return Err(Failure::usage(format!(
+                "expected two choices at least, found `{}`: what it is compared with stands behind \
+                 a comma",
+                named.join("`, `")
+            )));
+        }
+        Some(count) if count <= MOST_RUNS => {}
+        _ => return Err(Failure::usage(format!("expected at most {MOST_RUNS} combinations"))),
+    }
+    let mut all: Vec<Vec<(String, String)>> = vec![Vec::new()];
+    for (name, choices) in &axes {
+        all = all
+            .into_iter()
+            .flat_map(|before| {
+                choices.iter().map(move |choice| {
+                    let mut longer = before.clone();
+                    longer.push((name.clone(), choice.clone()));
+                    longer
+                })
+            })
+            .collect();
+    }
+    let varies = |i: usize| axes[i].1.len() > 1;
+    Ok(all
+        .into_iter()
+        .map(|choices| {
+            let names: Vec<&str> = choices
+                .iter()
+                .enumerate()
+                .filter(|(i, _)| varies(*i))
+                .map(|(_, (_, choice))| choice.as_str())
+                .collect();
+            Combination { name: names.join(","), choices }
+        })
+        .collect())
+}
+
+/// Parts a list of signals at its commas, but for those in brackets: `a.M[0, 1]` is one.
+///
+/// # Errors
+/// If one is empty or named twice.
+pub(super) fn signals(lists: &[String]) -> Result<Vec<String>, Failure> {
+    let mut out: Vec<String> = Vec::new();
+    for list in lists {
+        let mut depth = 0usize;
+        let parts = list.split(|c| {
+            match c {
+                '[' => depth += 1,
+                ']' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            c == ',' && depth == 0
+        });
+        for signal in parts.map(str::trim) {
+            if signal.is_empty() {
+                let message = format!("expected paths of signals, found `{list}`");
+                return Err(Failure::usage(message));
+            }
+            if out.iter().any(|known| known == signal) {
+                return Err(Failure::usage(format!("the signal `{signal}` is named twice")));
+            }
+            out.push(signal.to_owned());
+        }
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(variants: &[(&str, &str)]) -> Result<Vec<String>, String> {
+        let variants: Vec<(String, String)> =
+            variants.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+        match combinations(&variants) {
+            Ok(all) => Ok(all.into_iter().map(|one| one.name).collect()),
+            Err(failure) => Err(failure.message),
+        }
+    }
+
+    #[test]
+    fn several_variants_give_every_combination() {
+        let all = names(&[("qp", "a, b"), ("contact", "x,y"), ("gait", "trot")]);
+        assert_eq!(all.unwrap(), ["a,x", "a,y", "b,x", "b,y"]);
+        assert_eq!(names(&[("qp", "a"), ("qp", "b")]).unwrap(), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_comparison_needs_two_runs_and_no_choice_twice() {
+        assert!(names(&[("qp", "a")]).unwrap_err().contains("two choices at least, found `qp=a`"));
+        assert!(names(&[("qp", "a,a")]).unwrap_err().contains("twice"));
+        assert!(names(&[("qp", "a,")]).is_err());
+        let many: Vec<String> = (0..100).map(|i| i.to_string()).collect();
+        let many = many.join(",");
+        assert!(names(&[("a", &many), ("b", &many)]).unwrap_err().contains("at most"));
+    }
+
+    #[test]
+    fn signals_part_at_commas_outside_brackets() {
+        let lists = ["a.M[0, 1],b.y".to_owned(), " c.z ".to_owned()];
+        assert_eq!(signals(&lists).unwrap(), ["a.M[0, 1]", "b.y", "c.z"]);
+        assert!(signals(&["a.b,".to_owned()]).is_err());
+        assert!(signals(&["a.b,a.b".to_owned()]).is_err());
+    }
+}

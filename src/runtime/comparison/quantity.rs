@@ -1,0 +1,155 @@
+//! What is compared as one: numbers with one name and one unit.
+
+use std::ops::Range;
+
+use legwork_block::{BusType, BusView, Type};
+use legwork_program::Program;
+
+/// A part of a recorded signal: numbers with one name and one unit, side by side in a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quantity {
+    /// Index of the signal in the program's log, and so of its channel in the recording.
+    pub channel: usize,
+    /// Path, such as `body.state.base.position`.
+    pub name: String,
+    /// Unit, if one is known.
+    pub unit: Option<String>,
+    /// Path of each number, such as `body.state.base.position[2]`.
+    pub elements: Vec<String>,
+    /// First of its numbers in a row.
+    pub start: usize,
+}
+
+impl Quantity {
+    /// Its numbers in a row.
+    pub fn columns(&self) -> Range<usize> {
+        self.start..self.start + self.elements.len()
+    }
+}
+
+/// The quantities of a program's log, in its order. Buses fall apart into their fields, and fields
+/// into the parts that have names of their own: those have different units.
+pub fn quantities(program: &Program) -> Vec<Quantity> {
+    let mut out = Vec::new();
+    for (channel, logged) in program.log.iter().enumerate() {
+        let signal = &logged.signal;
+        list(channel, &signal.path, signal.unit.as_deref(), &signal.ty, &mut out);
+    }
+    out
+}
+
+/// The quantities of one signal.
+pub(super) fn list(
+    channel: usize,
+    path: &str,
+    unit: Option<&str>,
+    ty: &Type,
+    out: &mut Vec<Quantity>,
+) {
+    List { channel, start: 0, out }.add(path, unit, ty);
+}
+
+/// What a path slices, and its first element: `a.y`, 2 of `a.y[2..5]`; `a.y`, 0 of `a.y`.
+fn slice(path: &str) -> (&str, usize) {
+    let parts = || {
+        let (whole, bracket) = path.strip_suffix(']')?.rsplit_once('[')?;
+        let first = bracket.split_once("..")?.0.trim();
+        Some((whole, if first.is_empty() { 0 } else { first.parse().ok()? }))
+    };
+    parts().unwrap_or((path, 0))
+}
+
+struct List<'o> {
+    channel: usize,
+    start: usize,
+    out: &'o mut Vec<Quantity>,
+}
+
+impl List<'_> {
+    fn push(&mut self, name: &str, unit: Option<&str>, elements: Vec<String>) {
+        let (channel, start) = (self.channel, self.start);
+        self.start += elements.len();
+        if !elements.is_empty() {
+            let unit = unit.map(str::to_owned);
+            self.out.push(Quantity { channel, name: name.to_owned(), unit, elements, start });
+        }
+    }
+
+    fn add(&mut self, name: &str, unit: Option<&str>, ty: &Type) {
+        let matrix = |rows: usize, columns: usize| -> Vec<String> {
+            let place = |column, row| format!("{name}[{row}, {column}]");
+            (0..columns).flat_map(|c| (0..rows).map(move |r| place(c, r))).collect()
+        };
+        match ty {
+            Type::Real | Type::Bool | Type::Int => self.push(name, unit, vec![name.to_owned()]),
+            // What has no size takes no place in a row.
+            Type::Var(_) => {}
+            Type::Vector(n) => {
+                let (whole, first) = slice(name);
+                let elements =
+                    (0..n.known().unwrap_or(0)).map(|i| format!("{whole}[{}]", first + i));
+                self.push(name, unit, elements.collect());
+            }
+            Type::Matrix(rows, columns) => {
+                let (rows, columns) = (rows.known().unwrap_or(0), columns.known().unwrap_or(0));
+                self.push(name, unit, matrix(rows, columns));
+            }
+            Type::Rotation => self.push(name, unit, matrix(3, 3)),
+            Type::Pose => {
+                self.add(&format!("{name}.rotation"), Some("1"), &Type::Rotation);
+                self.add(&format!("{name}.position"), Some("m"), &Type::vector(3));
+            }
+            Type::Array(of, n) => {
+                for i in 0..n.known().unwrap_or(0) {
+                    self.add(&format!("{name}[{i}]"), unit, of);
+                }
+            }
+            Type::Bus(bus) => self.add_bus(name, bus),
+        }
+    }
+
+    fn add_bus(&mut self, name: &str, bus: &BusType) {
+        for (index, field) in bus.fields.iter().enumerate() {
+            let path = format!("{name}.{}", field.name);
+            let mut views: Vec<&BusView> =
+                bus.views.iter().filter(|view| view.field == index).collect();
+            match &field.ty {
+                Type::Vector(n) if !views.is_empty() => {
+                    views.sort_by_key(|view| view.start);
+                    self.add_views(name, &path, field.unit.as_deref(), n.known(), &views);
+                }
+                ty => self.add(&path, field.unit.as_deref(), ty),
+            }
+        }
+    }
+
+    /// A field under the names of its parts. What no part covers keeps the field's name.
+    fn add_views(
+        &mut self,
+        bus: &str,
+        path: &str,
+        unit: Option<&str>,
+        len: Option<usize>,
+        views: &[&BusView],
+    ) {
+        let len = len.unwrap_or(0);
+        let mut at = 0;
+        for view in views {
+            let count = view.len.known().unwrap_or(0);
+            if view.start < at || count == 0 || view.start + count > len {
+                continue;
+            }
+            self.add_rest(path, unit, at..view.start);
+            let part = format!("{bus}.{}", view.name);
+            let elements = (0..count).map(|i| format!("{part}[{i}]")).collect();
+            self.push(&part, view.unit.as_deref().or(unit), elements);
+            at = view.start + count;
+        }
+        self.add_rest(path, unit, at..len);
+    }
+
+    fn add_rest(&mut self, path: &str, unit: Option<&str>, rest: Range<usize>) {
+        let name = format!("{path}[{}..{}]", rest.start, rest.end);
+        self.push(&name, unit, rest.map(|i| format!("{path}[{i}]")).collect());
+    }
+}
