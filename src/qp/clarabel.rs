@@ -1,5 +1,6 @@
-//! The contact problem as a cone program for Clarabel's interior-point method.
+//! Clarabel's interior-point method for contact problems, quadratic programs and cone programs.
 //!
+//! # The contact problem
 //! Unknowns are scaled forces `x = f / force_scale` and the objective is divided by
 //! `force_scale² · mean diagonal`, because the method's tolerance is on the objective gap:
 //! unscaled, a tolerance of 1e-8 left forces 0.2 N from the exact solution of a flat problem.
@@ -16,30 +17,47 @@
 //! Equilibration is off, since its scaling comes from the first data and is kept: answers would
 //! depend on history. Without it an updated solver returns the bits of a fresh one.
 //!
+//! # Quadratic and cone programs
+//!
+//! These are scaled by powers of two from their own numbers (Ruiz), so units hardly matter, and
+//! stored without their zeros. The structure is that of the nonzeros and of which bounds exist; a
+//! program of the structure of the last one is written in place, another one builds a new solver.
+//!
 //! # References
 //! P. Goulart, Y. Chen, *Clarabel: an interior-point solver for conic programs with quadratic
 //! objectives* (2024).
 
+mod program;
+
 use crate::cone::{Cone, ConeShape};
 use crate::contact_problem::{ContactProblem, ContactSolver};
 use crate::kkt;
+use crate::problem_data::is_fixed;
 use crate::status::{Outcome, Status};
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
     DefaultSettings, DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverStatus, SupportedConeT,
 };
+use program::ProgramSolver;
 
 /// Natural residual up to which an answer that Clarabel does not call solved may be used.
 const USABLE_RESIDUAL: f64 = 1e-4;
+/// Residual above which an answer that Clarabel does not call solved is tried again.
+const RETRY_RESIDUAL: f64 = 1e-6;
+/// Tolerance of the second try.
+const RETRY_TOLERANCE: f64 = 1e-8;
 
-/// Interior-point solver of the contact problem; accepts every cone and always starts cold.
+/// Interior-point solver of [`ContactProblem`], [`crate::Qp`] and [`crate::ConeProgram`]; accepts
+/// every cone and always starts cold.
 ///
-/// A solve allocates inside Clarabel; a new size or cone builds a new solver.
+/// A solve allocates inside Clarabel; a new size or structure builds a new solver. Answers do not
+/// depend on earlier calls, not even in their last bits.
 pub struct ClarabelSolver {
     tolerance: f64,
     iteration_limit: u32,
     built: Option<Built>,
     acceleration: Vec<f64>,
+    program: ProgramSolver,
 }
 
 /// A solver for one number of contacts and one cone.
@@ -75,7 +93,13 @@ impl ClarabelSolver {
     /// method's own factors are the limit, and it may end [`Status::Inaccurate`] or worse.
     #[must_use]
     pub fn new(tolerance: f64, iteration_limit: u32) -> Self {
-        Self { tolerance, iteration_limit, built: None, acceleration: Vec::new() }
+        Self {
+            tolerance,
+            iteration_limit,
+            built: None,
+            acceleration: Vec::new(),
+            program: ProgramSolver::default(),
+        }
     }
 
     fn settings(&self) -> Option<DefaultSettings<f64>> {
@@ -133,6 +157,51 @@ impl ContactSolver for ClarabelSolver {
             return Outcome::refused(Status::NumericalTrouble);
         };
         built.solver.solve();
+        let first = self.judged(problem, forces);
+        let is_stuck = matches!(first.status, Status::Inaccurate | Status::NumericalTrouble);
+        if !is_stuck || first.residual <= RETRY_RESIDUAL || self.tolerance >= RETRY_TOLERANCE {
+            return first;
+        }
+        // Now and then the method stalls far from the answer on its way to a tight tolerance and
+        // not on its way to a loose one.
+        let tight = std::mem::replace(&mut self.tolerance, RETRY_TOLERANCE);
+        let loose_settings = self.settings();
+        self.tolerance = tight;
+        let (Some(loose), Some(tight)) = (loose_settings, self.settings()) else {
+            return first;
+        };
+        let Some(built) = self.built.as_mut() else {
+            return first;
+        };
+        if built.solver.update_settings(loose).is_err() {
+            return first;
+        }
+        built.solver.solve();
+        let kept = forces.to_vec();
+        let mut second = self.judged(problem, forces);
+        if second.status == Status::Solved {
+            second.status = Status::Inaccurate;
+        }
+        let is_restored =
+            self.built.as_mut().is_some_and(|built| built.solver.update_settings(tight).is_ok());
+        if !is_restored {
+            self.built = None;
+        }
+        let iterations = first.iterations + second.iterations;
+        if second.status.is_usable() && second.residual < first.residual {
+            return Outcome { iterations, ..second };
+        }
+        forces.copy_from_slice(&kept);
+        Outcome { iterations, ..first }
+    }
+}
+
+impl ClarabelSolver {
+    /// Writes the forces of the program that was just solved and judges them.
+    fn judged(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
+        let Some(built) = &self.built else {
+            return Outcome::refused(Status::NumericalTrouble);
+        };
         let solution = &built.solver.solution;
         for (i, (force, x)) in forces.iter_mut().zip(&solution.x).enumerate() {
             if !is_fixed(problem, i) {
@@ -155,12 +224,6 @@ impl ContactSolver for ClarabelSolver {
         }
         Outcome { status, iterations, residual }
     }
-}
-
-/// True if component `i` can only be zero.
-fn is_fixed(problem: &ContactProblem<'_>, i: usize) -> bool {
-    let contact = i / 3;
-    !problem.is_active(contact) || (i % 3 < 2 && problem.friction[contact] <= 0.0)
 }
 
 /// Cone rows per contact, the row of `f_n ≥ 0` last.

@@ -41,6 +41,19 @@ pub struct InvalidCone {
     pub sides: usize,
 }
 
+/// A face of a pyramid, by the facet or the edge (counted as the generators) that spans it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Face {
+    /// f = 0.
+    Apex,
+    /// On one generator.
+    Edge(usize),
+    /// On one facet.
+    Facet(usize),
+    /// No constraint holds with equality.
+    Interior,
+}
+
 /// A [`Cone`] with its trigonometry done, made once and shared by all contacts of a problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConeShape {
@@ -117,17 +130,23 @@ impl ConeShape {
         friction * self.fit_factor
     }
 
+    /// Generator `edge` of a pyramid of slope μ'.
+    #[inline]
+    pub(crate) fn edge(&self, slope: f64, edge: usize) -> [f64; 3] {
+        let tangent = self.half_side_tangent;
+        // 1/cos(π/m) from the tangent, to stay consistent with the projection below.
+        let reach = slope * (1.0 + tangent * tangent).sqrt();
+        let [c, s] = self.edges[edge];
+        [reach * c, reach * s, 1.0]
+    }
+
     /// Generator j of the pyramid, `(μ_e cos φ_j, μ_e sin φ_j, 1)` with `μ_e = μ'/cos(π/m)`.
     ///
     /// # Panics
     /// If the cone is circular or `edge ≥ sides`.
     #[must_use]
     pub fn generator(&self, friction: f64, edge: usize) -> [f64; 3] {
-        let tangent = self.half_side_tangent;
-        // 1/cos(π/m) from the tangent, to stay consistent with the projection below.
-        let reach = self.facet_friction(friction) * (1.0 + tangent * tangent).sqrt();
-        let [c, s] = self.edges[edge];
-        [reach * c, reach * s, 1.0]
+        self.edge(self.facet_friction(friction), edge)
     }
 
     /// Nearest point of the cone to `force` in the Euclidean norm.
@@ -137,43 +156,51 @@ impl ConeShape {
     #[must_use]
     #[inline]
     pub fn project(&self, friction: f64, force: [f64; 3]) -> [f64; 3] {
-        let [t1, t2, n] = force;
         if friction <= 0.0 {
-            return [0.0, 0.0, n.max(0.0)];
+            return [0.0, 0.0, force[2].max(0.0)];
         }
         match self.cone {
             Cone::Circular => project_circular(friction, force),
-            Cone::Pyramid { .. } => {
-                let slope = self.facet_friction(friction);
-                let (mut radial, mut facet) = (f64::NEG_INFINITY, [1.0, 0.0]);
-                for &[c, s] in &self.facets {
-                    let along = c * t1 + s * t2;
-                    if along > radial {
-                        (radial, facet) = (along, [c, s]);
-                    }
-                }
-                let [c, s] = facet;
-                if radial <= slope * n {
-                    return force;
-                }
-                let across = c * t2 - s * t1;
-                // Onto the facet's plane radial = slope n.
-                let height = (slope * radial + n) / (1.0 + slope * slope);
-                let reach = slope * height * self.half_side_tangent;
-                let (height, across) = if across.abs() <= reach {
-                    (height, across)
-                } else {
-                    // Past the facet's edge: onto the edge's ray, or the apex.
-                    let side = slope * self.half_side_tangent;
-                    let height = (slope * radial + side * across.abs() + n)
-                        / (1.0 + slope * slope + side * side);
-                    let height = height.max(0.0);
-                    (height, (side * height).copysign(across))
-                };
-                let radial = slope * height;
-                [c * radial - s * across, s * radial + c * across, height]
+            Cone::Pyramid { .. } => self.nearest(self.facet_friction(friction), force).1,
+        }
+    }
+
+    /// Nearest point of a pyramid of slope μ' > 0 to `force`, and the face whose relative interior
+    /// holds it.
+    #[inline]
+    pub(crate) fn nearest(&self, slope: f64, force: [f64; 3]) -> (Face, [f64; 3]) {
+        let [t1, t2, n] = force;
+        let (mut radial, mut facet) = (f64::NEG_INFINITY, 0);
+        for (index, &[c, s]) in self.facets.iter().enumerate() {
+            let along = c * t1 + s * t2;
+            if along > radial {
+                (radial, facet) = (along, index);
             }
         }
+        if radial <= slope * n {
+            return (Face::Interior, force);
+        }
+        let [c, s] = self.facets[facet];
+        let across = c * t2 - s * t1;
+        // Onto the facet's plane radial = slope n.
+        let height = (slope * radial + n) / (1.0 + slope * slope);
+        let reach = slope * height * self.half_side_tangent;
+        let (face, height, across) = if across.abs() <= reach {
+            (Face::Facet(facet), height, across)
+        } else {
+            // Past the facet's edge: onto the edge's ray, or the apex.
+            let side = slope * self.half_side_tangent;
+            let height =
+                (slope * radial + side * across.abs() + n) / (1.0 + slope * slope + side * side);
+            if height <= 0.0 {
+                return (Face::Apex, [0.0; 3]);
+            }
+            let before = if facet == 0 { self.facets.len() - 1 } else { facet - 1 };
+            let edge = if across > 0.0 { facet } else { before };
+            (Face::Edge(edge), height, (side * height).copysign(across))
+        };
+        let radial = slope * height;
+        (face, [c * radial - s * across, s * radial + c * across, height])
     }
 
     /// `σ(a_t) = max { -f_tᵀ a_t : f in K, f_n = 1 }`: what friction can take out of a tangential

@@ -116,16 +116,21 @@ impl<'a> ContactProblem<'a> {
         if let Err(error) = self.check_shape() {
             panic!("{error}");
         }
-        let non_negative = |x: &[f64]| x.iter().all(|&v| v >= 0.0 && v.is_finite());
-        let good = all_finite(self.inverse_inertia)
-            && all_finite(self.bias)
-            && all_finite(self.active)
+        let good =
+            all_finite(self.inverse_inertia) && all_finite(self.bias) && self.has_valid_cones();
+        (!good).then_some(Status::InvalidData)
+    }
+
+    /// Whether all numbers but G and b can belong to a problem.
+    #[inline]
+    pub(crate) fn has_valid_cones(&self) -> bool {
+        let non_negative = |x: &[f64]| x.iter().all(|&v| v >= 0.0) && all_finite(x);
+        all_finite(self.active)
             && non_negative(self.friction)
             && non_negative(self.compliance)
             && non_negative(&[self.regularisation])
             && self.force_scale > 0.0
-            && self.force_scale.is_finite();
-        (!good).then_some(Status::InvalidData)
+            && self.force_scale.is_finite()
     }
 
     /// R of component `i` [1/kg].
@@ -232,7 +237,8 @@ impl<'a> ContactProblem<'a> {
     }
 
     /// Complementarity view for pyramids: with `f = E λ` over the generators of the cones,
-    /// `0 ≤ λ ⟂ EᵀHE λ + Eᵀb ≥ 0`. Writes the km × km matrix (column-major) and the vector.
+    /// `0 ≤ λ ⟂ EᵀHE λ + Eᵀb ≥ 0`. Writes the km × km matrix (column-major) and the vector; pairs
+    /// of inactive contacts read `w = λ`.
     ///
     /// # Panics
     /// If the cone is circular or a slice has the wrong length.
@@ -246,6 +252,10 @@ impl<'a> ContactProblem<'a> {
             let (cj, gj) = self.generator(column);
             for row in 0..size {
                 let (ci, gi) = self.generator(row);
+                if !(self.is_active(ci) && self.is_active(cj)) {
+                    matrix[column * size + row] = f64::from(u8::from(row == column));
+                    continue;
+                }
                 let mut sum = 0.0;
                 for (b, &gj) in gj.iter().enumerate() {
                     for (a, &gi) in gi.iter().enumerate() {
@@ -256,7 +266,9 @@ impl<'a> ContactProblem<'a> {
                 }
                 matrix[column * size + row] = sum;
             }
-            vector[column] = (0..3).map(|b| gj[b] * self.bias[3 * cj + b]).sum();
+            let is_active = self.is_active(cj);
+            vector[column] =
+                if is_active { (0..3).map(|b| gj[b] * self.bias[3 * cj + b]).sum() } else { 0.0 };
         }
     }
 

@@ -2,6 +2,8 @@
 //!
 //! The order of every sum is fixed by the code, so results do not depend on the machine.
 
+use crate::lanes::{Lanes, load, store};
+
 /// `aᵀ b` in four interleaved partial sums, added in a fixed order.
 #[inline]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -27,24 +29,56 @@ pub(crate) fn axpy(alpha: f64, x: &[f64], y: &mut [f64]) {
 /// Largest absolute value; 0 for an empty slice. NaN entries are ignored.
 #[inline]
 pub(crate) fn max_abs(x: &[f64]) -> f64 {
-    x.iter().fold(0.0, |m: f64, v| m.max(v.abs()))
+    // The maximum does not depend on the order, so four may run side by side.
+    let chunks = x.chunks_exact(4);
+    let tail = chunks.remainder().iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    let mut lanes = [0.0f64; 4];
+    for chunk in chunks {
+        for (lane, v) in lanes.iter_mut().zip(chunk) {
+            *lane = if v.abs() > *lane { v.abs() } else { *lane };
+        }
+    }
+    lanes.iter().fold(tail, |m, &v| m.max(v))
 }
 
 /// True if every entry is finite.
 #[inline]
 pub(crate) fn all_finite(x: &[f64]) -> bool {
     // 0 · x is zero for finite entries and NaN otherwise, so no branch per entry is needed.
-    x.iter().fold(0.0, |sum, v| sum + v * 0.0) == 0.0
+    let chunks = x.chunks_exact(8);
+    let tail = chunks.remainder().iter().fold(0.0, |sum, v| sum + v * 0.0);
+    let mut lanes = [0.0f64; 8];
+    for chunk in chunks {
+        for (lane, v) in lanes.iter_mut().zip(chunk) {
+            *lane += v * 0.0;
+        }
+    }
+    lanes.iter().fold(tail, |sum, v| sum + v) == 0.0
 }
 
 /// `y = A x` for a column-major `rows × x.len()` matrix.
 #[inline]
 pub(crate) fn matrix_vector(a: &[f64], rows: usize, x: &[f64], y: &mut [f64]) {
-    y.fill(0.0);
     if rows == 0 {
         return;
     }
+    // Eight rows at a time stay in registers; each sum runs over the columns in their order.
+    let mut done = 0;
+    for y in y[..rows].chunks_exact_mut(8) {
+        let (mut low, mut high) = (Lanes::ZERO, Lanes::ZERO);
+        for (column, &x) in a.chunks_exact(rows).zip(x) {
+            let column = &column[done..done + 8];
+            let x = Lanes::splat(x);
+            low += x * load(column);
+            high += x * load(&column[4..]);
+        }
+        store(low, y);
+        store(high, &mut y[4..]);
+        done += 8;
+    }
+    let rest = &mut y[done..rows];
+    rest.fill(0.0);
     for (column, &x) in a.chunks_exact(rows).zip(x) {
-        axpy(x, column, y);
+        axpy(x, &column[done..], rest);
     }
 }

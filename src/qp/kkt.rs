@@ -6,8 +6,12 @@
 //! contact i)`, so the residual reads as a force. All figures are relative to
 //! the problem's `force_scale` and [`ContactProblem::acceleration_scale`].
 //!
-//! The general quadratic program is judged with its multipliers.
+//! The general quadratic program and the cone program are judged with their multipliers, and so
+//! are the certificates that a program has no answer.
 
+pub use crate::cone_kkt::{
+    ConeMultipliers, cone_residuals, contradicts_itself, infeasible_radius, unbounded_residual,
+};
 use crate::contact_problem::ContactProblem;
 use crate::dense::{axpy, dot, max_abs};
 use crate::general::Qp;
@@ -151,7 +155,8 @@ pub struct QpMultipliers<'a> {
 /// Relative residuals of a quadratic program's answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QpResiduals {
-    /// `‖Hx + g - Aᵀy - z‖∞` over the largest term in it.
+    /// `‖Hx + g - Aᵀy - z‖∞` over the largest term in it: an entry of `Hx`, g or `Aᵀy + z`, or a
+    /// product `H_ii x_i`.
     pub stationarity: f64,
     /// Largest violation of a bound, over `1 + ‖x‖∞` times the row's norm, plus the bound.
     pub primal: f64,
@@ -196,6 +201,8 @@ pub fn qp_residuals(
     axpy(1.0, qp.gradient, gradient);
     for (i, value) in gradient.iter_mut().enumerate() {
         let pressure = dot(&qp.rows[i * m..(i + 1) * m], multipliers.rows) + multipliers.bounds[i];
+        // Hx may vanish at the optimum; its rounding is that of its terms.
+        scale = nan_max(scale, (qp.hessian[i * n + i] * x[i]).abs());
         scale = nan_max(scale, pressure.abs());
         *value -= pressure;
     }
@@ -205,11 +212,17 @@ pub fn qp_residuals(
     crate::dense::matrix_vector(qp.rows, m, x, products);
     let reach = 1.0 + max_abs(x);
     let (mut primal, mut dual, mut complementarity) = (0.0, 0.0, 0.0);
-    let mut judge = |value: f64, lower: f64, upper: f64, u: f64, norm: f64| {
+    let mut judge = |value: f64, lower: f64, upper: f64, u: f64, norm: &dyn Fn() -> f64| {
         let violation = (lower - value).max(value - upper).max(0.0);
+        if u == 0.0 && violation == 0.0 && !value.is_nan() {
+            return;
+        }
         let bound = if value < lower { lower } else { upper };
-        let size = reach * norm + if violation > 0.0 { bound.abs() } else { 0.0 };
-        primal = nan_max(primal, if value.is_nan() { f64::NAN } else { violation / size });
+        if value.is_nan() {
+            primal = f64::NAN;
+        } else if violation > 0.0 {
+            primal = nan_max(primal, violation / (reach * norm() + bound.abs()));
+        }
         let active = if u > 0.0 { lower } else { upper };
         if u == 0.0 {
             return;
@@ -217,17 +230,20 @@ pub fn qp_residuals(
         if active.is_finite() {
             complementarity = nan_max(complementarity, (u * (value - active)).abs());
         } else {
-            dual = nan_max(dual, (u * norm).abs());
+            dual = nan_max(dual, (u * norm()).abs());
         }
     };
     for (row, &product) in products.iter().enumerate() {
-        let norm = (0..n).map(|j| qp.rows[j * m + row]).map(|a| a * a).sum::<f64>().sqrt();
-        let norm = if norm > 0.0 { norm } else { 1.0 };
+        // Few rows need it, and a row of a column-major matrix is slow to read.
+        let norm = || {
+            let norm = (0..n).map(|j| qp.rows[j * m + row]).map(|a| a * a).sum::<f64>().sqrt();
+            if norm > 0.0 { norm } else { 1.0 }
+        };
         let (lower, upper) = (qp.row_lower[row], qp.row_upper[row]);
-        judge(product, lower, upper, multipliers.rows[row], norm);
+        judge(product, lower, upper, multipliers.rows[row], &norm);
     }
     for (i, &value) in x.iter().enumerate() {
-        judge(value, qp.lower_of(i), qp.upper_of(i), multipliers.bounds[i], 1.0);
+        judge(value, qp.lower_of(i), qp.upper_of(i), multipliers.bounds[i], &|| 1.0);
     }
     QpResiduals {
         stationarity: stationarity / scale,
@@ -239,7 +255,7 @@ pub fn qp_residuals(
 
 /// Maximum that keeps NaN, which `f64::max` drops.
 #[inline]
-fn nan_max(a: f64, b: f64) -> f64 {
+pub(crate) fn nan_max(a: f64, b: f64) -> f64 {
     if b > a || b.is_nan() { b } else { a }
 }
 

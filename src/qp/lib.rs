@@ -9,14 +9,23 @@
 //!   `min ½ fᵀ(G + R + εI) f + fᵀb` with every contact's force in its friction cone. It is a view
 //!   of borrowed slices and offers the forms that solvers want: dense QP, operator, cone program
 //!   and linear complementarity problem.
-//! - [`Qp`] is the general convex quadratic program of controllers.
+//! - [`Qp`] is the general convex quadratic program of controllers, [`ConeProgram`] the same with
+//!   second-order cones.
 //! - [`active_set`] holds the dual active-set method of Goldfarb and Idnani for both.
 //! - [`clarabel`](mod@clarabel) wraps the interior-point solver of that name; it knows the true
-//!   cone.
+//!   cone and takes all three problems.
 //! - [`projected_gauss_seidel`] sweeps over the contacts; it knows the true cone and starts warm.
+//! - [`complementarity`] holds linear complementarity problems and their pivoting methods.
+//! - [`accelerated_gradient`] moves all contacts at once; it knows the true cone and needs G as an
+//!   operator only.
+//! - `osqp` (cargo feature `osqp`, needs cmake) wraps the splitting method of that name.
 //! - [`CoulombFixedPoint`] makes any of them solve Coulomb's law instead of its convex relaxation.
 //! - [`kkt`] judges what any of them returns, by the optimality conditions alone.
+//! - [`problem_file`] writes problems down and reads them back bit by bit.
+//! - [`duel`] puts solvers against each other and cuts their worst disagreement small.
 //! - [`analysis`] computes spectra for reports and tests, off the signal path.
+//! - [`hard_problems`] holds published programs with known optima, [`storm`] random awkward ones
+//!   and their judge.
 //! - [`problems`] makes the seeded problem sets that tests and benches share.
 //!
 //! | symbol | identifier | shape | unit | meaning |
@@ -34,27 +43,51 @@
 //! The outcome of a solve is a [`Status`] with figures, never a panic: infeasible, unbounded and
 //! not-a-number data are answers. Only a wrong length of a slice is a bug of the caller and panics.
 
+pub mod accelerated_gradient;
 pub mod active_set;
 pub mod analysis;
 pub mod clarabel;
+pub mod complementarity;
 mod cone;
+mod cone_kkt;
+mod cone_program;
 mod contact_problem;
 mod coulomb;
 mod dense;
+pub mod duel;
+mod equilibrate;
 mod general;
 mod goldfarb_idnani;
+pub mod hard_problems;
 pub mod kkt;
+mod lanes;
+#[cfg(feature = "osqp")]
+pub mod osqp;
+mod problem_data;
+pub mod problem_file;
 pub mod problems;
 pub mod projected_gauss_seidel;
 mod status;
+pub mod storm;
 
+pub use accelerated_gradient::{AcceleratedGradient, WhitenedContactProblem};
 pub use active_set::{GeneralActiveSet, PyramidActiveSet};
 pub use clarabel::ClarabelSolver;
+pub use complementarity::{
+    Lcp, Lemke, LemkeSolver, MixedLcp, PrincipalPivoting, PrincipalPivotingSolver,
+    StewartTrinkleSolver,
+};
 pub use cone::{Cone, ConeShape, InvalidCone, PyramidFit};
+pub use cone_program::{
+    ConeProgram, ConeProgramError, project_second_order, second_order_violation,
+};
 pub use contact_problem::{
     ContactProblem, ContactProblemData, ContactSolver, DEFAULT_REGULARISATION, ShapeError,
 };
 pub use coulomb::CoulombFixedPoint;
 pub use general::Qp;
+#[cfg(feature = "osqp")]
+pub use osqp::OsqpSolver;
+pub use problem_data::{ConeProgramData, LcpData, NamedProblem, Problem, QpData};
 pub use projected_gauss_seidel::ProjectedGaussSeidel;
 pub use status::{Outcome, Status};

@@ -15,6 +15,8 @@ pub enum Status {
     PrimalInfeasible,
     /// The objective falls without bound on the feasible set.
     Unbounded,
+    /// The method ended without a solution and without a proof that there is none.
+    Undecided,
     /// The factors lost their meaning; the answer is not to be used.
     NumericalTrouble,
     /// The data hold NaN or infinity, a negative friction or compliance, or no positive scale.

@@ -2,12 +2,15 @@
 
 use crate::dense::{axpy, dot, max_abs};
 use crate::general::Qp;
-use crate::goldfarb_idnani::{DualActiveSet, Rows};
+use crate::goldfarb_idnani::{DualActiveSet, Rows, product};
 use crate::kkt::{self, QpMultipliers};
+use crate::lanes::padded;
 use crate::status::{Outcome, Status};
 
 /// Relative residual beyond which an answer is not called solved.
 const ACCEPTED_RESIDUAL: f64 = 1e-7;
+/// Relative residual beyond which it is not usable.
+const USABLE_RESIDUAL: f64 = 1e-3;
 /// Least pivot relative to the largest diagonal with which H is used as it is; below, rounding on
 /// the path from the unconstrained minimum could be mistaken for infeasibility.
 const DIRECT_PIVOT: f64 = 1e-8;
@@ -15,27 +18,35 @@ const DIRECT_PIVOT: f64 = 1e-8;
 /// so.
 const PROXIMAL_WEIGHT: f64 = 1e-6;
 /// Proximal steps before an answer that still moves is given up.
-const PROXIMAL_STEPS: u32 = 30;
+const PROXIMAL_STEPS: u32 = 60;
+/// Proximal steps between two searches along the last move.
+const LEAP_EVERY: u32 = 5;
+
+/// Curvature along a direction relative to the largest entry of H that is rounding.
+const FLATNESS: f64 = 1e-13;
 
 /// What a row of the method stands for.
 #[derive(Clone, Copy, Debug)]
 struct Bound {
     /// Row of A, or m + unknown.
     source: usize,
-    /// 1 for a lower bound or an equality, -1 for an upper bound.
-    sign: f64,
-    /// `sign ×` the bound.
+    /// One over the norm of the row, negative for an upper bound: rows are compared by distance.
+    scale: f64,
+    /// `scale ×` the bound.
     rhs: f64,
-    /// Norm of the normal.
-    norm: f64,
 }
 
 /// Dual active-set solver of [`Qp`].
 ///
 /// H need only be positive semidefinite. If it is well conditioned the method is direct. If not, a
-/// proximal term `½ ε |x - x_prev|²` is added and the solve repeated until x rests, which for a
-/// quadratic program happens after few steps and gives an exact minimiser; if x runs away instead,
-/// along a direction that lowers the objective for ever, the problem is unbounded.
+/// proximal term `½ ε |x - x_prev|²` is added and the solve repeated until x rests, with exact line
+/// searches along the moves; for a quadratic program that happens after few steps and gives an exact
+/// minimiser. The first step starts from zero, so among many minimisers it finds one close to that of
+/// least norm (R. T. Rockafellar, SIAM J. Control Optim. 14, 1976). If a move lowers the objective for
+/// ever, the problem is unbounded. An indefinite H is refused with [`Status::NumericalTrouble`].
+///
+/// Infeasibility is only claimed with a proof ([`Self::certificate`]); doubtful answers are followed
+/// by a search for one from the origin.
 ///
 /// Memory grows on the first problem of a size and is kept.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +55,8 @@ pub struct GeneralActiveSet {
     bounds: Vec<Bound>,
     equality_count: usize,
     products: Vec<f64>,
+    /// Norm of each row of A.
+    norms: Vec<f64>,
     normal: Vec<f64>,
     gradient: Vec<f64>,
     previous: Vec<f64>,
@@ -51,6 +64,7 @@ pub struct GeneralActiveSet {
     bound_multipliers: Vec<f64>,
     warm: Vec<usize>,
     scratch: Vec<f64>,
+    is_infeasible: bool,
     /// Limit on changes of the active set; 0 means 40 + 10 × (unknowns + bounds).
     pub iteration_limit: u32,
 }
@@ -72,13 +86,14 @@ impl GeneralActiveSet {
         self.warm.clear();
         self.warm.reserve(n + 1);
         self.products.resize(m, 0.0);
+        self.norms.resize(m, 0.0);
         self.row_multipliers.resize(m, 0.0);
         self.scratch.resize(m + n, 0.0);
-        for x in
-            [&mut self.normal, &mut self.gradient, &mut self.previous, &mut self.bound_multipliers]
-        {
+        for x in [&mut self.gradient, &mut self.previous, &mut self.bound_multipliers] {
             x.resize(n, 0.0);
         }
+        self.normal.clear();
+        self.normal.resize(padded(n), 0.0);
     }
 
     /// Multipliers y of the rows and z of the bounds from the last solve, in the sign convention of
@@ -86,6 +101,15 @@ impl GeneralActiveSet {
     #[must_use]
     pub fn multipliers(&self) -> QpMultipliers<'_> {
         QpMultipliers { rows: &self.row_multipliers, bounds: &self.bound_multipliers }
+    }
+
+    /// After [`Status::PrimalInfeasible`]: multipliers that prove it by Farkas's lemma, to be judged
+    /// by [`kkt::infeasible_radius`]. For multipliers of the right signs every feasible x has
+    /// `(Aᵀy + z)ᵀ x ≥ β = Σ_{y>0} y l + Σ_{y<0} y u + Σ_{z>0} z x_l + Σ_{z<0} z x_u`; here
+    /// `Aᵀy + z ≈ 0` and `β > 0`. All are zero if a pair of bounds contradicts itself.
+    #[must_use]
+    pub fn certificate(&self) -> Option<QpMultipliers<'_>> {
+        self.is_infeasible.then(|| self.multipliers())
     }
 
     /// Solves from a cold start.
@@ -108,7 +132,7 @@ impl GeneralActiveSet {
         sides.fill(0.0);
         if outcome.status.is_usable() {
             for &row in &self.core.active {
-                sides[self.bounds[row].source] = -self.bounds[row].sign;
+                sides[self.bounds[row].source] = -self.bounds[row].scale.signum();
             }
         }
         outcome
@@ -124,17 +148,19 @@ impl GeneralActiveSet {
         self.reserve(n, m);
         self.row_multipliers.fill(0.0);
         self.bound_multipliers.fill(0.0);
+        self.is_infeasible = false;
         if !qp.is_valid() {
             return Outcome::refused(Status::InvalidData);
         }
         if !self.collect_bounds(qp) {
+            self.is_infeasible = true;
             return Outcome::refused(Status::PrimalInfeasible);
         }
         self.warm.clear();
         if let Some(sides) = sides {
             let bounds = self.bounds.iter().enumerate();
             self.warm.extend(
-                bounds.filter(|(_, b)| sides[b.source] * b.sign < 0.0).map(|(i, _)| i).take(n),
+                bounds.filter(|(_, b)| sides[b.source] * b.scale < 0.0).map(|(i, _)| i).take(n),
             );
         }
         let limit = match self.iteration_limit {
@@ -147,15 +173,31 @@ impl GeneralActiveSet {
         } else {
             self.solve_proximal(qp, limit)
         };
-        self.finish(qp, status, iterations, x)
+        let outcome = self.finish(qp, status, iterations, x);
+        let is_doubtful = self.core.has_tolerated()
+            || !matches!(outcome.status, Status::Solved | Status::PrimalInfeasible);
+        if is_doubtful && status != Status::MaxIterations && self.is_found_infeasible(qp, limit) {
+            self.row_multipliers.fill(0.0);
+            self.bound_multipliers.fill(0.0);
+            return self.finish(qp, Status::PrimalInfeasible, iterations, x);
+        }
+        outcome
     }
 
     /// Lists the finite bounds, equalities first; false if an interval is empty.
     fn collect_bounds(&mut self, qp: &Qp<'_>) -> bool {
         let (n, m) = (qp.dim(), qp.row_count());
         self.bounds.clear();
+        self.norms.fill(0.0);
+        for column in qp.rows.chunks_exact(m.max(1)) {
+            for (norm, a) in self.norms.iter_mut().zip(column) {
+                *norm += a * a;
+            }
+        }
+        self.norms.iter_mut().for_each(|norm| *norm = norm.sqrt());
         for pass in 0..2 {
-            for source in 0..m + n {
+            let sources = if pass == 0 && !self.has_equality(qp) { 0 } else { m + n };
+            for source in 0..sources {
                 let (lower, upper) = if source < m {
                     (qp.row_lower[source], qp.row_upper[source])
                 } else {
@@ -168,23 +210,21 @@ impl GeneralActiveSet {
                 if is_equality != (pass == 0) {
                     continue;
                 }
-                let norm = if source < m {
-                    (0..n).map(|j| qp.rows[j * m + source]).map(|a| a * a).sum::<f64>().sqrt()
-                } else {
-                    1.0
-                };
+                let norm = if source < m { self.norms[source] } else { 1.0 };
                 if norm == 0.0 {
                     // An empty row asks that its interval hold zero.
                     if lower > 0.0 || upper < 0.0 {
+                        self.row_multipliers[source] = if lower > 0.0 { 1.0 } else { -1.0 };
                         return false;
                     }
                     continue;
                 }
+                let scale = 1.0 / norm;
                 if lower.is_finite() {
-                    self.bounds.push(Bound { source, sign: 1.0, rhs: lower, norm });
+                    self.bounds.push(Bound { source, scale, rhs: scale * lower });
                 }
                 if upper.is_finite() && !is_equality {
-                    self.bounds.push(Bound { source, sign: -1.0, rhs: -upper, norm });
+                    self.bounds.push(Bound { source, scale: -scale, rhs: -scale * upper });
                 }
             }
             if pass == 0 {
@@ -192,6 +232,12 @@ impl GeneralActiveSet {
             }
         }
         true
+    }
+
+    /// True if a row or an unknown is bounded to one number.
+    fn has_equality(&self, qp: &Qp<'_>) -> bool {
+        qp.row_lower.iter().zip(qp.row_upper).any(|(l, u)| l == u)
+            || qp.lower.iter().zip(qp.upper).any(|(l, u)| l == u)
     }
 
     /// One run of the method with the factored Hessian and `self.gradient`.
@@ -225,7 +271,7 @@ impl GeneralActiveSet {
         }
         self.previous.fill(0.0);
         let mut total = 0;
-        for _ in 0..PROXIMAL_STEPS {
+        for step_index in 0..PROXIMAL_STEPS {
             self.gradient.copy_from_slice(qp.gradient);
             axpy(-weight, &self.previous, &mut self.gradient);
             let (status, changes) = self.solve_once(qp, limit);
@@ -237,40 +283,93 @@ impl GeneralActiveSet {
             self.warm.extend_from_slice(&self.core.active);
             // normal holds the move d = x - x_prev.
             for i in 0..n {
-                self.normal[i] = self.core.x[i] - self.previous[i];
+                self.normal[i] = self.core.x()[i] - self.previous[i];
             }
-            self.previous.copy_from_slice(&self.core.x);
-            let step = max_abs(&self.normal);
+            self.previous.copy_from_slice(self.core.x());
+            let step = max_abs(&self.normal[..n]);
             // x rests, or what the proximal term adds to the stationarity does not count.
-            let is_at_rest = step <= 1e-9 * max_abs(&self.core.x) || step == 0.0;
+            let is_at_rest = step <= 1e-9 * max_abs(self.core.x()) || step == 0.0;
             if is_at_rest || weight * step <= 1e-10 * slope {
                 return (Status::Solved, total);
             }
+            // Where H is flat the proximal term is all that holds x back.
+            if step_index % LEAP_EVERY == LEAP_EVERY - 1 {
+                if self.is_descent_for_ever(qp) {
+                    return (Status::Unbounded, total);
+                }
+                self.leap(qp);
+            }
         }
-        let runs_away = self.is_descent_for_ever(qp);
-        (if runs_away { Status::Unbounded } else { Status::Inaccurate }, total)
+        (Status::Inaccurate, total)
+    }
+
+    /// Goes on from `previous` along the last move d (in `normal`) to the least objective or the
+    /// first bound: any feasible point may be the next centre of the proximal term.
+    fn leap(&mut self, qp: &Qp<'_>) {
+        let (n, m) = (qp.dim(), qp.row_count());
+        let ray = &self.normal[..n];
+        let least = 1e-12 * max_abs(ray);
+        let (products, image) = self.scratch.split_at_mut(m);
+        crate::dense::matrix_vector(qp.hessian, n, ray, image);
+        let curvature = dot(image, ray);
+        let slope = dot(qp.gradient, ray) + dot(image, &self.previous);
+        if slope.is_nan() || slope >= 0.0 {
+            return;
+        }
+        let is_curved = curvature > FLATNESS * max_abs(qp.hessian) * dot(ray, ray);
+        let mut length = if is_curved { -slope / curvature } else { f64::INFINITY };
+        crate::dense::matrix_vector(qp.rows, m, ray, products);
+        crate::dense::matrix_vector(qp.rows, m, &self.previous, &mut self.products);
+        for bound in &self.bounds {
+            let (rate, value) = match bound.source.checked_sub(m) {
+                None => (products[bound.source], self.products[bound.source]),
+                Some(unknown) => (ray[unknown], self.previous[unknown]),
+            };
+            let rate = bound.scale * rate;
+            if rate < -least {
+                length = length.min((bound.scale * value - bound.rhs).max(0.0) / -rate);
+            }
+        }
+        // Without an end it is the ray that proves unboundedness, and is left to that test.
+        if length.is_finite() {
+            axpy(length, ray, &mut self.previous);
+        }
+    }
+
+    /// Looks for a proof of infeasibility from the point nearest to the origin, where no distant
+    /// minimum of the objective drowns it.
+    fn is_found_infeasible(&mut self, qp: &Qp<'_>, limit: u32) -> bool {
+        self.core.factor_identity();
+        self.gradient.fill(0.0);
+        self.warm.clear();
+        self.solve_once(qp, limit).0 == Status::PrimalInfeasible
     }
 
     /// True if the last move d (in `normal`) is a certificate of unboundedness: `H d ≈ 0`, `gᵀd <
     /// 0`, and no bound stops it.
     fn is_descent_for_ever(&mut self, qp: &Qp<'_>) -> bool {
         let (n, m) = (qp.dim(), qp.row_count());
-        let step = max_abs(&self.normal);
+        let ray = &self.normal[..n];
+        let step = max_abs(ray);
         let small = 1e-6 * step;
-        let slope = dot(qp.gradient, &self.normal);
+        let slope = dot(qp.gradient, ray);
         let size = max_abs(qp.gradient) * step;
         let stiffness = max_abs(qp.hessian);
-        let is_flat = (0..n)
-            .all(|i| dot(&qp.hessian[i * n..(i + 1) * n], &self.normal).abs() <= small * stiffness);
-        crate::dense::matrix_vector(qp.rows, m, &self.normal, &mut self.products);
+        let (mut is_flat, mut curvature) = (true, 0.0);
+        for (column, d) in qp.hessian.chunks_exact(n).zip(ray) {
+            let force = dot(column, ray);
+            is_flat &= force.abs() <= small * stiffness;
+            curvature += force * d;
+        }
+        is_flat &= curvature <= FLATNESS * stiffness * dot(ray, ray);
+        crate::dense::matrix_vector(qp.rows, m, ray, &mut self.products);
         let is_free = self.bounds.iter().enumerate().all(|(index, bound)| {
             let product = match bound.source.checked_sub(m) {
                 None => self.products[bound.source],
-                Some(unknown) => self.normal[unknown],
+                Some(unknown) => ray[unknown],
             };
-            let recession = bound.sign * product;
-            let slack = small * bound.norm;
-            recession >= -slack && (index >= self.equality_count || recession <= slack)
+            let recession = bound.scale * product;
+            recession >= -small && (index >= self.equality_count || recession <= small)
         });
         slope < -1e-12 * size && is_flat && is_free
     }
@@ -278,19 +377,32 @@ impl GeneralActiveSet {
     /// Copies the answer out and judges it.
     fn finish(&mut self, qp: &Qp<'_>, status: Status, iterations: u32, x: &mut [f64]) -> Outcome {
         let m = qp.row_count();
-        x.copy_from_slice(&self.core.x);
+        x.copy_from_slice(self.core.x());
+        if status == Status::PrimalInfeasible {
+            for (row, weight) in self.core.contradiction() {
+                let bound = &self.bounds[row];
+                match bound.source.checked_sub(m) {
+                    None => self.row_multipliers[bound.source] += bound.scale * weight,
+                    Some(unknown) => self.bound_multipliers[unknown] += bound.scale * weight,
+                }
+            }
+            self.is_infeasible = true;
+            return Outcome { status, iterations, residual: f64::NAN };
+        }
         for (&row, &u) in self.core.active.iter().zip(&self.core.multipliers) {
             let bound = &self.bounds[row];
             match bound.source.checked_sub(m) {
-                None => self.row_multipliers[bound.source] = bound.sign * u,
-                Some(unknown) => self.bound_multipliers[unknown] = bound.sign * u,
+                None => self.row_multipliers[bound.source] = bound.scale * u,
+                Some(unknown) => self.bound_multipliers[unknown] = bound.scale * u,
             }
         }
         let multipliers =
             QpMultipliers { rows: &self.row_multipliers, bounds: &self.bound_multipliers };
         let residual = kkt::qp_residuals(qp, x, multipliers, &mut self.scratch).worst();
         let status = match status {
-            Status::Solved | Status::Inaccurate if !residual.is_finite() => {
+            Status::Solved | Status::Inaccurate
+                if residual.is_nan() || residual > USABLE_RESIDUAL =>
+            {
                 Status::NumericalTrouble
             }
             Status::Solved if residual > ACCEPTED_RESIDUAL => Status::Inaccurate,
@@ -322,8 +434,8 @@ impl Rows for GeneralRows<'_, '_> {
         self.bounds[row].rhs
     }
 
-    fn norm(&self, row: usize) -> f64 {
-        self.bounds[row].norm
+    fn norm(&self, _row: usize) -> f64 {
+        1.0
     }
 
     fn residuals(&mut self, x: &[f64], s: &mut [f64]) {
@@ -334,27 +446,41 @@ impl Rows for GeneralRows<'_, '_> {
                 None => self.products[bound.source],
                 Some(unknown) => x[unknown],
             };
-            *s = bound.sign * product - bound.rhs;
+            *s = bound.scale * product - bound.rhs;
         }
     }
 
-    fn project(&mut self, row: usize, j: &[f64], n: usize, d: &mut [f64]) {
+    #[inline]
+    fn project(&mut self, row: usize, j: &[f64], stride: usize, d: &mut [f64]) {
         let m = self.qp.row_count();
         let bound = &self.bounds[row];
         match bound.source.checked_sub(m) {
             None => {
-                for (k, value) in self.normal.iter_mut().enumerate() {
-                    *value = bound.sign * self.qp.rows[k * m + bound.source];
+                for (value, column) in self.normal.iter_mut().zip(self.qp.rows.chunks_exact(m)) {
+                    *value = bound.scale * column[bound.source];
                 }
-                for (d, column) in d.iter_mut().zip(j.chunks_exact(n)) {
-                    *d = dot(column, self.normal);
+                for (d, column) in d.iter_mut().zip(j.chunks_exact(stride)) {
+                    *d = product(column, &self.normal[..stride]);
                 }
             }
             Some(unknown) => {
-                for (d, column) in d.iter_mut().zip(j.chunks_exact(n)) {
-                    *d = bound.sign * column[unknown];
+                for (d, column) in d.iter_mut().zip(j.chunks_exact(stride)) {
+                    *d = bound.scale * column[unknown];
                 }
             }
+        }
+    }
+
+    fn add_normal(&self, row: usize, weight: f64, normal: &mut [f64]) {
+        let m = self.qp.row_count();
+        let bound = &self.bounds[row];
+        match bound.source.checked_sub(m) {
+            None => {
+                for (value, column) in normal.iter_mut().zip(self.qp.rows.chunks_exact(m)) {
+                    *value += weight * bound.scale * column[bound.source];
+                }
+            }
+            Some(unknown) => normal[unknown] += weight * bound.scale,
         }
     }
 }

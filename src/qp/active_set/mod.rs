@@ -2,10 +2,12 @@
 //! [`crate::Qp`].
 //!
 //! Both are direct methods: a few changes of the active set lead to the exact answer up to
-//! rounding. [`PyramidActiveSet`] builds its rows from the structure of the pyramid (three nonzeros
-//! each) and removes unknowns that can only be zero. [`GeneralActiveSet`] takes dense rows,
-//! equalities and bounds, and Hessians that are only semidefinite.
+//! rounding. [`PyramidActiveSet`] first searches over the faces of the pyramids, where a guess of
+//! the active rows costs one small linear system, and turns to the dual method where that search
+//! does not end. [`GeneralActiveSet`] takes dense rows, equalities and bounds, and Hessians that are
+//! only semidefinite; it proves infeasibility by a certificate.
 
+mod faces;
 mod general;
 mod pyramid;
 

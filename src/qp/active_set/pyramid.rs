@@ -1,7 +1,9 @@
 //! The dual active-set method for contact problems with friction pyramids.
 
+use super::faces::FaceSearch;
 use crate::cone::{Cone, ConeShape};
 use crate::contact_problem::{ContactProblem, ContactSolver};
+use crate::dense::axpy;
 use crate::goldfarb_idnani::{DualActiveSet, Rows};
 use crate::kkt;
 use crate::status::{Outcome, Status};
@@ -27,10 +29,16 @@ struct Block {
 
 /// Dual active-set solver of the contact problem with pyramids.
 ///
+/// Works on the faces of the pyramids first and by the dual method of Goldfarb and Idnani if that
+/// search does not end within 10 steps; iterations count the steps of whichever gave the answer. An
+/// answer meets the optimality conditions; that it is a minimum rests on G being semidefinite, which
+/// is checked only where the search or the dual method meets a pivot that is not positive.
+///
 /// Unknowns that can only be zero (inactive contacts, tangential forces where μ = 0) are removed
 /// before the solve. Memory grows on the first problem of a size and is kept.
 #[derive(Clone, Debug, Default)]
 pub struct PyramidActiveSet {
+    search: FaceSearch,
     core: DualActiveSet,
     hessian: Vec<f64>,
     gradient: Vec<f64>,
@@ -53,6 +61,12 @@ impl PyramidActiveSet {
     }
 
     fn reserve(&mut self, contact_count: usize, sides: usize) {
+        self.search.reserve(contact_count);
+        self.acceleration.resize(3 * contact_count, 0.0);
+        self.reserve_dual(contact_count, sides);
+    }
+
+    fn reserve_dual(&mut self, contact_count: usize, sides: usize) {
         let (n, rows) = (3 * contact_count, contact_count * (sides + 1));
         self.core.reserve(n, rows);
         if self.hessian.len() < n * n {
@@ -62,7 +76,6 @@ impl PyramidActiveSet {
         self.unknowns.reserve(n.saturating_sub(self.unknowns.len()));
         self.blocks.reserve(contact_count.saturating_sub(self.blocks.len()));
         self.row_block.reserve(rows.saturating_sub(self.row_block.len()));
-        self.acceleration.resize(n, 0.0);
     }
 
     /// Solves from the active set in `rows`, and leaves the final one there.
@@ -81,11 +94,66 @@ impl PyramidActiveSet {
         forces: &mut [f64],
     ) -> Outcome {
         assert_eq!(rows.len(), problem.cone_row_count(), "flags need k (sides + 1) values");
-        let outcome = self.run(problem, Some(rows), forces);
-        rows.fill(0.0);
-        if outcome.status.is_usable() {
-            for &row in &self.core.active {
-                rows[self.public_row(row, problem.cone.sides())] = 1.0;
+        self.run(problem, Some(rows), forces)
+    }
+
+    fn run(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        flags: Option<&mut [f64]>,
+        forces: &mut [f64],
+    ) -> Outcome {
+        if let Err(error) = problem.check_shape() {
+            panic!("{error}");
+        }
+        assert_eq!(forces.len(), problem.dim(), "forces need 3k values");
+        forces.fill(0.0);
+        let shift = problem.diagonal_shift();
+        self.search.reserve(problem.contact_count());
+        let refusal = if !(problem.has_valid_cones() && self.search.load(problem, shift)) {
+            Some(Status::InvalidData)
+        } else if !self.accepts(problem.cone) {
+            Some(Status::UnsupportedCone)
+        } else {
+            None
+        };
+        if let Some(status) = refusal {
+            if let Some(flags) = flags {
+                flags.fill(0.0);
+            }
+            return Outcome::refused(status);
+        }
+
+        match &flags {
+            Some(flags) => self.search.recall(flags, problem.cone.sides()),
+            None => self.search.guess(problem.cone),
+        }
+        let limit = if self.iteration_limit == 0 { u32::MAX } else { self.iteration_limit };
+        if let Some(found) = self.search.search(problem.cone, limit) {
+            for (k, contact) in self.search.contacts.iter().enumerate() {
+                let [t1, t2, n] = self.search.force(k);
+                forces[3 * contact.index..3 * contact.index + 3].copy_from_slice(&[
+                    t1,
+                    t2,
+                    n.max(0.0),
+                ]);
+            }
+            if let Some(flags) = flags {
+                self.search.remember(flags, problem.cone.sides());
+            }
+            return Outcome {
+                status: Status::Solved,
+                iterations: found.steps,
+                residual: found.residual / problem.force_scale,
+            };
+        }
+        let outcome = self.run_dual(problem, flags.as_deref(), shift, forces);
+        if let Some(flags) = flags {
+            flags.fill(0.0);
+            if outcome.status.is_usable() {
+                for &row in &self.core.active {
+                    flags[self.public_row(row, problem.cone.sides())] = 1.0;
+                }
             }
         }
         outcome
@@ -98,28 +166,23 @@ impl PyramidActiveSet {
         block.contact * (sides + 1) + local
     }
 
-    fn run(
+    /// The dual method, for what the search over faces leaves unsolved.
+    fn run_dual(
         &mut self,
         problem: &ContactProblem<'_>,
         guess: Option<&[f64]>,
+        shift: f64,
         forces: &mut [f64],
     ) -> Outcome {
-        assert_eq!(forces.len(), problem.dim(), "forces need 3k values");
-        forces.fill(0.0);
-        if let Some(status) = problem.refuse() {
-            return Outcome::refused(status);
-        }
-        if !self.accepts(problem.cone) {
-            return Outcome::refused(Status::UnsupportedCone);
-        }
         let sides = problem.cone.sides();
-        self.reserve(problem.contact_count(), sides);
+        self.acceleration.resize(problem.dim(), 0.0);
+        self.reserve_dual(problem.contact_count(), sides);
         self.reduce(problem);
 
         let n = self.unknowns.len();
         let row_count = self.row_block.len();
         self.core.reserve(n, row_count);
-        if !self.core.factor(&self.hessian[..n * n], problem.diagonal_shift(), 0.0) {
+        if !self.core.factor(&self.hessian[..n * n], shift, 0.0) {
             return Outcome::refused(Status::NumericalTrouble);
         }
         let limit = match self.iteration_limit {
@@ -140,10 +203,18 @@ impl PyramidActiveSet {
         });
         let (mut status, iterations) = self.core.solve(&self.gradient, &mut rows, limit, guessed);
 
-        for (&unknown, &force) in self.unknowns.iter().zip(&self.core.x) {
+        for (&unknown, &force) in self.unknowns.iter().zip(self.core.x()) {
             forces[unknown] = force;
         }
         self.clean(forces);
+        if status == Status::MaxIterations {
+            // The iterates of a dual method violate cones; what is returned may not.
+            for (force, &friction) in forces.chunks_exact_mut(3).zip(problem.friction) {
+                force.copy_from_slice(
+                    &problem.cone.project(friction, [force[0], force[1], force[2]]),
+                );
+            }
+        }
         let residual = kkt::natural_residual(problem, forces, &mut self.acceleration);
         // Zero force is always feasible, so this can only be a loss of digits.
         if status == Status::PrimalInfeasible || !residual.is_finite() {
@@ -258,25 +329,44 @@ impl Rows for PyramidRows<'_> {
     }
 
     #[inline]
-    fn project(&mut self, row: usize, j: &[f64], n: usize, d: &mut [f64]) {
-        let block = &self.blocks[self.row_block[row] as usize];
-        let local = row - block.first_row;
-        if block.slope > 0.0 {
-            let at = block.start;
-            if let Some(&[c, s]) = self.facets.get(local) {
-                for (d, column) in d.iter_mut().zip(j.chunks_exact(n)) {
-                    let x = &column[at..at + 3];
-                    *d = block.slope * x[2] - c * x[0] - s * x[1];
-                }
-            } else {
-                for (d, column) in d.iter_mut().zip(j.chunks_exact(n)) {
-                    *d = column[at + 2];
+    fn project(&mut self, row: usize, j: &[f64], stride: usize, d: &mut [f64]) {
+        let (start, normal) = self.normal(row);
+        let columns = d.iter_mut().zip(j.chunks_exact(stride));
+        match normal {
+            Normal::Facet([a, b, c]) => {
+                for (d, column) in columns {
+                    let x = &column[start..start + 3];
+                    *d = a * x[0] + b * x[1] + c * x[2];
                 }
             }
-        } else {
-            for (d, column) in d.iter_mut().zip(j.chunks_exact(n)) {
-                *d = column[block.start];
-            }
+            Normal::Unit(axis) => columns.for_each(|(d, column)| *d = column[start + axis]),
         }
+    }
+
+    fn add_normal(&self, row: usize, weight: f64, normal: &mut [f64]) {
+        match self.normal(row) {
+            (start, Normal::Facet(axes)) => axpy(weight, &axes, &mut normal[start..start + 3]),
+            (start, Normal::Unit(axis)) => normal[start + axis] += weight,
+        }
+    }
+}
+
+/// Entries of a row from the first unknown of its contact on.
+enum Normal {
+    Facet([f64; 3]),
+    Unit(usize),
+}
+
+impl PyramidRows<'_> {
+    /// First unknown and entries of a row.
+    #[inline]
+    fn normal(&self, row: usize) -> (usize, Normal) {
+        let block = &self.blocks[self.row_block[row] as usize];
+        let normal = match self.facets.get(row - block.first_row) {
+            _ if block.slope == 0.0 => Normal::Unit(0),
+            Some(&[c, s]) => Normal::Facet([-c, -s, block.slope]),
+            None => Normal::Unit(2),
+        };
+        (block.start, normal)
     }
 }

@@ -1,0 +1,411 @@
+//! The quadratic and the cone program for Clarabel.
+
+use super::{ClarabelSolver, USABLE_RESIDUAL};
+use crate::cone_kkt::weighted_radius;
+use crate::cone_program::ConeProgram;
+use crate::equilibrate::Equilibration;
+use crate::general::Qp;
+use crate::kkt::{self, ConeMultipliers};
+use crate::status::{Outcome, Status};
+use clarabel::algebra::CscMatrix;
+use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
+
+/// Residual up to which an answer that Clarabel calls solved is called so here.
+const SOLVED_RESIDUAL: f64 = 1e-6;
+/// Least radius in scaled unknowns up to which a certificate must refute all points.
+const REFUTED_RADIUS: f64 = 1e6;
+/// Largest residual of a direction of unbounded descent.
+const DESCENT_RESIDUAL: f64 = 1e-5;
+
+/// Clarabel for programs of the last seen structure, and the last solution.
+#[derive(Default)]
+pub(super) struct ProgramSolver {
+    solver: Option<DefaultSolver<f64>>,
+    form: StandardForm,
+    /// The form that `solver` was built for.
+    built: StandardForm,
+    scaling: Equilibration,
+    rows: Vec<f64>,
+    bounds: Vec<f64>,
+    cones: Vec<f64>,
+    direction: Vec<f64>,
+}
+
+/// `min ½ xᵀPx + qᵀx` with `b - A x ∈ K`, K = equalities × inequalities × cone blocks.
+#[derive(Default)]
+struct StandardForm {
+    p: Sparse,
+    q: Vec<f64>,
+    a: Sparse,
+    b: Vec<f64>,
+    equality_count: usize,
+    inequality_count: usize,
+    cone_sizes: Vec<usize>,
+}
+
+/// A sparse matrix by columns.
+#[derive(Default)]
+struct Sparse {
+    starts: Vec<usize>,
+    indices: Vec<usize>,
+    values: Vec<f64>,
+}
+
+impl Sparse {
+    fn clear(&mut self) {
+        self.starts.clear();
+        self.starts.push(0);
+        self.indices.clear();
+        self.values.clear();
+    }
+
+    fn push(&mut self, row: usize, value: f64) {
+        self.indices.push(row);
+        self.values.push(value);
+    }
+
+    fn end_column(&mut self) {
+        self.starts.push(self.indices.len());
+    }
+
+    fn has_structure_of(&self, other: &Self) -> bool {
+        self.starts == other.starts && self.indices == other.indices
+    }
+
+    fn matrix(&self, rows: usize) -> CscMatrix<f64> {
+        let columns = self.starts.len().saturating_sub(1);
+        let (starts, indices) = (self.starts.clone(), self.indices.clone());
+        CscMatrix::new(rows, columns, starts, indices, self.values.clone())
+    }
+}
+
+/// Which rows of the standard form a pair of bounds has.
+#[derive(Clone, Copy)]
+enum Kind {
+    Free,
+    Equality,
+    Lower,
+    Upper,
+    Both,
+}
+
+fn kind(lower: f64, upper: f64) -> Kind {
+    match (lower.is_finite(), upper.is_finite()) {
+        (true, true) if lower == upper => Kind::Equality,
+        (true, true) => Kind::Both,
+        (true, false) => Kind::Lower,
+        (false, true) => Kind::Upper,
+        (false, false) => Kind::Free,
+    }
+}
+
+impl StandardForm {
+    /// Writes the scaled `program`; linear rows come before bounds within each part.
+    fn write(&mut self, program: &ConeProgram<'_>, scaling: &Equilibration) {
+        let (n, m, r) = (program.dim(), program.row_count(), program.cone_row_count());
+        let qp = &program.linear;
+        self.cone_sizes.clear();
+        self.cone_sizes.extend_from_slice(program.cone_sizes);
+        self.b.clear();
+        // Right sides, equalities first. Bounds are scaled to act on the scaled unknown itself.
+        let sources = || {
+            let rows = (0..m).map(|i| (qp.row_lower[i], qp.row_upper[i], scaling.rows[i]));
+            let bounds = (0..n).map(|i| (qp.lower_of(i), qp.upper_of(i), 1.0 / scaling.columns[i]));
+            rows.chain(bounds)
+        };
+        for (lower, upper, factor) in sources() {
+            if matches!(kind(lower, upper), Kind::Equality) {
+                self.b.push(factor * lower);
+            }
+        }
+        self.equality_count = self.b.len();
+        for (lower, upper, factor) in sources() {
+            match kind(lower, upper) {
+                Kind::Free | Kind::Equality => {}
+                Kind::Lower => self.b.push(-factor * lower),
+                Kind::Upper => self.b.push(factor * upper),
+                Kind::Both => self.b.extend([-factor * lower, factor * upper]),
+            }
+        }
+        self.inequality_count = self.b.len() - self.equality_count;
+        let first_cone = self.b.len();
+        self.b.extend(program.cone_offset.iter().zip(&scaling.cones).map(|(c, e)| e * c));
+
+        self.p.clear();
+        self.a.clear();
+        self.q.clear();
+        for j in 0..n {
+            let d = scaling.columns[j];
+            self.q.push(scaling.cost * d * qp.gradient[j]);
+            for i in 0..=j {
+                let value = 0.5 * (qp.hessian[j * n + i] + qp.hessian[i * n + j]);
+                if value != 0.0 || i == j {
+                    self.p.push(i, scaling.cost * scaling.columns[i] * d * value);
+                }
+            }
+            self.p.end_column();
+
+            let row_value = |i: usize| scaling.rows[i] * d * qp.rows[j * m + i];
+            let row_kind = |i: usize| kind(qp.row_lower[i], qp.row_upper[i]);
+            let bound_kind = |i: usize| kind(qp.lower_of(i), qp.upper_of(i));
+            let mut at = 0;
+            for i in 0..m + n {
+                let (kind, value) = if i < m {
+                    (row_kind(i), row_value(i))
+                } else {
+                    (bound_kind(i - m), if i - m == j { 1.0 } else { 0.0 })
+                };
+                if matches!(kind, Kind::Equality) {
+                    if value != 0.0 {
+                        self.a.push(at, value);
+                    }
+                    at += 1;
+                }
+            }
+            for i in 0..m + n {
+                let (kind, value) = if i < m {
+                    (row_kind(i), row_value(i))
+                } else {
+                    (bound_kind(i - m), if i - m == j { 1.0 } else { 0.0 })
+                };
+                let signs: &[f64] = match kind {
+                    Kind::Free | Kind::Equality => &[],
+                    Kind::Lower => &[-1.0],
+                    Kind::Upper => &[1.0],
+                    Kind::Both => &[-1.0, 1.0],
+                };
+                for sign in signs {
+                    if value != 0.0 {
+                        self.a.push(at, sign * value);
+                    }
+                    at += 1;
+                }
+            }
+            for i in 0..r {
+                let value = scaling.cones[i] * d * program.cone_rows[j * r + i];
+                if value != 0.0 {
+                    self.a.push(first_cone + i, -value);
+                }
+            }
+            self.a.end_column();
+        }
+    }
+
+    fn has_structure_of(&self, other: &Self) -> bool {
+        self.equality_count == other.equality_count
+            && self.inequality_count == other.inequality_count
+            && self.cone_sizes == other.cone_sizes
+            && self.b.len() == other.b.len()
+            && self.p.has_structure_of(&other.p)
+            && self.a.has_structure_of(&other.a)
+    }
+
+    fn build(&self, settings: DefaultSettings<f64>) -> Option<DefaultSolver<f64>> {
+        let mut cones = Vec::new();
+        if self.equality_count > 0 {
+            cones.push(SupportedConeT::ZeroConeT(self.equality_count));
+        }
+        if self.inequality_count > 0 {
+            cones.push(SupportedConeT::NonnegativeConeT(self.inequality_count));
+        }
+        cones.extend(self.cone_sizes.iter().map(|&size| match size {
+            1 => SupportedConeT::NonnegativeConeT(1),
+            _ => SupportedConeT::SecondOrderConeT(size),
+        }));
+        let (p, a) = (self.p.matrix(self.q.len()), self.a.matrix(self.b.len()));
+        DefaultSolver::new(&p, &self.q, &a, &self.b, &cones, settings).ok()
+    }
+}
+
+impl ProgramSolver {
+    /// Brings the numbers of `form` into a solver of its structure.
+    fn prepare(&mut self, settings: DefaultSettings<f64>) -> Option<&mut DefaultSolver<f64>> {
+        let fits = self.solver.is_some() && self.form.has_structure_of(&self.built);
+        if fits {
+            let form = &self.form;
+            let solver = self.solver.as_mut()?;
+            solver.update_data(&form.p.values, &form.q, &form.a.values, &form.b).ok()?;
+        } else {
+            self.solver = None;
+            self.solver = Some(self.form.build(settings)?);
+        }
+        std::mem::swap(&mut self.form, &mut self.built);
+        self.solver.as_mut()
+    }
+
+    /// Multipliers of the program from those of the standard form, each divided by `cost`.
+    fn unscale(&mut self, program: &ConeProgram<'_>, multipliers: &[f64], cost: f64) {
+        let (n, m, r) = (program.dim(), program.row_count(), program.cone_row_count());
+        let qp = &program.linear;
+        self.clear_multipliers(n, m, r);
+        let mut equalities = multipliers.iter();
+        let mut inequalities = multipliers[self.built.equality_count..].iter();
+        for i in 0..m + n {
+            let (lower, upper) = if i < m {
+                (qp.row_lower[i], qp.row_upper[i])
+            } else {
+                (qp.lower_of(i - m), qp.upper_of(i - m))
+            };
+            let mut next = || inequalities.next().copied().unwrap_or(0.0);
+            let value = match kind(lower, upper) {
+                Kind::Free => 0.0,
+                Kind::Equality => -equalities.next().copied().unwrap_or(0.0),
+                Kind::Lower => next(),
+                Kind::Upper => -next(),
+                Kind::Both => next() - next(),
+            };
+            if i < m {
+                self.rows[i] = value * self.scaling.rows[i] / cost;
+            } else {
+                self.bounds[i - m] = value / self.scaling.columns[i - m] / cost;
+            }
+        }
+        let first_cone = self.built.equality_count + self.built.inequality_count;
+        for (i, w) in self.cones.iter_mut().enumerate() {
+            *w = multipliers[first_cone + i] * self.scaling.cones[i] / cost;
+        }
+    }
+
+    /// The multipliers, zeros in their place.
+    fn take_multipliers(&mut self) -> [Vec<f64>; 3] {
+        let taken = [&mut self.rows, &mut self.bounds, &mut self.cones].map(std::mem::take);
+        self.clear_multipliers(taken[1].len(), taken[0].len(), taken[2].len());
+        taken
+    }
+
+    fn put_multipliers(&mut self, [rows, bounds, cones]: [Vec<f64>; 3]) {
+        (self.rows, self.bounds, self.cones) = (rows, bounds, cones);
+    }
+
+    fn clear_multipliers(&mut self, n: usize, m: usize, r: usize) {
+        for (values, len) in [(&mut self.rows, m), (&mut self.bounds, n), (&mut self.cones, r)] {
+            values.clear();
+            values.resize(len, 0.0);
+        }
+    }
+}
+
+impl ClarabelSolver {
+    /// Solves a quadratic program; see [`Self::solve_cone_program`].
+    ///
+    /// # Panics
+    /// If a slice of `qp` or `x` has the wrong length.
+    pub fn solve_qp(&mut self, qp: &Qp<'_>, x: &mut [f64]) -> Outcome {
+        self.solve_cone_program(&ConeProgram::from(*qp), x)
+    }
+
+    /// Solves a cone program; `x` is only written, with zeros unless the answer is usable or the
+    /// last iterate.
+    ///
+    /// `Solved` and `Inaccurate` are what Clarabel says, corrected by what [`kkt::cone_residuals`]
+    /// finds in the program's own numbers. `PrimalInfeasible` comes with [`Self::multipliers`] that
+    /// refute (by [`kkt::infeasible_radius`], in scaled unknowns) every point up to a million; if
+    /// two bounds contradict each other the multipliers are zero. `Unbounded` comes with
+    /// [`Self::unbounded_direction`]. A certificate that fails the test is `NumericalTrouble`.
+    ///
+    /// # Panics
+    /// If a slice of `program` or `x` has the wrong length.
+    pub fn solve_cone_program(&mut self, program: &ConeProgram<'_>, x: &mut [f64]) -> Outcome {
+        if let Err(error) = program.check_shape() {
+            panic!("{error}");
+        }
+        let (n, m, r) = (program.dim(), program.row_count(), program.cone_row_count());
+        assert_eq!(x.len(), n, "x needs one value per unknown");
+        x.fill(0.0);
+        self.program.clear_multipliers(n, m, r);
+        self.program.direction.clear();
+        self.program.direction.resize(n, 0.0);
+        if !program.is_valid() {
+            return Outcome::refused(Status::InvalidData);
+        }
+        if kkt::contradicts_itself(program) {
+            return Outcome::refused(Status::PrimalInfeasible);
+        }
+        if n == 0 {
+            let residual = kkt::cone_residuals(program, x, self.multipliers()).worst();
+            let is_met = residual == 0.0;
+            let status = if is_met { Status::Solved } else { Status::PrimalInfeasible };
+            return Outcome { status, iterations: 0, residual };
+        }
+        let Some(settings) = self.settings() else {
+            return Outcome::refused(Status::InvalidData);
+        };
+        let own = &mut self.program;
+        own.scaling.of(program);
+        own.form.write(program, &own.scaling);
+        let Some(solver) = own.prepare(settings) else {
+            return Outcome::refused(Status::NumericalTrouble);
+        };
+        solver.solve();
+        let solution = &solver.solution;
+        let (said, iterations) = (solution.status, solution.iterations);
+        let (answer, duals) = (solution.x.clone(), solution.z.clone());
+        let scaled = |x: &mut [f64], columns: &[f64]| {
+            for ((x, value), d) in x.iter_mut().zip(&answer).zip(columns) {
+                *x = d * value;
+            }
+        };
+        let failed = |status| Outcome { status, iterations, residual: f64::NAN };
+        match said {
+            SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible => {
+                own.unscale(program, &duals, 1.0);
+                let columns = std::mem::take(&mut self.program.scaling.columns);
+                let radius = weighted_radius(program, self.multipliers(), &columns);
+                self.program.scaling.columns = columns;
+                let is_proof = radius >= REFUTED_RADIUS;
+                failed(if is_proof { Status::PrimalInfeasible } else { Status::NumericalTrouble })
+            }
+            SolverStatus::DualInfeasible | SolverStatus::AlmostDualInfeasible => {
+                scaled(&mut own.direction, &own.scaling.columns);
+                let residual = kkt::unbounded_residual(program, &own.direction);
+                let is_proof = residual <= DESCENT_RESIDUAL;
+                failed(if is_proof { Status::Unbounded } else { Status::NumericalTrouble })
+            }
+            _ => {
+                scaled(x, &own.scaling.columns);
+                own.unscale(program, &duals, own.scaling.cost);
+                let mut residual = kkt::cone_residuals(program, x, self.multipliers()).worst();
+                if residual > USABLE_RESIDUAL {
+                    // Where nothing presses on the answer, multipliers of rounding size stand
+                    // against terms that vanish too: zeros may judge better, and are exact then.
+                    let multipliers = self.program.take_multipliers();
+                    let without = kkt::cone_residuals(program, x, self.multipliers()).worst();
+                    if without < residual {
+                        residual = without;
+                    } else {
+                        self.program.put_multipliers(multipliers);
+                    }
+                }
+                let status = match said {
+                    SolverStatus::Solved if residual <= SOLVED_RESIDUAL => Status::Solved,
+                    // Clarabel may miss its own tolerance and the answer yet meet it.
+                    _ if residual <= self.tolerance => Status::Solved,
+                    SolverStatus::MaxIterations | SolverStatus::MaxTime if residual.is_finite() => {
+                        Status::MaxIterations
+                    }
+                    _ if residual <= USABLE_RESIDUAL => Status::Inaccurate,
+                    _ => Status::NumericalTrouble,
+                };
+                if !residual.is_finite() {
+                    x.fill(0.0);
+                }
+                Outcome { status, iterations, residual }
+            }
+        }
+    }
+
+    /// Multipliers of the last quadratic or cone program; after `PrimalInfeasible` they are its
+    /// certificate.
+    #[must_use]
+    pub fn multipliers(&self) -> ConeMultipliers<'_> {
+        let ProgramSolver { rows, bounds, cones, .. } = &self.program;
+        ConeMultipliers { rows, bounds, cones }
+    }
+
+    /// Direction along which the objective of the last quadratic or cone program falls without
+    /// bound, after `Unbounded`; zero otherwise.
+    #[must_use]
+    pub fn unbounded_direction(&self) -> &[f64] {
+        &self.program.direction
+    }
+}

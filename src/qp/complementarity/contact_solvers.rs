@@ -1,0 +1,347 @@
+//! The pivoting methods as solvers of the contact problem.
+//!
+//! With `f = E λ` over the generators of the pyramids the contact problem is
+//! `0 ≤ λ ⟂ EᵀHE λ + Eᵀb ≥ 0`, symmetric and positive semidefinite. A contact without friction has
+//! its normal as only generator. Where a pyramid of more than three sides is touched inside, the
+//! weights λ are not unique; the forces are, as far as H determines them.
+
+use super::half_inverse_mass::DenseMass;
+use super::lcp::Lcp;
+use super::lemke::Lemke;
+use super::principal_pivoting::PrincipalPivoting;
+use super::psd_factor::PsdFactor;
+use crate::cone::{Cone, ConeShape};
+use crate::contact_problem::{ContactProblem, ContactSolver};
+use crate::dense::{axpy, dot};
+use crate::kkt;
+use crate::status::{Outcome, Status};
+
+/// Relative natural residual beyond which an answer is not called solved; see
+/// [`crate::PyramidActiveSet`].
+const ACCEPTED_RESIDUAL: f64 = 1e-6;
+
+/// One generator that can carry force.
+#[derive(Clone, Copy, Debug)]
+struct Generator {
+    contact: usize,
+    /// Number among the generators of all contacts, k m.
+    index: usize,
+    /// First of the reduced unknowns of its contact, and how many there are: 3, or 1 for a normal.
+    start: usize,
+    axes: usize,
+    direction: [f64; 3],
+}
+
+impl Generator {
+    /// Its direction in the reduced unknowns of the contact.
+    fn entries(&self) -> &[f64] {
+        &self.direction[3 - self.axes..]
+    }
+}
+
+/// The part of a contact problem that can carry force.
+#[derive(Clone, Debug, Default)]
+struct Reduced {
+    generators: Vec<Generator>,
+    /// Index in f of each unknown.
+    unknowns: Vec<usize>,
+    /// H of the unknowns, column-major.
+    hessian: Vec<f64>,
+    /// `Eᵀb`.
+    vector: Vec<f64>,
+    weights: Vec<f64>,
+    acceleration: Vec<f64>,
+}
+
+impl Reduced {
+    fn reserve(&mut self, contact_count: usize, sides: usize) {
+        let (n, size) = (3 * contact_count, contact_count * sides);
+        self.generators.clear();
+        self.generators.reserve(size);
+        self.unknowns.clear();
+        self.unknowns.reserve(n);
+        if self.hessian.len() < n * n {
+            self.hessian.resize(n * n, 0.0);
+        }
+        if self.acceleration.len() < n {
+            self.acceleration.resize(n, 0.0);
+        }
+        self.vector.clear();
+        self.vector.reserve(size);
+        self.weights.clear();
+        self.weights.reserve(size);
+    }
+
+    fn fill(&mut self, problem: &ContactProblem<'_>) {
+        let sides = problem.cone.sides();
+        self.reserve(problem.contact_count(), sides);
+        for contact in (0..problem.contact_count()).filter(|&c| problem.is_active(c)) {
+            let friction = problem.friction[contact];
+            let (edges, axes) = if friction > 0.0 { (sides, 3) } else { (1, 1) };
+            let start = self.unknowns.len();
+            self.unknowns.extend(3 * contact + 3 - axes..3 * contact + 3);
+            for edge in 0..edges {
+                let direction = problem.cone.generator(friction, edge);
+                let index = contact * sides + edge;
+                let generator = Generator { contact, index, start, axes, direction };
+                let bias = &problem.bias[3 * contact + 3 - axes..3 * contact + 3];
+                self.vector.push(dot(generator.entries(), bias));
+                self.generators.push(generator);
+            }
+        }
+        self.weights.resize(self.generators.len(), 0.0);
+        let (n, full) = (self.unknowns.len(), problem.dim());
+        let shift = problem.diagonal_shift();
+        for (k, &column) in self.unknowns.iter().enumerate() {
+            let source = &problem.inverse_inertia[column * full..(column + 1) * full];
+            let target = &mut self.hessian[k * n..(k + 1) * n];
+            for (value, &row) in target.iter_mut().zip(&self.unknowns) {
+                *value = source[row];
+            }
+            target[k] += problem.compliance_of(column) + shift;
+        }
+    }
+
+    /// Forces of the weights and the verdict of the judge.
+    fn conclude(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        outcome: Outcome,
+        forces: &mut [f64],
+    ) -> Outcome {
+        for (generator, &weight) in self.generators.iter().zip(&self.weights) {
+            let f = 3 * generator.contact;
+            axpy(weight, generator.entries(), &mut forces[f + 3 - generator.axes..f + 3]);
+        }
+        let n = problem.dim();
+        let residual = kkt::natural_residual(problem, forces, &mut self.acceleration[..n]);
+        let status = match outcome.status {
+            Status::Solved | Status::Inaccurate if residual <= ACCEPTED_RESIDUAL => Status::Solved,
+            Status::Solved | Status::Inaccurate => Status::NumericalTrouble,
+            // No weights hold the contacts: the objective falls along the certificate.
+            Status::PrimalInfeasible => Status::Unbounded,
+            other => other,
+        };
+        Outcome { status, iterations: outcome.iterations, residual }
+    }
+}
+
+/// Refusals that the two solvers share.
+fn refuse(problem: &ContactProblem<'_>, forces: &mut [f64]) -> Option<Outcome> {
+    assert_eq!(forces.len(), problem.dim(), "forces need 3k values");
+    forces.fill(0.0);
+    let status = problem.refuse().or_else(|| {
+        (!matches!(problem.cone.cone(), Cone::Pyramid { .. })).then_some(Status::UnsupportedCone)
+    });
+    status.map(Outcome::refused)
+}
+
+/// [`Lemke`] on the generators of the contact problem.
+///
+/// Accepts pyramids of any number of sides, with frictionless, redundant, compliant and inactive
+/// contacts. The matrix has `k m` rows, so time grows with the third power of the contacts.
+#[derive(Clone, Debug, Default)]
+pub struct LemkeSolver {
+    reduced: Reduced,
+    lemke: Lemke,
+    matrix: Vec<f64>,
+    product: Vec<f64>,
+    flags: Vec<f64>,
+}
+
+impl LemkeSolver {
+    /// A solver with memory for `contact_count` contacts and pyramids of `sides`.
+    #[must_use]
+    pub fn new(contact_count: usize, sides: usize) -> Self {
+        let mut solver = Self::default();
+        let size = contact_count * sides;
+        solver.reduced.reserve(contact_count, sides);
+        solver.matrix.resize(size * size, 0.0);
+        solver.product.resize(3 * contact_count, 0.0);
+        solver.flags.reserve(size);
+        solver.lemke = Lemke::new(size);
+        solver
+    }
+
+    /// Solves from the basis in `generators` (k m flags, nonzero where a generator carries force)
+    /// and leaves the final one there; it is the solver's whole memory.
+    ///
+    /// # Panics
+    /// If a slice of the problem, `generators` or `forces` has the wrong length.
+    pub fn solve_warm(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        generators: &mut [f64],
+        forces: &mut [f64],
+    ) -> Outcome {
+        let size = problem.contact_count() * problem.cone.sides();
+        assert_eq!(generators.len(), size, "flags need k sides values");
+        let outcome = self.run(problem, Some(generators), forces);
+        generators.fill(0.0);
+        if outcome.status.is_usable() {
+            for (generator, &weight) in self.reduced.generators.iter().zip(&self.reduced.weights) {
+                generators[generator.index] = f64::from(u8::from(weight > 0.0));
+            }
+        }
+        outcome
+    }
+
+    fn run(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        guess: Option<&[f64]>,
+        forces: &mut [f64],
+    ) -> Outcome {
+        if let Some(outcome) = refuse(problem, forces) {
+            return outcome;
+        }
+        self.reduced.fill(problem);
+        let reduced = &mut self.reduced;
+        let (n, size) = (reduced.unknowns.len(), reduced.generators.len());
+        if self.matrix.len() < size * size {
+            self.matrix.resize(size * size, 0.0);
+        }
+        if self.product.len() < n {
+            self.product.resize(n, 0.0);
+        }
+        for (j, column) in reduced.generators.iter().enumerate() {
+            // H times the generator, then its product with all.
+            let product = &mut self.product[..n];
+            product.fill(0.0);
+            for (k, &g) in column.entries().iter().enumerate() {
+                axpy(g, &reduced.hessian[(column.start + k) * n..][..n], product);
+            }
+            for (i, row) in reduced.generators.iter().enumerate() {
+                self.matrix[j * size + i] =
+                    dot(row.entries(), &product[row.start..row.start + row.axes]);
+            }
+        }
+        self.flags.clear();
+        self.flags
+            .extend(reduced.generators.iter().map(|g| guess.map_or(0.0, |guess| guess[g.index])));
+        let outcome = match Lcp::new(&self.matrix[..size * size], &reduced.vector) {
+            Ok(lcp) => self.lemke.solve_warm(&lcp, &mut self.flags, &mut reduced.weights),
+            Err(error) => unreachable!("the contact problem made {error}"),
+        };
+        reduced.conclude(problem, outcome, forces)
+    }
+}
+
+impl ContactSolver for LemkeSolver {
+    fn accepts(&self, cone: &ConeShape) -> bool {
+        matches!(cone.cone(), Cone::Pyramid { .. })
+    }
+
+    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
+        self.run(problem, None, forces)
+    }
+}
+
+/// [`PrincipalPivoting`] on the generators of the contact problem, without forming `EᵀHE`.
+///
+/// Accepts pyramids of any number of sides, with frictionless, redundant, compliant and inactive
+/// contacts: the convex contact problem is symmetric. It does not know Coulomb's law proper, whose
+/// complementarity problem is not symmetric ([`super::StewartTrinkleSolver`] does). With
+/// `H = L Lᵀ` the columns are `Lᵀ E`, at most 3k of them carry force, and a pivot costs
+/// O(k² m).
+#[derive(Clone, Debug, Default)]
+pub struct PrincipalPivotingSolver {
+    reduced: Reduced,
+    pivoting: PrincipalPivoting,
+    factor: DenseMass,
+    psd: PsdFactor,
+    root: Vec<f64>,
+    flags: Vec<f64>,
+}
+
+impl PrincipalPivotingSolver {
+    /// A solver with memory for `contact_count` contacts and pyramids of `sides`.
+    #[must_use]
+    pub fn new(contact_count: usize, sides: usize) -> Self {
+        let mut solver = Self::default();
+        let n = 3 * contact_count;
+        solver.reduced.reserve(contact_count, sides);
+        solver.factor.reserve(n);
+        solver.psd.reserve(n);
+        solver.root.resize(n * n, 0.0);
+        solver.flags.reserve(contact_count * sides);
+        solver.pivoting = PrincipalPivoting::new(contact_count * sides, n);
+        solver
+    }
+
+    /// Solves from the set in `generators` (k m flags, nonzero where a generator carries force) and
+    /// leaves the final one there; it is the solver's whole memory. Among the answers of a
+    /// redundant problem without regularisation the flags pick one near the last.
+    ///
+    /// # Panics
+    /// If a slice of the problem, `generators` or `forces` has the wrong length.
+    pub fn solve_warm(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        generators: &mut [f64],
+        forces: &mut [f64],
+    ) -> Outcome {
+        let size = problem.contact_count() * problem.cone.sides();
+        assert_eq!(generators.len(), size, "flags need k sides values");
+        let outcome = self.run(problem, Some(generators), forces);
+        generators.fill(0.0);
+        if outcome.status.is_usable() {
+            for (generator, &flag) in self.reduced.generators.iter().zip(&self.flags) {
+                generators[generator.index] = flag;
+            }
+        }
+        outcome
+    }
+
+    fn run(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        guess: Option<&[f64]>,
+        forces: &mut [f64],
+    ) -> Outcome {
+        if let Some(outcome) = refuse(problem, forces) {
+            return outcome;
+        }
+        self.reduced.fill(problem);
+        let reduced = &mut self.reduced;
+        let (n, size) = (reduced.unknowns.len(), reduced.generators.len());
+        let hessian = &reduced.hessian[..n * n];
+        let is_definite = self.factor.set(n, hessian);
+        if !is_definite {
+            if self.root.len() < n * n {
+                self.root.resize(n * n, 0.0);
+            }
+            if !self.psd.factor(hessian, n, &mut self.root[..n * n]) {
+                return Outcome::refused(Status::NumericalTrouble);
+            }
+        }
+        let columns = self.pivoting.columns_mut(size, n, !is_definite);
+        for (column, generator) in columns.chunks_exact_mut(n.max(1)).zip(&reduced.generators) {
+            column.fill(0.0);
+            for (k, &g) in generator.entries().iter().enumerate() {
+                let at = generator.start + k;
+                if is_definite {
+                    self.factor.add_row(at, g, column);
+                } else {
+                    axpy(g, &self.root[at * n..(at + 1) * n], column);
+                }
+            }
+        }
+        self.flags.clear();
+        self.flags
+            .extend(reduced.generators.iter().map(|g| guess.map_or(0.0, |guess| guess[g.index])));
+        let outcome =
+            self.pivoting.solve_columns(&reduced.vector, &mut self.flags, &mut reduced.weights);
+        reduced.conclude(problem, outcome, forces)
+    }
+}
+
+impl ContactSolver for PrincipalPivotingSolver {
+    fn accepts(&self, cone: &ConeShape) -> bool {
+        matches!(cone.cone(), Cone::Pyramid { .. })
+    }
+
+    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
+        self.run(problem, None, forces)
+    }
+}

@@ -1,0 +1,210 @@
+//! A convex quadratic program as a complementarity problem: its optimality conditions.
+//!
+//! With unknowns `y ≥ 0` and rows `A y ≥ b`, `min ½ yᵀHy + gᵀy` has the conditions
+//! `M = [H, -Aᵀ; A, 0]`, `q = (g; -b)`, `z = (y; u)` with the multipliers u of the rows. M is
+//! positive semidefinite if H is, but not symmetric, so [`super::Lemke`] decides it: a ray proves
+//! that the program is infeasible or unbounded.
+//!
+//! The other direction is [`Lcp::as_qp`].
+
+use super::lcp::Lcp;
+use crate::general::Qp;
+
+/// How an unknown of the program is made of unknowns `y ≥ 0`.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    /// `x = offset + sign y`.
+    Bounded { at: usize, offset: f64, sign: f64 },
+    /// `x = y_at - y_(at+1)`.
+    Free { at: usize },
+}
+
+/// Which bound a row of the complementarity problem stands for, and its sign in `≥` form.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Row {
+        row: usize,
+        sign: f64,
+    },
+    /// The second bound of an unknown with two.
+    Upper {
+        unknown: usize,
+    },
+}
+
+/// The complementarity problem of a [`Qp`], with the way back.
+///
+/// Unknowns with a finite bound become their distance to it, free ones the difference of two;
+/// every finite side of a row is one pair, so equalities are two.
+#[derive(Clone, Debug)]
+pub struct QpLcp {
+    matrix: Vec<f64>,
+    vector: Vec<f64>,
+    parts: Vec<Part>,
+    sources: Vec<Source>,
+    unknowns: usize,
+    row_count: usize,
+}
+
+impl QpLcp {
+    /// The complementarity problem of `qp`. Allocates.
+    ///
+    /// A lower bound of +∞ or an upper one of -∞ is not representable and read as no bound.
+    ///
+    /// # Panics
+    /// If [`Qp::check_shape`] fails.
+    #[must_use]
+    pub fn new(qp: &Qp<'_>) -> Self {
+        if let Err(error) = qp.check_shape() {
+            panic!("{error}");
+        }
+        let (n, m) = (qp.dim(), qp.row_count());
+        let mut parts = Vec::with_capacity(n);
+        let mut sources = Vec::new();
+        let mut unknowns = 0;
+        for i in 0..n {
+            let (lower, upper) = (qp.lower_of(i), qp.upper_of(i));
+            let at = unknowns;
+            unknowns += 1;
+            parts.push(if lower.is_finite() {
+                if upper.is_finite() {
+                    sources.push(Source::Upper { unknown: i });
+                }
+                Part::Bounded { at, offset: lower, sign: 1.0 }
+            } else if upper.is_finite() {
+                Part::Bounded { at, offset: upper, sign: -1.0 }
+            } else {
+                unknowns += 1;
+                Part::Free { at }
+            });
+        }
+        for row in 0..m {
+            if qp.row_lower[row].is_finite() {
+                sources.push(Source::Row { row, sign: 1.0 });
+            }
+            if qp.row_upper[row].is_finite() {
+                sources.push(Source::Row { row, sign: -1.0 });
+            }
+        }
+        let size = unknowns + sources.len();
+        let mut lcp = Self {
+            matrix: vec![0.0; size * size],
+            vector: vec![0.0; size],
+            parts,
+            sources,
+            unknowns,
+            row_count: m,
+        };
+        lcp.fill(qp, size);
+        lcp
+    }
+
+    /// x = offset + E y: the entries (unknown, sign) of part i, and its offset.
+    fn entries(&self, i: usize) -> ([(usize, f64); 2], usize, f64) {
+        match self.parts[i] {
+            Part::Bounded { at, offset, sign } => ([(at, sign), (at, 0.0)], 1, offset),
+            Part::Free { at } => ([(at, 1.0), (at + 1, -1.0)], 2, 0.0),
+        }
+    }
+
+    fn fill(&mut self, qp: &Qp<'_>, size: usize) {
+        let (n, m) = (qp.dim(), qp.row_count());
+        for i in 0..n {
+            let (rows, row_entries, _) = self.entries(i);
+            // Gradient at the offset: g + H offset.
+            let slope = (0..n)
+                .map(|j| qp.hessian[j * n + i] * self.entries(j).2)
+                .fold(qp.gradient[i], |sum, v| sum + v);
+            for &(row, sign) in &rows[..row_entries] {
+                self.vector[row] = sign * slope;
+                for j in 0..n {
+                    let (columns, column_entries, _) = self.entries(j);
+                    for &(column, other) in &columns[..column_entries] {
+                        self.matrix[column * size + row] = sign * qp.hessian[j * n + i] * other;
+                    }
+                }
+            }
+        }
+        for s in 0..self.sources.len() {
+            let at = self.unknowns + s;
+            match self.sources[s] {
+                Source::Upper { unknown } => {
+                    // lower + y ≤ upper.
+                    let ([(y, _), _], _, offset) = self.entries(unknown);
+                    self.set_row(size, at, y, -1.0);
+                    self.vector[at] = qp.upper_of(unknown) - offset;
+                }
+                Source::Row { row, sign } => {
+                    let bound = if sign > 0.0 { qp.row_lower[row] } else { qp.row_upper[row] };
+                    let mut value = -sign * bound;
+                    for j in 0..n {
+                        let a = sign * qp.rows[j * m + row];
+                        let (columns, entries, offset) = self.entries(j);
+                        value += a * offset;
+                        for &(column, part) in &columns[..entries] {
+                            self.set_row(size, at, column, a * part);
+                        }
+                    }
+                    self.vector[at] = value;
+                }
+            }
+        }
+    }
+
+    /// Entry of a row of A, which stands twice: A and -Aᵀ.
+    fn set_row(&mut self, size: usize, row: usize, column: usize, value: f64) {
+        self.matrix[column * size + row] = value;
+        self.matrix[row * size + column] = -value;
+    }
+
+    /// The problem.
+    #[must_use]
+    pub fn lcp(&self) -> Lcp<'_> {
+        match Lcp::new(&self.matrix, &self.vector) {
+            Ok(lcp) => lcp,
+            Err(error) => unreachable!("the program made {error}"),
+        }
+    }
+
+    /// The program's solution from a solution `z` of the complementarity problem.
+    ///
+    /// | symbol | argument | shape | meaning |
+    /// |---|---|---|---|
+    /// | z | `z` | size of [`Self::lcp`] | its solution |
+    /// | w | `slack` | the same | `M z + q` |
+    /// | x | `x` | n | written: the program's unknowns |
+    /// | y | `rows` | m | written: multipliers, signed as in [`crate::kkt::QpMultipliers`] |
+    /// | z | `bounds` | n | written: multipliers of the bounds |
+    ///
+    /// # Panics
+    /// If a slice has the wrong length.
+    pub fn recover(
+        &self,
+        z: &[f64],
+        slack: &[f64],
+        x: &mut [f64],
+        rows: &mut [f64],
+        bounds: &mut [f64],
+    ) {
+        let size = self.vector.len();
+        assert_eq!((z.len(), slack.len()), (size, size), "z and slack need the problem's size");
+        let n = self.parts.len();
+        assert_eq!((x.len(), rows.len(), bounds.len()), (n, self.row_count, n));
+        for i in 0..n {
+            let (entries, count, offset) = self.entries(i);
+            x[i] = offset + entries[..count].iter().map(|&(at, sign)| sign * z[at]).sum::<f64>();
+            // The slack of y is the multiplier of y ≥ 0; a free unknown has none.
+            bounds[i] = match self.parts[i] {
+                Part::Bounded { at, sign, .. } => sign * slack[at].max(0.0),
+                Part::Free { .. } => 0.0,
+            };
+        }
+        rows.fill(0.0);
+        for (source, &multiplier) in self.sources.iter().zip(&z[self.unknowns..]) {
+            match *source {
+                Source::Row { row, sign } => rows[row] += sign * multiplier,
+                Source::Upper { unknown } => bounds[unknown] -= multiplier,
+            }
+        }
+    }
+}

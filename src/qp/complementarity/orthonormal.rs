@@ -1,0 +1,194 @@
+//! An orthonormal basis of chosen columns that gains and loses columns: `B_P = Q R`.
+
+use crate::dense::{axpy, dot};
+
+/// Q (d × r, orthonormal columns) and the upper triangular R with `B_P = Q R`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Orthonormal {
+    dim: usize,
+    rank: usize,
+    /// Q, column k at `k · dim`.
+    q: Vec<f64>,
+    /// R, column k at `k · dim`, k + 1 entries.
+    r: Vec<f64>,
+    /// The part of the last probed column outside the span.
+    rest: Vec<f64>,
+    /// `Qᵀ` times the last probed column.
+    products: Vec<f64>,
+}
+
+impl Orthonormal {
+    /// Empties the basis and makes room for vectors of `dim`; allocates only to grow.
+    pub(crate) fn reset(&mut self, dim: usize) {
+        (self.dim, self.rank) = (dim, 0);
+        for matrix in [&mut self.q, &mut self.r] {
+            if matrix.len() < dim * dim {
+                matrix.resize(dim * dim, 0.0);
+            }
+        }
+        for vector in [&mut self.rest, &mut self.products] {
+            if vector.len() < dim {
+                vector.resize(dim, 0.0);
+            }
+        }
+    }
+
+    /// Number of columns r.
+    #[inline]
+    pub(crate) fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// `Qᵀ v` of the last probe.
+    #[inline]
+    pub(crate) fn products(&self) -> &[f64] {
+        &self.products[..self.rank]
+    }
+
+    /// Distance of `v` from the span of the basis; keeps `Qᵀ v` and the rest for [`Self::push`].
+    ///
+    /// Gram-Schmidt, twice where the first pass cancels (W. Kahan's "twice is enough"): O(d r).
+    pub(crate) fn probe(&mut self, v: &[f64]) -> f64 {
+        let (d, r) = (self.dim, self.rank);
+        let rest = &mut self.rest[..d];
+        rest.copy_from_slice(v);
+        self.products[..r].fill(0.0);
+        if r == d {
+            // The span is everything; what Gram-Schmidt would leave is rounding.
+            for (product, q) in self.products.iter_mut().zip(self.q.chunks_exact(d.max(1))) {
+                *product = dot(q, rest);
+            }
+            return 0.0;
+        }
+        let mut before = dot(rest, rest);
+        for _ in 0..2 {
+            for (product, q) in self.products[..r].iter_mut().zip(self.q.chunks_exact(d.max(1))) {
+                let p = dot(q, rest);
+                *product += p;
+                axpy(-p, q, rest);
+            }
+            let after = dot(rest, rest);
+            if after > 0.25 * before {
+                before = after;
+                break;
+            }
+            before = after;
+        }
+        before.sqrt()
+    }
+
+    /// Adds the column that was probed last, whose distance from the span was `distance` > 0.
+    pub(crate) fn push(&mut self, distance: f64) {
+        let (d, k) = (self.dim, self.rank);
+        let inverse = 1.0 / distance;
+        for (q, rest) in self.q[k * d..(k + 1) * d].iter_mut().zip(&self.rest) {
+            *q = rest * inverse;
+        }
+        self.r[k * d..k * d + k].copy_from_slice(&self.products[..k]);
+        self.r[k * d + k] = distance;
+        self.rank += 1;
+    }
+
+    /// Removes column `k`; the later ones move up. Givens rotations, O(d (r - k)).
+    pub(crate) fn remove(&mut self, k: usize) {
+        let (d, r) = (self.dim, self.rank);
+        for column in k + 1..r {
+            let (from, to) = (column * d, (column - 1) * d);
+            self.r.copy_within(from..=from + column, to);
+        }
+        // Columns k.. now have one entry below the diagonal each.
+        for row in k..r - 1 {
+            let (a, b) = (self.r[row * d + row], self.r[row * d + row + 1]);
+            let length = (a * a + b * b).sqrt();
+            if length == 0.0 {
+                continue;
+            }
+            let (c, s) = (a / length, b / length);
+            for column in row..r - 1 {
+                let pair = &mut self.r[column * d + row..column * d + row + 2];
+                let (x, y) = (pair[0], pair[1]);
+                pair[0] = c * x + s * y;
+                pair[1] = c * y - s * x;
+            }
+            let (left, right) = self.q.split_at_mut((row + 1) * d);
+            for (x, y) in left[row * d..].iter_mut().zip(&mut right[..d]) {
+                (*x, *y) = (c * *x + s * *y, c * *y - s * *x);
+            }
+        }
+        self.rank -= 1;
+    }
+
+    /// `R x = y` in place.
+    pub(crate) fn solve_upper(&self, x: &mut [f64]) {
+        let d = self.dim;
+        for k in (0..self.rank).rev() {
+            let column = &self.r[k * d..=k * d + k];
+            let value = x[k] / column[k];
+            x[k] = value;
+            axpy(-value, &column[..k], &mut x[..k]);
+        }
+    }
+
+    /// `Rᵀ x = y` in place.
+    pub(crate) fn solve_transposed(&self, x: &mut [f64]) {
+        let d = self.dim;
+        for k in 0..self.rank {
+            let column = &self.r[k * d..=k * d + k];
+            x[k] = (x[k] - dot(&column[..k], &x[..k])) / column[k];
+        }
+    }
+
+    /// Takes out of `v` its part in the span, twice for full accuracy.
+    pub(crate) fn project_out(&self, v: &mut [f64]) {
+        let d = self.dim;
+        for _ in 0..2 {
+            for q in self.q[..self.rank * d].chunks_exact(d.max(1)) {
+                let p = dot(q, v);
+                axpy(-p, q, v);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problems::Random;
+
+    /// `RᵀR = B_PᵀB_P` whatever was pushed and removed.
+    #[test]
+    fn the_factor_is_that_of_the_columns_it_holds() {
+        let mut random = Random::new(3);
+        let d = 9;
+        let columns: Vec<Vec<f64>> =
+            (0..30).map(|_| (0..d).map(|_| random.normal()).collect()).collect();
+        let mut basis = Orthonormal::default();
+        basis.reset(d);
+        let mut held: Vec<usize> = Vec::new();
+        for step in 0..400 {
+            if held.len() < d && (held.is_empty() || random.uniform() < 0.55) {
+                let column = random.below(columns.len());
+                let distance = basis.probe(&columns[column]);
+                if distance > 1e-8 {
+                    basis.push(distance);
+                    held.push(column);
+                }
+            } else {
+                let at = random.below(held.len());
+                basis.remove(at);
+                held.remove(at);
+            }
+            assert_eq!(basis.rank(), held.len());
+            let x: Vec<f64> = held.iter().map(|_| random.normal()).collect();
+            let sum: Vec<f64> = (0..d)
+                .map(|i| held.iter().zip(&x).map(|(&c, x)| columns[c][i] * x).sum())
+                .collect();
+            let mut y: Vec<f64> = held.iter().map(|&c| dot(&columns[c], &sum)).collect();
+            basis.solve_transposed(&mut y);
+            basis.solve_upper(&mut y);
+            for (x, y) in x.iter().zip(&y) {
+                assert!((x - y).abs() < 1e-6, "step {step}: {x} {y}");
+            }
+        }
+    }
+}

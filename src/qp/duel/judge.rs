@@ -1,0 +1,163 @@
+//! One judge for the answers to problems of any kind.
+
+use super::solvers::Answer;
+use crate::complementarity::{Lcp, lcp_residuals};
+use crate::dense::{matrix_vector, max_abs};
+use crate::kkt::{self, ConeMultipliers, nan_max};
+use crate::problem_data::Problem;
+use crate::status::Status;
+
+/// Largest residual with which an answer that is called solved is believed.
+pub(super) const BELIEVED_RESIDUAL: f64 = 1e-4;
+
+/// Relative residual of an answer, NaN if it has none: [`kkt::natural_residual`] of a contact
+/// problem, the worst of [`kkt::cone_residuals`] of a program, the largest scaled figure of
+/// [`lcp_residuals`] of a complementarity problem.
+#[must_use]
+pub fn judge(problem: &Problem, answer: &Answer) -> f64 {
+    let has_point =
+        answer.outcome.status.is_usable() || answer.outcome.status == Status::MaxIterations;
+    if !has_point || answer.x.len() != problem.dim() {
+        return f64::NAN;
+    }
+    match problem {
+        Problem::Contact(contact) => {
+            let mut acceleration = vec![0.0; answer.x.len()];
+            kkt::natural_residual(&contact.view(), &answer.x, &mut acceleration)
+        }
+        Problem::Qp(qp) => program(&qp.view().into(), answer),
+        Problem::ConeProgram(data) => match data.view() {
+            Ok(view) => program(&view, answer),
+            Err(_) => f64::NAN,
+        },
+        Problem::Lcp(data) => {
+            let n = answer.x.len();
+            let (mut slack, mut terms) = (vec![0.0; n], vec![0.0; n]);
+            Lcp::new(&data.matrix, &data.vector).map_or(f64::NAN, |lcp| {
+                lcp_residuals(&lcp, &answer.x, &mut slack, &mut terms).scaled.worst()
+            })
+        }
+    }
+}
+
+fn program(program: &crate::ConeProgram<'_>, answer: &Answer) -> f64 {
+    let no_cones = vec![0.0; program.cone_row_count()];
+    let cones = if answer.cones.is_empty() { &no_cones } else { &answer.cones };
+    let multipliers = ConeMultipliers { rows: &answer.rows, bounds: &answer.bounds, cones };
+    kkt::cone_residuals(program, &answer.x, multipliers).worst()
+}
+
+/// How two answers to one problem differ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Disagreement {
+    /// At least one does not take problems of this kind.
+    NotComparable,
+    /// One has an answer where the other says that there is none.
+    Contradiction,
+    /// One has an answer and the other gave up.
+    Failure,
+    /// Both say there is no answer, or both gave up.
+    None,
+    /// Two answers, this far apart; see [`disagreement`].
+    Distance(f64),
+}
+
+impl Disagreement {
+    /// As a number: ∞ for a contradiction, 1 for a failure, the distance, or 0.
+    #[must_use]
+    pub fn size(self) -> f64 {
+        match self {
+            Self::NotComparable | Self::None => 0.0,
+            Self::Contradiction => f64::INFINITY,
+            Self::Failure => 1.0,
+            Self::Distance(distance) if distance.is_nan() => f64::INFINITY,
+            Self::Distance(distance) => distance,
+        }
+    }
+}
+
+/// How far two answers are apart in what a convex problem determines even if it has many solutions.
+///
+/// | problem | distance |
+/// |---|---|
+/// | contact | `‖a - a'‖∞ / acceleration_scale`, the contact accelerations |
+/// | qp, cone_program | the larger of `‖H(x - x')‖∞ / max(‖g‖∞, ‖Hx‖∞)` and the relative difference of the objectives |
+/// | lcp | `‖M(z - z')‖∞ / max(‖q‖∞, ‖Mz‖∞)`, for symmetric M |
+#[must_use]
+pub fn disagreement(problem: &Problem, a: &Answer, b: &Answer) -> Disagreement {
+    use Status::{InvalidData, PrimalInfeasible, Unbounded, UnsupportedCone};
+    let (sa, sb) = (a.outcome.status, b.outcome.status);
+    if sa == UnsupportedCone || sb == UnsupportedCone {
+        return Disagreement::NotComparable;
+    }
+    let is_none = |status| matches!(status, PrimalInfeasible | Unbounded | InvalidData);
+    if sa.is_usable() && sb.is_usable() {
+        return Disagreement::Distance(distance(problem, &a.x, &b.x));
+    }
+    match (sa.is_usable() || sb.is_usable(), is_none(sa) || is_none(sb)) {
+        (true, true) => Disagreement::Contradiction,
+        (true, false) => Disagreement::Failure,
+        (false, _) if sa == sb => Disagreement::None,
+        (false, true) if is_none(sa) && is_none(sb) => Disagreement::Contradiction,
+        (false, true) => Disagreement::Failure,
+        (false, false) => Disagreement::None,
+    }
+}
+
+fn distance(problem: &Problem, a: &[f64], b: &[f64]) -> f64 {
+    let n = problem.dim();
+    let relative = |matrix: &[f64], vector: &[f64]| {
+        let difference: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+        let (mut image, mut change) = (vec![0.0; n], vec![0.0; n]);
+        matrix_vector(matrix, n, a, &mut image);
+        matrix_vector(matrix, n, &difference, &mut change);
+        let scale = max_abs(vector).max(max_abs(&image));
+        let change = change.iter().fold(0.0, |worst, v| nan_max(worst, v.abs()));
+        if scale > 0.0 { change / scale } else { change }
+    };
+    match problem {
+        Problem::Contact(contact) => {
+            let view = contact.view();
+            let (mut aa, mut ab) = (vec![0.0; n], vec![0.0; n]);
+            view.acceleration_into(a, &mut aa);
+            view.acceleration_into(b, &mut ab);
+            let mut worst = 0.0;
+            for i in (0..n).filter(|i| view.is_active(i / 3)) {
+                worst = nan_max(worst, (aa[i] - ab[i]).abs());
+            }
+            worst / view.acceleration_scale()
+        }
+        Problem::Lcp(lcp) => relative(&lcp.matrix, &lcp.vector),
+        Problem::Qp(qp) => nan_max(relative(&qp.hessian, &qp.gradient), gap(qp, a, b)),
+        Problem::ConeProgram(program) => {
+            let qp = &program.linear;
+            nan_max(relative(&qp.hessian, &qp.gradient), gap(qp, a, b))
+        }
+    }
+}
+
+/// Difference of the objectives over the size of their terms.
+fn gap(qp: &crate::QpData, a: &[f64], b: &[f64]) -> f64 {
+    let (fa, fb) = (qp.view().objective(a), qp.view().objective(b));
+    let terms: f64 = qp.gradient.iter().zip(a).map(|(g, x)| (g * x).abs()).sum();
+    let size = fa.abs().max(fb.abs()).max(terms);
+    if size > 0.0 { (fa - fb).abs() / size } else { 0.0 }
+}
+
+/// The largest disagreement between any two solvers on a problem, and which two.
+pub fn worst_disagreement(
+    problem: &Problem,
+    solvers: &mut [Box<dyn super::DuelSolver>],
+) -> (f64, usize, usize) {
+    let answers: Vec<Answer> = solvers.iter_mut().map(|solver| solver.solve(problem)).collect();
+    let mut worst = (0.0, 0, 0);
+    for i in 0..answers.len() {
+        for j in 0..i {
+            let size = disagreement(problem, &answers[i], &answers[j]).size();
+            if size > worst.0 {
+                worst = (size, j, i);
+            }
+        }
+    }
+    worst
+}

@@ -1,0 +1,323 @@
+//! Solvers by name, for problems of any kind they can be made to take.
+
+use crate::accelerated_gradient::AcceleratedGradient;
+use crate::active_set::{GeneralActiveSet, PyramidActiveSet};
+use crate::clarabel::ClarabelSolver;
+use crate::complementarity::{Lcp, Lemke, LemkeSolver, PrincipalPivotingSolver, QpLcp};
+use crate::contact_problem::{ContactProblemData, ContactSolver};
+use crate::kkt::{self, QpMultipliers};
+use crate::problem_data::{LcpData, Problem, QpData};
+use crate::projected_gauss_seidel::ProjectedGaussSeidel;
+use crate::status::{Outcome, Status};
+use thiserror::Error;
+
+/// What a solver returned.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// What it says.
+    pub outcome: Outcome,
+    /// Unknowns; forces of a contact problem.
+    pub x: Vec<f64>,
+    /// Multipliers of linear rows; empty for contact and complementarity problems.
+    pub rows: Vec<f64>,
+    /// Multipliers of bounds; the same.
+    pub bounds: Vec<f64>,
+    /// Multipliers of cone rows; empty unless the problem has cones.
+    pub cones: Vec<f64>,
+}
+
+impl Answer {
+    /// No answer.
+    pub(super) fn refused(status: Status) -> Self {
+        Self {
+            outcome: Outcome::refused(status),
+            x: Vec::new(),
+            rows: Vec::new(),
+            bounds: Vec::new(),
+            cones: Vec::new(),
+        }
+    }
+
+    /// True if status, iterations and all numbers are equal to the last bit.
+    #[must_use]
+    pub fn has_bits_of(&self, other: &Self) -> bool {
+        let same = |a: &[f64], b: &[f64]| {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
+        };
+        self.outcome.status == other.outcome.status
+            && self.outcome.iterations == other.outcome.iterations
+            && same(&self.x, &other.x)
+            && same(&self.rows, &other.rows)
+            && same(&self.bounds, &other.bounds)
+            && same(&self.cones, &other.cones)
+    }
+}
+
+/// A solver in a duel.
+pub trait DuelSolver {
+    /// Its name in tables.
+    fn name(&self) -> String;
+
+    /// Solves from a cold start; [`Status::UnsupportedCone`] if the problem is not of a kind that
+    /// the method can take.
+    fn solve(&mut self, problem: &Problem) -> Answer;
+}
+
+/// Sizes for which a solver reserves memory; all grow on larger problems.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dimensions {
+    /// Unknowns.
+    pub unknowns: usize,
+    /// Linear rows.
+    pub rows: usize,
+    /// Contacts.
+    pub contacts: usize,
+    /// Sides of friction pyramids.
+    pub sides: usize,
+}
+
+impl Dimensions {
+    /// The sizes of a problem.
+    #[must_use]
+    pub fn of(problem: &Problem) -> Self {
+        let unknowns = problem.dim();
+        match problem {
+            Problem::Qp(qp) => Self { unknowns, rows: qp.row_lower.len(), ..Self::default() },
+            Problem::ConeProgram(program) => {
+                Self { unknowns, rows: program.linear.row_lower.len(), ..Self::default() }
+            }
+            Problem::Lcp(_) => Self { unknowns, ..Self::default() },
+            Problem::Contact(contact) => Self {
+                unknowns,
+                contacts: contact.friction.len(),
+                sides: contact.cone.sides(),
+                ..Self::default()
+            },
+        }
+    }
+
+    /// The larger of two in every size.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        Self {
+            unknowns: self.unknowns.max(other.unknowns),
+            rows: self.rows.max(other.rows),
+            contacts: self.contacts.max(other.contacts),
+            sides: self.sides.max(other.sides),
+        }
+    }
+}
+
+/// A name that no solver has.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("expected a solver among {}, found `{name}`", solver_names().join(", "))]
+pub struct UnknownSolver {
+    /// The name.
+    pub name: String,
+}
+
+/// The names that [`make`] knows.
+///
+/// | name | method | contact | qp | cone_program | lcp |
+/// |---|---|---|---|---|---|
+/// | `active_set` | Goldfarb-Idnani | pyramids | yes | without cones | symmetric |
+/// | `clarabel` | interior point | all | yes | yes | monotone |
+/// | `pgs` | projected Gauss-Seidel | all | | | |
+/// | `apgd` | accelerated projected gradient | all | | | |
+/// | `lemke` | Lemke's pivoting | pyramids | yes | without cones | yes |
+/// | `ppm` | principal pivoting | pyramids | | | |
+/// | `osqp` | operator splitting (feature `osqp`) | pyramids | yes | without cones | monotone |
+#[must_use]
+pub fn solver_names() -> &'static [&'static str] {
+    if cfg!(feature = "osqp") {
+        &["active_set", "clarabel", "pgs", "apgd", "lemke", "ppm", "osqp"]
+    } else {
+        &["active_set", "clarabel", "pgs", "apgd", "lemke", "ppm"]
+    }
+}
+
+/// The solver of this name at its tightest useful tolerance, with memory for `dimensions`.
+///
+/// # Errors
+/// [`UnknownSolver`] lists the names there are.
+pub fn make(name: &str, dimensions: Dimensions) -> Result<Box<dyn DuelSolver>, UnknownSolver> {
+    let Dimensions { unknowns, rows, contacts, sides } = dimensions;
+    let method = match name {
+        "active_set" => Method::ActiveSet(
+            Box::new(GeneralActiveSet::new(unknowns, rows)),
+            Box::new(PyramidActiveSet::new(contacts, sides)),
+        ),
+        "clarabel" => Method::Clarabel(Box::new(ClarabelSolver::new(1e-10, 200))),
+        "pgs" => Method::Contact(Box::new(ProjectedGaussSeidel::new(contacts, 10_000, 1e-10))),
+        "apgd" => Method::Contact(Box::new(AcceleratedGradient::new(contacts, 10_000, 1e-10))),
+        "lemke" => Method::Lemke(Box::default(), Box::new(LemkeSolver::new(contacts, sides))),
+        "ppm" => Method::Contact(Box::new(PrincipalPivotingSolver::new(contacts, sides))),
+        #[cfg(feature = "osqp")]
+        "osqp" => Method::Osqp(Box::new(crate::osqp::OsqpSolver::new(1e-8, 50_000))),
+        _ => return Err(UnknownSolver { name: name.to_owned() }),
+    };
+    Ok(Box::new(Named { name: name.to_owned(), method }))
+}
+
+struct Named {
+    name: String,
+    method: Method,
+}
+
+enum Method {
+    ActiveSet(Box<GeneralActiveSet>, Box<PyramidActiveSet>),
+    Clarabel(Box<ClarabelSolver>),
+    Contact(Box<dyn ContactSolver>),
+    Lemke(Box<Lemke>, Box<LemkeSolver>),
+    #[cfg(feature = "osqp")]
+    Osqp(Box<crate::osqp::OsqpSolver>),
+}
+
+impl DuelSolver for Named {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn solve(&mut self, problem: &Problem) -> Answer {
+        match (problem, &mut self.method) {
+            (Problem::Contact(data), Method::Contact(solver)) => contact(&mut **solver, data),
+            (Problem::Contact(data), Method::ActiveSet(_, solver)) => contact(&mut **solver, data),
+            (Problem::Contact(data), Method::Clarabel(solver)) => contact(&mut **solver, data),
+            (Problem::Contact(data), Method::Lemke(_, solver)) => contact(&mut **solver, data),
+            #[cfg(feature = "osqp")]
+            (Problem::Contact(data), Method::Osqp(solver)) => contact(&mut **solver, data),
+            (_, Method::Contact(_)) => Answer::refused(Status::UnsupportedCone),
+            (Problem::ConeProgram(data), Method::Clarabel(solver)) => {
+                let Ok(program) = data.view() else {
+                    return Answer::refused(Status::InvalidData);
+                };
+                let mut x = vec![0.0; program.dim()];
+                let outcome = solver.solve_cone_program(&program, &mut x);
+                let multipliers = solver.multipliers();
+                Answer {
+                    outcome,
+                    x,
+                    rows: multipliers.rows.to_vec(),
+                    bounds: multipliers.bounds.to_vec(),
+                    cones: multipliers.cones.to_vec(),
+                }
+            }
+            (Problem::ConeProgram(data), method) if data.cone_sizes.is_empty() => {
+                quadratic(method, &data.linear)
+            }
+            (Problem::ConeProgram(_), _) => Answer::refused(Status::UnsupportedCone),
+            (Problem::Qp(data), method) => quadratic(method, data),
+            (Problem::Lcp(data), Method::Lemke(solver, _)) => {
+                let Ok(lcp) = Lcp::new(&data.matrix, &data.vector) else {
+                    return Answer::refused(Status::InvalidData);
+                };
+                let mut x = vec![0.0; lcp.dim()];
+                let outcome = solver.solve(&lcp, &mut x);
+                Answer { x, ..Answer::refused(outcome.status) }.with(outcome)
+            }
+            (Problem::Lcp(data), method) => complementary(method, data),
+        }
+    }
+}
+
+impl Answer {
+    fn with(self, outcome: Outcome) -> Self {
+        Self { outcome, ..self }
+    }
+}
+
+fn contact(solver: &mut dyn ContactSolver, data: &ContactProblemData) -> Answer {
+    let problem = data.view();
+    if problem.check_shape().is_err() {
+        return Answer::refused(Status::InvalidData);
+    }
+    if !solver.accepts(&data.cone) {
+        return Answer::refused(Status::UnsupportedCone);
+    }
+    let mut x = vec![0.0; problem.dim()];
+    let outcome = solver.solve(&problem, &mut x);
+    Answer { x, ..Answer::refused(outcome.status) }.with(outcome)
+}
+
+fn quadratic(method: &mut Method, data: &QpData) -> Answer {
+    let qp = data.view();
+    if qp.check_shape().is_err() {
+        return Answer::refused(Status::InvalidData);
+    }
+    let mut x = vec![0.0; qp.dim()];
+    let with = |outcome, x, multipliers: QpMultipliers<'_>| Answer {
+        outcome,
+        x,
+        rows: multipliers.rows.to_vec(),
+        bounds: multipliers.bounds.to_vec(),
+        cones: Vec::new(),
+    };
+    match method {
+        Method::ActiveSet(solver, _) => {
+            let outcome = solver.solve(&qp, &mut x);
+            with(outcome, x, solver.multipliers())
+        }
+        Method::Clarabel(solver) => {
+            let outcome = solver.solve_qp(&qp, &mut x);
+            let multipliers = solver.multipliers();
+            let (rows, bounds) = (multipliers.rows, multipliers.bounds);
+            with(outcome, x, QpMultipliers { rows, bounds })
+        }
+        Method::Lemke(solver, _) => {
+            // What the complementarity form cannot express.
+            if !qp.is_valid() {
+                return Answer::refused(Status::InvalidData);
+            }
+            if kkt::contradicts_itself(&qp.into()) {
+                return Answer::refused(Status::PrimalInfeasible);
+            }
+            let form = QpLcp::new(&qp);
+            let lcp = form.lcp();
+            let mut z = vec![0.0; lcp.dim()];
+            let outcome = solver.solve(&lcp, &mut z);
+            let mut slack = lcp.vector().to_vec();
+            for (&z, column) in z.iter().zip(lcp.matrix().chunks_exact(z.len().max(1))) {
+                slack.iter_mut().zip(column).for_each(|(w, m)| *w += m * z);
+            }
+            let (mut rows, mut bounds) = (vec![0.0; qp.row_count()], vec![0.0; qp.dim()]);
+            form.recover(&z, &slack, &mut x, &mut rows, &mut bounds);
+            with(outcome, x, QpMultipliers { rows: &rows, bounds: &bounds })
+        }
+        #[cfg(feature = "osqp")]
+        Method::Osqp(solver) => {
+            let outcome = solver.solve_qp(&qp, &mut x);
+            with(outcome, x, solver.multipliers())
+        }
+        Method::Contact(_) => Answer::refused(Status::UnsupportedCone),
+    }
+}
+
+/// A complementarity problem as the quadratic program it comes from, or, if M is not symmetric, as
+/// `min zᵀ(M z + q)` subject to `z ≥ 0`, `M z + q ≥ 0`, which is convex if the problem is monotone
+/// and has minimum 0 if it has a solution.
+fn complementary(method: &mut Method, data: &LcpData) -> Answer {
+    let n = data.vector.len();
+    let Ok(lcp) = Lcp::new(&data.matrix, &data.vector) else {
+        return Answer::refused(Status::InvalidData);
+    };
+    let zeros = vec![0.0; n];
+    let qp = match lcp.as_qp(&zeros) {
+        Some(qp) => QpData::of(&qp),
+        None => QpData {
+            hessian: (0..n * n).map(|e| data.matrix[e] + data.matrix[e % n * n + e / n]).collect(),
+            gradient: data.vector.clone(),
+            rows: data.matrix.clone(),
+            row_lower: data.vector.iter().map(|q| -q).collect(),
+            row_upper: vec![f64::INFINITY; n],
+            lower: zeros,
+            upper: Vec::new(),
+        },
+    };
+    // An unbounded program of a symmetric problem is a problem without solution.
+    let mut answer = quadratic(method, &qp);
+    if answer.outcome.status == Status::Unbounded {
+        answer.outcome.status = Status::PrimalInfeasible;
+    }
+    (answer.rows, answer.bounds) = (Vec::new(), Vec::new());
+    answer
+}

@@ -1,0 +1,181 @@
+//! The figures of a duel.
+
+use super::judge::BELIEVED_RESIDUAL;
+use crate::status::Status;
+
+/// One solver on one problem.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// What the solver says.
+    pub status: Status,
+    /// Iterations of its method.
+    pub iterations: u32,
+    /// What the judge finds ([`super::judge`]) [1].
+    pub residual: f64,
+    /// Time of one solve, the median of the repeats [s].
+    pub seconds: f64,
+    /// Repeats that returned other bits than the first.
+    pub differing_repeats: u32,
+    /// Largest disagreement with another solver ([`super::disagreement`]).
+    pub disagreement: f64,
+}
+
+/// One solver on all problems.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Score {
+    /// Name of the solver.
+    pub solver: String,
+    /// Problems that it took.
+    pub accepted: usize,
+    /// Problems that it says are solved.
+    pub solved: usize,
+    /// Problems for which it says that there is no answer.
+    pub refuted: usize,
+    /// Problems that it calls solved with a residual above 1e-4.
+    pub overclaimed: usize,
+    /// Problems with repeats of other bits.
+    pub unrepeatable: usize,
+    /// Largest residual of a usable answer [1]; NaN without one.
+    pub worst_residual: f64,
+    /// Median residual of the usable answers [1].
+    pub median_residual: f64,
+    /// Median iterations on accepted problems.
+    pub median_iterations: u32,
+    /// Most iterations.
+    pub most_iterations: u32,
+    /// Median time per solve of accepted problems [s].
+    pub median_seconds: f64,
+    /// Largest disagreement with another solver.
+    pub worst_disagreement: f64,
+    /// 1 for the best: most solved, then least worst residual.
+    pub accuracy_rank: usize,
+    /// 1 for the fastest by median; last those that took no problem.
+    pub time_rank: usize,
+}
+
+/// The outcome of a duel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Names of the problems.
+    pub problems: Vec<String>,
+    /// One score per solver, in the order they were given.
+    pub scores: Vec<Score>,
+    /// `cells[problem][solver]`.
+    pub cells: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    pub(super) fn new(solvers: Vec<String>, problems: Vec<String>, cells: Vec<Vec<Cell>>) -> Self {
+        let mut scores: Vec<Score> = solvers
+            .into_iter()
+            .enumerate()
+            .map(|(i, solver)| score(solver, cells.iter().map(|row| row[i])))
+            .collect();
+        let key =
+            |s: &Score| if s.worst_residual.is_nan() { f64::INFINITY } else { s.worst_residual };
+        let better =
+            |a: &Score, b: &Score| b.solved.cmp(&a.solved).then(key(a).total_cmp(&key(b))).is_lt();
+        let time = |s: &Score| if s.accepted == 0 { f64::INFINITY } else { s.median_seconds };
+        let faster = |a: &Score, b: &Score| time(a).total_cmp(&time(b)).is_lt();
+        for i in 0..scores.len() {
+            let rank = |before: &dyn Fn(&Score, &Score) -> bool| {
+                1 + scores.iter().filter(|other| before(other, &scores[i])).count()
+            };
+            let ranks = (rank(&better), rank(&faster));
+            (scores[i].accuracy_rank, scores[i].time_rank) = ranks;
+        }
+        Self { problems, scores, cells }
+    }
+
+    /// The problem on which two solvers disagree most, and by how much; `None` if none do.
+    #[must_use]
+    pub fn worst_problem(&self) -> Option<(usize, f64)> {
+        let mut worst: Option<(usize, f64)> = None;
+        for (i, row) in self.cells.iter().enumerate() {
+            let size = row.iter().map(|cell| cell.disagreement).fold(0.0, f64::max);
+            if size > worst.map_or(0.0, |(_, size)| size) {
+                worst = Some((i, size));
+            }
+        }
+        worst
+    }
+}
+
+fn score(solver: String, cells: impl Iterator<Item = Cell>) -> Score {
+    let taken: Vec<Cell> = cells.filter(|cell| cell.status != Status::UnsupportedCone).collect();
+    let usable = || taken.iter().filter(|cell| cell.status.is_usable());
+    let count = |test: &dyn Fn(&Cell) -> bool| taken.iter().filter(|cell| test(cell)).count();
+    let mut residuals: Vec<f64> = usable().map(|cell| cell.residual).collect();
+    let mut iterations: Vec<f64> = taken.iter().map(|cell| f64::from(cell.iterations)).collect();
+    let mut seconds: Vec<f64> = taken.iter().map(|cell| cell.seconds).collect();
+    let is_solved = |cell: &Cell| cell.status == Status::Solved;
+    Score {
+        solver,
+        accepted: taken.len(),
+        solved: count(&is_solved),
+        refuted: count(&|c| matches!(c.status, Status::PrimalInfeasible | Status::Unbounded)),
+        // NaN is no residual to believe either.
+        overclaimed: count(&|c| {
+            is_solved(c) && (c.residual > BELIEVED_RESIDUAL || c.residual.is_nan())
+        }),
+        unrepeatable: count(&|c| c.differing_repeats > 0),
+        worst_residual: residuals
+            .iter()
+            .fold(f64::NAN, |worst, &r| if worst.is_nan() || r > worst { r } else { worst }),
+        median_residual: median(&mut residuals),
+        median_iterations: median(&mut iterations) as u32,
+        most_iterations: taken.iter().map(|cell| cell.iterations).max().unwrap_or(0),
+        median_seconds: median(&mut seconds),
+        worst_disagreement: taken.iter().map(|cell| cell.disagreement).fold(0.0, f64::max),
+        accuracy_rank: 0,
+        time_rank: 0,
+    }
+}
+
+/// Lower median, NaN of nothing; sorts.
+pub(super) fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    if values.is_empty() { f64::NAN } else { values[(values.len() - 1) / 2] }
+}
+
+/// Aligned columns, one line per solver, best accuracy first.
+impl std::fmt::Display for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let width = self.scores.iter().map(|s| s.solver.chars().count()).fold(6, usize::max);
+        writeln!(
+            f,
+            "{:<width$} {:>6} {:>6} {:>7} {:>5} {:>9} {:>9} {:>6} {:>6} {:>10} {:>9}",
+            "solver",
+            "taken",
+            "solved",
+            "refuted",
+            "over",
+            "worst",
+            "median",
+            "iter",
+            "most",
+            "us/solve",
+            "differs"
+        )?;
+        let mut order: Vec<&Score> = self.scores.iter().collect();
+        order.sort_by_key(|score| score.accuracy_rank);
+        for s in order {
+            writeln!(
+                f,
+                "{:<width$} {:>6} {:>6} {:>7} {:>5} {:>9.1e} {:>9.1e} {:>6} {:>6} {:>10.2} {:>9.1e}",
+                s.solver,
+                s.accepted,
+                s.solved,
+                s.refuted,
+                s.overclaimed,
+                s.worst_residual,
+                s.median_residual,
+                s.median_iterations,
+                s.most_iterations,
+                1e6 * s.median_seconds,
+                s.worst_disagreement,
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! Problems as text, for replay and for reports of failures.
+//!
+//! A file is one JSON object. Numbers are written in the shortest form that reads back to the same
+//! bits; `inf`, `-inf` and `nan` are strings, a NaN other than Rust's own is `"nan:<16 hex
+//! digits>"`. Matrices are lists of rows. [`write`] and [`read`] are pure functions of text, so the
+//! caller decides where files live.
+//!
+//! | key | kinds | value |
+//! |---|---|---|
+//! | `format` | all | `"legwork-problem"` |
+//! | `version` | all | 1 |
+//! | `kind` | all | `"qp"`, `"cone_program"`, `"lcp"` or `"contact"` |
+//! | `name`, `origin` | all | text |
+//! | `dim`, `row_count`, `cone_row_count` | as fit | the dimensions, checked against the data |
+//! | `hessian`, `gradient`, `rows`, `row_lower`, `row_upper`, `lower`, `upper` | qp, cone_program | as in [`crate::Qp`] |
+//! | `cone_rows`, `cone_offset`, `cone_sizes` | cone_program | as in [`crate::ConeProgram`] |
+//! | `matrix`, `vector` | lcp | as in [`crate::LcpData`] |
+//! | `contact_count` | contact | k |
+//! | `cone` | contact | `"circular"` or `{"sides": 4, "fit": "inscribed"}` (or `"circumscribed"`) |
+//! | `inverse_inertia`, `bias`, `friction`, `compliance`, `active` | contact | as in [`crate::ContactProblem`] |
+//! | `force_scale`, `regularisation` | contact | numbers |
+//!
+//! All keys of a kind must be there and no others.
+
+mod read;
+mod write;
+
+pub use read::read;
+pub use write::write;
+
+use thiserror::Error;
+
+/// Why a text is no problem file.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ProblemFileError {
+    /// The text is not JSON, or a number is too large for a float.
+    #[error("expected JSON, found an error at line {line}, column {column}: {message}")]
+    Json {
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What the parser says.
+        message: String,
+    },
+    /// A value is not what its place asks for.
+    #[error("expected {expected} at `{at}`, found {found}")]
+    Value {
+        /// Path of the value, e.g. `hessian[2][0]`.
+        at: String,
+        /// What must stand there.
+        expected: String,
+        /// What stands there.
+        found: String,
+    },
+    /// A key is missing.
+    #[error("expected the key `{key}` in a problem of kind `{kind}`, found none")]
+    Missing {
+        /// The missing key.
+        key: String,
+        /// Kind of the problem.
+        kind: String,
+    },
+    /// A key that the kind does not have.
+    #[error("expected the keys of kind `{kind}`, found `{key}`{hint}")]
+    Unknown {
+        /// The key.
+        key: String,
+        /// Kind of the problem.
+        kind: String,
+        /// The nearest key, as a sentence, or empty.
+        hint: String,
+    },
+}

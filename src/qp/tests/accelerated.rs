@@ -1,0 +1,234 @@
+//! Laws of the accelerated projected gradient, and agreement of all methods on the true cone.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop")]
+
+use legwork_qp::problems::{Random, random_definite, rigid_body};
+use legwork_qp::{
+    AcceleratedGradient, ClarabelSolver, Cone, ConeShape, ContactProblem, ContactProblemData,
+    ContactSolver, ProjectedGaussSeidel, PyramidActiveSet, PyramidFit, Status,
+    WhitenedContactProblem, kkt,
+};
+
+fn pyramid(sides: usize, fit: PyramidFit) -> ConeShape {
+    ConeShape::new(Cone::Pyramid { sides, fit }).unwrap()
+}
+
+fn difference(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+fn solve(solver: &mut dyn ContactSolver, problem: &ContactProblemData) -> (Vec<f64>, Status) {
+    let mut forces = vec![f64::NAN; problem.bias.len()];
+    let status = solver.solve(&problem.view(), &mut forces).status;
+    (forces, status)
+}
+
+fn residual(problem: &ContactProblemData, forces: &[f64]) -> f64 {
+    kkt::natural_residual(&problem.view(), forces, &mut vec![0.0; forces.len()])
+}
+
+#[test]
+fn all_methods_agree_on_the_true_cone() {
+    let (mut worst_sweeps, mut worst_interior) = (0.0f64, 0.0f64);
+    for contacts in [1, 2, 3, 4, 8, 16] {
+        for seed in 0..10 {
+            let problem = random_definite(300 + seed, contacts, ConeShape::circular());
+            let what = format!("{contacts} contacts, seed {seed}");
+            let mut accelerated = AcceleratedGradient::new(contacts, 20_000, 1e-10);
+            let (forces, status) = solve(&mut accelerated, &problem);
+            assert_eq!(status, Status::Solved, "{what}");
+            assert!(residual(&problem, &forces) <= 1.1e-10, "{what}");
+            let mut sweeps = ProjectedGaussSeidel::new(contacts, 50_000, 1e-10);
+            let (swept, status) = solve(&mut sweeps, &problem);
+            assert_eq!(status, Status::Solved, "{what}: Gauss-Seidel");
+            let (conic, status) = solve(&mut ClarabelSolver::new(1e-11, 100), &problem);
+            assert!(status.is_usable(), "{what}: clarabel {status:?}");
+            worst_sweeps = worst_sweeps.max(difference(&forces, &swept) / problem.force_scale);
+            worst_interior = worst_interior.max(difference(&forces, &conic) / problem.force_scale);
+        }
+    }
+    // A natural residual r bounds the error by about condition · r. The interior point stalls on one
+    // of the sixty, where the looser tolerance of its second try, 1e-8, allows √(2e-8 / 0.1).
+    assert!(worst_sweeps < 1e-7, "Gauss-Seidel differs by {worst_sweeps:.1e}");
+    assert!(worst_interior < 4e-4, "clarabel differs by {worst_interior:.1e}");
+}
+
+#[test]
+fn the_active_set_agrees_on_pyramids() {
+    let mut worst = 0.0f64;
+    for shape in [pyramid(4, PyramidFit::Inscribed), pyramid(6, PyramidFit::Circumscribed)] {
+        for seed in 0..20 {
+            let problem = random_definite(seed, 1 + seed as usize % 8, shape.clone());
+            let mut solver = AcceleratedGradient::new(4, 20_000, 1e-10);
+            let (forces, status) = solve(&mut solver, &problem);
+            assert_eq!(status, Status::Solved, "seed {seed}");
+            let (exact, _) = solve(&mut PyramidActiveSet::default(), &problem);
+            worst = worst.max(difference(&forces, &exact) / problem.force_scale);
+        }
+    }
+    assert!(worst < 1e-7, "{worst:.1e}");
+}
+
+/// Redundant contacts, masks and missing friction: the accelerations are unique even where the
+/// forces are not.
+#[test]
+fn redundant_contacts_have_one_acceleration() {
+    for shape in [ConeShape::circular(), pyramid(4, PyramidFit::Inscribed)] {
+        for seed in 0..30 {
+            let contacts = 1 + seed as usize % 12;
+            let problem = rigid_body(seed, contacts, shape.clone(), seed % 2 == 1);
+            let what = format!("{:?}, {contacts} contacts, seed {seed}", shape.cone());
+            let mut solver = AcceleratedGradient::new(contacts, 100_000, 1e-8);
+            let (forces, status) = solve(&mut solver, &problem);
+            assert_eq!(status, Status::Solved, "{what}: {:.1e}", residual(&problem, &forces));
+            let (conic, status) = solve(&mut ClarabelSolver::new(1e-11, 200), &problem);
+            assert!(status.is_usable(), "{what}: clarabel {status:?}");
+            let (mut a, mut b) = (vec![0.0; 3 * contacts], vec![0.0; 3 * contacts]);
+            problem.view().acceleration_into(&forces, &mut a);
+            problem.view().acceleration_into(&conic, &mut b);
+            let error = difference(&a, &b) / problem.view().acceleration_scale();
+            assert!(error < 4e-5, "{what}: accelerations differ by {error:.1e}");
+            for contact in 0..contacts {
+                let f = &forces[3 * contact..][..3];
+                if problem.active[contact] == 0.0 {
+                    assert_eq!(f, [0.0; 3], "{what}: force at inactive contact {contact}");
+                }
+            }
+        }
+    }
+}
+
+/// Ten problems of a standing robot and ten random ones, solved by quadprog.
+#[test]
+fn the_reference_solutions_are_met_to_the_tolerance() {
+    let text = include_str!("data/qp_friction_pyramid.json");
+    let document: serde_json::Value = serde_json::from_str(text).unwrap();
+    let list = |value: &serde_json::Value| -> Vec<f64> {
+        value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+    };
+    let mut solver = AcceleratedGradient::new(4, 50_000, 1e-11);
+    for kind in ["standing", "random"] {
+        for (index, case) in document[kind].as_array().unwrap().iter().enumerate() {
+            let mut problem = ContactProblemData::new(4, pyramid(4, PyramidFit::Circumscribed));
+            problem.inverse_inertia = case["H"].as_array().unwrap().iter().flat_map(list).collect();
+            problem.bias = list(&case["g"]);
+            problem.friction.fill(document["mu"].as_f64().unwrap());
+            problem.regularisation = 0.0;
+            problem.force_scale = 8.252 * 9.81 / 4.0;
+            let expected = list(&case["x"]);
+            let (forces, status) = solve(&mut solver, &problem);
+            let scale = expected.iter().fold(1.0, |m: f64, v| m.max(v.abs()));
+            let error = difference(&forces, &expected) / scale;
+            assert_eq!(status, Status::Solved, "{kind} {index}");
+            // Condition numbers reach 520.
+            assert!(error < 1e-8, "{kind} {index}: relative difference {error:.1e}");
+        }
+    }
+}
+
+#[test]
+fn a_warm_start_from_the_answer_takes_no_iteration() {
+    for seed in 0..10 {
+        let mut problem = random_definite(seed, 4, ConeShape::circular());
+        let mut solver = AcceleratedGradient::new(4, 20_000, 1e-9);
+        let (mut forces, _) = solve(&mut solver, &problem);
+        let again = solver.solve_warm(&problem.view(), &mut forces);
+        assert_eq!((again.status, again.iterations), (Status::Solved, 0), "seed {seed}");
+        // A near problem starts near.
+        problem.bias.iter_mut().for_each(|b| *b *= 1.0 + 1e-6);
+        let warm = solver.solve_warm(&problem.view(), &mut forces);
+        let cold = solver.solve(&problem.view(), &mut [0.0; 12]);
+        assert!(warm.iterations < cold.iterations, "seed {seed}: {warm:?}, {cold:?}");
+        forces.fill(f64::NAN);
+        assert_eq!(solver.solve_warm(&problem.view(), &mut forces).status, Status::Solved);
+    }
+}
+
+/// `G = WᵀW` applied through W gives the answer of G formed.
+#[test]
+fn the_operator_form_needs_no_inverse_inertia() {
+    for seed in 0..20 {
+        let (contacts, dim) = (1 + seed as usize % 10, 18);
+        let n = 3 * contacts;
+        let mut random = Random::new(seed);
+        let w: Vec<f64> = (0..n * dim).map(|_| random.normal()).collect();
+        let mut problem = random_definite(seed, contacts, ConeShape::circular());
+        for j in 0..n {
+            for i in 0..n {
+                problem.inverse_inertia[j * n + i] =
+                    (0..dim).map(|k| w[i * dim + k] * w[j * dim + k]).sum();
+            }
+        }
+        // A bias that a velocity of the robot causes, so that redundant contacts can stop it.
+        let v: Vec<f64> = (0..dim).map(|_| random.normal()).collect();
+        for (b, row) in problem.bias.iter_mut().zip(w.chunks_exact(dim)) {
+            *b = row.iter().zip(&v).map(|(w, v)| w * v).sum();
+        }
+        problem.active[0] = f64::from(u8::from(seed % 3 != 0));
+        let view = problem.view();
+        let whitened = WhitenedContactProblem {
+            whitened_jacobian: &w,
+            velocity_dim: dim,
+            contact: ContactProblem { inverse_inertia: &[], ..view },
+        };
+        let mut solver = AcceleratedGradient::new(contacts, 50_000, 1e-9);
+        let mut forces = vec![0.0; n];
+        let outcome = solver.solve_whitened(&whitened, &mut forces);
+        assert_eq!(outcome.status, Status::Solved, "seed {seed}");
+        let judged = residual(&problem, &forces);
+        assert!(judged < 2e-9, "seed {seed}: {judged:.1e}");
+        assert!((judged - outcome.residual).abs() < 1e-12, "seed {seed}: own residual is off");
+    }
+}
+
+#[test]
+fn ten_runs_return_the_same_bits() {
+    let bits = |x: &[f64]| -> Vec<u64> { x.iter().map(|v| v.to_bits()).collect() };
+    let mut first: Option<Vec<Vec<u64>>> = None;
+    let mut accelerated = AcceleratedGradient::new(0, 500, 1e-9);
+    let mut sweeps = ProjectedGaussSeidel::new(0, 500, 1e-9);
+    let mut interior = ClarabelSolver::new(1e-9, 100);
+    for run in 0..10 {
+        let mut all = Vec::new();
+        for seed in 0..10 {
+            let problem = rigid_body(seed, 1 + seed as usize % 6, ConeShape::circular(), true);
+            let solvers: [&mut dyn ContactSolver; 3] =
+                [&mut accelerated, &mut sweeps, &mut interior];
+            for solver in solvers {
+                all.push(bits(&solve(solver, &problem).0));
+            }
+        }
+        assert_eq!(*first.get_or_insert_with(|| all.clone()), all, "run {run}");
+    }
+}
+
+#[test]
+fn bad_and_degenerate_data_get_a_status() {
+    let shape = ConeShape::circular();
+    let mut solver = AcceleratedGradient::new(2, 200, 1e-8);
+    for break_it in [
+        (|p| p.bias[2] = f64::NAN) as fn(&mut ContactProblemData),
+        |p| p.inverse_inertia[5] = f64::INFINITY,
+        |p| p.friction[0] = -0.1,
+        |p| p.force_scale = 0.0,
+    ] {
+        let mut problem = random_definite(1, 2, shape.clone());
+        break_it(&mut problem);
+        assert_eq!(solve(&mut solver, &problem), (vec![0.0; 6], Status::InvalidData));
+    }
+    let mut problems =
+        vec![ContactProblemData::new(0, shape.clone()), ContactProblemData::new(3, shape.clone())];
+    for scale in [1e-200, 1e-20, 1e20, 1e150, -1.0] {
+        let mut problem = random_definite(2, 3, shape.clone());
+        problem.inverse_inertia.iter_mut().for_each(|g| *g *= scale);
+        problems.push(problem.clone());
+        problem.bias.iter_mut().for_each(|b| *b *= scale);
+        problems.push(problem);
+    }
+    for (index, problem) in problems.iter().enumerate() {
+        let (forces, status) = solve(&mut solver, problem);
+        if status == Status::Solved {
+            assert!(forces.iter().all(|f| f.is_finite()), "problem {index}");
+        }
+    }
+}

@@ -1,0 +1,428 @@
+//! Laws of the cone program and of Clarabel on quadratic and cone programs.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop")]
+
+use legwork_qp::problems::{Random, random_definite};
+use legwork_qp::{
+    ClarabelSolver, Cone, ConeProgram, ConeProgramError, ConeShape, ContactProblemData,
+    ContactSolver, GeneralActiveSet, ProjectedGaussSeidel, PyramidFit, Qp, Status, kkt,
+    project_second_order, second_order_violation,
+};
+
+const INF: f64 = f64::INFINITY;
+
+/// A cone program that owns its numbers.
+#[derive(Clone, Default)]
+struct Owned {
+    hessian: Vec<f64>,
+    gradient: Vec<f64>,
+    rows: Vec<f64>,
+    row_lower: Vec<f64>,
+    row_upper: Vec<f64>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+    cone_rows: Vec<f64>,
+    cone_offset: Vec<f64>,
+    cone_sizes: Vec<usize>,
+}
+
+impl Owned {
+    fn view(&self) -> ConeProgram<'_> {
+        let linear = Qp {
+            hessian: &self.hessian,
+            gradient: &self.gradient,
+            rows: &self.rows,
+            row_lower: &self.row_lower,
+            row_upper: &self.row_upper,
+            lower: &self.lower,
+            upper: &self.upper,
+        };
+        ConeProgram::new(linear, &self.cone_rows, &self.cone_offset, &self.cone_sizes).unwrap()
+    }
+
+    /// Unknowns in other units: `x = D x̂`, and rows multiplied by factors.
+    fn in_other_units(&self, columns: &[f64], rows: &[f64]) -> Self {
+        let (n, m, r) = (self.gradient.len(), self.row_lower.len(), self.cone_offset.len());
+        let mut other = self.clone();
+        for j in 0..n {
+            other.gradient[j] *= columns[j];
+            for i in 0..n {
+                other.hessian[j * n + i] *= columns[i] * columns[j];
+            }
+            for (entry, row) in other.rows[j * m..(j + 1) * m].iter_mut().zip(rows) {
+                *entry *= row * columns[j];
+            }
+            for i in 0..r {
+                other.cone_rows[j * r + i] *= columns[j];
+            }
+            if !other.lower.is_empty() {
+                other.lower[j] /= columns[j];
+                other.upper[j] /= columns[j];
+            }
+        }
+        for bounds in [&mut other.row_lower, &mut other.row_upper] {
+            bounds.iter_mut().zip(rows).for_each(|(bound, row)| *bound *= row);
+        }
+        other
+    }
+}
+
+/// Feasible by construction around a point; H of the given rank; every kind of bound occurs.
+fn random_program(seed: u64, n: usize, m: usize, rank: usize, cone_sizes: &[usize]) -> Owned {
+    let mut random = Random::new(seed);
+    let b: Vec<f64> = (0..n * rank).map(|_| random.normal()).collect();
+    let mut program = Owned { cone_sizes: cone_sizes.to_vec(), ..Owned::default() };
+    program.hessian = (0..n * n)
+        .map(|e| (0..rank).map(|k| b[e / n * rank + k] * b[e % n * rank + k]).sum())
+        .collect();
+    program.gradient = (0..n).map(|_| random.normal()).collect();
+    let inside: Vec<f64> = (0..n).map(|_| random.normal()).collect();
+    program.rows = (0..m * n).map(|_| random.normal()).collect();
+    for row in 0..m {
+        let value: f64 = (0..n).map(|j| program.rows[j * m + row] * inside[j]).sum();
+        let (below, above) = (random.uniform(), random.uniform());
+        let (l, u) = match row % 4 {
+            0 => (value, value),
+            1 => (value - below, INF),
+            2 => (-INF, value + above),
+            _ => (value - below, value + above),
+        };
+        program.row_lower.push(l);
+        program.row_upper.push(u);
+    }
+    // All unknowns are boxed, so that a singular H has a minimum.
+    program.lower = inside.iter().map(|x| x - 2.0 * random.uniform()).collect();
+    program.upper = inside.iter().map(|x| x + 2.0 * random.uniform()).collect();
+    let r: usize = cone_sizes.iter().sum();
+    program.cone_rows = (0..r * n).map(|_| random.normal()).collect();
+    let value =
+        |row: usize| -> f64 { (0..n).map(|j| program.cone_rows[j * r + row] * inside[j]).sum() };
+    for &size in cone_sizes {
+        let first = program.cone_offset.len();
+        for row in first..first + size {
+            // The point has t = (1, small, …), inside the cone.
+            let t = if row == first { 1.0 } else { 0.3 * random.uniform() };
+            program.cone_offset.push(t - value(row));
+        }
+    }
+    program
+}
+
+fn solve(solver: &mut ClarabelSolver, program: &Owned) -> (Vec<f64>, Status, f64) {
+    let mut x = vec![f64::NAN; program.gradient.len()];
+    let outcome = solver.solve_cone_program(&program.view(), &mut x);
+    (x, outcome.status, outcome.residual)
+}
+
+fn difference(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+#[test]
+fn the_constructor_names_what_does_not_fit() {
+    let good = random_program(1, 3, 2, 3, &[3, 1]);
+    let linear = good.view().linear;
+    let new = |rows, offset, sizes| ConeProgram::new(linear, rows, offset, sizes).err();
+    assert_eq!(new(&good.cone_rows, &good.cone_offset, &good.cone_sizes), None);
+    let error = new(&good.cone_rows, &good.cone_offset, &[4, 0]);
+    assert_eq!(error, Some(ConeProgramError::EmptyBlock { block: 1 }));
+    let error = new(&good.cone_rows, &good.cone_offset, &[3]).unwrap();
+    assert_eq!(error.to_string(), "expected 3 values of cone_offset, found 4");
+    let error = new(&good.cone_rows[1..], &good.cone_offset, &good.cone_sizes).unwrap();
+    assert_eq!(error.to_string(), "expected 12 values of cone_rows, found 11");
+    let short = Qp { row_upper: &[], ..linear };
+    let error = ConeProgram::new(short, &[], &[], &[]).unwrap_err();
+    assert_eq!(error.to_string(), "expected 2 values of row_upper, found 0");
+}
+
+/// The nearest point of a cone has a closed form.
+#[test]
+fn the_nearest_point_of_a_cone_is_its_projection() {
+    let mut solver = ClarabelSolver::new(1e-9, 100);
+    let mut random = Random::new(3);
+    for size in [1, 2, 3, 5, 9] {
+        for _ in 0..20 {
+            let point: Vec<f64> = (0..size).map(|_| 10.0 * random.normal()).collect();
+            let mut identity = vec![0.0; size * size];
+            (0..size).for_each(|i| identity[i * size + i] = 1.0);
+            let program = Owned {
+                hessian: identity.clone(),
+                gradient: point.iter().map(|p| -p).collect(),
+                cone_rows: identity,
+                cone_offset: vec![0.0; size],
+                cone_sizes: vec![size],
+                ..Owned::default()
+            };
+            let (x, status, residual) = solve(&mut solver, &program);
+            let mut exact = point.clone();
+            project_second_order(&mut exact);
+            assert!(second_order_violation(&exact) < 1e-14 * 30.0);
+            assert_eq!(status, Status::Solved, "size {size}, residual {residual:.1e}");
+            assert!(difference(&x, &exact) < 1e-4, "size {size}: {:.1e}", difference(&x, &exact));
+        }
+    }
+}
+
+#[test]
+fn clarabel_and_the_active_set_agree_on_quadratic_programs() {
+    let mut interior = ClarabelSolver::new(1e-11, 100);
+    let mut exact = GeneralActiveSet::default();
+    let mut worst: f64 = 0.0;
+    for seed in 0..200 {
+        let n = 1 + seed as usize % 12;
+        let program = random_program(seed, n, n, n, &[]);
+        let (x, status, residual) = solve(&mut interior, &program);
+        assert_eq!(status, Status::Solved, "seed {seed}: residual {residual:.1e}");
+        let mut expected = vec![0.0; n];
+        let outcome = exact.solve(&program.view().linear, &mut expected);
+        assert_eq!(outcome.status, Status::Solved, "seed {seed}");
+        let objective = |x: &[f64]| program.view().linear.objective(x);
+        let gap = (objective(&x) - objective(&expected)).abs();
+        worst = worst.max(gap / (1.0 + objective(&expected).abs()));
+    }
+    assert!(worst < 1e-8, "relative objective gap {worst:.1e}");
+}
+
+/// Singular Hessians, cones and units from 1e-6 to 1e6: the judge, in the program's own units,
+/// finds what the status says.
+#[test]
+fn answers_pass_the_judge_in_any_units() {
+    let mut solver = ClarabelSolver::new(1e-9, 200);
+    let (mut solved, mut total) = (0, 0);
+    for seed in 0..200 {
+        let mut random = Random::new(7000 + seed);
+        let n = 2 + random.below(9);
+        let (m, rank) = (random.below(6), random.below(n + 1));
+        let sizes = [&[][..], &[3], &[3, 4], &[2, 1]][random.below(4)];
+        let program = random_program(seed, n, m.min(n), rank, sizes);
+        let spread = [0.0, 6.0][seed as usize % 2];
+        let mut unit = |count| -> Vec<f64> {
+            (0..count).map(|_| libm::pow(10.0, spread * (2.0 * random.uniform() - 1.0))).collect()
+        };
+        let (columns, rows) = (unit(n), unit(m.min(n)));
+        let program = program.in_other_units(&columns, &rows);
+        let (x, status, residual) = solve(&mut solver, &program);
+        let judged = kkt::cone_residuals(&program.view(), &x, solver.multipliers()).worst();
+        assert_eq!(judged.to_bits(), residual.to_bits(), "seed {seed}: the residual is not true");
+        assert!(status != Status::Solved || residual <= 1e-6, "seed {seed}: {residual:.1e}");
+        assert!(
+            !matches!(status, Status::PrimalInfeasible | Status::Unbounded),
+            "seed {seed}: {status:?}, but it is feasible and boxed"
+        );
+        total += 1;
+        solved += u32::from(status == Status::Solved);
+    }
+    assert!(solved >= total - 4, "{solved} of {total} solved");
+}
+
+#[test]
+fn infeasible_programs_come_with_a_refutation() {
+    let mut solver = ClarabelSolver::new(1e-9, 200);
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let n = 3 + random.below(6);
+        let sizes = [&[][..], &[3]][seed as usize % 2];
+        let mut program = random_program(seed, n, 3, n, sizes);
+        program.lower.clear();
+        program.upper.clear();
+        // A new row is the sum of rows 1 and 3 (both bounded below), bounded above beneath it.
+        let lower: f64 = program.row_lower[1..2].iter().sum::<f64>() + program.row_lower[0];
+        let margin = libm::pow(10.0, -5.0 * random.uniform());
+        let old = program.rows.clone();
+        program.rows.clear();
+        for column in old.chunks_exact(3) {
+            program.rows.extend_from_slice(column);
+            program.rows.push(column[0] + column[1]);
+        }
+        program.row_lower.push(-INF);
+        program.row_upper.push(lower - margin * (1.0 + lower.abs()));
+        let (x, status, _) = solve(&mut solver, &program);
+        assert_eq!(status, Status::PrimalInfeasible, "seed {seed}, margin {margin:.1e}");
+        assert_eq!(x, vec![0.0; n]);
+        let radius = kkt::infeasible_radius(&program.view(), solver.multipliers());
+        assert!(radius > 1e5, "seed {seed}, margin {margin:.1e}: radius {radius:.1e}");
+    }
+}
+
+/// A cone that a half-space misses.
+#[test]
+fn a_missed_cone_is_refuted() {
+    let mut program = Owned {
+        hessian: vec![0.0; 9],
+        gradient: vec![0.0; 3],
+        rows: vec![1.0, -2.0, 0.0],
+        row_lower: vec![-INF],
+        row_upper: vec![-1.0],
+        cone_rows: vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
+        cone_offset: vec![0.0; 3],
+        cone_sizes: vec![3],
+        ..Owned::default()
+    };
+    let mut solver = ClarabelSolver::new(1e-9, 100);
+    // t_0 ≥ |t_1| allows t_0 - 2 t_1 ≤ -1, but not t_0 - t_1 / 2 ≤ -1.
+    assert_eq!(solve(&mut solver, &program).1, Status::Solved);
+    program.rows[1] = -0.5;
+    assert_eq!(solve(&mut solver, &program).1, Status::PrimalInfeasible);
+    assert!(kkt::infeasible_radius(&program.view(), solver.multipliers()) > 1e6);
+    // The same multipliers prove nothing about the feasible program.
+    program.rows[1] = -2.0;
+    let multipliers = solver.multipliers();
+    assert!(kkt::infeasible_radius(&program.view(), multipliers) < 10.0);
+}
+
+#[test]
+fn unbounded_programs_come_with_a_direction() {
+    let mut solver = ClarabelSolver::new(1e-9, 200);
+    for seed in 0..40 {
+        let n = 4 + seed as usize % 5;
+        let mut program = random_program(seed, n, 1, n - 2, &[]);
+        program.lower.clear();
+        program.upper.clear();
+        // Rank n - 2 leaves a plane on which the objective is linear, and one half-space is not
+        // enough to bound it.
+        program.row_lower[0] = -INF;
+        let (x, status, _) = solve(&mut solver, &program);
+        assert_eq!(status, Status::Unbounded, "seed {seed}");
+        assert_eq!(x, vec![0.0; n]);
+        let residual = kkt::unbounded_residual(&program.view(), solver.unbounded_direction());
+        assert!(residual < 1e-5, "seed {seed}: {residual:.1e}");
+    }
+}
+
+#[test]
+fn contradictions_and_bad_numbers_get_a_status() {
+    let mut solver = ClarabelSolver::new(1e-9, 100);
+    let good = random_program(1, 3, 2, 3, &[3]);
+    let breakers: [fn(&mut Owned); 4] = [
+        |p| p.hessian[0] = f64::NAN,
+        |p| p.cone_offset[1] = INF,
+        |p| p.row_lower[0] = f64::NAN,
+        |p| p.gradient[2] = -INF,
+    ];
+    for (index, break_it) in breakers.iter().enumerate() {
+        let mut program = good.clone();
+        break_it(&mut program);
+        let (x, status, _) = solve(&mut solver, &program);
+        assert_eq!((status, x), (Status::InvalidData, vec![0.0; 3]), "breaker {index}");
+    }
+    let contradictions: [fn(&mut Owned); 3] =
+        [|p| p.row_lower[1] = INF, |p| p.lower[0] = p.upper[0] + 1.0, |p| p.upper[1] = -INF];
+    for (index, break_it) in contradictions.iter().enumerate() {
+        let mut program = good.clone();
+        break_it(&mut program);
+        let (_, status, _) = solve(&mut solver, &program);
+        assert_eq!(status, Status::PrimalInfeasible, "contradiction {index}");
+        assert_eq!(kkt::infeasible_radius(&program.view(), solver.multipliers()), INF);
+    }
+    assert_eq!(solve(&mut solver, &Owned::default()).1, Status::Solved);
+    let mut free = random_program(2, 3, 0, 3, &[]);
+    (free.lower, free.upper) = (Vec::new(), Vec::new());
+    let (x, status, residual) = solve(&mut solver, &free);
+    assert_eq!(status, Status::Solved, "no constraint at all: {x:?}, residual {residual:.1e}");
+}
+
+/// The contact problem written as a cone program has the same answer.
+#[test]
+fn the_contact_problem_is_a_cone_program() {
+    let mut solver = ClarabelSolver::new(1e-11, 100);
+    for seed in 0..20 {
+        let contacts = 1 + seed as usize % 6;
+        let problem = random_definite(seed, contacts, ConeShape::circular());
+        let n = 3 * contacts;
+        let mut program = Owned {
+            hessian: vec![0.0; n * n],
+            gradient: problem.bias.clone(),
+            cone_rows: vec![0.0; n * n],
+            cone_offset: vec![0.0; n],
+            cone_sizes: vec![3; contacts],
+            ..Owned::default()
+        };
+        problem.view().hessian_into(&mut program.hessian);
+        for (contact, &mu) in problem.friction.iter().enumerate() {
+            let f = 3 * contact;
+            program.cone_rows[(f + 2) * n + f] = mu;
+            program.cone_rows[f * n + f + 1] = 1.0;
+            program.cone_rows[(f + 1) * n + f + 2] = 1.0;
+        }
+        let (x, status, residual) = solve(&mut solver, &program);
+        assert!(status.is_usable(), "seed {seed}: {status:?}, residual {residual:.1e}");
+        let mut forces = vec![0.0; n];
+        let outcome =
+            ProjectedGaussSeidel::new(contacts, 50_000, 1e-11).solve(&problem.view(), &mut forces);
+        assert_eq!(outcome.status, Status::Solved, "seed {seed}");
+        let error = difference(&x, &forces) / problem.force_scale;
+        assert!(error < 4e-5, "seed {seed}: {error:.1e}");
+    }
+}
+
+fn bits(x: &[f64]) -> Vec<u64> {
+    x.iter().map(|v| v.to_bits()).collect()
+}
+
+#[test]
+fn a_used_solver_returns_the_bits_of_a_fresh_one() {
+    let mut used = ClarabelSolver::new(1e-9, 100);
+    for run in 0..10 {
+        for seed in 0..12u64 {
+            // Every second program has the structure of the one before it.
+            let (n, m) = (3 + seed as usize / 2 % 3, 2);
+            let sizes: &[usize] = if seed / 2 % 2 == 0 { &[3] } else { &[] };
+            let mut program = random_program(seed, n, m, n, sizes);
+            if seed % 4 == 3 {
+                program.rows[0] = 0.0;
+            }
+            let (x, status, residual) = solve(&mut used, &program);
+            let y = bits(used.multipliers().rows);
+            let mut fresh = ClarabelSolver::new(1e-9, 100);
+            let again = solve(&mut fresh, &program);
+            assert_eq!((bits(&x), status), (bits(&again.0), again.1), "run {run}, seed {seed}");
+            assert_eq!(residual.to_bits(), again.2.to_bits(), "run {run}, seed {seed}");
+            assert_eq!(y, bits(fresh.multipliers().rows), "run {run}, seed {seed}");
+        }
+    }
+}
+
+/// Ten problems of a standing robot and ten random ones, solved by quadprog.
+#[test]
+fn clarabel_meets_the_reference_solutions() {
+    let text = include_str!("data/qp_friction_pyramid.json");
+    let document: serde_json::Value = serde_json::from_str(text).unwrap();
+    let list = |value: &serde_json::Value| -> Vec<f64> {
+        value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+    };
+    let fit = PyramidFit::Circumscribed;
+    let shape = ConeShape::new(Cone::Pyramid { sides: 4, fit }).unwrap();
+    let mut solver = ClarabelSolver::new(1e-12, 100);
+    let (mut worst_contact, mut worst_qp) = (0.0f64, 0.0f64);
+    for case in ["standing", "random"].iter().flat_map(|k| document[*k].as_array().unwrap()) {
+        let mut problem = ContactProblemData::new(4, shape.clone());
+        problem.inverse_inertia = case["H"].as_array().unwrap().iter().flat_map(list).collect();
+        problem.bias = list(&case["g"]);
+        problem.friction.fill(document["mu"].as_f64().unwrap());
+        problem.regularisation = 0.0;
+        problem.force_scale = 8.252 * 9.81 / 4.0;
+        let expected = list(&case["x"]);
+        let scale = expected.iter().fold(1.0, |m: f64, v| m.max(v.abs()));
+        let mut forces = vec![0.0; 12];
+        let outcome = solver.solve(&problem.view(), &mut forces);
+        assert!(outcome.status.is_usable(), "{outcome:?}");
+        worst_contact = worst_contact.max(difference(&forces, &expected) / scale);
+
+        let mut rows = vec![0.0; 20 * 12];
+        problem.view().cone_rows_into(&mut rows);
+        let qp = Qp {
+            hessian: &problem.inverse_inertia,
+            gradient: &problem.bias,
+            rows: &rows,
+            row_lower: &[-INF; 20],
+            row_upper: &[0.0; 20],
+            lower: &[],
+            upper: &[],
+        };
+        let outcome = solver.solve_qp(&qp, &mut forces);
+        assert!(outcome.status.is_usable(), "{outcome:?}");
+        worst_qp = worst_qp.max(difference(&forces, &expected) / scale);
+    }
+    assert!(worst_contact < 1e-6, "as a contact problem: {worst_contact:.1e}");
+    assert!(worst_qp < 1e-6, "as a quadratic program: {worst_qp:.1e}");
+}

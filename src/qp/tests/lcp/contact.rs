@@ -1,0 +1,249 @@
+//! The pivoting methods as solvers of the contact problem.
+
+use crate::{Problem, difference, largest};
+use legwork_qp::complementarity::{
+    Lemke, LemkeSolver, PrincipalPivotingSolver, StewartTrinkleSolver,
+};
+use legwork_qp::problems::{Random, random_definite, rigid_body};
+use legwork_qp::{
+    Cone, ConeShape, ContactProblemData, ContactSolver, PyramidActiveSet, PyramidFit, Status, kkt,
+};
+
+fn pyramid(sides: usize, fit: PyramidFit) -> ConeShape {
+    ConeShape::new(Cone::Pyramid { sides, fit }).unwrap()
+}
+
+fn pyramids() -> Vec<ConeShape> {
+    [3, 4, 6, 8]
+        .into_iter()
+        .flat_map(|m| [pyramid(m, PyramidFit::Inscribed), pyramid(m, PyramidFit::Circumscribed)])
+        .collect()
+}
+
+fn solvers() -> [(&'static str, Box<dyn ContactSolver>); 2] {
+    [
+        ("lemke", Box::new(LemkeSolver::new(4, 4))),
+        ("pivoting", Box::new(PrincipalPivotingSolver::new(4, 4))),
+    ]
+}
+
+fn residual(problem: &ContactProblemData, forces: &[f64]) -> f64 {
+    kkt::contact_residuals(&problem.view(), forces, &mut vec![0.0; forces.len()]).worst()
+}
+
+#[test]
+fn both_methods_return_the_reference_solutions() {
+    let text = include_str!("../data/qp_friction_pyramid.json");
+    let document: serde_json::Value = serde_json::from_str(text).unwrap();
+    let list = |value: &serde_json::Value| -> Vec<f64> {
+        value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+    };
+    for kind in ["standing", "random"] {
+        for (index, case) in document[kind].as_array().unwrap().iter().enumerate() {
+            let mut problem = ContactProblemData::new(4, pyramid(4, PyramidFit::Circumscribed));
+            problem.inverse_inertia = case["H"].as_array().unwrap().iter().flat_map(list).collect();
+            problem.bias = list(&case["g"]);
+            problem.friction.fill(document["mu"].as_f64().unwrap());
+            problem.regularisation = 0.0;
+            problem.force_scale = 8.252 * 9.81 / 4.0;
+            let expected = list(&case["x"]);
+            for (name, mut solver) in solvers() {
+                let mut forces = vec![f64::NAN; 12];
+                let outcome = solver.solve(&problem.view(), &mut forces);
+                assert_eq!(outcome.status, Status::Solved, "{name}, {kind} {index}");
+                let error = difference(&forces, &expected) / largest(&expected).max(1.0);
+                assert!(error < 1e-10, "{name}, {kind} {index}: {error:.1e}");
+            }
+            // The view itself, by the plain method.
+            let mut view = Problem { matrix: vec![0.0; 256], vector: vec![0.0; 16] };
+            problem.view().lcp_into(&mut view.matrix, &mut view.vector);
+            let (mut weights, mut forces) = (vec![0.0; 16], vec![0.0; 12]);
+            assert_eq!(Lemke::new(16).solve(&view.lcp(), &mut weights).status, Status::Solved);
+            problem.view().forces_of_generators(&weights, &mut forces);
+            let error = difference(&forces, &expected) / largest(&expected).max(1.0);
+            assert!(error < 1e-10, "view, {kind} {index}: {error:.1e}");
+        }
+    }
+}
+
+#[test]
+fn definite_problems_agree_with_the_active_set() {
+    let mut active_set = PyramidActiveSet::default();
+    let mut solvers = solvers();
+    for (index, shape) in pyramids().into_iter().enumerate() {
+        for contacts in [1, 2, 3, 4, 8] {
+            for seed in 0..6 {
+                let mut problem =
+                    random_definite(100 * seed + index as u64, contacts, shape.clone());
+                if seed % 3 == 2 {
+                    problem.friction[0] = 0.0;
+                    problem.active[contacts - 1] = 0.0;
+                    problem.compliance.fill(0.3);
+                }
+                let what = format!("{:?}, {contacts} contacts, seed {seed}", shape.cone());
+                let n = 3 * contacts;
+                let mut expected = vec![0.0; n];
+                let outcome = active_set.solve(&problem.view(), &mut expected);
+                assert_eq!(outcome.status, Status::Solved);
+                for (name, solver) in &mut solvers {
+                    let mut forces = vec![f64::NAN; n];
+                    let outcome = solver.solve(&problem.view(), &mut forces);
+                    assert_eq!(outcome.status, Status::Solved, "{name}, {what}");
+                    let error = difference(&forces, &expected) / largest(&expected).max(1e-300);
+                    assert!(error < 1e-10, "{name}, {what}: {error:.1e}");
+                }
+                // The view of the whole problem, inactive contacts included.
+                let size = contacts * shape.sides();
+                let mut view = Problem { matrix: vec![0.0; size * size], vector: vec![0.0; size] };
+                problem.view().lcp_into(&mut view.matrix, &mut view.vector);
+                let (mut weights, mut forces) = (vec![0.0; size], vec![0.0; n]);
+                assert_eq!(
+                    Lemke::new(size).solve(&view.lcp(), &mut weights).status,
+                    Status::Solved
+                );
+                problem.view().forces_of_generators(&weights, &mut forces);
+                let error = difference(&forces, &expected) / largest(&expected).max(1e-300);
+                assert!(error < 1e-10, "view, {what}: {error:.1e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn redundant_contacts_are_solved_and_judged() {
+    let mut solvers = solvers();
+    for (index, shape) in pyramids().into_iter().enumerate() {
+        for contacts in [1, 2, 4, 8, 12] {
+            for seed in 0..4 {
+                for regularisation in [1e-10, 0.0] {
+                    let mut problem = rigid_body(
+                        1000 * seed + index as u64,
+                        contacts,
+                        shape.clone(),
+                        seed % 2 == 1,
+                    );
+                    problem.regularisation = regularisation;
+                    for (name, solver) in &mut solvers {
+                        let what = format!(
+                            "{name}, {:?}, {contacts} contacts, seed {seed}, ε {regularisation:e}",
+                            shape.cone()
+                        );
+                        let mut forces = vec![f64::NAN; 3 * contacts];
+                        let outcome = solver.solve(&problem.view(), &mut forces);
+                        let worst = residual(&problem, &forces);
+                        assert_eq!(outcome.status, Status::Solved, "{what}, residual {worst:.1e}");
+                        assert!(worst < 1e-7, "{what}: residual {worst:.1e}");
+                        for contact in 0..contacts {
+                            let f = &forces[3 * contact..3 * contact + 3];
+                            if problem.active[contact] == 0.0 {
+                                assert_eq!(f, [0.0; 3], "{what}");
+                            }
+                            if problem.friction[contact] == 0.0 {
+                                assert_eq!(f[..2], [0.0; 2], "{what}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_warm_start_saves_pivots() {
+    let mut random = Random::new(4);
+    let mut pivoting = PrincipalPivotingSolver::new(4, 4);
+    let mut lemke = LemkeSolver::new(4, 4);
+    let mut totals = [0; 4];
+    for seed in 0..40 {
+        let mut problem = random_definite(seed, 4, pyramid(4, PyramidFit::Circumscribed));
+        let (mut a, mut b) = (vec![0.0; 16], vec![0.0; 16]);
+        let (mut f, mut g) = (vec![0.0; 12], vec![0.0; 12]);
+        let _ = pivoting.solve_warm(&problem.view(), &mut a, &mut f);
+        let _ = lemke.solve_warm(&problem.view(), &mut b, &mut g);
+        assert!(difference(&f, &g) < 1e-10 * largest(&f).max(1.0), "seed {seed}");
+        problem.bias.iter_mut().for_each(|b| *b += 0.01 * random.normal());
+        totals[0] += pivoting.solve_warm(&problem.view(), &mut a, &mut f).iterations;
+        totals[1] += pivoting.solve(&problem.view(), &mut f).iterations;
+        totals[2] += lemke.solve_warm(&problem.view(), &mut b, &mut g).iterations;
+        totals[3] += lemke.solve(&problem.view(), &mut g).iterations;
+        assert!(difference(&f, &g) < 1e-10 * largest(&f).max(1.0), "seed {seed}");
+    }
+    assert!(4 * totals[0] < totals[1] && 4 * totals[2] < totals[3], "{totals:?}");
+}
+
+#[test]
+fn circles_and_bad_numbers_are_refused() {
+    for (name, mut solver) in solvers() {
+        let circle = random_definite(1, 2, ConeShape::circular());
+        assert!(!solver.accepts(&circle.cone));
+        let mut forces = vec![f64::NAN; 6];
+        let outcome = solver.solve(&circle.view(), &mut forces);
+        assert_eq!(outcome.status, Status::UnsupportedCone, "{name}");
+        assert_eq!(forces, [0.0; 6]);
+        let mut bad = random_definite(1, 2, pyramid(4, PyramidFit::Inscribed));
+        bad.bias[3] = f64::NAN;
+        assert_eq!(solver.solve(&bad.view(), &mut forces).status, Status::InvalidData, "{name}");
+        assert_eq!(forces, [0.0; 6]);
+    }
+}
+
+/// A bias outside the range of a singular G, without regularisation: no force stops it.
+#[test]
+fn a_contact_that_no_force_can_hold_is_unbounded() {
+    let mut problem = ContactProblemData::new(1, pyramid(4, PyramidFit::Inscribed));
+    problem.bias = vec![0.0, 0.0, -9.81];
+    problem.friction.fill(0.5);
+    problem.regularisation = 0.0;
+    for (name, mut solver) in solvers() {
+        let mut forces = vec![f64::NAN; 3];
+        let outcome = solver.solve(&problem.view(), &mut forces);
+        assert_eq!(outcome.status, Status::Unbounded, "{name}");
+        assert_eq!(forces, [0.0; 3]);
+    }
+}
+
+/// Stewart and Trinkle's problem obeys Coulomb's law on its pyramid: sliding does not lift.
+#[test]
+fn coulombs_law_holds_on_the_pyramid() {
+    let mut solver = StewartTrinkleSolver::new(4, 4);
+    let mut failures = Vec::new();
+    for (index, shape) in pyramids().into_iter().enumerate() {
+        for contacts in [1, 2, 4, 6] {
+            for seed in 0..40 {
+                let problem = if seed % 2 == 0 {
+                    random_definite(100 * seed + index as u64, contacts, shape.clone())
+                } else {
+                    rigid_body(100 * seed + index as u64, contacts, shape.clone(), seed % 4 == 1)
+                };
+                let what = format!("{:?}, {contacts} contacts, seed {seed}", shape.cone());
+                let mut forces = vec![f64::NAN; 3 * contacts];
+                let outcome = solver.solve(&problem.view(), &mut forces);
+                let mut a = vec![0.0; 3 * contacts];
+                let worst = kkt::coulomb_residual(&problem.view(), &forces, &mut a);
+                if outcome.status != Status::Solved || worst >= 1e-8 {
+                    failures.push(format!("{what}: {outcome:?}"));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// A block pushed sideways: friction μ m g against the motion, no lift. By hand.
+#[test]
+fn a_sliding_block_keeps_its_contact() {
+    let mut problem = ContactProblemData::new(1, pyramid(4, PyramidFit::Inscribed));
+    let (mass, mu) = (2.0, 0.5);
+    for i in 0..3 {
+        problem.inverse_inertia[4 * i] = 1.0 / mass;
+    }
+    problem.bias = vec![8.0, 0.0, -9.81];
+    problem.friction.fill(mu);
+    problem.regularisation = 0.0;
+    let mut forces = [0.0; 3];
+    let outcome = StewartTrinkleSolver::new(1, 4).solve(&problem.view(), &mut forces);
+    assert_eq!(outcome.status, Status::Solved);
+    let weight = mass * 9.81;
+    assert!(difference(&forces, &[-mu * weight, 0.0, weight]) < 1e-12 * weight, "{forces:?}");
+}
