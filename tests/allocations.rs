@@ -186,3 +186,74 @@ fn only_the_solve_of_clarabel_allocates() {
     let places: Vec<String> = culprits(&program).into_keys().collect();
     assert_eq!(places, ["output contact.solve"]);
 }
+
+/// Every algorithm of mechanics, in a second call at another state.
+#[test]
+fn mechanics_allocates_nothing() {
+    use legwork_mechanics as m;
+    let text = std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("diagrams/robots/icub/icub.urdf"),
+    )
+    .unwrap();
+    let (model, _) = m::Model::from_urdf(&text, &m::Options::new(m::Base::Floating)).unwrap();
+    let (nv, n, nq) = (model.velocity_dim(), model.joint_dim(), model.configuration_dim());
+    let (foot, hand) = (model.find_frame("l_sole").unwrap(), model.find_frame("r_hand").unwrap());
+    let mut kinematics = m::Kinematics::new(&model);
+    let mut workspace = m::InverseDynamics::new(&model);
+    let (mut mass, mut factor) = (m::MassMatrix::new(&model), m::MassFactor::new(&model));
+    let mut bodies = m::ArticulatedBody::new(&model);
+    let mut inverse = m::InverseMass::new(&model);
+    let mut derivatives = m::Derivatives::new(&model);
+    let mut delassus = m::Delassus::new(&model, 6);
+    let mut constrained = m::ConstrainedDynamics::new(&model, 6);
+    let (mut x, mut h, mut q) = (vec![0.0; nv], vec![0.0; nv], model.zero_configuration());
+    let (mut a, mut b, mut c) = (vec![0.0; nv * nv], vec![0.0; nv * nv], vec![0.0; nv * n]);
+    let (mut jacobian, mut g, mut lambda) = (vec![0.0; 6 * nv], vec![0.0; 36], vec![0.0; 6]);
+    let (nu, tau, external) = (vec![0.3; nv], vec![0.2; n], vec![0.1; nv]);
+    let mut next = vec![0.0; nq];
+    let mut all = || {
+        m::integrate(&model, &q, &nu, &mut next);
+        q.copy_from_slice(&next);
+        kinematics.update(&model, &q, &nu);
+        m::mass_matrix(&model, &kinematics, &mut mass);
+        m::bias_force(&model, &kinematics, &mut workspace, &mut h);
+        m::coriolis_force(&model, &kinematics, &mut workspace, &mut x);
+        m::gravity_force(&model, &kinematics, &mut x);
+        m::inverse_dynamics(&model, &kinematics, &nu, &mut workspace, &mut x);
+        factor.factorize(&mass).unwrap();
+        factor.write_inverse(&mut inverse, &mut a);
+        m::articulated_body(&model, &kinematics, &tau, &external, &mut bodies, &mut x).unwrap();
+        m::forward_dynamics_derivatives(
+            &model,
+            &kinematics,
+            &factor,
+            &x,
+            &mut derivatives,
+            &mut a,
+            &mut b,
+            &mut c,
+        );
+        m::relative_jacobian(&model, &kinematics, foot, hand, &mut jacobian);
+        m::centroidal_momentum_matrix(&model, &kinematics, &mut jacobian);
+        m::frame_jacobian(&model, &kinematics, foot, &mut jacobian);
+        m::contact_inverse_inertia(&factor, &jacobian, 6, &mut delassus, &mut g);
+        let problem = m::ConstraintProblem {
+            jacobian: &jacobian,
+            bias: &[0.0; 6],
+            bias_force: &h,
+            joint_torques: &tau,
+            external_force: &external,
+        };
+        m::constrained_forward_dynamics(
+            &model,
+            &factor,
+            &problem,
+            &mut constrained,
+            &mut lambda,
+            &mut x,
+        )
+        .rank
+    };
+    assert_eq!(all(), 6);
+    assert_eq!(measure(|| assert_eq!(all(), 6)).count_total, 0);
+}
