@@ -51,7 +51,7 @@ pub enum Method {
 
 impl Method {
     /// The parts of T u[k] that are added in the output and in the update.
-    fn parts(self) -> (f64, f64) {
+    pub(crate) fn parts(self) -> (f64, f64) {
         match self {
             Self::ForwardEuler => (0.0, 1.0),
             Self::BackwardEuler => (1.0, 0.0),

@@ -27,6 +27,7 @@ mod zero_order_hold;
 
 pub mod buses;
 mod files;
+pub mod signals;
 
 // Robots.
 mod actuator;
@@ -182,6 +183,7 @@ pub fn register(r: &mut Registry) {
     r.block::<UnitDelay>("UnitDelay(initial: 0)");
     r.block::<ZeroOrderHold>("ZeroOrderHold()");
 
+    signals::register_signals(r);
     robots::register_robots(r);
     contacts::register_contacts(r);
 

@@ -5,23 +5,28 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::shape;
-use crate::sum::input_names;
+use crate::sum::{change, declare_inputs};
 
 /// Products and quotients, element by element: `y = u1 · u2 / u3 …`.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | in `u1`, `u2`, …, one for each operation; `u` if there is one | number, vector or matrix, all of one shape | any |
-/// | out `y` | that of the inputs | not checked |
+/// | in `u1`, `u2`, …, one for each operation; `u` if there is one | number, vector or matrix, all of one shape; a number if listed in `numbers` | any |
+/// | out `y` | that of the inputs that are not listed | not checked |
 ///
-/// The first operation applies to 1: `"/"` alone gives the reciprocal. A division by zero is a
-/// fault of the run. For the product of matrices see `MatrixMultiply`.
+/// The first operation applies to 1: `"/"` alone gives the reciprocal. A number counts for every
+/// element. A division by zero is a fault of the run. For the product of matrices see
+/// `MatrixMultiply`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Product {
     /// `*` or `/` for each input, such as `"*/"` for `u1 / u2`; default `"**"`.
     #[serde(default = "two_factors")]
     pub ops: String,
+    /// Names of the inputs that are numbers beside vectors or matrices, such as `["u2"]`; default
+    /// none.
+    #[serde(default)]
+    pub numbers: Vec<String>,
 }
 
 fn two_factors() -> String {
@@ -38,6 +43,8 @@ enum Operation {
 /// Ports of a [`Product`].
 pub struct Plan {
     factors: Vec<(In<Any>, Operation)>,
+    /// An input of the shape of `y`.
+    wide: In<Any>,
     y: Out<Any>,
 }
 
@@ -47,28 +54,29 @@ impl Pure for Product {
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let ty = Any::var(ports.var());
-        let mut factors = Vec::new();
-        for (name, operation) in input_names(self.ops.chars().count()).zip(self.ops.chars()) {
-            let operation = match operation {
+        let mut operations = Vec::new();
+        for operation in self.ops.chars() {
+            operations.push(match operation {
                 '*' => Operation::Multiply,
                 '/' => Operation::Divide,
                 other => {
                     let message = format!("expected `*` or `/` for each input, found `{other}`");
                     return Err(Invalid::parameter("ops", message));
                 }
-            };
-            factors.push((ports.input(&name, &ty), operation));
+            });
         }
-        if factors.is_empty() {
+        if operations.is_empty() {
             return Err(Invalid::parameter("ops", "expected at least one operation, found none"));
         }
+        let (inputs, wide) = declare_inputs(operations.len(), &self.numbers, &ty, ports)?;
+        let factors = inputs.into_iter().zip(operations).collect();
         let y = ports.output("y", &ty);
         ports.note_out(y).doc("the product");
-        Ok(Plan { factors, y })
+        Ok(Plan { factors, wide, y })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.factors[0].0)
+        shape::expect_numbers(sizes, plan.wide)
     }
 
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
@@ -77,8 +85,8 @@ impl Pure for Product {
         for &(u, operation) in &plan.factors {
             let u = inputs.get(u).leaf(0);
             match operation {
-                Operation::Multiply => y.iter_mut().zip(u).for_each(|(y, u)| *y *= u),
-                Operation::Divide => y.iter_mut().zip(u).for_each(|(y, u)| *y /= u),
+                Operation::Multiply => change(y, u, |y, u| *y *= u),
+                Operation::Divide => change(y, u, |y, u| *y /= u),
             }
         }
         Ok(())
@@ -111,6 +119,13 @@ mod tests {
         let mut bench = Bench::new(product("/"), &[Type::Real]).expect("a product");
         assert_eq!(bench.y(0.0, &[("u", &[4.0])]), [0.25]);
         assert_eq!(bench.y(0.0, &[("u", &[0.0])]), [f64::INFINITY]);
+    }
+
+    #[test]
+    fn a_listed_number_counts_for_every_element() {
+        let product: Product = block(json!({ "ops": "*/", "numbers": ["u2"] }));
+        let mut bench = Bench::new(product, &[Type::vector(2), Type::Real]).expect("a product");
+        assert_eq!(bench.y(0.0, &[("u1", &[6.0, 8.0]), ("u2", &[2.0])]), [3.0, 4.0]);
     }
 
     #[test]

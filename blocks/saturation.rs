@@ -88,7 +88,7 @@ impl Pure for Saturation {
 
 /// The nearest value of the interval; NaN stays NaN.
 #[inline]
-fn limit(value: f64, (lower, upper): (f64, f64)) -> f64 {
+pub(crate) fn limit(value: f64, (lower, upper): (f64, f64)) -> f64 {
     if value < lower {
         lower
     } else if value > upper {

@@ -144,10 +144,10 @@ fn s2_2_standing_by_accelerations_allocates_nothing_after_the_first_step() {
     assert_none("stand_acceleration", &program(STAND_ACCELERATION, &[]));
 }
 
-#[test]
-fn s2_2_basic_diagrams_allocate_nothing_after_the_first_step() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("diagrams/basics");
-    let mut names: Vec<String> = std::fs::read_dir(folder)
+/// Every diagram of a folder.
+fn assert_none_in(folder: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let mut names: Vec<String> = std::fs::read_dir(path)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .filter(|name| name.ends_with(".ron"))
@@ -155,8 +155,19 @@ fn s2_2_basic_diagrams_allocate_nothing_after_the_first_step() {
     names.sort();
     assert!(!names.is_empty());
     for name in &names {
-        assert_none(name, &program(&format!("diagrams/basics/{name}"), &[]));
+        assert_none(name, &program(&format!("{folder}/{name}"), &[]));
     }
+}
+
+#[test]
+fn s2_2_basic_diagrams_allocate_nothing_after_the_first_step() {
+    assert_none_in("diagrams/basics");
+}
+
+#[test]
+fn s2_2_signal_blocks_allocate_nothing_after_the_first_step() {
+    assert_none_in("diagrams/signals");
+    assert_none("signal_blocks", &program("tests/data/run/signal_blocks.ron", &[]));
 }
 
 /// Closing a chunk may allocate, a row may not: far fewer allocations than steps. The stream drops

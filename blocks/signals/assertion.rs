@@ -1,0 +1,115 @@
+//! `Assertion`: what must hold while the run goes on.
+
+use legwork_block::{
+    Block, Bool, Fault, In, Int, Invalid, Out, Outcome, OutputCx, Ports, Report, Sizes, UpdateCx,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Stops the run, or counts, where its input is false.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u` | truth value that must hold | |
+/// | out `y` | whole number: major steps (samples, with `every:`) before this one where it did not | 1 |
+///
+/// With `on_fail: Stop` the first failure is a fault of the run with `message`. With
+/// `on_fail: Count` the run goes on and the summary tells the number. Minor steps are not looked at.
+/// Expressions over signals go into the diagram's `checks:`, which need no block.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Assertion {
+    /// What the fault says; default "the assertion failed".
+    #[serde(default = "failed")]
+    pub message: String,
+    /// `Stop` or `Count`; default `Stop`.
+    #[serde(default)]
+    pub on_fail: OnFail,
+}
+
+fn failed() -> String {
+    "the assertion failed".into()
+}
+
+/// What an [`Assertion`] does where it fails.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum OnFail {
+    /// The run ends with a fault.
+    #[default]
+    Stop,
+    /// Failures are counted.
+    Count,
+}
+
+impl Block for Assertion {
+    const KIND: &'static str = "Assertion";
+    type Plan = (In<Bool>, Out<Int>);
+    /// Failures so far.
+    type State = u64;
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+        ports.updates();
+        ports.per_major();
+        let u = ports.input("u", &Bool);
+        ports.note_in(u).doc("what must hold");
+        let y = ports.output("y", &Int);
+        ports.note_out(y).unit("1").doc("failures so far");
+        Ok((u, y))
+    }
+
+    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) -> u64 {
+        0
+    }
+
+    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, &(u, y): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        if self.on_fail == OnFail::Stop && !cx.inputs.get(u) {
+            return Err(Fault::new(self.message.clone()));
+        }
+        cx.outputs.set(y, *cx.state as f64);
+        Ok(())
+    }
+
+    fn update(&self, &(u, _): &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        *cx.state += u64::from(!cx.inputs.get(u));
+        Ok(())
+    }
+
+    fn report(&self, _: &Self::Plan, state: &u64, report: &mut Report) {
+        if self.on_fail == OnFail::Count {
+            report.metric("failures", *state as f64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block};
+
+    #[test]
+    fn a_failure_is_a_fault_with_the_message() {
+        let assertion: Assertion = block(json!({ "message": "the arm left its box" }));
+        let mut bench = Bench::new(assertion, &[Type::Bool]).expect("an assertion");
+        assert_eq!(bench.y(0.0, &[("u", &[1.0])]), [0.0]);
+        bench.set("u", &[0.0]);
+        assert_eq!(bench.output(0.0).unwrap_err().message, "the arm left its box");
+    }
+
+    #[test]
+    fn failures_can_be_counted() {
+        let assertion: Assertion = block(json!({ "on_fail": "Count" }));
+        let mut bench = Bench::new(assertion, &[Type::Bool]).expect("an assertion");
+        for u in [1.0, 0.0, 0.0, 1.0] {
+            bench.y(0.0, &[("u", &[u])]);
+            bench.update(0.0);
+        }
+        assert_eq!(bench.y(0.0, &[]), [2.0]);
+    }
+}

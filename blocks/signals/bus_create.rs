@@ -1,0 +1,102 @@
+//! `BusCreate`: several signals under one name.
+
+use legwork_block::{
+    Any, BusField, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Type, bus,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Several signals under one name: a bus with a field for each input.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in, one for each of `fields`, of its name | any type, buses included | any |
+/// | out `y` | bus `name` with these fields | not kept |
+///
+/// A field is taken out by its path, `"bus.y.field"`. Two buses fit only if their names and fields
+/// agree. Where an input expects a bus of the diagram's `buses:`, `Bus("Name", { … })` in `in:` makes
+/// one without a block, also one with some fields of another: `"a": "other.y.a"`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BusCreate {
+    /// Name of the bus type; default `Bus`.
+    #[serde(default = "anonymous")]
+    pub name: String,
+    /// Names of the fields, in their order.
+    pub fields: Vec<String>,
+}
+
+fn anonymous() -> String {
+    "Bus".into()
+}
+
+impl Pure for BusCreate {
+    const KIND: &'static str = "BusCreate";
+    type Plan = (Vec<In<Any>>, Out<Any>);
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+        if self.fields.is_empty() {
+            return Err(Invalid::parameter("fields", "expected at least one field, found none"));
+        }
+        for (i, field) in self.fields.iter().enumerate() {
+            let word = |c: char| c.is_alphanumeric() || c == '_';
+            if field.is_empty() || !field.chars().all(word) {
+                let message = format!("expected names of letters, digits and _, found `{field}`");
+                return Err(Invalid::parameter("fields", message));
+            }
+            if self.fields[..i].contains(field) {
+                let message = format!("expected different names, found `{field}` twice");
+                return Err(Invalid::parameter("fields", message));
+            }
+        }
+        let types: Vec<Type> = self.fields.iter().map(|_| Type::Var(ports.var())).collect();
+        let inputs = self
+            .fields
+            .iter()
+            .zip(&types)
+            .map(|(name, ty)| ports.input(name, &Any(ty.clone())))
+            .collect();
+        let fields =
+            self.fields.iter().zip(types).map(|(name, ty)| BusField::new(name, ty)).collect();
+        let y = ports.output("y", &Any(bus(&self.name, Vec::new(), fields, Vec::new())));
+        Ok((inputs, y))
+    }
+
+    fn output(&self, (inputs, y): &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
+        let mut leaf = 0;
+        for input in inputs {
+            for u in inp.get(*input).iter() {
+                out.leaf(*y, leaf).copy_from_slice(u);
+                leaf += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block, refusal};
+
+    #[test]
+    fn fields_stand_side_by_side() {
+        let create: BusCreate = block(json!({ "name": "Pair", "fields": ["a", "b"] }));
+        let given = [Type::vector(2), Type::array(Type::Real, 2)];
+        let mut bench = Bench::new(create, &given).expect("a bus");
+        assert_eq!(bench.declaration.outputs[0].ty.to_string(), "Pair");
+        let y = bench.y(0.0, &[("a", &[1.0, 2.0]), ("b", &[3.0, 4.0])]);
+        assert_eq!(y, [1.0, 2.0, 3.0, 4.0]);
+    }
+
+    #[test]
+    fn fields_have_names_of_their_own() {
+        let refused =
+            |fields: &[&str]| refusal(block::<BusCreate>(json!({ "fields": fields })), &[]);
+        assert_eq!(refused(&["a", "a"]), "expected different names, found `a` twice");
+        assert_eq!(refused(&[]), "expected at least one field, found none");
+        assert_eq!(refused(&["a.b"]), "expected names of letters, digits and _, found `a.b`");
+    }
+}

@@ -1,0 +1,102 @@
+//! `DeadZone`: no output for small inputs.
+
+use legwork_block::quantity::Tensor;
+use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::elementwise::{Each, Ends, ends};
+use crate::shape::{self, Common};
+
+/// No output inside a zone, the excess outside: `y = u − upper` if u > upper, `y = u − lower` if
+/// u < lower, otherwise 0.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u` | any of number, vector, matrix if both bounds are numbers; otherwise theirs | that of the bounds |
+/// | out `y` | that of `u` | that of `u` |
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeadZone {
+    /// Lower end of the zone [unit of u].
+    pub lower: Tensor,
+    /// Upper end of the zone, at least `lower` [unit of u].
+    pub upper: Tensor,
+}
+
+/// Ports and bounds of a [`DeadZone`].
+pub struct Plan {
+    ends: Ends,
+    lower: Each,
+    upper: Each,
+}
+
+impl Pure for DeadZone {
+    const KIND: &'static str = "DeadZone";
+    type Plan = Plan;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        shape::finite("lower", &self.lower)?;
+        shape::finite("upper", &self.upper)?;
+        let common = Common::of(&[("lower", &self.lower), ("upper", &self.upper)])?;
+        let (lower, upper) = (common.spread(&self.lower), common.spread(&self.upper));
+        if let Some((lower, upper)) = lower.iter().zip(&upper).find(|(lower, upper)| lower > upper)
+        {
+            let message = format!("expected a bound of at least `lower` = {lower}, found {upper}");
+            return Err(Invalid::parameter("upper", message));
+        }
+        let (lower, upper) = (Each::new(&self.lower), Each::new(&self.upper));
+        Ok(Plan { ends: ends(&common, ports), lower, upper })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, plan.ends.0)
+    }
+
+    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let (u, y) = plan.ends;
+        for (i, (y, &u)) in outputs.get(y).iter_mut().zip(inputs.get(u).leaf(0)).enumerate() {
+            let (lower, upper) = (plan.lower.at(i), plan.upper.at(i));
+            // NaN is in no zone: it passes, so that the run stops at the block that made it.
+            *y = if u >= lower && u <= upper {
+                0.0
+            } else if u < lower {
+                u - lower
+            } else {
+                u - upper
+            };
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+    use serde_json::json;
+
+    use super::*;
+    use crate::saturation::Saturation;
+    use crate::testing::{Bench, block, refusal};
+
+    /// What a saturation cuts off is what a dead zone lets through.
+    #[test]
+    fn with_a_saturation_of_the_same_bounds_it_adds_up_to_the_input() {
+        let bounds = json!({ "lower": [-1, 0.5], "upper": 2 });
+        let given = [Type::vector(2)];
+        let mut zone = Bench::new(block::<DeadZone>(bounds.clone()), &given).expect("a zone");
+        let mut rest = Bench::new(block::<Saturation>(bounds), &given).expect("a saturation");
+        for u in [-4.0, -1.0, 0.0, 0.25, 2.0, 2.5] {
+            let u = [u, u];
+            let (y, rest) = (zone.y(0.0, &[("u", &u)]), rest.y(0.0, &[("u", &u)]));
+            assert_eq!([y[0] + rest[0], y[1] + rest[1]], u);
+        }
+        assert!(zone.y(0.0, &[("u", &[f64::NAN, 0.0])])[0].is_nan());
+    }
+
+    #[test]
+    fn the_zone_has_an_inside() {
+        let wrong: DeadZone = block(json!({ "lower": 1, "upper": 0 }));
+        assert_eq!(refusal(wrong, &[]), "expected a bound of at least `lower` = 1, found 0");
+    }
+}

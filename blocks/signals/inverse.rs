@@ -1,0 +1,142 @@
+//! `Inverse`: the inverse of a small matrix.
+
+use legwork_block::{Block, Dim, Fault, In, Invalid, Matrix, Out, Outcome, OutputCx, Ports, Sizes};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The inverse of a small square matrix: `y u = 1`.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u` | matrix n × n | any |
+/// | out `y` | matrix n × n | not checked |
+///
+/// Gauss–Jordan elimination with pivots from the present column (G. H. Golub, C. F. Van Loan,
+/// *Matrix Computations*, 2013, section 3.4); 2 n³ operations. A matrix with a pivot of zero, or
+/// whose condition number ‖u‖₁ ‖u⁻¹‖₁ is above 1/ε = 4.5e15, is singular to rounding: a fault of the
+/// run. To apply the inverse of a robot's mass matrix, `ForwardDynamics` is faster and more exact.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Inverse {}
+
+/// Work memory of an [`Inverse`].
+pub struct Scratch {
+    n: usize,
+    /// What is left of the matrix.
+    rest: Vec<f64>,
+}
+
+/// The greatest sum of magnitudes of a column.
+fn norm(n: usize, matrix: &[f64]) -> f64 {
+    let sum = |column: &[f64]| column.iter().fold(0.0, |sum, m| sum + m.abs());
+    matrix.chunks_exact(n.max(1)).map(sum).fold(0.0, f64::max)
+}
+
+/// Writes the inverse of `rest` (n × n, column by column), which it destroys, to `inverse`. `Err`
+/// with the condition number if the matrix is singular.
+fn invert(n: usize, rest: &mut [f64], inverse: &mut [f64]) -> Result<(), f64> {
+    let norm_of_matrix = norm(n, rest);
+    inverse.fill(0.0);
+    (0..n).for_each(|i| inverse[i * n + i] = 1.0);
+    for column in 0..n {
+        let mut pivot = column;
+        for row in column + 1..n {
+            if rest[column * n + row].abs() > rest[column * n + pivot].abs() {
+                pivot = row;
+            }
+        }
+        let value = rest[column * n + pivot];
+        if value == 0.0 || value.is_nan() {
+            return Err(f64::INFINITY);
+        }
+        for other in 0..n {
+            for matrix in [&mut *rest, &mut *inverse] {
+                matrix.swap(other * n + column, other * n + pivot);
+                matrix[other * n + column] /= value;
+            }
+        }
+        for row in (0..n).filter(|row| *row != column) {
+            let factor = rest[column * n + row];
+            if factor == 0.0 {
+                continue;
+            }
+            for other in 0..n {
+                for matrix in [&mut *rest, &mut *inverse] {
+                    matrix[other * n + row] -= factor * matrix[other * n + column];
+                }
+            }
+        }
+    }
+    let condition = norm_of_matrix * norm(n, inverse);
+    if condition * f64::EPSILON > 1.0 { Err(condition) } else { Ok(()) }
+}
+
+impl Block for Inverse {
+    const KIND: &'static str = "Inverse";
+    type Plan = (In<Matrix>, Out<Matrix>, Dim);
+    type State = ();
+    type Memo = ();
+    type Scratch = Scratch;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+        let n = ports.dim();
+        let square = Matrix(n.clone(), n.clone());
+        let u = ports.input("u", &square);
+        let y = ports.output("y", &square);
+        ports.note_out(y).doc("the inverse");
+        Ok((u, y, n))
+    }
+
+    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) {}
+
+    fn scratch(&self, (u, _, n): &Self::Plan, sizes: &Sizes<'_>) -> Scratch {
+        Scratch { n: sizes.dim(n), rest: vec![0.0; sizes.input(*u)] }
+    }
+
+    fn output(&self, &(u, y, _): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let Scratch { n, rest } = cx.scratch;
+        rest.copy_from_slice(cx.inputs.get(u));
+        invert(*n, rest, cx.outputs.get(y)).map_err(|condition| {
+            Fault::new(format!(
+                "expected a matrix with an inverse, found a singular one of {n} rows, condition \
+                 number {condition:.1e}"
+            ))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+
+    use super::*;
+    use crate::testing::Bench;
+
+    #[test]
+    fn the_product_with_the_inverse_is_the_identity() {
+        let n = 5;
+        // Entries of both signs with a small one at the start, so that rows are swapped.
+        let mut matrix: Vec<f64> = (0..n * n).map(|i| libm::sin((i * i) as f64)).collect();
+        matrix[0] = 1e-20;
+        let mut bench = Bench::new(Inverse {}, &[Type::matrix(n, n)]).expect("an inverse");
+        let inverse = bench.y(0.0, &[("u", &matrix)]);
+        for row in 0..n {
+            for column in 0..n {
+                let sum: f64 = (0..n).map(|k| inverse[k * n + row] * matrix[column * n + k]).sum();
+                let exact = f64::from(row == column);
+                assert!((sum - exact).abs() < 1e-13, "({row}, {column}): {sum}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_singular_matrix_is_a_fault() {
+        let mut bench = Bench::new(Inverse {}, &[Type::matrix(2, 2)]).expect("an inverse");
+        // Rank one exactly, and a rank that only rounding fills.
+        for u in [[1.0, 2.0, 2.0, 4.0], [0.1, 0.3, 0.3, 0.9]] {
+            bench.set("u", &u);
+            let fault = bench.output(0.0).unwrap_err();
+            assert!(fault.message.contains("a singular one of 2 rows"), "{fault}");
+        }
+    }
+}

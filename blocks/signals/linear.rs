@@ -1,0 +1,142 @@
+//! Matrices of a linear system with constant coefficients, continuous or discrete.
+
+use legwork_block::quantity::Tensor;
+use legwork_block::{Any, In, Invalid, NO_FEEDS, Out, Ports, Type, feeds};
+
+use crate::shape::{finite, spread};
+
+/// `A x + B u` and `C x + D u`, with n states, m inputs, p outputs. Matrices are column by column.
+pub(super) struct Linear {
+    /// n.
+    pub(super) order: usize,
+    a: Vec<f64>,
+    b: Vec<f64>,
+    c: Vec<f64>,
+    d: Vec<f64>,
+    feeds_through: bool,
+    input: Type,
+    output: Type,
+}
+
+/// The parameters as written.
+pub(super) struct Matrices<'a> {
+    pub(super) a: &'a Tensor,
+    pub(super) b: &'a Tensor,
+    pub(super) c: &'a Tensor,
+    pub(super) d: &'a Tensor,
+}
+
+impl Linear {
+    /// The system, once shapes agree.
+    ///
+    /// # Errors
+    /// If they do not, or an element is infinite.
+    pub(super) fn new(given: &Matrices<'_>) -> Result<Self, Invalid> {
+        let named = [("a", given.a), ("b", given.b), ("c", given.c), ("d", given.d)];
+        for (name, matrix) in named {
+            finite(name, matrix)?;
+        }
+        let order = match *given.a.shape() {
+            [] => 1,
+            [rows, columns] if rows == columns => rows,
+            ref found => {
+                let message = format!("expected a square matrix, found the shape {found:?}");
+                return Err(Invalid::parameter("a", message));
+            }
+        };
+        let wrong = |name: &str, expected: String, found: &[usize]| {
+            Invalid::parameter(name, format!("expected {expected}, found the shape {found:?}"))
+        };
+        let (inputs, input) = match *given.b.shape() {
+            [] if order == 1 => (1, Type::Real),
+            [n] if n == order => (1, Type::Real),
+            [n, m] if n == order => (m, Type::vector(m)),
+            ref found => return Err(wrong("b", format!("{order} rows as in `a`"), found)),
+        };
+        let (outputs, output) = match *given.c.shape() {
+            [] if order == 1 => (1, Type::Real),
+            [n] if n == order => (1, Type::Real),
+            [p, n] if n == order => (p, Type::vector(p)),
+            ref found => return Err(wrong("c", format!("{order} columns as in `a`"), found)),
+        };
+        let wanted: Vec<usize> = match (&output, &input) {
+            (Type::Real, Type::Real) => vec![],
+            (Type::Real, _) => vec![inputs],
+            (_, Type::Real) => vec![outputs],
+            _ => vec![outputs, inputs],
+        };
+        let d = match given.d.shape() {
+            [] if given.d.data() == [0.0] => vec![0.0; outputs * inputs],
+            found if found == wanted => given.d.data().to_vec(),
+            found => {
+                let expected =
+                    format!("the shape {wanted:?} of the outputs of `c` by inputs of `b`");
+                return Err(wrong("d", expected, found));
+            }
+        };
+        Ok(Self {
+            order,
+            a: given.a.data().to_vec(),
+            b: given.b.data().to_vec(),
+            c: given.c.data().to_vec(),
+            feeds_through: d.iter().any(|d| *d != 0.0),
+            d,
+            input,
+            output,
+        })
+    }
+
+    /// Declares `u` and `y`.
+    pub(super) fn ports(&self, ports: &mut Ports<'_>) -> (In<Any>, Out<Any>) {
+        let u = ports.input("u", &Any(self.input.clone()));
+        match self.feeds_through {
+            true => ports.group(&feeds![u]),
+            false => ports.group(&NO_FEEDS),
+        }
+        let y = ports.output("y", &Any(self.output.clone()));
+        (u, y)
+    }
+
+    /// Writes `A x + B u`.
+    pub(super) fn next(&self, x: &[f64], u: &[f64], next: &mut [f64]) {
+        next.fill(0.0);
+        add_product(&self.a, x, next);
+        add_product(&self.b, u, next);
+    }
+
+    /// Writes `C x + D u`. Without feedthrough `u` is not read.
+    pub(super) fn output<'a>(&self, x: &[f64], u: impl FnOnce() -> &'a [f64], y: &mut [f64]) {
+        y.fill(0.0);
+        add_product(&self.c, x, y);
+        if self.feeds_through {
+            add_product(&self.d, u(), y);
+        }
+    }
+
+    /// The state at t = 0 that the parameter `initial` gives.
+    ///
+    /// # Errors
+    /// If it has another length.
+    pub(super) fn initial(&self, initial: &Tensor) -> Result<Vec<f64>, Invalid> {
+        finite("initial", initial)?;
+        match *initial.shape() {
+            [] => Ok(spread(initial, self.order)),
+            [n] if n == self.order => Ok(initial.data().to_vec()),
+            ref found => {
+                let message =
+                    format!("expected {} states as in `a`, found the shape {found:?}", self.order);
+                Err(Invalid::parameter("initial", message))
+            }
+        }
+    }
+}
+
+/// `y += M v`.
+fn add_product(matrix: &[f64], v: &[f64], y: &mut [f64]) {
+    let rows = y.len().max(1);
+    for (column, v) in matrix.chunks_exact(rows).zip(v) {
+        for (y, m) in y.iter_mut().zip(column) {
+            *y += m * v;
+        }
+    }
+}
