@@ -267,6 +267,7 @@ pub(crate) fn status_code(status: Status) -> f64 {
         Status::NumericalTrouble => 5.0,
         Status::InvalidData => 6.0,
         Status::UnsupportedCone => 7.0,
+        Status::Undecided => 8.0,
         _ => 8.0,
     }
 }

@@ -2,6 +2,7 @@
 
 use legwork_block::Registry;
 
+use crate::accelerated_gradient::AcceleratedGradient;
 use crate::active_set_qp::ActiveSetQp;
 use crate::buses::NAMED_TYPES;
 use crate::clarabel_qp::ClarabelQp;
@@ -10,6 +11,8 @@ use crate::contact_metrics::ContactMetrics;
 use crate::contact_point::ContactPoint;
 use crate::gauss_contact::GaussContact;
 use crate::impact::Impact;
+use crate::lemke::Lemke;
+use crate::principal_pivoting::PrincipalPivoting;
 use crate::projected_gauss_seidel::ProjectedGaussSeidel;
 use crate::qp::Qp;
 
@@ -24,6 +27,9 @@ pub(crate) fn register_contacts(r: &mut Registry) {
     r.block::<ActiveSetQp>("ActiveSetQp(on_fail: HoldLast(max: 5))");
     r.block::<ClarabelQp>("ClarabelQp(tol: 1e-10)");
     r.block::<ProjectedGaussSeidel>("ProjectedGaussSeidel(sweeps: 50)");
+    r.block::<AcceleratedGradient>("AcceleratedGradient(steps: 500)");
+    r.block::<PrincipalPivoting>("PrincipalPivoting(on_fail: HoldLast(max: 5))");
+    r.block::<Lemke>("Lemke(on_fail: HoldLast(max: 5))");
     r.block::<Qp>("Qp(on_fail: HoldLast(max: 5))");
 
     for named in NAMED_TYPES {

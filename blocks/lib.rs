@@ -66,6 +66,7 @@ mod urdf;
 mod world;
 
 // Contact and solvers.
+mod accelerated_gradient;
 mod active_set_qp;
 mod clarabel_qp;
 mod compliant_contact;
@@ -78,6 +79,8 @@ mod contacts_testing;
 mod friction_cone;
 mod gauss_contact;
 mod impact;
+mod lemke;
+mod principal_pivoting;
 mod projected_gauss_seidel;
 mod qp;
 mod wire_factor;
@@ -143,6 +146,7 @@ pub use urdf::{BaseKind, Mimic, Mount, NamedPose, Urdf};
 pub use world::World;
 
 // Contact and solvers.
+pub use accelerated_gradient::AcceleratedGradient;
 pub use active_set_qp::ActiveSetQp;
 pub use clarabel_qp::ClarabelQp;
 pub use compliant_contact::CompliantContact;
@@ -150,6 +154,8 @@ pub use contact_metrics::ContactMetrics;
 pub use contact_point::ContactPoint;
 pub use gauss_contact::GaussContact;
 pub use impact::Impact;
+pub use lemke::Lemke;
+pub use principal_pivoting::PrincipalPivoting;
 pub use projected_gauss_seidel::ProjectedGaussSeidel;
 pub use qp::Qp;
 

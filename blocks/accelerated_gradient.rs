@@ -1,0 +1,146 @@
+//! `AcceleratedGradient`: accelerated projected gradient descent as a contact solver.
+
+use legwork_qp::{
+    AcceleratedGradient as Gradient, ConeShape, ContactProblem, ContactSolver, Outcome as Solution,
+    Status,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::contact_solver::{FrictionLaw, Method, OnFail, SolverBlock, coulomb, solver_block};
+
+/// Solves the contact problem by accelerated projected gradient descent, with the exact projection
+/// of every force on its friction cone.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `problem` | `ContactProblem` | | with a friction pyramid or the circular cone |
+/// | out `f` | 3k | N | contact forces on the robot, contact axes |
+/// | out `status` | | 1 | 0 solved, 1 steps used up, 2 steps used up and residual above `accept`, 5 numerical trouble, 6 invalid data |
+/// | out `iterations` | | 1 | steps |
+/// | out `residual` | | 1 | optimality residual relative to the force scale; infinite if there is none |
+///
+/// All contacts move at once; momentum restarts where it points uphill. It needs fewer passes than
+/// sweeps where contacts are many or redundant. What is left after the last step stands in
+/// `residual`. It starts from the forces of the last step. With redundant contacts the distribution
+/// of force depends on that start, the motion does not. Where `on_fail` gave the forces, status,
+/// iterations and residual are those of the solver that was asked last.
+///
+/// Computed at major steps and held between them, unless `in_minor_steps`.
+///
+/// Reference: H. Mazhar, T. Heyn, D. Negrut, A. Tasora, *Using Nesterov's method to accelerate
+/// multibody dynamics with friction and contact* (2015).
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AcceleratedGradient {
+    /// Most steps of one solve [1]; default 500.
+    pub steps: u32,
+    /// Residual at which to stop, relative to the force scale [1]; default 1e-8.
+    pub tol: f64,
+    /// Residual up to which forces are used after the last step, relative to the force scale [1];
+    /// default: any.
+    pub accept: Option<f64>,
+    /// Start from zero force each time; default false.
+    pub cold: bool,
+    /// Which law the forces obey: `Convex` (the default) or `Coulomb(passes: 20, tol: 1e-6)`.
+    pub law: FrictionLaw,
+    /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
+    /// `Fallback(ActiveSetQp())`.
+    pub on_fail: OnFail,
+    /// Solve anew in minor steps; default false.
+    pub in_minor_steps: bool,
+}
+
+impl Default for AcceleratedGradient {
+    fn default() -> Self {
+        Self {
+            steps: 500,
+            tol: 1e-8,
+            accept: None,
+            cold: false,
+            law: FrictionLaw::default(),
+            on_fail: OnFail::default(),
+            in_minor_steps: false,
+        }
+    }
+}
+
+const NAME: &str = "AcceleratedGradient";
+
+/// The method, which may take what the last step left.
+struct Descent {
+    solver: Gradient,
+    accept: f64,
+    is_cold: bool,
+}
+
+impl Descent {
+    fn judged(&self, solution: Solution) -> Solution {
+        let is_taken = solution.status == Status::MaxIterations && solution.residual <= self.accept;
+        Solution { status: if is_taken { Status::Inaccurate } else { solution.status }, ..solution }
+    }
+}
+
+impl ContactSolver for Descent {
+    fn accepts(&self, cone: &ConeShape) -> bool {
+        self.solver.accepts(cone)
+    }
+
+    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Solution {
+        let solution = self.solver.solve(problem, forces);
+        self.judged(solution)
+    }
+}
+
+impl Method for Descent {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn accepts(&self, cone: &ConeShape) -> bool {
+        self.solver.accepts(cone)
+    }
+
+    fn warm_len(&self, contact_count: usize, _: usize) -> usize {
+        if self.is_cold { 0 } else { 3 * contact_count }
+    }
+
+    fn solve(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        warm: &mut [f64],
+        forces: &mut [f64],
+    ) -> Solution {
+        if self.is_cold {
+            return ContactSolver::solve(self, problem, forces);
+        }
+        let solution = self.solver.solve_warm(problem, warm);
+        forces.copy_from_slice(warm);
+        let solution = self.judged(solution);
+        if !solution.status.is_usable() {
+            warm.fill(0.0);
+        }
+        solution
+    }
+}
+
+impl SolverBlock for AcceleratedGradient {
+    fn method(&self, contact_count: usize) -> Box<dyn Method> {
+        let solver = || {
+            let solver = Gradient::new(contact_count, self.steps, self.tol);
+            let accept = self.accept.unwrap_or(f64::INFINITY);
+            Descent { solver, accept, is_cold: self.cold }
+        };
+        coulomb(self.law, NAME, contact_count, solver).unwrap_or_else(|| Box::new(solver()))
+    }
+
+    fn on_fail(&self) -> &OnFail {
+        &self.on_fail
+    }
+
+    fn in_minor_steps(&self) -> bool {
+        self.in_minor_steps
+    }
+}
+
+solver_block!(AcceleratedGradient);
