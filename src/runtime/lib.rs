@@ -7,6 +7,7 @@ pub mod comparison;
 mod fault;
 mod manifold;
 mod observe;
+pub mod ode;
 pub mod recording;
 mod simulation;
 mod solver;
