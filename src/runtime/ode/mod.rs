@@ -21,13 +21,17 @@
 //! [`Kernel::begin`] is given, and on a kept Jacobian ([`Kernel::keep_jacobian`]), so a run restored at the
 //! beginning of a segment continues bit for bit. Sums have a fixed order and powers are those of `libm`.
 
+mod bdf;
 mod control;
 mod dormand_prince;
 mod flow;
 mod kernel;
+mod lu;
+mod newton;
 mod progress;
 
 
+pub use bdf::Bdf;
 pub use dormand_prince::DormandPrince54;
 pub use flow::Flow;
 pub use kernel::{Counts, Failure, Kernel, Tolerance};
