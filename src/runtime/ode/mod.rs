@@ -24,6 +24,7 @@
 mod bdf;
 mod control;
 mod dormand_prince;
+mod esdirk;
 mod flow;
 mod kernel;
 mod lu;
@@ -33,5 +34,6 @@ mod progress;
 
 pub use bdf::Bdf;
 pub use dormand_prince::DormandPrince54;
+pub use esdirk::Esdirk43;
 pub use flow::Flow;
 pub use kernel::{Counts, Failure, Kernel, Tolerance};
