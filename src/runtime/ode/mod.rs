@@ -31,6 +31,7 @@ mod kernel;
 mod lu;
 mod newton;
 mod progress;
+mod variable_step;
 
 
 pub use bdf::Bdf;
@@ -39,3 +40,4 @@ pub use esdirk::Esdirk43;
 pub use flow::Flow;
 pub use implicit_euler::ImplicitEuler;
 pub use kernel::{Counts, Failure, Kernel, Tolerance};
+pub use variable_step::VariableStep;
