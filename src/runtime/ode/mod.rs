@@ -33,6 +33,8 @@ mod newton;
 mod progress;
 mod variable_step;
 
+#[cfg(test)]
+mod tests;
 
 pub use bdf::Bdf;
 pub use dormand_prince::DormandPrince54;
