@@ -35,6 +35,7 @@ mod quaternion_to_rotation;
 mod quaternion_to_rpy;
 mod random_number;
 mod rate_limiter;
+mod rate_transition;
 mod relay;
 mod reshape;
 mod rotate_vector;
@@ -45,7 +46,9 @@ mod rpy_to_quaternion;
 mod sign;
 mod signal_builder;
 mod signal_from_file;
+mod solve;
 mod state_space;
+mod stop;
 mod table;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -91,6 +94,7 @@ pub use quaternion_to_rotation::QuaternionToRotation;
 pub use quaternion_to_rpy::QuaternionToRpy;
 pub use random_number::RandomNumber;
 pub use rate_limiter::RateLimiter;
+pub use rate_transition::RateTransition;
 pub use relay::Relay;
 pub use reshape::Reshape;
 pub use rotate_vector::{By, RotateVector};
@@ -100,7 +104,9 @@ pub use rpy_to_quaternion::RpyToQuaternion;
 pub use sign::Sign;
 pub use signal_builder::SignalBuilder;
 pub use signal_from_file::SignalFromFile;
+pub use solve::Solve;
 pub use state_space::StateSpace;
+pub use stop::Stop;
 pub use table::{Interpolation, Outside};
 pub use timetable::After;
 pub use transfer_function::TransferFunction;
@@ -131,6 +137,7 @@ pub(crate) fn register_signals(r: &mut Registry) {
     r.block::<Memory>("Memory(initial: 0)");
     r.block::<TransportDelay>("TransportDelay(delay: \"50 ms\")");
     r.block::<Counter>("Counter(limit: 9)");
+    r.block::<RateTransition>("RateTransition(mode: Linear)");
 
     // Nonlinearities.
     r.block::<Backlash>("Backlash(width: \"1 deg\")");
@@ -147,7 +154,11 @@ pub(crate) fn register_signals(r: &mut Registry) {
     r.block::<Assertion>("Assertion(message: \"the arm left its box\")");
     r.block::<Compare>("Compare(op: \">=\", to: 0.5)");
     r.block::<HitCrossing>("HitCrossing(direction: Rising)");
+    r.block::<Stop>("Stop()");
     r.block::<Logic>("Logic(op: And, count: 3)");
+
+    // Algebraic loops.
+    r.block::<Solve>("Solve(tol: 1e-12)");
 
     // Functions.
     r.block::<Abs>("Abs()");
@@ -174,11 +185,11 @@ pub(crate) fn register_signals(r: &mut Registry) {
     r.block::<RpyToQuaternion>("RpyToQuaternion()");
 
     // Sources.
-    r.block::<RandomNumber>("RandomNumber(seed: 1, deviation: 0.01)");
+    r.block::<RandomNumber>("RandomNumber(deviation: 0.01)");
     r.block::<SignalBuilder>("SignalBuilder(times: [0, 1, 2], values: [0, 1, 0])");
     r.block::<SignalFromFile>("SignalFromFile(path: \"signals/gust.csv\", column: \"force\")");
-    r.block::<UniformRandomNumber>("UniformRandomNumber(seed: 2, minimum: -1)");
-    r.block::<WhiteNoise>("WhiteNoise(seed: 3, power: 1e-4)");
+    r.block::<UniformRandomNumber>("UniformRandomNumber(minimum: -1)");
+    r.block::<WhiteNoise>("WhiteNoise(power: 1e-4)");
 
     r.file("masks/feed_forward_pid.ron", include_bytes!("masks/feed_forward_pid.ron"));
     r.file("masks/low_pass.ron", include_bytes!("masks/low_pass.ron"));

@@ -5,6 +5,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 
+#[path = "semantics/conditional.rs"]
+mod conditional;
+#[path = "semantics/events.rs"]
+mod events;
 #[path = "semantics/harness.rs"]
 mod harness;
 #[path = "semantics/rates.rs"]

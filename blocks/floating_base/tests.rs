@@ -1,6 +1,6 @@
 //! Where a robot starts, and what its state does.
 
-use legwork_block::{ContinuousState, Crossing, Dim, Feeds, Manifold, Type};
+use legwork_block::{ContinuousState, Crossing, Dim, Feeds, Guard, Manifold, Type};
 use legwork_mechanics::{Kinematics, Shape, world_from_frame};
 use serde_json::json;
 
@@ -161,7 +161,7 @@ fn velocity_is_reset_while_the_trigger_is_above_zero() {
     let given = [("reset", Type::vector(3))];
     let mut rig = Rig::with(base(json!({ "velocity": [1, 1, 1] })), &go(), &[], &given)
         .expect("a floating base");
-    assert_eq!(rig.declaration.guards, [Crossing::Level]);
+    assert_eq!(rig.declaration.guards, [Guard { crossing: Crossing::Level, resets: true }]);
     rig.set("reset", &[&[-1.0, 0.0, -2.0]]);
     assert_eq!(rig.guards(), [0.0]);
     rig.set("reset", &[&[-1.0, 0.5, -2.0]]);

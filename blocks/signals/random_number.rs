@@ -18,13 +18,14 @@ use crate::shape::{self, Common};
 /// | out `y` | that of `mean` and `deviation`; a number stands for every element of the other | theirs |
 ///
 /// The period is stated with `every:`; samples are independent whatever it is, so the power of the
-/// noise depends on it: see `WhiteNoise`. Sample k is a function of `seed` and k alone (Philox,
-/// Box–Muller): a run repeats bit for bit. Blocks of one seed give the same numbers, so give each
-/// its own.
+/// noise depends on it: see `WhiteNoise`. Sample k is a function of the run's seed, the
+/// block's path, `seed` and k alone (Philox, Box–Muller): a run repeats bit for bit, and adding a
+/// block changes no other's numbers.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RandomNumber {
-    /// Which stream of random numbers.
+    /// Which stream of this block's random numbers; default 0.
+    #[serde(default)]
     pub seed: u64,
     /// Mean value [any unit]; default 0.
     #[serde(default = "shape::zero")]
@@ -36,6 +37,7 @@ pub struct RandomNumber {
 
 /// Port and values of a [`RandomNumber`].
 pub struct Plan {
+    key: u64,
     y: Out<Any>,
     mean: Vec<f64>,
     deviation: Vec<f64>,
@@ -63,7 +65,7 @@ impl Block for RandomNumber {
             ports.note_out(y).unit(&unit.to_string());
         }
         let (mean, deviation) = (common.spread(&self.mean), common.spread(&self.deviation));
-        Ok(Plan { y, mean, deviation })
+        Ok(Plan { key: ports.random_key(self.seed), y, mean, deviation })
     }
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) -> u64 {
@@ -73,7 +75,7 @@ impl Block for RandomNumber {
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let stream = Stream::new(self.seed);
+        let stream = Stream::new(plan.key);
         for (i, y) in cx.outputs.get(plan.y).iter_mut().enumerate() {
             *y = plan.mean[i] + plan.deviation[i] * stream.normal(*cx.state, i);
         }

@@ -2,7 +2,8 @@
 
 use legwork_block::quantity::Scalar;
 use legwork_block::{
-    Any, Block, In, Invalid, Out, Outcome, OutputCx, Ports, Sizes, Type, UpdateCx,
+    Any, Block, Crossing, GuardCx, In, Invalid, Out, Outcome, OutputCx, Ports, Sizes, Type,
+    UpdateCx,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -17,8 +18,9 @@ use crate::shape;
 /// | in `u` | any of number, vector, matrix; each element has a switch of its own | that of `on` and `off` |
 /// | out `y` | that of `u` | that of the values |
 ///
-/// The switch changes at major steps only (at samples, with `every:`): the moment of crossing is not
-/// located inside a step, and minor steps hold the output. The input feeds through.
+/// The switch changes at major steps only (at samples, with `every:`), and minor steps hold the
+/// output. A variable step is cut where an input crosses; under fixed steps that is noticed at the
+/// next major step. The input feeds through.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Relay {
@@ -99,6 +101,7 @@ impl Block for Relay {
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         self.check_numbers()?;
         ports.updates();
+        ports.locate(Crossing::Falling);
         let ty = Any(Type::Var(ports.var()));
         let u = ports.input("u", &ty);
         let y = ports.output("y", &ty);
@@ -129,6 +132,17 @@ impl Block for Relay {
             *y = self.value(if minor { before } else { self.on(before, u) });
         }
         Ok(())
+    }
+
+    /// How far the nearest element is from switching; negative once it would switch.
+    fn guard(&self, &(u, _): &Self::Plan, cx: &mut GuardCx<'_, Self>) {
+        let u = cx.inputs.get(u).leaf(0).iter();
+        let nearest = u.zip(cx.state).map(|(&u, &before)| {
+            let margin = if before { u - self.off.value } else { self.on.value - u };
+            let stays = self.on(before, u) == before;
+            if stays { margin.max(f64::MIN_POSITIVE) } else { margin.min(-f64::MIN_POSITIVE) }
+        });
+        cx.values.fill(nearest.fold(f64::INFINITY, f64::min));
     }
 
     fn update(&self, &(u, _): &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {

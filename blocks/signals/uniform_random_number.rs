@@ -17,12 +17,14 @@ use crate::shape::{self, Common};
 /// |---|---|---|
 /// | out `y` | that of the bounds; a number stands for every element of the other | theirs |
 ///
-/// The period is stated with `every:`. Sample k is a function of `seed` and k alone (Philox): a run
-/// repeats bit for bit. Blocks of one seed give the same numbers, so give each its own.
+/// The period is stated with `every:`. Sample k is a function of the run's seed, the block's path,
+/// `seed` and k alone (Philox): a run repeats bit for bit, and adding a block changes no other's
+/// numbers.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UniformRandomNumber {
-    /// Which stream of random numbers.
+    /// Which stream of this block's random numbers; default 0.
+    #[serde(default)]
     pub seed: u64,
     /// Lower end [any unit]; default 0.
     #[serde(default = "shape::zero")]
@@ -34,6 +36,7 @@ pub struct UniformRandomNumber {
 
 /// Port and bounds of a [`UniformRandomNumber`].
 pub struct Plan {
+    key: u64,
     y: Out<Any>,
     bounds: Vec<(f64, f64)>,
 }
@@ -61,7 +64,7 @@ impl Block for UniformRandomNumber {
         if let Some(unit) = common.unit {
             ports.note_out(y).unit(&unit.to_string());
         }
-        Ok(Plan { y, bounds })
+        Ok(Plan { key: ports.random_key(self.seed), y, bounds })
     }
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) -> u64 {
@@ -71,7 +74,7 @@ impl Block for UniformRandomNumber {
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let stream = Stream::new(self.seed);
+        let stream = Stream::new(plan.key);
         let pairs = cx.outputs.get(plan.y).iter_mut().zip(&plan.bounds);
         for (i, (y, (minimum, maximum))) in pairs.enumerate() {
             *y = minimum + (maximum - minimum) * stream.uniform(*cx.state, i);

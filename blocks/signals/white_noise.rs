@@ -20,12 +20,13 @@ use crate::shape;
 /// `power` is the height of the two-sided power spectral density: a system much slower than T sees
 /// the same noise whatever T is. State the period with `every:`, a hundredth or less of the fastest
 /// time constant behind it. A first-order lag of the time constant τ makes noise of the variance
-/// `power / (2 τ)` of it. Sample k is a function of `seed` and k alone (Philox, Box–Muller). Blocks
-/// of one seed give the same numbers, so give each its own.
+/// `power / (2 τ)` of it. Sample k is a function of the run's seed, the block's
+/// path, `seed` and k alone (Philox, Box–Muller): adding a block changes no other's numbers.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WhiteNoise {
-    /// Which stream of random numbers.
+    /// Which stream of this block's random numbers; default 0.
+    #[serde(default)]
     pub seed: u64,
     /// Power spectral density, zero or more [unit of y squared, times s]: a number, a list for a
     /// vector of independent noises.
@@ -34,30 +35,32 @@ pub struct WhiteNoise {
 
 impl Block for WhiteNoise {
     const KIND: &'static str = "WhiteNoise";
-    type Plan = Out<Any>;
+    /// Port and key of its numbers.
+    type Plan = (Out<Any>, u64);
     /// The number of the sample.
     type State = u64;
     type Memo = ();
     type Scratch = ();
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Out<Any>, Invalid> {
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<(Out<Any>, u64), Invalid> {
         shape::finite("power", &self.power)?;
         if let Some(wrong) = self.power.data().iter().find(|power| **power < 0.0) {
             let message = format!("expected a power of zero or more, found {wrong}");
             return Err(Invalid::parameter("power", message));
         }
         ports.rate(RateRule::Sampled);
-        Ok(ports.output("y", &shape::signal(self.power.shape())))
+        let key = ports.random_key(self.seed);
+        Ok((ports.output("y", &shape::signal(self.power.shape())), key))
     }
 
-    fn state(&self, _: &Out<Any>, _: &Sizes<'_>) -> u64 {
+    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) -> u64 {
         0
     }
 
-    fn scratch(&self, _: &Out<Any>, _: &Sizes<'_>) {}
+    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
-    fn output(&self, &y: &Out<Any>, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let stream = Stream::new(self.seed);
+    fn output(&self, &(y, key): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let stream = Stream::new(key);
         let pairs = cx.outputs.get(y).iter_mut().zip(self.power.data());
         for (i, (y, power)) in pairs.enumerate() {
             *y = libm::sqrt(power / cx.time.step) * stream.normal(*cx.state, i);
@@ -65,7 +68,7 @@ impl Block for WhiteNoise {
         Ok(())
     }
 
-    fn update(&self, _: &Out<Any>, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+    fn update(&self, _: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         *cx.state = cx.state.wrapping_add(1);
         Ok(())
     }

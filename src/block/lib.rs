@@ -12,6 +12,7 @@ extern crate self as legwork_block;
 
 mod binder;
 mod block;
+mod conditional;
 mod diagnostic;
 mod expression;
 mod fault;
@@ -33,6 +34,7 @@ pub use block::{
     Block, DerivativeCx, GuardCx, Inputs, LeafOf, NO_FEEDS, OutputCx, Outputs, Pure, ResetCx,
     SharedPool, Sizes, Time, UpdateCx,
 };
+pub use conditional::{Condition, Edge, Test};
 pub use diagnostic::{Diagnostic, Diagnostics, FileId, Label, Severity, Span, nearest};
 pub use expression::{
     Compiled, Expression, Op, Segment, SegmentKind, Signal as ExpressionSignal, SignalPath,
@@ -41,8 +43,8 @@ pub use expression::{
 pub use fault::{Fault, Invalid, Outcome};
 pub use instance::{ErasedBlock, Instance, InstanceIo, OutputIo, PlannedBlock, View, erase};
 pub use ports::{
-    Ask, ContinuousState, Crossing, Declaration, Feeds, Forward, InputDeclaration, Manifold,
-    OutputDeclaration, PortNote, PortUnit, Ports, RateRule,
+    Ask, ContinuousState, Crossing, Declaration, Feeds, Forward, Guard, InputDeclaration, Manifold,
+    OutputDeclaration, PortNote, PortUnit, Ports, RateRule, SolveFailure, SolveRule,
 };
 pub use registry::{BindBlock, BlockKind, LoadResource, Registry, ResourceEntry, ResourceKind};
 pub use report::Report;

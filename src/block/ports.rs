@@ -8,7 +8,7 @@ use crate::block::Block;
 use crate::fault::Invalid;
 use crate::instance::{ErasedBlock, erase};
 use crate::resource::{Files, Resource, Resources};
-use crate::signal::{Feed, In, OptionalIn, Out, Shared, Signal};
+use crate::signal::{Bool, Feed, In, OptionalIn, Out, Shared, Signal};
 use crate::types::{Arg, Dim, Type, Var};
 
 /// One input port.
@@ -125,6 +125,16 @@ pub enum Crossing {
     Falling,
 }
 
+/// A zero crossing that a block watches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Guard {
+    /// When it fires.
+    pub crossing: Crossing,
+    /// Whether `reset` is to be called. If not, a variable step is cut where it fires, so that
+    /// the outputs see both sides, and nothing else happens.
+    pub resets: bool,
+}
+
 /// A shared computation that a block asks for.
 pub struct Ask {
     /// The computation, a block without outputs but one shared value.
@@ -157,9 +167,40 @@ pub struct Declaration {
     /// Whether its outputs are computed at major steps only and held in minor ones.
     pub per_major: bool,
     /// Guards.
-    pub guards: Vec<Crossing>,
+    pub guards: Vec<Guard>,
+    /// The algebraic loop that this block closes, if it does.
+    pub solves: Option<SolveRule>,
+    /// The output that ends the run when it is true.
+    pub stops: Option<u16>,
+    /// Whether its inputs may come at any rate: it is there to change rates.
+    pub any_rates: bool,
     /// Number of variables made.
     pub var_count: u32,
+}
+
+/// How an algebraic loop is solved (semantics 5.3): the block's only output is the unknown z, its
+/// only input what the loop makes of it; Newton's method seeks `u(z) = z`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SolveRule {
+    /// Largest |u − z| / (1 + |z|) of a solution [1].
+    pub tolerance: f64,
+    /// Most iterations.
+    pub limit: u32,
+    /// z before the first solution; zeros if it is empty.
+    pub initial: Vec<f64>,
+    /// What to do when it is not found.
+    pub on_fail: SolveFailure,
+}
+
+/// What becomes of an algebraic loop that Newton's method does not solve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SolveFailure {
+    /// The run ends with a fault.
+    Stop,
+    /// The last solution stays, at most so many major steps in a row; then the run ends.
+    HoldLast(u32),
+    /// The unknown is zero.
+    Zero,
 }
 
 /// Collects a block's declaration; hands out handles, variables, robots and files.
@@ -167,6 +208,8 @@ pub struct Ports<'a> {
     resources: &'a dyn Resources,
     files: &'a dyn Files,
     step: f64,
+    path: &'a str,
+    seed: u64,
     pub(crate) declaration: Declaration,
 }
 
@@ -215,7 +258,13 @@ impl PortNote<'_> {
 impl<'a> Ports<'a> {
     /// An empty declaration. `step` is the fixed step of the run [s], or the largest step.
     pub fn new(resources: &'a dyn Resources, files: &'a dyn Files, step: f64) -> Self {
-        Self { resources, files, step, declaration: Declaration::default() }
+        Self { resources, files, step, path: "", seed: 0, declaration: Declaration::default() }
+    }
+
+    /// For the block at `path` of a run with the seed `seed`.
+    #[must_use]
+    pub fn at(self, path: &'a str, seed: u64) -> Self {
+        Self { path, seed, ..self }
     }
 
     /// Everything declared.
@@ -388,9 +437,40 @@ impl<'a> Ports<'a> {
         self.declaration.per_major = true;
     }
 
+    /// States that this block closes an algebraic loop: the engine finds its output.
+    pub fn solves(&mut self, rule: SolveRule) {
+        self.declaration.solves = Some(rule);
+    }
+
+    /// States that the run ends after the major step at which this output is true.
+    pub fn stops(&mut self, output: Out<Bool>) {
+        self.declaration.stops = Some(output.port);
+    }
+
+    /// States that this block is there to change rates: its input may come at any.
+    pub fn any_rates(&mut self) {
+        self.declaration.any_rates = true;
+    }
+
     /// Declares a guard; `guard` writes its value, `reset` handles it.
     pub fn guard(&mut self, crossing: Crossing) {
-        self.declaration.guards.push(crossing);
+        self.declaration.guards.push(Guard { crossing, resets: true });
+    }
+
+    /// Declares a place where the outputs or their slope jump: `guard` writes its value after
+    /// those of the guards before it. A variable step is cut there; fixed steps take no notice.
+    pub fn locate(&mut self, crossing: Crossing) {
+        self.declaration.guards.push(Guard { crossing, resets: false });
+    }
+
+    /// The key of this block's random numbers: a function of the run's seed, the block's path and
+    /// `own`, so that adding a block changes no other stream (semantics 7.2).
+    pub fn random_key(&self, own: u64) -> u64 {
+        // FNV-1a over the path, then two rounds of SplitMix64 (Steele, Lea, Flood, 2014).
+        let path = self.path.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        mix(mix(path ^ mix(self.seed)).wrapping_add(own))
     }
 
     /// The step of the run [s].
@@ -420,4 +500,11 @@ impl<'a> Ports<'a> {
     pub fn files(&self) -> &dyn Files {
         self.files
     }
+}
+
+fn mix(seed: u64) -> u64 {
+    let z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }

@@ -87,7 +87,7 @@ impl Execution {
             .collect();
         Self {
             sim_time: simulation.time(),
-            steps: simulation.tick() / program.step_ticks.max(1),
+            steps: simulation.step_count(),
             program,
             wall,
             fault,

@@ -34,7 +34,7 @@ fn write_all(
     let end = if execution.fault.is_some() { "stopped at" } else { "ran" };
     writeln!(
         out,
-        "{}: {end} {} in {} steps of {}, {:?}, {}",
+        "{}: {end} {} in {} steps of {}, {}, {}",
         program.name,
         seconds(execution.sim_time),
         execution.steps,

@@ -95,7 +95,9 @@ fn stages(
     let logs = logs.unwrap_or_default();
     let step = run.step.0.to_f64();
     let plan_again = |blocks, diagnostics: &mut Diagnostics| {
-        let world = World { resources: &robots, files: loader, failed_names: &failed_names, step };
+        let resources = &robots;
+        let seed = run.seed;
+        let world = World { resources, files: loader, failed_names: &failed_names, step, seed };
         plan(blocks, &world, Arc::clone(&types) as _, diagnostics)
     };
     let mut network = with_collectors(blocks, &collectors, &plan_again, diagnostics);
@@ -132,6 +134,9 @@ fn stages(
         stop_tick: rates.stop_tick,
         nodes: layout.nodes,
         edges,
+        gates: layout.gates,
+        loops: layout.loops,
+        stops: layout.stops,
         schedule: layout.schedule,
         arena_len: layout.arena_len,
         state_len: layout.state_len,
@@ -297,6 +302,8 @@ fn collecting(collector: &Collector, numbers: &[bool]) -> NetworkBlock {
         inputs,
         text: format!("{kind}(count: {count})"),
         hidden: false,
+        gate: collector.gate.clone(),
+        condition: None,
     }
 }
 
@@ -307,5 +314,7 @@ fn find_rates(
     diagnostics: &mut Diagnostics,
 ) -> Option<rates::Rates> {
     let periods: Vec<(Ratio, Span)> = logs.iter().filter_map(|entry| entry.every).collect();
-    rates::find(network, &RunTimes { stop: run.stop, step: run.step }, &periods, diagnostics)
+    let is_variable = run.solver.is_variable();
+    let times = RunTimes { stop: run.stop, step: run.step, is_variable };
+    rates::find(network, &times, &periods, diagnostics)
 }

@@ -28,6 +28,8 @@ pub(crate) struct TypedBlock {
     pub planned: Arc<dyn PlannedBlock>,
     /// The block that computes each shared value it asked for.
     pub asked: Vec<usize>,
+    /// The condition that switches it on and off.
+    pub gate: Option<usize>,
     var_base: u32,
     /// Values of the dimension variables.
     pub vars: Vec<usize>,
@@ -41,6 +43,29 @@ pub(crate) struct TypedNetwork {
     pub index: BTreeMap<String, usize>,
     /// Makes the types that diagrams name.
     pub(crate) named_types: Arc<dyn NamedTypes>,
+}
+
+impl TypedNetwork {
+    /// A block's condition and those around it, from the inside out.
+    pub(crate) fn gates(&self, block: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(self.blocks[block].gate, |&gate| {
+            let around = self.blocks[gate].network.condition.as_ref()?.around.as_ref()?;
+            self.index.get(around).copied()
+        })
+    }
+
+    /// Whether a block runs at single major steps only, because a condition around it does.
+    pub(crate) fn is_momentary(&self, block: usize) -> bool {
+        let facts = |gate: usize| self.blocks[gate].network.condition.as_ref();
+        self.gates(block).any(|gate| facts(gate).is_some_and(|facts| facts.momentary))
+    }
+
+    /// Over how many hits of its rate one step of a block goes.
+    pub(crate) fn stretch(&self, block: usize) -> u32 {
+        let facts = |gate: usize| self.blocks[gate].network.condition.as_ref();
+        let stretches = self.gates(block).filter_map(|gate| Some(facts(gate)?.stretch));
+        stretches.fold(1, u32::saturating_mul)
+    }
 }
 
 /// Types by name: those of the registry and the diagram's own buses.

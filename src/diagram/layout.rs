@@ -1,14 +1,16 @@
 //! Typed network + order + rates → program: where every signal and state lives.
 
+use std::collections::BTreeMap;
+
 use legwork_block::{
     ContinuousState, Diagnostic, Diagnostics, InstanceIo, Manifold, PortTable, Sizes, Slot, Span,
 };
-use legwork_program::{Node, Part, Placed, Rate, Step};
+use legwork_program::{Gate, Loop, Node, Part, Placed, Rate, Step, Stop, Unknown};
 
 use crate::infer::{TypedNetwork, find_output, invalid_parameter};
 use crate::network::{PortPath, Source};
 use crate::rates::Rates;
-use crate::schedule::Group;
+use crate::schedule::{AlgebraicLoop, Group, Order};
 use crate::select::select;
 
 /// Most numbers that all signals together may hold: half a gigabyte.
@@ -17,6 +19,9 @@ const ARENA_LIMIT: usize = 1 << 26;
 /// Nodes, schedule and sizes of the memories.
 pub(crate) struct Layout {
     pub(crate) nodes: Vec<Node>,
+    pub(crate) gates: Vec<Gate>,
+    pub(crate) loops: Vec<Loop>,
+    pub(crate) stops: Vec<Stop>,
     pub(crate) schedule: Vec<Step>,
     pub(crate) arena_len: usize,
     pub(crate) state_len: usize,
@@ -27,10 +32,12 @@ pub(crate) struct Layout {
 /// Places signals along the schedule and states along the paths; lets blocks check sizes.
 pub(crate) fn place(
     network: &TypedNetwork,
-    order: &[Group],
+    order: &Order,
     rates: &Rates,
     diagnostics: &mut Diagnostics,
 ) -> Option<Layout> {
+    let Order { groups: order, loops } = order;
+    let gates = place_gates(network);
     let (outputs, steps_own, arena_len) = place_outputs(network, order, diagnostics)?;
     let pools = place_pools(network, order);
     let mut nodes = Vec::with_capacity(network.blocks.len());
@@ -75,12 +82,20 @@ pub(crate) fn place(
                 .map(|output| output.may_be_infinite)
                 .collect(),
             rate: rates.rates[b],
+            update_rate: rates.updates[b],
             updates: block.declaration.updates,
             continuous,
             guards: block.declaration.guards.clone(),
             pool: pools[b],
             span: block.network.span,
             hidden: block.network.hidden,
+            // What never changes is computed once, whether its part is on or not.
+            gate: block
+                .gate
+                .filter(|_| rates.rates[b] != Rate::Constant)
+                .and_then(|gate| gates.get(&gate).copied()),
+            opens: gates.get(&b).copied(),
+            stretch: network.stretch(b),
         });
     }
     let schedule = order
@@ -92,10 +107,27 @@ pub(crate) fn place(
             own,
             rate: rates.rates[group.block],
             minor: rates.rates[group.block] == Rate::Continuous
-                && !network.blocks[group.block].declaration.per_major,
+                && !network.blocks[group.block].declaration.per_major
+                && !network.is_momentary(group.block),
+        })
+        .collect();
+    let loops = loops.iter().map(|found| place_loop(network, &nodes, found)).collect();
+    let stops = network
+        .blocks
+        .iter()
+        .enumerate()
+        .filter_map(|(b, block)| {
+            let slot = outputs[b].first(block.declaration.stops? as usize);
+            Some(Stop { node: b as u32, slot: slot.start })
         })
         .collect();
     Some(Layout {
+        gates: gates
+            .keys()
+            .filter_map(|&condition| gate(network, &gates, &outputs, condition))
+            .collect(),
+        loops,
+        stops,
         nodes,
         schedule,
         arena_len,
@@ -103,6 +135,47 @@ pub(crate) fn place(
         rate_len,
         pool_len: pools.iter().flatten().count(),
     })
+}
+
+/// The number of each condition's gate.
+fn place_gates(network: &TypedNetwork) -> BTreeMap<usize, u32> {
+    let conditions = (0..network.blocks.len())
+        .filter(|&block| network.blocks[block].network.condition.is_some());
+    conditions.zip(0..).collect()
+}
+
+fn gate(
+    network: &TypedNetwork,
+    gates: &BTreeMap<usize, u32>,
+    outputs: &[PortTable],
+    condition: usize,
+) -> Option<Gate> {
+    let facts = network.blocks[condition].network.condition.as_ref()?;
+    let around = facts.around.as_ref().and_then(|around| network.index.get(around));
+    Some(Gate {
+        parent: around.and_then(|around| gates.get(around).copied()),
+        active: outputs[condition].first(0).start,
+        starts: outputs[condition].first(1).start,
+        clears: facts.clears,
+        restarts: facts.restarts,
+    })
+}
+
+fn place_loop(network: &TypedNetwork, nodes: &[Node], found: &AlgebraicLoop) -> Loop {
+    let unknowns = found.solves.iter().filter_map(|&block| {
+        let rule = network.blocks[block].declaration.solves.clone()?;
+        let io = &nodes[block].io;
+        Some(Unknown {
+            node: block as u32,
+            output: io.outputs.first(0),
+            input: io.inputs.first(0),
+            rule,
+        })
+    });
+    Loop {
+        unknowns: unknowns.collect(),
+        tasks: found.body.iter().map(|&place| place as u32).collect(),
+    }
 }
 
 /// The outputs of a group lie side by side, groups in the order of the schedule. A forwarded leaf

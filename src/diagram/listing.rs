@@ -78,7 +78,7 @@ fn write_expanded(program: &Program, out: &mut String) -> std::fmt::Result {
     let run = &program.run;
     writeln!(
         out,
-        "run: stop {}, step {}, solver {:?}, seed {}",
+        "run: stop {}, step {}, solver {}, seed {}",
         run.stop, run.step, run.solver, run.seed
     )?;
     writeln!(

@@ -25,6 +25,25 @@ pub(crate) struct NetworkBlock {
     pub text: String,
     /// Whether the compiler made it.
     pub hidden: bool,
+    /// Path of the condition that switches it on and off, if there is one.
+    pub gate: Option<String>,
+    /// If it is a condition: what it does to the blocks behind it.
+    pub condition: Option<ConditionFacts>,
+}
+
+/// What a condition does to the blocks behind it (semantics 6.1).
+#[derive(Debug, Clone)]
+pub(crate) struct ConditionFacts {
+    /// Path of the condition around it.
+    pub around: Option<String>,
+    /// Outputs are zero while it is off.
+    pub clears: bool,
+    /// States begin anew when it comes on.
+    pub restarts: bool,
+    /// It is on at single major steps only: nothing behind it runs in minor steps.
+    pub momentary: bool,
+    /// Every how many hits it is on.
+    pub stretch: u32,
 }
 
 impl NetworkBlock {
@@ -39,6 +58,8 @@ impl NetworkBlock {
             inputs: self.inputs.clone(),
             text: self.text.clone(),
             hidden: self.hidden,
+            gate: self.gate.clone(),
+            condition: self.condition.clone(),
         }
     }
 }

@@ -11,6 +11,8 @@ pub(crate) struct Rates {
     pub(crate) step_ticks: u64,
     pub(crate) stop_tick: u64,
     pub(crate) rates: Vec<Rate>,
+    /// When `update` runs: at the same rate, but for blocks between two rates.
+    pub(crate) updates: Vec<Rate>,
 }
 
 /// Most steps that are counted.
@@ -20,6 +22,8 @@ const MOST_STEPS: f64 = 1e15;
 pub(crate) struct RunTimes {
     pub(crate) stop: (Ratio, Span),
     pub(crate) step: (Ratio, Span),
+    /// Whether the solver chooses its own steps, so that a major step may be at any rational time.
+    pub(crate) is_variable: bool,
 }
 
 /// The rate of a block while rates are found out, in exact time.
@@ -42,17 +46,47 @@ pub(crate) fn find(
     crossings(network, &found, diagnostics);
     let found = found.into_iter().collect::<Option<Vec<Found>>>()?;
     let (base, step_ticks, stop_tick) = stated?;
-    let rates = found
-        .into_iter()
-        .map(|found| match found {
-            Found::Constant => Some(Rate::Constant),
-            Found::Continuous => Some(Rate::Continuous),
-            Found::Periodic(period, offset) => {
-                Some(Rate::Periodic { period: ticks(period, base)?, offset: ticks(offset, base)? })
-            }
+    let rate = |found: Found| match found {
+        Found::Constant => Some(Rate::Constant),
+        Found::Continuous => Some(Rate::Continuous),
+        Found::Periodic(period, offset) => {
+            Some(Rate::Periodic { period: ticks(period, base)?, offset: ticks(offset, base)? })
+        }
+    };
+    let updates = (0..found.len())
+        .map(|b| match network.blocks[b].declaration.any_rates {
+            true => rate(source_rate(network, b, &found, diagnostics)?),
+            false => rate(found[b]),
         })
         .collect::<Option<Vec<_>>>()?;
-    Some(Rates { base, step_ticks, stop_tick, rates })
+    let rates = found.into_iter().map(rate).collect::<Option<Vec<_>>>()?;
+    Some(Rates { base, step_ticks, stop_tick, rates, updates })
+}
+
+/// The period of what goes into a block between two rates.
+fn source_rate(
+    network: &TypedNetwork,
+    b: usize,
+    found: &[Found],
+    diagnostics: &mut Diagnostics,
+) -> Option<Found> {
+    let block = &network.blocks[b].network;
+    let sources = sources_of(network, b);
+    let rates: Vec<Found> = sources.iter().map(|&s| found[s]).collect();
+    if let Some(first @ Found::Periodic(..)) = rates.first()
+        && rates.iter().all(|rate| rate == first)
+    {
+        return Some(*first);
+    }
+    diagnostics.push(
+        Diagnostic::error(
+            "rate-conflict",
+            block.span,
+            format!("the input of {} has no single period", block.path),
+        )
+        .hint("leave the RateTransition out: from continuous to periodic and back needs none"),
+    );
+    None
 }
 
 /// `time` in ticks of `base`, if it is a whole number of them.
@@ -60,7 +94,9 @@ pub(crate) fn ticks(time: Ratio, base: Ratio) -> Option<u64> {
     u64::try_from(time.whole_multiple_of(base)?).ok()
 }
 
-/// Every stated period and offset is a whole multiple of the step; so the step is the base.
+/// The base, the step and the stop time in ticks. With fixed steps every stated period and offset
+/// is a whole multiple of the step, so the step is the base; otherwise the base is what all of
+/// them are whole multiples of.
 fn stated_multiples(
     network: &TypedNetwork,
     run: &RunTimes,
@@ -69,6 +105,7 @@ fn stated_multiples(
 ) -> Option<(Ratio, u64, u64)> {
     let step = run.step.0;
     let mut good = true;
+    let mut base = step;
     let mut check = |time: Ratio, span: Span, what: &str| {
         // A time is counted in steps, and must stay exact as a double.
         let steps = time.to_f64() / step.to_f64();
@@ -80,6 +117,24 @@ fn stated_multiples(
             return;
         }
         if ticks(time, step).is_some() {
+            return;
+        }
+        if run.is_variable {
+            match base
+                .gcd(time)
+                .filter(|base| is_countable(run.stop.0.to_f64().max(step.to_f64()), *base))
+            {
+                Some(finer) => base = finer,
+                None => {
+                    good = false;
+                    let message = format!(
+                        "the {what} {time} and the other times of the run have no common measure \
+                         that is above {step} / {MOST_STEPS:e}"
+                    );
+                    let found = Diagnostic::error("out-of-range", span, message);
+                    diagnostics.push(found.also(run.step.1, "the longest step of the run"));
+                }
+            }
             return;
         }
         good = false;
@@ -107,7 +162,12 @@ fn stated_multiples(
     if !good {
         return None;
     }
-    Some((step, 1, ticks(run.stop.0, step)?))
+    Some((base, ticks(step, base)?, ticks(run.stop.0, base)?))
+}
+
+/// Whether `time` [s] in ticks of `base` stays an exact number.
+fn is_countable(time: f64, base: Ratio) -> bool {
+    time / base.to_f64() <= MOST_STEPS
 }
 
 fn nearest_multiples(time: Ratio, step: Ratio) -> String {
@@ -140,13 +200,28 @@ fn propagate(network: &TypedNetwork, diagnostics: &mut Diagnostics) -> Vec<Optio
                     .hint("leave `every:` out, or sample its outputs with a ZeroOrderHold"),
                 );
             }
+            if network.is_momentary(b) {
+                diagnostics.push(
+                    Diagnostic::error(
+                        "rate-conflict",
+                        block.network.span,
+                        format!(
+                            "{} has continuous state, but runs at single steps only",
+                            block.network.path
+                        ),
+                    )
+                    .hint("put a DiscreteIntegrator or a DiscreteStateSpace there"),
+                );
+            }
             found[b] = Some(Found::Continuous);
         } else if let Some(every) = every {
             found[b] = Some(Found::Periodic(every.period, every.offset));
         } else if declaration.rate == RateRule::Constant {
             found[b] = Some(Found::Constant);
         } else if declaration.rate == RateRule::Continuous
-            || (sources[b].is_empty() && declaration.rate != RateRule::Sampled)
+            || (sources[b].is_empty()
+                && declaration.rate != RateRule::Sampled
+                && !network.is_momentary(b))
         {
             found[b] = Some(Found::Continuous);
         }
@@ -213,6 +288,14 @@ fn inherit(
         return Inherit::Fail(None);
     }
     let sampled = block.declaration.rate == RateRule::Sampled;
+    // What runs at single steps of a condition needs no period of its own: those are its hits.
+    if let Some(gate) = block.gate.filter(|_| network.is_momentary(b)) {
+        return match found[gate] {
+            Some(rate) => Inherit::Rate(rate),
+            None if failed[gate] => Inherit::Fail(None),
+            None => Inherit::Wait,
+        };
+    }
     // A block whose state asks for one period cannot take it from a continuous or constant input,
     // so it need not wait for the others.
     let known: Vec<Found> = sources.iter().filter_map(|&s| found[s]).collect();
@@ -282,6 +365,9 @@ fn sources_of(network: &TypedNetwork, b: usize) -> Vec<usize> {
 fn crossings(network: &TypedNetwork, found: &[Option<Found>], diagnostics: &mut Diagnostics) {
     for (b, block) in network.blocks.iter().enumerate() {
         let Some(Found::Periodic(period, offset)) = found[b] else { continue };
+        if block.declaration.any_rates {
+            continue;
+        }
         for (name, (source, span)) in &block.network.inputs {
             let mut ports = Vec::new();
             source.ports(&mut ports);

@@ -1,7 +1,7 @@
 //! The static order of output groups (semantics 5.1, 5.2, 8.1): petgraph, ties broken by path.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use legwork_block::{Diagnostic, Diagnostics, Feed, Feeds};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -24,11 +24,22 @@ struct Hop {
     input: String,
 }
 
+/// All output groups in the order of their execution, and the algebraic loops among them.
+pub(crate) struct Order {
+    pub(crate) groups: Vec<Group>,
+    pub(crate) loops: Vec<AlgebraicLoop>,
+}
+
+/// Groups that depend on one another through the unknowns of `Solve` blocks (semantics 5.3).
+pub(crate) struct AlgebraicLoop {
+    /// The blocks whose outputs are the unknowns.
+    pub(crate) solves: Vec<usize>,
+    /// Places in the order of the groups between unknowns and what they are compared with.
+    pub(crate) body: Vec<usize>,
+}
+
 /// Orders all output groups, or names every feedthrough cycle.
-pub(crate) fn schedule(
-    network: &TypedNetwork,
-    diagnostics: &mut Diagnostics,
-) -> Option<Vec<Group>> {
+pub(crate) fn schedule(network: &TypedNetwork, diagnostics: &mut Diagnostics) -> Option<Order> {
     let mut graph: DiGraph<Group, Hop> = DiGraph::new();
     let mut first_group = Vec::new();
     for (block, typed) in network.blocks.iter().enumerate() {
@@ -45,7 +56,96 @@ pub(crate) fn schedule(
         report_cycles(network, &graph, diagnostics);
         return None;
     }
-    Some(order.into_iter().map(|node| graph[node]).collect())
+    Some(close_loops(network, &graph, &first_group, order, diagnostics))
+}
+
+/// Finds the loops that `Solve` blocks close, and lets each of them run in one go: what the loop
+/// needs before it, what needs the loop after it.
+fn close_loops(
+    network: &TypedNetwork,
+    graph: &DiGraph<Group, Hop>,
+    first_group: &[usize],
+    mut order: Vec<NodeIndex>,
+    diagnostics: &mut Diagnostics,
+) -> Order {
+    let solves: Vec<usize> = (0..network.blocks.len())
+        .filter(|&block| network.blocks[block].declaration.solves.is_some())
+        .collect();
+    let mut closed = graph.map(|_, group| *group, |_, _| ());
+    for &block in &solves {
+        let to = NodeIndex::new(first_group[block]);
+        for (source, _) in network.blocks[block].network.inputs.values() {
+            let mut paths = Vec::new();
+            source.ports(&mut paths);
+            for path in paths {
+                let Ok((from, _, output)) = find_output(network, path) else { continue };
+                closed.add_edge(NodeIndex::new(first_group[from] + output.group), to, ());
+            }
+        }
+    }
+    let mut sets: Vec<Vec<NodeIndex>> = petgraph::algo::tarjan_scc(&closed)
+        .into_iter()
+        .filter(|set| set.iter().any(|&node| solves.contains(&graph[node].block)))
+        .collect();
+    for set in &mut sets {
+        set.sort_by_key(|&node| graph[node]);
+    }
+    sets.sort_by_key(|set| graph[set[0]]);
+    for set in sets.iter().filter(|set| set.len() == 1) {
+        let block = &network.blocks[graph[set[0]].block].network;
+        let message = format!("{}: its input does not depend on its output: no loop", block.path);
+        diagnostics.push(
+            Diagnostic::error("no-loop", block.span, message)
+                .hint("leave the Solve out, and read its source instead"),
+        );
+    }
+    for set in &sets {
+        order = in_one_go(graph, set, order);
+    }
+    let place: BTreeMap<NodeIndex, usize> =
+        order.iter().enumerate().map(|(place, &node)| (node, place)).collect();
+    let loops = sets
+        .iter()
+        .map(|set| {
+            let is_solve = |node: &&NodeIndex| solves.contains(&graph[**node].block);
+            let mut body: Vec<usize> =
+                set.iter().filter(|node| !is_solve(node)).map(|node| place[node]).collect();
+            body.sort_unstable();
+            AlgebraicLoop {
+                solves: set.iter().filter(is_solve).map(|&node| graph[node].block).collect(),
+                body,
+            }
+        })
+        .collect();
+    Order { groups: order.into_iter().map(|node| graph[node]).collect(), loops }
+}
+
+/// The same order with the groups of `set` side by side.
+fn in_one_go(
+    graph: &DiGraph<Group, Hop>,
+    set: &[NodeIndex],
+    order: Vec<NodeIndex>,
+) -> Vec<NodeIndex> {
+    let is_member =
+        |node: &NodeIndex| set.binary_search_by_key(&graph[*node], |&n| graph[n]).is_ok();
+    let mut follows = vec![false; graph.node_count()];
+    let (mut before, mut members, mut after) = (Vec::new(), Vec::new(), Vec::new());
+    for node in order {
+        let member = is_member(&node);
+        follows[node.index()] = member
+            || graph
+                .neighbors_directed(node, petgraph::Incoming)
+                .any(|source| follows[source.index()]);
+        let into = match (member, follows[node.index()]) {
+            (true, _) => &mut members,
+            (false, true) => &mut after,
+            (false, false) => &mut before,
+        };
+        into.push(node);
+    }
+    before.append(&mut members);
+    before.append(&mut after);
+    before
 }
 
 fn add_edges(
@@ -78,6 +178,10 @@ fn add_edges(
                 let hop = Hop { output: output.name.clone(), input: input.name.clone() };
                 graph.add_edge(from, to, hop);
             }
+        }
+        if let Some(condition) = typed.gate {
+            let from = NodeIndex::new(first_group[condition]);
+            graph.add_edge(from, to, Hop { output: "active".into(), input: String::new() });
         }
         for (index, &asked) in typed.asked.iter().enumerate() {
             if feeds_shared(index) {

@@ -8,10 +8,11 @@ mod check;
 mod ratio;
 mod signal;
 
+use std::fmt;
 use std::sync::Arc;
 
 use legwork_block::{
-    ContinuousState, Crossing, Diagnostics, InstanceIo, PlannedBlock, Slot, Span, Type,
+    ContinuousState, Diagnostics, Guard, InstanceIo, PlannedBlock, Slot, SolveRule, Span, Type,
 };
 use serde::{Deserialize, Serialize};
 
@@ -45,10 +46,38 @@ impl Rate {
             Self::Periodic { period, offset } => k >= offset && (k - offset).is_multiple_of(period),
         }
     }
+
+    /// The first tick after `k` at which time must stop for this rate, if there is one.
+    #[inline]
+    pub fn next_hit(self, k: u64) -> Option<u64> {
+        match self {
+            Self::Constant | Self::Continuous => None,
+            Self::Periodic { offset, .. } if k < offset => Some(offset),
+            Self::Periodic { period, offset } => {
+                Some(offset + ((k - offset) / period + 1) * period)
+            }
+        }
+    }
+}
+
+/// The error that a variable step may make: `absolute + relative · |x|` for each number, as the
+/// root of the mean square.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Tolerance {
+    /// Relative to the number [1].
+    pub relative: f64,
+    /// Absolute, in the number's unit.
+    pub absolute: f64,
+}
+
+impl Default for Tolerance {
+    fn default() -> Self {
+        Self { relative: 1e-6, absolute: 1e-9 }
+    }
 }
 
 /// How continuous state is advanced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Solver {
     /// `x⁺ = x + h f(x)`, order 1.
     Euler,
@@ -58,6 +87,43 @@ pub enum Solver {
     Heun,
     /// The classical Runge-Kutta method (ode4), order 4.
     Rk4,
+    /// `x⁺ = x + h f(x⁺)` by Newton's method on the whole state, order 1, L-stable.
+    ImplicitEuler,
+    /// The pair of Dormand and Prince (ode45), order 5(4), variable step.
+    DormandPrince(Tolerance),
+    /// A diagonally implicit Runge-Kutta pair, order 4(3), variable step, L-stable.
+    Esdirk(Tolerance),
+    /// Backward differences (ode15s), order 1 to 5, variable step.
+    Bdf(Tolerance),
+}
+
+impl Solver {
+    /// Whether it chooses its own steps, so that events are located inside them.
+    pub fn is_variable(self) -> bool {
+        matches!(self, Self::DormandPrince(_) | Self::Esdirk(_) | Self::Bdf(_))
+    }
+}
+
+impl fmt::Display for Solver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, tolerance) = match self {
+            Self::Euler => ("Euler", None),
+            Self::SemiImplicitEuler => ("SemiImplicitEuler", None),
+            Self::Heun => ("Heun", None),
+            Self::Rk4 => ("Rk4", None),
+            Self::ImplicitEuler => ("ImplicitEuler", None),
+            Self::DormandPrince(tolerance) => ("DormandPrince", Some(tolerance)),
+            Self::Esdirk(tolerance) => ("Esdirk", Some(tolerance)),
+            Self::Bdf(tolerance) => ("Bdf", Some(tolerance)),
+        };
+        f.write_str(name)?;
+        match tolerance {
+            None => Ok(()),
+            Some(Tolerance { relative, absolute }) => {
+                write!(f, "(rtol: {relative:e}, atol: {absolute:e})")
+            }
+        }
+    }
 }
 
 /// The `run:` section.
@@ -65,7 +131,7 @@ pub enum Solver {
 pub struct RunSettings {
     /// When the run stops.
     pub stop: Ratio,
-    /// The fixed step.
+    /// The fixed step; the longest major step if the solver chooses its own.
     pub step: Ratio,
     /// How continuous state is advanced.
     pub solver: Solver,
@@ -96,20 +162,75 @@ pub struct Node {
     pub output_types: Vec<Type>,
     /// Outputs that may hold infinite bounds.
     pub may_be_infinite: Vec<bool>,
-    /// Rate.
+    /// Rate of the outputs.
     pub rate: Rate,
-    /// Whether `update` runs when the rate is due.
+    /// Rate of `update`: the same, but for a block between two rates.
+    pub update_rate: Rate,
+    /// Whether `update` runs when its rate is due.
     pub updates: bool,
     /// Continuous state: layout, and where it lives.
     pub continuous: Option<Placed>,
     /// Guards.
-    pub guards: Vec<Crossing>,
+    pub guards: Vec<Guard>,
     /// Index in the pool of shared values, if this is a shared computation.
     pub pool: Option<u32>,
     /// Where the block stands in the text.
     pub span: Span,
     /// Made by the compiler, not written in the diagram.
     pub hidden: bool,
+    /// Index of the gate that switches it on and off, if there is one.
+    pub gate: Option<u32>,
+    /// Index of the gate whose signals it computes, if it is a condition.
+    pub opens: Option<u32>,
+    /// Over how many hits of its rate one of its steps goes.
+    pub stretch: u32,
+}
+
+/// An algebraic loop (semantics 5.3): the engine seeks outputs z of its `Solve` blocks for which
+/// their inputs u, which `tasks` compute from z, equal z.
+#[derive(Debug, Clone)]
+pub struct Loop {
+    /// The unknowns.
+    pub unknowns: Vec<Unknown>,
+    /// Places in the schedule of the output groups between them, side by side and in order.
+    pub tasks: Vec<u32>,
+}
+
+/// The unknown of one `Solve` block.
+#[derive(Debug, Clone)]
+pub struct Unknown {
+    /// The block.
+    pub node: u32,
+    /// Where z lives.
+    pub output: Slot,
+    /// Where u lives.
+    pub input: Slot,
+    /// How it is sought.
+    pub rule: SolveRule,
+}
+
+/// An output that ends the run when it is true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stop {
+    /// The block.
+    pub node: u32,
+    /// Where the output lives.
+    pub slot: u32,
+}
+
+/// What switches the blocks of a conditional part on and off (semantics 6.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gate {
+    /// The gate of the part around it.
+    pub parent: Option<u32>,
+    /// Where in the arena it stands whether the part is on.
+    pub active: u32,
+    /// Where in the arena it stands whether this is the step at which it came on.
+    pub starts: u32,
+    /// Whether outputs are zero while it is off, instead of holding.
+    pub clears: bool,
+    /// Whether states begin anew when it comes on, instead of going on.
+    pub restarts: bool,
 }
 
 /// A block's continuous state, placed in the state vector.
@@ -198,7 +319,7 @@ pub struct Program {
     pub run: RunSettings,
     /// The rational base of time: one tick [s].
     pub base: Ratio,
-    /// Ticks of one fixed step.
+    /// Ticks of one fixed step, or of the longest major step.
     pub step_ticks: u64,
     /// Tick at which the run stops.
     pub stop_tick: u64,
@@ -206,6 +327,12 @@ pub struct Program {
     pub nodes: Vec<Node>,
     /// Wires, by reader.
     pub edges: Vec<Edge>,
+    /// Switches of conditional parts.
+    pub gates: Vec<Gate>,
+    /// Algebraic loops.
+    pub loops: Vec<Loop>,
+    /// Outputs that end the run.
+    pub stops: Vec<Stop>,
     /// Output groups in the order of their execution; arena addresses ascend along it.
     pub schedule: Vec<Step>,
     /// Numbers in the arena.

@@ -3,9 +3,11 @@
 //! The entry point is [`Simulation`]: it holds everything that changes in a run and does one major
 //! step after the other, as a whole or block by block. It knows no text and no concrete block.
 
+mod chart;
 pub mod comparison;
 mod fault;
 mod manifold;
+mod moment;
 mod observe;
 pub mod ode;
 pub mod recording;
@@ -13,5 +15,6 @@ mod simulation;
 mod solver;
 
 pub use fault::{Phase, RunFault};
+pub use moment::Moment;
 pub use observe::{CheckState, Observer, channels};
 pub use simulation::{Cursor, Simulation, Snapshot};

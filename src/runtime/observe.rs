@@ -1,7 +1,7 @@
 //! The observe phase: recording and checks see (t, y) after the outputs, before the update.
 
 use legwork_block::{Leaves, Type};
-use legwork_program::{Check, CheckKind, Program};
+use legwork_program::{Check, CheckKind, Program, Rate};
 
 use crate::recording::{
     Channel, ChannelId, Field, Finished, Recorder, RecordingError, Shape, Stamp,
@@ -70,10 +70,19 @@ impl Observer {
         self.checks.clone_from(&other.checks);
     }
 
-    pub(crate) fn observe(&mut self, program: &Program, stamp: Stamp, arena: &[f64]) {
+    /// Records and checks a major step; `at_tick` says that it is at a tick, not between two.
+    pub(crate) fn observe(
+        &mut self,
+        program: &Program,
+        stamp: Stamp,
+        at_tick: bool,
+        arena: &[f64],
+    ) {
         if let (Some(recorder), None) = (&mut self.recorder, &self.recording_error) {
             for (i, channel) in program.log.iter().enumerate() {
-                if !channel.rate.due(stamp.tick) {
+                let due =
+                    channel.rate == Rate::Continuous || (at_tick && channel.rate.due(stamp.tick));
+                if !due {
                     continue;
                 }
                 let leaves = Leaves::new(arena, &channel.signal.slots);
@@ -84,14 +93,15 @@ impl Observer {
             }
         }
         for (check, state) in program.checks.iter().zip(&mut self.checks) {
-            state.see(check, stamp, arena);
+            state.see(check, stamp, at_tick, arena);
         }
     }
 }
 
 impl CheckState {
-    fn see(&mut self, check: &Check, stamp: Stamp, arena: &[f64]) {
-        if stamp.tick < check.after || stamp.tick > check.until {
+    fn see(&mut self, check: &Check, stamp: Stamp, at_tick: bool, arena: &[f64]) {
+        let past = stamp.tick > check.until || (stamp.tick == check.until && !at_tick);
+        if stamp.tick < check.after || past {
             return;
         }
         let holds = check.holds(arena, stamp.t);

@@ -1,24 +1,33 @@
 //! A running program: one arena, one state vector, one static order.
 //!
-//! A major step at tick k is, in order (semantics 3): outputs, guards and resets until none fires,
-//! observe, update, integrate. [`Simulation::advance`] does one of these pieces at a time, a block
-//! at a time; [`Simulation::step`] and [`Simulation::run`] do whole steps with the same code.
+//! A major step is, in order (semantics 3): outputs, guards and resets until none fires, observe,
+//! update, integrate. [`Simulation::advance`] does one of these pieces at a time, a block at a
+//! time; [`Simulation::step`] and [`Simulation::run`] do whole steps with the same code.
+//!
+//! Major steps are at every tick of the fixed step; where the solver chooses its own steps, at the
+//! hits of all rates, at multiples of the longest step, and at located events.
 
 mod build;
 mod finite;
 mod guards;
+mod integrate;
+mod loops;
+mod outputs;
 mod snapshot;
 
 use std::any::Any;
 use std::sync::Arc;
 
-use legwork_block::{Crossing, Fault, Instance, OutputIo, Report, Slot, Time, View};
+use legwork_block::{Fault, Guard, Instance, Report, Slot, View};
 use legwork_program::{Program, Rate};
 
+use crate::chart::Chart;
 use crate::fault::{Phase, RunFault};
+use crate::moment::Moment;
 use crate::observe::Observer;
 use crate::recording::{Phase as RowPhase, Stamp};
-use crate::solver::Integrator;
+use crate::solver::Method;
+use loops::{LoopMemory, LoopWork};
 
 pub use snapshot::Snapshot;
 
@@ -32,6 +41,13 @@ struct Task {
     x: Slot,
     pool: Option<u32>,
     minor: bool,
+    gate: Option<u32>,
+    /// The gate whose signals this task computes.
+    opens: Option<u32>,
+    /// Loop and unknown, if its output is one.
+    unknown: Option<(u32, u32)>,
+    /// The loop whose last task this is.
+    closes: Option<u32>,
 }
 
 /// A block with something besides outputs: `update`, `derivative` or guards.
@@ -42,6 +58,16 @@ struct Role {
     x: Slot,
     /// Rates of the continuous state, or guards.
     own: Slot,
+    gate: Option<u32>,
+}
+
+/// The initial state of a block behind a gate that restarts it.
+struct Initial {
+    gate: u32,
+    node: u32,
+    state: Box<dyn Any + Send>,
+    slot: Slot,
+    x: Vec<f64>,
 }
 
 /// What the next call of [`Simulation::advance`] does.
@@ -70,10 +96,12 @@ pub struct Simulation {
     x: Vec<f64>,
     next_x: Vec<f64>,
     rates: Vec<f64>,
-    tick: u64,
+    moment: Moment,
     /// Time of the present major step [s].
     now: f64,
     microstep: u32,
+    /// Major steps that are behind.
+    step_count: u64,
     cursor: Cursor,
     classes: Vec<Rate>,
     due: Vec<bool>,
@@ -82,11 +110,33 @@ pub struct Simulation {
     updates: Vec<Role>,
     derivatives: Vec<Role>,
     guards: Vec<Role>,
-    crossings: Vec<Crossing>,
+    crossings: Vec<Guard>,
+    guard_gates: Vec<Option<u32>>,
     guard_values: Vec<f64>,
+    /// Guard values at both sides of the bracket of an event.
+    guard_before: Vec<f64>,
+    far_values: Vec<f64>,
     armed: Vec<bool>,
     fired: Vec<bool>,
-    integrator: Integrator,
+    /// Guards whose crossing was located at this moment.
+    located: Vec<bool>,
+    /// Guards that fired at this moment because they were located.
+    spent: Vec<bool>,
+    chart: Chart,
+    method: Method,
+    /// Coordinates in the chart, and their rate.
+    u: Vec<f64>,
+    u_rate: Vec<f64>,
+    /// The step size that the solver goes on with [s].
+    step_memory: Option<f64>,
+    /// Time between the last event and the present major step [s].
+    since_event: f64,
+    initials: Vec<Initial>,
+    loops: Vec<LoopMemory>,
+    /// `None` while a loop is being solved.
+    loop_work: Vec<Option<LoopWork>>,
+    /// The block that ended the run.
+    stopped_by: Option<u32>,
     observer: Observer,
 }
 
@@ -101,14 +151,29 @@ impl Simulation {
         self.now
     }
 
-    fn set_tick(&mut self, tick: u64) {
-        self.tick = tick;
-        self.now = self.program.base.at(tick);
+    fn set_moment(&mut self, moment: Moment) {
+        self.moment = moment;
+        self.now = moment.time(self.program.base);
     }
 
-    /// Tick of the present major step.
+    /// Tick of the present major step; an event lies after it, before the next tick.
     pub fn tick(&self) -> u64 {
-        self.tick
+        self.moment.tick
+    }
+
+    /// When the present major step is (semantics 3.1).
+    pub fn moment(&self) -> Moment {
+        self.moment
+    }
+
+    /// Major steps that are behind.
+    pub fn step_count(&self) -> u64 {
+        self.step_count
+    }
+
+    /// The block that ended the run before its stop time, once it has.
+    pub fn stopped_by(&self) -> Option<&str> {
+        Some(&self.program.nodes[self.stopped_by? as usize].path)
     }
 
     /// Resets done in the present major step.
@@ -157,6 +222,7 @@ impl Simulation {
         for (node, instance) in self.program.nodes.iter().zip(&self.instances) {
             let mut report = Report::default();
             instance.report(&mut report);
+            self.report_loop(reports.len(), &mut report);
             reports.push((node.path.as_str(), report));
         }
         reports
@@ -173,7 +239,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Does the rest of the present major step; the next call begins at the next tick.
+    /// Does the rest of the present major step; the next call begins with the next one.
     ///
     /// # Errors
     /// The first fault.
@@ -196,19 +262,17 @@ impl Simulation {
                 if i == 0 {
                     self.begin_outputs();
                 }
-                let next = (i..self.tasks.len()).find(|&j| self.due[self.tasks[j].rate as usize]);
-                match next {
-                    Some(j) => {
-                        self.output(j, false, 0.0)?;
-                        self.cursor = Cursor::Output(j + 1);
-                    }
-                    None => self.cursor = Cursor::Output(self.tasks.len()),
+                let next = (i..self.tasks.len())
+                    .find(|&j| self.is_due(j))
+                    .map_or(self.tasks.len(), |j| j + 1);
+                for j in i..next {
+                    self.major_output(j)?;
                 }
-                let rest = match self.cursor {
-                    Cursor::Output(j) => j,
-                    _ => self.tasks.len(),
-                };
-                if !(rest..self.tasks.len()).any(|j| self.due[self.tasks[j].rate as usize]) {
+                self.cursor = Cursor::Output(next);
+                if !(next..self.tasks.len()).any(|j| self.is_due(j)) {
+                    for j in next..self.tasks.len() {
+                        self.major_output(j)?;
+                    }
                     self.check_finite()?;
                     self.cursor = Cursor::Guards;
                 }
@@ -222,7 +286,10 @@ impl Simulation {
                         self.update(j)?;
                         self.cursor = Cursor::Update(j + 1);
                     }
-                    None => self.cursor = Cursor::Integrate,
+                    None => {
+                        self.commit_loops();
+                        self.cursor = Cursor::Integrate;
+                    }
                 }
                 Ok(())
             }
@@ -238,9 +305,7 @@ impl Simulation {
                     self.begin_outputs();
                 }
                 for i in first..self.tasks.len() {
-                    if self.due[self.tasks[i].rate as usize] {
-                        self.output(i, false, 0.0)?;
-                    }
+                    self.major_output(i)?;
                 }
                 self.check_finite()?;
                 self.cursor = Cursor::Guards;
@@ -251,7 +316,13 @@ impl Simulation {
             }
             Cursor::Observe => {
                 self.observe();
-                self.cursor = if self.tick >= self.program.stop_tick {
+                let stop = self.program.stops.iter();
+                self.stopped_by = stop
+                    .filter(|stop| self.arena[stop.slot as usize] != 0.0)
+                    .map(|s| s.node)
+                    .next();
+                let ends = self.moment.tick >= self.program.stop_tick || self.stopped_by.is_some();
+                self.cursor = if ends {
                     self.microstep = 0;
                     Cursor::Done
                 } else {
@@ -264,12 +335,12 @@ impl Simulation {
                         self.update(i)?;
                     }
                 }
+                self.commit_loops();
                 self.cursor = Cursor::Integrate;
             }
             Cursor::Integrate => {
                 self.integrate()?;
-                self.set_tick(self.tick + self.program.step_ticks);
-                self.microstep = 0;
+                self.step_count += 1;
                 self.cursor = Cursor::Output(0);
             }
             Cursor::Done => {}
@@ -277,65 +348,12 @@ impl Simulation {
         Ok(())
     }
 
-    /// Finds which rates are due and empties memos.
-    fn begin_outputs(&mut self) {
-        for (due, rate) in self.due.iter_mut().zip(&self.classes) {
-            *due = rate.due(self.tick);
-        }
-        for role in &self.updates {
-            if self.due[role.rate as usize] {
-                self.instances[role.node as usize].begin_step();
-            }
-        }
-    }
-
-    #[inline]
-    fn clock(&self, rate: u16, minor: bool, offset: f64) -> Time {
-        Time { t: self.now + offset, step: self.steps[rate as usize], minor }
-    }
-
-    #[inline]
-    fn output(&mut self, i: usize, minor: bool, offset: f64) -> Result<(), RunFault> {
-        let task = self.tasks[i];
-        let time = self.clock(task.rate, minor, offset);
-        let (before, rest) = self.arena.split_at_mut(task.own.start as usize);
-        let (shared, shared_own) = match task.pool {
-            None => (&self.pool[..], None),
-            Some(id) => {
-                let (earlier, rest) = self.pool.split_at_mut(id as usize);
-                (&*earlier, rest.first_mut())
-            }
-        };
-        let io = OutputIo {
-            time,
-            group: task.group as usize,
-            x: &self.x[task.x.range()],
-            before,
-            own: &mut rest[..task.own.len as usize],
-            own_start: task.own.start,
-            shared,
-            shared_own,
-        };
-        match self.instances[task.node as usize].output(io) {
-            Ok(()) => Ok(()),
-            Err(fault) => Err(self.output_fault(i, *fault)),
-        }
-    }
-
-    /// A block that faults on numbers that are no numbers is not to blame: the first output that
-    /// is not finite is.
-    #[cold]
-    fn output_fault(&self, i: usize, fault: Fault) -> RunFault {
-        self.find_not_finite(&self.tasks[..i])
-            .unwrap_or_else(|| self.fault_at(self.tasks[i].node, Phase::Output, fault))
-    }
-
     #[cold]
     fn fault_at(&self, node: u32, phase: Phase, fault: Fault) -> RunFault {
         let node = &self.program.nodes[node as usize];
         RunFault {
             t: self.time(),
-            tick: self.tick,
+            tick: self.moment.tick,
             phase,
             block: node.path.clone(),
             fault,
@@ -343,78 +361,32 @@ impl Simulation {
         }
     }
 
+    /// The solutions of algebraic loops are what their next solves begin with.
+    fn commit_loops(&mut self) {
+        for memory in &mut self.loops {
+            memory.commit();
+        }
+    }
+
     fn observe(&mut self) {
         let phase = if self.microstep > 0 { RowPhase::Event } else { RowPhase::Step };
-        let nanoseconds = self.program.base.nanoseconds(self.tick);
+        let Moment { tick, .. } = self.moment;
+        let nanoseconds = self.moment.nanoseconds(self.program.base);
         let stamp =
-            Stamp { t: self.time(), ..Stamp::new(self.tick, self.microstep, phase, nanoseconds) };
-        self.observer.observe(&self.program, stamp, &self.arena);
+            Stamp { t: self.time(), ..Stamp::new(tick, self.microstep, phase, nanoseconds) };
+        self.observer.observe(&self.program, stamp, self.moment.is_tick(), &self.arena);
     }
 
     fn update(&mut self, i: usize) -> Result<(), RunFault> {
         let role = self.updates[i];
+        if !self.is_on(role.gate) {
+            return Ok(());
+        }
         let time = self.clock(role.rate, false, 0.0);
         let view = View { time, arena: &self.arena, shared: &self.pool };
         match self.instances[role.node as usize].update(view, &self.x[role.x.range()]) {
             Ok(()) => Ok(()),
             Err(fault) => Err(self.fault_at(role.node, Phase::Update, *fault)),
         }
-    }
-
-    fn integrate(&mut self) -> Result<(), RunFault> {
-        if self.derivatives.is_empty() {
-            return Ok(());
-        }
-        let h = self.program.base.at(self.program.step_ticks);
-        // The solver and its vectors leave `self` for the step, so that stages can run its blocks.
-        let mut x = std::mem::take(&mut self.next_x);
-        x.copy_from_slice(&self.x);
-        let mut rates = std::mem::take(&mut self.rates);
-        let mut integrator = std::mem::replace(&mut self.integrator, Integrator::empty());
-        let outcome = self.derivatives(0.0, false, &x, &mut rates).and_then(|()| {
-            integrator.advance(h, &mut x, &mut rates, |offset, x, rates| {
-                self.minor_outputs(offset, x)?;
-                self.derivatives(offset, true, x, rates)
-            })
-        });
-        self.x.copy_from_slice(&x);
-        self.next_x = x;
-        self.rates = rates;
-        self.integrator = integrator;
-        outcome
-    }
-
-    /// Outputs of continuous groups at a stage.
-    fn minor_outputs(&mut self, offset: f64, x: &[f64]) -> Result<(), RunFault> {
-        self.x.copy_from_slice(x);
-        for i in 0..self.tasks.len() {
-            if self.tasks[i].minor {
-                self.output(i, true, offset)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn derivatives(
-        &mut self,
-        offset: f64,
-        minor: bool,
-        x: &[f64],
-        rates: &mut [f64],
-    ) -> Result<(), RunFault> {
-        for d in 0..self.derivatives.len() {
-            let role = self.derivatives[d];
-            let time = self.clock(role.rate, minor, offset);
-            let view = View { time, arena: &self.arena, shared: &self.pool };
-            let outcome = self.instances[role.node as usize].derivative(
-                view,
-                &x[role.x.range()],
-                &mut rates[role.own.range()],
-            );
-            if let Err(fault) = outcome {
-                return Err(self.fault_at(role.node, Phase::Integrate, *fault));
-            }
-        }
-        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Fixed-step solvers on manifolds.
+//! How continuous state is advanced.
 //!
 //! | name | method | order |
 //! |---|---|---|
@@ -6,215 +6,127 @@
 //! | `SemiImplicitEuler` | second-order state: `v⁺ = v + h a`, `q⁺ = retract(q, h v⁺)`; else `Euler` | 1 |
 //! | `Heun` | explicit trapezoidal rule | 2 |
 //! | `Rk4` | the classical method | 4 |
+//! | `ImplicitEuler` | `x⁺ = retract(x, h f(x⁺))` by Newton on the whole state | 1 |
+//! | `DormandPrince` | variable step, explicit, dense output | 5(4) |
+//! | `Esdirk` | variable step, L-stable, for stiff state | 4(3) |
+//! | `Bdf` | variable step and order, for stiff state | 1–5 |
+//!
+//! Every method works in the chart of the step ([`Chart`](crate::chart::Chart)), so that it keeps
+//! its order on rotations.
 
-use legwork_block::ContinuousState;
-use legwork_program::{Node, Placed, Program, Solver};
+use legwork_program::Solver;
 
-use crate::manifold::{pull_back, retract};
+use crate::ode::{
+    Bdf, DormandPrince54, Esdirk43, Failure, Flow, ImplicitEuler, Tolerance, VariableStep,
+};
 
 /// A Butcher tableau of an explicit method whose stages depend on the stage before only.
-struct Tableau {
+pub(crate) struct Tableau {
     /// `aᵢ,ᵢ₋₁ = cᵢ` of stages 2, 3, …
     nodes: &'static [f64],
     /// `bᵢ`.
     weights: &'static [f64],
 }
 
+const EULER: Tableau = Tableau { nodes: &[], weights: &[1.0] };
 const HEUN: Tableau = Tableau { nodes: &[1.0], weights: &[0.5, 0.5] };
 const RK4: Tableau =
     Tableau { nodes: &[0.5, 0.5, 1.0], weights: &[1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0] };
 
-/// Where one block's state lives in the vectors of the solver.
-#[derive(Debug, Clone)]
-struct Piece {
-    placed: Placed,
-    second_order: bool,
-    /// First number in the tangent vectors.
-    tangent: usize,
-    /// Tangent numbers of the parts (for second-order state, of the position alone).
-    tangent_len: usize,
-    /// Numbers of the position (second-order) or of the whole state (first-order).
-    position_len: usize,
+/// A method with its work memory.
+pub(crate) enum Method {
+    /// Velocity first, then position.
+    SemiImplicit,
+    /// One explicit step per major step.
+    Explicit(Explicit),
+    /// One implicit step per major step.
+    Implicit(Box<ImplicitEuler>),
+    /// As many steps as the tolerance asks for.
+    Variable(Box<VariableStep>),
 }
 
-/// The solver with its memory.
-#[derive(Debug, Clone)]
-pub(crate) struct Integrator {
-    solver: Solver,
-    pieces: Vec<Piece>,
-    start: Vec<f64>,
-    displacement: Vec<f64>,
+impl Method {
+    /// The method `solver` for `n` coordinates.
+    pub(crate) fn new(solver: Solver, n: usize) -> Self {
+        let tolerance = |t: legwork_program::Tolerance| Tolerance {
+            relative: t.relative,
+            absolute: t.absolute,
+        };
+        let variable = |kernel| Self::Variable(Box::new(kernel));
+        match solver {
+            Solver::SemiImplicitEuler => Self::SemiImplicit,
+            Solver::Euler => Self::Explicit(Explicit::new(&EULER, n)),
+            Solver::Heun => Self::Explicit(Explicit::new(&HEUN, n)),
+            Solver::Rk4 => Self::Explicit(Explicit::new(&RK4, n)),
+            Solver::ImplicitEuler => {
+                Self::Implicit(Box::new(ImplicitEuler::new(n, ImplicitEuler::TOLERANCE)))
+            }
+            Solver::DormandPrince(t) => {
+                variable(VariableStep::DormandPrince54(DormandPrince54::new(n, tolerance(t))))
+            }
+            Solver::Esdirk(t) => variable(VariableStep::Esdirk43(Esdirk43::new(n, tolerance(t)))),
+            Solver::Bdf(t) => variable(VariableStep::Bdf(Bdf::new(n, tolerance(t)))),
+        }
+    }
+}
+
+impl Method {
+    /// What a method keeps from step to step: the Jacobian of the implicit one.
+    pub(crate) fn memory(&self) -> Option<Vec<f64>> {
+        match self {
+            Self::Implicit(implicit) => implicit.jacobian().map(<[f64]>::to_vec),
+            _ => None,
+        }
+    }
+
+    /// Puts back what [`Self::memory`] returned.
+    pub(crate) fn set_memory(&mut self, memory: Option<&[f64]>) {
+        if let Self::Implicit(implicit) = self {
+            implicit.set_jacobian(memory);
+        }
+    }
+}
+
+/// An explicit Runge-Kutta method.
+pub(crate) struct Explicit {
+    tableau: &'static Tableau,
+    u: Vec<f64>,
     sum: Vec<f64>,
     rate: Vec<f64>,
 }
 
-impl Integrator {
-    pub(crate) fn new(program: &Program) -> Self {
-        let mut pieces = Vec::new();
-        let mut tangent = 0;
-        for placed in program.nodes.iter().filter_map(|node: &Node| node.continuous.as_ref()) {
-            let second_order = matches!(placed.state, ContinuousState::Second(_));
-            let tangent_len: usize = placed.parts.iter().map(|part| part.tangent_len()).sum();
-            let position_len: usize = placed.parts.iter().map(|part| part.len()).sum();
-            pieces.push(Piece {
-                placed: placed.clone(),
-                second_order,
-                tangent,
-                tangent_len,
-                position_len,
-            });
-            tangent += if second_order { 2 * tangent_len } else { tangent_len };
-        }
-        Self {
-            solver: program.run.solver,
-            pieces,
-            start: vec![0.0; program.state_len],
-            displacement: vec![0.0; tangent],
-            sum: vec![0.0; tangent],
-            rate: vec![0.0; tangent],
-        }
+impl Explicit {
+    fn new(tableau: &'static Tableau, n: usize) -> Self {
+        Self { tableau, u: vec![0.0; n], sum: vec![0.0; n], rate: vec![0.0; n] }
     }
 
-    /// A solver of nothing, to stand in while the real one works.
-    pub(crate) fn empty() -> Self {
-        Self {
-            solver: Solver::Euler,
-            pieces: Vec::new(),
-            start: Vec::new(),
-            displacement: Vec::new(),
-            sum: Vec::new(),
-            rate: Vec::new(),
-        }
-    }
-
-    /// Advances `x` by `h` from the rates `first` that belong to it. `stage(t, x, rates)` computes
-    /// outputs and rates at a stage inside the step, `offset` [s] after its start.
+    /// One step of length `h` from u = 0, where the rate is `first`; the end is left in `u`.
     ///
     /// # Errors
-    /// The fault of a stage.
-    pub(crate) fn advance<E>(
+    /// The failure of a stage.
+    pub(crate) fn step<F: Flow>(
         &mut self,
+        flow: &mut F,
         h: f64,
-        x: &mut [f64],
-        rates: &mut [f64],
-        mut stage: impl FnMut(f64, &[f64], &mut [f64]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        match self.solver {
-            Solver::SemiImplicitEuler => {
-                self.semi_implicit(h, x, rates);
-                Ok(())
-            }
-            Solver::Euler => {
-                self.start.copy_from_slice(x);
-                self.tangent_rate(x, rates);
-                for (d, k) in self.displacement.iter_mut().zip(&self.rate) {
-                    *d = h * k;
-                }
-                self.place(x);
-                Ok(())
-            }
-            Solver::Heun => self.runge_kutta(&HEUN, h, x, rates, &mut stage),
-            Solver::Rk4 => self.runge_kutta(&RK4, h, x, rates, &mut stage),
-        }
-    }
-
-    fn runge_kutta<E>(
-        &mut self,
-        tableau: &Tableau,
-        h: f64,
-        x: &mut [f64],
-        rates: &mut [f64],
-        stage: &mut impl FnMut(f64, &[f64], &mut [f64]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        self.start.copy_from_slice(x);
-        self.tangent_rate(x, rates);
-        for (s, k) in self.sum.iter_mut().zip(&self.rate) {
+        first: &[f64],
+    ) -> Result<&[f64], Failure<F::Error>> {
+        let Self { tableau, u, sum, rate } = self;
+        rate.copy_from_slice(first);
+        for (s, k) in sum.iter_mut().zip(&*rate) {
             *s = tableau.weights[0] * k;
         }
-        for (i, &node) in tableau.nodes.iter().enumerate() {
-            for (d, k) in self.displacement.iter_mut().zip(&self.rate) {
+        for (&node, &weight) in tableau.nodes.iter().zip(&tableau.weights[1..]) {
+            for (d, k) in u.iter_mut().zip(&*rate) {
                 *d = h * node * k;
             }
-            self.place(x);
-            stage(node * h, x, rates)?;
-            self.tangent_rate(x, rates);
-            self.pull_back();
-            for (s, k) in self.sum.iter_mut().zip(&self.rate) {
-                *s += tableau.weights[i + 1] * k;
+            flow.rate(node * h, u, rate).map_err(Failure::Flow)?;
+            for (s, k) in sum.iter_mut().zip(&*rate) {
+                *s += weight * k;
             }
         }
-        for (d, s) in self.displacement.iter_mut().zip(&self.sum) {
+        for (d, s) in u.iter_mut().zip(&*sum) {
             *d = h * s;
         }
-        self.place(x);
-        Ok(())
-    }
-
-    fn semi_implicit(&mut self, h: f64, x: &mut [f64], rates: &[f64]) {
-        self.start.copy_from_slice(x);
-        for piece in &self.pieces {
-            let rate = &rates[piece.placed.rate.range()];
-            let delta = &mut self.displacement[piece.tangent..piece.tangent + piece.tangent_len];
-            let x = &mut x[piece.placed.x.range()];
-            let x0 = &self.start[piece.placed.x.range()];
-            if piece.second_order {
-                let (position, velocity) = x.split_at_mut(piece.position_len);
-                for ((v, a), d) in velocity.iter_mut().zip(rate).zip(delta.iter_mut()) {
-                    *v += h * a;
-                    *d = h * *v;
-                }
-                retract(&piece.placed.parts, x0, delta, position);
-            } else {
-                for (d, k) in delta.iter_mut().zip(rate) {
-                    *d = h * k;
-                }
-                retract(&piece.placed.parts, x0, delta, x);
-            }
-        }
-    }
-
-    /// The rate of the whole state in tangent coordinates: for second-order state (v, a).
-    fn tangent_rate(&mut self, x: &[f64], rates: &[f64]) {
-        for piece in &self.pieces {
-            let rate = &rates[piece.placed.rate.range()];
-            if piece.second_order {
-                let velocity = &x[piece.placed.x.range()][piece.position_len..];
-                let n = piece.tangent_len;
-                self.rate[piece.tangent..piece.tangent + n].copy_from_slice(velocity);
-                self.rate[piece.tangent + n..piece.tangent + 2 * n].copy_from_slice(rate);
-            } else {
-                self.rate[piece.tangent..piece.tangent + piece.tangent_len].copy_from_slice(rate);
-            }
-        }
-    }
-
-    fn pull_back(&mut self) {
-        for piece in &self.pieces {
-            let range = piece.tangent..piece.tangent + piece.tangent_len;
-            pull_back(
-                &piece.placed.parts,
-                &self.displacement[range.clone()],
-                &mut self.rate[range],
-            );
-        }
-    }
-
-    /// `x = retract(start, displacement)`.
-    fn place(&self, x: &mut [f64]) {
-        for piece in &self.pieces {
-            let n = piece.tangent_len;
-            let x = &mut x[piece.placed.x.range()];
-            let x0 = &self.start[piece.placed.x.range()];
-            let delta = &self.displacement[piece.tangent..];
-            retract(&piece.placed.parts, x0, &delta[..n], x);
-            if piece.second_order {
-                let velocity = piece.position_len..piece.position_len + n;
-                for ((v, v0), d) in
-                    x[velocity.clone()].iter_mut().zip(&x0[velocity]).zip(&delta[n..2 * n])
-                {
-                    *v = v0 + d;
-                }
-            }
-        }
+        Ok(u)
     }
 }

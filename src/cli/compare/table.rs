@@ -25,7 +25,7 @@ fn write_all(outcome: &Outcome<'_>, out: &mut String) -> std::fmt::Result {
     let program = &reference.run.execution.program;
     writeln!(
         out,
-        "{}: {} to {} in steps of {}, {:?}, from the same initial state",
+        "{}: {} to {} in steps of {}, {}, from the same initial state",
         program.name,
         counted(outcome.runs.len() as u64, "run"),
         seconds(program.run.stop.to_f64()),

@@ -139,6 +139,7 @@ impl Expander<'_> {
                 stack,
                 node: argument,
                 frames: copies.values().copied().collect(),
+                gate: self.gate.clone(),
             });
             collected.insert(name.to_owned(), Collected::Block(block));
         }

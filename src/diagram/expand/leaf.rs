@@ -64,6 +64,8 @@ impl Expander<'_> {
                 inputs: BTreeMap::new(),
                 text: leaf_text(kind, node, env),
                 hidden: false,
+                gate: self.gate.clone(),
+                condition: None,
             },
             inputs,
             frame,
@@ -98,7 +100,7 @@ impl Expander<'_> {
     }
 
     /// `every:`: a period, or `(period: …, offset: …)`.
-    fn every(&mut self, node: Option<&Node>, env: &Env) -> Option<Every> {
+    pub(super) fn every(&mut self, node: Option<&Node>, env: &Env) -> Option<Every> {
         let node = node?;
         let (period, offset) = match &node.kind {
             NodeKind::Named(Named { name: None, .. }) => {

@@ -3,6 +3,7 @@
 mod buses;
 mod checks;
 mod composite;
+mod conditional;
 mod for_each;
 mod hole;
 mod leaf;
@@ -43,7 +44,8 @@ const RESERVED: [&str; 3] = ["every", "in", "doc"];
 pub(crate) const UNFOLD_LIMIT: usize = 20_000;
 
 /// Kinds that the language itself knows.
-const COMPOSITES: [&str; 4] = ["ForEach", "Subsystem", "Mask", "Use"];
+const COMPOSITES: [&str; 7] =
+    ["ForEach", "Subsystem", "Mask", "Use", "Enabled", "Triggered", "Every"];
 
 /// The expanded diagram.
 pub(crate) struct Expanded {
@@ -78,6 +80,7 @@ pub(crate) struct Collector {
     pub(crate) stack: bool,
     pub(crate) sources: Vec<Source>,
     pub(crate) span: Span,
+    pub(crate) gate: Option<String>,
 }
 
 /// An entry of `log:`.
@@ -136,6 +139,7 @@ struct PendingCollector {
     stack: bool,
     node: Node,
     frames: Vec<FrameId>,
+    gate: Option<String>,
 }
 
 /// Builds the tree of names and the flat list of blocks.
@@ -156,6 +160,8 @@ pub(crate) struct Expander<'a> {
     /// Blocks, masks and copies so far.
     unfolded: usize,
     said_too_large: bool,
+    /// Path of the condition of the part that is being unfolded.
+    gate: Option<String>,
 }
 
 /// Codes of what is said of a name that is not known.
@@ -182,6 +188,7 @@ impl<'a> Expander<'a> {
             chosen,
             unfolded: 0,
             said_too_large: false,
+            gate: None,
             masks: BTreeMap::new(),
             failed_names: BTreeSet::new(),
         }
@@ -248,6 +255,9 @@ impl<'a> Expander<'a> {
             "Subsystem" => self.expand_subsystem(frame, path, node, env),
             "Mask" => self.expand_mask(frame, path, node, env),
             "Use" => self.expand_use(frame, path, node, env),
+            "Enabled" | "Triggered" | "Every" => {
+                self.expand_conditional(frame, path, node, &kind, env)
+            }
             _ => self.expand_leaf(frame, path, node, &kind, env),
         }
     }
@@ -315,7 +325,8 @@ impl<'a> Expander<'a> {
                 }
             }
             let span = pending.node.span;
-            collectors.push(Collector { path: pending.path, stack: pending.stack, sources, span });
+            let PendingCollector { path, stack, gate, .. } = pending;
+            collectors.push(Collector { path, stack, sources, span, gate });
         }
         (blocks, assertions, collectors)
     }

@@ -1,7 +1,7 @@
 //! The section `run:`: how long, in which steps, with which solver.
 
 use legwork_block::{Diagnostic, Node, NodeKind, Span};
-use legwork_program::{Ratio, Solver};
+use legwork_program::{Ratio, Solver, Tolerance};
 
 use super::tree::Env;
 use super::{Expander, wrong_type};
@@ -35,13 +35,20 @@ impl Expander<'_> {
                 None
             }
         };
-        let step = match run.field("step") {
-            Some(node) => self.seconds(node, env, false).map(|step| (step, node.span)),
-            None => Ratio::new(1, 1000).map(|step| (step, run.span)),
-        };
         let solver = match run.field("solver") {
             None => Some(Solver::SemiImplicitEuler),
-            Some(node) => self.solver(node),
+            Some(node) => self.solver(node, env),
+        };
+        let step = match run.field("step") {
+            Some(node) => self.seconds(node, env, false).map(|step| (step, node.span)),
+            None => {
+                let hundredth = stop
+                    .filter(|(stop, _)| {
+                        stop.is_positive() && solver.is_some_and(Solver::is_variable)
+                    })
+                    .and_then(|(stop, _)| stop.times(Ratio::new(1, 100)?));
+                hundredth.or(Ratio::new(1, 1000)).map(|step| (step, run.span))
+            }
         };
         let seed = match run.field("seed").map(|node| (node, &node.kind)) {
             None => Some(0),
@@ -68,27 +75,72 @@ impl Expander<'_> {
         Some(Run { stop, step, solver: solver?, seed: seed? })
     }
 
-    fn solver(&mut self, node: &Node) -> Option<Solver> {
+    /// A solver by its name, or `DormandPrince(rtol: 1e-8, atol: 1e-10)`.
+    fn solver(&mut self, node: &Node, env: &Env) -> Option<Solver> {
         let name = node
             .text()
             .or_else(|| node.kind_name().map(|name| name.text.as_str()))
             .unwrap_or_default();
+        let fixed = Tolerance::default();
         let known = [
             ("Euler", Solver::Euler),
             ("SemiImplicitEuler", Solver::SemiImplicitEuler),
             ("Heun", Solver::Heun),
             ("Rk4", Solver::Rk4),
+            ("ImplicitEuler", Solver::ImplicitEuler),
+            ("DormandPrince", Solver::DormandPrince(fixed)),
+            ("Esdirk", Solver::Esdirk(fixed)),
+            ("Bdf", Solver::Bdf(fixed)),
         ];
-        let found = known.iter().find(|(known, _)| *known == name);
-        if found.is_none() {
+        let Some((_, found)) = known.iter().find(|(known, _)| *known == name) else {
             let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
             let message = format!("expected the name of a solver, found {}", node.describe());
-            self.report(
-                Diagnostic::error("unknown-solver", node.span, message)
-                    .suggest(name, names.iter().copied())
-                    .hint(format!("known are `{}`", names.join("`, `"))),
-            );
+            let simulink = SIMULINK_NAMES.iter().find(|(theirs, _)| *theirs == name);
+            let mut diagnostic = Diagnostic::error("unknown-solver", node.span, message)
+                .suggest(name, names.iter().copied());
+            if let Some((theirs, ours)) = simulink {
+                diagnostic = diagnostic.hint(format!("`{theirs}` of Simulink is `{ours}` here"));
+            }
+            self.report(diagnostic.hint(format!("known are `{}`", names.join("`, `"))));
+            return None;
+        };
+        let fields: &[&str] = if found.is_variable() { &["rtol", "atol"] } else { &[] };
+        self.known_fields(node, fields);
+        let (relative, absolute) =
+            (self.tolerance(node, "rtol", env), self.tolerance(node, "atol", env));
+        let tolerance = Tolerance {
+            relative: relative?.unwrap_or(fixed.relative),
+            absolute: absolute?.unwrap_or(fixed.absolute),
+        };
+        Some(match found {
+            Solver::DormandPrince(_) => Solver::DormandPrince(tolerance),
+            Solver::Esdirk(_) => Solver::Esdirk(tolerance),
+            Solver::Bdf(_) => Solver::Bdf(tolerance),
+            other => *other,
+        })
+    }
+
+    /// A tolerance above zero: `Some(None)` if it is not stated, `None` if it is wrong.
+    fn tolerance(&mut self, node: &Node, name: &str, env: &Env) -> Option<Option<f64>> {
+        let Some(field) = node.field(name) else { return Some(None) };
+        let value = self.number(field, env)?;
+        if value > 0.0 && value < 1.0 {
+            return Some(Some(value));
         }
-        found.map(|(_, solver)| *solver)
+        let message = format!("expected a tolerance above 0 and below 1, found {value}");
+        self.report(Diagnostic::error("out-of-range", field.span, message));
+        None
     }
 }
+
+/// What Simulink calls the solvers.
+const SIMULINK_NAMES: [(&str, &str); 8] = [
+    ("ode1", "Euler"),
+    ("ode2", "Heun"),
+    ("ode4", "Rk4"),
+    ("ode14x", "ImplicitEuler"),
+    ("ode45", "DormandPrince"),
+    ("ode15s", "Bdf"),
+    ("ode23t", "Esdirk"),
+    ("ode23s", "Esdirk"),
+];

@@ -9,6 +9,18 @@ use super::tree::Env;
 use super::{Expander, wrong_type};
 
 impl Expander<'_> {
+    /// A plain number.
+    pub(super) fn number(&mut self, node: &Node, env: &Env) -> Option<f64> {
+        match self.value(node, env)? {
+            Value::Real { value, unit: None } => Some(value),
+            other => {
+                let message = format!("expected a plain number, found {}", other.describe());
+                self.report(Diagnostic::error("wrong-type", node.span, message));
+                None
+            }
+        }
+    }
+
     /// An exact time [s]; with `rate`, a frequency stands for its period.
     pub(super) fn seconds(&mut self, node: &Node, env: &Env, rate: bool) -> Option<Ratio> {
         let value = self.value(node, env)?;

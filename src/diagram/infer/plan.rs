@@ -17,6 +17,7 @@ pub(crate) struct World<'a> {
     /// Names whose own mistakes are reported already.
     pub(crate) failed_names: &'a BTreeSet<String>,
     pub(crate) step: f64,
+    pub(crate) seed: u64,
 }
 
 /// Plans every block and adds hidden nodes for shared computations.
@@ -26,7 +27,7 @@ pub(crate) fn plan(
     named_types: Arc<dyn NamedTypes>,
     diagnostics: &mut Diagnostics,
 ) -> TypedNetwork {
-    let &World { resources, files, failed_names, step } = world;
+    let &World { resources, files, failed_names, step, seed } = world;
     let mut blocks: Vec<TypedBlock> = Vec::new();
     let mut shared: BTreeMap<String, usize> = BTreeMap::new();
     let mut queue: std::collections::VecDeque<NetworkBlock> = network.into();
@@ -36,7 +37,7 @@ pub(crate) fn plan(
     let mut planned_of_queue: Vec<Option<usize>> = Vec::new();
     let mut asks: Vec<(usize, Vec<usize>)> = Vec::new();
     while let Some(block) = queue.pop_front() {
-        let ports = Ports::new(resources, files, step);
+        let ports = Ports::new(resources, files, step).at(&block.path, seed);
         let (declaration, planned) = match Arc::clone(&block.block).plan(ports) {
             Ok(planned) => planned,
             Err(invalid) => {
@@ -83,6 +84,8 @@ pub(crate) fn plan(
                     every: None,
                     inputs: names.into_iter().zip(inputs).collect(),
                     hidden: true,
+                    gate: None,
+                    condition: None,
                 });
                 total += 1;
                 total - 1
@@ -99,6 +102,7 @@ pub(crate) fn plan(
             declaration,
             planned,
             asked: Vec::new(),
+            gate: None,
             var_base,
             vars: Vec::new(),
         });
@@ -129,8 +133,11 @@ fn sort_by_path(blocks: Vec<TypedBlock>, named_types: Arc<dyn NamedTypes>) -> Ty
             blocks.push(block);
         }
     }
-    let index =
+    let index: BTreeMap<String, usize> =
         blocks.iter().enumerate().map(|(i, block)| (block.network.path.clone(), i)).collect();
+    for block in &mut blocks {
+        block.gate = block.network.gate.as_ref().and_then(|gate| index.get(gate).copied());
+    }
     TypedNetwork { blocks, index, named_types }
 }
 

@@ -42,4 +42,5 @@ pub use esdirk::Esdirk43;
 pub use flow::Flow;
 pub use implicit_euler::ImplicitEuler;
 pub use kernel::{Counts, Failure, Kernel, Tolerance};
+pub(crate) use lu::Lu;
 pub use variable_step::VariableStep;

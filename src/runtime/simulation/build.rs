@@ -6,18 +6,21 @@ use std::sync::Arc;
 use legwork_block::{Manifold, Slot};
 use legwork_program::{Program, Rate};
 
-use super::{Cursor, Role, Simulation, Task};
+use super::loops::{LoopMemory, LoopWork};
+use super::{Cursor, Initial, Role, Simulation, Task};
+use crate::chart::Chart;
+use crate::moment::Moment;
 use crate::observe::Observer;
-use crate::solver::Integrator;
+use crate::solver::Method;
 
 impl Simulation {
     /// Everything at t = 0, before the first outputs.
     pub fn new(program: Arc<Program>) -> Self {
-        let mut classes: Vec<Rate> = Vec::new();
-        let mut class = |rate: Rate| {
-            let found = classes.iter().position(|&known| known == rate);
+        let mut classes: Vec<(Rate, u32)> = Vec::new();
+        let mut class = |rate: Rate, stretch: u32| {
+            let found = classes.iter().position(|&known| known == (rate, stretch));
             found.unwrap_or_else(|| {
-                classes.push(rate);
+                classes.push((rate, stretch));
                 classes.len() - 1
             }) as u16
         };
@@ -27,7 +30,8 @@ impl Simulation {
             (0..program.pool_len).map(|_| None).collect();
         let mut no_x = [];
         let (mut updates, mut derivatives, mut guards) = (Vec::new(), Vec::new(), Vec::new());
-        let mut crossings = Vec::new();
+        let (mut crossings, mut guard_gates) = (Vec::new(), Vec::new());
+        let mut initials = Vec::new();
         for (i, node) in program.nodes.iter().enumerate() {
             let x_slot = node.continuous.as_ref().map_or(Slot::default(), |placed| placed.x);
             let own_x: &mut [f64] =
@@ -40,9 +44,15 @@ impl Simulation {
             if let (Some(id), Some(value)) = (node.pool, pooled) {
                 pool[id as usize] = Some(value);
             }
-            let role = Role { node: i as u32, rate: class(node.rate), x: x_slot, own: x_slot };
+            let role = Role {
+                node: i as u32,
+                rate: class(node.rate, node.stretch),
+                x: x_slot,
+                own: x_slot,
+                gate: node.gate,
+            };
             if node.updates {
-                updates.push(role);
+                updates.push(Role { rate: class(node.update_rate, node.stretch), ..role });
             }
             if let Some(placed) = &node.continuous {
                 derivatives.push(Role { own: placed.rate, ..role });
@@ -50,22 +60,44 @@ impl Simulation {
             if !node.guards.is_empty() {
                 let own = Slot { start: crossings.len() as u32, len: node.guards.len() as u32 };
                 crossings.extend_from_slice(&node.guards);
+                guard_gates.resize(crossings.len(), node.gate);
                 guards.push(Role { own, ..role });
             }
+        }
+        for (i, node) in program.nodes.iter().enumerate() {
+            let slot = node.continuous.as_ref().map_or(Slot::default(), |placed| placed.x);
+            for gate in gates_around(&program, node.gate) {
+                if program.gates[gate as usize].restarts {
+                    let (node, state) = (i as u32, instances[i].save());
+                    initials.push(Initial { gate, node, state, slot, x: x[slot.range()].to_vec() });
+                }
+            }
+        }
+        for channel in &program.log {
+            class(channel.rate, 1);
         }
         let tasks = program
             .schedule
             .iter()
-            .map(|step| {
+            .zip(0..)
+            .map(|(step, place)| {
                 let node = &program.nodes[step.node as usize];
                 Task {
                     node: step.node,
                     group: step.group,
-                    rate: class(step.rate),
+                    rate: class(step.rate, node.stretch),
                     own: step.own,
                     x: node.continuous.as_ref().map_or(Slot::default(), |placed| placed.x),
                     pool: node.pool,
                     minor: step.minor,
+                    gate: node.gate,
+                    opens: node.opens,
+                    unknown: unknown_of(&program, step.node),
+                    closes: program
+                        .loops
+                        .iter()
+                        .position(|found| found.tasks.last().is_some_and(|&last| last == place))
+                        .map(|index| index as u32),
                 }
             })
             .collect();
@@ -73,14 +105,25 @@ impl Simulation {
         let step = base.at(program.step_ticks);
         let steps = classes
             .iter()
-            .map(|rate| match rate {
-                Rate::Periodic { period, .. } => base.at(*period),
-                _ => step,
+            .map(|(rate, stretch)| match rate {
+                Rate::Periodic { period, .. } => base.at(period * u64::from(*stretch)),
+                _ => step * f64::from(*stretch),
             })
             .collect();
         let guard_count = crossings.len();
+        let chart = Chart::new(&program);
+        let coordinates = chart.len();
         Self {
-            integrator: Integrator::new(&program),
+            method: Method::new(program.run.solver, coordinates),
+            chart,
+            u: vec![0.0; coordinates],
+            u_rate: vec![0.0; coordinates],
+            step_memory: None,
+            since_event: 0.0,
+            initials,
+            loops: program.loops.iter().map(LoopMemory::new).collect(),
+            loop_work: program.loops.iter().map(|found| Some(LoopWork::new(found))).collect(),
+            stopped_by: None,
             observer: Observer::new(&program),
             instances,
             pool: pool
@@ -91,24 +134,43 @@ impl Simulation {
             rates: vec![0.0; program.rate_len],
             next_x: x.clone(),
             x,
-            tick: 0,
+            moment: Moment::at(0),
             now: 0.0,
             microstep: 0,
+            step_count: 0,
             cursor: Cursor::Output(0),
             due: vec![false; classes.len()],
-            classes,
+            classes: classes.into_iter().map(|(rate, _)| rate).collect(),
             steps,
             tasks,
             updates,
             derivatives,
             guards,
             crossings,
+            guard_gates,
             guard_values: vec![0.0; guard_count],
+            guard_before: vec![0.0; guard_count],
+            far_values: vec![0.0; guard_count],
+            located: vec![false; guard_count],
+            spent: vec![false; guard_count],
             armed: vec![false; guard_count],
             fired: vec![false; guard_count],
             program,
         }
     }
+}
+
+/// A gate and all gates around it.
+fn gates_around(program: &Program, gate: Option<u32>) -> impl Iterator<Item = u32> + '_ {
+    std::iter::successors(gate, |&gate| program.gates[gate as usize].parent)
+}
+
+/// Loop and place among its unknowns of a `Solve` block.
+fn unknown_of(program: &Program, node: u32) -> Option<(u32, u32)> {
+    program.loops.iter().zip(0..).find_map(|(found, index)| {
+        let unknown = found.unknowns.iter().position(|unknown| unknown.node == node)?;
+        Some((index, unknown as u32))
+    })
 }
 
 /// Quaternions start as no rotation.

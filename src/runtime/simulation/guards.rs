@@ -11,34 +11,23 @@ const MAX_MICROSTEPS: u32 = 64;
 impl Simulation {
     /// Tests guards; resets the state of those that fire. Whether any did.
     pub(super) fn test_guards(&mut self) -> Result<bool, RunFault> {
+        self.guard_values(0.0, false);
         let mut any = false;
-        for g in 0..self.guards.len() {
-            let role = self.guards[g];
-            let own = role.own.range();
-            let time = self.clock(role.rate, false, 0.0);
-            let view = View { time, arena: &self.arena, shared: &self.pool };
-            self.instances[role.node as usize].guard(
-                view,
-                &self.x[role.x.range()],
-                &mut self.guard_values[own.clone()],
-            );
-            for i in own {
-                let value = self.guard_values[i];
-                let (fires, arms) = match self.crossings[i] {
-                    Crossing::Level => (value > 0.0, true),
-                    Crossing::Rising => (self.armed[i] && value >= 0.0, value < 0.0),
-                    Crossing::Falling => (self.armed[i] && value <= 0.0, value > 0.0),
-                };
-                self.fired[i] = fires;
-                self.armed[i] = arms;
-                any |= fires;
-            }
+        for (i, guard) in self.crossings.iter().enumerate() {
+            let on = guard.resets && self.is_on(self.guard_gates[i]);
+            self.fired[i] = on && (self.located[i] || self.has_crossed(i, self.guard_values[i]));
+            any |= self.fired[i];
         }
+        // A crossing that was located here is over, whatever rounding makes of its value now.
+        for (spent, located) in self.spent.iter_mut().zip(&mut self.located) {
+            *spent |= std::mem::take(located);
+        }
+        self.arm();
         if !any {
             return Ok(false);
         }
         self.microstep += 1;
-        if self.microstep > MAX_MICROSTEPS {
+        if self.is_zeno() {
             return Err(self.zeno_fault());
         }
         // The arena still holds the values before any reset, so the order of resets is free.
@@ -59,6 +48,65 @@ impl Simulation {
             }
         }
         Ok(true)
+    }
+
+    /// Lets every guard that is on write its values, `offset` [s] after the major step.
+    pub(super) fn guard_values(&mut self, offset: f64, minor: bool) {
+        for g in 0..self.guards.len() {
+            let role = self.guards[g];
+            if !self.is_on(role.gate) {
+                continue;
+            }
+            let time = self.clock(role.rate, minor, offset);
+            let view = View { time, arena: &self.arena, shared: &self.pool };
+            self.instances[role.node as usize].guard(
+                view,
+                &self.x[role.x.range()],
+                &mut self.guard_values[role.own.range()],
+            );
+        }
+    }
+
+    /// Whether `value` is on the far side for guard `i`. A level is never armed: it is crossed
+    /// inside a step if it was not positive where the step began.
+    pub(super) fn has_crossed(&self, i: usize, value: f64) -> bool {
+        match self.crossings[i].crossing {
+            Crossing::Level => value > 0.0,
+            Crossing::Rising => self.armed[i] && value >= 0.0,
+            Crossing::Falling => self.armed[i] && value <= 0.0,
+        }
+    }
+
+    /// Whether any guard has crossed since the step began.
+    pub(super) fn any_crossed(&self) -> bool {
+        (0..self.crossings.len())
+            .any(|i| self.is_on(self.guard_gates[i]) && self.has_crossed(i, self.guard_values[i]))
+    }
+
+    /// Arms the guards that are on their near side and did not fire at this moment.
+    pub(super) fn arm(&mut self) {
+        for (i, guard) in self.crossings.iter().enumerate() {
+            let value = self.guard_values[i];
+            self.armed[i] = match guard.crossing {
+                Crossing::Level => true,
+                Crossing::Rising => value < 0.0,
+                Crossing::Falling => value > 0.0,
+            } && !self.spent[i]
+                && self.is_on(self.guard_gates[i]);
+        }
+    }
+
+    /// Notes which guards have crossed at the present values: they fire at this moment.
+    pub(super) fn mark_located(&mut self) {
+        for i in 0..self.crossings.len() {
+            self.located[i] =
+                self.is_on(self.guard_gates[i]) && self.has_crossed(i, self.guard_values[i]);
+        }
+    }
+
+    /// Whether time stands still.
+    pub(super) fn is_zeno(&self) -> bool {
+        self.microstep > MAX_MICROSTEPS
     }
 
     #[cold]

@@ -1,0 +1,190 @@
+//! Outputs, in major and in minor steps (semantics 3.3, 3.6).
+
+use legwork_block::{Fault, OutputIo, Time, View};
+use legwork_program::Rate;
+
+use super::{Simulation, Task};
+use crate::fault::{Phase, RunFault};
+use crate::moment::Moment;
+
+impl Simulation {
+    /// Finds which rates are due and empties memos.
+    pub(super) fn begin_outputs(&mut self) {
+        self.find_due();
+        for role in &self.updates {
+            if self.due[role.rate as usize] {
+                self.instances[role.node as usize].begin_step();
+            }
+        }
+    }
+
+    /// Between two ticks only what is continuous is due.
+    pub(super) fn find_due(&mut self) {
+        let Moment { tick, .. } = self.moment;
+        let at_tick = self.moment.is_tick();
+        for (due, rate) in self.due.iter_mut().zip(&self.classes) {
+            *due = *rate == Rate::Continuous || (at_tick && rate.due(tick));
+        }
+    }
+
+    /// Whether the blocks behind `gate` are on.
+    #[inline]
+    pub(super) fn is_on(&self, gate: Option<u32>) -> bool {
+        match gate {
+            None => true,
+            Some(gate) => self.arena[self.program.gates[gate as usize].active as usize] != 0.0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn clock(&self, rate: u16, minor: bool, offset: f64) -> Time {
+        Time { t: self.now + offset, step: self.steps[rate as usize], minor }
+    }
+
+    #[inline]
+    pub(super) fn is_due(&self, i: usize) -> bool {
+        self.due[self.tasks[i].rate as usize]
+    }
+
+    /// Runs task `i` of a major step, if it is due, and solves the loop that ends with it.
+    #[inline]
+    pub(super) fn major_output(&mut self, i: usize) -> Result<(), RunFault> {
+        if self.is_due(i) {
+            self.output(i, false, 0.0)?;
+        }
+        match self.tasks[i].closes {
+            None => Ok(()),
+            Some(index) => self.close_due_loop(index as usize),
+        }
+    }
+
+    #[cold]
+    fn close_due_loop(&mut self, index: usize) -> Result<(), RunFault> {
+        let unknowns = &self.program.loops[index].unknowns;
+        let solve = unknowns[0].node;
+        let due = self.tasks.iter().position(|task| task.node == solve);
+        if due.is_some_and(|task| self.is_due(task)) {
+            self.close_loop(index, false, 0.0)?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn close_minor_loop(&mut self, index: usize, offset: f64) -> Result<(), RunFault> {
+        let solve = self.program.loops[index].unknowns[0].node;
+        if self.tasks.iter().any(|task| task.node == solve && task.minor) {
+            self.close_loop(index, true, offset)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn output(&mut self, i: usize, minor: bool, offset: f64) -> Result<(), RunFault> {
+        let task = self.tasks[i];
+        if task.gate.is_some() && !self.is_on(task.gate) {
+            self.stay_off(task);
+            return Ok(());
+        }
+        if let Some((index, unknown)) = task.unknown {
+            self.guess(index as usize, unknown as usize);
+            return Ok(());
+        }
+        let time = self.clock(task.rate, minor, offset);
+        let (before, rest) = self.arena.split_at_mut(task.own.start as usize);
+        let (shared, shared_own) = match task.pool {
+            None => (&self.pool[..], None),
+            Some(id) => {
+                let (earlier, rest) = self.pool.split_at_mut(id as usize);
+                (&*earlier, rest.first_mut())
+            }
+        };
+        let io = OutputIo {
+            time,
+            group: task.group as usize,
+            x: &self.x[task.x.range()],
+            before,
+            own: &mut rest[..task.own.len as usize],
+            own_start: task.own.start,
+            shared,
+            shared_own,
+        };
+        match self.instances[task.node as usize].output(io) {
+            Ok(()) => {}
+            Err(fault) => return Err(self.output_fault(i, *fault)),
+        }
+        if let (Some(gate), false) = (task.opens, minor) {
+            self.restart(gate);
+        }
+        Ok(())
+    }
+
+    /// Outputs of a part that is off hold, or are zero.
+    fn stay_off(&mut self, task: Task) {
+        let clears = task.gate.is_some_and(|gate| self.program.gates[gate as usize].clears);
+        if clears {
+            self.arena[task.own.range()].fill(0.0);
+        }
+    }
+
+    /// Gives the blocks of a part that comes on their initial states, if it asks for that.
+    fn restart(&mut self, gate: u32) {
+        let found = &self.program.gates[gate as usize];
+        // Resets of this moment that follow must not be undone by its later microsteps.
+        if !found.restarts || self.microstep > 0 || self.arena[found.starts as usize] == 0.0 {
+            return;
+        }
+        for initial in self.initials.iter().filter(|initial| initial.gate == gate) {
+            self.instances[initial.node as usize].restore(initial.state.as_ref());
+            self.x[initial.slot.range()].copy_from_slice(&initial.x);
+        }
+    }
+
+    /// A block that faults on numbers that are no numbers is not to blame: the first output that
+    /// is not finite is.
+    #[cold]
+    fn output_fault(&self, i: usize, fault: Fault) -> RunFault {
+        self.find_not_finite(&self.tasks[..i])
+            .unwrap_or_else(|| self.fault_at(self.tasks[i].node, Phase::Output, fault))
+    }
+
+    /// Outputs of continuous groups at a stage.
+    pub(super) fn minor_outputs(&mut self, offset: f64, x: &[f64]) -> Result<(), RunFault> {
+        self.x.copy_from_slice(x);
+        for i in 0..self.tasks.len() {
+            if self.tasks[i].minor {
+                self.output(i, true, offset)?;
+            }
+            if let Some(index) = self.tasks[i].closes {
+                self.close_minor_loop(index as usize, offset)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Rates of all continuous state.
+    pub(super) fn derivatives(
+        &mut self,
+        offset: f64,
+        minor: bool,
+        x: &[f64],
+        rates: &mut [f64],
+    ) -> Result<(), RunFault> {
+        for d in 0..self.derivatives.len() {
+            let role = self.derivatives[d];
+            if !self.is_on(role.gate) {
+                continue;
+            }
+            let time = self.clock(role.rate, minor, offset);
+            let view = View { time, arena: &self.arena, shared: &self.pool };
+            let outcome = self.instances[role.node as usize].derivative(
+                view,
+                &x[role.x.range()],
+                &mut rates[role.own.range()],
+            );
+            if let Err(fault) = outcome {
+                return Err(self.fault_at(role.node, Phase::Integrate, *fault));
+            }
+        }
+        Ok(())
+    }
+}
