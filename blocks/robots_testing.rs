@@ -183,8 +183,12 @@ impl Rig {
         planned.check(&Sizes::new(&vars, &inputs, &outputs))?;
         let (mut hidden, mut pool) = (Vec::new(), Vec::new());
         let shared = ask(&declaration, &inputs, &world, &mut hidden, &mut pool)?;
-        let io =
-            InstanceIo { inputs: inputs.clone(), outputs: outputs.clone(), shared, shares: false };
+        let io = InstanceIo {
+            inputs: inputs.clone(),
+            outputs: outputs.clone(),
+            shared,
+            ..Default::default()
+        };
         let mut x = state_memory(&declaration, &solution);
         let (instance, _) = planned.instantiate(io, &vars, &mut x);
         let step = 0.001;
@@ -349,7 +353,13 @@ fn ask(
             table.push(source.iter().copied());
         }
         let shared = self::ask(&inner, &table, world, hidden, pool)?;
-        let io = InstanceIo { inputs: table, outputs: PortTable::new(), shared, shares: true };
+        let io = InstanceIo {
+            inputs: table,
+            outputs: PortTable::new(),
+            shared,
+            shares: true,
+            ..Default::default()
+        };
         let (instance, value) = planned.instantiate(io, &[], &mut []);
         pool.push(value.expect("a shared value"));
         hidden.push(Hidden { instance, key: ask.key.clone(), sources });

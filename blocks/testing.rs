@@ -146,6 +146,7 @@ impl Bench {
             outputs: outputs.clone(),
             shared: Vec::new(),
             shares: false,
+            functions: Vec::new(),
         };
         let (instance, _) = planned.instantiate(io, &vars, &mut x);
         Ok(Self {

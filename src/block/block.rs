@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::fault::{Invalid, Outcome};
+use crate::function::Functions;
 use crate::ports::Ports;
 use crate::report::Report;
 use crate::signal::{Feed, In, Leaves, OptionalIn, Out, PortTable, Shared, Signal};
@@ -341,6 +342,8 @@ pub struct OutputCx<'a, B: Block> {
     pub x: &'a [f64],
     /// Inputs that feed this group.
     pub inputs: Inputs<'a>,
+    /// The functions that the block needs.
+    pub functions: Functions<'a>,
     /// Outputs of this group.
     pub outputs: Outputs<'a>,
 }
@@ -359,6 +362,8 @@ pub struct UpdateCx<'a, B: Block> {
     pub x: &'a [f64],
     /// All inputs.
     pub inputs: Inputs<'a>,
+    /// The functions that the block needs.
+    pub functions: Functions<'a>,
 }
 
 /// What `derivative` is given.
@@ -373,6 +378,8 @@ pub struct DerivativeCx<'a, B: Block> {
     pub x: &'a [f64],
     /// All inputs.
     pub inputs: Inputs<'a>,
+    /// The functions that the block needs.
+    pub functions: Functions<'a>,
     /// The rate, to write.
     pub rate: &'a mut [f64],
 }
@@ -407,6 +414,8 @@ pub struct ResetCx<'a, B: Block> {
     pub x: &'a mut [f64],
     /// All inputs, as they were before any reset.
     pub inputs: Inputs<'a>,
+    /// The functions that the block needs.
+    pub functions: Functions<'a>,
 }
 
 /// Lists feeds: `feeds![u, state, kinematics]`.

@@ -8,6 +8,7 @@ use crate::block::{
     UpdateCx,
 };
 use crate::fault::{Fault, Invalid, Outcome};
+use crate::function::{FunctionBody, FunctionInstance, Functions, SavedFunction};
 use crate::ports::{Declaration, Ports};
 use crate::report::Report;
 use crate::signal::PortTable;
@@ -48,8 +49,8 @@ pub trait PlannedBlock: Send + Sync {
     ) -> (Box<dyn Instance>, Option<Box<dyn Any + Send>>);
 }
 
-/// The ports of one instance.
-#[derive(Debug, Clone, Default)]
+/// The ports of one instance, and the functions that it calls.
+#[derive(Clone, Default)]
 pub struct InstanceIo {
     /// Inputs.
     pub inputs: PortTable,
@@ -59,6 +60,8 @@ pub struct InstanceIo {
     pub shared: Vec<u32>,
     /// Whether the scratch memory lives in the pool.
     pub shares: bool,
+    /// The functions that the block needs, in the order in which it declared them.
+    pub functions: Vec<Arc<FunctionBody>>,
 }
 
 /// What an output group may touch.
@@ -124,7 +127,7 @@ pub trait Instance: Send {
     /// The block's fault.
     fn reset(&mut self, view: View<'_>, fired: &[bool], x: &mut [f64]) -> Outcome;
 
-    /// A copy of discrete state and memo.
+    /// A copy of discrete state and memo, those of called functions included.
     fn save(&self) -> Box<dyn Any + Send>;
 
     /// Puts a saved copy back.
@@ -141,6 +144,9 @@ pub trait Instance: Send {
 
     /// Reports metrics and counts.
     fn report(&self, report: &mut Report);
+
+    /// Adds the reports of the blocks inside the functions that it calls: (path, report).
+    fn function_reports<'a>(&'a self, _reports: &mut Vec<(&'a str, Report)>) {}
 }
 
 /// Erases a block's type.
@@ -194,6 +200,7 @@ impl<B: Block> PlannedBlock for Planned<B> {
             state,
             memo: self.block.memo(&self.plan, &Sizes::new(vars, &io.inputs, &io.outputs)),
             scratch,
+            functions: io.functions.iter().cloned().map(FunctionInstance::new).collect(),
             io,
         };
         (Box::new(running), pooled)
@@ -207,8 +214,12 @@ struct Running<B: Block> {
     memo: B::Memo,
     /// `None` if it lives in the pool of shared computations.
     scratch: Option<B::Scratch>,
+    functions: Vec<FunctionInstance>,
     io: InstanceIo,
 }
+
+/// State, memo, and the memory of called functions.
+type Saved<B> = (<B as Block>::State, <B as Block>::Memo, Vec<SavedFunction>);
 
 /// A shared computation has outputs only; its other functions are never called.
 const OWN_SCRATCH: &str = "a shared computation has neither state nor guards";
@@ -241,6 +252,7 @@ impl<B: Block> Instance for Running<B> {
                 shared: io.shared,
                 shared_ids: &self.io.shared,
             },
+            functions: Functions { instances: &mut self.functions, time: io.time },
             outputs: Outputs { own: io.own, start: io.own_start, table: &self.io.outputs },
         };
         self.block.output(&self.plan, &mut cx)
@@ -250,6 +262,7 @@ impl<B: Block> Instance for Running<B> {
         if size_of::<B::Memo>() > 0 {
             self.block.clear_memo(&mut self.memo);
         }
+        self.functions.iter_mut().for_each(FunctionInstance::begin_step);
     }
 
     fn update(&mut self, view: View<'_>, x: &[f64]) -> Outcome {
@@ -260,8 +273,10 @@ impl<B: Block> Instance for Running<B> {
             scratch: self.scratch.as_mut().expect(OWN_SCRATCH),
             x,
             inputs: Self::inputs(&self.io, view),
+            functions: Functions { instances: &mut self.functions, time: view.time },
         };
-        self.block.update(&self.plan, &mut cx)
+        self.block.update(&self.plan, &mut cx)?;
+        self.functions.iter_mut().try_for_each(|function| function.update(view.time))
     }
 
     fn derivative(&mut self, view: View<'_>, x: &[f64], rate: &mut [f64]) -> Outcome {
@@ -271,6 +286,7 @@ impl<B: Block> Instance for Running<B> {
             scratch: self.scratch.as_mut().expect(OWN_SCRATCH),
             x,
             inputs: Self::inputs(&self.io, view),
+            functions: Functions { instances: &mut self.functions, time: view.time },
             rate,
         };
         self.block.derivative(&self.plan, &mut cx)
@@ -296,28 +312,43 @@ impl<B: Block> Instance for Running<B> {
             scratch: self.scratch.as_mut().expect(OWN_SCRATCH),
             x,
             inputs: Self::inputs(&self.io, view),
+            functions: Functions { instances: &mut self.functions, time: view.time },
         };
         self.block.reset(&self.plan, &mut cx)
     }
 
     fn save(&self) -> Box<dyn Any + Send> {
-        Box::new((self.state.clone(), self.memo.clone()))
+        let functions = self.functions.iter().map(FunctionInstance::save).collect();
+        Box::new((self.state.clone(), self.memo.clone(), functions) as Saved<B>)
     }
 
     fn restore(&mut self, saved: &(dyn Any + Send)) {
-        let (state, memo) = saved
-            .downcast_ref::<(B::State, B::Memo)>()
+        let (state, memo, functions) = saved
+            .downcast_ref::<Saved<B>>()
             .expect("a saved state goes back to the block it came from");
         self.state = state.clone();
         self.memo = memo.clone();
+        for (function, saved) in self.functions.iter_mut().zip(functions) {
+            function.restore(saved);
+        }
     }
 
     fn state_json(&self) -> Result<serde_json::Value, Box<Fault>> {
-        serde_json::to_value(&self.state)
-            .map_err(|error| Fault::new(format!("the state cannot be written: {error}")))
+        let state = serde_json::to_value(&self.state)
+            .map_err(|error| Fault::new(format!("the state cannot be written: {error}")))?;
+        if self.functions.is_empty() {
+            return Ok(state);
+        }
+        let functions: Result<Vec<_>, _> =
+            self.functions.iter().map(FunctionInstance::state_json).collect();
+        Ok(serde_json::json!({ "state": state, "functions": functions? }))
     }
 
     fn report(&self, report: &mut Report) {
         self.block.report(&self.plan, &self.state, report);
+    }
+
+    fn function_reports<'a>(&'a self, reports: &mut Vec<(&'a str, Report)>) {
+        self.functions.iter().for_each(|function| function.reports(reports));
     }
 }

@@ -6,6 +6,65 @@
 //! [`Diagnostic`] is what the author of a diagram did wrong, [`Fault`] what the numbers did.
 //!
 //! A third party writes a crate on this one alone and registers its blocks by name.
+//!
+//! # Calling another block
+//!
+//! A block whose algorithm needs another several times per step declares a [`Function`] in `plan`,
+//! typed in its own dimension variables, and calls it in `output`, `update`, `derivative` or
+//! `reset`. The diagram binds it to any block, mask or variant of that signature:
+//! `Slope(h: 0.1, needs: { "f": Use("model") })`. What is called has no time of its own; its memory
+//! lives in the caller's instance, one per function declared. All calls of a step start from what
+//! the last step committed, and the last call of the outputs or the update is what the caller's
+//! update phase commits; calls in minor steps, in `derivative` and in `reset` commit nothing.
+//!
+//! ```
+//! use legwork_block::{
+//!     Argument, Function, Block, In, Invalid, Out, Outcome, OutputCx, Ports, Real, ResultOf, Sizes,
+//! };
+//!
+//! /// `y = (f(u + h) - f(u - h)) / (2 h)`.
+//! struct Slope {
+//!     h: f64,
+//! }
+//!
+//! struct Plan {
+//!     u: In<Real>,
+//!     y: Out<Real>,
+//!     f: Function,
+//!     argument: Argument<Real>,
+//!     value: ResultOf<Real>,
+//! }
+//!
+//! impl Block for Slope {
+//!     const KIND: &'static str = "Slope";
+//!     type Plan = Plan;
+//!     type State = ();
+//!     type Memo = ();
+//!     type Scratch = ();
+//!
+//!     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+//!         let (u, y) = (ports.input("u", &Real), ports.output("y", &Real));
+//!         let f = ports.function("f");
+//!         let argument = ports.argument(f, "u", &Real);
+//!         Ok(Plan { u, y, f, argument, value: ports.result(f, "y", &Real) })
+//!     }
+//!
+//!     fn state(&self, _: &Plan, _: &Sizes<'_>) {}
+//!
+//!     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+//!
+//!     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+//!         let u = cx.inputs.get(plan.u);
+//!         let mut call = cx.functions.of(plan.f);
+//!         call.set(plan.argument, u + self.h);
+//!         let above = call.run()?.get(plan.value);
+//!         call.set(plan.argument, u - self.h);
+//!         let below = call.run()?.get(plan.value);
+//!         cx.outputs.set(plan.y, (above - below) / (2.0 * self.h));
+//!         Ok(())
+//!     }
+//! }
+//! ```
 
 // The crate's own name, for the macros and tests that use its public paths.
 extern crate self as legwork_block;
@@ -16,6 +75,7 @@ mod conditional;
 mod diagnostic;
 mod expression;
 mod fault;
+mod function;
 mod instance;
 mod ports;
 pub mod quantity;
@@ -41,6 +101,10 @@ pub use expression::{
     SignalResolver,
 };
 pub use fault::{Fault, Invalid, Outcome};
+pub use function::{
+    Argument, Call, Function, FunctionBlock, FunctionBody, FunctionDeclaration, FunctionStep,
+    Functions, ResultOf, Results,
+};
 pub use instance::{ErasedBlock, Instance, InstanceIo, OutputIo, PlannedBlock, View, erase};
 pub use ports::{
     Ask, ContinuousState, Crossing, Declaration, Feeds, Forward, Guard, InputDeclaration, Manifold,

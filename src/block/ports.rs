@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::block::Block;
 use crate::fault::Invalid;
+use crate::function::FunctionDeclaration;
 use crate::instance::{ErasedBlock, erase};
 use crate::resource::{Files, Resource, Resources};
 use crate::signal::{Bool, Feed, In, OptionalIn, Out, Shared, Signal};
@@ -174,6 +175,8 @@ pub struct Declaration {
     pub stops: Option<u16>,
     /// Whether its inputs may come at any rate: it is there to change rates.
     pub any_rates: bool,
+    /// Functions that it needs.
+    pub functions: Vec<FunctionDeclaration>,
     /// Number of variables made.
     pub var_count: u32,
 }
@@ -221,7 +224,20 @@ pub struct PortNote<'p> {
     infinite: Option<&'p mut bool>,
 }
 
-impl PortNote<'_> {
+impl<'p> PortNote<'p> {
+    pub(crate) fn of_input(input: &'p mut InputDeclaration) -> Self {
+        Self { unit: &mut input.unit, frame: &mut input.frame, doc: &mut input.doc, infinite: None }
+    }
+
+    pub(crate) fn of_output(output: &'p mut OutputDeclaration) -> Self {
+        Self {
+            unit: &mut output.unit,
+            frame: &mut output.frame,
+            doc: &mut output.doc,
+            infinite: Some(&mut output.may_be_infinite),
+        }
+    }
+
     /// States the unit, such as `N*m`; `1` for a pure number.
     pub fn unit(&mut self, unit: &str) -> &mut Self {
         *self.unit = PortUnit::Is(unit.into());
@@ -364,24 +380,12 @@ impl<'a> Ports<'a> {
     }
 
     fn note_input(&mut self, port: u16) -> PortNote<'_> {
-        let input = &mut self.declaration.inputs[port as usize];
-        PortNote {
-            unit: &mut input.unit,
-            frame: &mut input.frame,
-            doc: &mut input.doc,
-            infinite: None,
-        }
+        PortNote::of_input(&mut self.declaration.inputs[port as usize])
     }
 
     /// Notes on an output: unit, frame, description.
     pub fn note_out<S: Signal>(&mut self, output: Out<S>) -> PortNote<'_> {
-        let output = &mut self.declaration.outputs[output.port as usize];
-        PortNote {
-            unit: &mut output.unit,
-            frame: &mut output.frame,
-            doc: &mut output.doc,
-            infinite: Some(&mut output.may_be_infinite),
-        }
+        PortNote::of_output(&mut self.declaration.outputs[output.port as usize])
     }
 
     /// Asks for a computation that others may ask for too, such as the kinematics of a robot at a

@@ -71,6 +71,7 @@ pub(crate) fn place(
                 outputs: outputs[b].clone(),
                 shared: block.asked.iter().map(|&asked| pools[asked].unwrap_or(0)).collect(),
                 shares: block.declaration.shares,
+                functions: Vec::new(),
             },
             input_names: block.declaration.inputs.iter().map(|i| i.name.clone()).collect(),
             output_names: block.declaration.outputs.iter().map(|o| o.name.clone()).collect(),

@@ -1,0 +1,238 @@
+//! A function's instances and memory, inside the caller's instance.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::body::{FunctionBody, FunctionStep};
+use crate::block::Time;
+use crate::fault::{Fault, Outcome};
+use crate::instance::{Instance, OutputIo, View};
+use crate::report::Report;
+
+/// A function with everything that changes in it.
+pub(crate) struct FunctionInstance {
+    pub(super) body: Arc<FunctionBody>,
+    pub(super) arena: Vec<f64>,
+    instances: Vec<Box<dyn Instance>>,
+    pool: Vec<Box<dyn Any + Send>>,
+    /// When it was called in the present major step, if it was: then its memos wait for the update.
+    called: Option<Time>,
+    /// Calls of the present major step.
+    calls: u64,
+    /// Calls of all major steps that were committed.
+    total_calls: u64,
+}
+
+/// A copy of a function's memory.
+pub(crate) struct SavedFunction {
+    states: Vec<Box<dyn Any + Send>>,
+    arena: Vec<f64>,
+    called: Option<Time>,
+    calls: u64,
+    total_calls: u64,
+}
+
+impl FunctionInstance {
+    /// The function at t = 0.
+    pub(crate) fn new(body: Arc<FunctionBody>) -> Self {
+        let mut pool: Vec<Box<dyn Any + Send>> =
+            (0..body.pool_len).map(|_| Box::new(()) as Box<dyn Any + Send>).collect();
+        let mut instances = Vec::with_capacity(body.blocks.len());
+        for block in &body.blocks {
+            // The compiler refuses continuous state in a function.
+            let (instance, pooled) =
+                block.block.instantiate(block.io.clone(), &block.vars, &mut []);
+            instances.push(instance);
+            if let (Some(id), Some(value)) = (block.pool, pooled) {
+                pool[id as usize] = value;
+            }
+        }
+        Self {
+            arena: vec![0.0; body.arena_len],
+            instances,
+            pool,
+            called: None,
+            calls: 0,
+            total_calls: 0,
+            body,
+        }
+    }
+
+    /// Computes every output on the arguments as they stand.
+    pub(super) fn run(&mut self, time: Time) -> Outcome {
+        if !time.minor {
+            self.called = Some(time);
+            self.calls += 1;
+        }
+        for i in 0..self.body.order.len() {
+            if let Err(fault) = self.output(i, time) {
+                return Err(self.fault_of(i, &fault));
+            }
+        }
+        // 0·v is 0 for finite v and NaN otherwise.
+        if self.arena.iter().map(|v| v * 0.0).sum::<f64>().is_nan()
+            && let Some(fault) = self.not_finite(&self.body.order)
+        {
+            return Err(fault);
+        }
+        Ok(())
+    }
+
+    fn output(&mut self, i: usize, time: Time) -> Outcome {
+        let step = self.body.order[i];
+        let (before, rest) = self.arena.split_at_mut(step.own.start as usize);
+        let (shared, shared_own) = match self.body.blocks[step.block as usize].pool {
+            None => (&self.pool[..], None),
+            Some(id) => {
+                let (earlier, rest) = self.pool.split_at_mut(id as usize);
+                (&*earlier, rest.first_mut())
+            }
+        };
+        self.instances[step.block as usize].output(OutputIo {
+            time,
+            group: step.group as usize,
+            x: &[],
+            before,
+            own: &mut rest[..step.own.len as usize],
+            own_start: step.own.start,
+            shared,
+            shared_own,
+        })
+    }
+
+    /// A fault at entry `i` of the order, unless a number before it was none already.
+    #[cold]
+    fn fault_of(&self, i: usize, fault: &Fault) -> Box<Fault> {
+        let step = self.body.order[i];
+        self.not_finite(&self.body.order[..i])
+            .unwrap_or_else(|| self.fault_at(step.block, &fault.message))
+    }
+
+    #[cold]
+    fn fault_at(&self, block: u32, message: &str) -> Box<Fault> {
+        Fault::new(format!("`{}`: {message}", self.body.blocks[block as usize].path))
+    }
+
+    /// Semantics 9.1 inside a function: the first argument or output that is not finite.
+    #[cold]
+    fn not_finite(&self, steps: &[FunctionStep]) -> Option<Box<Fault>> {
+        let frame = self.body.frame;
+        let bad_port = |index: u32| {
+            let block = &self.body.blocks[index as usize];
+            let ports = block.output_names.iter().zip(&block.may_be_infinite).enumerate();
+            ports.into_iter().find_map(|(port, (name, infinite_is_fine))| {
+                let numbers =
+                    block.io.outputs.port(port).iter().flat_map(|slot| &self.arena[slot.range()]);
+                numbers
+                    .into_iter()
+                    .find(|v| v.is_nan() || (v.is_infinite() && !infinite_is_fine))
+                    .map(|value| (name, value))
+            })
+        };
+        if let Some((name, value)) = bad_port(frame) {
+            let path = &self.body.path;
+            return Some(Fault::new(format!("argument `{name}` of `{path}` became {value}")));
+        }
+        steps.iter().find_map(|step| {
+            let (name, value) = bad_port(step.block)?;
+            Some(self.fault_at(step.block, &format!("output `{name}` became {value}")))
+        })
+    }
+
+    /// Empties the memos: a major step begins.
+    pub(crate) fn begin_step(&mut self) {
+        self.called = None;
+        self.calls = 0;
+        for (block, instance) in self.body.blocks.iter().zip(&mut self.instances) {
+            if block.updates {
+                instance.begin_step();
+            }
+        }
+    }
+
+    /// Commits what the last call of this major step found, if there was one.
+    pub(crate) fn update(&mut self, time: Time) -> Outcome {
+        if self.called.is_none() {
+            return Ok(());
+        }
+        self.total_calls += self.calls;
+        for (i, block) in self.body.blocks.iter().enumerate() {
+            if !block.updates {
+                continue;
+            }
+            let view = View { time, arena: &self.arena, shared: &self.pool };
+            if let Err(fault) = self.instances[i].update(view, &[]) {
+                return Err(self.fault_at(i as u32, &fault.message));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn save(&self) -> SavedFunction {
+        SavedFunction {
+            states: self.instances.iter().map(|instance| instance.save()).collect(),
+            arena: self.arena.clone(),
+            called: self.called,
+            calls: self.calls,
+            total_calls: self.total_calls,
+        }
+    }
+
+    pub(crate) fn restore(&mut self, saved: &SavedFunction) {
+        for (instance, state) in self.instances.iter_mut().zip(&saved.states) {
+            instance.restore(state.as_ref());
+        }
+        self.arena.copy_from_slice(&saved.arena);
+        (self.called, self.calls, self.total_calls) =
+            (saved.called, saved.calls, saved.total_calls);
+        let Some(time) = saved.called else { return };
+        // Shared values are functions of signals: computed again instead of kept.
+        for i in 0..self.body.order.len() {
+            let block = self.body.order[i].block as usize;
+            if self.body.blocks[block].pool.is_some() && self.output(i, time).is_err() {
+                // It faulted in the saved run too, which then ended before any update.
+                return;
+            }
+        }
+    }
+
+    /// The discrete states by path.
+    pub(crate) fn state_json(&self) -> Result<Value, Box<Fault>> {
+        let mut states = Map::new();
+        for (i, (block, instance)) in self.body.blocks.iter().zip(&self.instances).enumerate() {
+            if i != self.body.frame as usize {
+                states.insert(block.path.clone(), instance.state_json()?);
+            }
+        }
+        Ok(Value::Object(states))
+    }
+
+    /// Reports of the blocks inside, by path, and under the path of the call site how often it was
+    /// called in major steps.
+    pub(crate) fn reports<'a>(&'a self, reports: &mut Vec<(&'a str, Report)>) {
+        let first = reports.len();
+        for (i, (block, instance)) in self.body.blocks.iter().zip(&self.instances).enumerate() {
+            if i != self.body.frame as usize {
+                let mut report = Report::default();
+                instance.report(&mut report);
+                reports.push((&block.path, report));
+                instance.function_reports(reports);
+            }
+        }
+        // Calls are counted where something inside has memory to commit.
+        if self.total_calls == 0 {
+            return;
+        }
+        let site = self.body.path.as_str();
+        let own = match reports[first..].iter().position(|(path, _)| *path == site) {
+            Some(i) => first + i,
+            None => {
+                reports.push((site, Report::default()));
+                reports.len() - 1
+            }
+        };
+        reports[own].1.metric("function_calls", self.total_calls as f64);
+    }
+}
