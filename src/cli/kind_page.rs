@@ -69,6 +69,7 @@ impl Page {
                 Ok(ports) => {
                     json["inputs"] = ports.inputs_to_json();
                     json["outputs"] = ports.outputs_to_json();
+                    json["needs"] = ports.functions_to_json();
                     json["rate"] = ports.rate.clone().into();
                 }
                 Err(reason) => json["ports_unknown"] = reason.clone().into(),

@@ -18,7 +18,7 @@ use crate::network::{NetworkBlock, Source};
 use crate::patch;
 use crate::rates::{self, RunTimes};
 use crate::render::SourceMap;
-use crate::{checks, layout, listing, schedule};
+use crate::{checks, functions, layout, listing, schedule};
 
 /// What the command line adds to a diagram.
 #[derive(Debug, Clone, Default)]
@@ -102,9 +102,11 @@ fn stages(
     };
     let mut network = with_collectors(blocks, &collectors, &plan_again, diagnostics);
     infer(&mut network, &assertions, &logs, diagnostics);
+    let network = functions::split(network);
     if diagnostics.has_errors() {
         // Rates and loops are found on what is typed, and are reported in the same pass.
         let _ = schedule::schedule(&network, diagnostics);
+        functions::find_loops(&network, diagnostics);
         let _ = find_rates(&network, &run, &logs, diagnostics);
         return None;
     }
@@ -112,7 +114,7 @@ fn stages(
     let order = schedule::schedule(&network, diagnostics);
     let rates = find_rates(&network, &run, &logs, diagnostics);
     let (order, rates) = (order?, rates?);
-    let layout = layout::place(&network, &order, &rates, diagnostics)?;
+    let layout = layout::place(&network, &order, &rates.rates, &rates.updates, diagnostics)?;
     let log = if log_all {
         checks::all_channels(&network, &layout)
     } else {
@@ -300,6 +302,8 @@ fn collecting(collector: &Collector, numbers: &[bool]) -> NetworkBlock {
         parameter_spans: BTreeMap::new(),
         every: None,
         inputs,
+        needs: Vec::new(),
+        owner: collector.owner.clone(),
         text: format!("{kind}(count: {count})"),
         hidden: false,
         gate: collector.gate.clone(),

@@ -1,5 +1,6 @@
 //! Network → typed network: plans blocks, finds every type, dimension and unit.
 
+mod functions;
 mod plan;
 mod wire;
 
@@ -11,6 +12,7 @@ use legwork_block::{
 };
 
 use crate::expand::{Assertion, LogEntry};
+use crate::functions::TypedFunction;
 use crate::network::{NetworkBlock, Source};
 use crate::select::select;
 use crate::unify::{Solution, UnitTerm, readable};
@@ -30,6 +32,8 @@ pub(crate) struct TypedBlock {
     pub asked: Vec<usize>,
     /// The condition that switches it on and off.
     pub gate: Option<usize>,
+    /// The functions that it needs, once the network is split.
+    pub functions: Vec<TypedFunction>,
     var_base: u32,
     /// Values of the dimension variables.
     pub vars: Vec<usize>,

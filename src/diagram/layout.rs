@@ -7,9 +7,9 @@ use legwork_block::{
 };
 use legwork_program::{Gate, Loop, Node, Part, Placed, Rate, Step, Stop, Unknown};
 
+use crate::functions;
 use crate::infer::{TypedNetwork, find_output, invalid_parameter};
 use crate::network::{PortPath, Source};
-use crate::rates::Rates;
 use crate::schedule::{AlgebraicLoop, Group, Order};
 use crate::select::select;
 
@@ -33,7 +33,8 @@ pub(crate) struct Layout {
 pub(crate) fn place(
     network: &TypedNetwork,
     order: &Order,
-    rates: &Rates,
+    rates: &[Rate],
+    updates: &[Rate],
     diagnostics: &mut Diagnostics,
 ) -> Option<Layout> {
     let Order { groups: order, loops } = order;
@@ -73,6 +74,7 @@ pub(crate) fn place(
                 shares: block.declaration.shares,
                 functions: Vec::new(),
             },
+            functions: functions::place(&block.functions, diagnostics)?,
             input_names: block.declaration.inputs.iter().map(|i| i.name.clone()).collect(),
             output_names: block.declaration.outputs.iter().map(|o| o.name.clone()).collect(),
             output_types: block.declaration.outputs.iter().map(|o| o.ty.clone()).collect(),
@@ -82,8 +84,8 @@ pub(crate) fn place(
                 .iter()
                 .map(|output| output.may_be_infinite)
                 .collect(),
-            rate: rates.rates[b],
-            update_rate: rates.updates[b],
+            rate: rates[b],
+            update_rate: updates[b],
             updates: block.declaration.updates,
             continuous,
             guards: block.declaration.guards.clone(),
@@ -93,7 +95,7 @@ pub(crate) fn place(
             // What never changes is computed once, whether its part is on or not.
             gate: block
                 .gate
-                .filter(|_| rates.rates[b] != Rate::Constant)
+                .filter(|_| rates[b] != Rate::Constant)
                 .and_then(|gate| gates.get(&gate).copied()),
             opens: gates.get(&b).copied(),
             stretch: network.stretch(b),
@@ -106,8 +108,8 @@ pub(crate) fn place(
             node: group.block as u32,
             group: group.group as u16,
             own,
-            rate: rates.rates[group.block],
-            minor: rates.rates[group.block] == Rate::Continuous
+            rate: rates[group.block],
+            minor: rates[group.block] == Rate::Continuous
                 && !network.blocks[group.block].declaration.per_major
                 && !network.is_momentary(group.block),
         })

@@ -7,8 +7,8 @@
 //! [`compile`] names every arrow in order. `document` reads RON into a tree that keeps every
 //! place; `patch` applies overrides to it; `expand` evaluates parameters and unfolds masks,
 //! for-each and variants into a flat list of blocks; `infer` plans them and finds every type,
-//! dimension and unit; `rates` and `schedule` find when and in which order they run; `layout`
-//! places signals and states.
+//! dimension and unit; `functions` moves what blocks call into their callers; `rates` and
+//! `schedule` find when and in which order they run; `layout` places signals and states.
 //!
 //! What is absent: this crate names no concrete block, touches no file except through
 //! [`ReadFile`], and does not stop at the first mistake of a stage.
@@ -18,6 +18,7 @@ mod checks;
 mod compile;
 pub mod document;
 mod expand;
+mod functions;
 mod infer;
 mod layout;
 mod listing;

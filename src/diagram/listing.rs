@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use legwork_block::{Feed, Feeds};
-use legwork_program::{Edge, Program, Rate, SignalRef};
+use legwork_program::{Edge, FunctionProgram, Node, Program, Rate, SignalRef};
 
 use crate::infer::{TypedNetwork, find_output, unit_text};
 use crate::layout::Layout;
@@ -89,23 +89,12 @@ fn write_expanded(program: &Program, out: &mut String) -> std::fmt::Result {
     for (n, node) in program.nodes.iter().enumerate() {
         let hidden = if node.hidden { "  (shared)" } else { "" };
         writeln!(out, "{}: {}  [{}]{hidden}", node.path, node.text, rate_text(program, node.rate))?;
-        for edge in program.edges.iter().filter(|edge| edge.to as usize == n) {
-            let from = &program.nodes[edge.from as usize];
-            let held = if edge.feeds { "" } else { "  (does not feed through)" };
-            match edge.to_port {
-                Some(port) => writeln!(
-                    out,
-                    "    {} <- {}.{}{}{held}",
-                    node.input_names[port as usize],
-                    from.path,
-                    from.output_names.get(edge.from_port as usize).map_or("", String::as_str),
-                    edge.part
-                )?,
-                None => writeln!(out, "    uses {}", from.path)?,
-            }
-        }
+        write_wires(&program.nodes, &program.edges, n, out)?;
         for (name, ty) in node.output_names.iter().zip(&node.output_types) {
             writeln!(out, "    {name}: {ty}")?;
+        }
+        for function in &node.functions {
+            write_function(function, &node.path, out)?;
         }
     }
     writeln!(out, "\norder:")?;
@@ -114,6 +103,61 @@ fn write_expanded(program: &Program, out: &mut String) -> std::fmt::Result {
         let several = program.schedule.iter().filter(|other| other.node == step.node).count() > 1;
         let group = if several { format!(" (group {})", step.group) } else { String::new() };
         writeln!(out, "{:>4}  {}{group}", i + 1, node.path)?;
+    }
+    Ok(())
+}
+
+/// What the inputs of node `n` read.
+fn write_wires(nodes: &[Node], edges: &[Edge], n: usize, out: &mut String) -> std::fmt::Result {
+    for edge in edges.iter().filter(|edge| edge.to as usize == n) {
+        let from = &nodes[edge.from as usize];
+        let held = if edge.feeds { "" } else { "  (does not feed through)" };
+        match edge.to_port {
+            Some(port) => writeln!(
+                out,
+                "    {} <- {}.{}{}{held}",
+                nodes[n].input_names[port as usize],
+                from.path,
+                from.output_names.get(edge.from_port as usize).map_or("", String::as_str),
+                edge.part
+            )?,
+            None => writeln!(out, "    uses {}", from.path)?,
+        }
+    }
+    Ok(())
+}
+
+/// A function below its caller: the call with its arguments and results, then the blocks inside in
+/// the order in which a call runs them.
+fn write_function(function: &FunctionProgram, caller: &str, out: &mut String) -> std::fmt::Result {
+    let frame = &function.nodes[function.frame as usize];
+    let arguments = frame.output_names.iter().zip(&frame.output_types);
+    let arguments: Vec<String> = arguments.map(|(name, ty)| format!("{name}: {ty}")).collect();
+    let results = frame.input_names.join(", ");
+    writeln!(
+        out,
+        "{}: fn({}) -> ({results})  [called by {caller}; {} numbers]",
+        frame.path,
+        arguments.join(", "),
+        function.arena_len
+    )?;
+    write_wires(&function.nodes, &function.edges, function.frame as usize, out)?;
+    for (n, node) in function.nodes.iter().enumerate() {
+        let steps =
+            function.schedule.iter().enumerate().filter(|(_, step)| step.node as usize == n);
+        let order: Vec<String> = steps.map(|(at, _)| (at + 1).to_string()).collect();
+        if n == function.frame as usize {
+            continue;
+        }
+        let hidden = if node.hidden { "  (shared)" } else { "" };
+        writeln!(out, "{}: {}  [call, {}]{hidden}", node.path, node.text, order.join(", "))?;
+        write_wires(&function.nodes, &function.edges, n, out)?;
+        for (name, ty) in node.output_names.iter().zip(&node.output_types) {
+            writeln!(out, "    {name}: {ty}")?;
+        }
+        for inner in &node.functions {
+            write_function(inner, &node.path, out)?;
+        }
     }
     Ok(())
 }

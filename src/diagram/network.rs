@@ -21,6 +21,10 @@ pub(crate) struct NetworkBlock {
     pub every: Option<Every>,
     /// Source of each input port.
     pub inputs: BTreeMap<String, (Source, Span)>,
+    /// What is bound to the functions that it needs.
+    pub needs: Vec<Need>,
+    /// Path of the frame of the function that it is part of, if it is.
+    pub owner: Option<String>,
     /// The block as text, for listings.
     pub text: String,
     /// Whether the compiler made it.
@@ -56,12 +60,31 @@ impl NetworkBlock {
             parameter_spans: self.parameter_spans.clone(),
             every: self.every,
             inputs: self.inputs.clone(),
+            needs: self.needs.clone(),
+            owner: self.owner.clone(),
             text: self.text.clone(),
             hidden: self.hidden,
             gate: self.gate.clone(),
             condition: self.condition.clone(),
         }
     }
+}
+
+/// What is bound to a needed function. Its blocks are blocks of the network, owned by the frame: a
+/// pseudo-block of this path, whose outputs are the arguments and whose inputs are the results.
+#[derive(Debug, Clone)]
+pub(crate) struct Need {
+    /// Name of the function.
+    pub name: String,
+    /// Source of each result, inside the function.
+    pub results: BTreeMap<String, (Source, Span)>,
+    /// Where the binding stands.
+    pub span: Span,
+}
+
+/// Path of the frame of a function: `ctrl.solve()`. No block of the text can have it.
+pub(crate) fn frame_path(caller: &str, function: &str) -> String {
+    format!("{caller}.{function}()")
 }
 
 /// A stated rate.

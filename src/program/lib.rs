@@ -5,6 +5,7 @@
 //! neither text nor how to run: it can be built by hand, without the front end.
 
 mod check;
+mod function;
 mod ratio;
 mod signal;
 
@@ -17,6 +18,7 @@ use legwork_block::{
 use serde::{Deserialize, Serialize};
 
 pub use check::{Check, CheckKind, TIME_SLOT};
+pub use function::FunctionProgram;
 pub use ratio::Ratio;
 pub use signal::{LogChannel, SignalRef};
 
@@ -152,8 +154,10 @@ pub struct Node {
     pub block: Arc<dyn PlannedBlock>,
     /// Values of the block's dimension variables.
     pub vars: Vec<usize>,
-    /// Ports.
+    /// Ports. What runs is [`Self::instance_io`], which adds the functions.
     pub io: InstanceIo,
+    /// The functions that the block needs, in the order in which it declared them.
+    pub functions: Vec<FunctionProgram>,
     /// Names of the input ports.
     pub input_names: Vec<String>,
     /// Names of the output ports.

@@ -216,7 +216,7 @@ impl Simulation {
         &mut self.observer
     }
 
-    /// What the blocks report, in order of paths: (path, report).
+    /// What the blocks report, those of functions included, in order of paths: (path, report).
     pub fn reports(&self) -> Vec<(&str, Report)> {
         let mut reports = Vec::new();
         for (node, instance) in self.program.nodes.iter().zip(&self.instances) {
@@ -224,7 +224,9 @@ impl Simulation {
             instance.report(&mut report);
             self.report_loop(reports.len(), &mut report);
             reports.push((node.path.as_str(), report));
+            instance.function_reports(&mut reports);
         }
+        reports.sort_by_key(|(path, _)| *path);
         reports
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use legwork_block::Type;
-use legwork_program::{Edge, Program, Rate, Ratio};
+use legwork_program::{Edge, FunctionProgram, Program, Rate, Ratio};
 
 use super::model::{Frame, Model, Node, Output, Pace, Pin, Role, Wire};
 
@@ -31,7 +31,7 @@ pub(super) fn build(program: &Program, hidden: bool) -> Model {
             role,
             name,
             kind: node.kind.to_owned(),
-            note: format!("{}: {}", node.path, node.text),
+            note: format!("{}: {}{}", node.path, node.text, calls(&node.functions)),
             pace: pace(program, node.rate),
             inputs: node.input_names.clone(),
             outputs: node
@@ -49,6 +49,15 @@ pub(super) fn build(program: &Program, hidden: bool) -> Model {
     let sources = sources(program, &index, &mut model);
     connect(&mut model, sources);
     model
+}
+
+/// What a block calls, by name of the function.
+fn calls(functions: &[FunctionProgram]) -> String {
+    let call = |function: &FunctionProgram| {
+        let blocks: Vec<&str> = function.blocks().map(|block| block.text.as_str()).collect();
+        format!("; {} calls {}", function.name, blocks.join(", "))
+    };
+    functions.iter().map(call).collect()
 }
 
 /// What writes each input pin; pins for shared values are made here.

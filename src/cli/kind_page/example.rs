@@ -23,14 +23,22 @@ const ROBOT_NAME: &str = "go";
 /// The step that examples are planned for [s].
 const STEP: f64 = 1e-3;
 /// Fields that the engine takes from every block.
-const RESERVED: [&str; 3] = ["every", "in", "doc"];
+const RESERVED: [&str; 4] = ["every", "in", "needs", "doc"];
 
 /// Ports of a planned example.
 pub(super) struct Ports {
     inputs: Vec<Port>,
     outputs: Vec<Port>,
+    functions: Vec<Function>,
     /// When the block runs, in words.
     pub(super) rate: String,
+}
+
+/// A function that the block needs.
+struct Function {
+    name: String,
+    arguments: Vec<Port>,
+    results: Vec<Port>,
 }
 
 struct Port {
@@ -46,6 +54,8 @@ enum Note {
     Input {
         optional: bool,
     },
+    /// On one side of a call.
+    Call,
     /// The inputs that reach this output at once.
     Output {
         feeds: Vec<String>,
@@ -145,7 +155,49 @@ impl Ports {
             doc: output.doc.clone(),
             note: Note::Output { feeds: feeds(declaration, output.group) },
         });
-        Self { inputs, outputs: outputs.collect(), rate: rate(declaration) }
+        let outputs = outputs.collect();
+        let functions = declaration.functions.iter().map(|function| Function {
+            name: function.name.clone(),
+            arguments: function
+                .arguments
+                .iter()
+                .map(|argument| Port {
+                    name: argument.name.clone(),
+                    ty: letters.apply(&argument.ty.to_string()),
+                    unit: unit(&argument.unit),
+                    frame: argument.frame.clone(),
+                    doc: argument.doc.clone(),
+                    note: Note::Call,
+                })
+                .collect(),
+            results: function
+                .results
+                .iter()
+                .map(|result| Port {
+                    name: result.name.clone(),
+                    ty: letters.apply(&result.ty.to_string()),
+                    unit: unit(&result.unit),
+                    frame: result.frame.clone(),
+                    doc: result.doc.clone(),
+                    note: Note::Call,
+                })
+                .collect(),
+        });
+        let functions = functions.collect();
+        Self { inputs, outputs, functions, rate: rate(declaration) }
+    }
+
+    /// The functions that the block needs, which `needs:` binds.
+    pub(super) fn functions_to_json(&self) -> Value {
+        let function = |function: &Function| {
+            json!({
+                "name": function.name,
+                "type": function.ty(),
+                "arguments": function.arguments.iter().map(Port::to_json).collect::<Value>(),
+                "results": function.results.iter().map(Port::to_json).collect::<Value>(),
+            })
+        };
+        self.functions.iter().map(function).collect()
     }
 
     pub(super) fn inputs_to_json(&self) -> Value {
@@ -166,7 +218,30 @@ impl Ports {
                 port.write(out)?;
             }
         }
+        if !self.functions.is_empty() {
+            writeln!(out, "\nneeds")?;
+        }
+        for function in &self.functions {
+            writeln!(out, "  {}: {}", function.name, function.ty())?;
+            for port in function.arguments.iter().chain(&function.results) {
+                for line in port.doc.lines() {
+                    writeln!(out, "      {}: {line}", port.name)?;
+                }
+            }
+        }
         writeln!(out, "\nrate\n  {}", self.rate)
+    }
+}
+
+impl Function {
+    /// `fn(problem: ContactProblem) -> (f: Vector(3*n))`.
+    fn ty(&self) -> String {
+        let list = |ports: &[Port]| {
+            let ports: Vec<String> =
+                ports.iter().map(|port| format!("{}: {}", port.name, port.ty)).collect();
+            ports.join(", ")
+        };
+        format!("fn({}) -> ({})", list(&self.arguments), list(&self.results))
     }
 }
 
@@ -181,6 +256,7 @@ impl Port {
         });
         match &self.note {
             Note::Input { optional } => json["optional"] = (*optional).into(),
+            Note::Call => {}
             Note::Output { feeds } => json["feeds_through"] = json!(feeds),
         }
         json
@@ -194,7 +270,7 @@ impl Port {
         let frame = self.frame.as_ref().map_or(String::new(), |frame| format!(" in {frame}"));
         let note = match &self.note {
             Note::Input { optional: true } => ", optional".to_owned(),
-            Note::Input { optional: false } => String::new(),
+            Note::Input { optional: false } | Note::Call => String::new(),
             Note::Output { feeds } if feeds.is_empty() => ", no feedthrough".to_owned(),
             Note::Output { feeds } => format!(", feeds through from {}", feeds.join(", ")),
         };

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use legwork_block::{Diagnostic, Node, NodeKind};
 
 use super::tree::{Env, FrameId, Item, OuterInputs};
-use super::{Expander, PendingAssertion, RESERVED, unknown_field, wrong_type};
+use super::{Expander, PendingAssertion, RESERVED, signature, unknown_field, wrong_type};
 
 /// A declared interface: name and type of each port, as written.
 pub(super) struct Interface {
@@ -160,10 +160,19 @@ impl Expander<'_> {
         }
     }
 
-    /// `ports: (in: {…}, out: {…})`.
+    /// `ports: (in: {…}, out: {…})`, or `ports: "fn(problem: ContactProblem) -> (f: Vector)"`.
     pub(super) fn interface(&mut self, ports: Option<&Node>) -> Interface {
         let mut interface = Interface { inputs: IndexMap::new(), outputs: IndexMap::new() };
         let Some(ports) = ports else { return interface };
+        if let NodeKind::Text(text) = &ports.kind {
+            return match signature::parse(text) {
+                Ok(interface) => interface,
+                Err(diagnostic) => {
+                    self.report(diagnostic);
+                    interface
+                }
+            };
+        }
         for field in ports.fields() {
             let into = match field.name.text.as_str() {
                 "in" => &mut interface.inputs,
@@ -192,6 +201,9 @@ impl Expander<'_> {
             let mut diagnostic = unknown_field(&field.name, known);
             if name == "every" && RESERVED.contains(&name) {
                 diagnostic = diagnostic.hint("state the period in the blocks inside");
+            }
+            if name == "needs" {
+                diagnostic = diagnostic.hint("bind functions in the blocks inside");
             }
             self.report(diagnostic);
         }

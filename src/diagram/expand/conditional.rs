@@ -87,6 +87,8 @@ impl Expander<'_> {
                 every,
                 inputs: outer.into_iter().collect(),
                 text: format!("{}({test:?})", kind.text),
+                needs: Vec::new(),
+                owner: self.tree.frames[frame].owner.clone(),
                 hidden: true,
                 gate: None,
                 condition: Some(ConditionFacts {
@@ -98,6 +100,7 @@ impl Expander<'_> {
                 }),
             },
             inputs,
+            needs: Vec::new(),
             frame,
         });
         self.gate = Some(gate);

@@ -82,13 +82,14 @@ impl Expander<'_> {
             }
             self.expand_blocks(inside, body, &inner);
         }
-        let collected = self.collect(path, node.field("collect"), &copies);
+        let collected = self.collect(frame, path, node.field("collect"), &copies);
         Item::ForEach { copies, collected }
     }
 
     /// `collect: { "all": Array("a.b"), "J": Stack("a.c"), "v": Concat("a.d") }`.
     fn collect(
         &mut self,
+        frame: FrameId,
         path: &str,
         node: Option<&Node>,
         copies: &IndexMap<String, FrameId>,
@@ -140,6 +141,7 @@ impl Expander<'_> {
                 node: argument,
                 frames: copies.values().copied().collect(),
                 gate: self.gate.clone(),
+                owner: self.tree.frames[frame].owner.clone(),
             });
             collected.insert(name.to_owned(), Collected::Block(block));
         }

@@ -52,6 +52,7 @@ impl Expander<'_> {
         if every.is_none() && node.field("every").is_some() {
             return Item::Broken;
         }
+        let needs = self.expand_needs(path, node, &block, env);
         let parameter_spans =
             node.fields().iter().map(|field| (field.name.text.clone(), field.value.span)).collect();
         self.pending.push(Pending {
@@ -62,12 +63,15 @@ impl Expander<'_> {
                 parameter_spans,
                 every,
                 inputs: BTreeMap::new(),
+                needs: Vec::new(),
+                owner: self.tree.frames[frame].owner.clone(),
                 text: leaf_text(kind, node, env),
                 hidden: false,
                 gate: self.gate.clone(),
                 condition: None,
             },
             inputs,
+            needs,
             frame,
         });
         Item::Block { path: path.to_owned() }

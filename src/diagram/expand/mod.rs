@@ -5,6 +5,7 @@ mod checks;
 mod composite;
 mod conditional;
 mod for_each;
+mod function;
 mod hole;
 mod leaf;
 mod mask;
@@ -12,6 +13,7 @@ mod names;
 mod resolve;
 mod run;
 mod sections;
+mod signature;
 mod tree;
 mod value;
 mod variants;
@@ -27,7 +29,7 @@ use legwork_block::{
 use legwork_program::Ratio;
 
 use crate::loader::Loader;
-use crate::network::{NetworkBlock, PortPath, Source};
+use crate::network::{Need, NetworkBlock, PortPath, Source};
 use crate::types_text::TypeTable;
 pub(crate) use resolve::BROKEN;
 pub(crate) use run::Run;
@@ -38,14 +40,14 @@ pub(crate) use value::evaluate;
 use value::literal;
 
 /// Fields that the engine takes from every block.
-const RESERVED: [&str; 3] = ["every", "in", "doc"];
+const RESERVED: [&str; 4] = ["every", "in", "needs", "doc"];
 
 /// Most blocks, masks and copies that a diagram may unfold into.
 pub(crate) const UNFOLD_LIMIT: usize = 20_000;
 
 /// Kinds that the language itself knows.
-const COMPOSITES: [&str; 7] =
-    ["ForEach", "Subsystem", "Mask", "Use", "Enabled", "Triggered", "Every"];
+const COMPOSITES: [&str; 8] =
+    ["ForEach", "Subsystem", "Mask", "Use", "Function", "Enabled", "Triggered", "Every"];
 
 /// The expanded diagram.
 pub(crate) struct Expanded {
@@ -81,6 +83,7 @@ pub(crate) struct Collector {
     pub(crate) sources: Vec<Source>,
     pub(crate) span: Span,
     pub(crate) gate: Option<String>,
+    pub(crate) owner: Option<String>,
 }
 
 /// An entry of `log:`.
@@ -119,6 +122,7 @@ impl Resources for Robots {
 struct Pending {
     block: NetworkBlock,
     inputs: BTreeMap<String, (Node, Span)>,
+    needs: Vec<function::PendingNeed>,
     frame: FrameId,
 }
 
@@ -140,6 +144,7 @@ struct PendingCollector {
     node: Node,
     frames: Vec<FrameId>,
     gate: Option<String>,
+    owner: Option<String>,
 }
 
 /// Builds the tree of names and the flat list of blocks.
@@ -154,6 +159,8 @@ pub(crate) struct Expander<'a> {
     assertions: Vec<PendingAssertion>,
     collectors: Vec<PendingCollector>,
     variants: IndexMap<String, variants::VariantEntry>,
+    /// Step of the run [s], which blocks see when they are planned.
+    step: f64,
     chosen: BTreeMap<String, (String, Span)>,
     masks: BTreeMap<String, Option<Rc<Node>>>,
     pub(crate) failed_names: BTreeSet<String>,
@@ -186,6 +193,7 @@ impl<'a> Expander<'a> {
             collectors: Vec::new(),
             variants: IndexMap::new(),
             chosen,
+            step: 0.0,
             unfolded: 0,
             said_too_large: false,
             gate: None,
@@ -213,7 +221,9 @@ impl<'a> Expander<'a> {
         parent: Option<FrameId>,
         inputs: Option<tree::OuterInputs>,
     ) -> FrameId {
-        self.tree.frames.push(Frame { prefix, parent, inputs, items: IndexMap::new() });
+        let around = parent.or(inputs.as_ref().map(|outer| outer.frame));
+        let owner = around.and_then(|id| self.tree.frames[id].owner.clone());
+        self.tree.frames.push(Frame { prefix, parent, inputs, items: IndexMap::new(), owner });
         self.tree.frames.len() - 1
     }
 
@@ -254,6 +264,7 @@ impl<'a> Expander<'a> {
             "ForEach" => self.expand_for_each(frame, path, node, env),
             "Subsystem" => self.expand_subsystem(frame, path, node, env),
             "Mask" => self.expand_mask(frame, path, node, env),
+            "Function" => self.expand_function(frame, path, node, env),
             "Use" => self.expand_use(frame, path, node, env),
             "Enabled" | "Triggered" | "Every" => {
                 self.expand_conditional(frame, path, node, &kind, env)
@@ -281,23 +292,10 @@ impl<'a> Expander<'a> {
         let mut blocks = Vec::new();
         for pending in std::mem::take(&mut self.pending) {
             let mut block = pending.block;
-            for (name, (node, span)) in pending.inputs {
-                match self.tree.source(pending.frame, &node, false) {
-                    Ok(source) => {
-                        block.inputs.insert(name, (source, span));
-                    }
-                    Err(diagnostic) => {
-                        self.report(*diagnostic);
-                        // Named, so that it is not said to be missing too.
-                        let nowhere = Source::Port(PortPath {
-                            block: String::new(),
-                            port: String::new(),
-                            select: Vec::new(),
-                            span,
-                        });
-                        block.inputs.insert(name, (nowhere, span));
-                    }
-                }
+            block.inputs = self.sources(pending.frame, pending.inputs);
+            for need in pending.needs {
+                let results = self.sources(need.frame, need.results);
+                block.needs.push(Need { name: need.name, results, span: need.span });
             }
             blocks.push(block);
         }
@@ -325,10 +323,36 @@ impl<'a> Expander<'a> {
                 }
             }
             let span = pending.node.span;
-            let PendingCollector { path, stack, gate, .. } = pending;
-            collectors.push(Collector { path, stack, sources, span, gate });
+            let PendingCollector { path, stack, gate, owner, .. } = pending;
+            collectors.push(Collector { path, stack, sources, span, gate, owner });
         }
         (blocks, assertions, collectors)
+    }
+
+    /// Resolves the paths of one block's inputs, or of one function's results.
+    fn sources(
+        &mut self,
+        frame: FrameId,
+        paths: BTreeMap<String, (Node, Span)>,
+    ) -> BTreeMap<String, (Source, Span)> {
+        let mut sources = BTreeMap::new();
+        for (name, (node, span)) in paths {
+            let source = match self.tree.source(frame, &node, false) {
+                Ok(source) => source,
+                Err(diagnostic) => {
+                    self.report(*diagnostic);
+                    // Named, so that it is not said to be missing too.
+                    Source::Port(PortPath {
+                        block: String::new(),
+                        port: String::new(),
+                        select: Vec::new(),
+                        span,
+                    })
+                }
+            };
+            sources.insert(name, (source, span));
+        }
+        sources
     }
 }
 

@@ -29,6 +29,7 @@ impl Expander<'_> {
         let env = self.names(document);
         self.buses(document.field("buses"), &env);
         let run = self.run(document, &env);
+        self.step = run.as_ref().map_or(0.0, |run| run.step.0.to_f64());
         let root = self.new_frame(String::new(), None, None);
         match document.field("blocks") {
             Some(blocks) => self.expand_blocks(root, blocks, &env),

@@ -25,6 +25,8 @@ pub(crate) struct Frame {
     pub(crate) inputs: Option<OuterInputs>,
     /// Its blocks.
     pub(crate) items: IndexMap<String, Item>,
+    /// Path of the frame of the function that all this is part of, if it is.
+    pub(crate) owner: Option<String>,
 }
 
 /// The inputs of a mask's instance, as written by its user.

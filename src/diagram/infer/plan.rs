@@ -7,7 +7,7 @@ use legwork_block::{
     Declaration, Diagnostic, Diagnostics, Files, Invalid, PortUnit, Ports, Resources, Var,
 };
 
-use super::{NamedTypes, TypedBlock, TypedNetwork};
+use super::{NamedTypes, TypedBlock, TypedNetwork, functions};
 use crate::network::NetworkBlock;
 
 /// What blocks may look at when they are planned.
@@ -52,6 +52,7 @@ pub(crate) fn plan(
                 continue;
             }
         };
+        functions::check(&block, &declaration, diagnostics);
         check_input_names(&block, &declaration, diagnostics);
         let mut asked = Vec::new();
         for ask in &declaration.asks {
@@ -68,7 +69,9 @@ pub(crate) fn plan(
             }
             let sources: Vec<String> =
                 inputs.iter().map(|(source, _)| source.to_string()).collect();
-            let path = format!("~{}[{}]", ask.key, sources.join(", "));
+            // A function's blocks share among themselves only.
+            let owner = block.owner.as_deref().unwrap_or_default();
+            let path = format!("{owner}~{}[{}]", ask.key, sources.join(", "));
             let position = *shared.entry(path.clone()).or_insert_with(|| {
                 let plan = Arc::clone(&ask.block).plan(Ports::new(resources, files, step));
                 let names: Vec<String> = plan.map_or_else(
@@ -83,6 +86,8 @@ pub(crate) fn plan(
                     parameter_spans: BTreeMap::new(),
                     every: None,
                     inputs: names.into_iter().zip(inputs).collect(),
+                    needs: Vec::new(),
+                    owner: block.owner.clone(),
                     hidden: true,
                     gate: None,
                     condition: None,
@@ -97,15 +102,18 @@ pub(crate) fn plan(
         next_var += declaration.var_count;
         planned_of_queue.push(Some(blocks.len()));
         asks.push((blocks.len(), asked));
+        let frames = functions::frames(&block, &declaration, var_base);
         blocks.push(TypedBlock {
             network: block,
             declaration,
             planned,
             asked: Vec::new(),
             gate: None,
+            functions: Vec::new(),
             var_base,
             vars: Vec::new(),
         });
+        blocks.extend(frames);
     }
     for (block, asked) in asks {
         blocks[block].asked = asked
@@ -166,7 +174,11 @@ fn check_input_names(
     let names = || declaration.inputs.iter().map(|input| input.name.as_str());
     for (name, (_, span)) in &block.inputs {
         if !names().any(|known| known == name) {
-            let message = format!("expected an input of {}, found `{name}`", block.block.kind());
+            let kind = block.block.kind();
+            let message = match functions::called(block) {
+                Some(path) => format!("`{path}` is called with `{name}`, not an input of {kind}"),
+                None => format!("expected an input of {kind}, found `{name}`"),
+            };
             let list: Vec<_> = names().collect();
             let diagnostic =
                 Diagnostic::error("unknown-port", *span, message).suggest(name, names());
@@ -187,8 +199,11 @@ fn check_input_names(
         let plural = if missing.len() > 1 { "s" } else { "" };
         let message =
             format!("{}: input{plural} `{}` not connected", block.path, missing.join("`, `"));
-        let example = format!("connect in the block: in: {{ \"{}\": \"block.port\" }}", missing[0]);
-        diagnostics.push(Diagnostic::error("missing-input", block.span, message).hint(example));
+        let advice = match functions::called(block) {
+            Some(_) => "the function's arguments do not give it; bind a Function around it".into(),
+            None => format!("connect in the block: in: {{ \"{}\": \"block.port\" }}", missing[0]),
+        };
+        diagnostics.push(Diagnostic::error("missing-input", block.span, message).hint(advice));
     }
 }
 
@@ -199,11 +214,13 @@ fn shift(mut declaration: Declaration, by: u32) -> Declaration {
             *var = Var(var.0 + by);
         }
     };
-    for input in &mut declaration.inputs {
+    let arguments = declaration.functions.iter_mut().map(|f| (&mut f.arguments, &mut f.results));
+    let (arguments, results): (Vec<_>, Vec<_>) = arguments.unzip();
+    for input in declaration.inputs.iter_mut().chain(results.into_iter().flatten()) {
         input.ty = input.ty.shift(by);
         shift_unit(&mut input.unit);
     }
-    for output in &mut declaration.outputs {
+    for output in declaration.outputs.iter_mut().chain(arguments.into_iter().flatten()) {
         output.ty = output.ty.shift(by);
         shift_unit(&mut output.unit);
     }

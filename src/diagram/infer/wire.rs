@@ -210,6 +210,10 @@ pub(crate) fn find_output<'n>(
                 ),
             )
             .suggest(&path.port, names.iter().copied());
+            if block.declaration.functions.iter().any(|function| function.name == path.port) {
+                let advice = "it is a function, whose signals live only inside a call";
+                return Err(Box::new(diagnostic.hint(advice)));
+            }
             Err(Box::new(if names.is_empty() {
                 diagnostic.hint("it has no outputs")
             } else {

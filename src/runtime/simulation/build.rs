@@ -39,7 +39,7 @@ impl Simulation {
             if let Some(placed) = &node.continuous {
                 unit_quaternions(&placed.state, &placed.parts, own_x);
             }
-            let (instance, pooled) = node.block.instantiate(node.io.clone(), &node.vars, own_x);
+            let (instance, pooled) = node.block.instantiate(node.instance_io(), &node.vars, own_x);
             instances.push(instance);
             if let (Some(id), Some(value)) = (node.pool, pooled) {
                 pool[id as usize] = Some(value);
