@@ -8,6 +8,7 @@ mod concat;
 mod constant;
 mod discrete_integrator;
 mod fcn;
+mod function_caller;
 mod gain;
 mod integrator;
 mod matrix_multiply;
@@ -97,6 +98,7 @@ pub use concat::{Concat, Pieces};
 pub use constant::Constant;
 pub use discrete_integrator::{DiscreteIntegrator, Method};
 pub use fcn::Fcn;
+pub use function_caller::FunctionCaller;
 pub use gain::Gain;
 pub use integrator::Integrator;
 pub use matrix_multiply::{MatrixMultiply, Right};
@@ -181,6 +183,9 @@ pub fn register(r: &mut Registry) {
     r.block::<Concat>("Concat(count: 2)");
     r.block::<Select>("Select(indices: [0, 2])");
     r.block::<Switch>("Switch(criterion: Above(0.5))");
+
+    // Signal blocks: calls.
+    r.block::<FunctionCaller>("FunctionCaller(prototype: \"[x, y] = g(u, v)\")");
 
     // Signal blocks: memory and integration.
     r.block::<DiscreteIntegrator>("DiscreteIntegrator(method: Trapezoidal, initial: 0)");
