@@ -13,16 +13,16 @@
 //! - V. Acary, F. Cadoux et al., *A formulation of the linear discrete Coulomb friction problem via
 //!   convex optimization*, ZAMM 91 (2011).
 
+use std::convert::Infallible;
+
 use crate::cone::ConeShape;
 use crate::contact_problem::{ContactProblem, ContactSolver};
 use crate::kkt;
 use crate::status::{Outcome, Status};
 
-/// Makes any solver of the convex problem solve Coulomb's law.
+/// The fixed-point iteration, over any way of solving the convex problem.
 #[derive(Clone, Debug)]
-pub struct CoulombFixedPoint<S> {
-    /// The solver of the convex problems.
-    pub inner: S,
+pub struct CoulombIteration {
     /// Most passes; each is one convex problem.
     pub passes: u32,
     /// Solved once [`kkt::coulomb_residual`] is at most this [1].
@@ -31,26 +31,34 @@ pub struct CoulombFixedPoint<S> {
     acceleration: Vec<f64>,
 }
 
-impl<S: ContactSolver> CoulombFixedPoint<S> {
-    /// Wraps `inner`, with memory for `contact_count` contacts.
+impl CoulombIteration {
+    /// An iteration with memory for `contact_count` contacts.
     #[must_use]
-    pub fn new(inner: S, contact_count: usize, passes: u32, tolerance: f64) -> Self {
+    pub fn new(contact_count: usize, passes: u32, tolerance: f64) -> Self {
         let n = 3 * contact_count;
-        Self { inner, passes, tolerance, bias: vec![0.0; n], acceleration: vec![0.0; n] }
-    }
-}
-
-impl<S: ContactSolver> ContactSolver for CoulombFixedPoint<S> {
-    fn accepts(&self, cone: &ConeShape) -> bool {
-        self.inner.accepts(cone)
+        Self { passes, tolerance, bias: vec![0.0; n], acceleration: vec![0.0; n] }
     }
 
-    /// As the inner solver; `iterations` counts passes, and a limit of passes without
-    /// convergence is [`Status::MaxIterations`].
-    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
+    /// Solves Coulomb's law; `convex` solves the convex problem that it is given, which differs
+    /// from `problem` in its bias. Allocates nothing beyond the contacts of [`Self::new`].
+    ///
+    /// `forces` (3k, \[N\]) end as those of the last pass. `iterations` of the outcome counts passes,
+    /// and a limit of passes without convergence is [`Status::MaxIterations`].
+    ///
+    /// # Errors
+    /// The first error of `convex`.
+    ///
+    /// # Panics
+    /// If a slice of the problem or `forces` has the wrong length.
+    pub fn solve<E>(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        forces: &mut [f64],
+        mut convex: impl FnMut(&ContactProblem<'_>, &mut [f64]) -> Result<Outcome, E>,
+    ) -> Result<Outcome, E> {
         forces.fill(0.0);
         if let Some(status) = problem.refuse() {
-            return Outcome::refused(status);
+            return Ok(Outcome::refused(status));
         }
         self.acceleration.resize(problem.dim(), 0.0);
         self.bias.resize(problem.dim(), 0.0);
@@ -58,9 +66,9 @@ impl<S: ContactSolver> ContactSolver for CoulombFixedPoint<S> {
         let mut outcome = Outcome::refused(Status::MaxIterations);
         for pass in 1..=self.passes.max(1) {
             let shifted = ContactProblem { bias: &self.bias, ..*problem };
-            let inner = self.inner.solve(&shifted, forces);
+            let inner = convex(&shifted, forces)?;
             if !inner.status.is_usable() {
-                return Outcome { iterations: pass, ..inner };
+                return Ok(Outcome { iterations: pass, ..inner });
             }
             let residual = kkt::coulomb_residual(problem, forces, &mut self.acceleration);
             let is_solved = residual <= self.tolerance;
@@ -75,6 +83,36 @@ impl<S: ContactSolver> ContactSolver for CoulombFixedPoint<S> {
                 bias[2] = problem.bias[3 * contact + 2] + support;
             }
         }
-        outcome
+        Ok(outcome)
+    }
+}
+
+/// Makes any solver of the convex problem solve Coulomb's law.
+#[derive(Clone, Debug)]
+pub struct CoulombFixedPoint<S> {
+    /// The solver of the convex problems.
+    pub inner: S,
+    iteration: CoulombIteration,
+}
+
+impl<S: ContactSolver> CoulombFixedPoint<S> {
+    /// Wraps `inner`, with memory for `contact_count` contacts; see [`CoulombIteration`].
+    #[must_use]
+    pub fn new(inner: S, contact_count: usize, passes: u32, tolerance: f64) -> Self {
+        Self { inner, iteration: CoulombIteration::new(contact_count, passes, tolerance) }
+    }
+}
+
+impl<S: ContactSolver> ContactSolver for CoulombFixedPoint<S> {
+    fn accepts(&self, cone: &ConeShape) -> bool {
+        self.inner.accepts(cone)
+    }
+
+    /// As [`CoulombIteration::solve`].
+    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
+        let Self { inner, iteration } = self;
+        let solved: Result<Outcome, Infallible> =
+            iteration.solve(problem, forces, |problem, forces| Ok(inner.solve(problem, forces)));
+        solved.unwrap_or_else(|never| match never {})
     }
 }

@@ -84,7 +84,7 @@ pub use cone_program::{
 pub use contact_problem::{
     ContactProblem, ContactProblemData, ContactSolver, DEFAULT_REGULARISATION, ShapeError,
 };
-pub use coulomb::CoulombFixedPoint;
+pub use coulomb::{CoulombFixedPoint, CoulombIteration};
 pub use general::Qp;
 #[cfg(feature = "osqp")]
 pub use osqp::OsqpSolver;
