@@ -7,7 +7,7 @@ use legwork_qp::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::contact_solver::{FrictionLaw, Method, OnFail, SolverBlock, coulomb, solver_block};
+use crate::contact_solver::{Method, OnFail, SolverBlock, solver_block};
 
 /// Solves the contact problem by accelerated projected gradient descent, with the exact projection
 /// of every force on its friction cone.
@@ -42,8 +42,6 @@ pub struct AcceleratedGradient {
     pub accept: Option<f64>,
     /// Start from zero force each time; default false.
     pub cold: bool,
-    /// Which law the forces obey: `Convex` (the default) or `Coulomb(passes: 20, tol: 1e-6)`.
-    pub law: FrictionLaw,
     /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
     /// `Fallback(ActiveSetQp())`.
     pub on_fail: OnFail,
@@ -58,7 +56,6 @@ impl Default for AcceleratedGradient {
             tol: 1e-8,
             accept: None,
             cold: false,
-            law: FrictionLaw::default(),
             on_fail: OnFail::default(),
             in_minor_steps: false,
         }
@@ -126,12 +123,9 @@ impl Method for Descent {
 
 impl SolverBlock for AcceleratedGradient {
     fn method(&self, contact_count: usize) -> Box<dyn Method> {
-        let solver = || {
-            let solver = Gradient::new(contact_count, self.steps, self.tol);
-            let accept = self.accept.unwrap_or(f64::INFINITY);
-            Descent { solver, accept, is_cold: self.cold }
-        };
-        coulomb(self.law, NAME, contact_count, solver).unwrap_or_else(|| Box::new(solver()))
+        let solver = Gradient::new(contact_count, self.steps, self.tol);
+        let accept = self.accept.unwrap_or(f64::INFINITY);
+        Box::new(Descent { solver, accept, is_cold: self.cold })
     }
 
     fn on_fail(&self) -> &OnFail {

@@ -4,7 +4,7 @@ use legwork_qp::{ConeShape, ContactProblem, ContactSolver, Outcome as Solution, 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::contact_solver::{FrictionLaw, Method, OnFail, SolverBlock, coulomb, solver_block};
+use crate::contact_solver::{Method, OnFail, SolverBlock, solver_block};
 
 /// Solves the contact problem by the dual active-set method of Goldfarb and Idnani.
 ///
@@ -32,8 +32,6 @@ pub struct ActiveSetQp {
     pub iterations: u32,
     /// Start from an empty active set each time; default false.
     pub cold: bool,
-    /// Which law the forces obey: `Convex` (the default) or `Coulomb(passes: 20, tol: 1e-6)`.
-    pub law: FrictionLaw,
     /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
     /// `Fallback(ClarabelQp())`.
     pub on_fail: OnFail,
@@ -77,13 +75,9 @@ impl Method for ActiveSet {
 
 impl SolverBlock for ActiveSetQp {
     fn method(&self, contact_count: usize) -> Box<dyn Method> {
-        let solver = || {
-            let mut solver = PyramidActiveSet::new(contact_count, 4);
-            solver.iteration_limit = self.iterations;
-            solver
-        };
-        coulomb(self.law, NAME, contact_count, solver)
-            .unwrap_or_else(|| Box::new(ActiveSet { solver: solver(), is_cold: self.cold }))
+        let mut solver = PyramidActiveSet::new(contact_count, 4);
+        solver.iteration_limit = self.iterations;
+        Box::new(ActiveSet { solver, is_cold: self.cold })
     }
 
     fn on_fail(&self) -> &OnFail {

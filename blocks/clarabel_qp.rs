@@ -4,9 +4,7 @@ use legwork_qp::ClarabelSolver;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::contact_solver::{
-    Cold, FrictionLaw, Method, OnFail, SolverBlock, coulomb, solver_block,
-};
+use crate::contact_solver::{Cold, Method, OnFail, SolverBlock, solver_block};
 
 /// Solves the contact problem by the interior-point method Clarabel.
 ///
@@ -33,8 +31,6 @@ pub struct ClarabelQp {
     pub tol: f64,
     /// Most interior-point steps [1]; default 50.
     pub iterations: u32,
-    /// Which law the forces obey: `Convex` (the default) or `Coulomb(passes: 20, tol: 1e-6)`.
-    pub law: FrictionLaw,
     /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
     /// `Fallback(ActiveSetQp())`.
     pub on_fail: OnFail,
@@ -44,23 +40,16 @@ pub struct ClarabelQp {
 
 impl Default for ClarabelQp {
     fn default() -> Self {
-        Self {
-            tol: 1e-10,
-            iterations: 50,
-            law: FrictionLaw::default(),
-            on_fail: OnFail::default(),
-            in_minor_steps: false,
-        }
+        Self { tol: 1e-10, iterations: 50, on_fail: OnFail::default(), in_minor_steps: false }
     }
 }
 
 const NAME: &str = "ClarabelQp";
 
 impl SolverBlock for ClarabelQp {
-    fn method(&self, contact_count: usize) -> Box<dyn Method> {
-        let solver = || ClarabelSolver::new(self.tol, self.iterations);
-        coulomb(self.law, NAME, contact_count, solver)
-            .unwrap_or_else(|| Box::new(Cold { name: NAME, solver: solver() }))
+    fn method(&self, _: usize) -> Box<dyn Method> {
+        let solver = ClarabelSolver::new(self.tol, self.iterations);
+        Box::new(Cold { name: NAME, solver })
     }
 
     fn on_fail(&self) -> &OnFail {

@@ -9,13 +9,10 @@
 mod policy;
 
 use legwork_block::{
-    Block, Dim, Fault, In, Int, Invalid, Out, Outcome, OutputCx, Ports, Real, Report, Sizes,
-    UpdateCx, Vector,
+    Block, Dim, Fault, Functions, In, Inputs, Int, Invalid, Out, Outcome, OutputCx, Ports, Real,
+    Report, Sizes, UpdateCx, Vector,
 };
-use legwork_qp::{
-    ConeShape, ContactProblem, ContactSolver, CoulombFixedPoint, Outcome as Solution, Status,
-};
-use schemars::JsonSchema;
+use legwork_qp::{ConeShape, ContactProblem, ContactSolver, Outcome as Solution, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::buses::ContactProblemBus;
@@ -23,33 +20,6 @@ use crate::friction_cone::FrictionCone;
 use crate::gauss_contact::is_inscribed;
 pub(crate) use policy::OnFail;
 use policy::{LastResort, fail};
-
-/// Which law the forces obey.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub enum FrictionLaw {
-    /// The convex problem. Its artefact: a contact that slides at speed v separates at μ v.
-    #[default]
-    Convex,
-    /// Coulomb's law, by repeating the convex problem with its normal bias corrected (de Saxcé).
-    /// Each pass starts cold.
-    Coulomb {
-        /// Most passes [1].
-        #[serde(default = "twenty")]
-        passes: u32,
-        /// Residual of Coulomb's law at which to stop, relative to the force scale [1].
-        #[serde(default = "micro")]
-        tol: f64,
-    },
-}
-
-fn twenty() -> u32 {
-    20
-}
-
-fn micro() -> f64 {
-    1e-6
-}
 
 /// A method with its memory.
 pub(crate) trait Method: Send {
@@ -78,7 +48,7 @@ pub(crate) trait SolverBlock {
     fn in_minor_steps(&self) -> bool;
 }
 
-/// A solver of the convex problem, or of Coulomb's law through it, always from a cold start.
+/// A solver that always starts cold.
 pub(crate) struct Cold<S> {
     pub(crate) name: &'static str,
     pub(crate) solver: S,
@@ -107,26 +77,17 @@ impl<S: ContactSolver + Send> Method for Cold<S> {
     }
 }
 
-/// The method for `law` that calls the cold `solver`; `None` if the law is the convex one.
-pub(crate) fn coulomb<S: ContactSolver + Send + 'static>(
-    law: FrictionLaw,
-    name: &'static str,
-    contact_count: usize,
-    solver: impl FnOnce() -> S,
-) -> Option<Box<dyn Method>> {
-    let FrictionLaw::Coulomb { passes, tol } = law else { return None };
-    let solver = CoulombFixedPoint::new(solver(), contact_count, passes, tol);
-    Some(Box::new(Cold { name, solver }))
-}
-
 /// Ports of a solver block.
 pub struct SolverPlan {
-    problem: In<ContactProblemBus>,
+    pub(crate) problem: In<ContactProblemBus>,
     forces: Out<Vector>,
     status: Out<Int>,
     iterations: Out<Int>,
     residual: Out<Real>,
-    count: Dim,
+    /// Contacts.
+    pub(crate) count: Dim,
+    /// Velocities of the world.
+    pub(crate) nv: Dim,
 }
 
 /// State of a solver block: what the next solve starts from, and counts for the report.
@@ -172,9 +133,11 @@ pub struct SolverMemo {
     residual: f64,
 }
 
-/// Work memory of a solver block.
-pub struct SolverScratch {
-    /// The block's own method, then its fallbacks.
+/// Work memory of a solver block; `O` is that of a block which solves by other means than a
+/// [`Method`].
+pub struct SolverScratch<O = ()> {
+    own: O,
+    /// The block's own method, if it has one, then its fallbacks.
     methods: Vec<Box<dyn Method>>,
     last_resort: LastResort,
     /// The problem's cone, tabulated.
@@ -186,6 +149,11 @@ pub struct SolverScratch {
 const DEFAULT_WARM: usize = 5;
 
 pub(crate) fn plan(block: &dyn SolverBlock, ports: &mut Ports<'_>) -> Result<SolverPlan, Invalid> {
+    Ok(declare(ports, block.in_minor_steps()))
+}
+
+/// Declares the ports and the rate of a solver block.
+pub(crate) fn declare(ports: &mut Ports<'_>, in_minor_steps: bool) -> SolverPlan {
     let (count, nv) = (ports.dim(), ports.dim());
     let problem = ports.input("problem", &ContactProblemBus::new(&count, &nv));
     ports.note_in(problem).doc("contact problem");
@@ -199,10 +167,10 @@ pub(crate) fn plan(block: &dyn SolverBlock, ports: &mut Ports<'_>) -> Result<Sol
     ports.note_out(residual).unit("1").doc("optimality residual relative to the force scale");
     ports.note_out(residual).may_be_infinite();
     ports.updates();
-    if !block.in_minor_steps() {
+    if !in_minor_steps {
         ports.per_major();
     }
-    Ok(SolverPlan { problem, forces, status, iterations, residual, count })
+    SolverPlan { problem, forces, status, iterations, residual, count, nv }
 }
 
 pub(crate) fn state(plan: &SolverPlan, sizes: &Sizes<'_>) -> SolverState {
@@ -224,8 +192,16 @@ pub(crate) fn scratch(
     sizes: &Sizes<'_>,
 ) -> SolverScratch {
     let count = sizes.dim(&plan.count);
-    let mut methods = vec![block.method(count)];
-    let mut policy = block.on_fail();
+    scratch_with((), vec![block.method(count)], block.on_fail(), count)
+}
+
+/// Work memory for `count` contacts: the methods so far are followed by those that `policy` names.
+pub(crate) fn scratch_with<O>(
+    own: O,
+    mut methods: Vec<Box<dyn Method>>,
+    mut policy: &OnFail,
+    count: usize,
+) -> SolverScratch<O> {
     let last_resort = loop {
         match policy {
             OnFail::Stop => break LastResort::Stop,
@@ -238,6 +214,7 @@ pub(crate) fn scratch(
         }
     };
     SolverScratch {
+        own,
         methods,
         last_resort,
         cone: FrictionCone::default().shape().unwrap_or_else(|_| ConeShape::circular()),
@@ -281,8 +258,31 @@ pub(crate) fn output<B>(plan: &SolverPlan, cx: &mut OutputCx<'_, B>) -> Outcome
 where
     B: Block<State = SolverState, Memo = SolverMemo, Scratch = SolverScratch>,
 {
+    output_by(plan, cx, None)
+}
+
+/// How a block solves by other means than a method: own memory, inputs, functions, problem, forces
+/// to write.
+pub(crate) type Other<'a, O> = dyn Fn(
+        &mut O,
+        &Inputs<'_>,
+        &mut Functions<'_>,
+        &ContactProblem<'_>,
+        &mut [f64],
+    ) -> Result<Solution, Box<Fault>>
+    + 'a;
+
+/// Solves by `other` if it is given, then by the methods until one answers, then by the policy.
+pub(crate) fn output_by<B, O>(
+    plan: &SolverPlan,
+    cx: &mut OutputCx<'_, B>,
+    other: Option<&Other<'_, O>>,
+) -> Outcome
+where
+    B: Block<State = SolverState, Memo = SolverMemo, Scratch = SolverScratch<O>>,
+{
     let data = cx.inputs.get(plan.problem);
-    let SolverScratch { methods, last_resort, cone, warm } = cx.scratch;
+    let SolverScratch { own, methods, last_resort, cone, warm } = cx.scratch;
     if cone.sides() != data.sides || is_inscribed(cone) != (data.is_inscribed && data.sides > 0) {
         *cone = wire_cone(data.sides, data.is_inscribed);
     }
@@ -307,7 +307,14 @@ where
     let mut answer = Answer::Solved;
     let mut solution = Solution { status: Status::InvalidData, iterations: 0, residual: f64::NAN };
     warm.clear();
-    for (i, method) in methods.iter_mut().enumerate() {
+    if let Some(other) = other {
+        solution = other(own, &cx.inputs, &mut cx.functions, &problem, forces)?;
+    }
+    let first = usize::from(other.is_some());
+    for (i, method) in (first..).zip(methods.iter_mut()) {
+        if solution.status.is_usable() {
+            break;
+        }
         if !method.accepts(problem.cone) {
             return Err(Fault::new(format!(
                 "{} needs a friction pyramid, the problem has the circular cone; write \
@@ -325,9 +332,8 @@ where
         if own > 0 {
             warm.truncate(own);
         }
-        if solution.status.is_usable() {
-            answer = if i == 0 { Answer::Solved } else { Answer::FellBack };
-            break;
+        if i > 0 && solution.status.is_usable() {
+            answer = Answer::FellBack;
         }
     }
     if !solution.status.is_usable() {
@@ -355,9 +361,9 @@ pub(crate) fn clear_memo(memo: &mut SolverMemo) {
     memo.is_filled = false;
 }
 
-pub(crate) fn update<B>(cx: &mut UpdateCx<'_, B>)
+pub(crate) fn update<B, O>(cx: &mut UpdateCx<'_, B>)
 where
-    B: Block<State = SolverState, Memo = SolverMemo, Scratch = SolverScratch>,
+    B: Block<State = SolverState, Memo = SolverMemo, Scratch = SolverScratch<O>>,
 {
     let (state, memo) = (&mut *cx.state, cx.memo);
     if !memo.is_filled {

@@ -9,6 +9,7 @@ use crate::clarabel_qp::ClarabelQp;
 use crate::compliant_contact::CompliantContact;
 use crate::contact_metrics::ContactMetrics;
 use crate::contact_point::ContactPoint;
+use crate::coulomb_contact::CoulombContact;
 use crate::gauss_contact::GaussContact;
 use crate::impact::Impact;
 use crate::lemke::Lemke;
@@ -30,6 +31,7 @@ pub(crate) fn register_contacts(r: &mut Registry) {
     r.block::<AcceleratedGradient>("AcceleratedGradient(steps: 500)");
     r.block::<PrincipalPivoting>("PrincipalPivoting(on_fail: HoldLast(max: 5))");
     r.block::<Lemke>("Lemke(on_fail: HoldLast(max: 5))");
+    r.block::<CoulombContact>("CoulombContact(passes: 50, tol: 1e-8)");
     r.block::<Qp>("Qp(on_fail: HoldLast(max: 5))");
 
     for named in NAMED_TYPES {

@@ -48,7 +48,7 @@ const SCALE_GRAVITY: f64 = 9.81;
 /// `SemiImplicitEuler`. Under `Euler` and `Rk4` the position moves otherwise, and feet sink by
 /// millimetres when they land. Its problem is convex (M. Anitescu, *Optimization-based simulation
 /// of nonsmooth rigid multibody dynamics*, 2006): a contact that slides at speed v hovers by about
-/// `Δt μ v`; the solvers' `law: Coulomb` takes that away.
+/// `Δt μ v`; `CoulombContact`, around any solver, takes that away.
 ///
 /// Computed at major steps and held between them, as a contact force belongs to a whole step,
 /// unless `in_minor_steps`.

@@ -4,7 +4,7 @@ use legwork_qp::{ConeShape, ContactProblem, ContactSolver, LemkeSolver, Outcome 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::contact_solver::{FrictionLaw, Method, OnFail, SolverBlock, coulomb, solver_block};
+use crate::contact_solver::{Method, OnFail, SolverBlock, solver_block};
 
 /// Solves the contact problem by Lemke's method on the edges of the friction pyramids.
 ///
@@ -31,8 +31,6 @@ use crate::contact_solver::{FrictionLaw, Method, OnFail, SolverBlock, coulomb, s
 pub struct Lemke {
     /// Start without pressing edges each time; default false.
     pub cold: bool,
-    /// Which law the forces obey: `Convex` (the default) or `Coulomb(passes: 20, tol: 1e-6)`.
-    pub law: FrictionLaw,
     /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
     /// `Fallback(ActiveSetQp())`.
     pub on_fail: OnFail,
@@ -76,9 +74,7 @@ impl Method for Pivots {
 
 impl SolverBlock for Lemke {
     fn method(&self, contact_count: usize) -> Box<dyn Method> {
-        let solver = || LemkeSolver::new(contact_count, 4);
-        coulomb(self.law, NAME, contact_count, solver)
-            .unwrap_or_else(|| Box::new(Pivots { solver: solver(), is_cold: self.cold }))
+        Box::new(Pivots { solver: LemkeSolver::new(contact_count, 4), is_cold: self.cold })
     }
 
     fn on_fail(&self) -> &OnFail {

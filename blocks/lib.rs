@@ -77,6 +77,7 @@ mod contact_solver;
 mod contacts;
 #[cfg(test)]
 mod contacts_testing;
+mod coulomb_contact;
 mod friction_cone;
 mod gauss_contact;
 mod impact;
@@ -154,6 +155,7 @@ pub use clarabel_qp::ClarabelQp;
 pub use compliant_contact::CompliantContact;
 pub use contact_metrics::ContactMetrics;
 pub use contact_point::ContactPoint;
+pub use coulomb_contact::CoulombContact;
 pub use gauss_contact::GaussContact;
 pub use impact::Impact;
 pub use lemke::Lemke;

@@ -7,7 +7,7 @@ use legwork_qp::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::contact_solver::{FrictionLaw, Method, OnFail, SolverBlock, coulomb, solver_block};
+use crate::contact_solver::{Method, OnFail, SolverBlock, solver_block};
 
 /// Solves the contact problem by sweeps over the contacts, each with the exact projection on its
 /// friction cone.
@@ -42,8 +42,6 @@ pub struct ProjectedGaussSeidel {
     pub relaxation: f64,
     /// Start from zero force each time; default false.
     pub cold: bool,
-    /// Which law the forces obey: `Convex` (the default) or `Coulomb(passes: 20, tol: 1e-6)`.
-    pub law: FrictionLaw,
     /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
     /// `Fallback(ActiveSetQp())`.
     pub on_fail: OnFail,
@@ -59,7 +57,6 @@ impl Default for ProjectedGaussSeidel {
             accept: None,
             relaxation: 1.0,
             cold: false,
-            law: FrictionLaw::default(),
             on_fail: OnFail::default(),
             in_minor_steps: false,
         }
@@ -127,13 +124,10 @@ impl Method for Sweeps {
 
 impl SolverBlock for ProjectedGaussSeidel {
     fn method(&self, contact_count: usize) -> Box<dyn Method> {
-        let solver = || {
-            let mut solver = GaussSeidel::new(contact_count, self.sweeps, self.tol);
-            solver.relaxation = self.relaxation;
-            let accept = self.accept.unwrap_or(f64::INFINITY);
-            Sweeps { solver, accept, is_cold: self.cold }
-        };
-        coulomb(self.law, NAME, contact_count, solver).unwrap_or_else(|| Box::new(solver()))
+        let mut solver = GaussSeidel::new(contact_count, self.sweeps, self.tol);
+        solver.relaxation = self.relaxation;
+        let accept = self.accept.unwrap_or(f64::INFINITY);
+        Box::new(Sweeps { solver, accept, is_cold: self.cold })
     }
 
     fn on_fail(&self) -> &OnFail {

@@ -197,12 +197,12 @@ fn another_contact_model_needs_a_tolerance() {
     let cones = here.path().join("cone.ron");
     let text = std::fs::read_to_string(stand()).expect("the diagram").replace(
         r#""pgs": ProjectedGaussSeidel(sweeps: 50)"#,
-        r#""pgs": ProjectedGaussSeidel(sweeps: 50), "coulomb": ClarabelQp(law: Coulomb())"#,
+        r#""pgs": ProjectedGaussSeidel(sweeps: 50), "coulomb": CoulombContact(needs: { "solve": ClarabelQp() })"#,
     );
     std::fs::write(&cones, text).expect("the directory is writable");
     let done = compare(here.path(), &cones, &["--variant", "qp=clarabel,coulomb"]);
     assert_eq!(done.code, 64);
-    assert!(done.err.contains("law"), "{}", done.err);
+    assert!(done.err.contains("CoulombContact"), "{}", done.err);
 }
 
 #[test]

@@ -188,24 +188,3 @@ fn used_up_sweeps_count_as_inaccurate_up_to_the_accepted_residual() {
     let notes = rig.report().notes;
     assert_eq!(notes, ["1 of 1 contact problems solved at reduced accuracy"]);
 }
-
-/// Under Coulomb's law a sliding contact that carries load has no normal acceleration; under the
-/// convex one it separates.
-#[test]
-fn coulombs_law_removes_the_separation_of_a_sliding_contact() {
-    let mut data = ContactProblemData::new(1, pyramid());
-    for i in 0..3 {
-        data.inverse_inertia[4 * i] = 0.5;
-    }
-    data.bias = vec![20.0, 0.0, -9.81];
-    data.friction = vec![0.5];
-    data.force_scale = 20.0;
-    let normal = |parameters| {
-        let mut rig = harness::<ActiveSetQp>(parameters, &data);
-        rig.step(0.0).expect("solved");
-        0.5 * rig.value("f")[2] - 9.81
-    };
-    assert!(normal(json!({})) > 1.0);
-    let law = json!({ "law": { "Coulomb": { "passes": 100, "tol": 1e-9 } } });
-    assert!(normal(law).abs() < 1e-6);
-}

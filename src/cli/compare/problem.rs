@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use legwork_block::FileId;
-use legwork_diagram::document;
 use legwork_program::{Node, Program, SignalRef};
 
 /// Outputs of every block that solves a problem that stands on a wire: how it ended, what it took,
@@ -13,8 +11,6 @@ const SOLVER_OUTPUTS: [&str; 3] = ["status", ITERATIONS, RESIDUAL];
 pub(super) const ITERATIONS: &str = "iterations";
 /// Output of solver blocks: residual of the optimality conditions [1].
 pub(super) const RESIDUAL: &str = "residual";
-/// Parameter of solver blocks that belongs to the problem: the law that the answer obeys.
-const LAW: &str = "law";
 
 /// Whether a block solves a problem that others state.
 pub(super) fn is_solver(node: &Node) -> bool {
@@ -71,16 +67,13 @@ fn block_difference(
         return Some(format!("`{}` runs at another rate", node.path));
     }
     if is_solver(node) && is_solver(other) {
-        let (law, other_law) = (parameter(&node.text, LAW), parameter(&other.text, LAW));
-        let shown = |law: Option<String>| law.unwrap_or_else(|| "the default".to_owned());
-        return (law != other_law).then(|| {
+        // A solver that calls another puts a problem of its own to it, as Coulomb's law is put to
+        // solvers of the convex one.
+        let calls = !node.functions.is_empty() || !other.functions.is_empty();
+        return (calls && node.kind != other.kind).then(|| {
             format!(
-                "`{}` obeys the law {} with `{}`, {} with `{}`",
-                node.path,
-                shown(law),
-                here.name,
-                shown(other_law),
-                there.name
+                "`{}` is {} with `{}`, {} with `{}`, and one of them calls a solver",
+                node.path, node.kind, here.name, other.kind, there.name
             )
         });
     }
@@ -92,13 +85,6 @@ fn block_difference(
     })
 }
 
-/// A parameter of a block as text.
-fn parameter(block: &str, name: &str) -> Option<String> {
-    let node = document::parse(FileId(0), block.as_bytes()).ok()?;
-    let span = node.field(name)?.span;
-    block.get(span.start as usize..span.end as usize).map(str::to_owned)
-}
-
 /// Every wire as source and target.
 fn wires(program: &Program) -> BTreeSet<(String, String)> {
     let wire = |edge: &legwork_program::Edge| {
@@ -108,17 +94,4 @@ fn wires(program: &Program) -> BTreeSet<(String, String)> {
         (format!("{}.{output}{}", from.path, edge.part), format!("{}.{input}", to.path))
     };
     program.edges.iter().map(wire).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_parameter_is_read_from_the_text_of_a_block() {
-        let text = "ClarabelQp(tol: 1e-10, law: Coulomb(passes: 3), on_fail: Stop)";
-        assert_eq!(parameter(text, LAW).as_deref(), Some("Coulomb(passes: 3)"));
-        assert_eq!(parameter("ClarabelQp()", LAW), None);
-        assert_eq!(parameter("?", LAW), None);
-    }
 }
