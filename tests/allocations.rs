@@ -144,6 +144,14 @@ fn s2_2_standing_by_accelerations_allocates_nothing_after_the_first_step() {
     assert_none("stand_acceleration", &program(STAND_ACCELERATION, &[]));
 }
 
+/// Three to four calls per step, each of a solver with a warm start.
+#[test]
+fn s6_2_calls_of_functions_allocate_nothing_after_the_first_step() {
+    let sliding = program("diagrams/basics/sliding_block.ron", &[("law", "coulomb")]);
+    assert!(sliding.nodes.iter().any(|node| !node.functions.is_empty()));
+    assert_none("sliding_block, law=coulomb", &sliding);
+}
+
 /// Every diagram of a folder.
 fn assert_none_in(folder: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// What a command left behind.
@@ -417,6 +417,21 @@ fn every_demo_has_a_word_of_its_own_and_can_be_copied() {
         let done = legwork(here.path(), &["check", file, &copy]);
         assert_eq!(done.code, 0, "{}", done.err);
     }
+}
+
+#[test]
+fn a_page_shows_the_functions_that_a_block_needs() {
+    let here = folder();
+    let ty = "fn(problem: ContactProblem) -> (f: Vector(3*n))";
+    let page = legwork(here.path(), &["blocks", "CoulombContact", "--json"]).json();
+    assert_eq!(
+        (&page["needs"][0]["name"], &page["needs"][0]["type"]),
+        (&json!("solve"), &json!(ty))
+    );
+    let text = legwork(here.path(), &["blocks", "CoulombContact"]).out;
+    assert!(text.contains(&format!("\nneeds\n  solve: {ty}\n")), "{text}");
+    let gain = legwork(here.path(), &["blocks", "Gain", "--json"]).json();
+    assert_eq!(gain["needs"], json!([]));
 }
 
 #[test]

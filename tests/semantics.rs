@@ -9,6 +9,8 @@
 mod conditional;
 #[path = "semantics/events.rs"]
 mod events;
+#[path = "semantics/functions.rs"]
+mod functions;
 #[path = "semantics/harness.rs"]
 mod harness;
 #[path = "semantics/rates.rs"]

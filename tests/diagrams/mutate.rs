@@ -67,7 +67,7 @@ const NUMBERS: [&str; 18] = [
     "1_000",
 ];
 
-const WORDS: [&str; 40] = [
+const WORDS: [&str; 41] = [
     "Constant",
     "Gain",
     "UnitDelay",
@@ -95,6 +95,7 @@ const WORDS: [&str; 40] = [
     "in",
     "out",
     "every",
+    "needs",
     "of",
     "over",
     "body",

@@ -30,6 +30,7 @@ pub(crate) fn compile_text(text: &str) -> Compiled {
     registry.block::<MemoEcho>("MemoEcho()");
     registry.block::<Flip>("Flip()");
     registry.block::<Divide>("Divide()");
+    super::functions::register(&mut registry);
     compile(Path::new("test.ron"), text.as_bytes(), &Options::default(), &registry, &NoFiles)
 }
 
