@@ -27,6 +27,8 @@ pub(crate) struct Execution {
     pub(crate) steps: u64,
     /// Time that it took, without compilation [s].
     pub(crate) wall: f64,
+    /// The block that ended it before its time, which is no fault.
+    pub(crate) stopped_by: Option<String>,
     /// What stopped it before its time.
     pub(crate) fault: Option<RunFault>,
     /// How each check ended.
@@ -88,6 +90,7 @@ impl Execution {
         Self {
             sim_time: simulation.time(),
             steps: simulation.step_count(),
+            stopped_by: simulation.stopped_by().map(str::to_owned),
             program,
             wall,
             fault,
@@ -108,14 +111,14 @@ impl Execution {
     }
 
     /// The exit code. `shortened` says that the command line chose the stop time, so that a check
-    /// whose window was not reached is no failure.
+    /// whose window was not reached is no failure; nor is it if a block ended the run.
     pub(crate) fn code(&self, with_checks: bool, shortened: bool) -> Code {
         if self.fault.is_some() || self.recording_error().is_some() {
             return Code::Fault;
         }
         let failed = self.checks.iter().any(|verdict| match verdict {
             Verdict::Passed => false,
-            Verdict::Unseen => !shortened,
+            Verdict::Unseen => !shortened && self.stopped_by.is_none(),
             Verdict::Failed { .. } | Verdict::Undecided => true,
         });
         if with_checks && failed { Code::Check } else { Code::Success }

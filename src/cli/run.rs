@@ -145,6 +145,9 @@ fn to_object(
     let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
     add("diagram", source.name.clone().into());
     add("sim_time_s", execution.sim_time.into());
+    if let Some(block) = &execution.stopped_by {
+        add("stopped_by", block.as_str().into());
+    }
     add("steps", execution.steps.into());
     add("compile_s", setting.compile_time.into());
     add("wall_s", execution.wall.into());

@@ -42,6 +42,9 @@ fn write_all(
         program.run.solver,
         counted(blocks as u64, "block"),
     )?;
+    if let Some(block) = &execution.stopped_by {
+        writeln!(out, "  ended by   {block}")?;
+    }
     let factor = execution
         .real_time_factor()
         .map_or(String::new(), |factor| format!(", {} times real time", digits(factor)));

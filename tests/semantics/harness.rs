@@ -30,8 +30,22 @@ pub(crate) fn compile_text(text: &str) -> Compiled {
     registry.block::<MemoEcho>("MemoEcho()");
     registry.block::<Flip>("Flip()");
     registry.block::<Divide>("Divide()");
+    registry.block::<super::plants::SteppedPlant>("SteppedPlant()");
     super::functions::register(&mut registry);
     compile(Path::new("test.ron"), text.as_bytes(), &Options::default(), &registry, &NoFiles)
+}
+
+/// A diagram of the repository.
+pub(crate) fn program_of(file: &str, set: &[(&str, &str)]) -> Arc<Program> {
+    let mut registry = Registry::default();
+    legwork_blocks::register(&mut registry);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let set = set.iter().map(|&(path, value)| (path.to_owned(), value.to_owned())).collect();
+    let options = Options { set, ..Options::default() };
+    let text = std::fs::read(&path).unwrap();
+    let compiled = compile(&path, &text, &options, &registry, &legwork::Disk);
+    let shown = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);
+    Arc::new(compiled.program.unwrap_or_else(|| panic!("{shown}")))
 }
 
 pub(crate) fn program(text: &str) -> Arc<Program> {

@@ -292,7 +292,7 @@ impl<'a> Expander<'a> {
         let mut blocks = Vec::new();
         for pending in std::mem::take(&mut self.pending) {
             let mut block = pending.block;
-            block.inputs = self.sources(pending.frame, pending.inputs);
+            block.inputs.extend(self.sources(pending.frame, pending.inputs));
             for need in pending.needs {
                 let results = self.sources(need.frame, need.results);
                 block.needs.push(Need { name: need.name, results, span: need.span });

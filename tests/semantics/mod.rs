@@ -1,0 +1,19 @@
+//! | clause | in |
+//! |---|---|
+//! | 2 compile, 2.4 rates | `rates`, `conditional` (rate transitions); 2.2 in `tests/allocations.rs` |
+//! | 3 a major step | `steps`; variable steps and located events in `events` |
+//! | 4 plants and contact | `plants` |
+//! | 5 loops | `steps`; `Solve` in `conditional` |
+//! | 6 conditional and called parts | `conditional`, `functions`, `steps` |
+//! | 7 state, 8 order and determinism, 9 failure | `state`; streams of random numbers in `conditional` |
+//! | 10 solvers | `solvers` |
+
+mod conditional;
+mod events;
+mod functions;
+mod harness;
+mod plants;
+mod rates;
+mod solvers;
+mod state;
+mod steps;
