@@ -131,12 +131,39 @@ impl Linear {
     }
 }
 
-/// `y += M v`.
+/// `y += M v`: column after column; a single row in four sums, so that they need not wait for one
+/// another.
 fn add_product(matrix: &[f64], v: &[f64], y: &mut [f64]) {
+    if let [y] = y {
+        *y += dot(matrix, v);
+        return;
+    }
     let rows = y.len().max(1);
-    for (column, v) in matrix.chunks_exact(rows).zip(v) {
+    let mut columns = matrix.chunks_exact(4 * rows);
+    let mut fours = v.chunks_exact(4);
+    for (block, v) in columns.by_ref().zip(fours.by_ref()) {
+        let (a, rest) = block.split_at(rows);
+        let (b, rest) = rest.split_at(rows);
+        let (c, d) = rest.split_at(rows);
+        for ((((y, a), b), c), d) in y.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+            *y = (((*y + a * v[0]) + b * v[1]) + c * v[2]) + d * v[3];
+        }
+    }
+    for (column, v) in columns.remainder().chunks_exact(rows).zip(fours.remainder()) {
         for (y, m) in y.iter_mut().zip(column) {
             *y += m * v;
         }
     }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let (a_fours, b_fours) = (a.chunks_exact(4), b.chunks_exact(4));
+    let rest: f64 = a_fours.remainder().iter().zip(b_fours.remainder()).map(|(a, b)| a * b).sum();
+    let mut sums = [0.0; 4];
+    for (a, b) in a_fours.zip(b_fours) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    ((sums[0] + sums[1]) + (sums[2] + sums[3])) + rest
 }

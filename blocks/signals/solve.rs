@@ -2,7 +2,7 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Inputs, Invalid, NO_FEEDS, Outcome, Outputs, Ports, Pure, SolveFailure, SolveRule,
+    Inputs, Invalid, NO_FEEDS, Outcome, Outputs, Ports, Pure, SolveFailure, SolveRule,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;

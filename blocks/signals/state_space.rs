@@ -18,7 +18,7 @@ use crate::shape;
 /// | in `u` | number if `b` is a list of n (or a number); vector of m if it has n rows of m | any |
 /// | out `y` | number if `c` is a list of n (or a number); vector of p if it has p rows of n | not checked |
 ///
-/// The input feeds through only if D is not zero. Products run over rising columns with no fused
+/// The input feeds through only if D is not zero. Products have a fixed order of sums and no fused
 /// operations.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -11,14 +11,21 @@
 //! fastest of many runs is printed, one side after the other in turn, with the error at the end
 //! against Dormand-Prince at 1e-13. Equal tolerances do not give equal errors, so the kernels run at
 //! a tenth of diffsol's tolerance as well.
+//!
+//! The rows "diagram" run the same system as a block diagram (a `StateSpace` pushed by an `Fcn`), from the
+//! first major step to the last, nothing recorded: what the engine adds to its kernel.
 
 use std::convert::Infallible;
 use std::error::Error;
+use std::fmt::Write;
 use std::hint::black_box;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use diffsol::{NalgebraLU, NalgebraMat, NalgebraVec, OdeBuilder, OdeEquations, OdeSolverMethod};
 use diffsol::{OdeSolverStopReason, VectorCommon};
+use legwork::runtime::Simulation;
 use legwork_runtime::ode::{Bdf, DormandPrince54, Esdirk43, Flow, Kernel, Tolerance};
 
 const MASSES: usize = 18;
@@ -103,6 +110,81 @@ fn ours(kernel: &mut impl Kernel, matrix: &Matrix, end: f64) -> Duration {
     begin.elapsed()
 }
 
+/// The same system as a diagram that stops for a major step `parts` times.
+fn diagram(
+    matrix: &Matrix,
+    end: f64,
+    parts: u32,
+    solver: &str,
+) -> Result<Simulation, Box<dyn Error>> {
+    let list = |numbers: &[f64]| {
+        let numbers: Vec<String> = numbers.iter().map(|number| format!("{number:?}")).collect();
+        format!("[{}]", numbers.join(", "))
+    };
+    let row = |i: usize| list(&(0..STATES).map(|j| matrix[j * STATES + i]).collect::<Vec<_>>());
+    let rows: Vec<String> = (0..STATES).map(row).collect();
+    let mut last = [0.0; STATES];
+    last[STATES - 1] = 1.0;
+    let mut text = String::new();
+    write!(
+        text,
+        r#"Diagram(run: (stop: {end:?}, step: "={end:?}/{parts}", solver: {solver}), blocks: {{
+            "push": Fcn(expression: "sin(t)"),
+            "chain": StateSpace(a: [{}], b: {}, c: {}, initial: {}, in: {{ "u": "push.y" }}),
+        }}, log: [])"#,
+        rows.join(", "),
+        list(&last),
+        list(&last),
+        list(&start()),
+    )?;
+    let mut registry = legwork::block::Registry::default();
+    legwork::blocks::register(&mut registry);
+    let options = legwork::diagram::Options::default();
+    let compiled = legwork::diagram::compile(
+        Path::new("chain.ron"),
+        text.as_bytes(),
+        &options,
+        &registry,
+        &legwork::Disk,
+    );
+    let program = compiled.program.ok_or_else(|| {
+        legwork::diagram::render::to_text(&compiled.diagnostics, &compiled.sources)
+    })?;
+    Ok(Simulation::new(Arc::new(program)))
+}
+
+/// Runs a diagram and diffsol in turn and prints the comparison.
+fn compare_diagram(
+    name: &str,
+    matrix: &Matrix,
+    end: f64,
+    parts: u32,
+    solver: &str,
+    mut peer: impl FnMut() -> Result<Run, Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    let mut simulation = diagram(matrix, end, parts, solver)?;
+    let beginning = simulation.snapshot();
+    let (mut best, mut best_peer) = (Duration::MAX, Duration::MAX);
+    let mut difference = 0.0f64;
+    for _ in 0..RUNS {
+        simulation.restore(&beginning)?;
+        let begin = Instant::now();
+        simulation.run()?;
+        best = best.min(begin.elapsed());
+        let (elapsed, state, _) = peer()?;
+        best_peer = best_peer.min(elapsed);
+        difference =
+            simulation.state().iter().zip(&state).fold(0.0, |m, (a, b)| m.max((a - b).abs()));
+    }
+    println!(
+        "{name:46} {:9.1} µs {:9.1} µs {:6.2}   they differ by {difference:.1e}",
+        best.as_secs_f64() * 1e6,
+        best_peer.as_secs_f64() * 1e6,
+        best.as_secs_f64() / best_peer.as_secs_f64(),
+    );
+    Ok(())
+}
+
 /// Time, state at the end and number of steps.
 type Run = (Duration, Vec<f64>, usize);
 
@@ -181,6 +263,19 @@ fn main() -> Result<(), Box<dyn Error>> {
             )
             .init(|_: &[f64], _: f64, u: &mut [f64]| u.copy_from_slice(&start()), STATES)
             .build()?;
+        for (parts, steps) in [(1, "one major step"), (20, "20 major steps")] {
+            let name = |pair: &str| format!("{kind}, diagram, {steps}, {pair}");
+            let solver = |name: &str| format!("{name}(rtol: 1e-6, atol: 1e-6)");
+            if kind == "soft" {
+                let peer = || theirs(problem.tsit45()?, end);
+                let solver = solver("DormandPrince");
+                compare_diagram(&name("DP | Tsit45"), matrix, end, parts, &solver, peer)?;
+            }
+            let peer = || theirs(problem.bdf::<NalgebraLU<f64>>()?, end);
+            compare_diagram(&name("BDF | BDF"), matrix, end, parts, &solver("Bdf"), peer)?;
+            let peer = || theirs(problem.esdirk34::<NalgebraLU<f64>>()?, end);
+            compare_diagram(&name("ESDIRK"), matrix, end, parts, &solver("Esdirk"), peer)?;
+        }
         for factor in [1.0, 0.1] {
             let own = Tolerance { relative: factor * 1e-6, absolute: factor * 1e-6 };
             let label = |pair: &str| match factor {
