@@ -160,7 +160,7 @@ pub(crate) fn declare(ports: &mut Ports<'_>, in_minor_steps: bool) -> SolverPlan
     let forces = ports.output("f", &Vector(3 * count.clone()));
     ports.note_out(forces).unit("N").frame("contact").doc("contact forces on the robot");
     let status = ports.output("status", &Int);
-    ports.note_out(status).doc("0 solved, 1 inaccurate, 2 and above: not solved");
+    ports.note_out(status).doc(STATUS_DOC);
     let iterations = ports.output("iterations", &Int);
     ports.note_out(iterations).doc("iterations of the method");
     let residual = ports.output("residual", &Real);
@@ -233,21 +233,8 @@ fn wire_cone(sides: usize, inscribed: bool) -> ConeShape {
     ConeShape::new(cone).unwrap_or_else(|_| ConeShape::circular())
 }
 
-/// Code of a status on the output `status`.
-pub(crate) fn status_code(status: Status) -> f64 {
-    match status {
-        Status::Solved => 0.0,
-        Status::Inaccurate => 1.0,
-        Status::MaxIterations => 2.0,
-        Status::PrimalInfeasible => 3.0,
-        Status::Unbounded => 4.0,
-        Status::NumericalTrouble => 5.0,
-        Status::InvalidData => 6.0,
-        Status::UnsupportedCone => 7.0,
-        Status::Undecided => 8.0,
-        _ => 8.0,
-    }
-}
+/// What the output `status` says; the numbers are those of [`Status::code`].
+pub(crate) const STATUS_DOC: &str = "0 solved, 1 inaccurate, 2 and above: not solved";
 
 /// A residual as an output may carry it: infinite if there is none.
 pub(crate) fn residual_output(residual: f64) -> f64 {
@@ -339,7 +326,7 @@ where
     if !solution.status.is_usable() {
         answer = fail(*last_resort, cx.state, &solution, forces)?;
     }
-    status[0] = status_code(solution.status);
+    status[0] = f64::from(solution.status.code());
     iterations[0] = f64::from(solution.iterations);
     residual[0] = residual_output(solution.residual);
 

@@ -8,7 +8,7 @@ use legwork_qp::{GeneralActiveSet, Outcome as Solution, Qp as Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::contact_solver::{residual_output, status_code};
+use crate::contact_solver::{STATUS_DOC, residual_output};
 
 /// Solves `min ½ xᵀHx + gᵀx` subject to `lower ≤ A x ≤ upper` and `x_lower ≤ x ≤ x_upper`.
 ///
@@ -125,7 +125,7 @@ impl Block for Qp {
         let x = ports.output("x", &unknowns);
         ports.note_out(x).doc("the solution");
         let status = ports.output("status", &Int);
-        ports.note_out(status).doc("0 solved, 1 inaccurate, 2 and above: not solved");
+        ports.note_out(status).doc(STATUS_DOC);
         let iterations = ports.output("iterations", &Int);
         ports.note_out(iterations).doc("changes of the active set");
         let residual = ports.output("residual", &Real);
@@ -199,7 +199,7 @@ impl Block for Qp {
             memo.sides.copy_from_slice(sides);
             memo.residual = solution.residual;
         }
-        cx.outputs.set(plan.status, status_code(solution.status));
+        cx.outputs.set(plan.status, f64::from(solution.status.code()));
         cx.outputs.set(plan.iterations, f64::from(solution.iterations));
         cx.outputs.set(plan.residual, residual_output(solution.residual));
         Ok(())

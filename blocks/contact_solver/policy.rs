@@ -6,8 +6,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Answer, SolverBlock, SolverState};
+use crate::accelerated_gradient::AcceleratedGradient;
 use crate::active_set_qp::ActiveSetQp;
 use crate::clarabel_qp::ClarabelQp;
+use crate::lemke::Lemke;
+use crate::principal_pivoting::PrincipalPivoting;
 use crate::projected_gauss_seidel::ProjectedGaussSeidel;
 
 /// What to do when a contact solver does not solve.
@@ -39,6 +42,12 @@ pub enum FallbackSolver {
     ClarabelQp(ClarabelQp),
     /// Projected Gauss-Seidel sweeps.
     ProjectedGaussSeidel(ProjectedGaussSeidel),
+    /// Accelerated projected gradient descent.
+    AcceleratedGradient(AcceleratedGradient),
+    /// The principal pivoting method.
+    PrincipalPivoting(PrincipalPivoting),
+    /// Lemke's method.
+    Lemke(Lemke),
 }
 
 impl FallbackSolver {
@@ -47,6 +56,9 @@ impl FallbackSolver {
             Self::ActiveSetQp(block) => block,
             Self::ClarabelQp(block) => block,
             Self::ProjectedGaussSeidel(block) => block,
+            Self::AcceleratedGradient(block) => block,
+            Self::PrincipalPivoting(block) => block,
+            Self::Lemke(block) => block,
         }
     }
 }

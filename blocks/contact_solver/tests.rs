@@ -3,9 +3,12 @@ use legwork_qp::{Cone, ContactProblemData, PyramidFit};
 use serde_json::json;
 
 use super::*;
+use crate::accelerated_gradient::AcceleratedGradient;
 use crate::active_set_qp::ActiveSetQp;
 use crate::clarabel_qp::ClarabelQp;
 use crate::contacts_testing::{Harness, block, problem};
+use crate::lemke::Lemke;
+use crate::principal_pivoting::PrincipalPivoting;
 use crate::projected_gauss_seidel::ProjectedGaussSeidel;
 
 fn pyramid() -> ConeShape {
@@ -34,6 +37,32 @@ fn difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |worst: f64, (a, b)| worst.max((a - b).abs())) / size
 }
 
+/// Makes one solver block with its parameters.
+type Make = fn(serde_json::Value, &ContactProblemData) -> Harness;
+
+/// The methods that take pyramids only and are exact up to rounding.
+const DIRECT: [(&str, Make); 3] = [
+    ("ActiveSetQp", harness::<ActiveSetQp>),
+    ("PrincipalPivoting", harness::<PrincipalPivoting>),
+    ("Lemke", harness::<Lemke>),
+];
+
+/// The methods that stop at a residual, with what makes them stop late.
+fn iterative() -> [(&'static str, Make, serde_json::Value); 2] {
+    [
+        (
+            "ProjectedGaussSeidel",
+            harness::<ProjectedGaussSeidel>,
+            json!({ "sweeps": 5000, "tol": 1e-12 }),
+        ),
+        (
+            "AcceleratedGradient",
+            harness::<AcceleratedGradient>,
+            json!({ "steps": 20000, "tol": 1e-12 }),
+        ),
+    ]
+}
+
 /// An interior point stays about the square root of its gap away from a degenerate corner.
 #[test]
 fn all_solvers_agree_on_definite_problems() {
@@ -41,18 +70,19 @@ fn all_solvers_agree_on_definite_problems() {
         for cone in [pyramid(), ConeShape::circular()] {
             let data = random_definite(seed, 4, cone);
             let mut clarabel = harness::<ClarabelQp>(json!({}), &data);
-            let sweeps = json!({ "sweeps": 5000, "tol": 1e-12 });
-            let mut pgs = harness::<ProjectedGaussSeidel>(sweeps, &data);
             clarabel.step(0.0).expect("solved");
-            pgs.step(0.0).expect("solved");
-            let apart = difference(&clarabel.value("f"), &pgs.value("f"));
-            assert!(apart < 1e-5, "seed {seed}: clarabel and sweeps differ by {apart:.1e}");
-            if data.cone.sides() > 0 {
-                let mut active_set = harness::<ActiveSetQp>(json!({}), &data);
-                active_set.step(0.0).expect("solved");
-                let apart = difference(&clarabel.value("f"), &active_set.value("f"));
-                assert!(apart < 1e-5, "seed {seed}: clarabel and active set differ {apart:.1e}");
-                assert!(active_set.value("residual")[0] < 1e-9);
+            let compare = |name: &str, mut rig: Harness| {
+                rig.step(0.0).expect("solved");
+                let apart = difference(&clarabel.value("f"), &rig.value("f"));
+                assert!(apart < 1e-5, "seed {seed}: clarabel and {name} differ by {apart:.1e}");
+                assert!(rig.value("residual")[0] < 1e-9, "seed {seed}: {name}");
+                assert_eq!(rig.value("status"), [0.0], "seed {seed}: {name}");
+            };
+            for (name, make, parameters) in iterative() {
+                compare(name, make(parameters, &data));
+            }
+            for (name, make) in DIRECT.into_iter().filter(|_| data.cone.sides() > 0) {
+                compare(name, make(json!({}), &data));
             }
         }
     }
@@ -61,19 +91,62 @@ fn all_solvers_agree_on_definite_problems() {
 #[test]
 fn a_warm_start_saves_iterations_and_changes_nothing() {
     // Single problems may take one more: the kept rows are redundant on a rigid body.
-    let (mut cold_total, mut warm_total) = (0.0, 0.0);
-    for seed in 0..10 {
-        let data = rigid_body(seed, 4, pyramid(), false);
-        let mut rig = harness::<ActiveSetQp>(json!({}), &data);
-        rig.step(0.0).expect("solved");
-        let (cold, cold_iterations) = (rig.value("f"), rig.value("iterations")[0]);
-        rig.step(0.1).expect("solved");
-        let apart = difference(&cold, &rig.value("f"));
-        assert!(apart < 1e-6, "seed {seed}: warm and cold differ by {apart:.1e}");
-        cold_total += cold_iterations;
-        warm_total += rig.value("iterations")[0];
+    for (name, make) in DIRECT {
+        let (mut cold_total, mut warm_total) = (0.0, 0.0);
+        for seed in 0..10 {
+            let data = rigid_body(seed, 4, pyramid(), false);
+            let mut rig = make(json!({}), &data);
+            rig.step(0.0).expect("solved");
+            let (cold, cold_iterations) = (rig.value("f"), rig.value("iterations")[0]);
+            rig.step(0.1).expect("solved");
+            let apart = difference(&cold, &rig.value("f"));
+            assert!(apart < 1e-6, "{name}, seed {seed}: warm and cold differ by {apart:.1e}");
+            cold_total += cold_iterations;
+            warm_total += rig.value("iterations")[0];
+            let mut again = make(json!({ "cold": true }), &data);
+            again.step(0.0).expect("solved");
+            let first = (again.value("f"), again.value("iterations"));
+            again.step(0.1).expect("solved");
+            let second = (again.value("f"), again.value("iterations"));
+            assert_eq!(first, second, "{name}, seed {seed}: `cold` begins anew");
+        }
+        let counts = format!("{warm_total} iterations warm, {cold_total} cold");
+        assert!(warm_total < 0.75 * cold_total, "{name}: {counts}");
     }
-    assert!(warm_total < 0.75 * cold_total, "{warm_total} iterations warm, {cold_total} cold");
+    for (name, make, parameters) in iterative() {
+        let data = random_definite(3, 4, pyramid());
+        let mut rig = make(parameters, &data);
+        rig.step(0.0).expect("solved");
+        let cold = rig.value("f");
+        assert!(rig.value("iterations")[0] > 0.0, "{name}");
+        rig.step(0.1).expect("solved");
+        assert_eq!(rig.value("iterations"), [0.0], "{name} begins at the answer");
+        assert_eq!(rig.value("f"), cold, "{name}");
+    }
+}
+
+/// Whatever the method kept, a restored copy goes the same way bit for bit.
+#[test]
+fn s7_1_a_snapshot_holds_the_warm_start_of_every_method() {
+    let problems = [3, 4, 5].map(|seed| rigid_body(seed, 4, pyramid(), false));
+    let makes = DIRECT.into_iter().chain(iterative().map(|(name, make, _)| (name, make)));
+    for (name, make) in makes {
+        let mut rig = make(json!({}), &problems[0]);
+        rig.step(0.0).expect("solved");
+        let saved = rig.save();
+        let mut go = || {
+            rig.restore(&*saved);
+            problems[1..]
+                .iter()
+                .map(|data| {
+                    rig.set_problem(data);
+                    rig.step(0.1).expect("solved");
+                    (rig.value("f"), rig.value("iterations"))
+                })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(go(), go(), "{name}");
+    }
 }
 
 /// Semantics 6.3: a second solve of the same step starts from committed state, and a minor step
@@ -118,6 +191,13 @@ fn s9_2_a_problem_of_nan_is_a_fault_unless_a_policy_answers_it() {
     let report = zero.report();
     assert_eq!((report.solver_calls, report.solver_failures), (1, 1));
     assert_eq!(report.notes, ["1 of 1 contact problems answered with zero force"]);
+
+    let makes = DIRECT.into_iter().chain(iterative().map(|(name, make, _)| (name, make)));
+    for (name, make) in makes {
+        let mut zero = make(json!({ "on_fail": "Zero" }), &broken(&data));
+        zero.step(0.0).expect("zero force");
+        assert_eq!((zero.value("f"), zero.value("status")), (vec![0.0; 12], vec![6.0]), "{name}");
+    }
 }
 
 #[test]
@@ -150,19 +230,20 @@ fn s9_2_hold_last_repeats_solved_forces_and_then_stops() {
 #[test]
 fn s9_2_a_fallback_solves_what_the_first_solver_did_not() {
     let data = rigid_body(4, 4, pyramid(), false);
-    let policy = json!({
-        "sweeps": 1, "tol": 1e-14, "accept": 1e-14,
-        "on_fail": { "Fallback": { "ActiveSetQp": {} } },
-    });
-    let mut rig = harness::<ProjectedGaussSeidel>(policy, &data);
-    rig.step(0.0).expect("solved by the other");
-    let mut direct = harness::<ActiveSetQp>(json!({}), &data);
-    direct.step(0.0).expect("solved");
-    assert_eq!(rig.value("f"), direct.value("f"));
-    assert_eq!(rig.value("status"), [0.0]);
-    let report = rig.report();
-    assert_eq!((report.solver_calls, report.solver_failures), (1, 1));
-    assert_eq!(report.notes, ["1 of 1 contact problems handed to the fallback solver"]);
+    for (name, make) in DIRECT {
+        let policy = json!({
+            "sweeps": 1, "tol": 1e-14, "accept": 1e-14, "on_fail": { "Fallback": { name: {} } },
+        });
+        let mut rig = harness::<ProjectedGaussSeidel>(policy, &data);
+        rig.step(0.0).expect("solved by the other");
+        let mut direct = make(json!({}), &data);
+        direct.step(0.0).expect("solved");
+        assert_eq!(rig.value("f"), direct.value("f"));
+        assert_eq!(rig.value("status"), [0.0]);
+        let report = rig.report();
+        assert_eq!((report.solver_calls, report.solver_failures), (1, 1));
+        assert_eq!(report.notes, ["1 of 1 contact problems handed to the fallback solver"]);
+    }
 
     // If all fail, the last one's policy decides.
     let chain = json!({ "on_fail": { "Fallback": { "ClarabelQp": { "on_fail": "Zero" } } } });
@@ -172,19 +253,34 @@ fn s9_2_a_fallback_solves_what_the_first_solver_did_not() {
 }
 
 #[test]
-fn the_active_set_method_refuses_the_circular_cone_whatever_the_policy() {
+fn methods_of_pyramids_refuse_the_circular_cone_whatever_the_policy() {
     let data = rigid_body(5, 2, ConeShape::circular(), false);
-    let mut rig = harness::<ActiveSetQp>(json!({ "on_fail": "Zero" }), &data);
-    let fault = rig.output(0.0).expect_err("a fault");
-    assert!(fault.message.contains("ActiveSetQp needs a friction pyramid"), "{}", fault.message);
+    for (name, make) in DIRECT {
+        let mut rig = make(json!({ "on_fail": "Zero" }), &data);
+        let fault = rig.output(0.0).expect_err("a fault");
+        assert!(
+            fault.message.contains(&format!("{name} needs a friction pyramid")),
+            "{}",
+            fault.message
+        );
+    }
 }
 
 #[test]
 fn used_up_sweeps_count_as_inaccurate_up_to_the_accepted_residual() {
     let data = rigid_body(6, 4, pyramid(), false);
-    let mut rig = harness::<ProjectedGaussSeidel>(json!({ "sweeps": 1, "tol": 1e-14 }), &data);
-    rig.step(0.0).expect("taken");
-    assert_eq!((rig.value("status"), rig.value("iterations")), (vec![1.0], vec![1.0]));
-    let notes = rig.report().notes;
-    assert_eq!(notes, ["1 of 1 contact problems solved at reduced accuracy"]);
+    for (name, make, _) in iterative() {
+        let one = json!({ "sweeps": 1, "tol": 1e-14 });
+        let one =
+            if name == "AcceleratedGradient" { json!({ "steps": 1, "tol": 1e-14 }) } else { one };
+        let mut rig = make(one.clone(), &data);
+        rig.step(0.0).expect("taken");
+        assert_eq!((rig.value("status"), rig.value("iterations")), (vec![1.0], vec![1.0]));
+        let notes = rig.report().notes;
+        assert_eq!(notes, ["1 of 1 contact problems solved at reduced accuracy"], "{name}");
+        let mut strict = one;
+        strict["accept"] = json!(1e-14);
+        let fault = make(strict, &data).output(0.0).expect_err("not accepted");
+        assert!(fault.message.contains("MaxIterations after 1"), "{name}: {}", fault.message);
+    }
 }

@@ -31,6 +31,35 @@ impl Status {
     pub fn is_usable(self) -> bool {
         matches!(self, Self::Solved | Self::Inaccurate)
     }
+
+    /// The number that stands for it where only numbers pass, such as signals and tables. Numbers
+    /// keep their meaning.
+    ///
+    /// | code | status |
+    /// |---|---|
+    /// | 0 | [`Status::Solved`] |
+    /// | 1 | [`Status::Inaccurate`] |
+    /// | 2 | [`Status::MaxIterations`] |
+    /// | 3 | [`Status::PrimalInfeasible`] |
+    /// | 4 | [`Status::Unbounded`] |
+    /// | 5 | [`Status::NumericalTrouble`] |
+    /// | 6 | [`Status::InvalidData`] |
+    /// | 7 | [`Status::UnsupportedCone`] |
+    /// | 8 | [`Status::Undecided`] |
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Solved => 0,
+            Self::Inaccurate => 1,
+            Self::MaxIterations => 2,
+            Self::PrimalInfeasible => 3,
+            Self::Unbounded => 4,
+            Self::NumericalTrouble => 5,
+            Self::InvalidData => 6,
+            Self::UnsupportedCone => 7,
+            Self::Undecided => 8,
+        }
+    }
 }
 
 /// A status with its figures.
@@ -50,5 +79,28 @@ impl Outcome {
     /// An outcome without a residual, for data that were refused.
     pub(crate) fn refused(status: Status) -> Self {
         Self { status, iterations: 0, residual: f64::NAN }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Recordings outlive versions: a code may be added, none may change.
+    #[test]
+    fn codes_keep_their_meaning() {
+        let statuses = [
+            Status::Solved,
+            Status::Inaccurate,
+            Status::MaxIterations,
+            Status::PrimalInfeasible,
+            Status::Unbounded,
+            Status::NumericalTrouble,
+            Status::InvalidData,
+            Status::UnsupportedCone,
+            Status::Undecided,
+        ];
+        assert_eq!(statuses.map(Status::code), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        assert!(statuses.iter().all(|status| status.is_usable() == (status.code() < 2)));
     }
 }
