@@ -3,6 +3,7 @@
 use crate::cone_program::{ConeProgram, ConeProgramError};
 use crate::contact_problem::{ContactProblem, ContactProblemData};
 use crate::general::Qp;
+use std::collections::BTreeMap;
 
 /// A [`Qp`] that owns its numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -172,6 +173,18 @@ pub struct NamedProblem {
     pub origin: String,
     /// The problem.
     pub problem: Problem,
+    /// Further numbers that a replay needs to the bit, by name: `start`, what a warm solve began
+    /// with; `jacobian` (3k × nv) and `factor` (nv × nv, C with `CᵀC = M`) of a contact problem,
+    /// column-major, for methods that take G apart. Mostly empty.
+    pub extra: BTreeMap<String, Vec<f64>>,
+}
+
+impl NamedProblem {
+    /// A problem without further numbers.
+    #[must_use]
+    pub fn new(name: impl Into<String>, origin: impl Into<String>, problem: Problem) -> Self {
+        Self { name: name.into(), origin: origin.into(), problem, extra: BTreeMap::new() }
+    }
 }
 
 /// True if force component `i` can only be zero.

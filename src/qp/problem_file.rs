@@ -19,8 +19,9 @@
 //! | `cone` | contact | `"circular"` or `{"sides": 4, "fit": "inscribed"}` (or `"circumscribed"`) |
 //! | `inverse_inertia`, `bias`, `friction`, `compliance`, `active` | contact | as in [`crate::ContactProblem`] |
 //! | `force_scale`, `regularisation` | contact | numbers |
+//! | `extra` | all, optional | an object of lists of numbers, as in [`crate::NamedProblem`] |
 //!
-//! All keys of a kind must be there and no others.
+//! All other keys of a kind must be there and no others.
 
 mod read;
 mod write;

@@ -5,10 +5,11 @@ use crate::cone::{Cone, ConeShape, PyramidFit};
 use crate::contact_problem::ContactProblemData;
 use crate::problem_data::{ConeProgramData, LcpData, NamedProblem, Problem, QpData};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 type Result<T> = std::result::Result<T, ProblemFileError>;
 
-const COMMON: [&str; 5] = ["format", "version", "kind", "name", "origin"];
+const COMMON: [&str; 6] = ["format", "version", "kind", "name", "origin", "extra"];
 const QP: [&str; 9] =
     ["dim", "row_count", "hessian", "gradient", "rows", "row_lower", "row_upper", "lower", "upper"];
 const CONES: [&str; 4] = ["cone_row_count", "cone_rows", "cone_offset", "cone_sizes"];
@@ -64,8 +65,8 @@ pub fn read(text: &str) -> Result<NamedProblem> {
         }
         _ => Problem::Contact(object.contact()?),
     };
-    let name = object.text("name")?.to_owned();
-    Ok(NamedProblem { name, origin: object.text("origin")?.to_owned(), problem })
+    let (name, origin) = (object.text("name")?.to_owned(), object.text("origin")?.to_owned());
+    Ok(NamedProblem { name, origin, problem, extra: object.extra()? })
 }
 
 /// An object of which only the keys of its kind are read.
@@ -134,6 +135,18 @@ impl<'a> Object<'a> {
             .map(|(i, line)| list(line, &format!("{key}[{i}]"), columns))
             .collect::<Result<_>>()?;
         Ok((0..columns).flat_map(|j| lines.iter().map(move |line| line[j])).collect())
+    }
+
+    /// The lists of `extra`, none if the key is missing.
+    fn extra(&self) -> Result<BTreeMap<String, Vec<f64>>> {
+        let Some(value) = self.map.get("extra") else { return Ok(BTreeMap::new()) };
+        let Value::Object(lists) = value else { return Err(wrong("extra", "an object", value)) };
+        let numbers = |(key, value): (&String, &Value)| {
+            let at = format!("extra.{key}");
+            let len = value.as_array().map_or(0, Vec::len);
+            Ok((key.clone(), list(value, &at, len)?))
+        };
+        lists.iter().map(numbers).collect()
     }
 
     fn qp(&self) -> Result<QpData> {

@@ -44,6 +44,12 @@ pub fn write(problem: &NamedProblem) -> String {
             out.matrix("inverse_inertia", &contact.inverse_inertia, contact.bias.len());
         }
     }
+    if !problem.extra.is_empty() {
+        let lists = problem.extra.iter().map(|(key, values)| {
+            format!("\n    {}: {}", Value::from(key.as_str()), list(values.iter().copied()))
+        });
+        out.field("extra", &format!("{{{}}}", lists.collect::<Vec<_>>().join(",")));
+    }
     let mut text = out.0;
     text.truncate(text.trim_end_matches(",\n").len());
     text.push_str("\n}\n");

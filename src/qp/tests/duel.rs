@@ -62,7 +62,7 @@ fn cone_program(seed: u64) -> ConeProgramData {
 fn problems() -> Vec<NamedProblem> {
     let mut all = Vec::new();
     let mut add = |name: String, problem| {
-        all.push(NamedProblem { name, origin: String::new(), problem });
+        all.push(NamedProblem::new(name, "", problem));
     };
     for seed in 0..4 {
         let round = ConeShape::circular();
@@ -193,7 +193,7 @@ fn the_worst_disagreement_shrinks_to_the_contact_that_makes_it() {
     let problem = Problem::Contact(problem);
     let mut solvers: Vec<Box<dyn DuelSolver>> =
         vec![make("active_set", Dimensions::of(&problem)).unwrap(), Box::new(Slips)];
-    let named = NamedProblem { name: "p".into(), origin: String::new(), problem: problem.clone() };
+    let named = NamedProblem::new("p", "", problem.clone());
     let table = run(&[named], &mut solvers, 1, &mut || 0.0);
     assert_eq!(table.worst_problem().map(|(index, _)| index), Some(0));
     let (size, ..) = worst_disagreement(&problem, &mut solvers);

@@ -75,7 +75,14 @@ fn problem(seed: u64) -> NamedProblem {
         }
     };
     let origin = "stand.ron: block \"qp\"\n\tat t = 0.1 s, α ≤ β \\ \u{1}".to_owned();
-    NamedProblem { name: format!("case {seed}"), origin, problem }
+    {
+        let mut named = NamedProblem::new(format!("case {seed}"), origin, problem);
+        if seed % 2 == 0 {
+            named.extra.insert("start".into(), vec![0.1, f64::NAN, -0.0, f64::INFINITY]);
+            named.extra.insert("none".into(), Vec::new());
+        }
+        named
+    }
 }
 
 /// All numbers of a problem.
@@ -128,7 +135,7 @@ fn every_bit_comes_back() {
 fn contact_text() -> String {
     let problem = rigid_body(1, 1, ConeShape::circular(), false);
     let (name, origin) = ("one foot".to_owned(), String::new());
-    write(&NamedProblem { name, origin, problem: Problem::Contact(problem) })
+    write(&NamedProblem::new(name, origin, Problem::Contact(problem)))
 }
 
 #[test]
