@@ -5,7 +5,7 @@
 //! its normal as only generator. Where a pyramid of more than three sides is touched inside, the
 //! weights λ are not unique; the forces are, as far as H determines them.
 
-use super::half_inverse_mass::DenseMass;
+use super::half_inverse_mass::{DenseMass, HalfInverseMass};
 use super::lcp::Lcp;
 use super::lemke::Lemke;
 use super::principal_pivoting::PrincipalPivoting;
@@ -90,6 +90,10 @@ impl Reduced {
             }
         }
         self.weights.resize(self.generators.len(), 0.0);
+    }
+
+    /// H of the unknowns that [`Self::fill`] found.
+    fn fill_hessian(&mut self, problem: &ContactProblem<'_>) {
         let (n, full) = (self.unknowns.len(), problem.dim());
         let shift = problem.diagonal_shift();
         for (k, &column) in self.unknowns.iter().enumerate() {
@@ -196,6 +200,7 @@ impl LemkeSolver {
             return outcome;
         }
         self.reduced.fill(problem);
+        self.reduced.fill_hessian(problem);
         let reduced = &mut self.reduced;
         let (n, size) = (reduced.unknowns.len(), reduced.generators.len());
         if self.matrix.len() < size * size {
@@ -269,6 +274,16 @@ impl PrincipalPivotingSolver {
         solver
     }
 
+    /// A solver with memory for [`Self::solve_with_mass`] of `velocity_dim` velocities.
+    #[must_use]
+    pub fn with_velocities(contact_count: usize, sides: usize, velocity_dim: usize) -> Self {
+        let mut solver = Self::new(contact_count, sides);
+        let n = 3 * contact_count;
+        solver.root.resize(n * n.max(velocity_dim), 0.0);
+        solver.pivoting = PrincipalPivoting::new(contact_count * sides, velocity_dim + n);
+        solver
+    }
+
     /// Solves from the set in `generators` (k m flags, nonzero where a generator carries force) and
     /// leaves the final one there; it is the solver's whole memory. Among the answers of a
     /// redundant problem without regularisation the flags pick one near the last.
@@ -284,13 +299,81 @@ impl PrincipalPivotingSolver {
         let size = problem.contact_count() * problem.cone.sides();
         assert_eq!(generators.len(), size, "flags need k sides values");
         let outcome = self.run(problem, Some(generators), forces);
+        self.keep(outcome, generators);
+        outcome
+    }
+
+    /// [`Self::solve_warm`] without H: the columns are those of `J M⁻¹ Jᵀ = (C Jᵀ)ᵀ(C Jᵀ)`.
+    ///
+    /// | symbol | argument | shape | meaning |
+    /// |---|---|---|---|
+    /// | J | `jacobian` | 3k × nv, column-major | with `J M⁻¹ Jᵀ` = `problem.inverse_inertia` |
+    /// | C | `mass` | nv | `M⁻¹ = CᵀC` |
+    ///
+    /// A column of generator e is `C Jᵀe`, and below it `(R + εI)^½ e` where the problem has a
+    /// compliance, so neither `EᵀHE` nor H is formed and nothing is squared: redundant contacts
+    /// keep all digits of their small regularisation. 3k solves with `mass`, then O((nv + 3k) k m)
+    /// per pivot. G serves the judge of the answer and the mean diagonal of ε only.
+    ///
+    /// # Panics
+    /// If a slice has the wrong length.
+    pub fn solve_with_mass(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        jacobian: &[f64],
+        mass: &impl HalfInverseMass,
+        generators: &mut [f64],
+        forces: &mut [f64],
+    ) -> Outcome {
+        let (full, nv) = (problem.dim(), mass.dim());
+        assert_eq!(jacobian.len(), full * nv, "J needs 3k x nv values");
+        let size = problem.contact_count() * problem.cone.sides();
+        assert_eq!(generators.len(), size, "flags need k sides values");
+        if let Some(outcome) = refuse(problem, forces) {
+            generators.fill(0.0);
+            return outcome;
+        }
+        self.reduced.fill(problem);
+        let reduced = &mut self.reduced;
+        let (n, size) = (reduced.unknowns.len(), reduced.generators.len());
+        // C Jᵀ of the unknowns.
+        if self.root.len() < n * nv {
+            self.root.resize(n * nv, 0.0);
+        }
+        for (column, &row) in self.root.chunks_exact_mut(nv.max(1)).zip(&reduced.unknowns) {
+            for (value, j) in column.iter_mut().zip(jacobian.chunks_exact(full.max(1))) {
+                *value = j[row];
+            }
+            mass.half_solve(column);
+        }
+        let shift = problem.diagonal_shift();
+        let is_compliant = shift > 0.0 || problem.compliance.iter().any(|&r| r > 0.0);
+        let dim = if is_compliant { nv + n } else { nv };
+        let columns = self.pivoting.columns_mut(size, dim, false);
+        for (column, generator) in columns.chunks_exact_mut(dim.max(1)).zip(&reduced.generators) {
+            column.fill(0.0);
+            for (k, &g) in generator.entries().iter().enumerate() {
+                let at = generator.start + k;
+                axpy(g, &self.root[at * nv..(at + 1) * nv], &mut column[..nv]);
+                if is_compliant {
+                    let compliance = problem.compliance_of(reduced.unknowns[at]) + shift;
+                    column[nv + at] = g * compliance.sqrt();
+                }
+            }
+        }
+        let outcome = self.pivot(problem, Some(generators), forces);
+        self.keep(outcome, generators);
+        outcome
+    }
+
+    /// Leaves the flags of the last solve where the next may find them.
+    fn keep(&self, outcome: Outcome, generators: &mut [f64]) {
         generators.fill(0.0);
         if outcome.status.is_usable() {
             for (generator, &flag) in self.reduced.generators.iter().zip(&self.flags) {
                 generators[generator.index] = flag;
             }
         }
-        outcome
     }
 
     fn run(
@@ -303,6 +386,7 @@ impl PrincipalPivotingSolver {
             return outcome;
         }
         self.reduced.fill(problem);
+        self.reduced.fill_hessian(problem);
         let reduced = &mut self.reduced;
         let (n, size) = (reduced.unknowns.len(), reduced.generators.len());
         let hessian = &reduced.hessian[..n * n];
@@ -327,6 +411,17 @@ impl PrincipalPivotingSolver {
                 }
             }
         }
+        self.pivot(problem, guess, forces)
+    }
+
+    /// Pivots on the columns that are in place and judges the answer.
+    fn pivot(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        guess: Option<&[f64]>,
+        forces: &mut [f64],
+    ) -> Outcome {
+        let reduced = &mut self.reduced;
         self.flags.clear();
         self.flags
             .extend(reduced.generators.iter().map(|g| guess.map_or(0.0, |guess| guess[g.index])));

@@ -2,7 +2,7 @@
 
 use crate::{Problem, difference, largest};
 use legwork_qp::complementarity::{
-    Lemke, LemkeSolver, PrincipalPivotingSolver, StewartTrinkleSolver,
+    DenseMass, HalfInverseMass, Lemke, LemkeSolver, PrincipalPivotingSolver, StewartTrinkleSolver,
 };
 use legwork_qp::problems::{Random, random_definite, rigid_body};
 use legwork_qp::{
@@ -246,4 +246,73 @@ fn a_sliding_block_keeps_its_contact() {
     assert_eq!(outcome.status, Status::Solved);
     let weight = mass * 9.81;
     assert!(difference(&forces, &[-mu * weight, 0.0, weight]) < 1e-12 * weight, "{forces:?}");
+}
+
+/// The same problem through G and through J and M, by robots with redundant contacts.
+#[test]
+fn the_form_with_the_mass_agrees_with_the_dense_form() {
+    for seed in 0..40 {
+        let mut random = Random::new(seed);
+        let (k, nv) = (1 + random.below(6), 3 + random.below(12));
+        let n = 3 * k;
+        let mut mass = vec![0.0; nv * nv];
+        let root: Vec<f64> = (0..nv * nv).map(|_| random.normal()).collect();
+        for i in 0..nv {
+            for j in 0..nv {
+                let sum: f64 = (0..nv).map(|l| root[l * nv + i] * root[l * nv + j]).sum();
+                mass[i * nv + j] = sum + if i == j { 0.5 } else { 0.0 };
+            }
+        }
+        let mass = DenseMass::factor(nv, &mass).unwrap();
+        let jacobian: Vec<f64> = (0..n * nv).map(|_| random.normal()).collect();
+        let mut half: Vec<Vec<f64>> =
+            (0..n).map(|row| (0..nv).map(|j| jacobian[j * n + row]).collect()).collect();
+        half.iter_mut().for_each(|column| mass.half_solve(column));
+        let mut problem =
+            ContactProblemData::new(k, pyramid(3 + random.below(4), PyramidFit::Inscribed));
+        for i in 0..n {
+            for j in 0..n {
+                let product: f64 = half[i].iter().zip(&half[j]).map(|(a, b)| a * b).sum();
+                problem.inverse_inertia[i * n + j] = product;
+            }
+        }
+        problem.friction.iter_mut().for_each(|mu| *mu = random.uniform());
+        problem.friction[0] = 0.0;
+        problem.force_scale = 10.0;
+        if k > 2 {
+            problem.active[1] = 0.0;
+        }
+        // As an assembling block does it: the regularisation stands in R.
+        let shift = problem.view().diagonal_shift();
+        problem.compliance.fill(shift);
+        problem.regularisation = 0.0;
+        let velocity: Vec<f64> = (0..nv).map(|_| 10.0 * random.normal()).collect();
+        for (i, bias) in problem.bias.iter_mut().enumerate() {
+            *bias = (0..nv).map(|j| jacobian[j * n + i] * velocity[j]).sum();
+        }
+
+        let sides = problem.cone.sides();
+        let (mut dense, mut factored) = (vec![f64::NAN; n], vec![f64::NAN; n]);
+        let mut flags = vec![0.0; k * sides];
+        let expected = PrincipalPivotingSolver::new(k, sides).solve(&problem.view(), &mut dense);
+        let mut solver = PrincipalPivotingSolver::with_velocities(k, sides, nv);
+        let view = problem.view();
+        let outcome = solver.solve_with_mass(&view, &jacobian, &mass, &mut flags, &mut factored);
+        assert_eq!((outcome.status, expected.status), (Status::Solved, Status::Solved), "{seed}");
+        assert!(outcome.residual < 1e-9, "seed {seed}: residual {:.1e}", outcome.residual);
+        let error = difference(&dense, &factored) / largest(&dense).max(1.0);
+        // Redundant contacts share force by R alone, 1e-10 of G, which the dense form squares.
+        assert!(error < 1e-4, "seed {seed}: {error:.1e}");
+        // From its own flags it needs no pivot and gives the same forces.
+        let mut again = vec![0.0; n];
+        let warm = solver.solve_with_mass(&view, &jacobian, &mass, &mut flags, &mut again);
+        assert_eq!(warm.iterations, 0, "seed {seed}");
+        assert!(difference(&again, &factored) < 1e-6 * largest(&dense).max(1.0), "seed {seed}");
+        // Numbers that are none are refused, and leave no flags.
+        let broken = vec![f64::NAN; n];
+        let view = legwork_qp::ContactProblem { bias: &broken, ..view };
+        let refused = solver.solve_with_mass(&view, &jacobian, &mass, &mut flags, &mut again);
+        assert_eq!(refused.status, Status::InvalidData);
+        assert!(flags.iter().chain(&again).all(|&v| v == 0.0));
+    }
 }
