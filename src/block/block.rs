@@ -105,6 +105,10 @@ pub trait Block: Send + Sync + Sized + 'static {
 
     /// Reports metrics and counts at the end of a run.
     fn report(&self, _plan: &Self::Plan, _state: &Self::State, _report: &mut Report) {}
+
+    /// Reports what the memo of the last step holds, after [`Self::report`]. A run that ends in a
+    /// fault has no `update` that could commit it; otherwise `update` may have.
+    fn report_memo(&self, _plan: &Self::Plan, _memo: &Self::Memo, _report: &mut Report) {}
 }
 
 /// A block without state: its outputs are a function of its inputs.

@@ -346,6 +346,7 @@ impl<B: Block> Instance for Running<B> {
 
     fn report(&self, report: &mut Report) {
         self.block.report(&self.plan, &self.state, report);
+        self.block.report_memo(&self.plan, &self.memo, report);
     }
 
     fn function_reports<'a>(&'a self, reports: &mut Vec<(&'a str, Report)>) {

@@ -11,11 +11,20 @@ pub struct Report {
     pub solver_failures: u64,
     /// Sentences for the summary, such as how often a policy was used.
     pub notes: Vec<String>,
+    /// Files for the directory of a run: name and bytes. A block does not write them itself.
+    pub files: Vec<(String, Vec<u8>)>,
 }
 
 impl Report {
     /// Adds a metric.
     pub fn metric(&mut self, name: &str, value: f64) {
         self.metrics.push((name.into(), value));
+    }
+
+    /// Adds a file, unless there is one of this name.
+    pub fn file(&mut self, name: &str, bytes: &[u8]) {
+        if self.files.iter().all(|(other, _)| other != name) {
+            self.files.push((name.into(), bytes.into()));
+        }
     }
 }

@@ -23,6 +23,9 @@ const RUNS: &str = "runs";
 /// Name of the recording in the directory of a run.
 pub(crate) const RECORDING: &str = "run.mcap";
 
+/// Name of the directory of kept problems in it.
+const PROBLEMS: &str = "problems";
+
 /// Where a run goes and what is known of it before it starts.
 struct Setting {
     directory: PathBuf,
@@ -64,12 +67,17 @@ pub(crate) fn run(arguments: &RunArguments, registry: &Registry) -> Result<Answe
     if let Some(error) = execution.recording_error() {
         console::say(&format!("error: {error}"));
     }
+    let problems = write_problems(&setting, &execution)?;
     let code = execution.code(!arguments.no_checks, arguments.until.is_some());
-    let json = to_object(&source, &execution, &setting, diagnostics, &sources);
+    let json = to_object(&source, &execution, &setting, &problems, diagnostics, &sources);
     write_run_json(&setting, &metadata, &json)?;
     let bytes = std::fs::metadata(&setting.recording).map_or(0, |file| file.len());
-    let files =
-        summary::Files { directory: &setting.directory, recording: &setting.recording, bytes };
+    let files = summary::Files {
+        directory: &setting.directory,
+        recording: &setting.recording,
+        bytes,
+        problems: &problems,
+    };
     console::say(&summary::of(&execution, setting.compile_time, &files));
     Ok(Answer::new(code, Value::Object(json)))
 }
@@ -124,11 +132,36 @@ pub(crate) fn metadata(
     }
 }
 
+/// Writes the problems that solver blocks kept; their paths.
+fn write_problems(setting: &Setting, execution: &Execution) -> Result<Vec<PathBuf>, Failure> {
+    let directory = setting.directory.join(PROBLEMS);
+    let mut paths = Vec::new();
+    for (block, report) in &execution.reports {
+        for (name, bytes) in &report.files {
+            let path = directory.join(format!("{}-{name}", file_name(block)));
+            std::fs::create_dir_all(&directory)
+                .and_then(|()| std::fs::write(&path, bytes))
+                .map_err(|error| {
+                    Failure::usage(format!("cannot write `{}`: {error}", path.display()))
+                })?;
+            paths.push(path);
+        }
+    }
+    Ok(paths)
+}
+
+/// The path of a block as part of a file's name.
+fn file_name(block: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "._-[]".contains(c);
+    block.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
+}
+
 /// The object that `--json` prints.
 fn to_object(
     source: &Source,
     execution: &Execution,
     setting: &Setting,
+    problems: &[PathBuf],
     diagnostics: Value,
     sources: &SourceMap,
 ) -> Map<String, Value> {
@@ -157,6 +190,8 @@ fn to_object(
     add("solver_calls", execution.solver_calls().into());
     add("solver_failures", execution.solver_failures().into());
     add("recording", setting.recording.display().to_string().into());
+    let problems = problems.iter().map(|path| path.display().to_string());
+    add("problems", problems.collect::<Vec<_>>().into());
     add("diagnostics", diagnostics);
     if let Some(fault) = &execution.fault {
         add("fault", fault_to_json(fault, sources));

@@ -1,7 +1,7 @@
 //! What a run tells people when it has ended.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::execution::{Execution, Verdict};
 
@@ -13,6 +13,8 @@ pub(crate) struct Files<'a> {
     pub(crate) recording: &'a Path,
     /// Size of the recording.
     pub(crate) bytes: u64,
+    /// Problems that solver blocks kept.
+    pub(crate) problems: &'a [PathBuf],
 }
 
 /// The whole summary.
@@ -133,7 +135,13 @@ fn write_files(execution: &Execution, files: &Files<'_>, out: &mut String) -> st
          PlotJuggler",
         files.directory.display(),
         execution.program.name
-    )
+    )?;
+    let mut heading = "problems";
+    for path in files.problems {
+        writeln!(out, "  {heading:10} {}", path.display())?;
+        heading = "";
+    }
+    Ok(())
 }
 
 /// `1 block`, `2 blocks`.
