@@ -103,6 +103,7 @@ impl Ports<'_> {
             frame: None,
             doc: String::new(),
             optional: false,
+            argument_hint: String::new(),
         });
         let port = (results.len() - 1) as u16;
         ResultOf { function: function.index, port, signal: PhantomData }

@@ -27,6 +27,8 @@ pub struct InputDeclaration {
     pub doc: String,
     /// Whether it may be left unconnected.
     pub optional: bool,
+    /// What to do when a bus comes whose arguments are not these; empty if nothing is said.
+    pub argument_hint: String,
 }
 
 /// One output port.
@@ -222,11 +224,18 @@ pub struct PortNote<'p> {
     frame: &'p mut Option<String>,
     doc: &'p mut String,
     infinite: Option<&'p mut bool>,
+    argument_hint: Option<&'p mut String>,
 }
 
 impl<'p> PortNote<'p> {
     pub(crate) fn of_input(input: &'p mut InputDeclaration) -> Self {
-        Self { unit: &mut input.unit, frame: &mut input.frame, doc: &mut input.doc, infinite: None }
+        Self {
+            unit: &mut input.unit,
+            frame: &mut input.frame,
+            doc: &mut input.doc,
+            infinite: None,
+            argument_hint: Some(&mut input.argument_hint),
+        }
     }
 
     pub(crate) fn of_output(output: &'p mut OutputDeclaration) -> Self {
@@ -235,6 +244,7 @@ impl<'p> PortNote<'p> {
             frame: &mut output.frame,
             doc: &mut output.doc,
             infinite: Some(&mut output.may_be_infinite),
+            argument_hint: None,
         }
     }
 
@@ -266,6 +276,14 @@ impl<'p> PortNote<'p> {
     pub fn may_be_infinite(&mut self) -> &mut Self {
         if let Some(flag) = &mut self.infinite {
             **flag = true;
+        }
+        self
+    }
+
+    /// Says what to do when a bus comes to this input whose arguments are not the declared ones.
+    pub fn argument_hint(&mut self, hint: &str) -> &mut Self {
+        if let Some(text) = &mut self.argument_hint {
+            **text = hint.into();
         }
         self
     }
@@ -302,9 +320,14 @@ impl<'a> Ports<'a> {
         Dim::var(self.var())
     }
 
+    /// A bus argument that inference finds.
+    pub fn any_argument(&mut self) -> Arg {
+        Arg::Var(self.var())
+    }
+
     /// A bus argument that inference finds: "the same robot on all these ports".
     pub fn any_robot(&mut self) -> Arg {
-        Arg::Var(self.var())
+        self.any_argument()
     }
 
     /// Declares an input that must be connected.
@@ -325,6 +348,7 @@ impl<'a> Ports<'a> {
             frame: None,
             doc: String::new(),
             optional,
+            argument_hint: String::new(),
         });
         (self.declaration.inputs.len() - 1) as u16
     }

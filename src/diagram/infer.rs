@@ -253,6 +253,14 @@ fn join(
         if let Some(inside) = mismatch.inside {
             diagnostic = diagnostic.label(inside);
         }
+        if let (Type::Bus(expected), Type::Bus(found)) =
+            (solution.ty(&input.ty), solution.ty(&found.ty))
+            && expected.name == found.name
+            && expected.args != found.args
+            && !input.argument_hint.is_empty()
+        {
+            diagnostic = diagnostic.hint(input.argument_hint.as_str());
+        }
         diagnostics.push(diagnostic);
         return;
     }
