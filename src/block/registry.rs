@@ -77,6 +77,7 @@ pub struct Registry {
     resources: BTreeMap<&'static str, ResourceEntry>,
     types: BTreeMap<&'static str, NamedType>,
     files: BTreeMap<&'static str, &'static [u8]>,
+    absent: BTreeMap<&'static str, &'static str>,
 }
 
 impl Registry {
@@ -94,6 +95,13 @@ impl Registry {
             },
         };
         self.blocks.insert(B::KIND, entry);
+        self
+    }
+
+    /// Names a kind of block that this build was made without; `hint` says how to get it. A
+    /// diagram that names it is told so.
+    pub fn absent_block(&mut self, kind: &'static str, hint: &'static str) -> &mut Self {
+        self.absent.insert(kind, hint);
         self
     }
 
@@ -126,6 +134,11 @@ impl Registry {
     /// The kind of block of this name.
     pub fn find_block(&self, kind: &str) -> Option<&BlockKind> {
         self.blocks.get(kind)
+    }
+
+    /// How to get a kind of block that this build was made without, if it is one.
+    pub fn why_absent(&self, kind: &str) -> Option<&'static str> {
+        self.absent.get(kind).copied().filter(|_| !self.blocks.contains_key(kind))
     }
 
     /// All kinds of blocks, by name.

@@ -64,6 +64,9 @@ fn unknown(kind: &str, registry: &Registry) -> Failure {
             .map(|entry| entry.kind)
             .chain(registry.resources().map(|entry| entry.kind))
     };
+    if let Some(hint) = registry.why_absent(kind) {
+        return Failure::usage(format!("this build has no block `{kind}`; {hint}"));
+    }
     let hint = match legwork_block::nearest(kind, known()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => {

@@ -19,6 +19,11 @@ impl Expander<'_> {
         kind: &Name,
         env: &Env,
     ) -> Item {
+        if let Some(hint) = self.registry.why_absent(&kind.text) {
+            let message = format!("this build has no block `{}`", kind.text);
+            self.report(Diagnostic::error("absent-block-kind", kind.span, message).hint(hint));
+            return Item::Broken;
+        }
         let Some(entry) = self.registry.find_block(&kind.text).cloned() else {
             let known = self.registry.blocks().map(|entry| entry.kind).chain(COMPOSITES);
             let message = format!("expected a kind of block, found `{}`", kind.text);
