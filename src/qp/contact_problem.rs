@@ -331,6 +331,21 @@ impl ContactProblemData {
         }
     }
 
+    /// A copy of the numbers of `problem`.
+    #[must_use]
+    pub fn of(problem: &ContactProblem<'_>) -> Self {
+        Self {
+            inverse_inertia: problem.inverse_inertia.to_vec(),
+            bias: problem.bias.to_vec(),
+            friction: problem.friction.to_vec(),
+            compliance: problem.compliance.to_vec(),
+            force_scale: problem.force_scale,
+            cone: problem.cone.clone(),
+            active: problem.active.to_vec(),
+            regularisation: problem.regularisation,
+        }
+    }
+
     /// The view that solvers take.
     #[must_use]
     pub fn view(&self) -> ContactProblem<'_> {

@@ -311,9 +311,8 @@ impl PrincipalPivotingSolver {
     /// | C | `mass` | nv | `M⁻¹ = CᵀC` |
     ///
     /// A column of generator e is `C Jᵀe`, and below it `(R + εI)^½ e` where the problem has a
-    /// compliance, so neither `EᵀHE` nor H is formed and nothing is squared: redundant contacts
-    /// keep all digits of their small regularisation. 3k solves with `mass`, then O((nv + 3k) k m)
-    /// per pivot. G serves the judge of the answer and the mean diagonal of ε only.
+    /// compliance, so neither `EᵀHE` nor H is formed or factored. 3k solves with `mass`, then
+    /// O((nv + 3k) k m) per pivot. G serves the judge of the answer and the mean diagonal of ε only.
     ///
     /// # Panics
     /// If a slice has the wrong length.

@@ -1,6 +1,7 @@
 //! The pivoting methods as solvers of the contact problem.
 
 use crate::{Problem, difference, largest};
+use legwork_qp::DEFAULT_REGULARISATION;
 use legwork_qp::complementarity::{
     DenseMass, HalfInverseMass, Lemke, LemkeSolver, PrincipalPivotingSolver, StewartTrinkleSolver,
 };
@@ -301,13 +302,15 @@ fn the_form_with_the_mass_agrees_with_the_dense_form() {
         assert_eq!((outcome.status, expected.status), (Status::Solved, Status::Solved), "{seed}");
         assert!(outcome.residual < 1e-9, "seed {seed}: residual {:.1e}", outcome.residual);
         let error = difference(&dense, &factored) / largest(&dense).max(1.0);
-        // Redundant contacts share force by R alone, 1e-10 of G, which the dense form squares.
-        assert!(error < 1e-4, "seed {seed}: {error:.1e}");
+        // Redundant contacts share force by R alone, 1e-10 of G: it magnifies rounding.
+        let tolerance = 10.0 * f64::EPSILON / DEFAULT_REGULARISATION;
+        assert!(error < tolerance, "seed {seed}: {error:.1e}");
         // From its own flags it needs no pivot and gives the same forces.
         let mut again = vec![0.0; n];
         let warm = solver.solve_with_mass(&view, &jacobian, &mass, &mut flags, &mut again);
         assert_eq!(warm.iterations, 0, "seed {seed}");
-        assert!(difference(&again, &factored) < 1e-6 * largest(&dense).max(1.0), "seed {seed}");
+        let error = difference(&again, &factored) / largest(&dense).max(1.0);
+        assert!(error < tolerance, "seed {seed}: {error:.1e}");
         // Numbers that are none are refused, and leave no flags.
         let broken = vec![f64::NAN; n];
         let view = legwork_qp::ContactProblem { bias: &broken, ..view };
