@@ -7,7 +7,8 @@ use legwork_qp::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::contact_solver::{Method, OnFail, SolverBlock, solver_block};
+use crate::contact_solver::{Method, OnFail, ProblemSize, SolverBlock, solver_block};
+use crate::problem_dump::Dump;
 
 /// Solves the contact problem by accelerated projected gradient descent, with the exact projection
 /// of every force on its friction cone.
@@ -45,6 +46,9 @@ pub struct AcceleratedGradient {
     /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
     /// `Fallback(ActiveSetQp())`.
     pub on_fail: OnFail,
+    /// Which problems to keep for the files of a run: `Never`, `Failures(max: 1)` (the default),
+    /// `Every(n: 100, max: 10)`.
+    pub dump: Dump,
     /// Solve anew in minor steps; default false.
     pub in_minor_steps: bool,
 }
@@ -57,6 +61,7 @@ impl Default for AcceleratedGradient {
             accept: None,
             cold: false,
             on_fail: OnFail::default(),
+            dump: Dump::default(),
             in_minor_steps: false,
         }
     }
@@ -122,14 +127,26 @@ impl Method for Descent {
 }
 
 impl SolverBlock for AcceleratedGradient {
-    fn method(&self, contact_count: usize) -> Box<dyn Method> {
-        let solver = Gradient::new(contact_count, self.steps, self.tol);
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn accepts_circular(&self) -> bool {
+        true
+    }
+
+    fn method(&self, size: ProblemSize) -> Box<dyn Method> {
+        let solver = Gradient::new(size.contact_count, self.steps, self.tol);
         let accept = self.accept.unwrap_or(f64::INFINITY);
         Box::new(Descent { solver, accept, is_cold: self.cold })
     }
 
     fn on_fail(&self) -> &OnFail {
         &self.on_fail
+    }
+
+    fn dump(&self) -> Dump {
+        self.dump
     }
 
     fn in_minor_steps(&self) -> bool {

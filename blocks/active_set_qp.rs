@@ -4,7 +4,8 @@ use legwork_qp::{ConeShape, ContactProblem, ContactSolver, Outcome as Solution, 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::contact_solver::{Method, OnFail, SolverBlock, solver_block};
+use crate::contact_solver::{Method, OnFail, ProblemSize, SolverBlock, solver_block};
+use crate::problem_dump::Dump;
 
 /// Solves the contact problem by the dual active-set method of Goldfarb and Idnani.
 ///
@@ -35,6 +36,9 @@ pub struct ActiveSetQp {
     /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
     /// `Fallback(ClarabelQp())`.
     pub on_fail: OnFail,
+    /// Which problems to keep for the files of a run: `Never`, `Failures(max: 1)` (the default),
+    /// `Every(n: 100, max: 10)`.
+    pub dump: Dump,
     /// Solve anew in minor steps; default false.
     pub in_minor_steps: bool,
 }
@@ -74,14 +78,26 @@ impl Method for ActiveSet {
 }
 
 impl SolverBlock for ActiveSetQp {
-    fn method(&self, contact_count: usize) -> Box<dyn Method> {
-        let mut solver = PyramidActiveSet::new(contact_count, 4);
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn accepts_circular(&self) -> bool {
+        false
+    }
+
+    fn method(&self, size: ProblemSize) -> Box<dyn Method> {
+        let mut solver = PyramidActiveSet::new(size.contact_count, 4);
         solver.iteration_limit = self.iterations;
         Box::new(ActiveSet { solver, is_cold: self.cold })
     }
 
     fn on_fail(&self) -> &OnFail {
         &self.on_fail
+    }
+
+    fn dump(&self) -> Dump {
+        self.dump
     }
 
     fn in_minor_steps(&self) -> bool {

@@ -235,8 +235,12 @@ impl Signal for ContactPointsBus {
     }
 }
 
-/// `ContactProblem`: what every contact solver is given, for k contacts:
+/// `ContactProblem(cone)`: what every contact solver is given, for k contacts:
 /// `min ½ fᵀ(G + R)f + bᵀf` over forces in the friction cones.
+///
+/// The argument says which cones they are, `pyramid` or `circular`. The block that assembles the
+/// problem knows it, and a solver that takes pyramids only is refused a circular one when the
+/// diagram is checked. Diagrams write the bus without it: inference finds it.
 ///
 /// | field | shape | unit | meaning |
 /// |---|---|---|---|
@@ -310,13 +314,19 @@ pub mod problem_leaf {
 }
 
 impl ContactProblemBus {
-    /// The problem of `count` contacts of a world with `nv` velocities.
-    pub fn new(count: &Dim, nv: &Dim) -> Self {
-        Self { ty: problem_type(count, nv) }
+    /// The problem of `count` contacts of a world with `nv` velocities, and friction cones of the
+    /// kind `cone`: [`Self::cone`], or a variable for all.
+    pub fn new(count: &Dim, nv: &Dim, cone: Arg) -> Self {
+        Self { ty: problem_type(count, nv, cone) }
+    }
+
+    /// The argument for pyramids, or for circular cones.
+    pub fn cone(is_pyramid: bool) -> Arg {
+        Arg::Name(if is_pyramid { "pyramid" } else { "circular" }.to_owned())
     }
 }
 
-fn problem_type(count: &Dim, nv: &Dim) -> Type {
+fn problem_type(count: &Dim, nv: &Dim, cone: Arg) -> Type {
     let rows = 3 * count.clone();
     let fields = vec![
         BusField::new("inverse_inertia", Type::matrix(&rows, &rows)).unit("1/kg"),
@@ -331,7 +341,7 @@ fn problem_type(count: &Dim, nv: &Dim) -> Type {
         BusField::new("jacobian", Type::matrix(&rows, nv)).frame("contact"),
         BusField::new("factor", Type::matrix(nv, nv)),
     ];
-    bus("ContactProblem", Vec::new(), fields, Vec::new())
+    bus("ContactProblem", vec![cone], fields, Vec::new())
 }
 
 impl Signal for ContactProblemBus {
@@ -405,8 +415,8 @@ pub const NAMED_TYPES: [NamedType; 5] = [
         max_args: 0,
         doc: "what a contact solver is given",
         make: |maker| {
-            let (count, nv) = (maker.dim(), maker.dim());
-            problem_type(&count, &nv)
+            let (count, nv, cone) = (maker.dim(), maker.dim(), maker.arg(0));
+            problem_type(&count, &nv, cone)
         },
     },
 ];

@@ -4,7 +4,8 @@ use legwork_qp::ClarabelSolver;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::contact_solver::{Cold, Method, OnFail, SolverBlock, solver_block};
+use crate::contact_solver::{Cold, Method, OnFail, ProblemSize, SolverBlock, solver_block};
+use crate::problem_dump::Dump;
 
 /// Solves the contact problem by the interior-point method Clarabel.
 ///
@@ -34,26 +35,47 @@ pub struct ClarabelQp {
     /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
     /// `Fallback(ActiveSetQp())`.
     pub on_fail: OnFail,
+    /// Which problems to keep for the files of a run: `Never`, `Failures(max: 1)` (the default),
+    /// `Every(n: 100, max: 10)`.
+    pub dump: Dump,
     /// Solve anew in minor steps; default false.
     pub in_minor_steps: bool,
 }
 
 impl Default for ClarabelQp {
     fn default() -> Self {
-        Self { tol: 1e-10, iterations: 50, on_fail: OnFail::default(), in_minor_steps: false }
+        Self {
+            tol: 1e-10,
+            iterations: 50,
+            on_fail: OnFail::default(),
+            dump: Dump::default(),
+            in_minor_steps: false,
+        }
     }
 }
 
 const NAME: &str = "ClarabelQp";
 
 impl SolverBlock for ClarabelQp {
-    fn method(&self, _: usize) -> Box<dyn Method> {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn accepts_circular(&self) -> bool {
+        true
+    }
+
+    fn method(&self, _: ProblemSize) -> Box<dyn Method> {
         let solver = ClarabelSolver::new(self.tol, self.iterations);
         Box::new(Cold { name: NAME, solver })
     }
 
     fn on_fail(&self) -> &OnFail {
         &self.on_fail
+    }
+
+    fn dump(&self) -> Dump {
+        self.dump
     }
 
     fn in_minor_steps(&self) -> bool {

@@ -6,76 +6,27 @@
 //! are declared state: minor steps and repeated solves of one step all start from what the last
 //! step committed.
 
+mod method;
 mod policy;
+mod solver_block;
 
 use legwork_block::{
     Block, Dim, Fault, Functions, In, Inputs, Int, Invalid, Out, Outcome, OutputCx, Ports, Real,
-    Report, Sizes, UpdateCx, Vector,
+    Report, Sizes, Time, UpdateCx, Vector,
 };
-use legwork_qp::{ConeShape, ContactProblem, ContactSolver, Outcome as Solution, Status};
+use legwork_qp::{
+    ConeShape, ContactProblem, ContactProblemData, Outcome as Solution, Problem, Status,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::buses::ContactProblemBus;
 use crate::friction_cone::FrictionCone;
 use crate::gauss_contact::is_inscribed;
+use crate::problem_dump::{Dump, KeptProblem};
+pub(crate) use method::{Cold, Method, ProblemSize, SolverBlock};
 pub(crate) use policy::OnFail;
 use policy::{LastResort, fail};
-
-/// A method with its memory.
-pub(crate) trait Method: Send {
-    /// Name of the block that it belongs to.
-    fn name(&self) -> &'static str;
-    /// Whether it can hold forces in this cone.
-    fn accepts(&self, cone: &ConeShape) -> bool;
-    /// Length of its warm start.
-    fn warm_len(&self, contact_count: usize, sides: usize) -> usize;
-    /// Solves from the warm start `warm` and leaves the next one there.
-    fn solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        warm: &mut [f64],
-        forces: &mut [f64],
-    ) -> Solution;
-}
-
-/// The parameters that every solver block has.
-pub(crate) trait SolverBlock {
-    /// The method with memory for `contact_count` contacts.
-    fn method(&self, contact_count: usize) -> Box<dyn Method>;
-    /// What to do when it does not solve.
-    fn on_fail(&self) -> &OnFail;
-    /// Whether to solve anew in minor steps.
-    fn in_minor_steps(&self) -> bool;
-}
-
-/// A solver that always starts cold.
-pub(crate) struct Cold<S> {
-    pub(crate) name: &'static str,
-    pub(crate) solver: S,
-}
-
-impl<S: ContactSolver + Send> Method for Cold<S> {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn accepts(&self, cone: &ConeShape) -> bool {
-        self.solver.accepts(cone)
-    }
-
-    fn warm_len(&self, _: usize, _: usize) -> usize {
-        0
-    }
-
-    fn solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        _: &mut [f64],
-        forces: &mut [f64],
-    ) -> Solution {
-        self.solver.solve(problem, forces)
-    }
-}
+pub(crate) use solver_block::solver_block;
 
 /// Ports of a solver block.
 pub struct SolverPlan {
@@ -87,7 +38,15 @@ pub struct SolverPlan {
     /// Contacts.
     pub(crate) count: Dim,
     /// Velocities of the world.
-    pub(crate) nv: Dim,
+    nv: Dim,
+    dump: Dump,
+}
+
+impl SolverPlan {
+    /// The dimensions that inference found.
+    pub(crate) fn size(&self, sizes: &Sizes<'_>) -> ProblemSize {
+        ProblemSize { contact_count: sizes.dim(&self.count), velocity_dim: sizes.dim(&self.nv) }
+    }
 }
 
 /// State of a solver block: what the next solve starts from, and counts for the report.
@@ -109,6 +68,7 @@ pub struct SolverState {
     zeroed: u64,
     iterations: u64,
     worst_residual: f64,
+    problems: Vec<KeptProblem>,
 }
 
 /// How the forces of a step came about.
@@ -131,6 +91,7 @@ pub struct SolverMemo {
     is_inaccurate: bool,
     iterations: u32,
     residual: f64,
+    problem: Option<KeptProblem>,
 }
 
 /// Work memory of a solver block; `O` is that of a block which solves by other means than a
@@ -149,14 +110,30 @@ pub struct SolverScratch<O = ()> {
 const DEFAULT_WARM: usize = 5;
 
 pub(crate) fn plan(block: &dyn SolverBlock, ports: &mut Ports<'_>) -> Result<SolverPlan, Invalid> {
-    Ok(declare(ports, block.in_minor_steps()))
+    Ok(declare(ports, chain(block), block.in_minor_steps(), block.dump()).0)
 }
 
-/// Declares the ports and the rate of a solver block.
-pub(crate) fn declare(ports: &mut Ports<'_>, in_minor_steps: bool) -> SolverPlan {
+/// Declares the ports and the rate of a block that asks `solvers` one after the other; also gives
+/// the type of its problem.
+pub(crate) fn declare<'a>(
+    ports: &mut Ports<'_>,
+    mut solvers: impl Iterator<Item = &'a dyn SolverBlock>,
+    in_minor_steps: bool,
+    dump: Dump,
+) -> (SolverPlan, ContactProblemBus) {
     let (count, nv) = (ports.dim(), ports.dim());
-    let problem = ports.input("problem", &ContactProblemBus::new(&count, &nv));
+    // A block takes the cones that all its solvers can hold forces in.
+    let picky = solvers.find(|block| !block.accepts_circular());
+    let cone = match picky {
+        Some(_) => ContactProblemBus::cone(true),
+        None => ports.any_argument(),
+    };
+    let bus = ContactProblemBus::new(&count, &nv, cone);
+    let problem = ports.input("problem", &bus);
     ports.note_in(problem).doc("contact problem");
+    if let Some(picky) = picky {
+        ports.note_in(problem).argument_hint(&needs_pyramid(picky.name()));
+    }
     let forces = ports.output("f", &Vector(3 * count.clone()));
     ports.note_out(forces).unit("N").frame("contact").doc("contact forces on the robot");
     let status = ports.output("status", &Int);
@@ -170,7 +147,7 @@ pub(crate) fn declare(ports: &mut Ports<'_>, in_minor_steps: bool) -> SolverPlan
     if !in_minor_steps {
         ports.per_major();
     }
-    SolverPlan { problem, forces, status, iterations, residual, count, nv }
+    (SolverPlan { problem, forces, status, iterations, residual, count, nv, dump }, bus)
 }
 
 pub(crate) fn state(plan: &SolverPlan, sizes: &Sizes<'_>) -> SolverState {
@@ -191,35 +168,35 @@ pub(crate) fn scratch(
     plan: &SolverPlan,
     sizes: &Sizes<'_>,
 ) -> SolverScratch {
-    let count = sizes.dim(&plan.count);
-    scratch_with((), vec![block.method(count)], block.on_fail(), count)
+    scratch_with((), chain(block), block.on_fail(), plan.size(sizes))
 }
 
-/// Work memory for `count` contacts: the methods so far are followed by those that `policy` names.
-pub(crate) fn scratch_with<O>(
+/// Work memory of a block that asks `solvers` one after the other and then its policy.
+pub(crate) fn scratch_with<'a, O>(
     own: O,
-    mut methods: Vec<Box<dyn Method>>,
-    mut policy: &OnFail,
-    count: usize,
+    solvers: impl Iterator<Item = &'a dyn SolverBlock>,
+    on_fail: &OnFail,
+    size: ProblemSize,
 ) -> SolverScratch<O> {
-    let last_resort = loop {
-        match policy {
-            OnFail::Stop => break LastResort::Stop,
-            OnFail::HoldLast { max } => break LastResort::HoldLast(*max),
-            OnFail::Zero => break LastResort::Zero,
-            OnFail::Fallback(solver) => {
-                methods.push(solver.block().method(count));
-                policy = solver.block().on_fail();
-            }
-        }
-    };
     SolverScratch {
         own,
-        methods,
-        last_resort,
+        methods: solvers.map(|block| block.method(size)).collect(),
+        last_resort: on_fail.last_resort(),
         cone: FrictionCone::default().shape().unwrap_or_else(|_| ConeShape::circular()),
-        warm: Vec::with_capacity(DEFAULT_WARM * count),
+        warm: Vec::with_capacity(DEFAULT_WARM * size.contact_count),
     }
+}
+
+/// A solver block and the fallbacks behind it, in the order in which they are asked.
+fn chain(block: &dyn SolverBlock) -> impl Iterator<Item = &dyn SolverBlock> {
+    std::iter::once(block).chain(block.on_fail().fallbacks())
+}
+
+fn needs_pyramid(name: &str) -> String {
+    format!(
+        "{name} needs a friction pyramid: write `cone: Pyramid(sides: 4)` in the block that \
+         assembles the problem, or take ClarabelQp, ProjectedGaussSeidel or AcceleratedGradient"
+    )
 }
 
 /// The cone of a problem that came over a wire.
@@ -293,21 +270,20 @@ where
 
     let mut answer = Answer::Solved;
     let mut solution = Solution { status: Status::InvalidData, iterations: 0, residual: f64::NAN };
+    let mut first = solution;
     warm.clear();
     if let Some(other) = other {
         solution = other(own, &cx.inputs, &mut cx.functions, &problem, forces)?;
+        first = solution;
     }
-    let first = usize::from(other.is_some());
-    for (i, method) in (first..).zip(methods.iter_mut()) {
+    let before = usize::from(other.is_some());
+    for (i, method) in (before..).zip(methods.iter_mut()) {
         if solution.status.is_usable() {
             break;
         }
         if !method.accepts(problem.cone) {
-            return Err(Fault::new(format!(
-                "{} needs a friction pyramid, the problem has the circular cone; write \
-                 `cone: Pyramid(sides: 4)`, or take ClarabelQp or ProjectedGaussSeidel",
-                method.name()
-            )));
+            let what = "the problem on the wire has the circular cone that its type denies";
+            return Err(Fault::new(format!("{what}; {}", needs_pyramid(method.name()))));
         }
         // The first method's warm start stands in front; fallbacks start cold behind it.
         let own = if i == 0 { 0 } else { warm.len() };
@@ -315,17 +291,36 @@ where
         if i == 0 && cx.state.warm.len() == warm.len() {
             warm.copy_from_slice(&cx.state.warm);
         }
+        method.read_mass(data.jacobian, data.factor)?;
         solution = method.solve(&problem, &mut warm[own..], forces);
-        if own > 0 {
+        if i == 0 {
+            first = solution;
+        } else {
             warm.truncate(own);
-        }
-        if i > 0 && solution.status.is_usable() {
-            answer = Answer::FellBack;
+            if solution.status.is_usable() {
+                answer = Answer::FellBack;
+            }
         }
     }
-    if !solution.status.is_usable() {
-        answer = fail(*last_resort, cx.state, &solution, forces)?;
+    let failed = (!solution.status.is_usable())
+        .then(|| fail(*last_resort, cx.state, &solution, forces))
+        .transpose();
+    // A minor step keeps nothing, unless it is the run's end.
+    if !cx.time.minor || failed.is_err() {
+        let is_failure = !first.status.is_usable();
+        let is_kept = plan.dump.wants(is_failure, cx.state.calls, cx.state.problems.len());
+        cx.memo.problem = is_kept.then(|| {
+            // What the first method began with; nothing if it begins cold.
+            let mut start = vec![0.0; warm.len()];
+            if cx.state.warm.len() == warm.len() {
+                start.copy_from_slice(&cx.state.warm);
+            }
+            let uses_mass = before == 0 && methods[0].uses_mass();
+            let mass = uses_mass.then_some((data.jacobian, data.factor));
+            keep(cx.time, B::KIND, &first, &problem, start, mass)
+        });
     }
+    answer = failed?.unwrap_or(answer);
     status[0] = f64::from(solution.status.code());
     iterations[0] = f64::from(solution.iterations);
     residual[0] = residual_output(solution.residual);
@@ -344,8 +339,31 @@ where
     Ok(())
 }
 
+/// The problem as the first `solver` was given it, with what it began with, and J and the factor of
+/// M if it solves by them.
+fn keep(
+    time: Time,
+    solver: &str,
+    solution: &Solution,
+    problem: &ContactProblem<'_>,
+    start: Vec<f64>,
+    mass: Option<(&[f64], &[f64])>,
+) -> KeptProblem {
+    let mut extra = Vec::new();
+    if !start.is_empty() {
+        extra.push(("start", start));
+    }
+    if let Some((jacobian, factor)) = mass {
+        extra.push(("jacobian", jacobian.to_vec()));
+        extra.push(("factor", factor.to_vec()));
+    }
+    let problem = Problem::Contact(ContactProblemData::of(problem));
+    KeptProblem::new(time, solver, solution, problem, extra)
+}
+
 pub(crate) fn clear_memo(memo: &mut SolverMemo) {
     memo.is_filled = false;
+    memo.problem = None;
 }
 
 pub(crate) fn update<B, O>(cx: &mut UpdateCx<'_, B>)
@@ -365,6 +383,7 @@ where
     }
     state.warm.clear();
     state.warm.extend_from_slice(&memo.warm);
+    state.problems.extend(memo.problem.clone());
     match memo.answer {
         Answer::Solved => {}
         Answer::FellBack => state.fell_back += 1,
@@ -384,6 +403,7 @@ where
 pub(crate) fn report(state: &SolverState, report: &mut Report) {
     report.solver_calls += state.calls;
     report.solver_failures += state.failures;
+    state.problems.iter().for_each(|problem| problem.report(report));
     report.metric("worst_residual", state.worst_residual);
     if state.calls > 0 {
         report.metric("mean_iterations", state.iterations as f64 / state.calls as f64);
@@ -400,72 +420,9 @@ pub(crate) fn report(state: &SolverState, report: &mut Report) {
     }
 }
 
-/// Implements [`Block`] for a [`SolverBlock`].
-macro_rules! solver_block {
-    ($block:ident) => {
-        impl legwork_block::Block for $block {
-            const KIND: &'static str = stringify!($block);
-            type Plan = $crate::contact_solver::SolverPlan;
-            type State = $crate::contact_solver::SolverState;
-            type Memo = $crate::contact_solver::SolverMemo;
-            type Scratch = $crate::contact_solver::SolverScratch;
-
-            fn plan(
-                &self,
-                ports: &mut legwork_block::Ports<'_>,
-            ) -> Result<Self::Plan, legwork_block::Invalid> {
-                $crate::contact_solver::plan(self, ports)
-            }
-
-            fn state(&self, plan: &Self::Plan, sizes: &legwork_block::Sizes<'_>) -> Self::State {
-                $crate::contact_solver::state(plan, sizes)
-            }
-
-            fn scratch(
-                &self,
-                plan: &Self::Plan,
-                sizes: &legwork_block::Sizes<'_>,
-            ) -> Self::Scratch {
-                $crate::contact_solver::scratch(self, plan, sizes)
-            }
-
-            fn memo(&self, plan: &Self::Plan, sizes: &legwork_block::Sizes<'_>) -> Self::Memo {
-                $crate::contact_solver::memo(plan, sizes)
-            }
-
-            fn clear_memo(&self, memo: &mut Self::Memo) {
-                $crate::contact_solver::clear_memo(memo);
-            }
-
-            fn output(
-                &self,
-                plan: &Self::Plan,
-                cx: &mut legwork_block::OutputCx<'_, Self>,
-            ) -> legwork_block::Outcome {
-                $crate::contact_solver::output(plan, cx)
-            }
-
-            fn update(
-                &self,
-                _: &Self::Plan,
-                cx: &mut legwork_block::UpdateCx<'_, Self>,
-            ) -> legwork_block::Outcome {
-                $crate::contact_solver::update(cx);
-                Ok(())
-            }
-
-            fn report(
-                &self,
-                _: &Self::Plan,
-                state: &Self::State,
-                report: &mut legwork_block::Report,
-            ) {
-                $crate::contact_solver::report(state, report);
-            }
-        }
-    };
+pub(crate) fn report_memo(memo: &SolverMemo, report: &mut Report) {
+    memo.problem.iter().for_each(|problem| problem.report(report));
 }
-pub(crate) use solver_block;
 
 #[cfg(test)]
 mod tests;

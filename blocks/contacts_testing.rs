@@ -1,12 +1,14 @@
 //! Runs one contact block by hand: plans it, solves its dimensions, lays out its ports.
 
 use std::any::Any;
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use legwork_block::{
     Block, Dim, Feed, Feeds, Files, Instance, InstanceIo, Invalid, Outcome, OutputIo, PortTable,
     Ports, Report, Resource, Resources, Sizes, Slot, Time, Type, Var, View, erase,
 };
+use nalgebra::DMatrix;
 use serde::de::DeserializeOwned;
 
 use crate::buses::{
@@ -50,7 +52,8 @@ pub(crate) fn dynamics(nv: usize) -> Type {
 
 /// The type of a problem of `count` contacts of a robot with `nv` velocities.
 pub(crate) fn problem(count: usize, nv: usize) -> Type {
-    legwork_block::Signal::ty(&ContactProblemBus::new(&Dim::fixed(count), &Dim::fixed(nv)))
+    let cone = ContactProblemBus::cone(true);
+    legwork_block::Signal::ty(&ContactProblemBus::new(&Dim::fixed(count), &Dim::fixed(nv), cone))
 }
 
 /// One running block. Inputs that a group does not declare as feeds are NaN while it is computed,
@@ -174,6 +177,7 @@ impl Harness {
     /// Writes a contact problem into the input `problem`.
     pub(crate) fn set_problem(&mut self, data: &legwork_qp::ContactProblemData) {
         let shift = data.view().diagonal_shift();
+        let (jacobian, factor) = mass_of(data);
         let compliance: Vec<f64> = data.compliance.iter().map(|r| r + shift).collect();
         for (leaf, values) in [
             (leaf::INVERSE_INERTIA, data.inverse_inertia.as_slice()),
@@ -182,6 +186,8 @@ impl Harness {
             (leaf::ACTIVE, &data.active),
             (leaf::COMPLIANCE, &compliance),
             (leaf::FORCE_SCALE, &[data.force_scale]),
+            (leaf::JACOBIAN, &jacobian),
+            (leaf::FACTOR, &factor),
             (leaf::SIDES, &[data.cone.sides() as f64]),
             (
                 leaf::INSCRIBED,
@@ -286,6 +292,22 @@ impl Harness {
         self.instance.report(&mut report);
         report
     }
+}
+
+/// J (3k × 3k) and C of a world of 3k velocities with `J (CᵀC)⁻¹ Jᵀ = G`: `J = √G C` for a
+/// triangular C of no meaning.
+fn mass_of(data: &legwork_qp::ContactProblemData) -> (Vec<f64>, Vec<f64>) {
+    let n = data.bias.len();
+    let inertia = DMatrix::from_column_slice(n, n, &data.inverse_inertia);
+    let factor = DMatrix::from_fn(n, n, |i, j| match i.cmp(&j) {
+        Ordering::Less => 0.0,
+        Ordering::Equal => 1.0 + 0.1 * i as f64,
+        Ordering::Greater => 0.3 / (1 + i - j) as f64,
+    });
+    let parts = inertia.symmetric_eigen();
+    let root = &parts.eigenvectors
+        * DMatrix::from_diagonal(&parts.eigenvalues.map(|value| value.max(0.0).sqrt()));
+    ((root * &factor).as_slice().to_vec(), factor.as_slice().to_vec())
 }
 
 /// Appends a port of the given leaves at the end of the arena.

@@ -10,13 +10,14 @@ use serde::Deserialize;
 
 use crate::buses::{ContactProblemBus, problem_leaf};
 use crate::contact_solver::{self, OnFail, SolverMemo, SolverPlan, SolverScratch, SolverState};
+use crate::problem_dump::Dump;
 
 /// Solves the contact problem under Coulomb's law, by calling a solver of its convex form several
 /// times per step (de Saxcé's fixed point).
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
-/// | in `problem` | `ContactProblem` | | with a cone that the solver knows |
+/// | in `problem` | `ContactProblem` | | with a cone that the function takes |
 /// | out `f` | 3k | N | contact forces on the robot, contact axes |
 /// | out `status` | | 1 | 0 solved, 2 passes used up, 6 invalid data |
 /// | out `iterations` | | 1 | passes: calls of the solver |
@@ -50,13 +51,22 @@ pub struct CoulombContact {
     /// What to do when the passes are used up: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
     /// `Fallback(ActiveSetQp())`, which answers with the convex law.
     pub on_fail: OnFail,
+    /// Which problems to keep for the files of a run: `Never`, `Failures(max: 1)` (the default),
+    /// `Every(n: 100, max: 10)`. They are those of Coulomb's law; the convex ones are the solver's.
+    pub dump: Dump,
     /// Solve anew in minor steps; default false.
     pub in_minor_steps: bool,
 }
 
 impl Default for CoulombContact {
     fn default() -> Self {
-        Self { passes: 20, tol: 1e-6, on_fail: OnFail::default(), in_minor_steps: false }
+        Self {
+            passes: 20,
+            tol: 1e-6,
+            on_fail: OnFail::default(),
+            dump: Dump::default(),
+            in_minor_steps: false,
+        }
     }
 }
 
@@ -106,9 +116,10 @@ impl Block for CoulombContact {
             let message = format!("expected a residual of zero or more, found {}", self.tol);
             return Err(Invalid::parameter("tol", message));
         }
-        let plan = contact_solver::declare(ports, self.in_minor_steps);
+        // The cone is one on the wire and in the call, so it is one that the function takes.
+        let fallbacks = self.on_fail.fallbacks();
+        let (plan, bus) = contact_solver::declare(ports, fallbacks, self.in_minor_steps, self.dump);
         let solve = ports.function("solve");
-        let bus = ContactProblemBus::new(&plan.count, &plan.nv);
         let problem = ports.argument(solve, "problem", &bus);
         ports.note_argument(problem).doc("the problem with its normal bias corrected");
         let forces = ports.result(solve, "f", &Vector(3 * plan.count.clone()));
@@ -121,9 +132,9 @@ impl Block for CoulombContact {
     }
 
     fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Self::Scratch {
-        let count = sizes.dim(&plan.ports.count);
-        let iteration = CoulombIteration::new(count, self.passes, self.tol);
-        contact_solver::scratch_with(iteration, Vec::new(), &self.on_fail, count)
+        let size = plan.ports.size(sizes);
+        let iteration = CoulombIteration::new(size.contact_count, self.passes, self.tol);
+        contact_solver::scratch_with(iteration, self.on_fail.fallbacks(), &self.on_fail, size)
     }
 
     fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> SolverMemo {
@@ -152,5 +163,9 @@ impl Block for CoulombContact {
 
     fn report(&self, _: &Plan, state: &SolverState, report: &mut Report) {
         contact_solver::report(state, report);
+    }
+
+    fn report_memo(&self, _: &Plan, memo: &SolverMemo, report: &mut Report) {
+        contact_solver::report_memo(memo, report);
     }
 }

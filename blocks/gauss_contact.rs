@@ -172,7 +172,8 @@ impl Block for GaussContact {
         ports.note_optional(mode).unit("1").doc("1 where a contact is closed");
         let external = ports.optional_input("external", &Vector(nv.clone()));
         ports.note_optional(external).doc("further generalised forces [N, N m]");
-        let problem = ports.output("problem", &ContactProblemBus::new(&count, &nv));
+        let kind = ContactProblemBus::cone(self.cone != FrictionCone::Circular);
+        let problem = ports.output("problem", &ContactProblemBus::new(&count, &nv, kind));
         ports.note_out(problem).doc("contact problem");
         ports.forward(problem, leaf::FACTOR, dynamics, dynamics_leaf::FACTOR);
         if !self.in_minor_steps {

@@ -4,7 +4,8 @@ use legwork_qp::{ConeShape, ContactProblem, ContactSolver, LemkeSolver, Outcome 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::contact_solver::{Method, OnFail, SolverBlock, solver_block};
+use crate::contact_solver::{Method, OnFail, ProblemSize, SolverBlock, solver_block};
+use crate::problem_dump::Dump;
 
 /// Solves the contact problem by Lemke's method on the edges of the friction pyramids.
 ///
@@ -34,6 +35,9 @@ pub struct Lemke {
     /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
     /// `Fallback(ActiveSetQp())`.
     pub on_fail: OnFail,
+    /// Which problems to keep for the files of a run: `Never`, `Failures(max: 1)` (the default),
+    /// `Every(n: 100, max: 10)`.
+    pub dump: Dump,
     /// Solve anew in minor steps; default false.
     pub in_minor_steps: bool,
 }
@@ -73,12 +77,25 @@ impl Method for Pivots {
 }
 
 impl SolverBlock for Lemke {
-    fn method(&self, contact_count: usize) -> Box<dyn Method> {
-        Box::new(Pivots { solver: LemkeSolver::new(contact_count, 4), is_cold: self.cold })
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn accepts_circular(&self) -> bool {
+        false
+    }
+
+    fn method(&self, size: ProblemSize) -> Box<dyn Method> {
+        let solver = LemkeSolver::new(size.contact_count, 4);
+        Box::new(Pivots { solver, is_cold: self.cold })
     }
 
     fn on_fail(&self) -> &OnFail {
         &self.on_fail
+    }
+
+    fn dump(&self) -> Dump {
+        self.dump
     }
 
     fn in_minor_steps(&self) -> bool {

@@ -83,6 +83,7 @@ mod gauss_contact;
 mod impact;
 mod lemke;
 mod principal_pivoting;
+mod problem_dump;
 mod projected_gauss_seidel;
 mod qp;
 mod wire_factor;

@@ -7,6 +7,7 @@
 //! Reference: R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 6.5.
 
 use legwork_block::{Fault, Outcome};
+use legwork_qp::complementarity::HalfInverseMass;
 
 /// `C` by its nonzero entries, with an order of rows in which every row comes after those it has
 /// entries at.
@@ -177,6 +178,19 @@ impl WireFactor {
                 g[row * row_count + column] = g[column * row_count + row];
             }
         }
+    }
+}
+
+/// The pivoting methods of `legwork-qp` take M by this square root: with `CᵀC = M`, `C⁻ᵀ` is one of
+/// M⁻¹. It stands here because this is the only crate that knows the layout of a wire and the
+/// solvers both; `legwork-qp` knows no robot, `legwork-mechanics` no solver.
+impl HalfInverseMass for WireFactor {
+    fn dim(&self) -> usize {
+        self.inverse_diagonal.len()
+    }
+
+    fn half_solve(&self, x: &mut [f64]) {
+        Self::half_solve(self, x);
     }
 }
 

@@ -33,6 +33,30 @@ pub enum OnFail {
     Fallback(Box<FallbackSolver>),
 }
 
+impl OnFail {
+    fn fallback(&self) -> Option<&dyn SolverBlock> {
+        match self {
+            Self::Fallback(solver) => Some(solver.block()),
+            Self::Stop | Self::HoldLast { .. } | Self::Zero => None,
+        }
+    }
+
+    /// The fallbacks in the order in which they are asked.
+    pub(crate) fn fallbacks(&self) -> impl Iterator<Item = &dyn SolverBlock> {
+        std::iter::successors(self.fallback(), |block| block.on_fail().fallback())
+    }
+
+    /// What decides when the fallbacks failed too.
+    pub(super) fn last_resort(&self) -> LastResort {
+        match self {
+            Self::Stop => LastResort::Stop,
+            Self::HoldLast { max } => LastResort::HoldLast(*max),
+            Self::Zero => LastResort::Zero,
+            Self::Fallback(solver) => solver.block().on_fail().last_resort(),
+        }
+    }
+}
+
 /// A solver that may stand in for another.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub enum FallbackSolver {

@@ -252,12 +252,16 @@ impl Block for Push {
     type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        Ok(ports.output("problem", &ContactProblemBus::new(&1.into(), &3.into())))
+        let cone = ContactProblemBus::cone(true);
+        Ok(ports.output("problem", &ContactProblemBus::new(&1.into(), &3.into(), cone)))
     }
     fn state(&self, _: &Self::Plan, _: &Sizes<'_>) {}
     fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
     fn output(&self, &problem: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let unit = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+        // With M = 1, `J Jᵀ = G` by Cholesky's root.
+        let root = f64::sqrt(0.5);
+        let jacobian = [root, 0.0, 0.1 / root, 0.0, root, 0.0, 0.0, 0.0, f64::sqrt(0.48)];
         for (leaf, values) in [
             (problem_leaf::INVERSE_INERTIA, &[0.5, 0.0, 0.1, 0.0, 0.5, 0.0, 0.1, 0.0, 0.5][..]),
             (problem_leaf::BIAS, &[2000.0 * cx.time.t, 0.0, -9.81]),
@@ -266,7 +270,7 @@ impl Block for Push {
             (problem_leaf::FORCE_SCALE, &[20.0]),
             (problem_leaf::SIDES, &[4.0]),
             (problem_leaf::INSCRIBED, &[1.0]),
-            (problem_leaf::JACOBIAN, &unit),
+            (problem_leaf::JACOBIAN, &jacobian),
             (problem_leaf::FACTOR, &unit),
         ] {
             cx.outputs.leaf(problem, leaf).copy_from_slice(values);
@@ -452,6 +456,8 @@ fn s6_2_coulombs_law_is_called_around_any_solver() {
         "ActiveSetQp()",
         "ClarabelQp(tol: 1e-12)",
         "ProjectedGaussSeidel(sweeps: 5000, tol: 1e-13)",
+        "AcceleratedGradient(steps: 5000, tol: 1e-13)",
+        "PrincipalPivoting()",
         "Lemke()",
     ] {
         let (a, f, passes) = normal(&format!(
@@ -476,10 +482,22 @@ fn s9_2_passes_that_are_used_up_are_answered_by_the_policy() {
             r#""solve.f""#,
         )
     };
-    let fault = Simulation::new(program(&text(""))).run().unwrap_err();
+    // The block keeps its own problem, not the convex ones of its passes.
+    let kept = |simulation: &Simulation| {
+        let reports = simulation.reports();
+        let files = reports.iter().flat_map(|(path, report)| {
+            report.files.iter().map(|(_, bytes)| (*path, String::from_utf8(bytes.clone()).unwrap()))
+        });
+        files.map(|(path, text)| (path.to_owned(), text)).collect::<Vec<_>>()
+    };
+    let is_own = |kept: &[(String, String)]| matches!(kept, [(path, text)] if path == "solve" && text.contains("CoulombContact at t = "));
+    let mut stop = Simulation::new(program(&text("")));
+    let fault = stop.run().unwrap_err();
     assert!(fault.fault.message.contains("MaxIterations after 1 iterations"), "{fault}");
+    assert!(is_own(&kept(&stop)), "{:?}", kept(&stop));
     let mut zero = Simulation::new(program(&text("on_fail: Fallback(ActiveSetQp()),")));
     zero.run().unwrap();
+    assert!(is_own(&kept(&zero)), "{:?}", kept(&zero));
     let reports = zero.reports();
     let (_, report) = reports.iter().find(|(path, _)| *path == "solve").unwrap();
     assert!(report.solver_failures > 0 && report.solver_failures < report.solver_calls);
