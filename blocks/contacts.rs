@@ -7,11 +7,13 @@ use crate::active_set_qp::ActiveSetQp;
 use crate::buses::NAMED_TYPES;
 use crate::clarabel_qp::ClarabelQp;
 use crate::compliant_contact::CompliantContact;
+use crate::cone_program::ConeProgram;
 use crate::contact_metrics::ContactMetrics;
 use crate::contact_point::ContactPoint;
 use crate::coulomb_contact::CoulombContact;
 use crate::gauss_contact::GaussContact;
 use crate::impact::Impact;
+use crate::lcp::Lcp;
 use crate::lemke::Lemke;
 use crate::principal_pivoting::PrincipalPivoting;
 use crate::projected_gauss_seidel::ProjectedGaussSeidel;
@@ -33,6 +35,8 @@ pub(crate) fn register_contacts(r: &mut Registry) {
     r.block::<Lemke>("Lemke(on_fail: HoldLast(max: 5))");
     r.block::<CoulombContact>("CoulombContact(passes: 50, tol: 1e-8)");
     r.block::<Qp>("Qp(on_fail: HoldLast(max: 5))");
+    r.block::<ConeProgram>("ConeProgram(cones: [3, 3])");
+    r.block::<Lcp>("Lcp(method: PrincipalPivoting)");
 
     for named in NAMED_TYPES {
         r.named_type(named);

@@ -1,14 +1,16 @@
 //! `Qp`: a quadratic program, for controllers.
 
 use legwork_block::{
-    Block, Dim, Fault, In, Int, Invalid, Matrix, OptionalIn, Out, Outcome, OutputCx, Ports, Real,
-    Report, Sizes, UpdateCx, Vector,
+    Block, Dim, In, Invalid, Matrix, OptionalIn, Out, Outcome, OutputCx, Ports, Sizes, Vector,
 };
-use legwork_qp::{GeneralActiveSet, Outcome as Solution, Qp as Problem};
+use legwork_qp::{GeneralActiveSet, Problem as AnyProblem, Qp as Problem, QpData};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::contact_solver::{STATUS_DOC, residual_output};
+use crate::plain_solver::{
+    OnPlainFail, PlainMemo, PlainState, Policy, Solve, Verdict, plain_functions,
+};
+use crate::problem_dump::Dump;
 
 /// Solves `min ½ xᵀHx + gᵀx` subject to `lower ≤ A x ≤ upper` and `x_lower ≤ x ≤ x_upper`.
 ///
@@ -38,23 +40,10 @@ pub struct Qp {
     /// Start from an empty active set each time; default false.
     pub cold: bool,
     /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`.
-    pub on_fail: OnQpFail,
-}
-
-/// What to do when a quadratic program is not solved.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub enum OnQpFail {
-    /// Stop the run with a fault.
-    #[default]
-    Stop,
-    /// Repeat the last solution, at most this many steps in a row; then stop.
-    HoldLast {
-        /// Most steps in a row [1].
-        max: u32,
-    },
-    /// x = 0.
-    Zero,
+    pub on_fail: OnPlainFail,
+    /// Which problems to keep for the files of a run: `Never`, `Failures(max: 1)` (the default),
+    /// `Every(n: 100, max: 10)`.
+    pub dump: Dump,
 }
 
 /// Ports of a [`Qp`].
@@ -67,34 +56,9 @@ pub struct Plan {
     x_lower: OptionalIn<Vector>,
     x_upper: OptionalIn<Vector>,
     x: Out<Vector>,
-    status: Out<Int>,
-    iterations: Out<Int>,
-    residual: Out<Real>,
+    verdict: Verdict,
     n: Dim,
     m: Dim,
-}
-
-/// State of a [`Qp`]: what the next solve starts from, and counts for the report.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct State {
-    x: Vec<f64>,
-    has_x: bool,
-    /// Active sides, m rows and n bounds.
-    sides: Vec<f64>,
-    failures_in_a_row: u32,
-    calls: u64,
-    failures: u64,
-    worst_residual: f64,
-}
-
-/// From `output` to `update`.
-#[derive(Debug, Clone, Default)]
-pub struct Memo {
-    is_filled: bool,
-    is_solved: bool,
-    x: Vec<f64>,
-    sides: Vec<f64>,
-    residual: f64,
 }
 
 /// Work memory of a [`Qp`].
@@ -106,8 +70,8 @@ pub struct Scratch {
 impl Block for Qp {
     const KIND: &'static str = "Qp";
     type Plan = Plan;
-    type State = State;
-    type Memo = Memo;
+    type State = PlainState;
+    type Memo = PlainMemo;
     type Scratch = Scratch;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
@@ -124,49 +88,24 @@ impl Block for Qp {
         let x_upper = ports.optional_input("x_upper", &unknowns);
         let x = ports.output("x", &unknowns);
         ports.note_out(x).doc("the solution");
-        let status = ports.output("status", &Int);
-        ports.note_out(status).doc(STATUS_DOC);
-        let iterations = ports.output("iterations", &Int);
-        ports.note_out(iterations).doc("changes of the active set");
-        let residual = ports.output("residual", &Real);
-        ports.note_out(residual).unit("1").doc("relative optimality residual").may_be_infinite();
+        let verdict = Verdict::declare(ports, "changes of the active set");
         ports.updates();
-        Ok(Plan {
-            hessian,
-            gradient,
-            rows,
-            lower,
-            upper,
-            x_lower,
-            x_upper,
-            x,
-            status,
-            iterations,
-            residual,
-            n,
-            m,
-        })
+        Ok(Plan { hessian, gradient, rows, lower, upper, x_lower, x_upper, x, verdict, n, m })
     }
 
-    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> State {
-        let (n, m) = (sizes.dim(&plan.n), sizes.dim(&plan.m));
-        State { x: vec![0.0; n], sides: vec![0.0; m + n], ..State::default() }
+    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> PlainState {
+        PlainState::new(sizes.dim(&plan.n), self.warm_len(plan, sizes))
     }
 
     fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
         let (n, m) = (sizes.dim(&plan.n), sizes.dim(&plan.m));
         let mut solver = GeneralActiveSet::new(n, m);
         solver.iteration_limit = self.iterations;
-        Scratch { solver, sides: vec![0.0; m + n] }
+        Scratch { solver, sides: vec![0.0; self.warm_len(plan, sizes)] }
     }
 
-    fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> Memo {
-        let (n, m) = (sizes.dim(&plan.n), sizes.dim(&plan.m));
-        Memo { x: vec![0.0; n], sides: vec![0.0; m + n], ..Memo::default() }
-    }
-
-    fn clear_memo(&self, memo: &mut Memo) {
-        memo.is_filled = false;
+    fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> PlainMemo {
+        PlainMemo::new(sizes.dim(&plan.n), self.warm_len(plan, sizes))
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
@@ -184,86 +123,28 @@ impl Block for Qp {
         let solution = if self.cold {
             solver.solve(&problem, x)
         } else {
-            sides.copy_from_slice(&cx.state.sides);
+            sides.copy_from_slice(cx.state.warm());
             solver.solve_warm(&problem, sides, x)
         };
-        let is_solved = solution.status.is_usable();
-        if !is_solved {
-            self.fail(cx.state, &solution, x)?;
-        }
-        if !cx.time.minor {
-            let memo = &mut *cx.memo;
-            memo.is_filled = true;
-            memo.is_solved = is_solved;
-            memo.x.copy_from_slice(x);
-            memo.sides.copy_from_slice(sides);
-            memo.residual = solution.residual;
-        }
-        cx.outputs.set(plan.status, f64::from(solution.status.code()));
-        cx.outputs.set(plan.iterations, f64::from(solution.iterations));
-        cx.outputs.set(plan.residual, residual_output(solution.residual));
+        let solve = Solve { time: cx.time, solution, x, warm: sides };
+        let data = || AnyProblem::Qp(QpData::of(&problem));
+        self.policy().conclude(cx.state, cx.memo, solve, data)?;
+        plan.verdict.write(&solution, &mut cx.outputs);
         Ok(())
     }
 
-    fn update(&self, _: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        let (state, memo) = (&mut *cx.state, cx.memo);
-        if !memo.is_filled {
-            return Ok(());
-        }
-        state.calls += 1;
-        state.sides.copy_from_slice(&memo.sides);
-        if memo.residual.is_finite() {
-            state.worst_residual = state.worst_residual.max(memo.residual);
-        }
-        if memo.is_solved {
-            state.x.copy_from_slice(&memo.x);
-            state.has_x = true;
-            state.failures_in_a_row = 0;
-        } else {
-            state.failures += 1;
-            state.failures_in_a_row += 1;
-        }
-        Ok(())
-    }
-
-    fn report(&self, _: &Plan, state: &State, report: &mut Report) {
-        report.solver_calls += state.calls;
-        report.solver_failures += state.failures;
-        report.metric("worst_residual", state.worst_residual);
-        if state.failures > 0 {
-            let what = match self.on_fail {
-                OnQpFail::Stop => "were not solved",
-                OnQpFail::HoldLast { .. } => "were answered with the last solution",
-                OnQpFail::Zero => "were answered with zero",
-            };
-            let (failures, calls) = (state.failures, state.calls);
-            report.notes.push(format!("{failures} of {calls} quadratic programs {what}"));
-        }
-    }
+    plain_functions!();
 }
 
 impl Qp {
-    /// Writes the x that the policy asks for.
-    fn fail(&self, state: &State, solution: &Solution, x: &mut [f64]) -> Outcome {
-        let why = match self.on_fail {
-            OnQpFail::Zero => {
-                x.fill(0.0);
-                return Ok(());
-            }
-            OnQpFail::HoldLast { max } if state.has_x && state.failures_in_a_row < max => {
-                x.copy_from_slice(&state.x);
-                return Ok(());
-            }
-            OnQpFail::HoldLast { .. } if !state.has_x => {
-                "there is no earlier solution to hold".to_owned()
-            }
-            OnQpFail::HoldLast { max } => format!("the last one was held for {max} steps already"),
-            OnQpFail::Stop => "`on_fail` is `Stop`".to_owned(),
-        };
-        Err(Fault::new(format!(
-            "the quadratic program was not solved: {:?} after {} iterations; {why}",
-            solution.status, solution.iterations
-        )))
+    fn policy(&self) -> Policy {
+        let (on_fail, dump) = (self.on_fail, self.dump);
+        Policy { block: Self::KIND, noun: "quadratic program", on_fail, dump }
+    }
+
+    /// Active sides, m rows and n bounds.
+    fn warm_len(&self, plan: &Plan, sizes: &Sizes<'_>) -> usize {
+        if self.cold { 0 } else { sizes.dim(&plan.m) + sizes.dim(&plan.n) }
     }
 }
 
