@@ -33,6 +33,14 @@ pub(crate) fn register_contacts(r: &mut Registry) {
     r.block::<AcceleratedGradient>("AcceleratedGradient(steps: 500)");
     r.block::<PrincipalPivoting>("PrincipalPivoting(on_fail: HoldLast(max: 5))");
     r.block::<Lemke>("Lemke(on_fail: HoldLast(max: 5))");
+    #[cfg(feature = "osqp")]
+    r.block::<crate::osqp::Osqp>("Osqp(tol: 1e-6)");
+    #[cfg(not(feature = "osqp"))]
+    r.absent_block(
+        "Osqp",
+        "build Legwork with the cargo feature `osqp` (`cargo build --features osqp`), which needs \
+         cmake and a C compiler, or take ActiveSetQp or ClarabelQp",
+    );
     r.block::<CoulombContact>("CoulombContact(passes: 50, tol: 1e-8)");
     r.block::<Qp>("Qp(on_fail: HoldLast(max: 5))");
     r.block::<ConeProgram>("ConeProgram(cones: [3, 3])");

@@ -84,6 +84,8 @@ mod gauss_contact;
 mod impact;
 mod lcp;
 mod lemke;
+#[cfg(feature = "osqp")]
+mod osqp;
 mod plain_solver;
 mod principal_pivoting;
 mod problem_dump;
@@ -165,6 +167,8 @@ pub use gauss_contact::GaussContact;
 pub use impact::Impact;
 pub use lcp::{Lcp, LcpMethod};
 pub use lemke::Lemke;
+#[cfg(feature = "osqp")]
+pub use osqp::Osqp;
 pub use principal_pivoting::PrincipalPivoting;
 pub use projected_gauss_seidel::ProjectedGaussSeidel;
 pub use qp::Qp;

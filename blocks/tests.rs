@@ -41,3 +41,32 @@ fn every_block_and_every_parameter_is_described() {
         }
     }
 }
+
+/// A diagram may name what another build has; it is told how to get it.
+#[cfg(not(feature = "osqp"))]
+#[test]
+fn a_block_that_this_build_lacks_is_named_with_its_remedy() {
+    struct NoFiles;
+    impl legwork_diagram::ReadFile for NoFiles {
+        fn read(&self, _: &std::path::Path) -> std::io::Result<Vec<u8>> {
+            Err(std::io::ErrorKind::NotFound.into())
+        }
+    }
+    let text =
+        br#"Diagram(run: (stop: "1 s", step: "1 ms"), blocks: { "solve": Osqp(tol: 1e-6) })"#;
+    let options = legwork_diagram::Options::default();
+    let compiled = legwork_diagram::compile(
+        std::path::Path::new("d.ron"),
+        text,
+        &options,
+        &registry(),
+        &NoFiles,
+    );
+    let told: Vec<_> = compiled.diagnostics.iter().collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0].code, "absent-block-kind");
+    assert_eq!(told[0].message, "this build has no block `Osqp`");
+    assert!(told[0].hints[0].contains("--features osqp"), "{:?}", told[0].hints);
+    let span = told[0].primary.span;
+    assert_eq!(&text[span.start as usize..span.end as usize], b"Osqp");
+}

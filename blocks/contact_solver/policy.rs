@@ -72,6 +72,9 @@ pub enum FallbackSolver {
     PrincipalPivoting(PrincipalPivoting),
     /// Lemke's method.
     Lemke(Lemke),
+    /// The operator-splitting method.
+    #[cfg(feature = "osqp")]
+    Osqp(crate::osqp::Osqp),
 }
 
 impl FallbackSolver {
@@ -83,6 +86,8 @@ impl FallbackSolver {
             Self::AcceleratedGradient(block) => block,
             Self::PrincipalPivoting(block) => block,
             Self::Lemke(block) => block,
+            #[cfg(feature = "osqp")]
+            Self::Osqp(block) => block,
         }
     }
 }
