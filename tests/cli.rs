@@ -503,3 +503,44 @@ fn a_third_party_block_builds_into_the_command_and_runs() {
     assert_eq!(ran.status.code(), Some(0), "{answer}");
     assert_eq!(answer["metrics"]["tripped"], 1.0, "{answer}");
 }
+
+/// The problem that stops a run stands in a file which the same method can be given again.
+#[test]
+fn a_problem_that_was_not_solved_is_written_beside_the_recording() {
+    let here = folder();
+    let stand = Path::new(env!("CARGO_MANIFEST_DIR")).join("diagrams/quadruped/stand.ron");
+    let common = ["--until", "0.15 s", "--json", "--no-checks", "--variant", "qp=pgs"];
+    let run = |set: &[&str]| {
+        let mut arguments = vec!["run", stand.to_str().expect("a plain path"), "--out", "out"];
+        arguments.extend(common);
+        arguments.extend(set);
+        legwork(here.path(), &arguments)
+    };
+    let done = run(&[
+        "--set",
+        "variants.qp.choices.pgs.sweeps=1",
+        "--set",
+        "variants.qp.choices.pgs.accept=1e-9",
+        "--set",
+        "variants.qp.choices.pgs.tol=1e-9",
+    ]);
+    let json = done.json();
+    let problems = json["problems"].as_array().expect("a list");
+    assert_eq!(problems.len(), 1, "{json}");
+    let path = problems[0].as_str().expect("a path");
+    assert!(path.starts_with("out/problems/contact.solve-"), "{path}");
+    assert!(done.err.contains(path), "{}", done.err);
+    let text = std::fs::read_to_string(here.path().join(path)).expect("the file is there");
+    let named = legwork_qp::problem_file::read(&text).expect("a problem");
+    assert!(named.origin.starts_with("ProjectedGaussSeidel at t = 0.1"), "{}", named.origin);
+    assert!(named.origin.contains("MaxIterations after 1 iterations"), "{}", named.origin);
+    let legwork_qp::Problem::Contact(data) = &named.problem else { panic!("a contact problem") };
+    let mut forces = named.extra["start"].clone();
+    let outcome =
+        legwork_qp::ProjectedGaussSeidel::new(4, 1, 1e-9).solve_warm(&data.view(), &mut forces);
+    assert_eq!(outcome.status, legwork_qp::Status::MaxIterations);
+    assert!(named.origin.ends_with(&format!("residual {:.1e}", outcome.residual)));
+
+    let done = run(&[]);
+    assert_eq!(done.json()["problems"], serde_json::json!([]));
+}

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,8 +11,8 @@ use legwork_block::Registry;
 use legwork_diagram::{Options, ReadFile, compile};
 use legwork_program::Program;
 use legwork_qp::{
-    ClarabelSolver, Cone, ConeShape, ContactProblem, ContactSolver, PyramidActiveSet, PyramidFit,
-    Status, kkt,
+    ClarabelSolver, Cone, ConeShape, ContactProblemData, ContactSolver, DEFAULT_REGULARISATION,
+    PrincipalPivotingSolver, PyramidActiveSet, PyramidFit, Status, kkt,
 };
 use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, Recording, Sink};
 use legwork_runtime::{Cursor, Simulation, channels};
@@ -31,15 +32,28 @@ const WEIGHT: f64 = 8.252 * 9.81;
 
 fn program(file: &str, set: &[(&str, &str)], variants: &[(&str, &str)]) -> Arc<Program> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-    let mut registry = Registry::default();
-    legwork_blocks::register(&mut registry);
     let own = |pairs: &[(&str, &str)]| {
         pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect::<Vec<_>>()
     };
     let options = Options { set: own(set), variants: own(variants), ..Options::default() };
-    let compiled = compile(&path, &std::fs::read(&path).unwrap(), &options, &registry, &Disk);
+    compiled(&path, &std::fs::read(&path).unwrap(), &options)
+}
+
+fn compiled(path: &Path, text: &[u8], options: &Options) -> Arc<Program> {
+    let mut registry = Registry::default();
+    legwork_blocks::register(&mut registry);
+    let compiled = compile(path, text, options, &registry, &Disk);
     let shown = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);
     Arc::new(compiled.program.unwrap_or_else(|| panic!("{shown}")))
+}
+
+/// The variants of a diagram with their choices.
+fn variants(file: &str) -> BTreeMap<String, Vec<String>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let mut registry = Registry::default();
+    legwork_blocks::register(&mut registry);
+    let text = std::fs::read(&path).unwrap();
+    compile(&path, &text, &Options::default(), &registry, &Disk).variants.into_iter().collect()
 }
 
 fn recorder(program: &Program) -> Recorder {
@@ -82,10 +96,13 @@ fn it_stands_after_drops_of_48_to_52_mm() {
 
 #[test]
 fn every_solver_and_contact_model_makes_it_stand() {
-    for variants in [[("qp", "clarabel")], [("qp", "pgs")], [("contact", "hertz")]] {
-        let mut simulation = Simulation::new(program(STAND, &[], &variants));
-        simulation.run().unwrap();
-        assert_eq!(failed_checks(&simulation), [""; 0], "{variants:?}");
+    for (name, choices) in variants(STAND) {
+        for choice in choices {
+            let choice = (name.as_str(), choice.as_str());
+            let mut simulation = Simulation::new(program(STAND, &[], &[choice]));
+            simulation.run().unwrap();
+            assert_eq!(failed_checks(&simulation), [""; 0], "{choice:?}");
+        }
     }
 }
 
@@ -124,13 +141,9 @@ fn active_set_and_clarabel_agree_until_after_the_landing() {
     }
 }
 
-/// The same recorded problems through both solvers: both solve them, by one judge of residuals,
-/// and give the same forces.
-#[test]
-fn recorded_problems_replay_alike_through_both_solvers() {
-    let program = program(STAND, &[("log", r#"["contact.assemble.problem"]"#)], &[]);
-    let recording = Recording::from_bytes(record(&program, false).1).unwrap();
-    let series = recording.series("contact.assemble.problem").unwrap();
+/// The contact problems that a run recorded.
+fn problems(recording: &Recording, topic: &str) -> Vec<ContactProblemData> {
+    let series = recording.series(topic).unwrap();
     let column = |name: &str| {
         let is_of = |c: &String| {
             *c == name || c.strip_prefix(name).is_some_and(|rest| rest.starts_with('['))
@@ -143,27 +156,38 @@ fn recorded_problems_replay_alike_through_both_solvers() {
     let names =
         ["inverse_inertia", "bias", "friction", "active", "compliance", "force_scale", "sides"];
     let columns = names.map(column);
-    let mut active_set = PyramidActiveSet::new(4, 4);
-    let mut clarabel = ClarabelSolver::new(1e-10, 100);
-    let cone = Cone::Pyramid { sides: 4, fit: PyramidFit::Inscribed };
-    let cone = ConeShape::new(cone).unwrap();
-    let mut replayed = 0;
-    for i in (0..series.len()).step_by(7) {
+    let cone = ConeShape::new(Cone::Pyramid { sides: 4, fit: PyramidFit::Inscribed }).unwrap();
+    let problem = |i: usize| {
         let row = series.row(i).values;
-        let [inertia, bias, friction, active, compliance, scale, sides] =
+        let [inverse_inertia, bias, friction, active, compliance, scale, sides] =
             columns.clone().map(|c| c.into_iter().map(|j| row[j]).collect::<Vec<f64>>());
         assert_eq!(sides, [4.0]);
-        let n = bias.len();
-        let problem = ContactProblem {
-            inverse_inertia: &inertia,
-            bias: &bias,
-            friction: &friction,
-            compliance: &compliance,
+        ContactProblemData {
+            inverse_inertia,
+            bias,
+            friction,
+            active,
+            compliance,
             force_scale: scale[0],
-            cone: &cone,
-            active: &active,
             regularisation: 0.0,
-        };
+            cone: cone.clone(),
+        }
+    };
+    (0..series.len()).map(problem).collect()
+}
+
+/// The same recorded problems through both solvers: both solve them, by one judge of residuals,
+/// and give the same forces.
+#[test]
+fn recorded_problems_replay_alike_through_both_solvers() {
+    let program = program(STAND, &[("log", r#"["contact.assemble.problem"]"#)], &[]);
+    let recording = Recording::from_bytes(record(&program, false).1).unwrap();
+    let mut active_set = PyramidActiveSet::new(4, 4);
+    let mut clarabel = ClarabelSolver::new(1e-10, 100);
+    let mut replayed = 0;
+    let problems = problems(&recording, "contact.assemble.problem");
+    for (i, problem) in problems.iter().enumerate().step_by(7) {
+        let (problem, n) = (problem.view(), problem.bias.len());
         let (mut f, mut g) = (vec![0.0; n], vec![0.0; n]);
         for (solver, forces) in [
             (&mut active_set as &mut dyn ContactSolver, &mut f),
@@ -179,6 +203,82 @@ fn recorded_problems_replay_alike_through_both_solvers() {
         replayed += 1;
     }
     assert!(replayed > 400);
+}
+
+/// iCub falls 5 mm on its two soles of four corners each: 24 rows for 38 coordinates, of which the
+/// soles can move 12, so half of the contacts is redundant.
+const ICUB: &str = r#"Diagram(
+    format: 1,
+    run: (stop: "80 ms", step: "1 ms", solver: SemiImplicitEuler),
+    robots: { "icub": Urdf(path: "robots/icub/icub.urdf", base: Floating, feet: ["l_sole", "r_sole"]) },
+    blocks: {
+        "idle": Constant(value: "=zeros(icub.n)"),
+        "corner": ForEach(
+            over: {
+                "i": [0, 1, 2, 3, 4, 5, 6, 7],
+                "sole": ["l_sole", "l_sole", "l_sole", "l_sole", "r_sole", "r_sole", "r_sole", "r_sole"],
+                "x": [-0.06, 0.1, -0.06, 0.1, -0.06, 0.1, -0.06, 0.1],
+                "y": [-0.03, -0.03, 0.03, 0.03, -0.03, -0.03, 0.03, 0.03],
+            },
+            body: { "point": ContactPoint(robot: "icub", frame: "=sole", shape: Point, at: ["=x", "=y", 0.0], in: { "state": "body.state" }) },
+            collect: { "points": Array("point.contact"), "J": Stack("point.jacobian") },
+        ),
+        "contact": Mask(
+            file: "std:masks/gauss_contact.ron", robot: "icub", mu: 0.5, qp: PrincipalPivoting(),
+            in: { "state": "body.state", "points": "corner.points", "tau": "idle.y" },
+        ),
+        "accel": ForwardDynamics(robot: "icub", in: { "state": "body.state", "tau": "idle.y", "J": "corner.J", "f": "contact.f" }),
+        "body": FloatingBase(robot: "icub", init: (place: FeetAbove("5 mm")), in: { "nu_dot": "accel.nu_dot" }),
+    },
+    log: ["contact.assemble.problem", "contact.f", "contact.solve.status"],
+)"#;
+
+/// Principal pivoting in a diagram works on J and the factor of M. The oracle is the same method on
+/// the dense matrix of the problem, and the judge of residuals.
+#[test]
+fn pivoting_with_the_mass_agrees_with_the_dense_form_on_mini_cheetah_and_icub() {
+    let log = r#"["contact.assemble.problem", "contact.f", "contact.solve.status"]"#;
+    let cheetah = program(STAND, &[("log", log), ("run.stop", "0.4 s")], &[("qp", "ppm")]);
+    // Its robot is found as the diagrams find theirs.
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("diagrams/icub.ron");
+    let icub = compiled(&here, ICUB.as_bytes(), &Options::default());
+    for (name, program) in [("mini cheetah", cheetah), ("icub", icub)] {
+        let recording = Recording::from_bytes(record(&program, false).1).unwrap();
+        let forces = recording.series("contact.f").unwrap();
+        let status = recording.series("contact.solve.status").unwrap();
+        let problems = problems(&recording, "contact.assemble.problem");
+        let k = problems[0].friction.len();
+        let mut dense = PrincipalPivotingSolver::new(k, 4);
+        let mut loaded = 0;
+        for (i, data) in problems.iter().enumerate() {
+            let (problem, n) = (data.view(), 3 * k);
+            let found = forces.row(i).values;
+            assert_eq!(status.row(i).values, [0.0], "{name}, row {i}");
+            let mut expected = vec![0.0; n];
+            assert_eq!(dense.solve(&problem, &mut expected).status, Status::Solved);
+            let residual = kkt::natural_residual(&problem, &found, &mut vec![0.0; n]);
+            assert!(residual < 1e-8, "{name}, row {i}: residual {residual:.1e}");
+            // What forces do is determined; how redundant contacts share them follows from the
+            // regularisation alone, which magnifies rounding.
+            let apart = |a: &[f64], b: &[f64]| {
+                a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+            };
+            let (mut a, mut b) = (vec![0.0; n], vec![0.0; n]);
+            problem.acceleration_into(&found, &mut a);
+            problem.acceleration_into(&expected, &mut b);
+            let relative = apart(&a, &b) / problem.acceleration_scale();
+            assert!(relative < 1e-9, "{name}, row {i}: accelerations differ by {relative:.1e}");
+            let largest = expected.iter().fold(0.0, |m: f64, f| m.max(f.abs()));
+            let tolerance = 100.0 * f64::EPSILON / DEFAULT_REGULARISATION;
+            let worst = apart(&found, &expected);
+            assert!(
+                worst <= tolerance * largest.max(problem.force_scale),
+                "{name}, row {i}: forces differ by {worst:.1e} N of {largest:.1e} N"
+            );
+            loaded += usize::from(largest > 0.0);
+        }
+        assert!(loaded > 30, "{name}: only {loaded} problems carry load");
+    }
 }
 
 #[test]
@@ -202,6 +302,31 @@ fn run_against_run_and_against_stepped_run_are_byte_equal() {
         let (_, first) = record(&program, false);
         assert!(first == record(&program, false).1, "{file}: run against run");
         assert!(first == record(&program, true).1, "{file}: run against stepped run");
+    }
+}
+
+/// Semantics 8.2 for every method that may solve the contact problem: ten runs, one recording.
+#[test]
+fn s8_2_ten_runs_with_each_solver_are_byte_equal() {
+    let choices: Vec<String> = variants(STAND)["qp"].clone();
+    assert!(choices.len() >= 6, "{choices:?}");
+    let mut recordings = Vec::new();
+    for qp in &choices {
+        // Beyond the landing at 0.1 s, where forces and warm starts matter.
+        let stop = ("run.stop", "0.16 s");
+        let program = program(STAND, &[SOLVER_LOG, stop], &[("qp", qp)]);
+        let (simulation, first) = record(&program, false);
+        let reports = simulation.reports();
+        let solver = &reports.iter().find(|(path, _)| *path == "contact.solve").unwrap().1;
+        assert!((solver.solver_calls, solver.solver_failures) == (160, 0), "{qp}");
+        for run in 1..10 {
+            assert!(first == record(&program, false).1, "{qp}: run {run} differs from run 0");
+        }
+        recordings.push(first);
+    }
+    // The methods are not one and the same.
+    for (i, one) in recordings.iter().enumerate() {
+        assert!(recordings[..i].iter().all(|other| other != one), "{} is another", choices[i]);
     }
 }
 
