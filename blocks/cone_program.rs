@@ -211,7 +211,7 @@ mod tests {
     use crate::contacts_testing::{Harness, block};
 
     /// The projection of (p, 3, 4) on the cone `t_0 ≥ |(t_1, t_2)|`.
-    fn projection(p: f64, more: serde_json::Value) -> Harness {
+    fn projection(p: f64, more: &serde_json::Value) -> Harness {
         let ports = [
             ("H", Type::matrix(3, 3)),
             ("g", Type::vector(3)),
@@ -236,7 +236,7 @@ mod tests {
         for (p, expected) in
             [(6.0, [6.0, 3.0, 4.0]), (-6.0, [0.0; 3]), (1.0, [3.0, 9.0 / 5.0, 12.0 / 5.0])]
         {
-            let mut rig = projection(p, json!({}));
+            let mut rig = projection(p, &json!({}));
             rig.step(0.0).expect("solved");
             let x = rig.value("x");
             let worst = x.iter().zip(expected).map(|(x, e)| (x - e).abs()).fold(0.0, f64::max);
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!((report.solver_calls, report.solver_failures), (2, 2));
         assert_eq!(report.notes, ["2 of 2 cone programs were answered with zero"]);
 
-        let mut rig = projection(1.0, json!({ "on_fail": { "HoldLast": { "max": 1 } } }));
+        let mut rig = projection(1.0, &json!({ "on_fail": { "HoldLast": { "max": 1 } } }));
         rig.step(0.0).expect("solved");
         let solved = rig.value("x");
         rig.set("g", &[f64::NAN, 0.0, 0.0]);
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn a_kept_program_solved_again_has_the_same_solution_bit_for_bit() {
-        let mut rig = projection(1.0, json!({ "dump": { "Every": { "n": 1, "max": 1 } } }));
+        let mut rig = projection(1.0, &json!({ "dump": { "Every": { "n": 1, "max": 1 } } }));
         rig.step(0.0).expect("solved");
         let files = rig.report().files;
         let text = String::from_utf8(files[0].1.clone()).expect("text");

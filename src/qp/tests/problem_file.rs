@@ -77,7 +77,7 @@ fn problem(seed: u64) -> NamedProblem {
     let origin = "stand.ron: block \"qp\"\n\tat t = 0.1 s, α ≤ β \\ \u{1}".to_owned();
     {
         let mut named = NamedProblem::new(format!("case {seed}"), origin, problem);
-        if seed % 2 == 0 {
+        if seed.is_multiple_of(2) {
             named.extra.insert("start".into(), vec![0.1, f64::NAN, -0.0, f64::INFINITY]);
             named.extra.insert("none".into(), Vec::new());
         }
