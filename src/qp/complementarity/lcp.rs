@@ -192,6 +192,19 @@ pub fn lcp_residuals(
     LcpResiduals { scaled: scaled.0, absolute: absolute.0 }
 }
 
+/// Largest slack that is wrong, in units of q: `-w_i` where z_i is zero, `|w_i|` where it is not,
+/// each over the `size` that an entry of q has in its row.
+///
+/// The scaled figures of [`lcp_residuals`] are backward errors in M and q together. A very long z
+/// drowns q in them: any direction with `M z = 0` to rounding, scaled up, looks like an answer to a
+/// problem that has none. Against q alone it does not.
+pub(crate) fn slack_error(z: &[f64], slack: &[f64], size: impl Fn(usize) -> f64) -> f64 {
+    z.iter().zip(slack).enumerate().fold(0.0, |worst, (i, (&z, &w))| {
+        let miss = if z > 0.0 { w.abs() } else { nan_max(0.0, -w) };
+        nan_max(worst, miss / size(i))
+    })
+}
+
 /// Running maxima of the four figures.
 pub(crate) struct Tally(pub(crate) LcpFigures);
 

@@ -14,7 +14,8 @@
 //! symmetry, copositivity and definiteness; where that cannot even out rows and columns `D M D'`),
 //! so the zero tolerance `ε n ‖M‖∞` has a meaning for each row. If the method fails, it tries other
 //! covering vectors, then `10^k I` is added for k = -20, -16, …, 0 and taken out again by proximal
-//! steps. The answer is judged on the problem as given.
+//! steps. The answer is judged on the problem as given: the backward error of each pair, and the
+//! slacks in units of q, which tell a very long vector that M nearly annihilates from an answer.
 //!
 //! # References
 //! R. Cottle, J.-S. Pang, R. Stone, *The Linear Complementarity Problem* (1992), algorithm 4.4.5,
@@ -24,8 +25,8 @@
 mod basis;
 mod scaling;
 
-use crate::complementarity::lcp::{Lcp, farkas_margins, lcp_residuals};
-use crate::complementarity::principal_pivoting::{SOLVED, USABLE};
+use crate::complementarity::lcp::{Lcp, farkas_margins, lcp_residuals, slack_error};
+use crate::complementarity::principal_pivoting::{SOLVED, SOLVED_SLACK, USABLE, USABLE_SLACK};
 use crate::dense::max_abs;
 use crate::status::{Outcome, Status};
 
@@ -82,6 +83,37 @@ enum End {
     Ray,
     Limit,
     Singular,
+}
+
+/// What the judge finds in the problem as given.
+#[derive(Clone, Copy, Debug)]
+struct Verdict {
+    /// Worst scaled figure.
+    residual: f64,
+    /// [`slack_error`].
+    error: f64,
+}
+
+impl Verdict {
+    /// That of no answer.
+    const NONE: Self = Self { residual: f64::INFINITY, error: f64::INFINITY };
+
+    fn is_solved(self) -> bool {
+        self.residual <= SOLVED && self.error <= SOLVED_SLACK
+    }
+
+    fn is_usable(self) -> bool {
+        self.residual <= USABLE && self.error <= USABLE_SLACK
+    }
+
+    fn is_better_than(self, other: Self) -> bool {
+        let rank = |v: Self| (!v.is_solved(), !v.is_usable());
+        (rank(self), self.residual) < (rank(other), other.residual)
+    }
+
+    fn outcome(self, status: Status, iterations: u32) -> Outcome {
+        Outcome { status, iterations, residual: self.residual }
+    }
 }
 
 /// Lemke's method for dense problems; see the module docs.
@@ -221,14 +253,14 @@ impl Lemke {
             (self.variation, self.give) = (0.0, 0.0);
             if self.start(|i| flags[i] != 0.0) && self.pivot(&mut pivots) == End::Complementary {
                 self.read(z);
-                let residual = self.judge(lcp, z);
+                let verdict = self.judge(lcp, z);
                 // A nearly singular basis can answer an unsolvable problem with a long vector.
-                if residual <= SOLVED && max_abs(&self.x) < LONG {
-                    return Outcome { status: Status::Solved, iterations: pivots, residual };
+                if verdict.is_solved() && max_abs(&self.x) < LONG {
+                    return verdict.outcome(Status::Solved, pivots);
                 }
             }
         }
-        let (mut least, mut first) = (f64::INFINITY, None);
+        let (mut least, mut first) = (Verdict::NONE, None);
         for (index, attempt) in ATTEMPTS.into_iter().enumerate() {
             self.shift = attempt.exponent.map_or(0.0, |k| libm::exp10(f64::from(k)));
             (self.least_pivot, self.variation) = (attempt.least_pivot, attempt.variation);
@@ -252,39 +284,41 @@ impl Lemke {
             }
             if end == End::Complementary {
                 for step in 0..=PROXIMAL_STEPS {
-                    let residual = self.judge(lcp, z);
-                    if residual < least {
-                        least = residual;
+                    let verdict = self.judge(lcp, z);
+                    if verdict.is_better_than(least) {
+                        least = verdict;
                         self.best.copy_from_slice(z);
                     }
-                    if least <= SOLVED || self.shift == 0.0 || step == PROXIMAL_STEPS {
+                    if least.is_solved() || self.shift == 0.0 || step == PROXIMAL_STEPS {
                         break;
                     }
                     self.proximal_step(z);
                 }
             }
             let is_doubted = index + 1 < LOOKS && max_abs(&self.x) > LONG;
-            if least <= SOLVED && !is_doubted {
+            if least.is_solved() && !is_doubted {
                 z.copy_from_slice(&self.best);
-                return Outcome { status: Status::Solved, iterations: pivots, residual: least };
+                return least.outcome(Status::Solved, pivots);
             }
         }
-        if least.is_finite() {
+        if least.residual.is_finite() {
             z.copy_from_slice(&self.best);
         } else {
             z.fill(0.0);
         }
         let status = match first {
-            _ if least <= USABLE => Status::Inaccurate,
+            _ if least.is_usable() => Status::Inaccurate,
             Some(End::Ray) => Status::Undecided,
             Some(End::Limit) => Status::MaxIterations,
             _ => Status::NumericalTrouble,
         };
-        Outcome { status, iterations: pivots, residual: self.judge(lcp, z) }
+        self.judge(lcp, z).outcome(status, pivots)
     }
 
-    fn judge(&mut self, lcp: &Lcp<'_>, z: &[f64]) -> f64 {
-        lcp_residuals(lcp, z, &mut self.slack, &mut self.terms).scaled.worst()
+    fn judge(&mut self, lcp: &Lcp<'_>, z: &[f64]) -> Verdict {
+        let residual = lcp_residuals(lcp, z, &mut self.slack, &mut self.terms).scaled.worst();
+        let error = slack_error(z, &self.slack, |i| self.vector_scale / self.row_scale[i]);
+        Verdict { residual, error }
     }
 
     /// Solves the regularised problem again about its last answer, `w - (M + δ) z' = q - δ z`, in the

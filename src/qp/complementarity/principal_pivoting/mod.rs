@@ -29,7 +29,7 @@
 mod pivots;
 
 use crate::complementarity::half_inverse_mass::HalfInverseMass;
-use crate::complementarity::lcp::{Lcp, farkas_margins, lcp_residuals};
+use crate::complementarity::lcp::{Lcp, farkas_margins, lcp_residuals, slack_error};
 use crate::complementarity::lemke::Lemke;
 use crate::complementarity::orthonormal::Orthonormal;
 use crate::complementarity::psd_factor::PsdFactor;
@@ -43,6 +43,10 @@ const LONG: f64 = 1e4;
 /// Scaled residual up to which an answer is called solved, or inaccurate.
 pub(in crate::complementarity) const SOLVED: f64 = 1e-10;
 pub(in crate::complementarity) const USABLE: f64 = 1e-6;
+/// Wrong slack in units of q ([`crate::complementarity::lcp::slack_error`]) up to which an answer is called solved, or inaccurate: a
+/// sound answer has rounding times its length.
+pub(in crate::complementarity) const SOLVED_SLACK: f64 = 1e-6;
+pub(in crate::complementarity) const USABLE_SLACK: f64 = 1e-4;
 
 /// Principal pivoting for symmetric positive semidefinite problems; see the module docs.
 ///
@@ -190,13 +194,17 @@ impl PrincipalPivoting {
                     .scaled
                     .worst();
                 let own = Outcome { residual, ..outcome };
-                if residual <= SOLVED && max_abs(&self.z) < LONG {
+                let error = slack_error(forces, &self.w[..n], |i| {
+                    if self.norms[i] > 0.0 { self.norms[i] * self.vector_scale } else { 1.0 }
+                });
+                let is_solved = residual <= SOLVED && error <= SOLVED_SLACK;
+                if is_solved && max_abs(&self.z) < LONG {
                     return own;
                 }
                 // An unsolvable problem has long answers up to rounding: look for a proof.
                 self.terms[..n].copy_from_slice(forces);
                 let other = self.ask_lemke(lcp, pressing, forces, outcome.iterations);
-                if residual > SOLVED || other.status == Status::PrimalInfeasible {
+                if !is_solved || other.status == Status::PrimalInfeasible {
                     return other;
                 }
                 forces.copy_from_slice(&self.terms[..n]);

@@ -1,6 +1,6 @@
 //! The pivots of the symmetric principal pivoting method, on columns of unit length.
 
-use super::{PrincipalPivoting, SOLVED};
+use super::{PrincipalPivoting, SOLVED, SOLVED_SLACK};
 use crate::complementarity::lcp::nan_max;
 use crate::dense::{axpy, dot, max_abs};
 use crate::status::Status;
@@ -48,9 +48,9 @@ impl PrincipalPivoting {
             self.slacks();
             let Some(i) = self.worst() else {
                 if is_fresh {
-                    let residual = self.residual();
-                    let status =
-                        if residual <= SOLVED { Status::Solved } else { Status::NumericalTrouble };
+                    let (residual, error) = self.residual();
+                    let is_solved = residual <= SOLVED && error <= SOLVED_SLACK;
+                    let status = if is_solved { Status::Solved } else { Status::NumericalTrouble };
                     return (status, residual);
                 }
                 // Candidate answer: remove the rounding and look again.
@@ -164,16 +164,18 @@ impl PrincipalPivoting {
         found
     }
 
-    /// Largest `|w|` of an active and `-w` of another contact, over the size of its terms.
-    fn residual(&self) -> f64 {
-        let mut worst = 0.0;
+    /// Largest `|w|` of an active and `-w` of another contact, over the size of its terms, and in
+    /// units of q.
+    fn residual(&self) -> (f64, f64) {
+        let (mut worst, mut error) = (0.0, 0.0);
         for (i, &w) in self.w[..self.count].iter().enumerate() {
             let miss = if self.is_active[i] { w.abs() } else { nan_max(0.0, -w) };
             if miss > 0.0 || miss.is_nan() {
                 worst = nan_max(worst, miss / self.term_size(i));
+                error = nan_max(error, miss);
             }
         }
-        worst
+        (worst, error)
     }
 
     /// Raises z of contact `i` until its w vanishes.

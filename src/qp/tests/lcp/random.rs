@@ -6,14 +6,15 @@ use legwork_qp::complementarity::{Lemke, PrincipalPivoting};
 use legwork_qp::problems::Random;
 use legwork_qp::{Outcome, Status};
 
-/// Everything that an answer must satisfy whatever the problem; returns what is wrong.
+/// Everything that an answer must satisfy whatever the problem: whether the problem was decided, or
+/// what is wrong.
 fn check(
     problem: &Problem,
     kind: Kind,
     outcome: Outcome,
     z: &[f64],
     certificate: Option<&[f64]>,
-) -> Result<(), String> {
+) -> Result<bool, String> {
     if !z.iter().all(|v| v.is_finite()) {
         return Err(format!("{:?} with an answer that is not finite", outcome.status));
     }
@@ -37,19 +38,39 @@ fn check(
                 return Err(format!("a solvable problem is called infeasible: {margins:?}"));
             }
         }
+        other if may_be_undecided(kind, other) => return Ok(false),
         other => return Err(format!("{other:?} after {}: {residual:.1e}", outcome.iterations)),
     }
-    Ok(())
+    Ok(true)
 }
 
-/// Runs `count` problems through both methods; at most `allowed` findings.
-fn sweep(count: u64, first_seed: u64, allowed: usize) {
+/// What became of many problems.
+#[derive(Debug, Default)]
+struct Tally {
+    failures: Vec<String>,
+    infeasible: usize,
+    /// Given up or inaccurate, where that is no shame; see [`may_be_undecided`].
+    undecided: usize,
+}
+
+/// True for problems at the edge of solvability by rounding of M, where a method may say so: those
+/// without a solution, and those of which it is not known.
+fn may_be_undecided(kind: Kind, status: Status) -> bool {
+    match kind {
+        Kind::SemidefiniteAny => true,
+        Kind::Unsolvable => !status.is_usable(),
+        _ => false,
+    }
+}
+
+/// Runs the problems of `seeds` through both methods.
+fn findings(seeds: impl Iterator<Item = u64>) -> Tally {
     let mut lemke = Lemke::new(30);
     let mut pivoting = PrincipalPivoting::new(30, 30);
     let mut failures = Vec::new();
     let (mut z, mut other) = (Vec::new(), Vec::new());
-    let (mut infeasible, mut by_lemke) = (0, 0);
-    for seed in first_seed..first_seed + count {
+    let mut tally = Tally::default();
+    for seed in seeds {
         let kind = KINDS[(seed % 8) as usize];
         let scaled = (seed / 8) % 2 == 1;
         let n = 1 + Random::new(seed ^ 0xABCD).below(30);
@@ -58,22 +79,24 @@ fn sweep(count: u64, first_seed: u64, allowed: usize) {
         z.fill(f64::NAN);
         let outcome = lemke.solve(&problem.lcp(), &mut z);
         let first = outcome.status;
-        infeasible += u32::from(first == Status::PrimalInfeasible);
-        if let Err(what) = check(&problem, kind, outcome, &z, lemke.certificate()) {
-            failures.push(format!("lemke, seed {seed}, {kind:?}, n {n}, scaled {scaled}: {what}"));
+        tally.infeasible += usize::from(first == Status::PrimalInfeasible);
+        match check(&problem, kind, outcome, &z, lemke.certificate()) {
+            Ok(is_decided) => tally.undecided += usize::from(!is_decided),
+            Err(what) => failures
+                .push(format!("lemke, seed {seed}, {kind:?}, n {n}, scaled {scaled}: {what}")),
         }
         if kind.is_symmetric_semidefinite() {
             other.resize(n, 0.0);
             other.fill(f64::NAN);
             let mut flags = vec![0.0; n];
             let outcome = pivoting.solve_lcp(&problem.lcp(), &mut flags, &mut other);
-            by_lemke += u32::from(outcome.iterations > 50 + 10 * n as u32);
-            if let Err(what) = check(&problem, kind, outcome, &other, pivoting.certificate()) {
-                failures.push(format!(
+            match check(&problem, kind, outcome, &other, pivoting.certificate()) {
+                Ok(is_decided) => tally.undecided += usize::from(!is_decided),
+                Err(what) => failures.push(format!(
                     "pivoting, seed {seed}, {kind:?}, n {n}, scaled {scaled}: {what}"
-                ));
+                )),
             }
-            if outcome.status != first && kind != Kind::SemidefiniteAny {
+            if outcome.status != first && !may_be_undecided(kind, first) {
                 failures.push(format!("seed {seed}, {kind:?}: {first:?} and {:?}", outcome.status));
             }
             // Definite problems have one solution, of which rounding leaves 12 digits less the
@@ -86,18 +109,31 @@ fn sweep(count: u64, first_seed: u64, allowed: usize) {
             }
         }
     }
-    let total = failures.len();
-    assert!(
-        total <= allowed,
-        "{total} failures of {count} ({infeasible} infeasible, {by_lemke} handed on):\n{}",
-        failures[..total.min(40)].join("\n")
-    );
-    assert!(infeasible > 0);
+    tally.failures = failures;
+    tally
 }
 
 #[test]
 fn every_status_is_true_on_random_problems() {
-    sweep(100_000, 0, 0);
+    let tally = findings(0..100_000);
+    assert!(tally.failures.is_empty(), "{tally:#?}");
+    assert!(tally.infeasible > 10_000 && tally.undecided <= 10, "{tally:?}");
+}
+
+/// Vectors of 1e8 that M nearly annihilates: against their own terms the slacks were wrong by 8e-13
+/// only, against q by 4e-3, and the problem, which has no solution by a margin, was called solved.
+#[test]
+fn a_long_vector_is_no_answer_to_a_problem_without_one() {
+    let seed = 1_897_735;
+    let tally = findings(std::iter::once(seed));
+    assert!(tally.failures.is_empty(), "{tally:?}");
+    let problem = problem(seed, Kind::Unsolvable, 12, false);
+    let mut z = [0.0; 12];
+    assert!(!Lemke::new(12).solve(&problem.lcp(), &mut z).status.is_usable());
+    assert!(largest(&z) > 1e7 && problem.residuals(&z).scaled.worst() < 1e-12);
+    let mut flags = [0.0; 12];
+    let outcome = PrincipalPivoting::new(12, 12).solve_lcp(&problem.lcp(), &mut flags, &mut z);
+    assert!(!outcome.status.is_usable());
 }
 
 #[test]
