@@ -50,6 +50,8 @@ struct Reduced {
     /// `Eᵀb`.
     vector: Vec<f64>,
     weights: Vec<f64>,
+    /// Nonzero where a generator carries force: the guess before a solve, the answer after it.
+    flags: Vec<f64>,
     acceleration: Vec<f64>,
 }
 
@@ -68,11 +70,13 @@ impl Reduced {
         }
         self.vector.clear();
         self.vector.reserve(size);
-        self.weights.clear();
-        self.weights.reserve(size);
+        for values in [&mut self.weights, &mut self.flags] {
+            values.clear();
+            values.reserve(size);
+        }
     }
 
-    fn fill(&mut self, problem: &ContactProblem<'_>) {
+    fn fill(&mut self, problem: &ContactProblem<'_>, guess: Option<&[f64]>) {
         let sides = problem.cone.sides();
         self.reserve(problem.contact_count(), sides);
         for contact in (0..problem.contact_count()).filter(|&c| problem.is_active(c)) {
@@ -86,6 +90,7 @@ impl Reduced {
                 let generator = Generator { contact, index, start, axes, direction };
                 let bias = &problem.bias[3 * contact + 3 - axes..3 * contact + 3];
                 self.vector.push(dot(generator.entries(), bias));
+                self.flags.push(guess.map_or(0.0, |guess| guess[index]));
                 self.generators.push(generator);
             }
         }
@@ -103,6 +108,16 @@ impl Reduced {
                 *value = source[row];
             }
             target[k] += problem.compliance_of(column) + shift;
+        }
+    }
+
+    /// Leaves the final flags in `generators`, none unless the answer is usable.
+    fn leave_flags(&self, outcome: Outcome, generators: &mut [f64]) {
+        generators.fill(0.0);
+        if outcome.status.is_usable() {
+            for (generator, &flag) in self.generators.iter().zip(&self.flags) {
+                generators[generator.index] = flag;
+            }
         }
     }
 
@@ -131,8 +146,16 @@ impl Reduced {
 }
 
 /// Refusals that the two solvers share.
-fn refuse(problem: &ContactProblem<'_>, forces: &mut [f64]) -> Option<Outcome> {
+fn refuse(
+    problem: &ContactProblem<'_>,
+    guess: Option<&[f64]>,
+    forces: &mut [f64],
+) -> Option<Outcome> {
     assert_eq!(forces.len(), problem.dim(), "forces need 3k values");
+    if let Some(guess) = guess {
+        let size = problem.contact_count() * problem.cone.sides();
+        assert_eq!(guess.len(), size, "flags need k sides values");
+    }
     forces.fill(0.0);
     let status = problem.refuse().or_else(|| {
         (!matches!(problem.cone.cone(), Cone::Pyramid { .. })).then_some(Status::UnsupportedCone)
@@ -150,7 +173,6 @@ pub struct LemkeSolver {
     lemke: Lemke,
     matrix: Vec<f64>,
     product: Vec<f64>,
-    flags: Vec<f64>,
 }
 
 impl LemkeSolver {
@@ -162,7 +184,6 @@ impl LemkeSolver {
         solver.reduced.reserve(contact_count, sides);
         solver.matrix.resize(size * size, 0.0);
         solver.product.resize(3 * contact_count, 0.0);
-        solver.flags.reserve(size);
         solver.lemke = Lemke::new(size);
         solver
     }
@@ -178,15 +199,8 @@ impl LemkeSolver {
         generators: &mut [f64],
         forces: &mut [f64],
     ) -> Outcome {
-        let size = problem.contact_count() * problem.cone.sides();
-        assert_eq!(generators.len(), size, "flags need k sides values");
         let outcome = self.run(problem, Some(generators), forces);
-        generators.fill(0.0);
-        if outcome.status.is_usable() {
-            for (generator, &weight) in self.reduced.generators.iter().zip(&self.reduced.weights) {
-                generators[generator.index] = f64::from(u8::from(weight > 0.0));
-            }
-        }
+        self.reduced.leave_flags(outcome, generators);
         outcome
     }
 
@@ -196,10 +210,10 @@ impl LemkeSolver {
         guess: Option<&[f64]>,
         forces: &mut [f64],
     ) -> Outcome {
-        if let Some(outcome) = refuse(problem, forces) {
+        if let Some(outcome) = refuse(problem, guess, forces) {
             return outcome;
         }
-        self.reduced.fill(problem);
+        self.reduced.fill(problem, guess);
         self.reduced.fill_hessian(problem);
         let reduced = &mut self.reduced;
         let (n, size) = (reduced.unknowns.len(), reduced.generators.len());
@@ -221,11 +235,8 @@ impl LemkeSolver {
                     dot(row.entries(), &product[row.start..row.start + row.axes]);
             }
         }
-        self.flags.clear();
-        self.flags
-            .extend(reduced.generators.iter().map(|g| guess.map_or(0.0, |guess| guess[g.index])));
         let outcome = match Lcp::new(&self.matrix[..size * size], &reduced.vector) {
-            Ok(lcp) => self.lemke.solve_warm(&lcp, &mut self.flags, &mut reduced.weights),
+            Ok(lcp) => self.lemke.solve_warm(&lcp, &mut reduced.flags, &mut reduced.weights),
             Err(error) => unreachable!("the contact problem made {error}"),
         };
         reduced.conclude(problem, outcome, forces)
@@ -256,7 +267,6 @@ pub struct PrincipalPivotingSolver {
     factor: DenseMass,
     psd: PsdFactor,
     root: Vec<f64>,
-    flags: Vec<f64>,
 }
 
 impl PrincipalPivotingSolver {
@@ -269,7 +279,6 @@ impl PrincipalPivotingSolver {
         solver.factor.reserve(n);
         solver.psd.reserve(n);
         solver.root.resize(n * n, 0.0);
-        solver.flags.reserve(contact_count * sides);
         solver.pivoting = PrincipalPivoting::new(contact_count * sides, n);
         solver
     }
@@ -296,10 +305,8 @@ impl PrincipalPivotingSolver {
         generators: &mut [f64],
         forces: &mut [f64],
     ) -> Outcome {
-        let size = problem.contact_count() * problem.cone.sides();
-        assert_eq!(generators.len(), size, "flags need k sides values");
         let outcome = self.run(problem, Some(generators), forces);
-        self.keep(outcome, generators);
+        self.reduced.leave_flags(outcome, generators);
         outcome
     }
 
@@ -326,13 +333,11 @@ impl PrincipalPivotingSolver {
     ) -> Outcome {
         let (full, nv) = (problem.dim(), mass.dim());
         assert_eq!(jacobian.len(), full * nv, "J needs 3k x nv values");
-        let size = problem.contact_count() * problem.cone.sides();
-        assert_eq!(generators.len(), size, "flags need k sides values");
-        if let Some(outcome) = refuse(problem, forces) {
+        if let Some(outcome) = refuse(problem, Some(generators), forces) {
             generators.fill(0.0);
             return outcome;
         }
-        self.reduced.fill(problem);
+        self.reduced.fill(problem, Some(generators));
         let reduced = &mut self.reduced;
         let (n, size) = (reduced.unknowns.len(), reduced.generators.len());
         // C Jᵀ of the unknowns.
@@ -360,19 +365,9 @@ impl PrincipalPivotingSolver {
                 }
             }
         }
-        let outcome = self.pivot(problem, Some(generators), forces);
-        self.keep(outcome, generators);
+        let outcome = self.pivot(problem, forces);
+        self.reduced.leave_flags(outcome, generators);
         outcome
-    }
-
-    /// Leaves the flags of the last solve where the next may find them.
-    fn keep(&self, outcome: Outcome, generators: &mut [f64]) {
-        generators.fill(0.0);
-        if outcome.status.is_usable() {
-            for (generator, &flag) in self.reduced.generators.iter().zip(&self.flags) {
-                generators[generator.index] = flag;
-            }
-        }
     }
 
     fn run(
@@ -381,10 +376,10 @@ impl PrincipalPivotingSolver {
         guess: Option<&[f64]>,
         forces: &mut [f64],
     ) -> Outcome {
-        if let Some(outcome) = refuse(problem, forces) {
+        if let Some(outcome) = refuse(problem, guess, forces) {
             return outcome;
         }
-        self.reduced.fill(problem);
+        self.reduced.fill(problem, guess);
         self.reduced.fill_hessian(problem);
         let reduced = &mut self.reduced;
         let (n, size) = (reduced.unknowns.len(), reduced.generators.len());
@@ -410,22 +405,14 @@ impl PrincipalPivotingSolver {
                 }
             }
         }
-        self.pivot(problem, guess, forces)
+        self.pivot(problem, forces)
     }
 
     /// Pivots on the columns that are in place and judges the answer.
-    fn pivot(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        guess: Option<&[f64]>,
-        forces: &mut [f64],
-    ) -> Outcome {
+    fn pivot(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
         let reduced = &mut self.reduced;
-        self.flags.clear();
-        self.flags
-            .extend(reduced.generators.iter().map(|g| guess.map_or(0.0, |guess| guess[g.index])));
         let outcome =
-            self.pivoting.solve_columns(&reduced.vector, &mut self.flags, &mut reduced.weights);
+            self.pivoting.solve_columns(&reduced.vector, &mut reduced.flags, &mut reduced.weights);
         reduced.conclude(problem, outcome, forces)
     }
 }
