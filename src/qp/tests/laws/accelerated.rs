@@ -1,31 +1,12 @@
 //! Laws of the accelerated projected gradient, and agreement of all methods on the true cone.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop")]
-
+use crate::common::{difference, natural_residual, pyramid, references, solve};
 use legwork_qp::problems::{Random, random_definite, rigid_body};
 use legwork_qp::{
-    AcceleratedGradient, ClarabelSolver, Cone, ConeShape, ContactProblem, ContactProblemData,
+    AcceleratedGradient, ClarabelSolver, ConeShape, ContactProblem, ContactProblemData,
     ContactSolver, ProjectedGaussSeidel, PyramidActiveSet, PyramidFit, Status,
-    WhitenedContactProblem, kkt,
+    WhitenedContactProblem,
 };
-
-fn pyramid(sides: usize, fit: PyramidFit) -> ConeShape {
-    ConeShape::new(Cone::Pyramid { sides, fit }).unwrap()
-}
-
-fn difference(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
-}
-
-fn solve(solver: &mut dyn ContactSolver, problem: &ContactProblemData) -> (Vec<f64>, Status) {
-    let mut forces = vec![f64::NAN; problem.bias.len()];
-    let status = solver.solve(&problem.view(), &mut forces).status;
-    (forces, status)
-}
-
-fn residual(problem: &ContactProblemData, forces: &[f64]) -> f64 {
-    kkt::natural_residual(&problem.view(), forces, &mut vec![0.0; forces.len()])
-}
 
 #[test]
 fn all_methods_agree_on_the_true_cone() {
@@ -37,7 +18,7 @@ fn all_methods_agree_on_the_true_cone() {
             let mut accelerated = AcceleratedGradient::new(contacts, 20_000, 1e-10);
             let (forces, status) = solve(&mut accelerated, &problem);
             assert_eq!(status, Status::Solved, "{what}");
-            assert!(residual(&problem, &forces) <= 1.1e-10, "{what}");
+            assert!(natural_residual(&problem, &forces) <= 1.1e-10, "{what}");
             let mut sweeps = ProjectedGaussSeidel::new(contacts, 50_000, 1e-10);
             let (swept, status) = solve(&mut sweeps, &problem);
             assert_eq!(status, Status::Solved, "{what}: Gauss-Seidel");
@@ -80,7 +61,12 @@ fn redundant_contacts_have_one_acceleration() {
             let what = format!("{:?}, {contacts} contacts, seed {seed}", shape.cone());
             let mut solver = AcceleratedGradient::new(contacts, 100_000, 1e-8);
             let (forces, status) = solve(&mut solver, &problem);
-            assert_eq!(status, Status::Solved, "{what}: {:.1e}", residual(&problem, &forces));
+            assert_eq!(
+                status,
+                Status::Solved,
+                "{what}: {:.1e}",
+                natural_residual(&problem, &forces)
+            );
             let (conic, status) = solve(&mut ClarabelSolver::new(1e-11, 200), &problem);
             assert!(status.is_usable(), "{what}: clarabel {status:?}");
             let (mut a, mut b) = (vec![0.0; 3 * contacts], vec![0.0; 3 * contacts]);
@@ -101,28 +87,13 @@ fn redundant_contacts_have_one_acceleration() {
 /// Ten problems of a standing robot and ten random ones, solved by quadprog.
 #[test]
 fn the_reference_solutions_are_met_to_the_tolerance() {
-    let text = include_str!("data/qp_friction_pyramid.json");
-    let document: serde_json::Value = serde_json::from_str(text).unwrap();
-    let list = |value: &serde_json::Value| -> Vec<f64> {
-        value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
-    };
     let mut solver = AcceleratedGradient::new(4, 50_000, 1e-11);
-    for kind in ["standing", "random"] {
-        for (index, case) in document[kind].as_array().unwrap().iter().enumerate() {
-            let mut problem = ContactProblemData::new(4, pyramid(4, PyramidFit::Circumscribed));
-            problem.inverse_inertia = case["H"].as_array().unwrap().iter().flat_map(list).collect();
-            problem.bias = list(&case["g"]);
-            problem.friction.fill(document["mu"].as_f64().unwrap());
-            problem.regularisation = 0.0;
-            problem.force_scale = 8.252 * 9.81 / 4.0;
-            let expected = list(&case["x"]);
-            let (forces, status) = solve(&mut solver, &problem);
-            let scale = expected.iter().fold(1.0, |m: f64, v| m.max(v.abs()));
-            let error = difference(&forces, &expected) / scale;
-            assert_eq!(status, Status::Solved, "{kind} {index}");
-            // Condition numbers reach 520.
-            assert!(error < 1e-8, "{kind} {index}: relative difference {error:.1e}");
-        }
+    for case in references() {
+        let (forces, status) = solve(&mut solver, &case.problem);
+        assert_eq!(status, Status::Solved, "{}", case.name);
+        // Condition numbers reach 520.
+        let error = case.error(&forces);
+        assert!(error < 1e-8, "{}: relative difference {error:.1e}", case.name);
     }
 }
 
@@ -175,7 +146,7 @@ fn the_operator_form_needs_no_inverse_inertia() {
         let mut forces = vec![0.0; n];
         let outcome = solver.solve_whitened(&whitened, &mut forces);
         assert_eq!(outcome.status, Status::Solved, "seed {seed}");
-        let judged = residual(&problem, &forces);
+        let judged = natural_residual(&problem, &forces);
         assert!(judged < 2e-9, "seed {seed}: {judged:.1e}");
         assert!((judged - outcome.residual).abs() < 1e-12, "seed {seed}: own residual is off");
     }

@@ -1,15 +1,11 @@
 //! Laws of the cone program and of Clarabel on quadratic and cone programs.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop")]
-
+use crate::common::{INF, bits, difference, references, written_out};
 use legwork_qp::problems::{Random, random_definite};
 use legwork_qp::{
-    ClarabelSolver, Cone, ConeProgram, ConeProgramError, ConeShape, ContactProblemData,
-    ContactSolver, GeneralActiveSet, ProjectedGaussSeidel, PyramidFit, Qp, Status, kkt,
-    project_second_order, second_order_violation,
+    ClarabelSolver, ConeProgram, ConeProgramError, ConeShape, ContactSolver, GeneralActiveSet,
+    ProjectedGaussSeidel, Qp, Status, kkt, project_second_order, second_order_violation,
 };
-
-const INF: f64 = f64::INFINITY;
 
 /// A cone program that owns its numbers.
 #[derive(Clone, Default)]
@@ -112,10 +108,6 @@ fn solve(solver: &mut ClarabelSolver, program: &Owned) -> (Vec<f64>, Status, f64
     let mut x = vec![f64::NAN; program.gradient.len()];
     let outcome = solver.solve_cone_program(&program.view(), &mut x);
     (x, outcome.status, outcome.residual)
-}
-
-fn difference(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
 #[test]
@@ -355,10 +347,6 @@ fn the_contact_problem_is_a_cone_program() {
     }
 }
 
-fn bits(x: &[f64]) -> Vec<u64> {
-    x.iter().map(|v| v.to_bits()).collect()
-}
-
 #[test]
 fn a_used_solver_returns_the_bits_of_a_fresh_one() {
     let mut used = ClarabelSolver::new(1e-9, 100);
@@ -385,43 +373,17 @@ fn a_used_solver_returns_the_bits_of_a_fresh_one() {
 /// Ten problems of a standing robot and ten random ones, solved by quadprog.
 #[test]
 fn clarabel_meets_the_reference_solutions() {
-    let text = include_str!("data/qp_friction_pyramid.json");
-    let document: serde_json::Value = serde_json::from_str(text).unwrap();
-    let list = |value: &serde_json::Value| -> Vec<f64> {
-        value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
-    };
-    let fit = PyramidFit::Circumscribed;
-    let shape = ConeShape::new(Cone::Pyramid { sides: 4, fit }).unwrap();
     let mut solver = ClarabelSolver::new(1e-12, 100);
     let (mut worst_contact, mut worst_qp) = (0.0f64, 0.0f64);
-    for case in ["standing", "random"].iter().flat_map(|k| document[*k].as_array().unwrap()) {
-        let mut problem = ContactProblemData::new(4, shape.clone());
-        problem.inverse_inertia = case["H"].as_array().unwrap().iter().flat_map(list).collect();
-        problem.bias = list(&case["g"]);
-        problem.friction.fill(document["mu"].as_f64().unwrap());
-        problem.regularisation = 0.0;
-        problem.force_scale = 8.252 * 9.81 / 4.0;
-        let expected = list(&case["x"]);
-        let scale = expected.iter().fold(1.0, |m: f64, v| m.max(v.abs()));
+    for case in references() {
         let mut forces = vec![0.0; 12];
-        let outcome = solver.solve(&problem.view(), &mut forces);
+        let outcome = solver.solve(&case.problem.view(), &mut forces);
         assert!(outcome.status.is_usable(), "{outcome:?}");
-        worst_contact = worst_contact.max(difference(&forces, &expected) / scale);
+        worst_contact = worst_contact.max(case.error(&forces));
 
-        let mut rows = vec![0.0; 20 * 12];
-        problem.view().cone_rows_into(&mut rows);
-        let qp = Qp {
-            hessian: &problem.inverse_inertia,
-            gradient: &problem.bias,
-            rows: &rows,
-            row_lower: &[-INF; 20],
-            row_upper: &[0.0; 20],
-            lower: &[],
-            upper: &[],
-        };
-        let outcome = solver.solve_qp(&qp, &mut forces);
+        let outcome = solver.solve_qp(&written_out(&case.problem).view(), &mut forces);
         assert!(outcome.status.is_usable(), "{outcome:?}");
-        worst_qp = worst_qp.max(difference(&forces, &expected) / scale);
+        worst_qp = worst_qp.max(case.error(&forces));
     }
     assert!(worst_contact < 1e-6, "as a contact problem: {worst_contact:.1e}");
     assert!(worst_qp < 1e-6, "as a quadratic program: {worst_qp:.1e}");

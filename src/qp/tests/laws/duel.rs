@@ -1,23 +1,15 @@
 //! Laws of duels: the judge is independent of the solvers, tables repeat, shrinking keeps what it
 //! is told to keep.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop")]
-
+use crate::common::{INF, pyramid};
 use legwork_qp::duel::{
     Answer, Dimensions, DuelSolver, disagreement, judge, make, run, shrink, shrink_while,
     solver_names, worst_disagreement,
 };
 use legwork_qp::problems::{Random, random_definite, rigid_body};
 use legwork_qp::{
-    Cone, ConeProgramData, ConeShape, LcpData, NamedProblem, Outcome, Problem, PyramidFit, QpData,
-    Status,
+    ConeProgramData, ConeShape, LcpData, NamedProblem, Outcome, Problem, PyramidFit, QpData, Status,
 };
-
-const INF: f64 = f64::INFINITY;
-
-fn pyramid() -> ConeShape {
-    ConeShape::new(Cone::Pyramid { sides: 4, fit: PyramidFit::Inscribed }).unwrap()
-}
 
 fn random_qp(seed: u64, n: usize, m: usize) -> QpData {
     let mut random = Random::new(seed);
@@ -66,9 +58,15 @@ fn problems() -> Vec<NamedProblem> {
     };
     for seed in 0..4 {
         let round = ConeShape::circular();
-        add(format!("pyramid {seed}"), Problem::Contact(random_definite(seed, 4, pyramid())));
+        add(
+            format!("pyramid {seed}"),
+            Problem::Contact(random_definite(seed, 4, pyramid(4, PyramidFit::Inscribed))),
+        );
         add(format!("round {seed}"), Problem::Contact(random_definite(seed, 4, round)));
-        add(format!("foot {seed}"), Problem::Contact(rigid_body(seed, 4, pyramid(), true)));
+        add(
+            format!("foot {seed}"),
+            Problem::Contact(rigid_body(seed, 4, pyramid(4, PyramidFit::Inscribed), true)),
+        );
         add(format!("qp {seed}"), Problem::Qp(random_qp(seed, 6, 4)));
         add(format!("cones {seed}"), Problem::ConeProgram(cone_program(seed)));
         add(format!("lcp {seed}"), Problem::Lcp(random_lcp(seed, 6, 0.0)));
@@ -130,7 +128,7 @@ fn every_solver_solves_what_it_takes_and_agrees() {
 
 #[test]
 fn the_judge_is_not_fooled() {
-    let problem = Problem::Contact(random_definite(1, 3, pyramid()));
+    let problem = Problem::Contact(random_definite(1, 3, pyramid(4, PyramidFit::Inscribed)));
     let solved = Outcome { status: Status::Solved, iterations: 1, residual: 0.0 };
     let mut liar = make("active_set", Dimensions::of(&problem)).unwrap().solve(&problem);
     assert!(judge(&problem, &liar) < 1e-10);
@@ -187,7 +185,7 @@ impl DuelSolver for Slips {
 
 #[test]
 fn the_worst_disagreement_shrinks_to_the_contact_that_makes_it() {
-    let mut problem = random_definite(3, 12, pyramid());
+    let mut problem = random_definite(3, 12, pyramid(4, PyramidFit::Inscribed));
     problem.friction[7] = 0.125;
     problem.compliance.fill(0.01);
     let problem = Problem::Contact(problem);

@@ -1,42 +1,13 @@
 //! Laws of the general quadratic program.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop")]
-
+use crate::common::{INF, difference, natural_residual, pyramid, written_out};
 use legwork_qp::problems::{Random, random_definite, rigid_body};
 use legwork_qp::{
-    Cone, ConeShape, ContactSolver, GeneralActiveSet, PyramidActiveSet, PyramidFit, Qp, Status, kkt,
+    ContactSolver, GeneralActiveSet, PyramidActiveSet, PyramidFit, QpData, Status, kkt,
 };
 
-const INF: f64 = f64::INFINITY;
-
-/// A quadratic program that owns its numbers.
-#[derive(Clone)]
-struct Owned {
-    hessian: Vec<f64>,
-    gradient: Vec<f64>,
-    rows: Vec<f64>,
-    row_lower: Vec<f64>,
-    row_upper: Vec<f64>,
-    lower: Vec<f64>,
-    upper: Vec<f64>,
-}
-
-impl Owned {
-    fn view(&self) -> Qp<'_> {
-        Qp {
-            hessian: &self.hessian,
-            gradient: &self.gradient,
-            rows: &self.rows,
-            row_lower: &self.row_lower,
-            row_upper: &self.row_upper,
-            lower: &self.lower,
-            upper: &self.upper,
-        }
-    }
-}
-
 /// A feasible problem: rows are built around a random point. `rank` of H may be below n.
-fn random_qp(seed: u64, n: usize, equalities: usize, inequalities: usize, rank: usize) -> Owned {
+fn random_qp(seed: u64, n: usize, equalities: usize, inequalities: usize, rank: usize) -> QpData {
     let mut random = Random::new(seed);
     let b: Vec<f64> = (0..n * rank).map(|_| random.normal()).collect();
     let mut hessian = vec![0.0; n * n];
@@ -57,7 +28,7 @@ fn random_qp(seed: u64, n: usize, equalities: usize, inequalities: usize, rank: 
             _ => (value - random.uniform(), value + random.uniform()),
         };
     }
-    Owned {
+    QpData {
         hessian,
         gradient: (0..n).map(|_| 5.0 * random.normal()).collect(),
         rows,
@@ -68,7 +39,7 @@ fn random_qp(seed: u64, n: usize, equalities: usize, inequalities: usize, rank: 
     }
 }
 
-fn judge(qp: &Owned, solver: &GeneralActiveSet, x: &[f64]) -> f64 {
+fn judge(qp: &QpData, solver: &GeneralActiveSet, x: &[f64]) -> f64 {
     let mut scratch = vec![0.0; x.len() + qp.row_lower.len()];
     kkt::qp_residuals(&qp.view(), x, solver.multipliers(), &mut scratch).worst()
 }
@@ -163,7 +134,7 @@ fn unbounded_problems_say_so() {
     let mut solver = GeneralActiveSet::default();
     let mut x = vec![0.0; 2];
     // x₁ is free and falls for ever; x₀ has a parabola.
-    let qp = Owned {
+    let qp = QpData {
         hessian: vec![1.0, 0.0, 0.0, 0.0],
         gradient: vec![0.0, -1.0],
         rows: vec![],
@@ -193,7 +164,7 @@ fn bad_data_get_a_status() {
     let mut solver = GeneralActiveSet::new(3, 2);
     let mut x = vec![0.0; 3];
     let good = random_qp(1, 3, 0, 2, 4);
-    let breakers: [fn(&mut Owned); 5] = [
+    let breakers: [fn(&mut QpData); 5] = [
         |q| q.hessian[0] = f64::NAN,
         |q| q.gradient[1] = INF,
         |q| q.rows[0] = f64::NAN,
@@ -217,25 +188,12 @@ fn the_general_and_the_pyramid_solver_agree() {
     let mut general = GeneralActiveSet::new(12, 20);
     let mut structured = PyramidActiveSet::new(4, 4);
     for seed in 0..30 {
-        let cone = Cone::Pyramid { sides: 4, fit: PyramidFit::Circumscribed };
-        let problem = random_definite(seed, 4, ConeShape::new(cone).unwrap());
-        let view = problem.view();
-        let (mut hessian, mut rows) = (vec![0.0; 144], vec![0.0; 240]);
-        view.hessian_into(&mut hessian);
-        view.cone_rows_into(&mut rows);
-        let qp = Owned {
-            hessian,
-            gradient: problem.bias.clone(),
-            rows,
-            row_lower: vec![-INF; 20],
-            row_upper: vec![0.0; 20],
-            lower: vec![],
-            upper: vec![],
-        };
+        let problem = random_definite(seed, 4, pyramid(4, PyramidFit::Circumscribed));
+        let (qp, view) = (written_out(&problem), problem.view());
         let (mut x, mut forces) = (vec![0.0; 12], vec![0.0; 12]);
         assert_eq!(general.solve(&qp.view(), &mut x).status, Status::Solved, "seed {seed}");
         assert_eq!(structured.solve(&view, &mut forces).status, Status::Solved, "seed {seed}");
-        let error = x.iter().zip(&forces).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let error = difference(&x, &forces);
         assert!(error < 1e-10 * problem.force_scale, "seed {seed}: {error:.1e}");
     }
 }
@@ -252,7 +210,7 @@ fn a_warm_start_from_the_answer_needs_no_search() {
         let second = solver.solve_warm(&qp.view(), &mut sides, &mut warm);
         assert_eq!((first.status, second.status), (Status::Solved, Status::Solved));
         assert!(second.iterations <= active, "seed {seed}: {} > {active}", second.iterations);
-        let error = cold.iter().zip(&warm).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let error = difference(&cold, &warm);
         assert!(error < 1e-10, "seed {seed}: {error:.1e}");
     }
 }
@@ -273,27 +231,12 @@ fn ill_conditioned_feasible_problems_are_not_called_infeasible() {
     let mut general = GeneralActiveSet::default();
     for contacts in [4, 8, 12, 16] {
         for seed in 0..6 {
-            let cone = Cone::Pyramid { sides: 4, fit: PyramidFit::Inscribed };
-            let shape = ConeShape::new(cone).unwrap();
-            let problem = rigid_body(seed, contacts, shape, false);
-            let view = problem.view();
-            let (n, m) = (3 * contacts, view.cone_row_count());
-            let (mut hessian, mut rows) = (vec![0.0; n * n], vec![0.0; m * n]);
-            view.hessian_into(&mut hessian);
-            view.cone_rows_into(&mut rows);
-            let qp = Owned {
-                hessian,
-                gradient: problem.bias.clone(),
-                rows,
-                row_lower: vec![-INF; m],
-                row_upper: vec![0.0; m],
-                lower: vec![],
-                upper: vec![],
-            };
+            let problem = rigid_body(seed, contacts, pyramid(4, PyramidFit::Inscribed), false);
+            let (qp, n) = (written_out(&problem), 3 * contacts);
             let mut x = vec![0.0; n];
             let outcome = general.solve(&qp.view(), &mut x);
             assert!(outcome.status.is_usable(), "{contacts} contacts, seed {seed}: {outcome:?}");
-            let residual = kkt::natural_residual(&view, &x, &mut vec![0.0; n]);
+            let residual = natural_residual(&problem, &x);
             assert!(residual < 1e-6, "{contacts} contacts, seed {seed}: {residual:.1e}");
         }
     }

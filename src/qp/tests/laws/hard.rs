@@ -1,7 +1,5 @@
 //! The dual active-set method and Clarabel on programs that are hard by design or by chance.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop")]
-
 use legwork_qp::hard_problems::{HardProblem, KnownOptimum, hard_problems};
 use legwork_qp::kkt::{self, ConeMultipliers};
 use legwork_qp::storm::{storm, storm_program};

@@ -1,27 +1,11 @@
 //! Laws of OSQP, at its tolerance.
 
-#![cfg(feature = "osqp")]
-#![allow(clippy::unwrap_used, reason = "a test may stop")]
-
+use crate::common::{INF, bits, difference, pyramid, references};
 use legwork_qp::problems::{Random, random_definite, rigid_body};
 use legwork_qp::{
     Cone, ConeProgram, ConeShape, ContactProblemData, ContactSolver, GeneralActiveSet, OsqpSolver,
     PyramidActiveSet, PyramidFit, QpData, Status, kkt,
 };
-
-const INF: f64 = f64::INFINITY;
-
-fn pyramid(sides: usize, fit: PyramidFit) -> ConeShape {
-    ConeShape::new(Cone::Pyramid { sides, fit }).unwrap()
-}
-
-fn difference(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
-}
-
-fn bits(x: &[f64]) -> Vec<u64> {
-    x.iter().map(|v| v.to_bits()).collect()
-}
 
 /// Feasible by construction, H positive definite.
 fn random_qp(seed: u64, n: usize, m: usize) -> QpData {
@@ -45,28 +29,15 @@ fn random_qp(seed: u64, n: usize, m: usize) -> QpData {
 
 #[test]
 fn the_reference_solutions_are_met_to_the_tolerance() {
-    let text = include_str!("data/qp_friction_pyramid.json");
-    let document: serde_json::Value = serde_json::from_str(text).unwrap();
-    let list = |value: &serde_json::Value| -> Vec<f64> {
-        value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
-    };
     let mut solver = OsqpSolver::new(1e-8, 20_000);
     for is_polished in [false, true] {
         solver.is_polished = is_polished;
         let mut worst: f64 = 0.0;
-        for case in ["standing", "random"].iter().flat_map(|k| document[*k].as_array().unwrap()) {
-            let mut problem = ContactProblemData::new(4, pyramid(4, PyramidFit::Circumscribed));
-            problem.inverse_inertia = case["H"].as_array().unwrap().iter().flat_map(list).collect();
-            problem.bias = list(&case["g"]);
-            problem.friction.fill(document["mu"].as_f64().unwrap());
-            problem.regularisation = 0.0;
-            problem.force_scale = 8.252 * 9.81 / 4.0;
-            let expected = list(&case["x"]);
+        for case in references() {
             let mut forces = vec![0.0; 12];
-            let outcome = solver.solve(&problem.view(), &mut forces);
+            let outcome = solver.solve(&case.problem.view(), &mut forces);
             assert_eq!(outcome.status, Status::Solved, "{outcome:?}");
-            let scale = expected.iter().fold(1.0, |m: f64, v| m.max(v.abs()));
-            worst = worst.max(difference(&forces, &expected) / scale);
+            worst = worst.max(case.error(&forces));
         }
         // Residuals of 1e-8 times the condition of 520.
         assert!(worst < 5e-6, "polished {is_polished}: {worst:.1e}");

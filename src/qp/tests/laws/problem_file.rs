@@ -1,7 +1,5 @@
 //! Problem files: what is written is read back bit by bit, and damage is named.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop")]
-
 use legwork_qp::problem_file::{read, write};
 use legwork_qp::problems::{Random, random_definite, rigid_body};
 use legwork_qp::{

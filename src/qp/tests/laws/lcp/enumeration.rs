@@ -1,7 +1,8 @@
 //! Comparison with all complementary bases, and classical problems.
 
-use crate::problems::{KINDS, problem};
-use crate::{Problem, difference, largest};
+use super::Problem;
+use super::problems::{KINDS, problem};
+use crate::common::{difference, largest};
 use legwork_qp::Status;
 use legwork_qp::complementarity::{Lemke, PrincipalPivoting};
 use legwork_qp::problems::Random;

@@ -1,7 +1,5 @@
 //! Laws of the complementarity solvers: statuses are true, certificates prove, methods agree.
 
-#![allow(clippy::unwrap_used, reason = "a test may stop")]
-
 mod contact;
 mod enumeration;
 mod problems;
@@ -49,12 +47,4 @@ impl Problem {
     pub(crate) fn margins(&self, y: &[f64]) -> FarkasMargins {
         farkas_margins(&self.lcp(), y)
     }
-}
-
-pub(crate) fn difference(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
-}
-
-pub(crate) fn largest(a: &[f64]) -> f64 {
-    a.iter().fold(0.0, |m: f64, v| m.max(v.abs()))
 }

@@ -1,6 +1,6 @@
 //! Seeded complementarity problems of known classes.
 
-use crate::Problem;
+use super::Problem;
 use legwork_qp::problems::Random;
 
 /// What is known of a problem by its construction.

@@ -1,7 +1,8 @@
 //! Statuses on 10^5 random problems.
 
-use crate::problems::{KINDS, Kind, problem};
-use crate::{Problem, difference, largest};
+use super::Problem;
+use super::problems::{KINDS, Kind, problem};
+use crate::common::{difference, largest};
 use legwork_qp::complementarity::{Lemke, PrincipalPivoting};
 use legwork_qp::problems::Random;
 use legwork_qp::{Outcome, Status};

@@ -1,8 +1,8 @@
 //! Mixed problems, quadratic programs, and the problem without slip in both of its forms.
 
-use crate::problems::{Kind, problem};
-use crate::warm::robot;
-use crate::{difference, largest};
+use super::problems::{Kind, problem};
+use super::warm::robot;
+use crate::common::{difference, largest};
 use legwork_qp::complementarity::{
     ConstrainedMass, DenseMass, IndependentRows, Lemke, MixedLcp, MixedLcpReduction,
     PrincipalPivoting, QpLcp,
@@ -286,6 +286,6 @@ fn a_symmetric_problem_as_a_program_has_the_same_solution() {
         let residuals = qp_residuals(&qp, &z, multipliers, &mut vec![0.0; n]);
         assert!(residuals.worst() < 1e-12, "seed {seed}: {residuals:?}");
     }
-    let skew = crate::Problem::rows(&[&[1.0, 1.0], &[-1.0, 1.0]], &[1.0, 1.0]);
+    let skew = super::Problem::rows(&[&[1.0, 1.0], &[-1.0, 1.0]], &[1.0, 1.0]);
     assert!(skew.lcp().as_qp(&[0.0, 0.0]).is_none());
 }

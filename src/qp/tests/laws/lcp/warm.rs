@@ -1,7 +1,7 @@
 //! Warm starts, redundancy, and the operator form.
 
-use crate::problems::{KINDS, Kind, problem};
-use crate::{difference, largest};
+use super::problems::{KINDS, Kind, problem};
+use crate::common::{bits, difference, largest};
 use legwork_qp::Status;
 use legwork_qp::complementarity::{
     ConstrainedMass, DenseMass, HalfInverseMass, IndependentRows, Lcp, Lemke, PrincipalPivoting,
@@ -184,10 +184,6 @@ fn equal_data_give_equal_bits_whatever_was_solved_before() {
         assert_eq!((used.status, used.iterations), (fresh.status, fresh.iterations));
         assert_eq!(bits(&a), bits(&b), "pivoting, seed {seed}");
     }
-}
-
-fn bits(x: &[f64]) -> Vec<u64> {
-    x.iter().map(|v| v.to_bits()).collect()
 }
 
 /// The pressing contacts stay independent, so scaling a normal scales its force only.

@@ -1,0 +1,103 @@
+//! What the laws share.
+
+use legwork_qp::{
+    Cone, ConeShape, ContactProblemData, ContactSolver, PyramidFit, QpData, Status, kkt,
+};
+
+pub(crate) const INF: f64 = f64::INFINITY;
+
+pub(crate) fn pyramid(sides: usize, fit: PyramidFit) -> ConeShape {
+    ConeShape::new(Cone::Pyramid { sides, fit }).unwrap()
+}
+
+/// Pyramids of both fits for each number of sides.
+pub(crate) fn pyramids(sides: &[usize]) -> Vec<ConeShape> {
+    let both = [PyramidFit::Inscribed, PyramidFit::Circumscribed];
+    sides.iter().flat_map(|&m| both.map(|fit| pyramid(m, fit))).collect()
+}
+
+/// Largest difference of two entries.
+pub(crate) fn difference(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+pub(crate) fn largest(a: &[f64]) -> f64 {
+    a.iter().fold(0.0, |m: f64, v| m.max(v.abs()))
+}
+
+pub(crate) fn bits(x: &[f64]) -> Vec<u64> {
+    x.iter().map(|v| v.to_bits()).collect()
+}
+
+/// Forces and status; the forces are NaN where the solver writes none.
+pub(crate) fn solve(
+    solver: &mut dyn ContactSolver,
+    problem: &ContactProblemData,
+) -> (Vec<f64>, Status) {
+    let mut forces = vec![f64::NAN; problem.bias.len()];
+    let status = solver.solve(&problem.view(), &mut forces).status;
+    (forces, status)
+}
+
+/// Worst residual of the optimality conditions.
+pub(crate) fn residual(problem: &ContactProblemData, forces: &[f64]) -> f64 {
+    kkt::contact_residuals(&problem.view(), forces, &mut vec![0.0; forces.len()]).worst()
+}
+
+pub(crate) fn natural_residual(problem: &ContactProblemData, forces: &[f64]) -> f64 {
+    kkt::natural_residual(&problem.view(), forces, &mut vec![0.0; forces.len()])
+}
+
+/// A problem that quadprog solved and `ProxQP` checked.
+pub(crate) struct Reference {
+    pub(crate) name: String,
+    pub(crate) problem: ContactProblemData,
+    pub(crate) forces: Vec<f64>,
+}
+
+impl Reference {
+    /// Relative difference of `forces` from the solution.
+    pub(crate) fn error(&self, forces: &[f64]) -> f64 {
+        difference(forces, &self.forces) / largest(&self.forces).max(1.0)
+    }
+}
+
+/// Ten problems of a standing robot and ten random ones, with their solutions.
+pub(crate) fn references() -> Vec<Reference> {
+    let text = include_str!("../data/qp_friction_pyramid.json");
+    let document: serde_json::Value = serde_json::from_str(text).unwrap();
+    let list = |value: &serde_json::Value| -> Vec<f64> {
+        value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+    };
+    let mut found = Vec::new();
+    for kind in ["standing", "random"] {
+        for (index, case) in document[kind].as_array().unwrap().iter().enumerate() {
+            let mut problem = ContactProblemData::new(4, pyramid(4, PyramidFit::Circumscribed));
+            problem.inverse_inertia = case["H"].as_array().unwrap().iter().flat_map(list).collect();
+            problem.bias = list(&case["g"]);
+            problem.friction.fill(document["mu"].as_f64().unwrap());
+            problem.regularisation = 0.0;
+            problem.force_scale = 8.252 * 9.81 / 4.0;
+            let (name, forces) = (format!("{kind} {index}"), list(&case["x"]));
+            found.push(Reference { name, problem, forces });
+        }
+    }
+    found
+}
+
+/// The program of a contact problem with friction at every contact, in its own units.
+pub(crate) fn written_out(problem: &ContactProblemData) -> QpData {
+    let view = problem.view();
+    let (n, m) = (view.dim(), view.cone_row_count());
+    let mut qp = QpData {
+        hessian: vec![0.0; n * n],
+        gradient: problem.bias.clone(),
+        rows: vec![0.0; m * n],
+        row_lower: vec![-INF; m],
+        row_upper: vec![0.0; m],
+        ..QpData::default()
+    };
+    view.hessian_into(&mut qp.hessian);
+    view.cone_rows_into(&mut qp.rows);
+    qp
+}

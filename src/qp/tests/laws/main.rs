@@ -1,0 +1,15 @@
+//! Laws of the problems and their solvers.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop")]
+
+mod accelerated;
+mod common;
+mod cone_program;
+mod duel;
+mod general;
+mod hard;
+mod lcp;
+#[cfg(feature = "osqp")]
+mod osqp;
+mod problem_file;
+mod solvers;
