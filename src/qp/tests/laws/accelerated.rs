@@ -28,10 +28,9 @@ fn all_methods_agree_on_the_true_cone() {
             worst_interior = worst_interior.max(difference(&forces, &conic) / problem.force_scale);
         }
     }
-    // A natural residual r bounds the error by about condition · r. The interior point stalls on one
-    // of the sixty, where the looser tolerance of its second try, 1e-8, allows √(2e-8 / 0.1).
+    // A natural residual r bounds the error by about condition · r, a gap of 1e-11 by √(2e-10).
     assert!(worst_sweeps < 1e-7, "Gauss-Seidel differs by {worst_sweeps:.1e}");
-    assert!(worst_interior < 4e-4, "clarabel differs by {worst_interior:.1e}");
+    assert!(worst_interior < 1.5e-5, "clarabel differs by {worst_interior:.1e}");
 }
 
 #[test]
