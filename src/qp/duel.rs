@@ -11,10 +11,10 @@ mod shrink;
 mod solvers;
 mod table;
 
-pub use judge::{Disagreement, disagreement, judge, worst_disagreement};
+pub use judge::{BELIEVED_RESIDUAL, Disagreement, disagreement, judge, worst_disagreement};
 pub use shrink::{shrink, shrink_while};
 pub use solvers::{Answer, Dimensions, DuelSolver, UnknownSolver, make, solver_names};
-pub use table::{Cell, Score, Table};
+pub use table::{Cell, Dispute, Score, Table};
 
 use crate::problem_data::NamedProblem;
 use crate::status::Status;
@@ -33,7 +33,8 @@ pub fn run(
     seconds: &mut dyn FnMut() -> f64,
 ) -> Table {
     let mut cells = Vec::with_capacity(problems.len());
-    for named in problems {
+    let mut disputes = Vec::new();
+    for (problem, named) in problems.iter().enumerate() {
         let mut answers = Vec::with_capacity(solvers.len());
         let mut row = Vec::with_capacity(solvers.len());
         for solver in solvers.iter_mut() {
@@ -64,13 +65,18 @@ pub fn run(
         // A solver's disagreement is the largest with any other.
         for i in 0..answers.len() {
             for j in 0..i {
-                let size = disagreement(&named.problem, &answers[i], &answers[j]).size();
+                let found = disagreement(&named.problem, &answers[i], &answers[j]);
+                let size = found.size();
                 row[i].disagreement = row[i].disagreement.max(size);
                 row[j].disagreement = row[j].disagreement.max(size);
+                if size > 0.0 {
+                    disputes.push(Dispute { problem, solvers: (j, i), disagreement: found });
+                }
             }
         }
         cells.push(row);
     }
     let names = solvers.iter().map(|solver| solver.name()).collect();
-    Table::new(names, problems.iter().map(|named| named.name.clone()).collect(), cells)
+    let problems = problems.iter().map(|named| named.name.clone()).collect();
+    Table::new(names, problems, cells, disputes)
 }

@@ -23,9 +23,11 @@
 //!
 //! All other keys of a kind must be there and no others.
 
+mod place;
 mod read;
 mod write;
 
+pub use place::place;
 pub use read::read;
 pub use write::write;
 

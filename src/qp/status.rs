@@ -60,6 +60,22 @@ impl Status {
             Self::Undecided => 8,
         }
     }
+
+    /// The word for it in tables and files, e.g. `primal_infeasible`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Solved => "solved",
+            Self::Inaccurate => "inaccurate",
+            Self::MaxIterations => "max_iterations",
+            Self::PrimalInfeasible => "primal_infeasible",
+            Self::Unbounded => "unbounded",
+            Self::Undecided => "undecided",
+            Self::NumericalTrouble => "numerical_trouble",
+            Self::InvalidData => "invalid_data",
+            Self::UnsupportedCone => "unsupported_cone",
+        }
+    }
 }
 
 /// A status with its figures.

@@ -8,7 +8,7 @@ use crate::problem_data::Problem;
 use crate::status::Status;
 
 /// Largest residual with which an answer that is called solved is believed.
-pub(super) const BELIEVED_RESIDUAL: f64 = 1e-4;
+pub const BELIEVED_RESIDUAL: f64 = 1e-4;
 
 /// Relative residual of an answer, NaN if it has none: [`kkt::natural_residual`] of a contact
 /// problem, the worst of [`kkt::cone_residuals`] of a program, the largest scaled figure of

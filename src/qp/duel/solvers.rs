@@ -127,6 +127,8 @@ pub struct UnknownSolver {
 /// | `lemke` | Lemke's pivoting | pyramids | yes | without cones | yes |
 /// | `ppm` | principal pivoting | pyramids | | | |
 /// | `osqp` | operator splitting (feature `osqp`) | pyramids | yes | without cones | monotone |
+///
+/// The pivoting methods leave out pyramids with more than 3000 generators together.
 #[must_use]
 pub fn solver_names() -> &'static [&'static str] {
     if cfg!(feature = "osqp") {
@@ -142,6 +144,7 @@ pub fn solver_names() -> &'static [&'static str] {
 /// [`UnknownSolver`] lists the names there are.
 pub fn make(name: &str, dimensions: Dimensions) -> Result<Box<dyn DuelSolver>, UnknownSolver> {
     let Dimensions { unknowns, rows, contacts, sides } = dimensions;
+    let pivoted = if contacts.saturating_mul(sides) <= MOST_GENERATORS { contacts } else { 0 };
     let method = match name {
         "active_set" => Method::ActiveSet(
             Box::new(GeneralActiveSet::new(unknowns, rows)),
@@ -150,14 +153,18 @@ pub fn make(name: &str, dimensions: Dimensions) -> Result<Box<dyn DuelSolver>, U
         "clarabel" => Method::Clarabel(Box::new(ClarabelSolver::new(1e-10, 200))),
         "pgs" => Method::Contact(Box::new(ProjectedGaussSeidel::new(contacts, 10_000, 1e-10))),
         "apgd" => Method::Contact(Box::new(AcceleratedGradient::new(contacts, 10_000, 1e-10))),
-        "lemke" => Method::Lemke(Box::default(), Box::new(LemkeSolver::new(contacts, sides))),
-        "ppm" => Method::Contact(Box::new(PrincipalPivotingSolver::new(contacts, sides))),
+        "lemke" => Method::Lemke(Box::default(), Box::new(LemkeSolver::new(pivoted, sides))),
+        "ppm" => Method::Pivoting(Box::new(PrincipalPivotingSolver::new(pivoted, sides))),
         #[cfg(feature = "osqp")]
         "osqp" => Method::Osqp(Box::new(crate::osqp::OsqpSolver::new(1e-8, 50_000))),
         _ => return Err(UnknownSolver { name: name.to_owned() }),
     };
     Ok(Box::new(Named { name: name.to_owned(), method }))
 }
+
+/// Generators of friction pyramids beyond which a pivoting method does not take a contact problem:
+/// its dense matrices would not fit into memory.
+const MOST_GENERATORS: usize = 3000;
 
 struct Named {
     name: String,
@@ -168,6 +175,7 @@ enum Method {
     ActiveSet(Box<GeneralActiveSet>, Box<PyramidActiveSet>),
     Clarabel(Box<ClarabelSolver>),
     Contact(Box<dyn ContactSolver>),
+    Pivoting(Box<PrincipalPivotingSolver>),
     Lemke(Box<Lemke>, Box<LemkeSolver>),
     #[cfg(feature = "osqp")]
     Osqp(Box<crate::osqp::OsqpSolver>),
@@ -180,13 +188,21 @@ impl DuelSolver for Named {
 
     fn solve(&mut self, problem: &Problem) -> Answer {
         match (problem, &mut self.method) {
+            (Problem::Contact(data), Method::Pivoting(_) | Method::Lemke(..))
+                if data.friction.len() * data.cone.sides() > MOST_GENERATORS =>
+            {
+                Answer::refused(Status::UnsupportedCone)
+            }
             (Problem::Contact(data), Method::Contact(solver)) => contact(&mut **solver, data),
+            (Problem::Contact(data), Method::Pivoting(solver)) => contact(&mut **solver, data),
             (Problem::Contact(data), Method::ActiveSet(_, solver)) => contact(&mut **solver, data),
             (Problem::Contact(data), Method::Clarabel(solver)) => contact(&mut **solver, data),
             (Problem::Contact(data), Method::Lemke(_, solver)) => contact(&mut **solver, data),
             #[cfg(feature = "osqp")]
             (Problem::Contact(data), Method::Osqp(solver)) => contact(&mut **solver, data),
-            (_, Method::Contact(_)) => Answer::refused(Status::UnsupportedCone),
+            (_, Method::Contact(_) | Method::Pivoting(_)) => {
+                Answer::refused(Status::UnsupportedCone)
+            }
             (Problem::ConeProgram(data), Method::Clarabel(solver)) => {
                 let Ok(program) = data.view() else {
                     return Answer::refused(Status::InvalidData);
@@ -288,7 +304,7 @@ fn quadratic(method: &mut Method, data: &QpData) -> Answer {
             let outcome = solver.solve_qp(&qp, &mut x);
             with(outcome, x, solver.multipliers())
         }
-        Method::Contact(_) => Answer::refused(Status::UnsupportedCone),
+        Method::Contact(_) | Method::Pivoting(_) => Answer::refused(Status::UnsupportedCone),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The figures of a duel.
 
-use super::judge::BELIEVED_RESIDUAL;
+use super::judge::{BELIEVED_RESIDUAL, Disagreement};
 use crate::status::Status;
 
 /// One solver on one problem.
@@ -53,6 +53,17 @@ pub struct Score {
     pub time_rank: usize,
 }
 
+/// Two solvers that differ on a problem.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dispute {
+    /// Index of the problem.
+    pub problem: usize,
+    /// Indices of the solvers, the earlier first.
+    pub solvers: (usize, usize),
+    /// How they differ; its size is above 0.
+    pub disagreement: Disagreement,
+}
+
 /// The outcome of a duel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
@@ -62,10 +73,22 @@ pub struct Table {
     pub scores: Vec<Score>,
     /// `cells[problem][solver]`.
     pub cells: Vec<Vec<Cell>>,
+    /// All pairs that differ, the largest difference first; equals by problem, then solvers.
+    pub disputes: Vec<Dispute>,
 }
 
 impl Table {
-    pub(super) fn new(solvers: Vec<String>, problems: Vec<String>, cells: Vec<Vec<Cell>>) -> Self {
+    pub(super) fn new(
+        solvers: Vec<String>,
+        problems: Vec<String>,
+        cells: Vec<Vec<Cell>>,
+        mut disputes: Vec<Dispute>,
+    ) -> Self {
+        let order = |a: &Dispute, b: &Dispute| {
+            let by_size = b.disagreement.size().total_cmp(&a.disagreement.size());
+            by_size.then((a.problem, a.solvers).cmp(&(b.problem, b.solvers)))
+        };
+        disputes.sort_by(order);
         let mut scores: Vec<Score> = solvers
             .into_iter()
             .enumerate()
@@ -84,7 +107,7 @@ impl Table {
             let ranks = (rank(&better), rank(&faster));
             (scores[i].accuracy_rank, scores[i].time_rank) = ranks;
         }
-        Self { problems, scores, cells }
+        Self { problems, scores, cells, disputes }
     }
 
     /// The problem on which two solvers disagree most, and by how much; `None` if none do.

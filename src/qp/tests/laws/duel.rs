@@ -3,7 +3,7 @@
 
 use crate::common::{INF, pyramid};
 use legwork_qp::duel::{
-    Answer, Dimensions, DuelSolver, disagreement, judge, make, run, shrink, shrink_while,
+    Answer, Dimensions, Dispute, DuelSolver, disagreement, judge, make, run, shrink, shrink_while,
     solver_names, worst_disagreement,
 };
 use legwork_qp::problems::{Random, random_definite, rigid_body};
@@ -119,6 +119,21 @@ fn every_solver_solves_what_it_takes_and_agrees() {
     }
     let text = table.to_string();
     assert_eq!(text.lines().count(), 1 + solver_names().len(), "{text}");
+    // Every pair is listed once, and the worst of a cell is that of its pairs.
+    for pair in table.disputes.windows(2) {
+        assert!(pair[0].disagreement.size() >= pair[1].disagreement.size());
+        assert_ne!((pair[0].problem, pair[0].solvers), (pair[1].problem, pair[1].solvers));
+    }
+    for (problem, row) in table.cells.iter().enumerate() {
+        for (solver, cell) in row.iter().enumerate() {
+            let of_cell = |dispute: &&Dispute| {
+                let (a, b) = dispute.solvers;
+                dispute.problem == problem && (a == solver || b == solver)
+            };
+            let sizes = table.disputes.iter().filter(of_cell).map(|d| d.disagreement.size());
+            assert_eq!(sizes.fold(0.0, f64::max).to_bits(), cell.disagreement.to_bits());
+        }
+    }
     let again = run(&problems, &mut all_solvers(), 1, &mut || 0.0);
     for (a, b) in table.cells.iter().flatten().zip(again.cells.iter().flatten()) {
         assert_eq!((a.status, a.iterations), (b.status, b.iterations));

@@ -1,6 +1,6 @@
 //! Problem files: what is written is read back bit by bit, and damage is named.
 
-use legwork_qp::problem_file::{read, write};
+use legwork_qp::problem_file::{place, read, write};
 use legwork_qp::problems::{Random, random_definite, rigid_body};
 use legwork_qp::{
     Cone, ConeProgramData, ConeShape, LcpData, NamedProblem, Problem, PyramidFit, QpData,
@@ -199,6 +199,24 @@ fn damage_is_named() {
     assert_eq!(message("[1]").unwrap(), "expected an object at `the file`, found a list of 1");
     let error = message("{\"format\": }").unwrap();
     assert!(error.starts_with("expected JSON, found an error at line 1, column 12"), "{error}");
+    let at = |from: &str, to: &str| {
+        let text = text.replacen(from, to, 1);
+        let range = place(&text, &read(&text).unwrap_err());
+        text[range].to_owned()
+    };
+    for (from, to, expected) in [
+        ("\"version\": 1", "\"version\": 2", "2"),
+        ("\"name\": \"one foot\",", "", "{"),
+        ("\"friction\"", "\"frictions\"", "\"frictions\""),
+        ("\"contact_count\": 1", "\"contact_count\": -1", "-1"),
+        ("\"circular\"", "{\"sides\": 2, \"fit\": \"inscribed\"}", "2"),
+        ("\"circular\"", "{\"sides\": 4, \"fit\": \"a \\\" }\"}", "\"a \\\" }\""),
+        ("\"circular\"", "{\"sides\": 4, \"fits\": 0}", "\"fits\""),
+        ("\"compliance\": [0.0, 0.0", "\"compliance\": [0.0, true", "true"),
+        ("\"version\": 1", "\"version\": ?", "?"),
+    ] {
+        assert_eq!(at(from, to), expected, "{from} → {to}");
+    }
     let huge = damaged("\"compliance\": [0.0,", "\"compliance\": [1e999,");
     assert!(huge.contains("out of range"), "{huge}");
 }
@@ -214,8 +232,11 @@ fn damage_anywhere_does_not_panic() {
         for byte in [b'"', b'[', b'}', b'9', b'-', b'e', b' ', b','] {
             let mut bytes = text.clone().into_bytes();
             bytes[at] = byte;
-            if let Ok(damaged) = String::from_utf8(bytes) {
-                let _ = read(&damaged);
+            if let Ok(damaged) = String::from_utf8(bytes)
+                && let Err(error) = read(&damaged)
+            {
+                let range = place(&damaged, &error);
+                assert!(range.start <= range.end && range.end <= damaged.len(), "{error}");
             }
         }
     }
