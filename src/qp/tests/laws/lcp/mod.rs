@@ -2,7 +2,7 @@
 
 mod contact;
 mod enumeration;
-mod problems;
+pub(crate) mod problems;
 mod random;
 mod reductions;
 mod warm;
