@@ -1,39 +1,41 @@
 //! Small quadratic programs with known optima that are hard for some method: written down as data.
 //!
 //! Sources: HS is W. Hock, K. Schittkowski, *Test Examples for Nonlinear Programming Codes* (1981), by
-//! number; MM is I. Maros, C. Mészáros, *A repository of convex quadratic programming problems*,
-//! Optim. Methods Softw. 11 (1999), by name. The cycling linear programs are those of E. M. L.
-//! Beale, *Cycling in the dual simplex algorithm*, Nav. Res. Logist. Q. 2 (1955), and of H. W. Kuhn
-//! (in M. L. Balinski, A. W. Tucker, SIAM Rev. 11, 1969); the worst case of the simplex method is of
-//! V. Klee, G. J. Minty (1972).
+//! number; HS35MOD, GENHS28, TAME and ZECEVIC2 are from I. Maros, C. Mészáros, *A repository of convex
+//! quadratic programming problems*, Optim. Methods Softw. 11 (1999), by name. The cycling linear
+//! programs are those of E. M. L. Beale, *Cycling in the dual simplex algorithm*, Nav. Res. Logist. Q.
+//! 2 (1955) (texts that write its objective -¾, 20, -½, 6 use other units for two unknowns), and of
+//! H. W. Kuhn (in M. L. Balinski, A. W. Tucker, SIAM Rev. 11, 1969); the worst case of the simplex
+//! method is of V. Klee, G. J. Minty, *How good is the simplex algorithm?* (1972), in the units of V.
+//! Chvátal, *Linear Programming* (1983), ch. 4.
 //!
-//! | name | n × m | why it is hard | optimum | active set | clarabel |
-//! |---|---|---|---|---|---|
-//! | HS3 | 2 × 0 | curvature 1e-5, semidefinite | 0 | solved | inaccurate |
-//! | HS21 | 2 × 1 | scales 0.01 and 1 | -99.96 | solved | solved |
-//! | HS28 | 3 × 1 | semidefinite | 0 | solved | right, refused |
-//! | HS35 | 3 × 1 | | 1/9 | solved | solved |
-//! | HS35MOD | 3 × 1 | a fixed unknown | 1/4 | solved | solved |
-//! | HS48 | 5 × 2 | semidefinite | 0 | solved | solved |
-//! | HS51 | 5 × 3 | zero residual | 0 | solved | solved |
-//! | HS52 | 5 × 3 | equalities only | 1859/349 | solved | solved |
-//! | HS53 | 5 × 3 | with idle bounds | 176/43 | solved | solved |
-//! | HS76 | 4 × 3 | | -103/22 | solved | solved |
-//! | HS118 | 15 × 17 | curvature 1e-4, degenerate | 664.82045 | solved | solved |
-//! | GENHS28 | 10 × 8 | semidefinite, two degrees of freedom | 0.927173693 | solved | solved |
-//! | TAME | 2 × 1 | semidefinite | 0 | solved | right, refused |
-//! | ZECEVIC2 | 2 × 2 | semidefinite | -4.125 | solved | solved |
-//! | Beale | 4 × 3 | linear, cycles | -1/20 | solved | solved |
-//! | Kuhn | 4 × 3 | linear, cycles, degenerate | -2 | solved | solved |
-//! | Klee-Minty | 3 × 3 | linear, scales 1 to 1e4 | -10000 | solved | solved |
-//! | Hilbert | 8 × 0 | condition 1e10 | -½ Σ H | solved | solved |
-//! | contradiction | 2 × 3 | by a margin of 1e-6 | none | infeasible | infeasible |
-//! | ray | 2 × 1 | linear without a minimum | none | unbounded | unbounded |
+//! | name | n × m | why it is hard | optimum | active_set | clarabel | lemke |
+//! |---|---|---|---|---|---|---|
+//! | HS3 | 2 × 0 | curvature 1e-5, semidefinite | 0 | solved | solved | solved |
+//! | HS21 | 2 × 1 | scales 0.01 and 1 | -99.96 | solved | solved | solved |
+//! | HS28 | 3 × 1 | semidefinite | 0 | solved | solved | solved |
+//! | HS35 | 3 × 1 | | 1/9 | solved | solved | solved |
+//! | HS35MOD | 3 × 1 | a fixed unknown | 1/4 | solved | solved | solved |
+//! | HS48 | 5 × 2 | semidefinite | 0 | solved | solved | solved |
+//! | HS51 | 5 × 3 | zero residual | 0 | solved | solved | solved |
+//! | HS52 | 5 × 3 | equalities only | 1859/349 | solved | solved | solved |
+//! | HS53 | 5 × 3 | with idle bounds | 176/43 | solved | solved | solved |
+//! | HS76 | 4 × 3 | | -103/22 | solved | solved | solved |
+//! | HS118 | 15 × 17 | curvature 1e-4, degenerate | 664.82045 | solved | solved | solved |
+//! | GENHS28 | 10 × 8 | semidefinite, two degrees of freedom | 4596/4957 | solved | solved | solved |
+//! | TAME | 2 × 1 | semidefinite | 0 | solved | solved | solved |
+//! | ZECEVIC2 | 2 × 2 | semidefinite | -4.125 | solved | solved | solved |
+//! | Beale | 4 × 3 | linear, cycles | -1/20 | solved | solved | solved |
+//! | Kuhn | 4 × 3 | linear, cycles, degenerate | -2 | solved | solved | solved |
+//! | Klee-Minty | 3 × 3 | linear, scales 1 to 1e4 | -10000 | solved | solved | solved |
+//! | Hilbert | 8 × 0 | condition 1e10 | -½ Σ H | solved | solved | solved |
+//! | contradiction | 2 × 3 | by a margin of 1e-6 | none | primal infeasible | primal infeasible | primal infeasible |
+//! | ray | 2 × 1 | linear without a minimum | none | unbounded | unbounded | unbounded |
 //!
-//! The tests hold every method to its word, objective within 1e-8 (active set) and 1e-6 (clarabel)
-//! of `1 + |optimum|`, 1e-5 where it calls itself inaccurate.
-//! `right, refused`: all terms of the stationarity vanish at the optimum, so its judge sees no digits
-//! and the answer, though right, may be called numerical trouble.
+//! The methods are those of [`crate::duel`] at its tolerances (clarabel: 1e-10; lemke on the
+//! optimality conditions); the tests compare their columns with what they do, and `solved` means an
+//! objective within 1e-6 of `1 + |optimum|`. All optima but those of HS118 and Hilbert can be
+//! verified by hand; all were recomputed in rational arithmetic from the active set.
 
 use crate::problem_data::QpData;
 
@@ -217,7 +219,7 @@ fn repository() -> Vec<HardProblem> {
         general = general.row(&[(i, 1.0), (i + 1, 2.0), (i + 2, 3.0)], 1.0, 1.0);
     }
     vec![
-        general.known("GENHS28", 0.927_173_693),
+        general.known("GENHS28", 4596.0 / 4957.0),
         Draft::new(2)
             .square(&[(0, 1.0), (1, -1.0)], 0.0)
             .row(&[(0, 1.0), (1, 1.0)], 1.0, 1.0)

@@ -290,7 +290,10 @@ fn quadratic(method: &mut Method, data: &QpData) -> Answer {
             let form = QpLcp::new(&qp);
             let lcp = form.lcp();
             let mut z = vec![0.0; lcp.dim()];
-            let outcome = solver.solve(&lcp, &mut z);
+            let mut outcome = solver.solve(&lcp, &mut z);
+            if outcome.status == Status::PrimalInfeasible && is_feasible(solver, data) {
+                outcome.status = Status::Unbounded;
+            }
             let mut slack = lcp.vector().to_vec();
             for (&z, column) in z.iter().zip(lcp.matrix().chunks_exact(z.len().max(1))) {
                 slack.iter_mut().zip(column).for_each(|(w, m)| *w += m * z);
@@ -306,6 +309,17 @@ fn quadratic(method: &mut Method, data: &QpData) -> Answer {
         }
         Method::Contact(_) | Method::Pivoting(_) => Answer::refused(Status::UnsupportedCone),
     }
+}
+
+/// Whether a point satisfies the constraints. Optimality conditions without a solution do not tell
+/// an infeasible program from an unbounded one; those without the objective do.
+fn is_feasible(solver: &mut Lemke, data: &QpData) -> bool {
+    let mut constraints = data.clone();
+    constraints.hessian.fill(0.0);
+    constraints.gradient.fill(0.0);
+    let form = QpLcp::new(&constraints.view());
+    let lcp = form.lcp();
+    solver.solve(&lcp, &mut vec![0.0; lcp.dim()]).status.is_usable()
 }
 
 /// A complementarity problem as the quadratic program it comes from, or, if M is not symmetric, as

@@ -1,5 +1,6 @@
 //! The dual active-set method and Clarabel on programs that are hard by design or by chance.
 
+use legwork_qp::duel::{self, Answer, Dimensions};
 use legwork_qp::hard_problems::{HardProblem, KnownOptimum, hard_problems};
 use legwork_qp::kkt::{self, ConeMultipliers};
 use legwork_qp::storm::{storm, storm_program};
@@ -91,4 +92,53 @@ fn hard_problems_reach_their_published_optima() {
             }
         }
     }
+}
+
+/// What the table of the module docs says of a method: its status, with a word where the status does
+/// not say what became of the objective.
+fn cell(problem: &HardProblem, answer: &Answer) -> String {
+    let status = answer.outcome.status;
+    let name = status.name().replace('_', " ");
+    let qp = problem.program.view();
+    let (KnownOptimum::Value(optimum), false) = (problem.optimum, answer.x.is_empty()) else {
+        return name;
+    };
+    let error = (qp.objective(&answer.x) + problem.constant - optimum).abs();
+    let is_right = error <= 1e-6 * (1.0 + optimum.abs());
+    match (status == Status::Solved, is_right) {
+        (true, true) => name,
+        (_, true) => format!("{name}, right"),
+        (_, false) => format!("{name}, off by {error:.0e}"),
+    }
+}
+
+/// The table in the docs of `hard_problems` is what the methods do.
+#[test]
+fn the_table_in_the_docs_is_true() {
+    let docs = include_str!("../../hard_problems.rs");
+    let rows: Vec<&str> = docs.lines().filter_map(|line| line.strip_prefix("//! | ")).collect();
+    let methods = ["active_set", "clarabel", "lemke"];
+    let head = format!("name | n × m | why it is hard | optimum | {} |", methods.join(" | "));
+    assert_eq!(rows[0], head);
+    let problems = hard_problems();
+    assert_eq!(rows.len(), 1 + problems.len());
+    let mut wrong = Vec::new();
+    for (row, problem) in rows[1..].iter().zip(&problems) {
+        let cells: Vec<&str> = row.trim_end_matches('|').split('|').map(str::trim).collect();
+        let size =
+            format!("{} × {}", problem.program.gradient.len(), problem.program.row_lower.len());
+        assert_eq!((cells[0], cells[1]), (problem.name, size.as_str()));
+        let program = legwork_qp::Problem::Qp(problem.program.clone());
+        let said: Vec<String> = methods
+            .iter()
+            .map(|name| {
+                let mut solver = duel::make(name, Dimensions::of(&program)).unwrap();
+                cell(problem, &solver.solve(&program))
+            })
+            .collect();
+        if said != cells[4..] {
+            wrong.push(format!("{} | {}", problem.name, said.join(" | ")));
+        }
+    }
+    assert!(wrong.is_empty(), "not what the docs say:\n{}", wrong.join("\n"));
 }
