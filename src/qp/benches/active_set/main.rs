@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, reason = "a bench prints its table")]
 
 mod problems;
+#[path = "../common/timing.rs"]
 mod timing;
 
 use legwork_qp::{

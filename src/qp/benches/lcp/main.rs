@@ -1,12 +1,24 @@
 //! Time of the complementarity solvers over the number of contacts, on a robot of 18 velocities.
 //!
-//! Medians of batches in microseconds; "cold" begins without pressing contacts, "warm" with those
-//! of the last of a sequence of slightly different problems. The mass factor is dense.
+//! `cargo bench -p legwork-qp --bench lcp -- [--csv FILE]` prints two tables: principal pivoting on
+//! contact normals beside Lemke's method on the dense matrix, and both on friction pyramids. Medians
+//! over many short batches [us]; "cold" begins without pressing contacts, "warm" with those of the
+//! last of a sequence of slightly different problems. The mass factor is dense. FILE gets the first
+//! table's times of principal pivoting for many numbers of contacts;
+//!
+//! ```text
+//! legwork plot FILE 'feet cold' 'feet warm' 'random cold' 'random warm' -o src/qp/docs/ppm_contacts.svg \
+//!     --title 'Principal pivoting, 18 velocities' --label 'time per solve [us]'
+//! ```
+//!
+//! draws them.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench may stop, and prints")]
 
+#[path = "../common/timing.rs"]
+mod timing;
+
 use std::hint::black_box;
-use std::time::Instant;
 
 use legwork_qp::complementarity::{DenseMass, HalfInverseMass, Lemke, PrincipalPivoting};
 use legwork_qp::problems::{Random, random_definite};
@@ -17,6 +29,8 @@ use legwork_qp::{
 const DIM: usize = 18;
 /// Problems of a sequence.
 const COUNT: usize = 64;
+/// Seconds that a figure is measured.
+const SECONDS: f64 = 0.1;
 
 struct Robot {
     mass: DenseMass,
@@ -24,8 +38,9 @@ struct Robot {
     vectors: Vec<Vec<f64>>,
 }
 
-/// Base of 9 kg with four legs of three joints; `contacts` points spread over the soles of the feet,
-/// (in random directions if `spread`), falling onto the ground with a velocity that changes little along the sequence.
+/// Base of 9 kg with four legs of three joints; `contacts` points spread over the soles of the feet
+/// (normals in random directions if `spread`), falling onto the ground with a velocity that changes
+/// little along the sequence.
 fn robot(contacts: usize, spread: bool) -> Robot {
     let mut random = Random::new(contacts as u64);
     let scale: Vec<f64> = (0..DIM)
@@ -77,24 +92,99 @@ fn robot(contacts: usize, spread: bool) -> Robot {
     Robot { mass: DenseMass::factor(DIM, &mass).unwrap(), normals, vectors }
 }
 
-/// Median over batches of the time of one call [µs]; a batch is one pass over the sequence.
-fn median(mut pass: impl FnMut()) -> f64 {
-    pass();
-    let mut times = Vec::new();
-    let begin = Instant::now();
-    while times.len() < 7 || (begin.elapsed().as_secs_f64() < 0.2 && times.len() < 400) {
-        let start = Instant::now();
-        pass();
-        times.push(start.elapsed().as_secs_f64() * 1e6 / COUNT as f64);
+/// Time of a solve [us] and its mean number of pivots.
+#[derive(Clone, Copy)]
+struct Figure {
+    time: f64,
+    pivots: f64,
+}
+
+/// `solve` is given the numbers of the problems of the sequence in turn and returns its pivots.
+fn figure(mut solve: impl FnMut(usize) -> u32) -> Figure {
+    let pivots: u32 = (0..COUNT).map(&mut solve).sum();
+    let mut next = 0;
+    let time = 1e-3
+        * timing::median_ns(SECONDS, || {
+            black_box(solve(next));
+            next = (next + 1) % COUNT;
+        });
+    Figure { time, pivots: f64::from(pivots) / COUNT as f64 }
+}
+
+/// Principal pivoting on the normals, cold and warm.
+fn pivoting(robot: &Robot, contacts: usize) -> [Figure; 2] {
+    let mut solver = PrincipalPivoting::new(contacts, DIM);
+    let (mut forces, mut flags) = (vec![0.0; contacts], vec![0.0; contacts]);
+    [false, true].map(|is_warm| {
+        figure(|i| {
+            if !is_warm {
+                flags.fill(0.0);
+            }
+            let normals = black_box(&robot.normals);
+            let outcome =
+                solver.solve(normals, &robot.mass, &robot.vectors[i], &mut flags, &mut forces);
+            assert!(outcome.status.is_usable(), "{outcome:?}");
+            outcome.iterations
+        })
+    })
+}
+
+/// Lemke's method on the dense matrix.
+fn dense(robot: &Robot, contacts: usize) -> Figure {
+    let mut columns = robot.normals.clone();
+    columns.chunks_exact_mut(DIM).for_each(|column| robot.mass.half_solve(column));
+    let mut matrix = vec![0.0; contacts * contacts];
+    for (j, target) in matrix.chunks_exact_mut(contacts).enumerate() {
+        for (i, target) in target.iter_mut().enumerate() {
+            *target = (0..DIM).map(|k| columns[i * DIM + k] * columns[j * DIM + k]).sum();
+        }
     }
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
+    let mut lemke = Lemke::new(contacts);
+    let mut forces = vec![0.0; contacts];
+    figure(|i| {
+        let lcp = Lcp::new(black_box(&matrix), &robot.vectors[i]).unwrap();
+        let outcome = lemke.solve(&lcp, &mut forces);
+        assert!(outcome.status.is_usable(), "{outcome:?}");
+        outcome.iterations
+    })
 }
 
 fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let mut csv = None;
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--csv" => csv = arguments.next(),
+            "--bench" => {}
+            other => panic!("expected --csv FILE, found {other}"),
+        }
+    }
+    if let Some(file) = csv {
+        std::fs::write(file, table()).unwrap();
+        return;
+    }
     normal_contacts("points under the feet", false);
     normal_contacts("normals in random directions", true);
     pyramids();
+}
+
+/// The times of principal pivoting as comma-separated values.
+fn table() -> String {
+    let mut text = String::from("contacts");
+    for (place, start) in
+        [("feet", "cold"), ("feet", "warm"), ("random", "cold"), ("random", "warm")]
+    {
+        text += &format!(",{place} {start} [us],{place} {start} pivots [1]");
+    }
+    for contacts in [1, 2, 4, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60] {
+        text += &format!("\n{contacts}");
+        for spread in [false, true] {
+            for figure in pivoting(&robot(contacts, spread), contacts) {
+                text += &format!(",{:.3},{:.2}", figure.time, figure.pivots);
+            }
+        }
+    }
+    text + "\n"
 }
 
 fn normal_contacts(name: &str, spread: bool) {
@@ -102,66 +192,11 @@ fn normal_contacts(name: &str, spread: bool) {
     println!("contacts  pivoting cold (pivots)  warm (pivots)  Lemke dense (pivots)");
     for contacts in [1, 5, 10, 20, 40, 60] {
         let robot = robot(contacts, spread);
-        let mut solver = PrincipalPivoting::new(contacts, DIM);
-        let mut forces = vec![0.0; contacts];
-        let mut flags = vec![0.0; contacts];
-        let (mut calls, mut cold_pivots, mut warm_pivots, mut lemke_pivots) = (0, 0, 0, 0);
-        let cold = median(|| {
-            for vector in &robot.vectors {
-                flags.fill(0.0);
-                let outcome = solver.solve(
-                    black_box(&robot.normals),
-                    &robot.mass,
-                    vector,
-                    &mut flags,
-                    &mut forces,
-                );
-                assert!(outcome.status.is_usable());
-                cold_pivots += outcome.iterations;
-                calls += 1;
-            }
-        });
-        let cold_pivots = f64::from(cold_pivots) / f64::from(calls);
-        calls = 0;
-        let warm = median(|| {
-            for vector in &robot.vectors {
-                let outcome = solver.solve(
-                    black_box(&robot.normals),
-                    &robot.mass,
-                    vector,
-                    &mut flags,
-                    &mut forces,
-                );
-                assert!(outcome.status.is_usable());
-                warm_pivots += outcome.iterations;
-                calls += 1;
-            }
-        });
-        let warm_pivots = f64::from(warm_pivots) / f64::from(calls);
-        let mut columns = robot.normals.clone();
-        columns.chunks_exact_mut(DIM).for_each(|column| robot.mass.half_solve(column));
-        let mut matrix = vec![0.0; contacts * contacts];
-        for j in 0..contacts {
-            for i in 0..contacts {
-                matrix[j * contacts + i] =
-                    (0..DIM).map(|k| columns[i * DIM + k] * columns[j * DIM + k]).sum();
-            }
-        }
-        let mut lemke = Lemke::new(contacts);
-        calls = 0;
-        let dense = median(|| {
-            for vector in &robot.vectors {
-                let lcp = Lcp::new(black_box(&matrix), vector).unwrap();
-                let outcome = lemke.solve(&lcp, &mut forces);
-                assert!(outcome.status.is_usable(), "{outcome:?}");
-                lemke_pivots += outcome.iterations;
-                calls += 1;
-            }
-        });
-        let lemke_pivots = f64::from(lemke_pivots) / f64::from(calls);
+        let [cold, warm] = pivoting(&robot, contacts);
+        let lemke = dense(&robot, contacts);
         println!(
-            "{contacts:8}  {cold:13.1} ({cold_pivots:5.1})  {warm:6.1} ({warm_pivots:4.1})  \
-             {dense:11.1} ({lemke_pivots:5.1})"
+            "{contacts:8}  {:13.1} ({:5.1})  {:6.1} ({:4.1})  {:11.1} ({:5.1})",
+            cold.time, cold.pivots, warm.time, warm.pivots, lemke.time, lemke.pivots
         );
     }
 }
@@ -176,12 +211,12 @@ fn pyramids() {
             (0..COUNT as u64).map(|seed| random_definite(seed, contacts, shape.clone())).collect();
         let mut forces = vec![0.0; 3 * contacts];
         let mut time = |solver: &mut dyn ContactSolver| {
-            median(|| {
-                for problem in &problems {
-                    let outcome = solver.solve(&black_box(problem).view(), &mut forces);
-                    assert!(outcome.status.is_usable());
-                }
+            figure(|i| {
+                let outcome = solver.solve(&black_box(&problems[i]).view(), &mut forces);
+                assert!(outcome.status.is_usable());
+                outcome.iterations
             })
+            .time
         };
         let pivoting = time(&mut PrincipalPivotingSolver::new(contacts, 4));
         let lemke = time(&mut LemkeSolver::new(contacts, 4));
