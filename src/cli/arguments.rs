@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Test(TestArguments),
     /// Run a diagram once per choice of its variants; show differences, costs, solver figures.
     Compare(CompareArguments),
+    /// Put dumped problems before several solvers; rank them, list and cut small where they differ.
+    Duel(DuelArguments),
     /// List the kinds of blocks, or print the manual of one.
     Blocks(BlocksArguments),
     /// Draw a diagram as SVG, DOT or Mermaid.
@@ -144,6 +146,33 @@ pub(crate) struct CompareArguments {
     /// How many runs at a time; without it, one on each core. Results do not depend on it, times do.
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<std::num::NonZeroUsize>,
+}
+
+/// `legwork duel`.
+///
+/// Every problem is solved by every solver from a cold start. One judge, which knows the problem
+/// alone, rates the answers; two solvers differ if one has an answer and the other none, or if
+/// their answers are apart in what the problem determines: contact accelerations, objective, slack.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 all within the tolerance, 1 a file that is no problem, 3 solvers differ, 64 usage."
+)]
+pub(crate) struct DuelArguments {
+    /// Problem files, or directories of them (`*.json`).
+    #[arg(required = true, value_name = "PROBLEM")]
+    pub(crate) problems: Vec<PathBuf>,
+    /// Solvers, as in `active_set,clarabel`; all that there are without it.
+    #[arg(long, value_name = "NAME[,NAME..]", value_delimiter = ',')]
+    pub(crate) solvers: Vec<String>,
+    /// Largest relative difference of two answers [default: 1e-4].
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) tol: Option<f64>,
+    /// How often each problem is solved by each solver; times are medians.
+    #[arg(long, value_name = "N", default_value = "5")]
+    pub(crate) repeat: std::num::NonZeroU32,
+    /// Cut the problem of the worst disagreement small and write it here.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) shrink: Option<PathBuf>,
 }
 
 /// `legwork blocks`.

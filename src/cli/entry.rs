@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::{Command, CommandLine};
-use super::{blocks, check, compare, console, demo, export, new, picture, run, test};
+use super::{blocks, check, compare, console, demo, duel, export, new, picture, run, test};
 
 /// The whole `legwork` command, with the blocks, robots and files that `register` adds.
 ///
@@ -44,6 +44,7 @@ fn dispatch(command: &Command, json: bool, registry: &Registry) -> Result<Answer
         Command::Check(arguments) => check::check(arguments, registry),
         Command::Test(arguments) => test::test(arguments, registry),
         Command::Compare(arguments) => compare::compare(arguments, registry),
+        Command::Duel(arguments) => duel::duel(arguments),
         Command::Blocks(arguments) => blocks::blocks(arguments, registry),
         Command::Graph(arguments) => picture::graph(arguments, registry),
         Command::Export(arguments) => export::export(arguments, json),

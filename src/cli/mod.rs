@@ -13,6 +13,7 @@ mod compare;
 mod complaint;
 mod console;
 mod demo;
+mod duel;
 mod entry;
 mod execution;
 mod export;

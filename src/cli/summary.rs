@@ -173,6 +173,34 @@ pub(crate) fn digits(value: f64) -> String {
     if places > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
+/// Aligned columns with two spaces between them: the first `left` to the left, the others to the
+/// right. Columns without text are left out.
+pub(crate) fn write_table<const N: usize>(
+    rows: &[[String; N]],
+    indent: &str,
+    left: usize,
+    out: &mut String,
+) -> std::fmt::Result {
+    let width =
+        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    for row in rows {
+        let mut line = indent.to_owned();
+        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            if *width == 0 {
+                continue;
+            }
+            if column < left {
+                write!(line, "{cell:<width$}  ")?;
+            } else {
+                write!(line, "{cell:>width$}  ")?;
+            }
+        }
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
 fn size(bytes: u64) -> String {
     match bytes as f64 {
         b if b < 1e3 => format!("{bytes} bytes"),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use legwork_runtime::comparison::Difference;
 
-use super::super::summary::{counted, digits, seconds};
+use super::super::summary::{counted, digits, seconds, write_table};
 use super::differences::{Compared, Comparison};
 use super::report::{Totals, checks_passed};
 use super::{One, Outcome};
@@ -203,32 +203,4 @@ fn figure(value: f64) -> String {
         value if value.is_finite() => format!("{value:.1e}"),
         value => value.to_string(),
     }
-}
-
-/// Aligned columns with two spaces between them: the first `left` to the left, the others to the
-/// right. Columns without text are left out.
-fn write_table<const N: usize>(
-    rows: &[[String; N]],
-    indent: &str,
-    left: usize,
-    out: &mut String,
-) -> std::fmt::Result {
-    let width =
-        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..N).map(width).collect();
-    for row in rows {
-        let mut line = indent.to_owned();
-        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            if *width == 0 {
-                continue;
-            }
-            if column < left {
-                write!(line, "{cell:<width$}  ")?;
-            } else {
-                write!(line, "{cell:>width$}  ")?;
-            }
-        }
-        writeln!(out, "{}", line.trim_end())?;
-    }
-    Ok(())
 }

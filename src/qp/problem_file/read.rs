@@ -35,7 +35,7 @@ pub fn read(text: &str) -> Result<NamedProblem> {
     let value: Value = serde_json::from_str(text).map_err(|error| ProblemFileError::Json {
         line: error.line(),
         column: error.column(),
-        message: error.to_string(),
+        message: without_place(&error.to_string()),
     })?;
     let Value::Object(map) = &value else {
         return Err(wrong("the file", "an object", &value));
@@ -226,6 +226,11 @@ impl<'a> Object<'a> {
         let shape = is_sane.then(|| ConeShape::new(Cone::Pyramid { sides, fit }).ok()).flatten();
         shape.ok_or_else(|| wrong("cone.sides", "3 to 4096", &map["sides"]))
     }
+}
+
+/// What the parser says without the line and column that follow it.
+fn without_place(message: &str) -> String {
+    message.split(" at line ").next().unwrap_or(message).to_owned()
 }
 
 fn wrong(at: &str, expected: &str, found: &Value) -> ProblemFileError {

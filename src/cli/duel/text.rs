@@ -1,0 +1,217 @@
+//! A duel for people.
+
+use std::fmt::Write as _;
+
+use legwork_qp::Status;
+use legwork_qp::duel::{BELIEVED_RESIDUAL, Cell, Disagreement, Score};
+
+use super::super::summary::{counted, seconds, write_table};
+use super::Outcome;
+
+/// Most problems that are shown one by one; JSON has them all.
+const MOST_PROBLEMS: usize = 12;
+/// Most disagreements that are listed.
+const MOST_DISAGREEMENTS: usize = 24;
+
+/// The whole text. `asked_to_cut`: a small file was asked for.
+pub(super) fn of(outcome: &Outcome, asked_to_cut: bool) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_all(outcome, asked_to_cut, &mut out);
+    out.trim_end().to_owned()
+}
+
+fn write_all(outcome: &Outcome, asked_to_cut: bool, out: &mut String) -> std::fmt::Result {
+    writeln!(
+        out,
+        "duel: {}, {}, {} of each",
+        counted(outcome.given.len() as u64, "problem"),
+        counted(outcome.solvers.len() as u64, "solver"),
+        counted(outcome.repeats.into(), "solve"),
+    )?;
+    writeln!(out)?;
+    write_scores(outcome, out)?;
+    write_problems(outcome, out)?;
+    write_disagreements(outcome, out)?;
+    match &outcome.cut {
+        Some(cut) => writeln!(
+            out,
+            "\nwrote {}: {} cut to {}, {}",
+            cut.file.display(),
+            counted(cut.unknowns.0 as u64, "unknown"),
+            cut.unknowns.1,
+            of_disagreement(cut.disagreement),
+        ),
+        None if asked_to_cut => writeln!(out, "\nnothing to cut small: no file written"),
+        None => Ok(()),
+    }
+}
+
+/// A row a solver, the most accurate first.
+fn write_scores(outcome: &Outcome, out: &mut String) -> std::fmt::Result {
+    let mut rows = vec![
+        [
+            "solver",
+            "accuracy",
+            "speed",
+            "takes",
+            "solved",
+            "refuted",
+            "residual",
+            "worst",
+            "iter",
+            "most",
+            "per solve",
+            "differs",
+        ]
+        .map(str::to_owned),
+    ];
+    let mut order: Vec<&Score> = outcome.table.scores.iter().collect();
+    order.sort_by_key(|score| (score.accepted == 0, score.accuracy_rank));
+    for score in order {
+        let rank = |rank: usize| if score.accepted > 0 { rank.to_string() } else { none() };
+        rows.push([
+            score.solver.clone(),
+            rank(score.accuracy_rank),
+            rank(score.time_rank),
+            score.accepted.to_string(),
+            score.solved.to_string(),
+            score.refuted.to_string(),
+            figure(score.median_residual),
+            figure(score.worst_residual),
+            rank(score.median_iterations as usize),
+            rank(score.most_iterations as usize),
+            time(score.median_seconds),
+            if score.accepted > 0 { figure(score.worst_disagreement) } else { none() },
+        ]);
+    }
+    write_table(&rows, "  ", 1, out)?;
+    for score in &outcome.table.scores {
+        if score.accepted == 0 {
+            writeln!(out, "  {} takes none of these problems", score.solver)?;
+        }
+        if score.overclaimed > 0 {
+            writeln!(
+                out,
+                "  {} calls {} solved with a residual beyond {BELIEVED_RESIDUAL:.0e}",
+                score.solver,
+                counted(score.overclaimed as u64, "problem"),
+            )?;
+        }
+        if score.unrepeatable > 0 {
+            let problems = counted(score.unrepeatable as u64, "problem");
+            writeln!(out, "  {} returns other bits when it repeats {problems}", score.solver)?;
+        }
+    }
+    Ok(())
+}
+
+/// The problems with the largest disagreements, a row a solver.
+fn write_problems(outcome: &Outcome, out: &mut String) -> std::fmt::Result {
+    let worst = |problem: &usize| {
+        let cells = outcome.table.cells[*problem].iter();
+        cells.map(|cell| cell.disagreement).fold(0.0, f64::max)
+    };
+    let mut shown: Vec<usize> = (0..outcome.given.len()).collect();
+    if shown.len() > MOST_PROBLEMS {
+        shown.sort_by(|a, b| worst(b).total_cmp(&worst(a)));
+        shown.truncate(MOST_PROBLEMS);
+    }
+    for &problem in &shown {
+        let given = &outcome.given[problem];
+        writeln!(
+            out,
+            "\n{} ({}, {})",
+            given.problem.name,
+            given.problem.problem.kind(),
+            counted(given.problem.problem.dim() as u64, "unknown"),
+        )?;
+        let mut rows =
+            vec![["solver", "status", "iter", "residual", "time", "differs"].map(str::to_owned)];
+        for (solver, cell) in outcome.solvers.iter().zip(&outcome.table.cells[problem]) {
+            rows.push(cell_row(solver, cell));
+        }
+        write_table(&rows, "  ", 2, out)?;
+    }
+    if shown.len() < outcome.given.len() {
+        let others = outcome.given.len() - shown.len();
+        writeln!(out, "\nand {others} problems with smaller differences; --json has all")?;
+    }
+    Ok(())
+}
+
+fn cell_row(solver: &str, cell: &Cell) -> [String; 6] {
+    if cell.status == Status::UnsupportedCone {
+        let note = "does not take it".to_owned();
+        return [solver.to_owned(), note, none(), none(), none(), none()];
+    }
+    [
+        solver.to_owned(),
+        of_status(cell.status),
+        cell.iterations.to_string(),
+        figure(cell.residual),
+        time(cell.seconds),
+        figure(cell.disagreement),
+    ]
+}
+
+fn write_disagreements(outcome: &Outcome, out: &mut String) -> std::fmt::Result {
+    let count = outcome.disagreements();
+    let tolerance = figure(outcome.tolerance);
+    if count == 0 {
+        return writeln!(out, "\nno two solvers differ by more than {tolerance}");
+    }
+    let pairs = if count == 1 { "pair of answers differs" } else { "pairs of answers differ" };
+    writeln!(out, "\n{count} {pairs} by more than {tolerance}")?;
+    let mut rows = Vec::new();
+    for dispute in &outcome.table.disputes[..count.min(MOST_DISAGREEMENTS)] {
+        let (a, b) = dispute.solvers;
+        let says = |solver: usize| {
+            let status = outcome.table.cells[dispute.problem][solver].status;
+            format!("{}: {}", outcome.solvers[solver], of_status(status))
+        };
+        rows.push([
+            outcome.given[dispute.problem].problem.name.clone(),
+            says(a),
+            says(b),
+            of_disagreement(dispute.disagreement),
+        ]);
+    }
+    write_table(&rows, "  ", 4, out)?;
+    if count > MOST_DISAGREEMENTS {
+        writeln!(out, "  and {} more; --json has all", count - MOST_DISAGREEMENTS)?;
+    }
+    Ok(())
+}
+
+/// How two answers differ, in words.
+pub(super) fn of_disagreement(disagreement: Disagreement) -> String {
+    match disagreement {
+        Disagreement::NotComparable => "not comparable".to_owned(),
+        Disagreement::Contradiction => "an answer against none".to_owned(),
+        Disagreement::Failure => "an answer against a failure".to_owned(),
+        Disagreement::None => "the same".to_owned(),
+        Disagreement::Distance(_) => format!("{} apart", figure(disagreement.size())),
+    }
+}
+
+fn of_status(status: Status) -> String {
+    status.name().replace('_', " ")
+}
+
+fn none() -> String {
+    "-".to_owned()
+}
+
+fn figure(value: f64) -> String {
+    match value {
+        0.0 => "0".to_owned(),
+        value if value.is_nan() => none(),
+        value if value.is_finite() => format!("{value:.1e}"),
+        value => value.to_string(),
+    }
+}
+
+fn time(value: f64) -> String {
+    if value.is_nan() { none() } else { seconds(value) }
+}
