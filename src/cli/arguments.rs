@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Graph(GraphArguments),
     /// Write recorded signals as a table of comma-separated values.
     Export(ExportArguments),
+    /// Draw the columns of a table over its first one.
+    Plot(PlotArguments),
     /// List the diagrams that are built in, or run one.
     Demo(DemoArguments),
     /// Write a new diagram with comments, which runs.
@@ -211,6 +213,38 @@ pub(crate) struct ExportArguments {
     /// Where to write; standard output without it.
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// `legwork plot`.
+#[derive(Debug, Args)]
+pub(crate) struct PlotArguments {
+    /// A table of comma-separated values with a header, as `legwork export` writes; units stand in
+    /// brackets, as in `time [us]`.
+    pub(crate) table: PathBuf,
+    /// Columns to draw; all but the first if none is named.
+    #[arg(value_name = "COLUMN")]
+    pub(crate) columns: Vec<String>,
+    /// Where to write the SVG.
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: PathBuf,
+    /// Axes that are logarithmic, as in `x,y`.
+    #[arg(long, value_enum, value_name = "AXIS[,AXIS]", value_delimiter = ',')]
+    pub(crate) log: Vec<Logarithmic>,
+    /// The title; without it, the name of the table.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// What stands at the vertical axis; without it, the common unit of the columns.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) label: Option<String>,
+}
+
+/// An axis to be logarithmic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Logarithmic {
+    /// The horizontal axis.
+    X,
+    /// The vertical axis.
+    Y,
 }
 
 /// `legwork demo`.

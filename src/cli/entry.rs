@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::{Command, CommandLine};
-use super::{blocks, check, compare, console, demo, duel, export, new, picture, run, test};
+use super::{blocks, check, compare, console, demo, duel, export, new, picture, plot, run, test};
 
 /// The whole `legwork` command, with the blocks, robots and files that `register` adds.
 ///
@@ -47,6 +47,7 @@ fn dispatch(command: &Command, json: bool, registry: &Registry) -> Result<Answer
         Command::Duel(arguments) => duel::duel(arguments),
         Command::Blocks(arguments) => blocks::blocks(arguments, registry),
         Command::Graph(arguments) => picture::graph(arguments, registry),
+        Command::Plot(arguments) => plot::plot(arguments),
         Command::Export(arguments) => export::export(arguments, json),
         Command::Demo(arguments) => demo::demo(arguments, registry),
         Command::New(arguments) => new::new(arguments, registry),

@@ -21,6 +21,7 @@ mod graph;
 mod kind_page;
 mod new;
 mod picture;
+mod plot;
 mod run;
 mod source;
 mod summary;

@@ -4,18 +4,16 @@
 //! all runs over one another; below, its distance from the reference, logarithmic, with the
 //! tolerance.
 
-mod axis;
-mod curve;
-
 use std::fmt::Write as _;
 
 use legwork_runtime::comparison::Samples;
 
-use super::super::graph::text::{width, xml};
+use super::super::graph::text::xml;
+use super::super::plot::{
+    Axis, Curve, FAINT, INK, Scale, begin, colour, frame, legend, line, stroke,
+};
 use super::Outcome;
 use super::table::severity;
-use axis::{Axis, Scale};
-use curve::Curve;
 
 /// Most signals on a sheet.
 const MOST_SIGNALS: usize = 4;
@@ -29,15 +27,10 @@ const OVERLAY: f64 = 180.0;
 const DISTANCE: f64 = 90.0;
 const BETWEEN: f64 = 14.0;
 const HEAD: f64 = 60.0;
-const LEGEND_ROW: f64 = 20.0;
 const TITLE: f64 = 26.0;
 const FOOT: f64 = 46.0;
-const INK: &str = "#1b2430";
-const FAINT: &str = "#5b6673";
-const GRID: &str = "#e3e8ee";
-/// Colours that colour-blind readers tell apart (M. Okabe, K. Ito, *Color universal design*, 2008).
-const COLOURS: [&str; 7] =
-    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
+/// What stands under the lower panel of a pair.
+const TIME: &str = "t [s]";
 
 /// One number of one signal in all runs.
 struct Panel {
@@ -54,21 +47,18 @@ struct Panel {
 pub(super) fn svg(outcome: &Outcome<'_>) -> String {
     let panels: Vec<Panel> = chosen(outcome).into_iter().map(|q| panel(outcome, q)).collect();
     let each = TITLE + OVERLAY + BETWEEN + DISTANCE + FOOT;
-    let (legend, rows) = legend(outcome);
-    let head = HEAD + LEGEND_ROW * rows as f64;
+    let named = |(run, one): (usize, &super::One)| {
+        let note = if run == outcome.reference { " (reference)" } else { "" };
+        (format!("{}{note}", one.name()), run_stroke(run, outcome.reference))
+    };
+    let entries: Vec<(String, String)> = outcome.runs.iter().enumerate().map(named).collect();
+    let (legend, rows) = legend(&entries, WIDTH);
+    let head = HEAD + rows;
     let height = head + each * panels.len().max(1) as f64;
     let program = &outcome.runs[outcome.reference].run.execution.program;
     let mut out = String::new();
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
-         viewBox=\"0 0 {WIDTH} {height}\" font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" \
-         font-size=\"12\">\n<title>{0}</title>\n\
-         <rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>\n\
-         <text x=\"20\" y=\"30\" font-size=\"17\" font-weight=\"bold\" fill=\"{INK}\">{0}</text>",
-        xml(&format!("{}: {} runs compared", program.name, outcome.runs.len())),
-    );
+    let title = format!("{}: {} runs compared", program.name, outcome.runs.len());
+    begin(&mut out, WIDTH, height, &title);
     out.push_str(&legend);
     let stop = outcome.runs.iter().map(|one| one.run.execution.sim_time).fold(0.0f64, f64::max);
     let time =
@@ -77,6 +67,7 @@ pub(super) fn svg(outcome: &Outcome<'_>) -> String {
         draw(&mut out, panel, &time, head + each * i as f64, outcome.reference);
     }
     if panels.is_empty() {
+        // Writing to a string cannot fail.
         let _ = writeln!(
             out,
             "<text x=\"20\" y=\"{}\" fill=\"{FAINT}\">no signals to compare</text>",
@@ -124,10 +115,10 @@ fn panel(outcome: &Outcome<'_>, (index, element): (usize, usize)) -> Panel {
     let rows: Vec<Option<Samples>> = (0..outcome.runs.len())
         .map(|run| if is_there(run) { samples(run) } else { None })
         .collect();
-    let curves = rows.iter().map(|samples| samples.as_ref().map(|s| Curve::of(s, column)));
+    let curves = rows.iter().map(|samples| samples.as_ref().map(|s| over_time(s, column)));
     let distances = rows.iter().enumerate().map(|(run, samples)| {
         let (reference, samples) = (reference.as_ref()?, samples.as_ref()?);
-        (run != outcome.reference).then(|| Curve::distance(reference, samples, column))
+        (run != outcome.reference).then(|| distance(reference, samples, column))
     });
     let tolerance = outcome
         .comparisons
@@ -144,42 +135,27 @@ fn panel(outcome: &Outcome<'_>, (index, element): (usize, usize)) -> Panel {
     }
 }
 
-/// Colour, dashes and width of a run's line: the reference lies broad under the others.
-fn stroke(run: usize, reference: usize) -> String {
-    let colour = COLOURS[run % COLOURS.len()];
-    let dash = ["", "7 4", "2 3", "9 3 2 3"][run % 4];
-    if run == reference {
-        return format!("stroke=\"{colour}\" stroke-opacity=\"0.45\" stroke-width=\"4\"");
-    }
-    let dash =
-        if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{dash}\"") };
-    format!("stroke=\"{colour}\" stroke-width=\"1.6\"{dash}")
+/// A column of a signal.
+fn over_time(samples: &Samples, column: usize) -> Curve {
+    let points = (0..samples.len()).map(|row| (samples.time(row), samples.row(row)[column]));
+    Curve::new(points.collect())
 }
 
-/// The legend and the number of its rows.
-fn legend(outcome: &Outcome<'_>) -> (String, usize) {
-    let mut out = String::new();
-    let (mut x, mut rows) = (20.0, 1);
-    for (run, one) in outcome.runs.iter().enumerate() {
-        let is_reference = run == outcome.reference;
-        let note = if is_reference { " (reference)" } else { "" };
-        let label = format!("{}{note}", one.name());
-        let wide = 36.0 + f64::from(width(&label, 12, false)) + 22.0;
-        if x + wide > WIDTH && x > 20.0 {
-            (x, rows) = (20.0, rows + 1);
-        }
-        let y = 32.0 + LEGEND_ROW * rows as f64;
-        let _ = writeln!(
-            out,
-            "<path d=\"M{x} {y}h30\" fill=\"none\" {}/><text x=\"{}\" y=\"{}\" fill=\"{INK}\">{}</text>",
-            stroke(run, outcome.reference),
-            x + 36.0,
-            y + 4.0,
-            xml(&label),
-        );
-        x += wide;
+/// The distance of a column from that of the reference, at common times.
+fn distance(reference: &Samples, other: &Samples, column: usize) -> Curve {
+    let points = reference
+        .common_rows(other)
+        .into_iter()
+        .map(|(a, b)| (reference.time(a), (reference.row(a)[column] - other.row(b)[column]).abs()));
+    Curve::new(points.collect())
+}
+
+/// The stroke of a run: the reference lies broad under the others.
+fn run_stroke(run: usize, reference: usize) -> String {
+    if run == reference {
+        return format!("stroke=\"{}\" stroke-opacity=\"0.45\" stroke-width=\"4\"", colour(run));
     }
-    (out, rows)
+    stroke(run)
 }
 
 fn draw(out: &mut String, panel: &Panel, time: &Axis, top: f64, reference: usize) {
@@ -192,17 +168,18 @@ fn draw(out: &mut String, panel: &Panel, time: &Axis, top: f64, reference: usize
     let upper = top + TITLE;
     let (low, high) = Curve::range(panel.curves.iter().flatten()).unwrap_or((0.0, 1.0));
     let value = Axis::around(low, high, upper + OVERLAY, upper);
-    frame(out, time, &value, &panel.unit, false);
+    let unit = if panel.unit.is_empty() { String::new() } else { format!("[{}]", panel.unit) };
+    frame(out, time, &value, 6, None, &unit);
     for (run, curve) in panel.curves.iter().enumerate() {
         if let Some(curve) = curve {
-            line(out, &curve.path(time, &value), &stroke(run, reference));
+            line(out, curve, time, &value, &run_stroke(run, reference));
         }
     }
     let lower = upper + OVERLAY + BETWEEN;
     let distances: Vec<&Curve> = panel.distances.iter().flatten().collect();
     let Some((smallest, largest)) = Curve::positive_range(distances.iter().copied()) else {
         let nothing = Axis::new(0.0, 1.0, lower + DISTANCE, lower, Scale::Linear);
-        frame(out, time, &nothing, "", true);
+        frame(out, time, &nothing, 4, Some(TIME), "");
         let _ = writeln!(
             out,
             "<text x=\"{}\" y=\"{}\" fill=\"{FAINT}\">no difference</text>",
@@ -223,10 +200,10 @@ fn draw(out: &mut String, panel: &Panel, time: &Axis, top: f64, reference: usize
     } else {
         format!("|difference| [{}]", panel.unit)
     };
-    frame(out, time, &apart, &unit, true);
+    frame(out, time, &apart, 4, Some(TIME), &unit);
     for (run, curve) in panel.distances.iter().enumerate() {
         if let Some(curve) = curve {
-            line(out, &curve.path(time, &apart), &stroke(run, reference));
+            line(out, curve, time, &apart, &run_stroke(run, reference));
         }
     }
     if panel.tolerance > 0.0 {
@@ -238,62 +215,6 @@ fn draw(out: &mut String, panel: &Panel, time: &Axis, top: f64, reference: usize
             WIDTH - RIGHT,
             WIDTH - RIGHT - 4.0,
             y - 3.0,
-        );
-    }
-}
-
-fn line(out: &mut String, path: &str, stroke: &str) {
-    if !path.is_empty() {
-        let _ =
-            writeln!(out, "<path d=\"{path}\" fill=\"none\" stroke-linejoin=\"round\" {stroke}/>");
-    }
-}
-
-/// Grid, ticks and labels. Times stand under the lower panel of a pair.
-fn frame(out: &mut String, time: &Axis, value: &Axis, unit: &str, is_lower: bool) {
-    let (bottom, top) = (value.start(), value.end());
-    for (at, label) in time.ticks(8) {
-        let x = time.at(at);
-        let _ = writeln!(out, "<path d=\"M{x:.1} {bottom:.1}V{top:.1}\" stroke=\"{GRID}\"/>");
-        if is_lower {
-            let _ = writeln!(
-                out,
-                "<text x=\"{x:.1}\" y=\"{:.1}\" font-size=\"11\" text-anchor=\"middle\" \
-                 fill=\"{FAINT}\">{label}</text>",
-                bottom + 15.0
-            );
-        }
-    }
-    for (at, label) in value.ticks(if is_lower { 4 } else { 6 }) {
-        let y = value.at(at);
-        let _ = writeln!(
-            out,
-            "<path d=\"M{LEFT} {y:.1}H{}\" stroke=\"{GRID}\"/><text x=\"{}\" y=\"{:.1}\" \
-             font-size=\"11\" text-anchor=\"end\" fill=\"{FAINT}\">{label}</text>",
-            WIDTH - RIGHT,
-            LEFT - 6.0,
-            y + 4.0,
-        );
-    }
-    let _ = writeln!(
-        out,
-        "<path d=\"M{LEFT} {top:.1}V{bottom:.1}H{}\" fill=\"none\" stroke=\"{FAINT}\"/>",
-        WIDTH - RIGHT
-    );
-    let unit = if unit.is_empty() || is_lower { unit.to_owned() } else { format!("[{unit}]") };
-    let (x, y) = (16.0, (bottom + top) / 2.0);
-    let _ = writeln!(
-        out,
-        "<text transform=\"translate({x} {y:.1}) rotate(-90)\" font-size=\"11\" text-anchor=\"middle\" \
-         fill=\"{FAINT}\">{}</text>",
-        xml(&unit)
-    );
-    if is_lower {
-        let _ = writeln!(
-            out,
-            "<text x=\"{}\" y=\"{:.1}\" font-size=\"11\" text-anchor=\"middle\" fill=\"{FAINT}\">t [s]</text>",
-            (LEFT + WIDTH - RIGHT) / 2.0,
-            bottom + 29.0
         );
     }
 }

@@ -1,36 +1,39 @@
-//! A number over time as a line that a viewer can bear.
+//! Points as a line that a viewer can bear.
 
 use std::fmt::Write as _;
-
-use legwork_runtime::comparison::Samples;
 
 use super::axis::Axis;
 
 /// Points of a line beyond which it is thinned.
 const MOST_POINTS: usize = 3000;
 
-/// One number over time.
-pub(super) struct Curve {
+/// One number over another, such as time.
+pub(crate) struct Curve {
     points: Vec<(f64, f64)>,
 }
 
 impl Curve {
-    /// A column of a signal.
-    pub(super) fn of(samples: &Samples, column: usize) -> Self {
-        let points = (0..samples.len()).map(|row| (samples.time(row), samples.row(row)[column]));
-        Self { points: thinned(points.collect()) }
+    /// Points in their order, thinned.
+    pub(crate) fn new(points: Vec<(f64, f64)>) -> Self {
+        Self { points: thinned(points) }
     }
 
-    /// The distance of a column from that of the reference, at common times.
-    pub(super) fn distance(reference: &Samples, other: &Samples, column: usize) -> Self {
-        let points = reference.common_rows(other).into_iter().map(|(a, b)| {
-            (reference.time(a), (reference.row(a)[column] - other.row(b)[column]).abs())
-        });
-        Self { points: thinned(points.collect()) }
+    /// A dot at each point that has one.
+    pub(crate) fn mark(&self, out: &mut String, x: &Axis, y: &Axis, colour: &str) {
+        for &(t, value) in self.points.iter().filter(|(t, value)| t.is_finite() && !value.is_nan())
+        {
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                out,
+                "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"2.6\" fill=\"{colour}\"/>",
+                x.at(t),
+                y.at(value)
+            );
+        }
     }
 
     /// Smallest and largest finite value of several curves.
-    pub(super) fn range<'c>(curves: impl Iterator<Item = &'c Self>) -> Option<(f64, f64)> {
+    pub(crate) fn range<'c>(curves: impl Iterator<Item = &'c Self>) -> Option<(f64, f64)> {
         let values = curves.flat_map(|curve| curve.points.iter().map(|(_, value)| *value));
         let finite = values.filter(|value| value.is_finite());
         finite.fold(None, |range, value| match range {
@@ -40,7 +43,7 @@ impl Curve {
     }
 
     /// The same of values above zero.
-    pub(super) fn positive_range<'c>(curves: impl Iterator<Item = &'c Self>) -> Option<(f64, f64)> {
+    pub(crate) fn positive_range<'c>(curves: impl Iterator<Item = &'c Self>) -> Option<(f64, f64)> {
         let positive = curves.map(|curve| Self {
             points: curve.points.iter().copied().filter(|(_, value)| *value > 0.0).collect(),
         });
@@ -49,17 +52,17 @@ impl Curve {
     }
 
     /// The line. It has gaps where values are none, and lies at the edge where they are infinite.
-    pub(super) fn path(&self, time: &Axis, value: &Axis) -> String {
+    pub(crate) fn path(&self, x: &Axis, value: &Axis) -> String {
         let mut out = String::new();
         let mut is_open = false;
         for &(t, y) in &self.points {
-            if y.is_nan() {
+            if y.is_nan() || t.is_nan() {
                 is_open = false;
                 continue;
             }
             let command = if is_open { 'L' } else { 'M' };
             // Writing to a string cannot fail.
-            let _ = write!(out, "{command}{:.1} {:.1}", time.at(t), value.at(y));
+            let _ = write!(out, "{command}{:.1} {:.1}", x.at(t), value.at(y));
             is_open = true;
         }
         out

@@ -1,0 +1,130 @@
+//! Series of points in one panel.
+
+use super::{Axis, Curve, Scale, begin, frame, legend, line, stroke};
+
+const WIDTH: f64 = 720.0;
+/// Pixels around and in the panel.
+const LEFT: f64 = 84.0;
+const RIGHT: f64 = 24.0;
+const HEAD: f64 = 56.0;
+const PANEL: f64 = 320.0;
+const FOOT: f64 = 46.0;
+/// Points up to which each is marked.
+const MOST_MARKS: usize = 60;
+
+/// A chart of several series over one x.
+pub(super) struct Chart {
+    pub(super) title: String,
+    /// What stands at the axes, with units: `time [us]`.
+    pub(super) x: String,
+    pub(super) y: String,
+    /// Whether an axis is logarithmic; points at zero or below then lie at its start.
+    pub(super) log_x: bool,
+    pub(super) log_y: bool,
+    pub(super) series: Vec<Series>,
+}
+
+/// Points under a name.
+pub(super) struct Series {
+    pub(super) name: String,
+    pub(super) points: Vec<(f64, f64)>,
+}
+
+impl Chart {
+    /// The chart as SVG.
+    pub(super) fn svg(&self) -> String {
+        let strokes = self.series.iter().enumerate();
+        let entries: Vec<(String, String)> =
+            strokes.map(|(i, series)| (series.name.clone(), stroke(i))).collect();
+        let (legend, rows) = legend(&entries, WIDTH);
+        let (top, bottom) = (HEAD + rows, HEAD + rows + PANEL);
+        let mut out = String::new();
+        begin(&mut out, WIDTH, bottom + FOOT, &self.title);
+        out.push_str(&legend);
+        let points = || self.series.iter().flat_map(|series| series.points.iter());
+        let x = axis(points().map(|p| p.0), self.log_x, LEFT, WIDTH - RIGHT, false);
+        let y = axis(points().map(|p| p.1), self.log_y, bottom, top, true);
+        frame(&mut out, &x, &y, 6, Some(&self.x), &self.y);
+        for (i, series) in self.series.iter().enumerate() {
+            let curve = Curve::new(series.points.clone());
+            line(&mut out, &curve, &x, &y, &stroke(i));
+            if series.points.len() <= MOST_MARKS {
+                curve.mark(&mut out, &x, &y, super::colour(i));
+            }
+        }
+        out.push_str("</svg>\n");
+        out
+    }
+}
+
+/// An axis for these values. `from_zero`: a linear one for values that are not negative begins at
+/// zero, so that proportions show.
+fn axis(
+    values: impl Iterator<Item = f64>,
+    is_log: bool,
+    start: f64,
+    end: f64,
+    from_zero: bool,
+) -> Axis {
+    let is_shown = |value: &f64| value.is_finite() && (!is_log || *value > 0.0);
+    let range = values.filter(is_shown).fold(None, |range: Option<(f64, f64)>, value| {
+        Some(range.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
+    });
+    match range {
+        Some((low, high)) if is_log => Axis::decades(low, high, start, end),
+        Some((low, high)) if from_zero && low >= 0.0 && high > 0.0 => {
+            Axis::new(0.0, 1.05 * high, start, end, Scale::Linear)
+        }
+        Some((low, high)) if !from_zero && low < high => {
+            Axis::new(low, high, start, end, Scale::Linear)
+        }
+        Some((low, high)) => Axis::around(low, high, start, end),
+        None => Axis::new(0.0, 1.0, start, end, Scale::Linear),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(log: bool, points: &[(f64, f64)]) -> String {
+        let series = vec![Series { name: "a < b".into(), points: points.to_vec() }];
+        let (title, x, y) = ("t".to_owned(), "n".to_owned(), "time [us]".to_owned());
+        Chart { title, x, y, log_x: log, log_y: log, series }.svg()
+    }
+
+    #[test]
+    fn a_straight_line_is_straight_and_a_power_is_on_logarithmic_axes() {
+        // Pixels of the three points, from the marks.
+        let marks = |svg: &str| -> Vec<(f64, f64)> {
+            let number = |text: &str, key: &str| -> f64 {
+                let from = text.find(key).map_or(0, |at| at + key.len());
+                text[from..].split('"').next().and_then(|t| t.parse().ok()).unwrap_or(f64::NAN)
+            };
+            let circles = svg.split("<circle").skip(1);
+            circles.map(|c| (number(c, "cx=\""), number(c, "cy=\""))).collect()
+        };
+        let is_straight = |svg: &str| {
+            let p = marks(svg);
+            assert_eq!(p.len(), 3, "{svg}");
+            let slope = |a: (f64, f64), b: (f64, f64)| (b.1 - a.1) / (b.0 - a.0);
+            (slope(p[0], p[1]) - slope(p[1], p[2])).abs() < 1e-2
+        };
+        let line = [(1.0, 3.0), (10.0, 30.0), (100.0, 300.0)];
+        let power = [(1.0, 1.0), (10.0, 100.0), (100.0, 10_000.0)];
+        assert!(is_straight(&chart(false, &line)) && is_straight(&chart(true, &line)));
+        assert!(!is_straight(&chart(false, &power)) && is_straight(&chart(true, &power)));
+    }
+
+    #[test]
+    fn any_numbers_make_a_picture() {
+        let odd = [(f64::NAN, 1.0), (0.0, f64::INFINITY), (-1.0, -1.0)];
+        for points in [&odd[..], &[], &[(0.0, 0.0)], &[(5.0, 1e-300)], &[(1e300, -1e300)]] {
+            for log in [false, true] {
+                let svg = chart(log, points);
+                assert!(svg.ends_with("</svg>\n") && !svg.contains("NaN"), "{svg}");
+                assert!(svg.contains("a &lt; b"), "{svg}");
+            }
+        }
+    }
+}
