@@ -3,8 +3,8 @@
 //! `cargo bench -p legwork-qp --bench lcp -- [--csv FILE]` prints two tables: principal pivoting on
 //! contact normals beside Lemke's method on the dense matrix, and both on friction pyramids. Medians
 //! over many short batches [us]; "cold" begins without pressing contacts, "warm" with those of the
-//! last of a sequence of slightly different problems. The mass factor is dense. FILE gets the first
-//! table's times of principal pivoting for many numbers of contacts;
+//! last of a sequence of slightly different problems. The mass factor is dense. FILE gets
+//! times of principal pivoting for many numbers of contacts, means over eight robots each;
 //!
 //! ```text
 //! legwork plot FILE 'feet cold' 'feet warm' 'random cold' 'random warm' -o src/qp/docs/ppm_contacts.svg \
@@ -31,6 +31,8 @@ const DIM: usize = 18;
 const COUNT: usize = 64;
 /// Seconds that a figure is measured.
 const SECONDS: f64 = 0.1;
+/// Robots over which the figures of the file are means.
+const ROBOTS: u64 = 8;
 
 struct Robot {
     mass: DenseMass,
@@ -41,8 +43,8 @@ struct Robot {
 /// Base of 9 kg with four legs of three joints; `contacts` points spread over the soles of the feet
 /// (normals in random directions if `spread`), falling onto the ground with a velocity that changes
 /// little along the sequence.
-fn robot(contacts: usize, spread: bool) -> Robot {
-    let mut random = Random::new(contacts as u64);
+fn robot(contacts: usize, spread: bool, seed: u64) -> Robot {
+    let mut random = Random::new(contacts as u64 + 1000 * seed);
     let scale: Vec<f64> = (0..DIM)
         .map(|i| {
             if i < 3 {
@@ -179,8 +181,17 @@ fn table() -> String {
     for contacts in [1, 2, 4, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60] {
         text += &format!("\n{contacts}");
         for spread in [false, true] {
-            for figure in pivoting(&robot(contacts, spread), contacts) {
-                text += &format!(",{:.3},{:.2}", figure.time, figure.pivots);
+            // One robot and sequence is one sample of a number of pivots that varies much.
+            let mut means = [Figure { time: 0.0, pivots: 0.0 }; 2];
+            for seed in 0..ROBOTS {
+                let figures = pivoting(&robot(contacts, spread, seed), contacts);
+                for (mean, figure) in means.iter_mut().zip(figures) {
+                    mean.time += figure.time / ROBOTS as f64;
+                    mean.pivots += figure.pivots / ROBOTS as f64;
+                }
+            }
+            for mean in means {
+                text += &format!(",{:.3},{:.2}", mean.time, mean.pivots);
             }
         }
     }
@@ -191,7 +202,7 @@ fn normal_contacts(name: &str, spread: bool) {
     println!("\n{name}, 18 velocities, medians per solve [us]");
     println!("contacts  pivoting cold (pivots)  warm (pivots)  Lemke dense (pivots)");
     for contacts in [1, 5, 10, 20, 40, 60] {
-        let robot = robot(contacts, spread);
+        let robot = robot(contacts, spread, 0);
         let [cold, warm] = pivoting(&robot, contacts);
         let lemke = dense(&robot, contacts);
         println!(
