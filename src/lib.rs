@@ -25,7 +25,8 @@
 //! ```text
 //! legwork ─► diagram ─► program ─► block
 //!     ├────► runtime ─► program
-//!     └────► blocks ─► block, mechanics, qp, contact
+//!     ├────► blocks ─► block, mechanics, qp, contact
+//!     └────► qp, for `legwork duel` alone
 //! ```
 //!
 //! | crate | what it is | entry point |
@@ -36,7 +37,7 @@
 //! | [`runtime`] | from a program to a recording: executor, solvers, snapshots | [`runtime::Simulation`] |
 //! | [`blocks`] | the standard library, one file per block | [`blocks::register`] |
 //! | `legwork-mechanics` | rigid-body models and algorithms | |
-//! | `legwork-qp` | quadratic and complementarity problems and their solvers | |
+//! | `legwork-qp` | quadratic and complementarity problems and their solvers | `legwork duel` |
 //! | `legwork-contact` | contact geometry and contact models | |
 //!
 //! # Invariants

@@ -4,6 +4,8 @@
 //! alone, rate the answers; [`Disagreement`] says how far two answers are apart in what the problem
 //! determines; [`shrink`] cuts a problem down while a disagreement stays.
 //!
+//! `legwork duel` does this with problem files from the command line.
+//!
 //! The library reads no clock: the caller passes one.
 
 mod judge;

@@ -19,6 +19,10 @@
 //! line 11 singular; and its vector is `N f*` where the problem says `N M⁻¹ f*` (f* must be read as
 //! the velocity without contact forces). Like the paper's it begins with the set of the last call.
 //!
+//! On a robot of 18 velocities a cold solve takes 8.8 µs with 40 contacts under its feet and 29 µs with
+//! 40 in random directions, where up to 18 press and leave again; both grow linearly with the contacts
+//! once as many press as can (`docs/ppm_contacts.svg`, repeated by the bench `lcp`).
+//!
 //! Everything is computed with columns of unit length, so the units of the rows do not matter.
 //!
 //! # References
