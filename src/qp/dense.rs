@@ -76,7 +76,18 @@ pub(crate) fn matrix_vector(a: &[f64], rows: usize, x: &[f64], y: &mut [f64]) {
         store(high, &mut y[4..]);
         done += 8;
     }
+    if rows - done >= 4 {
+        let mut four = Lanes::ZERO;
+        for (column, &x) in a.chunks_exact(rows).zip(x) {
+            four += Lanes::splat(x) * load(&column[done..done + 4]);
+        }
+        store(four, &mut y[done..]);
+        done += 4;
+    }
     let rest = &mut y[done..rows];
+    if rest.is_empty() {
+        return;
+    }
     rest.fill(0.0);
     for (column, &x) in a.chunks_exact(rows).zip(x) {
         axpy(x, &column[done..], rest);
