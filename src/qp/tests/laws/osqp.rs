@@ -3,8 +3,8 @@
 use crate::common::{INF, bits, difference, pyramid, references};
 use legwork_qp::problems::{Random, random_definite, rigid_body};
 use legwork_qp::{
-    Cone, ConeProgram, ConeShape, ContactProblemData, ContactSolver, GeneralActiveSet, OsqpSolver,
-    PyramidActiveSet, PyramidFit, QpData, Status, kkt,
+    ConeProgram, ConeShape, ContactSolver, GeneralActiveSet, OsqpSolver, PyramidActiveSet,
+    PyramidFit, QpData, Status, kkt,
 };
 
 /// Feasible by construction, H positive definite.
