@@ -422,7 +422,7 @@ fn every_demo_has_a_word_of_its_own_and_can_be_copied() {
 #[test]
 fn a_page_shows_the_functions_that_a_block_needs() {
     let here = folder();
-    let ty = "fn(problem: ContactProblem) -> (f: Vector(3*n))";
+    let ty = "fn(problem: ContactProblem(any)) -> (f: Vector(3*n))";
     let page = legwork(here.path(), &["blocks", "CoulombContact", "--json"]).json();
     assert_eq!(
         (&page["needs"][0]["name"], &page["needs"][0]["type"]),
