@@ -10,9 +10,10 @@ mod manifold;
 mod moment;
 mod observe;
 pub mod ode;
-pub mod recording;
 mod simulation;
 mod solver;
+
+pub use legwork_recording as recording;
 
 pub use fault::{Phase, RunFault};
 pub use moment::Moment;
