@@ -83,6 +83,7 @@ mod registry;
 mod report;
 mod resource;
 mod signal;
+mod solver;
 mod structural;
 mod typenames;
 mod types;
@@ -117,6 +118,7 @@ pub use signal::{
     Any, Bool, Feed, In, Int, Leaves, Matrix, OptionalIn, Out, PortTable, Pose, Real, Rotation,
     Shared, Signal, Slot, Vector,
 };
+pub use solver::{Solver, Tolerance};
 pub use structural::{ConcatVectors, Piece, StackRows};
 pub use typenames::{NamedType, TypeMaker, bus};
 pub use types::{Arg, BusType, Dim, Field as BusField, Type, Var, View as BusView};

@@ -10,6 +10,7 @@ use crate::function::FunctionDeclaration;
 use crate::instance::{ErasedBlock, erase};
 use crate::resource::{Files, Resource, Resources};
 use crate::signal::{Bool, Feed, In, OptionalIn, Out, Shared, Signal};
+use crate::solver::Solver;
 use crate::types::{Arg, Dim, Type, Var};
 
 /// One input port.
@@ -215,6 +216,8 @@ pub struct Ports<'a> {
     step: f64,
     path: &'a str,
     seed: u64,
+    solver: Solver,
+    in_function: bool,
     pub(crate) declaration: Declaration,
 }
 
@@ -292,13 +295,34 @@ impl<'p> PortNote<'p> {
 impl<'a> Ports<'a> {
     /// An empty declaration. `step` is the fixed step of the run [s], or the largest step.
     pub fn new(resources: &'a dyn Resources, files: &'a dyn Files, step: f64) -> Self {
-        Self { resources, files, step, path: "", seed: 0, declaration: Declaration::default() }
+        Self {
+            resources,
+            files,
+            step,
+            path: "",
+            seed: 0,
+            solver: Solver::SemiImplicitEuler,
+            in_function: false,
+            declaration: Declaration::default(),
+        }
     }
 
     /// For the block at `path` of a run with the seed `seed`.
     #[must_use]
     pub fn at(self, path: &'a str, seed: u64) -> Self {
         Self { path, seed, ..self }
+    }
+
+    /// For a run whose continuous state `solver` advances; without it semi-implicit Euler does.
+    #[must_use]
+    pub fn under(self, solver: Solver) -> Self {
+        Self { solver, ..self }
+    }
+
+    /// For a block of a function, which has no time of its own.
+    #[must_use]
+    pub fn in_function(self) -> Self {
+        Self { in_function: true, ..self }
     }
 
     /// Everything declared.
@@ -499,6 +523,17 @@ impl<'a> Ports<'a> {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         });
         mix(mix(path ^ mix(self.seed)).wrapping_add(own))
+    }
+
+    /// The solver of the run.
+    pub fn solver(&self) -> Solver {
+        self.solver
+    }
+
+    /// Whether steps are cut where [`Self::locate`] says: the solver chooses its own steps, and the
+    /// block is no part of a function, which has no time of its own.
+    pub fn locates(&self) -> bool {
+        self.solver.is_variable() && !self.in_function
     }
 
     /// The step of the run [s].

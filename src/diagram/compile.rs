@@ -96,8 +96,9 @@ fn stages(
     let step = run.step.0.to_f64();
     let plan_again = |blocks, diagnostics: &mut Diagnostics| {
         let resources = &robots;
-        let seed = run.seed;
-        let world = World { resources, files: loader, failed_names: &failed_names, step, seed };
+        let (failed_names, files) = (&failed_names, loader);
+        let (seed, solver) = (run.seed, run.solver);
+        let world = World { resources, files, failed_names, step, seed, solver };
         plan(blocks, &world, Arc::clone(&types) as _, diagnostics)
     };
     let mut network = with_collectors(blocks, &collectors, &plan_again, diagnostics);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use legwork_block::{
-    Declaration, Diagnostic, Diagnostics, Files, Invalid, PortUnit, Ports, Resources, Var,
+    Declaration, Diagnostic, Diagnostics, Files, Invalid, PortUnit, Ports, Resources, Solver, Var,
 };
 
 use super::{NamedTypes, TypedBlock, TypedNetwork, functions};
@@ -18,6 +18,7 @@ pub(crate) struct World<'a> {
     pub(crate) failed_names: &'a BTreeSet<String>,
     pub(crate) step: f64,
     pub(crate) seed: u64,
+    pub(crate) solver: Solver,
 }
 
 /// Plans every block and adds hidden nodes for shared computations.
@@ -27,7 +28,7 @@ pub(crate) fn plan(
     named_types: Arc<dyn NamedTypes>,
     diagnostics: &mut Diagnostics,
 ) -> TypedNetwork {
-    let &World { resources, files, failed_names, step, seed } = world;
+    let &World { resources, files, failed_names, step, seed, solver } = world;
     let mut blocks: Vec<TypedBlock> = Vec::new();
     let mut shared: BTreeMap<String, usize> = BTreeMap::new();
     let mut queue: std::collections::VecDeque<NetworkBlock> = network.into();
@@ -37,7 +38,10 @@ pub(crate) fn plan(
     let mut planned_of_queue: Vec<Option<usize>> = Vec::new();
     let mut asks: Vec<(usize, Vec<usize>)> = Vec::new();
     while let Some(block) = queue.pop_front() {
-        let ports = Ports::new(resources, files, step).at(&block.path, seed);
+        let mut ports = Ports::new(resources, files, step).at(&block.path, seed).under(solver);
+        if block.owner.is_some() {
+            ports = ports.in_function();
+        }
         let (declaration, planned) = match Arc::clone(&block.block).plan(ports) {
             Ok(planned) => planned,
             Err(invalid) => {
@@ -73,7 +77,8 @@ pub(crate) fn plan(
             let owner = block.owner.as_deref().unwrap_or_default();
             let path = format!("{owner}~{}[{}]", ask.key, sources.join(", "));
             let position = *shared.entry(path.clone()).or_insert_with(|| {
-                let plan = Arc::clone(&ask.block).plan(Ports::new(resources, files, step));
+                let plan =
+                    Arc::clone(&ask.block).plan(Ports::new(resources, files, step).under(solver));
                 let names: Vec<String> = plan.map_or_else(
                     |_| Vec::new(),
                     |(declaration, _)| declaration.inputs.into_iter().map(|i| i.name).collect(),
