@@ -13,6 +13,7 @@ mod gain;
 mod integrator;
 mod matrix_multiply;
 mod norm;
+mod pieces;
 mod product;
 mod ramp;
 mod saturation;

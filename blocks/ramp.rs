@@ -1,10 +1,13 @@
 //! `Ramp`: a line from a time on.
 
 use legwork_block::quantity::{Tensor, Time};
-use legwork_block::{Any, Block, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, Unit};
+use legwork_block::{
+    Any, Block, GuardCx, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, Unit, UpdateCx,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::pieces;
 use crate::shape::{self, Common};
 
 /// A line from a time on: `y = initial + slope · max(t − start, 0)`.
@@ -12,6 +15,8 @@ use crate::shape::{self, Common};
 /// | port | shape | unit |
 /// |---|---|---|
 /// | out `y` | that of `slope` and `initial`; a number stands for every element of the other | that of `initial`, or of `slope` · s |
+///
+/// A variable step is cut at `start`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ramp {
@@ -35,6 +40,7 @@ pub struct Plan {
     y: Out<Any>,
     slope: Vec<f64>,
     initial: Vec<f64>,
+    located: bool,
 }
 
 impl Ramp {
@@ -56,7 +62,8 @@ impl Ramp {
 impl Block for Ramp {
     const KIND: &'static str = "Ramp";
     type Plan = Plan;
-    type State = ();
+    /// Whether `start` was behind at the last major step, if a variable step is cut there.
+    type State = Option<bool>;
     type Memo = ();
     type Scratch = ();
 
@@ -71,20 +78,40 @@ impl Block for Ramp {
         if let Some(unit) = common.unit {
             ports.note_out(y).unit(&unit.to_string());
         }
-        Ok(Plan { y, slope: common.spread(&self.slope), initial: common.spread(&self.initial) })
+        let located = ports.pieces();
+        let (slope, initial) = (common.spread(&self.slope), common.spread(&self.initial));
+        Ok(Plan { y, slope, initial, located })
     }
 
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
+    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<bool> {
+        plan.located.then_some(false)
+    }
 
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let since = (cx.time.t - self.start.value()).max(0.0);
+        let since = cx.time.t - self.start.value();
+        let rises = match *cx.state {
+            Some(held) if cx.time.minor => held,
+            _ => since > 0.0,
+        };
+        let since = if rises { since } else { 0.0 };
         let y = cx.outputs.get(plan.y);
         for ((y, slope), initial) in y.iter_mut().zip(&plan.slope).zip(&plan.initial) {
             *y = initial + slope * since;
         }
         Ok(())
+    }
+
+    fn update(&self, _: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        if let Some(rises) = cx.state {
+            *rises = cx.time.t >= self.start.value();
+        }
+        Ok(())
+    }
+
+    fn guard(&self, _: &Plan, cx: &mut GuardCx<'_, Self>) {
+        cx.values.fill(pieces::passed(*cx.state == Some(true), cx.time.t, self.start.value()));
     }
 }
 

@@ -1,10 +1,13 @@
 //! `Saturation`: limits.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{Any, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Sizes, Type};
+use legwork_block::{
+    Any, Block, GuardCx, In, Invalid, Out, Outcome, OutputCx, Ports, Sizes, Type, UpdateCx,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::pieces::{self, Piece, ThreePieces};
 use crate::shape::{self, Common, note_unit};
 
 /// Limits every element to an interval: `yᵢ = min(max(uᵢ, lowerᵢ), upperᵢ)`.
@@ -16,6 +19,9 @@ use crate::shape::{self, Common, note_unit};
 ///
 /// A number stands for every element. A bound may be infinite; a missing one does not limit.
 /// NaN passes, so that the run stops at the block that made it.
+///
+/// A variable step is cut where an element reaches or leaves a bound; up to there the law of its
+/// beginning goes on, so inside a step the output may be beyond a bound before the step is cut.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Saturation {
@@ -33,11 +39,35 @@ pub struct Plan {
     y: Out<Any>,
     /// One interval for all elements, or one for each.
     limits: Vec<(f64, f64)>,
+    located: bool,
 }
 
-impl Pure for Saturation {
+impl ThreePieces for Plan {
+    #[inline]
+    fn interval(&self, i: usize) -> (f64, f64) {
+        match self.limits[..] {
+            [limits] => limits,
+            ref each => each[i],
+        }
+    }
+
+    #[inline]
+    fn law(&self, i: usize, piece: Piece, u: f64) -> f64 {
+        let (lower, upper) = self.interval(i);
+        match piece {
+            Piece::Below => lower,
+            Piece::Inside => u,
+            Piece::Above => upper,
+        }
+    }
+}
+
+impl Block for Saturation {
     const KIND: &'static str = "Saturation";
     type Plan = Plan;
+    type State = Vec<Piece>;
+    type Memo = ();
+    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let given: Vec<(&str, &Tensor)> = [("lower", &self.lower), ("upper", &self.upper)]
@@ -65,17 +95,25 @@ impl Pure for Saturation {
         let y = ports.output("y", &ty);
         note_unit(ports.note_in(u), common.unit, var);
         note_unit(ports.note_out(y), common.unit, var);
-        Ok(Plan { u, y, limits })
+        Ok(Plan { u, y, limits, located: ports.pieces() })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         shape::expect_numbers(sizes, plan.u)
     }
 
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let u = inputs.get(plan.u).leaf(0);
-        let y = outputs.get(plan.y);
-        if let [limits] = plan.limits[..] {
+    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<Piece> {
+        pieces::held(plan.located, sizes.output(plan.y))
+    }
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let u = cx.inputs.get(plan.u).leaf(0);
+        let y = cx.outputs.get(plan.y);
+        if plan.located {
+            plan.write(cx.time.minor, cx.state, u, y);
+        } else if let [limits] = plan.limits[..] {
             y.iter_mut().zip(u).for_each(|(y, &u)| *y = limit(u, limits));
         } else {
             for ((y, &u), &limits) in y.iter_mut().zip(u).zip(&plan.limits) {
@@ -83,6 +121,15 @@ impl Pure for Saturation {
             }
         }
         Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        plan.hold(cx.state, cx.inputs.get(plan.u).leaf(0));
+        Ok(())
+    }
+
+    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+        cx.values.fill(plan.beyond(cx.state, cx.inputs.get(plan.u).leaf(0)));
     }
 }
 

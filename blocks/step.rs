@@ -1,10 +1,13 @@
 //! `Step`: a jump at a time.
 
 use legwork_block::quantity::{Tensor, Time};
-use legwork_block::{Any, Block, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes};
+use legwork_block::{
+    Any, Block, GuardCx, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::pieces;
 use crate::shape::{self, Common};
 
 /// A jump at a time: `y = before` for t < `time`, `y = after` for t ≥ `time`.
@@ -13,7 +16,7 @@ use crate::shape::{self, Common};
 /// |---|---|---|
 /// | out `y` | that of `before` and `after`; a number stands for every element of the other | theirs |
 ///
-/// The jump is not located inside an integration step: give it a time that is a whole multiple of
+/// A variable step is cut at the jump. For a fixed step give it a time that is a whole multiple of
 /// the step, so that the derivative is smooth between major steps.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -38,12 +41,14 @@ pub struct Plan {
     y: Out<Any>,
     before: Vec<f64>,
     after: Vec<f64>,
+    located: bool,
 }
 
 impl Block for Step {
     const KIND: &'static str = "Step";
     type Plan = Plan;
-    type State = ();
+    /// Whether the jump was behind at the last major step, if a variable step is cut at it.
+    type State = Option<bool>;
     type Memo = ();
     type Scratch = ();
 
@@ -56,17 +61,36 @@ impl Block for Step {
         if let Some(unit) = common.unit {
             ports.note_out(y).unit(&unit.to_string());
         }
-        Ok(Plan { y, before: common.spread(&self.before), after: common.spread(&self.after) })
+        let located = ports.pieces();
+        let (before, after) = (common.spread(&self.before), common.spread(&self.after));
+        Ok(Plan { y, before, after, located })
     }
 
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
+    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<bool> {
+        plan.located.then_some(false)
+    }
 
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let value = if cx.time.t < self.time.value() { &plan.before } else { &plan.after };
+        let after = match *cx.state {
+            Some(held) if cx.time.minor => held,
+            _ => cx.time.t >= self.time.value(),
+        };
+        let value = if after { &plan.after } else { &plan.before };
         cx.outputs.get(plan.y).copy_from_slice(value);
         Ok(())
+    }
+
+    fn update(&self, _: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        if let Some(after) = cx.state {
+            *after = cx.time.t >= self.time.value();
+        }
+        Ok(())
+    }
+
+    fn guard(&self, _: &Plan, cx: &mut GuardCx<'_, Self>) {
+        cx.values.fill(pieces::passed(*cx.state == Some(true), cx.time.t, self.time.value()));
     }
 }
 

@@ -1,9 +1,13 @@
 //! `Switch`: one of two signals.
 
 use legwork_block::quantity::Scalar;
-use legwork_block::{Any, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Type};
+use legwork_block::{
+    Any, Block, GuardCx, In, Invalid, Out, Outcome, OutputCx, Ports, Sizes, Type, UpdateCx,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+use crate::pieces;
 
 /// One of two signals: `y = u1` where `control` meets the criterion, otherwise `y = u2`.
 ///
@@ -13,7 +17,8 @@ use serde::Deserialize;
 /// | in `control` | number; truth value with `criterion: True` | that of the threshold |
 /// | out `y` | that of `u1` | that of `u1` |
 ///
-/// The change is not located inside an integration step.
+/// With a threshold, a variable step is cut where `control` passes it. `NonZero` is not located: a
+/// number that moves is zero at an instant only.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Switch {
@@ -59,11 +64,16 @@ pub struct Plan {
     control: In<Any>,
     u2: In<Any>,
     y: Out<Any>,
+    located: bool,
 }
 
-impl Pure for Switch {
+impl Block for Switch {
     const KIND: &'static str = "Switch";
     type Plan = Plan;
+    /// Whether the criterion was met at the last major step, if a variable step is cut at changes.
+    type State = Option<bool>;
+    type Memo = ();
+    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let (ty, unit) = (Any::var(ports.var()), ports.var());
@@ -77,21 +87,48 @@ impl Pure for Switch {
         ports.note_in(u1).same_unit(unit).doc("passes where the criterion is met");
         ports.note_in(u2).same_unit(unit).doc("passes otherwise");
         ports.note_out(y).same_unit(unit);
-        if let Criterion::AtLeast(threshold) | Criterion::Above(threshold) = &self.criterion
-            && let Some(unit) = threshold.unit
-        {
-            ports.note_in(control).unit(&unit.to_string());
+        let mut located = false;
+        if let Criterion::AtLeast(threshold) | Criterion::Above(threshold) = &self.criterion {
+            located = ports.pieces();
+            if let Some(unit) = threshold.unit {
+                ports.note_in(control).unit(&unit.to_string());
+            }
         }
-        Ok(Plan { u1, control, u2, y })
+        Ok(Plan { u1, control, u2, y, located })
     }
 
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let control = inputs.get(plan.control).leaf(0)[0];
-        let passing = if self.criterion.met(control) { plan.u1 } else { plan.u2 };
-        for (leaf, u) in inputs.get(passing).iter().enumerate() {
-            outputs.leaf(plan.y, leaf).copy_from_slice(u);
+    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<bool> {
+        plan.located.then_some(false)
+    }
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let met = match *cx.state {
+            Some(held) if cx.time.minor => held,
+            _ => self.criterion.met(cx.inputs.get(plan.control).leaf(0)[0]),
+        };
+        let passing = if met { plan.u1 } else { plan.u2 };
+        for (leaf, u) in cx.inputs.get(passing).iter().enumerate() {
+            cx.outputs.leaf(plan.y, leaf).copy_from_slice(u);
         }
         Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        if let Some(held) = cx.state {
+            *held = self.criterion.met(cx.inputs.get(plan.control).leaf(0)[0]);
+        }
+        Ok(())
+    }
+
+    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+        let control = cx.inputs.get(plan.control).leaf(0)[0];
+        let (Criterion::AtLeast(threshold) | Criterion::Above(threshold)) = &self.criterion else {
+            return;
+        };
+        let left = *cx.state != Some(self.criterion.met(control));
+        cx.values.fill(pieces::left(left, control - threshold.value));
     }
 }
 

@@ -1,11 +1,12 @@
 //! `Backlash`: play in a gear.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{Block, Invalid, Outcome, OutputCx, Ports, Sizes, UpdateCx};
+use legwork_block::{Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, UpdateCx};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::elementwise::{Each, Ends, ends};
+use crate::pieces::{self, excess};
 use crate::shape::{self, Common, spread};
 
 /// Play in a gear: the output stays while the input moves inside the play around it, and is pushed
@@ -17,7 +18,8 @@ use crate::shape::{self, Common, spread};
 /// | out `y` | that of `u` | that of `u` |
 ///
 /// y₀ is that of the last major step (the last sample, with `every:`): where the input turns inside
-/// a step, the turn is seen at its end. The input feeds through.
+/// a step, the turn is seen at its end. A variable step is cut where an end of the play is reached,
+/// and where the input comes back to where it was. The input feeds through.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Backlash {
@@ -32,6 +34,7 @@ pub struct Backlash {
 pub struct Plan {
     ends: Ends,
     width: Each,
+    located: bool,
 }
 
 impl Plan {
@@ -40,13 +43,53 @@ impl Plan {
         let half = 0.5 * self.width.at(i);
         crate::saturation::limit(last, (u - half, u + half))
     }
+
+    /// The output inside a step that began with the output `last` at this end of the play.
+    #[inline]
+    fn on(&self, i: usize, contact: Contact, u: f64, last: f64) -> f64 {
+        let half = 0.5 * self.width.at(i);
+        match contact {
+            Contact::Pushed => u - half,
+            Contact::None => last,
+            Contact::Pulled => u + half,
+        }
+    }
+
+    /// Above zero once the play is crossed or left.
+    fn beyond(&self, i: usize, contact: Contact, u: f64, last: f64) -> f64 {
+        let half = 0.5 * self.width.at(i);
+        match contact {
+            Contact::Pushed => excess(last, u - half),
+            Contact::None => excess(u - half, last).max(excess(last, u + half)),
+            Contact::Pulled => excess(u + half, last),
+        }
+    }
+}
+
+/// Which end of the play pushes the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Contact {
+    /// The lower one, upwards.
+    Pushed,
+    /// None.
+    None,
+    /// The upper one, downwards.
+    Pulled,
+}
+
+/// What a [`Backlash`] remembers of the last major step.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Last {
+    /// The output.
+    value: Vec<f64>,
+    /// Where the play was; empty where no step is cut.
+    contact: Vec<Contact>,
 }
 
 impl Block for Backlash {
     const KIND: &'static str = "Backlash";
     type Plan = Plan;
-    /// The last output.
-    type State = Vec<f64>;
+    type State = Last;
     type Memo = ();
     type Scratch = ();
 
@@ -60,15 +103,18 @@ impl Block for Backlash {
             return Err(Invalid::parameter("width", message));
         }
         ports.updates();
-        Ok(Plan { ends: ends(&common, ports), width })
+        let located = ports.pieces();
+        Ok(Plan { ends: ends(&common, ports), width, located })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         shape::expect_numbers(sizes, plan.ends.0)
     }
 
-    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<f64> {
-        spread(&self.initial, sizes.output(plan.ends.1))
+    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Last {
+        let len = sizes.output(plan.ends.1);
+        let contact = if plan.located { vec![Contact::None; len] } else { Vec::new() };
+        Last { value: spread(&self.initial, len), contact }
     }
 
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
@@ -76,18 +122,41 @@ impl Block for Backlash {
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (u, y) = plan.ends;
         let u = cx.inputs.get(u).leaf(0);
-        let last = cx.state.iter();
-        for (i, ((y, &u), &last)) in cx.outputs.get(y).iter_mut().zip(u).zip(last).enumerate() {
-            *y = plan.pushed(i, u, last);
+        let Last { value, contact } = cx.state;
+        for (i, ((y, &u), &last)) in cx.outputs.get(y).iter_mut().zip(u).zip(value).enumerate() {
+            *y = match contact.get(i) {
+                Some(contact) if cx.time.minor => plan.on(i, *contact, u, last),
+                _ => plan.pushed(i, u, last),
+            };
         }
         Ok(())
     }
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        for (i, &u) in cx.inputs.get(plan.ends.0).leaf(0).iter().enumerate() {
-            cx.state[i] = plan.pushed(i, u, cx.state[i]);
+        let Last { value, contact } = cx.state;
+        for (i, (&u, last)) in cx.inputs.get(plan.ends.0).leaf(0).iter().zip(value).enumerate() {
+            *last = plan.pushed(i, u, *last);
+            if let Some(contact) = contact.get_mut(i) {
+                let half = 0.5 * plan.width.at(i);
+                // Where the play pushes, the output is its end to the last bit.
+                *contact = if *last == u - half {
+                    Contact::Pushed
+                } else if *last == u + half {
+                    Contact::Pulled
+                } else {
+                    Contact::None
+                };
+            }
         }
         Ok(())
+    }
+
+    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+        let Last { value, contact } = cx.state;
+        let elements = cx.inputs.get(plan.ends.0).leaf(0).iter().zip(value).zip(contact);
+        cx.values.fill(pieces::furthest(
+            elements.enumerate().map(|(i, ((&u, &last), &at))| plan.beyond(i, at, u, last)),
+        ));
     }
 }
 

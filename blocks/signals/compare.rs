@@ -1,9 +1,13 @@
 //! `Compare`: a relation of two numbers.
 
 use legwork_block::quantity::Scalar;
-use legwork_block::{Bool, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Real};
+use legwork_block::{
+    Block, Bool, GuardCx, In, Inputs, Invalid, Out, Outcome, OutputCx, Ports, Real, Sizes, UpdateCx,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+use crate::pieces;
 
 /// Whether a relation holds: `y = (u1 op u2)`, or `y = (u op to)` with a constant.
 ///
@@ -13,7 +17,8 @@ use serde::Deserialize;
 /// | in `u` with `to` | number | that of `to` |
 /// | out `y` | truth value | |
 ///
-/// `==` asks for equal bits but for the sign of zero: on results of arithmetic it seldom holds.
+/// `==` asks for equal bits but for the sign of zero: on results of arithmetic it seldom holds. With
+/// `<`, `<=`, `>=` and `>` a variable step is cut where the relation changes.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Compare {
@@ -33,9 +38,19 @@ pub struct Plan {
     right: Option<In<Real>>,
     y: Out<Bool>,
     relation: Relation,
+    located: bool,
 }
 
 impl Compare {
+    /// Both sides of the relation.
+    fn sides(&self, plan: &Plan, inputs: Inputs<'_>) -> (f64, f64) {
+        let right = match (plan.right, self.to) {
+            (Some(right), _) => inputs.get(right),
+            (None, to) => to.map_or(0.0, |to| to.value),
+        };
+        (inputs.get(plan.left), right)
+    }
+
     fn relation(&self) -> Result<Relation, Invalid> {
         Ok(match self.op.as_str() {
             "<" => f64::lt,
@@ -52,9 +67,13 @@ impl Compare {
     }
 }
 
-impl Pure for Compare {
+impl Block for Compare {
     const KIND: &'static str = "Compare";
     type Plan = Plan;
+    /// Whether the relation held at the last major step, if a variable step is cut at changes.
+    type State = Option<bool>;
+    type Memo = ();
+    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let relation = self.relation()?;
@@ -73,16 +92,40 @@ impl Pure for Compare {
         };
         let y = ports.output("y", &Bool);
         ports.note_out(y).doc("whether the relation holds");
-        Ok(Plan { left, right, y, relation })
+        let located = !matches!(self.op.as_str(), "==" | "!=") && ports.pieces();
+        Ok(Plan { left, right, y, relation, located })
     }
 
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let right = match (plan.right, self.to) {
-            (Some(right), _) => inputs.get(right),
-            (None, to) => to.map_or(0.0, |to| to.value),
+    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<bool> {
+        plan.located.then_some(false)
+    }
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let holds = match *cx.state {
+            Some(held) if cx.time.minor => held,
+            _ => {
+                let (left, right) = self.sides(plan, cx.inputs);
+                (plan.relation)(&left, &right)
+            }
         };
-        outputs.set(plan.y, f64::from((plan.relation)(&inputs.get(plan.left), &right)));
+        cx.outputs.set(plan.y, f64::from(holds));
         Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        if let Some(held) = cx.state {
+            let (left, right) = self.sides(plan, cx.inputs);
+            *held = (plan.relation)(&left, &right);
+        }
+        Ok(())
+    }
+
+    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+        let (left, right) = self.sides(plan, cx.inputs);
+        let changed = *cx.state != Some((plan.relation)(&left, &right));
+        cx.values.fill(pieces::left(changed, left - right));
     }
 }
 

@@ -1,11 +1,12 @@
 //! `DeadZone`: no output for small inputs.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes};
+use legwork_block::{Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, UpdateCx};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::elementwise::{Each, Ends, ends};
+use crate::pieces::{self, Piece, ThreePieces};
 use crate::shape::{self, Common};
 
 /// No output inside a zone, the excess outside: `y = u − upper` if u > upper, `y = u − lower` if
@@ -15,6 +16,8 @@ use crate::shape::{self, Common};
 /// |---|---|---|
 /// | in `u` | any of number, vector, matrix if both bounds are numbers; otherwise theirs | that of the bounds |
 /// | out `y` | that of `u` | that of `u` |
+///
+/// A variable step is cut where an element enters or leaves the zone.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeadZone {
@@ -29,11 +32,33 @@ pub struct Plan {
     ends: Ends,
     lower: Each,
     upper: Each,
+    located: bool,
 }
 
-impl Pure for DeadZone {
+impl ThreePieces for Plan {
+    #[inline]
+    fn interval(&self, i: usize) -> (f64, f64) {
+        (self.lower.at(i), self.upper.at(i))
+    }
+
+    #[inline]
+    fn law(&self, i: usize, piece: Piece, u: f64) -> f64 {
+        match piece {
+            Piece::Below => u - self.lower.at(i),
+            // NaN is in no zone: it passes, so that the run stops at the block that made it.
+            Piece::Inside if u.is_nan() => u,
+            Piece::Inside => 0.0,
+            Piece::Above => u - self.upper.at(i),
+        }
+    }
+}
+
+impl Block for DeadZone {
     const KIND: &'static str = "DeadZone";
     type Plan = Plan;
+    type State = Vec<Piece>;
+    type Memo = ();
+    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         shape::finite("lower", &self.lower)?;
@@ -46,27 +71,33 @@ impl Pure for DeadZone {
             return Err(Invalid::parameter("upper", message));
         }
         let (lower, upper) = (Each::new(&self.lower), Each::new(&self.upper));
-        Ok(Plan { ends: ends(&common, ports), lower, upper })
+        let located = ports.pieces();
+        Ok(Plan { ends: ends(&common, ports), lower, upper, located })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         shape::expect_numbers(sizes, plan.ends.0)
     }
 
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<Piece> {
+        pieces::held(plan.located, sizes.output(plan.ends.1))
+    }
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (u, y) = plan.ends;
-        for (i, (y, &u)) in outputs.get(y).iter_mut().zip(inputs.get(u).leaf(0)).enumerate() {
-            let (lower, upper) = (plan.lower.at(i), plan.upper.at(i));
-            // NaN is in no zone: it passes, so that the run stops at the block that made it.
-            *y = if u >= lower && u <= upper {
-                0.0
-            } else if u < lower {
-                u - lower
-            } else {
-                u - upper
-            };
-        }
+        plan.write(cx.time.minor, cx.state, cx.inputs.get(u).leaf(0), cx.outputs.get(y));
         Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        plan.hold(cx.state, cx.inputs.get(plan.ends.0).leaf(0));
+        Ok(())
+    }
+
+    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+        cx.values.fill(plan.beyond(cx.state, cx.inputs.get(plan.ends.0).leaf(0)));
     }
 }
 

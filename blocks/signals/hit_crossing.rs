@@ -2,10 +2,12 @@
 
 use legwork_block::quantity::Scalar;
 use legwork_block::{
-    Block, Bool, In, Invalid, Out, Outcome, OutputCx, Ports, Real, Sizes, UpdateCx,
+    Block, Bool, GuardCx, In, Invalid, Out, Outcome, OutputCx, Ports, Real, Sizes, UpdateCx,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+use crate::pieces;
 
 /// Whether the input has passed `offset` since the last major step.
 ///
@@ -20,8 +22,9 @@ use serde::Deserialize;
 /// | in `u` | number | that of `offset` |
 /// | out `y` | truth value, true for one major step (one sample, with `every:`) | |
 ///
-/// A crossing is noticed at the first major step after it, not located inside the step; two
-/// crossings within one step are not seen. At t = 0 there is none.
+/// A variable step is cut at each crossing, whatever the direction. Under fixed steps a crossing is
+/// noticed at the first major step after it, and two crossings within one step are not seen. At
+/// t = 0 there is none.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HitCrossing {
@@ -78,6 +81,7 @@ impl Block for HitCrossing {
         }
         ports.updates();
         ports.per_major();
+        ports.pieces();
         let u = ports.input("u", &Real);
         if let Some(unit) = self.offset.unit {
             ports.note_in(u).unit(&unit.to_string());
@@ -98,6 +102,15 @@ impl Block for HitCrossing {
         let crossed = cx.state.is_some_and(|before| self.crossed(before, u));
         cx.outputs.set(y, f64::from(crossed));
         Ok(())
+    }
+
+    /// Above zero once the input is no longer on the side where it was: also where it leaves the
+    /// offset, and against the direction, so that the last input is one of the present side.
+    fn guard(&self, &(u, _): &Self::Plan, cx: &mut GuardCx<'_, Self>) {
+        let side = |u: f64| u.partial_cmp(&self.offset.value);
+        let u = cx.inputs.get(u);
+        let changed = cx.state.is_some_and(|before| side(before) != side(u));
+        cx.values.fill(pieces::left(changed, u - self.offset.value));
     }
 
     fn update(&self, &(u, _): &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {

@@ -1,9 +1,12 @@
 //! `MinMax`: the least or greatest.
 
-use legwork_block::{Any, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Sizes, Type};
+use legwork_block::{
+    Any, Block, GuardCx, In, Inputs, Invalid, Out, Outcome, OutputCx, Ports, Sizes, Type, UpdateCx,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::pieces;
 use crate::shape;
 use crate::sum::input_names;
 
@@ -14,7 +17,7 @@ use crate::sum::input_names;
 /// | 1, the default | `u`: vector of at least one element | number |
 /// | 2 or more | `u1`, `u2`, …: number, vector or matrix, all of one shape | of their shape |
 ///
-/// All ports have one unit. NaN passes.
+/// All ports have one unit. NaN passes. A variable step is cut where another one becomes the extreme.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MinMax {
@@ -47,17 +50,60 @@ impl Extreme {
         };
         if second || b.is_nan() { b } else { a }
     }
+
+    /// Whether `a` is more extreme than `b`.
+    #[inline]
+    fn prefers(self, a: f64, b: f64) -> bool {
+        match self {
+            Self::Min => a < b,
+            Self::Max => a > b,
+        }
+    }
+
+    /// Above zero once `a` is more extreme than `b`, for a guard.
+    #[inline]
+    fn excess(self, a: f64, b: f64) -> f64 {
+        match self {
+            Self::Min => pieces::excess(b, a),
+            Self::Max => pieces::excess(a, b),
+        }
+    }
 }
 
 /// Ports of a [`MinMax`].
 pub struct Plan {
     inputs: Vec<In<Any>>,
     y: Out<Any>,
+    located: bool,
 }
 
-impl Pure for MinMax {
+impl Plan {
+    /// How many signals compete for one element of the output.
+    fn candidates(&self, inputs: Inputs<'_>) -> usize {
+        match self.inputs[..] {
+            [u] => inputs.get(u).leaf(0).len(),
+            _ => self.inputs.len(),
+        }
+    }
+
+    /// Candidate `c` for element `i` of the output.
+    #[inline]
+    fn candidate(&self, inputs: Inputs<'_>, i: usize, c: usize) -> f64 {
+        match self.inputs[..] {
+            [u] => inputs.get(u).leaf(0)[c],
+            ref each => inputs.get(each[c]).leaf(0)[i],
+        }
+    }
+}
+
+impl Block for MinMax {
     const KIND: &'static str = "MinMax";
     type Plan = Plan;
+    /// Which candidate was the extreme at the last major step, for each element of the output;
+    /// empty where no step is cut.
+    type State = Vec<usize>;
+    type Memo = ();
+    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let (input, output) = match self.count {
@@ -79,7 +125,7 @@ impl Pure for MinMax {
         }
         let y = ports.output("y", &output);
         ports.note_out(y).same_unit(unit);
-        Ok(Plan { inputs, y })
+        Ok(Plan { inputs, y, located: ports.pieces() })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
@@ -89,8 +135,21 @@ impl Pure for MinMax {
         shape::expect_numbers(sizes, plan.inputs[0])
     }
 
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let y = outputs.get(plan.y);
+    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<usize> {
+        if plan.located { vec![0; sizes.output(plan.y)] } else { Vec::new() }
+    }
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let inputs = cx.inputs;
+        let y = cx.outputs.get(plan.y);
+        if cx.time.minor && plan.located {
+            for (i, (y, &held)) in y.iter_mut().zip(cx.state).enumerate() {
+                *y = plan.candidate(inputs, i, held);
+            }
+            return Ok(());
+        }
         let first = inputs.get(plan.inputs[0]).leaf(0);
         if self.count == 1 {
             y[0] = first[1..].iter().fold(first[0], |found, u| self.function.of(found, *u));
@@ -103,6 +162,33 @@ impl Pure for MinMax {
             }
         }
         Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        let count = plan.candidates(cx.inputs);
+        for (i, held) in cx.state.iter_mut().enumerate() {
+            *held = 0;
+            for c in 1..count {
+                let (found, u) =
+                    (plan.candidate(cx.inputs, i, *held), plan.candidate(cx.inputs, i, c));
+                if self.function.prefers(u, found) {
+                    *held = c;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+        let inputs = cx.inputs;
+        let count = plan.candidates(inputs);
+        let beyond = cx.state.iter().enumerate().flat_map(|(i, &held)| {
+            let found = plan.candidate(inputs, i, held);
+            (0..count)
+                .filter(move |&c| c != held)
+                .map(move |c| self.function.excess(plan.candidate(inputs, i, c), found))
+        });
+        cx.values.fill(pieces::furthest(beyond));
     }
 }
 

@@ -1,11 +1,12 @@
 //! `RateLimiter`: limits the rate of change.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{Block, Invalid, Outcome, OutputCx, Ports, Sizes, Unit, UpdateCx};
+use legwork_block::{Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, Unit, UpdateCx};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::elementwise::{Each, Ends, ends};
+use crate::pieces::{self, Piece};
 use crate::shape::{self, Common, spread};
 
 /// Follows the input no faster than it may: from the last output y₀ at t₀,
@@ -17,7 +18,8 @@ use crate::shape::{self, Common, spread};
 /// | out `y` | that of `u` | that of `u` |
 ///
 /// t₀ is the last major step (the last sample, with `every:`). The input feeds through. Without
-/// `initial` the output starts at the first input.
+/// `initial` the output starts at the first input. A variable step is cut where a limit begins and
+/// where the output has caught up.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RateLimiter {
@@ -36,6 +38,7 @@ pub struct Plan {
     ends: Ends,
     rising: Each,
     falling: Each,
+    located: bool,
 }
 
 /// The last output of a [`RateLimiter`].
@@ -46,19 +49,22 @@ pub struct Last {
     /// When [s].
     time: f64,
     value: Vec<f64>,
+    /// Where the input was, seen from what is in reach; empty where no step is cut.
+    pieces: Vec<Piece>,
 }
 
 impl Plan {
     /// The output for element `i` of the input.
     #[inline]
     fn limited(&self, i: usize, u: f64, last: &Last, t: f64) -> f64 {
-        if !last.started {
-            return u;
-        }
+        if last.started { crate::saturation::limit(u, self.reach(i, last, t)) } else { u }
+    }
+
+    /// What element `i` of the output can have reached at `t`.
+    #[inline]
+    fn reach(&self, i: usize, last: &Last, t: f64) -> (f64, f64) {
         let (from, elapsed) = (last.value[i], t - last.time);
-        let (least, most) =
-            (from + self.falling.at(i) * elapsed, from + self.rising.at(i) * elapsed);
-        crate::saturation::limit(u, (least, most))
+        (from + self.falling.at(i) * elapsed, from + self.rising.at(i) * elapsed)
     }
 }
 
@@ -100,8 +106,9 @@ impl Block for RateLimiter {
             return Err(Invalid::parameter("falling", message));
         }
         ports.updates();
+        let located = ports.pieces();
         let ends = ends(&Common { shape, unit: unit.or(of_signal) }, ports);
-        Ok(Plan { ends, rising, falling })
+        Ok(Plan { ends, rising, falling, located })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
@@ -111,7 +118,8 @@ impl Block for RateLimiter {
     fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Last {
         let len = sizes.output(plan.ends.1);
         let value = self.initial.as_ref().map_or_else(|| vec![0.0; len], |y| spread(y, len));
-        Last { started: self.initial.is_some(), time: 0.0, value }
+        let pieces = pieces::held(plan.located, len);
+        Last { started: self.initial.is_some(), time: 0.0, value, pieces }
     }
 
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
@@ -120,18 +128,47 @@ impl Block for RateLimiter {
         let (u, y) = plan.ends;
         let u = cx.inputs.get(u).leaf(0);
         for (i, (y, &u)) in cx.outputs.get(y).iter_mut().zip(u).enumerate() {
-            *y = plan.limited(i, u, cx.state, cx.time.t);
+            *y = match cx.state.pieces.get(i) {
+                Some(piece) if cx.time.minor => {
+                    let (least, most) = plan.reach(i, cx.state, cx.time.t);
+                    match piece {
+                        Piece::Below => least,
+                        Piece::Inside => u,
+                        Piece::Above => most,
+                    }
+                }
+                _ => plan.limited(i, u, cx.state, cx.time.t),
+            };
         }
         Ok(())
     }
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         for (i, &u) in cx.inputs.get(plan.ends.0).leaf(0).iter().enumerate() {
-            cx.state.value[i] = plan.limited(i, u, cx.state, cx.time.t);
+            let y = plan.limited(i, u, cx.state, cx.time.t);
+            cx.state.value[i] = y;
+            if let Some(piece) = cx.state.pieces.get_mut(i) {
+                *piece = if u < y {
+                    Piece::Below
+                } else if u > y {
+                    Piece::Above
+                } else {
+                    Piece::Inside
+                };
+            }
         }
         cx.state.started = true;
         cx.state.time = cx.time.t;
         Ok(())
+    }
+
+    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+        let elements = cx.inputs.get(plan.ends.0).leaf(0).iter().zip(&cx.state.pieces);
+        cx.values.fill(pieces::furthest(
+            elements
+                .enumerate()
+                .map(|(i, (&u, piece))| piece.left(u, plan.reach(i, cx.state, cx.time.t))),
+        ));
     }
 }
 

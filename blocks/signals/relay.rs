@@ -2,12 +2,12 @@
 
 use legwork_block::quantity::Scalar;
 use legwork_block::{
-    Any, Block, Crossing, GuardCx, In, Invalid, Out, Outcome, OutputCx, Ports, Sizes, Type,
-    UpdateCx,
+    Any, Block, GuardCx, In, Invalid, Out, Outcome, OutputCx, Ports, Sizes, Type, UpdateCx,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::pieces;
 use crate::shape;
 
 /// A switch with hysteresis: on once u > `on`, off once u < `off`, otherwise as it was;
@@ -101,7 +101,7 @@ impl Block for Relay {
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         self.check_numbers()?;
         ports.updates();
-        ports.locate(Crossing::Falling);
+        ports.pieces();
         let ty = Any(Type::Var(ports.var()));
         let u = ports.input("u", &ty);
         let y = ports.output("y", &ty);
@@ -134,15 +134,13 @@ impl Block for Relay {
         Ok(())
     }
 
-    /// How far the nearest element is from switching; negative once it would switch.
+    /// Above zero once an element would switch.
     fn guard(&self, &(u, _): &Self::Plan, cx: &mut GuardCx<'_, Self>) {
         let u = cx.inputs.get(u).leaf(0).iter();
-        let nearest = u.zip(cx.state).map(|(&u, &before)| {
-            let margin = if before { u - self.off.value } else { self.on.value - u };
-            let stays = self.on(before, u) == before;
-            if stays { margin.max(f64::MIN_POSITIVE) } else { margin.min(-f64::MIN_POSITIVE) }
-        });
-        cx.values.fill(nearest.fold(f64::INFINITY, f64::min));
+        cx.values.fill(pieces::furthest(u.zip(cx.state).map(|(&u, &before)| {
+            let edge = if before { self.off.value } else { self.on.value };
+            pieces::left(self.on(before, u) != before, u - edge)
+        })));
     }
 
     fn update(&self, &(u, _): &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {

@@ -1,12 +1,14 @@
 //! `SignalBuilder`: a signal drawn by points.
 
 use legwork_block::quantity::{Tensor, Time};
-use legwork_block::{Any, Block, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes};
+use legwork_block::{
+    Any, Block, GuardCx, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::table::Interpolation;
-use super::timetable::{After, Timetable};
+use super::timetable::{After, Span, Timetable};
 use crate::shape;
 
 /// A signal drawn by points: `y(timesᵢ) = valuesᵢ`, and between them on lines or steps.
@@ -16,8 +18,8 @@ use crate::shape;
 /// | out `y` | number if `values` is a list of numbers; vector of m if it is a list of rows of m | that of `values` |
 ///
 /// Before the first time the first value holds. With `interpolation: Below` the signal is a
-/// staircase that jumps at `times`. Jumps are not located inside an integration step: let them fall
-/// on its ends.
+/// staircase that jumps at `times`. A variable step is cut at kinks and jumps; for fixed steps let
+/// them fall on the ends of steps.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SignalBuilder {
@@ -37,12 +39,14 @@ pub struct SignalBuilder {
 pub struct Plan {
     y: Out<Any>,
     table: Timetable,
+    located: bool,
 }
 
 impl Block for SignalBuilder {
     const KIND: &'static str = "SignalBuilder";
     type Plan = Plan;
-    type State = ();
+    /// The piece of the last major step, if a variable step is cut at its end.
+    type State = Option<Span>;
     type Memo = ();
     type Scratch = ();
 
@@ -69,16 +73,37 @@ impl Block for SignalBuilder {
         if let Some(unit) = self.values.unit() {
             ports.note_out(y).unit(&unit.to_string());
         }
-        Ok(Plan { y, table })
+        Ok(Plan { y, table, located: ports.pieces() })
     }
 
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
+    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<Span> {
+        plan.located.then(|| plan.table.piece(0.0, self.interpolation, self.after))
+    }
 
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        plan.table.values(cx.time.t, self.interpolation, self.after, cx.outputs.get(plan.y));
+        let (t, y) = (cx.time.t, cx.outputs.get(plan.y));
+        match cx.state {
+            None => plan.table.values(t, self.interpolation, self.after, y),
+            Some(held) if cx.time.minor => plan.table.values_on(held, t, y),
+            Some(_) => {
+                let span = plan.table.piece(t, self.interpolation, self.after);
+                plan.table.values_on(&span, t, y);
+            }
+        }
         Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        if let Some(span) = cx.state {
+            *span = plan.table.piece(cx.time.t, self.interpolation, self.after);
+        }
+        Ok(())
+    }
+
+    fn guard(&self, _: &Plan, cx: &mut GuardCx<'_, Self>) {
+        cx.values.fill(cx.state.map_or(-1.0, |span| span.ended(cx.time.t)));
     }
 }
 

@@ -1,11 +1,13 @@
 //! `SignalFromFile`: a recorded signal.
 
-use legwork_block::{Any, Block, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes};
+use legwork_block::{
+    Any, Block, GuardCx, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::table::Interpolation;
-use super::timetable::{After, Timetable};
+use super::timetable::{After, Span, Timetable};
 use crate::shape;
 
 /// Columns of a file of comma-separated values as a signal over time.
@@ -16,7 +18,8 @@ use crate::shape;
 ///
 /// The first line names the columns; lines that start with `#` do not count. Times rise from line to
 /// line. A line where a chosen column is empty is left out, as `legwork export --csv` writes them
-/// for signals of several rates. Before the first time the first values hold.
+/// for signals of several rates. Before the first time the first values hold. A variable step is cut
+/// at every kink or jump.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SignalFromFile {
@@ -47,6 +50,7 @@ fn t() -> String {
 pub struct Plan {
     y: Out<Any>,
     table: Timetable,
+    located: bool,
 }
 
 /// Reads the column of times and the others.
@@ -113,7 +117,8 @@ fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<Timetable, Invalid
 impl Block for SignalFromFile {
     const KIND: &'static str = "SignalFromFile";
     type Plan = Plan;
-    type State = ();
+    /// The piece of the last major step, if a variable step is cut at its end.
+    type State = Option<Span>;
     type Memo = ();
     type Scratch = ();
 
@@ -136,16 +141,37 @@ impl Block for SignalFromFile {
         ports.rate(RateRule::Continuous);
         let y = ports.output("y", &ty);
         ports.note_out(y).doc("the recorded signal");
-        Ok(Plan { y, table })
+        Ok(Plan { y, table, located: ports.pieces() })
     }
 
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
+    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<Span> {
+        plan.located.then(|| plan.table.piece(0.0, self.interpolation, self.after))
+    }
 
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        plan.table.values(cx.time.t, self.interpolation, self.after, cx.outputs.get(plan.y));
+        let (t, y) = (cx.time.t, cx.outputs.get(plan.y));
+        match cx.state {
+            None => plan.table.values(t, self.interpolation, self.after, y),
+            Some(held) if cx.time.minor => plan.table.values_on(held, t, y),
+            Some(_) => {
+                let span = plan.table.piece(t, self.interpolation, self.after);
+                plan.table.values_on(&span, t, y);
+            }
+        }
         Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        if let Some(span) = cx.state {
+            *span = plan.table.piece(cx.time.t, self.interpolation, self.after);
+        }
+        Ok(())
+    }
+
+    fn guard(&self, _: &Plan, cx: &mut GuardCx<'_, Self>) {
+        cx.values.fill(cx.state.map_or(-1.0, |span| span.ended(cx.time.t)));
     }
 }
 

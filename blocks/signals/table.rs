@@ -76,6 +76,10 @@ impl Axis {
         self.points.len()
     }
 
+    pub(super) fn points(&self) -> &[f64] {
+        &self.points
+    }
+
     pub(super) fn last(&self) -> f64 {
         self.points[self.points.len() - 1]
     }

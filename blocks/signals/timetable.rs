@@ -1,9 +1,10 @@
 //! Values over time, from parameters or a file.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::table::{Axis, Interpolation, Outside};
+use crate::pieces;
 
 /// What comes after the last time of a table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -46,5 +47,124 @@ impl Timetable {
         for ((y, a), b) in y.iter_mut().zip(row(at.index)).zip(row(at.index + 1)) {
             *y = at.mix(*a, *b);
         }
+    }
+
+    /// The smooth piece that begins at or before `t` and ends after it.
+    pub(super) fn piece(&self, t: f64, between: Interpolation, after: After) -> Span {
+        let points = self.times.points();
+        let (start, end) = (self.start, self.times.last());
+        let period = end - start;
+        let mut turn = match after {
+            After::Repeat if t > start => ((t - start) / period).floor(),
+            _ => 0.0,
+        };
+        // The division rounds; the turn must not be over at `t`.
+        while after == After::Repeat && start + (turn + 1.0) * period <= t {
+            turn += 1.0;
+        }
+        let shift = turn * period;
+        let begun = points.partition_point(|point| point + shift <= t);
+        let next = |edge: Option<f64>| edge.map_or(f64::INFINITY, |edge| edge + shift);
+        if begun == 0 {
+            return Span { index: 0, share: Some(0.0), shift, until: next(Some(start)) };
+        }
+        if begun == points.len() {
+            // Rounding has put the end of a turn at `t`; or the last values hold.
+            let until = if after == After::Repeat { start + shift + period } else { f64::INFINITY };
+            return Span { index: begun - 2, share: Some(1.0), shift, until };
+        }
+        let (index, until) = (begun - 1, next(points.get(begun).copied()));
+        let until = match after {
+            After::Repeat if begun + 1 == points.len() => start + (turn + 1.0) * period,
+            _ => until,
+        };
+        match between {
+            Interpolation::Linear => Span { index, share: None, shift, until },
+            Interpolation::Below => Span { index, share: Some(0.0), shift, until },
+            Interpolation::Nearest => {
+                let half = 0.5 * (points[index] + points[begun]) + shift;
+                if half <= t {
+                    Span { index, share: Some(1.0), shift, until }
+                } else {
+                    Span { index, share: Some(0.0), shift, until: half.min(until) }
+                }
+            }
+        }
+    }
+
+    /// Writes the values that the law of a piece has at `t`, also outside the piece.
+    pub(super) fn values_on(&self, span: &Span, t: f64, y: &mut [f64]) {
+        let points = self.times.points();
+        let (low, high) = (points[span.index], points[span.index + 1]);
+        let share = span.share.unwrap_or((t - span.shift - low) / (high - low));
+        let row = |i: usize| &self.rows[i * self.width..(i + 1) * self.width];
+        for ((y, a), b) in y.iter_mut().zip(row(span.index)).zip(row(span.index + 1)) {
+            *y = if share == 1.0 { *b } else { a + share * (b - a) };
+        }
+    }
+}
+
+/// A smooth piece of a table over time: a line or a constant.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Span {
+    /// The interval of the table.
+    index: usize,
+    /// How far between its ends the value is, if it stays there.
+    share: Option<f64>,
+    /// Time of the table's turns before this one [s].
+    shift: f64,
+    /// When the piece ends [s].
+    until: f64,
+}
+
+impl Span {
+    /// The guard of the end of the piece.
+    pub(super) fn ended(&self, t: f64) -> f64 {
+        if self.until == f64::INFINITY { -1.0 } else { pieces::passed(false, t, self.until) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Timetable {
+        Timetable::new(vec![0.5, 1.2, 1.9, 3.3], vec![1.0, 4.0, -2.0, 0.5], 1).expect("a table")
+    }
+
+    /// Piece after piece the law is that of the table, and every piece ends later than it begins.
+    #[test]
+    fn pieces_cover_the_time_without_gaps() {
+        let table = table();
+        for between in [Interpolation::Linear, Interpolation::Nearest, Interpolation::Below] {
+            for after in [After::Hold, After::Repeat] {
+                let (mut t, mut count) = (0.0, 0);
+                while t < 30.0 {
+                    let span = table.piece(t, between, after);
+                    assert!(span.until > t, "{between:?} {after:?}: {span:?} at {t}");
+                    let end = span.until.min(30.0);
+                    for share in [0.001, 0.5, 0.999] {
+                        let inside = t + share * (end - t);
+                        let (mut on, mut whole) = ([0.0], [0.0]);
+                        table.values_on(&span, inside, &mut on);
+                        table.values(inside, between, after, &mut whole);
+                        let wrong = (on[0] - whole[0]).abs();
+                        assert!(wrong < 1e-12, "{between:?} {after:?}: {span:?} at {inside}");
+                    }
+                    t = span.until;
+                    count += 1;
+                }
+                let (least, most) = if after == After::Hold { (4, 8) } else { (30, 70) };
+                assert!((least..=most).contains(&count), "{between:?} {after:?}: {count} pieces");
+            }
+        }
+    }
+
+    #[test]
+    fn a_span_ends_at_its_instant() {
+        let span = table().piece(0.7, Interpolation::Linear, After::Hold);
+        assert_eq!(span.until, 1.2);
+        assert!(span.ended(1.2_f64.next_down()) < 0.0 && span.ended(1.2) > 0.0);
+        assert!(table().piece(9.0, Interpolation::Linear, After::Hold).ended(1e300) < 0.0);
     }
 }

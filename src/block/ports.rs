@@ -172,6 +172,8 @@ pub struct Declaration {
     pub per_major: bool,
     /// Guards.
     pub guards: Vec<Guard>,
+    /// Whether `update` notes the smooth piece of its law that the block is on, if it is continuous.
+    pub pieces: bool,
     /// The algebraic loop that this block closes, if it does.
     pub solves: Option<SolveRule>,
     /// The output that ends the run when it is true.
@@ -513,6 +515,20 @@ impl<'a> Ports<'a> {
     /// those of the guards before it. A variable step is cut there; fixed steps take no notice.
     pub fn locate(&mut self, crossing: Crossing) {
         self.declaration.guards.push(Guard { crossing, resets: false });
+    }
+
+    /// States that the block's law is made of smooth pieces, and says whether it is to hold them:
+    /// where steps are cut ([`Self::locates`]) `update` notes the piece of a major step, minor steps
+    /// go on with its law, also beyond its end, and `guard` writes, after the guards before it, a
+    /// value above zero once the piece is left. Outputs of a block that is not continuous are never
+    /// computed in minor steps, and its pieces are not noted.
+    pub fn pieces(&mut self) -> bool {
+        if self.locates() {
+            self.declaration.pieces = true;
+            // A level is never disarmed, so that a piece left soon after an event is not missed.
+            self.locate(Crossing::Level);
+        }
+        self.locates()
     }
 
     /// The key of this block's random numbers: a function of the run's seed, the block's path and

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use legwork_block::{
-    ContinuousState, Diagnostic, Diagnostics, InstanceIo, Manifold, PortTable, Sizes, Slot, Span,
+    ContinuousState, Declaration, Diagnostic, Diagnostics, Guard, InstanceIo, Manifold, PortTable,
+    Sizes, Slot, Span,
 };
 use legwork_program::{Gate, Loop, Node, Part, Placed, Rate, Step, Stop, Unknown};
 
@@ -86,9 +87,10 @@ pub(crate) fn place(
                 .collect(),
             rate: rates[b],
             update_rate: updates[b],
-            updates: block.declaration.updates,
+            updates: block.declaration.updates
+                || (block.declaration.pieces && rates[b] == Rate::Continuous),
             continuous,
-            guards: block.declaration.guards.clone(),
+            guards: guards(&block.declaration, rates[b]),
             pool: pools[b],
             span: block.network.span,
             hidden: block.network.hidden,
@@ -138,6 +140,13 @@ pub(crate) fn place(
         rate_len,
         pool_len: pools.iter().flatten().count(),
     })
+}
+
+/// The guards that can fire inside a step: inputs of a block that is not continuous are held there,
+/// so nothing is to be located.
+fn guards(declaration: &Declaration, rate: Rate) -> Vec<Guard> {
+    let moves = rate == Rate::Continuous || declaration.guards.iter().any(|guard| guard.resets);
+    if moves { declaration.guards.clone() } else { Vec::new() }
 }
 
 /// The number of each condition's gate.

@@ -24,18 +24,21 @@ impl Moment {
         self.tau == 0.0
     }
 
-    /// The moment `offset` [s] later.
+    /// The moment `offset` [s] later, whose time is not before `self.time(base) + offset`: what was
+    /// seen to have happened at that time has happened at this moment, however numbers round.
     #[must_use]
     pub fn after(self, offset: f64, base: Ratio) -> Self {
-        let ticks = self.tau + offset / base.to_f64();
-        let whole = ticks.floor();
-        Self { tick: self.tick + whole as u64, tau: ticks - whole }
-    }
-
-    /// The earlier of two moments.
-    #[must_use]
-    pub fn min(self, other: Self) -> Self {
-        if (self.tick, self.tau) <= (other.tick, other.tau) { self } else { other }
+        let seen = self.time(base) + offset;
+        let mut ticks = self.tau + offset / base.to_f64();
+        loop {
+            let whole = ticks.floor();
+            let moment = Self { tick: self.tick + whole as u64, tau: ticks - whole };
+            let missing = seen - moment.time(base);
+            if missing.is_nan() || missing <= 0.0 {
+                return moment;
+            }
+            ticks = (ticks + missing / base.to_f64()).max(ticks.next_up());
+        }
     }
 
     /// Its time [s].
@@ -55,6 +58,27 @@ impl Moment {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn s3_1_rounding_puts_no_event_before_the_time_it_was_seen_at() {
+        let mut state = 7_u64;
+        let mut part = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        for base in [Ratio::new(1, 10), Ratio::new(1, 3), Ratio::new(7, 1000)] {
+            let base = base.expect("not zero");
+            for _ in 0..2000 {
+                let tick = (part() * 1e6) as u64;
+                let start = Moment { tick, tau: part() };
+                let offset = 3.0 * base.to_f64() * part();
+                let seen = start.time(base) + offset;
+                let event = start.after(offset, base);
+                assert!(event.time(base) >= seen, "{start:?} + {offset}");
+                assert!(event.time(base) - seen <= 4.0 * f64::EPSILON * seen, "{start:?}");
+            }
+        }
+    }
 
     #[test]
     fn s3_1_a_moment_counts_ticks_and_the_part_of_one() {

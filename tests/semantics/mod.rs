@@ -1,7 +1,7 @@
 //! | clause | in |
 //! |---|---|
 //! | 2 compile, 2.4 rates | `rates`, `conditional` (rate transitions); 2.2 in `tests/allocations.rs` |
-//! | 3 a major step | `steps`; variable steps and located events in `events` |
+//! | 3 a major step | `steps`; variable steps and located events in `events`, those of the library's blocks in `crossings` |
 //! | 4 plants and contact | `plants` |
 //! | 5 loops | `steps`; `Solve` in `conditional` |
 //! | 6 conditional and called parts | `conditional`, `functions`, `steps` |
@@ -9,6 +9,7 @@
 //! | 10 solvers | `solvers` |
 
 mod conditional;
+mod crossings;
 mod events;
 mod functions;
 mod harness;

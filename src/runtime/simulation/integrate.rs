@@ -78,7 +78,8 @@ impl Simulation {
                 self.since_event = 0.0;
                 self.step_memory = Some(AFTER_EVENT * interval).filter(|h| *h > 0.0);
                 let moment = self.moment.after(offset, self.program.base);
-                return self.arrive(moment.min(Moment::at(end)));
+                let at_end = moment.time(self.program.base) >= self.program.base.at(end);
+                return self.arrive(if at_end { Moment::at(end) } else { moment });
             }
             self.since_event += length;
         }

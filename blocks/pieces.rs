@@ -1,0 +1,115 @@
+//! Laws made of smooth pieces, under solvers that choose their own steps.
+//!
+//! An absolute value, a limit or a switch is smooth on each of its pieces. A solver that estimates
+//! its error needs smooth functions, so a block remembers, as discrete state, the piece that each
+//! element was on at the last major step: inside a step the law of that piece goes on, also beyond
+//! its edge, and a guard is above zero once an element has left its piece. The step is cut where it
+//! is (semantics 3.7), and the major step there picks the new piece. Simulink calls the pieces
+//! *modes*. Under fixed steps, and in functions, nothing is remembered and the law is what it says
+//! at every instant ([`Ports::pieces`](legwork_block::Ports::pieces)).
+
+/// Memory for the pieces of `len` elements; none where they are not located.
+pub(crate) fn held(located: bool, len: usize) -> Vec<Piece> {
+    if located { vec![Piece::Inside; len] } else { Vec::new() }
+}
+
+/// A guard's value from whether a piece was left and how far away its edge is: zero counts as
+/// beyond the edge if it does not belong to the piece.
+#[inline]
+pub(crate) fn left(left: bool, distance: f64) -> f64 {
+    let distance = distance.abs();
+    if left { distance.max(f64::MIN_POSITIVE) } else { -distance }
+}
+
+/// The guard of an instant: above zero from `at` on, unless it was `behind` already.
+pub(crate) fn passed(behind: bool, t: f64, at: f64) -> f64 {
+    if behind { -1.0 } else { left(t >= at, t - at) }
+}
+
+/// The greatest of several guards; NaN counts as no crossing.
+pub(crate) fn furthest(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// A function of each element that is smooth on three pieces: below an interval, inside it (both
+/// ends included) and above it.
+pub(crate) trait ThreePieces {
+    /// The interval of element `i`.
+    fn interval(&self, i: usize) -> (f64, f64);
+
+    /// The law of piece `piece` of element `i`, at any u.
+    fn law(&self, i: usize, piece: Piece, u: f64) -> f64;
+
+    /// The piece of element `i` at u; NaN counts as inside.
+    #[inline]
+    fn piece(&self, i: usize, u: f64) -> Piece {
+        let (lower, upper) = self.interval(i);
+        if u < lower {
+            Piece::Below
+        } else if u > upper {
+            Piece::Above
+        } else {
+            Piece::Inside
+        }
+    }
+
+    /// Writes the outputs: on the pieces `held`, if there are any and this is a minor step.
+    #[inline]
+    fn write(&self, minor: bool, held: &[Piece], u: &[f64], y: &mut [f64]) {
+        if minor && !held.is_empty() {
+            for (i, ((y, &u), &piece)) in y.iter_mut().zip(u).zip(held).enumerate() {
+                *y = self.law(i, piece, u);
+            }
+        } else {
+            for (i, (y, &u)) in y.iter_mut().zip(u).enumerate() {
+                *y = self.law(i, self.piece(i, u), u);
+            }
+        }
+    }
+
+    /// Notes the pieces of a major step.
+    fn hold(&self, held: &mut [Piece], u: &[f64]) {
+        for (i, (held, &u)) in held.iter_mut().zip(u).enumerate() {
+            *held = self.piece(i, u);
+        }
+    }
+
+    /// The guard: above zero once an element is beyond an edge of its piece. The edges belong to
+    /// both neighbours, where the law does not jump.
+    fn beyond(&self, held: &[Piece], u: &[f64]) -> f64 {
+        furthest(
+            held.iter().zip(u).enumerate().map(|(i, (&piece, &u))| piece.left(u, self.interval(i))),
+        )
+    }
+}
+
+/// Where an element of the input of [`ThreePieces`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Piece {
+    /// Below the interval.
+    Below,
+    /// In it.
+    Inside,
+    /// Above it.
+    Above,
+}
+
+impl Piece {
+    /// Above zero once `u` is out of this piece by more than rounding makes of it. The law is
+    /// continuous there, so that the edges belong to both neighbours.
+    #[inline]
+    pub(crate) fn left(self, u: f64, (lower, upper): (f64, f64)) -> f64 {
+        match self {
+            Self::Below => excess(u, lower),
+            Self::Inside => excess(lower, u).max(excess(u, upper)),
+            Self::Above => excess(upper, u),
+        }
+    }
+}
+
+/// How far `a` is above `b`, less what rounding may make of two numbers that are meant to be equal:
+/// without this a signal that stays on an edge would cross it without end.
+#[inline]
+pub(crate) fn excess(a: f64, b: f64) -> f64 {
+    a - b - 16.0 * f64::EPSILON * (a.abs() + b.abs())
+}

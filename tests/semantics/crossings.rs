@@ -1,0 +1,312 @@
+//! Clauses 3.6 and 3.7: a block whose law has kinks or jumps has a variable step cut at them, stays
+//! on one smooth piece in between, and leaves fixed steps alone.
+
+use std::sync::Arc;
+
+use legwork_runtime::recording::Recording;
+use legwork_runtime::{Cursor, Phase, Simulation};
+
+use super::harness::{numbers, program, run};
+
+/// Sources for the cases: `t` is time, `s` is t − 0.7.
+const SOURCES: &str = r#"
+    "t": Clock(),
+    "s": Fcn(expression: "u - 0.7", in: { "u": "t.y" }),
+    "one": Constant(value: 1.0),
+"#;
+
+/// Runs `blocks`, of which "f" is looked at, for 3 s, and integrates its output into "x".
+fn integrated(solver: &str, blocks: &str) -> Recording {
+    run(&format!(
+        r#"Diagram(run: (stop: "3 s", step: "1 s", solver: {solver}), blocks: {{
+            {SOURCES} {blocks}
+            "x": Integrator(in: {{ "u": "f.y" }}),
+        }}, log: ["x.y"])"#
+    ))
+}
+
+/// The times of a topic's rows that are not at whole seconds.
+fn cuts(recording: &Recording, topic: &str) -> Vec<f64> {
+    let series = recording.series(topic).unwrap();
+    let times = (0..series.len()).map(|row| series.stamp(row).t);
+    times.filter(|t| (t - t.round()).abs() > 1e-9).collect()
+}
+
+fn assert_cuts(name: &str, found: &[f64], expected: &[f64]) {
+    let close = |a: &f64, b: &f64| (a - b).abs() < 1e-12;
+    for t in found {
+        assert!(
+            expected.iter().any(|e| close(t, e)),
+            "{name}: cut at {t}, not one of {expected:?}"
+        );
+    }
+    for e in expected {
+        assert!(found.iter().any(|t| close(t, e)), "{name}: no cut at {e}: {found:?}");
+    }
+}
+
+/// A kind of block, the other blocks it needs, where its law changes, and the integral of its
+/// output over 3 s. Every output is a polynomial between the changes, of a degree that
+/// Dormand-Prince integrates exactly: what is off is a step across a change.
+const CASES: &[(&str, &str, &[f64], f64)] = &[
+    ("Abs", r#""f": Abs(in: { "u": "s.y" }),"#, &[0.7], 2.89),
+    ("Sign", r#""f": Sign(in: { "u": "s.y" }),"#, &[0.7], 1.6),
+    (
+        "Saturation",
+        r#""f": Saturation(lower: -0.3, upper: 1.1, in: { "u": "s.y" }),"#,
+        &[0.4, 1.8],
+        1.76,
+    ),
+    (
+        "DeadZone",
+        r#""f": DeadZone(lower: -0.3, upper: 1.1, in: { "u": "s.y" }),"#,
+        &[0.4, 1.8],
+        0.64,
+    ),
+    (
+        "Compare",
+        r#""late": Compare(op: ">", to: 0.7, in: { "u": "t.y" }),
+           "f": Switch(criterion: True, in: { "control": "late.y", "u1": "one.y", "u2": "t.y" }),"#,
+        &[0.7],
+        2.545,
+    ),
+    (
+        "Compare of two",
+        r#""back": Fcn(expression: "2.2 - u", in: { "u": "t.y" }),
+           "late": Compare(op: "<=", in: { "u1": "back.y", "u2": "t.y" }),
+           "f": Switch(criterion: True, in: { "control": "late.y", "u1": "one.y", "u2": "t.y" }),"#,
+        &[1.1],
+        2.505,
+    ),
+    (
+        "Switch",
+        r#""f": Switch(criterion: AtLeast(0.7),
+                         in: { "control": "t.y", "u1": "one.y", "u2": "t.y" }),"#,
+        &[0.7],
+        2.545,
+    ),
+    (
+        "MinMax",
+        r#""back": Fcn(expression: "2.2 - u", in: { "u": "t.y" }),
+           "f": MinMax(function: Min, count: 2, in: { "u1": "t.y", "u2": "back.y" }),"#,
+        &[1.1],
+        0.89,
+    ),
+    ("Backlash", r#""f": Backlash(width: 0.4, in: { "u": "t.y" }),"#, &[0.2], 3.92),
+    (
+        "RateLimiter",
+        r#""high": Constant(value: 0.8),
+           "f": RateLimiter(rising: 0.5, initial: 0, in: { "u": "high.y" }),"#,
+        &[1.6],
+        1.76,
+    ),
+    ("Relay", r#""f": Relay(on: 0.7, in: { "u": "t.y" }),"#, &[0.7], 2.3),
+    ("Step", r#""f": Step(time: "0.7 s"),"#, &[0.7], 2.3),
+    ("Ramp", r#""f": Ramp(start: "0.7 s"),"#, &[0.7], 2.645),
+    (
+        "SignalBuilder, stairs",
+        r#""f": SignalBuilder(times: ["0.3 s", 0.9, 2.1], values: [1, -2, 4], interpolation: Below),"#,
+        &[0.3, 0.9, 2.1],
+        // The last value holds from its time on, and the first before its own.
+        0.9 - 2.4 + 3.6,
+    ),
+    (
+        "SignalBuilder, lines",
+        r#""f": SignalBuilder(times: ["0.3 s", 0.9, 2.1], values: [1, -2, 4]),"#,
+        &[0.3, 0.9, 2.1],
+        4.8,
+    ),
+    (
+        "SignalBuilder, again and again",
+        r#""f": SignalBuilder(times: ["0 s", 0.25, 0.7], values: [1, 3, 0], interpolation: Below,
+                              after: Repeat),"#,
+        // Turns of 0.7 s, the fifth cut at 0.2 s.
+        &[0.25, 0.7, 0.95, 1.4, 1.65, 2.1, 2.35, 2.8],
+        4.0 * (0.25 + 3.0 * 0.45) + 0.2,
+    ),
+];
+
+#[test]
+fn s3_7_kinks_and_jumps_are_located_and_no_step_spans_one() {
+    for (name, blocks, expected, integral) in CASES {
+        let recording = integrated("DormandPrince", blocks);
+        assert_cuts(name, &cuts(&recording, "x.y"), expected);
+        let x = numbers(&recording, "x.y").last().unwrap().1;
+        assert!((x - integral).abs() < 1e-12, "{name}: {x}, not {integral}");
+    }
+}
+
+/// The implicit methods extrapolate and iterate over stages; they too see one piece at a time.
+#[test]
+fn s3_7_the_stiff_solvers_locate_them_too() {
+    for (name, blocks, expected, integral) in CASES {
+        let recording = integrated("Esdirk(rtol: 1e-10, atol: 1e-12)", blocks);
+        assert_cuts(name, &cuts(&recording, "x.y"), expected);
+        let x = numbers(&recording, "x.y").last().unwrap().1;
+        assert!((x - integral).abs() < 1e-9, "{name}: {x}, not {integral}");
+    }
+}
+
+#[test]
+fn s3_7_fixed_steps_take_no_notice_of_them() {
+    for (name, blocks, ..) in CASES {
+        let recording = integrated("Rk4", blocks);
+        let rows: Vec<f64> = numbers(&recording, "x.y").iter().map(|(t, _)| *t).collect();
+        assert_eq!(rows, [0.0, 1.0, 2.0, 3.0], "{name}");
+    }
+}
+
+/// What is sampled does not move inside a step: there is nothing to locate.
+#[test]
+fn s3_7_sampled_blocks_cut_no_step() {
+    let recording = integrated(
+        "DormandPrince",
+        r#""held": ZeroOrderHold(every: "0.5 s", in: { "u": "s.y" }),
+           "f": Abs(in: { "u": "held.y" }),
+           "g": Sign(every: "0.5 s", in: { "u": "s.y" }),"#,
+    );
+    assert!(cuts(&recording, "x.y").iter().all(|t| ((2.0 * t).round() - 2.0 * t).abs() < 1e-9));
+}
+
+/// The second crossing follows so soon that it falls into the first step after the first one.
+#[test]
+fn s3_7_elements_that_cross_one_just_after_the_other_are_both_seen() {
+    for gap in [1e-4, 1e-9, 1e-14] {
+        let recording = run(&format!(
+            r#"Diagram(run: (stop: "3 s", step: "3 s", solver: DormandPrince), blocks: {{
+                "u": Ramp(slope: [1, 1], initial: [-0.7, "=-0.7 - {gap:e}"]),
+                "f": Abs(in: {{ "u": "u.y" }}),
+                "x": Integrator(initial: "=zeros(2)", in: {{ "u": "f.y" }}),
+            }}, log: ["x.y"])"#
+        ));
+        let series = recording.series("x.y").unwrap();
+        let x = &series.row(series.len() - 1).values;
+        let integral = |zero: f64| 0.5 * (zero * zero + (3.0 - zero) * (3.0 - zero));
+        assert!((x[0] - integral(0.7)).abs() < 1e-12, "{gap:e}: {x:?}");
+        assert!((x[1] - integral(0.7 + gap)).abs() < 1e-12, "{gap:e}: {x:?}");
+    }
+}
+
+#[test]
+fn s3_7_an_input_that_starts_on_an_edge_is_on_neither_side() {
+    for (block, integral) in [("Abs", 4.5), ("Sign", 3.0)] {
+        let blocks = format!(r#""f": {block}(in: {{ "u": "t.y" }}),"#);
+        let x = numbers(&integrated("DormandPrince", &blocks), "x.y").last().unwrap().1;
+        assert!((x - integral).abs() < 1e-12, "{block}: {x}");
+    }
+    let blocks =
+        r#""back": Gain(gain: -1.0, in: { "u": "t.y" }), "f": Abs(in: { "u": "back.y" }),"#;
+    let x = numbers(&integrated("DormandPrince", blocks), "x.y").last().unwrap().1;
+    assert!((x - 4.5).abs() < 1e-12, "{x}");
+}
+
+/// A signal that stays on an edge, up to rounding, does not cross it again and again.
+#[test]
+fn s3_7_a_signal_along_an_edge_crosses_it_not() {
+    for blocks in [
+        // Its slope is the limit's.
+        r#""up": Ramp(slope: 0.3), "f": RateLimiter(rising: 0.3, in: { "u": "up.y" }),"#,
+        // A sum that is its other summand but for rounding.
+        r#""a": Sine(bias: 3), "b": Fcn(expression: "u + 0.1 - 0.1", in: { "u": "a.y" }),
+           "f": MinMax(function: Max, count: 2, in: { "u1": "a.y", "u2": "b.y" }),"#,
+    ] {
+        let recording = integrated("DormandPrince", blocks);
+        assert_eq!(cuts(&recording, "x.y"), [0.0_f64; 0], "{blocks}");
+    }
+}
+
+/// A crossing is shown in the row at which it happens, if its direction is asked for.
+#[test]
+fn s3_7_a_hit_crossing_is_true_where_the_value_is_passed() {
+    for (direction, expected) in [("Rising", vec![1.75]), ("Falling", vec![0.75, 2.75])] {
+        // sin(π t + π/4) is zero at 0.75 s, 1.75 s and 2.75 s.
+        let recording = run(&format!(
+            r#"Diagram(run: (stop: "3 s", step: "1 s", solver: DormandPrince), blocks: {{
+                "u": Sine(frequency: "0.5 Hz", phase: "=pi/4 * 1[rad]"),
+                "hit": HitCrossing(direction: {direction}, in: {{ "u": "u.y" }}),
+                "x": Integrator(in: {{ "u": "u.y" }}),
+            }}, log: ["hit.y"])"#
+        ));
+        let hits: Vec<f64> = numbers(&recording, "hit.y")
+            .into_iter()
+            .filter_map(|(t, y)| (y != 0.0).then_some(t))
+            .collect();
+        assert_eq!(hits.len(), expected.len(), "{direction}: {hits:?}");
+        for (t, e) in hits.iter().zip(expected) {
+            assert!((t - e).abs() < 1e-12, "{direction}: {t}, not {e}");
+        }
+    }
+}
+
+/// The zeros of a state, not of time: they are as good as the solver's dense output.
+#[test]
+fn s3_7_kinks_of_an_oscillator_are_where_its_zeros_are() {
+    let recording = run(r#"Diagram(
+        run: (stop: "7 s", step: "1 s", solver: DormandPrince(rtol: 1e-12, atol: 1e-13)), blocks: {
+            "back": Gain(gain: -1.0, in: { "u": "x.y" }),
+            "v": Integrator(initial: 1.0, in: { "u": "back.y" }),
+            "x": Integrator(initial: 0.0, in: { "u": "v.y" }),
+            "size": Abs(in: { "u": "x.y" }),
+            "area": Integrator(in: { "u": "size.y" }),
+        }, log: ["area.y"])"#);
+    let pi = std::f64::consts::PI;
+    for n in [1.0, 2.0] {
+        let (t, area) = numbers(&recording, "area.y")
+            .into_iter()
+            .min_by(|a, b| (a.0 - n * pi).abs().total_cmp(&(b.0 - n * pi).abs()))
+            .unwrap();
+        assert!((t - n * pi).abs() < 1e-11, "zero {n} at {t}");
+        assert!((area - 2.0 * n).abs() < 1e-11, "area {area} after {n} half turns");
+    }
+}
+
+/// Dry friction by `Sign` holds a pushed mass at the speed zero, which is no solution: with either
+/// sign the speed changes it, and with none it grows. Time stands still.
+#[test]
+fn s3_7_sliding_along_a_jump_is_a_fault_that_names_the_block() {
+    let mut simulation = Simulation::new(program(
+        r#"Diagram(run: (stop: "3 s", step: "1 s", solver: DormandPrince), blocks: {
+            "friction": Sign(in: { "u": "v.y" }),
+            "force": Fcn(expression: "0.1 - 3*u", in: { "u": "friction.y" }),
+            "v": Integrator(initial: 0.7, in: { "u": "force.y" }),
+        }, log: ["v.y"])"#,
+    ));
+    let fault = simulation.run().unwrap_err();
+    assert_eq!((fault.phase, fault.block.as_str()), (Phase::Guard, "friction"), "{fault}");
+    assert!((fault.t - 0.7 / 2.9).abs() < 1e-12, "{fault}");
+}
+
+/// 7.1: the pieces are part of a snapshot. Restored at any step, a run goes on bit for bit.
+#[test]
+fn s7_1_snapshots_hold_the_pieces() {
+    let program = program(
+        r#"Diagram(run: (stop: "5 s", step: "1 s", solver: DormandPrince), blocks: {
+            "t": Sine(frequency: "0.37 Hz", amplitude: 2),
+            "stairs": SignalBuilder(times: [0, 0.3, 0.7], values: [1, 3, 0], interpolation: Below,
+                                    after: Repeat),
+            "a": Abs(in: { "u": "t.y" }), "b": Sign(in: { "u": "t.y" }),
+            "c": Saturation(lower: -1, upper: 0.7, in: { "u": "t.y" }),
+            "d": DeadZone(lower: -1, upper: 0.7, in: { "u": "t.y" }),
+            "e": Backlash(width: 0.4, in: { "u": "t.y" }),
+            "f": RateLimiter(rising: 2, in: { "u": "t.y" }),
+            "g": MinMax(function: Max, count: 2, in: { "u1": "t.y", "u2": "stairs.y" }),
+            "sum": Sum(signs: "+++++++", in: { "u1": "a.y", "u2": "b.y", "u3": "c.y", "u4": "d.y",
+                                               "u5": "e.y", "u6": "f.y", "u7": "g.y" }),
+            "y": Integrator(in: { "u": "sum.y" }),
+        }, log: [])"#,
+    );
+    let mut whole = Simulation::new(Arc::clone(&program));
+    let mut snapshots = Vec::new();
+    while whole.cursor() != Cursor::Done {
+        snapshots.push(whole.snapshot());
+        whole.step().unwrap();
+    }
+    assert!(snapshots.len() > 40, "{} steps", snapshots.len());
+    for snapshot in &snapshots {
+        let mut rest = Simulation::new(Arc::clone(&program));
+        rest.restore(snapshot).unwrap();
+        rest.run().unwrap();
+        assert_eq!(rest.state(), whole.state(), "restored at tick {}", rest.tick());
+        assert_eq!(rest.step_count(), whole.step_count());
+    }
+}
