@@ -11,6 +11,7 @@ mod fcn;
 mod function_caller;
 mod gain;
 mod integrator;
+mod limits;
 mod matrix_multiply;
 mod norm;
 mod pieces;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use legwork_runtime::recording::Recording;
+use legwork_runtime::recording::{Phase as RowPhase, Recording};
 use legwork_runtime::{Cursor, Phase, Simulation};
 
 use super::harness::{numbers, program, run};
@@ -276,6 +276,91 @@ fn s3_7_sliding_along_a_jump_is_a_fault_that_names_the_block() {
     assert!((fault.t - 0.7 / 2.9).abs() < 1e-12, "{fault}");
 }
 
+/// ẋ = 1.1 − t between −0.8 and 0.3: up to the upper limit, along it until the rate turns, then
+/// down to the lower one.
+#[test]
+fn s3_7_a_limited_integrator_stays_at_its_limits_while_the_rate_points_outwards() {
+    let diagram = |solver: &str, step: &str| {
+        run(&format!(
+            r#"Diagram(run: (stop: "3 s", step: "{step}", solver: {solver}), blocks: {{
+                "t": Clock(), "u": Fcn(expression: "1.1 - u", in: {{ "u": "t.y" }}),
+                "x": Integrator(lower: -0.8, upper: 0.3, in: {{ "u": "u.y" }}),
+            }}, log: ["x.y"])"#
+        ))
+    };
+    let (up, down) = (1.1 - 0.61_f64.sqrt(), 1.1 + 2.2_f64.sqrt());
+    let law = |t: f64| {
+        if t < up {
+            1.1 * t - 0.5 * t * t
+        } else if t < 1.1 {
+            0.3
+        } else {
+            (0.3 - 0.5 * (t - 1.1) * (t - 1.1)).max(-0.8)
+        }
+    };
+    for (solver, bound) in [("DormandPrince", 1e-12), ("Esdirk(rtol: 1e-10, atol: 1e-12)", 1e-9)] {
+        let recording = diagram(solver, "1 s");
+        assert_cuts(solver, &cuts(&recording, "x.y"), &[up, 1.1, down]);
+        for (t, x) in numbers(&recording, "x.y") {
+            assert!((x - law(t)).abs() < bound, "{solver}: {x} at {t}");
+        }
+    }
+    // A fixed step notices late, by a step at most, but no row is beyond a limit.
+    for solver in ["Euler", "Rk4", "ImplicitEuler"] {
+        for (t, x) in numbers(&diagram(solver, "1 ms"), "x.y") {
+            assert!((-0.8..=0.3).contains(&x), "{solver}: {x} at {t}");
+            assert!((x - law(t)).abs() < 2e-3, "{solver}: {x} at {t}, not {}", law(t));
+        }
+    }
+}
+
+/// The bouncing ball as one block. It comes to rest, after all impacts of the closed form.
+#[test]
+fn s3_7_a_ball_bounces_on_the_limit_of_one_block_and_comes_to_rest() {
+    let ball = |solver: &str| {
+        run(&format!(
+            r#"Diagram(run: (stop: "14 s", step: "1 s", solver: {solver}), blocks: {{
+                "g": Constant(value: -9.81),
+                "ball": SecondOrderIntegrator(position: 10.0, lower: 0.0, restitution: 0.8,
+                                              in: {{ "u": "g.y" }}),
+            }}, log: ["ball.position", "ball.velocity"])"#
+        ))
+    };
+    let recording = ball("DormandPrince");
+    let speed = recording.series("ball.velocity").unwrap();
+    let impacts: Vec<f64> = (0..speed.len())
+        .map(|row| speed.stamp(row))
+        .filter(|stamp| stamp.phase == RowPhase::Event)
+        .map(|stamp| stamp.t)
+        .collect();
+    let fall = (2.0_f64 * 10.0 / 9.81).sqrt();
+    let mut expected = fall;
+    for (n, t) in impacts.iter().enumerate() {
+        assert!((t - expected).abs() < 1e-10, "impact {n} at {t}, not {expected}");
+        expected += 2.0 * fall * 0.8_f64.powi(n as i32 + 1);
+    }
+    // 14 m/s · 0.8ⁿ is below 1e-6 m/s for n ≥ 74.
+    assert_eq!(impacts.len(), 74);
+    let (x, v) = (numbers(&recording, "ball.position"), numbers(&recording, "ball.velocity"));
+    assert_eq!((x.last().unwrap().1, v.last().unwrap().1), (0.0, 0.0));
+    // Under fixed steps it does not sink in and comes to rest too.
+    let recording = ball("SemiImplicitEuler").series("ball.position").map(|s| s.len());
+    assert_eq!(recording.unwrap(), 15);
+}
+
+/// A mass on a table that is pulled up after a while: it leaves the table when the pull outweighs it.
+#[test]
+fn s3_7_a_mass_leaves_its_limit_when_the_acceleration_points_inwards() {
+    let recording =
+        run(r#"Diagram(run: (stop: "3 s", step: "1 s", solver: DormandPrince), blocks: {
+            "t": Clock(), "a": Fcn(expression: "u - 1.3", in: { "u": "t.y" }),
+            "m": SecondOrderIntegrator(lower: 0.0, in: { "u": "a.y" }),
+        }, log: ["m.position"])"#);
+    assert_cuts("lifting", &cuts(&recording, "m.position"), &[1.3]);
+    let x = numbers(&recording, "m.position").last().unwrap().1;
+    assert!((x - 1.7_f64.powi(3) / 6.0).abs() < 1e-12, "{x}");
+}
+
 /// 7.1: the pieces are part of a snapshot. Restored at any step, a run goes on bit for bit.
 #[test]
 fn s7_1_snapshots_hold_the_pieces() {
@@ -292,7 +377,9 @@ fn s7_1_snapshots_hold_the_pieces() {
             "g": MinMax(function: Max, count: 2, in: { "u1": "t.y", "u2": "stairs.y" }),
             "sum": Sum(signs: "+++++++", in: { "u1": "a.y", "u2": "b.y", "u3": "c.y", "u4": "d.y",
                                                "u5": "e.y", "u6": "f.y", "u7": "g.y" }),
+            "x": Integrator(lower: -0.2, upper: 0.3, in: { "u": "t.y" }),
             "y": Integrator(in: { "u": "sum.y" }),
+            "m": SecondOrderIntegrator(position: 1, lower: 0, restitution: 0.5, in: { "u": "t.y" }),
         }, log: [])"#,
     );
     let mut whole = Simulation::new(Arc::clone(&program));
