@@ -47,6 +47,7 @@ mod sign;
 mod signal_builder;
 mod signal_from_file;
 mod solve;
+mod spectral_radius;
 mod state_space;
 mod stop;
 mod table;
@@ -105,6 +106,7 @@ pub use sign::Sign;
 pub use signal_builder::SignalBuilder;
 pub use signal_from_file::SignalFromFile;
 pub use solve::Solve;
+pub use spectral_radius::SpectralRadius;
 pub use state_space::StateSpace;
 pub use stop::Stop;
 pub use table::{Interpolation, Outside};
@@ -149,6 +151,9 @@ pub(crate) fn register_signals(r: &mut Registry) {
     // Tables.
     r.block::<Lookup1D>("Lookup1D(points: [0, 1, 3], values: [0, 2, 2.5])");
     r.block::<Lookup2D>("Lookup2D(rows: [0, 1], columns: [0, 1], values: [[0, 1], [1, 4]])");
+
+    // Stability.
+    r.block::<SpectralRadius>("SpectralRadius(a: [[0, 1], [-100, -2]], second_order: true)");
 
     // Logic, events.
     r.block::<Assertion>("Assertion(message: \"the arm left its box\")");

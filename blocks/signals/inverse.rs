@@ -34,7 +34,7 @@ fn norm(n: usize, matrix: &[f64]) -> f64 {
 
 /// Writes the inverse of `rest` (n × n, column by column), which it destroys, to `inverse`. `Err`
 /// with the condition number if the matrix is singular.
-fn invert(n: usize, rest: &mut [f64], inverse: &mut [f64]) -> Result<(), f64> {
+pub(super) fn invert(n: usize, rest: &mut [f64], inverse: &mut [f64]) -> Result<(), f64> {
     let norm_of_matrix = norm(n, rest);
     inverse.fill(0.0);
     (0..n).for_each(|i| inverse[i * n + i] = 1.0);
