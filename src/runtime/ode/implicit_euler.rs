@@ -110,6 +110,13 @@ impl ImplicitEuler {
                     if fresh > REFRESHES || (lost && fresh > 0) {
                         return Err(Failure::NotConverged { t: next, iterations, correction });
                     }
+                    // A number that starts at zero and ends large is not known to what the weight
+                    // of zero asks for: that would be below its round-off.
+                    let candidate = &mut self.progress.candidate;
+                    for ((y, u), d) in candidate.iter_mut().zip(&self.start).zip(&self.d) {
+                        *y = u + d;
+                    }
+                    self.progress.weigh_candidate(flow);
                 }
             }
         }
