@@ -37,6 +37,30 @@ fn s10_1_rk4_has_order_4() {
     assert!((order - 4.0).abs() < 0.1, "order {order}");
 }
 
+#[test]
+fn s10_1_implicit_euler_has_order_1() {
+    let order = order("ImplicitEuler", 2.0);
+    assert!((order - 1.0).abs() < 0.02, "order {order}");
+}
+
+/// With a tolerance that anything meets, each major step is one step of the method.
+#[test]
+fn s10_1_dormand_prince_has_order_5() {
+    let order = order("DormandPrince(rtol: 0.9, atol: 0.9)", 100.0);
+    assert!((order - 5.0).abs() < 0.2, "order {order}");
+}
+
+/// Its steps are such that the error follows the tolerance.
+#[test]
+fn s10_1_the_error_of_a_variable_step_follows_its_tolerance() {
+    for name in ["DormandPrince", "Esdirk", "Bdf"] {
+        let error = |t: &str| oscillator_error(&format!("{name}(rtol: {t}, atol: {t})"), 2000.0);
+        let (coarse, fine) = (error("1e-5"), error("1e-8"));
+        let decades = (coarse / fine).log10();
+        assert!((1.8..4.2).contains(&decades), "{name}: {coarse:e} → {fine:e}");
+    }
+}
+
 /// 10.2: semi-implicit Euler advances the velocity, then the position with the new velocity: its
 /// first step from rest at x = 1 is v = −h, x = 1 − h², and its energy stays bounded.
 #[test]
