@@ -1,7 +1,7 @@
 //! Diagrams and robots that are built into the binary.
 
 /// Path under `std:` and content.
-pub(crate) const FILES: [(&str, &[u8]); 7] = [
+pub(crate) const FILES: [(&str, &[u8]); 8] = [
     (
         "robots/mini_cheetah/mini_cheetah.urdf",
         include_bytes!("../diagrams/robots/mini_cheetah/mini_cheetah.urdf"),
@@ -11,5 +11,6 @@ pub(crate) const FILES: [(&str, &[u8]); 7] = [
     ("diagrams/quadruped/stand.ron", include_bytes!("../diagrams/quadruped/stand.ron")),
     ("diagrams/basics/oscillator.ron", include_bytes!("../diagrams/basics/oscillator.ron")),
     ("diagrams/basics/hold_pair.ron", include_bytes!("../diagrams/basics/hold_pair.ron")),
+    ("signals/gust.mcap", include_bytes!("../diagrams/signals/gust.mcap")),
     ("signals/gust.csv", include_bytes!("../diagrams/signals/gust.csv")),
 ];

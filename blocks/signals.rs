@@ -46,6 +46,7 @@ mod rpy_to_quaternion;
 mod sign;
 mod signal_builder;
 mod signal_from_file;
+mod signal_from_recording;
 mod solve;
 mod spectral_radius;
 mod state_space;
@@ -105,6 +106,7 @@ pub use rpy_to_quaternion::RpyToQuaternion;
 pub use sign::Sign;
 pub use signal_builder::SignalBuilder;
 pub use signal_from_file::SignalFromFile;
+pub use signal_from_recording::SignalFromRecording;
 pub use solve::Solve;
 pub use spectral_radius::SpectralRadius;
 pub use state_space::StateSpace;
@@ -193,6 +195,9 @@ pub(crate) fn register_signals(r: &mut Registry) {
     r.block::<RandomNumber>("RandomNumber(deviation: 0.01)");
     r.block::<SignalBuilder>("SignalBuilder(times: [0, 1, 2], values: [0, 1, 0])");
     r.block::<SignalFromFile>("SignalFromFile(path: \"signals/gust.csv\", column: \"force\")");
+    r.block::<SignalFromRecording>(
+        "SignalFromRecording(path: \"signals/gust.mcap\", topic: \"gust.y\")",
+    );
     r.block::<UniformRandomNumber>("UniformRandomNumber(minimum: -1)");
     r.block::<WhiteNoise>("WhiteNoise(power: 1e-4)");
 

@@ -14,6 +14,7 @@ mod events;
 mod functions;
 mod harness;
 mod plants;
+mod playback;
 mod rates;
 mod solvers;
 mod state;
