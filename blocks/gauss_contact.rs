@@ -2,7 +2,8 @@
 
 use legwork_block::quantity::{Dimensionless, Force, NonNegative, Positive, Velocity};
 use legwork_block::{
-    Block, Dim, Fault, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Sizes, Vector,
+    Block, Dim, Fault, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Sizes, Solver,
+    Vector,
 };
 use legwork_contact::RecoveryLimit;
 use legwork_contact::rigid::row_products_into;
@@ -46,7 +47,8 @@ const SCALE_GRAVITY: f64 = 9.81;
 ///
 /// The velocity level speaks of the position after the step as `q + Δt ν⁺`: run it with
 /// `SemiImplicitEuler`. Under `Euler` and `Rk4` the position moves otherwise, and feet sink by
-/// millimetres when they land. Its problem is convex (M. Anitescu, *Optimization-based simulation
+/// millimetres when they land: a warning. Solvers that choose their steps are refused, since the
+/// length of a step must be known before it is made. Its problem is convex (M. Anitescu, *Optimization-based simulation
 /// of nonsmooth rigid multibody dynamics*, 2006): a contact that slides at speed v hovers by about
 /// `Δt μ v`; `CoulombContact`, around any solver, takes that away.
 ///
@@ -142,6 +144,28 @@ pub struct Scratch {
     friction: Vec<f64>,
 }
 
+impl GaussContact {
+    /// The velocity level supposes what `SemiImplicitEuler` does with a step.
+    fn check_solver(&self, ports: &mut Ports<'_>) -> Result<(), Invalid> {
+        let solver = ports.solver();
+        let advice = "choose `run: (solver: SemiImplicitEuler)`, or `level: Acceleration`";
+        if solver.is_variable() {
+            let message = format!(
+                "expected a solver of fixed steps for contact at velocity level, found {solver}"
+            );
+            return Err(Invalid::parameter("level", message).hint(advice));
+        }
+        if solver != Solver::SemiImplicitEuler {
+            let message = format!(
+                "contact at velocity level supposes SemiImplicitEuler; under {solver} feet sink in \
+                 when they land"
+            );
+            ports.warn(Invalid::parameter("level", message).hint(advice));
+        }
+        Ok(())
+    }
+}
+
 impl Block for GaussContact {
     const KIND: &'static str = "GaussContact";
     type Plan = Plan;
@@ -159,6 +183,9 @@ impl Block for GaussContact {
         if self.level == Level::Velocity && self.in_minor_steps {
             let message = "velocity-level contact acts over a whole step, it has no minor steps";
             return Err(Invalid::parameter("in_minor_steps", message));
+        }
+        if self.level == Level::Velocity {
+            self.check_solver(ports)?;
         }
         let (count, nv, n) = (ports.dim(), ports.dim(), ports.dim());
         let robot = ports.any_robot();

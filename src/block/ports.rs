@@ -182,6 +182,8 @@ pub struct Declaration {
     pub any_rates: bool,
     /// Functions that it needs.
     pub functions: Vec<FunctionDeclaration>,
+    /// What the diagram's author should know, though it runs.
+    pub warnings: Vec<Invalid>,
     /// Number of variables made.
     pub var_count: u32,
 }
@@ -529,6 +531,11 @@ impl<'a> Ports<'a> {
             self.locate(Crossing::Level);
         }
         self.locates()
+    }
+
+    /// Warns of something that runs, but hardly as it is meant.
+    pub fn warn(&mut self, warning: Invalid) {
+        self.declaration.warnings.push(warning);
     }
 
     /// The key of this block's random numbers: a function of the run's seed, the block's path and

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use legwork_block::{
-    Declaration, Diagnostic, Diagnostics, Files, Invalid, PortUnit, Ports, Resources, Solver, Var,
+    Declaration, Diagnostic, Diagnostics, Files, Invalid, PortUnit, Ports, Resources, Severity,
+    Solver, Var,
 };
 
 use super::{NamedTypes, TypedBlock, TypedNetwork, functions};
@@ -56,6 +57,12 @@ pub(crate) fn plan(
                 continue;
             }
         };
+        for warning in &declaration.warnings {
+            let mut diagnostic = invalid_parameter(&block, warning);
+            diagnostic.severity = Severity::Warning;
+            diagnostic.code = "questionable-parameter";
+            diagnostics.push(diagnostic);
+        }
         functions::check(&block, &declaration, diagnostics);
         check_input_names(&block, &declaration, diagnostics);
         let mut asked = Vec::new();
