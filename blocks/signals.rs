@@ -201,7 +201,11 @@ pub(crate) fn register_signals(r: &mut Registry) {
     r.block::<UniformRandomNumber>("UniformRandomNumber(minimum: -1)");
     r.block::<WhiteNoise>("WhiteNoise(power: 1e-4)");
 
+    r.file("masks/dead_time_process.ron", include_bytes!("masks/dead_time_process.ron"));
     r.file("masks/feed_forward_pid.ron", include_bytes!("masks/feed_forward_pid.ron"));
+    r.file("masks/lead_lag.ron", include_bytes!("masks/lead_lag.ron"));
     r.file("masks/low_pass.ron", include_bytes!("masks/low_pass.ron"));
     r.file("masks/moving_average.ron", include_bytes!("masks/moving_average.ron"));
+    r.file("masks/rate_limited_setpoint.ron", include_bytes!("masks/rate_limited_setpoint.ron"));
+    r.file("masks/second_order_low_pass.ron", include_bytes!("masks/second_order_low_pass.ron"));
 }
