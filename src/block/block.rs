@@ -7,10 +7,11 @@ use serde::de::DeserializeOwned;
 
 use crate::fault::{Invalid, Outcome};
 use crate::function::Functions;
+use crate::parameters::Parameters;
 use crate::ports::Ports;
 use crate::report::Report;
 use crate::signal::{Feed, In, Leaves, OptionalIn, Out, PortTable, Shared, Signal};
-use crate::types::Dim;
+use crate::types::{Dim, Type};
 
 /// A block: an immutable struct of parameters. The engine owns all that changes.
 ///
@@ -103,6 +104,27 @@ pub trait Block: Send + Sync + Sized + 'static {
         Ok(())
     }
 
+    /// The numbers of the discrete state that parameters can give at t = 0, such as the output of
+    /// a delay; none by default.
+    fn numbers(&self, _plan: &Self::Plan, _state: &Self::State) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Makes a state of t = 0 the one in which [`Self::numbers`] are `numbers`.
+    fn set_numbers(&self, _plan: &Self::Plan, _state: &mut Self::State, _numbers: &[f64]) {}
+
+    /// The parameters with which the block begins at `at`: its continuous state if it has one,
+    /// else [`Self::numbers`]; of a constant, its output. `outputs` are the types of its outputs.
+    /// `None` if it has no such parameters.
+    fn starting_at(
+        &self,
+        _plan: &Self::Plan,
+        _at: &[f64],
+        _outputs: &[Type],
+    ) -> Option<Parameters> {
+        None
+    }
+
     /// Reports metrics and counts at the end of a run.
     fn report(&self, _plan: &Self::Plan, _state: &Self::State, _report: &mut Report) {}
 
@@ -137,6 +159,17 @@ pub trait Pure: Send + Sync + Sized + 'static {
     /// # Errors
     /// A fault, if the numbers went wrong.
     fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome;
+
+    /// The parameters with which the output of a constant is `at`; `outputs` are the types of its
+    /// outputs. `None` if they are computed.
+    fn starting_at(
+        &self,
+        _plan: &Self::Plan,
+        _at: &[f64],
+        _outputs: &[Type],
+    ) -> Option<Parameters> {
+        None
+    }
 }
 
 impl<P: Pure> Block for P {
@@ -161,6 +194,10 @@ impl<P: Pure> Block for P {
     #[inline]
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         Pure::output(self, plan, &cx.inputs, &mut cx.outputs)
+    }
+
+    fn starting_at(&self, plan: &Self::Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
+        Pure::starting_at(self, plan, at, outputs)
     }
 }
 

@@ -9,9 +9,11 @@ use crate::block::{
 };
 use crate::fault::{Fault, Invalid, Outcome};
 use crate::function::{FunctionBody, FunctionInstance, Functions, SavedFunction};
+use crate::parameters::Parameters;
 use crate::ports::{Declaration, Ports};
 use crate::report::Report;
 use crate::signal::PortTable;
+use crate::types::Type;
 
 /// A block's parameters, of any kind.
 pub trait ErasedBlock: Send + Sync {
@@ -141,6 +143,16 @@ pub trait Instance: Send {
     /// # Errors
     /// If the state cannot be written as JSON.
     fn state_json(&self) -> Result<serde_json::Value, Box<Fault>>;
+
+    /// The numbers of the discrete state that parameters can give.
+    fn numbers(&self) -> Vec<f64>;
+
+    /// Puts such numbers into the state of t = 0.
+    fn set_numbers(&mut self, numbers: &[f64]);
+
+    /// The parameters with which the block begins at `at`, if it has such; `outputs` are the types
+    /// of its outputs.
+    fn starting_at(&self, at: &[f64], outputs: &[Type]) -> Option<Parameters>;
 
     /// Reports metrics and counts.
     fn report(&self, report: &mut Report);
@@ -342,6 +354,18 @@ impl<B: Block> Instance for Running<B> {
         let functions: Result<Vec<_>, _> =
             self.functions.iter().map(FunctionInstance::state_json).collect();
         Ok(serde_json::json!({ "state": state, "functions": functions? }))
+    }
+
+    fn numbers(&self) -> Vec<f64> {
+        self.block.numbers(&self.plan, &self.state)
+    }
+
+    fn set_numbers(&mut self, numbers: &[f64]) {
+        self.block.set_numbers(&self.plan, &mut self.state, numbers);
+    }
+
+    fn starting_at(&self, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
+        self.block.starting_at(&self.plan, at, outputs)
     }
 
     fn report(&self, report: &mut Report) {

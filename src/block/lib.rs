@@ -77,6 +77,7 @@ mod expression;
 mod fault;
 mod function;
 mod instance;
+mod parameters;
 mod ports;
 pub mod quantity;
 mod registry;
@@ -107,6 +108,7 @@ pub use function::{
     Functions, ResultOf, Results,
 };
 pub use instance::{ErasedBlock, Instance, InstanceIo, OutputIo, PlannedBlock, View, erase};
+pub use parameters::{Parameters, Written};
 pub use ports::{
     Ask, ContinuousState, Crossing, Declaration, Feeds, Forward, Guard, InputDeclaration, Manifold,
     OutputDeclaration, PortNote, PortUnit, Ports, RateRule, SolveFailure, SolveRule,
