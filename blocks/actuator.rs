@@ -160,8 +160,10 @@ impl Block for Actuator {
     }
 
     fn initial(&self, plan: &Plan, _: &Sizes<'_>, x: &mut [f64]) {
-        let n = x.len();
-        x.copy_from_slice(&plan.initial.spread(n));
+        // A discrete lag, and none, have no continuous state.
+        if !x.is_empty() {
+            x.copy_from_slice(&plan.initial.spread(x.len()));
+        }
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {

@@ -114,3 +114,13 @@ fn mistakes_are_said() {
         "expected 3 values, one for each joint, found 2"
     );
 }
+
+/// A discrete lag has no continuous state to begin at the list of torques.
+#[test]
+fn a_discrete_lag_begins_at_a_list_of_torques() {
+    let lag = json!({ "bandwidth": "2 Hz", "discrete": true, "initial": [1, -2] });
+    let mut rig = rig(lag, 2).expect("an actuator");
+    rig.set("u", &[&[0.0, 0.0]]);
+    rig.output();
+    assert_eq!(rig.leaf("tau", 0), [1.0, -2.0]);
+}
