@@ -3,7 +3,7 @@
 use legwork_block::quantity::{Frequency, Limit, PerJoint, Positive, Torque};
 use legwork_block::{
     Block, ContinuousState, DerivativeCx, Dim, In, Invalid, Manifold, NO_FEEDS, Out, Outcome,
-    OutputCx, Ports, RateRule, Sizes, UpdateCx, Vector,
+    OutputCx, Parameters, Ports, RateRule, Sizes, Type, UpdateCx, Vector, Written,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -164,6 +164,22 @@ impl Block for Actuator {
         if !x.is_empty() {
             x.copy_from_slice(&plan.initial.spread(x.len()));
         }
+    }
+
+    fn numbers(&self, _: &Plan, state: &Vec<f64>) -> Vec<f64> {
+        state.clone()
+    }
+
+    fn set_numbers(&self, _: &Plan, state: &mut Vec<f64>, numbers: &[f64]) {
+        state.copy_from_slice(numbers);
+    }
+
+    fn starting_at(&self, plan: &Plan, at: &[f64], _: &[Type]) -> Option<Parameters> {
+        // A lag comes so near to a limit that rounding may carry it beyond, where it cannot begin.
+        let limits = plan.limit.spread(at.len());
+        let tau: Vec<f64> =
+            at.iter().zip(limits).map(|(tau, most)| saturated(*tau, most)).collect();
+        Some(vec![("initial", Written::list(&tau))])
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {

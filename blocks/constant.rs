@@ -1,7 +1,9 @@
 //! `Constant`: a value that never changes.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{Any, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, RateRule};
+use legwork_block::{
+    Any, Inputs, Invalid, Out, Outcome, Outputs, Parameters, Ports, Pure, RateRule, Type,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -39,6 +41,10 @@ impl Pure for Constant {
     fn output(&self, &y: &Self::Plan, _: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
         outputs.get(y).copy_from_slice(self.value.data());
         Ok(())
+    }
+
+    fn starting_at(&self, _: &Self::Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
+        shape::starting_at("value", self.value.unit(), at, outputs)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, In, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
-    feeds,
+    Any, Block, In, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Parameters, Ports, RateRule, Sizes,
+    Type, UpdateCx, feeds,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -91,6 +91,18 @@ impl Block for DiscreteIntegrator {
 
     fn state(&self, &(_, y): &Self::Plan, sizes: &Sizes<'_>) -> Vec<f64> {
         initial_state(self.initial.as_ref(), sizes.output(y))
+    }
+
+    fn numbers(&self, _: &Self::Plan, state: &Vec<f64>) -> Vec<f64> {
+        state.clone()
+    }
+
+    fn set_numbers(&self, _: &Self::Plan, state: &mut Vec<f64>, numbers: &[f64]) {
+        state.copy_from_slice(numbers);
+    }
+
+    fn starting_at(&self, _: &Self::Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
+        shape::starting_at("initial", self.initial.as_ref().and_then(Tensor::unit), at, outputs)
     }
 
     fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}

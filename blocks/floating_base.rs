@@ -8,7 +8,7 @@ use legwork_block::quantity::{
 };
 use legwork_block::{
     Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, GuardCx, In, Invalid, Manifold,
-    NO_FEEDS, OptionalIn, Out, Outcome, OutputCx, Ports, ResetCx, Sizes, Vector,
+    NO_FEEDS, OptionalIn, Out, Outcome, OutputCx, Parameters, Ports, ResetCx, Sizes, Type, Vector,
 };
 use legwork_mechanics::Model;
 use schemars::JsonSchema;
@@ -20,6 +20,8 @@ use crate::robot_model::RobotModel;
 use crate::robot_name::RobotName;
 
 mod initial;
+
+use initial::written;
 
 /// State of a robot: integrates its acceleration, the base on its manifold.
 ///
@@ -150,6 +152,10 @@ impl Block for FloatingBase {
 
     fn initial(&self, plan: &Plan, _: &Sizes<'_>, x: &mut [f64]) {
         x.copy_from_slice(&plan.initial);
+    }
+
+    fn starting_at(&self, plan: &Plan, at: &[f64], _: &[Type]) -> Option<Parameters> {
+        Some(vec![("init", written(&plan.robot, at))])
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {

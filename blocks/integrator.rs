@@ -3,7 +3,8 @@
 use legwork_block::quantity::Tensor;
 use legwork_block::{
     Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, GuardCx, In, Invalid, Manifold,
-    NO_FEEDS, OptionalIn, Out, Outcome, OutputCx, Ports, ResetCx, Sizes, UpdateCx,
+    NO_FEEDS, OptionalIn, Out, Outcome, OutputCx, Parameters, Ports, ResetCx, Sizes, Type,
+    UpdateCx,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -148,6 +149,10 @@ impl Block for Integrator {
 
     fn initial(&self, _: &Self::Plan, _: &Sizes<'_>, x: &mut [f64]) {
         x.copy_from_slice(self.initial.data());
+    }
+
+    fn starting_at(&self, _: &Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
+        shape::starting_at("initial", self.initial.unit(), at, outputs)
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {

@@ -3,7 +3,8 @@
 use legwork_block::quantity::{Scalar, Tensor};
 use legwork_block::{
     Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, GuardCx, In, Invalid, Manifold,
-    NO_FEEDS, Out, Outcome, OutputCx, Ports, ResetCx, Sizes, Unit, UpdateCx,
+    NO_FEEDS, Out, Outcome, OutputCx, Parameters, Ports, ResetCx, Sizes, Type, Unit, UpdateCx,
+    Written,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -67,6 +68,8 @@ pub struct Plan {
     initial: Vec<f64>,
     /// Limits of each element of the position, if there are any.
     limits: Option<Limits>,
+    /// Unit of the position.
+    unit: Option<Unit>,
 }
 
 impl SecondOrderIntegrator {
@@ -148,7 +151,7 @@ impl Block for SecondOrderIntegrator {
                 ports.note_in(u).unit(&second_rate.to_string());
             }
         }
-        Ok(Plan { u, position, velocity, initial, limits })
+        Ok(Plan { u, position, velocity, initial, limits, unit })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<Piece> {
@@ -159,6 +162,16 @@ impl Block for SecondOrderIntegrator {
 
     fn initial(&self, plan: &Plan, _: &Sizes<'_>, x: &mut [f64]) {
         x.copy_from_slice(&plan.initial);
+    }
+
+    fn starting_at(&self, plan: &Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
+        let ty = outputs.first()?;
+        let (position, velocity) = at.split_at(at.len() / 2);
+        let rate = plan.unit.and_then(|unit| unit.over(Unit::SECOND));
+        Some(vec![
+            ("position", Written::signal(ty, plan.unit, position)?),
+            ("velocity", Written::signal(ty, rate, velocity)?),
+        ])
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {

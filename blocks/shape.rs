@@ -1,7 +1,9 @@
 //! Shapes of parameters that are a number, a vector or a matrix, and of the signals they fit.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{Any, In, Invalid, PortNote, Ports, Sizes, Type, Unit, Var};
+use legwork_block::{
+    Any, In, Invalid, Parameters, PortNote, Ports, Sizes, Type, Unit, Var, Written,
+};
 use serde::Deserialize;
 use serde::de::value::{Error, F64Deserializer};
 
@@ -117,6 +119,16 @@ pub(crate) fn state_signal(
 /// The `len` numbers that a state starts with: zeros without `initial`.
 pub(crate) fn initial_state(initial: Option<&Tensor>, len: usize) -> Vec<f64> {
     initial.map_or_else(|| vec![0.0; len], |initial| spread(initial, len))
+}
+
+/// The parameter `name` with which a state of the type of the first output begins at `at`.
+pub(crate) fn starting_at(
+    name: &'static str,
+    unit: Option<Unit>,
+    at: &[f64],
+    outputs: &[Type],
+) -> Option<Parameters> {
+    Some(vec![(name, Written::signal(outputs.first()?, unit, at)?)])
 }
 
 /// Notes the unit of a port: `unit` if it is known, otherwise that of all ports with `var`.

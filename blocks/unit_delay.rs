@@ -2,12 +2,13 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, In, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
+    Any, Block, In, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Parameters, Ports, RateRule, Sizes,
+    Type, UpdateCx,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::shape::{initial_state, note_unit, state_signal};
+use crate::shape::{self, initial_state, note_unit, state_signal};
 
 /// The input one period ago: `y[k] = u[k − 1]`, `y[0] = initial`.
 ///
@@ -51,6 +52,18 @@ impl Block for UnitDelay {
 
     fn state(&self, &(_, y): &Self::Plan, sizes: &Sizes<'_>) -> Vec<f64> {
         initial_state(self.initial.as_ref(), sizes.output(y))
+    }
+
+    fn numbers(&self, _: &Self::Plan, state: &Vec<f64>) -> Vec<f64> {
+        state.clone()
+    }
+
+    fn set_numbers(&self, _: &Self::Plan, state: &mut Vec<f64>, numbers: &[f64]) {
+        state.copy_from_slice(numbers);
+    }
+
+    fn starting_at(&self, _: &Self::Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
+        shape::starting_at("initial", self.initial.as_ref().and_then(Tensor::unit), at, outputs)
     }
 
     fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}

@@ -1,7 +1,9 @@
 //! The state of a robot at t = 0.
 
-use legwork_block::Invalid;
+use std::sync::Arc;
+
 use legwork_block::quantity::{Angle, AngularVelocity, Length, Velocity};
+use legwork_block::{Invalid, Written};
 use legwork_mechanics::{Kinematics, Model, Shape, world_from_frame};
 use libm::{cos, sin};
 
@@ -149,6 +151,43 @@ impl Init {
             }
         }
     }
+}
+
+/// The `init` with which a robot or a world begins in the state `x` = (q, ν). Orientations are of
+/// length one up to rounding and are normalised again when they are read.
+pub(super) fn written(robot: &RobotModel, x: &[f64]) -> Written {
+    let (mut q, mut nu) = x.split_at(robot.model.configuration_dim());
+    if !robot.is_world() {
+        return written_robot(robot, q, nu);
+    }
+    let member = |member: &Arc<RobotModel>| {
+        let (own_q, own_nu);
+        (own_q, q) = q.split_at(member.model.configuration_dim());
+        (own_nu, nu) = nu.split_at(member.model.velocity_dim());
+        (member.name.clone(), written_robot(member, own_q, own_nu))
+    };
+    let robots = robot.members.iter().map(member).collect();
+    Written::Fields(vec![("robots", Written::Map(robots))])
+}
+
+/// The `init` of one robot.
+fn written_robot(robot: &RobotModel, mut q: &[f64], mut nu: &[f64]) -> Written {
+    let mut fields = Vec::new();
+    let mut add = |name: &'static str, numbers: &[f64]| {
+        if !numbers.is_empty() {
+            fields.push((name, Written::list(numbers)));
+        }
+    };
+    if robot.is_floating() {
+        add("position", &q[..3]);
+        add("orientation", &q[3..7]);
+        add("velocity", &nu[..3]);
+        add("angular_velocity", &nu[3..6]);
+        (q, nu) = (&q[7..], &nu[6..]);
+    }
+    add("s", q);
+    add("s_dot", nu);
+    Written::Fields(fields)
 }
 
 /// Quaternion (w, x, y, z) of `Rz(yaw) Ry(pitch) Rx(roll)`.

@@ -1,7 +1,9 @@
 //! `Backlash`: play in a gear.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, UpdateCx};
+use legwork_block::{
+    Block, GuardCx, Invalid, Outcome, OutputCx, Parameters, Ports, Sizes, Type, UpdateCx,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -115,6 +117,18 @@ impl Block for Backlash {
         let len = sizes.output(plan.ends.1);
         let contact = if plan.located { vec![Contact::None; len] } else { Vec::new() };
         Last { value: spread(&self.initial, len), contact }
+    }
+
+    fn numbers(&self, _: &Plan, state: &Last) -> Vec<f64> {
+        state.value.clone()
+    }
+
+    fn set_numbers(&self, _: &Plan, state: &mut Last, numbers: &[f64]) {
+        state.value.copy_from_slice(numbers);
+    }
+
+    fn starting_at(&self, _: &Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
+        shape::starting_at("initial", self.initial.unit(), at, outputs)
     }
 
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}

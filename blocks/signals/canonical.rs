@@ -11,15 +11,15 @@
 //!
 //! Reference: T. Kailath, *Linear Systems* (1980), section 2.1.2.
 
-use legwork_block::quantity::Scalar;
+use legwork_block::quantity::{Scalar, Tensor};
 use legwork_block::{
     Any, ContinuousState, In, Inputs, Invalid, Manifold, NO_FEEDS, Out, Outputs, Ports, RateRule,
-    Type, feeds,
+    Sizes, Type, feeds,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::shape::state_signal;
+use crate::shape::{expect_numbers, finite, spread, state_signal};
 
 /// What the input of a continuous filter is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -118,6 +118,22 @@ pub(super) fn coefficients(name: &str, given: &[Scalar]) -> Result<Vec<f64>, Inv
     }
 }
 
+/// The states that a filter's parameter `initial` gives: one number for all, or a list of them,
+/// channel after channel.
+///
+/// # Errors
+/// If the list has another length than `len`.
+fn initial_states(initial: &Tensor, len: usize) -> Result<Vec<f64>, Invalid> {
+    match *initial.shape() {
+        [] => Ok(spread(initial, len)),
+        [n] if n == len => Ok(initial.data().to_vec()),
+        ref found => {
+            let message = format!("expected {len} states, found the shape {found:?}");
+            Err(Invalid::parameter("initial", message))
+        }
+    }
+}
+
 /// Plan of a continuous filter.
 pub struct ContinuousFilter {
     canonical: Canonical,
@@ -147,6 +163,20 @@ impl ContinuousFilter {
         let y = ports.output("y", &ty);
         ports.note_out(y).doc("the filtered signal");
         Self { canonical, u, y }
+    }
+
+    /// Checks the parameter `initial`.
+    ///
+    /// # Errors
+    /// If it has not as many numbers as the filter has states, or one is infinite.
+    pub(super) fn check(&self, initial: &Tensor, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        finite("initial", initial)?;
+        initial_states(initial, sizes.output(self.y) * self.canonical.order()).map(|_| ())
+    }
+
+    /// Writes the state at t = 0, channel after channel.
+    pub(super) fn initial(&self, initial: &Tensor, x: &mut [f64]) {
+        x.copy_from_slice(&spread(initial, x.len()));
     }
 
     /// `y = C x + D u`.
@@ -192,9 +222,19 @@ impl DiscreteFilterPlan {
         Ok(Self { canonical, u, y })
     }
 
+    /// Checks the parameter `initial`.
+    ///
+    /// # Errors
+    /// If it has not as many numbers as the filter has states, or one is infinite.
+    pub(super) fn check(&self, initial: &Tensor, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        expect_numbers(sizes, self.u)?;
+        finite("initial", initial)?;
+        initial_states(initial, sizes.output(self.y) * self.canonical.order()).map(|_| ())
+    }
+
     /// The state at t = 0, channel after channel.
-    pub(super) fn state(&self, channels: usize) -> Vec<f64> {
-        vec![0.0; channels * self.canonical.order()]
+    pub(super) fn state(&self, initial: &Tensor, channels: usize) -> Vec<f64> {
+        spread(initial, channels * self.canonical.order())
     }
 
     /// `y = C x + D u`.

@@ -2,12 +2,13 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, In, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
+    Any, Block, In, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Parameters, Ports, RateRule, Sizes,
+    Type, UpdateCx,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::shape::{initial_state, note_unit, state_signal};
+use crate::shape::{self, initial_state, note_unit, state_signal};
 
 /// The input several periods ago: `y[k] = u[k − length]`, `initial` for the first `length` samples.
 ///
@@ -70,6 +71,20 @@ impl Block for Delay {
     fn state(&self, &(_, y): &Self::Plan, sizes: &Sizes<'_>) -> Ring {
         let sample = initial_state(self.initial.as_ref(), sizes.output(y));
         Ring { samples: sample.repeat(self.length), oldest: 0 }
+    }
+
+    fn numbers(&self, _: &Self::Plan, state: &Ring) -> Vec<f64> {
+        let width = state.samples.len() / self.length;
+        let newest = (state.oldest + self.length - 1) % self.length;
+        state.samples[newest * width..(newest + 1) * width].to_vec()
+    }
+
+    fn set_numbers(&self, _: &Self::Plan, state: &mut Ring, numbers: &[f64]) {
+        state.samples = numbers.repeat(self.length);
+    }
+
+    fn starting_at(&self, _: &Self::Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
+        shape::starting_at("initial", self.initial.as_ref().and_then(Tensor::unit), at, outputs)
     }
 
     fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}

@@ -3,7 +3,7 @@
 use legwork_block::quantity::{AngularVelocity, Positive, Tensor};
 use legwork_block::{
     Any, Block, ContinuousState, DerivativeCx, Dim, In, Invalid, Manifold, Out, Outcome, OutputCx,
-    Ports, Sizes, Unit,
+    Parameters, Ports, Sizes, Type, Unit,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -63,6 +63,10 @@ impl Block for Derivative {
 
     fn initial(&self, _: &Self::Plan, _: &Sizes<'_>, x: &mut [f64]) {
         x.copy_from_slice(self.initial.data());
+    }
+
+    fn starting_at(&self, _: &Self::Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
+        shape::starting_at("initial", self.initial.unit(), at, outputs)
     }
 
     fn output(&self, &(u, y): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {

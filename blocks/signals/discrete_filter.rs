@@ -1,12 +1,13 @@
 //! `DiscreteFilter`: a rational function of z⁻¹.
 
-use legwork_block::quantity::Scalar;
-use legwork_block::{Block, Invalid, Outcome, OutputCx, Ports, Sizes, UpdateCx};
+use legwork_block::quantity::{Scalar, Tensor};
+use legwork_block::{
+    Block, Invalid, Outcome, OutputCx, Parameters, Ports, Sizes, Type, UpdateCx, Written,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::canonical::{Canonical, DiscreteFilterPlan, coefficients};
-use crate::shape;
 
 /// A filter of samples, from rest:
 /// `a₀ y[k] + a₁ y[k−1] + … = b₀ u[k] + b₁ u[k−1] + …` with b = `numerator` and a = `denominator`,
@@ -28,6 +29,10 @@ pub struct DiscreteFilter {
     /// a₀, a₁, …, the first not zero; units are not checked; default `[1]`.
     #[serde(default = "one")]
     pub denominator: Vec<Scalar>,
+    /// State of the canonical form at t = 0, channel after channel: a list, or one number for all;
+    /// default 0.
+    #[serde(default = "crate::shape::zero")]
+    pub initial: Tensor,
 }
 
 fn one() -> Vec<Scalar> {
@@ -55,11 +60,23 @@ impl Block for DiscreteFilter {
     }
 
     fn check(&self, plan: &DiscreteFilterPlan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.u)
+        plan.check(&self.initial, sizes)
     }
 
     fn state(&self, plan: &DiscreteFilterPlan, sizes: &Sizes<'_>) -> Vec<f64> {
-        plan.state(sizes.output(plan.y))
+        plan.state(&self.initial, sizes.output(plan.y))
+    }
+
+    fn numbers(&self, _: &DiscreteFilterPlan, state: &Vec<f64>) -> Vec<f64> {
+        state.clone()
+    }
+
+    fn set_numbers(&self, _: &DiscreteFilterPlan, state: &mut Vec<f64>, numbers: &[f64]) {
+        state.copy_from_slice(numbers);
+    }
+
+    fn starting_at(&self, _: &DiscreteFilterPlan, at: &[f64], _: &[Type]) -> Option<Parameters> {
+        Some(vec![("initial", Written::list(at))])
     }
 
     fn scratch(&self, _: &DiscreteFilterPlan, _: &Sizes<'_>) {}

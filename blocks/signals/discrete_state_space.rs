@@ -2,7 +2,8 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, In, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
+    Any, Block, In, Invalid, Out, Outcome, OutputCx, Parameters, Ports, RateRule, Sizes, Type,
+    UpdateCx, Written,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -65,6 +66,18 @@ impl Block for DiscreteStateSpace {
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<f64> {
         plan.initial.clone()
+    }
+
+    fn numbers(&self, _: &Plan, state: &Vec<f64>) -> Vec<f64> {
+        state.clone()
+    }
+
+    fn set_numbers(&self, _: &Plan, state: &mut Vec<f64>, numbers: &[f64]) {
+        state.copy_from_slice(numbers);
+    }
+
+    fn starting_at(&self, _: &Plan, at: &[f64], _: &[Type]) -> Option<Parameters> {
+        Some(vec![("initial", Written::list(at))])
     }
 
     fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<f64> {

@@ -3,7 +3,7 @@
 use legwork_block::quantity::{AngularVelocity, Frequency, Positive, Tensor};
 use legwork_block::{
     Any, Block, ContinuousState, DerivativeCx, Dim, In, Inputs, Invalid, Manifold, OptionalIn, Out,
-    Outcome, OutputCx, Ports, RateRule, Sizes, Unit, UpdateCx,
+    Outcome, OutputCx, Parameters, Ports, RateRule, Sizes, Type, Unit, UpdateCx, Written,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,6 +114,8 @@ pub struct Plan {
     filter: f64,
     /// Whether a derivative is filtered.
     derivative: bool,
+    /// Unit of y, if a parameter carries one.
+    unit: Option<Unit>,
 }
 
 /// The inputs of one channel.
@@ -285,7 +287,8 @@ impl Block for Pid {
             ports.note_optional(feed_forward).unit(&unit.to_string());
             ports.note_out(y).unit(&unit.to_string());
         }
-        Ok(Plan { u, feed_forward, y, channels, filter: self.filter.value(), derivative })
+        let filter = self.filter.value();
+        Ok(Plan { u, feed_forward, y, channels, filter, derivative, unit: common.unit })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Memory {
@@ -305,6 +308,27 @@ impl Block for Pid {
         let integral = plan.channels.iter().map(|channel| channel.initial);
         let error = plan.channels.iter().map(|channel| channel.initial_error);
         x.iter_mut().zip(integral.chain(error)).for_each(|(x, value)| *x = value);
+    }
+
+    fn numbers(&self, _: &Plan, state: &Memory) -> Vec<f64> {
+        [state.integral.as_slice(), &state.error].concat()
+    }
+
+    fn set_numbers(&self, _: &Plan, state: &mut Memory, numbers: &[f64]) {
+        let (integral, error) = numbers.split_at(state.integral.len());
+        state.integral.copy_from_slice(integral);
+        state.error.copy_from_slice(error);
+    }
+
+    fn starting_at(&self, plan: &Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
+        let ty = outputs.first()?;
+        let (integral, error) = at.split_at(plan.channels.len());
+        let mut parameters = vec![("initial", Written::signal(ty, plan.unit, integral)?)];
+        if !error.is_empty() {
+            let unit = self.initial_error.unit();
+            parameters.push(("initial_error", Written::signal(ty, unit, error)?));
+        }
+        Some(parameters)
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {

@@ -1,7 +1,9 @@
 //! `RateLimiter`: limits the rate of change.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, Unit, UpdateCx};
+use legwork_block::{
+    Block, GuardCx, Invalid, Outcome, OutputCx, Parameters, Ports, Sizes, Type, Unit, UpdateCx,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -120,6 +122,19 @@ impl Block for RateLimiter {
         let value = self.initial.as_ref().map_or_else(|| vec![0.0; len], |y| spread(y, len));
         let pieces = pieces::held(plan.located, len);
         Last { started: self.initial.is_some(), time: 0.0, value, pieces }
+    }
+
+    fn numbers(&self, _: &Plan, state: &Last) -> Vec<f64> {
+        state.value.clone()
+    }
+
+    fn set_numbers(&self, _: &Plan, state: &mut Last, numbers: &[f64]) {
+        state.started = true;
+        state.value.copy_from_slice(numbers);
+    }
+
+    fn starting_at(&self, _: &Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
+        shape::starting_at("initial", self.initial.as_ref().and_then(Tensor::unit), at, outputs)
     }
 
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}

@@ -3,7 +3,7 @@
 use legwork_block::quantity::Tensor;
 use legwork_block::{
     Any, Block, ContinuousState, DerivativeCx, Dim, In, Invalid, Manifold, Out, Outcome, OutputCx,
-    Ports, Sizes,
+    Parameters, Ports, Sizes, Type, Written,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -68,6 +68,10 @@ impl Block for StateSpace {
 
     fn initial(&self, plan: &Plan, _: &Sizes<'_>, x: &mut [f64]) {
         x.copy_from_slice(&plan.initial);
+    }
+
+    fn starting_at(&self, _: &Plan, at: &[f64], _: &[Type]) -> Option<Parameters> {
+        Some(vec![("initial", Written::list(at))])
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {

@@ -1,13 +1,16 @@
 //! `TransferFunction`: a rational function of s.
 
-use legwork_block::quantity::Scalar;
-use legwork_block::{Block, DerivativeCx, Invalid, Outcome, OutputCx, Ports, Sizes};
+use legwork_block::quantity::{Scalar, Tensor};
+use legwork_block::{
+    Block, DerivativeCx, Invalid, Outcome, OutputCx, Parameters, Ports, Sizes, Type, Written,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::canonical::{Canonical, ContinuousFilter, Filtered, coefficients};
 
-/// A rational function of s: `Y(s) / U(s) = numerator(s) / denominator(s)`, from rest.
+/// A rational function of s: `Y(s) / U(s) = numerator(s) / denominator(s)`, from rest
+/// unless `initial` says otherwise.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -30,6 +33,10 @@ pub struct TransferFunction {
     /// What `u` is: `Number` or `Vector`; default `Number`.
     #[serde(default)]
     pub of: Filtered,
+    /// State of the canonical form at t = 0, channel after channel: a list, or one number for all;
+    /// default 0.
+    #[serde(default = "crate::shape::zero")]
+    pub initial: Tensor,
 }
 
 impl Block for TransferFunction {
@@ -44,6 +51,18 @@ impl Block for TransferFunction {
         let denominator = coefficients("denominator", &self.denominator)?;
         let canonical = Canonical::new(&numerator, &denominator)?;
         Ok(ContinuousFilter::plan(canonical, self.of, ports))
+    }
+
+    fn check(&self, plan: &ContinuousFilter, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        plan.check(&self.initial, sizes)
+    }
+
+    fn initial(&self, plan: &ContinuousFilter, _: &Sizes<'_>, x: &mut [f64]) {
+        plan.initial(&self.initial, x);
+    }
+
+    fn starting_at(&self, _: &ContinuousFilter, at: &[f64], _: &[Type]) -> Option<Parameters> {
+        Some(vec![("initial", Written::list(at))])
     }
 
     fn state(&self, _: &ContinuousFilter, _: &Sizes<'_>) {}
@@ -120,6 +139,19 @@ mod tests {
         let y = bench.y(1.0, &[]);
         assert_eq!(y[1], -2.0 * y[0]);
         assert!(y[0] > 0.0);
+    }
+
+    /// 6 / (s² + 3 s + 2) under u = 1: y = 3 is where it stands still, from the states (0, u / 2).
+    #[test]
+    fn it_begins_at_the_states_given() {
+        let still = json!({ "numerator": [6], "denominator": [1, 3, 2], "initial": [0, 0.5] });
+        let mut bench =
+            Bench::new(block::<TransferFunction>(still), &[Type::Real]).expect("a function");
+        assert_eq!(bench.y(0.0, &[("u", &[1.0])]), [3.0]);
+        assert_eq!(bench.derivative(0.0), [0.0, 0.0]);
+        let short = json!({ "numerator": [6], "denominator": [1, 3, 2], "initial": [0] });
+        let message = refusal(block::<TransferFunction>(short), &[Type::Real]);
+        assert_eq!(message, "expected 2 states, found the shape [1]");
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use legwork_block::quantity::{Positive, Tensor, Time};
 use legwork_block::{
-    Any, Block, Fault, In, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Ports, Sizes, UpdateCx,
+    Any, Block, Fault, In, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Parameters, Ports, Sizes,
+    Type, UpdateCx,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -130,6 +131,21 @@ impl Block for TransportDelay {
             initial,
             count: 0,
         }
+    }
+
+    fn numbers(&self, _: &Plan, state: &Ring) -> Vec<f64> {
+        match state.count.checked_sub(1) {
+            Some(newest) => state.sample(newest).1.to_vec(),
+            None => state.initial.clone(),
+        }
+    }
+
+    fn set_numbers(&self, _: &Plan, state: &mut Ring, numbers: &[f64]) {
+        state.initial.copy_from_slice(numbers);
+    }
+
+    fn starting_at(&self, _: &Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
+        shape::starting_at("initial", self.initial.as_ref().and_then(Tensor::unit), at, outputs)
     }
 
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}

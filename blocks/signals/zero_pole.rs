@@ -1,7 +1,9 @@
 //! `ZeroPole`: a rational function of s by its zeros and poles.
 
 use legwork_block::quantity::{Scalar, Tensor};
-use legwork_block::{Block, DerivativeCx, Invalid, Outcome, OutputCx, Ports, Sizes};
+use legwork_block::{
+    Block, DerivativeCx, Invalid, Outcome, OutputCx, Parameters, Ports, Sizes, Type, Written,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -32,6 +34,10 @@ pub struct ZeroPole {
     /// What `u` is: `Number` or `Vector`; default `Number`.
     #[serde(default)]
     pub of: Filtered,
+    /// State of the canonical form at t = 0, channel after channel: a list, or one number for all;
+    /// default 0.
+    #[serde(default = "crate::shape::zero")]
+    pub initial: Tensor,
 }
 
 fn none() -> Tensor {
@@ -109,6 +115,18 @@ impl Block for ZeroPole {
         numerator.iter_mut().for_each(|b| *b *= gain);
         let canonical = Canonical::new(&numerator, &denominator)?;
         Ok(ContinuousFilter::plan(canonical, self.of, ports))
+    }
+
+    fn check(&self, plan: &ContinuousFilter, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        plan.check(&self.initial, sizes)
+    }
+
+    fn initial(&self, plan: &ContinuousFilter, _: &Sizes<'_>, x: &mut [f64]) {
+        plan.initial(&self.initial, x);
+    }
+
+    fn starting_at(&self, _: &ContinuousFilter, at: &[f64], _: &[Type]) -> Option<Parameters> {
+        Some(vec![("initial", Written::list(at))])
     }
 
     fn state(&self, _: &ContinuousFilter, _: &Sizes<'_>) {}
