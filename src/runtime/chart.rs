@@ -8,7 +8,7 @@
 use legwork_block::ContinuousState;
 use legwork_program::{Node, Placed, Program};
 
-use crate::manifold::{pull_back, retract};
+use crate::manifold::{displacement, pull_back, retract};
 
 /// Where one block's state lives in the vectors of the solver.
 #[derive(Debug, Clone)]
@@ -91,6 +91,23 @@ impl Chart {
                     x[velocity.clone()].iter_mut().zip(&x0[velocity]).zip(&u[n..2 * n])
                 {
                     *v = v0 + d;
+                }
+            }
+        }
+    }
+
+    /// u with `x = retract(x₀, u)`.
+    pub(crate) fn difference(&self, x: &[f64], u: &mut [f64]) {
+        for piece in &self.pieces {
+            let n = piece.tangent_len;
+            let x = &x[piece.placed.x.range()];
+            let x0 = &self.start[piece.placed.x.range()];
+            let u = &mut u[piece.tangent..];
+            displacement(&piece.placed.parts, x0, x, &mut u[..n]);
+            if piece.second_order {
+                let velocities = x.iter().zip(x0).skip(piece.position_len);
+                for (d, (v, v0)) in u[n..2 * n].iter_mut().zip(velocities) {
+                    *d = v - v0;
                 }
             }
         }

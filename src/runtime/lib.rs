@@ -12,6 +12,7 @@ mod observe;
 pub mod ode;
 mod simulation;
 mod solver;
+pub mod trim;
 
 pub use legwork_recording as recording;
 

@@ -30,6 +30,43 @@ pub(crate) fn retract(parts: &[Part], x0: &[f64], delta: &[f64], x: &mut [f64]) 
     }
 }
 
+/// `δ` with `x = retract(x₀, δ)`; of quaternions the shortest turn, whichever sign they have.
+pub(crate) fn displacement(parts: &[Part], x0: &[f64], x: &[f64], delta: &mut [f64]) {
+    let (mut at, mut tangent) = (0, 0);
+    for &part in parts {
+        match part {
+            Part::Euclidean(n) => {
+                for i in 0..n {
+                    delta[tangent + i] = x[at + i] - x0[at + i];
+                }
+            }
+            Part::Quaternion => {
+                let q = |x: &[f64]| [x[at], x[at + 1], x[at + 2], x[at + 3]];
+                delta[tangent..tangent + 3].copy_from_slice(&turn_between(q(x0), q(x)));
+            }
+        }
+        at += part.len();
+        tangent += part.tangent_len();
+    }
+}
+
+/// `δ` with `q = exp(δ) ⊗ q₀` up to sign, `|δ| ≤ π` [rad].
+fn turn_between(q0: [f64; 4], q: [f64; 4]) -> [f64; 3] {
+    let ([w0, x0, y0, z0], [w, x, y, z]) = (q0, q);
+    let cos = w * w0 + x * x0 + y * y0 + z * z0;
+    let v = [
+        x * w0 - w * x0 + z * y0 - y * z0,
+        y * w0 - w * y0 + x * z0 - z * x0,
+        z * w0 - w * z0 + y * x0 - x * y0,
+    ];
+    let sin = dot(v, v).sqrt();
+    let half = libm::atan2(sin, cos.abs());
+    // 2 half / sin goes to 2 with the angle.
+    let scale = if sin < 1e-8 { 2.0 } else { 2.0 * half / sin };
+    let sign = if cos < 0.0 { -scale } else { scale };
+    v.map(|part| sign * part)
+}
+
 /// Pulls the rate of a stage back to the tangent space at the step's start: `k ← dexp⁻¹(u) k` for
 /// quaternion parts, where `u` is the stage's displacement.
 pub(crate) fn pull_back(parts: &[Part], displacement: &[f64], rate: &mut [f64]) {
@@ -116,6 +153,25 @@ mod tests {
         ];
         for i in 0..3 {
             assert!((omega[i] - k[i]).abs() < 1e-9, "axis {i}: {} against {}", omega[i], k[i]);
+        }
+    }
+
+    #[test]
+    fn the_displacement_undoes_the_retraction() {
+        let parts = [Part::Euclidean(1), Part::Quaternion];
+        let x0 = [2.0, 0.5, 0.5, -0.5, 0.5];
+        for delta in
+            [[0.25, 0.3, -0.7, 0.5], [0.0; 4], [-1.0, 1e-9, -2e-9, 3e-9], [1.0, 3.0, 0.5, 0.0]]
+        {
+            let (mut x, mut found) = ([0.0; 5], [0.0; 4]);
+            retract(&parts, &x0, &delta, &mut x);
+            for sign in [1.0, -1.0] {
+                let x = [x[0], sign * x[1], sign * x[2], sign * x[3], sign * x[4]];
+                displacement(&parts, &x0, &x, &mut found);
+                for (found, delta) in found.iter().zip(delta) {
+                    assert!((found - delta).abs() < 1e-14, "{found} against {delta}");
+                }
+            }
         }
     }
 

@@ -13,6 +13,7 @@ mod guards;
 mod integrate;
 mod loops;
 mod outputs;
+mod placement;
 mod snapshot;
 
 use std::any::Any;
@@ -29,6 +30,7 @@ use crate::recording::{Phase as RowPhase, Stamp};
 use crate::solver::Method;
 use loops::{LoopMemory, LoopWork};
 
+pub(crate) use placement::Held;
 pub use snapshot::Snapshot;
 
 /// One output group, ready to run.

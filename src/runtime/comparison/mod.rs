@@ -8,7 +8,7 @@
 //! to it.
 
 mod difference;
-mod quantity;
+pub(crate) mod quantity;
 mod samples;
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub fn quantities(program: &Program) -> Vec<Quantity> {
 }
 
 /// The quantities of one signal.
-pub(super) fn list(
+pub(crate) fn list(
     channel: usize,
     path: &str,
     unit: Option<&str>,

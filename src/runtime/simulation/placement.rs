@@ -1,0 +1,69 @@
+//! States that are put into a run at t = 0, and outputs that are held against their blocks.
+
+use legwork_block::Parameters;
+
+use super::{Cursor, Simulation};
+use crate::fault::RunFault;
+
+/// A number in the arena that a constant block is made to put out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Held {
+    /// The block.
+    pub(crate) node: u32,
+    /// Where the number lives in the arena.
+    pub(crate) place: u32,
+    /// The number.
+    pub(crate) value: f64,
+}
+
+impl Simulation {
+    /// The numbers of a block's discrete state that parameters can give.
+    pub(crate) fn numbers_of(&self, node: usize) -> Vec<f64> {
+        self.instances[node].numbers()
+    }
+
+    /// The parameters with which a block begins at `at`, if it has such.
+    pub(crate) fn starting_at(&self, node: usize, at: &[f64]) -> Option<Parameters> {
+        self.instances[node].starting_at(at, &self.program.nodes[node].output_types)
+    }
+
+    /// The discrete state of a block as data; `None` if it cannot be written.
+    pub(crate) fn state_json(&self, node: usize) -> Option<serde_json::Value> {
+        self.instances[node].state_json().ok()
+    }
+
+    /// At t = 0: begins at the continuous state `x` and with the `numbers` of blocks' discrete
+    /// states. Parts that begin anew begin there too.
+    pub(crate) fn begin_at<'n>(
+        &mut self,
+        x: &[f64],
+        numbers: impl Iterator<Item = (usize, &'n [f64])>,
+    ) {
+        self.x.copy_from_slice(x);
+        for (node, numbers) in numbers {
+            self.instances[node].set_numbers(numbers);
+        }
+        for initial in &mut self.initials {
+            initial.x.copy_from_slice(&x[initial.slot.range()]);
+            initial.state = self.instances[initial.node as usize].save();
+        }
+    }
+
+    /// Does the rest of the present phase. What is `held` is what a constant puts out at t = 0,
+    /// whatever its parameters say.
+    pub(crate) fn advance_holding(&mut self, held: &[Held]) -> Result<(), RunFault> {
+        if !matches!(self.cursor, Cursor::Output(0)) || self.moment.tick > 0 {
+            return self.advance_phase();
+        }
+        self.begin_outputs();
+        for i in 0..self.tasks.len() {
+            self.major_output(i)?;
+            for one in held.iter().filter(|one| one.node == self.tasks[i].node) {
+                self.arena[one.place as usize] = one.value;
+            }
+        }
+        self.check_finite()?;
+        self.cursor = Cursor::Guards;
+        Ok(())
+    }
+}
