@@ -37,6 +37,8 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Put dumped problems before several solvers; rank them, list and cut small where they differ.
     Duel(DuelArguments),
+    /// Find where a diagram holds still, and write it as a patch.
+    Trim(TrimArguments),
     /// List the kinds of blocks, or print the manual of one.
     Blocks(BlocksArguments),
     /// Draw a diagram as SVG, DOT or Mermaid.
@@ -177,6 +179,42 @@ pub(crate) struct DuelArguments {
     pub(crate) shrink: Option<PathBuf>,
 }
 
+/// `legwork trim`.
+///
+/// Runs the diagram until nothing moves, or for the time to settle, then seeks a state (and outputs
+/// of constants that --free names) that one period of the run leaves where it is. The patch sets
+/// the initial states of all blocks and the values of free constants. The patched diagram is then
+/// run for 1 s: it must not move by more than 1e-6 of 1 + any number of its state.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+                  legwork trim stand.ron -o standing.ron && legwork run stand.ron --with standing.ron\n  \
+                  legwork trim arm.ron --free torque.y --settle 0   hold the arm about where it begins\n\n\
+                  The patched diagram is run for 1 s, in which no number x of its state may move by more than \
+                  1e-6 (1 + |x|). Free constants give way before the state does. An unstable equilibrium is found too, with \
+                  --settle 0 from nearby. What is not free is left as it is: overrides of this command \
+                  line hold for the run with the patch as well, and are not in it.\n\n\
+                  Exit codes: 0 holds still, 1 diagram error, 2 a run stopped at a fault, 3 does not hold \
+                  still (what moves is said), 64 usage.")]
+pub(crate) struct TrimArguments {
+    /// The diagram.
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+    /// Let this output of a constant change too, or some of its numbers: `tau.y`, `tau.y[2]`.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) free: Vec<String>,
+    /// Run at most so long to settle, as in `2 s`; 0 begins the search at t = 0 [default: the
+    /// diagram's stop time].
+    #[arg(long, value_name = "TIME")]
+    pub(crate) settle: Option<String>,
+    /// The largest rate that counts as still: of every number of the state, in its unit per second.
+    #[arg(long, value_name = "RATE", default_value = "1e-9", value_parser = positive)]
+    pub(crate) tol: f64,
+    /// Where to write the patch; standard output without it.
+    #[arg(short, long, value_name = "PATCH")]
+    pub(crate) output: Option<PathBuf>,
+}
+
 /// `legwork blocks`.
 #[derive(Debug, Args)]
 pub(crate) struct BlocksArguments {
@@ -265,6 +303,14 @@ pub(crate) struct NewArguments {
     /// Start from a diagram that is built in instead, or from a file.
     #[arg(long, value_name = "demo:NAME")]
     pub(crate) from: Option<PathBuf>,
+}
+
+/// A finite number above zero.
+fn positive(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
+        _ => Err("expected a number above zero".to_owned()),
+    }
 }
 
 /// `a=b`, parted at the first `=`.

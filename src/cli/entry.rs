@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::{Command, CommandLine};
-use super::{blocks, check, compare, console, demo, duel, export, new, picture, plot, run, test};
+use super::{
+    blocks, check, compare, console, demo, duel, export, new, picture, plot, run, test, trim,
+};
 
 /// The whole `legwork` command, with the blocks, robots and files that `register` adds.
 ///
@@ -45,6 +47,7 @@ fn dispatch(command: &Command, json: bool, registry: &Registry) -> Result<Answer
         Command::Test(arguments) => test::test(arguments, registry),
         Command::Compare(arguments) => compare::compare(arguments, registry),
         Command::Duel(arguments) => duel::duel(arguments),
+        Command::Trim(arguments) => trim::trim(arguments, registry),
         Command::Blocks(arguments) => blocks::blocks(arguments, registry),
         Command::Graph(arguments) => picture::graph(arguments, registry),
         Command::Plot(arguments) => plot::plot(arguments),

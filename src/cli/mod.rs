@@ -26,6 +26,7 @@ mod run;
 mod source;
 mod summary;
 mod test;
+mod trim;
 
 pub use entry::command;
 pub use source::Disk;
