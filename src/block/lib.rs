@@ -85,6 +85,7 @@ mod report;
 mod resource;
 mod signal;
 mod solver;
+mod state_bytes;
 mod structural;
 mod typenames;
 mod types;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use legwork_block::{Feed, Feeds};
-use legwork_program::{Edge, FunctionProgram, Node, Program, Rate, SignalRef};
+use legwork_program::{Edge, Fnv, FunctionProgram, Node, Program, Rate, SignalRef};
 
 use crate::infer::{TypedNetwork, find_output, unit_text};
 use crate::layout::Layout;
@@ -186,18 +186,13 @@ pub fn rate_text(program: &Program, rate: Rate) -> String {
 /// FNV-1a over the listing, what is recorded, and what is checked: two programs that would run
 /// differently differ here.
 pub(crate) fn hash(program: &Program) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325u64;
-    let mut add = |text: &str| {
-        for byte in text.bytes().chain([0]) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    };
-    add(&program.expanded);
+    let mut hash = Fnv::default();
+    hash.add(&program.expanded);
     for channel in &program.log {
-        add(&format!("{} {:?}", channel.signal.path, channel.rate));
+        hash.add(&format!("{} {:?}", channel.signal.path, channel.rate));
     }
     for check in &program.checks {
-        add(&format!("{} {} {} {}", check.name, check.text, check.after, check.until));
+        hash.add(&format!("{} {} {} {}", check.name, check.text, check.after, check.until));
     }
-    hash
+    hash.value()
 }

@@ -294,3 +294,51 @@ pub struct Program {
     /// What was found that does not keep it from running.
     pub warnings: Diagnostics,
 }
+
+impl Program {
+    /// Hash of everything that the state of a run depends on: all of [`Self::hash`] but the stop
+    /// time and what is recorded. A snapshot of one program continues in another of the same
+    /// continuation.
+    pub fn continuation_hash(&self) -> u64 {
+        let run = &self.run;
+        let head = format!("{:?} {} {} {}", self.base, self.step_ticks, run.solver, run.seed);
+        // The first line is about the run; the stop time is in it.
+        let blocks = self.expanded.split_once('\n').map_or("", |(_, rest)| rest);
+        let checks = self.checks.iter().map(|check| format!("{} {}", check.name, check.text));
+        let mut hash = Fnv::default();
+        hash.add(&head);
+        hash.add(blocks);
+        checks.for_each(|check| hash.add(&check));
+        hash.value()
+    }
+}
+
+/// The hash FNV-1a of texts: the same on every machine and in every version.
+#[derive(Debug, Clone, Copy)]
+pub struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv {
+    /// Adds a text and its end, so that `ab`, `c` is not `a`, `bc`.
+    pub fn add(&mut self, text: &str) {
+        self.add_bytes(text.as_bytes());
+        self.add_bytes(&[0]);
+    }
+
+    /// Adds bytes.
+    pub fn add_bytes(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+
+    /// The hash so far.
+    pub fn value(self) -> u64 {
+        self.0
+    }
+}

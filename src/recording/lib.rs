@@ -27,6 +27,7 @@
 mod channel;
 mod csv;
 mod error;
+mod journal;
 mod layout;
 mod metadata;
 mod reader;
@@ -40,6 +41,7 @@ mod tests;
 pub use channel::{Channel, Field, Kind, Shape};
 pub use csv::{Join, export_csv};
 pub use error::RecordingError;
+pub use journal::Journal;
 pub use metadata::Metadata;
 pub use reader::{Ending, Recording, Series};
 pub use row::{Phase, Row, Stamp};

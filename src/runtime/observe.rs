@@ -2,13 +2,14 @@
 
 use legwork_block::{Leaves, Type};
 use legwork_program::{Check, CheckKind, Program, Rate};
+use serde::{Deserialize, Serialize};
 
 use crate::recording::{
-    Channel, ChannelId, Field, Finished, Recorder, RecordingError, Shape, Stamp,
+    Channel, ChannelId, Field, Finished, Journal, Recorder, RecordingError, Shape, Stamp,
 };
 
 /// How a check stands.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CheckState {
     /// Whether its condition has been seen.
     pub seen: bool,
@@ -21,14 +22,16 @@ pub struct CheckState {
 /// Recording and checks of a run.
 pub struct Observer {
     recorder: Option<Recorder>,
+    journal: Option<Journal>,
     recording_error: Option<RecordingError>,
     checks: Vec<CheckState>,
 }
 
 impl Clone for Observer {
-    /// A copy of the checks; the recorder stays where it is.
+    /// A copy of the checks; recorder and rows stay where they are.
     fn clone(&self) -> Self {
-        Self { recorder: None, recording_error: None, checks: self.checks.clone() }
+        let checks = self.checks.clone();
+        Self { recorder: None, journal: None, recording_error: None, checks }
     }
 }
 
@@ -39,12 +42,30 @@ impl Observer {
             .iter()
             .map(|_| CheckState { seen: false, passed: false, failed_at: None })
             .collect();
-        Self { recorder: None, recording_error: None, checks }
+        Self { recorder: None, journal: None, recording_error: None, checks }
     }
 
     /// Records rows from now on; the recorder's channels are those of [`channels`].
     pub fn record_to(&mut self, recorder: Recorder) {
         self.recorder = Some(recorder);
+    }
+
+    /// Keeps rows in memory from now on. Restoring a snapshot of this simulation takes back those
+    /// that came after it.
+    pub fn keep_rows(&mut self) {
+        self.journal = Some(Journal::default());
+    }
+
+    /// The rows kept in memory, if any are to be.
+    pub fn journal(&self) -> Option<&Journal> {
+        self.journal.as_ref()
+    }
+
+    /// Takes back all kept rows but the first `len`.
+    pub(crate) fn take_back_rows(&mut self, len: usize) {
+        if let Some(journal) = &mut self.journal {
+            journal.truncate(len);
+        }
     }
 
     /// Closes the recording; `None` if there is none.
@@ -70,6 +91,11 @@ impl Observer {
         self.checks.clone_from(&other.checks);
     }
 
+    /// Takes over how checks stand.
+    pub(crate) fn set_checks(&mut self, checks: Vec<CheckState>) {
+        self.checks = checks;
+    }
+
     /// Records and checks a major step; `at_tick` says that it is at a tick, not between two.
     pub(crate) fn observe(
         &mut self,
@@ -78,23 +104,48 @@ impl Observer {
         at_tick: bool,
         arena: &[f64],
     ) {
-        if let (Some(recorder), None) = (&mut self.recorder, &self.recording_error) {
-            for (i, channel) in program.log.iter().enumerate() {
-                let due =
-                    channel.rate == Rate::Continuous || (at_tick && channel.rate.due(stamp.tick));
-                if !due {
-                    continue;
-                }
-                let leaves = Leaves::new(arena, &channel.signal.slots);
-                if let Err(error) = recorder.record(ChannelId(i), &stamp, leaves.iter()) {
-                    self.recording_error = Some(error);
-                    return;
-                }
+        let recorder = self.recorder.as_mut().filter(|_| self.recording_error.is_none());
+        if recorder.is_some() || self.journal.is_some() {
+            let rows = Rows { recorder, journal: self.journal.as_mut() };
+            if let Err(error) = rows.add(program, stamp, at_tick, arena) {
+                self.recording_error = Some(error);
             }
         }
         for (check, state) in program.checks.iter().zip(&mut self.checks) {
             state.see(check, stamp, at_tick, arena);
         }
+    }
+}
+
+/// Where rows go.
+struct Rows<'a> {
+    recorder: Option<&'a mut Recorder>,
+    journal: Option<&'a mut Journal>,
+}
+
+impl Rows<'_> {
+    /// Adds a row of each channel that is due.
+    fn add(
+        mut self,
+        program: &Program,
+        stamp: Stamp,
+        at_tick: bool,
+        arena: &[f64],
+    ) -> Result<(), RecordingError> {
+        for (i, channel) in program.log.iter().enumerate() {
+            let due = channel.rate == Rate::Continuous || (at_tick && channel.rate.due(stamp.tick));
+            if !due {
+                continue;
+            }
+            let leaves = Leaves::new(arena, &channel.signal.slots);
+            if let Some(journal) = &mut self.journal {
+                journal.push(ChannelId(i), &stamp, leaves.iter());
+            }
+            if let Some(recorder) = &mut self.recorder {
+                recorder.record(ChannelId(i), &stamp, leaves.iter())?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -15,6 +15,7 @@ mod loops;
 mod outputs;
 mod placement;
 mod snapshot;
+mod snapshot_file;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -32,6 +33,7 @@ use loops::{LoopMemory, LoopWork};
 
 pub(crate) use placement::Held;
 pub use snapshot::Snapshot;
+pub use snapshot_file::{SnapshotError, SnapshotHeader};
 
 /// One output group, ready to run.
 #[derive(Debug, Clone, Copy)]
@@ -190,12 +192,35 @@ impl Simulation {
 
     /// Path of the block that comes next, if one does.
     pub fn next_block(&self) -> Option<&str> {
+        Some(&self.program.nodes[self.next_node()?].path)
+    }
+
+    /// Index of the block that comes next, if one does.
+    pub fn next_node(&self) -> Option<usize> {
         let node = match self.cursor {
-            Cursor::Output(i) => self.tasks.get(i)?.node,
-            Cursor::Update(i) => self.updates.get(i)?.node,
+            Cursor::Output(_) => self.tasks[self.next_output()?].node,
+            Cursor::Update(i) => {
+                let due = self.updates[i..].iter().find(|role| self.is_rate_due(role.rate));
+                due?.node
+            }
             _ => return None,
         };
-        Some(&self.program.nodes[node as usize].path)
+        Some(node as usize)
+    }
+
+    /// Place in the schedule of the output group that comes next, if one does.
+    pub fn next_output(&self) -> Option<usize> {
+        let Cursor::Output(first) = self.cursor else { return None };
+        (first..self.tasks.len()).find(|&i| self.is_rate_due(self.tasks[i].rate))
+    }
+
+    /// Whether the blocks of a rate are due in the major step that goes on or comes next.
+    fn is_rate_due(&self, rate: u16) -> bool {
+        self.due_at(self.classes[rate as usize])
+    }
+
+    fn due_at(&self, rate: Rate) -> bool {
+        rate == Rate::Continuous || (self.moment.is_tick() && rate.due(self.moment.tick))
     }
 
     /// All signals; [`Program::signals`] says where each lives.
@@ -250,7 +275,7 @@ impl Simulation {
     pub fn step(&mut self) -> Result<(), RunFault> {
         loop {
             self.advance_phase()?;
-            if matches!(self.cursor, Cursor::Output(0) | Cursor::Done) && self.microstep == 0 {
+            if self.is_between_steps() {
                 return Ok(());
             }
         }
@@ -285,20 +310,35 @@ impl Simulation {
             Cursor::Update(i) => {
                 let next =
                     (i..self.updates.len()).find(|&j| self.due[self.updates[j].rate as usize]);
-                match next {
-                    Some(j) => {
-                        self.update(j)?;
-                        self.cursor = Cursor::Update(j + 1);
-                    }
-                    None => {
-                        self.commit_loops();
-                        self.cursor = Cursor::Integrate;
-                    }
+                if let Some(j) = next {
+                    self.update(j)?;
+                    self.cursor = Cursor::Update(j + 1);
                 }
+                self.end_updates();
                 Ok(())
             }
-            _ => self.advance_phase(),
+            _ => {
+                self.advance_phase()?;
+                self.end_updates();
+                Ok(())
+            }
         }
+    }
+
+    /// Goes on to integration if the cursor stands at an update and none is left.
+    fn end_updates(&mut self) {
+        if let Cursor::Update(first) = self.cursor
+            && !self.updates[first..].iter().any(|role| self.due[role.rate as usize])
+        {
+            self.commit_loops();
+            self.cursor = Cursor::Integrate;
+        }
+    }
+
+    /// Whether a major step has ended and the next has not begun: only then edits enter, and
+    /// snapshots are written as bytes.
+    pub fn is_between_steps(&self) -> bool {
+        matches!(self.cursor, Cursor::Output(0) | Cursor::Done) && self.microstep == 0
     }
 
     /// Does the rest of the present phase.

@@ -8,7 +8,7 @@ use legwork_runtime::{Phase, Simulation};
 use super::harness::{numbers, program, run};
 
 /// A ball that falls from 10 m and keeps 0.8 of its speed at each impact.
-fn ball(solver: &str, stop: &str) -> String {
+pub(crate) fn ball(solver: &str, stop: &str) -> String {
     format!(
         r#"Diagram(run: (stop: "{stop}", step: "100 ms", solver: {solver}), blocks: {{
             "g": Constant(value: -9.81),

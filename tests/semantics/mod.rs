@@ -16,6 +16,7 @@ mod harness;
 mod plants;
 mod playback;
 mod rates;
+mod snapshots;
 mod solvers;
 mod state;
 mod steps;

@@ -7,7 +7,7 @@ use legwork_runtime::{Cursor, Simulation};
 
 use super::harness::{finish, program, record, recorder};
 
-const MIXED: &str = r#"Diagram(run: (stop: "200 ms", step: "1 ms", solver: Rk4), blocks: {
+pub(crate) const MIXED: &str = r#"Diagram(run: (stop: "200 ms", step: "1 ms", solver: Rk4), blocks: {
     "wave": Sine(amplitude: 1.0, frequency: "7 Hz"),
     "held": ZeroOrderHold(every: "3 ms", in: { "u": "wave.y" }),
     "late": UnitDelay(every: "3 ms", initial: 0.5, in: { "u": "held.y" }),

@@ -10,6 +10,7 @@ use crate::block::Time;
 use crate::fault::{Fault, Outcome};
 use crate::instance::{Instance, OutputIo, View};
 use crate::report::Report;
+use crate::state_bytes::{decode, encode};
 
 /// A function with everything that changes in it.
 pub(crate) struct FunctionInstance {
@@ -196,6 +197,35 @@ impl FunctionInstance {
                 return;
             }
         }
+    }
+
+    /// States, arguments and counts as bytes, as they are between two major steps.
+    pub(crate) fn save_bytes(&self) -> Result<Vec<u8>, Box<Fault>> {
+        let states: Result<Vec<_>, _> =
+            self.instances.iter().map(|instance| instance.save_bytes()).collect();
+        encode(&(states?, &self.arena, self.total_calls))
+    }
+
+    /// Puts back what [`Self::save_bytes`] gave: the function has not been called in its step.
+    pub(crate) fn load_bytes(&mut self, bytes: &[u8]) -> Outcome {
+        let (states, arena, total_calls): (Vec<Vec<u8>>, Vec<f64>, u64) = decode(bytes)?;
+        if (states.len(), arena.len()) != (self.instances.len(), self.arena.len()) {
+            return Err(Fault::new(format!(
+                "`{}`: expected {} blocks and {} numbers, found {} and {}",
+                self.body.path,
+                self.instances.len(),
+                self.arena.len(),
+                states.len(),
+                arena.len()
+            )));
+        }
+        for (i, state) in states.iter().enumerate() {
+            let outcome = self.instances[i].load_bytes(state);
+            outcome.map_err(|fault| self.fault_at(i as u32, &fault.message))?;
+        }
+        self.arena = arena;
+        (self.called, self.calls, self.total_calls) = (None, 0, total_calls);
+        Ok(())
     }
 
     /// The discrete states by path.

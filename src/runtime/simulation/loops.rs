@@ -46,6 +46,11 @@ impl LoopMemory {
         Self { found: iterate.clone(), iterate, ..Self::default() }
     }
 
+    /// Whether `other` is of a loop of as many unknowns.
+    pub(super) fn fits(&self, other: &Self) -> bool {
+        (self.iterate.len(), self.found.len()) == (other.iterate.len(), other.found.len())
+    }
+
     /// What a solve begins with becomes this major step's solution.
     pub(super) fn commit(&mut self) {
         self.iterate.copy_from_slice(&self.found);

@@ -1,11 +1,9 @@
 //! Outputs, in major and in minor steps (semantics 3.3, 3.6).
 
 use legwork_block::{Fault, OutputIo, Time, View};
-use legwork_program::Rate;
 
 use super::{Simulation, Task};
 use crate::fault::{Phase, RunFault};
-use crate::moment::Moment;
 
 impl Simulation {
     /// Finds which rates are due and empties memos.
@@ -20,10 +18,8 @@ impl Simulation {
 
     /// Between two ticks only what is continuous is due.
     pub(super) fn find_due(&mut self) {
-        let Moment { tick, .. } = self.moment;
-        let at_tick = self.moment.is_tick();
-        for (due, rate) in self.due.iter_mut().zip(&self.classes) {
-            *due = *rate == Rate::Continuous || (at_tick && rate.due(tick));
+        for i in 0..self.classes.len() {
+            self.due[i] = self.due_at(self.classes[i]);
         }
     }
 

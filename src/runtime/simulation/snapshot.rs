@@ -9,6 +9,7 @@ use super::{Cursor, Simulation};
 use crate::fault::{Phase, RunFault};
 use crate::moment::Moment;
 use crate::observe::Observer;
+use crate::recording::Journal;
 
 /// Everything a run consists of at one moment (semantics 7.1, in memory).
 pub struct Snapshot {
@@ -29,6 +30,8 @@ pub struct Snapshot {
     stopped_by: Option<u32>,
     states: Vec<Box<dyn Any + Send>>,
     observer: Observer,
+    /// Rows kept in memory, if any are.
+    rows: Option<usize>,
 }
 
 impl Simulation {
@@ -52,6 +55,7 @@ impl Simulation {
             stopped_by: self.stopped_by,
             states: self.instances.iter().map(|instance| instance.save()).collect(),
             observer: self.observer.clone(),
+            rows: self.observer.journal().map(Journal::len),
         }
     }
 
@@ -88,6 +92,14 @@ impl Simulation {
             instance.restore(state.as_ref());
         }
         self.observer.restore(&snapshot.observer);
+        if let Some(rows) = snapshot.rows {
+            self.observer.take_back_rows(rows);
+        }
+        self.compute_shared()
+    }
+
+    /// Everything that is not kept because it follows from what is.
+    pub(super) fn compute_shared(&mut self) -> Result<(), RunFault> {
         self.find_due();
         // Shared values are functions of signals: computed again instead of kept.
         for i in 0..self.tasks.len() {
