@@ -6,6 +6,7 @@
 mod chart;
 pub mod comparison;
 mod fault;
+mod history;
 mod manifold;
 mod moment;
 mod observe;
@@ -18,7 +19,8 @@ pub mod trim;
 pub use legwork_recording as recording;
 
 pub use fault::{Phase, RunFault};
+pub use history::History;
 pub use moment::Moment;
 pub use observe::{CheckState, Observer, channels};
 pub use roundtrip::{Difference, Proof, RoundtripError, Trials, roundtrip};
-pub use simulation::{Cursor, Simulation, Snapshot, SnapshotError, SnapshotHeader};
+pub use simulation::{Cursor, Simulation, Snapshot, SnapshotError, SnapshotHeader, SwapError};

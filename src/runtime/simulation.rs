@@ -16,6 +16,7 @@ mod outputs;
 mod placement;
 mod snapshot;
 mod snapshot_file;
+mod swap;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -34,6 +35,7 @@ use loops::{LoopMemory, LoopWork};
 pub(crate) use placement::Held;
 pub use snapshot::Snapshot;
 pub use snapshot_file::{SnapshotError, SnapshotHeader};
+pub use swap::SwapError;
 
 /// One output group, ready to run.
 #[derive(Debug, Clone, Copy)]
@@ -197,18 +199,28 @@ impl Simulation {
 
     /// Index of the block that comes next, if one does.
     pub fn next_node(&self) -> Option<usize> {
-        let node = match self.cursor {
-            Cursor::Output(_) => self.tasks[self.next_output()?].node,
-            Cursor::Update(i) => {
-                let due = self.updates[i..].iter().find(|role| self.is_rate_due(role.rate));
-                due?.node
-            }
-            _ => return None,
-        };
-        Some(node as usize)
+        self.coming().next()
     }
 
-    /// Place in the schedule of the output group that comes next, if one does.
+    /// Indices of the blocks that come in the rest of the present phase: outputs or updates.
+    pub fn coming(&self) -> impl Iterator<Item = usize> + '_ {
+        let (outputs, updates) = match self.cursor {
+            Cursor::Output(first) => (first, self.updates.len()),
+            Cursor::Update(first) => (self.tasks.len(), first),
+            _ => (self.tasks.len(), self.updates.len()),
+        };
+        let due_outputs = self.tasks[outputs..]
+            .iter()
+            .filter(|task| self.is_rate_due(task.rate))
+            .map(|task| task.node as usize);
+        let due_updates = self.updates[updates..]
+            .iter()
+            .filter(|role| self.is_rate_due(role.rate))
+            .map(|role| role.node as usize);
+        due_outputs.chain(due_updates)
+    }
+
+    /// Place in [`Program::schedule`] of the output group that comes next, if one does.
     pub fn next_output(&self) -> Option<usize> {
         let Cursor::Output(first) = self.cursor else { return None };
         (first..self.tasks.len()).find(|&i| self.is_rate_due(self.tasks[i].rate))
@@ -241,6 +253,14 @@ impl Simulation {
     /// What recording is told; called at the observe phase of each major step.
     pub fn observer_mut(&mut self) -> &mut Observer {
         &mut self.observer
+    }
+
+    /// The discrete state of a block as data, by its index among the program's.
+    ///
+    /// # Errors
+    /// If the state cannot be written as JSON.
+    pub fn state_json(&self, node: usize) -> Result<serde_json::Value, Box<Fault>> {
+        self.instances[node].state_json()
     }
 
     /// What the blocks report, those of functions included, in order of paths: (path, report).

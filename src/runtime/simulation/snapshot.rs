@@ -95,18 +95,19 @@ impl Simulation {
         if let Some(rows) = snapshot.rows {
             self.observer.take_back_rows(rows);
         }
-        self.compute_shared()
+        self.compute_shared();
+        Ok(())
     }
 
     /// Everything that is not kept because it follows from what is.
-    pub(super) fn compute_shared(&mut self) -> Result<(), RunFault> {
+    pub(super) fn compute_shared(&mut self) {
         self.find_due();
-        // Shared values are functions of signals: computed again instead of kept.
+        // Shared values are functions of signals: computed again instead of kept. One that faults
+        // on these signals has not been computed yet, and will be before anybody reads it.
         for i in 0..self.tasks.len() {
             if self.tasks[i].pool.is_some() {
-                self.output(i, false, 0.0)?;
+                let _ = self.output(i, false, 0.0);
             }
         }
-        Ok(())
     }
 }

@@ -187,7 +187,7 @@ impl SnapshotHeader {
         match ours.iter().find(|(path, _)| find(&self.blocks, path).is_none()) {
             Some((path, _)) => format!("{whose}, which has no block `{path}`"),
             None => format!(
-                "{whose} with another step, solver, seed, wiring or checks (hash {:016x}, here \
+                "{whose} with another step, solver, seed, robot, file, wiring or check (hash {:016x}, here \
                  {:016x})",
                 self.hash,
                 program.continuation_hash()
@@ -232,6 +232,19 @@ impl Simulation {
     /// # Errors
     /// If the bytes are damaged, or of another version or program.
     pub fn from_bytes(program: Arc<Program>, bytes: &[u8]) -> Result<Self, SnapshotError> {
+        let (mut simulation, pieces) = Self::step_from_bytes(program, bytes)?;
+        for _ in 0..pieces {
+            simulation.advance()?;
+        }
+        Ok(simulation)
+    }
+
+    /// The state before the step in which a snapshot was taken, and the pieces of the step that
+    /// were done.
+    pub(crate) fn step_from_bytes(
+        program: Arc<Program>,
+        bytes: &[u8],
+    ) -> Result<(Self, u64), SnapshotError> {
         let (header, rest) = take::<SnapshotHeader>(payload(bytes)?)?;
         header.fits(&program)?;
         let (body, rest) = take::<Body>(rest)?;
@@ -241,10 +254,7 @@ impl Simulation {
         let mut simulation = Self::new(program);
         simulation.check_sizes(&header, &body)?;
         simulation.load(&header, body)?;
-        for _ in 0..header.pieces {
-            simulation.advance()?;
-        }
-        Ok(simulation)
+        Ok((simulation, header.pieces))
     }
 
     fn write(&self, pieces: u64) -> Result<Vec<u8>, SnapshotError> {
@@ -336,7 +346,7 @@ impl Simulation {
         self.method.set_memory(body.method.as_deref());
         self.loops = body.loops;
         self.observer.set_checks(body.checks);
-        self.compute_shared()?;
+        self.compute_shared();
         Ok(())
     }
 

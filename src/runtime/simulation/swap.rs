@@ -1,0 +1,213 @@
+//! Parameters changed while a program runs (semantics 8.3).
+//!
+//! The diagram is compiled again with the change. If the new program has the same blocks, ports,
+//! wires, order, rates and memory, its blocks take over the states of the old ones between two
+//! major steps. What is due next computes with the new parameters; what is held stays held.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use legwork_block::Instance;
+use legwork_program::{FunctionProgram, Node, Program, Rate};
+use serde_json::Value;
+
+use super::{Cursor, Initial, Simulation};
+
+/// Why a program cannot take the place of another.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SwapError {
+    /// A major step is going on, or the run has ended.
+    #[error("edits enter between two major steps of a run that goes on")]
+    NotBetweenSteps,
+    /// Something besides parameters differs.
+    #[error("{what}; an edit may change parameters only, give it to a new run with --set")]
+    Different {
+        /// What differs.
+        what: String,
+    },
+    /// A constant cannot be computed with the new parameters.
+    #[error("{0}")]
+    Fault(#[from] crate::fault::RunFault),
+}
+
+/// Blocks made of a program.
+struct Made {
+    instances: Vec<Box<dyn Instance>>,
+    pool: Vec<Box<dyn Any + Send>>,
+    initials: Vec<Initial>,
+}
+
+impl Simulation {
+    /// Goes on with `program`, which differs from the present one in parameters only.
+    ///
+    /// # Errors
+    /// If a major step is going on or the run has ended, if more than parameters differ, or if a
+    /// constant faults; then nothing has changed.
+    pub fn swap_parameters(&mut self, program: &Arc<Program>) -> Result<(), SwapError> {
+        if !self.is_between_steps() || self.cursor == Cursor::Done {
+            return Err(SwapError::NotBetweenSteps);
+        }
+        let different = |what: String| SwapError::Different { what };
+        same_programs(&self.program, program).map_err(different)?;
+        let made = self.take_over(program).map_err(different)?;
+        let before = self.snapshot();
+        let old_program = std::mem::replace(&mut self.program, Arc::clone(program));
+        let old = self.exchange(made);
+        let outcome = self.compute_constants();
+        if let Err(fault) = outcome {
+            self.program = old_program;
+            self.exchange(old);
+            self.restore(&before)?;
+            return Err(fault.into());
+        }
+        Ok(())
+    }
+
+    fn exchange(&mut self, made: Made) -> Made {
+        Made {
+            instances: std::mem::replace(&mut self.instances, made.instances),
+            pool: std::mem::replace(&mut self.pool, made.pool),
+            initials: std::mem::replace(&mut self.initials, made.initials),
+        }
+    }
+
+    /// The blocks of `program` with the states of the present ones.
+    fn take_over(&self, program: &Arc<Program>) -> Result<Made, String> {
+        // What the states at t = 0 look like with old and new parameters tells whether a state of
+        // the one fits the other.
+        let fresh = Self::new(Arc::clone(&self.program));
+        let Self { mut instances, pool, initials, .. } = Self::new(Arc::clone(program));
+        for (i, node) in program.nodes.iter().enumerate() {
+            let shape = |instance: &dyn Instance| instance.state_json().ok();
+            let (old, new) = (shape(&*fresh.instances[i]), shape(&*instances[i]));
+            if !old.zip(new).is_some_and(|(old, new)| same_shape(&old, &new)) {
+                return Err(format!("the state of `{}` would have another size", node.path));
+            }
+            let bytes = self.instances[i].save_bytes();
+            let outcome = bytes.and_then(|bytes| instances[i].load_bytes(&bytes));
+            outcome.map_err(|fault| format!("`{}`: {fault}", node.path))?;
+        }
+        Ok(Made { instances, pool, initials })
+    }
+
+    /// Computes again what is computed once, at t = 0.
+    fn compute_constants(&mut self) -> Result<(), crate::fault::RunFault> {
+        self.compute_shared();
+        for i in 0..self.tasks.len() {
+            if self.classes[self.tasks[i].rate as usize] == Rate::Constant {
+                self.output(i, false, 0.0)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether two states are alike but for their numbers and texts.
+fn same_shape(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_shape(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|((p, a), (q, b))| p == q && same_shape(a, b))
+        }
+        (Value::Array(_) | Value::Object(_), _) | (_, Value::Array(_) | Value::Object(_)) => false,
+        // A number that is none is written as null.
+        _ => true,
+    }
+}
+
+/// Whether all but parameters agree; else what does not.
+fn same_programs(old: &Program, new: &Program) -> Result<(), String> {
+    let run = |p: &Program| (p.run.step, p.run.solver, p.run.seed, p.base, p.step_ticks);
+    if run(old) != run(new) {
+        return Err("the step, the solver or the seed of the run would change".into());
+    }
+    if old.stop_tick != new.stop_tick {
+        return Err("the stop time would change".into());
+    }
+    same_paths(&old.nodes, &new.nodes)?;
+    let same = |what: &str, equal: bool| {
+        if equal { Ok(()) } else { Err(format!("{what} would change")) }
+    };
+    same("the wiring", old.edges == new.edges)?;
+    same_nodes(&old.nodes, &new.nodes)?;
+    same("the switches of conditional parts", old.gates == new.gates)?;
+    let switches = old.nodes.iter().filter(|node| node.opens.is_some());
+    same("a constant switch", switches.clone().all(|node| node.rate != Rate::Constant))?;
+    same("the algebraic loops", text(&old.loops) == text(&new.loops))?;
+    same("the stop conditions", old.stops == new.stops)?;
+    same("the order of execution", text(&old.schedule) == text(&new.schedule))?;
+    let sizes = |p: &Program| (p.arena_len, p.state_len, p.rate_len, p.pool_len);
+    same("the layout of memory", sizes(old) == sizes(new))?;
+    same("what is recorded", text(&old.log) == text(&new.log))?;
+    let window = |p: &Program| -> Vec<_> {
+        let window = |c: &legwork_program::Check| (c.name.clone(), c.kind, c.after, c.until);
+        p.checks.iter().map(window).collect()
+    };
+    same("the checks", window(old) == window(new))
+}
+
+/// Whether there are the same blocks.
+fn same_paths(old: &[Node], new: &[Node]) -> Result<(), String> {
+    let path = |nodes: &[Node], other: &[Node]| {
+        let unknown = |node: &&Node| !other.iter().any(|other| other.path == node.path);
+        nodes.iter().find(unknown).map(|node| node.path.clone())
+    };
+    if let Some(path) = path(new, old) {
+        return Err(format!("there would be another block, `{path}`"));
+    }
+    if let Some(path) = path(old, new) {
+        return Err(format!("the block `{path}` would be gone"));
+    }
+    match old.iter().zip(new).find(|(old, new)| old.kind != new.kind) {
+        Some((old, new)) => Err(format!("`{}` would be another kind, {}", old.path, new.kind)),
+        None => Ok(()),
+    }
+}
+
+/// Whether nodes of equal paths agree.
+fn same_nodes(old: &[Node], new: &[Node]) -> Result<(), String> {
+    for (old, new) in old.iter().zip(new) {
+        let path = &old.path;
+        let same = |what: &str, equal: bool| {
+            if equal { Ok(()) } else { Err(format!("{what} of `{path}` would change")) }
+        };
+        same("the rate", rates(old) == rates(new))?;
+        let ports = |node: &Node| (text(&node.io.inputs), text(&node.io.outputs));
+        same("the sizes", old.vars == new.vars && ports(old) == ports(new))?;
+        same("the type of an output", old.output_types == new.output_types)?;
+        same("the bounds", old.may_be_infinite == new.may_be_infinite)?;
+        same("the shared computations", old.io.shared == new.io.shared && old.pool == new.pool)?;
+        same("the continuous state", text(&old.continuous) == text(&new.continuous))?;
+        same("the guards", old.guards == new.guards)?;
+        same("the switch", (old.gate, old.opens) == (new.gate, new.opens))?;
+        same("a function", old.functions.len() == new.functions.len())?;
+        for (old, new) in old.functions.iter().zip(&new.functions) {
+            same_functions(old, new)?;
+        }
+    }
+    Ok(())
+}
+
+fn rates(node: &Node) -> (Rate, Rate, bool, u32) {
+    (node.rate, node.update_rate, node.updates, node.stretch)
+}
+
+fn same_functions(old: &FunctionProgram, new: &FunctionProgram) -> Result<(), String> {
+    same_paths(&old.nodes, &new.nodes)?;
+    same_nodes(&old.nodes, &new.nodes)?;
+    let sizes = |f: &FunctionProgram| (f.frame, f.arena_len, f.pool_len);
+    let same = old.edges == new.edges && text(&old.schedule) == text(&new.schedule);
+    if same && sizes(old) == sizes(new) {
+        Ok(())
+    } else {
+        Err(format!("the function `{}` would change", old.path))
+    }
+}
+
+/// Programs are compared when somebody edits, so that a text will do.
+fn text(value: &impl std::fmt::Debug) -> String {
+    format!("{value:?}")
+}
