@@ -8,10 +8,10 @@ use legwork_block::{
     ConcatVectors, Diagnostic, Diagnostics, Node, NodeKind, Place, Registry, Span, StackRows, Text,
     erase,
 };
-use legwork_program::{Program, Ratio, RunSettings};
+use legwork_program::{Fnv, Program, Ratio, RunSettings};
 
 use crate::document;
-use crate::expand::{Collector, Expanded, Expander};
+use crate::expand::{Collector, Expanded, Expander, node_text};
 use crate::infer::{TypedNetwork, World, infer, is_number, plan};
 use crate::loader::{Loader, ReadFile};
 use crate::network::{NetworkBlock, Source};
@@ -148,6 +148,7 @@ fn stages(
         log,
         checks,
         signals,
+        resources: resources(&document, loader),
         hash: 0,
         expanded: String::new(),
         warnings: Diagnostics::default(),
@@ -155,6 +156,19 @@ fn stages(
     program.expanded = listing::expanded(&program);
     program.hash = listing::hash(&program);
     Some(program)
+}
+
+/// Hash of what blocks know besides their parameters: robots, as they are written with the
+/// parameters that they may use, and files.
+fn resources(document: &Node, loader: &Loader<'_>) -> u64 {
+    let mut hash = Fnv::default();
+    if let Some(robots) = document.field("robots") {
+        for section in [Some(robots), document.field("params")].into_iter().flatten() {
+            hash.add(&node_text(section));
+        }
+    }
+    loader.hash_data(&mut hash);
+    hash.value()
 }
 
 /// Text → document, with patches and overrides applied.

@@ -188,6 +188,7 @@ pub fn rate_text(program: &Program, rate: Rate) -> String {
 pub(crate) fn hash(program: &Program) -> u64 {
     let mut hash = Fnv::default();
     hash.add(&program.expanded);
+    hash.add_bytes(&program.resources.to_le_bytes());
     for channel in &program.log {
         hash.add(&format!("{} {:?}", channel.signal.path, channel.rate));
     }

@@ -1,10 +1,12 @@
 //! Files by name: beside the diagram, in search roots, among those built into the binary.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use legwork_block::{FileId, Files, Registry};
+use legwork_program::Fnv;
 
 use crate::render::SourceMap;
 
@@ -28,6 +30,8 @@ pub(crate) struct Loader<'a> {
     directory: PathBuf,
     roots: &'a [PathBuf],
     sources: RefCell<SourceMap>,
+    /// Hashes of the files that robots and blocks read, by name.
+    data: RefCell<BTreeMap<String, u64>>,
 }
 
 impl<'a> Loader<'a> {
@@ -37,12 +41,21 @@ impl<'a> Loader<'a> {
         directory: PathBuf,
         roots: &'a [PathBuf],
     ) -> Self {
-        Self { registry, disk, directory, roots, sources: RefCell::default() }
+        let (sources, data) = (RefCell::default(), RefCell::default());
+        Self { registry, disk, directory, roots, sources, data }
     }
 
     /// Adds a text that is not a file of its own, such as an override of the command line.
     pub(crate) fn add(&self, name: &str, text: &[u8]) -> FileId {
         self.sources.borrow_mut().add(name, text)
+    }
+
+    /// Adds the files that robots and blocks have read to a hash.
+    pub(crate) fn hash_data(&self, hash: &mut Fnv) {
+        for (name, data) in self.data.borrow().iter() {
+            hash.add(name);
+            hash.add_bytes(&data.to_le_bytes());
+        }
     }
 
     /// Everything that was read.
@@ -128,6 +141,10 @@ fn tidy(path: &Path) -> PathBuf {
 
 impl Files for Loader<'_> {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
-        self.find(path).map(|(_, bytes)| bytes)
+        let (_, bytes) = self.find(path)?;
+        let mut hash = Fnv::default();
+        hash.add_bytes(&bytes);
+        self.data.borrow_mut().insert(path.to_owned(), hash.value());
+        Ok(bytes)
     }
 }

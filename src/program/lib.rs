@@ -287,6 +287,8 @@ pub struct Program {
     pub checks: Vec<Check>,
     /// All signals by path, for stepping, printing and breakpoints; sorted.
     pub signals: Vec<SignalRef>,
+    /// Hash of what blocks know besides their parameters: robots and files.
+    pub resources: u64,
     /// Hash of everything above that shapes the result.
     pub hash: u64,
     /// The diagram with everything expanded, as text.
@@ -308,6 +310,7 @@ impl Program {
         let mut hash = Fnv::default();
         hash.add(&head);
         hash.add(blocks);
+        hash.add_bytes(&self.resources.to_le_bytes());
         checks.for_each(|check| hash.add(&check));
         hash.value()
     }

@@ -36,8 +36,8 @@ pub(crate) use run::Run;
 pub(crate) use sections::SECTIONS;
 pub(crate) use tree::{Env, Tree};
 use tree::{Frame, FrameId, Item};
-pub(crate) use value::evaluate;
 use value::literal;
+pub(crate) use value::{evaluate, node_text};
 
 /// Fields that the engine takes from every block.
 const RESERVED: [&str; 4] = ["every", "in", "needs", "doc"];

@@ -144,7 +144,7 @@ pub(super) fn literal(node: &Node, scope: &dyn Scope) -> Result<Node, Box<Diagno
 }
 
 /// A node as text.
-pub(super) fn node_text(node: &Node) -> String {
+pub(crate) fn node_text(node: &Node) -> String {
     let list = |items: &[Node]| items.iter().map(node_text).collect::<Vec<_>>().join(", ");
     match &node.kind {
         NodeKind::Unit => "()".into(),
