@@ -11,7 +11,8 @@ use clap::{Args, Parser, Subcommand};
     version,
     arg_required_else_help = true,
     subcommand_required = true,
-    after_help = "Exit codes: 0 success, 1 diagram error, 2 run-time fault, 3 a check or tolerance failed, 64 usage.\n\
+    after_help = "Exit codes: 0 success, 1 diagram error, 2 run-time fault, 3 a check or tolerance failed, 64 usage,\n\
+                  130 ended by Ctrl-C.\n\
                   FILE is a path, or demo:NAME for a diagram that is built in (see `legwork demo`)."
 )]
 pub(crate) struct CommandLine {
@@ -96,6 +97,13 @@ pub(crate) struct CheckArguments {
     /// Print the diagram with everything expanded: blocks, wires, types, rates, order.
     #[arg(long)]
     pub(crate) expand: bool,
+    /// Also run the diagrams and continue them from snapshots at random ticks: exit code 3 if a bit
+    /// differs.
+    #[arg(long)]
+    pub(crate) roundtrip: bool,
+    /// At how many random ticks.
+    #[arg(long, value_name = "N", default_value_t = 20, requires = "roundtrip")]
+    pub(crate) ticks: u32,
 }
 
 /// `legwork test`.

@@ -1,10 +1,13 @@
 //! `legwork check`: every mistake of diagrams, with every choice of every variant.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use legwork_block::{Diagnostic, Diagnostics, Label, Registry, Severity};
 use legwork_diagram::render::{SourceMap, to_json};
 use legwork_diagram::{Compiled, Options};
+use legwork_program::Program;
+use legwork_runtime::{Proof, RoundtripError, Trials, roundtrip};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
@@ -23,7 +26,7 @@ pub(crate) fn check(arguments: &CheckArguments, registry: &Registry) -> Result<A
     let mut files = Vec::new();
     let mut text = String::new();
     for file in &arguments.files {
-        let (one, json) = match check_one(file, &options, arguments.expand, registry, &mut text) {
+        let (one, json) = match check_one(file, &options, arguments, registry, &mut text) {
             Ok(checked) => checked,
             Err(failure) => {
                 console::say(&format!("error: {}", failure.message));
@@ -41,7 +44,7 @@ pub(crate) fn check(arguments: &CheckArguments, registry: &Registry) -> Result<A
 fn check_one(
     file: &Path,
     options: &Options,
-    expand: bool,
+    arguments: &CheckArguments,
     registry: &Registry,
     text: &mut String,
 ) -> Result<(Code, Value), Failure> {
@@ -71,17 +74,54 @@ fn check_one(
         count => format!(", {}", counted(count as u64, "warning")),
     };
     console::say(&format!("{}: {outcome}{also}", source.name));
+    let mut code = if errors == 0 { Code::Success } else { Code::Diagram };
     let mut json = json!({
         "diagram": source.name,
         "ok": errors == 0,
         "variants": variants.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
         "diagnostics": findings.to_json(),
     });
-    if let (true, Some(program)) = (expand, &program) {
+    if let (true, Some(program)) = (arguments.expand, &program) {
         json["expanded"] = program.expanded.clone().into();
         text.push_str(&program.expanded);
     }
-    Ok((if errors == 0 { Code::Success } else { Code::Diagram }, json))
+    if let (true, Some(program)) = (arguments.roundtrip, program) {
+        let (proven, proof) = prove(&source.name, program, arguments.ticks);
+        code = code.graver(proven);
+        json["roundtrip"] = proof;
+    }
+    Ok((code, json))
+}
+
+/// Continues a program from snapshots at random ticks.
+fn prove(name: &str, program: Program, ticks: u32) -> (Code, Value) {
+    let trials = Trials { ticks, ..Trials::default() };
+    match roundtrip(&Arc::new(program), trials) {
+        Ok(Proof { snapshots, inside, bytes, .. }) => {
+            let count = counted(u64::from(snapshots), "snapshot");
+            console::say(&format!(
+                "{name}: continues from {count} bit for bit, {inside} of them inside a step, up to \
+                 {bytes} bytes each"
+            ));
+            let json = json!({ "snapshots": snapshots, "inside_a_step": inside, "bytes": bytes });
+            (Code::Success, json)
+        }
+        Err(error) => {
+            console::say(&format!("error: {name}: {error}"));
+            let code = match &error {
+                RoundtripError::Fault(_) => Code::Fault,
+                _ => Code::Check,
+            };
+            let place = match &error {
+                RoundtripError::Differs(place) => json!({
+                    "tick": place.tick, "pieces": place.pieces, "t": place.t,
+                    "block": place.block, "what": place.what,
+                }),
+                _ => Value::Null,
+            };
+            (code, json!({ "error": error.to_string(), "difference": place }))
+        }
+    }
 }
 
 /// Every choice of every variant.
