@@ -17,6 +17,8 @@ pub(crate) enum Code {
     Check,
     /// The command line is wrong, or a file that it names cannot be read or written.
     Usage,
+    /// Somebody pressed Ctrl-C.
+    Interrupted,
 }
 
 impl Code {
@@ -28,12 +30,20 @@ impl Code {
             Self::Fault => 2,
             Self::Check => 3,
             Self::Usage => 64,
+            Self::Interrupted => 130,
         }
     }
 
     /// The graver of two: a diagram that does not compile says more than a check that failed.
     pub(crate) fn graver(self, other: Self) -> Self {
-        let order = [Self::Success, Self::Check, Self::Fault, Self::Diagram, Self::Usage];
+        let order = [
+            Self::Success,
+            Self::Check,
+            Self::Fault,
+            Self::Diagram,
+            Self::Usage,
+            Self::Interrupted,
+        ];
         let place = |code| order.iter().position(|known| *known == code);
         if place(self) >= place(other) { self } else { other }
     }

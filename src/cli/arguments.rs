@@ -84,6 +84,21 @@ pub(crate) struct RunArguments {
     /// Report failed checks, but do not fail because of them.
     #[arg(long)]
     pub(crate) no_checks: bool,
+    /// Continue a snapshot of this diagram, bit for bit. The recording holds the rows from its time
+    /// on.
+    #[arg(long, value_name = "SNAPSHOT")]
+    pub(crate) resume: Option<PathBuf>,
+    /// Write a snapshot before the first step at or after this time, as in `1.5 s`, beside the
+    /// recording; may be given several times.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) snapshot_at: Vec<String>,
+    /// Repeat the edits of a session of `legwork step`: its directory, its recording, or a list of
+    /// edits in JSON.
+    #[arg(long, value_name = "RUN", visible_alias = "edits")]
+    pub(crate) replay_edits: Option<PathBuf>,
+    /// Run at this many times real time, by sleeping between steps; 1 is real time.
+    #[arg(long, value_name = "FACTOR", value_parser = positive)]
+    pub(crate) pace: Option<f64>,
 }
 
 /// `legwork check`.

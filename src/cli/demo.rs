@@ -26,6 +26,10 @@ pub(crate) fn demo(arguments: &DemoArguments, registry: &Registry) -> Result<Ans
         until: None,
         out: arguments.out.clone(),
         no_checks: false,
+        resume: None,
+        snapshot_at: Vec::new(),
+        replay_edits: None,
+        pace: None,
     };
     run::run(&arguments, registry)
 }

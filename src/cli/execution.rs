@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use legwork_block::Report;
 use legwork_program::{CheckKind, Program};
 use legwork_runtime::recording::{Finished, Recorder, RecordingError};
 use legwork_runtime::{CheckState, Cursor, RunFault, Simulation};
 
 use super::answer::Code;
-use super::console;
+use super::drive::{self, Events, Orders};
 
 /// Major steps between two looks at the clock, when somebody watches.
 pub(crate) const STEPS_PER_LOOK: u32 = 16;
@@ -51,14 +50,16 @@ pub(crate) enum Verdict {
     },
     /// The run ended before its window.
     Unseen,
-    /// The run ended at a fault before that could be told.
+    /// The run was cut short before that could be told.
     Undecided,
 }
 
 impl Execution {
     /// Runs a program, recording if there is a recorder, with a progress bar if somebody watches.
     pub(crate) fn of(program: Program, recorder: Option<Recorder>) -> Self {
-        Self::driven(program, recorder, run)
+        Self::driven(program, recorder, |simulation, _| {
+            drive::run(simulation, Orders::default(), &mut Events::default())
+        })
     }
 
     /// Runs a program to its end by `drive`.
@@ -68,19 +69,31 @@ impl Execution {
         drive: impl FnOnce(&mut Simulation, &Program) -> Result<(), RunFault>,
     ) -> Self {
         let program = Arc::new(program);
-        let mut simulation = Simulation::new(Arc::clone(&program));
+        let simulation = Simulation::new(Arc::clone(&program));
+        Self::going_on(simulation, recorder, |simulation| drive(simulation, &program))
+    }
+
+    /// Drives a simulation on from where it is.
+    pub(crate) fn going_on(
+        mut simulation: Simulation,
+        recorder: Option<Recorder>,
+        drive: impl FnOnce(&mut Simulation) -> Result<(), RunFault>,
+    ) -> Self {
         if let Some(recorder) = recorder {
             simulation.observer_mut().record_to(recorder);
         }
         let start = Instant::now();
-        let fault = drive(&mut simulation, &program).err();
+        let fault = drive(&mut simulation).err();
         let recording = simulation.observer_mut().finish_recording();
         let wall = start.elapsed().as_secs_f64();
+        // Edits may have replaced the program on the way.
+        let program = Arc::clone(simulation.program());
+        let ended = simulation.cursor() == Cursor::Done;
         let checks = program
             .checks
             .iter()
             .zip(simulation.observer().checks())
-            .map(|(check, state)| verdict(check.kind, state, fault.is_some()))
+            .map(|(check, state)| verdict(check.kind, state, !ended))
             .collect();
         let reports = simulation
             .reports()
@@ -150,41 +163,12 @@ impl Execution {
     }
 }
 
-fn run(simulation: &mut Simulation, program: &Program) -> Result<(), RunFault> {
-    if !console::is_watched() {
-        return simulation.run();
-    }
-    let bar = ProgressBar::with_draw_target(Some(program.stop_tick), ProgressDrawTarget::stderr());
-    // The template is a constant; without it the bar has its default look.
-    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {msg} eta {eta}") {
-        bar.set_style(style);
-    }
-    let stop = program.run.stop;
-    let mut last = Instant::now();
-    let mut outcome = Ok(());
-    while simulation.cursor() != Cursor::Done && outcome.is_ok() {
-        for _ in 0..STEPS_PER_LOOK {
-            outcome = simulation.step();
-            if outcome.is_err() || simulation.cursor() == Cursor::Done {
-                break;
-            }
-        }
-        if last.elapsed() >= LOOK {
-            last = Instant::now();
-            bar.set_position(simulation.tick());
-            bar.set_message(format!("{:.2} s of {stop}", simulation.time()));
-        }
-    }
-    bar.finish_and_clear();
-    outcome
-}
-
-/// A check's end. After a fault only what nothing later could change is decided.
-fn verdict(kind: CheckKind, state: &CheckState, faulted: bool) -> Verdict {
+/// A check's end. If the run was cut short only what nothing later could change is decided.
+fn verdict(kind: CheckKind, state: &CheckState, cut_short: bool) -> Verdict {
     let failed = Verdict::Failed { at: state.failed_at };
     match (kind, state.passed) {
         _ if !state.seen => {
-            if faulted {
+            if cut_short {
                 Verdict::Undecided
             } else {
                 Verdict::Unseen
@@ -192,7 +176,7 @@ fn verdict(kind: CheckKind, state: &CheckState, faulted: bool) -> Verdict {
         }
         (CheckKind::Always, false) => failed,
         (CheckKind::Eventually, true) => Verdict::Passed,
-        _ if faulted => Verdict::Undecided,
+        _ if cut_short => Verdict::Undecided,
         (_, true) => Verdict::Passed,
         (_, false) => failed,
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use legwork_block::{Diagnostic, Registry};
@@ -9,14 +10,15 @@ use legwork_diagram::render::{SourceMap, to_json};
 use legwork_diagram::{Compiled, Options};
 use legwork_program::Program;
 use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, RecordingError, Sink};
-use legwork_runtime::{RunFault, channels};
+use legwork_runtime::{RunFault, Simulation, channels};
 use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::RunArguments;
+use super::drive::{self, Events, Orders};
 use super::execution::{Execution, Verdict};
 use super::source::{self, Source};
-use super::{complaint, console, summary};
+use super::{complaint, console, edits, interrupt, snapshot, summary, time};
 
 /// Directory of runs that get no `--out`.
 const RUNS: &str = "runs";
@@ -32,6 +34,8 @@ struct Setting {
     recording: PathBuf,
     compile_time: f64,
     started: f64,
+    /// What happened besides steps.
+    events: Events,
 }
 
 /// Runs a diagram.
@@ -54,12 +58,29 @@ pub(crate) fn run(arguments: &RunArguments, registry: &Registry) -> Result<Answe
         return Ok(Answer::new(Code::Diagram, json));
     };
 
-    let directory = arguments.out.clone().unwrap_or_else(|| Path::new(RUNS).join(&program.name));
+    let directory = directory(arguments.out.as_deref(), &program);
     let recording = directory.join(RECORDING);
-    let setting = Setting { directory, recording, compile_time, started };
-    let metadata = metadata(&source, &options, &program, &files);
-    let recorder = recorder(&setting, &program, &metadata)?;
-    let execution = Execution::of(program, Some(recorder));
+    let mut metadata = metadata(&source, &options, &program, &files);
+    let program = Arc::new(program);
+    let orders = orders(arguments, &source, &options, &program, registry, &mut metadata)?;
+    let simulation = match &arguments.resume {
+        Some(file) => snapshot::read(&program, file)?,
+        None => Simulation::new(Arc::clone(&program)),
+    };
+    if arguments.resume.is_some() {
+        metadata.other.insert("resumed".to_owned(), format!("at tick {}", simulation.tick()));
+    }
+    let recorder = recorder(&directory, &program, &metadata)?;
+    interrupt::listen();
+    let mut events = Events::default();
+    let execution = Execution::going_on(simulation, Some(recorder), |simulation| {
+        drive::run(simulation, orders, &mut events)
+    });
+    if let Some(refused) = events.refused {
+        return Err(Failure::usage(refused));
+    }
+    let setting = Setting { directory, recording, compile_time, started, events };
+    write_snapshots(&setting)?;
 
     if let Some(fault) = &execution.fault {
         say_fault(fault, &sources);
@@ -68,7 +89,11 @@ pub(crate) fn run(arguments: &RunArguments, registry: &Registry) -> Result<Answe
         console::say(&format!("error: {error}"));
     }
     let problems = write_problems(&setting, &execution)?;
-    let code = execution.code(!arguments.no_checks, arguments.until.is_some());
+    let code = if setting.events.interrupted {
+        Code::Interrupted
+    } else {
+        execution.code(!arguments.no_checks, arguments.until.is_some())
+    };
     let json = to_object(&source, &execution, &setting, &problems, diagnostics, &sources);
     write_run_json(&setting, &metadata, &json)?;
     let bytes = std::fs::metadata(&setting.recording).map_or(0, |file| file.len());
@@ -77,24 +102,71 @@ pub(crate) fn run(arguments: &RunArguments, registry: &Registry) -> Result<Answe
         recording: &setting.recording,
         bytes,
         problems: &problems,
+        events: &setting.events,
+        pace: arguments.pace,
     };
     console::say(&summary::of(&execution, setting.compile_time, &files));
     Ok(Answer::new(code, Value::Object(json)))
 }
 
-fn recorder(
-    setting: &Setting,
+/// What the command line asks of the run besides its steps.
+fn orders(
+    arguments: &RunArguments,
+    source: &Source,
+    options: &Options,
+    program: &Program,
+    registry: &Registry,
+    metadata: &mut Metadata,
+) -> Result<Orders, Failure> {
+    let edits = match &arguments.replay_edits {
+        Some(path) => edits::read(path)?,
+        None => Vec::new(),
+    };
+    edits::note(&edits, metadata);
+    let mut snapshots = Vec::new();
+    for text in &arguments.snapshot_at {
+        let t = time::seconds(text).map_err(Failure::usage)?;
+        let stop = program.run.stop;
+        if t > stop.to_f64() {
+            let message = format!("no snapshot at {text}: the run stops at {stop}");
+            return Err(Failure::usage(message));
+        }
+        snapshots.push((t, format!("t={t}.snapshot")));
+    }
+    let edits = edits::plan(edits, source, options, registry)?;
+    Ok(Orders { pace: arguments.pace, edits, snapshots })
+}
+
+/// Writes the snapshots that were taken.
+fn write_snapshots(setting: &Setting) -> Result<(), Failure> {
+    for taken in &setting.events.snapshots {
+        match &taken.bytes {
+            Ok(bytes) => snapshot::write(&setting.directory.join(&taken.name), bytes)?,
+            Err(error) => console::say(&format!("error: no {}: {error}", taken.name)),
+        }
+    }
+    Ok(())
+}
+
+/// Makes the directory of a run and the recording in it.
+pub(crate) fn recorder(
+    directory: &Path,
     program: &Program,
     metadata: &Metadata,
 ) -> Result<Recorder, Failure> {
-    std::fs::create_dir_all(&setting.directory).map_err(|error| {
-        let directory = setting.directory.display();
+    std::fs::create_dir_all(directory).map_err(|error| {
+        let directory = directory.display();
         Failure::usage(format!("cannot create the directory `{directory}`: {error}"))
     })?;
     let usage = |error: RecordingError| Failure::usage(error.to_string());
-    let sink = Sink::file(&setting.recording).map_err(usage)?;
+    let sink = Sink::file(directory.join(RECORDING)).map_err(usage)?;
     let channels = channels(program);
     Recorder::create(sink, &channels, metadata, ChunkPolicy::default()).map_err(usage)
+}
+
+/// Where runs without `--out` go.
+pub(crate) fn directory(out: Option<&Path>, program: &Program) -> PathBuf {
+    out.map_or_else(|| Path::new(RUNS).join(&program.name), Path::to_owned)
 }
 
 /// Everything that the run depends on; nothing from a clock, a host or the place of a file.
@@ -193,8 +265,24 @@ fn to_object(
     let problems = problems.iter().map(|path| path.display().to_string());
     add("problems", problems.collect::<Vec<_>>().into());
     add("diagnostics", diagnostics);
+    let snapshots = setting.events.snapshots.iter().filter(|taken| taken.bytes.is_ok());
+    let snapshots: Vec<Value> = snapshots
+        .map(|taken| {
+            let path = setting.directory.join(&taken.name);
+            json!({ "t": taken.t, "path": path.display().to_string() })
+        })
+        .collect();
     if let Some(fault) = &execution.fault {
-        add("fault", fault_to_json(fault, sources));
+        let mut fault = fault_to_json(fault, sources);
+        let path = setting.directory.join(drive::FAULT).display().to_string();
+        let kept = snapshots.iter().any(|taken| taken["path"] == path.as_str());
+        fault["snapshot"] = if kept { path.into() } else { Value::Null };
+        add("fault", fault);
+    }
+    add("snapshots", snapshots.into());
+    add("interrupted", setting.events.interrupted.into());
+    if let Some(latest) = setting.events.latest {
+        add("latest_s", latest.into());
     }
     if let Some(error) = execution.recording_error() {
         add("error", error.to_string().into());

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::drive::Events;
 use super::execution::{Execution, Verdict};
 
 /// Where a run was written.
@@ -15,6 +16,10 @@ pub(crate) struct Files<'a> {
     pub(crate) bytes: u64,
     /// Problems that solver blocks kept.
     pub(crate) problems: &'a [PathBuf],
+    /// What happened besides steps.
+    pub(crate) events: &'a Events,
+    /// Simulated time per time that was asked for.
+    pub(crate) pace: Option<f64>,
 }
 
 /// The whole summary.
@@ -33,7 +38,11 @@ fn write_all(
 ) -> std::fmt::Result {
     let program = &execution.program;
     let blocks = program.nodes.iter().filter(|node| !node.hidden).count();
-    let end = if execution.fault.is_some() { "stopped at" } else { "ran" };
+    let end = match (&execution.fault, files.events.interrupted) {
+        (Some(_), _) => "stopped at",
+        (None, true) => "ended by Ctrl-C at",
+        (None, false) => "ran",
+    };
     writeln!(
         out,
         "{}: {end} {} in {} steps of {}, {}, {}",
@@ -56,6 +65,10 @@ fn write_all(
         seconds(execution.wall),
         seconds(compile_time)
     )?;
+    if let (Some(pace), Some(latest)) = (files.pace, files.events.latest) {
+        let pace = digits(pace);
+        writeln!(out, "  paced      {pace} times real time, late by {} at most", seconds(latest))?;
+    }
     write_checks(execution, out)?;
     write_metrics(execution, out)?;
     write_reports(execution, out)?;
@@ -140,6 +153,15 @@ fn write_files(execution: &Execution, files: &Files<'_>, out: &mut String) -> st
     for path in files.problems {
         writeln!(out, "  {heading:10} {}", path.display())?;
         heading = "";
+    }
+    for taken in files.events.snapshots.iter().filter(|taken| taken.bytes.is_ok()) {
+        let file = files.directory.join(&taken.name);
+        writeln!(
+            out,
+            "  snapshot   {} (t={}); --resume continues it",
+            file.display(),
+            seconds(taken.t)
+        )?;
     }
     Ok(())
 }

@@ -1,0 +1,215 @@
+//! Drives a run: progress, pace, edits, snapshots, Ctrl-C. All of it happens between two steps.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use legwork_runtime::{Cursor, RunFault, Simulation, Snapshot, SnapshotError};
+
+use super::edits::Planned;
+use super::execution::{LOOK, STEPS_PER_LOOK};
+use super::{console, interrupt};
+
+/// Steps between two snapshots in memory; after a fault at most as many are repeated.
+const STEPS_PER_SNAPSHOT: u64 = 4096;
+/// The longest sleep, so that Ctrl-C is heard.
+const LONGEST_SLEEP: Duration = Duration::from_millis(20);
+
+/// Name of the snapshot of the last good step before a fault.
+pub(crate) const FAULT: &str = "fault.snapshot";
+/// Name of the snapshot at which Ctrl-C ended a run.
+const INTERRUPT: &str = "interrupt.snapshot";
+
+/// What is asked of a run besides its steps.
+#[derive(Default)]
+pub(crate) struct Orders {
+    /// Simulated time per time.
+    pub(crate) pace: Option<f64>,
+    /// Changes of parameters, in order.
+    pub(crate) edits: Vec<Planned>,
+    /// Times of snapshots with the names of their files [s].
+    pub(crate) snapshots: Vec<(f64, String)>,
+}
+
+/// A snapshot taken on the way.
+pub(crate) struct Taken {
+    /// Name of the file.
+    pub(crate) name: String,
+    /// Its simulated time [s].
+    pub(crate) t: f64,
+    /// The snapshot, or why there is none.
+    pub(crate) bytes: Result<Vec<u8>, SnapshotError>,
+}
+
+/// What happened besides steps.
+#[derive(Default)]
+pub(crate) struct Events {
+    /// Somebody pressed Ctrl-C.
+    pub(crate) interrupted: bool,
+    /// How far a paced run fell behind at most [s].
+    pub(crate) latest: Option<f64>,
+    /// Snapshots, in order.
+    pub(crate) snapshots: Vec<Taken>,
+    /// An edit that cannot be repeated, and why.
+    pub(crate) refused: Option<String>,
+}
+
+/// Runs to the stop time, a fault or Ctrl-C.
+///
+/// # Errors
+/// The fault; then a snapshot of the last good step is among the events.
+pub(crate) fn run(
+    simulation: &mut Simulation,
+    mut orders: Orders,
+    events: &mut Events,
+) -> Result<(), RunFault> {
+    orders.edits.reverse();
+    orders.snapshots.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut drive = Drive {
+        rolling: simulation.snapshot(),
+        taken_at: simulation.step_count(),
+        start: Instant::now(),
+        from: simulation.time(),
+        orders,
+        events,
+    };
+    let mut progress = Progress::new(simulation);
+    let mut steps = 0u32;
+    while simulation.cursor() != Cursor::Done {
+        if interrupt::is_requested() {
+            drive.events.interrupted = true;
+            drive.take(simulation, INTERRUPT.to_owned());
+            break;
+        }
+        if !drive.between_steps(simulation) {
+            break;
+        }
+        let step = simulation.step_count();
+        if let Err(fault) = simulation.step() {
+            progress.end();
+            drive.last_good(simulation, step);
+            return Err(fault);
+        }
+        steps = steps.wrapping_add(1);
+        if steps.is_multiple_of(STEPS_PER_LOOK) {
+            progress.look(simulation);
+        }
+    }
+    progress.end();
+    Ok(())
+}
+
+struct Drive<'e> {
+    orders: Orders,
+    events: &'e mut Events,
+    /// The state at the beginning of step `taken_at`.
+    rolling: Snapshot,
+    taken_at: u64,
+    start: Instant,
+    /// Simulated time at the start [s].
+    from: f64,
+}
+
+impl Drive<'_> {
+    /// What happens before a step; false if the run cannot go on.
+    fn between_steps(&mut self, simulation: &mut Simulation) -> bool {
+        let step = simulation.step_count();
+        while self.orders.edits.last().is_some_and(|next| next.edit.step <= step) {
+            let Some(Planned { edit, program }) = self.orders.edits.pop() else { break };
+            let outcome = match edit.step == step {
+                true => simulation.swap_parameters(&program).map_err(|error| error.to_string()),
+                false => Err(format!("the run begins behind step {}", edit.step)),
+            };
+            if let Err(why) = outcome {
+                let refused = format!("the edit {} = {} fails: {why}", edit.path, edit.value);
+                self.events.refused = Some(refused);
+                return false;
+            }
+            self.rolling = simulation.snapshot();
+            self.taken_at = step;
+        }
+        if step >= self.taken_at + STEPS_PER_SNAPSHOT {
+            self.rolling = simulation.snapshot();
+            self.taken_at = step;
+        }
+        while self.orders.snapshots.last().is_some_and(|(t, _)| simulation.time() >= *t) {
+            let Some((_, name)) = self.orders.snapshots.pop() else { break };
+            self.take(simulation, name);
+        }
+        if let Some(pace) = self.orders.pace {
+            self.wait((simulation.time() - self.from) / pace);
+        }
+        true
+    }
+
+    fn take(&mut self, simulation: &Simulation, name: String) {
+        let (t, bytes) = (simulation.time(), simulation.to_bytes());
+        self.events.snapshots.push(Taken { name, t, bytes });
+    }
+
+    /// Sleeps until so long after the start [s].
+    fn wait(&mut self, due: f64) {
+        loop {
+            let ahead = due - self.start.elapsed().as_secs_f64();
+            if ahead <= 0.0 {
+                self.events.latest = Some(self.events.latest.unwrap_or(0.0).max(-ahead));
+                return;
+            }
+            if interrupt::is_requested() {
+                return;
+            }
+            std::thread::sleep(Duration::from_secs_f64(ahead).min(LONGEST_SLEEP));
+        }
+    }
+
+    /// The state before the step that faulted, by repeating the steps since the last snapshot.
+    fn last_good(&mut self, simulation: &Simulation, step: u64) {
+        let mut again = Simulation::new(Arc::clone(simulation.program()));
+        let repeat = |again: &mut Simulation| -> Result<Vec<u8>, SnapshotError> {
+            again.restore(&self.rolling)?;
+            while again.step_count() < step {
+                again.step()?;
+            }
+            again.to_bytes()
+        };
+        let bytes = repeat(&mut again);
+        self.events.snapshots.push(Taken { name: FAULT.to_owned(), t: again.time(), bytes });
+    }
+}
+
+/// A progress bar, if somebody watches.
+struct Progress {
+    bar: Option<ProgressBar>,
+    last: Instant,
+}
+
+impl Progress {
+    fn new(simulation: &Simulation) -> Self {
+        let bar = console::is_watched().then(|| {
+            let ticks = simulation.program().stop_tick;
+            let bar = ProgressBar::with_draw_target(Some(ticks), ProgressDrawTarget::stderr());
+            // The template is a constant; without it the bar has its default look.
+            if let Ok(style) = ProgressStyle::with_template("{wide_bar} {msg} eta {eta}") {
+                bar.set_style(style);
+            }
+            bar
+        });
+        Self { bar, last: Instant::now() }
+    }
+
+    fn look(&mut self, simulation: &Simulation) {
+        let Some(bar) = &self.bar else { return };
+        if self.last.elapsed() >= LOOK {
+            self.last = Instant::now();
+            let stop = simulation.program().run.stop;
+            bar.set_position(simulation.tick());
+            bar.set_message(format!("{:.2} s of {stop}", simulation.time()));
+        }
+    }
+
+    fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
