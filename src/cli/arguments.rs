@@ -30,6 +30,8 @@ pub(crate) struct CommandLine {
 pub(crate) enum Command {
     /// Compile a diagram, run it, record it and evaluate its checks.
     Run(RunArguments),
+    /// Run a diagram step by step: stop, look, go back, change a parameter.
+    Step(StepArguments),
     /// Report every mistake in diagrams, with every choice of every variant.
     Check(CheckArguments),
     /// Run diagrams and evaluate their checks, a line each.
@@ -99,6 +101,42 @@ pub(crate) struct RunArguments {
     /// Run at this many times real time, by sleeping between steps; 1 is real time.
     #[arg(long, value_name = "FACTOR", value_parser = positive)]
     pub(crate) pace: Option<f64>,
+}
+
+/// `legwork step`.
+///
+/// Runs a diagram block by block or step by step, forth and back. Commands come from the terminal,
+/// from a script, or from standard input, one a line; `help` lists them.
+#[derive(Debug, Args)]
+#[command(after_help = "Commands (unambiguous beginnings will do; `help COMMAND` says more):\n  \
+    next [N]        the next block, output or update         step [N]   the rest of the major step\n  \
+    into [PART]     the first block of a subsystem           out        behind the last block of it\n  \
+    until T         the first step at or after T             goto T     the same, forth or back\n  \
+    continue        to the next breakpoint or the end        back [N]   N blocks back, exactly\n  \
+    break PATH [C]  stop before a block, or when C holds     delete N   remove a breakpoint\n  \
+    watch PATH      show a signal at each stop               print X    a signal, or all of a block\n  \
+    set PATH VALUE  change a parameter between two steps     where      time, phase, block, its line\n  \
+    schedule        the order of execution                   quit       write the recording and leave\n  \
+    snapshot FILE   write the present state                  restore FILE  go on from one\n\n\
+    A session's recording is that of `legwork run`, byte for byte, as far as it went; with edits, that of\n\
+    `legwork run --replay-edits`. From a script the first mistake ends the session with exit code 64.")]
+pub(crate) struct StepArguments {
+    /// The diagram.
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+    /// Begin at the first step at or after this time, as in `0.4 s`.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<String>,
+    /// Continue a snapshot, such as that of the step before a fault.
+    #[arg(long, value_name = "SNAPSHOT")]
+    pub(crate) resume: Option<PathBuf>,
+    /// Take the commands from this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<PathBuf>,
+    /// Directory for run.mcap [default: runs/<name of the diagram>].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// `legwork check`.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Code, Failure};
 use super::arguments::{Command, CommandLine};
 use super::{
-    blocks, check, compare, console, demo, duel, export, new, picture, plot, run, test, trim,
+    blocks, check, compare, console, demo, duel, export, new, picture, plot, run, step, test, trim,
 };
 
 /// The whole `legwork` command, with the blocks, robots and files that `register` adds.
@@ -43,6 +43,7 @@ pub fn command(register: impl FnOnce(&mut Registry)) -> ExitCode {
 fn dispatch(command: &Command, json: bool, registry: &Registry) -> Result<Answer, Failure> {
     match command {
         Command::Run(arguments) => run::run(arguments, registry),
+        Command::Step(arguments) => step::step(arguments, json, registry),
         Command::Check(arguments) => check::check(arguments, registry),
         Command::Test(arguments) => test::test(arguments, registry),
         Command::Compare(arguments) => compare::compare(arguments, registry),

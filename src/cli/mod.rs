@@ -28,6 +28,7 @@ mod plot;
 mod run;
 mod snapshot;
 mod source;
+mod step;
 mod summary;
 mod test;
 mod time;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use legwork_program::Program;
-use legwork_runtime::{Simulation, SnapshotError};
+use legwork_runtime::{History, Simulation, SnapshotError};
 
 use super::answer::Failure;
 
@@ -17,6 +17,14 @@ const SIZE_LIMIT: u64 = 1 << 32;
 /// If it cannot be read, is damaged, or is of another program.
 pub(crate) fn read(program: &Arc<Program>, file: &Path) -> Result<Simulation, Failure> {
     Simulation::from_bytes(Arc::clone(program), &bytes(file)?).map_err(|error| wrong(file, &error))
+}
+
+/// Continues the snapshot in a file, with the way back to the beginning of its step.
+///
+/// # Errors
+/// Those of [`read`].
+pub(crate) fn history(program: &Arc<Program>, file: &Path) -> Result<History, Failure> {
+    History::from_bytes(Arc::clone(program), &bytes(file)?).map_err(|error| wrong(file, &error))
 }
 
 fn wrong(file: &Path, error: &SnapshotError) -> Failure {

@@ -1,0 +1,193 @@
+//! Lines → commands.
+
+use std::path::PathBuf;
+
+use legwork_block::nearest;
+
+use super::super::time;
+
+/// What a line asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Command {
+    Next(u64),
+    Step(u64),
+    Into(Option<String>),
+    Out,
+    Continue,
+    Until(f64),
+    Goto(f64),
+    Back(u64),
+    BackSteps(u64),
+    /// Block or condition; without, a list.
+    Break(Option<String>),
+    Delete(Option<usize>),
+    Watch(Option<String>),
+    Unwatch(Option<usize>),
+    Print(String),
+    Set(String, String),
+    Where,
+    Schedule,
+    Snapshot(PathBuf),
+    Restore(PathBuf),
+    Help(Option<String>),
+    Quit,
+}
+
+/// Names, in the order of the help; short forms that would else be ambiguous.
+pub(super) const NAMES: [&str; 20] = [
+    "next", "step", "into", "out", "continue", "until", "goto", "back", "break", "delete", "watch",
+    "unwatch", "print", "set", "where", "schedule", "snapshot", "restore", "help", "quit",
+];
+const SHORT: [(&str, &str); 5] =
+    [("b", "break"), ("s", "step"), ("w", "where"), ("u", "until"), ("exit", "quit")];
+
+impl Command {
+    /// The command of a line that is not empty.
+    pub(super) fn parse(line: &str) -> Result<Self, String> {
+        let line = line.trim();
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        let name = name(word)?;
+        let none = |command: Self| match rest {
+            "" => Ok(command),
+            _ => Err(format!("`{name}` takes nothing, found `{rest}`; see `help {name}`")),
+        };
+        let needed = |what: &str| match rest {
+            "" => Err(format!("`{name}` expected {what}; see `help {name}`")),
+            _ => Ok(rest.to_owned()),
+        };
+        let optional = || (!rest.is_empty()).then(|| rest.to_owned());
+        match name {
+            "next" => Ok(Self::Next(count(rest)?)),
+            "step" => Ok(Self::Step(count(rest)?)),
+            "into" => Ok(Self::Into(optional())),
+            "out" => none(Self::Out),
+            "continue" => none(Self::Continue),
+            "until" => Ok(Self::Until(time::seconds(&needed("a time")?)?)),
+            "goto" => Ok(Self::Goto(time::seconds(&needed("a time")?)?)),
+            "back" => {
+                let number = rest.strip_suffix("steps").or_else(|| rest.strip_suffix("step"));
+                match number {
+                    Some(number) => Ok(Self::BackSteps(count(number.trim())?)),
+                    None => Ok(Self::Back(count(rest)?)),
+                }
+            }
+            "break" => Ok(Self::Break(optional())),
+            "delete" => Ok(Self::Delete(index(rest)?)),
+            "watch" => Ok(Self::Watch(optional())),
+            "unwatch" => Ok(Self::Unwatch(index(rest)?)),
+            "print" => Ok(Self::Print(needed("a signal or a block")?)),
+            "set" => {
+                let rest = needed("a parameter and its value")?;
+                let (path, value) = parameter(&rest).ok_or_else(|| {
+                    format!("`set` expected a parameter and its value, found `{rest}`")
+                })?;
+                Ok(Self::Set(path, value))
+            }
+            "where" => none(Self::Where),
+            "schedule" => none(Self::Schedule),
+            "snapshot" => Ok(Self::Snapshot(needed("a file")?.into())),
+            "restore" => Ok(Self::Restore(needed("a file")?.into())),
+            "help" => Ok(Self::Help(optional())),
+            _ => none(Self::Quit),
+        }
+    }
+}
+
+/// The whole name of a command or of its beginning.
+pub(super) fn name(word: &str) -> Result<&'static str, String> {
+    if let Some((_, name)) = SHORT.iter().find(|(short, _)| *short == word) {
+        return Ok(name);
+    }
+    let fits: Vec<&str> = NAMES.into_iter().filter(|name| name.starts_with(word)).collect();
+    match fits[..] {
+        _ if NAMES.contains(&word) => Ok(NAMES[NAMES.iter().position(|n| *n == word).unwrap_or(0)]),
+        [only] => Ok(only),
+        [] => {
+            let near = nearest(word, NAMES);
+            let near = near.map_or("see `help`".into(), |near| format!("did you mean `{near}`?"));
+            Err(format!("no command `{word}`; {near}"))
+        }
+        _ => Err(format!("`{word}` may be `{}`", fits.join("` or `"))),
+    }
+}
+
+/// `path value`, `path = value` or `path=value`.
+fn parameter(text: &str) -> Option<(String, String)> {
+    let (path, value) = match text.split_once('=') {
+        Some((path, value)) if !path.trim().contains(char::is_whitespace) => (path, value),
+        _ => text.split_once(char::is_whitespace)?,
+    };
+    let (path, value) = (path.trim(), value.trim());
+    (!path.is_empty() && !value.is_empty()).then(|| (path.to_owned(), value.to_owned()))
+}
+
+fn count(text: &str) -> Result<u64, String> {
+    match text {
+        "" => Ok(1),
+        _ => text.parse().map_err(|_| format!("expected a number of times, found `{text}`")),
+    }
+}
+
+fn index(text: &str) -> Result<Option<usize>, String> {
+    match text {
+        "" | "all" => Ok(None),
+        _ => text
+            .parse()
+            .map(Some)
+            .map_err(|_| format!("expected the number in the list, or `all`, found `{text}`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_known_by_its_beginning() {
+        for (line, command) in [
+            ("n", Command::Next(1)),
+            ("n 3", Command::Next(3)),
+            ("s", Command::Step(1)),
+            ("c", Command::Continue),
+            ("b", Command::Break(None)),
+            ("b  x.y > 3 ", Command::Break(Some("x.y > 3".into()))),
+            ("ba 2", Command::Back(2)),
+            ("back 2 steps", Command::BackSteps(2)),
+            ("back step", Command::BackSteps(1)),
+            ("p body.state", Command::Print("body.state".into())),
+            ("set pd.kp 80", Command::Set("pd.kp".into(), "80".into())),
+            ("set pd.kp=80 N*m/rad", Command::Set("pd.kp".into(), "80 N*m/rad".into())),
+            ("set a [1, 2]", Command::Set("a".into(), "[1, 2]".into())),
+            ("goto 20 ms", Command::Goto(0.02)),
+            ("w", Command::Where),
+            ("del 2", Command::Delete(Some(2))),
+            ("q", Command::Quit),
+        ] {
+            assert_eq!(Command::parse(line), Ok(command), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_is_answered_with_what_was_expected() {
+        for (line, said) in [
+            ("nxet", "no command `nxet`; did you mean `next`?"),
+            ("frobnicate", "no command `frobnicate`; see `help`"),
+            ("st 1 2", "expected a number of times, found `1 2`"),
+            ("wat", "`watch` expected"),
+            ("o", "`out`"),
+            ("re", "restore"),
+            ("print", "`print` expected a signal or a block; see `help print`"),
+            ("until soon", "expected a time such as `0.4 s`, found `soon`"),
+            ("set kp", "`set` expected a parameter and its value, found `kp`"),
+            ("where now", "`where` takes nothing, found `now`; see `help where`"),
+        ] {
+            if let Err(message) = Command::parse(line) {
+                assert!(message.contains(said), "{line}: {message}");
+            }
+        }
+        for wrong in ["nxet", "st 1 2", "print", "until soon", "set kp", "where now", "un 3"] {
+            assert!(Command::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}
