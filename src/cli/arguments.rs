@@ -155,7 +155,8 @@ pub(crate) struct CheckArguments {
     #[arg(long)]
     pub(crate) roundtrip: bool,
     /// At how many random ticks.
-    #[arg(long, value_name = "N", default_value_t = 20, requires = "roundtrip")]
+    #[arg(long, value_name = "N", default_value_t = 20, requires = "roundtrip",
+          value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) ticks: u32,
 }
 
