@@ -253,6 +253,13 @@ fn s8_2_a_resumed_run_has_the_rows_of_the_whole_one_from_its_tick_on() {
     let refused = legwork(&["run", &other, "--resume", &snapshot]);
     assert_eq!(refused.code, 64);
     assert!(refused.err.contains("with other parameters of `late`"), "{}", refused.err);
+    // What a robot is stands in no block's parameters.
+    let (pendulum, moon) = ("diagrams/basics/pendulum.ron", "robots.rod.gravity=[0, 0, -1.6]");
+    let out = here.path("pendulum");
+    legwork(&["run", pendulum, "--snapshot-at", "0.1", "--out", &out]);
+    let robot = here.path("pendulum/t=0.1.snapshot");
+    let refused = legwork(&["run", pendulum, "--set", moon, "--resume", &robot, "--out", &out]);
+    assert!(refused.code == 64 && refused.err.contains("robot"), "{}", refused.err);
     let broken = here.write("broken.snapshot", &std::fs::read(&snapshot).unwrap()[..99]);
     let refused = legwork(&["run", &rates, "--resume", &broken]);
     assert!(refused.code == 64 && refused.err.contains("cut off"), "{}", refused.err);
