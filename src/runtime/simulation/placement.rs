@@ -27,11 +27,6 @@ impl Simulation {
         self.instances[node].starting_at(at, &self.program.nodes[node].output_types)
     }
 
-    /// The discrete state of a block as data; `None` if it cannot be written.
-    pub(crate) fn state_json(&self, node: usize) -> Option<serde_json::Value> {
-        self.instances[node].state_json().ok()
-    }
-
     /// At t = 0: begins at the continuous state `x` and with the `numbers` of blocks' discrete
     /// states. Parts that begin anew begin there too.
     pub(crate) fn begin_at<'n>(

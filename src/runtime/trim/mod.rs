@@ -160,7 +160,7 @@ fn begin_anew(map: &Map, simulation: &Simulation) -> Vec<String> {
         .filter(|(i, node)| {
             node.updates
                 && simulation.numbers_of(*i).is_empty()
-                && simulation.state_json(*i) != fresh.state_json(*i)
+                && simulation.state_json(*i).ok() != fresh.state_json(*i).ok()
         })
         .map(|(_, node)| node.path.clone())
         .collect()
