@@ -1,5 +1,5 @@
 //! Signal blocks: filters, controllers, delays, nonlinearities, tables, logic, algebra, rotations
-//! and sources, by the names that Simulink gives them. [`register_signals`] is the list.
+//! and sources, by the names that Simulink gives them. `register_signals` is the list.
 
 mod abs;
 mod assertion;
