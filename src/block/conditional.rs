@@ -4,8 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::block::{Block, GuardCx, OutputCx, Sizes, UpdateCx};
+use crate::declaration::{Crossing, RateRule};
 use crate::fault::{Invalid, Outcome};
-use crate::ports::{Crossing, Ports, RateRule};
+use crate::ports::Ports;
 use crate::signal::{Any, Bool, In, Out};
 
 /// Which change of sign a trigger waits for.

@@ -9,8 +9,9 @@ mod running;
 use std::marker::PhantomData;
 
 use crate::block::{Inputs, Time};
+use crate::declaration::{InputDeclaration, OutputDeclaration, PortUnit};
 use crate::fault::Fault;
-use crate::ports::{InputDeclaration, OutputDeclaration, PortNote, PortUnit, Ports};
+use crate::ports::{PortNote, Ports};
 use crate::signal::{In, Signal};
 
 pub use body::{FunctionBlock, FunctionBody, FunctionStep};

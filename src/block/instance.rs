@@ -7,10 +7,11 @@ use crate::block::{
     Block, DerivativeCx, GuardCx, Inputs, OutputCx, Outputs, ResetCx, SharedPool, Sizes, Time,
     UpdateCx,
 };
+use crate::declaration::Declaration;
 use crate::fault::{Fault, Invalid, Outcome};
 use crate::function::{FunctionBody, FunctionInstance, Functions, SavedFunction};
 use crate::parameters::Parameters;
-use crate::ports::{Declaration, Ports};
+use crate::ports::Ports;
 use crate::report::Report;
 use crate::signal::PortTable;
 use crate::state_bytes::{decode, encode};

@@ -72,6 +72,7 @@ extern crate self as legwork_block;
 mod binder;
 mod block;
 mod conditional;
+mod declaration;
 mod diagnostic;
 mod expression;
 mod fault;
@@ -98,6 +99,10 @@ pub use block::{
     SharedPool, Sizes, Time, UpdateCx,
 };
 pub use conditional::{Condition, Edge, Test};
+pub use declaration::{
+    Ask, ContinuousState, Crossing, Declaration, Feeds, Forward, Guard, InputDeclaration, Manifold,
+    OutputDeclaration, PortUnit, RateRule, SolveFailure, SolveRule,
+};
 pub use diagnostic::{Diagnostic, Diagnostics, FileId, Label, Severity, Span, nearest};
 pub use expression::{
     Compiled, Expression, Op, Segment, SegmentKind, Signal as ExpressionSignal, SignalPath,
@@ -110,10 +115,7 @@ pub use function::{
 };
 pub use instance::{ErasedBlock, Instance, InstanceIo, OutputIo, PlannedBlock, View, erase};
 pub use parameters::{Parameters, Written};
-pub use ports::{
-    Ask, ContinuousState, Crossing, Declaration, Feeds, Forward, Guard, InputDeclaration, Manifold,
-    OutputDeclaration, PortNote, PortUnit, Ports, RateRule, SolveFailure, SolveRule,
-};
+pub use ports::{PortNote, Ports};
 pub use registry::{BindBlock, BlockKind, LoadResource, Registry, ResourceEntry, ResourceKind};
 pub use report::Report;
 pub use resource::{Files, NoResource, OtherResources, Resource, Resources, other, typed};

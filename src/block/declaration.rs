@@ -1,0 +1,209 @@
+//! What a block has declared: ports, state, rate, guards, needs.
+
+use std::sync::Arc;
+
+use crate::fault::Invalid;
+use crate::function::FunctionDeclaration;
+use crate::instance::ErasedBlock;
+use crate::signal::Feed;
+use crate::types::{Dim, Type, Var};
+
+/// One input port.
+#[derive(Debug, Clone)]
+pub struct InputDeclaration {
+    /// Name in `in:`.
+    pub name: String,
+    /// Type, with variables of the block's own.
+    pub ty: Type,
+    /// Unit, if one is declared.
+    pub unit: PortUnit,
+    /// Frame of coordinates, if one is declared.
+    pub frame: Option<String>,
+    /// What it is.
+    pub doc: String,
+    /// Whether it may be left unconnected.
+    pub optional: bool,
+    /// What to do when a bus comes whose arguments are not these; empty if nothing is said.
+    pub argument_hint: String,
+}
+
+/// One output port.
+#[derive(Debug, Clone)]
+pub struct OutputDeclaration {
+    /// Name in paths.
+    pub name: String,
+    /// Type, with variables of the block's own.
+    pub ty: Type,
+    /// Unit, if one is declared.
+    pub unit: PortUnit,
+    /// Frame of coordinates, if one is declared.
+    pub frame: Option<String>,
+    /// What it is.
+    pub doc: String,
+    /// The output group that computes it.
+    pub group: usize,
+    /// Whether infinite values are bounds, not mistakes.
+    pub may_be_infinite: bool,
+    /// Inputs whose memory this port shows instead of memory of its own: one per leading leaf.
+    pub forwards: Vec<Forward>,
+}
+
+/// A leaf of a bus output that is a view of an input's leaf: it costs neither memory nor a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Forward {
+    /// Leaf of the output port.
+    pub leaf: usize,
+    /// The input port.
+    pub input: u16,
+    /// Leaf of the input port.
+    pub input_leaf: usize,
+}
+
+/// Unit of a port.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum PortUnit {
+    /// Nothing is said; fits every unit.
+    #[default]
+    Unspecified,
+    /// This unit, as text, such as `N*m`.
+    Is(String),
+    /// The same unknown unit on every port with this variable.
+    Var(Var),
+}
+
+/// Which inputs reach the outputs of a group at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Feeds {
+    /// Every input and shared computation: the safe default.
+    All,
+    /// Only these.
+    Only(Vec<Feed>),
+}
+
+/// A part of a continuous state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Manifold {
+    /// So many plain numbers.
+    Euclidean(Dim),
+    /// A unit quaternion (w, x, y, z); its rate is the angular velocity in world axes (3).
+    Quaternion,
+}
+
+/// A block's continuous state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ContinuousState {
+    /// `ẋ = f(t, x, u)`: the block's derivative gives the rate of every part.
+    First(Vec<Manifold>),
+    /// A position on its manifold and its velocity, stored one after the other. The derivative
+    /// gives the acceleration only; the rate of the position is the velocity.
+    Second(Vec<Manifold>),
+}
+
+/// Which rate a block asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RateRule {
+    /// From its inputs.
+    #[default]
+    Inherited,
+    /// Its outputs never change.
+    Constant,
+    /// A source of continuous time, unless `every:` says otherwise.
+    Continuous,
+    /// Discrete state that is updated at exactly one period, stated or inherited.
+    Sampled,
+}
+
+/// When a guard fires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Crossing {
+    /// While its value is positive; the reset must make it stop.
+    Level,
+    /// When its value goes from negative to zero or above.
+    Rising,
+    /// When its value goes from positive to zero or below.
+    Falling,
+}
+
+/// A zero crossing that a block watches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Guard {
+    /// When it fires.
+    pub crossing: Crossing,
+    /// Whether `reset` is to be called. If not, a variable step is cut where it fires, so that
+    /// the outputs see both sides, and nothing else happens.
+    pub resets: bool,
+}
+
+/// A shared computation that a block asks for.
+pub struct Ask {
+    /// The computation, a block without outputs but one shared value.
+    pub block: Arc<dyn ErasedBlock>,
+    /// Two asks of one key with the same sources share one computation.
+    pub key: String,
+    /// The asking block's input for each input port of the computation, in order.
+    pub inputs: Vec<u16>,
+}
+
+/// Everything a block declared.
+#[derive(Default)]
+pub struct Declaration {
+    /// Input ports.
+    pub inputs: Vec<InputDeclaration>,
+    /// Output ports, group by group.
+    pub outputs: Vec<OutputDeclaration>,
+    /// What feeds each output group.
+    pub groups: Vec<Feeds>,
+    /// Shared computations asked for.
+    pub asks: Vec<Ask>,
+    /// Makes the shared value, if this block is a shared computation.
+    pub shares: bool,
+    /// Continuous state, if any.
+    pub continuous: Option<ContinuousState>,
+    /// Rate rule.
+    pub rate: RateRule,
+    /// Whether `update` runs at every major step that is due for the block.
+    pub updates: bool,
+    /// Whether its outputs are computed at major steps only and held in minor ones.
+    pub per_major: bool,
+    /// Guards.
+    pub guards: Vec<Guard>,
+    /// Whether `update` notes the smooth piece of its law that the block is on, if it is continuous.
+    pub pieces: bool,
+    /// The algebraic loop that this block closes, if it does.
+    pub solves: Option<SolveRule>,
+    /// The output that ends the run when it is true.
+    pub stops: Option<u16>,
+    /// Whether its inputs may come at any rate: it is there to change rates.
+    pub any_rates: bool,
+    /// Functions that it needs.
+    pub functions: Vec<FunctionDeclaration>,
+    /// What the diagram's author should know, though it runs.
+    pub warnings: Vec<Invalid>,
+    /// Number of variables made.
+    pub var_count: u32,
+}
+
+/// How an algebraic loop is solved (semantics 5.3): the block's only output is the unknown z, its
+/// only input what the loop makes of it; Newton's method seeks `u(z) = z`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SolveRule {
+    /// Largest |u − z| / (1 + |z|) of a solution [1].
+    pub tolerance: f64,
+    /// Most iterations.
+    pub limit: u32,
+    /// z before the first solution; zeros if it is empty.
+    pub initial: Vec<f64>,
+    /// What to do when it is not found.
+    pub on_fail: SolveFailure,
+}
+
+/// What becomes of an algebraic loop that Newton's method does not solve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SolveFailure {
+    /// The run ends with a fault.
+    Stop,
+    /// The last solution stays, at most so many major steps in a row; then the run ends.
+    HoldLast(u32),
+    /// The unknown is zero.
+    Zero,
+}
