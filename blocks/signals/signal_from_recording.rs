@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::table::Interpolation;
-use super::timetable::{After, Span, Timetable};
+use super::timetable::{self, After, Player, Span, Timetable};
 
 /// Plays a signal of a recorded run back.
 ///
@@ -46,8 +46,7 @@ pub struct SignalFromRecording {
 /// Port and rows of a [`SignalFromRecording`].
 pub struct Plan {
     y: Out<Any>,
-    table: Timetable,
-    located: bool,
+    player: Player,
 }
 
 /// A part of a row.
@@ -218,37 +217,28 @@ impl Block for SignalFromRecording {
         if let Some(unit) = part.unit {
             ports.note_out(y).unit(unit);
         }
-        Ok(Plan { y, table, located: ports.pieces() })
+        let (between, after) = (self.interpolation, self.after);
+        Ok(Plan { y, player: Player { table, between, after, located: ports.pieces() } })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<Span> {
-        plan.located.then(|| plan.table.piece(0.0, self.interpolation, self.after))
+        plan.player.begin()
     }
 
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let (t, y) = (cx.time.t, cx.outputs.get(plan.y));
-        match cx.state {
-            None => plan.table.values(t, self.interpolation, self.after, y),
-            Some(held) if cx.time.minor => plan.table.values_on(held, t, y),
-            Some(_) => {
-                let span = plan.table.piece(t, self.interpolation, self.after);
-                plan.table.values_on(&span, t, y);
-            }
-        }
+        plan.player.play(cx.state.as_ref(), cx.time, cx.outputs.get(plan.y));
         Ok(())
     }
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        if let Some(span) = cx.state {
-            *span = plan.table.piece(cx.time.t, self.interpolation, self.after);
-        }
+        plan.player.go_on(cx.state, cx.time.t);
         Ok(())
     }
 
     fn guard(&self, _: &Plan, cx: &mut GuardCx<'_, Self>) {
-        cx.values.fill(cx.state.map_or(-1.0, |span| span.ended(cx.time.t)));
+        cx.values.fill(timetable::guard(cx.state.as_ref(), cx.time.t));
     }
 }
 

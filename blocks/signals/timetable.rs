@@ -1,5 +1,6 @@
 //! Values over time, from parameters or a file.
 
+use legwork_block::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +105,48 @@ impl Timetable {
     }
 }
 
+/// A table as a source plays it. Where a variable step may be cut, the piece of the last major step
+/// is held over minor ones; its end is a guard.
+pub(super) struct Player {
+    pub(super) table: Timetable,
+    pub(super) between: Interpolation,
+    pub(super) after: After,
+    /// Whether pieces are located.
+    pub(super) located: bool,
+}
+
+impl Player {
+    /// The piece at t = 0, if pieces are located: the source's state.
+    pub(super) fn begin(&self) -> Option<Span> {
+        self.located.then(|| self.piece(0.0))
+    }
+
+    fn piece(&self, t: f64) -> Span {
+        self.table.piece(t, self.between, self.after)
+    }
+
+    /// Writes the values at `time`, where `held` is the piece of the last major step.
+    pub(super) fn play(&self, held: Option<&Span>, time: Time, y: &mut [f64]) {
+        match held {
+            None => self.table.values(time.t, self.between, self.after, y),
+            Some(held) if time.minor => self.table.values_on(held, time.t, y),
+            Some(_) => self.table.values_on(&self.piece(time.t), time.t, y),
+        }
+    }
+
+    /// Goes on to the piece at `t`.
+    pub(super) fn go_on(&self, held: &mut Option<Span>, t: f64) {
+        if let Some(span) = held {
+            *span = self.piece(t);
+        }
+    }
+}
+
+/// The guard of a source that holds a piece, at `t`.
+pub(super) fn guard(held: Option<&Span>, t: f64) -> f64 {
+    held.map_or(-1.0, |span| span.ended(t))
+}
+
 /// A smooth piece of a table over time: a line or a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Span {
@@ -119,7 +162,7 @@ pub struct Span {
 
 impl Span {
     /// The guard of the end of the piece.
-    pub(super) fn ended(&self, t: f64) -> f64 {
+    fn ended(&self, t: f64) -> f64 {
         if self.until == f64::INFINITY { -1.0 } else { pieces::passed(false, t, self.until) }
     }
 }
