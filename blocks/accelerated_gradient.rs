@@ -1,13 +1,12 @@
 //! `AcceleratedGradient`: accelerated projected gradient descent as a contact solver.
 
-use legwork_qp::{
-    AcceleratedGradient as Gradient, ConeShape, ContactProblem, ContactSolver, Outcome as Solution,
-    Status,
-};
+use legwork_qp::{AcceleratedGradient as Gradient, ContactProblem, Outcome as Solution};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::contact_solver::{Method, OnFail, ProblemSize, SolverBlock, solver_block};
+use crate::contact_solver::{
+    Iterative, Method, OnFail, ProblemSize, SolverBlock, WarmStart, solver_block,
+};
 use crate::problem_dump::Dump;
 
 /// Solves the contact problem by accelerated projected gradient descent, with the exact projection
@@ -69,60 +68,9 @@ impl Default for AcceleratedGradient {
 
 const NAME: &str = "AcceleratedGradient";
 
-/// The method, which may take what the last step left.
-struct Descent {
-    solver: Gradient,
-    accept: f64,
-    is_cold: bool,
-}
-
-impl Descent {
-    fn judged(&self, solution: Solution) -> Solution {
-        let is_taken = solution.status == Status::MaxIterations && solution.residual <= self.accept;
-        Solution { status: if is_taken { Status::Inaccurate } else { solution.status }, ..solution }
-    }
-}
-
-impl ContactSolver for Descent {
-    fn accepts(&self, cone: &ConeShape) -> bool {
-        self.solver.accepts(cone)
-    }
-
-    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Solution {
-        let solution = self.solver.solve(problem, forces);
-        self.judged(solution)
-    }
-}
-
-impl Method for Descent {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn accepts(&self, cone: &ConeShape) -> bool {
-        self.solver.accepts(cone)
-    }
-
-    fn warm_len(&self, contact_count: usize, _: usize) -> usize {
-        if self.is_cold { 0 } else { 3 * contact_count }
-    }
-
-    fn solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        warm: &mut [f64],
-        forces: &mut [f64],
-    ) -> Solution {
-        if self.is_cold {
-            return ContactSolver::solve(self, problem, forces);
-        }
-        let solution = self.solver.solve_warm(problem, warm);
-        forces.copy_from_slice(warm);
-        let solution = self.judged(solution);
-        if !solution.status.is_usable() {
-            warm.fill(0.0);
-        }
-        solution
+impl WarmStart for Gradient {
+    fn solve_warm(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Solution {
+        self.solve_warm(problem, forces)
     }
 }
 
@@ -138,7 +86,7 @@ impl SolverBlock for AcceleratedGradient {
     fn method(&self, size: ProblemSize) -> Box<dyn Method> {
         let solver = Gradient::new(size.contact_count, self.steps, self.tol);
         let accept = self.accept.unwrap_or(f64::INFINITY);
-        Box::new(Descent { solver, accept, is_cold: self.cold })
+        Box::new(Iterative { name: NAME, solver, accept, is_cold: self.cold })
     }
 
     fn on_fail(&self) -> &OnFail {

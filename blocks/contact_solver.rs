@@ -6,6 +6,7 @@
 //! are declared state: minor steps and repeated solves of one step all start from what the last
 //! step committed.
 
+mod iterative;
 mod method;
 mod policy;
 mod solver_block;
@@ -23,6 +24,7 @@ use crate::buses::ContactProblemBus;
 use crate::friction_cone::FrictionCone;
 use crate::gauss_contact::is_inscribed;
 use crate::problem_dump::{Dump, KeptProblem};
+pub(crate) use iterative::{Iterative, WarmStart};
 pub(crate) use method::{Cold, Method, ProblemSize, SolverBlock};
 pub(crate) use policy::OnFail;
 use policy::{LastResort, fail};

@@ -1,13 +1,12 @@
 //! `ProjectedGaussSeidel`: sweeps over the contacts as a contact solver.
 
-use legwork_qp::{
-    ConeShape, ContactProblem, ContactSolver, Outcome as Solution,
-    ProjectedGaussSeidel as GaussSeidel, Status,
-};
+use legwork_qp::{ContactProblem, Outcome as Solution, ProjectedGaussSeidel as GaussSeidel};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::contact_solver::{Method, OnFail, ProblemSize, SolverBlock, solver_block};
+use crate::contact_solver::{
+    Iterative, Method, OnFail, ProblemSize, SolverBlock, WarmStart, solver_block,
+};
 use crate::problem_dump::Dump;
 
 /// Solves the contact problem by sweeps over the contacts, each with the exact projection on its
@@ -70,60 +69,9 @@ impl Default for ProjectedGaussSeidel {
 
 const NAME: &str = "ProjectedGaussSeidel";
 
-/// The method, which may take what the last sweep left.
-struct Sweeps {
-    solver: GaussSeidel,
-    accept: f64,
-    is_cold: bool,
-}
-
-impl Sweeps {
-    fn judged(&self, solution: Solution) -> Solution {
-        let is_taken = solution.status == Status::MaxIterations && solution.residual <= self.accept;
-        Solution { status: if is_taken { Status::Inaccurate } else { solution.status }, ..solution }
-    }
-}
-
-impl ContactSolver for Sweeps {
-    fn accepts(&self, cone: &ConeShape) -> bool {
-        self.solver.accepts(cone)
-    }
-
-    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Solution {
-        let solution = self.solver.solve(problem, forces);
-        self.judged(solution)
-    }
-}
-
-impl Method for Sweeps {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn accepts(&self, cone: &ConeShape) -> bool {
-        self.solver.accepts(cone)
-    }
-
-    fn warm_len(&self, contact_count: usize, _: usize) -> usize {
-        if self.is_cold { 0 } else { 3 * contact_count }
-    }
-
-    fn solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        warm: &mut [f64],
-        forces: &mut [f64],
-    ) -> Solution {
-        if self.is_cold {
-            return ContactSolver::solve(self, problem, forces);
-        }
-        let solution = self.solver.solve_warm(problem, warm);
-        forces.copy_from_slice(warm);
-        let solution = self.judged(solution);
-        if !solution.status.is_usable() {
-            warm.fill(0.0);
-        }
-        solution
+impl WarmStart for GaussSeidel {
+    fn solve_warm(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Solution {
+        self.solve_warm(problem, forces)
     }
 }
 
@@ -140,7 +88,7 @@ impl SolverBlock for ProjectedGaussSeidel {
         let mut solver = GaussSeidel::new(size.contact_count, self.sweeps, self.tol);
         solver.relaxation = self.relaxation;
         let accept = self.accept.unwrap_or(f64::INFINITY);
-        Box::new(Sweeps { solver, accept, is_cold: self.cold })
+        Box::new(Iterative { name: NAME, solver, accept, is_cold: self.cold })
     }
 
     fn on_fail(&self) -> &OnFail {
