@@ -102,6 +102,7 @@ impl Signal for DynamicsBus {
 /// | `velocity` | 3 | m/s | velocity of the point, contact axes |
 /// | `jacobian` | 3 × nv | | `velocity = jacobian ν` |
 /// | `jacobian_dot_nu` | 3 | m/s² | its acceleration at ν̇ = 0, contact axes |
+/// | `friction` | | 1 | μ of this pair of surfaces; −1 leaves it to the contact model |
 #[derive(Clone)]
 pub struct ContactBus {
     ty: Type,
@@ -122,6 +123,8 @@ pub struct Contact<'a> {
     pub jacobian: &'a [f64],
     /// Acceleration at ν̇ = 0, contact axes.
     pub jacobian_dot_nu: &'a [f64],
+    /// μ of this pair, if it has one of its own.
+    pub friction: Option<f64>,
 }
 
 /// Leaf of each field of a [`ContactBus`].
@@ -138,8 +141,12 @@ pub mod contact_leaf {
     pub const JACOBIAN: usize = 4;
     /// `jacobian_dot_nu`.
     pub const JACOBIAN_DOT_NU: usize = 5;
+    /// `friction`.
+    pub const FRICTION: usize = 6;
     /// Number of leaves.
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 7;
+    /// The `friction` of a contact that has none of its own.
+    pub const NO_FRICTION: f64 = -1.0;
 }
 
 impl ContactBus {
@@ -157,6 +164,7 @@ fn contact_type(nv: &Dim) -> Type {
         BusField::new("velocity", Type::vector(3)).unit("m/s").frame("contact"),
         BusField::new("jacobian", Type::matrix(3, nv)).frame("contact"),
         BusField::new("jacobian_dot_nu", Type::vector(3)).unit("m/s^2").frame("contact"),
+        BusField::new("friction", Type::Real).unit("1").doc("-1: that of the contact model"),
     ];
     bus("Contact", Vec::new(), fields, Vec::new())
 }
@@ -175,6 +183,7 @@ impl Signal for ContactBus {
             velocity: leaves.leaf(contact_leaf::VELOCITY),
             jacobian: leaves.leaf(contact_leaf::JACOBIAN),
             jacobian_dot_nu: leaves.leaf(contact_leaf::JACOBIAN_DOT_NU),
+            friction: Some(leaves.leaf(contact_leaf::FRICTION)[0]).filter(|&mu| mu >= 0.0),
         }
     }
 }

@@ -196,18 +196,20 @@ impl Pure for ContactPoint {
         let jacobian_dot_nu = point_jacobian_dot_velocity(model, kinematics, frame, &centre_offset)
             + turning.cross(&touching.offset);
 
-        let [position, axes, gap, v, j, jdot, copy] = outputs.leaves([
+        let [position, axes, gap, v, j, jdot, friction, copy] = outputs.leaves([
             plan.contact.leaf(leaf::POSITION),
             plan.contact.leaf(leaf::AXES),
             plan.contact.leaf(leaf::GAP),
             plan.contact.leaf(leaf::VELOCITY),
             plan.contact.leaf(leaf::JACOBIAN),
             plan.contact.leaf(leaf::JACOBIAN_DOT_NU),
+            plan.contact.leaf(leaf::FRICTION),
             plan.jacobian.leaf(0),
         ]);
         position.copy_from_slice(touching.position.as_slice());
         axes.copy_from_slice(plan.axes.as_slice());
         gap[0] = touching.gap;
+        friction[0] = leaf::NO_FRICTION;
         v.copy_from_slice(plan.axes.tr_mul(&velocity).as_slice());
         jdot.copy_from_slice(plan.axes.tr_mul(&jacobian_dot_nu).as_slice());
         point_jacobian(model, kinematics, frame, &offset, j);

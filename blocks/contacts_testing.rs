@@ -167,6 +167,7 @@ impl Harness {
         self.set_leaf(name, first + contact_leaf::AXES, &identity);
         self.set_leaf(name, first + contact_leaf::GAP, &[gap]);
         self.set_leaf(name, first + contact_leaf::VELOCITY, &velocity);
+        self.set_leaf(name, first + contact_leaf::FRICTION, &[contact_leaf::NO_FRICTION]);
     }
 
     /// Position of contact `i`.
