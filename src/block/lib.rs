@@ -129,5 +129,6 @@ pub use typenames::{NamedType, TypeMaker, bus};
 pub use types::{Arg, BusType, Dim, Field as BusField, Type, Var, View as BusView};
 pub use unit::{Scale, Unit, UnitError, parse_quantity, parse_unit};
 pub use value::{
-    Arguments, Field as NodeField, Name, Named, Node, NodeKind, Number, Place, Scope, Text, Value,
+    Arguments, Choice, ChoiceArguments, Field as NodeField, Name, Named, Node, NodeKind, Number,
+    Place, Scope, Text, Value,
 };

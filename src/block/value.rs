@@ -282,6 +282,46 @@ pub enum Value {
     List(Vec<Value>),
     /// Named facts, such as those of a robot: `n`, `feet`, `effort`, `keyframes.stand.s`.
     Record(Arc<IndexMap<String, Value>>),
+    /// One of several kinds, with its arguments: `FeetAbove("5 cm")`.
+    Choice(Arc<Choice>),
+}
+
+/// A kind with its arguments, as a value that is handed on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// Name of the kind.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: ChoiceArguments,
+}
+
+/// The arguments of a [`Choice`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum ChoiceArguments {
+    /// By position.
+    Positional(Vec<Value>),
+    /// By name.
+    Fields(IndexMap<String, Value>),
+}
+
+impl Choice {
+    fn to_node(&self, span: Span) -> NodeKind {
+        let arguments = match &self.arguments {
+            ChoiceArguments::Positional(items) => {
+                Arguments::Positional(items.iter().map(|item| item.to_node(span)).collect())
+            }
+            ChoiceArguments::Fields(fields) => named_fields(fields, span),
+        };
+        NodeKind::Named(Named { name: Some(Name { text: self.name.clone(), span }), arguments })
+    }
+}
+
+fn named_fields(fields: &IndexMap<String, Value>, span: Span) -> Arguments {
+    let field = |(name, value): (&String, &Value)| Field {
+        name: Name { text: name.clone(), span },
+        value: value.to_node(span),
+    };
+    Arguments::Fields(fields.iter().map(field).collect())
 }
 
 impl Value {
@@ -304,6 +344,7 @@ impl Value {
             Self::Text(text) => format!("text \"{}\"", clip(text)),
             Self::List(items) => format!("a list of {}", items.len()),
             Self::Record(_) => "a record".to_owned(),
+            Self::Choice(choice) => format!("`{}(…)`", clip(&choice.name)),
         }
     }
 
@@ -320,18 +361,10 @@ impl Value {
             Self::List(items) => {
                 NodeKind::List(items.iter().map(|item| item.to_node(span)).collect())
             }
-            Self::Record(facts) => NodeKind::Named(Named {
-                name: None,
-                arguments: Arguments::Fields(
-                    facts
-                        .iter()
-                        .map(|(name, value)| Field {
-                            name: Name { text: name.clone(), span },
-                            value: value.to_node(span),
-                        })
-                        .collect(),
-                ),
-            }),
+            Self::Record(facts) => {
+                NodeKind::Named(Named { name: None, arguments: named_fields(facts, span) })
+            }
+            Self::Choice(choice) => choice.to_node(span),
         };
         Node { span, kind }
     }
@@ -387,6 +420,22 @@ impl fmt::Display for Value {
                     write!(f, "{}{name}: {value}", if i == 0 { "" } else { ", " })?;
                 }
                 f.write_str("}")
+            }
+            Self::Choice(choice) => {
+                write!(f, "{}(", choice.name)?;
+                match &choice.arguments {
+                    ChoiceArguments::Positional(items) => {
+                        for (i, item) in items.iter().enumerate() {
+                            write!(f, "{}{item}", if i == 0 { "" } else { ", " })?;
+                        }
+                    }
+                    ChoiceArguments::Fields(fields) => {
+                        for (i, (name, value)) in fields.iter().enumerate() {
+                            write!(f, "{}{name}: {value}", if i == 0 { "" } else { ", " })?;
+                        }
+                    }
+                }
+                f.write_str(")")
             }
         }
     }

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use super::operator::{Binary, Op, Unary};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::unit::Unit;
-use crate::value::{Value, clip};
+use crate::value::{Choice, Value, clip};
 
 /// Instructions that one expression may grow to.
 const CODE_LIMIT: usize = 1 << 16;
@@ -28,6 +28,8 @@ pub(super) enum Term {
     Text(String),
     List(Vec<Term>),
     Record(Arc<IndexMap<String, Value>>),
+    /// A kind with its arguments, only to be handed on.
+    Choice(Arc<Choice>),
 }
 
 impl Scalar {
@@ -111,6 +113,7 @@ impl Term {
             Self::Text(text) => format!("text '{}'", clip(text)),
             Self::List(items) => format!("a list of {}", items.len()),
             Self::Record(_) => "a record".to_owned(),
+            Self::Choice(choice) => format!("`{}(…)`", choice.name),
         }
     }
 
@@ -141,6 +144,7 @@ impl Term {
                 items.into_iter().map(|item| item.value(span)).collect::<Result<_, _>>()?,
             ),
             Self::Record(facts) => Value::Record(facts),
+            Self::Choice(choice) => Value::Choice(choice),
         })
     }
 }
@@ -153,6 +157,7 @@ impl From<Value> for Term {
             Value::Text(text) => Self::Text(text),
             Value::List(items) => Self::List(items.into_iter().map(Into::into).collect()),
             Value::Record(facts) => Self::Record(facts),
+            Value::Choice(choice) => Self::Choice(choice),
         }
     }
 }
