@@ -88,6 +88,18 @@ fn source_type(network: &TypedNetwork, source: &Source) -> Option<Type> {
             let of = source_type(network, items.first()?)?;
             Some(Type::array(of, items.len()))
         }
+        Source::Join { items, .. } => {
+            let (mut element, mut count) = (None, 0);
+            for item in items {
+                let (of, n) = match source_type(network, item)? {
+                    Type::Array(of, n) => (*of, n.known()?),
+                    one => (one, 1),
+                };
+                element.get_or_insert(of);
+                count += n;
+            }
+            Some(Type::array(element?, count))
+        }
         Source::Bus { name, .. } => network.named_types.bus(name, &mut 0),
     }
 }
@@ -106,7 +118,9 @@ fn source_unit(network: &TypedNetwork, source: &Source) -> Option<String> {
             let is_part = !path.select.iter().any(|step| matches!(step, Select::Field(_)));
             selected.unit.or(of_port.filter(|_| is_part))
         }
-        Source::Array { items, .. } => source_unit(network, items.first()?),
+        Source::Array { items, .. } | Source::Join { items, .. } => {
+            source_unit(network, items.first()?)
+        }
         Source::Bus { .. } => None,
     }
 }

@@ -284,7 +284,7 @@ fn collect_slots(
 ) -> Option<Vec<Slot>> {
     match source {
         Source::Port(path) => port_slots(network, path, table),
-        Source::Array { items, .. } => {
+        Source::Array { items, .. } | Source::Join { items, .. } => {
             let mut slots = Vec::new();
             for item in items {
                 slots.extend(collect_slots(network, item, table)?);

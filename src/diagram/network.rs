@@ -119,6 +119,14 @@ pub(crate) enum Source {
         /// Where it stands.
         span: Span,
     },
+    /// The elements of several arrays, and single signals of their kind, in one array; no data is
+    /// copied.
+    Join {
+        /// The arrays and signals.
+        items: Vec<Source>,
+        /// Where it stands.
+        span: Span,
+    },
 }
 
 /// `block.port.field[2..5]`, with the block resolved.
@@ -178,8 +186,8 @@ impl fmt::Display for Source {
                 }
                 f.write_str("}")
             }
-            Self::Array { items, .. } => {
-                f.write_str("[")?;
+            Self::Array { items, .. } | Self::Join { items, .. } => {
+                f.write_str(if matches!(self, Self::Join { .. }) { "Join[" } else { "[" })?;
                 for (i, source) in items.iter().enumerate() {
                     let comma = if i > 0 { ", " } else { "" };
                     write!(f, "{comma}{source}")?;
@@ -195,7 +203,7 @@ impl Source {
     pub(crate) fn span(&self) -> Span {
         match self {
             Self::Port(path) => path.span,
-            Self::Bus { span, .. } | Self::Array { span, .. } => *span,
+            Self::Bus { span, .. } | Self::Array { span, .. } | Self::Join { span, .. } => *span,
         }
     }
 
@@ -204,7 +212,9 @@ impl Source {
         match self {
             Self::Port(path) => out.push(path),
             Self::Bus { fields, .. } => fields.iter().for_each(|(_, source)| source.ports(out)),
-            Self::Array { items, .. } => items.iter().for_each(|source| source.ports(out)),
+            Self::Array { items, .. } | Self::Join { items, .. } => {
+                items.iter().for_each(|source| source.ports(out));
+            }
         }
     }
 }

@@ -1,17 +1,20 @@
 //! What the blocks that hold blocks share: the inside, the declared interface, its assertions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
-use legwork_block::{Diagnostic, Node, NodeKind};
+use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind};
 
 use super::tree::{Env, FrameId, Item, OuterInputs};
 use super::{Expander, PendingAssertion, RESERVED, signature, unknown_field, wrong_type};
 
 /// A declared interface: name and type of each port, as written.
+#[derive(Default)]
 pub(super) struct Interface {
     pub(super) inputs: IndexMap<String, Node>,
     pub(super) outputs: IndexMap<String, Node>,
+    /// Inputs that need not be connected: `Optional("Vector(3)")`.
+    pub(super) optional: BTreeSet<String>,
 }
 
 impl Expander<'_> {
@@ -58,8 +61,14 @@ impl Expander<'_> {
             match sources.get(name) {
                 Some((node, span)) => {
                     let what = format!("input `{name}` of `{path}`");
+                    let before = self.assertions.len();
                     self.assert_type(node, frame, ty, inner, *span, what, "wrong-type");
+                    let is_optional = interface.optional.contains(name);
+                    for assertion in &mut self.assertions[before..] {
+                        assertion.is_optional = is_optional;
+                    }
                 }
+                None if interface.optional.contains(name) => {}
                 None => self.report(
                     Diagnostic::error(
                         "missing-input",
@@ -71,7 +80,8 @@ impl Expander<'_> {
             }
         }
         let declared = interface.inputs.keys().cloned().collect();
-        let outer = OuterInputs { frame, sources, declared };
+        let optional = interface.optional.clone();
+        let outer = OuterInputs { frame, sources, declared, optional };
         let inside = self.new_frame(format!("{path}."), None, Some(outer));
         match definition.field("blocks") {
             Some(blocks) => self.expand_blocks(inside, blocks, inner),
@@ -155,6 +165,7 @@ impl Expander<'_> {
                 span,
                 what,
                 code,
+                is_optional: false,
             }),
             Err(diagnostic) => self.report(diagnostic),
         }
@@ -162,7 +173,7 @@ impl Expander<'_> {
 
     /// `ports: (in: {…}, out: {…})`, or `ports: "fn(problem: ContactProblem) -> (f: Vector)"`.
     pub(super) fn interface(&mut self, ports: Option<&Node>) -> Interface {
-        let mut interface = Interface { inputs: IndexMap::new(), outputs: IndexMap::new() };
+        let mut interface = Interface::default();
         let Some(ports) = ports else { return interface };
         if let NodeKind::Text(text) = &ports.kind {
             return match signature::parse(text) {
@@ -174,17 +185,30 @@ impl Expander<'_> {
             };
         }
         for field in ports.fields() {
+            let is_input = field.name.text == "in";
             let into = match field.name.text.as_str() {
                 "in" => &mut interface.inputs,
                 "out" => &mut interface.outputs,
+                // Of a hole: what fills it if its user does not.
+                "default" | "doc" => continue,
                 _ => {
                     self.report(unknown_field(&field.name, &["in", "out"]));
                     continue;
                 }
             };
             for (key, ty) in field.value.map().unwrap_or(&[]) {
-                if let Some(name) = key.text() {
-                    into.insert(name.to_owned(), ty.clone());
+                let Some(name) = key.text() else { continue };
+                match &ty.kind {
+                    NodeKind::Named(Named {
+                        name: Some(kind),
+                        arguments: Arguments::Positional(args),
+                    }) if is_input && kind.text == "Optional" && args.len() == 1 => {
+                        interface.optional.insert(name.to_owned());
+                        into.insert(name.to_owned(), args[0].clone());
+                    }
+                    _ => {
+                        into.insert(name.to_owned(), ty.clone());
+                    }
                 }
             }
         }

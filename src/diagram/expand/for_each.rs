@@ -86,7 +86,7 @@ impl Expander<'_> {
         Item::ForEach { copies, collected }
     }
 
-    /// `collect: { "all": Array("a.b"), "J": Stack("a.c"), "v": Concat("a.d") }`.
+    /// `collect: { "all": Array("a.b"), "each": Join("a.e"), "J": Stack("a.c"), "v": Concat("a.d") }`.
     fn collect(
         &mut self,
         frame: FrameId,
@@ -109,7 +109,10 @@ impl Expander<'_> {
                     args[0].clone()
                 }
                 _ => {
-                    self.report(wrong_type(how, "Array(\"…\"), Stack(\"…\") or Concat(\"…\")"));
+                    self.report(wrong_type(
+                        how,
+                        "Array(\"…\"), Join(\"…\"), Stack(\"…\") or Concat(\"…\")",
+                    ));
                     continue;
                 }
             };
@@ -117,6 +120,10 @@ impl Expander<'_> {
             let stack = match kind.as_ref().map(|kind| kind.text.as_str()) {
                 Some("Array") => {
                     collected.insert(name.to_owned(), Collected::Array(argument));
+                    continue;
+                }
+                Some("Join") => {
+                    collected.insert(name.to_owned(), Collected::Join(argument));
                     continue;
                 }
                 Some("Stack") => true,
@@ -127,9 +134,9 @@ impl Expander<'_> {
                         Diagnostic::error(
                             "unknown-collector",
                             how.span,
-                            format!("expected Array, Stack or Concat, found `{found}`"),
+                            format!("expected Array, Join, Stack or Concat, found `{found}`"),
                         )
-                        .suggest(&found, ["Array", "Stack", "Concat"]),
+                        .suggest(&found, ["Array", "Join", "Stack", "Concat"]),
                     );
                     continue;
                 }

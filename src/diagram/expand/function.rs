@@ -3,7 +3,7 @@
 //! A binding is expanded like the inside of a mask whose inputs are the function's arguments. Its
 //! blocks stand below the caller's path, and belong to the frame `caller.function()`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use legwork_block::{
@@ -92,7 +92,7 @@ impl Expander<'_> {
             })
             .collect();
         let declared = arguments().map(str::to_owned).collect();
-        let inputs = OuterInputs { frame: outside, sources, declared };
+        let inputs = OuterInputs { frame: outside, sources, declared, optional: BTreeSet::new() };
         let frame = self.new_frame(prefix, None, Some(inputs));
         let item = match called_with(value, arguments()) {
             Ok(called) => {

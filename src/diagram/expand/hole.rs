@@ -54,6 +54,7 @@ impl Expander<'_> {
             match sources.get(input) {
                 Some((source, span)) => {
                     let what = format!("input `{input}` of `{name}`");
+                    let before = self.assertions.len();
                     self.assert_type(
                         source,
                         frame,
@@ -63,7 +64,12 @@ impl Expander<'_> {
                         what,
                         "variant-interface",
                     );
+                    let is_optional = interface.optional.contains(input);
+                    for assertion in &mut self.assertions[before..] {
+                        assertion.is_optional = is_optional;
+                    }
                 }
+                None if interface.optional.contains(input) => {}
                 None => self.report(
                     Diagnostic::error(
                         "missing-input",

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 use legwork_block::{Diagnostic, Node, Scope, Unit, Value};
 
-use super::tree::{Env, FrameId, Hole, Item};
+use super::tree::{Around, Env, FrameId, Hole, Item};
 use super::{Expander, unknown_field, wrong_type};
 use crate::document;
 
@@ -42,10 +42,11 @@ impl Expander<'_> {
             return Item::Broken;
         }
         let Some(mask) = self.mask_file(&name, &file) else { return Item::Broken };
-        let Some(mut inner) = self.mask_env(node, &mask, env) else { return Item::Broken };
         let mut around = (*env.around).clone();
         around.masks.push(name);
-        inner.around = Rc::new(around);
+        let Some(inner) = self.mask_env(node, &mask, env, &Rc::new(around)) else {
+            return Item::Broken;
+        };
         self.expand_inside(frame, path, node, &mask, &inner)
     }
 
@@ -84,7 +85,13 @@ impl Expander<'_> {
     }
 
     /// What names mean inside a mask: its parameters, nothing else.
-    fn mask_env(&mut self, instance: &Node, mask: &Node, env: &Env) -> Option<Env> {
+    fn mask_env(
+        &mut self,
+        instance: &Node,
+        mask: &Node,
+        env: &Env,
+        around: &Rc<Around>,
+    ) -> Option<Env> {
         let params = mask.field("params").and_then(Node::map).unwrap_or(&[]);
         let holes = mask.field("holes").and_then(Node::map).unwrap_or(&[]);
         let names: Vec<&str> = params.iter().chain(holes).filter_map(|(k, _)| k.text()).collect();
@@ -142,6 +149,21 @@ impl Expander<'_> {
                         },
                     );
                 }
+                None if interface.field("default").is_some() => {
+                    // The mask's own choice is read inside the mask, where the holes before it are
+                    // filled.
+                    let inside = Env {
+                        holes: Rc::new(filled.clone()),
+                        around: Rc::clone(around),
+                        ..Env::of_names(Rc::clone(&names))
+                    };
+                    let choice = interface.field("default").cloned();
+                    filled.extend(choice.map(|choice| {
+                        let interface = Some(interface.clone());
+                        let interface_names = Rc::clone(&names);
+                        (name.to_owned(), Hole { choice, env: inside, interface, interface_names })
+                    }));
+                }
                 None => {
                     let span = instance.kind_name().map_or(instance.span, |kind| kind.span);
                     self.report(
@@ -157,7 +179,11 @@ impl Expander<'_> {
                 }
             }
         }
-        good.then(|| Env { holes: Rc::new(filled), ..Env::of_names(names) })
+        good.then(|| Env {
+            holes: Rc::new(filled),
+            around: Rc::clone(around),
+            ..Env::of_names(names)
+        })
     }
 
     /// A parameter of a mask, held against its declaration: kind, bounds.

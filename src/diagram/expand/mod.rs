@@ -31,6 +31,7 @@ use legwork_program::Ratio;
 use crate::loader::Loader;
 use crate::network::{Need, NetworkBlock, PortPath, Source};
 use crate::types_text::TypeTable;
+use resolve::ABSENT;
 pub(crate) use resolve::BROKEN;
 pub(crate) use run::Run;
 pub(crate) use sections::SECTIONS;
@@ -135,6 +136,8 @@ struct PendingAssertion {
     span: Span,
     what: String,
     code: &'static str,
+    /// Whether the port that it is about need not be connected.
+    is_optional: bool,
 }
 
 /// A collector whose sources are still text.
@@ -310,6 +313,9 @@ impl<'a> Expander<'a> {
                     what: pending.what,
                     code: pending.code,
                 }),
+                Err(diagnostic) if diagnostic.code == ABSENT && pending.is_optional => {}
+                Err(diagnostic) if diagnostic.code == ABSENT => self
+                    .report(not_connected(&diagnostic, &format!("{} not connected", pending.what))),
                 Err(diagnostic) => self.report(*diagnostic),
             }
         }
@@ -319,6 +325,9 @@ impl<'a> Expander<'a> {
             for &frame in &pending.frames {
                 match self.tree.source(frame, &pending.node, false) {
                     Ok(source) => sources.push(source),
+                    Err(diagnostic) if diagnostic.code == ABSENT => {
+                        self.report(not_connected(&diagnostic, &diagnostic.message));
+                    }
                     Err(diagnostic) => self.report(*diagnostic),
                 }
             }
@@ -339,6 +348,8 @@ impl<'a> Expander<'a> {
         for (name, (node, span)) in paths {
             let source = match self.tree.source(frame, &node, false) {
                 Ok(source) => source,
+                // An input that needs it is said to be missing when it is planned.
+                Err(diagnostic) if diagnostic.code == ABSENT => continue,
                 Err(diagnostic) => {
                     self.report(*diagnostic);
                     // Named, so that it is not said to be missing too.
@@ -363,6 +374,13 @@ pub(crate) fn wrong_type(node: &Node, expected: &str) -> Diagnostic {
         node.span,
         format!("expected {expected}, found {}", node.describe()),
     )
+}
+
+/// An input that must be connected leads to an optional input of a mask that is not.
+fn not_connected(absent: &Diagnostic, message: &str) -> Diagnostic {
+    let at = absent.primary.span;
+    Diagnostic::error("missing-input", at, message.to_owned())
+        .hint("the mask's own input is optional, and its user has not connected it")
 }
 
 /// A field that is not known.

@@ -13,6 +13,8 @@ type Resolved = Result<Source, Box<Diagnostic>>;
 
 /// Code of a path into something whose own mistakes are reported already.
 pub(crate) const BROKEN: &str = "broken";
+/// Code of a path to an optional input of a mask that its user has not connected.
+pub(crate) const ABSENT: &str = "absent-input";
 
 impl Tree {
     /// The source that `node` means in `frame`. `deep` lets a path reach inside masks.
@@ -40,6 +42,23 @@ impl Tree {
                     fields.push((key.to_owned(), self.source_at(frame, value, deep, depth + 1)?));
                 }
                 Ok(Source::Bus { name: bus.to_owned(), fields, span: node.span })
+            }
+            NodeKind::Named(Named { name: Some(name), arguments: Arguments::Positional(args) })
+                if name.text == "Join" && args.len() == 1 =>
+            {
+                let NodeKind::List(parts) = &args[0].kind else {
+                    return Err(Box::new(bad_source(node)));
+                };
+                let mut items = Vec::new();
+                for part in parts {
+                    match self.source_at(frame, part, deep, depth + 1) {
+                        Ok(source) => items.push(source),
+                        // Nothing is joined where nothing is connected.
+                        Err(diagnostic) if diagnostic.code == ABSENT => {}
+                        Err(diagnostic) => return Err(diagnostic),
+                    }
+                }
+                Ok(Source::Join { items, span: node.span })
             }
             _ => Err(Box::new(bad_source(node))),
         }
@@ -110,6 +129,10 @@ impl Tree {
         while let Some(id) = at {
             if let Some(outer) = &self.frames[id].inputs {
                 let Some((node, _)) = outer.sources.get(name) else {
+                    if outer.optional.contains(name) {
+                        let message = format!("`^{name}` is not connected");
+                        return Err(Box::new(Diagnostic::error(ABSENT, path.span, message)));
+                    }
                     // Declared, but not connected: that is reported where it is not connected.
                     if outer.declared.contains(name) {
                         return Err(Box::new(Diagnostic::error(BROKEN, path.span, "")));
@@ -238,6 +261,13 @@ impl Tree {
                         }
                         Ok(Source::Array { items, span: path.span })
                     }
+                    Some(Collected::Join(node)) => {
+                        let items = copies
+                            .values()
+                            .map(|&frame| self.source_at(frame, node, deep, depth + 1))
+                            .collect::<Result<Vec<_>, _>>()?;
+                        select_further(Source::Join { items, span: path.span }, more, path)
+                    }
                     None => {
                         let names: Vec<&str> = collected.keys().map(String::as_str).collect();
                         Err(Box::new(
@@ -306,7 +336,7 @@ fn bad_source(node: &Node) -> Diagnostic {
         node.span,
         format!("expected a path such as \"block.port\", found {}", node.describe()),
     )
-    .hint("a bus is put together by Bus(\"Name\", { \"field\": \"block.port\" })")
+    .hint("a bus is put together by Bus(\"Name\", { \"field\": \"block.port\" }), arrays by Join([\"a.y\", \"b.y\"])")
 }
 
 /// Adds selections behind a source.

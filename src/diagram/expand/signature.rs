@@ -39,7 +39,7 @@ pub(super) fn parse(text: &Text) -> Result<Interface, Diagnostic> {
         }
         Ok(ports)
     };
-    Ok(Interface { inputs: ports(inputs)?, outputs: ports(outputs)? })
+    Ok(Interface { inputs: ports(inputs)?, outputs: ports(outputs)?, ..Interface::default() })
 }
 
 /// Where `part` begins in `whole`.

@@ -1,6 +1,6 @@
 //! The tree of named things that expansion builds: what a path can lead to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use indexmap::IndexMap;
@@ -38,6 +38,8 @@ pub(crate) struct OuterInputs {
     pub(crate) sources: BTreeMap<String, (Node, Span)>,
     /// Inputs that the mask declares.
     pub(crate) declared: Vec<String>,
+    /// Those of them that need not be connected.
+    pub(crate) optional: BTreeSet<String>,
 }
 
 /// What a name leads to.
@@ -78,6 +80,8 @@ pub(crate) enum Item {
 pub(crate) enum Collected {
     /// One signal per copy.
     Array(Node),
+    /// The elements of one array per copy.
+    Join(Node),
     /// A block that stacks or joins the copies' signals.
     Block(String),
 }

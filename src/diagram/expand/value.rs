@@ -1,7 +1,10 @@
 //! The values of nodes: evaluated, made literal, written as text.
 
+use std::sync::Arc;
+
 use legwork_block::{
-    Arguments, Diagnostic, Expression, Named, Node, NodeField, NodeKind, Scope, Value,
+    Arguments, Choice, ChoiceArguments, Diagnostic, Expression, Named, Node, NodeField, NodeKind,
+    Scope, Value,
 };
 use legwork_program::Ratio;
 
@@ -98,6 +101,21 @@ pub(crate) fn evaluate(node: &Node, scope: &dyn Scope) -> Result<Value, Box<Diag
         }
         NodeKind::Named(Named { name: Some(name), arguments: Arguments::None }) => {
             Ok(Value::Text(name.text.clone()))
+        }
+        NodeKind::Named(Named { name: Some(name), arguments }) => {
+            let arguments = match arguments {
+                Arguments::Positional(items) => ChoiceArguments::Positional(
+                    items.iter().map(|item| evaluate(item, scope)).collect::<Result<_, _>>()?,
+                ),
+                Arguments::Fields(fields) => ChoiceArguments::Fields(
+                    fields
+                        .iter()
+                        .map(|field| Ok((field.name.text.clone(), evaluate(&field.value, scope)?)))
+                        .collect::<Result<_, Box<Diagnostic>>>()?,
+                ),
+                Arguments::None => ChoiceArguments::Positional(Vec::new()),
+            };
+            Ok(Value::Choice(Arc::new(Choice { name: name.text.clone(), arguments })))
         }
         NodeKind::Named(_) => Err(Box::new(wrong_type(node, "a value"))),
     }

@@ -1,6 +1,6 @@
 //! What a source carries: type, unit, frame.
 
-use legwork_block::{Diagnostic, PortUnit, Type, Unit, Var, parse_unit};
+use legwork_block::{Diagnostic, Dim, PortUnit, Type, Unit, Var, parse_unit};
 
 use super::TypedNetwork;
 use crate::network::{PortPath, Source};
@@ -79,6 +79,7 @@ pub(super) fn wire(
                 frame,
             }))
         }
+        Source::Join { items, .. } => join(network, solution, items, next_var),
         Source::Bus { name, fields, span } => {
             let Some(bus_type) = network.named_types.bus(name, next_var) else {
                 return Some(Err(Box::new(Diagnostic::error(
@@ -146,6 +147,48 @@ pub(super) fn wire(
             Some(Ok(Wire { ty: bus_type, unit: UnitTerm::Unspecified, frame: None }))
         }
     }
+}
+
+/// The array of all elements of `items`. An item that is no array is one element.
+fn join(
+    network: &TypedNetwork,
+    solution: &mut Solution,
+    items: &[Source],
+    next_var: &mut u32,
+) -> Option<Result<Wire, Box<Diagnostic>>> {
+    let element = Type::Var(Var(*next_var));
+    *next_var += 1;
+    solution.grow(*next_var);
+    let mut count = Dim::fixed(0);
+    let mut unit = None;
+    let mut frame = None;
+    for item in items {
+        let found = match wire(network, solution, item, next_var)? {
+            Ok(found) => found,
+            Err(diagnostic) => return Some(Err(diagnostic)),
+        };
+        let (of, n) = match solution.ty(&found.ty) {
+            Type::Var(_) => return None,
+            Type::Array(of, n) => (*of, n),
+            one => (one, Dim::fixed(1)),
+        };
+        if solution.types(&element, &of).is_err() {
+            return Some(Err(Box::new(Diagnostic::error(
+                "wrong-type",
+                item.span(),
+                format!(
+                    "expected all elements to be {}, found {}",
+                    readable(&solution.ty(&element)),
+                    readable(&solution.ty(&of))
+                ),
+            ))));
+        }
+        count = count + n;
+        unit = unit.or(Some(found.unit));
+        frame = found.frame;
+    }
+    let unit = unit.unwrap_or(UnitTerm::Unspecified);
+    Some(Ok(Wire { ty: Type::array(element, count), unit, frame }))
 }
 
 fn port(
