@@ -147,6 +147,13 @@ pub(crate) struct PortPath {
 pub(crate) enum Select {
     /// A field of a bus.
     Field(String),
+    /// One of several equal parts of a vector.
+    Part {
+        /// Which, from 0 on.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
     /// An element of a vector or an array.
     Index(usize),
     /// Elements `start..end` of a vector; `None` for the end.
@@ -160,6 +167,7 @@ impl fmt::Display for Select {
         match self {
             Self::Field(name) => write!(f, ".{name}"),
             Self::Index(i) => write!(f, "[{i}]"),
+            Self::Part { index, count } => write!(f, "[part {index} of {count}]"),
             Self::Slice(a, Some(b)) => write!(f, "[{a}..{b}]"),
             Self::Slice(a, None) => write!(f, "[{a}..]"),
             Self::Element(r, c) => write!(f, "[{r}, {c}]"),

@@ -175,6 +175,16 @@ fn element(at: &mut Selected, rest: &[Select], span: Span) -> Step<usize> {
             at.part = Some((start + a, b - a));
             at.ty = Type::vector(b - a);
         }
+        (Type::Vector(n), Select::Part { index, count }) => {
+            let n = n.known()?;
+            if n % count != 0 {
+                let message = format!("expected a length that {count} copies can share, found {n}");
+                return fail(Diagnostic::error("wrong-shape", span, message));
+            }
+            let start = at.part.map_or(0, |(start, _)| start);
+            at.part = Some((start + index * (n / count), n / count));
+            at.ty = Type::vector(n / count);
+        }
         (Type::Matrix(r, c), Select::Element(i, j)) => {
             let (r, c) = (r.known()?, c.known()?);
             if *i >= r || *j >= c {

@@ -17,7 +17,7 @@ impl Expander<'_> {
         node: &Node,
         env: &Env,
     ) -> Item {
-        self.known_fields(node, &["over", "body", "collect", "doc"]);
+        self.known_fields(node, &["over", "share", "body", "collect", "doc"]);
         let at = node.kind_name().map_or(node.span, |kind| kind.span);
         let (Some(over), Some(body)) = (node.field("over"), node.field("body")) else {
             self.report(
@@ -80,10 +80,36 @@ impl Expander<'_> {
                 self.report(Diagnostic::error("duplicate-key", over.span, message));
                 return Item::Broken;
             }
+            self.share(frame, inside, node.field("share"), i, count);
             self.expand_blocks(inside, body, &inner);
         }
         let collected = self.collect(frame, path, node.field("collect"), &copies);
         Item::ForEach { copies, collected }
+    }
+
+    /// `share: { "f": "contact.f" }`: in the body `f` is the copy's own of as many equal parts of
+    /// the signal as there are copies.
+    fn share(
+        &mut self,
+        frame: FrameId,
+        inside: FrameId,
+        node: Option<&Node>,
+        index: usize,
+        count: usize,
+    ) {
+        let Some(node) = node else { return };
+        let Some(entries) = node.map() else {
+            // Once, not for every copy.
+            if index == 0 {
+                self.report(wrong_type(node, "a map such as { \"f\": \"block.port\" }"));
+            }
+            return;
+        };
+        for (key, path) in entries {
+            let Some(name) = key.text() else { continue };
+            let share = Item::Share { frame, node: path.clone(), index, count };
+            self.tree.frames[inside].items.insert(name.to_owned(), share);
+        }
     }
 
     /// `collect: { "all": Array("a.b"), "each": Join("a.e"), "J": Stack("a.c"), "v": Concat("a.d") }`.

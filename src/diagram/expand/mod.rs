@@ -244,6 +244,11 @@ impl<'a> Expander<'a> {
             if let Some(reason) = bad_name(name, frame == 0) {
                 self.report(Diagnostic::error("bad-name", key.span, reason));
             }
+            if self.tree.frames[frame].items.contains_key(name) {
+                let message = format!("`{name}` is a share of a signal already");
+                self.report(Diagnostic::error("duplicate-key", key.span, message));
+                continue;
+            }
             let path = format!("{}{name}", self.tree.frames[frame].prefix);
             let item = self.expand_block(frame, &path, node, env);
             self.tree.frames[frame].items.insert(name.to_owned(), item);

@@ -3,7 +3,7 @@
 use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, Span};
 
 use super::tree::{Collected, FrameId, Item, Tree};
-use crate::network::{PortPath, Source};
+use crate::network::{PortPath, Select, Source};
 use crate::path::{self, PathStep, SignalText};
 
 /// Longer chains of masks handing signals on are cycles.
@@ -185,6 +185,15 @@ impl Tree {
                     span: path.span,
                 });
                 select_further(source, &rest[1..], path)
+            }
+            Item::Share { frame, node, index, count } => {
+                let whole = self.source_at(*frame, node, deep, depth + 1)?;
+                let Source::Port(mut port) = whole else {
+                    let message = format!("expected a signal of a block to share, found {whole}");
+                    return Err(Box::new(Diagnostic::error("wrong-type", node.span, message)));
+                };
+                port.select.push(Select::Part { index: *index, count: *count });
+                select_further(Source::Port(port), rest, path)
             }
             Item::Hole { choice, outs, name: hole } => {
                 match rest.first() {

@@ -72,6 +72,17 @@ pub(crate) enum Item {
         /// What is collected: for each output one item per copy.
         collected: BTreeMap<String, Collected>,
     },
+    /// The share that a copy of a for-each has in a signal of the surroundings.
+    Share {
+        /// Where the path of the signal is read.
+        frame: FrameId,
+        /// Path of the signal.
+        node: Node,
+        /// Which copy this is.
+        index: usize,
+        /// How many copies there are.
+        count: usize,
+    },
     /// Something with mistakes of its own, which are reported already.
     Broken,
 }
