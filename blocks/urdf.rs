@@ -54,6 +54,11 @@ pub struct Urdf {
     /// What to do with joints that mimic others.
     #[serde(default)]
     pub mimic: Mimic,
+    /// Joints that do not move, and where they are held [rad; m for prismatic joints], by name or
+    /// pattern: `{ "neck_*": 0, "*_wrist_*": "10 deg" }`. Their links are welded together, which
+    /// makes a smaller model of a robot.
+    #[serde(default)]
+    pub weld: BTreeMap<String, Scalar>,
 }
 
 /// How the root link is held.
@@ -158,7 +163,8 @@ impl Urdf {
         };
         let [x, y, z] = self.gravity.map(Acceleration::value);
         let gravity = Vector3::new(x, y, z);
-        let options = Options { gravity, mimic, mount, ..Options::new(base) };
+        let welded = self.weld.iter().map(|(joint, at)| (joint.clone(), at.value)).collect();
+        let options = Options { gravity, mimic, mount, welded, ..Options::new(base) };
         let (model, warnings) = Model::from_urdf(&text, &options)
             .map_err(|error| wrong(format!("{}: {error}", self.path)))?;
         let warnings = warnings.iter().map(|warning| format!("{}: {warning}", self.path));

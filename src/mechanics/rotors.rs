@@ -161,7 +161,7 @@ impl Model {
 
 /// Whether `name` matches `pattern`, in which `*` stands for any characters. Greedy with one
 /// point of return, so the cost is O(pattern × name) at worst.
-fn matches(pattern: &[u8], name: &[u8]) -> bool {
+pub(crate) fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while n < name.len() {

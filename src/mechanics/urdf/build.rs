@@ -7,7 +7,7 @@ use std::sync::Arc;
 use nalgebra::{Matrix3, Vector3};
 
 use super::Options;
-use super::chain::{Drive, push_bodies};
+use super::chain::{Drive, push_bodies, unit};
 use super::error::{UrdfError, Warning};
 use super::graph::Graph;
 use super::joints::{Joints, Motion};
@@ -15,7 +15,7 @@ use super::schema::Lines;
 use crate::body::Body;
 use crate::branch::BranchPattern;
 use crate::inertia::Inertia;
-use crate::model::{Base, BodyId, Frame, FrameId, Model, Tree};
+use crate::model::{Base, BodyId, Frame, FrameId, JointKind, Model, Tree};
 use crate::placement::Placement;
 use crate::rotors::Rotors;
 use crate::shape::{Collision, Shape};
@@ -105,8 +105,9 @@ impl Layout {
             let (parent, child) = graph.ends[j];
             let joint = &robot.joints[j];
             let (parent_body, body_from_parent) = links[parent];
-            let at_zero =
-                body_from_parent * Placement::from_xyz_rpy(joint.origin.xyz.0, joint.origin.rpy.0);
+            let at_zero = body_from_parent
+                * Placement::from_xyz_rpy(joint.origin.xyz.0, joint.origin.rpy.0)
+                * held(joints, j, &joint.axis.xyz.0, lines.joints[j])?;
             links[child] = match drive(joints, j) {
                 None => (parent_body, at_zero),
                 Some(drive) => {
@@ -160,10 +161,32 @@ impl Layout {
     }
 }
 
+/// `joint_from_child` of a joint that is held at a position; the identity for all others.
+fn held(
+    joints: &Joints,
+    joint: usize,
+    axis: &[f64; 3],
+    line: usize,
+) -> Result<Placement, UrdfError> {
+    let (Motion::Welded(position), Some(kind)) = (joints.motions[joint], joints.kinds[joint])
+    else {
+        return Ok(Placement::identity());
+    };
+    let axis = unit(Vector3::from(*axis), line)?;
+    if kind == JointKind::Prismatic {
+        return Ok(Placement { rotation: Matrix3::identity(), translation: position * axis });
+    }
+    // Rodrigues' formula.
+    let (sin, cos) = libm::sincos(position);
+    let cross = axis.cross_matrix();
+    let rotation = Matrix3::identity() + sin * cross + (1.0 - cos) * cross * cross;
+    Ok(Placement { rotation, translation: Vector3::zeros() })
+}
+
 /// The coordinates that move a joint of the file; `None` if it is fixed.
 fn drive(joints: &Joints, joint: usize) -> Option<Drive> {
     let (followed, multiplier, offset) = match joints.motions[joint] {
-        Motion::Welded => return None,
+        Motion::Welded(_) => return None,
         Motion::Own(index) => (index, 1.0, 0.0),
         Motion::Mimic(index) => {
             let mimic = &joints.mimics[index];

@@ -154,7 +154,7 @@ fn alignment(kind: JointKind, axis: Vector3<f64>, line: usize) -> Result<Alignme
     Ok(Alignment { along: Along::Z, sign: 1.0, turn })
 }
 
-fn unit(axis: Vector3<f64>, line: usize) -> Result<Vector3<f64>, UrdfError> {
+pub(super) fn unit(axis: Vector3<f64>, line: usize) -> Result<Vector3<f64>, UrdfError> {
     // Scaling first keeps the norm of tiny and huge axes from under- and overflowing.
     let largest = axis.amax();
     if largest == 0.0 {

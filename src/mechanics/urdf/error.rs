@@ -158,6 +158,22 @@ pub enum UrdfError {
         /// Most that are allowed.
         limit: usize,
     },
+    /// A joint of several degrees of freedom is to be held at one position.
+    #[error(
+        "line {line}: joint `{joint}` has several coordinates and cannot be held at one position"
+    )]
+    NotHeld {
+        /// Where the joint starts.
+        line: usize,
+        /// The joint.
+        joint: String,
+    },
+    /// No joint that moves has the name of one that is to be held.
+    #[error("no joint that moves matches `{pattern}`")]
+    NoJointToHold {
+        /// The pattern.
+        pattern: String,
+    },
     /// Numbers are so large that welding bodies together overflows.
     #[error("the inertia of the body that carries link `{link}` is not finite")]
     NotFinite {
@@ -184,12 +200,14 @@ impl UrdfError {
             | Self::Cycle { line, .. }
             | Self::ManyRoots { line, .. }
             | Self::MimicKind { line, .. }
+            | Self::NotHeld { line, .. }
             | Self::MimicCycle { line, .. }
             | Self::MimicNotFinite { line, .. } => Some(*line),
             Self::Reader { .. }
             | Self::NoLinks
             | Self::TooManyJoints { .. }
             | Self::NotFinite { .. }
+            | Self::NoJointToHold { .. }
             | Self::Model(_) => None,
         }
     }

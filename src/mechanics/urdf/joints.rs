@@ -6,6 +6,7 @@ use super::mimic::{self, Law};
 use super::schema::Lines;
 use super::{MimicJoints, Options};
 use crate::model::{Base, Joint, JointId, JointKind, MimicJoint};
+use crate::rotors::matches;
 
 /// Most degrees of freedom of all joints. The factor of a single chain has n²/2 entries.
 const MAX_FREEDOMS: usize = 4096;
@@ -13,8 +14,8 @@ const MAX_FREEDOMS: usize = 4096;
 /// How the child link of a joint moves against the parent link.
 #[derive(Clone, Copy)]
 pub(super) enum Motion {
-    /// Not at all.
-    Welded,
+    /// Not at all; held at this position [rad or m] if it could move.
+    Welded(f64),
     /// By the coordinates of a joint, an index into [`Joints::own`].
     Own(usize),
     /// As another joint does, an index into [`Joints::mimics`].
@@ -31,6 +32,8 @@ pub(super) struct Joints {
     pub(super) mimics: Vec<MimicJoint>,
     /// By joint of the file.
     pub(super) motions: Vec<Motion>,
+    /// By joint of the file: whether it could move and is held.
+    pub(super) is_held: Vec<bool>,
     /// By joint of the file; `None` for a fixed one.
     pub(super) kinds: Vec<Option<JointKind>>,
     /// Length of a configuration, base included.
@@ -64,12 +67,22 @@ impl Joints {
             own: Vec::new(),
             lines: Vec::new(),
             mimics: Vec::new(),
-            motions: vec![Motion::Welded; robot.joints.len()],
+            motions: vec![Motion::Welded(0.0); robot.joints.len()],
+            is_held: vec![false; robot.joints.len()],
             kinds,
             configuration_dim,
             velocity_dim,
         };
+        let held = held(robot, lines, &joints.kinds, options)?;
         for (i, joint) in robot.joints.iter().enumerate() {
+            let followed = laws[i].as_ref().and_then(|law| {
+                held[law.joint].map(|position| law.multiplier * position + law.offset)
+            });
+            if let Some(position) = held[i].or(followed) {
+                joints.motions[i] = Motion::Welded(position);
+                joints.is_held[i] = true;
+                continue;
+            }
             let (Some(kind), None) = (joints.kinds[i], &laws[i]) else { continue };
             joints.motions[i] = Motion::Own(joints.own.len());
             joints.add(joint, kind, lines, i, warnings)?;
@@ -134,6 +147,9 @@ impl Joints {
     ) -> Result<(), UrdfError> {
         for (i, (joint, law)) in robot.joints.iter().zip(laws).enumerate() {
             let (Some(law), Some(kind)) = (law, self.kinds[i]) else { continue };
+            if self.is_held[i] {
+                continue;
+            }
             let Motion::Own(followed) = self.motions[law.joint] else { continue };
             limits(joint, kind, lines.joints[i], lines.limited[i])?;
             self.motions[i] = Motion::Mimic(self.mimics.len());
@@ -146,6 +162,35 @@ impl Joints {
         }
         Ok(())
     }
+}
+
+/// By joint of the file: where it is held, if it is.
+fn held(
+    robot: &urdf_rs::Robot,
+    lines: &Lines,
+    kinds: &[Option<JointKind>],
+    options: &Options,
+) -> Result<Vec<Option<f64>>, UrdfError> {
+    let mut held = vec![None; robot.joints.len()];
+    for (pattern, position) in &options.welded {
+        let mut found = false;
+        for (i, joint) in robot.joints.iter().enumerate() {
+            let Some(kind) = kinds[i] else { continue };
+            if !matches(pattern.as_bytes(), joint.name.as_bytes()) {
+                continue;
+            }
+            found = true;
+            if !matches!(kind, JointKind::Revolute | JointKind::Continuous | JointKind::Prismatic) {
+                let (line, joint) = (lines.joints[i], joint.name.clone());
+                return Err(UrdfError::NotHeld { line, joint });
+            }
+            held[i] = Some(*position);
+        }
+        if !found {
+            return Err(UrdfError::NoJointToHold { pattern: pattern.clone() });
+        }
+    }
+    Ok(held)
 }
 
 fn kind(kind: &urdf_rs::JointType) -> Option<JointKind> {

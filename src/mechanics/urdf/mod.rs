@@ -62,6 +62,9 @@ pub struct Options {
     pub rotor_inertia: Vec<(String, f64)>,
     /// What to do with mimic joints.
     pub mimic: MimicJoints,
+    /// Joints that are held at a position [rad or m], by name; `*` stands for any characters, later
+    /// entries win. Only joints of one degree of freedom; what mimics them is held, too.
+    pub welded: Vec<(String, f64)>,
 }
 
 impl Options {
@@ -75,6 +78,7 @@ impl Options {
             gravity: Vector3::new(0.0, 0.0, -9.81),
             rotor_inertia: Vec::new(),
             mimic: MimicJoints::Coupled,
+            welded: Vec::new(),
         }
     }
 }

@@ -17,4 +17,5 @@ mod random;
 mod reference;
 mod robot_file;
 mod rotors;
+mod welded;
 mod worlds;
