@@ -8,6 +8,7 @@ use crate::buses::NAMED_TYPES;
 use crate::clarabel_qp::ClarabelQp;
 use crate::compliant_contact::CompliantContact;
 use crate::cone_program::ConeProgram;
+use crate::contact_forces::ContactForces;
 use crate::contact_metrics::ContactMetrics;
 use crate::contact_point::ContactPoint;
 use crate::coulomb_contact::CoulombContact;
@@ -25,6 +26,7 @@ pub(crate) fn register_contacts(r: &mut Registry) {
     r.block::<GaussContact>("GaussContact(mu: 0.7)");
     r.block::<CompliantContact>("CompliantContact(mu: 0.7)");
     r.block::<Impact>("Impact(mu: 0.7)");
+    r.block::<ContactForces>("ContactForces()");
     r.block::<ContactMetrics>("ContactMetrics(mu: 0.7, settle: \"0.3 s\")");
 
     r.block::<ActiveSetQp>("ActiveSetQp(on_fail: HoldLast(max: 5))");

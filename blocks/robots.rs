@@ -16,6 +16,7 @@ use crate::floating_base::FloatingBase;
 use crate::forward_dynamics::ForwardDynamics;
 use crate::forward_kinematics::ForwardKinematics;
 use crate::free_body::FreeBody;
+use crate::gravity_compensation::GravityCompensation;
 use crate::gravity_forces::GravityForces;
 use crate::inverse_dynamics::InverseDynamics;
 use crate::inverse_kinematics::InverseKinematics;
@@ -36,6 +37,7 @@ pub(crate) fn register_robots(r: &mut Registry) {
     r.block::<RobotDynamics>(r#"RobotDynamics(robot: "go")"#);
     r.block::<MassMatrix>(r#"MassMatrix(robot: "go")"#);
     r.block::<BiasForces>(r#"BiasForces(robot: "go")"#);
+    r.block::<GravityCompensation>(r#"GravityCompensation(robot: "go", foot: Force)"#);
     r.block::<GravityForces>(r#"GravityForces(robot: "go")"#);
     r.block::<CoriolisForces>(r#"CoriolisForces(robot: "go")"#);
     r.block::<InverseDynamics>(r#"InverseDynamics(robot: "go")"#);
