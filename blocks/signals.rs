@@ -29,6 +29,7 @@ mod memory;
 mod min_max;
 mod philox;
 mod pid;
+mod pose_create;
 mod quantizer;
 mod quaternion_product;
 mod quaternion_to_rotation;
@@ -90,6 +91,7 @@ pub use math_function::{Function as MathFunctionKind, MathFunction};
 pub use memory::Memory;
 pub use min_max::{Extreme, MinMax};
 pub use pid::{AntiWindup, Pid};
+pub use pose_create::PoseCreate;
 pub use quantizer::Quantizer;
 pub use quaternion_product::{Factor, QuaternionProduct};
 pub use quaternion_to_rotation::QuaternionToRotation;
@@ -146,6 +148,7 @@ pub(crate) fn register_signals(r: &mut Registry) {
     // Nonlinearities.
     r.block::<Backlash>("Backlash(width: \"1 deg\")");
     r.block::<DeadZone>("DeadZone(lower: -0.1, upper: 0.1)");
+    r.block::<PoseCreate>("PoseCreate()");
     r.block::<Quantizer>("Quantizer(interval: \"0.1 deg\")");
     r.block::<RateLimiter>("RateLimiter(rising: \"2 m/s\")");
     r.block::<Relay>("Relay(on: 1, off: -1)");
