@@ -175,10 +175,24 @@ quantities! {
     Voltage "V";
     /// A current
     Current "A";
+    /// An electrical resistance
+    Resistance "ohm";
+    /// Torque of a motor per current
+    TorqueConstant "N*m/A";
+    /// Voltage that a motor induces per angular velocity
+    VoltageConstant "V*s/rad";
     /// An area
     Area "m^2";
     /// A stiffness of Hertz contact, force per indentation^1.5
     HertzStiffness "N/m^(3/2)";
+    /// Noise of an accelerometer: root of its power spectral density
+    AccelerationDensity "m/s^2/Hz^(1/2)";
+    /// Noise of a gyroscope: root of its power spectral density
+    AngularVelocityDensity "rad/s/Hz^(1/2)";
+    /// Random walk of an accelerometer's bias
+    AccelerationWalk "m/s^3/Hz^(1/2)";
+    /// Random walk of a gyroscope's bias
+    AngularVelocityWalk "rad/s^2/Hz^(1/2)";
 }
 
 /// Declares a type that holds a quantity within a range.
