@@ -134,6 +134,28 @@ pub fn frame_jacobian_dot_velocity(
     MixedTwist { linear: point_bias_of(&body, &r), angular: body.bias.angular }
 }
 
+/// Acceleration of a frame at the acceleration `ν̇` (nv): `J ν̇ + J̇ν`, the classical acceleration of
+/// its origin [m/s²] and its angular acceleration [rad/s²], without forming `J`.
+///
+/// # Panics
+/// If `acceleration` has the wrong length or the frame belongs to another model.
+#[must_use]
+pub fn frame_acceleration(
+    model: &Model,
+    kinematics: &Kinematics,
+    frame: FrameId,
+    acceleration: &[f64],
+) -> MixedTwist {
+    assert_eq!(acceleration.len(), model.velocity_dim(), "length of acceleration");
+    let mut sum = frame_jacobian_dot_velocity(model, kinematics, frame);
+    let (_, r) = attach(model, kinematics, frame, &Vector3::zeros());
+    for_each_column(model, kinematics, frame, None, &r, |k, linear, angular| {
+        sum.linear += acceleration[k] * linear;
+        sum.angular += acceleration[k] * angular;
+    });
+    sum
+}
+
 /// `J̇ν` [m/s²] of the material point of the frame's body that now lies `offset` (world axes) [m]
 /// from the frame's origin.
 ///

@@ -97,6 +97,7 @@ mod assembly;
 mod body;
 mod branch;
 mod constrained_dynamics;
+mod dc_motor;
 mod delassus;
 mod derivatives;
 mod forward_dynamics;
@@ -116,6 +117,7 @@ mod relative;
 mod representation;
 mod rotors;
 mod shape;
+mod transmission;
 mod urdf;
 
 pub use articulated_body::{ArticulatedBody, articulated_body};
@@ -123,6 +125,7 @@ pub use branch::BranchPattern;
 pub use constrained_dynamics::{
     Constrained, ConstrainedDynamics, ConstraintProblem, constrained_forward_dynamics,
 };
+pub use dc_motor::DcMotor;
 pub use delassus::{Delassus, contact_inverse_inertia};
 pub use derivatives::{
     Derivatives, add_frame_wrench_derivative, forward_dynamics_derivatives,
@@ -130,9 +133,9 @@ pub use derivatives::{
 };
 pub use forward_dynamics::{add_transposed_product, forward_dynamics, product};
 pub use frame::{
-    add_frame_wrench, add_point_force, frame_jacobian, frame_jacobian_dot_velocity, frame_velocity,
-    point_jacobian, point_jacobian_dot_velocity, point_jacobian_rows, point_velocity,
-    world_from_frame,
+    add_frame_wrench, add_point_force, frame_acceleration, frame_jacobian,
+    frame_jacobian_dot_velocity, frame_velocity, point_jacobian, point_jacobian_dot_velocity,
+    point_jacobian_rows, point_velocity, world_from_frame,
 };
 pub use inertia::Inertia;
 pub use inverse_dynamics::{
@@ -162,6 +165,7 @@ pub use representation::{
 };
 pub use rotors::Rotors;
 pub use shape::{Collision, Shape};
+pub use transmission::{Transmission, TransmissionError};
 pub use urdf::{
     MimicJoints, Options, PackageError, PackageSearch, UrdfError, Warning, resolve_package,
 };
