@@ -2,14 +2,18 @@
 
 use legwork_block::quantity::{Frequency, Limit, PerJoint, Positive, Torque};
 use legwork_block::{
-    Block, ContinuousState, DerivativeCx, Dim, In, Invalid, Manifold, NO_FEEDS, Out, Outcome,
-    OutputCx, Parameters, Ports, RateRule, Sizes, Type, UpdateCx, Vector, Written,
+    Block, DerivativeCx, Dim, In, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Parameters, Ports,
+    Sizes, Type, UpdateCx, Vector, Written,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::joint_values::JointValues;
 use crate::robot_name::RobotName;
+
+pub(crate) mod lag;
+
+use lag::{Lag, beginning, check_initial, check_limits, saturated};
 
 /// Motors of the joints: torque limits, then a first-order lag,
 /// `τ̇ = 2πf (sat(u) − τ)`. Without `bandwidth`, `τ = sat(u)` at once.
@@ -63,33 +67,6 @@ pub struct Plan {
     tau: Out<Vector>,
 }
 
-/// How the lag is computed.
-#[derive(Clone, Copy)]
-enum Lag {
-    None,
-    /// 2πf [1/s].
-    Continuous(f64),
-    /// 2πf [1/s].
-    Discrete(f64),
-}
-
-impl Actuator {
-    fn lag(&self) -> Result<Lag, Invalid> {
-        match &self.bandwidth {
-            Some(f) => {
-                let rate = std::f64::consts::TAU * f.value();
-                Ok(if self.discrete { Lag::Discrete(rate) } else { Lag::Continuous(rate) })
-            }
-            None if self.discrete || self.initial.is_some() => {
-                let parameter = if self.discrete { "discrete" } else { "initial" };
-                let message = format!("expected a lag for `{parameter}`, found none");
-                Err(Invalid::parameter(parameter, message).hint("add `bandwidth: \"… Hz\"`"))
-            }
-            None => Ok(Lag::None),
-        }
-    }
-}
-
 impl Block for Actuator {
     const KIND: &'static str = "Actuator";
     type Plan = Plan;
@@ -100,13 +77,10 @@ impl Block for Actuator {
     type Scratch = Vec<f64>;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let lag = self.lag()?;
+        let lag = Lag::new(self.bandwidth, self.discrete, self.initial.is_some())?;
         let robot = self.robot.as_ref().map(|name| name.find(ports)).transpose()?;
         let limit = JointValues::new("torque_limit", &self.torque_limit, robot.as_deref())?;
-        if let Some(negative) = limit.data().iter().find(|limit| **limit < 0.0) {
-            let message = format!("expected limits of zero or more, found {negative} N*m");
-            return Err(Invalid::parameter("torque_limit", message));
-        }
+        check_limits(limit.data())?;
         let initial = match &self.initial {
             Some(initial) => JointValues::new("initial", initial, robot.as_deref())?,
             None => JointValues::All(0.0),
@@ -117,18 +91,7 @@ impl Block for Actuator {
         };
         let u = ports.input("u", &Vector(n.clone()));
         ports.note_in(u).unit("N*m").doc("wanted torques");
-        match lag {
-            Lag::None => {}
-            Lag::Continuous(_) => {
-                let joints = Manifold::Euclidean(n.clone());
-                ports.continuous_state(ContinuousState::First(vec![joints]));
-                ports.group(&NO_FEEDS);
-            }
-            Lag::Discrete(_) => {
-                ports.rate(RateRule::Sampled);
-                ports.group(&NO_FEEDS);
-            }
-        }
+        lag.declare(&n, &NO_FEEDS, ports);
         let tau = ports.output("tau", &Vector(n.clone()));
         ports.note_out(tau).unit("N*m").doc("torques");
         Ok(Plan { n, limit, initial, lag, u, tau })
@@ -138,21 +101,11 @@ impl Block for Actuator {
         let n = sizes.dim(&plan.n);
         plan.limit.check("torque_limit", n)?;
         plan.initial.check("initial", n)?;
-        let (limits, initial) = (plan.limit.spread(n), plan.initial.spread(n));
-        match initial.iter().zip(&limits).find(|(torque, limit)| torque.abs() > **limit) {
-            None => Ok(()),
-            Some((torque, limit)) => {
-                let message = format!("expected at most the limit {limit} N*m, found {torque} N*m");
-                Err(Invalid::parameter("initial", message))
-            }
-        }
+        check_initial(&plan.initial.spread(n), &plan.limit.spread(n))
     }
 
     fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<f64> {
-        match plan.lag {
-            Lag::Discrete(_) => plan.initial.spread(sizes.dim(&plan.n)),
-            Lag::None | Lag::Continuous(_) => Vec::new(),
-        }
+        plan.lag.state(plan.initial.spread(sizes.dim(&plan.n)))
     }
 
     fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<f64> {
@@ -175,54 +128,37 @@ impl Block for Actuator {
     }
 
     fn starting_at(&self, plan: &Plan, at: &[f64], _: &[Type]) -> Option<Parameters> {
-        // A lag comes so near to a limit that rounding may carry it beyond, where it cannot begin.
-        let limits = plan.limit.spread(at.len());
-        let tau: Vec<f64> =
-            at.iter().zip(limits).map(|(tau, most)| saturated(*tau, most)).collect();
+        let tau = beginning(at, &plan.limit.spread(at.len()));
         Some(vec![("initial", Written::list(&tau))])
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let tau = cx.outputs.get(plan.tau);
-        match plan.lag {
-            Lag::None => {
-                let u = cx.inputs.get(plan.u);
-                for ((tau, u), limit) in tau.iter_mut().zip(u).zip(&*cx.scratch) {
-                    *tau = saturated(*u, *limit);
-                }
+        match plan.lag.torques(cx.x, cx.state) {
+            Some(torques) => tau.copy_from_slice(torques),
+            None => {
+                let wanted = limited(cx.inputs.get(plan.u), cx.scratch);
+                tau.iter_mut().zip(wanted).for_each(|(tau, wanted)| *tau = wanted);
             }
-            Lag::Continuous(_) => tau.copy_from_slice(cx.x),
-            Lag::Discrete(_) => tau.copy_from_slice(cx.state),
         }
         Ok(())
     }
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        if let Lag::Discrete(rate) = plan.lag {
-            let share = -libm::expm1(-rate * cx.time.step);
-            let u = cx.inputs.get(plan.u);
-            for ((tau, u), limit) in cx.state.iter_mut().zip(u).zip(&*cx.scratch) {
-                *tau += share * (saturated(*u, *limit) - *tau);
-            }
-        }
+        let wanted = limited(cx.inputs.get(plan.u), cx.scratch);
+        plan.lag.advance(cx.time.step, wanted, cx.state);
         Ok(())
     }
 
     fn derivative(&self, plan: &Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
-        if let Lag::Continuous(rate) = plan.lag {
-            let u = cx.inputs.get(plan.u);
-            let joints = cx.x.iter().zip(u).zip(&*cx.scratch);
-            for (slope, ((tau, u), limit)) in cx.rate.iter_mut().zip(joints) {
-                *slope = rate * (saturated(*u, *limit) - tau);
-            }
-        }
+        plan.lag.slopes(limited(cx.inputs.get(plan.u), cx.scratch), cx.x, cx.rate);
         Ok(())
     }
 }
 
-/// `u` within ± `limit`; NaN stays NaN.
-fn saturated(u: f64, limit: f64) -> f64 {
-    u.clamp(-limit, limit)
+/// The torques `u` within their limits.
+fn limited<'a>(u: &'a [f64], limits: &'a [f64]) -> impl Iterator<Item = f64> + use<'a> {
+    u.iter().zip(limits).map(|(u, limit)| saturated(*u, *limit))
 }
 
 #[cfg(test)]
