@@ -32,6 +32,8 @@ use lag::{Lag, beginning, check_initial, check_limits, saturated};
 /// an input that is held over the period h, `τ⁺ = τ + (1 − e^(−2πf h)) (sat(u) − τ)`: it never
 /// overshoots, and its torque is held over the period. Then the period is that of `every:`, or of
 /// a discrete input, such as a controller with `every:`.
+///
+/// [`Motor`](crate::Motor) has the same limits and lag, and gears, friction and a supply voltage.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Actuator {

@@ -33,6 +33,7 @@ mod files;
 pub mod signals;
 
 // Robots.
+mod actuation;
 mod actuator;
 mod bias_forces;
 mod center_of_mass;
@@ -55,6 +56,8 @@ mod jacobian;
 mod joint_pd;
 mod joint_values;
 mod mass_matrix;
+mod motor;
+mod reflected_inertia;
 mod relative_jacobian;
 mod relative_transform;
 mod robot_dynamics;
@@ -148,6 +151,9 @@ pub use inverse_kinematics::{FrameTarget, InverseKinematics};
 pub use jacobian::Jacobian;
 pub use joint_pd::JointPd;
 pub use mass_matrix::MassMatrix;
+pub use motor::gears::Coupling;
+pub use motor::{Electric, Motor};
+pub use reflected_inertia::ReflectedInertia;
 pub use relative_jacobian::RelativeJacobian;
 pub use relative_transform::RelativeTransform;
 pub use robot_dynamics::RobotDynamics;
@@ -214,6 +220,7 @@ pub fn register(r: &mut Registry) {
 
     signals::register_signals(r);
     robots::register_robots(r);
+    actuation::register_actuation(r);
     contacts::register_contacts(r);
 
     // Files that diagrams find under `std:` and that `demo` lists.
