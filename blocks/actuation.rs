@@ -2,6 +2,7 @@
 
 use legwork_block::Registry;
 
+use crate::imu::Imu;
 use crate::motor::Motor;
 use crate::reflected_inertia::ReflectedInertia;
 
@@ -12,6 +13,9 @@ pub(crate) fn register_actuation(r: &mut Registry) {
     );
     r.block::<ReflectedInertia>(
         r#"ReflectedInertia(robot: "go", rotor_inertia: "6.3e-5 kg*m^2", gear_ratio: 6)"#,
+    );
+    r.block::<Imu>(
+        r#"Imu(robot: "go", frame: "trunk", gyroscope: (noise: "0.1 mrad/s/Hz^(1/2)", range: "2000 deg/s"))"#,
     );
     r.file("masks/mini_cheetah_motors.ron", include_bytes!("masks/mini_cheetah_motors.ron"));
 }

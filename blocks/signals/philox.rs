@@ -28,13 +28,13 @@ fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
 
 /// One stream of random numbers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stream {
+pub(crate) struct Stream {
     key: [u32; 2],
 }
 
 impl Stream {
     /// The stream of a seed.
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self { key: [seed as u32, (seed >> 32) as u32] }
     }
 
@@ -54,7 +54,7 @@ impl Stream {
 
     /// A number of the normal distribution of mean 0 and variance 1, by G. E. P. Box and
     /// M. E. Muller, *A note on the generation of random normal deviates* (1958).
-    pub(super) fn normal(self, sample: u64, element: usize) -> f64 {
+    pub(crate) fn normal(self, sample: u64, element: usize) -> f64 {
         let [a, b] = self.words(sample, element);
         // 1 − u is in (0, 1]: its logarithm is finite.
         libm::sqrt(-2.0 * libm::log(1.0 - unit(a))) * libm::cos(TAU * unit(b))

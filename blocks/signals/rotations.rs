@@ -33,7 +33,7 @@ pub(super) fn rotation([w, x, y, z]: [f64; 4]) -> [f64; 9] {
 }
 
 /// The unit quaternion of a rotation, w ≥ 0, from its largest component (Shepperd 1978).
-pub(super) fn quaternion(r: &[f64]) -> [f64; 4] {
+pub(crate) fn quaternion(r: &[f64]) -> [f64; 4] {
     let at = |row: usize, column: usize| r[3 * column + row];
     let (x, y, z) = (at(0, 0), at(1, 1), at(2, 2));
     // Four times the square of each component.
@@ -71,7 +71,7 @@ pub(super) fn product(a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
 
 /// Roll, pitch, yaw of a rotation `Rz(yaw) Ry(pitch) Rx(roll)` [rad], pitch from −π/2 to π/2. Where
 /// pitch is ±π/2 to rounding, roll is 0.
-pub(super) fn roll_pitch_yaw(r: &[f64]) -> [f64; 3] {
+pub(crate) fn roll_pitch_yaw(r: &[f64]) -> [f64; 3] {
     let at = |row: usize, column: usize| r[3 * column + row];
     let cosine = libm::hypot(at(0, 0), at(1, 0));
     let pitch = libm::atan2(-at(2, 0), cosine);
