@@ -2,6 +2,7 @@
 
 use legwork_block::Registry;
 
+use crate::encoder::Encoder;
 use crate::imu::Imu;
 use crate::motor::Motor;
 use crate::reflected_inertia::ReflectedInertia;
@@ -13,6 +14,9 @@ pub(crate) fn register_actuation(r: &mut Registry) {
     );
     r.block::<ReflectedInertia>(
         r#"ReflectedInertia(robot: "go", rotor_inertia: "6.3e-5 kg*m^2", gear_ratio: 6)"#,
+    );
+    r.block::<Encoder>(
+        r#"Encoder(robot: "go", counts: 4096, gear_ratio: 6, velocity: Difference)"#,
     );
     r.block::<Imu>(
         r#"Imu(robot: "go", frame: "trunk", gyroscope: (noise: "0.1 mrad/s/Hz^(1/2)", range: "2000 deg/s"))"#,
