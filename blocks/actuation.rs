@@ -3,6 +3,7 @@
 use legwork_block::Registry;
 
 use crate::encoder::Encoder;
+use crate::foot_wrench::FootWrench;
 use crate::imu::Imu;
 use crate::motor::Motor;
 use crate::reflected_inertia::ReflectedInertia;
@@ -21,5 +22,6 @@ pub(crate) fn register_actuation(r: &mut Registry) {
     r.block::<Imu>(
         r#"Imu(robot: "go", frame: "trunk", gyroscope: (noise: "0.1 mrad/s/Hz^(1/2)", range: "2000 deg/s"))"#,
     );
+    r.block::<FootWrench>(r#"FootWrench(robot: "go", frame: "FL_foot", axes: Frame)"#);
     r.file("masks/mini_cheetah_motors.ron", include_bytes!("masks/mini_cheetah_motors.ron"));
 }
