@@ -5,6 +5,7 @@ use legwork_block::Registry;
 use crate::encoder::Encoder;
 use crate::foot_wrench::FootWrench;
 use crate::imu::Imu;
+use crate::kin_dyn::KinDyn;
 use crate::motor::Motor;
 use crate::reflected_inertia::ReflectedInertia;
 
@@ -23,5 +24,6 @@ pub(crate) fn register_actuation(r: &mut Registry) {
         r#"Imu(robot: "go", frame: "trunk", gyroscope: (noise: "0.1 mrad/s/Hz^(1/2)", range: "2000 deg/s"))"#,
     );
     r.block::<FootWrench>(r#"FootWrench(robot: "go", frame: "FL_foot", axes: Frame)"#);
+    r.block::<KinDyn>(r#"KinDyn(robot: "go")"#);
     r.file("masks/mini_cheetah_motors.ron", include_bytes!("masks/mini_cheetah_motors.ron"));
 }

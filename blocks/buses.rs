@@ -5,10 +5,13 @@ use legwork_block::{Arg, BusField, Dim, Leaves, NamedType, Ports, Signal, Type, 
 
 use crate::robot_model::RobotModel;
 
+mod kin_dyn;
 mod state;
 
+pub use kin_dyn::{KinDynBus, KinDynRef, kin_dyn_leaf};
 pub use state::{RobotDims, State, StateBus};
 
+use kin_dyn::kin_dyn_type;
 use state::state_type;
 
 /// `Dynamics(robot)`: the terms of `M ν̇ + h = Sᵀτ + Jᵀf` at one state.
@@ -377,7 +380,7 @@ impl Signal for ContactProblemBus {
 }
 
 /// The types that diagrams may name.
-pub const NAMED_TYPES: [NamedType; 5] = [
+pub const NAMED_TYPES: [NamedType; 6] = [
     NamedType {
         name: "State",
         max_args: 1,
@@ -402,6 +405,22 @@ pub const NAMED_TYPES: [NamedType; 5] = [
             let robot = maker.arg(0);
             let nv = maker.fact(&robot, "nv");
             dynamics_type(robot, &nv)
+        },
+    },
+    NamedType {
+        name: "KinDyn",
+        max_args: 1,
+        doc: "kinematics and dynamics of a robot and its feet at one instant",
+        make: |maker| {
+            let robot = maker.arg(0);
+            let dims = RobotDims {
+                nq: maker.fact(&robot, "nq"),
+                nv: maker.fact(&robot, "nv"),
+                n: maker.fact(&robot, "n"),
+                ns: maker.fact(&robot, "ns"),
+            };
+            let count = maker.dim();
+            kin_dyn_type(robot, &dims, &count)
         },
     },
     NamedType {
