@@ -1,75 +1,268 @@
 //! Closed chains and fixed frames, eliminated before contact is assembled.
 //!
-//! A holonomic constraint has `J_p ν = 0` and `J_p ν̇ + J̇_p ν = 0`. Eliminating its forces changes
-//! what the rest of the assembly sees in two places only:
+//! A holonomic constraint reads `J_p ν̇ + γ = 0`. With a square root C of the mass matrix,
+//! `CᵀC = M`, the coordinates `z = C ν̇` measure kinetic energy as a plain length, and Gauss's
+//! principle becomes an orthogonal projection. With `W_p = J_p C⁻¹`:
 //!
-//! - `ν̇_f ← ν̇_f - Y_p S⁺ (J_p ν̇_f + J̇_p ν)`: the free acceleration of the closed mechanism;
-//! - `Y ← Y - Y_p S⁺ J_p Y`: its response to contact forces,
+//! - `z = P z_f - W_p⁺ γ`, `P = I - W_p⁺ W_p`: the free motion of the closed mechanism;
+//! - a row `w = j C⁻¹` of the contact Jacobian acts as `P w`, so that `G = (W P)(W P)ᵀ`.
 //!
-//! with `Y_p = M⁻¹ J_pᵀ` and `S = J_p Y_p`. Then `G = J Y` is paper eq. (17) and `J ν̇_f + …` its
-//! bias; for an impact the velocity before it takes the place of ν̇_f, eqs. (22)-(23). S may be
-//! singular (dependent chains); its pseudo-inverse comes from a rank-finding factor, undamped.
+//! This is paper eqs. (13)-(18), and (19)-(24) with the velocity before an impact in the place of
+//! ν̇_f and γ = 0, without forming `S = J_p M⁻¹ J_pᵀ`: an orthonormal basis Q of the rows of W_p
+//! comes from a pivoted Gram-Schmidt process, `W_p = R Q`. Its condition is the root of that of S.
+//!
+//! Rows that depend on others (the second of two equal loops, a sole welded and held at its
+//! vertices) end the process early: they carry no force, and what they ask for is compared with
+//! what the others give.
 //!
 //! # References
-//! N. Guedelha et al. (2024), eqs. (13)-(24). Their code damps the inverse (k = 0.001); we do not.
+//! - N. Guedelha et al. (2024), eqs. (13)-(24). Their code damps the inverse of S (k = 0.001), which
+//!   makes closed chains creep; we do not.
+//! - Å. Björck, *Numerical Methods for Least Squares Problems* (1996), sec. 2.4: Gram-Schmidt with
+//!   reorthogonalisation.
 
-use crate::factor::SemidefiniteFactor;
-use crate::rigid::{add_contact_acceleration, inverse_inertia_into, row_products_into};
+/// Share of a row's squared length that must be left for it to be independent of those before it.
+const DEPENDENT: f64 = 1e-11;
+/// Squared length, relative to the longest row, below which a row is rounding.
+const NOTHING: f64 = 1e-18;
 
-/// Diagonals of S below this share of the largest count as dependent rows.
-const RANK_TOLERANCE: f64 = 1e-11;
-
-/// The elimination of `row_count` holonomic rows, with its memory.
+/// The elimination of holonomic rows, with its memory.
 #[derive(Clone, Debug)]
 pub struct HolonomicElimination {
+    dim: usize,
     row_count: usize,
-    inertia: Vec<f64>,
-    factor: SemidefiniteFactor,
-    forces: Vec<f64>,
+    rank: usize,
+    /// Q: `rank` orthonormal rows of `dim`; the space of dependent rows follows them.
+    basis: Vec<f64>,
+    /// R: entry (row, k) at `row · capacity + k`.
+    coefficients: Vec<f64>,
+    capacity: usize,
+    /// The row that each basis vector comes from, then the dependent ones.
+    order: Vec<usize>,
+    /// Squared length of each row, before the process.
+    length: Vec<f64>,
+    /// `R⁻¹ γ`.
+    bias: Vec<f64>,
+    /// What `constrain` added, in coordinates of Q.
+    reaction: Vec<f64>,
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// `y += factor · x`.
+fn add_scaled(factor: f64, x: &[f64], y: &mut [f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += factor * x;
+    }
 }
 
 impl HolonomicElimination {
-    /// Memory for `row_count` constraint rows.
+    /// Memory for up to `row_count` constraint rows of a robot with `dim` velocities.
     #[must_use]
-    pub fn new(row_count: usize) -> Self {
+    pub fn new(row_count: usize, dim: usize) -> Self {
         Self {
-            row_count,
-            inertia: vec![0.0; row_count * row_count],
-            factor: SemidefiniteFactor::new(row_count),
-            forces: vec![0.0; row_count],
+            dim,
+            row_count: 0,
+            rank: 0,
+            basis: vec![0.0; row_count * dim],
+            coefficients: vec![0.0; row_count * row_count],
+            capacity: row_count,
+            order: vec![0; row_count],
+            length: vec![0.0; row_count],
+            bias: vec![0.0; row_count],
+            reaction: vec![0.0; row_count],
         }
     }
 
-    /// Factors `S = J_p Y_p` (np × nv times nv × np); returns its rank.
+    /// Finds the basis of the rows of `W_p = J_p C⁻¹`, given row by row; returns their rank, 0 if
+    /// they hold NaN. γ is zero until [`Self::set_bias`]. O(rows rank dim).
     ///
     /// # Panics
-    /// If the shapes do not fit.
-    pub fn factor(&mut self, jacobian: &[f64], mass_solved_jacobian: &[f64]) -> usize {
-        inverse_inertia_into(jacobian, mass_solved_jacobian, self.row_count, &mut self.inertia);
-        self.factor.factor(&self.inertia, self.row_count, RANK_TOLERANCE)
+    /// If there are more rows than memory was made for, or their length is not a multiple of `dim`.
+    pub fn factor(&mut self, half_rows: &[f64]) -> usize {
+        let dim = self.dim;
+        let count = if dim == 0 { 0 } else { half_rows.len() / dim };
+        assert_eq!(half_rows.len(), count * dim, "expected rows of {dim} values");
+        assert!(count <= self.capacity, "expected at most {} rows, found {count}", self.capacity);
+        (self.row_count, self.rank) = (count, 0);
+        self.basis[..half_rows.len()].copy_from_slice(half_rows);
+        self.coefficients.fill(0.0);
+        self.bias.fill(0.0);
+        self.reaction.fill(0.0);
+        let mut longest = 0.0f64;
+        for (row, w) in half_rows.chunks_exact(dim.max(1)).enumerate() {
+            (self.order[row], self.length[row]) = (row, dot(w, w));
+            longest = longest.max(self.length[row]);
+        }
+        if !(longest > 0.0 && half_rows.iter().all(|w| w.is_finite())) {
+            return 0;
+        }
+        while self.rank < count {
+            let Some(best) = self.next_pivot(longest) else { break };
+            self.take(best);
+        }
+        self.rank
     }
 
-    /// Constrains a motion: `x ← x - Y_p S⁺ (J_p x + drift)`, for ν̇_f with drift `J̇_p ν`, for ν
-    /// with none (empty), for each column of Y with none. Returns the constraint forces `-S⁺ (J_p x
-    /// + drift)`.
+    /// Where in `order` the row stands of which most is left, relative to its length: units of rows
+    /// do not matter.
+    fn next_pivot(&self, longest: f64) -> Option<usize> {
+        let (mut found, mut most) = (None, DEPENDENT);
+        for at in self.rank..self.row_count {
+            let length = self.length[self.order[at]];
+            if length <= NOTHING * longest {
+                continue;
+            }
+            let rest = &self.basis[at * self.dim..(at + 1) * self.dim];
+            let left = dot(rest, rest) / length;
+            if left > most {
+                (found, most) = (Some(at), left);
+            }
+        }
+        found
+    }
+
+    /// Makes the row at `best` the next basis vector and takes it out of the rows behind.
+    fn take(&mut self, best: usize) {
+        let Self { dim, basis, coefficients, capacity, order, row_count, rank, .. } = self;
+        let k = *rank;
+        order.swap(k, best);
+        if best != k {
+            let (head, tail) = basis.split_at_mut(best * *dim);
+            head[k * *dim..(k + 1) * *dim].swap_with_slice(&mut tail[..*dim]);
+        }
+        let (done, rest) = basis.split_at_mut(k * *dim);
+        let (own, behind) = rest.split_at_mut(*dim);
+        let row = order[k] * *capacity;
+        // Once more: cancellation has left the row not quite normal to the others.
+        for (j, q) in done.chunks_exact(*dim).enumerate() {
+            let share = dot(own, q);
+            coefficients[row + j] += share;
+            add_scaled(-share, q, own);
+        }
+        let length = dot(own, own).sqrt();
+        coefficients[row + k] = length;
+        let inverse = 1.0 / length;
+        own.iter_mut().for_each(|q| *q *= inverse);
+        for (at, other) in (k + 1..*row_count).zip(behind.chunks_exact_mut(*dim)) {
+            let share = dot(own, other);
+            coefficients[order[at] * *capacity + k] = share;
+            add_scaled(-share, own, other);
+        }
+        *rank += 1;
+    }
+
+    /// Rank of the last rows.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Row k of Q, `dim` long.
     ///
     /// # Panics
-    /// If the shapes do not fit.
-    pub fn constrain(
-        &mut self,
-        jacobian: &[f64],
-        mass_solved_jacobian: &[f64],
-        drift: &[f64],
-        motion: &mut [f64],
-    ) -> &[f64] {
-        row_products_into(jacobian, motion, &mut self.forces);
-        if !drift.is_empty() {
-            assert_eq!(drift.len(), self.row_count, "drift needs one value per row");
-            self.forces.iter_mut().zip(drift).for_each(|(f, d)| *f += d);
+    /// If there are not so many.
+    #[must_use]
+    pub fn basis(&self, k: usize) -> &[f64] {
+        assert!(k < self.rank, "expected a row of {}, found {k}", self.rank);
+        &self.basis[k * self.dim..(k + 1) * self.dim]
+    }
+
+    /// `R⁻¹ x` of the independent entries of x: what W_p z = x asks of the coordinates Q z.
+    fn solve_lower(&self, x: &[f64], k: usize, solved: impl Fn(usize) -> f64) -> f64 {
+        let r = &self.coefficients[self.order[k] * self.capacity..];
+        let sum: f64 = (0..k).map(|j| r[j] * solved(j)).sum();
+        (x[self.order[k]] - sum) / r[k]
+    }
+
+    /// Sets γ of `J_p ν̇ + γ = 0`, one value for each row.
+    ///
+    /// # Panics
+    /// If there is not one value for each row.
+    pub fn set_bias(&mut self, bias: &[f64]) {
+        assert_eq!(bias.len(), self.row_count, "expected one value for each row");
+        for k in 0..self.rank {
+            self.bias[k] = self.solve_lower(bias, k, |j| self.bias[j]);
         }
-        self.factor.solve_minimum_norm(&mut self.forces);
-        self.forces.iter_mut().for_each(|f| *f = -*f);
-        add_contact_acceleration(mass_solved_jacobian, &self.forces, motion);
-        &self.forces
+    }
+
+    /// `R⁻¹ J_p = Q C`: the basis as rows on ν̇, `rank` rows of `dim`, from the rows of J_p.
+    ///
+    /// # Panics
+    /// If a slice is too short.
+    pub fn basis_rows_into(&self, jacobian_rows: &[f64], out: &mut [f64]) {
+        let dim = self.dim;
+        for k in 0..self.rank {
+            let row = self.order[k];
+            let r = &self.coefficients[row * self.capacity..];
+            let (done, own) = out.split_at_mut(k * dim);
+            let own = &mut own[..dim];
+            own.copy_from_slice(&jacobian_rows[row * dim..(row + 1) * dim]);
+            for (j, other) in done.chunks_exact(dim).enumerate() {
+                add_scaled(-r[j], other, own);
+            }
+            let inverse = 1.0 / r[k];
+            own.iter_mut().for_each(|x| *x *= inverse);
+        }
+    }
+
+    /// `z ← P z`: the motion without what the constraints forbid.
+    ///
+    /// # Panics
+    /// If `z` has the wrong length.
+    pub fn project(&self, z: &mut [f64]) {
+        assert_eq!(z.len(), self.dim, "length of z");
+        for q in self.basis[..self.rank * self.dim].chunks_exact(self.dim.max(1)) {
+            let share = dot(q, z);
+            add_scaled(-share, q, z);
+        }
+    }
+
+    /// `z ← P z - W_p⁺ γ`: the motion `z = C ν̇` that the constraints leave of a free one.
+    ///
+    /// # Panics
+    /// If `z` has the wrong length.
+    pub fn constrain(&mut self, z: &mut [f64]) {
+        assert_eq!(z.len(), self.dim, "length of z");
+        for k in 0..self.rank {
+            let q = &self.basis[k * self.dim..(k + 1) * self.dim];
+            self.reaction[k] = -(dot(q, z) + self.bias[k]);
+            add_scaled(self.reaction[k], q, z);
+        }
+    }
+
+    /// Forces λ of the last [`Self::constrain`], one for each row: `z = z_f + W_pᵀ λ`; zero in
+    /// dependent rows.
+    ///
+    /// # Panics
+    /// If there is not one value for each row.
+    pub fn forces_into(&self, forces: &mut [f64]) {
+        assert_eq!(forces.len(), self.row_count, "expected one value for each row");
+        forces.fill(0.0);
+        for k in (0..self.rank).rev() {
+            let mut sum = self.reaction[k];
+            for &row in &self.order[k + 1..self.rank] {
+                sum -= self.coefficients[row * self.capacity + k] * forces[row];
+            }
+            let row = self.order[k];
+            forces[row] = sum / self.coefficients[row * self.capacity + k];
+        }
+    }
+
+    /// Largest `|W_p z + γ|` over the dependent rows: beyond rounding, the constraints contradict
+    /// one another.
+    ///
+    /// # Panics
+    /// If a slice has the wrong length.
+    #[must_use]
+    pub fn residual(&self, half_rows: &[f64], bias: &[f64], z: &[f64]) -> f64 {
+        assert_eq!(bias.len(), self.row_count, "expected one value for each row");
+        let wrong = |&row: &usize| {
+            let w = &half_rows[row * self.dim..(row + 1) * self.dim];
+            (dot(w, z) + bias[row]).abs()
+        };
+        self.order[self.rank..self.row_count].iter().map(wrong).fold(0.0, f64::max)
     }
 }
