@@ -5,12 +5,17 @@ use legwork_block::{Arg, BusField, Dim, Leaves, NamedType, Ports, Signal, Type, 
 
 use crate::robot_model::RobotModel;
 
+mod constraints;
 mod kin_dyn;
 mod state;
 
+pub use constraints::{
+    CONSTRAINT_ROWS, Constraint, ConstraintBus, Constraints, ConstraintsBus, constraint_leaf,
+};
 pub use kin_dyn::{KinDynBus, KinDynRef, kin_dyn_leaf};
 pub use state::{RobotDims, State, StateBus};
 
+use constraints::constraint_type;
 use kin_dyn::kin_dyn_type;
 use state::state_type;
 
@@ -380,7 +385,7 @@ impl Signal for ContactProblemBus {
 }
 
 /// The types that diagrams may name.
-pub const NAMED_TYPES: [NamedType; 6] = [
+pub const NAMED_TYPES: [NamedType; 8] = [
     NamedType {
         name: "State",
         max_args: 1,
@@ -436,6 +441,21 @@ pub const NAMED_TYPES: [NamedType; 6] = [
         make: |maker: &mut TypeMaker<'_>| {
             let (nv, count) = (maker.dim(), maker.dim());
             Type::array(contact_type(&nv), count)
+        },
+    },
+    NamedType {
+        name: "Constraint",
+        max_args: 0,
+        doc: "a closed loop or a held frame",
+        make: |maker| constraint_type(&maker.dim()),
+    },
+    NamedType {
+        name: "Constraints",
+        max_args: 0,
+        doc: "any number of constraints",
+        make: |maker: &mut TypeMaker<'_>| {
+            let (nv, count) = (maker.dim(), maker.dim());
+            Type::array(constraint_type(&nv), count)
         },
     },
     NamedType {

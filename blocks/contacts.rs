@@ -16,6 +16,7 @@ use crate::gauss_contact::GaussContact;
 use crate::impact::Impact;
 use crate::lcp::Lcp;
 use crate::lemke::Lemke;
+use crate::loop_constraint::LoopConstraint;
 use crate::principal_pivoting::PrincipalPivoting;
 use crate::projected_gauss_seidel::ProjectedGaussSeidel;
 use crate::qp::Qp;
@@ -27,6 +28,9 @@ pub(crate) fn register_contacts(r: &mut Registry) {
     r.block::<CompliantContact>("CompliantContact(mu: 0.7)");
     r.block::<Impact>("Impact(mu: 0.7)");
     r.block::<ContactForces>("ContactForces()");
+    r.block::<LoopConstraint>(
+        "LoopConstraint(robot: \"go\", frames: [\"FL_foot\", \"FR_foot\"], kind: Point)",
+    );
     r.block::<ContactMetrics>("ContactMetrics(mu: 0.7, settle: \"0.3 s\")");
 
     r.block::<ActiveSetQp>("ActiveSetQp(on_fail: HoldLast(max: 5))");

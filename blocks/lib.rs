@@ -95,6 +95,7 @@ mod gauss_contact;
 mod impact;
 mod lcp;
 mod lemke;
+mod loop_constraint;
 #[cfg(feature = "osqp")]
 mod osqp;
 mod plain_solver;
@@ -187,6 +188,7 @@ pub use gauss_contact::GaussContact;
 pub use impact::Impact;
 pub use lcp::{Lcp, LcpMethod};
 pub use lemke::Lemke;
+pub use loop_constraint::{LoopConstraint, LoopKind, Stabilise};
 #[cfg(feature = "osqp")]
 pub use osqp::Osqp;
 pub use principal_pivoting::PrincipalPivoting;

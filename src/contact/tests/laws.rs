@@ -462,8 +462,7 @@ fn closed_chains_are_eliminated_exactly() {
 
         // C is the root of a diagonal M.
         let roots: Vec<f64> = masses.iter().map(|m| m.sqrt()).collect();
-        let half: Vec<f64> =
-            jacobian.iter().enumerate().map(|(i, j)| j / roots[i % nv]).collect();
+        let half: Vec<f64> = jacobian.iter().enumerate().map(|(i, j)| j / roots[i % nv]).collect();
         let mut elimination = HolonomicElimination::new(rows, nv);
         assert_eq!(elimination.factor(&half), np, "trial {trial}");
         elimination.set_bias(&bias);
@@ -494,8 +493,7 @@ fn closed_chains_are_eliminated_exactly() {
         }
         // The response to a generalised force, with the constraints at rest.
         let push: Vec<f64> = (0..nv).map(|_| random.normal()).collect();
-        let rhs =
-            nalgebra::DVector::from_fn(nv + np, |i, _| if i < nv { push[i] } else { 0.0 });
+        let rhs = nalgebra::DVector::from_fn(nv + np, |i, _| if i < nv { push[i] } else { 0.0 });
         let expected = kkt.solve(&rhs).unwrap();
         let mut response: Vec<f64> = push.iter().zip(&roots).map(|(f, c)| f / c).collect();
         elimination.project(&mut response);

@@ -1,0 +1,513 @@
+//! `LoopConstraint`: a closed kinematic loop, or a frame that is held.
+
+use std::sync::Arc;
+
+use legwork_block::quantity::{
+    Angle, AngularVelocity, Dimensionless, Frequency, Length, NonNegative, Positive, Velocity,
+};
+use legwork_block::{
+    Block, Fault, Invalid, Out, Outcome, OutputCx, Ports, Real, Shared, Sizes, Solver,
+};
+use legwork_control::rotation_log;
+use legwork_mechanics::{
+    FrameId, Kinematics, MixedTwist, Model, Placement, frame_jacobian, frame_jacobian_dot_velocity,
+    frame_velocity, relative_jacobian, relative_jacobian_dot_velocity, relative_placement,
+    relative_velocity, world_from_frame,
+};
+use nalgebra::{Matrix3, Vector3};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::buses::{CONSTRAINT_ROWS, ConstraintBus, RobotDims, constraint_leaf as leaf};
+use crate::gauss_contact::non_negative;
+use crate::robot_kinematics::AtState;
+use crate::robot_model::RobotModel;
+use crate::robot_name::RobotName;
+use crate::urdf::Mount;
+
+/// A closed loop: two frames of a robot stay together, or one frame stays where it is held.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `state` | State(robot) | | configuration and velocity |
+/// | out `constraint` | `Constraint` | | J, J̇ν, error φ and γ of `J ν̇ + γ = 0` |
+/// | out `distance` | | m | how far the points are apart |
+/// | out `angle` | | rad | `Weld`: angle between the frames; zero for a point |
+///
+/// Rows are in the axes of the first frame, with `frame` and `to` in those of the pose. φ is the
+/// position of the second point as the first frame sees it; and for `Weld` the rotation vector
+/// `log(R R_closedᵀ)`, for which `J ν` is the angular velocity. For two frames of one robot the
+/// columns of a floating base are exactly zero: the forces of a loop change no momentum.
+///
+/// | `stabilise` | γ | |
+/// |---|---|---|
+/// | `Projection` | `φ/Δt² + J ν/Δt + ½ J̇ν` | the loop is closed after the step, to third order in Δt |
+/// | `Baumgarte(…)` | `J̇ν + 2ζω J ν + ω² φ` | any solver; an error decays like a spring and damper |
+/// | `None` | `J̇ν` | errors of velocity and position stay, and the loop drifts |
+///
+/// `Projection` follows from `φ(q ⊕ Δt ν⁺) = φ + Δt J ν⁺ + ½ Δt² J̇ν + O(Δt³)` with
+/// `ν⁺ = ν + Δt ν̇`, which is how `SemiImplicitEuler` moves; other solvers are refused. A loop that
+/// is open at the start would be closed in one step, so that φ/Δt is limited to `max_speed` and
+/// `max_turn_rate`: it closes at that speed, and is not called a fault.
+///
+/// Collect the output `constraint` of some by `Array("loop.constraint")` and hand them to
+/// `GaussContact`, `Impact` and `ConstrainedAcceleration`. Loops may be redundant.
+///
+/// References: J. Baumgarte, *Stabilization of constraints and integrals of motion in dynamical
+/// systems* (1972); J.-P. Ryckaert et al., *Numerical integration of the cartesian equations of
+/// motion of a system with constraints* (1977), whose SHAKE closes constraints after a step too;
+/// N. Guedelha et al., *A flexible MATLAB/Simulink simulator …* (2024), eqs. (9)–(13), whose loops
+/// drift.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoopConstraint {
+    /// The robot.
+    pub robot: RobotName,
+    /// Names of the two links that stay together; or write `frame` and `to`.
+    #[serde(default)]
+    pub frames: Option<[String; 2]>,
+    /// Name of the link that is held at `to`.
+    #[serde(default)]
+    pub frame: Option<String>,
+    /// Where `frame` is held, world axes: `(position: [0, 0, "1 m"], rpy: [0, 0, 0])`.
+    #[serde(default)]
+    pub to: Option<Mount>,
+    /// `Point` holds the points together, `Weld` (the default) the axes too.
+    #[serde(default)]
+    pub kind: LoopKind,
+    /// Where the points are: one for each frame, in its axes [m]; default their origins.
+    #[serde(default)]
+    pub at: Vec<[Length; 3]>,
+    /// `Weld` of two frames: orientation of the second as the first sees it, by roll, pitch, yaw
+    /// [rad]; default equal axes.
+    #[serde(default)]
+    pub rpy: Option<[Angle; 3]>,
+    /// How the loop is kept closed; default `Projection`.
+    #[serde(default)]
+    pub stabilise: Stabilise,
+    /// `Projection`: highest speed at which an open loop closes [m/s]; default 1 m/s.
+    #[serde(default = "max_speed")]
+    pub max_speed: NonNegative<Velocity>,
+    /// `Projection`: highest rate at which an open weld turns shut [rad/s]; default 10 rad/s.
+    #[serde(default = "max_turn_rate")]
+    pub max_turn_rate: NonNegative<AngularVelocity>,
+}
+
+/// What a constraint holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+pub enum LoopKind {
+    /// A point: three rows.
+    Point,
+    /// A point and the axes: six rows.
+    #[default]
+    Weld,
+}
+
+/// How a constraint is kept closed.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub enum Stabilise {
+    /// The constraint is closed after the step.
+    #[default]
+    Projection,
+    /// A spring and a damper on the error.
+    Baumgarte {
+        /// Frequency ω/2π at which an error decays [Hz].
+        frequency: Positive<Frequency>,
+        /// Damping ratio ζ, one is critical [1]; default 1.
+        #[serde(default = "critical")]
+        damping: NonNegative<Dimensionless>,
+    },
+    /// Only the acceleration is constrained.
+    None,
+}
+
+fn critical() -> NonNegative<Dimensionless> {
+    non_negative(1.0)
+}
+
+fn max_speed() -> NonNegative<Velocity> {
+    non_negative(1.0)
+}
+
+fn max_turn_rate() -> NonNegative<AngularVelocity> {
+    non_negative(10.0)
+}
+
+/// What sees the second frame.
+enum From {
+    Frame(FrameId),
+    /// A fixed pose: `world_from_pose`.
+    Pose(Placement),
+}
+
+/// Ports and frames of a [`LoopConstraint`].
+pub struct Plan {
+    robot: Arc<RobotModel>,
+    kinematics: Shared<Kinematics>,
+    from: From,
+    to: FrameId,
+    /// The points in their frames.
+    at: [Vector3<f64>; 2],
+    /// `from_from_to` of the closed loop.
+    closed: Matrix3<f64>,
+    constraint: Out<ConstraintBus>,
+    distance: Out<Real>,
+    angle: Out<Real>,
+}
+
+impl LoopConstraint {
+    /// The frames and the orientation in which they are welded.
+    fn ends(&self, robot: &RobotModel) -> Result<(From, FrameId, Matrix3<f64>), Invalid> {
+        let turn =
+            |rpy: [Angle; 3]| Placement::from_xyz_rpy([0.0; 3], rpy.map(Angle::value)).rotation;
+        match (&self.frames, &self.frame, &self.to) {
+            (Some([a, b]), None, None) => {
+                if a == b {
+                    let message = format!("expected two frames, found `{a}` twice");
+                    return Err(Invalid::parameter("frames", message));
+                }
+                let from = From::Frame(robot.frame("frames", a)?);
+                let closed = self.rpy.map_or_else(Matrix3::identity, turn);
+                Ok((from, robot.frame("frames", b)?, closed))
+            }
+            (None, Some(frame), Some(to)) => {
+                if self.rpy.is_some() {
+                    let message = "expected no `rpy` beside `to`, which has its own";
+                    return Err(Invalid::parameter("rpy", message));
+                }
+                let (position, rpy) = (to.position.map(Length::value), to.rpy.map(Angle::value));
+                let pose = Placement::from_xyz_rpy(position, rpy);
+                Ok((From::Pose(pose), robot.frame("frame", frame)?, Matrix3::identity()))
+            }
+            _ => Err(Invalid::new("expected either `frames`, or `frame` and `to`").hint(
+                "write frames: [\"a\", \"b\"] for a loop, or frame: \"a\", to: (position: […]) \
+                 for a frame that is held",
+            )),
+        }
+    }
+
+    /// The points in their frames.
+    fn points(&self) -> Result<[Vector3<f64>; 2], Invalid> {
+        let point = |at: &[Length; 3]| Vector3::from(at.map(Length::value));
+        match (self.at.as_slice(), self.frames.is_some()) {
+            ([], _) => Ok([Vector3::zeros(); 2]),
+            ([a, b], true) => Ok([point(a), point(b)]),
+            ([b], false) => Ok([Vector3::zeros(), point(b)]),
+            (found, is_pair) => {
+                let expected = if is_pair { 2 } else { 1 };
+                let message =
+                    format!("expected one point for each frame, {expected}, found {}", found.len());
+                Err(Invalid::parameter("at", message))
+            }
+        }
+    }
+
+    fn check_solver(&self, solver: Solver) -> Result<(), Invalid> {
+        if self.stabilise != Stabilise::Projection || solver == Solver::SemiImplicitEuler {
+            return Ok(());
+        }
+        let message = format!("Projection closes a step of SemiImplicitEuler, found {solver}");
+        Err(Invalid::parameter("stabilise", message)
+            .hint("write stabilise: Baumgarte(frequency: \"10 Hz\")"))
+    }
+
+    /// `γ` of three rows: linear or angular.
+    fn gamma(&self, rows: &Rows, time_step: f64, max_rate: f64) -> Vector3<f64> {
+        match self.stabilise {
+            Stabilise::Projection => {
+                let rate = rows.error / time_step;
+                let speed = rate.norm();
+                let limit = if speed > max_rate { max_rate / speed } else { 1.0 };
+                (rate * limit + rows.rate) / time_step + rows.bias * 0.5
+            }
+            Stabilise::Baumgarte { frequency, damping } => {
+                let omega = std::f64::consts::TAU * frequency.value();
+                rows.bias
+                    + rows.rate * (2.0 * damping.value() * omega)
+                    + rows.error * (omega * omega)
+            }
+            Stabilise::None => rows.bias,
+        }
+    }
+}
+
+/// Three rows of a constraint: error, its rate, and its second derivative at ν̇ = 0.
+struct Rows {
+    error: Vector3<f64>,
+    rate: Vector3<f64>,
+    bias: Vector3<f64>,
+}
+
+/// Placement, velocity and acceleration at ν̇ = 0 of `to` as `from` sees it; J into `jacobian`.
+fn motion(
+    plan: &Plan,
+    model: &Model,
+    kinematics: &Kinematics,
+    jacobian: &mut [f64],
+) -> (Placement, MixedTwist, MixedTwist) {
+    let to = plan.to;
+    let pose = match &plan.from {
+        From::Frame(from) => {
+            relative_jacobian(model, kinematics, *from, to, jacobian);
+            return (
+                relative_placement(model, kinematics, *from, to),
+                relative_velocity(model, kinematics, *from, to),
+                relative_jacobian_dot_velocity(model, kinematics, *from, to),
+            );
+        }
+        From::Pose(pose) => pose,
+    };
+    let axes = pose.rotation;
+    let turned = |twist: MixedTwist| MixedTwist {
+        linear: axes.tr_mul(&twist.linear),
+        angular: axes.tr_mul(&twist.angular),
+    };
+    frame_jacobian(model, kinematics, to, jacobian);
+    for part in jacobian.chunks_exact_mut(3) {
+        let seen = axes.tr_mul(&Vector3::new(part[0], part[1], part[2]));
+        part.copy_from_slice(seen.as_slice());
+    }
+    let world_from_to = world_from_frame(model, kinematics, to);
+    let placement = Placement {
+        rotation: axes.tr_mul(&world_from_to.rotation),
+        translation: axes.tr_mul(&(world_from_to.translation - pose.translation)),
+    };
+    let velocity = turned(frame_velocity(model, kinematics, to));
+    (placement, velocity, turned(frame_jacobian_dot_velocity(model, kinematics, to)))
+}
+
+impl Block for LoopConstraint {
+    const KIND: &'static str = "LoopConstraint";
+    type Plan = Plan;
+    type State = ();
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        self.check_solver(ports.solver())?;
+        let AtState { robot, kinematics, .. } = AtState::plan(&self.robot, ports)?;
+        let (from, to, closed) = self.ends(&robot)?;
+        if self.kind == LoopKind::Point && self.rpy.is_some() {
+            let message = "expected `kind: Weld` with `rpy`, a point has no orientation";
+            return Err(Invalid::parameter("rpy", message));
+        }
+        let at = self.points()?;
+        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+        let constraint = ports.output("constraint", &ConstraintBus::new(&nv));
+        ports.note_out(constraint).doc("the constraint, for the blocks that keep it");
+        let distance = ports.output("distance", &Real);
+        ports.note_out(distance).unit("m").doc("how far the points are apart");
+        let angle = ports.output("angle", &Real);
+        ports.note_out(angle).unit("rad").doc("angle between the welded frames");
+        Ok(Plan { robot, kinematics, from, to, at, closed, constraint, distance, angle })
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let time_step = cx.time.step;
+        if self.stabilise == Stabilise::Projection && !(time_step > 0.0 && time_step.is_finite()) {
+            return Err(Fault::new(format!("expected a positive time step, found {time_step}")));
+        }
+        let kinematics = cx.inputs.shared(plan.kinematics);
+        let [jacobian, dot_nu, error, gamma, active] = cx.outputs.leaves([
+            plan.constraint.leaf(leaf::JACOBIAN),
+            plan.constraint.leaf(leaf::JACOBIAN_DOT_NU),
+            plan.constraint.leaf(leaf::ERROR),
+            plan.constraint.leaf(leaf::GAMMA),
+            plan.constraint.leaf(leaf::ACTIVE),
+        ]);
+        let (placement, v, a) = motion(plan, &plan.robot.model, kinematics, jacobian);
+        // The second point is fixed in `to` and moves with it: `r` from its origin.
+        let r = placement.rotation * plan.at[1];
+        if r != Vector3::zeros() {
+            for column in jacobian.chunks_exact_mut(CONSTRAINT_ROWS) {
+                let lever = Vector3::new(column[3], column[4], column[5]).cross(&r);
+                column[..3].iter_mut().zip(lever.iter()).for_each(|(j, lever)| *j += lever);
+            }
+        }
+        let w = v.angular;
+        let linear = Rows {
+            error: placement.translation + r - plan.at[0],
+            rate: v.linear + w.cross(&r),
+            bias: a.linear + a.angular.cross(&r) + w.cross(&w.cross(&r)),
+        };
+        let turn = rotation_log(&(placement.rotation * plan.closed.transpose()));
+        let angular = Rows { error: turn, rate: w, bias: a.angular };
+        let is_weld = self.kind == LoopKind::Weld;
+        let parts = [
+            (linear, self.max_speed.value(), true),
+            (angular, self.max_turn_rate.value(), is_weld),
+        ];
+        for (i, (rows, max_rate, holds)) in parts.iter().enumerate() {
+            let range = 3 * i..3 * i + 3;
+            active[range.clone()].fill(f64::from(u8::from(*holds)));
+            let none = Vector3::zeros();
+            let shown = |v: Vector3<f64>| if *holds { v } else { none };
+            error[range.clone()].copy_from_slice(shown(rows.error).as_slice());
+            dot_nu[range.clone()].copy_from_slice(shown(rows.bias).as_slice());
+            let value = shown(self.gamma(rows, time_step, *max_rate));
+            gamma[range].copy_from_slice(value.as_slice());
+        }
+        if !is_weld {
+            for column in jacobian.chunks_exact_mut(CONSTRAINT_ROWS) {
+                column[3..].fill(0.0);
+            }
+        }
+        let [(linear, ..), (angular, ..)] = &parts;
+        cx.outputs.set(plan.distance, linear.error.norm());
+        cx.outputs.set(plan.angle, if is_weld { angular.error.norm() } else { 0.0 });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_mechanics::integrate;
+    use serde_json::json;
+
+    use super::*;
+    use crate::contacts_testing::block;
+    use crate::robots_testing::{Rig, States, close, go};
+
+    fn constraints() -> Vec<serde_json::Value> {
+        let at = json!([[0.01, 0.02, -0.03], [-0.02, 0.0, 0.05]]);
+        vec![
+            json!({ "robot": "go", "frames": ["FL_foot", "HR_foot"], "at": at,
+                    "rpy": [0.3, -0.2, 0.1], "stabilise": "None" }),
+            json!({ "robot": "go", "frames": ["FL_foot", "trunk"], "kind": "Point", "at": at,
+                    "stabilise": "None" }),
+            json!({ "robot": "go", "frame": "HL_foot", "at": [[0.01, 0.02, 0.03]],
+                    "to": { "position": [0.1, 0.2, 0.3], "rpy": [0.5, 0.1, -0.4] },
+                    "stabilise": "None" }),
+        ]
+    }
+
+    /// `φ̇ = J ν` in the linear rows; the rotation turns at the angular rows; `d(Jν)/dt = J̇ν` along
+    /// the motion at ν̇ = 0. Differences of second order.
+    #[test]
+    fn derivatives_agree_with_differences_along_the_motion() {
+        let robot = go();
+        for parameters in constraints() {
+            let loop_ = block::<LoopConstraint>(parameters.clone());
+            let is_weld = loop_.kind == LoopKind::Weld;
+            let mut rig = Rig::new(loop_, &robot, &[]);
+            for (q, nu) in States::of(&robot, 5) {
+                let mut at = |h: f64| {
+                    let increment: Vec<f64> = nu.iter().map(|nu| h * nu).collect();
+                    let mut moved = q.clone();
+                    integrate(&robot.model, &q, &increment, &mut moved);
+                    rig.set("state", &[&moved, &nu]);
+                    rig.output();
+                    let j = rig.leaf("constraint", leaf::JACOBIAN);
+                    let rate: Vec<f64> =
+                        (0..6).map(|r| (0..18).map(|c| j[6 * c + r] * nu[c]).sum()).collect();
+                    let [error, dot_nu, gamma] = [leaf::ERROR, leaf::JACOBIAN_DOT_NU, leaf::GAMMA]
+                        .map(|leaf| rig.leaf("constraint", leaf));
+                    assert_eq!(dot_nu, gamma);
+                    (error, rate, dot_nu)
+                };
+                let h = 1e-5;
+                let (error, rate, bias) = at(0.0);
+                let (before, after) = (at(-h), at(h));
+                let scale = 1.0 + bias.iter().fold(0.0f64, |m, b| m.max(b.abs()));
+                for i in 0..if is_weld { 6 } else { 3 } {
+                    let change = (after.1[i] - before.1[i]) / (2.0 * h);
+                    let off = (change - bias[i]).abs();
+                    assert!(off < 1e-6 * scale, "{parameters}: row {i}: {change} {}", bias[i]);
+                }
+                for i in 0..3 {
+                    let change = (after.0[i] - before.0[i]) / (2.0 * h);
+                    assert!((change - rate[i]).abs() < 1e-6 * scale, "{parameters}: row {i}");
+                }
+                if !is_weld {
+                    assert_eq!((&error[3..], &rate[3..]), (&[0.0; 3][..], &[0.0; 3][..]));
+                    continue;
+                }
+                // Turning by φ⁺ and back by φ⁻ is turning by 2h ω.
+                let turn = |e: &[f64]| {
+                    let e = Vector3::new(e[3], e[4], e[5]);
+                    nalgebra::Rotation3::from_scaled_axis(e).into_inner()
+                };
+                let turned = rotation_log(&(turn(&after.0) * turn(&before.0).transpose()));
+                close((turned / (2.0 * h)).as_slice(), &rate[3..], 1e-6);
+            }
+        }
+    }
+
+    /// The columns of the base are exactly zero, so that no force of a loop moves the whole robot.
+    #[test]
+    fn a_loop_of_one_robot_has_no_columns_of_its_base() {
+        let mut rig = Rig::new(block::<LoopConstraint>(constraints().remove(0)), &go(), &[]);
+        for (q, nu) in States::of(&go(), 5) {
+            rig.set("state", &[&q, &nu]);
+            rig.output();
+            let j = rig.leaf("constraint", leaf::JACOBIAN);
+            assert!(j[..36].iter().all(|&entry| entry == 0.0));
+        }
+    }
+
+    /// γ of the projection: `φ + Δt J (ν + Δt ν̇) + ½ Δt² J̇ν = 0`; an open loop closes at the limit.
+    #[test]
+    fn gamma_is_that_of_the_law() {
+        let robot = go();
+        let with = |stabilise: serde_json::Value| {
+            let parameters = json!({
+                "robot": "go", "frames": ["FL_foot", "HR_foot"], "stabilise": stabilise,
+                "max_speed": 1e9, "max_turn_rate": 1e9,
+            });
+            Rig::new(block::<LoopConstraint>(parameters), &robot, &[])
+        };
+        let baumgarte = json!({ "Baumgarte": { "frequency": "2 Hz", "damping": 0.5 } });
+        let mut rigs = [with(json!("Projection")), with(baumgarte), with(json!("None"))];
+        let omega = std::f64::consts::TAU * 2.0;
+        for (q, nu) in States::of(&robot, 5) {
+            let [projection, baumgarte, bias] = rigs.each_mut().map(|rig| {
+                rig.set("state", &[&q, &nu]);
+                rig.output();
+                rig.leaf("constraint", leaf::GAMMA)
+            });
+            let [error, j] = [leaf::ERROR, leaf::JACOBIAN].map(|l| rigs[0].leaf("constraint", l));
+            for i in 0..6 {
+                let rate: f64 = (0..18).map(|c| j[6 * c + i] * nu[c]).sum();
+                let expected = bias[i] + omega * rate + omega * omega * error[i];
+                assert!((baumgarte[i] - expected).abs() < 1e-9 * (1.0 + expected.abs()));
+                let step = rigs[0].step;
+                let after = error[i] + step * rate + 0.5 * step * step * bias[i];
+                let expected = after / (step * step);
+                assert!((projection[i] - expected).abs() < 1e-9 * (1.0 + expected.abs()));
+            }
+            // The limit of the speed, at rest.
+            let parameters = json!({ "robot": "go", "frames": ["FL_foot", "HR_foot"] });
+            let mut rig = Rig::new(block::<LoopConstraint>(parameters), &robot, &[]);
+            rig.set("state", &[&q, &[0.0; 18]]);
+            rig.output();
+            let gamma = rig.leaf("constraint", leaf::GAMMA);
+            let speed = |rows: &[f64]| rows.iter().map(|g| g * g).sum::<f64>().sqrt() * rig.step;
+            assert!(speed(&gamma[..3]) < 1.0 + 1e-9 && speed(&gamma[3..]) < 10.0 + 1e-9);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_refused() {
+        let robot = go();
+        let refusal = |parameters| {
+            Rig::with(block::<LoopConstraint>(parameters), &robot, &[], &[]).err().expect("refused")
+        };
+        let none = refusal(json!({ "robot": "go" }));
+        assert!(none.message.contains("either `frames`"), "{}", none.message);
+        let same = refusal(json!({ "robot": "go", "frames": ["trunk", "trunk"] }));
+        assert!(same.message.contains("twice"), "{}", same.message);
+        let few = json!({ "robot": "go", "frames": ["trunk", "FL_foot"], "at": [[0, 0, 0]] });
+        assert_eq!(refusal(few).parameter.as_deref(), Some("at"));
+        let rpy = json!({ "robot": "go", "frames": ["trunk", "FL_foot"], "kind": "Point",
+                          "rpy": [0, 0, 1] });
+        assert_eq!(refusal(rpy).parameter.as_deref(), Some("rpy"));
+        let loop_: LoopConstraint = block(json!({ "robot": "go", "frames": ["a", "b"] }));
+        let solver = loop_.check_solver(Solver::Rk4).expect_err("refused");
+        assert!(solver.hints[0].contains("Baumgarte"), "{solver:?}");
+    }
+}
