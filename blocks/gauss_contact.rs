@@ -1,24 +1,24 @@
 //! `GaussContact`: assembles the rigid contact problem.
 
+mod assembly;
+
 use legwork_block::quantity::{Dimensionless, Force, NonNegative, Positive, Velocity};
 use legwork_block::{
     Block, Dim, Fault, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Sizes, Solver,
     Vector,
 };
 use legwork_contact::RecoveryLimit;
-use legwork_contact::rigid::row_products_into;
 use legwork_qp::{ConeShape, DEFAULT_REGULARISATION};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::buses::{
-    ContactPointsBus, ContactProblemBus, DynamicsBus, dynamics_leaf, problem_leaf as leaf,
+    ConstraintsBus, ContactPointsBus, ContactProblemBus, DynamicsBus, dynamics_leaf,
+    problem_leaf as leaf,
 };
+use crate::constrained_acceleration::check_torques;
 use crate::friction_cone::{Friction, FrictionCone, friction_of};
-use crate::wire_factor::WireFactor;
-
-/// Acceleration of free fall by which forces are scaled [m/s²]; it need not be the robot's own.
-const SCALE_GRAVITY: f64 = 9.81;
+use assembly::Assembly;
 
 /// The rigid contact problem of Gauss's principle: `min ½ fᵀ(G + R)f + bᵀf` over forces in the
 /// friction cones, with `G = J M⁻¹ Jᵀ`.
@@ -30,6 +30,8 @@ const SCALE_GRAVITY: f64 = 9.81;
 /// | in `tau` | n | N m | joint torques; act on the last n rows (nv − n is 6 or 0) |
 /// | in `mode` | k, optional | 1 | 1 where a contact is closed; at acceleration level required |
 /// | in `external` | nv, optional | N, N m | further generalised forces |
+/// | in `mu` | k, optional | 1 | friction as a signal, in the place of the parameter |
+/// | in `constraints` | `Constraints`, optional | | closed loops and held frames |
 /// | out `problem` | `ContactProblem` | | for a solver block |
 ///
 /// With the free acceleration `ν̇_f = M⁻¹(Sᵀτ + external − h)`, the step Δt and the gap φ:
@@ -41,6 +43,15 @@ const SCALE_GRAVITY: f64 = 9.81;
 ///   things wrong: a contact that slides at constant speed feels no friction (there is no
 ///   tangential acceleration to oppose; `correct_velocity` mends it by adding `Jν/Δt`, eq. 13c),
 ///   errors of velocity and position stay, so contacts drift, and touchdown needs an `Impact`.
+///
+/// A contact whose own `friction` is zero or more has that μ instead of `mu`. Contacts whose `velocity`
+/// is relative to a ground that moves are carried along by it. With `constraints`, G and b are those
+/// of the closed mechanism, whose loops give way to no force (eqs. 13–18); the `jacobian` of the
+/// problem is then that of the closed mechanism too, so that `J M⁻¹ Jᵀ` is G.
+///
+/// At velocity level a contact that is farther from the ground than it could come in this step at
+/// `max_speed` is inactive. Only active contacts are assembled, without rows of the Jacobian that
+/// are zero, as the tangential ones of a joint limit: a robot in the air costs next to nothing.
 ///
 /// The diagonal R of the problem holds the regularisation, which makes the forces of redundant
 /// contacts unique.
@@ -61,8 +72,10 @@ const SCALE_GRAVITY: f64 = 9.81;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GaussContact {
-    /// Coulomb friction μ, one value or one for each contact, zero or more [1].
-    pub mu: Friction,
+    /// Coulomb friction μ, one value or one for each contact, zero or more [1]; required unless the
+    /// input `mu` is connected.
+    #[serde(default)]
+    pub mu: Option<Friction>,
     /// Which quantity the constraints are on; default `Velocity`.
     #[serde(default)]
     pub level: Level,
@@ -76,6 +89,10 @@ pub struct GaussContact {
     /// Velocity level: share of a penetration to remove in one step, up to 1 [1]; default 0.2.
     #[serde(default = "recovery_share")]
     pub recovery_share: NonNegative<Dimensionless>,
+    /// Velocity level: speed at which no contact ever comes nearer [m/s, for joint limits rad/s];
+    /// default 50 m/s. A contact that approaches faster may sink in.
+    #[serde(default = "max_speed")]
+    pub max_speed: Positive<Velocity>,
     /// Acceleration level: add `Jν/Δt`, so that friction opposes slip; default false.
     #[serde(default)]
     pub correct_velocity: bool,
@@ -115,6 +132,10 @@ fn recovery_share() -> NonNegative<Dimensionless> {
     non_negative(RecoveryLimit::default().fraction)
 }
 
+fn max_speed() -> Positive<Velocity> {
+    legwork_block::quantity::Physical::from_si(50.0).expect("a default is in its range")
+}
+
 fn regularisation() -> NonNegative<Dimensionless> {
     non_negative(DEFAULT_REGULARISATION)
 }
@@ -126,22 +147,14 @@ pub struct Plan {
     tau: In<Vector>,
     mode: OptionalIn<Vector>,
     external: OptionalIn<Vector>,
+    mu: OptionalIn<Vector>,
+    constraints: OptionalIn<ConstraintsBus>,
     problem: Out<ContactProblemBus>,
     count: Dim,
+    constraint_count: Dim,
     nv: Dim,
     cone: ConeShape,
     recovery: RecoveryLimit,
-}
-
-/// Work memory of a [`GaussContact`].
-pub struct Scratch {
-    factor: WireFactor,
-    /// `J C⁻¹`, 3k × nv.
-    half_jacobian: Vec<f64>,
-    /// `C⁻ᵀ (Sᵀτ + external − h)`, nv.
-    half_force: Vec<f64>,
-    /// `friction` of the problem, k.
-    friction: Vec<f64>,
 }
 
 impl GaussContact {
@@ -171,7 +184,7 @@ impl Block for GaussContact {
     type Plan = Plan;
     type State = ();
     type Memo = ();
-    type Scratch = Scratch;
+    type Scratch = Assembly;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let cone = self.cone.shape()?;
@@ -199,6 +212,12 @@ impl Block for GaussContact {
         ports.note_optional(mode).unit("1").doc("1 where a contact is closed");
         let external = ports.optional_input("external", &Vector(nv.clone()));
         ports.note_optional(external).doc("further generalised forces [N, N m]");
+        let mu = ports.optional_input("mu", &Vector(count.clone()));
+        ports.note_optional(mu).unit("1").doc("friction of each contact");
+        let constraint_count = ports.dim();
+        let bus = ConstraintsBus::new(&constraint_count, &nv);
+        let constraints = ports.optional_input("constraints", &bus);
+        ports.note_optional(constraints).doc("closed loops and held frames");
         let kind = ContactProblemBus::cone(self.cone != FrictionCone::Circular);
         let problem = ports.output("problem", &ContactProblemBus::new(&count, &nv, kind));
         ports.note_out(problem).doc("contact problem");
@@ -210,18 +229,33 @@ impl Block for GaussContact {
             fraction: self.recovery_share.value(),
             max_speed: self.recovery_speed.value(),
         };
-        Ok(Plan { dynamics, points, tau, mode, external, problem, count, nv, cone, recovery })
+        Ok(Plan {
+            dynamics,
+            points,
+            tau,
+            mode,
+            external,
+            mu,
+            constraints,
+            problem,
+            count,
+            constraint_count,
+            nv,
+            cone,
+            recovery,
+        })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        friction_of(&self.mu, sizes.dim(&plan.count))?;
-        let (nv, n) = (sizes.dim(&plan.nv), sizes.input(plan.tau));
-        if nv != n && nv != n + 6 {
-            let expected =
-                if nv > 6 { format!("{nv} or {} joint torques", nv - 6) } else { nv.to_string() };
-            let message = format!("expected {expected} at `tau`, found {n}");
-            return Err(Invalid::new(message));
+        match &self.mu {
+            Some(mu) => friction_of(mu, sizes.dim(&plan.count)).map(|_| ())?,
+            None if sizes.optional(plan.mu).is_some() => {}
+            None => {
+                let message = "expected friction, found neither a parameter nor an input `mu`";
+                return Err(Invalid::parameter("mu", message).hint("write mu: 0.7"));
+            }
         }
+        check_torques(sizes.dim(&plan.nv), sizes.input(plan.tau))?;
         if self.level == Level::Acceleration && sizes.optional(plan.mode).is_none() {
             let message = "acceleration-level contact needs to know which contacts are closed";
             return Err(Invalid::parameter("level", message)
@@ -232,15 +266,13 @@ impl Block for GaussContact {
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) {}
 
-    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
+    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Assembly {
         let (count, nv) = (sizes.dim(&plan.count), sizes.dim(&plan.nv));
-        let friction = friction_of(&self.mu, count).unwrap_or_default();
-        Scratch {
-            factor: WireFactor::new(nv),
-            half_jacobian: vec![0.0; 3 * count * nv],
-            half_force: vec![0.0; nv],
-            friction,
-        }
+        let is_closed = sizes.optional(plan.constraints).is_some();
+        let constraints = if is_closed { sizes.dim(&plan.constraint_count) } else { 0 };
+        // `check` has accepted the parameter.
+        let friction = self.mu.as_ref().and_then(|mu| friction_of(mu, count).ok());
+        Assembly::new(count, constraints, nv, friction.unwrap_or_default())
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
@@ -248,78 +280,7 @@ impl Block for GaussContact {
         if !(time_step > 0.0 && time_step.is_finite()) {
             return Err(Fault::new(format!("expected a positive time step, found {time_step}")));
         }
-        let Scratch { factor, half_jacobian, half_force, friction } = cx.scratch;
-        let dynamics = cx.inputs.get(plan.dynamics);
-        let points = cx.inputs.get(plan.points);
-        let rows = 3 * points.len();
-        let [inertia, bias, mu, active, compliance, gap, scale, sides, inscribed, jacobian] =
-            cx.outputs.leaves([
-                plan.problem.leaf(leaf::INVERSE_INERTIA),
-                plan.problem.leaf(leaf::BIAS),
-                plan.problem.leaf(leaf::FRICTION),
-                plan.problem.leaf(leaf::ACTIVE),
-                plan.problem.leaf(leaf::COMPLIANCE),
-                plan.problem.leaf(leaf::GAP),
-                plan.problem.leaf(leaf::FORCE_SCALE),
-                plan.problem.leaf(leaf::SIDES),
-                plan.problem.leaf(leaf::INSCRIBED),
-                plan.problem.leaf(leaf::JACOBIAN),
-            ]);
-        stack_jacobian(&points, jacobian);
-        factor.read(dynamics.factor)?;
-        half_jacobian.copy_from_slice(jacobian);
-        factor.half_solve_jacobian(half_jacobian, rows);
-        factor.gram(half_jacobian, rows, inertia);
-
-        // J ν̇_f = (J C⁻¹)(C⁻ᵀ (Sᵀτ + external - h)).
-        for (force, h) in half_force.iter_mut().zip(dynamics.bias_force) {
-            *force = -h;
-        }
-        let tau = cx.inputs.get(plan.tau);
-        let base = half_force.len() - tau.len();
-        for (force, tau) in half_force[base..].iter_mut().zip(tau) {
-            *force += tau;
-        }
-        if let Some(external) = cx.inputs.optional(plan.external) {
-            for (force, external) in half_force.iter_mut().zip(external) {
-                *force += external;
-            }
-        }
-        factor.half_solve(half_force);
-        row_products_into(half_jacobian, half_force, bias);
-
-        let is_velocity_level = self.level == Level::Velocity;
-        for (contact, (b, gap)) in points.iter().zip(bias.chunks_exact_mut(3).zip(gap.iter_mut())) {
-            *gap = contact.gap;
-            let moving = contact.velocity.iter().zip(contact.jacobian_dot_nu);
-            for (b, (v, drift)) in b.iter_mut().zip(moving) {
-                if is_velocity_level || self.correct_velocity {
-                    *b += v / time_step;
-                }
-                if !is_velocity_level {
-                    *b += drift;
-                }
-            }
-            if is_velocity_level {
-                b[2] += plan.recovery.gap_term(contact.gap, time_step);
-            }
-        }
-        match cx.inputs.optional(plan.mode) {
-            Some(mode) => active.copy_from_slice(mode),
-            None => active.fill(1.0),
-        }
-        mu.copy_from_slice(friction);
-        sides[0] = plan.cone.sides() as f64;
-        inscribed[0] = f64::from(u8::from(is_inscribed(&plan.cone)));
-        let mean = mean_diagonal(inertia, active);
-        compliance.fill(self.regularisation.value() * mean);
-        // The base's linear block of M is the robot's mass times the identity.
-        let mass = if base == 6 { dynamics.mass_matrix[0] } else { points.len() as f64 / mean };
-        scale[0] = match self.force_scale {
-            Some(force) => force.value(),
-            None => mass * SCALE_GRAVITY / points.len().max(1) as f64,
-        };
-        Ok(())
+        self.assemble(plan, time_step, &cx.inputs, &mut cx.outputs, cx.scratch)
     }
 }
 
@@ -340,163 +301,5 @@ pub(crate) fn stack_jacobian(points: &crate::buses::ContactPoints<'_>, jacobian:
     }
 }
 
-/// Mean diagonal of G over the active contacts; 1 if it is zero or none is active, so that it can
-/// scale.
-fn mean_diagonal(inverse_inertia: &[f64], active: &[f64]) -> f64 {
-    let rows = 3 * active.len();
-    let (mut sum, mut count) = (0.0, 0.0);
-    for (contact, _) in active.iter().enumerate().filter(|(_, active)| **active != 0.0) {
-        for i in 3 * contact..3 * contact + 3 {
-            sum += inverse_inertia[i * rows + i];
-            count += 1.0;
-        }
-    }
-    if sum > 0.0 { sum / count } else { 1.0 }
-}
-
 #[cfg(test)]
-mod tests {
-    use legwork_block::Type;
-    use legwork_contact::ContactAssembly;
-    use legwork_contact::rigid::mass_solved_jacobian_into;
-    use legwork_qp::problems::Random;
-    use nalgebra::{DMatrix, DVector};
-    use serde_json::json;
-
-    use super::*;
-    use crate::buses::contact_leaf;
-    use crate::contacts_testing::{Harness, block, dynamics, points};
-
-    const NV: usize = 8;
-    const COUNT: usize = 3;
-
-    /// A robot at a random state.
-    struct Robot {
-        factor: DMatrix<f64>,
-        jacobian: DMatrix<f64>,
-        nu: DVector<f64>,
-        bias_force: DVector<f64>,
-        gaps: [f64; COUNT],
-        drift: DVector<f64>,
-    }
-
-    impl Robot {
-        fn random(seed: u64) -> Self {
-            let mut random = Random::new(seed);
-            let factor = DMatrix::from_fn(NV, NV, |i, j| match i.cmp(&j) {
-                std::cmp::Ordering::Greater => random.normal(),
-                std::cmp::Ordering::Equal => 0.5 + random.uniform(),
-                std::cmp::Ordering::Less => 0.0,
-            });
-            let mut vector = |n| DVector::from_fn(n, |_, _| random.normal());
-            let (nu, bias_force, drift) = (vector(NV), vector(NV), vector(3 * COUNT));
-            let jacobian = DMatrix::from_fn(3 * COUNT, NV, |_, _| random.normal());
-            Self { factor, jacobian, nu, bias_force, gaps: [0.01, 0.0, -0.003], drift }
-        }
-
-        fn write(&self, rig: &mut Harness) {
-            let mass = self.factor.transpose() * &self.factor;
-            rig.set_leaf("dynamics", 0, self.nu.as_slice());
-            rig.set_leaf("dynamics", 1, mass.as_slice());
-            rig.set_leaf("dynamics", 2, self.bias_force.as_slice());
-            rig.set_leaf("dynamics", 3, self.factor.as_slice());
-            let velocity = &self.jacobian * &self.nu;
-            for i in 0..COUNT {
-                let v = [velocity[3 * i], velocity[3 * i + 1], velocity[3 * i + 2]];
-                rig.set_contact("points", i, self.gaps[i], v);
-                let rows = self.jacobian.rows(3 * i, 3).into_owned();
-                let first = i * contact_leaf::COUNT;
-                rig.set_leaf("points", first + contact_leaf::JACOBIAN, rows.as_slice());
-                let drift = self.drift.rows(3 * i, 3).into_owned();
-                rig.set_leaf("points", first + contact_leaf::JACOBIAN_DOT_NU, drift.as_slice());
-            }
-        }
-
-        /// `M⁻¹ x`, by LU.
-        fn solve(&self, x: &DVector<f64>) -> DVector<f64> {
-            (self.factor.transpose() * &self.factor).lu().solve(x).expect("definite")
-        }
-    }
-
-    fn ports() -> Vec<(&'static str, Type)> {
-        vec![
-            ("dynamics", dynamics(NV)),
-            ("points", points(COUNT, NV)),
-            ("tau", Type::vector(NV - 6)),
-            ("external", Type::vector(NV)),
-        ]
-    }
-
-    /// The oracle is the contact crate's assembly over a dense inverse of M.
-    #[test]
-    fn the_problem_is_that_of_the_equation_of_motion() {
-        for seed in 0..20 {
-            let robot = Robot::random(seed);
-            let tau = [0.7, -1.3];
-            let external = DVector::from_fn(NV, |i, _| 0.1 * i as f64);
-            let mut force = &external - &robot.bias_force;
-            force[NV - 2] += tau[0];
-            force[NV - 1] += tau[1];
-            let free = robot.solve(&force);
-            let mut y = vec![0.0; NV * 3 * COUNT];
-            let solve = |x: &mut [f64]| {
-                let solved = robot.solve(&DVector::from_column_slice(x));
-                x.copy_from_slice(solved.as_slice());
-            };
-            mass_solved_jacobian_into(robot.jacobian.as_slice(), 3 * COUNT, solve, &mut y);
-            let cone = FrictionCone::default().shape().expect("a pyramid");
-            let mut oracle = ContactAssembly::new(COUNT, cone);
-            let recovery = RecoveryLimit { fraction: 0.2, max_speed: 0.02 };
-            for level in ["Velocity", "Acceleration"] {
-                let (j, free) = (robot.jacobian.as_slice(), free.as_slice());
-                let (nu, gaps, closed) = (robot.nu.as_slice(), &robot.gaps, [1.0, 0.0, 1.0]);
-                let parameters = json!({ "mu": 0.7, "level": level, "correct_velocity": true });
-                let mut given = ports();
-                let expected = if level == "Velocity" {
-                    oracle.velocity_level(j, &y, free, nu, gaps, 0.001, recovery)
-                } else {
-                    given.push(("mode", Type::vector(COUNT)));
-                    let drift = robot.drift.as_slice();
-                    oracle.acceleration_level(j, &y, free, nu, drift, &closed, Some(0.001))
-                };
-                let gauss: GaussContact = block(parameters);
-                let mut rig = Harness::new(gauss, &given).expect("planned");
-                robot.write(&mut rig);
-                rig.set("tau", &tau);
-                rig.set("external", external.as_slice());
-                if level == "Acceleration" {
-                    rig.set("mode", &closed);
-                }
-                rig.output(0.0).expect("no fault");
-                for (leaf, expected) in [
-                    (leaf::INVERSE_INERTIA, expected.inverse_inertia),
-                    (leaf::BIAS, expected.bias),
-                    (leaf::ACTIVE, expected.active),
-                    (leaf::JACOBIAN, j),
-                    (leaf::GAP, &gaps[..]),
-                ] {
-                    let found = rig.leaf("problem", leaf);
-                    let size = expected.iter().fold(1.0, |m: f64, v| m.max(v.abs()));
-                    for (found, expected) in found.iter().zip(expected) {
-                        let error = (found - expected).abs() / size;
-                        assert!(error < 1e-8, "seed {seed} {level} leaf {leaf}: {error:.1e}");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn what_does_not_fit_together_is_refused() {
-        let level: GaussContact = block(json!({ "mu": 0.7, "level": "Acceleration" }));
-        let invalid = Harness::new(level, &ports()).err().expect("no mode");
-        assert!(invalid.hints[0].contains("Impact"), "{invalid:?}");
-        let list: GaussContact = block(json!({ "mu": [0.7, 0.7] }));
-        assert!(Harness::new(list, &ports()).is_err());
-        let gauss: GaussContact = block(json!({ "mu": 0.7 }));
-        let mut wrong = ports();
-        wrong[2].1 = Type::vector(NV - 1);
-        let invalid = Harness::new(gauss, &wrong).err().expect("wrong length");
-        assert_eq!(invalid.message, "expected 8 or 2 joint torques at `tau`, found 7");
-    }
-}
+mod tests;

@@ -7,6 +7,7 @@ use crate::bias_forces::BiasForces;
 use crate::center_of_mass::CenterOfMass;
 use crate::centroidal_momentum::CentroidalMomentum;
 use crate::centroidal_momentum_matrix::CentroidalMomentumMatrix;
+use crate::constrained_acceleration::ConstrainedAcceleration;
 use crate::constrained_dynamics::ConstrainedDynamics;
 use crate::coriolis_forces::CoriolisForces;
 use crate::dot_j_nu::DotJNu;
@@ -53,6 +54,7 @@ pub(crate) fn register_robots(r: &mut Registry) {
     r.block::<CentroidalMomentumMatrix>(r#"CentroidalMomentumMatrix(robot: "go")"#);
     r.block::<Energy>(r#"Energy(robot: "go")"#);
     r.block::<ForwardDynamics>(r#"ForwardDynamics(robot: "go")"#);
+    r.block::<ConstrainedAcceleration>("ConstrainedAcceleration()");
     r.block::<ConstrainedDynamics>(r#"ConstrainedDynamics(robot: "go")"#);
     r.block::<DynamicsDerivatives>(r#"DynamicsDerivatives(robot: "go")"#);
     r.block::<InverseKinematics>(

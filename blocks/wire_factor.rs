@@ -158,6 +158,13 @@ impl WireFactor {
         }
     }
 
+    /// Finds anew where the columns of `w` (`row_count` × nv) are not zero, after it was changed.
+    pub(crate) fn find_ranges(&mut self, w: &[f64], row_count: usize) {
+        for (range, column) in self.ranges.iter_mut().zip(w.chunks_exact(row_count.max(1))) {
+            *range = nonzero_range(column);
+        }
+    }
+
     /// `G = W Wᵀ` of the W that [`Self::half_solve_jacobian`] made last: exactly symmetric.
     pub(crate) fn gram(&self, w: &[f64], row_count: usize, g: &mut [f64]) {
         g.fill(0.0);
