@@ -25,13 +25,13 @@ pub(crate) struct ClosedChain {
     product: Vec<f64>,
 }
 
-/// Whether constraints accelerate by γ, or only have to stay at rest (impacts).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keeps {
+/// What constraints ask for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Keeps<'a> {
     /// `J ν̇ + γ = 0`.
     Acceleration,
-    /// `J ν⁺ = 0`.
-    Velocity,
+    /// `J ν⁺ = 0` after an impact at the velocity ν⁻: the jump `Δν` has `J Δν + J ν⁻ = 0`.
+    Velocity(&'a [f64]),
 }
 
 impl ClosedChain {
@@ -57,7 +57,7 @@ impl ClosedChain {
         &mut self,
         constraints: Option<&Constraints<'_>>,
         factor: &WireFactor,
-        keeps: Keeps,
+        keeps: Keeps<'_>,
     ) {
         for list in [&mut self.rows, &mut self.half_rows, &mut self.bias] {
             list.clear();
@@ -78,11 +78,12 @@ impl ClosedChain {
             factor.half_solve(row);
         }
         self.elimination.factor(&self.half_rows);
-        if keeps == Keeps::Acceleration {
-            self.elimination.set_bias(&self.bias);
-        } else {
-            self.bias.fill(0.0);
+        if let Keeps::Velocity(nu) = keeps {
+            for (bias, row) in self.bias.iter_mut().zip(self.rows.chunks_exact(self.nv.max(1))) {
+                *bias = row.iter().zip(nu).map(|(j, v)| j * v).sum();
+            }
         }
+        self.elimination.set_bias(&self.bias);
     }
 
     /// Whether nothing is constrained.

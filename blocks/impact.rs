@@ -2,18 +2,18 @@
 
 use legwork_block::quantity::{Force, NonNegative};
 use legwork_block::{
-    Block, Bool, Crossing, Dim, Fault, GuardCx, In, Invalid, NO_FEEDS, Out, Outcome, OutputCx,
-    Ports, Report, ResetCx, Sizes, UpdateCx, Vector, feeds,
+    Block, Bool, Crossing, Dim, Fault, GuardCx, In, Inputs, Invalid, NO_FEEDS, OptionalIn, Out,
+    Outcome, OutputCx, Ports, Report, ResetCx, Sizes, UpdateCx, Vector, feeds,
 };
 use legwork_contact::{
-    ContactMode, Impact as Law, ImpactMode, ImpactProblem, next_mode,
-    rigid::mass_solved_jacobian_into,
+    ContactMode, Impact as Law, ImpactMode, ImpactProblem, next_mode, rigid::row_products_into,
 };
-use legwork_qp::{ClarabelSolver, ContactSolver, PyramidActiveSet};
+use legwork_qp::{ClarabelSolver, ContactSolver, Outcome as Solution, PyramidActiveSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::buses::{Contact, ContactPoints, ContactPointsBus, DynamicsBus};
+use crate::buses::{ConstraintsBus, Contact, ContactPoints, ContactPointsBus, DynamicsBus};
+use crate::closed_chain::{ClosedChain, Keeps};
 use crate::friction_cone::{Friction, FrictionCone, friction_of};
 use crate::gauss_contact::{non_negative, stack_jacobian};
 use crate::wire_factor::WireFactor;
@@ -25,6 +25,7 @@ use crate::wire_factor::WireFactor;
 /// | in `dynamics` | `Dynamics` | | ν and the factor of M |
 /// | in `points` | `ContactPoints` | | k contacts |
 /// | in `f` | 3k | N | contact forces of the step; do not feed through |
+/// | in `constraints` | `Constraints`, optional | | closed loops and held frames |
 /// | out `mode` | k | 1 | 1 where a contact is closed; state only, for `GaussContact.mode` |
 /// | out `nu_plus` | nv | m/s, rad/s | velocity after the impact; ν if there is none |
 /// | out `impulse` | 3k | N s | contact impulses of the impact, contact axes |
@@ -32,13 +33,19 @@ use crate::wire_factor::WireFactor;
 ///
 /// A contact closes when its gap is zero or less and it approaches; it opens when it carries no
 /// force and separates, so that a standing robot does not flip modes. Contacts that touch at t = 0
-/// are closed without an impact. At an impact `M(ν⁺ − ν⁻) = JᵀF`, with the impulses F of all closed
-/// contacts that take out most kinetic energy; kinetic energy never grows.
+/// are closed without an impact. At an impact `M(ν⁺ − ν⁻) = JᵀF + J_pᵀΛ`, with the impulses F of all
+/// closed contacts that take out most kinetic energy, and the impulses Λ of constraints for which
+/// `J_p ν⁺ = 0`; kinetic energy never grows, unless the ground itself moves. No closed contact
+/// approaches after it. A contact whose own `friction` is zero or more has that μ instead of `mu`.
+///
+/// The outputs are computed again after the reset, at the same instant: the forces of that very step
+/// are those of ν⁺, and a foot that has just landed carries its load.
 ///
 /// Needed for `GaussContact(level: Acceleration)`; velocity-level contact has no impacts.
 ///
-/// Reference: N. Guedelha et al., *A flexible MATLAB/Simulink simulator …* (2024), eqs. (19)–(24),
-/// where the right-hand side of eq. (7) has a wrong sign.
+/// References: N. Guedelha et al., *A flexible MATLAB/Simulink simulator …* (2024), eqs. (19)–(24),
+/// where the right-hand side of eq. (7) has a wrong sign; E. Drumwright, D. Shell, *Modeling contact
+/// friction and joint friction …* (2010), for `TwoPhase`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Impact {
@@ -66,6 +73,9 @@ pub enum ImpactKind {
     /// Impulses lie in the friction cones.
     #[default]
     Frictional,
+    /// Impulses lie in the friction pyramids, and together push no more than those of `NormalOnly`:
+    /// friction does not wedge a body against the ground. Needs a pyramid.
+    TwoPhase,
 }
 
 fn release_force() -> NonNegative<Force> {
@@ -77,11 +87,13 @@ pub struct Plan {
     dynamics: In<DynamicsBus>,
     points: In<ContactPointsBus>,
     forces: In<Vector>,
+    constraints: OptionalIn<ConstraintsBus>,
     mode: Out<Vector>,
     nu_plus: Out<Vector>,
     impulse: Out<Vector>,
     trigger: Out<Bool>,
     count: Dim,
+    constraint_count: Dim,
     nv: Dim,
 }
 
@@ -106,8 +118,17 @@ pub struct Scratch {
     law: Law,
     solver: Box<dyn ContactSolver + Send>,
     factor: WireFactor,
+    chain: ClosedChain,
+    /// J, 3k × nv.
     jacobian: Vec<f64>,
-    mass_solved_jacobian: Vec<f64>,
+    /// `J C⁻¹` of the closed mechanism.
+    half_jacobian: Vec<f64>,
+    inertia: Vec<f64>,
+    /// Contact velocities before the impulses, 3k.
+    velocity: Vec<f64>,
+    /// `C Δν`, nv.
+    jump: Vec<f64>,
+    own_friction: Vec<f64>,
     friction: Vec<f64>,
     closed: Vec<f64>,
 }
@@ -126,6 +147,70 @@ impl State {
     }
 }
 
+/// Solves the impact: changes `nu` from ν⁻ to ν⁺ and writes the impulses.
+fn strike(
+    plan: &Plan,
+    inputs: &Inputs<'_>,
+    step: f64,
+    work: &mut Scratch,
+    nu: &mut [f64],
+    impulse: &mut [f64],
+) -> Result<Solution, Box<Fault>> {
+    let Scratch {
+        law,
+        solver,
+        factor,
+        chain,
+        jacobian,
+        half_jacobian,
+        inertia,
+        velocity,
+        jump,
+        friction,
+        own_friction,
+        closed,
+    } = work;
+    let (dynamics, points) = (inputs.get(plan.dynamics), inputs.get(plan.points));
+    let rows = 3 * points.len();
+    stack_jacobian(&points, jacobian);
+    factor.read(dynamics.factor)?;
+    half_jacobian.copy_from_slice(jacobian);
+    factor.half_solve_jacobian(half_jacobian, rows);
+    // What constraints do to the velocity by themselves.
+    jump.fill(0.0);
+    chain.read(inputs.optional(plan.constraints).as_ref(), factor, Keeps::Velocity(nu));
+    chain.constrain(jump);
+    row_products_into(half_jacobian, jump, velocity);
+    for (i, contact) in points.iter().enumerate() {
+        own_friction[i] = contact.friction.unwrap_or(friction[i]);
+        for (v, before) in velocity[3 * i..].iter_mut().zip(contact.velocity) {
+            *v += before;
+        }
+    }
+    if chain.rank() > 0 {
+        chain.project_rows(rows, half_jacobian, jacobian);
+        factor.find_ranges(half_jacobian, rows);
+    }
+    factor.gram(half_jacobian, rows, inertia);
+    let weight = dynamics.mass_matrix[0] * SCALE_GRAVITY;
+    let problem = ImpactProblem {
+        inverse_inertia: inertia,
+        velocity,
+        friction: own_friction,
+        closed,
+        impulse_scale: weight * step / points.len() as f64,
+    };
+    let outcome = law.apply(&problem, &mut **solver, impulse);
+    if outcome.status.is_usable() {
+        for (jump, column) in jump.iter_mut().zip(half_jacobian.chunks_exact(rows)) {
+            *jump += column.iter().zip(&*impulse).map(|(w, f)| w * f).sum::<f64>();
+        }
+        factor.half_solve_transposed(jump);
+        nu.iter_mut().zip(jump).for_each(|(nu, jump)| *nu += *jump);
+    }
+    Ok(outcome)
+}
+
 impl Block for Impact {
     const KIND: &'static str = "Impact";
     type Plan = Plan;
@@ -135,6 +220,10 @@ impl Block for Impact {
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         self.cone.shape()?;
+        if self.kind == ImpactKind::TwoPhase && self.cone == FrictionCone::Circular {
+            let message = "expected a pyramid with `kind: TwoPhase`, found Circular";
+            return Err(Invalid::parameter("cone", message).hint("write Pyramid(sides: 8)"));
+        }
         let (count, nv) = (ports.dim(), ports.dim());
         let robot = ports.any_robot();
         let dynamics = ports.input("dynamics", &DynamicsBus::any(robot, &nv));
@@ -144,10 +233,14 @@ impl Block for Impact {
         let rows = Vector(3 * count.clone());
         let forces = ports.input("f", &rows);
         ports.note_in(forces).unit("N").frame("contact").doc("contact forces of the step");
+        let constraint_count = ports.dim();
+        let bus = ConstraintsBus::new(&constraint_count, &nv);
+        let constraints = ports.optional_input("constraints", &bus);
+        ports.note_optional(constraints).doc("closed loops and held frames");
         ports.group(&NO_FEEDS);
         let mode = ports.output("mode", &Vector(count.clone()));
         ports.note_out(mode).unit("1").doc("1 where a contact is closed");
-        ports.group(&feeds![dynamics, points]);
+        ports.group(&feeds![dynamics, points, constraints]);
         let nu_plus = ports.output("nu_plus", &Vector(nv.clone()));
         ports.note_out(nu_plus).doc("velocity after the impact [m/s, rad/s]");
         let impulse = ports.output("impulse", &rows);
@@ -156,7 +249,19 @@ impl Block for Impact {
         ports.note_out(trigger).doc("true at an impact");
         ports.updates();
         ports.guard(Crossing::Level);
-        Ok(Plan { dynamics, points, forces, mode, nu_plus, impulse, trigger, count, nv })
+        Ok(Plan {
+            dynamics,
+            points,
+            forces,
+            constraints,
+            mode,
+            nu_plus,
+            impulse,
+            trigger,
+            count,
+            constraint_count,
+            nv,
+        })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
@@ -182,13 +287,22 @@ impl Block for Impact {
             ImpactKind::Stick => ImpactMode::Stick,
             ImpactKind::NormalOnly => ImpactMode::NormalOnly,
             ImpactKind::Frictional => ImpactMode::Frictional,
+            ImpactKind::TwoPhase => ImpactMode::TwoPhase,
         };
+        let is_closed = sizes.optional(plan.constraints).is_some();
+        let constraints = if is_closed { sizes.dim(&plan.constraint_count) } else { 0 };
+        let rows = 3 * count;
         Scratch {
             law: Law::new(mode, count, cone),
             solver,
             factor: WireFactor::new(nv),
-            jacobian: vec![0.0; 3 * count * nv],
-            mass_solved_jacobian: vec![0.0; 3 * count * nv],
+            chain: ClosedChain::new(constraints, nv, rows),
+            jacobian: vec![0.0; rows * nv],
+            half_jacobian: vec![0.0; rows * nv],
+            inertia: vec![0.0; rows * rows],
+            velocity: vec![0.0; rows],
+            jump: vec![0.0; nv],
+            own_friction: vec![0.0; count],
             friction: friction_of(&self.mu, count).unwrap_or_default(),
             closed: vec![0.0; count],
         }
@@ -212,29 +326,12 @@ impl Block for Impact {
         if !is_impact {
             return Ok(());
         }
-        let Scratch { law, solver, factor, jacobian, mass_solved_jacobian, friction, closed } =
-            cx.scratch;
         let modes = points.iter().zip(&cx.state.is_closed);
-        for (closed, (contact, &was_closed)) in closed.iter_mut().zip(modes) {
+        for (closed, (contact, &was_closed)) in cx.scratch.closed.iter_mut().zip(modes) {
             *closed = f64::from(u8::from(was_closed || touches_down(&contact)));
         }
-        stack_jacobian(&points, jacobian);
-        factor.read(dynamics.factor)?;
-        let solve = |x: &mut [f64]| {
-            factor.half_solve(x);
-            factor.half_solve_transposed(x);
-        };
-        mass_solved_jacobian_into(jacobian, 3 * points.len(), solve, mass_solved_jacobian);
         let step = if cx.time.step > 0.0 { cx.time.step } else { 1e-3 };
-        let weight = dynamics.mass_matrix[0] * SCALE_GRAVITY;
-        let problem = ImpactProblem {
-            jacobian,
-            mass_solved_jacobian,
-            friction,
-            closed,
-            impulse_scale: weight * step / points.len() as f64,
-        };
-        let outcome = law.apply(&problem, &mut **solver, nu_plus, impulse);
+        let outcome = strike(plan, &cx.inputs, step, cx.scratch, nu_plus, impulse)?;
         if outcome.status.is_usable() {
             return Ok(());
         }
@@ -291,106 +388,4 @@ impl Block for Impact {
 }
 
 #[cfg(test)]
-mod tests {
-    use legwork_block::Type;
-    use serde_json::json;
-
-    use super::*;
-    use crate::buses::contact_leaf;
-    use crate::contacts_testing::{Harness, block, dynamics, points};
-
-    /// A ball of 2 kg with one contact below its centre, r = 0.1 m.
-    fn ball(parameters: serde_json::Value) -> Harness {
-        let impact: Impact = block(parameters);
-        let ports = [("dynamics", dynamics(6)), ("points", points(1, 6)), ("f", Type::vector(3))];
-        let mut rig = Harness::new(impact, &ports).expect("planned");
-        let mut factor = [0.0; 36];
-        for i in 0..6 {
-            factor[7 * i] = if i < 3 { f64::sqrt(2.0) } else { f64::sqrt(0.008) };
-        }
-        let mass = factor.map(|c| c * c);
-        rig.set_leaf("dynamics", 1, &mass);
-        rig.set_leaf("dynamics", 3, &factor);
-        rig
-    }
-
-    /// J of the ball's lowest point: v + ω × (0, 0, -r).
-    fn write(rig: &mut Harness, gap: f64, nu: [f64; 6]) {
-        let mut jacobian = [0.0; 18];
-        for i in 0..3 {
-            jacobian[4 * i] = 1.0;
-        }
-        (jacobian[3 * 4], jacobian[3 * 3 + 1]) = (-0.1, 0.1);
-        let velocity = [nu[0] - 0.1 * nu[4], nu[1] + 0.1 * nu[3], nu[2]];
-        rig.set_leaf("dynamics", 0, &nu);
-        rig.set_leaf("points", contact_leaf::JACOBIAN, &jacobian);
-        rig.set_contact("points", 0, gap, velocity);
-    }
-
-    fn energy(nu: &[f64]) -> f64 {
-        let square = |x: &[f64]| x.iter().map(|v| v * v).sum::<f64>();
-        0.5 * (2.0 * square(&nu[..3]) + 0.008 * square(&nu[3..]))
-    }
-
-    /// Semantics 4.4: touching at t = 0 is closed without impact; landing closes with one; a closed
-    /// contact opens on zero force with separating velocity only.
-    #[test]
-    fn s4_4_modes_open_and_close_on_both_conditions() {
-        let mut rig = ball(json!({ "mu": 0.7 }));
-        let nu = [0.0, 0.0, -1.0, 0.0, 0.0, 0.0];
-        write(&mut rig, 0.0, nu);
-        rig.output(0.0).expect("no fault");
-        assert_eq!((rig.value("trigger"), rig.value("nu_plus")), (vec![0.0], nu.to_vec()));
-        rig.step(0.0).expect("no fault");
-        assert_eq!(rig.value("mode"), [1.0]);
-        assert_eq!(rig.value("trigger"), [0.0]);
-
-        for (force, up, mode) in [(5.0, 0.1, 1.0), (0.0, -0.1, 1.0), (0.0, 0.1, 0.0)] {
-            write(&mut rig, 1e-4, [0.0, 0.0, up, 0.0, 0.0, 0.0]);
-            rig.set("f", &[0.0, 0.0, force]);
-            rig.step(0.1).expect("no fault");
-            rig.output(0.1).expect("no fault");
-            assert_eq!(rig.value("mode"), [mode], "force {force}, velocity {up}");
-        }
-
-        write(&mut rig, -1e-5, nu);
-        rig.output(0.2).expect("no fault");
-        assert_eq!(rig.value("trigger"), [1.0]);
-        assert!(rig.value("nu_plus")[2].abs() < 1e-9);
-        assert!((rig.value("impulse")[2] - 2.0).abs() < 1e-6, "m v");
-        assert!(rig.guard(0.2).expect("no fault"));
-        assert!(!rig.guard(0.2).expect("no fault"), "the reset disarms the guard");
-        rig.output(0.2).expect("no fault");
-        assert_eq!((rig.value("mode"), rig.value("trigger")), (vec![1.0], vec![0.0]));
-        assert_eq!(rig.report().metrics[0], ("impacts".to_owned(), 1.0));
-    }
-
-    #[test]
-    fn every_kind_takes_out_energy_and_frictional_impulses_stay_in_the_cone() {
-        let nu = [1.0, -0.5, -2.0, 3.0, 1.0, 0.2];
-        for (kind, cone) in [
-            ("Stick", json!("Circular")),
-            ("NormalOnly", json!("Circular")),
-            ("Frictional", json!("Circular")),
-            ("Frictional", json!({ "Pyramid": {} })),
-        ] {
-            let mut rig = ball(json!({ "mu": 0.1, "kind": kind, "cone": cone }));
-            write(&mut rig, 1.0, nu);
-            rig.step(0.0).expect("no fault");
-            write(&mut rig, 0.0, nu);
-            rig.output(0.001).expect("no fault");
-            let (after, f) = (rig.value("nu_plus"), rig.value("impulse"));
-            assert!(energy(&after) < energy(&nu), "{kind}");
-            assert!(after[2] > -1e-6, "{kind}: still approaching");
-            let reach = (f[0] * f[0] + f[1] * f[1]).sqrt();
-            match kind {
-                "Stick" => {
-                    let slip = [after[0] - 0.1 * after[4], after[1] + 0.1 * after[3]];
-                    assert!(slip.iter().all(|v| v.abs() < 1e-9), "{slip:?}");
-                }
-                "NormalOnly" => assert_eq!(reach, 0.0),
-                _ => assert!(reach > 0.0 && reach <= 0.1 * f[2] * (1.0 + 1e-6), "{kind} {f:?}"),
-            }
-        }
-    }
-}
+mod tests;

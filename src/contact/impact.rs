@@ -5,13 +5,25 @@
 //! its constraints allow: `min ½ FᵀGF + Fᵀ J ν⁻`, whose objective *is* the change of kinetic
 //! energy. Since F = 0 is allowed, kinetic energy never grows, in no mode.
 //!
+//! The objective alone lets impulses be as large as friction can use. [`ImpactMode::TwoPhase`] bounds
+//! them: first the normal impulses κ that stop the approach, then all components that take out most
+//! energy with `Σ F_n ≤ κ` and no approach.
+//!
+//! A solver's answer leaves an approach of the size of its tolerance. It is taken out by small
+//! normal impulses, which stay in every cone and, being a minimum of the same objective, cannot
+//! raise the energy either.
+//!
 //! # References
-//! N. Guedelha et al. (2024), eqs. (19)-(24). Their eq. (7) prints `-M ν⁻` on the right-hand side;
-//! it must be `+M ν⁻`, with which eq. (8) agrees.
+//! - N. Guedelha et al. (2024), eqs. (19)-(24). Their eq. (7) prints `-M ν⁻` on the right-hand side;
+//!   it must be `+M ν⁻`, with which eq. (8) agrees.
+//! - E. Drumwright, D. Shell, *Modeling contact friction and joint friction in dynamic robotic
+//!   simulation using the principle of maximum dissipation*, WAFR 2010: the two phases.
 
 use crate::factor::SemidefiniteFactor;
-use crate::rigid::{add_contact_acceleration, inverse_inertia_into, row_products_into};
-use legwork_qp::{ConeShape, ContactProblemData, ContactSolver, Outcome, Status};
+use legwork_qp::{
+    Cone, ConeShape, ContactProblem, ContactProblemData, ContactSolver, GeneralActiveSet, Outcome,
+    PyramidActiveSet, PyramidFit, Qp, Status,
+};
 
 /// What the impulses may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,15 +35,17 @@ pub enum ImpactMode {
     NormalOnly,
     /// Impulses lie in the friction cones.
     Frictional,
+    /// Impulses lie in the friction pyramids and push no more than those of `NormalOnly` together.
+    TwoPhase,
 }
 
 /// The data of an impact, as borrowed slices.
 #[derive(Clone, Copy, Debug)]
 pub struct ImpactProblem<'a> {
-    /// J, 3k × nv, contact axes.
-    pub jacobian: &'a [f64],
-    /// Y = M⁻¹Jᵀ, nv × 3k.
-    pub mass_solved_jacobian: &'a [f64],
+    /// G, 3k × 3k: contact velocity per impulse [1/kg].
+    pub inverse_inertia: &'a [f64],
+    /// Contact velocities before the impact, relative to the ground, 3k [m/s].
+    pub velocity: &'a [f64],
     /// μ, k.
     pub friction: &'a [f64],
     /// Nonzero where the contact is closed, k.
@@ -47,104 +61,256 @@ pub struct Impact {
     pub mode: ImpactMode,
     problem: ContactProblemData,
     factor: SemidefiniteFactor,
-    /// Impulses of the closed contacts, and G of them, for [`ImpactMode::Stick`].
+    /// Impulses of the closed contacts, and G of them.
     reduced: Vec<f64>,
     reduced_inertia: Vec<f64>,
+    /// Contact velocities after the impulses so far, 3k.
+    after: Vec<f64>,
+    normals: PyramidActiveSet,
+    pyramid: ConeShape,
+    correction: Vec<f64>,
+    second: Option<Box<SecondPhase>>,
+}
+
+/// Memory of the quadratic program of the second phase.
+#[derive(Clone, Debug)]
+struct SecondPhase {
+    solver: GeneralActiveSet,
+    gradient: Vec<f64>,
+    rows: Vec<f64>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
 }
 
 /// Diagonals of G below this share of the largest count as redundant rows.
 const RANK_TOLERANCE: f64 = 1e-11;
+/// Approach relative to the largest velocity before that counts as none.
+const NO_APPROACH: f64 = 1e-13;
+/// Rounds in which what is left of the approach is taken out.
+const CORRECTIONS: usize = 4;
+/// By how much the bounds of the second phase are wider than the first phase's answer, relative.
+const SLACK: f64 = 1e-9;
 
 impl Impact {
     /// Memory for `contact_count` contacts with impulses in `cone`.
     #[must_use]
     pub fn new(mode: ImpactMode, contact_count: usize, cone: ConeShape) -> Self {
         let n = 3 * contact_count;
+        let second = (mode == ImpactMode::TwoPhase).then(|| {
+            let row_count = contact_count * (cone.sides() + 2) + 1;
+            Box::new(SecondPhase {
+                solver: GeneralActiveSet::new(n, row_count),
+                gradient: vec![0.0; n],
+                rows: vec![0.0; n * row_count],
+                lower: vec![0.0; row_count],
+                upper: vec![0.0; row_count],
+            })
+        });
+        let four = Cone::Pyramid { sides: 4, fit: PyramidFit::Inscribed };
         Self {
             mode,
+            normals: PyramidActiveSet::new(contact_count, 4),
+            pyramid: ConeShape::new(four).expect("a pyramid may have four sides"),
             problem: ContactProblemData::new(contact_count, cone),
             factor: SemidefiniteFactor::new(n),
             reduced: vec![0.0; n],
             reduced_inertia: vec![0.0; n * n],
+            after: vec![0.0; n],
+            correction: vec![0.0; n],
+            second,
         }
     }
 
-    /// Solves the impact: writes the impulses F (3k [N s]) and changes `velocity` from ν⁻ to
-    /// `ν⁺ = ν⁻ + M⁻¹Jᵀ F`. If the outcome is not usable, the velocity is left as it was.
+    /// Solves the impact: writes the impulses F (3k [N s]), which change the velocity of the robot
+    /// by `M⁻¹Jᵀ F` and that of the contacts by `G F`.
     ///
-    /// `solver` is not called in mode [`ImpactMode::Stick`].
+    /// `solver` is called in modes [`ImpactMode::NormalOnly`] and [`ImpactMode::Frictional`]. In the
+    /// latter two and in [`ImpactMode::TwoPhase`] no closed contact approaches afterwards, beyond
+    /// rounding of the velocities before.
     ///
     /// # Panics
-    /// If a shape does not fit.
+    /// If a shape does not fit, or in mode [`ImpactMode::TwoPhase`] if the cone is circular.
     pub fn apply(
         &mut self,
         input: &ImpactProblem<'_>,
         solver: &mut dyn ContactSolver,
-        velocity: &mut [f64],
         impulses: &mut [f64],
     ) -> Outcome {
         let n = self.problem.bias.len();
         assert_eq!(impulses.len(), n, "impulses need 3k values");
-        inverse_inertia_into(
-            input.jacobian,
-            input.mass_solved_jacobian,
-            n,
-            &mut self.problem.inverse_inertia,
-        );
-        row_products_into(input.jacobian, velocity, &mut self.problem.bias);
+        self.problem.inverse_inertia.copy_from_slice(input.inverse_inertia);
+        self.problem.bias.copy_from_slice(input.velocity);
         self.problem.active.copy_from_slice(input.closed);
+        self.problem.friction.copy_from_slice(input.friction);
         self.problem.force_scale = input.impulse_scale;
         let outcome = match self.mode {
-            ImpactMode::Stick => self.stick(impulses),
-            ImpactMode::NormalOnly => {
+            ImpactMode::Stick => return self.stick(impulses),
+            ImpactMode::NormalOnly | ImpactMode::TwoPhase => {
                 self.problem.friction.fill(0.0);
                 solver.solve(&self.problem.view(), impulses)
             }
-            ImpactMode::Frictional => {
-                self.problem.friction.copy_from_slice(input.friction);
-                solver.solve(&self.problem.view(), impulses)
-            }
+            ImpactMode::Frictional => solver.solve(&self.problem.view(), impulses),
         };
+        if !outcome.status.is_usable() {
+            return outcome;
+        }
+        self.stop_approach(impulses);
+        if self.mode != ImpactMode::TwoPhase {
+            return outcome;
+        }
+        let outcome = self.second_phase(input.friction, impulses);
         if outcome.status.is_usable() {
-            add_contact_acceleration(input.mass_solved_jacobian, impulses, velocity);
+            self.stop_approach(impulses);
         }
         outcome
     }
 
-    /// Least-norm solution of `G F = -J ν⁻` over the closed contacts.
-    fn stick(&mut self, impulses: &mut [f64]) -> Outcome {
-        let n = self.problem.bias.len();
-        let active = &self.problem.active;
-        let rows = || (0..n).filter(|&i| active[i / 3] != 0.0);
-        let size = rows().count();
+    /// `after ← v + G F`; returns the fastest approach left of a closed contact [m/s].
+    fn velocities_after(&mut self, impulses: &[f64]) -> f64 {
+        let n = impulses.len();
+        self.after.copy_from_slice(&self.problem.bias);
+        for (column, &impulse) in self.problem.inverse_inertia.chunks_exact(n.max(1)).zip(impulses)
+        {
+            if impulse != 0.0 {
+                self.after.iter_mut().zip(column).for_each(|(v, g)| *v += g * impulse);
+            }
+        }
+        let contacts = self.after.chunks_exact(3).zip(&self.problem.active);
+        contacts.filter(|(_, c)| **c != 0.0).map(|(v, _)| -v[2]).fold(0.0, f64::max)
+    }
+
+    /// Takes out what approach a solver has left, by normal impulses.
+    fn stop_approach(&mut self, impulses: &mut [f64]) {
+        let before = self.problem.bias.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let scale = self.problem.force_scale;
+        self.problem.friction.fill(0.0);
+        for _ in 0..CORRECTIONS {
+            let approach = self.velocities_after(impulses);
+            if approach <= NO_APPROACH * before {
+                break;
+            }
+            // The problem from here on: what is left is its scale.
+            self.problem.bias.swap_with_slice(&mut self.after);
+            self.problem.force_scale = approach / self.problem.view().mean_diagonal();
+            // Without friction one pyramid is as good as another.
+            let problem = ContactProblem { cone: &self.pyramid, ..self.problem.view() };
+            let outcome = self.normals.solve(&problem, &mut self.correction);
+            self.problem.bias.swap_with_slice(&mut self.after);
+            if !outcome.status.is_usable() {
+                break;
+            }
+            impulses.iter_mut().zip(&self.correction).for_each(|(f, change)| *f += change);
+        }
+        self.problem.force_scale = scale;
+    }
+
+    /// Writes G and v of the closed contacts into `reduced_inertia` and `reduced`, or the gradient of
+    /// the second phase; returns how many rows they have.
+    fn reduce(&mut self, into_gradient: bool) -> usize {
+        let (n, problem) = (self.problem.bias.len(), &self.problem);
+        let rows = || (0..n).filter(|&i| problem.active[i / 3] != 0.0);
         let mut entries = self.reduced_inertia.iter_mut();
         for column in rows() {
             for (row, entry) in rows().zip(entries.by_ref()) {
-                *entry = self.problem.inverse_inertia[column * n + row];
+                *entry = problem.inverse_inertia[column * n + row];
             }
         }
-        for (value, row) in self.reduced.iter_mut().zip(rows()) {
-            *value = -self.problem.bias[row];
+        let gradient = match &mut self.second {
+            Some(second) if into_gradient => &mut second.gradient,
+            _ => &mut self.reduced,
+        };
+        for (value, row) in gradient.iter_mut().zip(rows()) {
+            *value = problem.bias[row];
         }
-        impulses.fill(0.0);
-        let reduced = &mut self.reduced[..size];
+        rows().count()
+    }
+
+    /// All components that take out most energy, bounded by the first phase's impulses.
+    fn second_phase(&mut self, friction: &[f64], impulses: &mut [f64]) -> Outcome {
+        let size = self.reduce(true);
+        let cone = &self.problem.cone;
+        let (sides, contacts) = (cone.sides(), size / 3);
+        assert!(sides > 0, "the second phase needs a pyramid, found the circular cone");
+        let second = self.second.as_mut().expect("`new` made the second phase of this mode");
+        let row_count = contacts * (sides + 2) + 1;
         let inertia = &self.reduced_inertia[..size * size];
-        if !inertia.iter().chain(reduced.iter()).all(|v| v.is_finite()) {
+        let rows = &mut second.rows[..row_count * size];
+        let (lower, upper) = (&mut second.lower[..row_count], &mut second.upper[..row_count]);
+        rows.fill(0.0);
+        lower.fill(f64::NEG_INFINITY);
+        upper.fill(f64::INFINITY);
+        let fastest = self.problem.bias.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let closed = (0..friction.len()).filter(|&i| self.problem.active[i] != 0.0);
+        let mut total = 0.0;
+        for (at, contact) in closed.enumerate() {
+            let (first, column) = (at * (sides + 2), 3 * at * row_count);
+            for (j, &[c, s]) in cone.facets().iter().enumerate() {
+                let row = column + first + j;
+                rows[row] = c;
+                rows[row + row_count] = s;
+                rows[row + 2 * row_count] = -cone.facet_friction(friction[contact]);
+                upper[first + j] = 0.0;
+            }
+            let (push, approach) = (first + sides, first + sides + 1);
+            rows[column + 2 * row_count + push] = 1.0;
+            lower[push] = 0.0;
+            for (j, g) in inertia.chunks_exact(size).map(|g| g[3 * at + 2]).enumerate() {
+                rows[j * row_count + approach] = g;
+            }
+            lower[approach] = -second.gradient[3 * at + 2] - SLACK * fastest;
+            rows[column + 2 * row_count + row_count - 1] = 1.0;
+            total += impulses[3 * contact + 2];
+        }
+        upper[row_count - 1] = total * (1.0 + SLACK);
+        let qp = Qp {
+            hessian: inertia,
+            gradient: &second.gradient[..size],
+            rows,
+            row_lower: lower,
+            row_upper: upper,
+            lower: &[],
+            upper: &[],
+        };
+        let answer = &mut self.reduced[..size];
+        let outcome = second.solver.solve(&qp, answer);
+        if outcome.status.is_usable() {
+            let n = impulses.len();
+            impulses.fill(0.0);
+            let rows = (0..n).filter(|&i| self.problem.active[i / 3] != 0.0);
+            for (row, &value) in rows.zip(answer.iter()) {
+                impulses[row] = value;
+            }
+        }
+        outcome
+    }
+
+    /// Least-norm solution of `G F = -v` over the closed contacts.
+    fn stick(&mut self, impulses: &mut [f64]) -> Outcome {
+        let n = impulses.len();
+        impulses.fill(0.0);
+        let size = self.reduce(false);
+        let inertia = &self.reduced_inertia[..size * size];
+        if !inertia.iter().chain(&self.reduced[..size]).all(|v| v.is_finite()) {
             return Outcome { status: Status::InvalidData, iterations: 0, residual: f64::NAN };
         }
         self.factor.factor(inertia, size, RANK_TOLERANCE);
-        self.factor.solve_minimum_norm(reduced);
-        for (row, &value) in rows().zip(reduced.iter()) {
-            impulses[row] = value;
+        let largest = |of: &[f64]| of.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let before = largest(&self.reduced[..size]);
+        // A redundant problem squares its condition; once more takes the rounding out.
+        for _ in 0..2 {
+            let reduced = &mut self.reduced[..size];
+            self.factor.solve_minimum_norm(reduced);
+            let rows = (0..n).filter(|&i| self.problem.active[i / 3] != 0.0);
+            for (row, value) in rows.zip(reduced) {
+                impulses[row] -= *value;
+            }
+            self.velocities_after(impulses);
+            let rows = (0..n).filter(|&i| self.problem.active[i / 3] != 0.0);
+            for (row, value) in rows.zip(&mut self.reduced) {
+                *value = self.after[row];
+            }
         }
-        // Residual: the largest remaining contact velocity over the largest before.
-        let (mut before, mut after) = (0.0f64, 0.0f64);
-        for row in rows() {
-            let change: f64 =
-                (0..n).map(|j| self.problem.inverse_inertia[j * n + row] * impulses[j]).sum();
-            before = before.max(self.problem.bias[row].abs());
-            after = after.max((self.problem.bias[row] + change).abs());
-        }
+        let after = largest(&self.reduced[..size]);
         let residual = if before > 0.0 { after / before } else { 0.0 };
         let status = if residual < 1e-8 { Status::Solved } else { Status::Inaccurate };
         Outcome { status, iterations: 1, residual }
