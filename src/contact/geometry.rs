@@ -71,6 +71,28 @@ pub fn contact_frame(normal: &Vector3<f64>) -> Matrix3<f64> {
     Matrix3::new(1.0 - x * x * c, xy, x, xy, 1.0 - y * y * c, y, -x, -y, z)
 }
 
+/// Rate at which [`contact_frame`] turns about its normal as that moves by `ṅ` [rad/s]: with
+/// `Ḟ = Ω × F`, `Ω = n × ṅ + σ n` and
+///
+/// `σ = −(x ẏ − y ẋ) c`, c as in [`contact_frame`].
+///
+/// At `n = −z`, where the axes jump, it is zero.
+#[must_use]
+pub fn contact_frame_spin(normal: &Vector3<f64>, normal_rate: &Vector3<f64>) -> f64 {
+    // F = Rz(λ) Ry(θ) Rz(−λ) turns by λ̇ z + θ̇ e − λ̇ n: about n by −λ̇ (1 − z), and
+    // λ̇ = (x ẏ − y ẋ)/(x² + y²).
+    let (x, y, z) = (normal.x, normal.y, normal.z);
+    let radius_squared = x * x + y * y;
+    let swept = x * normal_rate.y - y * normal_rate.x;
+    if z >= 0.0 {
+        -swept / (1.0 + z)
+    } else if radius_squared < f64::MIN_POSITIVE {
+        0.0
+    } else {
+        -swept * ((1.0 - z) / radius_squared)
+    }
+}
+
 /// A possible contact between a body's point and the ground.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactPoint {
@@ -236,6 +258,29 @@ mod tests {
             let bound = 10.0 * nudge.norm() / to_down;
             assert!(change.amax() < bound, "{normal}: jump of {:.1e}", change.amax());
         }
+    }
+
+    #[test]
+    fn frames_turn_by_the_spin_and_the_turn_of_the_normal() {
+        let mut random = Random::new(6);
+        let h = 1e-6;
+        for normal in normals() {
+            let to_down = (normal + Vector3::z()).norm();
+            if to_down < 0.1 {
+                continue;
+            }
+            let push = Vector3::new(random.normal(), random.normal(), random.normal());
+            let rate = push - normal * normal.dot(&push);
+            let at = |t: f64| contact_frame(&(normal + rate * t).normalize());
+            let difference = (at(h) - at(-h)) / (2.0 * h);
+            let spin = contact_frame_spin(&normal, &rate);
+            let turning = normal.cross(&rate) + normal * spin;
+            let expected = turning.cross_matrix() * contact_frame(&normal);
+            let error = (difference - expected).amax();
+            // The third derivative grows like the cube of one over the distance to the pole.
+            assert!(error < 1e-8 * (1.0 + 1.0 / to_down.powi(3)), "{normal}: {error:.1e}");
+        }
+        assert_eq!(contact_frame_spin(&-Vector3::z(), &Vector3::x()), 0.0);
     }
 
     #[test]

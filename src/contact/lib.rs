@@ -4,6 +4,8 @@
 //!
 //! - [`Plane`], [`sphere_on_plane`], [`vertex_on_plane`]: where a body touches the ground and in
 //!   which axes.
+//! - [`Surface`]: what is touched, as a signed distance field; [`touch`](touch::touch): where a
+//!   [`Feature`] of a moving body touches it, and how fast.
 //! - [`rigid`]: the rigid contact problem at velocity level (the default) and at acceleration
 //!   level.
 //! - [`holonomic`]: closed chains and fixed frames, eliminated before contact is assembled.
@@ -32,19 +34,25 @@
 pub mod compliant;
 mod factor;
 mod geometry;
+mod height_field;
 pub mod holonomic;
 pub mod impact;
 pub mod metrics;
 pub mod mode;
 pub mod rigid;
+mod surface;
+pub mod touch;
 
 pub use compliant::{CompliantContact, FrictionShape};
 pub use factor::SemidefiniteFactor;
 pub use geometry::{
-    ContactPoint, Plane, contact_frame, point_bias_acceleration, point_jacobian_into,
-    rotate_rows_into, sphere_on_plane, vertex_on_plane,
+    ContactPoint, Plane, contact_frame, contact_frame_spin, point_bias_acceleration,
+    point_jacobian_into, rotate_rows_into, sphere_on_plane, vertex_on_plane,
 };
+pub use height_field::{HeightField, HeightFieldError};
 pub use holonomic::HolonomicElimination;
 pub use impact::{Impact, ImpactMode, ImpactProblem};
 pub use mode::{ContactMode, next_mode};
 pub use rigid::{ContactAssembly, RecoveryLimit};
+pub use surface::{Distance, Surface};
+pub use touch::{Belt, Feature, RelativeMotion, Touch};
