@@ -76,6 +76,25 @@ pub fn frame_jacobian(model: &Model, kinematics: &Kinematics, frame: FrameId, ou
     });
 }
 
+/// Indices into ν of the columns of [`frame_jacobian`] that can differ from zero, rising: those of
+/// the base and of the joints that carry the frame. Allocates.
+///
+/// # Panics
+/// If the frame belongs to another model.
+#[must_use]
+pub fn jacobian_columns(model: &Model, frame: FrameId) -> Vec<usize> {
+    let mut i = model.frames[frame.0].body.0;
+    let tree = &model.trees[model.bodies[i].tree];
+    let mut columns: Vec<usize> = (tree.v.start..tree.v.start + tree.base_dim()).collect();
+    while i != tree.bodies.start {
+        columns.push(model.bodies[i].v_index);
+        i = model.bodies[i].parent;
+    }
+    columns.sort_unstable();
+    columns.dedup();
+    columns
+}
+
 /// Jacobian (3 × nv, column-major) of the point of the frame's body that now lies `offset`
 /// (world axes) [m] from the frame's origin: `v_point = J ν`.
 ///

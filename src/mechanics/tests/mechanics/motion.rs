@@ -3,11 +3,11 @@
 use legwork_mechanics::nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 use legwork_mechanics::{
     FrameId, Kinematics, Model, Placement, Representation, center_of_mass, center_of_mass_jacobian,
-    center_of_mass_velocity, configuration_derivative, difference, frame_jacobian_dot_velocity,
-    frame_jacobian_dot_velocity_in, frame_jacobian_in, frame_velocity, frame_velocity_in,
-    point_jacobian, point_jacobian_dot_velocity, point_jacobian_rows, point_velocity, product,
-    relative_jacobian, relative_jacobian_dot_velocity, relative_placement, relative_velocity,
-    world_from_frame,
+    center_of_mass_velocity, configuration_derivative, difference, frame_jacobian,
+    frame_jacobian_dot_velocity, frame_jacobian_dot_velocity_in, frame_jacobian_in, frame_velocity,
+    frame_velocity_in, jacobian_columns, point_jacobian, point_jacobian_dot_velocity,
+    point_jacobian_rows, point_velocity, product, relative_jacobian,
+    relative_jacobian_dot_velocity, relative_placement, relative_velocity, world_from_frame,
 };
 
 use crate::quantities::*;
@@ -125,6 +125,15 @@ fn velocities_are_jacobians_times_coordinates() {
         center_of_mass_jacobian(model, &kinematics, &mut of_center);
         let velocity = center_of_mass_velocity(model, &kinematics);
         check("center of mass", &of_center, velocity.as_slice());
+
+        frame_jacobian(model, &kinematics, frame, &mut jacobian);
+        let columns = jacobian_columns(model, frame);
+        for (k, column) in jacobian.chunks_exact(6).enumerate() {
+            let is_zero = column.iter().all(|number| *number == 0.0);
+            // Joints that share a coordinate may cancel.
+            let is_known = is_zero != columns.contains(&k) || (is_zero && model.is_coupled());
+            law.check_part(*seed, "columns", f64::from(u8::from(!is_known)));
+        }
     }
 }
 
