@@ -96,20 +96,23 @@ impl Signal for DynamicsBus {
     }
 }
 
-/// `Contact`: one point where a robot can touch the ground.
+/// `Contact`: one point where a robot can touch the ground or another body.
 ///
-/// The contact frame has its axes (t₁, t₂, n) at the point, n out of the ground; on level ground
-/// they are the world's x, y, z. Rows of the Jacobian, velocities and forces of a contact are in
-/// these axes.
+/// The contact frame has its axes (t₁, t₂, n) at the point, n out of what is touched; on level
+/// ground they are the world's x, y, z. Rows of the Jacobian, velocities and forces of a contact are
+/// in these axes. Velocity and acceleration are relative: those of the robot's matter at the point
+/// against the matter that it touches. If that belongs to a body of the same world, `velocity = J ν`
+/// with a Jacobian that is a difference; if it is ground whose motion is prescribed,
+/// `velocity = J ν − v_ground`, and `jacobian_dot_nu` has the ground's acceleration in it.
 ///
 /// | field | shape | unit | meaning |
 /// |---|---|---|---|
-/// | `position` | 3 | m | the point of the robot that is nearest to the ground, world axes |
+/// | `position` | 3 | m | the point that is nearest to what is touched, world axes |
 /// | `axes` | 3 × 3 | 1 | world_from_contact: columns t₁, t₂, n |
 /// | `gap` | | m | distance to the ground, negative inside |
-/// | `velocity` | 3 | m/s | velocity of the point, contact axes |
-/// | `jacobian` | 3 × nv | | `velocity = jacobian ν` |
-/// | `jacobian_dot_nu` | 3 | m/s² | its acceleration at ν̇ = 0, contact axes |
+/// | `velocity` | 3 | m/s | relative velocity at the point, contact axes; its third part is the gap's rate |
+/// | `jacobian` | 3 × nv | | `velocity = jacobian ν − v_ground` |
+/// | `jacobian_dot_nu` | 3 | m/s² | rate of `velocity` at ν̇ = 0, contact axes |
 /// | `friction` | | 1 | μ of this pair of surfaces; −1 leaves it to the contact model |
 #[derive(Clone)]
 pub struct ContactBus {
@@ -125,11 +128,11 @@ pub struct Contact<'a> {
     pub axes: &'a [f64],
     /// Distance to the ground.
     pub gap: f64,
-    /// Velocity of the point, contact axes.
+    /// Relative velocity at the point, contact axes.
     pub velocity: &'a [f64],
     /// 3 × nv, column by column.
     pub jacobian: &'a [f64],
-    /// Acceleration at ν̇ = 0, contact axes.
+    /// Rate of `velocity` at ν̇ = 0, contact axes.
     pub jacobian_dot_nu: &'a [f64],
     /// μ of this pair, if it has one of its own.
     pub friction: Option<f64>,

@@ -1,37 +1,53 @@
 //! `ContactPoint`: where a robot can touch the ground.
 
-use legwork_block::quantity::Length;
-use legwork_block::{Inputs, Invalid, Matrix, Out, Outcome, Outputs, Ports, Pure};
-use legwork_contact::{Plane, sphere_on_plane};
-use legwork_mechanics::{
-    FrameId, Model, Shape, frame_jacobian_dot_velocity, point_jacobian,
-    point_jacobian_dot_velocity, point_velocity, world_from_frame,
-};
-use nalgebra::{Matrix3, Vector3};
+use legwork_block::quantity::{Dimensionless, Length, NonNegative};
+use legwork_block::{Block, Invalid, Matrix, Outcome, OutputCx, Ports, Sizes};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::buses::{ContactBus, RobotDims, contact_leaf as leaf};
+use crate::buses::{ContactBus, RobotDims};
+use crate::contact_geometry::{ContactGeometry, Written};
+use crate::contact_ground::Ground;
+use crate::contact_shape::ContactShape;
 use crate::robot_kinematics::AtState;
 use crate::robot_name::RobotName;
 
-/// A point of a robot that can touch the ground: distance, velocity and Jacobian.
+/// A point of a robot that can touch the ground or another body: distance, velocity and Jacobian.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity |
+/// | in `ground_pose`, optional | Pose | 1, m | world_from_ground; not for `Body` |
+/// | in `ground_velocity`, optional | 6 | m/s, rad/s | of the ground's origin, world axes, linear first |
+/// | in `ground_acceleration`, optional | 6 | m/s², rad/s² | alike |
 /// | out `contact` | `Contact` | | position, axes, gap, velocity, Jacobian, J̇ν |
-/// | out `jacobian` | 3 × nv | 1, m | `contact.jacobian`: `velocity = jacobian ν`, contact axes |
+/// | out `jacobian` | 3 × nv | 1, m | `contact.jacobian`: `velocity = jacobian ν` on ground at rest |
 ///
 /// The contact axes are (t₁, t₂, n) with n out of the ground; on level ground they are the world's
 /// x, y, z. The point is that of the shape which is nearest to the ground: for a sphere of radius r
-/// about c it is `c − r n`, so `gap = n·(c − ground) − r` and `velocity = v_c + ω × (−r n)`. That
-/// point stays below the centre while the sphere rolls, so J̇ν has no centripetal term of the
-/// radius.
+/// about c it is `c − r n`, so `gap = d(c) − r` with d the signed distance from the ground, and
+/// `velocity = v_c + ω × (−r n)`. That point stays below the centre while the sphere rolls, so J̇ν
+/// has no centripetal term of the radius.
+///
+/// # Ground that moves
+///
+/// `velocity` is always that of the robot's matter at the point against the ground's:
+/// `J ν − v_ground`, and `jacobian_dot_nu` is its rate at ν̇ = 0, the ground's acceleration, the
+/// curvature of the ground and the turning of the contact axes included. With `ground_pose` the
+/// ground moves as a whole, and velocity and acceleration are to be the pose's derivatives; the
+/// contact axes turn with it. Without `ground_pose` the ground stays where it is and its matter
+/// moves: a treadmill or a turntable.
+///
+/// # Another body
+///
+/// `ground: Body(frame: "box/body")` is a surface of another link of the robot, or of another
+/// member of a `World`. Then `jacobian = Fᵀ (J_A(x) − J_B(x))`: a force at x acts on both with
+/// opposite signs, so that momentum and its moment are kept. The shape of the one body is held
+/// against the surface of the other; contacts of edges with edges are not found.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContactPoint {
-    /// The robot.
+    /// The robot or world.
     pub robot: RobotName,
     /// Name of a link of the robot file.
     pub frame: String,
@@ -43,183 +59,51 @@ pub struct ContactPoint {
     /// `FromCollision`.
     #[serde(default)]
     pub at: Option<[Length; 3]>,
-    /// The ground: `Level` (the default), at height zero, or `Plane(normal: [0, 0.1, 1])`.
+    /// What is touched: `Level` (the default), at height zero, `Plane(normal: [0, 0.1, 1])`,
+    /// `HeightField(file: "hills.csv", cell: "5 cm")` or `Body(frame: "box/body")`.
     #[serde(default)]
     pub ground: Ground,
-}
-
-/// What of a robot touches the ground.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub enum ContactShape {
-    /// The collision sphere that the robot file gives to the link.
-    #[default]
-    FromCollision,
-    /// A sphere.
-    Sphere {
-        /// Its radius, zero or more [m].
-        radius: legwork_block::quantity::NonNegative<Length>,
-    },
-    /// A point.
-    Point,
-}
-
-/// The ground under a contact.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub enum Ground {
-    /// The plane z = 0.
-    #[default]
-    Level,
-    /// A plane.
-    Plane {
-        /// Direction out of the ground, world axes; of any length but zero [1].
-        normal: [f64; 3],
-        /// Distance of the plane from the world's origin along the normal [m]; default 0.
-        #[serde(default)]
-        offset: Option<Length>,
-    },
-}
-
-impl Ground {
-    fn plane(self) -> Result<Plane, Invalid> {
-        let Self::Plane { normal, offset } = self else { return Ok(Plane::default()) };
-        let through_origin = Plane::new(Vector3::zeros(), Vector3::from(normal));
-        let offset = offset.map_or(0.0, |offset| offset.value());
-        through_origin
-            .and_then(|plane| Plane::new(offset * plane.normal(), plane.normal()))
-            .ok_or_else(|| {
-                let message = format!("expected a normal with a direction, found {normal:?}");
-                Invalid::parameter("ground", message)
-            })
-    }
+    /// Coulomb friction of this pair of surfaces [1]; without, that of the contact model.
+    #[serde(default)]
+    pub mu: Option<NonNegative<Dimensionless>>,
 }
 
 /// Ports and geometry of a [`ContactPoint`].
 pub struct Plan {
-    state: AtState,
-    frame: FrameId,
-    /// Centre of the sphere in the frame [m].
-    centre: Vector3<f64>,
-    radius: f64,
-    plane: Plane,
-    /// `world_from_contact`.
-    axes: Matrix3<f64>,
-    is_level: bool,
-    contact: Out<ContactBus>,
-    jacobian: Out<Matrix>,
+    geometry: ContactGeometry,
+    to: Written<ContactBus>,
 }
 
-impl ContactPoint {
-    /// Centre in the frame and radius of what touches.
-    fn sphere(&self, model: &Model, frame: FrameId) -> Result<(Vector3<f64>, f64), Invalid> {
-        let at = self.at.map_or(Vector3::zeros(), |at| Vector3::from(at.map(Length::value)));
-        match self.shape {
-            ContactShape::Point => Ok((at, 0.0)),
-            ContactShape::Sphere { radius } => Ok((at, radius.value())),
-            ContactShape::FromCollision if self.at.is_some() => Err(Invalid::parameter(
-                "at",
-                "expected a shape with `at`, found FromCollision, which knows where it is",
-            )
-            .hint("write shape: Point or shape: Sphere(radius: …)")),
-            ContactShape::FromCollision => collision_sphere(model, frame, &self.frame),
-        }
-    }
-}
-
-/// The one collision sphere of a link.
-fn collision_sphere(
-    model: &Model,
-    frame: FrameId,
-    name: &str,
-) -> Result<(Vector3<f64>, f64), Invalid> {
-    let spheres = model.collisions_of(frame).filter_map(|collision| match collision.shape {
-        Shape::Sphere { radius } => Some((collision.link_from_shape.translation, radius)),
-        _ => None,
-    });
-    let found: Vec<_> = spheres.collect();
-    if let [sphere] = found.as_slice() {
-        return Ok(*sphere);
-    }
-    let total = model.collisions_of(frame).count();
-    let message = match (found.len(), total) {
-        (0, 0) => format!("link `{name}` has no collision shape"),
-        (0, _) => format!("link `{name}` has no sphere among its {total} collision shapes"),
-        (many, _) => format!("expected one collision sphere of link `{name}`, found {many}"),
-    };
-    let mut with_sphere: Vec<&str> = model
-        .collisions()
-        .iter()
-        .filter(|collision| matches!(collision.shape, Shape::Sphere { .. }))
-        .map(|collision| model.frame(collision.link).name.as_str())
-        .collect();
-    with_sphere.dedup();
-    let mut invalid = Invalid::parameter("shape", message)
-        .hint("state it: shape: Sphere(radius: \"2 cm\") or shape: Point");
-    if !with_sphere.is_empty() {
-        invalid = invalid.hint(format!("links with spheres are: {}", with_sphere.join(", ")));
-    }
-    Err(invalid)
-}
-
-impl Pure for ContactPoint {
+impl Block for ContactPoint {
     const KIND: &'static str = "ContactPoint";
     type Plan = Plan;
+    type State = ();
+    type Memo = ();
+    /// Six rows of a Jacobian.
+    type Scratch = Vec<f64>;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let plane = self.ground.plane()?;
         let state = AtState::plan(&self.robot, ports)?;
         let frame = state.robot.frame("frame", &self.frame)?;
-        let (centre, radius) = self.sphere(&state.robot.model, frame)?;
+        let features = vec![self.shape.feature(self.at, &state.robot.model, frame)?];
+        let mu = self.mu.map(NonNegative::value);
+        let geometry = ContactGeometry::plan(state, frame, features, &self.ground, mu, ports)?;
         let nv = RobotDims::of(ports, self.robot.as_str()).nv;
         let contact = ports.output("contact", &ContactBus::new(&nv));
         ports.note_out(contact).doc("the contact, whether it touches or not");
         let jacobian = ports.output("jacobian", &Matrix::of(3, nv));
         ports.note_out(jacobian).frame("contact").doc("velocity of the point = jacobian ν");
-        let axes = plane.frame();
-        let is_level = axes == Matrix3::identity();
-        Ok(Plan { state, frame, centre, radius, plane, axes, is_level, contact, jacobian })
+        Ok(Plan { geometry, to: Written { contact, jacobian } })
     }
 
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let (model, frame) = (&plan.state.robot.model, plan.frame);
-        let kinematics = inputs.shared(plan.state.kinematics);
-        let world_from_foot = world_from_frame(model, kinematics, frame);
-        let centre_offset = world_from_foot.rotation * plan.centre;
-        let centre = world_from_foot.translation + centre_offset;
-        let touching = sphere_on_plane(&centre, plan.radius, &plan.plane);
-        let offset = centre_offset + touching.offset;
+    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
 
-        let velocity = point_velocity(model, kinematics, frame, &offset);
-        // The centre is fixed in the body; the way from it to the point is fixed in the world.
-        let turning = frame_jacobian_dot_velocity(model, kinematics, frame).angular;
-        let jacobian_dot_nu = point_jacobian_dot_velocity(model, kinematics, frame, &centre_offset)
-            + turning.cross(&touching.offset);
+    fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<f64> {
+        plan.geometry.rows()
+    }
 
-        let [position, axes, gap, v, j, jdot, friction, copy] = outputs.leaves([
-            plan.contact.leaf(leaf::POSITION),
-            plan.contact.leaf(leaf::AXES),
-            plan.contact.leaf(leaf::GAP),
-            plan.contact.leaf(leaf::VELOCITY),
-            plan.contact.leaf(leaf::JACOBIAN),
-            plan.contact.leaf(leaf::JACOBIAN_DOT_NU),
-            plan.contact.leaf(leaf::FRICTION),
-            plan.jacobian.leaf(0),
-        ]);
-        position.copy_from_slice(touching.position.as_slice());
-        axes.copy_from_slice(plan.axes.as_slice());
-        gap[0] = touching.gap;
-        friction[0] = leaf::NO_FRICTION;
-        v.copy_from_slice(plan.axes.tr_mul(&velocity).as_slice());
-        jdot.copy_from_slice(plan.axes.tr_mul(&jacobian_dot_nu).as_slice());
-        point_jacobian(model, kinematics, frame, &offset, j);
-        if !plan.is_level {
-            for column in j.chunks_exact_mut(3) {
-                let rotated = plan.axes.tr_mul(&Vector3::new(column[0], column[1], column[2]));
-                column.copy_from_slice(rotated.as_slice());
-            }
-        }
-        copy.copy_from_slice(j);
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        plan.geometry.write(&cx.inputs, cx.scratch, &mut cx.outputs, plan.to);
         Ok(())
     }
 }
@@ -231,6 +115,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::buses::contact_leaf as leaf;
     use crate::contacts_testing::block;
     use crate::robots_testing::{Rig, go};
 

@@ -10,6 +10,7 @@ use crate::compliant_contact::CompliantContact;
 use crate::cone_program::ConeProgram;
 use crate::contact_forces::ContactForces;
 use crate::contact_metrics::ContactMetrics;
+use crate::contact_patch::ContactPatch;
 use crate::contact_point::ContactPoint;
 use crate::coulomb_contact::CoulombContact;
 use crate::gauss_contact::GaussContact;
@@ -24,6 +25,9 @@ use crate::qp::Qp;
 /// Adds contact blocks, solver blocks, named types and masks.
 pub(crate) fn register_contacts(r: &mut Registry) {
     r.block::<ContactPoint>("ContactPoint(robot: \"go\", frame: \"FL_foot\")");
+    r.block::<ContactPatch>(
+        "ContactPatch(robot: \"go\", frame: \"FL_foot\", shape: Circle(radius: \"2 cm\"))",
+    );
     r.block::<GaussContact>("GaussContact(mu: 0.7)");
     r.block::<CompliantContact>("CompliantContact(mu: 0.7)");
     r.block::<Impact>("Impact(mu: 0.7)");

@@ -303,6 +303,12 @@ impl Rig {
         self.arena[slot.range()].to_vec()
     }
 
+    /// How many leaves the output `name` has.
+    pub(crate) fn leaf_count(&self, name: &str) -> usize {
+        let port = self.declaration.outputs.iter().position(|output| output.name == name);
+        self.outputs.port(port.expect("an output of this name")).len()
+    }
+
     /// How many shared computations run.
     pub(crate) fn shared_count(&self) -> usize {
         self.hidden.len()
