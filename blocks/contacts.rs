@@ -15,6 +15,7 @@ use crate::contact_point::ContactPoint;
 use crate::coulomb_contact::CoulombContact;
 use crate::gauss_contact::GaussContact;
 use crate::impact::Impact;
+use crate::joint_limits::JointLimits;
 use crate::lcp::Lcp;
 use crate::lemke::Lemke;
 use crate::loop_constraint::LoopConstraint;
@@ -28,6 +29,7 @@ pub(crate) fn register_contacts(r: &mut Registry) {
     r.block::<ContactPatch>(
         "ContactPatch(robot: \"go\", frame: \"FL_foot\", shape: Circle(radius: \"2 cm\"))",
     );
+    r.block::<JointLimits>("JointLimits(robot: \"go\")");
     r.block::<GaussContact>("GaussContact(mu: 0.7)");
     r.block::<CompliantContact>("CompliantContact(mu: 0.7)");
     r.block::<Impact>("Impact(mu: 0.7)");
