@@ -176,6 +176,11 @@ fn s2_2_basic_diagrams_allocate_nothing_after_the_first_step() {
 }
 
 #[test]
+fn s2_2_motors_and_sensors_allocate_nothing_after_the_first_step() {
+    assert_none("sensors", &program("diagrams/quadruped/sensors.ron", &[]));
+}
+
+#[test]
 fn s2_2_signal_blocks_allocate_nothing_after_the_first_step() {
     assert_none_in("diagrams/signals");
     assert_none("signal_blocks", &program("tests/data/run/signal_blocks.ron", &[]));
