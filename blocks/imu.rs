@@ -57,10 +57,12 @@ pub struct Imu {
     pub robot: RobotName,
     /// Name of the link of the robot file at whose origin and in whose axes the sensors are.
     pub frame: String,
-    /// Errors of the accelerometer; none by default.
+    /// Errors of the accelerometer: `noise` N [m/s²/√Hz], `bias` b at t = 0 [m/s²], `walk` K
+    /// [m/s³/√Hz], `range` and `quantum` [m/s²]; none by default.
     #[serde(default)]
     pub accelerometer: Accelerometer,
-    /// Errors of the gyroscope; none by default.
+    /// Errors of the gyroscope: `noise` N [rad/s/√Hz], `bias` b at t = 0 [rad/s], `walk` K
+    /// [rad/s²/√Hz], `range` and `quantum` [rad/s]; none by default.
     #[serde(default)]
     pub gyroscope: Gyroscope,
     /// Which stream of this block's random numbers; default 0.

@@ -91,7 +91,9 @@ pub struct Motor {
     /// Largest torque of each gear's output in both directions [N m]; none by default.
     #[serde(default = "no_limit")]
     pub torque_limit: PerJoint<Limit<Torque>>,
-    /// What the supply can drive; without it any torque within the limits at any speed.
+    /// What the supply can drive: `torque_constant` k_t [N m/A], `voltage_constant` k_e [V s/rad],
+    /// `resistance` R [ohm], `bus_voltage` V [V]; without it any torque within the limits at any
+    /// speed.
     #[serde(default)]
     pub electric: Option<Electric>,
     /// b: viscous friction at each gear's output [N m s/rad]; default 0.
