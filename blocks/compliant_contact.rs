@@ -26,6 +26,9 @@ use crate::friction_cone::{Friction, friction_of};
 ///   `slip_speed` and goes to `mu_dynamic` at `slide_speed`. There is no true stiction: a loaded
 ///   contact creeps below `slip_speed`.
 ///
+/// A contact whose own `friction` is zero or more has that instead of `mu`; `mu_dynamic` then stands to
+/// it as it stands to `mu`.
+///
 /// The forces are stiff. Explicit fixed steps need `Δt` below about `2 m/(1.5 μ f_n/slip_speed)`
 /// for a contact of effective mass m, or friction chatters at about `slip_speed`.
 ///
@@ -95,14 +98,20 @@ pub struct Plan {
 }
 
 impl CompliantContact {
-    fn friction(&self, contact: usize) -> (f64, f64) {
+    /// Largest and sliding friction of a contact, whose `own` friction comes first.
+    fn friction(&self, contact: usize, own: Option<f64>) -> (f64, f64) {
         let of = |mu: &Friction| match mu {
             Friction::Each(list) => list.get(contact).map_or(0.0, |mu| mu.value()),
             Friction::All(mu) => mu.value(),
             Friction::Named(_) => 0.0,
         };
         let largest = of(&self.mu);
-        (largest, self.mu_dynamic.as_ref().map_or(largest, of))
+        let sliding = self.mu_dynamic.as_ref().map_or(largest, of);
+        match own {
+            None => (largest, sliding),
+            Some(own) if largest > 0.0 => (own, own * (sliding / largest)),
+            Some(own) => (own, own),
+        }
     }
 }
 
@@ -154,7 +163,7 @@ impl Pure for CompliantContact {
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
         let forces = outputs.get(plan.forces).chunks_exact_mut(3);
         for (i, (contact, force)) in inputs.get(plan.points).iter().zip(forces).enumerate() {
-            let (static_friction, dynamic_friction) = self.friction(i);
+            let (static_friction, dynamic_friction) = self.friction(i, contact.friction);
             let law = Law { static_friction, dynamic_friction, ..plan.law };
             let v = contact.velocity;
             force.copy_from_slice(&law.force(contact.gap, [v[0], v[1], v[2]]));
@@ -189,6 +198,19 @@ mod tests {
         assert!((f[0] + 0.5 * 0.6 * f[2]).abs() < 1e-12 * f[2], "{f:?}");
         assert!((f[1] - 0.5 * 0.8 * f[2]).abs() < 1e-12 * f[2], "{f:?}");
         assert!((f[3] - 0.3 * f[5]).abs() < 1e-12 * f[5], "{f:?}");
+    }
+
+    #[test]
+    fn the_friction_of_a_pair_comes_first_and_slides_in_proportion() {
+        let law: CompliantContact = block(json!({ "mu": 0.5, "mu_dynamic": 0.4 }));
+        let mut rig = Harness::new(law, &[("points", points(1, 6))]).expect("planned");
+        rig.set_contact("points", 0, -1e-3, [2.0, 0.0, 0.0]);
+        for (own, expected) in [(-1.0, 0.4), (1.0, 0.8), (0.0, 0.0)] {
+            rig.set_leaf("points", crate::buses::contact_leaf::FRICTION, &[own]);
+            rig.output(0.0).expect("no fault");
+            let f = rig.value("f");
+            assert!((f[0] + expected * f[2]).abs() < 1e-12 * f[2], "{own}: {f:?}");
+        }
     }
 
     #[test]

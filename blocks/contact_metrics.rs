@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use legwork_block::quantity::{Force, Length, NonNegative, Positive, Time};
 use legwork_block::{
-    Block, Dim, In, Int, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Ports, Real, Report, Sizes,
-    UpdateCx, Vector, feeds,
+    Block, Dim, In, Int, Invalid, NO_FEEDS, OptionalIn, Out, Outcome, OutputCx, Ports, Real,
+    Report, Sizes, UpdateCx, Vector, feeds,
 };
-use legwork_qp::ConeShape;
+use legwork_qp::{ConeShape, ContactProblem};
 use nalgebra::{Matrix3, Vector3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::buses::{ContactPoints, ContactPointsBus};
+use crate::buses::{ContactPoints, ContactPointsBus, ContactProblemBus, ContactProblemRef};
 use crate::friction_cone::{Friction, FrictionCone, friction_of};
 use crate::gauss_contact::non_negative;
 use crate::robot_model::RobotModel;
@@ -25,6 +25,7 @@ use crate::robot_name::RobotName;
 /// |---|---|---|---|
 /// | in `points` | `ContactPoints` | | k contacts |
 /// | in `f` | 3k | N | contact forces, contact axes |
+/// | in `problem` | `ContactProblem`, optional | | the problem that `f` should solve |
 /// | out `penetration` | | m | deepest penetration now, zero or more |
 /// | out `slip` | | m/s | largest tangential speed of a loaded contact |
 /// | out `complementarity` | | N m | largest `f_n · max(gap, 0)`: force at a distance |
@@ -39,7 +40,16 @@ use crate::robot_name::RobotName;
 /// when it is loaded or its gap is zero or less, and opens when it is not loaded and its gap is
 /// above `gap_tolerance`.
 ///
-/// At the end of a run the worst values are reported as metrics.
+/// A contact whose own `friction` is zero or more is judged by that instead of `mu`.
+///
+/// At the end of a run the worst values are reported as metrics. With `problem` and the velocity
+/// `v = Δt (G f + b)` that the contacts have after the step, so are:
+///
+/// - `worst_total_complementarity`: `|fᵀ(G f + b)|` relative to a typical force times a typical
+///   acceleration; zero up to a solver's tolerance in the convex law and in Coulomb's;
+/// - `worst_normal_complementarity`: largest `|f_n v_n|` [W], zero in Coulomb's law;
+/// - `worst_convex_lift`: largest `μ f_n |v_t|` [W], what a sliding contact has of it in the convex law:
+///   there the two are equal.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContactMetrics {
@@ -84,6 +94,7 @@ fn gap_tolerance() -> NonNegative<Length> {
 pub struct Plan {
     points: In<ContactPointsBus>,
     forces: In<Vector>,
+    problem: OptionalIn<ContactProblemBus>,
     penetration: Out<Real>,
     slip: Out<Real>,
     complementarity: Out<Real>,
@@ -125,6 +136,22 @@ struct Figures {
     weight_error: f64,
 }
 
+/// How far forces are from solving the problem that they should solve.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Solved {
+    total: f64,
+    normal: f64,
+    lift: f64,
+}
+
+/// Work memory of a [`ContactMetrics`].
+pub struct Scratch {
+    /// μ of each contact; empty if friction is not judged.
+    friction: Vec<f64>,
+    /// `G f + b`, 3k; empty without a problem.
+    acceleration: Vec<f64>,
+}
+
 /// Discrete state of a [`ContactMetrics`].
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct State {
@@ -133,6 +160,8 @@ pub struct State {
     drift: f64,
     worst: Figures,
     last: Figures,
+    /// The worst of the problem, if there is one.
+    solved: Option<Solved>,
 }
 
 impl State {
@@ -163,6 +192,7 @@ impl ContactMetrics {
             figures.complementarity = figures.complementarity.max(force[2] * contact.gap.max(0.0));
             figures.normal_force += force[2];
             if let Some(&mu) = friction.get(i) {
+                let mu = contact.friction.unwrap_or(mu);
                 let excess = plan.cone.violation(mu, force) / force[2].max(min_force);
                 figures.cone_violation = figures.cone_violation.max(excess);
             }
@@ -173,6 +203,38 @@ impl ContactMetrics {
         }
         figures
     }
+}
+
+/// Judges forces by the problem; `acceleration` becomes `G f + b`.
+fn solved(
+    problem: &ContactProblemRef<'_>,
+    cone: &ConeShape,
+    forces: &[f64],
+    time_step: f64,
+    acceleration: &mut [f64],
+) -> Solved {
+    let view = ContactProblem {
+        inverse_inertia: problem.inverse_inertia,
+        bias: problem.bias,
+        friction: problem.friction,
+        // The law itself, without what makes its solution unique.
+        compliance: &[],
+        force_scale: problem.force_scale,
+        cone,
+        active: problem.active,
+        regularisation: 0.0,
+    };
+    view.acceleration_into(forces, acceleration);
+    let mut found = Solved::default();
+    let pairs = forces.chunks_exact(3).zip(acceleration.chunks_exact(3));
+    for (i, (f, a)) in pairs.enumerate().filter(|(i, _)| problem.active[*i] != 0.0) {
+        found.total += f[0] * a[0] + f[1] * a[1] + f[2] * a[2];
+        found.normal = found.normal.max((f[2] * a[2]).abs() * time_step);
+        let slip = (a[0] * a[0] + a[1] * a[1]).sqrt() * time_step;
+        found.lift = found.lift.max(problem.friction[i] * f[2] * slip);
+    }
+    found.total = found.total.abs() / (problem.force_scale * view.acceleration_scale());
+    found
 }
 
 /// Weight [N] and the direction against gravity.
@@ -191,8 +253,7 @@ impl Block for ContactMetrics {
     type Plan = Plan;
     type State = State;
     type Memo = ();
-    /// μ of each contact; empty if friction is not judged.
-    type Scratch = Vec<f64>;
+    type Scratch = Scratch;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let cone = self.cone.shape()?;
@@ -203,6 +264,10 @@ impl Block for ContactMetrics {
         ports.note_in(points).doc("contacts");
         let forces = ports.input("f", &Vector(3 * count.clone()));
         ports.note_in(forces).unit("N").frame("contact").doc("contact forces on the robot");
+        let kind = ports.any_argument();
+        let bus = ContactProblemBus::new(&count, &nv, kind);
+        let problem = ports.optional_input("problem", &bus);
+        ports.note_optional(problem).doc("the problem that the forces should solve");
 
         ports.group(&feeds![points, forces]);
         let mut real = |name: &str, unit: &str, doc: &str| {
@@ -229,6 +294,7 @@ impl Block for ContactMetrics {
         Ok(Plan {
             points,
             forces,
+            problem,
             penetration,
             slip,
             complementarity,
@@ -255,10 +321,12 @@ impl Block for ContactMetrics {
         State { contacts: vec![History::default(); sizes.dim(&plan.count)], ..State::default() }
     }
 
-    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<f64> {
-        let friction = self.mu.as_ref().map(|mu| friction_of(mu, sizes.dim(&plan.count)));
+    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
+        let count = sizes.dim(&plan.count);
         // `check` has accepted the parameter.
-        friction.transpose().ok().flatten().unwrap_or_default()
+        let friction = self.mu.as_ref().and_then(|mu| friction_of(mu, count).ok());
+        let rows = if sizes.optional(plan.problem).is_some() { 3 * count } else { 0 };
+        Scratch { friction: friction.unwrap_or_default(), acceleration: vec![0.0; rows] }
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
@@ -269,7 +337,7 @@ impl Block for ContactMetrics {
             return Ok(());
         }
         let (points, forces) = (cx.inputs.get(plan.points), cx.inputs.get(plan.forces));
-        let now = self.figures(plan, cx.scratch, &points, forces);
+        let now = self.figures(plan, &cx.scratch.friction, &points, forces);
         cx.outputs.set(plan.penetration, now.penetration);
         cx.outputs.set(plan.slip, now.slip);
         cx.outputs.set(plan.complementarity, now.complementarity);
@@ -285,14 +353,23 @@ impl Block for ContactMetrics {
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         let (points, forces) = (cx.inputs.get(plan.points), cx.inputs.get(plan.forces));
-        let State { contacts, reopenings, drift, worst, last } = &mut *cx.state;
-        let now = self.figures(plan, cx.scratch, &points, forces);
+        let State { contacts, reopenings, drift, worst, last, solved: worst_solved } =
+            &mut *cx.state;
+        let now = self.figures(plan, &cx.scratch.friction, &points, forces);
         worst.penetration = worst.penetration.max(now.penetration);
         worst.slip = worst.slip.max(now.slip);
         worst.complementarity = worst.complementarity.max(now.complementarity);
         worst.cone_violation = worst.cone_violation.max(now.cone_violation);
         worst.normal_force = worst.normal_force.max(now.normal_force);
         *last = now;
+        if let Some(problem) = cx.inputs.optional(plan.problem) {
+            let acceleration = &mut cx.scratch.acceleration;
+            let now = solved(&problem, &plan.cone, forces, cx.time.step, acceleration);
+            let worst = worst_solved.get_or_insert_default();
+            worst.total = worst.total.max(now.total);
+            worst.normal = worst.normal.max(now.normal);
+            worst.lift = worst.lift.max(now.lift);
+        }
 
         let (t, settle) = (cx.time.t, self.settle.value());
         let pairs = points.iter().zip(forces.chunks_exact(3));
@@ -332,6 +409,11 @@ impl Block for ContactMetrics {
         if self.mu.is_some() {
             report.metric("worst_cone_violation", state.worst.cone_violation);
         }
+        if let Some(solved) = &state.solved {
+            report.metric("worst_total_complementarity", solved.total);
+            report.metric("worst_normal_complementarity", solved.normal);
+            report.metric("worst_convex_lift", solved.lift);
+        }
         report.metric("final_normal_force", state.last.normal_force);
         if plan.weight.is_some() {
             report.metric("final_weight_error", state.last.weight_error);
@@ -340,66 +422,4 @@ impl Block for ContactMetrics {
 }
 
 #[cfg(test)]
-mod tests {
-    use legwork_block::Type;
-    use serde_json::json;
-
-    use super::*;
-    use crate::contacts_testing::{Harness, block, points};
-
-    fn harness(parameters: serde_json::Value) -> Harness {
-        let metrics: ContactMetrics = block(parameters);
-        let ports = [("points", points(2, 6)), ("f", Type::vector(6))];
-        Harness::new(metrics, &ports).expect("planned")
-    }
-
-    #[test]
-    fn figures_of_a_hand_made_case() {
-        let mut rig = harness(json!({ "mu": [0.5, 0.7] }));
-        rig.set_contact("points", 0, -2e-3, [0.3, 0.4, 0.0]);
-        rig.set_contact("points", 1, 1e-3, [9.0, 9.0, 0.0]);
-        rig.set("f", &[3.0, 4.0, 8.0, 0.0, 0.0, 0.05]);
-        rig.step(0.0).expect("no fault");
-        assert_eq!(rig.value("penetration"), [2e-3]);
-        assert_eq!(rig.value("slip"), [0.5], "an unloaded contact may slide");
-        assert_eq!(rig.value("complementarity"), [0.05 * 1e-3]);
-        assert_eq!(rig.value("normal_force"), [8.05]);
-        assert_eq!(rig.value("cone_violation"), [(5.0 - 0.5 * 8.0) / 8.0]);
-        assert_eq!(rig.value("touchdown"), [f64::INFINITY], "state is one step old");
-        rig.output(0.1).expect("no fault");
-        assert_eq!(rig.value("touchdown"), [0.0]);
-        let metrics = rig.report().metrics;
-        let worst = metrics.iter().find(|(name, _)| name == "worst_penetration");
-        assert_eq!(worst.map(|(_, value)| *value), Some(2e-3));
-    }
-
-    #[test]
-    fn only_what_happens_after_settling_counts_as_reopening_and_drift() {
-        let mut rig = harness(json!({ "settle": "0.3 s" }));
-        rig.set_contact("points", 1, 1.0, [0.0; 3]);
-        // A bounce at 0.1 s, a landing at 0.2 s, 2 mm of motion at 0.6 s, a lift at 0.7 s.
-        for (i, (gap, normal, x)) in [
-            (0.0, 5.0, 0.0),
-            (5e-3, 0.0, 0.0),
-            (0.0, 5.0, 0.010),
-            (0.0, 5.0, 0.012),
-            (0.0, 0.0, 0.012),
-            (0.0, 5.0, 0.012),
-            (0.0, 5.0, 0.014),
-            (5e-3, 0.0, 0.5),
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            rig.set_contact("points", 0, gap, [0.0; 3]);
-            rig.set_position("points", 0, [x, 0.0, gap]);
-            rig.set("f", &[0.0, 0.0, normal, 0.0, 0.0, 0.0]);
-            rig.step(0.1 * i as f64).expect("no fault");
-        }
-        rig.output(0.8).expect("no fault");
-        assert_eq!(rig.value("touchdown"), [0.0]);
-        assert_eq!(rig.value("reopenings"), [1.0]);
-        let drift = rig.value("drift")[0];
-        assert!((drift - 0.002).abs() < 1e-15, "{drift}");
-    }
-}
+mod tests;
