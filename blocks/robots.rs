@@ -24,6 +24,7 @@ use crate::inverse_kinematics::InverseKinematics;
 use crate::jacobian::Jacobian;
 use crate::joint_pd::JointPd;
 use crate::mass_matrix::MassMatrix;
+use crate::momentum_balance::MomentumBalance;
 use crate::relative_jacobian::RelativeJacobian;
 use crate::relative_transform::RelativeTransform;
 use crate::robot_dynamics::RobotDynamics;
@@ -52,6 +53,7 @@ pub(crate) fn register_robots(r: &mut Registry) {
     r.block::<CenterOfMass>(r#"CenterOfMass(robot: "go")"#);
     r.block::<CentroidalMomentum>(r#"CentroidalMomentum(robot: "go")"#);
     r.block::<CentroidalMomentumMatrix>(r#"CentroidalMomentumMatrix(robot: "go")"#);
+    r.block::<MomentumBalance>(r#"MomentumBalance(robot: "go")"#);
     r.block::<Energy>(r#"Energy(robot: "go")"#);
     r.block::<ForwardDynamics>(r#"ForwardDynamics(robot: "go")"#);
     r.block::<ConstrainedAcceleration>("ConstrainedAcceleration()");

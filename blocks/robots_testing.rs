@@ -79,6 +79,10 @@ impl Solution {
                 self.solve(r, s);
                 self.solve(c, d);
             }
+            (Type::Array(of, n), Type::Array(given_of, m)) => {
+                self.solve(n, m);
+                self.unify(of, given_of);
+            }
             (Type::Bus(a), Type::Bus(b)) => {
                 assert_eq!(a.name, b.name, "input of another bus");
                 for (a, b) in a.fields.iter().zip(&b.fields) {

@@ -152,8 +152,8 @@ pub use model::{
 };
 pub use momentum::{
     center_of_mass, center_of_mass_jacobian, center_of_mass_jacobian_dot_velocity,
-    center_of_mass_velocity, centroidal_momentum, centroidal_momentum_matrix, kinetic_energy,
-    potential_energy, rotor_kinetic_energy,
+    center_of_mass_velocity, centroidal_momentum, centroidal_momentum_dot_velocity,
+    centroidal_momentum_matrix, kinetic_energy, potential_energy, rotor_kinetic_energy,
 };
 pub use nalgebra;
 pub use placement::{MixedTwist, MixedWrench, Placement};

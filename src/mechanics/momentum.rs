@@ -128,6 +128,35 @@ pub fn centroidal_momentum_matrix(model: &Model, kinematics: &Kinematics, out: &
     });
 }
 
+/// `Ȧ_G ν`: rate of the centroidal momentum at `ν̇ = 0`, so that `(ṗ, L̇) = A_G ν̇ + Ȧ_G ν` with `A_G` of
+/// [`centroidal_momentum_matrix`]; linear [N] as `force`, angular about the centre of mass [N m] as
+/// `moment`, world axes.
+///
+/// Link by link, from what velocity alone does to the bodies: `Σ m_i a_i` and
+/// `Σ (c_i − c) × m_i a_i + I_i α_i + ω_i × I_i ω_i`. O(n), allocates nothing.
+///
+/// D. E. Orin, A. Goswami, S.-H. Lee, *Centroidal dynamics of a humanoid robot* (2013), sec. 3.
+#[must_use]
+pub fn centroidal_momentum_dot_velocity(model: &Model, kinematics: &Kinematics) -> MixedWrench {
+    let center = center_from_reference(model, kinematics);
+    let (mut linear, mut angular) = (Vector3::zeros(), Vector3::zeros());
+    for (tree, origin) in model.trees.iter().zip(&kinematics.origins) {
+        let lever = origin.position - reference(kinematics) - center;
+        for i in tree.bodies.clone() {
+            let state = &kinematics.body(i);
+            let (v, a, c) = (&state.velocity, &state.bias, &state.center);
+            let velocity = v.linear + v.angular.cross(c);
+            let acceleration = a.linear + a.angular.cross(c) + v.angular.cross(&velocity);
+            let share = acceleration * model.bodies[i].inertia.mass();
+            linear += share;
+            angular += (c + lever).cross(&share)
+                + state.inertia.times(&a.angular)
+                + v.angular.cross(&state.inertia.times(&v.angular));
+        }
+    }
+    MixedWrench { force: linear, moment: angular }
+}
+
 /// Kinetic energy of the links [J], `Σ ½ m v_c² + ½ ω·I_c ω`.
 ///
 /// Rotors are left out: add `½ ṡᵀ I_rotor ṡ` ([`rotor_kinetic_energy`]) to have `½ νᵀMν`.

@@ -3,8 +3,8 @@
 use legwork_mechanics::nalgebra::{DMatrix, DVector, Vector3};
 use legwork_mechanics::{
     Kinematics, MixedWrench, Model, add_frame_wrench, center_of_mass, center_of_mass_velocity,
-    centroidal_momentum, centroidal_momentum_matrix, kinetic_energy, rotor_kinetic_energy,
-    world_from_frame,
+    centroidal_momentum, centroidal_momentum_dot_velocity, centroidal_momentum_matrix, integrate,
+    kinetic_energy, rotor_kinetic_energy, world_from_frame,
 };
 
 use crate::quantities::*;
@@ -31,6 +31,28 @@ fn centroidal_momentum_is_its_matrix_times_velocity() {
         law.check(*seed, (six_of(&momentum) - &expected).norm() / size);
         let velocity = center_of_mass_velocity(model, &kinematics) * model.total_mass();
         linear.check(*seed, (momentum.force - velocity).norm() / size);
+    }
+}
+
+/// `Ȧ_G ν` is the change of the momentum along the motion at constant ν; differences of second
+/// order.
+#[test]
+fn the_rate_of_the_momentum_is_its_change_along_the_motion() {
+    let mut law = Law::new("dot A_G nu against differences", 1e-7);
+    for Sample { seed, model, .. } in random_models() {
+        let (q, nu) = random_state(model, *seed);
+        let h = 1e-5;
+        let at = |h: f64| {
+            let increment: Vec<f64> = nu.iter().map(|nu| h * nu).collect();
+            let mut moved = q.clone();
+            integrate(model, &q, &increment, &mut moved);
+            six_of(&centroidal_momentum(model, &kinematics_at(model, &moved, &nu)))
+        };
+        let difference = (at(h) - at(-h)) / (2.0 * h);
+        let kinematics = kinematics_at(model, &q, &nu);
+        let found = six_of(&centroidal_momentum_dot_velocity(model, &kinematics));
+        let size = momentum_matrix_at(model, &kinematics).norm() * norm(&nu) * (1.0 + norm(&nu));
+        law.check(*seed, (found - difference).norm() / size);
     }
 }
 
