@@ -1,7 +1,9 @@
 //! The buses of the library: what robots, contacts and solvers say to one another. They stand in
 //! one file because a reader of one needs the others' fields beside it.
 
-use legwork_block::{Arg, BusField, Dim, Leaves, NamedType, Ports, Signal, Type, TypeMaker, bus};
+use legwork_block::{
+    Arg, BusField, Dim, Fault, Leaves, NamedType, Outcome, Ports, Signal, Type, TypeMaker, bus,
+};
 
 use crate::robot_model::RobotModel;
 
@@ -27,6 +29,7 @@ use state::state_type;
 /// | `M` | nv × nv | kg, kg m, kg m² | joint-space inertia, reflected rotor inertia included |
 /// | `h` | nv | N, N m | bias force: Coriolis, centrifugal and gravity |
 /// | `factor` | nv × nv | | `C` with `CᵀC = M`, lower triangular, sparse by branches |
+/// | `joints` | nv | 1 | 1 at the coordinates of joints, on which torques act in their order, 0 at those of bases |
 #[derive(Clone)]
 pub struct DynamicsBus {
     ty: Type,
@@ -43,6 +46,37 @@ pub struct Dynamics<'a> {
     pub bias_force: &'a [f64],
     /// Factor of the joint-space inertia, column by column.
     pub factor: &'a [f64],
+    /// 1 at the coordinates of joints, 0 at those of bases.
+    pub joints: &'a [f64],
+}
+
+impl Dynamics<'_> {
+    /// Adds `Sᵀτ`: the torques at the coordinates of joints.
+    ///
+    /// # Errors
+    /// If there are more or fewer torques than joints.
+    pub fn add_torques(&self, tau: &[f64], force: &mut [f64]) -> Outcome {
+        let mut tau = tau.iter();
+        let mut missing = false;
+        for (force, _) in force.iter_mut().zip(self.joints).filter(|(_, joint)| **joint != 0.0) {
+            match tau.next() {
+                Some(tau) => *force += tau,
+                None => missing = true,
+            }
+        }
+        if !missing && tau.next().is_none() {
+            return Ok(());
+        }
+        Err(Fault::new("expected one torque for each joint of the robot"))
+    }
+
+    /// Mass of all robots and bodies that float [kg]; 0 if none does. The linear block of a base in
+    /// M is the mass that it carries times the identity.
+    pub fn floating_mass(&self) -> f64 {
+        let nv = self.joints.len();
+        let bases = (0..nv).filter(|&i| self.joints[i] == 0.0);
+        bases.step_by(6).map(|i| self.mass_matrix[i * nv + i]).sum()
+    }
 }
 
 /// Leaf of each field of a [`DynamicsBus`].
@@ -55,6 +89,8 @@ pub mod dynamics_leaf {
     pub const BIAS_FORCE: usize = 2;
     /// `factor`.
     pub const FACTOR: usize = 3;
+    /// `joints`.
+    pub const JOINTS: usize = 4;
 }
 
 impl DynamicsBus {
@@ -76,6 +112,7 @@ fn dynamics_type(robot: Arg, nv: &Dim) -> Type {
         BusField::new("M", Type::matrix(nv, nv)).doc("joint-space inertia"),
         BusField::new("h", Type::Vector(nv.clone())).doc("bias force"),
         BusField::new("factor", Type::matrix(nv, nv)).doc("C with CᵀC = M"),
+        BusField::new("joints", Type::Vector(nv.clone())).doc("1 where a torque acts"),
     ];
     bus("Dynamics", vec![robot], fields, Vec::new())
 }
@@ -92,6 +129,7 @@ impl Signal for DynamicsBus {
             mass_matrix: leaves.leaf(dynamics_leaf::MASS_MATRIX),
             bias_force: leaves.leaf(dynamics_leaf::BIAS_FORCE),
             factor: leaves.leaf(dynamics_leaf::FACTOR),
+            joints: leaves.leaf(dynamics_leaf::JOINTS),
         }
     }
 }

@@ -6,7 +6,7 @@ use legwork_block::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::buses::{ConstraintsBus, ContactPoints, ContactPointsBus, DynamicsBus};
+use crate::buses::{ConstraintsBus, ContactPoints, ContactPointsBus, Dynamics, DynamicsBus};
 use crate::closed_chain::{ClosedChain, Keeps};
 use crate::forward_dynamics::together;
 use crate::robot_kinematics::describe;
@@ -76,9 +76,9 @@ pub struct Scratch {
     chain: ClosedChain,
 }
 
-/// Whether `n` joint torques fit `nv` velocities: the base floats or is fixed.
+/// Whether `n` joint torques can fit `nv` velocities: every base that floats has six more.
 pub(crate) fn check_torques(nv: usize, n: usize) -> Result<(), Invalid> {
-    if nv == n || nv == n + 6 {
+    if n <= nv && (nv - n) % 6 == 0 {
         return Ok(());
     }
     let expected =
@@ -87,17 +87,23 @@ pub(crate) fn check_torques(nv: usize, n: usize) -> Result<(), Invalid> {
 }
 
 /// Generalised force `Sᵀτ + external − h` into `out`.
-pub(crate) fn applied_force(h: &[f64], tau: &[f64], external: Option<&[f64]>, out: &mut [f64]) {
-    for (force, h) in out.iter_mut().zip(h) {
+///
+/// # Errors
+/// If there are more or fewer torques than joints.
+pub(crate) fn applied_force(
+    dynamics: &Dynamics<'_>,
+    tau: &[f64],
+    external: Option<&[f64]>,
+    out: &mut [f64],
+) -> Outcome {
+    for (force, h) in out.iter_mut().zip(dynamics.bias_force) {
         *force = -h;
     }
-    let base = out.len() - tau.len();
-    for (force, tau) in out[base..].iter_mut().zip(tau) {
-        *force += tau;
-    }
+    dynamics.add_torques(tau, out)?;
     for (force, external) in out.iter_mut().zip(external.unwrap_or_default()) {
         *force += external;
     }
+    Ok(())
 }
 
 /// `out += Σ Jᵢᵀ fᵢ`, contacts without force left out.
@@ -176,7 +182,7 @@ impl Block for ConstrainedAcceleration {
         factor.read(dynamics.factor)?;
         let z = cx.outputs.get(plan.nu_dot);
         let external = cx.inputs.optional(plan.external);
-        applied_force(dynamics.bias_force, cx.inputs.get(plan.tau), external, z);
+        applied_force(&dynamics, cx.inputs.get(plan.tau), external, z)?;
         if let (Some(points), Some(forces)) =
             (cx.inputs.optional(plan.points), cx.inputs.optional(plan.forces))
         {

@@ -61,6 +61,10 @@ pub(crate) fn register_contacts(r: &mut Registry) {
     for named in NAMED_TYPES {
         r.named_type(named);
     }
+    r.file("masks/acceleration_contact.ron", include_bytes!("masks/acceleration_contact.ron"));
+    r.file("masks/compliant_contact.ron", include_bytes!("masks/compliant_contact.ron"));
+    r.file("masks/robot_with_contacts.ron", include_bytes!("masks/robot_with_contacts.ron"));
+    r.file("masks/velocity_contact.ron", include_bytes!("masks/velocity_contact.ron"));
     r.file("masks/gauss_contact.ron", include_bytes!("masks/gauss_contact.ron"));
     r.file("masks/hertz_contact.ron", include_bytes!("masks/hertz_contact.ron"));
     r.file("masks/impact_contact.ron", include_bytes!("masks/impact_contact.ron"));

@@ -192,7 +192,8 @@ fn strike(
         factor.find_ranges(half_jacobian, rows);
     }
     factor.gram(half_jacobian, rows, inertia);
-    let weight = dynamics.mass_matrix[0] * SCALE_GRAVITY;
+    let mass = Some(dynamics.floating_mass()).filter(|&mass| mass > 0.0);
+    let weight = mass.unwrap_or(dynamics.mass_matrix[0]) * SCALE_GRAVITY;
     let problem = ImpactProblem {
         inverse_inertia: inertia,
         velocity,

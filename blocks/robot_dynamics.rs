@@ -1,5 +1,7 @@
 //! `RobotDynamics`: the terms of the equation of motion on one bus.
 
+use std::sync::Arc;
+
 use legwork_block::{In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Shared};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,6 +9,7 @@ use serde::Deserialize;
 use crate::buses::{DynamicsBus, StateBus, dynamics_leaf};
 use crate::robot_kinematics::{describe, state_input};
 use crate::robot_mass::{Mass, mass};
+use crate::robot_model::RobotModel;
 use crate::robot_name::RobotName;
 
 /// The terms of `M ν̇ + h = Sᵀτ + Jᵀf` at a state, on one bus.
@@ -28,6 +31,7 @@ pub struct RobotDynamics {
 
 /// Ports of [`RobotDynamics`].
 pub struct Plan {
+    robot: Arc<RobotModel>,
     mass: Shared<Mass>,
     bus: Out<DynamicsBus>,
 }
@@ -45,7 +49,7 @@ impl Pure for RobotDynamics {
         describe(ports, bus, "terms of the equation of motion");
         // Leaf 1 of a state is its velocity.
         ports.forward(bus, dynamics_leaf::NU, state, 1);
-        Ok(Plan { mass, bus })
+        Ok(Plan { robot, mass, bus })
     }
 
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
@@ -53,6 +57,11 @@ impl Pure for RobotDynamics {
         mass.matrix.write_dense(outputs.leaf(plan.bus, dynamics_leaf::MASS_MATRIX));
         outputs.leaf(plan.bus, dynamics_leaf::BIAS_FORCE).copy_from_slice(&mass.bias_force);
         mass.factor.write_dense(outputs.leaf(plan.bus, dynamics_leaf::FACTOR));
+        let joints = outputs.leaf(plan.bus, dynamics_leaf::JOINTS);
+        joints.fill(0.0);
+        for &joint in plan.robot.model.joint_velocity_indices() {
+            joints[joint] = 1.0;
+        }
         Ok(())
     }
 }

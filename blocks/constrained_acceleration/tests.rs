@@ -35,7 +35,7 @@ impl Loops {
     fn write(&mut self, state: (&[f64], &[f64]), into: &mut Harness) -> (Vec<Vec<f64>>, Vec<f64>) {
         self.dynamics.set("state", &[state.0, state.1]);
         self.dynamics.output();
-        for leaf in 0..4 {
+        for leaf in 0..5 {
             into.set_leaf("dynamics", leaf, &self.dynamics.leaf("bus", leaf));
         }
         let (mut rows, mut bias) = (Vec::new(), Vec::new());
@@ -151,7 +151,7 @@ fn loops_do_not_change_the_total_momentum() {
     let mut matrix = vec![0.0; 6 * NV];
     for (q, nu) in States::of(&robot, 20) {
         loops.write((&q, &nu), &mut rig);
-        for leaf in 0..4 {
+        for leaf in 0..5 {
             free.set_leaf("dynamics", leaf, &loops.dynamics.leaf("bus", leaf));
         }
         for rig in [&mut rig, &mut free] {

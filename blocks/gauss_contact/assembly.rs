@@ -189,9 +189,8 @@ impl GaussContact {
             }
         }
 
-        // The base's linear block of M is the robot's mass times the identity.
-        let has_base = dynamics.nu.len() == inputs.get(plan.tau).len() + 6;
-        let mass = if has_base { dynamics.mass_matrix[0] } else { points.len() as f64 / mean };
+        let floating = dynamics.floating_mass();
+        let mass = if floating > 0.0 { floating } else { points.len() as f64 / mean };
         scale[0] = match self.force_scale {
             Some(force) => force.value(),
             None => mass * SCALE_GRAVITY / points.len().max(1) as f64,
@@ -214,7 +213,7 @@ impl GaussContact {
 
         // J ν̇_f = (J C⁻¹)(C⁻ᵀ (Sᵀτ + external − h)).
         let external = inputs.optional(plan.external);
-        applied_force(dynamics.bias_force, inputs.get(plan.tau), external, motion);
+        applied_force(&dynamics, inputs.get(plan.tau), external, motion)?;
         factor.half_solve(motion);
         if let Some(constraints) = inputs.optional(plan.constraints) {
             chain.read(Some(&constraints), factor, Keeps::Acceleration);

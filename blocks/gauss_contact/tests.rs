@@ -44,6 +44,8 @@ impl Robot {
         rig.set_leaf("dynamics", 1, mass.as_slice());
         rig.set_leaf("dynamics", 2, self.bias_force.as_slice());
         rig.set_leaf("dynamics", 3, self.factor.as_slice());
+        let joints: Vec<f64> = (0..NV).map(|i| if i < 6 { 0.0 } else { 1.0 }).collect();
+        rig.set_leaf("dynamics", 4, &joints);
         let velocity = &self.jacobian * &self.nu;
         for i in 0..COUNT {
             let v = [velocity[3 * i], velocity[3 * i + 1], velocity[3 * i + 2]];
