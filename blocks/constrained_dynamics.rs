@@ -131,7 +131,7 @@ impl Block for ConstrainedDynamics {
             external_force: cx.inputs.optional(plan.external).unwrap_or(none),
         };
         let [lambda, nu_dot] = cx.outputs.leaves([plan.lambda.leaf(0), plan.nu_dot.leaf(0)]);
-        let (model, factor) = (&plan.robot.model, &mass.factor);
+        let (model, factor) = (&plan.robot.model, mass.factor(&plan.robot)?);
         let found =
             constrained_forward_dynamics(model, factor, &problem, workspace, lambda, nu_dot);
         cx.outputs.set(plan.rank, found.rank as f64);

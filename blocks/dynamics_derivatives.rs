@@ -112,6 +112,7 @@ impl Block for DynamicsDerivatives {
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let Scratch { workspace, none } = &mut *cx.scratch;
         let (model, mass) = (&plan.robot.model, cx.inputs.shared(plan.mass));
+        let factor = mass.factor(&plan.robot)?;
         let [nu_dot, by_configuration, by_velocity, by_torque] = cx.outputs.leaves([
             plan.nu_dot.leaf(0),
             plan.by_configuration.leaf(0),
@@ -120,11 +121,11 @@ impl Block for DynamicsDerivatives {
         ]);
         let (tau, external) = (cx.inputs.get(plan.tau), cx.inputs.optional(plan.external));
         let external = external.unwrap_or(none);
-        forward_dynamics(model, &mass.factor, &mass.bias_force, tau, external, nu_dot);
+        forward_dynamics(model, factor, &mass.bias_force, tau, external, nu_dot);
         forward_dynamics_derivatives(
             model,
             cx.inputs.shared(plan.kinematics),
-            &mass.factor,
+            factor,
             nu_dot,
             workspace,
             by_configuration,

@@ -153,7 +153,8 @@ impl Block for ForwardDynamics {
             }
             (Asked::Factor(mass), _) => {
                 let mass = cx.inputs.shared(*mass);
-                forward_dynamics(model, &mass.factor, &mass.bias_force, tau, external, out);
+                let factor = mass.factor(&plan.robot)?;
+                forward_dynamics(model, factor, &mass.bias_force, tau, external, out);
                 Ok(())
             }
             (Asked::ArticulatedBody(_), None) => unreachable!("`scratch` made the workspace"),

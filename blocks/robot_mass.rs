@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use legwork_block::{Block, Fault, In, Invalid, Outcome, OutputCx, Ports, Shared, Sizes, feeds};
 use legwork_mechanics::{
-    InverseDynamics, Kinematics, MassFactor, MassMatrix, bias_force, mass_matrix,
+    InverseDynamics, Kinematics, MassFactor, MassMatrix, SingularMass, bias_force, mass_matrix,
 };
 
 use crate::buses::StateBus;
@@ -15,11 +15,25 @@ use crate::robot_model::RobotModel;
 pub struct Mass {
     /// `M`, reflected rotor inertia included.
     pub matrix: MassMatrix,
-    /// Its factor, which answers `M⁻¹ x`.
-    pub factor: MassFactor,
+    factor: MassFactor,
+    /// Why there is no factor.
+    singular: Option<SingularMass>,
     /// `h`: Coriolis, centrifugal and gravity force (nv).
     pub bias_force: Vec<f64>,
     workspace: InverseDynamics,
+}
+
+impl Mass {
+    /// The factor of `M`, which answers `M⁻¹ x`.
+    ///
+    /// # Errors
+    /// A fault that names the joint if `M` is singular.
+    pub fn factor(&self, robot: &RobotModel) -> Result<&MassFactor, Box<Fault>> {
+        match &self.singular {
+            None => Ok(&self.factor),
+            Some(error) => Err(Fault::new(format!("{}: {error}", robot.name))),
+        }
+    }
 }
 
 /// Computes the [`Mass`] of a robot at a state. O(n depth²).
@@ -55,6 +69,7 @@ impl Block for MassOf {
         Mass {
             matrix: MassMatrix::new(model),
             factor: MassFactor::new(model),
+            singular: None,
             bias_force: vec![0.0; model.velocity_dim()],
             workspace: InverseDynamics::new(model),
         }
@@ -63,11 +78,10 @@ impl Block for MassOf {
     fn output(&self, shared: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let model = &self.robot.model;
         let kinematics = cx.inputs.shared(*shared);
-        let Mass { matrix, factor, bias_force: h, workspace } = &mut *cx.scratch;
+        let Mass { matrix, factor, singular, bias_force: h, workspace } = &mut *cx.scratch;
         mass_matrix(model, kinematics, matrix);
-        factor
-            .factorize(matrix)
-            .map_err(|error| Fault::new(format!("{}: {error}", self.robot.name)))?;
+        // Who needs no factor, or adds to M before factoring, has no use for a fault here.
+        *singular = factor.factorize(matrix).err();
         bias_force(model, kinematics, workspace, h);
         Ok(())
     }
@@ -86,7 +100,7 @@ mod tests {
 
     impl Pure for Asking {
         const KIND: &'static str = "Asking";
-        type Plan = ([Shared<Kinematics>; 2], Shared<Mass>, Out<Real>);
+        type Plan = (Arc<RobotModel>, [Shared<Kinematics>; 2], Shared<Mass>, Out<Real>);
 
         fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
             let robot = RobotName::from("go").find(ports)?;
@@ -94,17 +108,19 @@ mod tests {
             let first = kinematics(ports, &robot, state);
             let mass = mass(ports, &robot, state);
             let second = kinematics(ports, &robot, state);
-            Ok(([first, second], mass, ports.output("weight", &Real)))
+            Ok((robot, [first, second], mass, ports.output("weight", &Real)))
         }
 
         fn output(
             &self,
-            (kinematics, mass, weight): &Self::Plan,
+            (robot, kinematics, mass, weight): &Self::Plan,
             inputs: &Inputs<'_>,
             outputs: &mut Outputs<'_>,
         ) -> Outcome {
             let [first, second] = kinematics.map(|shared| inputs.shared(shared));
-            outputs.set(*weight, inputs.shared(*mass).bias_force[2]);
+            let mass = inputs.shared(*mass);
+            mass.factor(robot)?;
+            outputs.set(*weight, mass.bias_force[2]);
             match std::ptr::eq(first, second) {
                 true => Ok(()),
                 false => Err(Fault::new("expected one value for both")),
