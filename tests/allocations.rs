@@ -175,6 +175,13 @@ fn s2_2_basic_diagrams_allocate_nothing_after_the_first_step() {
     assert_none_in("diagrams/basics");
 }
 
+/// Contacts of patches, with height fields, moving ground and other bodies, and limits of joints.
+#[test]
+fn s2_2_contacts_allocate_nothing_after_the_first_step() {
+    assert_none_in("diagrams/contact");
+    assert_none("moving_ground", &program("tests/data/run/moving_ground.ron", &[]));
+}
+
 #[test]
 fn s2_2_motors_and_sensors_allocate_nothing_after_the_first_step() {
     assert_none("sensors", &program("diagrams/quadruped/sensors.ron", &[]));
