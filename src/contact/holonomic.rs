@@ -83,7 +83,7 @@ impl HolonomicElimination {
     /// If there are more rows than memory was made for, or their length is not a multiple of `dim`.
     pub fn factor(&mut self, half_rows: &[f64]) -> usize {
         let dim = self.dim;
-        let count = if dim == 0 { 0 } else { half_rows.len() / dim };
+        let count = half_rows.len().checked_div(dim).unwrap_or(0);
         assert_eq!(half_rows.len(), count * dim, "expected rows of {dim} values");
         assert!(count <= self.capacity, "expected at most {} rows, found {count}", self.capacity);
         (self.row_count, self.rank) = (count, 0);

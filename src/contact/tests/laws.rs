@@ -471,9 +471,7 @@ fn closed_chains_are_eliminated_exactly() {
         let rows = np + 2;
         let masses: Vec<f64> = (0..nv).map(|_| 0.5 + random.uniform()).collect();
         let mut jacobian = vec![0.0; rows * nv];
-        for i in 0..np * nv {
-            jacobian[i] = random.normal();
-        }
+        jacobian[..np * nv].fill_with(|| random.normal());
         for i in 0..nv {
             jacobian[np * nv + i] = 1e3 * (0..np).map(|r| jacobian[r * nv + i]).sum::<f64>();
         }
