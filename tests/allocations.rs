@@ -149,6 +149,12 @@ fn s2_2_standing_by_accelerations_allocates_nothing_after_the_first_step() {
 
 /// Three to four calls per step, each of a solver with a warm start.
 #[test]
+fn s2_2_closed_loops_allocate_nothing_after_the_first_step() {
+    assert_none("tied feet", &program("diagrams/quadruped/tied_feet.ron", &[]));
+    assert_none("landing", &program("tests/data/run/landing.ron", &[]));
+}
+
+#[test]
 fn s6_2_calls_of_functions_allocate_nothing_after_the_first_step() {
     let sliding = program("diagrams/basics/sliding_block.ron", &[("law", "coulomb")]);
     assert!(sliding.nodes.iter().any(|node| !node.functions.is_empty()));
