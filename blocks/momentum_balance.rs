@@ -29,20 +29,21 @@ use crate::robot_name::RobotName;
 /// | in `nu_dot` | nv | m/s², rad/s² | acceleration to judge |
 /// | in `points` | `ContactPoints` | | k contacts |
 /// | in `f` | 3k | N | contact forces on the robot, contact axes |
-/// | in `external`, optional | nv | N, N m | generalised force; its first six numbers push the base |
+/// | in `external`, optional | nv | N, N m | generalised force; the six numbers of a base push it |
 /// | out `force` | | N | `‖ṗ − m g − Σ f‖` |
 /// | out `moment` | | N m | `‖L̇ − Σ (p − c) × f‖` about the centre of mass c |
 ///
 /// `(ṗ, L̇) = A_G ν̇ + Ȧ_G ν`, the second term link by link. At the end of a run the worst of both are
 /// reported as `worst_force_residual` and `worst_moment_residual`; beyond rounding (1e-9 of the
 /// weight) some block has forces that another does not know of. The base must float: what a fixed one
-/// pushes is not known.
+/// pushes is not known. Of a world it is the balance of all its robots and bodies together: contacts
+/// between them do not belong to `points`, those with the ground do.
 ///
 /// D. E. Orin, A. Goswami, S.-H. Lee, *Centroidal dynamics of a humanoid robot* (2013), eqs. 2, 6, 11.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MomentumBalance {
-    /// The robot.
+    /// The robot or world.
     pub robot: RobotName,
 }
 
@@ -90,8 +91,11 @@ fn residual(plan: &Plan, inputs: &Inputs<'_>, matrix: &mut [f64]) -> MixedWrench
     }
     if let Some(external) = inputs.optional(plan.external) {
         let three = |at: usize| Vector3::from_column_slice(&external[at..at + 3]);
-        let base = Vector3::from_column_slice(&inputs.get(plan.state).q[..3]);
-        push(base, three(0), three(3));
+        let q = inputs.get(plan.state).q;
+        for tree in model.trees() {
+            let (q_at, at) = (tree.configuration_range().start, tree.velocity_range().start);
+            push(Vector3::from_column_slice(&q[q_at..q_at + 3]), three(at), three(at + 3));
+        }
     }
     rest
 }
@@ -106,9 +110,8 @@ impl Block for MomentumBalance {
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let robot = self.robot.find(ports)?;
-        if !matches!(robot.model.trees(), [tree] if tree.is_floating()) {
-            let message =
-                format!("expected one robot with a floating base, found `{}`", robot.name);
+        if !robot.model.trees().iter().all(legwork_mechanics::Tree::is_floating) {
+            let message = format!("expected floating bases only, found `{}`", robot.name);
             return Err(Invalid::parameter("robot", message));
         }
         let state = state_input(ports, self.robot.as_str());

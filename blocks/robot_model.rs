@@ -107,6 +107,9 @@ impl RobotModel {
     }
 }
 
+/// Names that a message lists at most.
+const MOST_NAMES: usize = 24;
+
 /// "expected …, found `name`" with the nearest of the `known` names.
 pub(crate) fn unknown<'n>(
     parameter: &str,
@@ -121,6 +124,11 @@ pub(crate) fn unknown<'n>(
     let known: Vec<&str> = known.collect();
     match known.is_empty() {
         true => invalid.hint("there are none"),
+        // A large robot has hundreds of links.
+        false if known.len() > MOST_NAMES => {
+            let first = known[..MOST_NAMES].join(", ");
+            invalid.hint(format!("known are: {first} and {} more", known.len() - MOST_NAMES))
+        }
         false => invalid.hint(format!("known are: {}", known.join(", "))),
     }
 }
