@@ -127,7 +127,7 @@ struct History {
 
 /// The figures of one moment.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-struct Figures {
+pub struct Figures {
     penetration: f64,
     slip: f64,
     complementarity: f64,
@@ -252,7 +252,8 @@ impl Block for ContactMetrics {
     const KIND: &'static str = "ContactMetrics";
     type Plan = Plan;
     type State = State;
-    type Memo = ();
+    /// The figures of the step, from `output` to `update`.
+    type Memo = Option<Figures>;
     type Scratch = Scratch;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
@@ -338,6 +339,9 @@ impl Block for ContactMetrics {
         }
         let (points, forces) = (cx.inputs.get(plan.points), cx.inputs.get(plan.forces));
         let now = self.figures(plan, &cx.scratch.friction, &points, forces);
+        if !cx.time.minor {
+            *cx.memo = Some(now);
+        }
         cx.outputs.set(plan.penetration, now.penetration);
         cx.outputs.set(plan.slip, now.slip);
         cx.outputs.set(plan.complementarity, now.complementarity);
@@ -355,7 +359,8 @@ impl Block for ContactMetrics {
         let (points, forces) = (cx.inputs.get(plan.points), cx.inputs.get(plan.forces));
         let State { contacts, reopenings, drift, worst, last, solved: worst_solved } =
             &mut *cx.state;
-        let now = self.figures(plan, &cx.scratch.friction, &points, forces);
+        let now =
+            (*cx.memo).unwrap_or_else(|| self.figures(plan, &cx.scratch.friction, &points, forces));
         worst.penetration = worst.penetration.max(now.penetration);
         worst.slip = worst.slip.max(now.slip);
         worst.complementarity = worst.complementarity.max(now.complementarity);

@@ -44,7 +44,11 @@ impl WireFactor {
     /// # Errors
     /// If a diagonal entry is not positive, or no order of rows makes the matrix triangular.
     pub(crate) fn read(&mut self, dense: &[f64]) -> Outcome {
+        if self.read_known(dense) {
+            return Ok(());
+        }
         let nv = self.inverse_diagonal.len();
+        self.order.clear();
         self.columns.clear();
         self.values.clear();
         let mut is_ordered = true;
@@ -67,12 +71,35 @@ impl WireFactor {
             }
             self.starts[row + 1] = self.columns.len();
         }
-        self.order.clear();
         if is_ordered {
             self.order.extend(0..nv);
             return Ok(());
         }
         self.sort()
+    }
+
+    /// Reads a matrix whose nonzero entries are where those of the last one were. False, with the
+    /// memory in disorder, if they are not.
+    fn read_known(&mut self, dense: &[f64]) -> bool {
+        let nv = self.inverse_diagonal.len();
+        if self.order.len() != nv || nv == 0 {
+            return false;
+        }
+        let mut is_same =
+            dense.iter().filter(|&&value| value != 0.0).count() == nv + self.columns.len();
+        for (row, inverse) in self.inverse_diagonal.iter_mut().enumerate() {
+            let diagonal = dense[row * nv + row];
+            is_same &= diagonal > 0.0 && diagonal.is_finite();
+            *inverse = 1.0 / diagonal;
+            let entries = self.starts[row]..self.starts[row + 1];
+            for (value, &column) in
+                self.values[entries.clone()].iter_mut().zip(&self.columns[entries])
+            {
+                *value = dense[column * nv + row];
+                is_same &= *value != 0.0;
+            }
+        }
+        is_same
     }
 
     /// Finds an order of rows; only needed for robot files that list a child before its parent.
@@ -258,6 +285,39 @@ mod tests {
             factor.half_solve_transposed(x.as_mut_slice());
             let error = (x - &inverse * &b).amax() / (&inverse * &b).amax();
             assert!(error < 1e-11, "{names:?}: relative error {error:.1e}");
+        }
+    }
+
+    /// Reading into used memory is reading into fresh memory, bit for bit.
+    #[test]
+    fn what_was_read_before_does_not_matter() {
+        let mut random = Random::new(8);
+        let parents = [None, Some(0), Some(1), Some(0), Some(3), Some(1)];
+        let other = [None, Some(0), Some(0), Some(2), Some(2), Some(4)];
+        let mut used = WireFactor::new(6);
+        for (parents, names) in [
+            (&parents, [0, 1, 2, 3, 4, 5]),
+            (&parents, [0, 1, 2, 3, 4, 5]),
+            (&parents, [5, 3, 0, 4, 1, 2]),
+            (&other, [0, 1, 2, 3, 4, 5]),
+            (&other, [0, 1, 2, 3, 4, 5]),
+        ] {
+            for zero in [None, Some((4, 0))] {
+                let mut c = tree(&mut random, parents, &names);
+                if let Some(entry) = zero {
+                    c[entry] = 0.0;
+                }
+                let mut fresh = WireFactor::new(6);
+                fresh.read(c.as_slice()).expect("a factor");
+                used.read(c.as_slice()).expect("a factor");
+                let mut x = [1.0, -2.0, 3.0, 0.5, 0.25, -1.0];
+                let mut y = x;
+                fresh.half_solve(&mut x);
+                used.half_solve(&mut y);
+                assert_eq!(x.map(f64::to_bits), y.map(f64::to_bits));
+                assert_eq!((&used.columns, &used.order), (&fresh.columns, &fresh.order));
+            }
+            used.read(&[0.0; 36]).expect_err("no factor");
         }
     }
 
