@@ -78,7 +78,7 @@ pub struct Scratch {
 
 /// Whether `n` joint torques can fit `nv` velocities: every base that floats has six more.
 pub(crate) fn check_torques(nv: usize, n: usize) -> Result<(), Invalid> {
-    if n <= nv && (nv - n) % 6 == 0 {
+    if n <= nv && (nv - n).is_multiple_of(6) {
         return Ok(());
     }
     let expected =
