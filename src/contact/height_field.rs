@@ -34,7 +34,7 @@ const STEPS: usize = 30;
 /// Halvings of one step, at most.
 const HALVINGS: usize = 12;
 
-/// A field of heights on a regular grid, see the [module](self).
+/// A field of heights on a regular grid: bicubic (Catmull-Rom) between the points, constant beyond the border.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeightField {
     /// Grid points along x and y.
@@ -213,7 +213,7 @@ impl HeightField {
         jet
     }
 
-    /// Signed distance, normal and curvature at `point`, see the [module](self).
+    /// Signed distance, normal and curvature at `point`: of the nearest point of the surface, by damped Newton steps.
     #[must_use]
     pub fn at(&self, point: &Vector3<f64>) -> Distance {
         let (at, jet) = self.nearest(point);
