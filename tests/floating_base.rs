@@ -194,3 +194,18 @@ fn the_bus_of_kinematics_and_dynamics_is_of_one_instant() {
         assert!(worst < 1e-8, "{worst:e}");
     }
 }
+
+/// Sixteen vertices of one rigid sole have rank six between them; no problem of a fall may fail.
+#[test]
+fn many_vertices_of_one_sole_are_solved() {
+    for points in [8, 16] {
+        let shape = format!("Circle(radius: \"6 cm\", points: {points})");
+        let set = [("sim.shape", shape.as_str()), ("checks", "{}")];
+        let mut simulation =
+            Simulation::new(program_of("icub_zero_torque.ron", &with(&set, &[], &[])));
+        simulation.run().unwrap();
+        for (path, report) in simulation.reports() {
+            assert_eq!(report.solver_failures, 0, "{path} with {points} vertices");
+        }
+    }
+}

@@ -129,7 +129,13 @@ impl PyramidActiveSet {
             None => self.search.guess(problem.cone),
         }
         let limit = if self.iteration_limit == 0 { u32::MAX } else { self.iteration_limit };
-        if let Some(found) = self.search.search(problem.cone, limit) {
+        let mut found = self.search.search(problem.cone, limit);
+        if found.is_none() && flags.is_some() {
+            // What the last problem left leads astray; the problem itself may not.
+            self.search.guess(problem.cone);
+            found = self.search.search(problem.cone, limit);
+        }
+        if let Some(found) = found {
             for (k, contact) in self.search.contacts.iter().enumerate() {
                 let [t1, t2, n] = self.search.force(k);
                 forces[3 * contact.index..3 * contact.index + 3].copy_from_slice(&[
@@ -147,7 +153,11 @@ impl PyramidActiveSet {
                 residual: found.residual / problem.force_scale,
             };
         }
-        let outcome = self.run_dual(problem, flags.as_deref(), shift, forces);
+        let mut outcome = self.run_dual(problem, flags.as_deref(), shift, forces);
+        if flags.is_some() && !outcome.status.is_usable() {
+            forces.fill(0.0);
+            outcome = self.run_dual(problem, None, shift, forces);
+        }
         if let Some(flags) = flags {
             flags.fill(0.0);
             if outcome.status.is_usable() {
