@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use legwork_block::{
-    ConcatVectors, Diagnostic, Diagnostics, Node, NodeKind, Place, Registry, Span, StackRows, Text,
-    erase,
+    ConcatVectors, Diagnostic, Diagnostics, Node, NodeKind, Place, Registry, Solver, Span,
+    StackRows, Text, erase,
 };
 use legwork_program::{Fnv, Program, Ratio, RunSettings};
 
 use crate::document;
 use crate::expand::{Collector, Expanded, Expander, node_text};
 use crate::infer::{TypedNetwork, World, infer, is_number, plan};
+use crate::layout::Moments;
 use crate::loader::{Loader, ReadFile};
 use crate::network::{NetworkBlock, Source};
 use crate::patch;
@@ -115,7 +116,12 @@ fn stages(
     let order = schedule::schedule(&network, diagnostics);
     let rates = find_rates(&network, &run, &logs, diagnostics);
     let (order, rates) = (order?, rates?);
-    let layout = layout::place(&network, &order, &rates.rates, &rates.updates, diagnostics)?;
+    let moments = match run.solver {
+        Solver::Euler | Solver::SemiImplicitEuler => Moments::Major,
+        _ => Moments::MajorAndMinor,
+    };
+    let layout =
+        layout::place(&network, &order, &rates.rates, &rates.updates, moments, diagnostics)?;
     let log = if log_all {
         checks::all_channels(&network, &layout)
     } else {

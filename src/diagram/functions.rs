@@ -11,6 +11,7 @@ use legwork_block::Diagnostics;
 use legwork_program::{FunctionProgram, Rate};
 
 use crate::infer::{NamedTypes, TypedBlock, TypedNetwork};
+use crate::layout::Moments;
 use crate::network::frame_path;
 use crate::{layout, listing, schedule};
 
@@ -92,7 +93,8 @@ pub(crate) fn place(
         let order = schedule::schedule(network, diagnostics)?;
         // Rates mean nothing inside: everything runs at every call.
         let rates = vec![Rate::Continuous; network.blocks.len()];
-        let mut layout = layout::place(network, &order, &rates, &rates, diagnostics)?;
+        let mut layout =
+            layout::place(network, &order, &rates, &rates, Moments::Call, diagnostics)?;
         layout.schedule.retain(|step| step.node as usize != *frame);
         let mut edges = listing::edges(network);
         // What reaches the frame leaves the call at once.

@@ -6,7 +6,7 @@ use legwork_block::{
     ContinuousState, Declaration, Diagnostic, Diagnostics, Guard, InstanceIo, Manifold, PortTable,
     Sizes, Slot, Span,
 };
-use legwork_program::{Gate, Loop, Node, Part, Placed, Rate, Step, Stop, Unknown};
+use legwork_program::{Gate, HeldCopy, Loop, Node, Part, Placed, Rate, Step, Stop, Unknown};
 
 use crate::functions;
 use crate::infer::{TypedNetwork, find_output, invalid_parameter};
@@ -31,16 +31,75 @@ pub(crate) struct Layout {
 }
 
 /// Places signals along the schedule and states along the paths; lets blocks check sizes.
+/// When the outputs of a network are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moments {
+    /// At one moment, all of them: in a function that is called.
+    Call,
+    /// At major steps.
+    Major,
+    /// At major steps and at the stages between them.
+    MajorAndMinor,
+}
+
+/// Which outputs are held while others move.
+struct Hold<'a> {
+    network: &'a TypedNetwork,
+    rates: &'a [Rate],
+    moments: Moments,
+}
+
+impl Hold<'_> {
+    fn runs_in_minor_steps(&self, block: usize) -> bool {
+        self.rates[block] == Rate::Continuous
+            && !self.network.blocks[block].declaration.per_major
+            && !self.network.is_momentary(block)
+    }
+
+    /// Whether the outputs of `block` are computed whenever `source` is, so that one may stand for
+    /// the other.
+    fn together(&self, block: usize, source: &Source) -> bool {
+        if self.moments == Moments::Call {
+            return true;
+        }
+        let mut ports = Vec::new();
+        source.ports(&mut ports);
+        ports.iter().all(|port| {
+            self.network.index.get(&port.block).is_some_and(|&other| {
+                let when = |b: usize| (self.rates[b], self.network.blocks[b].gate);
+                let is_minor = |b: usize| {
+                    self.moments == Moments::MajorAndMinor && self.runs_in_minor_steps(b)
+                };
+                self.rates[other] == Rate::Constant
+                    || (when(block) == when(other) && is_minor(block) == is_minor(other))
+            })
+        })
+    }
+}
+
+/// Where the outputs lie.
+struct Placement {
+    outputs: Vec<PortTable>,
+    /// For each block, what it copies from its inputs after each output: forwarded leaves that are
+    /// held while their source moves on.
+    copies: Vec<Vec<HeldCopy>>,
+    steps_own: Vec<Slot>,
+    arena_len: usize,
+}
+
 pub(crate) fn place(
     network: &TypedNetwork,
     order: &Order,
     rates: &[Rate],
     updates: &[Rate],
+    moments: Moments,
     diagnostics: &mut Diagnostics,
 ) -> Option<Layout> {
     let Order { groups: order, loops } = order;
     let gates = place_gates(network);
-    let (outputs, steps_own, arena_len) = place_outputs(network, order, diagnostics)?;
+    let hold = Hold { network, rates, moments };
+    let Placement { outputs, copies, steps_own, arena_len } =
+        place_outputs(network, order, &hold, diagnostics)?;
     let pools = place_pools(network, order);
     let mut nodes = Vec::with_capacity(network.blocks.len());
     let (mut state_len, mut rate_len) = (0, 0);
@@ -101,6 +160,7 @@ pub(crate) fn place(
                 .and_then(|gate| gates.get(&gate).copied()),
             opens: gates.get(&b).copied(),
             stretch: network.stretch(b),
+            copies: copies[b].clone(),
         });
     }
     let schedule = order
@@ -111,9 +171,7 @@ pub(crate) fn place(
             group: group.group as u16,
             own,
             rate: rates[group.block],
-            minor: rates[group.block] == Rate::Continuous
-                && !network.blocks[group.block].declaration.per_major
-                && !network.is_momentary(group.block),
+            minor: hold.runs_in_minor_steps(group.block),
         })
         .collect();
     let loops = loops.iter().map(|found| place_loop(network, &nodes, found)).collect();
@@ -191,12 +249,14 @@ fn place_loop(network: &TypedNetwork, nodes: &[Node], found: &AlgebraicLoop) -> 
 }
 
 /// The outputs of a group lie side by side, groups in the order of the schedule. A forwarded leaf
-/// is the input's own place.
+/// is the input's own place, or a copy of it if the block's outputs are held while the input moves.
 fn place_outputs(
     network: &TypedNetwork,
     order: &[Group],
+    hold: &Hold<'_>,
     diagnostics: &mut Diagnostics,
-) -> Option<(Vec<PortTable>, Vec<Slot>, usize)> {
+) -> Option<Placement> {
+    let mut copies = vec![Vec::new(); network.blocks.len()];
     let mut ports: Vec<Vec<Vec<Slot>>> =
         network.blocks.iter().map(|b| vec![Vec::new(); b.declaration.outputs.len()]).collect();
     let mut owns = Vec::with_capacity(order.len());
@@ -210,13 +270,20 @@ fn place_outputs(
             }
             let mut slots = Vec::new();
             for (leaf, len) in output.ty.leaves()?.into_iter().enumerate() {
-                match output.forwards.iter().find(|forward| forward.leaf == leaf) {
-                    Some(forward) => {
-                        let name = &block.declaration.inputs[forward.input as usize].name;
-                        let (source, _) = block.network.inputs.get(name)?;
-                        let slots_of_input = slots_in(network, &ports, source)?;
-                        slots.push(*slots_of_input.get(forward.input_leaf)?);
+                let mut shown = None;
+                if let Some(forward) = output.forwards.iter().find(|forward| forward.leaf == leaf) {
+                    let name = &block.declaration.inputs[forward.input as usize].name;
+                    let (source, _) = block.network.inputs.get(name)?;
+                    let from = *slots_in(network, &ports, source)?.get(forward.input_leaf)?;
+                    if hold.together(group.block, source) {
+                        shown = Some(from);
+                    } else {
+                        let to = Slot { start: at, len: len as u32 };
+                        copies[group.block].push(HeldCopy { group: group.group as u16, from, to });
                     }
+                }
+                match shown {
+                    Some(slot) => slots.push(slot),
                     None if len > ARENA_LIMIT - at as usize => {
                         let (path, name) = (&block.network.path, &output.name);
                         let message = format!(
@@ -244,7 +311,7 @@ fn place_outputs(
             table
         })
         .collect();
-    Some((tables, owns, at as usize))
+    Some(Placement { outputs: tables, copies, steps_own: owns, arena_len: at as usize })
 }
 
 /// Shared values lie in the pool in the order in which they are computed.

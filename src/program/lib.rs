@@ -122,6 +122,19 @@ pub struct Node {
     pub opens: Option<u32>,
     /// Over how many hits of its rate one of its steps goes.
     pub stretch: u32,
+    /// What is copied from its inputs after its outputs are computed.
+    pub copies: Vec<HeldCopy>,
+}
+
+/// A leaf of an output that shows a leaf of an input, and is held while that moves on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeldCopy {
+    /// The output group that it belongs to.
+    pub group: u16,
+    /// The leaf of the input.
+    pub from: Slot,
+    /// The leaf of the output.
+    pub to: Slot,
 }
 
 /// An algebraic loop (semantics 5.3): the engine seeks outputs z of its `Solve` blocks for which

@@ -22,7 +22,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use legwork_block::{Fault, Guard, Instance, Report, Slot, View};
-use legwork_program::{Program, Rate};
+use legwork_program::{HeldCopy, Program, Rate};
 
 use crate::chart::Chart;
 use crate::fault::{Phase, RunFault};
@@ -40,6 +40,8 @@ pub use swap::SwapError;
 /// One output group, ready to run.
 #[derive(Debug, Clone, Copy)]
 struct Task {
+    /// Among [`Simulation::copies`].
+    copies: Slot,
     node: u32,
     group: u16,
     rate: u16,
@@ -138,6 +140,8 @@ pub struct Simulation {
     /// Time between the last event and the present major step [s].
     since_event: f64,
     initials: Vec<Initial>,
+    /// Forwarded leaves that are held, in the order of the tasks.
+    copies: Vec<HeldCopy>,
     loops: Vec<LoopMemory>,
     /// `None` while a loop is being solved.
     loop_work: Vec<Option<LoopWork>>,

@@ -199,3 +199,41 @@ fn s6_3_a_memo_lives_from_output_to_update_of_one_step() {
     assert_eq!(values("m.sum"), [0.0, 2.0, 4.0, 6.0, 8.0]);
     assert_eq!(values("m.stale"), [0.0; 5]);
 }
+
+/// 2.4, 3.3, 6.1: what a block hands on from its input is an output of its own: it holds between
+/// the hits of its block, and while its part is off.
+#[test]
+fn s3_3_a_leaf_that_is_handed_on_holds_with_its_block() {
+    let text = r#"Diagram(
+        run: (stop: "0.5 s", step: "10 ms"),
+        robots: { "rod": Urdf(path: "std:robots/pendulum/pendulum.urdf", base: Fixed) },
+        blocks: {
+            "free": Constant(value: "=zeros(rod.n)"),
+            "accel": ForwardDynamics(robot: "rod", in: { "state": "body.state", "tau": "free.y" }),
+            "body": FloatingBase(robot: "rod", init: (s: ["1 rad"]), in: { "nu_dot": "accel.nu_dot" }),
+            "slow": RobotDynamics(robot: "rod", every: "100 ms", in: { "state": "body.state" }),
+            "nu": Gain(gain: 1.0, in: { "u": "slow.bus.nu[0]" }),
+            "clock": Clock(),
+            "early": Compare(op: "<", to: 0.205, in: { "u": "clock.y" }),
+            "part": Enabled(
+                by: "early.y",
+                ports: (in: { "state": "State(rod)" }, out: { "nu": "Vector(1)" }),
+                blocks: { "dyn": RobotDynamics(robot: "rod", in: { "state": "^state" }) },
+                out: { "nu": "dyn.bus.nu" },
+                in: { "state": "body.state" },
+            ),
+        },
+        log: ["body.state.nu", "slow.bus.nu", "nu.y", "part.nu"],
+    )"#;
+    let recording = run(text);
+    let of = |topic: &str| numbers(&recording, topic).iter().map(|row| row.1).collect::<Vec<_>>();
+    let [live, slow, gained, part] = ["body.state.nu", "slow.bus.nu", "nu.y", "part.nu"].map(of);
+    for (k, live_now) in live.iter().enumerate() {
+        assert_eq!(part[k], if k <= 20 { *live_now } else { live[20] }, "part, step {k}");
+    }
+    assert!(live[10] != live[20] && live[20] != live[30]);
+    for (k, held) in slow.iter().enumerate() {
+        assert_eq!(*held, live[10 * k], "hit {k}");
+        assert_eq!(gained[k], *held);
+    }
+}

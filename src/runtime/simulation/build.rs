@@ -76,13 +76,17 @@ impl Simulation {
         for channel in &program.log {
             class(channel.rate, 1);
         }
+        let mut copies = Vec::new();
         let tasks = program
             .schedule
             .iter()
             .zip(0..)
             .map(|(step, place)| {
                 let node = &program.nodes[step.node as usize];
+                let first_copy = copies.len() as u32;
+                copies.extend(node.copies.iter().filter(|copy| copy.group == step.group));
                 Task {
+                    copies: Slot { start: first_copy, len: copies.len() as u32 - first_copy },
                     node: step.node,
                     group: step.group,
                     rate: class(step.rate, node.stretch),
@@ -121,6 +125,7 @@ impl Simulation {
             step_memory: None,
             since_event: 0.0,
             initials,
+            copies,
             loops: program.loops.iter().map(LoopMemory::new).collect(),
             loop_work: program.loops.iter().map(|found| Some(LoopWork::new(found))).collect(),
             stopped_by: None,

@@ -108,6 +108,9 @@ impl Simulation {
             Ok(()) => {}
             Err(fault) => return Err(self.output_fault(i, *fault)),
         }
+        for copy in &self.copies[task.copies.range()] {
+            self.arena.copy_within(copy.from.range(), copy.to.start as usize);
+        }
         if let (Some(gate), false) = (task.opens, minor) {
             self.restart(gate);
         }
