@@ -1,0 +1,51 @@
+//! `legwork check`: every mistake, with its place.
+
+use super::support::{folder, legwork, ramp, with_variant, write};
+
+#[test]
+fn check_tries_every_choice_and_names_the_one_that_is_wrong() {
+    let here = folder();
+    write(&here, "v.ron", with_variant());
+    assert_eq!(legwork(here.path(), &["run", "v.ron"]).code, 0);
+    let done = legwork(here.path(), &["check", "v.ron", "--json"]);
+    assert_eq!(done.code, 1);
+    assert!(done.err.contains("with --variant v=broken"), "{}", done.err);
+    let json = done.json();
+    let diagnostics = &json["diagrams"][0]["diagnostics"];
+    assert!(!diagnostics.as_array().unwrap().is_empty(), "{json}");
+    for diagnostic in diagnostics.as_array().unwrap() {
+        assert_eq!(diagnostic["choices"], serde_json::json!(["v=broken"]), "{diagnostic}");
+    }
+    assert_eq!(json["diagrams"][0]["variants"]["v"], serde_json::json!(["twice", "broken"]));
+}
+
+#[test]
+fn an_unknown_variant_or_choice_is_a_diagram_error_with_advice() {
+    let here = folder();
+    write(&here, "v.ron", with_variant());
+    let choice = legwork(here.path(), &["run", "v.ron", "--variant", "v=twise"]);
+    assert_eq!(choice.code, 1);
+    assert!(choice.err.contains("did you mean `twice`?"), "{}", choice.err);
+    let variant = legwork(here.path(), &["run", "v.ron", "--variant", "w=twice", "--json"]);
+    assert_eq!(variant.code, 1);
+    assert_eq!(variant.json()["diagnostics"][0]["code"], "unknown-variant");
+}
+
+#[test]
+fn check_expand_prints_the_order_of_execution() {
+    let here = folder();
+    write(&here, "a.ron", ramp(""));
+    let done = legwork(here.path(), &["check", "--expand", "a.ron"]);
+    assert!(done.out.contains("order:") && done.out.contains("ramp: Integrator"), "{}", done.out);
+}
+
+#[test]
+fn a_diagnostic_shows_file_line_column_and_the_nearest_name() {
+    let here = folder();
+    write(&here, "a.ron", ramp("").replace("rate.y\" }", "rat.y\" }"));
+    let done = legwork(here.path(), &["check", "a.ron"]);
+    for part in ["error[unknown-block]", "a.ron:8:", "^", "did you mean `rate`?"] {
+        assert!(done.err.contains(part), "no `{part}` in {}", done.err);
+    }
+    assert!(done.out.is_empty());
+}

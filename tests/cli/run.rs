@@ -1,0 +1,176 @@
+//! `legwork run`: what it writes, says and exits with.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::support::{folder, legwork, ramp, write};
+
+#[test]
+fn a_run_records_and_its_json_has_every_promised_field() {
+    let here = folder();
+    write(&here, "ramp.ron", ramp(r#""reaches one": Finally(that: "=abs(ramp.y - 1) < 1e-9")"#));
+    let done = legwork(here.path(), &["run", "ramp.ron", "--json"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let json = done.json();
+    assert_eq!(json["diagram"], "ramp.ron");
+    assert_eq!(json["sim_time_s"], 1.0);
+    assert_eq!(json["steps"], 100);
+    assert_eq!(json["checks"]["reaches one"], true);
+    assert_eq!(json["solver_calls"], 0);
+    assert_eq!(json["solver_failures"], 0);
+    assert!(json["metrics"].is_object());
+    assert!(json["wall_s"].as_f64().is_some_and(|wall| wall > 0.0));
+    assert!(json["compile_s"].as_f64().is_some_and(|time| time > 0.0));
+    let product = json["real_time_factor"].as_f64().unwrap() * json["wall_s"].as_f64().unwrap();
+    assert!((product - 1.0).abs() < 1e-9, "factor times wall is {product} s");
+    let recording = here.path().join(json["recording"].as_str().expect("a path"));
+    assert!(recording.ends_with("runs/ramp/run.mcap") && recording.is_file());
+    let kept = std::fs::read(here.path().join("runs/ramp/run.json")).expect("run.json");
+    let kept: Value = serde_json::from_slice(&kept).expect("JSON");
+    assert_eq!(kept["wall_s"], json["wall_s"]);
+    assert!(done.err.contains("1 of 1 passed"), "{}", done.err);
+}
+
+#[test]
+fn exit_codes_say_who_is_wrong() {
+    let here = folder();
+    write(&here, "good.ron", ramp(""));
+    write(&here, "fails.ron", ramp(r#""stays low": Always(that: "=ramp.y < 0.5")"#));
+    write(&here, "broken.ron", ramp("").replace("rate.y\" }", "rat.y\" }"));
+    write(
+        &here,
+        "faults.ron",
+        ramp("").replace("Constant(value: \"=slope\")", "Fcn(expression: \"1/(t - 0.5)\")"),
+    );
+    let code = |arguments: &[&str]| legwork(here.path(), arguments).code;
+    assert_eq!(code(&["run", "good.ron"]), 0);
+    assert_eq!(code(&["run", "broken.ron"]), 1);
+    assert_eq!(code(&["run", "faults.ron"]), 2);
+    assert_eq!(code(&["run", "fails.ron"]), 3);
+    assert_eq!(code(&["run", "fails.ron", "--no-checks"]), 0);
+    assert_eq!(code(&["run", "good.ron", "--set", "slope"]), 64);
+    assert_eq!(code(&["test", "good.ron"]), 0);
+    assert_eq!(code(&["test", "good.ron", "fails.ron"]), 3);
+    assert_eq!(code(&["test", "fails.ron", "faults.ron"]), 2);
+    assert_eq!(code(&["test", "fails.ron", "broken.ron"]), 1);
+    assert_eq!(code(&["check", "fails.ron", "good.ron"]), 0);
+    assert_eq!(code(&["check", "good.ron", "broken.ron"]), 1);
+}
+
+#[test]
+fn a_fault_says_when_where_and_what_and_keeps_the_recording() {
+    let here = folder();
+    let text = ramp("").replace("Constant(value: \"=slope\")", "Fcn(expression: \"1/(t - 0.5)\")");
+    write(&here, "faults.ron", text);
+    let done = legwork(here.path(), &["run", "faults.ron", "--json"]);
+    let json = done.json();
+    assert_eq!(json["fault"]["t"], 0.5);
+    assert_eq!(json["fault"]["block"], "rate");
+    assert_eq!(json["fault"]["phase"], "output");
+    assert_eq!(json["fault"]["span"]["line"], 7);
+    assert!(done.err.contains("t=0.5 s, output, rate:"), "{}", done.err);
+    assert!(done.err.contains("faults.ron:7:"), "{}", done.err);
+    let table = legwork(here.path(), &["export", "runs/faults", "--topic", "ramp.y"]);
+    assert_eq!(table.out.lines().count(), 1 + 50, "rows up to the last good one");
+}
+
+#[test]
+fn a_failed_check_says_when() {
+    let here = folder();
+    write(&here, "a.ron", ramp(r#""stays low": Always(that: "=ramp.y < 0.495")"#));
+    let done = legwork(here.path(), &["run", "a.ron", "--json"]);
+    assert_eq!(done.json()["checks"]["stays low"], false);
+    assert!(done.err.contains("FAIL  stays low: not at t=500 ms"), "{}", done.err);
+}
+
+#[test]
+fn a_check_whose_window_is_not_reached_is_neither_passed_nor_failed() {
+    let here = folder();
+    write(&here, "a.ron", ramp(r#""late": Always(that: "=ramp.y > 0.5", after: "0.8 s")"#));
+    let done = legwork(here.path(), &["run", "a.ron", "--json", "--until", "0.2 s"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert_eq!(done.json()["checks"]["late"], Value::Null);
+    assert_eq!(done.json()["sim_time_s"], 0.2);
+    let longer = legwork(here.path(), &["run", "a.ron", "--json", "--until", "2 s"]);
+    assert_eq!(longer.json()["sim_time_s"], 2.0);
+}
+
+#[test]
+fn overrides_change_the_run_and_not_the_file() {
+    let here = folder();
+    let text = ramp("");
+    write(&here, "a.ron", &text);
+    write(&here, "steep.ron", r#"Patch(set: { "slope": 3.0 })"#);
+    let last = |arguments: &[&str]| {
+        let all = [&["run", "a.ron", "--json", "--out", "out"], arguments].concat();
+        let done = legwork(here.path(), &all);
+        assert_eq!(done.code, 0, "{}", done.err);
+        let table = legwork(here.path(), &["export", "out", "--topic", "ramp.y"]).out;
+        let cell = table.lines().last().and_then(|line| line.split(',').nth(1)).map(str::to_owned);
+        cell.and_then(|cell| cell.parse::<f64>().ok()).expect("a number")
+    };
+    assert!((last(&[]) - 1.0).abs() < 1e-9);
+    assert!((last(&["--set", "slope=2"]) - 2.0).abs() < 1e-9);
+    assert!((last(&["--with", "steep.ron"]) - 3.0).abs() < 1e-9);
+    assert!((last(&["--with", "steep.ron", "--set", "slope=4"]) - 4.0).abs() < 1e-9);
+    assert_eq!(std::fs::read_to_string(here.path().join("a.ron")).unwrap(), text);
+    let run_json = std::fs::read_to_string(here.path().join("out/run.json")).unwrap();
+    assert!(run_json.contains("slope=4"), "{run_json}");
+}
+
+#[test]
+fn equal_runs_write_equal_recordings_wherever_they_run() {
+    let (one, other) = (folder(), folder());
+    std::fs::create_dir(other.path().join("deep")).unwrap();
+    write(&one, "a.ron", ramp(""));
+    write(&other, "deep/a.ron", ramp(""));
+    assert_eq!(legwork(one.path(), &["run", "a.ron", "--out", "x"]).code, 0);
+    assert_eq!(legwork(other.path(), &["run", "deep/a.ron"]).code, 0);
+    let first = std::fs::read(one.path().join("x/run.mcap")).unwrap();
+    let second = std::fs::read(other.path().join("runs/a/run.mcap")).unwrap();
+    assert!(first == second, "{} and {} bytes", first.len(), second.len());
+    let place = one.path().to_str().unwrap();
+    assert!(!String::from_utf8_lossy(&first).contains(place), "the recording names its place");
+}
+
+/// The problem that stops a run stands in a file which the same method can be given again.
+#[test]
+fn a_problem_that_was_not_solved_is_written_beside_the_recording() {
+    let here = folder();
+    let stand = Path::new(env!("CARGO_MANIFEST_DIR")).join("diagrams/quadruped/stand.ron");
+    let common = ["--until", "0.15 s", "--json", "--no-checks", "--variant", "qp=pgs"];
+    let run = |set: &[&str]| {
+        let mut arguments = vec!["run", stand.to_str().expect("a plain path"), "--out", "out"];
+        arguments.extend(common);
+        arguments.extend(set);
+        legwork(here.path(), &arguments)
+    };
+    let done = run(&[
+        "--set",
+        "variants.qp.choices.pgs.sweeps=1",
+        "--set",
+        "variants.qp.choices.pgs.accept=1e-9",
+        "--set",
+        "variants.qp.choices.pgs.tol=1e-9",
+    ]);
+    let json = done.json();
+    let problems = json["problems"].as_array().expect("a list");
+    assert_eq!(problems.len(), 1, "{json}");
+    let path = problems[0].as_str().expect("a path");
+    assert!(path.starts_with("out/problems/contact.solve-"), "{path}");
+    assert!(done.err.contains(path), "{}", done.err);
+    let text = std::fs::read_to_string(here.path().join(path)).expect("the file is there");
+    let named = legwork_qp::problem_file::read(&text).expect("a problem");
+    assert!(named.origin.starts_with("ProjectedGaussSeidel at t = 0.1"), "{}", named.origin);
+    assert!(named.origin.contains("MaxIterations after 1 iterations"), "{}", named.origin);
+    let legwork_qp::Problem::Contact(data) = &named.problem else { panic!("a contact problem") };
+    let mut forces = named.extra["start"].clone();
+    let outcome =
+        legwork_qp::ProjectedGaussSeidel::new(4, 1, 1e-9).solve_warm(&data.view(), &mut forces);
+    assert_eq!(outcome.status, legwork_qp::Status::MaxIterations);
+    assert!(named.origin.ends_with(&format!("residual {:.1e}", outcome.residual)));
+
+    let done = run(&[]);
+    assert_eq!(done.json()["problems"], serde_json::json!([]));
+}

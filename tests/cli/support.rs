@@ -1,0 +1,79 @@
+//! Runs the command in a directory of its own.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// What a command left behind.
+pub(crate) struct Done {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Done {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|error| panic!("{error} in {:?}; stderr: {}", self.out, self.err))
+    }
+}
+
+pub(crate) fn legwork(directory: &Path, arguments: &[impl AsRef<OsStr>]) -> Done {
+    let done = Command::new(env!("CARGO_BIN_EXE_legwork"))
+        .args(arguments)
+        .current_dir(directory)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the command starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the command writes UTF-8");
+    let (out, err) = (text(done.stdout), text(done.stderr));
+    let code = done.status.code().unwrap_or_else(|| panic!("killed: {err}"));
+    assert_ne!(code, 101, "a panic: {err}");
+    Done { code, out, err }
+}
+
+pub(crate) fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary directory")
+}
+
+pub(crate) fn write(folder: &TempDir, name: &str, text: impl AsRef<[u8]>) {
+    std::fs::write(folder.path().join(name), text).expect("the directory is writable");
+}
+
+/// A ramp to 1 at the end, with the checks given.
+pub(crate) fn ramp(checks: &str) -> String {
+    format!(
+        r#"Diagram(
+    format: 1,
+    doc: "A ramp.",
+    run: (stop: "1 s", step: "10 ms", solver: Euler, seed: 3),
+    params: {{ "slope": Param(value: 1.0, min: 0.0) }},
+    blocks: {{
+        "rate": Constant(value: "=slope"),
+        "ramp": Integrator(in: {{ "u": "rate.y" }}),
+    }},
+    log: ["ramp.y", Every("100 ms", "rate.y")],
+    checks: {{ {checks} }},
+)"#
+    )
+}
+
+/// A diagram whose variant `v` has a good choice and one with a misspelt parameter.
+pub(crate) fn with_variant() -> &'static str {
+    r#"Diagram(
+    format: 1,
+    run: (stop: "1 s", step: "10 ms"),
+    variants: { "v": Variant(
+        ports: (in: { "u": "Real" }, out: { "y": "Real" }),
+        default: "twice",
+        choices: { "twice": Gain(gain: 2.0), "broken": Gain(gian: 3.0) },
+    ) },
+    blocks: {
+        "one":  Constant(value: 1.0),
+        "part": Use(of: "v", in: { "u": "one.y" }),
+    },
+)"#
+}
