@@ -174,7 +174,15 @@ pub trait Instance: Send {
 
     /// Adds the reports of the blocks inside the functions that it calls: (path, report).
     fn function_reports<'a>(&'a self, _reports: &mut Vec<(&'a str, Report)>) {}
+
+    /// Puts what `wrap` makes of each block inside the functions that it calls in its place, the
+    /// innermost first.
+    fn wrap_functions(&mut self, _wrap: &mut WrapBlock<'_>) {}
 }
+
+/// Makes another running block, such as one that counts calls, of a path, a kind and the block that
+/// runs there.
+pub type WrapBlock<'w> = dyn FnMut(&str, &'static str, Box<dyn Instance>) -> Box<dyn Instance> + 'w;
 
 /// Erases a block's type.
 pub fn erase<B: Block>(block: B) -> Arc<dyn ErasedBlock> {
@@ -409,5 +417,9 @@ impl<B: Block> Instance for Running<B> {
 
     fn function_reports<'a>(&'a self, reports: &mut Vec<(&'a str, Report)>) {
         self.functions.iter().for_each(|function| function.reports(reports));
+    }
+
+    fn wrap_functions(&mut self, wrap: &mut WrapBlock<'_>) {
+        self.functions.iter_mut().for_each(|function| function.wrap(wrap));
     }
 }

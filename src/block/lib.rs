@@ -113,7 +113,9 @@ pub use function::{
     Argument, Call, Function, FunctionBlock, FunctionBody, FunctionDeclaration, FunctionStep,
     Functions, ResultOf, Results,
 };
-pub use instance::{ErasedBlock, Instance, InstanceIo, OutputIo, PlannedBlock, View, erase};
+pub use instance::{
+    ErasedBlock, Instance, InstanceIo, OutputIo, PlannedBlock, View, WrapBlock, erase,
+};
 pub use parameters::{Parameters, Written};
 pub use ports::{PortNote, Ports};
 pub use registry::{BindBlock, BlockKind, LoadResource, Registry, ResourceEntry, ResourceKind};

@@ -101,6 +101,10 @@ pub(crate) struct RunArguments {
     /// Run at this many times real time, by sleeping between steps; 1 is real time.
     #[arg(long, value_name = "FACTOR", value_parser = positive)]
     pub(crate) pace: Option<f64>,
+    /// Measure what each block takes. The run is slower by two clock readings per call of a block;
+    /// its results are the same.
+    #[arg(long)]
+    pub(crate) profile: bool,
 }
 
 /// `legwork step`.

@@ -30,6 +30,7 @@ pub(crate) fn demo(arguments: &DemoArguments, registry: &Registry) -> Result<Ans
         snapshot_at: Vec::new(),
         replay_edits: None,
         pace: None,
+        profile: false,
     };
     run::run(&arguments, registry)
 }

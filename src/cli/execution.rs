@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use legwork_block::Report;
 use legwork_program::{CheckKind, Program};
 use legwork_runtime::recording::{Finished, Recorder, RecordingError};
-use legwork_runtime::{CheckState, Cursor, RunFault, Simulation};
+use legwork_runtime::{BlockTime, CheckState, Cursor, RunFault, Simulation};
 
 use super::answer::Code;
 use super::drive::{self, Events, Orders};
@@ -34,6 +34,8 @@ pub(crate) struct Execution {
     pub(crate) checks: Vec<Verdict>,
     /// What the blocks report, by path.
     pub(crate) reports: Vec<(String, Report)>,
+    /// What each block took, if that was measured.
+    pub(crate) profile: Option<Vec<BlockTime>>,
     /// What became of the recording.
     pub(crate) recording: Option<Result<Finished, RecordingError>>,
 }
@@ -104,6 +106,7 @@ impl Execution {
             sim_time: simulation.time(),
             steps: simulation.step_count(),
             stopped_by: simulation.stopped_by().map(str::to_owned),
+            profile: simulation.profile(),
             program,
             wall,
             fault,

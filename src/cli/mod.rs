@@ -25,6 +25,7 @@ mod kind_page;
 mod new;
 mod picture;
 mod plot;
+mod profile;
 mod run;
 mod snapshot;
 mod source;

@@ -18,7 +18,7 @@ use super::arguments::RunArguments;
 use super::drive::{self, Events, Orders};
 use super::execution::{Execution, Verdict};
 use super::source::{self, Source};
-use super::{complaint, console, edits, interrupt, snapshot, summary, time};
+use super::{complaint, console, edits, interrupt, profile, snapshot, summary, time};
 
 /// Directory of runs that get no `--out`.
 const RUNS: &str = "runs";
@@ -63,12 +63,15 @@ pub(crate) fn run(arguments: &RunArguments, registry: &Registry) -> Result<Answe
     let mut metadata = metadata(&source, &options, &program, &files);
     let program = Arc::new(program);
     let orders = orders(arguments, &source, &options, &program, registry, &mut metadata)?;
-    let simulation = match &arguments.resume {
+    let mut simulation = match &arguments.resume {
         Some(file) => snapshot::read(&program, file)?,
         None => Simulation::new(Arc::clone(&program)),
     };
     if arguments.resume.is_some() {
         metadata.other.insert("resumed".to_owned(), format!("at tick {}", simulation.tick()));
+    }
+    if arguments.profile {
+        simulation.start_profile();
     }
     let recorder = recorder(&directory, &program, &metadata)?;
     interrupt::listen();
@@ -106,6 +109,9 @@ pub(crate) fn run(arguments: &RunArguments, registry: &Registry) -> Result<Answe
         pace: arguments.pace,
     };
     console::say(&summary::of(&execution, setting.compile_time, &files));
+    if let Some(times) = &execution.profile {
+        console::say(&profile::table(times, execution.wall));
+    }
     Ok(Answer::new(code, Value::Object(json)))
 }
 
@@ -278,6 +284,9 @@ fn to_object(
         let kept = snapshots.iter().any(|taken| taken["path"] == path.as_str());
         fault["snapshot"] = if kept { path.into() } else { Value::Null };
         add("fault", fault);
+    }
+    if let Some(times) = &execution.profile {
+        add("profile", profile::to_json(times, execution.wall));
     }
     add("snapshots", snapshots.into());
     add("interrupted", setting.events.interrupted.into());

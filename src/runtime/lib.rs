@@ -23,4 +23,6 @@ pub use history::History;
 pub use moment::Moment;
 pub use observe::{CheckState, Observer, channels};
 pub use roundtrip::{Difference, Proof, RoundtripError, Trials, roundtrip};
-pub use simulation::{Cursor, Simulation, Snapshot, SnapshotError, SnapshotHeader, SwapError};
+pub use simulation::{
+    BlockTime, Cursor, Simulation, Snapshot, SnapshotError, SnapshotHeader, Spent, SwapError,
+};

@@ -14,6 +14,7 @@ mod integrate;
 mod loops;
 mod outputs;
 mod placement;
+mod profile;
 mod snapshot;
 mod snapshot_file;
 mod swap;
@@ -33,6 +34,7 @@ use crate::solver::Method;
 use loops::{LoopMemory, LoopWork};
 
 pub(crate) use placement::Held;
+pub use profile::{BlockTime, Spent};
 pub use snapshot::Snapshot;
 pub use snapshot_file::{SnapshotError, SnapshotHeader};
 pub use swap::SwapError;
@@ -148,6 +150,8 @@ pub struct Simulation {
     /// The block that ended the run.
     stopped_by: Option<u32>,
     observer: Observer,
+    /// What blocks take, if that is measured.
+    profile: Option<profile::Profile>,
 }
 
 impl Simulation {

@@ -174,3 +174,66 @@ fn a_problem_that_was_not_solved_is_written_beside_the_recording() {
     let done = run(&[]);
     assert_eq!(done.json()["problems"], serde_json::json!([]));
 }
+
+/// What a profile counts is what the execution rules say: a discrete block computes at every hit
+/// and updates at every one but the last, a constant is computed once; and the results are the same.
+#[test]
+fn a_profile_counts_the_calls_of_every_block_and_changes_no_bit() {
+    let here = folder();
+    let text = ramp("").replace(
+        "\"ramp\": Integrator",
+        "\"late\": UnitDelay(every: \"20 ms\", in: { \"u\": \"ramp.y\" }),\n        \"ramp\": Integrator",
+    );
+    write(&here, "a.ron", &text);
+    assert_eq!(legwork(here.path(), &["run", "a.ron", "--out", "plain"]).code, 0);
+    let done = legwork(here.path(), &["run", "a.ron", "--out", "timed", "--profile", "--json"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let json = done.json();
+    let blocks = json["profile"]["blocks"].as_array().expect("a list");
+    let calls = |path: &str, phase: &str| {
+        let block = blocks.iter().find(|block| block["block"] == path).expect("the block is there");
+        block["phases"][phase]["calls"].as_u64().expect("a count")
+    };
+    // 1 s in steps of 10 ms.
+    assert_eq!((calls("late", "output"), calls("late", "update")), (51, 50));
+    assert_eq!((calls("rate", "output"), calls("rate", "update")), (1, 0));
+    assert_eq!((calls("ramp", "output"), calls("ramp", "derivative")), (101, 100));
+    let times: Vec<u64> =
+        blocks.iter().map(|block| block["total_ns"].as_u64().expect("a time")).collect();
+    assert!(times.is_sorted_by(|a, b| a >= b), "{times:?}");
+    let wall = json["wall_s"].as_f64().expect("a time") * 1e9;
+    let rest = json["profile"]["rest_ns"].as_u64().expect("a time");
+    let sum = (times.iter().sum::<u64>() + rest) as f64;
+    assert!((sum - wall).abs() <= 1.0, "{sum} of {wall} ns");
+    assert!(done.err.contains("UnitDelay") && done.err.contains("share"), "{}", done.err);
+
+    let recording = |run: &str| std::fs::read(here.path().join(run).join("run.mcap")).unwrap();
+    assert!(recording("plain") == recording("timed"), "the profile changed the recording");
+    let plain = std::fs::read_to_string(here.path().join("plain/run.json")).unwrap();
+    assert!(!plain.contains("profile"), "{plain}");
+}
+
+/// A block that is called inside another has an entry of its own, and its time is not the caller's.
+#[test]
+fn a_profile_tells_a_called_function_from_its_caller() {
+    let here = folder();
+    let diagram = Path::new(env!("CARGO_MANIFEST_DIR")).join("diagrams/basics/sliding_block.ron");
+    let diagram = diagram.to_str().expect("a plain path");
+    let done = legwork(
+        here.path(),
+        &["run", diagram, "--until", "0.1 s", "--profile", "--json", "--no-checks"],
+    );
+    assert_eq!(done.code, 0, "{}", done.err);
+    let json = done.json();
+    let blocks = json["profile"]["blocks"].as_array().expect("a list");
+    let of_kind = |kind: &str| {
+        let found = blocks.iter().find(|block| block["kind"] == kind);
+        found.unwrap_or_else(|| panic!("no {kind} in {}", json["profile"]))
+    };
+    let calls = |kind: &str| of_kind(kind)["phases"]["output"]["calls"].as_u64().expect("a count");
+    // The caller solves at least twice per step while the block slides, and it begins by sliding.
+    assert!(calls("ActiveSetQp") > calls("CoulombContact"), "{}", json["profile"]);
+    let shares = blocks.iter().map(|block| block["share"].as_f64().expect("a share"));
+    let sum = shares.sum::<f64>() + json["profile"]["rest_share"].as_f64().expect("a share");
+    assert!((sum - 1.0).abs() < 1e-6, "shares add up to {sum}");
+}

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::body::{FunctionBody, FunctionStep};
 use crate::block::Time;
 use crate::fault::{Fault, Outcome};
-use crate::instance::{Instance, OutputIo, View};
+use crate::instance::{Instance, OutputIo, View, WrapBlock};
 use crate::report::Report;
 use crate::state_bytes::{decode, encode};
 
@@ -169,6 +169,18 @@ impl FunctionInstance {
             }
         }
         Ok(())
+    }
+
+    /// See [`Instance::wrap_functions`].
+    pub(crate) fn wrap(&mut self, wrap: &mut WrapBlock<'_>) {
+        let instances = std::mem::take(&mut self.instances).into_iter().enumerate();
+        let wrapped = instances.map(|(i, mut instance)| {
+            let block = &self.body.blocks[i];
+            instance.wrap_functions(wrap);
+            let is_frame = i == self.body.frame as usize;
+            if is_frame { instance } else { wrap(&block.path, block.block.kind(), instance) }
+        });
+        self.instances = wrapped.collect();
     }
 
     pub(crate) fn save(&self) -> SavedFunction {

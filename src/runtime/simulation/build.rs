@@ -130,6 +130,7 @@ impl Simulation {
             loop_work: program.loops.iter().map(|found| Some(LoopWork::new(found))).collect(),
             stopped_by: None,
             observer: Observer::new(&program),
+            profile: None,
             instances,
             pool: pool
                 .into_iter()

@@ -53,6 +53,7 @@ impl Simulation {
         let made = self.take_over(program).map_err(different)?;
         let before = self.snapshot();
         let old_program = std::mem::replace(&mut self.program, Arc::clone(program));
+        let made = Made { instances: self.measured(made.instances), ..made };
         let old = self.exchange(made);
         let outcome = self.compute_constants();
         if let Err(fault) = outcome {
