@@ -48,7 +48,7 @@ pub(crate) enum Command {
     Graph(GraphArguments),
     /// Write recorded signals as a table of comma-separated values.
     Export(ExportArguments),
-    /// Draw the columns of a table over its first one.
+    /// Draw recorded signals, or the columns of a table, as SVG or PNG.
     Plot(PlotArguments),
     /// List the diagrams that are built in, or run one.
     Demo(DemoArguments),
@@ -320,24 +320,48 @@ pub(crate) struct ExportArguments {
 }
 
 /// `legwork plot`.
+///
+/// Signals over time, one panel for each unit; several runs lie over one another. What a path names
+/// is what `log:` recorded, a part of it, or an element: `body.state.base.position[2]`, `pd.tau[0..3]`.
+/// Without a path, what moves is drawn.
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "legwork plot [OPTIONS] --output <FILE> <RUN>... [PATH]...\n       \
+                      legwork plot [OPTIONS] --output <FILE> <TABLE> [COLUMN]...",
+    after_help = "Examples:\n  \
+                  legwork plot runs/stand body.state.base.position[2] pd.tau -o stand.svg\n  \
+                  legwork plot runs/soft runs/stiff contact.f[2] --from '0.1 s' -o both.png --size 1200x800\n  \
+                  legwork plot runs/oscillator --phase body.x body.v -o phase.svg\n  \
+                  legwork plot bench.csv cold warm -o bench.svg --log x,y"
+)]
 pub(crate) struct PlotArguments {
-    /// A table of comma-separated values with a header, as `legwork export` writes; units stand in
-    /// brackets, as in `time [us]`.
-    pub(crate) table: PathBuf,
-    /// Columns to draw; all but the first if none is named.
-    #[arg(value_name = "COLUMN")]
-    pub(crate) columns: Vec<String>,
-    /// Where to write the SVG.
-    #[arg(short, long, value_name = "PATH")]
+    /// The directory of a run or its recording, several to lay over one another, and signals to
+    /// draw; or a table of comma-separated values with a header, with units as in `time [us]`, and
+    /// columns to draw over its first one.
+    #[arg(required = true, value_name = "RUN|TABLE [PATH|COLUMN]")]
+    pub(crate) words: Vec<PathBuf>,
+    /// Where to write; the ending says what: .svg or .png.
+    #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
+    /// Draw from this time on, as in `0.4 s`.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) from: Option<String>,
+    /// Draw up to this time.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+    /// Draw one number over another, each a path; may be given several times.
+    #[arg(long, num_args = 2, value_names = ["X", "Y"], action = clap::ArgAction::Append)]
+    pub(crate) phase: Vec<String>,
+    /// Width and height in pixels, as in `1200x800`.
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size)]
+    pub(crate) size: Option<(u32, u32)>,
     /// Axes that are logarithmic, as in `x,y`.
     #[arg(long, value_enum, value_name = "AXIS[,AXIS]", value_delimiter = ',')]
     pub(crate) log: Vec<Logarithmic>,
-    /// The title; without it, the name of the table.
+    /// The title; without it, the names of the runs or of the table.
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
-    /// What stands at the vertical axis; without it, the common unit of the columns.
+    /// What stands at the vertical axis of the only panel; without it, the unit.
     #[arg(long, value_name = "TEXT")]
     pub(crate) label: Option<String>,
 }
@@ -376,6 +400,16 @@ fn positive(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
         _ => Err("expected a number above zero".to_owned()),
+    }
+}
+
+/// `1200x800`.
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let number = |text: &str| text.trim().parse().ok().filter(|n| (64..=16_384).contains(n));
+    let parts = text.split_once('x').map(|(wide, high)| (number(wide), number(high)));
+    match parts {
+        Some((Some(wide), Some(high))) => Ok((wide, high)),
+        _ => Err("expected a width and a height from 64 to 16384, as in `1200x800`".to_owned()),
     }
 }
 

@@ -51,7 +51,7 @@ fn dispatch(command: &Command, json: bool, registry: &Registry) -> Result<Answer
         Command::Trim(arguments) => trim::trim(arguments, registry),
         Command::Blocks(arguments) => blocks::blocks(arguments, registry),
         Command::Graph(arguments) => picture::graph(arguments, registry),
-        Command::Plot(arguments) => plot::plot(arguments),
+        Command::Plot(arguments) => plot::plot(arguments, registry),
         Command::Export(arguments) => export::export(arguments, json),
         Command::Demo(arguments) => demo::demo(arguments, registry),
         Command::New(arguments) => new::new(arguments, registry),

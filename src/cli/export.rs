@@ -44,7 +44,7 @@ pub(crate) fn export(arguments: &ExportArguments, json: bool) -> Result<Answer, 
 }
 
 /// The recording itself, or that in the directory of a run.
-fn recording_at(path: &Path) -> Result<PathBuf, Failure> {
+pub(crate) fn recording_at(path: &Path) -> Result<PathBuf, Failure> {
     let file = if path.is_dir() { path.join(RECORDING) } else { path.to_owned() };
     if file.is_file() {
         return Ok(file);

@@ -23,6 +23,7 @@ mod graph;
 mod interrupt;
 mod kind_page;
 mod new;
+mod origin;
 mod picture;
 mod plot;
 mod profile;

@@ -1,13 +1,27 @@
-//! Curves over axes as self-contained SVG: what `legwork compare` and `legwork plot` draw with.
+//! Curves over axes as self-contained SVG: what `legwork compare` and `legwork plot` draw
+//! with.
+//!
+//! ```text
+//! table ──► Chart ──────────────────────────────────────────┐
+//! recordings ──catalog──► numbers ──signals──► panels ──sheet──► SVG ──raster──► PNG
+//! ```
 
 mod axis;
+mod catalog;
 mod chart;
 mod command;
 mod curve;
+mod raster;
+mod runs;
+mod sheet;
+mod signals;
+mod table;
+mod trace;
 
 pub(crate) use axis::{Axis, Scale};
 pub(crate) use command::plot;
 pub(crate) use curve::Curve;
+pub(crate) use trace::Trace;
 
 use std::fmt::Write as _;
 
@@ -44,13 +58,26 @@ pub(crate) fn colour(curve: usize) -> &'static str {
 
 /// Colour, dashes and width of a curve: the dashes tell curves of one colour apart.
 pub(crate) fn stroke(curve: usize) -> String {
-    let dash = match curve % 4 {
+    stroke_of(curve, curve)
+}
+
+/// A stroke of this colour and these dashes.
+pub(crate) fn stroke_of(curve: usize, dash: usize) -> String {
+    let dash = match dash % 4 {
         0 => "",
         1 => " stroke-dasharray=\"7 4\"",
         2 => " stroke-dasharray=\"2 3\"",
         _ => " stroke-dasharray=\"9 3 2 3\"",
     };
     format!("stroke=\"{}\" stroke-width=\"1.6\"{dash}", colour(curve))
+}
+
+/// Smallest and largest of the values that an axis can show.
+pub(crate) fn range_of(values: impl Iterator<Item = f64>, is_log: bool) -> Option<(f64, f64)> {
+    let is_shown = |value: &f64| value.is_finite() && (!is_log || *value > 0.0);
+    values.filter(is_shown).fold(None, |range: Option<(f64, f64)>, value| {
+        Some(range.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
+    })
 }
 
 /// The legend of curves, each with its stroke, on a sheet `wide` px wide; and the height that it

@@ -1,5 +1,7 @@
 //! `legwork plot`.
 
+use serde_json::Value;
+
 use super::support::{folder, legwork, write};
 
 #[test]
@@ -28,5 +30,151 @@ fn a_table_becomes_a_picture() {
         let done = legwork(here.path(), &arguments);
         assert_eq!(done.code, 64, "{arguments:?}: {}", done.err);
         assert!(done.err.contains(expected), "no `{expected}` in {}", done.err);
+    }
+}
+
+/// Waves over 10 000 steps, one of them with a spike of one row, and a count.
+fn waves(gain: f64) -> String {
+    format!(
+        r#"Diagram(
+    format: 1,
+    doc: "Waves <b>& a spike</b>.",
+    run: (stop: "10 s", step: "1 ms", solver: Euler),
+    params: {{ "gain": Param(value: {gain:?}) }},
+    blocks: {{
+        "wave":  Fcn(expression: "[sin(40*t), sin(41*t), sin(42*t), cos(40*t), cos(41*t), cos(42*t)]"),
+        "spike": Fcn(expression: "50*max(0, 1 - 1e4*abs(t - 4.321))"),
+        "sum":   Gain(gain: "=gain", in: {{ "u": "spike.y" }}),
+    }},
+    log: ["wave.y", "spike.y", "sum.y"],
+)"#
+    )
+}
+
+fn here_with_runs() -> tempfile::TempDir {
+    let here = folder();
+    write(&here, "a.ron", waves(2.0));
+    for (out, set) in [("one", "gain=2"), ("two", "gain=3")] {
+        let done = legwork(here.path(), &["run", "a.ron", "--out", out, "--set", set]);
+        assert_eq!(done.code, 0, "{}", done.err);
+    }
+    here
+}
+
+fn text(here: &tempfile::TempDir, name: &str) -> String {
+    std::fs::read_to_string(here.path().join(name)).expect("the picture is written")
+}
+
+#[test]
+fn recorded_signals_become_a_small_picture_with_every_spike() {
+    let here = here_with_runs();
+    let draw = |name: &str| {
+        let words = ["plot", "one", "wave.y", "spike.y", "sum.y", "-o", name, "--json"];
+        let done = legwork(here.path(), &words);
+        assert_eq!(done.code, 0, "{}", done.err);
+        done.json()
+    };
+    let json = draw("a.svg");
+    assert_eq!(json["panels"], 3);
+    assert_eq!(json["signals"][0]["elements"].as_array().map(Vec::len), Some(6));
+    let svg = text(&here, "a.svg");
+    assert!(svg.len() < 300_000, "{} bytes", svg.len());
+    draw("b.svg");
+    assert!(svg == text(&here, "b.svg"), "two pictures of one run differ");
+    // The spike of one row in 10 000 is drawn up to the top of its panel: its axis ends 6 % above.
+    let paths: Vec<&str> = svg.split("<path d=\"").skip(1).collect();
+    let tall = paths.iter().filter(|path| {
+        path.split(['l', 'v', 'h', '"']).any(|step| {
+            let dy = step.rsplit(' ').next().and_then(|number| number.parse::<f64>().ok());
+            dy.is_some_and(|dy| dy < -150.0)
+        })
+    });
+    assert_eq!(tall.count(), 2, "of the spike and its multiple");
+}
+
+#[test]
+fn runs_lie_over_one_another_with_their_names_in_the_legend() {
+    let here = here_with_runs();
+    let words = ["plot", "one", "two/run.mcap", "sum.y", "wave.y[4..6]", "-o", "a.svg", "--json"];
+    let done = legwork(here.path(), &[&words[..], &["--from", "4 s", "--until", "4.5 s"]].concat());
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert_eq!(done.json()["runs"], serde_json::json!(["one/run.mcap", "two/run.mcap"]));
+    let svg = text(&here, "a.svg");
+    for name in [">one<", ">two<", ">[4] one<", ">[5] two<", ">4.5<", ">t [s]<"] {
+        assert!(svg.contains(name), "no `{name}` in {svg}");
+    }
+    assert!(!svg.contains(">4.6<") && !svg.contains(">3.9<"), "{svg}");
+    assert_eq!(svg.matches(">t [s]<").count(), 1, "one time axis");
+}
+
+#[test]
+fn a_picture_has_the_size_and_the_format_asked_for() {
+    let here = here_with_runs();
+    let words = ["plot", "one", "spike.y", "-o", "a.png", "--size", "640x400"];
+    assert_eq!(legwork(here.path(), &words).code, 0);
+    let png = std::fs::read(here.path().join("a.png")).expect("the picture is written");
+    assert_eq!(png[..8], *b"\x89PNG\r\n\x1a\n");
+    assert_eq!(
+        (&png[16..20], &png[20..24]),
+        (&640u32.to_be_bytes()[..], &400u32.to_be_bytes()[..])
+    );
+    let words = ["plot", "one", "--phase", "wave.y[0]", "wave.y[3]", "-o", "p.svg"];
+    assert_eq!(legwork(here.path(), &words).code, 0);
+    // sin and cos of one angle: a circle, which has moves to all four sides.
+    let svg = text(&here, "p.svg");
+    assert!(svg.contains(">wave.y[3] over wave.y[0]<"), "{svg}");
+    write(&here, "t.csv", "n,a\n1,2\n2,3\n");
+    assert_eq!(legwork(here.path(), &["plot", "t.csv", "-o", "t.png"]).code, 0);
+}
+
+/// A bus falls apart into the parts that have names and units of their own, views included.
+#[test]
+fn a_bus_is_drawn_by_its_views() {
+    let here = folder();
+    let stand =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("diagrams/quadruped/stand.ron");
+    let stand = stand.to_str().expect("a plain path");
+    let run = ["run", stand, "--until", "20 ms", "--out", "run", "--no-checks", "--set", "mu=0.6"];
+    let run = [&run[..], &["--variant", "contact=hertz"]].concat();
+    assert_eq!(legwork(here.path(), &run).code, 0);
+    let state = legwork(here.path(), &["plot", "run", "body.state", "-o", "b.svg", "--json"]);
+    let names: Vec<Value> = state.json()["signals"].as_array().expect("a list").clone();
+    let names: Vec<&str> = names.iter().filter_map(|signal| signal["path"].as_str()).collect();
+    assert!(names.contains(&"body.state.base.position"), "{names:?}");
+    assert!(names.contains(&"body.state.s_dot"), "{names:?}");
+    let height = "body.state.base.position[2]";
+    let done = legwork(here.path(), &["plot", "run", height, "-o", "a.svg", "--json"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert_eq!(done.json()["signals"][0]["unit"], "m");
+    assert!(text(&here, "a.svg").contains(">[m]<"));
+}
+
+#[test]
+fn a_slip_in_a_plot_is_told_in_words() {
+    let here = here_with_runs();
+    write(&here, "t.csv", "n,a\n1,2\n");
+    write(&here, "bad.mcap", "no recording");
+    for (words, expected) in [
+        (&["plot", "one", "wav.y", "-o", "x.svg"][..], "did you mean `wave.y`?"),
+        (&["plot", "one", "wave.y[6]", "-o", "x.svg"], "it has `wave.y[0]` to `wave.y[5]`"),
+        (&["plot", "one", "none/such", "-o", "x.svg"], "none/such"),
+        (&["plot", "none", "-o", "x.svg"], "no recording `none`"),
+        (&["plot", "bad.mcap", "-o", "x.svg"], "expected an MCAP file"),
+        (&["plot", "one", "-o", "x.pdf"], ".svg or .png"),
+        (&["plot", "one", "spike.y", "-o", "no/x.svg"], "cannot write"),
+        (&["plot", "one", "spike.y", "-o", "x.svg", "--from", "11 s"], "no recorded rows"),
+        (
+            &["plot", "one", "spike.y", "-o", "x.svg", "--from", "2", "--until", "1"],
+            "--from before",
+        ),
+        (&["plot", "one", "spike.y", "-o", "x.svg", "--size", "9x9"], "64 to 16384"),
+        (&["plot", "one", "spike.y", "-o", "x.svg", "--size", "64x64"], "at least"),
+        (&["plot", "one", "--phase", "wave.y", "spike.y", "-o", "x.svg"], "wave.y[0]"),
+        (&["plot", "t.csv", "-o", "x.svg", "--from", "1"], "--from is for recorded runs"),
+    ] {
+        let done = legwork(here.path(), words);
+        assert_eq!(done.code, 64, "{words:?}: {}", done.err);
+        assert!(done.err.contains(expected), "no `{expected}` in {}", done.err);
+        assert!(!here.path().join("x.svg").exists(), "{words:?}");
     }
 }

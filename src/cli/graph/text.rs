@@ -26,7 +26,7 @@ fn advance(c: char) -> i32 {
 }
 
 /// `text`, cut to `limit` characters with an ellipsis.
-pub(super) fn shorten(text: &str, limit: usize) -> String {
+pub(crate) fn shorten(text: &str, limit: usize) -> String {
     if text.chars().count() <= limit {
         return text.to_owned();
     }

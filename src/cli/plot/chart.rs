@@ -1,6 +1,6 @@
 //! Series of points in one panel.
 
-use super::{Axis, Curve, Scale, begin, frame, legend, line, stroke};
+use super::{Axis, Curve, Scale, begin, frame, legend, line, range_of, stroke};
 
 const WIDTH: f64 = 720.0;
 /// Pixels around and in the panel.
@@ -9,6 +9,8 @@ const RIGHT: f64 = 24.0;
 const HEAD: f64 = 56.0;
 const PANEL: f64 = 320.0;
 const FOOT: f64 = 46.0;
+/// The least width and height of the panel [px].
+const LEAST: f64 = 80.0;
 /// Points up to which each is marked.
 const MOST_MARKS: usize = 60;
 
@@ -21,6 +23,8 @@ pub(super) struct Chart {
     /// Whether an axis is logarithmic; points at zero or below then lie at its start.
     pub(super) log_x: bool,
     pub(super) log_y: bool,
+    /// Width and height [px], if somebody chose them.
+    pub(super) size: Option<(u32, u32)>,
     pub(super) series: Vec<Series>,
 }
 
@@ -32,17 +36,31 @@ pub(super) struct Series {
 
 impl Chart {
     /// The chart as SVG.
-    pub(super) fn svg(&self) -> String {
+    ///
+    /// # Errors
+    /// If it does not fit into the size that was chosen.
+    pub(super) fn svg(&self) -> Result<String, String> {
         let strokes = self.series.iter().enumerate();
         let entries: Vec<(String, String)> =
             strokes.map(|(i, series)| (series.name.clone(), stroke(i))).collect();
-        let (legend, rows) = legend(&entries, WIDTH);
-        let (top, bottom) = (HEAD + rows, HEAD + rows + PANEL);
+        let width = self.size.map_or(WIDTH, |size| f64::from(size.0));
+        let (legend, rows) = legend(&entries, width);
+        let around = HEAD + rows + FOOT;
+        let panel = self.size.map_or(PANEL, |size| f64::from(size.1) - around);
+        let least = (LEFT + RIGHT + LEAST, around + LEAST);
+        if width < least.0 || panel < LEAST {
+            let (wide, high) = self.size.unwrap_or_default();
+            return Err(format!(
+                "expected a size of at least {}x{}, found {wide}x{high}",
+                least.0, least.1
+            ));
+        }
+        let (top, bottom) = (HEAD + rows, HEAD + rows + panel);
         let mut out = String::new();
-        begin(&mut out, WIDTH, bottom + FOOT, &self.title);
+        begin(&mut out, width, bottom + FOOT, &self.title);
         out.push_str(&legend);
         let points = || self.series.iter().flat_map(|series| series.points.iter());
-        let x = axis(points().map(|p| p.0), self.log_x, LEFT, WIDTH - RIGHT, false);
+        let x = axis(points().map(|p| p.0), self.log_x, LEFT, width - RIGHT, false);
         let y = axis(points().map(|p| p.1), self.log_y, bottom, top, true);
         frame(&mut out, &x, &y, 6, Some(&self.x), &self.y);
         for (i, series) in self.series.iter().enumerate() {
@@ -53,7 +71,7 @@ impl Chart {
             }
         }
         out.push_str("</svg>\n");
-        out
+        Ok(out)
     }
 }
 
@@ -66,11 +84,7 @@ fn axis(
     end: f64,
     from_zero: bool,
 ) -> Axis {
-    let is_shown = |value: &f64| value.is_finite() && (!is_log || *value > 0.0);
-    let range = values.filter(is_shown).fold(None, |range: Option<(f64, f64)>, value| {
-        Some(range.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
-    });
-    match range {
+    match range_of(values, is_log) {
         Some((low, high)) if is_log => Axis::decades(low, high, start, end),
         Some((low, high)) if from_zero && low >= 0.0 && high > 0.0 => {
             Axis::new(0.0, 1.05 * high, start, end, Scale::Linear)
@@ -90,7 +104,9 @@ mod tests {
     fn chart(log: bool, points: &[(f64, f64)]) -> String {
         let series = vec![Series { name: "a < b".into(), points: points.to_vec() }];
         let (title, x, y) = ("t".to_owned(), "n".to_owned(), "time [us]".to_owned());
-        Chart { title, x, y, log_x: log, log_y: log, series }.svg()
+        Chart { title, x, y, log_x: log, log_y: log, size: None, series }
+            .svg()
+            .expect("the usual size")
     }
 
     #[test]

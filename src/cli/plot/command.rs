@@ -1,132 +1,168 @@
-//! `legwork plot`: the columns of a table over its first one.
+//! `legwork plot`: recorded signals over time or over one another, or the columns of a table.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use legwork_block::Registry;
+use serde_json::{Value, json};
 
 use super::super::answer::{Answer, Code, Failure};
 use super::super::arguments::{Logarithmic, PlotArguments};
-use super::super::console;
-use super::chart::{Chart, Series};
+use super::super::{console, time};
+use super::runs::Run;
+use super::sheet::Sheet;
+use super::signals::{self, Chosen, Window};
+use super::{raster, table};
 
-/// Draws a table of comma-separated values.
+/// What a file's ending asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Svg,
+    Png,
+}
+
+/// Draws recorded runs, or a table.
 ///
 /// # Errors
-/// If the table cannot be read, is none, or the picture cannot be written.
-pub(crate) fn plot(arguments: &PlotArguments) -> Result<Answer, Failure> {
-    let (header, rows) = read(&arguments.table)?;
-    let columns = chosen(&header, &arguments.columns)?;
-    let series: Vec<Series> = columns
-        .iter()
-        .map(|&column| Series {
-            name: name_and_unit(&header[column]).0.to_owned(),
-            points: rows.iter().map(|row| (row[0], row[column])).collect(),
-        })
-        .collect();
-    let stem = arguments.table.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let chart = Chart {
-        title: arguments.title.clone().or(stem).unwrap_or_default(),
-        x: header[0].clone(),
-        y: arguments.label.clone().unwrap_or_else(|| common_unit(&header, &columns)),
-        log_x: arguments.log.contains(&Logarithmic::X),
-        log_y: arguments.log.contains(&Logarithmic::Y),
-        series,
+/// If what is to be drawn cannot be read or is not there, or the picture cannot be written.
+pub(crate) fn plot(arguments: &PlotArguments, registry: &Registry) -> Result<Answer, Failure> {
+    let format = format_of(&arguments.output)?;
+    let (svg, json) = match arguments.words.split_first() {
+        Some((first, rest)) if !is_run(first) => {
+            refuse_for_tables(arguments)?;
+            table::plot(first, rest, arguments)?
+        }
+        _ => runs(arguments, registry)?,
     };
     let output = &arguments.output;
-    std::fs::write(output, chart.svg())
-        .map_err(|error| Failure::usage(format!("cannot write `{}`: {error}", output.display())))?;
+    let cannot = |why: &dyn std::fmt::Display| {
+        Failure::usage(format!("cannot write `{}`: {why}", output.display()))
+    };
+    let bytes = match format {
+        Format::Svg => svg.into_bytes(),
+        Format::Png => raster::png(&svg).map_err(|why| cannot(&why))?,
+    };
+    std::fs::write(output, bytes).map_err(|error| cannot(&error))?;
     console::say(&format!("wrote {}", output.display()));
-    let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
-    let json = json!({ "plot": output.display().to_string(), "series": names, "rows": rows.len() });
     Ok(Answer::new(Code::Success, json))
 }
 
-/// Header and numbers; an empty cell is no number.
-fn read(path: &Path) -> Result<(Vec<String>, Vec<Vec<f64>>), Failure> {
-    let shown = path.display();
-    let fail = |error: csv::Error| Failure::usage(format!("cannot read `{shown}`: {error}"));
-    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_path(path).map_err(fail)?;
-    let header: Vec<String> =
-        reader.headers().map_err(fail)?.iter().map(|cell| cell.trim().to_owned()).collect();
-    if header.len() < 2 {
-        let found = header.len();
-        let message = format!("expected a table of at least 2 columns in `{shown}`, found {found}");
-        return Err(Failure::usage(message));
+fn format_of(path: &Path) -> Result<Format, Failure> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("svg") => Ok(Format::Svg),
+        Some("png") => Ok(Format::Png),
+        _ => Err(Failure::usage(format!(
+            "expected a file that ends in .svg or .png, found `{}`",
+            path.display()
+        ))),
     }
-    let mut rows = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(fail)?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let mut row = Vec::with_capacity(header.len());
-        for (cell, column) in record.iter().map(str::trim).zip(&header) {
-            let number = if cell.is_empty() { Ok(f64::NAN) } else { cell.parse() };
-            row.push(number.map_err(|_| {
-                Failure::usage(format!(
-                    "{shown}:{line}: expected a number in the column `{column}`, found `{cell}`"
-                ))
-            })?);
-        }
-        rows.push(row);
-    }
-    Ok((header, rows))
 }
 
-/// Indices of the columns named, by their header or its name without the unit; all if none is.
-fn chosen(header: &[String], names: &[String]) -> Result<Vec<usize>, Failure> {
-    if names.is_empty() {
-        return Ok((1..header.len()).collect());
+/// Whether the first word means a run: a directory, a recording, or neither, as a slip would.
+fn is_run(word: &Path) -> bool {
+    word.is_dir() || !word.is_file() && word.extension().is_none() || is_recording(word)
+}
+
+fn is_recording(word: &Path) -> bool {
+    word.extension().is_some_and(|ending| ending == "mcap")
+}
+
+fn refuse_for_tables(arguments: &PlotArguments) -> Result<(), Failure> {
+    let given = [
+        (arguments.from.is_some(), "--from"),
+        (arguments.until.is_some(), "--until"),
+        (!arguments.phase.is_empty(), "--phase"),
+    ];
+    match given.into_iter().find(|(is_given, _)| *is_given) {
+        Some((_, option)) => {
+            Err(Failure::usage(format!("{option} is for recorded runs, not for tables")))
+        }
+        None => Ok(()),
     }
-    let find = |name: &String| {
-        let is_it = |cell: &String| cell == name || name_and_unit(cell).0 == name;
-        header.iter().position(is_it).ok_or_else(|| {
-            let known: Vec<&str> = header.iter().map(|cell| name_and_unit(cell).0).collect();
-            let hint = match legwork_block::nearest(name, known.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there are `{}`", known.join("`, `")),
-            };
-            Failure::usage(format!("no column `{name}`; {hint}"))
-        })
+}
+
+/// The sheet of recorded runs and what `--json` says of it.
+fn runs(arguments: &PlotArguments, registry: &Registry) -> Result<(String, Value), Failure> {
+    let (paths, signals) = sorted(&arguments.words);
+    let runs = Run::open_all(&paths, registry)?;
+    let window = window(arguments.from.as_deref(), arguments.until.as_deref())?;
+    let mut chosen: Vec<Chosen> = Vec::new();
+    for path in &signals {
+        chosen.extend(signals::select(&runs, path)?);
+    }
+    if signals.is_empty() && arguments.phase.is_empty() {
+        let (found, more) = signals::default_choice(&runs);
+        if found.is_empty() {
+            return Err(Failure::usage("nothing in the recording moves; name a signal"));
+        }
+        if more > 0 {
+            console::say(&format!("{more} more recorded signals move; name those to draw"));
+        }
+        chosen = found;
+    }
+    let mut panels = signals::panels(&runs, &chosen, window)?;
+    for pair in arguments.phase.chunks_exact(2) {
+        panels.push(signals::phase(&runs, &pair[0], &pair[1], window)?);
+    }
+    if let Some(label) = &arguments.label {
+        let [panel] = panels.as_mut_slice() else {
+            let count = panels.len();
+            let message = format!("--label is for one panel, and there are {count}");
+            return Err(Failure::usage(message));
+        };
+        panel.left.clone_from(label);
+    }
+    let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
+    let sheet = Sheet {
+        title: Some(arguments.title.clone().unwrap_or_else(|| names.join(", "))),
+        panels,
+        log_x: arguments.log.contains(&Logarithmic::X),
+        log_y: arguments.log.contains(&Logarithmic::Y),
+        size: arguments.size,
     };
-    names.iter().map(find).collect()
+    let svg = sheet.svg().map_err(Failure::usage)?;
+    let signal =
+        |one: &Chosen| json!({ "path": one.name, "unit": one.unit(), "elements": one.elements() });
+    let phases: Vec<&[String]> = arguments.phase.chunks_exact(2).collect();
+    let json = json!({
+        "plot": arguments.output.display().to_string(),
+        "runs": runs.iter().map(|run| run.file.display().to_string()).collect::<Vec<_>>(),
+        "signals": chosen.iter().map(signal).collect::<Vec<_>>(),
+        "phase": phases,
+        "panels": sheet.panels.len(),
+    });
+    Ok((svg, json))
 }
 
-/// `time [us]` is `time` in `us`.
-fn name_and_unit(cell: &str) -> (&str, &str) {
-    match cell.strip_suffix(']').and_then(|rest| rest.split_once('[')) {
-        Some((name, unit)) => (name.trim(), unit.trim()),
-        None => (cell, ""),
-    }
-}
-
-/// The unit of the columns in brackets, if it is one; the name too if there is one column.
-fn common_unit(header: &[String], columns: &[usize]) -> String {
-    if let [column] = columns {
-        return header[*column].clone();
-    }
-    let unit = |column: &usize| name_and_unit(&header[*column]).1;
-    match columns.first().map(unit) {
-        Some(first) if !first.is_empty() && columns.iter().all(|c| unit(c) == first) => {
-            format!("[{first}]")
+/// Runs, and paths of signals. Behind the first word a run is a directory, a file, or has a slash.
+fn sorted(words: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
+    let (mut runs, mut signals) = (Vec::new(), Vec::new());
+    for (i, word) in words.iter().enumerate() {
+        let text = word.to_str();
+        let has_slash = text.is_none_or(|text| text.contains(['/', '\\']));
+        if i == 0 || is_recording(word) || word.exists() || has_slash {
+            runs.push(word.clone());
+        } else if let Some(text) = text {
+            signals.push(text.to_owned());
         }
-        _ => String::new(),
     }
+    (runs, signals)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn headers_have_names_and_units() {
-        assert_eq!(name_and_unit("cold [us]"), ("cold", "us"));
-        assert_eq!(name_and_unit("a[0]"), ("a", "0"));
-        assert_eq!(name_and_unit("plain"), ("plain", ""));
-        let header = ["n", "cold [us]", "warm [us]", "share"].map(str::to_owned);
-        assert_eq!(common_unit(&header, &[1, 2]), "[us]");
-        assert_eq!(common_unit(&header, &[1, 3]), "");
-        assert_eq!(common_unit(&header, &[2]), "warm [us]");
-        assert_eq!(chosen(&header, &["warm".to_owned()]).ok(), Some(vec![2]));
-        let failure = chosen(&header, &["wram".to_owned()]).err().map(|f| f.message);
-        assert_eq!(failure.as_deref(), Some("no column `wram`; did you mean `warm`?"));
+/// The times between two texts.
+pub(crate) fn window(from: Option<&str>, until: Option<&str>) -> Result<Window, Failure> {
+    let seconds = |text: Option<&str>, otherwise: f64| match text {
+        Some(text) => time::seconds(text).map_err(Failure::usage),
+        None => Ok(otherwise),
+    };
+    let window = Window {
+        from: seconds(from, Window::ALL.from)?,
+        until: seconds(until, Window::ALL.until)?,
+    };
+    if window.from >= window.until {
+        return Err(Failure::usage(format!(
+            "expected --from before --until, found {} s and {} s",
+            window.from, window.until
+        )));
     }
+    Ok(window)
 }

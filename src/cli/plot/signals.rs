@@ -1,0 +1,297 @@
+//! Which numbers of which runs go into which panel.
+
+use legwork_runtime::recording::Kind;
+
+use super::super::answer::Failure;
+use super::catalog::Numbers;
+use super::runs::Run;
+use super::sheet::{Line, Panel};
+use super::{Trace, stroke_of};
+
+/// Most panels of a picture.
+const MOST_PANELS: usize = 40;
+/// Most panels that are drawn if nobody chooses.
+const MOST_UNASKED: usize = 12;
+/// Most numbers of a signal that is drawn unasked.
+const MOST_NUMBERS: usize = 24;
+/// Colours before dashes change.
+const COLOURS: usize = 7;
+
+/// The times to draw [s].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Window {
+    pub(crate) from: f64,
+    pub(crate) until: f64,
+}
+
+impl Window {
+    /// All times.
+    pub(crate) const ALL: Self = Self { from: f64::NEG_INFINITY, until: f64::INFINITY };
+
+    fn holds(self, t: f64) -> bool {
+        self.from <= t && t <= self.until
+    }
+}
+
+/// Numbers of one name, by run.
+pub(crate) struct Chosen {
+    pub(crate) name: String,
+    unit: Option<String>,
+    /// By run; none where the run has nothing of this name.
+    by_run: Vec<Option<Numbers>>,
+    /// Whether the path named this alone; parts of a bus get a panel each.
+    alone: bool,
+}
+
+impl Chosen {
+    /// Paths of the numbers.
+    pub(crate) fn elements(&self) -> &[String] {
+        self.by_run.iter().flatten().next().map_or(&[], |numbers| &numbers.elements)
+    }
+
+    /// The unit, if it has one.
+    pub(crate) fn unit(&self) -> Option<&str> {
+        self.unit.as_deref()
+    }
+}
+
+/// What a path names in every run.
+///
+/// # Errors
+/// If a run records nothing of this name.
+pub(crate) fn select(runs: &[Run], path: &str) -> Result<Vec<Chosen>, Failure> {
+    let mut chosen: Vec<Chosen> = Vec::new();
+    for (index, run) in runs.iter().enumerate() {
+        let found = run.catalog.find(path).map_err(|advice| {
+            let file = run.file.display();
+            Failure::usage(format!("no signal `{path}` in `{file}`; {advice}"))
+        })?;
+        let alone = found.len() == 1;
+        for numbers in found {
+            let at = chosen.iter().position(|one| one.name == numbers.name).unwrap_or_else(|| {
+                chosen.push(Chosen {
+                    name: numbers.name.clone(),
+                    unit: numbers.unit.clone(),
+                    by_run: runs.iter().map(|_| None).collect(),
+                    alone,
+                });
+                chosen.len() - 1
+            });
+            chosen[at].by_run[index] = Some(numbers);
+        }
+    }
+    Ok(chosen)
+}
+
+/// What is drawn if nobody chooses: what moves in the first run, in the order of its log; and how
+/// much more moves.
+pub(crate) fn default_choice(runs: &[Run]) -> (Vec<Chosen>, usize) {
+    let Some(first) = runs.first() else { return (Vec::new(), 0) };
+    let mut chosen = Vec::new();
+    let mut more = 0;
+    for numbers in first.catalog.all() {
+        if !moves(first, numbers) {
+            continue;
+        }
+        if chosen.len() == MOST_UNASKED || numbers.elements.len() > MOST_NUMBERS {
+            more += 1;
+            continue;
+        }
+        let same =
+            |run: &Run| run.catalog.all().iter().find(|other| other.name == numbers.name).cloned();
+        let by_run = runs.iter().map(same).collect();
+        let (name, unit) = (numbers.name.clone(), numbers.unit.clone());
+        chosen.push(Chosen { name, unit, by_run, alone: false });
+    }
+    (chosen, more)
+}
+
+/// Whether any of the numbers changes.
+fn moves(run: &Run, numbers: &Numbers) -> bool {
+    let Some(series) = run.recording.series_of_all().nth(numbers.channel) else { return false };
+    let mut row = Vec::new();
+    let mut first: Vec<u64> = Vec::new();
+    (0..series.len()).any(|index| {
+        series.values_into(index, &mut row);
+        let bits = numbers.columns.iter().map(|&column| row[column].to_bits());
+        if index == 0 {
+            first = bits.collect();
+            return false;
+        }
+        bits.zip(&first).any(|(now, then)| now != *then)
+    })
+}
+
+/// The panels over time: what a path names alone shares a panel with all that has its unit.
+///
+/// # Errors
+/// If there are too many, or no row lies in the window.
+pub(crate) fn panels(
+    runs: &[Run],
+    chosen: &[Chosen],
+    window: Window,
+) -> Result<Vec<Panel>, Failure> {
+    let mut groups: Vec<Vec<&Chosen>> = Vec::new();
+    for one in chosen {
+        let shares = |group: &&mut Vec<&Chosen>| {
+            one.alone && one.unit.is_some() && group[0].alone && group[0].unit == one.unit
+        };
+        match groups.iter_mut().find(shares) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
+        }
+    }
+    if groups.len() > MOST_PANELS {
+        let count = groups.len();
+        let message = format!("expected at most {MOST_PANELS} panels, found {count}; name fewer");
+        return Err(Failure::usage(message));
+    }
+    let panels: Vec<Panel> = groups.iter().map(|group| panel(runs, group, window)).collect();
+    let points = panels.iter().flat_map(|panel| &panel.lines).map(|line| line.trace.points().len());
+    if !chosen.is_empty() && points.sum::<usize>() == 0 {
+        return Err(Failure::usage(empty(window)));
+    }
+    Ok(panels)
+}
+
+fn empty(window: Window) -> String {
+    match (window.from.is_finite(), window.until.is_finite()) {
+        (false, false) => "the recording has no rows".to_owned(),
+        (true, false) => format!("no recorded rows from {} s on", window.from),
+        (false, true) => format!("no recorded rows until {} s", window.until),
+        (true, true) => format!("no recorded rows from {} s to {} s", window.from, window.until),
+    }
+}
+
+fn panel(runs: &[Run], group: &[&Chosen], window: Window) -> Panel {
+    let heading: Vec<&str> = group.iter().map(|one| one.name.as_str()).collect();
+    let numbers: usize = group.iter().map(|one| one.elements().len()).sum();
+    let mut lines = Vec::new();
+    let mut place = 0;
+    for one in group {
+        for (r, run) in runs.iter().enumerate() {
+            let Some(numbers_of_run) = &one.by_run[r] else { continue };
+            let traces = traces(run, numbers_of_run, window);
+            for (i, (element, trace)) in numbers_of_run.elements.iter().zip(traces).enumerate() {
+                // One number in several runs: a colour a run. Several numbers: a colour a number,
+                // and the dashes tell runs apart.
+                let stroke = match (runs.len(), numbers) {
+                    (1, _) => stroke_of(place + i, (place + i) / COLOURS),
+                    (_, 1) => stroke_of(r, r),
+                    _ => stroke_of(place + i, r),
+                };
+                let short = if group.len() == 1 { short(element, &one.name) } else { element };
+                let name = match (runs.len(), short) {
+                    (1, short) => short.to_owned(),
+                    (_, "") => run.name.clone(),
+                    (_, short) => format!("{short} {}", run.name),
+                };
+                lines.push(Line { name, stroke, trace });
+            }
+        }
+        place += one.elements().len();
+    }
+    Panel { heading: heading.join(", "), left: unit(group[0].unit()), below: None, lines }
+}
+
+/// `[2]` of `a.y[2]` under the heading `a.y`.
+fn short<'e>(element: &'e str, name: &str) -> &'e str {
+    let stem = name.strip_suffix(']').and_then(|name| name.rsplit_once('[')).map_or(name, |p| p.0);
+    if element == name {
+        return "";
+    }
+    element.strip_prefix(stem).filter(|rest| rest.starts_with('[')).unwrap_or(element)
+}
+
+fn unit(unit: Option<&str>) -> String {
+    unit.map_or(String::new(), |unit| format!("[{unit}]"))
+}
+
+/// Numbers over time.
+fn traces(run: &Run, numbers: &Numbers, window: Window) -> Vec<Trace> {
+    let Some(series) = run.recording.series_of_all().nth(numbers.channel) else {
+        return Vec::new();
+    };
+    let mut points: Vec<Vec<(f64, f64)>> = vec![Vec::new(); numbers.columns.len()];
+    let mut row = Vec::new();
+    for index in 0..series.len() {
+        let t = series.stamp(index).t;
+        if window.holds(t) {
+            series.values_into(index, &mut row);
+            for (points, &column) in points.iter_mut().zip(&numbers.columns) {
+                points.push((t, row[column]));
+            }
+        }
+    }
+    let kinds = series.kinds();
+    let trace = |(points, &column): (Vec<(f64, f64)>, &usize)| match kinds[column] {
+        Kind::Real => Trace::new(points),
+        Kind::Int | Kind::Bool => Trace::held(points),
+    };
+    points.into_iter().zip(&numbers.columns).map(trace).collect()
+}
+
+/// One number over another, at the times that both have.
+///
+/// # Errors
+/// If a path names nothing or several numbers, or there is no common time in the window.
+pub(super) fn phase(runs: &[Run], x: &str, y: &str, window: Window) -> Result<Panel, Failure> {
+    let (over, of) = (single(runs, x)?, single(runs, y)?);
+    let mut lines = Vec::new();
+    for (r, run) in runs.iter().enumerate() {
+        let (Some(a), Some(b)) = (&over.by_run[r], &of.by_run[r]) else { continue };
+        let (a, b) = (column(run, a, window), column(run, b, window));
+        let mut points = Vec::new();
+        let mut next = 0;
+        for (instant, value) in a {
+            while b.get(next).is_some_and(|(other, _)| *other < instant) {
+                next += 1;
+            }
+            if let Some((_, other)) = b.get(next).filter(|(other, _)| *other == instant) {
+                points.push((value, *other));
+                next += 1;
+            }
+        }
+        let name = if runs.len() == 1 { String::new() } else { run.name.clone() };
+        lines.push(Line { name, stroke: stroke_of(r, r), trace: Trace::new(points) });
+    }
+    if lines.iter().all(|line| line.trace.points().is_empty()) {
+        let message = format!("`{x}` and `{y}` have no recorded time in common there");
+        return Err(Failure::usage(message));
+    }
+    let label = |one: &Chosen| format!("{} {}", one.name, unit(one.unit())).trim_end().to_owned();
+    let heading = format!("{} over {}", of.name, over.name);
+    Ok(Panel { heading, left: label(&of), below: Some(label(&over)), lines })
+}
+
+/// A path to one number.
+fn single(runs: &[Run], path: &str) -> Result<Chosen, Failure> {
+    let mut chosen = select(runs, path)?;
+    let count: usize = chosen.iter().map(|one| one.elements().len()).sum();
+    match chosen.pop() {
+        Some(one) if count == 1 => Ok(one),
+        last => {
+            let example = last.and_then(|one| one.elements().first().cloned()).unwrap_or_default();
+            Err(Failure::usage(format!(
+                "expected a path to one number such as `{example}`, found `{path}`, which names {count}"
+            )))
+        }
+    }
+}
+
+/// Instants (time [ns], tick, microstep) and values of one number.
+fn column(run: &Run, numbers: &Numbers, window: Window) -> Vec<((u64, u64, u32), f64)> {
+    let Some(series) = run.recording.series_of_all().nth(numbers.channel) else {
+        return Vec::new();
+    };
+    let mut row = Vec::new();
+    let mut out = Vec::new();
+    for index in 0..series.len() {
+        let stamp = series.stamp(index);
+        if window.holds(stamp.t) {
+            series.values_into(index, &mut row);
+            out.push(((stamp.t_ns, stamp.tick, stamp.microstep), row[numbers.columns[0]]));
+        }
+    }
+    out
+}
