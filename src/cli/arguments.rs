@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Export(ExportArguments),
     /// Draw recorded signals, or the columns of a table, as SVG or PNG.
     Plot(PlotArguments),
+    /// Write a recorded run as one page of HTML: summary, checks, metrics, plots, the diagram.
+    Report(ReportArguments),
     /// List the diagrams that are built in, or run one.
     Demo(DemoArguments),
     /// Write a new diagram with comments, which runs.
@@ -364,6 +366,22 @@ pub(crate) struct PlotArguments {
     /// What stands at the vertical axis of the only panel; without it, the unit.
     #[arg(long, value_name = "TEXT")]
     pub(crate) label: Option<String>,
+}
+
+/// `legwork report`.
+///
+/// The page needs no network and no other file. The diagram, its overrides and its files come from
+/// the recording; checks, metrics and times from the run.json beside it.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// The directory of a run, or its recording.
+    pub(crate) run: PathBuf,
+    /// Where to write [default: report.html beside the recording].
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Draw these signals instead of what moves, as in `body.state.base.position[2]`.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) plot: Vec<String>,
 }
 
 /// An axis to be logarithmic.

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Code, Failure};
 use super::arguments::{Command, CommandLine};
 use super::{
-    blocks, check, compare, console, demo, duel, export, new, picture, plot, run, step, test, trim,
+    blocks, check, compare, console, demo, duel, export, new, picture, plot, report, run, step,
+    test, trim,
 };
 
 /// The whole `legwork` command, with the blocks, robots and files that `register` adds.
@@ -52,6 +53,7 @@ fn dispatch(command: &Command, json: bool, registry: &Registry) -> Result<Answer
         Command::Blocks(arguments) => blocks::blocks(arguments, registry),
         Command::Graph(arguments) => picture::graph(arguments, registry),
         Command::Plot(arguments) => plot::plot(arguments, registry),
+        Command::Report(arguments) => report::report(arguments, registry),
         Command::Export(arguments) => export::export(arguments, json),
         Command::Demo(arguments) => demo::demo(arguments, registry),
         Command::New(arguments) => new::new(arguments, registry),

@@ -27,6 +27,7 @@ mod origin;
 mod picture;
 mod plot;
 mod profile;
+mod report;
 mod run;
 mod snapshot;
 mod source;

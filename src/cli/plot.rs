@@ -1,5 +1,5 @@
-//! Curves over axes as self-contained SVG: what `legwork compare` and `legwork plot` draw
-//! with.
+//! Curves over axes as self-contained SVG: what `legwork compare`, `legwork plot` and `legwork
+//! report` draw with.
 //!
 //! ```text
 //! table ──► Chart ──────────────────────────────────────────┐
@@ -21,6 +21,9 @@ mod trace;
 pub(crate) use axis::{Axis, Scale};
 pub(crate) use command::plot;
 pub(crate) use curve::Curve;
+pub(crate) use runs::Run;
+pub(crate) use sheet::Sheet;
+pub(crate) use signals::{Chosen, Window, default_choice, panels, select};
 pub(crate) use trace::Trace;
 
 use std::fmt::Write as _;

@@ -8,5 +8,6 @@ mod graph;
 mod new;
 mod plot;
 mod refusals;
+mod report;
 mod run;
 mod support;

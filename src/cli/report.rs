@@ -1,0 +1,102 @@
+//! `legwork report`: a recorded run as one page that needs no network and no other file.
+
+mod page;
+mod sections;
+
+use std::path::Path;
+
+use legwork_block::Registry;
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Code, Failure};
+use super::arguments::ReportArguments;
+use super::console;
+use super::graph::{self, Options};
+use super::plot::{Chosen, Run, Sheet, Window, default_choice, panels, select};
+use page::Page;
+
+/// Name of the page in the directory of a run.
+const REPORT: &str = "report.html";
+/// Name of what `legwork run` writes beside the recording.
+const RUN_JSON: &str = "run.json";
+
+/// Writes the page of a run.
+///
+/// # Errors
+/// If there is no recording, it lacks a signal, or the page cannot be written.
+pub(crate) fn report(arguments: &ReportArguments, registry: &Registry) -> Result<Answer, Failure> {
+    let run = Run::open(&arguments.run, registry)?;
+    let folder = run.file.parent().unwrap_or(Path::new("")).to_owned();
+    let facts = facts(&folder.join(RUN_JSON), &run)?;
+    let runs = [run];
+    let (plots, drawn) = plots(&runs, &arguments.plot)?;
+    let [run] = &runs;
+    let mut page = Page::new(&sections::title(run, facts.as_ref()));
+    sections::summary(&mut page, run, facts.as_ref());
+    if let Some(facts) = &facts {
+        sections::outcome(&mut page, run, facts);
+    } else {
+        page.note("There is no run.json of this run beside the recording: checks, metrics and times are not known.");
+    }
+    page.section("Signals", &plots);
+    let picture = run.program.as_ref().map(|program| {
+        // The page has a heading of its own.
+        graph::svg(program, &Options { title: Some(String::new()), ..Options::default() })
+    });
+    match &picture {
+        Ok(picture) => page.section("Diagram", &page::scroll(picture)),
+        Err(why) => page.section("Diagram", &page::paragraph(&format!("Not drawn: {why}."))),
+    }
+    sections::source(&mut page, run);
+
+    let output = arguments.output.clone().unwrap_or_else(|| folder.join(REPORT));
+    std::fs::write(&output, page.html())
+        .map_err(|error| Failure::usage(format!("cannot write `{}`: {error}", output.display())))?;
+    console::say(&format!("wrote {}", output.display()));
+    let json = json!({
+        "report": output.display().to_string(),
+        "plots": drawn,
+        "picture": picture.is_ok(),
+    });
+    Ok(Answer::new(Code::Success, json))
+}
+
+/// What `run.json` says, if it is there and of this run.
+fn facts(path: &Path, run: &Run) -> Result<Option<Value>, Failure> {
+    let Ok(text) = std::fs::read_to_string(path) else { return Ok(None) };
+    let shown = path.display();
+    let facts: Value = serde_json::from_str(&text).map_err(|error| {
+        Failure::usage(format!("`{shown}` is not what `legwork run` wrote: {error}"))
+    })?;
+    let theirs = facts.get("program_hash").and_then(Value::as_str);
+    let own = run.recording.metadata().map(|metadata| metadata.program_hash.as_str());
+    if theirs != own {
+        console::say(&format!("warning: `{shown}` is of another run and is left out"));
+        return Ok(None);
+    }
+    Ok(Some(facts))
+}
+
+/// The panels of the signals named, or of what moves; and their paths.
+fn plots(runs: &[Run], paths: &[String]) -> Result<(String, Vec<String>), Failure> {
+    let mut chosen: Vec<Chosen> = Vec::new();
+    for path in paths {
+        chosen.extend(select(runs, path)?);
+    }
+    let mut more = 0;
+    if paths.is_empty() {
+        (chosen, more) = default_choice(runs);
+    }
+    if chosen.is_empty() {
+        return Ok((page::paragraph("No recorded signal moves."), Vec::new()));
+    }
+    let panels = panels(runs, &chosen, Window::ALL)?;
+    let sheet = Sheet { title: None, panels, log_x: false, log_y: false, size: None };
+    let mut out = page::scroll(&sheet.svg().map_err(Failure::usage)?);
+    if more > 0 {
+        let rest =
+            format!("{more} more recorded signals move; legwork report --plot PATH draws them.");
+        out += &page::paragraph(&rest);
+    }
+    Ok((out, chosen.into_iter().map(|one| one.name).collect()))
+}
