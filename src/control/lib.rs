@@ -5,12 +5,22 @@
 //! [`InverseKinematics`] finds joint positions that bring frames of a robot to given poses within
 //! the joints' limits. It owns its memory, is made once per model and allocates nothing per call.
 //!
+//! Legged locomotion goes from rhythm to joints: [`Oscillators`] keep the phases of a [`Gait`],
+//! a [`FootPath`] makes of a phase and a wanted velocity a foot's place by [`Swing`] and
+//! [`stance_height`].
+//!
 //! Conventions, symbols and frames are those of `legwork-mechanics`.
 
 mod bounded_step;
+mod foot_curve;
+mod foot_path;
+mod gait;
 mod inverse_kinematics;
 mod rotation;
 
+pub use foot_curve::{CurvePoint, StepShape, Swing, bezier, stance_height};
+pub use foot_path::{FootMotion, FootPath, Step};
+pub use gait::{Coupling, Gait, LEGS, MAX_COUPLING, Oscillators, Rhythm, elapsed, phase_at};
 pub use inverse_kinematics::{
     BaseMotion, InverseKinematics, Settings, SettingsError, Solution, Target,
 };

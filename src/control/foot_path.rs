@@ -1,0 +1,107 @@
+//! The path of one foot relative to the trunk, step after step.
+//!
+//! In stance the foot goes with the ground: `ṗ = −v − ω × (c + p)` for a trunk that is to move at v
+//! and turn at ω, with c the stance centre and p the foot seen from it. In swing it goes along a
+//! [`Swing`] from where it lifted off to half a stance ahead of the centre, and what foot placement
+//! adds. Both are followed from state, so a change of the command bends the path and never breaks
+//! it.
+
+use std::f64::consts::PI;
+
+use crate::foot_curve::{CurvePoint, StepShape, Swing, stance_height};
+
+/// What a foot is to do now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Phase θ of the leg: stance on [0, π), swing on [π, 2π) [rad].
+    pub phase: f64,
+    /// Its rate θ̇, more than zero in motion [rad/s].
+    pub phase_rate: f64,
+    /// Time of a stance [s].
+    pub stance_time: f64,
+    /// Time of a swing [s].
+    pub swing_time: f64,
+    /// Wanted velocity of the trunk, forward and to the left [m/s].
+    pub velocity: [f64; 2],
+    /// Wanted rate of turn, to the left [rad/s].
+    pub turn_rate: f64,
+    /// Stance centre from the trunk's origin, forward and to the left [m].
+    pub centre: [f64; 2],
+    /// What foot placement adds where the foot touches down, forward and to the left [m].
+    pub shift: [f64; 2],
+    /// Heights and speeds of the step.
+    pub shape: StepShape,
+}
+
+/// State of the path of one foot.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FootPath {
+    /// Foot seen from its stance centre, forward and to the left [m].
+    pub position: [f64; 2],
+    /// Where it lifted off [m].
+    pub lift_off: [f64; 2],
+    /// Whether it was in swing.
+    pub is_swinging: bool,
+}
+
+/// A foot and how it moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FootMotion {
+    /// Position, seen from the stance centre on the ground [m].
+    pub position: [f64; 3],
+    /// Velocity relative to the trunk [m/s].
+    pub velocity: [f64; 3],
+}
+
+impl Step {
+    /// Velocity of the ground at `p` from the stance centre, seen from the trunk.
+    fn ground_velocity(&self, p: [f64; 2]) -> [f64; 2] {
+        let [x, y] = [self.centre[0] + p[0], self.centre[1] + p[1]];
+        [self.turn_rate * y - self.velocity[0], -self.turn_rate * x - self.velocity[1]]
+    }
+
+    /// Progress of the swing, and where it lifted off and touches down.
+    fn swing(&self, path: &FootPath) -> (f64, Swing) {
+        let s = (self.phase - PI) / PI;
+        let mut from = path.lift_off;
+        if !path.is_swinging {
+            // The swing began between two samples: back to where the foot was then.
+            let velocity = self.ground_velocity(path.position);
+            from = [0, 1].map(|i| path.position[i] - s * self.swing_time * velocity[i]);
+        }
+        let at_centre = self.ground_velocity([0.0; 2]);
+        let to = [0, 1].map(|i| self.shift[i] - 0.5 * self.stance_time * at_centre[i]);
+        let (leaving, arriving) = (self.ground_velocity(from), self.ground_velocity(to));
+        (s, Swing { from, to, leaving, arriving, duration: self.swing_time })
+    }
+}
+
+impl FootPath {
+    /// Where the foot is to be now.
+    #[must_use]
+    pub fn sample(&self, step: &Step) -> FootMotion {
+        if step.phase < PI {
+            let s = step.phase / PI;
+            let (z, slope) = stance_height(&step.shape, step.stance_time, s);
+            let [x, y] = self.position;
+            let [u, v] = step.ground_velocity(self.position);
+            let rise = slope * step.phase_rate / PI;
+            return FootMotion { position: [x, y, z], velocity: [u, v, rise] };
+        }
+        let (s, swing) = step.swing(self);
+        let CurvePoint { position, slope } = swing.at(&step.shape, s);
+        FootMotion { position, velocity: slope.map(|slope| slope * step.phase_rate / PI) }
+    }
+
+    /// Goes on by `time_step` [s].
+    pub fn advance(&mut self, step: &Step, time_step: f64) {
+        let now = self.sample(step);
+        if step.phase >= PI {
+            self.lift_off = step.swing(self).1.from;
+        }
+        self.is_swinging = step.phase >= PI;
+        for i in 0..2 {
+            self.position[i] = now.position[i] + time_step * now.velocity[i];
+        }
+    }
+}
