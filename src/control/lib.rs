@@ -6,8 +6,8 @@
 //! the joints' limits. It owns its memory, is made once per model and allocates nothing per call.
 //!
 //! Legged locomotion goes from rhythm to joints: [`Oscillators`] keep the phases of a [`Gait`],
-//! a [`FootPath`] makes of a phase and a wanted velocity a foot's place by [`Swing`] and
-//! [`stance_height`].
+//! a [`FootPath`] makes of a phase and a wanted velocity a foot's place (by [`Swing`] and
+//! [`stance_height`]), and a [`Leg`] gives the joint positions and velocities for it in closed form.
 //!
 //! Conventions, symbols and frames are those of `legwork-mechanics`.
 
@@ -16,6 +16,7 @@ mod foot_curve;
 mod foot_path;
 mod gait;
 mod inverse_kinematics;
+mod leg;
 mod rotation;
 
 pub use foot_curve::{CurvePoint, StepShape, Swing, bezier, stance_height};
@@ -24,4 +25,5 @@ pub use gait::{Coupling, Gait, LEGS, MAX_COUPLING, Oscillators, Rhythm, elapsed,
 pub use inverse_kinematics::{
     BaseMotion, InverseKinematics, Settings, SettingsError, Solution, Target,
 };
+pub use leg::{KneeBend, Leg, LegError, LegSolution, Reach};
 pub use rotation::rotation_log;
