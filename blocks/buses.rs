@@ -8,16 +8,19 @@ use legwork_block::{
 use crate::robot_model::RobotModel;
 
 mod constraints;
+mod gait;
 mod kin_dyn;
 mod state;
 
 pub use constraints::{
     CONSTRAINT_ROWS, Constraint, ConstraintBus, Constraints, ConstraintsBus, constraint_leaf,
 };
+pub use gait::{GaitBus, GaitRef, gait_leaf};
 pub use kin_dyn::{KinDynBus, KinDynRef, kin_dyn_leaf};
 pub use state::{RobotDims, State, StateBus};
 
 use constraints::constraint_type;
+use gait::gait_type;
 use kin_dyn::kin_dyn_type;
 use state::state_type;
 
@@ -426,7 +429,7 @@ impl Signal for ContactProblemBus {
 }
 
 /// The types that diagrams may name.
-pub const NAMED_TYPES: [NamedType; 8] = [
+pub const NAMED_TYPES: [NamedType; 9] = [
     NamedType {
         name: "State",
         max_args: 1,
@@ -468,6 +471,12 @@ pub const NAMED_TYPES: [NamedType; 8] = [
             let count = maker.dim();
             kin_dyn_type(robot, &dims, &count)
         },
+    },
+    NamedType {
+        name: "Gait",
+        max_args: 0,
+        doc: "where four legs are in their steps",
+        make: |_| gait_type(),
     },
     NamedType {
         name: "Contact",

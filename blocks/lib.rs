@@ -78,6 +78,10 @@ mod robots_testing;
 mod urdf;
 mod world;
 
+// Locomotion.
+mod gait_generator;
+mod locomotion;
+
 // Contact and solvers.
 mod accelerated_gradient;
 mod active_set_qp;
@@ -184,6 +188,9 @@ pub use robot_name::RobotName;
 pub use urdf::{BaseKind, Mimic, Mount, NamedPose, Urdf};
 pub use world::World;
 
+// Locomotion.
+pub use gait_generator::{GaitGenerator, GaitKind};
+
 // Contact and solvers.
 pub use accelerated_gradient::AcceleratedGradient;
 pub use active_set_qp::ActiveSetQp;
@@ -245,6 +252,7 @@ pub fn register(r: &mut Registry) {
     signals::register_signals(r);
     robots::register_robots(r);
     actuation::register_actuation(r);
+    locomotion::register_locomotion(r);
     contacts::register_contacts(r);
 
     // Files that diagrams find under `std:` and that `demo` lists.

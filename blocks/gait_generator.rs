@@ -1,0 +1,288 @@
+//! `GaitGenerator`: the rhythm of four legs.
+
+use legwork_block::quantity::{Angle, Dimensionless, NonNegative, Physical, Positive, Time};
+use legwork_block::{
+    Block, Bool, Fault, Invalid, NO_FEEDS, OptionalIn, Out, Outcome, OutputCx, Ports, RateRule,
+    Real, Sizes, UpdateCx,
+};
+use legwork_control::{Coupling, Gait, LEGS, MAX_COUPLING, Oscillators, Rhythm};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::f64::consts::{PI, TAU};
+
+use crate::buses::{GaitBus, gait_leaf};
+
+/// The rhythm of four legs: coupled phase oscillators that keep a gait and change it smoothly.
+///
+/// | port | type | unit | meaning |
+/// |---|---|---|---|
+/// | in `gait`, optional | Real | 1 | 0 trot, 1 walk, 2 pace, 3 bound, 4 pronk; else the parameter |
+/// | in `period`, optional | Real | s | time of a cycle T, more than zero; else the parameter |
+/// | in `duty`, optional | Real | 1 | part of a cycle in stance β, between 0 and 1; else the parameter |
+/// | in `walk`, optional | Bool | | whether to walk; true without |
+/// | out `gait` | Gait | | where the legs are in their steps; no input feeds through |
+///
+/// Legs are in the order front left, front right, hind left, hind right. Phase θ is in stance on
+/// [0, π), in swing on [π, 2π), and
+///
+/// `θ̇_i = ω(θ_i) (1 + K Σ_j sin 2π(ψ_j + φ_j − ψ_i − φ_i))`,
+///
+/// with ω = π/(β T) in stance and π/((1 − β) T) in swing, the lags φ of the gait and the part ψ of
+/// the cycle that has gone by:
+///
+/// | gait | φ of front left, front right, hind left, hind right | usual β |
+/// |---|---|---|
+/// | `Trot` | 0, ½, ½, 0 | ½ |
+/// | `Walk` | 0, ½, ¾, ¼ | ¾ |
+/// | `Pace` | 0, ½, 0, ½ | ½ |
+/// | `Bound` | 0, 0, ½, ½ | ½ |
+/// | `Pronk` | 0, 0, 0, 0 | ½ |
+///
+/// Gait, T and β may change at any time: they are approached exponentially in the time `blend`, and no
+/// phase jumps or runs backward. Phases stand until `start`, and while `walk` is false; then steps grow
+/// from nothing to full in the time `ramp` and shrink so again. While the robot stands all `stance` are 1.
+///
+/// It is discrete: state its period by `every:`. While the legs are in step it keeps time exactly.
+///
+/// References: as in `legwork_control`: A. J. Ijspeert (2008), L. Righetti and A. J. Ijspeert
+/// (2008), M. Hildebrand (1965). De Paula et al. (2024), sec. 6.2, have such a generator in a trot;
+/// its equations are not printed there.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GaitGenerator {
+    /// The gait: `Trot` (the default), `Walk`, `Pace`, `Bound` or `Pronk`.
+    #[serde(default)]
+    pub gait: GaitKind,
+    /// Time of a cycle T [s]; default 0.4 s.
+    #[serde(default = "period")]
+    pub period: Positive<Time>,
+    /// Part of a cycle in stance β, between 0 and 1 [1]; default that usual in the gait.
+    #[serde(default)]
+    pub duty: Option<Dimensionless>,
+    /// Time of the first step [s]; default 0 s.
+    #[serde(default = "none")]
+    pub start: NonNegative<Time>,
+    /// Time in which steps grow to full or shrink to nothing [s]; default 1 s.
+    #[serde(default = "ramp")]
+    pub ramp: NonNegative<Time>,
+    /// Time in which a new gait, period or duty factor is 63 % reached [s]; default 0.2 s.
+    #[serde(default = "blend")]
+    pub blend: NonNegative<Time>,
+    /// Coupling K, at least 0 and less than 1/3 [1]; default 0.1. Small errors of phase fall by
+    /// e^(−8πK) per cycle.
+    #[serde(default = "coupling")]
+    pub coupling: Dimensionless,
+    /// Phases at t = 0 [rad]; default in step, the front left leg at its touch-down.
+    #[serde(default)]
+    pub phases: Option<[Angle; LEGS]>,
+}
+
+/// A gait of four legs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum GaitKind {
+    /// Diagonal legs together.
+    #[default]
+    Trot,
+    /// One leg after the other: front left, hind right, front right, hind left.
+    Walk,
+    /// Legs of one side together.
+    Pace,
+    /// Front legs together, then hind legs.
+    Bound,
+    /// All legs together.
+    Pronk,
+}
+
+impl From<GaitKind> for Gait {
+    fn from(kind: GaitKind) -> Self {
+        match kind {
+            GaitKind::Trot => Self::Trot,
+            GaitKind::Walk => Self::Walk,
+            GaitKind::Pace => Self::Pace,
+            GaitKind::Bound => Self::Bound,
+            GaitKind::Pronk => Self::Pronk,
+        }
+    }
+}
+
+fn time<Q: Physical>(seconds: f64) -> Q {
+    Q::from_si(seconds).expect("a default is in its range")
+}
+
+fn period() -> Positive<Time> {
+    time(0.4)
+}
+
+fn none() -> NonNegative<Time> {
+    time(0.0)
+}
+
+fn ramp() -> NonNegative<Time> {
+    time(1.0)
+}
+
+fn blend() -> NonNegative<Time> {
+    time(0.2)
+}
+
+fn coupling() -> Dimensionless {
+    Dimensionless::new(0.1)
+}
+
+/// Ports and coupling of a [`GaitGenerator`].
+pub struct Plan {
+    gait: OptionalIn<Real>,
+    period: OptionalIn<Real>,
+    duty: OptionalIn<Real>,
+    walk: OptionalIn<Bool>,
+    out: Out<GaitBus>,
+    coupling: Coupling,
+}
+
+/// State of a [`GaitGenerator`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct State {
+    phases: [f64; LEGS],
+    lags: [f64; LEGS],
+    period: f64,
+    duty: f64,
+    /// Whether the legs move.
+    is_walking: bool,
+    /// Share of full steps, from 0 to 1.
+    amplitude: f64,
+}
+
+impl State {
+    fn oscillators(&self) -> Oscillators {
+        let rhythm = Rhythm { lags: self.lags, period: self.period, duty: self.duty };
+        Oscillators { phases: self.phases, rhythm }
+    }
+}
+
+/// The duty factor, if it is one.
+fn duty_factor(duty: f64) -> Option<f64> {
+    (duty > 0.0 && duty < 1.0).then_some(duty)
+}
+
+impl GaitGenerator {
+    fn duty_of(&self, gait: Gait) -> f64 {
+        self.duty.map_or(gait.duty(), Dimensionless::value)
+    }
+
+    /// What the inputs ask for.
+    fn wanted(&self, plan: &Plan, cx: &UpdateCx<'_, Self>) -> Result<Rhythm, Box<Fault>> {
+        let gait = match cx.inputs.optional(plan.gait) {
+            None => self.gait.into(),
+            Some(number) => {
+                // A comparison, not a conversion: what is no whole number is no gait.
+                let known =
+                    Gait::ALL.into_iter().zip(0_u8..).find(|(_, i)| f64::from(*i) == number);
+                let message = || format!("expected a gait, 0, 1, 2, 3 or 4, found {number}");
+                known.ok_or_else(|| Fault::new(message()))?.0
+            }
+        };
+        let period = cx.inputs.optional(plan.period).unwrap_or(self.period.value());
+        if !(period > 0.0 && period.is_finite()) {
+            return Err(Fault::new(format!("expected a period above 0 s, found {period} s")));
+        }
+        let duty = cx.inputs.optional(plan.duty).unwrap_or_else(|| self.duty_of(gait));
+        let Some(duty) = duty_factor(duty) else {
+            let message = format!("expected a duty factor between 0 and 1, found {duty}");
+            return Err(Fault::new(message));
+        };
+        Ok(Rhythm { lags: gait.lags(), period, duty })
+    }
+}
+
+impl Block for GaitGenerator {
+    const KIND: &'static str = "GaitGenerator";
+    type Plan = Plan;
+    type State = State;
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        if let Some(duty) = self.duty.map(Dimensionless::value)
+            && duty_factor(duty).is_none()
+        {
+            let message = format!("expected a number between 0 and 1, found {duty}");
+            return Err(Invalid::parameter("duty", message));
+        }
+        let strength = self.coupling.value();
+        if !(0.0..MAX_COUPLING).contains(&strength) {
+            let message = format!("expected at least 0 and less than 1/3, found {strength}");
+            return Err(Invalid::parameter("coupling", message));
+        }
+        ports.rate(RateRule::Sampled);
+        let gait = ports.optional_input("gait", &Real);
+        ports.note_optional(gait).doc("0 trot, 1 walk, 2 pace, 3 bound, 4 pronk");
+        let period = ports.optional_input("period", &Real);
+        ports.note_optional(period).unit("s").doc("time of a cycle");
+        let duty = ports.optional_input("duty", &Real);
+        ports.note_optional(duty).unit("1").doc("part of a cycle in stance");
+        let walk = ports.optional_input("walk", &Bool);
+        ports.note_optional(walk).doc("whether to walk");
+        ports.group(&NO_FEEDS);
+        let out = ports.output("gait", &GaitBus);
+        ports.note_out(out).doc("where the legs are in their steps");
+        let coupling = Coupling { strength, blend: self.blend.value() };
+        Ok(Plan { gait, period, duty, walk, out, coupling })
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) -> State {
+        let gait = Gait::from(self.gait);
+        let (lags, period, duty) = (gait.lags(), self.period.value(), self.duty_of(gait));
+        let in_step = Oscillators::in_step(Rhythm { lags, period, duty }).phases;
+        let phases = match &self.phases {
+            None => in_step,
+            Some(phases) => phases.map(|phase| {
+                let turned = phase.value() - TAU * libm::floor(phase.value() / TAU);
+                if turned < TAU { turned } else { 0.0 }
+            }),
+        };
+        State { phases, lags, period, duty, is_walking: false, amplitude: 0.0 }
+    }
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let state = cx.state;
+        let rates = match state.is_walking {
+            true => state.oscillators().rates(&plan.coupling),
+            false => [0.0; LEGS],
+        };
+        let stands = |phase: f64| state.amplitude == 0.0 || phase < PI;
+        let out = plan.out;
+        cx.outputs.leaf(out, gait_leaf::PHASE).copy_from_slice(&state.phases);
+        cx.outputs.leaf(out, gait_leaf::PHASE_RATE).copy_from_slice(&rates);
+        let stance = state.phases.map(|phase| f64::from(u8::from(stands(phase))));
+        cx.outputs.leaf(out, gait_leaf::STANCE).copy_from_slice(&stance);
+        cx.outputs.leaf(out, gait_leaf::STANCE_TIME)[0] = state.duty * state.period;
+        cx.outputs.leaf(out, gait_leaf::SWING_TIME)[0] = (1.0 - state.duty) * state.period;
+        cx.outputs.leaf(out, gait_leaf::AMPLITUDE)[0] = state.amplitude;
+        Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        let wanted = self.wanted(plan, cx)?;
+        let walks = cx.inputs.optional(plan.walk).unwrap_or(true);
+        let is_on = walks && cx.time.t >= self.start.value();
+        let step = cx.time.step;
+        let state = &mut *cx.state;
+        if state.is_walking {
+            let mut legs = state.oscillators();
+            legs.advance(&wanted, &plan.coupling, step);
+            (state.phases, state.lags) = (legs.phases, legs.rhythm.lags);
+            (state.period, state.duty) = (legs.rhythm.period, legs.rhythm.duty);
+        }
+        let ramp = self.ramp.value();
+        let change = if ramp > step { step / ramp } else { 1.0 };
+        let amplitude = state.amplitude + if is_on { change } else { -change };
+        state.amplitude = amplitude.clamp(0.0, 1.0);
+        state.is_walking = state.amplitude > 0.0;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
