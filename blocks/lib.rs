@@ -79,7 +79,9 @@ mod urdf;
 mod world;
 
 // Locomotion.
+mod foot_trajectory;
 mod gait_generator;
+mod legs;
 mod locomotion;
 
 // Contact and solvers.
@@ -189,6 +191,7 @@ pub use urdf::{BaseKind, Mimic, Mount, NamedPose, Urdf};
 pub use world::World;
 
 // Locomotion.
+pub use foot_trajectory::FootTrajectory;
 pub use gait_generator::{GaitGenerator, GaitKind};
 
 // Contact and solvers.

@@ -2,9 +2,13 @@
 
 use legwork_block::Registry;
 
+use crate::foot_trajectory::FootTrajectory;
 use crate::gait_generator::GaitGenerator;
 
 /// Adds gaits, feet and legs. Examples name a robot `go`.
 pub(crate) fn register_locomotion(r: &mut Registry) {
     r.block::<GaitGenerator>("GaitGenerator(gait: Trot, period: \"0.4 s\")");
+    r.block::<FootTrajectory>(
+        r#"FootTrajectory(robot: "go", height: "28 cm", step_height: "5 cm")"#,
+    );
 }
