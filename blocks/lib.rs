@@ -81,6 +81,7 @@ mod world;
 // Locomotion.
 mod foot_trajectory;
 mod gait_generator;
+mod leg_inverse_kinematics;
 mod legs;
 mod locomotion;
 
@@ -193,6 +194,7 @@ pub use world::World;
 // Locomotion.
 pub use foot_trajectory::FootTrajectory;
 pub use gait_generator::{GaitGenerator, GaitKind};
+pub use leg_inverse_kinematics::{Knee, LegInverseKinematics};
 
 // Contact and solvers.
 pub use accelerated_gradient::AcceleratedGradient;

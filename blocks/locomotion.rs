@@ -4,6 +4,7 @@ use legwork_block::Registry;
 
 use crate::foot_trajectory::FootTrajectory;
 use crate::gait_generator::GaitGenerator;
+use crate::leg_inverse_kinematics::LegInverseKinematics;
 
 /// Adds gaits, feet and legs. Examples name a robot `go`.
 pub(crate) fn register_locomotion(r: &mut Registry) {
@@ -11,4 +12,5 @@ pub(crate) fn register_locomotion(r: &mut Registry) {
     r.block::<FootTrajectory>(
         r#"FootTrajectory(robot: "go", height: "28 cm", step_height: "5 cm")"#,
     );
+    r.block::<LegInverseKinematics>(r#"LegInverseKinematics(robot: "go", knees: [Backward])"#);
 }
