@@ -79,11 +79,13 @@ mod urdf;
 mod world;
 
 // Locomotion.
+mod foot_placement;
 mod foot_trajectory;
 mod gait_generator;
 mod leg_inverse_kinematics;
 mod legs;
 mod locomotion;
+mod trunk;
 
 // Contact and solvers.
 mod accelerated_gradient;
@@ -192,6 +194,7 @@ pub use urdf::{BaseKind, Mimic, Mount, NamedPose, Urdf};
 pub use world::World;
 
 // Locomotion.
+pub use foot_placement::FootPlacement;
 pub use foot_trajectory::FootTrajectory;
 pub use gait_generator::{GaitGenerator, GaitKind};
 pub use leg_inverse_kinematics::{Knee, LegInverseKinematics};

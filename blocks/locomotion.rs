@@ -2,6 +2,7 @@
 
 use legwork_block::Registry;
 
+use crate::foot_placement::FootPlacement;
 use crate::foot_trajectory::FootTrajectory;
 use crate::gait_generator::GaitGenerator;
 use crate::leg_inverse_kinematics::LegInverseKinematics;
@@ -13,4 +14,5 @@ pub(crate) fn register_locomotion(r: &mut Registry) {
         r#"FootTrajectory(robot: "go", height: "28 cm", step_height: "5 cm")"#,
     );
     r.block::<LegInverseKinematics>(r#"LegInverseKinematics(robot: "go", knees: [Backward])"#);
+    r.block::<FootPlacement>(r#"FootPlacement(robot: "go", gain: "0.1 s")"#);
 }
