@@ -86,6 +86,7 @@ mod leg_inverse_kinematics;
 mod legs;
 mod locomotion;
 mod trunk;
+mod trunk_levelling;
 
 // Contact and solvers.
 mod accelerated_gradient;
@@ -198,6 +199,7 @@ pub use foot_placement::FootPlacement;
 pub use foot_trajectory::FootTrajectory;
 pub use gait_generator::{GaitGenerator, GaitKind};
 pub use leg_inverse_kinematics::{Knee, LegInverseKinematics};
+pub use trunk_levelling::TrunkLevelling;
 
 // Contact and solvers.
 pub use accelerated_gradient::AcceleratedGradient;

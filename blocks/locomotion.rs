@@ -6,6 +6,7 @@ use crate::foot_placement::FootPlacement;
 use crate::foot_trajectory::FootTrajectory;
 use crate::gait_generator::GaitGenerator;
 use crate::leg_inverse_kinematics::LegInverseKinematics;
+use crate::trunk_levelling::TrunkLevelling;
 
 /// Adds gaits, feet and legs. Examples name a robot `go`.
 pub(crate) fn register_locomotion(r: &mut Registry) {
@@ -15,4 +16,5 @@ pub(crate) fn register_locomotion(r: &mut Registry) {
     );
     r.block::<LegInverseKinematics>(r#"LegInverseKinematics(robot: "go", knees: [Backward])"#);
     r.block::<FootPlacement>(r#"FootPlacement(robot: "go", gain: "0.1 s")"#);
+    r.block::<TrunkLevelling>(r#"TrunkLevelling(robot: "go", gain: 0.5)"#);
 }
