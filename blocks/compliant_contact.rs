@@ -1,7 +1,7 @@
 //! `CompliantContact`: spring-damper contact with regularised friction.
 
 use legwork_block::quantity::{
-    Damping, Dimensionless, HertzStiffness, Length, NonNegative, Positive, Velocity,
+    Damping, Dimensionless, Dissipation, HertzStiffness, Length, NonNegative, Positive, Velocity,
 };
 use legwork_block::{Dim, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Sizes, Vector};
 use legwork_contact::{CompliantContact as Law, FrictionShape};
@@ -50,8 +50,13 @@ pub struct CompliantContact {
     #[serde(default = "exponent")]
     pub exponent: Dimensionless,
     /// Damping at full penetration [N s/m]; default 180 N s/m.
-    #[serde(default = "damping")]
-    pub damping: NonNegative<Damping>,
+    #[serde(default)]
+    pub damping: Option<NonNegative<Damping>>,
+    /// Hunt and Crossley's dissipation a [s/m]: the normal force is `K (−δ)^e (1 − 3/2 a δ̇)`, and a
+    /// body that arrives at speed v leaves at about `(1 − a v) v`. Takes the place of `damping`, which
+    /// is 0 then unless stated; default none.
+    #[serde(default)]
+    pub dissipation: Option<NonNegative<Dissipation>>,
     /// Penetration at which damping is full [m]; default 1 mm.
     #[serde(default = "ramp_depth")]
     pub ramp_depth: NonNegative<Length>,
@@ -74,10 +79,6 @@ fn stiffness() -> NonNegative<HertzStiffness> {
 
 fn exponent() -> Dimensionless {
     Dimensionless::new(Law::default().exponent)
-}
-
-fn damping() -> NonNegative<Damping> {
-    crate::gauss_contact::non_negative(Law::default().max_damping)
 }
 
 fn ramp_depth() -> NonNegative<Length> {
@@ -139,7 +140,12 @@ impl Pure for CompliantContact {
         let law = Law {
             stiffness: self.stiffness.value(),
             exponent,
-            max_damping: self.damping.value(),
+            max_damping: match (self.damping, self.dissipation) {
+                (Some(damping), _) => damping.value(),
+                (None, Some(_)) => 0.0,
+                (None, None) => Law::default().max_damping,
+            },
+            dissipation: self.dissipation.map_or(0.0, |dissipation| dissipation.value()),
             ramp_depth: self.ramp_depth.value(),
             static_friction: 0.0,
             static_speed,

@@ -185,6 +185,8 @@ quantities! {
     Area "m^2";
     /// A stiffness of Hertz contact, force per indentation^1.5
     HertzStiffness "N/m^(3/2)";
+    /// Hunt and Crossley's dissipation: share of a contact force per speed of indentation
+    Dissipation "s/m";
     /// Noise of an accelerometer: root of its power spectral density
     AccelerationDensity "m/s^2/Hz^(1/2)";
     /// Noise of a gyroscope: root of its power spectral density

@@ -5,6 +5,9 @@
 //!
 //! - normal: `f_n = max(0, K (-δ)^e - c(δ) δ̇)`, with `c(δ) = c_max σ(-δ/w)`. The ramp σ removes
 //!   the jump of the damping force at touchdown, the clamp the pull at separation;
+//!   With a dissipation a it is Hunt and Crossley's instead, `f_n = max(0, K (-δ)^e (1 - 3/2 a δ̇))`:
+//!   damping grows with the spring's force, so nothing jumps and no ramp is needed, and a body that
+//!   arrives at speed v leaves at about `(1 - a v) v`;
 //! - friction: `f_t = -μ(|v_t|) f_n v_t/|v_t|`. μ rises from 0 at rest to μ_s at v_s and falls to
 //!   μ_d at v_d, with cubic steps, so the force is continuous and always opposes slip. There is no
 //!   true stiction: a load creeps at a speed below v_s.
@@ -12,6 +15,9 @@
 //! σ is the cubic step `s²(3 - 2s)` on [0, 1].
 //!
 //! # References
+//! K. H. Hunt, F. R. E. Crossley, *Coefficient of restitution interpreted as damping in vibroimpact*
+//! (1975), for the dissipation.
+//!
 //! D. T. de Paula et al., *Dynamic modeling and simulation of a torque-controlled spatial quadruped
 //! robot* (2024), eqs. (34)-(38). Their eq. (34)
 //! writes `-K δ^e`, which for δ < 0 means `K (-δ)^e`; their eq. (35) can pull, we clamp; their eq.
@@ -40,6 +46,8 @@ pub struct CompliantContact {
     pub max_damping: f64,
     /// w, the penetration at which damping is full, ≥ 0 [m].
     pub ramp_depth: f64,
+    /// Hunt and Crossley's a, ≥ 0 [s/m]; adds to the damping of `max_damping`.
+    pub dissipation: f64,
     /// μ_s, ≥ 0 [1].
     pub static_friction: f64,
     /// v_s, the slip speed at which friction is largest, > 0 [m/s].
@@ -59,6 +67,7 @@ impl Default for CompliantContact {
             exponent: 1.5,
             max_damping: 180.0,
             ramp_depth: 1e-3,
+            dissipation: 0.0,
             static_friction: 0.5,
             static_speed: 0.01,
             dynamic_friction: 0.5,
@@ -78,7 +87,8 @@ impl CompliantContact {
         let depth = -gap;
         let elastic = self.stiffness * libm::pow(depth, self.exponent);
         let share = if self.ramp_depth > 0.0 { step(depth / self.ramp_depth) } else { 1.0 };
-        let force = elastic - self.max_damping * share * normal_velocity;
+        let force = elastic * (1.0 - 1.5 * self.dissipation * normal_velocity)
+            - self.max_damping * share * normal_velocity;
         // `max` would turn NaN into zero and hide it.
         if force < 0.0 { 0.0 } else { force }
     }
@@ -178,6 +188,32 @@ mod tests {
             }
             assert_eq!(law.friction_coefficient(law.static_speed), law.static_friction);
             assert_eq!(law.friction_coefficient(1.0), law.dynamic_friction);
+        }
+    }
+
+    /// A slow impact leaves with `1 - a v` of its speed (Hunt and Crossley, to first order in a v).
+    #[test]
+    fn dissipation_gives_the_coefficient_of_restitution() {
+        for exponent in [1.0, 1.5] {
+            let law = CompliantContact {
+                exponent,
+                max_damping: 0.0,
+                dissipation: 0.2,
+                ..CompliantContact::default()
+            };
+            let speed = 0.1;
+            let (mut z, mut v, dt) = (0.0, -speed, 1e-7);
+            loop {
+                v += dt * law.normal_force(z, v);
+                z += dt * v;
+                if z >= 0.0 {
+                    break;
+                }
+            }
+            let expected = 1.0 - law.dissipation * speed;
+            // The next order is about (a v)².
+            let second_order = (law.dissipation * speed) * (law.dissipation * speed);
+            assert!((v / speed - expected).abs() < second_order, "{exponent}: {}", v / speed);
         }
     }
 
