@@ -19,6 +19,7 @@
 //! - [`accelerated_gradient`] moves all contacts at once; it knows the true cone and needs G as an
 //!   operator only.
 //! - `osqp` (cargo feature `osqp`, needs cmake) wraps the splitting method of that name.
+//! - [`cone_least_squares`] solves what controllers ask of contact forces: few rows, many contacts.
 //! - [`CoulombFixedPoint`] makes any of them solve Coulomb's law instead of its convex relaxation.
 //! - [`kkt`] judges what any of them returns, by the optimality conditions alone.
 //! - [`problem_file`] writes problems down and reads them back bit by bit.
@@ -50,6 +51,7 @@ pub mod clarabel;
 pub mod complementarity;
 mod cone;
 mod cone_kkt;
+pub mod cone_least_squares;
 mod cone_program;
 mod contact_problem;
 mod coulomb;
@@ -78,6 +80,7 @@ pub use complementarity::{
     StewartTrinkleSolver,
 };
 pub use cone::{Cone, ConeShape, InvalidCone, PyramidFit};
+pub use cone_least_squares::{ConeLeastSquares, ConeLeastSquaresSolver};
 pub use cone_program::{
     ConeProgram, ConeProgramError, project_second_order, second_order_violation,
 };

@@ -1,0 +1,378 @@
+//! Least squares over contact forces: few rows, many contacts.
+//!
+//! `min ½ |F x − t|² + ½ ε |x|²` over the forces x of k contacts in their friction pyramids, with
+//! rows `Nᵀ F x ≥ d` on the image of F.
+//!
+//! That is the shape of inverse dynamics with contact: F has a row for each coordinate without motor
+//! (six for a floating base) or for each motor, however many contacts there are. A method for dense
+//! programs factors its 3k × 3k Hessian, whose rank is at most the number of rows r; here the rows
+//! are what is factored, so a solve costs O(k r²) per iteration.
+//!
+//! # Method
+//! Primal-dual interior point with Mehrotra's predictor and corrector. With the slacks s and
+//! multipliers z of the pyramids' facets (rows C, block-diagonal by contacts) a Newton step solves
+//!
+//! ```text
+//! (B + VᵀV) Δx = g
+//! B = ε I + Cᵀ S⁻¹Z C    3 × 3 blocks, B = D⁻ᵀ D⁻¹
+//! VᵀV = Fᵀ (I + N D_N Nᵀ) F,  D_N = Z_N / S_N
+//! ```
+//!
+//! In the unknowns `D⁻¹ x` that is `(I + U Uᵀ) y = g` with `U = Dᵀ Vᵀ`, n × r; an orthonormal basis of
+//! its range splits it into the part that no row sees, where the solution is the right side, and a
+//! system of r. The formula of Woodbury, which does the same without a basis, cancels where B is small,
+//! and B is as small as ε for every contact that sticks.
+//!
+//! Contacts that are free to share a load share it: among many minimisers the method tends to the
+//! centre of their set, and ε picks the least norm. So forces move smoothly with the data, which is
+//! what a controller wants of them.
+//!
+//! # References
+//! S. Mehrotra, *On the implementation of a primal-dual interior point method*, SIAM J. Optim. 2
+//! (1992). J. Nocedal, S. J. Wright, *Numerical Optimization* (2006), sec. 16.6.
+
+mod basis;
+mod scaling;
+
+use crate::cone::ConeShape;
+use crate::dense::{all_finite, axpy, dot, max_abs};
+use crate::status::{Outcome, Status};
+use basis::Basis;
+use scaling::{Block, Scaling};
+
+/// The least-squares problem over contact forces: a borrowed view. k contacts, n = 3k unknowns.
+///
+/// | symbol | field | shape |
+/// |---|---|---|
+/// | F | `matrix` | r × 3k, column-major; per contact the axes (t1, t2, n) |
+/// | t | `target` | r |
+/// | μ | `friction` | k; 0: no friction, ∞: no limit to it |
+/// | N | `rows` | r × m, column-major |
+/// | d | `lower` | m |
+#[derive(Clone, Copy, Debug)]
+pub struct ConeLeastSquares<'a> {
+    /// F.
+    pub matrix: &'a [f64],
+    /// t; its length is the number of rows r.
+    pub target: &'a [f64],
+    /// μ; its length is the number of contacts k.
+    pub friction: &'a [f64],
+    /// The pyramid of all contacts. A circular cone is refused.
+    pub cone: &'a ConeShape,
+    /// N, whose columns are in the space of t.
+    pub rows: &'a [f64],
+    /// d; its length is the number of bounded rows m.
+    pub lower: &'a [f64],
+    /// ε relative to the square of F's longest column, ≥ 0; a typical value is 1e-9.
+    pub regularisation: f64,
+}
+
+/// Share of the way to the boundary that a step goes.
+const TO_BOUNDARY: f64 = 0.995;
+/// Largest scaled residual or complementary product to stop at at once; and, where rounding stops the
+/// method before, up to which an answer is called solved, or inaccurate.
+const TARGET: f64 = 1e-11;
+const SOLVED: f64 = 1e-9;
+const USABLE: f64 = 1e-5;
+/// Iterations without a smaller residual after which rounding has stopped the method.
+const STALLED: u32 = 5;
+const MAX_ITERATIONS: u32 = 60;
+/// Slack and multiplier to begin with, in scaled units.
+const START: f64 = 1.0;
+/// A row of N shorter than this share of F's longest column bounds nothing.
+const NO_ROW: f64 = 1e-10;
+
+/// Interior-point solver of [`ConeLeastSquares`].
+///
+/// Memory grows on the first problem of a size and is kept. Equal data give equal bits; there is no
+/// memory from one solve to the next.
+#[derive(Clone, Debug, Default)]
+pub struct ConeLeastSquaresSolver {
+    /// F over its longest column.
+    matrix: Vec<f64>,
+    target: Vec<f64>,
+    /// Unit columns of N, those kept.
+    rows: Vec<f64>,
+    lower: Vec<f64>,
+    /// x in scaled units.
+    x: Vec<f64>,
+    /// The iterate of least residual.
+    best: Vec<f64>,
+    dx: Vec<f64>,
+    /// `F x − t`.
+    image: Vec<f64>,
+    gradient: Vec<f64>,
+    right: Vec<f64>,
+    /// Sums over the bounded rows, in the space of the target.
+    weights: Vec<f64>,
+    scaling: Scaling,
+    slack: Bounds,
+    basis: Basis,
+}
+
+/// Slacks, multipliers and steps of the inequalities: facets contact by contact, then rows.
+#[derive(Clone, Debug, Default)]
+struct Bounds {
+    s: Vec<f64>,
+    z: Vec<f64>,
+    ds: Vec<f64>,
+    dz: Vec<f64>,
+    /// `C x − s − c`.
+    residual: Vec<f64>,
+    /// `s ∘ z − σμ`, with the corrector's second-order part.
+    product: Vec<f64>,
+}
+
+impl Bounds {
+    fn reset(&mut self, count: usize) {
+        for v in [&mut self.s, &mut self.z] {
+            v.clear();
+            v.resize(count, START);
+        }
+        for v in [&mut self.ds, &mut self.dz, &mut self.residual, &mut self.product] {
+            v.clear();
+            v.resize(count, 0.0);
+        }
+    }
+
+    /// Largest steps in (0, 1] that keep s and z positive.
+    fn longest_steps(&self) -> (f64, f64) {
+        let longest = |v: &[f64], dv: &[f64]| {
+            let mut step = 1.0f64;
+            for (v, dv) in v.iter().zip(dv) {
+                if *dv < 0.0 {
+                    step = step.min(-v / dv);
+                }
+            }
+            step
+        };
+        (longest(&self.s, &self.ds), longest(&self.z, &self.dz))
+    }
+
+    /// Mean of `s z`.
+    fn complementarity(&self) -> f64 {
+        if self.s.is_empty() { 0.0 } else { dot(&self.s, &self.z) / self.s.len() as f64 }
+    }
+}
+
+impl ConeLeastSquaresSolver {
+    /// Solves; `x` is written. The answer lies inside the pyramids. [`Status::MaxIterations`] is what problems end with whose
+    /// rows no force can satisfy.
+    ///
+    /// # Panics
+    /// If a slice has the wrong length.
+    pub fn solve(&mut self, problem: &ConeLeastSquares<'_>, x: &mut [f64]) -> Outcome {
+        let (r, k, m) = (problem.target.len(), problem.friction.len(), problem.lower.len());
+        let n = 3 * k;
+        let expected = [r * n, r * m, n];
+        let found = [problem.matrix.len(), problem.rows.len(), x.len()];
+        assert_eq!(found, expected, "expected F r x 3k, N r x m, x 3k");
+        if problem.cone.sides() == 0 {
+            return Outcome::refused(Status::UnsupportedCone);
+        }
+        let finite = [problem.matrix, problem.target, problem.rows, problem.lower];
+        let has_friction = problem.friction.iter().all(|&mu| mu >= 0.0);
+        if !(finite.into_iter().all(all_finite) && has_friction && problem.regularisation >= 0.0) {
+            return Outcome::refused(Status::InvalidData);
+        }
+        let column = |i: usize| &problem.matrix[i * r..(i + 1) * r];
+        let longest = (0..n).map(|i| dot(column(i), column(i))).fold(0.0, f64::max).sqrt();
+        let typical = max_abs(problem.target).max(max_abs(problem.lower) / longest.max(1e-300));
+        if !(longest > 0.0 && typical > 0.0) {
+            // No force is felt, or none is needed.
+            x.fill(0.0);
+            return Outcome { status: Status::Solved, iterations: 0, residual: 0.0 };
+        }
+        self.set(problem, longest, typical);
+        let outcome = self.iterate();
+        for (x, own) in x.iter_mut().zip(&self.best) {
+            *x = own * (typical / longest);
+        }
+        outcome
+    }
+
+    /// Copies the problem in units in which F's longest column and its largest target are one.
+    fn set(&mut self, problem: &ConeLeastSquares<'_>, longest: f64, typical: f64) {
+        let r = problem.target.len();
+        self.matrix.clear();
+        self.matrix.extend(problem.matrix.iter().map(|f| f / longest));
+        self.target.clear();
+        self.target.extend(problem.target.iter().map(|t| t / typical));
+        self.rows.clear();
+        self.lower.clear();
+        for (row, lower) in problem.rows.chunks_exact(r.max(1)).zip(problem.lower) {
+            let length = dot(row, row).sqrt();
+            if length > NO_ROW * longest {
+                self.rows.extend(row.iter().map(|n| n / length));
+                self.lower.push(lower / (length * typical));
+            }
+        }
+        self.scaling.set(problem.cone, problem.friction, problem.regularisation);
+        self.scaling.drop_frictionless(r, &mut self.matrix);
+        let n = 3 * problem.friction.len();
+        // One unit of normal force at each contact.
+        self.x.clear();
+        self.x.resize(n, 0.0);
+        self.x.iter_mut().skip(2).step_by(3).for_each(|x| *x = START);
+        for v in [&mut self.best, &mut self.dx, &mut self.gradient, &mut self.right] {
+            v.resize(n, 0.0);
+        }
+        for v in [&mut self.image, &mut self.weights] {
+            v.resize(r, 0.0);
+        }
+        self.slack.reset(self.scaling.facet_count() + self.lower.len());
+        let facets = self.scaling.facet_count();
+        self.scaling.facets_of(&self.x, &mut self.slack.s[..facets]);
+    }
+
+    fn iterate(&mut self) -> Outcome {
+        let (mut iterations, mut best, mut stalled) = (0, f64::INFINITY, 0);
+        loop {
+            let residual = self.residuals();
+            if !residual.is_finite() {
+                return Outcome { status: Status::NumericalTrouble, iterations, residual };
+            }
+            stalled = if residual < 0.5 * best { 0 } else { stalled + 1 };
+            if residual < best {
+                best = residual;
+                self.best.copy_from_slice(&self.x);
+            }
+            let has_stalled = stalled >= STALLED && best <= USABLE;
+            let is_last = has_stalled || iterations == MAX_ITERATIONS;
+            if residual <= TARGET || is_last || !self.step() {
+                let residual = best;
+                let status = match residual {
+                    _ if residual <= SOLVED => Status::Solved,
+                    _ if residual <= USABLE => Status::Inaccurate,
+                    _ if is_last => Status::MaxIterations,
+                    _ => Status::NumericalTrouble,
+                };
+                return Outcome { status, iterations, residual };
+            }
+            iterations += 1;
+        }
+    }
+
+    /// Residuals of the optimality conditions at the iterate; the largest, in scaled units.
+    fn residuals(&mut self) -> f64 {
+        let r = self.target.len();
+        for (image, t) in self.image.iter_mut().zip(&self.target) {
+            *image = -t;
+        }
+        for (column, x) in self.matrix.chunks_exact(r.max(1)).zip(&self.x) {
+            axpy(*x, column, &mut self.image);
+        }
+        let facets = self.scaling.facet_count();
+        let Bounds { s, z, residual, .. } = &mut self.slack;
+        self.scaling.facets_of(&self.x, &mut residual[..facets]);
+        // Multipliers of the rows act on the image of F.
+        self.weights.copy_from_slice(&self.image);
+        let rows = self.rows.chunks_exact(r.max(1)).zip(&self.lower);
+        for (i, (row, lower)) in rows.enumerate() {
+            let at = facets + i;
+            residual[at] = dot(row, &self.image) + dot(row, &self.target) - lower;
+            axpy(-z[at], row, &mut self.weights);
+        }
+        for (residual, s) in residual.iter_mut().zip(&*s) {
+            *residual -= s;
+        }
+        let epsilon = self.scaling.regularisation();
+        let columns = self.matrix.chunks_exact(r.max(1));
+        for ((gradient, column), x) in self.gradient.iter_mut().zip(columns).zip(&self.x) {
+            *gradient = dot(column, &self.weights) + epsilon * x;
+        }
+        self.scaling.add_multipliers(&z[..facets], &mut self.gradient);
+        let products = s.iter().zip(&*z).map(|(s, z)| s * z).fold(0.0, f64::max);
+        let (primal, dual) = (max_abs(residual), max_abs(&self.gradient));
+        // NaN must come through, which `max` and `max_abs` drop.
+        if all_finite(residual) && all_finite(&self.gradient) {
+            primal.max(dual).max(products)
+        } else {
+            f64::NAN
+        }
+    }
+
+    /// One predictor-corrector step; false if the system could not be solved.
+    fn step(&mut self) -> bool {
+        let r = self.target.len();
+        let facets = self.scaling.facet_count();
+        let Bounds { s, z, .. } = &self.slack;
+        if !self.scaling.factor(&s[..facets], &z[..facets]) {
+            return false;
+        }
+        let weights = s[facets..].iter().zip(&z[facets..]).map(|(s, z)| z / s);
+        let blocks = self.scaling.blocks();
+        if !self.basis.factor(&self.matrix, r, &self.rows, weights, blocks) {
+            return false;
+        }
+        let Bounds { s, z, product, .. } = &mut self.slack;
+        for ((product, s), z) in product.iter_mut().zip(s).zip(z) {
+            *product = *s * *z;
+        }
+        self.direction(r);
+        let mu = self.slack.complementarity();
+        if mu > 0.0 {
+            let (primal, dual) = self.slack.longest_steps();
+            let Bounds { s, z, ds, dz, product, .. } = &mut self.slack;
+            let after: f64 = (s.iter().zip(&*ds))
+                .zip(z.iter().zip(&*dz))
+                .map(|((s, ds), (z, dz))| (s + primal * ds) * (z + dual * dz))
+                .sum::<f64>()
+                / s.len() as f64;
+            let ratio = after / mu;
+            let centre = ratio * ratio * ratio * mu;
+            for (i, product) in product.iter_mut().enumerate() {
+                *product = s[i] * z[i] + ds[i] * dz[i] - centre;
+            }
+            self.direction(r);
+        }
+        let (primal, dual) = self.slack.longest_steps();
+        // The objective couples both, so both go equally far.
+        let longest = primal.min(dual);
+        let step = if longest < 1.0 { TO_BOUNDARY * longest } else { 1.0 };
+        axpy(step, &self.dx, &mut self.x);
+        let Bounds { s, z, ds, dz, .. } = &mut self.slack;
+        axpy(step, ds, s);
+        axpy(step, dz, z);
+        true
+    }
+
+    /// Newton's direction for the products in `slack.product`.
+    fn direction(&mut self, r: usize) {
+        let facets = self.scaling.facet_count();
+        let Bounds { s, z, ds, dz, residual, product } = &mut self.slack;
+        // g = −gradient − Cᵀ S⁻¹ (product + z residual)
+        for (i, ds) in ds.iter_mut().enumerate() {
+            *ds = (product[i] + z[i] * residual[i]) / s[i];
+        }
+        for (right, gradient) in self.right.iter_mut().zip(&self.gradient) {
+            *right = -gradient;
+        }
+        self.scaling.add_multipliers(&ds[..facets], &mut self.right);
+        self.weights.fill(0.0);
+        for (row, weight) in self.rows.chunks_exact(r.max(1)).zip(&ds[facets..]) {
+            axpy(-weight, row, &mut self.weights);
+        }
+        let right = (&self.right[..], &self.weights[..]);
+        self.basis.solve(self.scaling.blocks(), right, &mut self.dx, &mut self.image);
+        self.scaling.facets_of(&self.dx, &mut ds[..facets]);
+        for (row, ds) in self.rows.chunks_exact(r.max(1)).zip(&mut ds[facets..]) {
+            *ds = dot(row, &self.image);
+        }
+        for i in 0..s.len() {
+            ds[i] += residual[i];
+            dz[i] = -(product[i] + z[i] * ds[i]) / s[i];
+        }
+    }
+}
+
+/// Applies `D` or `Dᵀ` of all contacts.
+fn apply(blocks: &[Block], is_transposed: bool, x: &mut [f64]) {
+    for (block, x) in blocks.iter().zip(x.chunks_exact_mut(3)) {
+        let y = if is_transposed { block.transposed(x) } else { block.times(x) };
+        x.copy_from_slice(&y);
+    }
+}
+
+#[cfg(test)]
+mod tests;
