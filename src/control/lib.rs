@@ -9,9 +9,13 @@
 //! a [`FootPath`] makes of a phase and a wanted velocity a foot's place (by [`Swing`] and
 //! [`stance_height`]), and a [`Leg`] gives the joint positions and velocities for it in closed form.
 //!
+//! [`ContactInverseDynamics`] finds joint torques for wanted accelerations of a robot that touches
+//! things, together with the contact forces.
+//!
 //! Conventions, symbols and frames are those of `legwork-mechanics`.
 
 mod bounded_step;
+mod contact_inverse_dynamics;
 mod foot_curve;
 mod foot_path;
 mod gait;
@@ -19,6 +23,9 @@ mod inverse_kinematics;
 mod leg;
 mod rotation;
 
+pub use contact_inverse_dynamics::{
+    ContactInverseDynamics, ContactModel, ContactTask, Prediction, Stages,
+};
 pub use foot_curve::{CurvePoint, StepShape, Swing, bezier, stance_height};
 pub use foot_path::{FootMotion, FootPath, Step};
 pub use gait::{Coupling, Gait, LEGS, MAX_COUPLING, Oscillators, Rhythm, elapsed, phase_at};

@@ -1,6 +1,6 @@
 //! Square roots of the inverse mass matrix.
 
-use crate::dense::axpy;
+use crate::dense::{axpy, dot};
 
 /// Square root of an inverse mass: C with `M⁻¹ = CᵀC`.
 ///
@@ -69,6 +69,15 @@ impl DenseMass {
             }
         }
         true
+    }
+
+    /// `x ← Cᵀ x`, that is `L⁻ᵀ x`.
+    pub fn half_solve_transposed(&self, x: &mut [f64]) {
+        let n = self.dim;
+        for k in (0..n).rev() {
+            let column = &self.lower[k * n + k + 1..(k + 1) * n];
+            x[k] = (x[k] - dot(column, &x[k + 1..n])) * self.inverse_diagonal[k];
+        }
     }
 
     /// `out += factor · (row i of L)`.

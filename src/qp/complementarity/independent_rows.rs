@@ -74,6 +74,29 @@ impl IndependentRows {
         count
     }
 
+    /// Moves the velocity `y = C⁻ᵀ v` by the least kinetic energy to one with the kept rows at
+    /// `values`: `X v = values`, in the order in which they were kept. `values` is used up. O(nv r).
+    ///
+    /// # Panics
+    /// If a slice has the wrong length.
+    pub fn hold(&self, values: &mut [f64], y: &mut [f64]) {
+        assert_eq!((values.len(), y.len()), (self.rank(), self.column.len()), "need r, nv");
+        self.basis.solve_transposed(values);
+        self.basis.project_out(y);
+        self.basis.add_combination(values, y);
+    }
+
+    /// Multipliers of the kept rows that change the velocity `y = C⁻ᵀ v` as the part of `change` in
+    /// their span does: `M⁻¹Xᵀ multipliers`. O(nv r).
+    ///
+    /// # Panics
+    /// If a slice has the wrong length.
+    pub fn multipliers(&self, change: &[f64], multipliers: &mut [f64]) {
+        assert_eq!((multipliers.len(), change.len()), (self.rank(), self.column.len()), "r, nv");
+        self.basis.products_of(change, multipliers);
+        self.basis.solve_upper(multipliers);
+    }
+
     /// Number of rows kept, the rank of X.
     #[must_use]
     pub fn rank(&self) -> usize {

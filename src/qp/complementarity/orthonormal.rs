@@ -138,6 +138,20 @@ impl Orthonormal {
         }
     }
 
+    /// `Qᵀ v`.
+    pub(crate) fn products_of(&self, v: &[f64], products: &mut [f64]) {
+        for (product, q) in products.iter_mut().zip(self.q.chunks_exact(self.dim.max(1))) {
+            *product = dot(q, v);
+        }
+    }
+
+    /// `v += Q x`.
+    pub(crate) fn add_combination(&self, x: &[f64], v: &mut [f64]) {
+        for (x, q) in x.iter().zip(self.q.chunks_exact(self.dim.max(1))) {
+            axpy(*x, q, v);
+        }
+    }
+
     /// Takes out of `v` its part in the span, twice for full accuracy.
     pub(crate) fn project_out(&self, v: &mut [f64]) {
         let d = self.dim;

@@ -1,0 +1,309 @@
+//! Inverse dynamics that predicts contact forces.
+//!
+//! A robot that touches things is told accelerations of its joints; wanted are the joint torques that
+//! give them. They depend on contact forces, and those on the torques. Both are found together, one
+//! time step Δt ahead, from `P v⁺ = q̇ + Δt q̈` at the joints (the rows of P) and
+//!
+//! ```text
+//! M (v⁺ − v) = Δt (Pᵀτ − h + Jᵀ f)
+//! ```
+//!
+//! with a model of contact that relates f to the velocities `J v⁺` of the contacts after the step.
+//!
+//! # All in the coordinates without motor
+//!
+//! The joints' velocities after the step are known, so only those of coordinates without motor are
+//! not: six of a floating base, six of every body that the robot holds. With u for them and a for the
+//! joints,
+//!
+//! ```text
+//! M_uu v_u⁺ = r + Δt J_uᵀ f      r = (M v)_u − Δt h_u − M_ua v_a⁺
+//! J v⁺      = J_u v_u⁺ + J_a v_a⁺
+//! ```
+//!
+//! so every model of contact sees a single rigid body of mass M_uu, however many joints there are, and the
+//! problem has rank 6 per body, however many contacts. The paper's matrix X (eqs. 63 and 75) is never
+//! formed. τ follows from the rows of the joints.
+//!
+//! # Models
+//!
+//! | model | paper | contact |
+//! |---|---|---|
+//! | [`ContactModel::NoSlipLcp`] | ID(t)LCP,∞, sec. 4 | `0 ≤ f_n ⟂ N v⁺ + φ/Δt ≥ 0`, no slip |
+//! | [`ContactModel::CoulombLcp`] | ID(t)LCP,μ, sec. 5 | the same with Coulomb's law on a pyramid |
+//! | [`ContactModel::CoulombQp`] | ID(t)QP,μ, sec. 6 | least kinetic energy, then least torque |
+//! | [`ContactModel::NoSlipQp`] | ID(t)QP,∞ | the same without limit to friction |
+//! | [`ContactModel::Sensed`] | ID(t−1), ID(t−2) | forces are given |
+//!
+//! # References
+//! S. Zapolsky, E. Drumwright, *Inverse dynamics with rigid contact and friction*, Auton. Robots 41
+//! (2017). Its τ of a step is a force here and not an impulse, and it acts with `+Pᵀ` everywhere (eqs.
+//! 37 and 58 have `−Pᵀτ`, eq. 8 has `+Pᵀτ`).
+
+mod complementary;
+mod consistency;
+mod convex;
+mod reduction;
+
+use legwork_qp::complementarity::{IndependentRows, PrincipalPivoting};
+use legwork_qp::{ConeLeastSquaresSolver, ConeShape, GeneralActiveSet, Outcome, Status};
+use legwork_qp::{DEFAULT_REGULARISATION, StewartTrinkleSolver};
+
+use reduction::Reduction;
+
+/// How many problems [`ContactModel::CoulombQp`] and [`ContactModel::NoSlipQp`] solve.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Stages {
+    /// Least kinetic energy after the step; among equal ones the least contact force.
+    One,
+    /// Then, among forces that move the robot alike, those of least joint torque (eqs. 102–112).
+    #[default]
+    Two,
+}
+
+/// Which contact forces are expected; see the module docs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ContactModel {
+    /// Normal complementarity, and no slip at any contact of the problem, whether it presses or not.
+    NoSlipLcp,
+    /// Normal complementarity and Coulomb's law (D. Stewart, J. Trinkle; M. Anitescu, F. Potra).
+    CoulombLcp,
+    /// Drumwright and Shell's model: of all forces in the pyramids the ones after which kinetic energy
+    /// is least.
+    CoulombQp(Stages),
+    /// The same with friction without limit.
+    NoSlipQp(Stages),
+    /// The forces handed in, whatever they are.
+    Sensed,
+}
+
+impl ContactModel {
+    /// Whether forces depend on the coefficients of friction.
+    #[must_use]
+    pub fn has_friction_limit(self) -> bool {
+        matches!(self, Self::CoulombLcp | Self::CoulombQp(_))
+    }
+}
+
+/// The robot, its contacts and what its joints are to do: a borrowed view. nv velocities, n of them
+/// of joints, k contacts.
+///
+/// | symbol | field | shape | unit |
+/// |---|---|---|---|
+/// | M | `mass_matrix` | nv × nv, column-major | kg, kg m, kg m² |
+/// | h | `bias_force` | nv | N, N m |
+/// | v | `velocity` | nv | m/s, rad/s |
+/// | P | `joints` | nv | nonzero at coordinates with a motor |
+/// | q̈ | `acceleration` | n | rad/s², m/s² |
+/// | J | `jacobian` | 3k × nv, column-major | contact axes (t1, t2, n) |
+/// | φ | `gaps` | k | m |
+/// | μ | `friction` | k | 1 |
+/// | Δt | `time_step` | | s |
+#[derive(Clone, Copy, Debug)]
+pub struct ContactTask<'a> {
+    /// M.
+    pub mass_matrix: &'a [f64],
+    /// h.
+    pub bias_force: &'a [f64],
+    /// v; its length is the number of velocities nv.
+    pub velocity: &'a [f64],
+    /// Nonzero where a motor acts.
+    pub joints: &'a [f64],
+    /// q̈ wanted; its length is the number of joints n.
+    pub acceleration: &'a [f64],
+    /// J.
+    pub jacobian: &'a [f64],
+    /// φ, negative inside the ground; its length is the number of contacts k.
+    pub gaps: &'a [f64],
+    /// μ.
+    pub friction: &'a [f64],
+    /// Δt, > 0.
+    pub time_step: f64,
+}
+
+/// What became of a task.
+#[must_use = "a model that failed predicts no force"]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prediction {
+    /// How the contact problem ended. If the status is not usable, forces are zero and torques are
+    /// those of a robot in the air.
+    pub outcome: Outcome,
+    /// Largest speed at which a contact would go into the ground, or slip where the model knows none,
+    /// if the joints did as wanted: `max(0, −(N v⁺ + φ/Δt))`, `|S v⁺|`, `|T v⁺|` [m/s]. Above zero, by
+    /// more than the solver's residual, the accelerations are inconsistent with the contacts (sec. 4.5).
+    pub inconsistency: f64,
+}
+
+/// Solver of [`ContactTask`]s by one [`ContactModel`].
+///
+/// Made once; memory grows on the first task of a size and is kept. All that passes from one step to
+/// the next is in `memory` of [`Self::solve`].
+pub struct ContactInverseDynamics {
+    model: ContactModel,
+    cone: ConeShape,
+    /// Relative regularisation of the contact problems.
+    regularisation: f64,
+    reduction: Reduction,
+    rows: IndependentRows,
+    pivoting: PrincipalPivoting,
+    coulomb: StewartTrinkleSolver,
+    least_squares: ConeLeastSquaresSolver,
+    active_set: GeneralActiveSet,
+    work: Work,
+}
+
+/// Buffers of the models.
+#[derive(Debug, Default)]
+struct Work {
+    matrix: Vec<f64>,
+    vector: Vec<f64>,
+    image: Vec<f64>,
+    normals: Vec<f64>,
+    values: Vec<f64>,
+    kept: Vec<bool>,
+    forces: Vec<f64>,
+    friction: Vec<f64>,
+    hessian: Vec<f64>,
+    rows: Vec<f64>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+}
+
+impl ContactInverseDynamics {
+    /// A solver with the pyramid `cone`.
+    #[must_use]
+    pub fn new(model: ContactModel, cone: ConeShape) -> Self {
+        Self {
+            model,
+            cone,
+            regularisation: DEFAULT_REGULARISATION,
+            reduction: Reduction::default(),
+            rows: IndependentRows::default(),
+            pivoting: PrincipalPivoting::default(),
+            coulomb: StewartTrinkleSolver::default(),
+            least_squares: ConeLeastSquaresSolver::default(),
+            active_set: GeneralActiveSet::default(),
+            work: Work::default(),
+        }
+    }
+
+    /// Predicts contact forces and gives the torques.
+    ///
+    /// | symbol | argument | shape | meaning |
+    /// |---|---|---|---|
+    /// | | `memory` | k | in: where contacts pressed in the last step; out: where they do now |
+    /// | τ | `torque` | n | written [N m, N] |
+    /// | f | `forces` | 3k | written, or read by [`ContactModel::Sensed`] [N] |
+    /// | v⁺ | `after` | nv | written: velocity after the step, if the prediction is right |
+    ///
+    /// `memory` is read by [`ContactModel::NoSlipLcp`] only, which starts from it and so keeps to one
+    /// distribution of a redundant load; zeros are a cold start.
+    ///
+    /// # Panics
+    /// If a slice has the wrong length.
+    pub fn solve(
+        &mut self,
+        task: &ContactTask<'_>,
+        memory: &mut [f64],
+        torque: &mut [f64],
+        forces: &mut [f64],
+        after: &mut [f64],
+    ) -> Prediction {
+        let (k, nv) = (task.gaps.len(), task.velocity.len());
+        task.check();
+        let found = [memory.len(), torque.len(), forces.len(), after.len()];
+        assert_eq!(found, [k, task.acceleration.len(), 3 * k, nv], "expected k, n, 3k, nv");
+        let outcome = if self.reduction.set(task) {
+            self.forces(task, memory, forces)
+        } else {
+            Outcome { status: Status::InvalidData, iterations: 0, residual: f64::NAN }
+        };
+        if !outcome.status.is_usable() {
+            forces.fill(0.0);
+            memory.fill(0.0);
+        }
+        if outcome.status == Status::InvalidData {
+            torque.fill(0.0);
+            after.copy_from_slice(task.velocity);
+            return Prediction { outcome, inconsistency: 0.0 };
+        }
+        self.reduction.finish(task, forces, torque, after);
+        let slips = matches!(self.model, ContactModel::CoulombLcp | ContactModel::CoulombQp(_));
+        let inconsistency = match self.model {
+            ContactModel::Sensed => 0.0,
+            _ => task.inconsistency(after, forces, !slips),
+        };
+        Prediction { outcome, inconsistency }
+    }
+
+    fn forces(
+        &mut self,
+        task: &ContactTask<'_>,
+        memory: &mut [f64],
+        forces: &mut [f64],
+    ) -> Outcome {
+        let solved = Outcome { status: Status::Solved, iterations: 0, residual: 0.0 };
+        match self.model {
+            ContactModel::Sensed => solved,
+            // Forces between bodies that have motors for every motion move nothing that is not moved
+            // already; none is as good as any.
+            _ if task.gaps.is_empty() || self.reduction.unactuated() == 0 => {
+                forces.fill(0.0);
+                memory.fill(0.0);
+                solved
+            }
+            ContactModel::NoSlipLcp => self.no_slip(task, memory, forces),
+            ContactModel::CoulombLcp => self.coulomb(task, memory, forces),
+            ContactModel::CoulombQp(stages) => {
+                self.work.friction.clear();
+                self.work.friction.extend_from_slice(task.friction);
+                self.convex(task, stages, memory, forces)
+            }
+            ContactModel::NoSlipQp(stages) => {
+                self.work.friction.clear();
+                self.work.friction.resize(task.gaps.len(), f64::INFINITY);
+                self.convex(task, stages, memory, forces)
+            }
+        }
+    }
+}
+
+impl ContactTask<'_> {
+    fn check(&self) {
+        let (nv, k) = (self.velocity.len(), self.gaps.len());
+        let joints = self.joints.iter().filter(|&&joint| joint != 0.0).count();
+        let found = [
+            self.mass_matrix.len(),
+            self.bias_force.len(),
+            self.joints.len(),
+            self.acceleration.len(),
+            self.jacobian.len(),
+            self.friction.len(),
+        ];
+        let expected = [nv * nv, nv, nv, joints, 3 * k * nv, k];
+        assert_eq!(
+            found, expected,
+            "expected M, h, P, accelerations, J, friction of these lengths"
+        );
+    }
+
+    /// Velocity `J v` of each contact, one component.
+    fn contact_velocity(&self, row: usize, velocity: &[f64]) -> f64 {
+        let rows = 3 * self.gaps.len();
+        self.jacobian.chunks_exact(rows.max(1)).zip(velocity).map(|(j, v)| j[row] * v).sum()
+    }
+
+    fn inconsistency(&self, after: &[f64], forces: &[f64], no_slip: bool) -> f64 {
+        let mut worst = 0.0f64;
+        for (i, gap) in self.gaps.iter().enumerate() {
+            let normal = self.contact_velocity(3 * i + 2, after);
+            worst = worst.max(-(normal + gap / self.time_step));
+            if no_slip && forces[3 * i + 2] > 0.0 {
+                for row in [3 * i, 3 * i + 1] {
+                    worst = worst.max(self.contact_velocity(row, after).abs());
+                }
+            }
+        }
+        worst
+    }
+}

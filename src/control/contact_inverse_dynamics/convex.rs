@@ -1,0 +1,131 @@
+//! The models of least kinetic energy.
+
+use legwork_qp::{ConeLeastSquares, Outcome};
+
+use super::complementary::{dot, mark_pressing};
+use super::{ContactInverseDynamics, ContactTask, Stages};
+
+/// Weight of the torques in stage II against what must stay as stage I left it, both relative to their
+/// longest columns. The motion then changes by about this share of the torques' wish.
+const TORQUE_WEIGHT: f64 = 1e-6;
+/// Weight of the forces themselves, which picks one of those that move the robot alike.
+const FORCE_WEIGHT: f64 = 1e-9;
+
+impl ContactInverseDynamics {
+    /// ID(t)QP,μ and ID(t)QP,∞.
+    ///
+    /// Stage I (eqs. 69–78): `min ½ v⁺ᵀ M v⁺` over forces in the pyramids, with `N v⁺ ≥ −φ/Δt`. In
+    /// `y = L⁻¹ (M v⁺)_u`, the momentum of the coordinates without motor, the energy is
+    /// `½ |y|²` plus what the forces do not change, so it is least squares with nu rows.
+    ///
+    /// Stage II (eqs. 102–112): least `|τ|²` among forces with the same y. The paper searches the null
+    /// space of the Hessian of stage I, whose inequalities it does not meet if stage I ended on the
+    /// pyramids' edge; here y enters as rows of great weight, so a point inside the pyramids always
+    /// exists.
+    pub(super) fn convex(
+        &mut self,
+        task: &ContactTask<'_>,
+        stages: Stages,
+        pressing: &mut [f64],
+        forces: &mut [f64],
+    ) -> Outcome {
+        let step = task.time_step;
+        let (reduction, work) = (&self.reduction, &mut self.work);
+        let nu = reduction.unactuated();
+        work.vector.clear();
+        work.vector.extend(reduction.momentum.iter().map(|p| -p / step));
+        work.normals.clear();
+        work.lower.clear();
+        for (i, gap) in task.gaps.iter().enumerate() {
+            let row = 3 * i + 2;
+            work.normals.extend_from_slice(reduction.column(row));
+            let without = reduction.contact_velocity(row, &reduction.velocity);
+            work.lower.push(-(gap / step + without) / step);
+        }
+        let stage_one = ConeLeastSquares {
+            matrix: &reduction.columns,
+            target: &work.vector,
+            friction: &work.friction,
+            cone: &self.cone,
+            rows: &work.normals,
+            lower: &work.lower,
+            regularisation: FORCE_WEIGHT,
+        };
+        let mut outcome = self.least_squares.solve(&stage_one, forces);
+        if !outcome.status.is_usable() {
+            // Joints that push a contact in whatever the base does: then nothing can keep it out.
+            let free = ConeLeastSquares { rows: &[], lower: &[], ..stage_one };
+            outcome = self.least_squares.solve(&free, forces);
+        }
+        if stages == Stages::Two && outcome.status.is_usable() {
+            work.image.clear();
+            work.image.resize(nu, 0.0);
+            for (column, f) in reduction.columns.chunks_exact(nu).zip(&*forces) {
+                for (image, w) in work.image.iter_mut().zip(column) {
+                    *image += w * f;
+                }
+            }
+            let second = self.least_torque(task, forces);
+            outcome.iterations += second.iterations;
+            if second.status.is_usable() {
+                forces.copy_from_slice(&self.work.forces);
+                outcome.residual = outcome.residual.max(second.residual);
+            }
+        }
+        mark_pressing(forces, pressing);
+        outcome
+    }
+
+    /// Stage II, from the forces of stage I and their image in `work.image`; the answer is in
+    /// `work.forces`.
+    fn least_torque(&mut self, task: &ContactTask<'_>, forces: &[f64]) -> Outcome {
+        let mut torque = std::mem::take(&mut self.work.values);
+        let mut after = std::mem::take(&mut self.work.upper);
+        torque.resize(task.acceleration.len(), 0.0);
+        after.resize(task.velocity.len(), 0.0);
+        self.reduction.finish(task, forces, &mut torque, &mut after);
+        let (reduction, work) = (&self.reduction, &mut self.work);
+        let (nu, n) = (reduction.unactuated(), torque.len());
+        work.rows.clear();
+        for row in 0..forces.len() {
+            reduction.joint_row(task, row, &mut work.rows);
+        }
+        let longest = |columns: &[f64], rows: usize| {
+            columns.chunks_exact(rows.max(1)).map(|c| dot(c, c)).fold(0.0, f64::max).sqrt()
+        };
+        let of_torques = longest(&work.rows, n);
+        let weight = if of_torques > 0.0 {
+            TORQUE_WEIGHT.sqrt() * longest(&reduction.columns, nu) / of_torques
+        } else {
+            0.0
+        };
+        // τ = τ₁ − J_aᵀ (f − f₁) while y stays.
+        for (column, f) in work.rows.chunks_exact(n.max(1)).zip(forces) {
+            for (torque, j) in torque.iter_mut().zip(column) {
+                *torque += j * f;
+            }
+        }
+        work.matrix.clear();
+        for (row, column) in reduction.columns.chunks_exact(nu).enumerate() {
+            work.matrix.extend_from_slice(column);
+            work.matrix.extend(work.rows[row * n..(row + 1) * n].iter().map(|j| weight * j));
+        }
+        work.vector.clear();
+        work.vector.extend_from_slice(&work.image);
+        work.vector.extend(torque.iter().map(|t| weight * t));
+        work.forces.clear();
+        work.forces.resize(forces.len(), 0.0);
+        let stage_two = ConeLeastSquares {
+            matrix: &work.matrix,
+            target: &work.vector,
+            friction: &work.friction,
+            cone: &self.cone,
+            rows: &[],
+            lower: &[],
+            regularisation: FORCE_WEIGHT * TORQUE_WEIGHT,
+        };
+        let outcome = self.least_squares.solve(&stage_two, &mut work.forces);
+        (work.values, work.upper) = (torque, after);
+        outcome
+    }
+}

@@ -1,0 +1,390 @@
+//! Laws of inverse dynamics with contact.
+
+use legwork_control::{ContactInverseDynamics, ContactModel, ContactTask, Prediction, Stages};
+use legwork_qp::complementarity::{DenseMass, HalfInverseMass};
+use legwork_qp::problems::Random;
+use legwork_qp::{Cone, ConeShape, ContactProblem, PyramidFit, Status, StewartTrinkleSolver};
+
+const STEP: f64 = 1e-3;
+const MODELS: [ContactModel; 7] = [
+    ContactModel::NoSlipLcp,
+    ContactModel::CoulombLcp,
+    ContactModel::CoulombQp(Stages::One),
+    ContactModel::CoulombQp(Stages::Two),
+    ContactModel::NoSlipQp(Stages::One),
+    ContactModel::NoSlipQp(Stages::Two),
+    ContactModel::Sensed,
+];
+
+fn pyramid(sides: usize) -> ConeShape {
+    ConeShape::new(Cone::Pyramid { sides, fit: PyramidFit::Inscribed }).expect("enough sides")
+}
+
+fn max_abs(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
+}
+
+/// A robot of nv velocities, the first `free` without motor, on k contacts at rest against them: gravity
+/// presses, since h is that of a heavy body.
+struct Robot {
+    nv: usize,
+    mass: Vec<f64>,
+    bias: Vec<f64>,
+    velocity: Vec<f64>,
+    joints: Vec<f64>,
+    acceleration: Vec<f64>,
+    jacobian: Vec<f64>,
+    gaps: Vec<f64>,
+    friction: Vec<f64>,
+}
+
+impl Robot {
+    fn random(random: &mut Random, nv: usize, free: usize, k: usize) -> Self {
+        Self::on_steps(random, (nv, free, k), 0.0)
+    }
+
+    /// Contact points at heights that differ by `rise` from one to the next.
+    fn on_steps(random: &mut Random, (nv, free, k): (usize, usize, usize), rise: f64) -> Self {
+        let root: Vec<f64> = (0..nv * nv).map(|_| random.normal()).collect();
+        let mut mass = vec![0.0; nv * nv];
+        for i in 0..nv {
+            for j in 0..nv {
+                let product: f64 = (0..nv).map(|l| root[l * nv + i] * root[l * nv + j]).sum();
+                mass[i * nv + j] = 0.1 * product + if i == j { 1.0 } else { 0.0 };
+            }
+        }
+        let rows = 3 * k;
+        let mut jacobian: Vec<f64> = (0..rows * nv).map(|_| random.normal()).collect();
+        // Points of bodies without motor on level ground, as far as there are such bodies.
+        for i in 0..k {
+            let bodies = free / 6;
+            let (x, y, z) = (random.normal(), random.normal(), rise * i as f64 - 1.0);
+            let linear = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+            let angular = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]];
+            for column in 0..6 * bodies {
+                let own = (column / 6) == i % bodies;
+                for row in 0..3 {
+                    let entry = match column % 6 {
+                        c @ 0..3 => linear[c][row],
+                        c => angular[c - 3][row],
+                    };
+                    jacobian[column * rows + 3 * i + row] = if own { entry } else { 0.0 };
+                }
+            }
+        }
+        // What presses on the normals.
+        let mut bias: Vec<f64> = (0..nv).map(|_| random.normal()).collect();
+        for (j, bias) in bias.iter_mut().enumerate() {
+            for i in 0..k {
+                *bias += (5.0 + 20.0 * random.uniform()) * jacobian[j * rows + 3 * i + 2];
+            }
+        }
+        Self {
+            nv,
+            mass,
+            bias,
+            velocity: (0..nv).map(|_| 0.01 * random.normal()).collect(),
+            joints: (0..nv).map(|i| f64::from(u8::from(i >= free))).collect(),
+            acceleration: (free..nv).map(|_| 3.0 * random.normal()).collect(),
+            jacobian,
+            gaps: (0..k).map(|_| 1e-4 * random.normal()).collect(),
+            friction: (0..k).map(|_| 0.2 + 0.6 * random.uniform()).collect(),
+        }
+    }
+
+    fn task(&self) -> ContactTask<'_> {
+        ContactTask {
+            mass_matrix: &self.mass,
+            bias_force: &self.bias,
+            velocity: &self.velocity,
+            joints: &self.joints,
+            acceleration: &self.acceleration,
+            jacobian: &self.jacobian,
+            gaps: &self.gaps,
+            friction: &self.friction,
+            time_step: STEP,
+        }
+    }
+
+    fn solve(&self, model: ContactModel) -> Answer {
+        let k = self.gaps.len();
+        let mut answer = Answer::new(self, k);
+        // What a sensor reads.
+        if model == ContactModel::Sensed {
+            for (i, f) in answer.forces.iter_mut().enumerate() {
+                *f = [1.0, -2.0, 7.0][i % 3];
+            }
+        }
+        let mut solver = ContactInverseDynamics::new(model, pyramid(4));
+        let mut memory = vec![0.0; k];
+        let Answer { torque, forces, after, .. } = &mut answer;
+        answer.prediction = Some(solver.solve(&self.task(), &mut memory, torque, forces, after));
+        answer
+    }
+
+    fn contact_velocity(&self, velocity: &[f64]) -> Vec<f64> {
+        let rows = 3 * self.gaps.len();
+        let mut out = vec![0.0; rows];
+        for (column, v) in self.jacobian.chunks_exact(rows.max(1)).zip(velocity) {
+            for (out, j) in out.iter_mut().zip(column) {
+                *out += j * v;
+            }
+        }
+        out
+    }
+
+    fn energy(&self, velocity: &[f64]) -> f64 {
+        let columns = self.mass.chunks_exact(self.nv).zip(velocity);
+        let momentum =
+            columns.map(|(c, v)| v * c.iter().zip(velocity).map(|(m, w)| m * w).sum::<f64>());
+        0.5 * momentum.sum::<f64>()
+    }
+
+    /// `M (v⁺ − v) − Δt (Pᵀτ − h + Jᵀf)`, the largest entry over Δt.
+    fn imbalance(&self, answer: &Answer) -> f64 {
+        let rows = 3 * self.gaps.len();
+        let mut torques = answer.torque.iter();
+        let mut worst = 0.0f64;
+        for i in 0..self.nv {
+            let column = &self.mass[i * self.nv..(i + 1) * self.nv];
+            let mut left: f64 =
+                (0..self.nv).map(|j| column[j] * (answer.after[j] - self.velocity[j])).sum();
+            left = left / STEP + self.bias[i];
+            if self.joints[i] != 0.0 {
+                left -= torques.next().expect("a torque for each joint");
+            }
+            let jacobian = &self.jacobian[i * rows..(i + 1) * rows];
+            left -= jacobian.iter().zip(&answer.forces).map(|(j, f)| j * f).sum::<f64>();
+            worst = worst.max(left.abs());
+        }
+        worst
+    }
+}
+
+struct Answer {
+    torque: Vec<f64>,
+    forces: Vec<f64>,
+    after: Vec<f64>,
+    prediction: Option<Prediction>,
+}
+
+impl Answer {
+    fn new(robot: &Robot, k: usize) -> Self {
+        Self {
+            torque: vec![0.0; robot.acceleration.len()],
+            forces: vec![0.0; 3 * k],
+            after: vec![0.0; robot.nv],
+            prediction: None,
+        }
+    }
+
+    fn status(&self) -> Status {
+        self.prediction.expect("solved").outcome.status
+    }
+}
+
+/// Newton's law and the joints' wish hold under every model, whatever forces it predicts.
+#[test]
+fn torques_give_the_wanted_accelerations_under_the_predicted_forces() {
+    let mut random = Random::new(1);
+    for (nv, free, k) in [
+        (18, 6, 1),
+        (18, 6, 2),
+        (18, 6, 4),
+        (18, 6, 12),
+        (17, 6, 3),
+        (24, 12, 5),
+        (9, 3, 2),
+        (7, 0, 2),
+        (12, 6, 0),
+    ] {
+        for _ in 0..10 {
+            let robot = Robot::random(&mut random, nv, free, k);
+            for model in MODELS {
+                let answer = robot.solve(model);
+                assert!(answer.status().is_usable(), "{model:?} {nv} {k}: {:?}", answer.prediction);
+                let scale = 1.0 + max_abs(&answer.forces) + max_abs(&answer.torque);
+                let imbalance = robot.imbalance(&answer);
+                assert!(imbalance < 1e-9 * scale, "{model:?}: {imbalance:e} of {scale:e}");
+                let joints = free..nv;
+                for (i, a) in joints.zip(&robot.acceleration) {
+                    let wanted = robot.velocity[i] + STEP * a;
+                    assert!((answer.after[i] - wanted).abs() < 1e-15, "{model:?}");
+                }
+            }
+        }
+    }
+}
+
+/// The contact model of the world, driven by the torques, answers with the predicted forces: the
+/// controller inverts the model.
+#[test]
+fn coulombs_law_is_inverted() {
+    let mut random = Random::new(2);
+    let mut pressing = 0;
+    for _ in 0..60 {
+        let robot = Robot::random(&mut random, 18, 6, 2);
+        let answer = robot.solve(ContactModel::CoulombLcp);
+        assert_eq!(answer.status(), Status::Solved);
+        let (nv, rows) = (robot.nv, 6);
+        let mass = DenseMass::factor(nv, &robot.mass).expect("positive definite");
+        let solve = |x: &mut [f64]| {
+            mass.half_solve(x);
+            mass.half_solve_transposed(x);
+        };
+        let mut velocity: Vec<f64> = robot.bias.iter().map(|h| -h).collect();
+        for (v, t) in velocity[6..].iter_mut().zip(&answer.torque) {
+            *v += t;
+        }
+        solve(&mut velocity);
+        for (v, now) in velocity.iter_mut().zip(&robot.velocity) {
+            *v = now + STEP * *v;
+        }
+        let mut bias: Vec<f64> =
+            robot.contact_velocity(&velocity).iter().map(|c| c / STEP).collect();
+        for (i, gap) in robot.gaps.iter().enumerate() {
+            bias[3 * i + 2] += gap / (STEP * STEP);
+        }
+        let mut delassus = vec![0.0; rows * rows];
+        for j in 0..rows {
+            let mut column: Vec<f64> = (0..nv).map(|l| robot.jacobian[l * rows + j]).collect();
+            solve(&mut column);
+            delassus[j * rows..(j + 1) * rows].copy_from_slice(&robot.contact_velocity(&column));
+        }
+        let cone = pyramid(4);
+        let problem = ContactProblem {
+            inverse_inertia: &delassus,
+            bias: &bias,
+            friction: &robot.friction,
+            compliance: &[],
+            force_scale: 10.0,
+            cone: &cone,
+            active: &[],
+            regularisation: 0.0,
+        };
+        let mut forces = vec![0.0; rows];
+        let outcome = StewartTrinkleSolver::default().solve(&problem, &mut forces);
+        assert_eq!(outcome.status, Status::Solved);
+        let scale = max_abs(&forces).max(1.0);
+        for (ours, worlds) in answer.forces.iter().zip(&forces) {
+            assert!((ours - worlds).abs() < 1e-6 * scale, "{:?} {forces:?}", answer.forces);
+        }
+        pressing += usize::from(max_abs(&forces) > 0.0);
+    }
+    assert!(pressing > 30, "only {pressing} of 60 touch");
+}
+
+#[test]
+fn contacts_without_slip_obey_their_conditions() {
+    let mut random = Random::new(3);
+    for k in [1, 2, 4, 9] {
+        for _ in 0..20 {
+            let robot = Robot::random(&mut random, 18, 6, k);
+            let answer = robot.solve(ContactModel::NoSlipLcp);
+            let after = robot.contact_velocity(&answer.after);
+            let scale = max_abs(&answer.forces).max(1.0);
+            let mut held = 0;
+            for i in 0..k {
+                let gap = after[3 * i + 2] + robot.gaps[i] / STEP;
+                let force = answer.forces[3 * i + 2];
+                assert!(force >= 0.0 && gap > -1e-9 && force * gap < 1e-9 * scale, "{force} {gap}");
+                held += [3 * i, 3 * i + 1].iter().filter(|row| after[**row].abs() < 1e-9).count();
+            }
+            // Points of a body on a plane have three independent tangential velocities.
+            assert!(held >= (2 * k).min(3), "{held} of {} rows hold", 2 * k);
+        }
+    }
+}
+
+/// Feet at different heights can block every motion of the body; normals then still do not sink.
+#[test]
+fn feet_that_block_every_motion_do_not_sink() {
+    let mut random = Random::new(7);
+    for _ in 0..20 {
+        let robot = Robot::on_steps(&mut random, (18, 6, 4), 0.1);
+        let answer = robot.solve(ContactModel::NoSlipLcp);
+        assert_eq!(answer.status(), Status::Solved);
+        let after = robot.contact_velocity(&answer.after);
+        for i in 0..4 {
+            assert!(after[3 * i + 2] + robot.gaps[i] / STEP > -1e-9, "{after:?}");
+        }
+    }
+}
+
+#[test]
+fn no_other_force_leaves_less_energy_and_stage_two_costs_less_torque() {
+    let mut random = Random::new(4);
+    let square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
+    let mut saved = 0;
+    for k in [2, 3, 6] {
+        for _ in 0..20 {
+            let robot = Robot::random(&mut random, 18, 6, k);
+            let one = robot.solve(ContactModel::CoulombQp(Stages::One));
+            let two = robot.solve(ContactModel::CoulombQp(Stages::Two));
+            let lcp = robot.solve(ContactModel::CoulombLcp);
+            let free = robot.solve(ContactModel::NoSlipQp(Stages::One));
+            let energy = robot.energy(&one.after);
+            assert!(energy < robot.energy(&lcp.after) * (1.0 + 1e-9) + 1e-12);
+            assert!(robot.energy(&free.after) < energy * (1.0 + 1e-7) + 1e-12);
+            let changed = (robot.energy(&two.after) - energy).abs();
+            assert!(
+                changed < 1e-4 * energy,
+                "stage II changes the energy by {changed:e} of {energy:e}"
+            );
+            assert!(square(&two.torque) < square(&one.torque) * (1.0 + 1e-4));
+            saved += usize::from(square(&two.torque) < 0.98 * square(&one.torque));
+            let (cone, after) = (pyramid(4), robot.contact_velocity(&two.after));
+            for (i, force) in two.forces.chunks_exact(3).enumerate() {
+                let violation = cone.violation(robot.friction[i], [force[0], force[1], force[2]]);
+                assert!(violation < 1e-7 * max_abs(&two.forces).max(1.0), "{violation:e}");
+                let gap = after[3 * i + 2] + robot.gaps[i] / STEP;
+                assert!(gap > -1e-4 * (1.0 + max_abs(&after)), "{gap}");
+            }
+        }
+    }
+    assert!(saved > 15, "stage II saved torque in {saved} of 60 only");
+}
+
+/// Legs that spread while their feet must not slip: the check sees it, and the repaired accelerations
+/// obey the contacts.
+#[test]
+fn inconsistent_accelerations_are_seen_and_repaired() {
+    let mut random = Random::new(5);
+    let mut repaired = 0;
+    for _ in 0..20 {
+        let robot = Robot::random(&mut random, 18, 6, 4);
+        let mut answer = robot.solve(ContactModel::NoSlipLcp);
+        let before = answer.prediction.expect("solved").inconsistency;
+        let mut solver = ContactInverseDynamics::new(ContactModel::NoSlipLcp, pyramid(4));
+        let Answer { torque, forces, after, .. } = &mut answer;
+        let _ = solver.solve(&robot.task(), &mut [0.0; 4], torque, forces, after);
+        let mut acceleration = vec![0.0; 12];
+        let outcome =
+            solver.make_consistent(&robot.task(), forces, &mut acceleration, torque, after);
+        if !outcome.status.is_usable() {
+            continue;
+        }
+        repaired += usize::from(before > 1e-4);
+        let changed = Robot { acceleration, ..robot };
+        let velocity = changed.contact_velocity(&answer.after);
+        for i in 0..4 {
+            assert!(velocity[3 * i + 2] + changed.gaps[i] / STEP > -1e-9);
+            if answer.forces[3 * i + 2] > 0.0 {
+                assert!(max_abs(&velocity[3 * i..3 * i + 2]) < 1e-9, "slips");
+            }
+        }
+        assert!(changed.imbalance(&answer) < 1e-8 * (1.0 + max_abs(&answer.forces)));
+    }
+    assert!(repaired >= 10, "only {repaired} of 20 were repaired");
+}
+
+#[test]
+fn bad_numbers_are_answers() {
+    let mut robot = Robot::random(&mut Random::new(6), 18, 6, 2);
+    robot.bias[3] = f64::NAN;
+    for model in MODELS {
+        let answer = robot.solve(model);
+        assert_eq!(answer.status(), Status::InvalidData);
+        assert_eq!(max_abs(&answer.torque), 0.0);
+    }
+}
