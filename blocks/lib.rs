@@ -78,7 +78,8 @@ mod robots_testing;
 mod urdf;
 mod world;
 
-// Locomotion.
+// Locomotion and control.
+mod contact_inverse_dynamics;
 mod foot_placement;
 mod foot_trajectory;
 mod gait_generator;
@@ -194,7 +195,8 @@ pub use robot_name::RobotName;
 pub use urdf::{BaseKind, Mimic, Mount, NamedPose, Urdf};
 pub use world::World;
 
-// Locomotion.
+// Locomotion and control.
+pub use contact_inverse_dynamics::{ContactInverseDynamics, Model, Stages};
 pub use foot_placement::FootPlacement;
 pub use foot_trajectory::FootTrajectory;
 pub use gait_generator::{GaitGenerator, GaitKind};

@@ -1,7 +1,8 @@
-//! The list of blocks for legged locomotion.
+//! The list of blocks for legged locomotion and for control through contacts.
 
 use legwork_block::Registry;
 
+use crate::contact_inverse_dynamics::ContactInverseDynamics;
 use crate::foot_placement::FootPlacement;
 use crate::foot_trajectory::FootTrajectory;
 use crate::gait_generator::GaitGenerator;
@@ -17,4 +18,5 @@ pub(crate) fn register_locomotion(r: &mut Registry) {
     r.block::<LegInverseKinematics>(r#"LegInverseKinematics(robot: "go", knees: [Backward])"#);
     r.block::<FootPlacement>(r#"FootPlacement(robot: "go", gain: "0.1 s")"#);
     r.block::<TrunkLevelling>(r#"TrunkLevelling(robot: "go", gain: 0.5)"#);
+    r.block::<ContactInverseDynamics>("ContactInverseDynamics(model: CoulombQp(stages: Two))");
 }

@@ -1,0 +1,514 @@
+//! `ContactInverseDynamics`: joint torques for wanted accelerations, contact forces included.
+
+use legwork_block::quantity::{Length, NonNegative};
+use legwork_block::{
+    Block, Dim, Fault, In, Int, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Real, Report,
+    Sizes, UpdateCx, Vector,
+};
+use legwork_contact::RecoveryLimit;
+use legwork_control as control;
+use legwork_control::ContactTask;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::buses::{ContactPoints, ContactPointsBus, Dynamics, DynamicsBus};
+use crate::constrained_acceleration::check_torques;
+use crate::contact_solver::STATUS_DOC;
+use crate::friction_cone::{Friction, FrictionCone, friction_of};
+use crate::gauss_contact::non_negative;
+
+/// Joint torques that give wanted accelerations to a robot that touches things, and the contact
+/// forces that they bring about.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `dynamics` | `Dynamics` | | ν, M, h of the robot, or of it and the bodies that it holds |
+/// | in `points` | `ContactPoints` | | k contacts |
+/// | in `acceleration` | n | rad/s², m/s² | wanted accelerations of the joints |
+/// | in `expected` | k, optional | 1 | 0 where a contact is not to be counted on, such as a foot in swing |
+/// | in `f_sensed` | 3k, optional | N | contact forces; required by `model: Sensed` |
+/// | out `tau` | n | N m, N | joint torques |
+/// | out `f` | 3k | N | contact forces that are expected, contact axes |
+/// | out `normal_force` | | N | `Σ f_n` |
+/// | out `inconsistency` | m/s | | how far the joints' wish is from what the contacts allow |
+/// | out `status` | Int | | 0 solved, 1 inaccurate, 2 and above: not solved, forces zero |
+///
+/// Contact forces depend on torques and torques on contact forces; both are found together for the
+/// end of the next period Δt of the block, which should be that of the controller: `P ν⁺ = q̇ + Δt q̈`
+/// and `M(ν⁺ − ν) = Δt (Pᵀτ − h + Jᵀf)`. What relates f to the velocities of the contacts is the model:
+///
+/// - `NoSlipLcp`: no penetration, no pull, no slip. The fastest; starts from the contacts that pressed
+///   before. Asks for whatever tangential force it takes.
+/// - `CoulombLcp`: Coulomb's law on the pyramid, by Lemke's method. The law that `CoulombContact`
+///   has too, so its forces come true in such a world. Where contacts are redundant its answer jumps.
+/// - `CoulombQp(stages: Two)`: of all forces in the pyramids those after which the kinetic energy is
+///   least, and of those the ones with least torque. Smooth, and cheap with many contacts.
+/// - `NoSlipQp(stages: Two)`: the same with friction without limit.
+/// - `Sensed`: takes the forces of `f_sensed` as they are.
+///
+/// Contacts count if their gap is below `reach`, and `expected` is not zero. Gaps enter as
+/// `N ν⁺ ≥ −φ/Δt`, of a penetration at most the share and speed that rigid contact recovers too. With
+/// `repair`, accelerations that the contacts do not allow give way to the nearest that they do (in the
+/// least-squares sense, sec. 4.5).
+///
+/// Reference: S. Zapolsky, E. Drumwright, *Inverse dynamics with rigid contact and friction* (2017).
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ContactInverseDynamics {
+    /// How contact forces come about; default `CoulombQp(stages: Two)`.
+    #[serde(default)]
+    pub model: Model,
+    /// Coulomb friction μ, one value or one for each contact [1]; default: that of the contacts.
+    #[serde(default)]
+    pub mu: Option<Friction>,
+    /// Friction cone; default `Pyramid(sides: 4, fit: Inscribed)`. It must be a pyramid.
+    #[serde(default)]
+    pub cone: FrictionCone,
+    /// Gap up to which a contact counts [m]; default 1 mm.
+    #[serde(default = "reach")]
+    pub reach: NonNegative<Length>,
+    /// Whether accelerations that the contacts do not allow are changed; default false.
+    #[serde(default)]
+    pub repair: bool,
+}
+
+/// How contact forces come about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub enum Model {
+    /// Complementarity, no slip.
+    NoSlipLcp,
+    /// Complementarity, Coulomb's law.
+    CoulombLcp,
+    /// Least kinetic energy with Coulomb friction.
+    CoulombQp {
+        /// `One`: least energy. `Two`: then least torque.
+        #[serde(default)]
+        stages: Stages,
+    },
+    /// Least kinetic energy with friction without limit.
+    NoSlipQp {
+        /// `One`: least energy. `Two`: then least torque.
+        #[serde(default)]
+        stages: Stages,
+    },
+    /// Forces as they were measured.
+    Sensed,
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Self::CoulombQp { stages: Stages::Two }
+    }
+}
+
+impl From<Model> for control::ContactModel {
+    fn from(model: Model) -> Self {
+        match model {
+            Model::NoSlipLcp => Self::NoSlipLcp,
+            Model::CoulombLcp => Self::CoulombLcp,
+            Model::CoulombQp { stages } => Self::CoulombQp(stages.into()),
+            Model::NoSlipQp { stages } => Self::NoSlipQp(stages.into()),
+            Model::Sensed => Self::Sensed,
+        }
+    }
+}
+
+/// How many problems a model of least kinetic energy solves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+pub enum Stages {
+    /// Least energy; among equal ones the least contact force.
+    One,
+    /// Then least torque.
+    #[default]
+    Two,
+}
+
+impl From<Stages> for control::Stages {
+    fn from(stages: Stages) -> Self {
+        match stages {
+            Stages::One => Self::One,
+            Stages::Two => Self::Two,
+        }
+    }
+}
+
+fn reach() -> NonNegative<Length> {
+    non_negative(1e-3)
+}
+
+/// Ports of a [`ContactInverseDynamics`].
+pub struct Plan {
+    dynamics: In<DynamicsBus>,
+    points: In<ContactPointsBus>,
+    acceleration: In<Vector>,
+    expected: OptionalIn<Vector>,
+    sensed: OptionalIn<Vector>,
+    tau: Out<Vector>,
+    forces: Out<Vector>,
+    normal_force: Out<Real>,
+    inconsistency: Out<Real>,
+    status: Out<Int>,
+    count: Dim,
+    nv: Dim,
+}
+
+/// Which contacts pressed, and counts for the report.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct State {
+    pressing: Vec<f64>,
+    calls: u64,
+    failures: u64,
+    iterations: u64,
+    repaired: u64,
+}
+
+/// From `output` to `update`.
+#[derive(Debug, Clone, Default)]
+pub struct Memo {
+    pressing: Vec<f64>,
+    is_filled: bool,
+    is_failure: bool,
+    is_repaired: bool,
+    iterations: u32,
+}
+
+/// Work memory.
+pub struct Scratch {
+    solver: control::ContactInverseDynamics,
+    contacts: Counted,
+    pressing: Vec<f64>,
+    forces: Vec<f64>,
+    after: Vec<f64>,
+    nearest: Vec<f64>,
+}
+
+/// The contacts that count.
+struct Counted {
+    /// The parameter μ, k; empty if there is none.
+    friction: Vec<f64>,
+    indices: Vec<usize>,
+    jacobian: Vec<f64>,
+    gaps: Vec<f64>,
+    mu: Vec<f64>,
+}
+
+impl Counted {
+    /// Chooses them and gathers their rows.
+    fn gather(
+        &mut self,
+        points: &ContactPoints<'_>,
+        expected: Option<&[f64]>,
+        (reach, step, nv): (f64, f64, usize),
+    ) -> Outcome {
+        self.indices.clear();
+        self.gaps.clear();
+        self.mu.clear();
+        self.jacobian.clear();
+        let recovery = RecoveryLimit::default();
+        for (i, contact) in points.iter().enumerate() {
+            let is_expected = expected.is_none_or(|expected| expected[i] != 0.0);
+            if !is_expected || contact.gap > reach {
+                continue;
+            }
+            let Some(mu) = contact.friction.or_else(|| self.friction.get(i).copied()) else {
+                let message = format!("contact {i} has no friction, and the block no `mu`");
+                return Err(Fault::new(message));
+            };
+            // As rigid contact does it, a penetration is taken back slowly.
+            let back = (recovery.fraction * contact.gap).max(-recovery.max_speed * step);
+            self.gaps.push(if contact.gap < 0.0 { back } else { contact.gap });
+            self.mu.push(mu);
+            self.indices.push(i);
+        }
+        for column in 0..nv {
+            for &i in &self.indices {
+                let jacobian = points.get(i).jacobian;
+                self.jacobian.extend_from_slice(&jacobian[3 * column..3 * column + 3]);
+            }
+        }
+        Ok(())
+    }
+
+    fn task<'a>(
+        &'a self,
+        dynamics: &Dynamics<'a>,
+        acceleration: &'a [f64],
+        time_step: f64,
+    ) -> ContactTask<'a> {
+        ContactTask {
+            mass_matrix: dynamics.mass_matrix,
+            bias_force: dynamics.bias_force,
+            velocity: dynamics.nu,
+            joints: dynamics.joints,
+            acceleration,
+            jacobian: &self.jacobian,
+            gaps: &self.gaps,
+            friction: &self.mu,
+            time_step,
+        }
+    }
+}
+
+/// Speed above which accelerations are called inconsistent with the contacts [m/s].
+const INCONSISTENT: f64 = 1e-6;
+
+impl Block for ContactInverseDynamics {
+    const KIND: &'static str = "ContactInverseDynamics";
+    type Plan = Plan;
+    type State = State;
+    type Memo = Memo;
+    type Scratch = Scratch;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        if self.cone.shape()?.sides() == 0 {
+            let message = "expected a friction pyramid, found the circular cone";
+            return Err(Invalid::parameter("cone", message).hint("write `Pyramid(sides: 8)`"));
+        }
+        let (count, nv, n) = (ports.dim(), ports.dim(), ports.dim());
+        let robot = ports.any_robot();
+        let dynamics = ports.input("dynamics", &DynamicsBus::any(robot, &nv));
+        ports.note_in(dynamics).doc("terms of the equation of motion");
+        let points = ports.input("points", &ContactPointsBus::new(&count, &nv));
+        ports.note_in(points).doc("contacts");
+        let acceleration = ports.input("acceleration", &Vector(n.clone()));
+        ports.note_in(acceleration).doc("wanted accelerations of the joints [rad/s², m/s²]");
+        let expected = ports.optional_input("expected", &Vector(count.clone()));
+        ports.note_optional(expected).unit("1").doc("0 where a contact does not count");
+        let sensed = ports.optional_input("f_sensed", &Vector(3 * count.clone()));
+        ports.note_optional(sensed).unit("N").frame("contact").doc("measured contact forces");
+        let tau = ports.output("tau", &Vector(n));
+        ports.note_out(tau).doc("joint torques [N m, N]");
+        let forces = ports.output("f", &Vector(3 * count.clone()));
+        ports.note_out(forces).unit("N").frame("contact").doc("expected contact forces");
+        let normal_force = ports.output("normal_force", &Real);
+        ports.note_out(normal_force).unit("N").doc("sum of the normal forces");
+        let inconsistency = ports.output("inconsistency", &Real);
+        ports.note_out(inconsistency).unit("m/s").doc("how far the contacts forbid the motion");
+        let status = ports.output("status", &Int);
+        ports.note_out(status).doc(STATUS_DOC);
+        ports.updates();
+        ports.per_major();
+        Ok(Plan {
+            dynamics,
+            points,
+            acceleration,
+            expected,
+            sensed,
+            tau,
+            forces,
+            normal_force,
+            inconsistency,
+            status,
+            count,
+            nv,
+        })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        if let Some(mu) = &self.mu {
+            friction_of(mu, sizes.dim(&plan.count)).map(|_| ())?;
+        }
+        if self.model == Model::Sensed && sizes.optional(plan.sensed).is_none() {
+            let message = "expected measured forces, found no input `f_sensed`";
+            return Err(Invalid::parameter("model", message)
+                .hint("connect the forces of a past step, by UnitDelay"));
+        }
+        check_torques(sizes.dim(&plan.nv), sizes.input(plan.acceleration))
+    }
+
+    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> State {
+        State { pressing: vec![0.0; sizes.dim(&plan.count)], ..State::default() }
+    }
+
+    fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> Memo {
+        Memo { pressing: vec![0.0; sizes.dim(&plan.count)], ..Memo::default() }
+    }
+
+    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
+        let (count, nv) = (sizes.dim(&plan.count), sizes.dim(&plan.nv));
+        // `plan` and `check` have accepted the parameters.
+        let cone = self.cone.shape().expect("a pyramid that was accepted");
+        let friction = self.mu.as_ref().and_then(|mu| friction_of(mu, count).ok());
+        Scratch {
+            solver: control::ContactInverseDynamics::new(self.model.into(), cone),
+            contacts: Counted {
+                friction: friction.unwrap_or_default(),
+                indices: Vec::with_capacity(count),
+                jacobian: Vec::with_capacity(3 * count * nv),
+                gaps: Vec::with_capacity(count),
+                mu: Vec::with_capacity(count),
+            },
+            pressing: Vec::with_capacity(count),
+            forces: Vec::with_capacity(3 * count),
+            after: vec![0.0; nv],
+            nearest: vec![0.0; nv],
+        }
+    }
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let (dynamics, points) = (cx.inputs.get(plan.dynamics), cx.inputs.get(plan.points));
+        let acceleration = cx.inputs.get(plan.acceleration);
+        let expected = cx.inputs.optional(plan.expected);
+        let Scratch { solver, contacts, pressing, forces, after, nearest } = &mut *cx.scratch;
+        contacts.gather(&points, expected, (self.reach.value(), cx.time.step, after.len()))?;
+        pressing.clear();
+        pressing.extend(contacts.indices.iter().map(|&i| cx.state.pressing[i]));
+        forces.clear();
+        forces.resize(3 * contacts.indices.len(), 0.0);
+        if let Some(sensed) = cx.inputs.optional(plan.sensed) {
+            for (force, &i) in forces.chunks_exact_mut(3).zip(&contacts.indices) {
+                force.copy_from_slice(&sensed[3 * i..3 * i + 3]);
+            }
+        }
+        let task = contacts.task(&dynamics, acceleration, cx.time.step);
+        let tau = cx.outputs.get(plan.tau);
+        let prediction = solver.solve(&task, pressing, tau, forces, after);
+        let is_usable = prediction.outcome.status.is_usable();
+        let mut is_repaired = false;
+        if self.repair && is_usable && prediction.inconsistency > INCONSISTENT {
+            let nearest = &mut nearest[..acceleration.len()];
+            let outcome = solver.make_consistent(&task, forces, nearest, tau, after);
+            is_repaired = outcome.status.is_usable();
+        }
+        let all = cx.outputs.get(plan.forces);
+        all.fill(0.0);
+        for (force, &i) in forces.chunks_exact(3).zip(&contacts.indices) {
+            all[3 * i..3 * i + 3].copy_from_slice(force);
+        }
+        cx.outputs.set(plan.normal_force, forces.iter().skip(2).step_by(3).sum());
+        cx.outputs.set(plan.inconsistency, prediction.inconsistency);
+        cx.outputs.set(plan.status, f64::from(prediction.outcome.status.code()));
+        if !cx.time.minor {
+            let memo = &mut *cx.memo;
+            memo.is_filled = true;
+            memo.pressing.fill(0.0);
+            for (flag, &i) in pressing.iter().zip(&contacts.indices) {
+                memo.pressing[i] = *flag;
+            }
+            memo.is_failure = !is_usable;
+            memo.is_repaired = is_repaired;
+            memo.iterations = prediction.outcome.iterations;
+        }
+        Ok(())
+    }
+
+    fn clear_memo(&self, memo: &mut Memo) {
+        memo.is_filled = false;
+    }
+
+    fn update(&self, _: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        let (state, memo) = (&mut *cx.state, cx.memo);
+        if memo.is_filled {
+            state.pressing.copy_from_slice(&memo.pressing);
+            state.calls += 1;
+            state.failures += u64::from(memo.is_failure);
+            state.repaired += u64::from(memo.is_repaired);
+            state.iterations += u64::from(memo.iterations);
+        }
+        Ok(())
+    }
+
+    fn report(&self, _: &Plan, state: &State, report: &mut Report) {
+        report.solver_calls += state.calls;
+        report.solver_failures += state.failures;
+        if state.calls > 0 {
+            report.metric("mean_iterations", state.iterations as f64 / state.calls as f64);
+        }
+        if state.repaired > 0 {
+            let (repaired, calls) = (state.repaired, state.calls);
+            report
+                .notes
+                .push(format!("accelerations of {repaired} of {calls} steps were repaired"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::buses::{contact_leaf, dynamics_leaf};
+    use crate::contacts_testing::{Harness, block, dynamics, points};
+
+    /// A base of 2 kg and 1 kg m² on one contact of μ = 0.2, which a motor drags along the base's y.
+    fn harness(parameters: Value) -> Harness {
+        let ports = [
+            ("dynamics", dynamics(7)),
+            ("points", points(1, 7)),
+            ("acceleration", Type::vector(1)),
+            ("expected", Type::vector(1)),
+            ("f_sensed", Type::vector(3)),
+        ];
+        let mut rig =
+            Harness::new(block::<ContactInverseDynamics>(parameters), &ports).expect("planned");
+        let mut mass = [0.0; 49];
+        for (i, m) in [2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0].into_iter().enumerate() {
+            mass[8 * i] = m;
+        }
+        let mut jacobian = [0.0; 21];
+        (jacobian[0], jacobian[4], jacobian[8], jacobian[19]) = (1.0, 1.0, 1.0, 1.0);
+        rig.set_leaf("dynamics", dynamics_leaf::MASS_MATRIX, &mass);
+        rig.set_leaf("dynamics", dynamics_leaf::BIAS_FORCE, &[0.0, 0.0, 20.0, 0.0, 0.0, 0.0, 0.0]);
+        rig.set_leaf("dynamics", dynamics_leaf::NU, &[0.0; 7]);
+        rig.set_leaf("dynamics", dynamics_leaf::JOINTS, &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+        rig.set_contact("points", 0, 0.0, [0.0; 3]);
+        rig.set_leaf("points", contact_leaf::FRICTION, &[0.2]);
+        rig.set_leaf("points", contact_leaf::JACOBIAN, &jacobian);
+        rig.set("acceleration", &[3.0]);
+        rig.set("expected", &[1.0]);
+        rig.set("f_sensed", &[0.0, -4.0, 16.0]);
+        rig
+    }
+
+    /// Without slip the base of 2 kg is dragged along at −3 m/s², by 6 N; Coulomb's law allows 4 N. What
+    /// keeps the kinetic energy least is a base that stays.
+    #[test]
+    fn a_motor_pushes_against_the_friction_that_the_model_expects() {
+        let models = [
+            (json!("NoSlipLcp"), [-6.0, 20.0]),
+            (json!("CoulombLcp"), [-4.0, 20.0]),
+            (json!({ "CoulombQp": {} }), [0.0, 20.0]),
+            (json!({ "NoSlipQp": { "stages": "One" } }), [0.0, 20.0]),
+            (json!("Sensed"), [-4.0, 16.0]),
+        ];
+        for (model, [tangential, normal]) in models {
+            let mut rig = harness(json!({ "model": model }));
+            rig.step(0.0).expect("solved");
+            assert_eq!(rig.value("status"), [0.0], "{model}");
+            let (f, tau) = (rig.value("f"), rig.value("tau")[0]);
+            // A resting contact neither presses against its bound nor leaves it, which an interior
+            // point method finds to the root of its gap.
+            let near = |a: f64, b: f64| (a - b).abs() < 1e-5 * normal;
+            assert!(near(f[1], tangential) && near(f[2], normal), "{model}: {f:?}");
+            assert!((tau - 3.0 + f[1]).abs() < 1e-9, "{model}: {tau}");
+            assert_eq!(rig.value("normal_force"), [f[2]]);
+        }
+    }
+
+    #[test]
+    fn contacts_that_are_far_or_not_expected_do_not_count() {
+        for is_far in [false, true] {
+            let mut rig = harness(json!({ "model": "NoSlipLcp" }));
+            if is_far {
+                rig.set_leaf("points", contact_leaf::GAP, &[2e-3]);
+            } else {
+                rig.set("expected", &[0.0]);
+            }
+            rig.step(0.0).expect("solved");
+            assert_eq!((rig.value("f"), rig.value("tau")), (vec![0.0; 3], vec![3.0]));
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let mut rig = harness(json!({}));
+        rig.set_leaf("points", contact_leaf::FRICTION, &[contact_leaf::NO_FRICTION]);
+        assert!(rig.output(0.0).expect_err("a fault").message.contains("no friction"));
+        let circular = block::<ContactInverseDynamics>(json!({ "cone": "Circular" }));
+        let ports = [("dynamics", dynamics(7)), ("points", points(1, 7))];
+        assert!(Harness::new(circular, &ports).is_err());
+    }
+}
