@@ -397,6 +397,10 @@ fn state_memory(declaration: &Declaration, solution: &Solution) -> Vec<f64> {
                 x.extend([1.0, 0.0, 0.0, 0.0]);
                 rates += 3;
             }
+            Manifold::EulerAngles => {
+                x.extend([0.0; 3]);
+                rates += 3;
+            }
         }
     }
     if second {

@@ -106,7 +106,9 @@ fn state_sizes(state: &ContinuousState, solution: &Solution) -> (usize, usize) {
             .iter()
             .map(|part| match part {
                 Manifold::Euclidean(n) => solution.dim(n).known().expect("a known size"),
-                Manifold::Quaternion => panic!("the signal blocks have no orientation"),
+                Manifold::Quaternion | Manifold::EulerAngles => {
+                    panic!("the signal blocks have no orientation")
+                }
             })
             .sum()
     };

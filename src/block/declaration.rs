@@ -87,6 +87,10 @@ pub enum Manifold {
     Euclidean(Dim),
     /// A unit quaternion (w, x, y, z); its rate is the angular velocity in world axes (3).
     Quaternion,
+    /// Roll φ, pitch θ, yaw ψ [rad] of the rotation `Rz(ψ) Ry(θ) Rx(φ)`; its rate is the angular
+    /// velocity in world axes (3). A block that declares it watches for θ = ±90°, where angle rates
+    /// are infinite.
+    EulerAngles,
 }
 
 /// A block's continuous state.

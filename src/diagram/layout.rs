@@ -409,6 +409,7 @@ fn place_state(
         .map(|manifold| match manifold {
             Manifold::Euclidean(dim) => Part::Euclidean(sizes.dim(dim)),
             Manifold::Quaternion => Part::Quaternion,
+            Manifold::EulerAngles => Part::EulerAngles,
         })
         .collect();
     let position: usize = parts.iter().map(|part| part.len()).sum();

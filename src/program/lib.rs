@@ -204,6 +204,8 @@ pub enum Part {
     Euclidean(usize),
     /// A unit quaternion with the angular velocity in world axes as its rate.
     Quaternion,
+    /// Roll, pitch, yaw of `Rz Ry Rx` with the angular velocity in world axes as their rate.
+    EulerAngles,
 }
 
 impl Part {
@@ -212,6 +214,7 @@ impl Part {
         match self {
             Self::Euclidean(n) => n,
             Self::Quaternion => 4,
+            Self::EulerAngles => 3,
         }
     }
 
@@ -224,7 +227,7 @@ impl Part {
     pub fn tangent_len(self) -> usize {
         match self {
             Self::Euclidean(n) => n,
-            Self::Quaternion => 3,
+            Self::Quaternion | Self::EulerAngles => 3,
         }
     }
 }

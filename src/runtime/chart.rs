@@ -1,14 +1,14 @@
 //! The continuous state of a program in the chart of a step: one vector u of tangent coordinates.
 //!
 //! `x = retract(x₀, u)` with `u = 0` where the chart is centred. Plain numbers add; a quaternion is
-//! turned by a rotation vector, whose rate is `u̇ = dexp⁻¹(u) ω` (Munthe-Kaas 1998); second-order
-//! state contributes its position and its velocity. Solvers see u only, so that each of them
+//! turned by a rotation vector, whose rate is `u̇ = dexp⁻¹(u) ω` (Munthe-Kaas 1998); Euler angles
+//! add, at the rate `T(θ) ω`; second-order state contributes its position and its velocity. Solvers see u only, so that each of them
 //! keeps its order on rotations.
 
 use legwork_block::ContinuousState;
-use legwork_program::{Node, Placed, Program};
+use legwork_program::{Node, Part, Placed, Program};
 
-use crate::manifold::{displacement, pull_back, retract};
+use crate::manifold::{displacement, pull_back, retract, turn_to_angle_rates};
 
 /// Where one block's state lives in the vectors of the solver.
 #[derive(Debug, Clone)]
@@ -131,19 +131,20 @@ impl Chart {
             } else {
                 out[first.clone()].copy_from_slice(rate);
             }
-            pull_back(&piece.placed.parts, &u[first.clone()], &mut out[first]);
+            let x = &x[piece.placed.x.range()];
+            pull_back(&piece.placed.parts, &u[first.clone()], x, &mut out[first]);
         }
     }
 
     /// What a relative tolerance refers to: |xᵢ| for a plain number and for a velocity, 1 for a
-    /// rotation.
+    /// rotation, whatever its coordinates.
     pub(crate) fn magnitude(&self, x: &[f64], out: &mut [f64]) {
         for piece in &self.pieces {
             let x = &x[piece.placed.x.range()];
             let (mut at, mut tangent) = (0, piece.tangent);
             for part in &piece.placed.parts {
                 let out = &mut out[tangent..tangent + part.tangent_len()];
-                if part.len() == part.tangent_len() {
+                if let Part::Euclidean(_) = part {
                     for (m, v) in out.iter_mut().zip(&x[at..]) {
                         *m = v.abs();
                     }
@@ -168,7 +169,7 @@ impl Chart {
             let mut tangent = piece.tangent;
             for part in &piece.placed.parts {
                 let own = &u[tangent..tangent + part.tangent_len()];
-                if part.len() != part.tangent_len() {
+                if *part == Part::Quaternion {
                     largest = largest.max(own.iter().map(|c| c * c).sum::<f64>());
                 }
                 tangent += part.tangent_len();
@@ -192,11 +193,13 @@ impl Chart {
                     *v += h * a;
                     *d = h * *v;
                 }
+                turn_to_angle_rates(&piece.placed.parts, x0, delta);
                 retract(&piece.placed.parts, x0, delta, position);
             } else {
                 for (d, k) in delta.iter_mut().zip(rate) {
                     *d = h * k;
                 }
+                turn_to_angle_rates(&piece.placed.parts, x0, delta);
                 retract(&piece.placed.parts, x0, delta, x);
             }
         }

@@ -4,16 +4,21 @@
 //! `u̇ = dexp⁻¹(u) ω`. One-step solvers act on `u` (Munthe-Kaas 1998, *Runge-Kutta methods on Lie
 //! groups*, BIT 38): a stage's rate is pulled back by `dexp⁻¹` before it is combined, which keeps
 //! the order of the method.
+//!
+//! An Euler-angle part is roll φ, pitch θ, yaw ψ with `R = Rz(ψ) Ry(θ) Rx(φ)`. The angles are their
+//! own chart; the rate is pulled back by `T(θ)` of `ω = T⁻¹ (φ̇, θ̇, ψ̇)` (Diebel 2006, *Representing
+//! attitude*, sec. 5.6). T has a pole at θ = ±90°.
 
 use legwork_program::Part;
 
-/// `x = retract(x₀, δ)`: plain numbers add, a quaternion is turned by the world rotation `δ`.
+/// `x = retract(x₀, δ)`: plain numbers and angles add, a quaternion is turned by the world rotation
+/// `δ`.
 pub(crate) fn retract(parts: &[Part], x0: &[f64], delta: &[f64], x: &mut [f64]) {
     let (mut at, mut tangent) = (0, 0);
     for &part in parts {
         match part {
-            Part::Euclidean(n) => {
-                for i in 0..n {
+            Part::Euclidean(_) | Part::EulerAngles => {
+                for i in 0..part.len() {
                     x[at + i] = x0[at + i] + delta[tangent + i];
                 }
             }
@@ -35,8 +40,8 @@ pub(crate) fn displacement(parts: &[Part], x0: &[f64], x: &[f64], delta: &mut [f
     let (mut at, mut tangent) = (0, 0);
     for &part in parts {
         match part {
-            Part::Euclidean(n) => {
-                for i in 0..n {
+            Part::Euclidean(_) | Part::EulerAngles => {
+                for i in 0..part.len() {
                     delta[tangent + i] = x[at + i] - x0[at + i];
                 }
             }
@@ -67,18 +72,49 @@ fn turn_between(q0: [f64; 4], q: [f64; 4]) -> [f64; 3] {
     v.map(|part| sign * part)
 }
 
-/// Pulls the rate of a stage back to the tangent space at the step's start: `k ← dexp⁻¹(u) k` for
-/// quaternion parts, where `u` is the stage's displacement.
-pub(crate) fn pull_back(parts: &[Part], displacement: &[f64], rate: &mut [f64]) {
-    let mut tangent = 0;
+/// Pulls the rate of a stage back to the chart of the step: `k ← dexp⁻¹(u) k` for quaternion parts,
+/// `k ← T(θ) k` for Euler angles, where `u` is the stage's displacement and `x` its position.
+pub(crate) fn pull_back(parts: &[Part], displacement: &[f64], x: &[f64], rate: &mut [f64]) {
+    let (mut at, mut tangent) = (0, 0);
     for &part in parts {
-        if part == Part::Quaternion {
-            let u = [displacement[tangent], displacement[tangent + 1], displacement[tangent + 2]];
-            let k = [rate[tangent], rate[tangent + 1], rate[tangent + 2]];
-            rate[tangent..tangent + 3].copy_from_slice(&inverse_dexp(u, k));
+        let three = |numbers: &[f64], i: usize| [numbers[i], numbers[i + 1], numbers[i + 2]];
+        match part {
+            Part::Euclidean(_) => {}
+            Part::Quaternion => {
+                let k = inverse_dexp(three(displacement, tangent), three(rate, tangent));
+                rate[tangent..tangent + 3].copy_from_slice(&k);
+            }
+            Part::EulerAngles => {
+                let k = angle_rates(three(x, at), three(rate, tangent));
+                rate[tangent..tangent + 3].copy_from_slice(&k);
+            }
         }
+        at += part.len();
         tangent += part.tangent_len();
     }
+}
+
+/// Turns the velocities of Euler-angle parts at the position `x` into angle rates, those of other
+/// parts being rates already.
+pub(crate) fn turn_to_angle_rates(parts: &[Part], x: &[f64], rate: &mut [f64]) {
+    let (mut at, mut tangent) = (0, 0);
+    for &part in parts {
+        if part == Part::EulerAngles {
+            let omega = [rate[tangent], rate[tangent + 1], rate[tangent + 2]];
+            let angles = angle_rates([x[at], x[at + 1], x[at + 2]], omega);
+            rate[tangent..tangent + 3].copy_from_slice(&angles);
+        }
+        at += part.len();
+        tangent += part.tangent_len();
+    }
+}
+
+/// Rates (φ̇, θ̇, ψ̇) of roll, pitch and yaw at the angular velocity `ω` in world axes: the solution
+/// of `ω = φ̇ Rz(ψ) Ry(θ) e_x + θ̇ Rz(ψ) e_y + ψ̇ e_z`.
+fn angle_rates([_, pitch, yaw]: [f64; 3], [x, y, z]: [f64; 3]) -> [f64; 3] {
+    let ((sin_pitch, cos_pitch), (sin_yaw, cos_yaw)) = (libm::sincos(pitch), libm::sincos(yaw));
+    let roll_rate = (cos_yaw * x + sin_yaw * y) / cos_pitch;
+    [roll_rate, cos_yaw * y - sin_yaw * x, z + sin_pitch * roll_rate]
 }
 
 /// `exp(δ) ⊗ q`, normalised; `δ` a rotation vector in world axes [rad].
@@ -153,6 +189,26 @@ mod tests {
         ];
         for i in 0..3 {
             assert!((omega[i] - k[i]).abs() < 1e-9, "axis {i}: {} against {}", omega[i], k[i]);
+        }
+    }
+
+    /// Angles that change at `T(θ) ω` turn the rotation at ω: against the difference quotient of
+    /// the rotation's quaternion `qz(ψ) ⊗ qy(θ) ⊗ qx(φ)`.
+    #[test]
+    fn angle_rates_turn_at_the_angular_velocity() {
+        let quaternion = |[roll, pitch, yaw]: [f64; 3]| {
+            let about_x = turn([1.0, 0.0, 0.0, 0.0], [roll, 0.0, 0.0]);
+            turn(turn(about_x, [0.0, pitch, 0.0]), [0.0, 0.0, yaw])
+        };
+        let omega = [0.2, 0.9, -0.4];
+        for angles in [[0.0; 3], [0.3, -0.7, 2.5], [-3.0, 1.4, -9.0], [1.0, -1.5, 0.1]] {
+            let rates = angle_rates(angles, omega);
+            let step = 1e-6;
+            let at = |t: f64| quaternion(std::array::from_fn(|i| angles[i] + t * rates[i]));
+            let turned = turn_between(at(-step), at(step)).map(|part| part / (2.0 * step));
+            for i in 0..3 {
+                assert!((turned[i] - omega[i]).abs() < 1e-8, "{angles:?}: {turned:?}");
+            }
         }
     }
 
