@@ -19,8 +19,10 @@ use crate::forward_dynamics::together;
 use crate::robot_model::RobotModel;
 use crate::robot_name::RobotName;
 
+mod angles;
 mod initial;
 
+use angles::EulerBases;
 use initial::written;
 
 /// State of a robot: integrates its acceleration, the base on its manifold.
@@ -37,11 +39,25 @@ use initial::written;
 /// semi-implicit Euler moves q with the new ν. A fixed base has `q = s`, `ν = ṡ`; the quaternion of
 /// a ball joint is integrated as that of a base.
 ///
+/// | `orientation` of a base | kept as | rate | where it ends |
+/// |---|---|---|---|
+/// | `Quaternion` | unit quaternion | `½ ω ⊗ quaternion`, on its manifold | nowhere |
+/// | `EulerAngles` | roll φ, pitch θ, yaw ψ of `R = Rz(ψ) Ry(θ) Rx(φ)` | `(φ̇, θ̇, ψ̇) = T(θ, ψ) ω` | θ = ±90° |
+///
+/// with `φ̇ = (ω_x cos ψ + ω_y sin ψ)/cos θ`, `θ̇ = ω_y cos ψ − ω_x sin ψ`, `ψ̇ = ω_z + φ̇ sin θ`. The
+/// bus is the same: its quaternion is made of the angles. Within 1° of the pole is a fault of the run.
+/// Angles are not wrapped, so that turns count.
+///
 /// Of a world the robots' states are stacked, and `init` names them:
 /// `init: (robots: {"go": (keyframe: "stand"), "box": (position: [1, 0, 0.5])})`.
 ///
 /// `reset` must become 0 by the reset itself, as the trigger of an impact does: an impulse that
 /// has acted leaves no approaching velocity.
+///
+/// Reference for Euler angles: D. T. de Paula et al., *Dynamic modeling and simulation of a
+/// torque-controlled spatial quadruped robot* (2024), eqs. (41)–(42). There the angles' matrix gives
+/// ω in world axes, the twist of the trunk is in its own axes and is integrated as a velocity in the
+/// world; here position and angles both have the velocities in world axes.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FloatingBase {
@@ -50,6 +66,19 @@ pub struct FloatingBase {
     /// State at t = 0; without it, all joints at 0, the base level at the origin, at rest.
     #[serde(default)]
     pub init: Init,
+    /// How orientations of floating bases are kept: `Quaternion` (the default) or `EulerAngles`.
+    #[serde(default)]
+    pub orientation: Orientation,
+}
+
+/// Coordinates of a base's orientation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum Orientation {
+    /// A unit quaternion, everywhere regular.
+    #[default]
+    Quaternion,
+    /// Roll, pitch, yaw: `Rz(yaw) Ry(pitch) Rx(roll)`; singular at a pitch of ±90°.
+    EulerAngles,
 }
 
 /// State of a robot at t = 0. What is not stated is zero, or as in the keyframe. Of a world only
@@ -107,7 +136,11 @@ pub struct Plan {
     reset: OptionalIn<Any>,
     nu_reset: OptionalIn<Vector>,
     state: Out<StateBus>,
-    /// q and ν at t = 0.
+    /// Bases that have Euler angles in place of the quaternion in q.
+    angles: EulerBases,
+    /// Numbers of the position; ν follows them.
+    position_len: usize,
+    /// Position and ν at t = 0.
     initial: Vec<f64>,
 }
 
@@ -120,7 +153,12 @@ impl Block for FloatingBase {
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let robot = self.robot.find(ports)?;
-        let initial = self.init.state(&robot)?;
+        let angles = match self.orientation {
+            Orientation::Quaternion => EulerBases::none(),
+            Orientation::EulerAngles => EulerBases::all(&robot)?,
+        };
+        let initial = angles.state(&robot, &self.init, &self.init.state(&robot)?)?;
+        let position_len = angles.position_len(robot.model.configuration_dim());
         let RobotDims { nv, .. } = RobotDims::of(ports, self.robot.as_str());
         let nu_dot = ports.input("nu_dot", &Vector(nv.clone()));
         ports.note_in(nu_dot).doc("acceleration");
@@ -129,13 +167,16 @@ impl Block for FloatingBase {
         ports.note_optional(reset).doc("resets the velocity while a number of it is above 0");
         let nu_reset = ports.optional_input("nu_reset", &Vector(nv));
         ports.note_optional(nu_reset).doc("velocity after the reset");
-        ports.continuous_state(ContinuousState::Second(manifold(&robot.model)));
+        ports.continuous_state(ContinuousState::Second(manifold(&robot.model, &angles)));
         ports.guard(Crossing::Level);
+        if !angles.is_empty() {
+            ports.guard(Crossing::Level);
+        }
         ports.group(&NO_FEEDS);
         let bus = StateBus::of(ports, self.robot.as_str());
         let state = ports.output("state", &bus);
         ports.note_out(state).doc("configuration and velocity");
-        Ok(Plan { robot, nu_dot, reset, nu_reset, state, initial })
+        Ok(Plan { robot, nu_dot, reset, nu_reset, state, angles, position_len, initial })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
@@ -155,12 +196,12 @@ impl Block for FloatingBase {
     }
 
     fn starting_at(&self, plan: &Plan, at: &[f64], _: &[Type]) -> Option<Parameters> {
-        Some(vec![("init", written(&plan.robot, at))])
+        Some(vec![("init", written(&plan.robot, self.orientation, at))])
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let (q, nu) = cx.x.split_at(plan.robot.model.configuration_dim());
-        cx.outputs.leaf(plan.state, 0).copy_from_slice(q);
+        let (position, nu) = cx.x.split_at(plan.position_len);
+        plan.angles.configuration(position, cx.outputs.leaf(plan.state, 0));
         cx.outputs.leaf(plan.state, 1).copy_from_slice(nu);
         Ok(())
     }
@@ -176,24 +217,33 @@ impl Block for FloatingBase {
         };
         // A level below 0 never fires: that of a base whose reset is not connected.
         cx.values[0] = cx.inputs.optional(plan.reset).map_or(-1.0, largest);
+        if let Some(near) = cx.values.get_mut(1) {
+            *near = plan.angles.nearness(&cx.x[..plan.position_len]);
+        }
     }
 
     fn reset(&self, plan: &Plan, cx: &mut ResetCx<'_, Self>) -> Outcome {
         if let (true, Some(nu)) = (cx.fired[0], cx.inputs.optional(plan.nu_reset)) {
-            cx.x[plan.robot.model.configuration_dim()..].copy_from_slice(nu);
+            cx.x[plan.position_len..].copy_from_slice(nu);
         }
-        Ok(())
+        match cx.fired.get(1) {
+            Some(true) => plan.angles.singular(&cx.x[..plan.position_len]),
+            _ => Ok(()),
+        }
     }
 }
 
-/// Plain numbers and unit quaternions, in the order of q.
-fn manifold(model: &Model) -> Vec<Manifold> {
+/// Plain numbers, unit quaternions and Euler angles, in the order of q.
+fn manifold(model: &Model, angles: &EulerBases) -> Vec<Manifold> {
     let plain = |n: usize| (n > 0).then(|| Manifold::Euclidean(Dim::fixed(n)));
     let mut parts = Vec::new();
     let mut at = 0;
     for &(quaternion, _) in model.quaternions() {
         parts.extend(plain(quaternion - at));
-        parts.push(Manifold::Quaternion);
+        parts.push(match angles.has(quaternion) {
+            true => Manifold::EulerAngles,
+            false => Manifold::Quaternion,
+        });
         at = quaternion + 4;
     }
     parts.extend(plain(model.configuration_dim() - at));

@@ -166,7 +166,7 @@ pub use dot_j_nu::DotJNu;
 pub use dynamics_derivatives::DynamicsDerivatives;
 pub use encoder::{Encoder, VelocityFrom};
 pub use energy::Energy;
-pub use floating_base::{FloatingBase, Init, Place};
+pub use floating_base::{FloatingBase, Init, Orientation, Place};
 pub use foot_wrench::{Axes, FootWrench};
 pub use forward_dynamics::{Algorithm, ForwardDynamics};
 pub use forward_kinematics::ForwardKinematics;

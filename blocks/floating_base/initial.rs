@@ -5,9 +5,9 @@ use std::sync::Arc;
 use legwork_block::quantity::{Angle, AngularVelocity, Length, Velocity};
 use legwork_block::{Invalid, Written};
 use legwork_mechanics::{Kinematics, Model, Shape, world_from_frame};
-use libm::{cos, sin};
 
-use super::{Init, Place};
+use super::angles::quaternion_from_rpy;
+use super::{Init, Orientation, Place};
 use crate::joint_values::{coordinates, positions, velocities, zero_positions};
 use crate::robot_model::{RobotModel, unknown};
 use crate::urdf::{unit_quaternion, unit_quaternions};
@@ -153,25 +153,36 @@ impl Init {
     }
 }
 
-/// The `init` with which a robot or a world begins in the state `x` = (q, ν). Orientations are of
-/// length one up to rounding and are normalised again when they are read.
-pub(super) fn written(robot: &RobotModel, x: &[f64]) -> Written {
-    let (mut q, mut nu) = x.split_at(robot.model.configuration_dim());
+/// The `init` with which a robot or a world begins in the state `x`, position and ν. Quaternions are
+/// of length one up to rounding and are normalised again when they are read; angles are kept.
+pub(super) fn written(robot: &RobotModel, orientation: Orientation, x: &[f64]) -> Written {
+    let (mut q, mut nu) = x.split_at(x.len() - robot.model.velocity_dim());
     if !robot.is_world() {
-        return written_robot(robot, q, nu);
+        return written_robot(robot, orientation, q, nu);
     }
     let member = |member: &Arc<RobotModel>| {
         let (own_q, own_nu);
-        (own_q, q) = q.split_at(member.model.configuration_dim());
+        (own_q, q) = q.split_at(position_len(member, orientation));
         (own_nu, nu) = nu.split_at(member.model.velocity_dim());
-        (member.name.clone(), written_robot(member, own_q, own_nu))
+        (member.name.clone(), written_robot(member, orientation, own_q, own_nu))
     };
     let robots = robot.members.iter().map(member).collect();
     Written::Fields(vec![("robots", Written::Map(robots))])
 }
 
-/// The `init` of one robot.
-fn written_robot(robot: &RobotModel, mut q: &[f64], mut nu: &[f64]) -> Written {
+/// Numbers of the position of one robot.
+fn position_len(robot: &RobotModel, orientation: Orientation) -> usize {
+    let dim = robot.model.configuration_dim();
+    if robot.is_floating() && orientation == Orientation::EulerAngles { dim - 1 } else { dim }
+}
+
+/// The `init` of one robot, of whose position `q` is.
+fn written_robot(
+    robot: &RobotModel,
+    orientation: Orientation,
+    mut q: &[f64],
+    mut nu: &[f64],
+) -> Written {
     let mut fields = Vec::new();
     let mut add = |name: &'static str, numbers: &[f64]| {
         if !numbers.is_empty() {
@@ -180,27 +191,18 @@ fn written_robot(robot: &RobotModel, mut q: &[f64], mut nu: &[f64]) -> Written {
     };
     if robot.is_floating() {
         add("position", &q[..3]);
-        add("orientation", &q[3..7]);
+        let (name, turn) = match orientation {
+            Orientation::Quaternion => ("orientation", &q[3..7]),
+            Orientation::EulerAngles => ("rpy", &q[3..6]),
+        };
+        add(name, turn);
         add("velocity", &nu[..3]);
         add("angular_velocity", &nu[3..6]);
-        (q, nu) = (&q[7..], &nu[6..]);
+        (q, nu) = (&q[3 + turn.len()..], &nu[6..]);
     }
     add("s", q);
     add("s_dot", nu);
     Written::Fields(fields)
-}
-
-/// Quaternion (w, x, y, z) of `Rz(yaw) Ry(pitch) Rx(roll)`.
-fn quaternion_from_rpy([roll, pitch, yaw]: [f64; 3]) -> [f64; 4] {
-    let (cr, sr) = (cos(roll / 2.0), sin(roll / 2.0));
-    let (cp, sp) = (cos(pitch / 2.0), sin(pitch / 2.0));
-    let (cy, sy) = (cos(yaw / 2.0), sin(yaw / 2.0));
-    [
-        cy * cp * cr + sy * sp * sr,
-        cy * cp * sr - sy * sp * cr,
-        cy * sp * cr + sy * cp * sr,
-        sy * cp * cr - cy * sp * sr,
-    ]
 }
 
 /// Height of the lowest point of the feet over z = 0 at the configuration `q` [m].

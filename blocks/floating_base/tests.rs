@@ -4,7 +4,7 @@ use legwork_block::{ContinuousState, Crossing, Dim, Feeds, Guard, Manifold, Type
 use legwork_mechanics::{Kinematics, Shape, world_from_frame};
 use serde_json::json;
 
-use super::FloatingBase;
+use super::{FloatingBase, Orientation};
 use crate::robots_testing::{
     HINGE_AND_BALL, Rig, States, close, go, go_parameters, load, load_text, refusal,
 };
@@ -14,7 +14,7 @@ const UNCONNECTED: [&str; 2] = ["reset", "nu_reset"];
 
 fn base(init: serde_json::Value) -> FloatingBase {
     let init = serde_json::from_value(init).expect("the parameters bind");
-    FloatingBase { robot: "go".into(), init }
+    FloatingBase { robot: "go".into(), init, orientation: Orientation::Quaternion }
 }
 
 /// q and ν at t = 0.
@@ -256,4 +256,83 @@ fn mistakes_in_the_state_of_a_world_are_said() {
     );
     let alone = refusal(base(json!({ "robots": { "go": {} } })), &go(), &UNCONNECTED, &[]);
     assert_eq!(alone.message, "expected the state of `go` itself, found `robots`");
+}
+
+fn in_angles(robot: &str, init: serde_json::Value) -> FloatingBase {
+    FloatingBase { orientation: Orientation::EulerAngles, ..base_of(robot, init) }
+}
+
+/// Same state on the bus, one number less in the block; stated angles are kept, turns included.
+#[test]
+fn euler_angles_are_kept_and_a_quaternion_goes_out() {
+    let plain = |n| Manifold::Euclidean(Dim::fixed(n));
+    let rpy = [0.3, -1.2, 2.0];
+    let init =
+        json!({ "keyframe": "stand", "position": [1, 2, 3], "rpy": rpy, "velocity": [4, 5, 6] });
+    let mut rig = Rig::new(in_angles("go", init.clone()), &go(), &UNCONNECTED);
+    assert_eq!(
+        rig.declaration.continuous,
+        Some(ContinuousState::Second(vec![plain(3), Manifold::EulerAngles, plain(12)]))
+    );
+    assert_eq!((rig.x.len(), &rig.x[3..6]), (36, &rpy[..]));
+    rig.output();
+    assert_eq!((rig.leaf("state", 0), rig.leaf("state", 1)), start(init));
+    let turned = Rig::new(in_angles("go", json!({ "rpy": [0, 0, 7] })), &go(), &UNCONNECTED);
+    assert_eq!(turned.x[3..6], [0.0, 0.0, 7.0]);
+    // A quaternion, and a pitch beyond the pole, begin with angles of the same rotation.
+    for init in [json!({ "orientation": [1, 2, -3, 4] }), json!({ "rpy": [0, "100 deg", 0] })] {
+        let mut rig = Rig::new(in_angles("go", init.clone()), &go(), &UNCONNECTED);
+        rig.output();
+        let rotation =
+            |q: &[f64]| legwork_mechanics::quaternion_to_rotation([q[3], q[4], q[5], q[6]]);
+        let found = rotation(&rig.leaf("state", 0));
+        close(found.as_slice(), rotation(&start(init).0).as_slice(), 1e-14);
+    }
+}
+
+#[test]
+fn a_world_has_angles_at_each_floating_base() {
+    let scene = scene();
+    let init = json!({ "robots": {
+        "rod": { "s": "1 rad" },
+        "go": { "keyframe": "stand", "rpy": [0.1, 0.2, 7] },
+        "ball": { "position": [1, 2, 3], "orientation": [0.6, 0, 0, 0.8] },
+    } });
+    let mut angles = Rig::new(in_angles("scene", init.clone()), &scene, &UNCONNECTED);
+    let mut quaternions = Rig::new(base_of("scene", init), &scene, &UNCONNECTED);
+    assert_eq!(angles.x.len() + 2, quaternions.x.len());
+    assert_eq!(angles.x[4..7], [0.1, 0.2, 7.0]);
+    for rig in [&mut angles, &mut quaternions] {
+        rig.output();
+    }
+    close(&angles.leaf("state", 0), &quaternions.leaf("state", 0), 1e-15);
+    assert_eq!(angles.leaf("state", 1), quaternions.leaf("state", 1));
+    // Written out, a state begins with the same angles.
+    let written = super::initial::written(&scene, Orientation::EulerAngles, &angles.x).to_string();
+    assert!(written.contains("\"rod\": (s: [1.0], s_dot: [0.0])"), "{written}");
+    assert!(written.contains("rpy: [0.1, 0.2, 7.0], velocity: [0.0, 0.0, 0.0]"), "{written}");
+    // The last base is watched as the first is: its pitch is behind 1 + 3 + 3 + 12 + 3 numbers.
+    assert!(angles.guards()[1] < 0.0);
+    angles.x[22 + 1] = -1.56;
+    assert!(angles.guards()[1] > 0.0);
+}
+
+#[test]
+fn a_pitch_near_the_pole_is_said() {
+    let mut rig =
+        Rig::new(in_angles("go", json!({ "rpy": [0, "88.9 deg", 0] })), &go(), &UNCONNECTED);
+    assert_eq!(rig.declaration.guards.len(), 2);
+    assert!(rig.guards()[1] < 0.0);
+    rig.x[4] = 95_f64.to_radians();
+    assert!(rig.guards()[1] > 0.0);
+    let near =
+        refusal(in_angles("go", json!({ "rpy": [0, "89.5 deg", 0] })), &go(), &UNCONNECTED, &[]);
+    assert_eq!(
+        near.message,
+        "pitch of the base of `go` is 89.50°: within 1° of ±90° Euler angles ZYX are singular"
+    );
+    assert_eq!(near.hints, ["take `orientation: Quaternion`, which has no such pole"]);
+    let (arm, _) = load_text("go", HINGE_AND_BALL, json!({ "base": "Fixed" })).expect("an arm");
+    let fixed = refusal(in_angles("go", json!({})), &arm, &UNCONNECTED, &[]);
+    assert_eq!(fixed.message, "expected a floating base to orient, that of `go` is fixed");
 }
