@@ -17,6 +17,8 @@ use crate::friction_cone::{Friction, friction_of};
 /// |---|---|---|---|
 /// | in `points` | `ContactPoints` | | k contacts |
 /// | out `f` | 3k | N | contact forces on the robot, contact axes |
+/// | out `energy` | k | J | elastic energy of each contact, `K/(e + 1) (−δ)^(e + 1)` |
+/// | out `dissipated` | k | W | what each takes away by damping and friction, zero or more |
 ///
 /// With the gap δ, negative in contact, and the contact velocity (v_t, δ̇):
 ///
@@ -28,6 +30,8 @@ use crate::friction_cone::{Friction, friction_of};
 ///
 /// A contact whose own `friction` is zero or more has that instead of `mu`; `mu_dynamic` then stands to
 /// it as it stands to `mu`.
+///
+/// The work of the forces is accounted for: `f · v = −d(energy)/dt − dissipated` at each contact.
 ///
 /// The forces are stiff. Explicit fixed steps need `Δt` below about `2 m/(1.5 μ f_n/slip_speed)`
 /// for a contact of effective mass m, or friction chatters at about `slip_speed`.
@@ -94,6 +98,8 @@ fn slip_speed() -> Positive<Velocity> {
 pub struct Plan {
     points: In<ContactPointsBus>,
     forces: Out<Vector>,
+    energy: Out<Vector>,
+    dissipated: Out<Vector>,
     count: Dim,
     law: Law,
 }
@@ -137,6 +143,10 @@ impl Pure for CompliantContact {
         ports.note_in(points).doc("contacts");
         let forces = ports.output("f", &Vector(3 * count.clone()));
         ports.note_out(forces).unit("N").frame("contact").doc("contact forces on the robot");
+        let energy = ports.output("energy", &Vector(count.clone()));
+        ports.note_out(energy).unit("J").doc("elastic energy of each contact");
+        let dissipated = ports.output("dissipated", &Vector(count.clone()));
+        ports.note_out(dissipated).unit("W").doc("power lost in damping and friction");
         let law = Law {
             stiffness: self.stiffness.value(),
             exponent,
@@ -153,7 +163,7 @@ impl Pure for CompliantContact {
             dynamic_speed,
             shape: if self.per_axis { FrictionShape::PerAxis } else { FrictionShape::Isotropic },
         };
-        Ok(Plan { points, forces, count, law })
+        Ok(Plan { points, forces, energy, dissipated, count, law })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
@@ -167,12 +177,14 @@ impl Pure for CompliantContact {
     }
 
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let forces = outputs.get(plan.forces).chunks_exact_mut(3);
-        for (i, (contact, force)) in inputs.get(plan.points).iter().zip(forces).enumerate() {
+        for (i, contact) in inputs.get(plan.points).iter().enumerate() {
             let (static_friction, dynamic_friction) = self.friction(i, contact.friction);
             let law = Law { static_friction, dynamic_friction, ..plan.law };
             let v = contact.velocity;
-            force.copy_from_slice(&law.force(contact.gap, [v[0], v[1], v[2]]));
+            let response = law.response(contact.gap, [v[0], v[1], v[2]]);
+            outputs.get(plan.forces)[3 * i..3 * i + 3].copy_from_slice(&response.force);
+            outputs.get(plan.energy)[i] = response.energy;
+            outputs.get(plan.dissipated)[i] = response.dissipated;
         }
         Ok(())
     }
@@ -196,6 +208,10 @@ mod tests {
         let f = rig.value("f");
         assert!((f[2] - 1e6 * 1e-3 * f64::sqrt(1e-3)).abs() < 1e-9, "{f:?}");
         assert_eq!(f[3..], [0.0; 3]);
+        // U = 2/5 K d^(5/2), and nothing is lost at rest.
+        let u = rig.value("energy");
+        assert!((u[0] - 0.4e6 * 1e-6 * f64::sqrt(1e-3)).abs() < 1e-12 && u[1] == 0.0, "{u:?}");
+        assert_eq!(rig.value("dissipated"), [0.0; 2]);
         // Sliding fast: Coulomb friction of each contact, against the slip.
         rig.set_contact("points", 0, -1e-3, [0.3, -0.4, 0.0]);
         rig.set_contact("points", 1, -1e-3, [-2.0, 0.0, 0.0]);
@@ -204,6 +220,10 @@ mod tests {
         assert!((f[0] + 0.5 * 0.6 * f[2]).abs() < 1e-12 * f[2], "{f:?}");
         assert!((f[1] - 0.5 * 0.8 * f[2]).abs() < 1e-12 * f[2], "{f:?}");
         assert!((f[3] - 0.3 * f[5]).abs() < 1e-12 * f[5], "{f:?}");
+        // Friction at full slip takes μ f_n |v|.
+        let lost = rig.value("dissipated");
+        assert!((lost[0] - 0.5 * f[2] * 0.5).abs() < 1e-12 * f[2], "{lost:?}");
+        assert!((lost[1] - 0.3 * f[5] * 2.0).abs() < 1e-12 * f[5], "{lost:?}");
     }
 
     #[test]

@@ -60,6 +60,17 @@ pub struct CompliantContact {
     pub shape: FrictionShape,
 }
 
+/// What a contact does at a gap and a velocity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Response {
+    /// Force (t1, t2, n) on the body [N].
+    pub force: [f64; 3],
+    /// Elastic energy U ≥ 0 [J].
+    pub energy: f64,
+    /// Power P ≥ 0 that damper and friction take away [W].
+    pub dissipated: f64,
+}
+
 impl Default for CompliantContact {
     fn default() -> Self {
         Self {
@@ -81,11 +92,20 @@ impl CompliantContact {
     /// Normal force, eqs. (34)-(35) clamped [N]; `gap` δ [m], `normal_velocity` δ̇ [m/s].
     #[must_use]
     pub fn normal_force(&self, gap: f64, normal_velocity: f64) -> f64 {
-        if gap >= 0.0 {
+        self.damped(-gap, self.spring_force(gap), normal_velocity)
+    }
+
+    /// Force of the spring alone, `K (-δ)^e` [N]: that at rest.
+    #[must_use]
+    pub fn spring_force(&self, gap: f64) -> f64 {
+        if gap >= 0.0 { 0.0 } else { self.stiffness * libm::pow(-gap, self.exponent) }
+    }
+
+    /// Force on a spring of force `elastic` at the penetration `depth`, with damping.
+    fn damped(&self, depth: f64, elastic: f64, normal_velocity: f64) -> f64 {
+        if depth <= 0.0 {
             return 0.0;
         }
-        let depth = -gap;
-        let elastic = self.stiffness * libm::pow(depth, self.exponent);
         let share = if self.ramp_depth > 0.0 { step(depth / self.ramp_depth) } else { 1.0 };
         let force = elastic * (1.0 - 1.5 * self.dissipation * normal_velocity)
             - self.max_damping * share * normal_velocity;
@@ -111,8 +131,30 @@ impl CompliantContact {
     /// (t1, t2, n) [m/s].
     #[must_use]
     pub fn force(&self, gap: f64, velocity: [f64; 3]) -> [f64; 3] {
+        self.response(gap, velocity).force
+    }
+
+    /// Contact force with the energy that the spring holds and what damper and friction take away.
+    ///
+    /// The work of the force on the body is `f · v = -U̇ - P`, with `U = K/(e + 1) (-δ)^(e + 1)` and
+    /// `P = (K (-δ)^e - f_n) δ̇ - f_t · v_t ≥ 0`: so is the energy of the rest accounted for to
+    /// rounding. Energy of a spring that is left faster than it expands is in P.
+    #[must_use]
+    pub fn response(&self, gap: f64, velocity: [f64; 3]) -> Response {
+        let elastic = self.spring_force(gap);
+        let force = self.force_on(gap, elastic, velocity);
+        let [f1, f2, normal] = force;
         let [v1, v2, vn] = velocity;
-        let normal = self.normal_force(gap, vn);
+        Response {
+            force,
+            energy: elastic * (-gap).max(0.0) / (self.exponent + 1.0),
+            dissipated: (elastic - normal) * vn - (f1 * v1 + f2 * v2),
+        }
+    }
+
+    fn force_on(&self, gap: f64, elastic: f64, velocity: [f64; 3]) -> [f64; 3] {
+        let [v1, v2, vn] = velocity;
+        let normal = self.damped(-gap, elastic, vn);
         let per_axis = |v: f64| -self.friction_coefficient(v.abs()).copysign(v) * normal;
         match self.shape {
             FrictionShape::PerAxis => [per_axis(v1), per_axis(v2), normal],
@@ -188,6 +230,47 @@ mod tests {
             }
             assert_eq!(law.friction_coefficient(law.static_speed), law.static_friction);
             assert_eq!(law.friction_coefficient(1.0), law.dynamic_friction);
+        }
+    }
+
+    /// Along any motion of the gap, `∫ f · v dt = -ΔU - ∫ P dt`: by Simpson's rule, with
+    /// touchdown and a separation faster than the spring expands among it, and never `P < 0`.
+    #[test]
+    fn work_of_the_force_is_energy_stored_and_dissipated() {
+        for (exponent, dissipation) in [(1.0, 0.0), (1.5, 0.0), (1.5, 0.8), (2.2, 0.3)] {
+            for law in laws() {
+                let law = CompliantContact { exponent, dissipation, ..law };
+                let gap = |t: f64| -1.5e-3 + 2e-3 * libm::cos(40.0 * t);
+                let velocity = |t: f64| {
+                    let (sin, cos) = libm::sincos(40.0 * t);
+                    [0.3 * cos, 0.01 - 0.1 * sin, -40.0 * 2e-3 * sin]
+                };
+                let at = |t: f64| law.response(gap(t), velocity(t));
+                // Two touchdowns and a separation.
+                let (end, count) = (0.2, 40_000);
+                let step = end / f64::from(count);
+                let (mut work, mut lost, mut clamped) = (0.0, 0.0, false);
+                for i in 0..=count {
+                    let t = step * f64::from(i);
+                    let weight = match i {
+                        0 => 1.0,
+                        i if i == count => 1.0,
+                        i if i % 2 == 1 => 4.0,
+                        _ => 2.0,
+                    };
+                    let (found, v) = (at(t), velocity(t));
+                    assert!(found.energy >= 0.0 && found.dissipated >= 0.0, "{found:?}");
+                    clamped |= gap(t) < 0.0 && found.force[2] == 0.0;
+                    let power: f64 = found.force.iter().zip(v).map(|(f, v)| f * v).sum();
+                    work += step / 3.0 * weight * power;
+                    lost += step / 3.0 * weight * found.dissipated;
+                }
+                let stored = at(end).energy - at(0.0).energy;
+                assert!(clamped || exponent == 1.0 || dissipation > 0.0, "the clamp was not met");
+                // The kinks of clamp, ramp and friction leave Simpson's rule order 2.
+                let error = (work + stored + lost).abs();
+                assert!(error < 1e-6 * lost, "{exponent} {dissipation}: {error} of {lost} J");
+            }
         }
     }
 
