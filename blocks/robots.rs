@@ -13,6 +13,7 @@ use crate::coriolis_forces::CoriolisForces;
 use crate::dot_j_nu::DotJNu;
 use crate::dynamics_derivatives::DynamicsDerivatives;
 use crate::energy::Energy;
+use crate::external_wrenches::ExternalWrenches;
 use crate::floating_base::FloatingBase;
 use crate::forward_dynamics::ForwardDynamics;
 use crate::forward_kinematics::ForwardKinematics;
@@ -54,6 +55,9 @@ pub(crate) fn register_robots(r: &mut Registry) {
     r.block::<CentroidalMomentum>(r#"CentroidalMomentum(robot: "go")"#);
     r.block::<CentroidalMomentumMatrix>(r#"CentroidalMomentumMatrix(robot: "go")"#);
     r.block::<MomentumBalance>(r#"MomentumBalance(robot: "go")"#);
+    r.block::<ExternalWrenches>(
+        r#"ExternalWrenches(robot: "go", at: [(frame: "trunk", representation: Body, offset: ["10 cm", 0, 0])])"#,
+    );
     r.block::<Energy>(r#"Energy(robot: "go")"#);
     r.block::<ForwardDynamics>(r#"ForwardDynamics(robot: "go")"#);
     r.block::<ConstrainedAcceleration>("ConstrainedAcceleration()");
