@@ -67,5 +67,7 @@ pub(crate) fn register_contacts(r: &mut Registry) {
     r.file("masks/velocity_contact.ron", include_bytes!("masks/velocity_contact.ron"));
     r.file("masks/gauss_contact.ron", include_bytes!("masks/gauss_contact.ron"));
     r.file("masks/hertz_contact.ron", include_bytes!("masks/hertz_contact.ron"));
+    r.file("masks/hunt_crossley_contact.ron", include_bytes!("masks/hunt_crossley_contact.ron"));
+    r.file("masks/linear_contact.ron", include_bytes!("masks/linear_contact.ron"));
     r.file("masks/impact_contact.ron", include_bytes!("masks/impact_contact.ron"));
 }

@@ -97,6 +97,17 @@ fn it_trots_for_ten_seconds_at_the_wanted_speed_and_level() {
     }
 }
 
+/// Linear springs and Hunt and Crossley's damping carry it as Hertz's springs do.
+#[test]
+fn it_trots_with_every_law_of_compliant_contact() {
+    for contact in ["linear", "hunt_crossley"] {
+        let run = trots(&[], contact);
+        let [forward, aside, _] = mean_velocity(&run, 5.0, 10.0);
+        assert!((forward - 0.5).abs() < 0.05, "{contact}: {forward} m/s");
+        assert!(aside.abs() < 0.02, "{contact}: {aside} m/s aside");
+    }
+}
+
 #[test]
 fn without_feedback_it_trots_as_well() {
     for contact in ["hertz", "gauss"] {
