@@ -113,6 +113,80 @@ impl CompliantContact {
         if force < 0.0 { 0.0 } else { force }
     }
 
+    /// `K d^e` of a penetration d > 0 [N].
+    fn elastic_force(&self, depth: f64) -> f64 {
+        // Hertz's exponent is the usual one, and a square root is far cheaper than a power.
+        let power = match self.exponent {
+            1.0 => depth,
+            1.5 => depth * depth.sqrt(),
+            exponent => libm::pow(depth, exponent),
+        };
+        self.stiffness * power
+    }
+
+    /// Derivatives of the normal force by the gap [N/m] and by the normal velocity [N s/m]; zero
+    /// where it is clamped.
+    #[must_use]
+    pub fn normal_slopes(&self, gap: f64, normal_velocity: f64) -> [f64; 2] {
+        if gap >= 0.0 || self.normal_force(gap, normal_velocity) == 0.0 {
+            return [0.0; 2];
+        }
+        let depth = -gap;
+        let elastic = self.elastic_force(depth);
+        let (share, growth) = if self.ramp_depth > 0.0 {
+            let s = (depth / self.ramp_depth).clamp(0.0, 1.0);
+            (step(s), 6.0 * s * (1.0 - s) / self.ramp_depth)
+        } else {
+            (1.0, 0.0)
+        };
+        let by_depth = self.exponent * elastic / depth
+            * (1.0 - 1.5 * self.dissipation * normal_velocity)
+            - self.max_damping * growth * normal_velocity;
+        [-by_depth, -1.5 * self.dissipation * elastic - self.max_damping * share]
+    }
+
+    /// Resistance to slip: `g(v) = μ(v)/v` at a slip speed v ≥ 0, so that `f_t = -f_n g v_t`, and its
+    /// derivative over the speed, `g'(v)/v`. Both are finite at rest [s/m, s³/m³].
+    #[must_use]
+    pub fn slip_resistance(&self, speed: f64) -> [f64; 2] {
+        if speed < self.static_speed {
+            let s = speed / self.static_speed;
+            let at_rest = 0.5 * self.static_friction / self.static_speed;
+            let bend = -2.0 * at_rest / (self.static_speed * self.static_speed);
+            return [at_rest * (3.0 - s * s), bend];
+        }
+        let width = self.dynamic_speed - self.static_speed;
+        let change = self.dynamic_friction - self.static_friction;
+        let s = if width > 0.0 { ((speed - self.static_speed) / width).min(1.0) } else { 1.0 };
+        let slope = if width > 0.0 { change * 6.0 * s * (1.0 - s) / width } else { 0.0 };
+        let resistance = (self.static_friction + change * step(s)) / speed;
+        [resistance, (slope - resistance) / (speed * speed)]
+    }
+
+    /// Friction at the normal force `normal` [N], as in [`Self::force`], and its derivatives by the
+    /// two tangential velocities, column by column [N s/m].
+    #[must_use]
+    pub fn friction_and_slopes(&self, normal: f64, slip: [f64; 2]) -> ([f64; 2], [[f64; 2]; 2]) {
+        match self.shape {
+            FrictionShape::Isotropic => {
+                let [g, bend] = self.slip_resistance((slip[0] * slip[0] + slip[1] * slip[1]).sqrt());
+                let entry = |i: usize, j: usize| {
+                    let diagonal = if i == j { g } else { 0.0 };
+                    -normal * (diagonal + bend * slip[i] * slip[j])
+                };
+                let slopes = [[entry(0, 0), entry(1, 0)], [entry(0, 1), entry(1, 1)]];
+                (slip.map(|v| -normal * g * v), slopes)
+            }
+            FrictionShape::PerAxis => {
+                let [a, b] = slip.map(|v| {
+                    let [g, bend] = self.slip_resistance(v.abs());
+                    (-normal * g * v, -normal * (g + bend * v * v))
+                });
+                ([a.0, b.0], [[a.1, 0.0], [0.0, b.1]])
+            }
+        }
+    }
+
     /// Effective friction coefficient at a slip speed ≥ 0, eq. (38) [1].
     #[must_use]
     pub fn friction_coefficient(&self, speed: f64) -> f64 {
@@ -272,6 +346,53 @@ mod tests {
                 assert!(error < 1e-6 * lost, "{exponent} {dissipation}: {error} of {lost} J");
             }
         }
+    }
+
+    /// Slopes against central differences, away from the kinks of the law.
+    #[test]
+    fn slopes_are_derivatives() {
+        let mut random = Random::new(3);
+        let mut compared = 0;
+        for law in laws() {
+            let law = CompliantContact { dissipation: 0.3, ..law };
+            for _ in 0..2000 {
+                let gap = -1e-3 * random.uniform() - 1e-5;
+                let v = [0.02 * random.normal(), 0.02 * random.normal(), 0.1 * random.normal()];
+                let step = 1e-7;
+                if law.normal_force(gap, v[2]) < 1e-2 {
+                    continue;
+                }
+                let [by_gap, by_speed] = law.normal_slopes(gap, v[2]);
+                let difference = |a: f64, b: f64| (a - b) / (2.0 * step);
+                let at_gap = difference(
+                    law.normal_force(gap + step, v[2]),
+                    law.normal_force(gap - step, v[2]),
+                );
+                let at_speed = difference(
+                    law.normal_force(gap, v[2] + step),
+                    law.normal_force(gap, v[2] - step),
+                );
+                assert!((at_gap - by_gap).abs() < 1e-3 * by_gap.abs() + 50.0, "{at_gap} {by_gap}");
+                assert!((at_speed - by_speed).abs() < 1e-4 * by_speed.abs().max(1.0));
+                let normal = law.normal_force(gap, v[2]);
+                let (friction, slopes) = law.friction_and_slopes(normal, [v[0], v[1]]);
+                let force = law.force(gap, v);
+                for axis in 0..2 {
+                    assert!((friction[axis] - force[axis]).abs() <= 1e-12 * normal);
+                    let mut ends = [v, v];
+                    ends[0][axis] += step;
+                    ends[1][axis] -= step;
+                    let [after, before] = ends.map(|v| law.force(gap, v));
+                    for (row, &slope) in slopes[axis].iter().enumerate() {
+                        let found = difference(after[row], before[row]);
+                        let scale = normal * law.static_friction / law.static_speed;
+                        assert!((found - slope).abs() < 1e-4 * scale, "{found} for {slope}");
+                    }
+                }
+                compared += 1;
+            }
+        }
+        assert!(compared > 1000, "only {compared} states");
     }
 
     /// A slow impact leaves with `1 - a v` of its speed (Hunt and Crossley, to first order in a v).

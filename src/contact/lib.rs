@@ -11,6 +11,7 @@
 //! - [`holonomic`]: closed chains and fixed frames, eliminated before contact is assembled.
 //! - [`impact`]: inelastic impacts that stick, slide or act along the normal only.
 //! - [`compliant`]: spring-damper contact with regularised friction, no problem to solve.
+//! - [`implicit`]: the same law with the force at the end of the step, which large steps need.
 //! - [`mode`]: when a contact opens and closes.
 //! - [`metrics`]: what a contact model got wrong, in numbers.
 //!
@@ -37,6 +38,7 @@ mod geometry;
 mod height_field;
 pub mod holonomic;
 pub mod impact;
+pub mod implicit;
 pub mod metrics;
 pub mod mode;
 pub mod rigid;
@@ -52,6 +54,7 @@ pub use geometry::{
 pub use height_field::{HeightField, HeightFieldError};
 pub use holonomic::HolonomicElimination;
 pub use impact::{Impact, ImpactMode, ImpactProblem};
+pub use implicit::{ImplicitContact, ImplicitProblem, ImplicitSolution};
 pub use mode::{ContactMode, next_mode};
 pub use rigid::{ContactAssembly, RecoveryLimit};
 pub use surface::{Distance, Surface};
