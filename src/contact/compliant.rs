@@ -169,7 +169,8 @@ impl CompliantContact {
     pub fn friction_and_slopes(&self, normal: f64, slip: [f64; 2]) -> ([f64; 2], [[f64; 2]; 2]) {
         match self.shape {
             FrictionShape::Isotropic => {
-                let [g, bend] = self.slip_resistance((slip[0] * slip[0] + slip[1] * slip[1]).sqrt());
+                let [g, bend] =
+                    self.slip_resistance((slip[0] * slip[0] + slip[1] * slip[1]).sqrt());
                 let entry = |i: usize, j: usize| {
                     let diagonal = if i == j { g } else { 0.0 };
                     -normal * (diagonal + bend * slip[i] * slip[j])

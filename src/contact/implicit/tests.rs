@@ -69,8 +69,7 @@ fn trot() -> CompliantContact {
 fn the_force_is_that_of_the_explicit_law_at_the_end_of_the_step() {
     for dt in [1e-5, 1e-3, 1e-2] {
         let mut solver = ImplicitContact::new(1);
-        let mut point =
-            Point { mass: 0.2, position: [0.0, 0.0, 0.02], velocity: [0.3, -0.2, 0.0] };
+        let mut point = Point { mass: 0.2, position: [0.0, 0.0, 0.02], velocity: [0.3, -0.2, 0.0] };
         let mut pushed = 0;
         for _ in 0..(0.5 / dt) as usize {
             let force = point.step(&mut solver, &trot(), FALL, dt);
@@ -163,8 +162,7 @@ fn it_converges_to_the_explicit_law_at_first_order() {
     let exact = explicit(&law, 1e-7, 400_000);
     let error = |dt: f64, steps: usize| {
         let mut solver = ImplicitContact::new(1);
-        let mut point =
-            Point { mass: 0.2, position: [0.0, 0.0, 5e-4], velocity: [0.4, 0.1, -0.3] };
+        let mut point = Point { mass: 0.2, position: [0.0, 0.0, 5e-4], velocity: [0.4, 0.1, -0.3] };
         for _ in 0..steps {
             point.step(&mut solver, &law, FALL, dt);
         }
@@ -224,8 +222,7 @@ fn coupled_contacts_are_solved_whatever_their_stiffness_and_rank() {
             };
             let mut velocity: Vec<f64> = (0..rows).map(|_| random.normal()).collect();
             let mut forces = vec![0.0; rows];
-            let solution =
-                ImplicitContact::new(count).solve(&problem, &mut velocity, &mut forces);
+            let solution = ImplicitContact::new(count).solve(&problem, &mut velocity, &mut forces);
             *solved += usize::from(solution.is_solved);
             for (f, law) in forces.chunks_exact(3).zip(&laws) {
                 let reach = match law.shape {
