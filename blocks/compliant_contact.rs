@@ -34,7 +34,8 @@ use crate::friction_cone::{Friction, friction_of};
 /// The work of the forces is accounted for: `f · v = −d(energy)/dt − dissipated` at each contact.
 ///
 /// The forces are stiff. Explicit fixed steps need `Δt` below about `2 m/(1.5 μ f_n/slip_speed)`
-/// for a contact of effective mass m, or friction chatters at about `slip_speed`.
+/// for a contact of effective mass m, or friction chatters at about `slip_speed`. `ImplicitContact`
+/// takes the same law at the end of the step, and so larger steps.
 ///
 /// References: D. T. de Paula et al., *Dynamic modeling and simulation of a torque-controlled
 /// spatial quadruped robot* (2024), eqs. (34)–(38), with their sign of δ and the pulling force
@@ -105,8 +106,52 @@ pub struct Plan {
 }
 
 impl CompliantContact {
+    /// The law without friction coefficients.
+    ///
+    /// # Errors
+    /// If parameters contradict one another.
+    pub(crate) fn law(&self) -> Result<Law, Invalid> {
+        let exponent = self.exponent.value();
+        if exponent < 1.0 {
+            let message = format!("expected an exponent of 1 or more, found {exponent}");
+            return Err(Invalid::parameter("exponent", message));
+        }
+        let static_speed = self.slip_speed.value();
+        let dynamic_speed = self.slide_speed.map_or(2.0 * static_speed, |speed| speed.value());
+        if dynamic_speed < static_speed {
+            let message = format!("expected at least {static_speed} m/s, found {dynamic_speed}");
+            return Err(Invalid::parameter("slide_speed", message));
+        }
+        Ok(Law {
+            stiffness: self.stiffness.value(),
+            exponent,
+            max_damping: match (self.damping, self.dissipation) {
+                (Some(damping), _) => damping.value(),
+                (None, Some(_)) => 0.0,
+                (None, None) => Law::default().max_damping,
+            },
+            dissipation: self.dissipation.map_or(0.0, |dissipation| dissipation.value()),
+            ramp_depth: self.ramp_depth.value(),
+            static_friction: 0.0,
+            static_speed,
+            dynamic_friction: 0.0,
+            dynamic_speed,
+            shape: if self.per_axis { FrictionShape::PerAxis } else { FrictionShape::Isotropic },
+        })
+    }
+
+    /// Fails if there are not as many friction coefficients as contacts.
+    pub(crate) fn check_friction(&self, count: usize) -> Result<(), Invalid> {
+        friction_of(&self.mu, count)?;
+        if let Some(mu) = &self.mu_dynamic {
+            friction_of(mu, count)
+                .map_err(|error| Invalid { parameter: Some("mu_dynamic".into()), ..error })?;
+        }
+        Ok(())
+    }
+
     /// Largest and sliding friction of a contact, whose `own` friction comes first.
-    fn friction(&self, contact: usize, own: Option<f64>) -> (f64, f64) {
+    pub(crate) fn friction(&self, contact: usize, own: Option<f64>) -> (f64, f64) {
         let of = |mu: &Friction| match mu {
             Friction::Each(list) => list.get(contact).map_or(0.0, |mu| mu.value()),
             Friction::All(mu) => mu.value(),
@@ -127,17 +172,7 @@ impl Pure for CompliantContact {
     type Plan = Plan;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let exponent = self.exponent.value();
-        if exponent < 1.0 {
-            let message = format!("expected an exponent of 1 or more, found {exponent}");
-            return Err(Invalid::parameter("exponent", message));
-        }
-        let static_speed = self.slip_speed.value();
-        let dynamic_speed = self.slide_speed.map_or(2.0 * static_speed, |speed| speed.value());
-        if dynamic_speed < static_speed {
-            let message = format!("expected at least {static_speed} m/s, found {dynamic_speed}");
-            return Err(Invalid::parameter("slide_speed", message));
-        }
+        let law = self.law()?;
         let (count, nv) = (ports.dim(), ports.dim());
         let points = ports.input("points", &ContactPointsBus::new(&count, &nv));
         ports.note_in(points).doc("contacts");
@@ -147,33 +182,11 @@ impl Pure for CompliantContact {
         ports.note_out(energy).unit("J").doc("elastic energy of each contact");
         let dissipated = ports.output("dissipated", &Vector(count.clone()));
         ports.note_out(dissipated).unit("W").doc("power lost in damping and friction");
-        let law = Law {
-            stiffness: self.stiffness.value(),
-            exponent,
-            max_damping: match (self.damping, self.dissipation) {
-                (Some(damping), _) => damping.value(),
-                (None, Some(_)) => 0.0,
-                (None, None) => Law::default().max_damping,
-            },
-            dissipation: self.dissipation.map_or(0.0, |dissipation| dissipation.value()),
-            ramp_depth: self.ramp_depth.value(),
-            static_friction: 0.0,
-            static_speed,
-            dynamic_friction: 0.0,
-            dynamic_speed,
-            shape: if self.per_axis { FrictionShape::PerAxis } else { FrictionShape::Isotropic },
-        };
         Ok(Plan { points, forces, energy, dissipated, count, law })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        let count = sizes.dim(&plan.count);
-        friction_of(&self.mu, count)?;
-        if let Some(mu) = &self.mu_dynamic {
-            friction_of(mu, count)
-                .map_err(|error| Invalid { parameter: Some("mu_dynamic".into()), ..error })?;
-        }
-        Ok(())
+        self.check_friction(sizes.dim(&plan.count))
     }
 
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {

@@ -15,6 +15,7 @@ use crate::contact_point::ContactPoint;
 use crate::coulomb_contact::CoulombContact;
 use crate::gauss_contact::GaussContact;
 use crate::impact::Impact;
+use crate::implicit_contact::ImplicitContact;
 use crate::joint_limits::JointLimits;
 use crate::lcp::Lcp;
 use crate::lemke::Lemke;
@@ -32,6 +33,7 @@ pub(crate) fn register_contacts(r: &mut Registry) {
     r.block::<JointLimits>("JointLimits(robot: \"go\")");
     r.block::<GaussContact>("GaussContact(mu: 0.7)");
     r.block::<CompliantContact>("CompliantContact(mu: 0.7)");
+    r.block::<ImplicitContact>("ImplicitContact(robot: \"go\", law: (mu: 0.7))");
     r.block::<Impact>("Impact(mu: 0.7)");
     r.block::<ContactForces>("ContactForces()");
     r.block::<LoopConstraint>(
@@ -69,5 +71,6 @@ pub(crate) fn register_contacts(r: &mut Registry) {
     r.file("masks/hertz_contact.ron", include_bytes!("masks/hertz_contact.ron"));
     r.file("masks/hunt_crossley_contact.ron", include_bytes!("masks/hunt_crossley_contact.ron"));
     r.file("masks/linear_contact.ron", include_bytes!("masks/linear_contact.ron"));
+    r.file("masks/implicit_contact.ron", include_bytes!("masks/implicit_contact.ron"));
     r.file("masks/impact_contact.ron", include_bytes!("masks/impact_contact.ron"));
 }

@@ -98,7 +98,7 @@ impl CompliantContact {
     /// Force of the spring alone, `K (-δ)^e` [N]: that at rest.
     #[must_use]
     pub fn spring_force(&self, gap: f64) -> f64 {
-        if gap >= 0.0 { 0.0 } else { self.stiffness * libm::pow(-gap, self.exponent) }
+        if gap >= 0.0 { 0.0 } else { self.elastic_force(-gap) }
     }
 
     /// Force on a spring of force `elastic` at the penetration `depth`, with damping.
