@@ -21,10 +21,14 @@ pub(crate) fn set(
     }
 }
 
-/// Applies a parsed `Patch(set: {…}, replace: {…})`; gives the variants that it chooses.
+/// What a patch looks like.
+const FORM: &str = "Patch(set: { … }, replace: { … }, add: { … })";
+
+/// Applies a parsed `Patch(set: {…}, replace: {…}, add: {…})`: sets values at paths, puts blocks in the
+/// place of others, and adds blocks.
 pub(crate) fn apply(document: &mut Node, patch: &Node, diagnostics: &mut Diagnostics) {
     if patch.kind_name().is_none_or(|kind| kind.text != "Patch") {
-        diagnostics.push(wrong_type(patch, "Patch(set: { … }, replace: { … })"));
+        diagnostics.push(wrong_type(patch, FORM));
         return;
     }
     for field in patch.fields() {
@@ -46,7 +50,12 @@ pub(crate) fn apply(document: &mut Node, patch: &Node, diagnostics: &mut Diagnos
                     replace(document, key, value, diagnostics);
                 }
             }
-            _ => diagnostics.push(unknown_field(&field.name, &["set", "replace", "doc"])),
+            "add" => {
+                for (key, value) in entries {
+                    add(document, key, value, diagnostics);
+                }
+            }
+            _ => diagnostics.push(unknown_field(&field.name, &["set", "replace", "add", "doc"])),
         }
     }
 }
@@ -72,6 +81,23 @@ fn replace(document: &mut Node, key: &Node, value: &Node, diagnostics: &mut Diag
             .suggest(name, names.iter().map(String::as_str)),
         ),
     }
+}
+
+/// Adds a block, whose name must be free.
+fn add(document: &mut Node, key: &Node, value: &Node, diagnostics: &mut Diagnostics) {
+    let Some(name) = key.text() else {
+        diagnostics.push(wrong_type(key, "the name of a block as text"));
+        return;
+    };
+    let Some(blocks) = field_mut(document, "blocks") else { return };
+    let NodeKind::Map(entries) = &mut blocks.kind else { return };
+    if entries.iter().any(|(known, _)| known.text() == Some(name)) {
+        let message = format!("expected a name that is free, found the block `{name}`");
+        let diagnostic = Diagnostic::error("duplicate-key", key.span, message);
+        diagnostics.push(diagnostic.hint("`replace:` puts another block in its place"));
+        return;
+    }
+    entries.push((key.clone(), value.clone()));
 }
 
 fn set_checked(

@@ -115,6 +115,15 @@ fn overrides_change_the_run_and_not_the_file() {
     assert!((last(&["--with", "steep.ron"]) - 3.0).abs() < 1e-9);
     assert!((last(&["--with", "steep.ron", "--set", "slope=4"]) - 4.0).abs() < 1e-9);
     assert_eq!(std::fs::read_to_string(here.path().join("a.ron")).unwrap(), text);
+    // What a patch adds must have a name of its own.
+    let more = r#"Patch(add: { "more": Gain(gain: 2.0, in: { "u": "ramp.y" }), "rate": Clock() })"#;
+    write(&here, "more.ron", more);
+    let twice = legwork(here.path(), &["run", "a.ron", "--with", "more.ron"]);
+    assert_eq!(twice.code, 1, "{}", twice.err);
+    for part in ["more.ron:1:62", "a name that is free, found the block `rate`"] {
+        assert!(twice.err.contains(part), "no `{part}` in {}", twice.err);
+    }
+    assert!(!twice.err.contains("`more`"), "{}", twice.err);
     let run_json = std::fs::read_to_string(here.path().join("out/run.json")).unwrap();
     assert!(run_json.contains("slope=4"), "{run_json}");
 }
