@@ -78,9 +78,17 @@ pub enum RecordingError {
         /// Topics that there are.
         available: Vec<String>,
     },
-    /// The table could not be written.
-    #[error("cannot write the table: {0}")]
+    /// A table could not be written or read.
+    #[error("cannot read or write the table: {0}")]
     Csv(#[from] ::csv::Error),
+    /// A table that is read as a recording holds something else.
+    #[error("line {line} of the table: {message}")]
+    Table {
+        /// The line, from 1.
+        line: u64,
+        /// What was expected and what was found.
+        message: String,
+    },
 }
 
 impl From<mcap::McapError> for RecordingError {

@@ -22,11 +22,12 @@
 //! leaves behind therefore ends after a chunk or inside one, and [`Recording::open`] reads it up to
 //! its last whole chunk and says so. A chunk never ends between two rows of one instant.
 //!
-//! The entry points are [`Recorder`], [`Recording`] and [`export_csv`].
+//! The entry points are [`Recorder`], [`Recording`], [`export_csv`] and [`import_csv`].
 
 mod channel;
 mod csv;
 mod error;
+mod import;
 mod journal;
 mod layout;
 mod metadata;
@@ -41,6 +42,7 @@ mod tests;
 pub use channel::{Channel, Field, Kind, Shape};
 pub use csv::{Join, export_csv};
 pub use error::RecordingError;
+pub use import::import_csv;
 pub use journal::Journal;
 pub use metadata::Metadata;
 pub use reader::{Ending, Recording, Series};
