@@ -42,6 +42,9 @@ pub struct Difference {
     pub unmatched: usize,
     /// Largest distance, in the quantity's unit.
     pub max: f64,
+    /// Mean of the distances of all numbers at all times, in the quantity's unit: the mean absolute
+    /// error.
+    pub mean: f64,
     /// Root of the mean square of the distances of all numbers at all times, in the quantity's unit.
     pub rms: f64,
     /// What relative figures relate to, in the quantity's unit: the range of the reference, which is
@@ -110,6 +113,7 @@ impl Difference {
             rows: pairs.len(),
             unmatched: reference.len() + other.len() - 2 * pairs.len(),
             max,
+            mean: mean(reference, other, &pairs, &columns),
             rms: rms(reference, other, &pairs, &columns, max),
             scale,
             largest,
@@ -173,6 +177,20 @@ fn range(reference: &Samples, pairs: &[(usize, usize)], columns: &Range<usize>) 
         (high - low).max(0.0)
     };
     columns.clone().map(of).fold(0.0, f64::max)
+}
+
+/// Mean of the distances. Each is divided before they are added, so that the sum does not overflow.
+fn mean(
+    reference: &Samples,
+    other: &Samples,
+    pairs: &[(usize, usize)],
+    columns: &Range<usize>,
+) -> f64 {
+    let count = (pairs.len() * columns.len()) as f64;
+    let distances = pairs.iter().flat_map(|&(a, b)| {
+        columns.clone().map(move |i| distance(reference.row(a)[i], other.row(b)[i]))
+    });
+    distances.fold(0.0, |sum, apart| sum + apart / count)
 }
 
 /// Root mean square of the distances, of which the largest is `max`. Squares of shares of `max`
