@@ -333,3 +333,73 @@ fn slips_on_the_command_line_get_advice() {
     std::fs::write(here.path().join("taken"), "a file").unwrap();
     assert_eq!(at(&["--variant", "v=one,more", "--tol", "1", "--out", "taken"]).code, 64);
 }
+
+/// Runs a ramp of this gain into a directory.
+fn record(here: &TempDir, gain: &str, out: &str) {
+    let file = ramp(here, &format!(r#""one": Gain(gain: {gain})"#));
+    let command = Path::new(env!("CARGO_BIN_EXE_legwork"));
+    let done = |words: &[&str]| {
+        let done = Command::new(command).args(words).current_dir(here.path()).output();
+        assert!(done.expect("the command starts").status.success(), "{words:?}");
+    };
+    done(&["run", &file.display().to_string(), "--out", out]);
+    done(&["export", out, "-o", &format!("{out}.csv")]);
+}
+
+#[test]
+fn recorded_runs_and_tables_are_compared_at_common_times() {
+    let here = folder();
+    record(&here, "1.0", "slow");
+    record(&here, "3.0", "fast");
+    let at = |words: &[&str]| compare(here.path(), Path::new("slow"), words);
+    // Ramps of slope 1 and 3 at t = 0, 0.01, ..., 1 are 2 t apart.
+    let done = at(&["fast", "fast.csv", "--signals", "ramp.y", "--json"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let json = done.json();
+    for index in 0..2 {
+        let signal = &json["comparisons"][index]["signals"][0];
+        let figure = |name: &str| signal[name].as_f64().expect("a number");
+        assert_eq!(
+            (signal["signal"].as_str(), signal["rows"].as_u64()),
+            (Some("ramp.y"), Some(101))
+        );
+        assert!((figure("mean") - 1.0).abs() < 1e-12, "{signal}");
+        // The mean of (2 k/100)^2 over k = 0..100 is 4 * 201/600.
+        assert!((figure("rms") - (4.0_f64 * 201.0 / 600.0).sqrt()).abs() < 1e-12, "{signal}");
+        assert!((figure("max") - 2.0).abs() < 1e-12, "{signal}");
+        assert_eq!(signal["largest"]["t"], 1.0);
+    }
+    // A table of a run is the run, to the last bit.
+    let same = at(&["slow.csv", "--tol", "0"]);
+    assert_eq!(same.code, 0, "{}", same.err);
+    let far = at(&["fast", "--tol", "ramp.y=50 %"]);
+    assert_eq!(far.code, 3, "{}", far.err);
+    assert!(far.err.contains("FAR"), "{}", far.err);
+    assert_eq!(at(&["fast", "--tol", "ramp.y=201 %"]).code, 0);
+}
+
+#[test]
+fn slips_beside_recorded_runs_get_advice() {
+    let here = folder();
+    record(&here, "1.0", "one");
+    std::fs::write(here.path().join("other.csv"), "t,speed\n0,1\n").unwrap();
+    std::fs::write(here.path().join("late.csv"), "t,ramp.y\n0.005,1\n").unwrap();
+    let cases: [(&[&str], &str); 8] = [
+        (&[], "expected another run"),
+        (&["none"], "no recording `none`"),
+        (&["other.csv"], "no signal in common"),
+        (&["late.csv"], "no signal in common, or no time"),
+        (&["one.csv", "--signals", "rmap.y"], "did you mean `ramp.y`?"),
+        (&["one.csv", "--variant", "v=one,two"], "--variant is for diagrams"),
+        (&["one.csv", "--until", "1 s"], "--until is for diagrams"),
+        (&["other.csv", "--reference", "othr"], "did you mean `other`?"),
+    ];
+    for (words, text) in cases {
+        let done = compare(here.path(), Path::new("one"), words);
+        assert_eq!(done.code, 64, "{words:?}: {}", done.err);
+        assert!(done.err.contains(text), "{words:?}: no `{text}` in {}", done.err);
+    }
+    let both = compare(here.path(), &stand(), &["one"]);
+    assert_eq!(both.code, 64);
+    assert!(both.err.contains("found a diagram and `one`"), "{}", both.err);
+}

@@ -180,14 +180,24 @@ pub(crate) struct TestArguments {
 ///
 /// Every combination of the choices runs from the same initial state; signals are compared with
 /// those of the first. Failed checks are shown and do not matter to the exit code.
+///
+/// Recorded runs are compared as they are, at the times that both have: how far apart their common
+/// signals are in the mean, by root mean square and at most. A table of comma-separated values
+/// whose first column is the time `t`, such as `legwork export` writes, is a run too.
 #[derive(Debug, Args)]
 #[command(
+    override_usage = "legwork compare [OPTIONS] <FILE> --variant <NAME=CHOICE,CHOICE..>\n       \
+                      legwork compare [--signals <PATH>] [--tol <TOLERANCE>] <RUN> <RUN>...",
     after_help = "Exit codes: 0 all within the tolerance, 1 diagram error, 2 a run stopped at a \
                         fault, 3 a signal is beyond its tolerance, 64 usage."
 )]
 pub(crate) struct CompareArguments {
-    /// The diagram.
+    /// The diagram; or the directory of a recorded run, its recording or a table.
+    #[arg(value_name = "FILE|RUN")]
     pub(crate) file: PathBuf,
+    /// Runs to compare with the first.
+    #[arg(value_name = "RUN")]
+    pub(crate) others: Vec<PathBuf>,
     /// Choices of a variant, as in `qp=active_set,clarabel`; of several variants, every combination.
     #[arg(long, value_name = "NAME=CHOICE[,CHOICE..]", value_parser = pair)]
     pub(crate) variant: Vec<(String, String)>,
@@ -333,12 +343,14 @@ pub(crate) struct ExportArguments {
     after_help = "Examples:\n  \
                   legwork plot runs/stand body.state.base.position[2] pd.tau -o stand.svg\n  \
                   legwork plot runs/soft runs/stiff contact.f[2] --from '0.1 s' -o both.png --size 1200x800\n  \
+                  legwork plot runs/trot measured.csv body.state.base.position[2] -o both.svg\n  \
                   legwork plot runs/oscillator --phase body.x body.v -o phase.svg\n  \
                   legwork plot bench.csv cold warm -o bench.svg --log x,y"
 )]
 pub(crate) struct PlotArguments {
     /// The directory of a run or its recording, several to lay over one another, and signals to
-    /// draw; or a table of comma-separated values with a header, with units as in `time [us]`, and
+    /// draw; behind the first, a table whose first column is the time `t` and whose others are named
+    /// like an exported recording's is a run too. Or a table of comma-separated values with a header, with units as in `time [us]`, and
     /// columns to draw over its first one.
     #[arg(required = true, value_name = "RUN|TABLE [PATH|COLUMN]")]
     pub(crate) words: Vec<PathBuf>,
@@ -357,6 +369,9 @@ pub(crate) struct PlotArguments {
     /// Width and height in pixels, as in `1200x800`.
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size)]
     pub(crate) size: Option<(u32, u32)>,
+    /// A panel for each path, also where units agree.
+    #[arg(long)]
+    pub(crate) apart: bool,
     /// Axes that are logarithmic, as in `x,y`.
     #[arg(long, value_enum, value_name = "AXIS[,AXIS]", value_delimiter = ',')]
     pub(crate) log: Vec<Logarithmic>,

@@ -7,6 +7,8 @@
 //!                                            tolerances per signal ──► table, report, plot
 //! ```
 //!
+//! Recorded runs, and tables of other programs, are compared as they are (`recordings`).
+//!
 //! Runs whose choices only solve the same problem by other means should agree, so a default
 //! tolerance holds; where the problem itself differs (another contact model, another friction cone)
 //! the user must say what counts as equal.
@@ -15,6 +17,7 @@ mod choices;
 mod differences;
 mod plot;
 mod problem;
+mod recordings;
 mod report;
 mod runs;
 mod table;
@@ -111,6 +114,16 @@ pub(crate) fn compare(
     arguments: &CompareArguments,
     registry: &Registry,
 ) -> Result<Answer, Failure> {
+    if recordings::is_run(&arguments.file) {
+        return recordings::compare(arguments, registry);
+    }
+    if let Some(other) = arguments.others.first() {
+        let message = format!(
+            "expected choices of one diagram or several runs, found a diagram and `{}`",
+            other.display()
+        );
+        return Err(Failure::usage(message));
+    }
     let source = Source::open(&arguments.file, registry)?;
     let overrides =
         Overrides { set: arguments.set.clone(), variant: Vec::new(), with: arguments.with.clone() };

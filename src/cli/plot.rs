@@ -19,9 +19,10 @@ mod table;
 mod trace;
 
 pub(crate) use axis::{Axis, Scale};
+pub(crate) use catalog::Numbers;
 pub(crate) use command::plot;
 pub(crate) use curve::Curve;
-pub(crate) use runs::Run;
+pub(crate) use runs::{Run, is_table};
 pub(crate) use sheet::Sheet;
 pub(crate) use signals::{Chosen, Window, default_choice, panels, select};
 pub(crate) use trace::Trace;

@@ -90,7 +90,7 @@ fn plots(runs: &[Run], paths: &[String]) -> Result<(String, Vec<String>), Failur
     if chosen.is_empty() {
         return Ok((page::paragraph("No recorded signal moves."), Vec::new()));
     }
-    let panels = panels(runs, &chosen, Window::ALL)?;
+    let panels = panels(runs, &chosen, Window::ALL, false)?;
     let sheet = Sheet { title: None, panels, log_x: false, log_y: false, size: None };
     let mut out = page::scroll(&sheet.svg().map_err(Failure::usage)?);
     if more > 0 {

@@ -108,6 +108,35 @@ fn runs_lie_over_one_another_with_their_names_in_the_legend() {
 }
 
 #[test]
+fn a_table_with_the_time_lies_over_a_run() {
+    let here = here_with_runs();
+    write(
+        &here,
+        "seen.csv",
+        "t,sum.y.value,wave.y.value[0],wave.y.value[1]\n4,0,0.5,0\n5,,1,0.25\n",
+    );
+    for (path, more, panels) in [("sum.y", &[][..], 2), ("sum.y", &["--apart"], 2)] {
+        let words = ["plot", "one", "seen.csv", "wave.y[0..2]", path, "-o", "a.svg", "--json"];
+        let done = legwork(here.path(), &[&words[..], more].concat());
+        assert_eq!(done.code, 0, "{}", done.err);
+        assert_eq!(done.json()["panels"], panels);
+        let svg = text(&here, "a.svg");
+        for name in [">one<", ">seen<", ">[0] one<", ">[1] seen<"] {
+            assert!(svg.contains(name), "no `{name}` in {svg}");
+        }
+    }
+    for (table, expected) in [
+        ("x,sum.y\n0,1\n", "expected the time `t` first, found `x`"),
+        ("t,sum.y\n0,1\n1,up\n", "line 3 of the table: expected a number in the column `sum.y`"),
+    ] {
+        write(&here, "bad.csv", table);
+        let done = legwork(here.path(), &["plot", "one", "bad.csv", "sum.y", "-o", "b.svg"]);
+        assert_eq!(done.code, 64, "{}", done.err);
+        assert!(done.err.contains(expected) && done.err.contains("bad.csv"), "{}", done.err);
+    }
+}
+
+#[test]
 fn a_picture_has_the_size_and_the_format_asked_for() {
     let here = here_with_runs();
     let words = ["plot", "one", "spike.y", "-o", "a.png", "--size", "640x400"];

@@ -159,6 +159,7 @@ fn signal_to_json(
         "rows": difference.rows,
         "rows_unmatched": difference.unmatched,
         "max": difference.max,
+        "mean": difference.mean,
         "rms": difference.rms,
         "scale": difference.scale,
         "max_relative": difference.max_relative(),

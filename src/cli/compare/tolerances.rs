@@ -29,19 +29,29 @@ pub(super) fn tolerances(
     quantities: &[Quantity],
     different: Option<&str>,
 ) -> Result<Vec<Tolerance>, Failure> {
+    let found = stated(texts, quantities)?;
+    let without = quantities.iter().zip(&found).find(|(_, found)| found.is_none());
+    if let (Some(reason), Some((quantity, _))) = (different, without) {
+        return Err(Failure::usage(must_be_given(reason, quantity)));
+    }
+    Ok(found.into_iter().map(|one| one.unwrap_or(Tolerance::Relative(DEFAULT))).collect())
+}
+
+/// The tolerances that the command line gives; none where it says nothing.
+///
+/// # Errors
+/// If a text is no tolerance, or means no quantity.
+pub(super) fn stated(
+    texts: &[String],
+    quantities: &[Quantity],
+) -> Result<Vec<Option<Tolerance>>, Failure> {
     let given = texts.iter().map(|text| parse(text)).collect::<Result<Vec<Given>, Failure>>()?;
     for one in &given {
         if !quantities.iter().any(|quantity| one.means(quantity).is_some()) {
             return Err(Failure::usage(means_nothing(one, quantities)));
         }
     }
-    let found: Vec<Option<Tolerance>> =
-        quantities.iter().map(|quantity| tolerance(&given, quantity)).collect();
-    let without = quantities.iter().zip(&found).find(|(_, found)| found.is_none());
-    if let (Some(reason), Some((quantity, _))) = (different, without) {
-        return Err(Failure::usage(must_be_given(reason, quantity)));
-    }
-    Ok(found.into_iter().map(|one| one.unwrap_or(Tolerance::Relative(DEFAULT))).collect())
+    Ok(quantities.iter().map(|quantity| tolerance(&given, quantity)).collect())
 }
 
 fn parse(text: &str) -> Result<Given, Failure> {

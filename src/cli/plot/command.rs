@@ -71,6 +71,7 @@ fn refuse_for_tables(arguments: &PlotArguments) -> Result<(), Failure> {
         (arguments.from.is_some(), "--from"),
         (arguments.until.is_some(), "--until"),
         (!arguments.phase.is_empty(), "--phase"),
+        (arguments.apart, "--apart"),
     ];
     match given.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, option)) => {
@@ -99,7 +100,7 @@ fn runs(arguments: &PlotArguments, registry: &Registry) -> Result<(String, Value
         }
         chosen = found;
     }
-    let mut panels = signals::panels(&runs, &chosen, window)?;
+    let mut panels = signals::panels(&runs, &chosen, window, arguments.apart)?;
     for pair in arguments.phase.chunks_exact(2) {
         panels.push(signals::phase(&runs, &pair[0], &pair[1], window)?);
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use legwork_block::Registry;
 use legwork_program::Program;
-use legwork_runtime::recording::{Ending, Recording};
+use legwork_runtime::recording::{Ending, Recording, import_csv};
 
 use super::super::answer::Failure;
 use super::super::console;
@@ -25,14 +25,13 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Opens the directory of a run, or a recording.
+    /// Opens the directory of a run, a recording, or a table with the time in front.
     ///
     /// # Errors
     /// If there is no recording there.
     pub(crate) fn open(path: &Path, registry: &Registry) -> Result<Self, Failure> {
         let file = recording_at(path)?;
-        let recording =
-            Recording::open(&file).map_err(|error| Failure::usage(error.to_string()))?;
+        let recording = if is_table(&file) { table(&file)? } else { recording(&file)? };
         if recording.ending() != Ending::Complete {
             let shown = file.display();
             console::say(&format!("warning: `{shown}` is cut off; its whole part follows"));
@@ -63,6 +62,23 @@ impl Run {
         }
         Ok(runs)
     }
+}
+
+fn recording(file: &Path) -> Result<Recording, Failure> {
+    Recording::open(file).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// Whether a file holds comma-separated values.
+pub(crate) fn is_table(file: &Path) -> bool {
+    file.extension().is_some_and(|ending| ending == "csv")
+}
+
+fn table(file: &Path) -> Result<Recording, Failure> {
+    let cannot = |why: &dyn std::fmt::Display| {
+        Failure::usage(format!("cannot read `{}` as a run: {why}", file.display()))
+    };
+    let bytes = std::fs::read(file).map_err(|error| cannot(&error))?;
+    import_csv(&bytes).map_err(|error| cannot(&error))
 }
 
 /// The run's directory; the recording's own name if it has another than usual.

@@ -122,7 +122,8 @@ fn moves(run: &Run, numbers: &Numbers) -> bool {
     })
 }
 
-/// The panels over time: what a path names alone shares a panel with all that has its unit.
+/// The panels over time: what a path names alone shares a panel with all that has its unit, unless
+/// all shall stand `apart`.
 ///
 /// # Errors
 /// If there are too many, or no row lies in the window.
@@ -130,11 +131,12 @@ pub(crate) fn panels(
     runs: &[Run],
     chosen: &[Chosen],
     window: Window,
+    apart: bool,
 ) -> Result<Vec<Panel>, Failure> {
     let mut groups: Vec<Vec<&Chosen>> = Vec::new();
     for one in chosen {
         let shares = |group: &&mut Vec<&Chosen>| {
-            one.alone && one.unit.is_some() && group[0].alone && group[0].unit == one.unit
+            !apart && one.alone && one.unit.is_some() && group[0].alone && group[0].unit == one.unit
         };
         match groups.iter_mut().find(shares) {
             Some(group) => group.push(one),
