@@ -39,9 +39,9 @@ class Sides:
 
 
 def main():
-    options = parse_arguments()
+    options = parse_arguments(__doc__)
     options.out.mkdir(parents=True, exist_ok=True)
-    peer = build_peer(options.out)
+    peer = build_peer(options.out, "mujoco_step")
     legwork = options.legwork or build_legwork()
     prepared = [prepare(scene, legwork, options.out / f"scene{i}") for i, scene in enumerate(scenes.SCENES)]
     is_kept = True
@@ -53,13 +53,16 @@ def main():
     sys.exit(0 if is_kept else 3)
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+def parse_arguments(text, add=None):
+    """The command line; `add` gives the parser options of its own."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("out", type=Path, help="folder for all that is built and recorded")
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)),
                         help="core that runs the timed programs (default: the last)")
     parser.add_argument("--repeats", type=int, default=9, help="timed runs of every program (default: 9)")
     parser.add_argument("--legwork", type=Path, help="release build of legwork that exists already")
+    if add:
+        add(parser)
     options = parser.parse_args()
     if options.repeats < 1:
         parser.error("--repeats must be positive")
@@ -76,13 +79,13 @@ def output(arguments, **more):
     return done.stdout
 
 
-def build_peer(out):
-    """Compiles mujoco_step.cpp against the library of the Python package."""
+def build_peer(out, name):
+    """Compiles `name`.cpp against the library of the Python package."""
     package = Path(mujoco.__file__).parent
     library = next(package.glob("libmujoco.so.*"))
     output([os.environ.get("CXX", "clang++"), "-std=c++17", "-O3", "-march=native", "-DNDEBUG", f"-I{package}/include",
-            HERE / "mujoco_step.cpp", "-o", out / "mujoco_step", library, f"-Wl,-rpath,{package}"])
-    return out / "mujoco_step"
+            HERE / f"{name}.cpp", "-o", out / name, library, f"-Wl,-rpath,{package}"])
+    return out / name
 
 
 def build_legwork():

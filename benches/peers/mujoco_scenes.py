@@ -99,8 +99,15 @@ def add_vertices(body, vertices, mu):
         touches(sphere, mu)
 
 
-def robot_model(scene, start):
-    """The robot of a scene. `start` is what Legwork has at t = 0: `q`, `armature`, `s_ref`, `tau_ff`."""
+def effort(scene):
+    """Torque limits of the joints that move, from the robot file [N m]."""
+    joints = ElementTree.parse(ROBOTS / scene.robot / f"{scene.robot}.urdf").getroot().findall("joint")
+    limits = {joint.get("name"): joint.find("limit") for joint in joints}
+    return [float(limits[name].get("effort")) for name in joint_names(scene)]
+
+
+def robot_spec(scene):
+    """The robot of a scene on the ground, with the joints that move and the contacts of its feet."""
     spec = mujoco.MjSpec.from_file(str(ROBOTS / scene.robot / f"{scene.robot}.urdf"))
     options(spec)
     spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
@@ -120,11 +127,18 @@ def robot_model(scene, start):
     for foot in scene.feet:
         if scene.soles:
             add_vertices(spec.body(foot), scene.soles, scene.mu)
-    for i, name in enumerate(names):
+    for name in names:
         joint = spec.joint(name)
         # Legwork knows neither: its joints have friction, damping and limits by blocks of their own.
         joint.limited, joint.damping, joint.frictionloss = False, [0, 0, 0], 0
-        joint.armature = start["armature"][i]
+    return spec
+
+
+def robot_model(scene, start):
+    """The robot of a scene. `start` is what Legwork has at t = 0: `q`, `armature`, `s_ref`, `tau_ff`."""
+    spec, names = robot_spec(scene), joint_names(scene)
+    for i, name in enumerate(names):
+        spec.joint(name).armature = start["armature"][i]
         if scene.kp:
             # kp (ctrl - s) - kd s_dot + tau_ff, explicit as in Legwork
             spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, ctrllimited=False,
