@@ -12,6 +12,7 @@
 //! - [`impact`]: inelastic impacts that stick, slide or act along the normal only.
 //! - [`compliant`]: spring-damper contact with regularised friction, no problem to solve.
 //! - [`implicit`]: the same law with the force at the end of the step, which large steps need.
+//! - [`soft_constraints`]: joints, limits and contacts as spring-dampers of any stiffness, implicit.
 //! - [`mode`]: when a contact opens and closes.
 //! - [`metrics`]: what a contact model got wrong, in numbers.
 //!
@@ -42,6 +43,7 @@ pub mod implicit;
 pub mod metrics;
 pub mod mode;
 pub mod rigid;
+pub mod soft_constraints;
 mod surface;
 pub mod touch;
 

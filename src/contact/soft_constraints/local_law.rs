@@ -1,0 +1,420 @@
+//! The law of one constraint as a monotone function: impulse γ = h λ₁ of the rows' velocity u = G v₁.
+//!
+//! A row's spring-damper, linear in u, is `γ = a - D u` with `D = h² K + h B` [kg] and
+//! `a = h λ_p - h K φ₀ - h D Ġv₀` [N s]. Around it stand three things that an outer iteration
+//! brings to rest (see [`Lag`]):
+//!
+//! - *multiplier*: a row far stiffer than its inertia 1/w, `D w > S`, is replaced by
+//!   `γ = (a - D u + (s - 1) γ_k) / s` with `s = D w / S`, a proximal step on its impulse
+//!   (R. T. Rockafellar, *Augmented Lagrangians and applications of the proximal point algorithm in
+//!   convex programming*, 1976). The fixed point γ = γ_k is the row's law itself, whatever s;
+//! - *tangent point*: a law `K sgn(d) |d|^e` is replaced by its tangent at d_k;
+//! - *slip*: the normal row of a sliding contact sees `u_n + μ s_k` in place of `u_n`, s_k being its
+//!   slip. Without it the common convex objective makes a contact that slides at speed s open at
+//!   μ s (G. de Saxcé, Z.-Q. Feng, *The bipotential method*, 1998).
+//!
+//! A contact's impulse is the point of the cone `|γ_t| ≤ μ γ_n` that is nearest to the spring-dampers'
+//! y = (y_t, y_n) in the metric of 1/D (A. M. Castro et al., *An unconstrained convex formulation of
+//! compliant contact*, 2022, section VI):
+//!
+//! | region | where | γ_n | γ_t |
+//! |---|---|---|---|
+//! | stick | `\|y_t\| ≤ μ y_n` | y_n | y_t |
+//! | slide | between | `(y_n + μ̂ \|y_t\|) / (1 + μ μ̂)` | `μ γ_n y_t/\|y_t\|` |
+//! | open | `y_n ≤ -μ̂ \|y_t\|` | 0 | 0 |
+//!
+//! with `μ̂ = μ D_n / D_t`. It is minus the gradient of a convex function of u, so its derivative
+//! `-∂γ/∂u`, the *curvature*, is symmetric positive semidefinite.
+
+use super::problem::{Law, SpringDamper};
+
+/// S, the largest ratio of a row's conductance D to its inertia that one linear system meets.
+///
+/// The system's condition number is about S, so velocities lose six digits at most, which the
+/// outer iteration restores; each of its passes gains six.
+const STIFFNESS_LIMIT: f64 = 1e6;
+
+/// What the outer iteration carries of one constraint.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Lag {
+    /// γ_k, in the order (r, s, n); a single row is n [N s].
+    pub(super) multiplier: [f64; 3],
+    /// s_k [m/s].
+    pub(super) slip: f64,
+    /// d_k, the depth -φ₁ at which a nonlinear law is linearised [m].
+    pub(super) depth: f64,
+}
+
+/// What kind of set holds the impulse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Free,
+    NonNegative,
+    /// A contact without friction.
+    Normal,
+    Cone,
+}
+
+/// A constraint's law with the outer iteration's quantities put in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LocalLaw {
+    kind: Kind,
+    friction: f64,
+    /// D_t and D_n after the proximal step [kg].
+    conductance: [f64; 2],
+    /// y at u = 0, in the order (r, s, n) [N s].
+    offset: [f64; 3],
+    /// Factors 1/s of the tangential rows and of the normal row.
+    share: [f64; 2],
+    /// Slope K of the force over depth at the tangent point [N/m].
+    slope: f64,
+}
+
+/// Where the impulse lies in its set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Region {
+    /// No impulse.
+    Open,
+    /// The spring-dampers' impulse itself.
+    Inside,
+    /// On the cone's surface.
+    Slide,
+}
+
+/// An impulse and its curvature.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Response {
+    pub(super) impulse: [f64; 3],
+    pub(super) region: Region,
+}
+
+/// `(K, λ)` of a spring `K₀ sgn(d) |d|^e` along the tangent at depth d_k: slope, and force at d = 0.
+fn tangent(row: &SpringDamper, depth: f64) -> (f64, f64) {
+    if row.exponent == 1.0 {
+        return (row.stiffness, 0.0);
+    }
+    let slope = row.exponent * row.stiffness * libm::pow(depth.abs(), row.exponent - 1.0);
+    (slope, slope * depth * (1.0 / row.exponent - 1.0))
+}
+
+/// Where a nonlinear law is linearised first, if the guess says `depth` and a row of this inverse
+/// inertia [1/kg] meets at most this speed [m/s].
+///
+/// A slope of zero at the very touch would let contacts close one by one, each in a pass of its
+/// own; so the depth at which the spring stops that speed within a step stands in for a smaller one.
+pub(super) fn first_depth(
+    row: &SpringDamper,
+    h: f64,
+    inverse_inertia: f64,
+    speed: f64,
+    depth: f64,
+) -> f64 {
+    let impulse = speed / inverse_inertia;
+    let stopping = libm::pow(impulse / (h * row.stiffness), 1.0 / row.exponent);
+    let is_useful = row.exponent != 1.0 && stopping.is_finite() && depth.abs() < 1e-3 * stopping;
+    if is_useful { stopping } else { depth }
+}
+
+/// Proximal factor s of a row, see the module docs.
+fn scale(conductance: f64, inverse_inertia: f64) -> f64 {
+    (conductance * inverse_inertia / STIFFNESS_LIMIT).max(1.0)
+}
+
+impl LocalLaw {
+    /// The law at these lagged quantities.
+    ///
+    /// `inverse_inertia` estimates `g M⁻¹ gᵀ` of the tangential rows and of the normal row [1/kg].
+    pub(super) fn new(law: &Law, h: f64, inverse_inertia: [f64; 2], lag: &Lag) -> Self {
+        let normal = law.normal();
+        let (slope, rest) = tangent(normal, lag.depth);
+        let d_n = h * (h * slope + normal.damping);
+        let a_n = h * (normal.preload + rest - slope * normal.deformation - d_n * normal.rate_bias);
+        let s_n = scale(d_n, inverse_inertia[1]);
+        let mut local = Self {
+            kind: match law {
+                Law::Bilateral(_) => Kind::Free,
+                Law::Unilateral(_) => Kind::NonNegative,
+                Law::Contact(..) => Kind::Normal,
+            },
+            friction: 0.0,
+            conductance: [0.0, d_n / s_n],
+            offset: [0.0, 0.0, (a_n + (s_n - 1.0) * lag.multiplier[2]) / s_n],
+            share: [1.0, 1.0 / s_n],
+            slope,
+        };
+        if let Law::Contact(_, friction) = law {
+            let d_t = h * (h * friction.stiffness + friction.damping);
+            if friction.coefficient > 0.0 && d_t > 0.0 {
+                local.kind = Kind::Cone;
+                local.friction = friction.coefficient;
+                let s_t = scale(d_t, inverse_inertia[0]);
+                local.conductance[0] = d_t / s_t;
+                local.share[0] = 1.0 / s_t;
+                for i in 0..2 {
+                    let a = -h
+                        * (friction.stiffness * friction.deformation[i]
+                            + d_t * friction.rate_bias[i]);
+                    local.offset[i] = (a + (s_t - 1.0) * lag.multiplier[i]) / s_t;
+                }
+                local.offset[2] -= local.conductance[1] * local.friction * lag.slip;
+            }
+        }
+        local
+    }
+
+    /// y, the spring-dampers' impulse before it is brought into its set.
+    pub(super) fn drive(&self, u: [f64; 3]) -> [f64; 3] {
+        let [d_t, d_n] = self.conductance;
+        let [a, b, c] = self.offset;
+        [a - d_t * u[0], b - d_t * u[1], c - d_n * u[2]]
+    }
+
+    /// μ̂ = μ D_n / D_t.
+    fn leaning(&self) -> f64 {
+        self.friction * self.conductance[1] / self.conductance[0]
+    }
+
+    /// γ at u.
+    pub(super) fn response(&self, u: [f64; 3]) -> Response {
+        let y = self.drive(u);
+        let normal = |force: f64| [0.0, 0.0, force];
+        let (impulse, region) = match self.kind {
+            Kind::Free => (normal(y[2]), Region::Inside),
+            Kind::NonNegative | Kind::Normal => {
+                // Written so that NaN passes.
+                if y[2] <= 0.0 {
+                    (normal(0.0), Region::Open)
+                } else {
+                    (normal(y[2]), Region::Inside)
+                }
+            }
+            Kind::Cone => {
+                let (mu, leaning) = (self.friction, self.leaning());
+                let y_t = (y[0] * y[0] + y[1] * y[1]).sqrt();
+                if y_t <= mu * y[2] {
+                    (y, Region::Inside)
+                } else if y[2] <= -leaning * y_t {
+                    (normal(0.0), Region::Open)
+                } else {
+                    let n = (y[2] + leaning * y_t) / (1.0 + mu * leaning);
+                    let factor = mu * n / y_t;
+                    ([factor * y[0], factor * y[1], n], Region::Slide)
+                }
+            }
+        };
+        Response { impulse, region }
+    }
+
+    /// γ and `-∂γ/∂u`, 3 × 3, at u.
+    pub(super) fn curvature(&self, u: [f64; 3], curvature: &mut [f64; 9]) -> Response {
+        let response = self.response(u);
+        let [d_t, d_n] = self.conductance;
+        *curvature = [0.0; 9];
+        match response.region {
+            Region::Open => {}
+            Region::Inside => {
+                curvature[8] = d_n;
+                if self.kind == Kind::Cone {
+                    (curvature[0], curvature[4]) = (d_t, d_t);
+                }
+            }
+            Region::Slide => {
+                let y = self.drive(u);
+                let y_t = (y[0] * y[0] + y[1] * y[1]).sqrt();
+                let (mu, t) = (self.friction, [y[0] / y_t, y[1] / y_t]);
+                let along = d_n / (1.0 + mu * self.leaning());
+                let across = mu * response.impulse[2] / y_t * d_t;
+                for i in 0..2 {
+                    for j in 0..2 {
+                        let unit = if i == j { 1.0 } else { 0.0 };
+                        let dyad = t[i] * t[j];
+                        curvature[3 * j + i] = mu * mu * along * dyad + across * (unit - dyad);
+                    }
+                    curvature[6 + i] = mu * along * t[i];
+                    curvature[3 * i + 2] = mu * along * t[i];
+                }
+                curvature[8] = along;
+            }
+        }
+        response
+    }
+
+    /// Slip speed [m/s]: what the friction limit leaves of the tangential velocity.
+    fn slip(&self, u: [f64; 3], response: &Response) -> f64 {
+        let is_sliding = self.kind == Kind::Cone && response.region != Region::Inside;
+        if !is_sliding {
+            return 0.0;
+        }
+        let y = self.drive(u);
+        let y_t = (y[0] * y[0] + y[1] * y[1]).sqrt();
+        (y_t - self.friction * response.impulse[2]) / self.conductance[0]
+    }
+
+    /// The lagged quantities that u implies, `slip` being s_k; `is_coulomb` false keeps it at zero.
+    ///
+    /// The depth is that of the velocity whose force the normal row has, `u_n + μ (s_k - s)`: with
+    /// u_n alone, a slip that has not settled would take a stiff contact off its tangent point.
+    pub(super) fn next_lag(
+        &self,
+        law: &Law,
+        h: f64,
+        u: [f64; 3],
+        slip: f64,
+        is_coulomb: bool,
+    ) -> Lag {
+        let response = self.response(u);
+        let normal = law.normal();
+        let next = self.slip(u, &response);
+        let velocity = u[2] + self.friction * (slip - next);
+        Lag {
+            multiplier: response.impulse,
+            slip: if is_coulomb { next } else { 0.0 },
+            depth: -(normal.deformation + h * (velocity + h * normal.rate_bias)),
+        }
+    }
+
+    /// D_t and D_n after the proximal step [kg].
+    pub(super) fn conductance(&self) -> [f64; 2] {
+        self.conductance
+    }
+
+    /// Change of γ and of the slip at changes of u, of the law's numbers and of the lagged
+    /// quantities; see [`LawChange`].
+    pub(super) fn change(&self, u: [f64; 3], slip: f64, change: &LawChange) -> ([f64; 3], f64) {
+        let response = self.response(u);
+        let (y, mu) = (self.drive(u), self.friction);
+        let ([d_t, d_n], [share_t, share_n]) = (self.conductance, self.share);
+        let (dd_t, dd_n) = (change.conductance[0] * share_t, change.conductance[1] * share_n);
+        // Changes of y: the law's own at this u, the multiplier's, then that of u.
+        let mut dy = [0.0; 3];
+        for (i, dy) in dy.iter_mut().enumerate() {
+            let (share, d) = if i == 2 { (share_n, d_n) } else { (share_t, d_t) };
+            *dy = share * change.law[i] + (1.0 - share) * change.multiplier[i] - d * change.u[i];
+        }
+        dy[2] -= (dd_n * mu + d_n * change.friction) * slip + d_n * mu * change.slip;
+        match (response.region, self.kind) {
+            (Region::Open, _) => {
+                let y_t = (y[0] * y[0] + y[1] * y[1]).sqrt();
+                if self.kind != Kind::Cone || y_t == 0.0 || slip == 0.0 {
+                    return ([0.0; 3], 0.0);
+                }
+                let dy_t = (y[0] * dy[0] + y[1] * dy[1]) / y_t;
+                ([0.0; 3], (dy_t - slip * dd_t) / d_t)
+            }
+            (Region::Inside, Kind::Cone) => (dy, 0.0),
+            (Region::Inside, _) => ([0.0, 0.0, dy[2]], 0.0),
+            (Region::Slide, _) => {
+                let y_t = (y[0] * y[0] + y[1] * y[1]).sqrt();
+                let (t, leaning, n) =
+                    ([y[0] / y_t, y[1] / y_t], self.leaning(), response.impulse[2]);
+                let dy_t = t[0] * dy[0] + t[1] * dy[1];
+                let d_leaning = (change.friction * d_n + mu * dd_n - leaning * dd_t) / d_t;
+                let dn = (dy[2] + d_leaning * y_t + leaning * dy_t
+                    - n * (change.friction * leaning + mu * d_leaning))
+                    / (1.0 + mu * leaning);
+                let (along, across) = (change.friction * n + mu * dn, mu * n / y_t);
+                let tangential = |i: usize| along * t[i] + across * (dy[i] - dy_t * t[i]);
+                let d_slip = (dy_t - along - (y_t - mu * n) / d_t * dd_t) / d_t;
+                ([tangential(0), tangential(1), dn], d_slip)
+            }
+        }
+    }
+
+    /// Slope K of the normal force over depth [N/m].
+    pub(super) fn slope(&self) -> f64 {
+        self.slope
+    }
+}
+
+/// What changes around a local law.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LawChange {
+    /// Of u [m/s].
+    pub(super) u: [f64; 3],
+    /// Of the spring-dampers' own impulse at constant u [N s].
+    pub(super) law: [f64; 3],
+    /// Of D_t and D_n before the proximal step [kg].
+    pub(super) conductance: [f64; 2],
+    /// Of μ.
+    pub(super) friction: f64,
+    /// Of γ_k [N s].
+    pub(super) multiplier: [f64; 3],
+    /// Of s_k [m/s].
+    pub(super) slip: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::problem::Friction;
+    use super::*;
+    use legwork_qp::problems::Random;
+
+    fn random_contact(random: &mut Random) -> LocalLaw {
+        let normal = SpringDamper::new(-1e-3 * random.uniform(), 1e4 * random.uniform(), 10.0);
+        let friction = Friction::coulomb(0.2 + random.uniform(), 1e3 * random.uniform() + 1.0);
+        let lag = Lag { slip: 0.1 * random.uniform(), ..Lag::default() };
+        LocalLaw::new(&Law::Contact(normal, friction), 0.01, [1.0, 1.0], &lag)
+    }
+
+    /// The impulse is the nearest point of the cone in the metric of 1/D: it lies in the cone, and
+    /// `(y - γ)/D` in the polar cone, normal to it.
+    #[test]
+    fn the_impulse_is_the_projection_on_the_cone() {
+        let mut random = Random::new(3);
+        let mut seen = [0; 3];
+        for _ in 0..2000 {
+            let law = random_contact(&mut random);
+            let u = [random.normal(), random.normal(), 0.3 * random.normal()];
+            let u = u.map(|u| u * libm::pow(10.0, -3.0 * random.uniform()));
+            let (y, response) = (law.drive(u), law.response(u));
+            let (g, [d_t, d_n]) = (response.impulse, law.conductance);
+            seen[response.region as usize] += 1;
+            let slack = law.friction * g[2] - (g[0] * g[0] + g[1] * g[1]).sqrt();
+            let scale = y.iter().fold(1e-12, |m: f64, y| m.max(y.abs()));
+            assert!(slack >= -1e-12 * scale && g[2] >= 0.0, "{g:?}");
+            let z = [(g[0] - y[0]) / d_t, (g[1] - y[1]) / d_t, (g[2] - y[2]) / d_n];
+            let size = z.iter().fold(1e-12, |m: f64, z| m.max(z.abs()));
+            // z in the dual cone: z_n ≥ μ |z_t|.
+            let dual = z[2] - law.friction * (z[0] * z[0] + z[1] * z[1]).sqrt();
+            assert!(dual >= -1e-10 * size, "{z:?}");
+            let inner: f64 = g.iter().zip(&z).map(|(g, z)| g * z).sum();
+            assert!(inner.abs() <= 1e-10 * size * scale, "{inner:.1e}");
+        }
+        assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
+    }
+
+    /// The curvature is minus the difference quotient of the impulse, and `change` agrees with it.
+    #[test]
+    fn the_curvature_is_the_derivative() {
+        let mut random = Random::new(4);
+        for _ in 0..500 {
+            let law = random_contact(&mut random);
+            let u = [random.normal(), random.normal(), 0.3 * random.normal()].map(|u| 0.1 * u);
+            let mut curvature = [0.0; 9];
+            let region = law.curvature(u, &mut curvature).region;
+            let step = 1e-6;
+            for j in 0..3 {
+                let at = |sign: f64| {
+                    let mut moved = u;
+                    moved[j] += sign * step;
+                    law.response(moved)
+                };
+                let (plus, minus) = (at(1.0), at(-1.0));
+                if plus.region != region || minus.region != region {
+                    continue;
+                }
+                let mut change = LawChange::default();
+                change.u[j] = 1.0;
+                let (analytic, _) = law.change(u, 0.0, &change);
+                for i in 0..3 {
+                    let slope = (plus.impulse[i] - minus.impulse[i]) / (2.0 * step);
+                    let scale = law.conductance[0].max(law.conductance[1]);
+                    let c = curvature[3 * j + i];
+                    assert!((c + slope).abs() < 1e-5 * scale, "{i} {j}: {c} {slope}");
+                    assert!((c + analytic[i]).abs() < 1e-12 * scale, "{i} {j}: {c} {analytic:?}");
+                    assert_eq!(c.to_bits(), curvature[3 * i + j].to_bits());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! The inner problem: Newton's method with exact line search on a convex function of velocities.
+//!
+//! `min_v ½ (v - v*)ᵀ M (v - v*) + Σ ℓ_i(G_i v)`, with `M v* = p` and `-∇ℓ_i = γ_i` of [`LocalLaw`].
+//! Gradient `M v - p - Gᵀγ`, Hessian `H = M + Gᵀ C G` with the curvatures C: positive definite
+//! because M is, sparse by bodies. The function is strictly convex and once differentiable with a
+//! piecewise smooth gradient, so the method converges from everywhere, and in finitely many steps
+//! where no contact slides.
+
+use super::block_cholesky::{BlockCholesky, Slot};
+use super::local_law::LocalLaw;
+use super::problem::ConstraintProblem;
+use legwork_qp::Status;
+
+/// Gradient below which a step that no longer halves it has met round-off.
+const ROUND_OFF: f64 = 1e-7;
+/// Such steps in a row that end the method.
+const STUCK_LIMIT: u32 = 2;
+/// Slope at which the line search ends, relative to that at its start.
+const LINE_TOLERANCE: f64 = 1e-4;
+/// Steps of the line search.
+const LINE_LIMIT: u32 = 40;
+
+/// Memory of the method.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Newton {
+    factor: BlockCholesky,
+    /// Bodies and parts that the analysis was made for: part counts, then bodies.
+    signature: Vec<usize>,
+    pairs: Vec<(usize, usize)>,
+    /// Slots of the diagonal blocks by body, then of the parts' pairs by constraint.
+    diagonal_slots: Vec<Slot>,
+    pair_slots: Vec<Slot>,
+    /// M_jj.
+    pub(super) mass_diagonal: Vec<f64>,
+    /// u = G v of the last evaluation.
+    pub(super) row_velocity: Vec<f64>,
+    /// γ of the last evaluation.
+    pub(super) impulses: Vec<f64>,
+    gradient: Vec<f64>,
+    direction: Vec<f64>,
+    direction_rows: Vec<f64>,
+    mass_direction: Vec<f64>,
+    product: Vec<f64>,
+}
+
+/// How the method ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NewtonEnd {
+    pub(super) status: Status,
+    pub(super) iterations: u32,
+    /// Gradient over the scale of momentum.
+    pub(super) residual: f64,
+    /// The scale of momentum, in units of √energy: `‖M_jj^-½ p‖` or that of Gᵀγ.
+    pub(super) scale: f64,
+}
+
+/// The row velocities of a constraint, (r, s, n) with zeros for rows that it has not.
+pub(super) fn row_values(values: &[f64], first: usize, rows: usize) -> [f64; 3] {
+    if rows == 1 {
+        [0.0, 0.0, values[first]]
+    } else {
+        [values[first], values[first + 1], values[first + 2]]
+    }
+}
+
+/// Writes the values of a constraint's rows.
+pub(super) fn set_row_values(values: &mut [f64], first: usize, rows: usize, from: [f64; 3]) {
+    if rows == 1 {
+        values[first] = from[2];
+    } else {
+        values[first..first + 3].copy_from_slice(&from);
+    }
+}
+
+impl Newton {
+    /// Sizes memory and analyses the pattern for this problem.
+    pub(super) fn prepare(&mut self, problem: &ConstraintProblem) {
+        let (nv, rows) = (problem.velocity_dim(), problem.row_count());
+        for buffer in [
+            &mut self.mass_diagonal,
+            &mut self.gradient,
+            &mut self.direction,
+            &mut self.mass_direction,
+        ] {
+            buffer.resize(nv, 0.0);
+        }
+        for buffer in [&mut self.row_velocity, &mut self.impulses, &mut self.direction_rows] {
+            buffer.resize(rows, 0.0);
+        }
+        let largest = problem.sizes().iter().copied().max().unwrap_or(0);
+        self.product.resize(3 * largest, 0.0);
+        problem.mass_diagonal_into(&mut self.mass_diagonal);
+        if self.has_signature_of(problem) {
+            return;
+        }
+        self.signature.clear();
+        self.signature.extend_from_slice(problem.sizes());
+        self.signature.extend(problem.constraints().iter().map(|c| c.part_count));
+        self.signature.extend(problem.all_parts().iter().map(|part| part.body));
+        self.pairs.clear();
+        for constraint in problem.constraints() {
+            let parts = problem.parts(constraint);
+            for (i, a) in parts.iter().enumerate() {
+                for b in &parts[..i] {
+                    self.pairs.push((a.body.min(b.body), a.body.max(b.body)));
+                }
+            }
+        }
+        self.pairs.sort_unstable();
+        self.pairs.dedup();
+        self.factor.analyse(problem.sizes(), &self.pairs);
+        self.diagonal_slots.clear();
+        self.diagonal_slots.extend((0..problem.sizes().len()).map(|b| self.factor.slot(b, b)));
+        self.pair_slots.clear();
+        for constraint in problem.constraints() {
+            let parts = problem.parts(constraint);
+            for (i, a) in parts.iter().enumerate() {
+                self.pair_slots.extend(parts[..i].iter().map(|b| self.factor.slot(a.body, b.body)));
+            }
+        }
+    }
+
+    fn has_signature_of(&self, problem: &ConstraintProblem) -> bool {
+        let sizes = problem.sizes();
+        let (constraints, parts) = (problem.constraints(), problem.all_parts());
+        let (n, m) = (sizes.len(), sizes.len() + constraints.len());
+        self.signature.len() == m + parts.len()
+            && !self.diagonal_slots.is_empty()
+            && self.signature[..n] == *sizes
+            && self.signature[n..m].iter().zip(constraints).all(|(s, c)| *s == c.part_count)
+            && self.signature[m..].iter().zip(parts).all(|(s, p)| *s == p.body)
+    }
+
+    /// `‖M_jj^-½ x‖`.
+    pub(super) fn norm(&self, x: &[f64]) -> f64 {
+        x.iter().zip(&self.mass_diagonal).map(|(x, m)| x * x / m).sum::<f64>().sqrt()
+    }
+
+    /// u, γ and the gradient at `velocity`; its norm and the scale of momentum.
+    fn evaluate(
+        &mut self,
+        problem: &ConstraintProblem,
+        laws: &[LocalLaw],
+        velocity: &[f64],
+    ) -> (f64, f64) {
+        problem.rows_times(velocity, &mut self.row_velocity);
+        for (constraint, law) in problem.constraints().iter().zip(laws) {
+            let (first, rows) = (constraint.first_row, constraint.law.row_count());
+            let u = row_values(&self.row_velocity, first, rows);
+            set_row_values(&mut self.impulses, first, rows, law.response(u).impulse);
+        }
+        self.gradient.fill(0.0);
+        problem.add_transposed_rows_times(&self.impulses, &mut self.gradient);
+        let of_forces = self.norm(&self.gradient);
+        problem.mass_times(velocity, &mut self.mass_direction);
+        let of_momentum = self.norm(problem.momentum()).max(self.norm(&self.mass_direction));
+        for ((g, mv), p) in
+            self.gradient.iter_mut().zip(&self.mass_direction).zip(problem.momentum())
+        {
+            *g = mv - p - *g;
+        }
+        (self.norm(&self.gradient), of_momentum.max(of_forces))
+    }
+
+    /// Moves `velocity` to the minimum.
+    pub(super) fn minimise(
+        &mut self,
+        problem: &ConstraintProblem,
+        laws: &[LocalLaw],
+        tolerance: f64,
+        limit: u32,
+        velocity: &mut [f64],
+    ) -> NewtonEnd {
+        let (mut last, mut stuck_count) = (f64::INFINITY, 0);
+        for iterations in 0..=limit {
+            let (norm, scale) = self.evaluate(problem, laws, velocity);
+            let residual = if norm == 0.0 { 0.0 } else { norm / scale };
+            let end = |status| NewtonEnd { status, iterations, residual, scale };
+            if !residual.is_finite() {
+                return end(Status::NumericalTrouble);
+            }
+            let is_stuck = residual <= ROUND_OFF && norm > 0.5 * last;
+            stuck_count = if is_stuck { stuck_count + 1 } else { 0 };
+            if residual <= tolerance || stuck_count == STUCK_LIMIT {
+                return end(Status::Solved);
+            }
+            if iterations == limit {
+                return end(Status::MaxIterations);
+            }
+            last = norm;
+            self.assemble(problem, laws);
+            if self.factor.factor().is_none() {
+                return end(Status::NumericalTrouble);
+            }
+            for (d, g) in self.direction.iter_mut().zip(&self.gradient) {
+                *d = -g;
+            }
+            self.factor.solve(&mut self.direction);
+            problem.rows_times(&self.direction, &mut self.direction_rows);
+            let step = self.line_search(problem, laws);
+            for (v, d) in velocity.iter_mut().zip(&self.direction) {
+                *v += step * d;
+            }
+        }
+        unreachable!("the last of the iterations returns")
+    }
+
+    /// The step in (0, 1] along the direction that minimises the function.
+    fn line_search(&mut self, problem: &ConstraintProblem, laws: &[LocalLaw]) -> f64 {
+        problem.mass_times(&self.direction, &mut self.mass_direction);
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let quadratic = dot(&self.direction, &self.mass_direction);
+        let start = dot(&self.direction, &self.gradient);
+        // Slope of the inertial part at 0, from the gradient and that of the constraints.
+        let inertial = start + dot(&self.direction_rows, &self.impulses);
+        let slope = |step: f64| {
+            let (mut slope, mut curvature) = (inertial + step * quadratic, quadratic);
+            let mut c = [0.0; 9];
+            for (constraint, law) in problem.constraints().iter().zip(laws) {
+                let (first, rows) = (constraint.first_row, constraint.law.row_count());
+                let du = row_values(&self.direction_rows, first, rows);
+                if du == [0.0; 3] {
+                    continue;
+                }
+                let u = row_values(&self.row_velocity, first, rows);
+                let at = [0, 1, 2].map(|i| u[i] + step * du[i]);
+                let response = law.curvature(at, &mut c);
+                for i in 0..3 {
+                    slope -= response.impulse[i] * du[i];
+                    curvature += (0..3).map(|j| du[i] * c[3 * j + i] * du[j]).sum::<f64>();
+                }
+            }
+            (slope, curvature)
+        };
+        let enough = LINE_TOLERANCE * start.abs();
+        let (mut low, mut high) = (0.0, 1.0);
+        let (end, mut curvature) = slope(1.0);
+        if end <= enough {
+            return 1.0;
+        }
+        let (mut step, mut value) = (1.0, end);
+        for _ in 0..LINE_LIMIT {
+            let newton: f64 = step - value / curvature;
+            let is_inside = newton > low && newton < high;
+            step = if is_inside { newton } else { 0.5 * (low + high) };
+            (value, curvature) = slope(step);
+            if value.abs() <= enough {
+                break;
+            }
+            if value > 0.0 {
+                high = step;
+            } else {
+                low = step;
+            }
+        }
+        step
+    }
+
+    /// `H = M + Gᵀ C G` at the row velocities of the last evaluation.
+    fn assemble(&mut self, problem: &ConstraintProblem, laws: &[LocalLaw]) {
+        let values = self.factor.values_mut();
+        values.fill(0.0);
+        for (body, slot) in self.diagonal_slots.iter().enumerate() {
+            let mass = problem.mass_of(body);
+            values[slot.start..slot.start + mass.len()].copy_from_slice(mass);
+        }
+        let (mut pair, mut c) = (0, [0.0; 9]);
+        for (constraint, law) in problem.constraints().iter().zip(laws) {
+            let (first, rows) = (constraint.first_row, constraint.law.row_count());
+            let _ = law.curvature(row_values(&self.row_velocity, first, rows), &mut c);
+            let parts = problem.parts(constraint);
+            let pair_count = parts.len() * parts.len().saturating_sub(1) / 2;
+            if c == [0.0; 9] {
+                pair += pair_count;
+                continue;
+            }
+            for (i, &a) in parts.iter().enumerate() {
+                let (g_a, range) = problem.part(rows, a);
+                // C G_a; a single row has C = c[8].
+                let product = &mut self.product[..g_a.len()];
+                if rows == 1 {
+                    product.iter_mut().zip(g_a).for_each(|(p, g)| *p = c[8] * g);
+                } else {
+                    for (p, g) in product.chunks_exact_mut(3).zip(g_a.chunks_exact(3)) {
+                        for (k, p) in p.iter_mut().enumerate() {
+                            *p = c[k] * g[0] + c[3 + k] * g[1] + c[6 + k] * g[2];
+                        }
+                    }
+                }
+                let n = range.len();
+                let start = self.diagonal_slots[a.body].start;
+                add_lower(product, g_a, rows, &mut values[start..start + n * n]);
+                for &b in &parts[..i] {
+                    let (g_b, _) = problem.part(rows, b);
+                    let slot = self.pair_slots[pair];
+                    pair += 1;
+                    let block =
+                        &mut values[slot.start..slot.start + g_a.len() * g_b.len() / (rows * rows)];
+                    if slot.is_transposed {
+                        add_product(g_b, product, rows, block);
+                    } else {
+                        add_product(product, g_b, rows, block);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Factors H at `velocity`, for derivatives.
+    pub(super) fn factor_at(
+        &mut self,
+        problem: &ConstraintProblem,
+        laws: &[LocalLaw],
+        velocity: &[f64],
+    ) -> Option<()> {
+        self.evaluate(problem, laws, velocity);
+        self.assemble(problem, laws);
+        self.factor.factor()
+    }
+
+    /// `x ← H⁻¹ x` with the last factor.
+    pub(super) fn solve(&self, x: &mut [f64]) {
+        self.factor.solve(x);
+    }
+}
+
+/// `block ← block + aᵀ b`, lower triangle; a and b have `rows` rows.
+fn add_lower(a: &[f64], b: &[f64], rows: usize, block: &mut [f64]) {
+    let n = a.len() / rows;
+    for (j, b) in b.chunks_exact(rows).enumerate() {
+        let column = &mut block[j * n + j..(j + 1) * n];
+        add_column(&a[j * rows..], b, rows, column);
+    }
+}
+
+/// `block ← block + aᵀ b`; a and b have `rows` rows.
+fn add_product(a: &[f64], b: &[f64], rows: usize, block: &mut [f64]) {
+    let n = a.len() / rows;
+    for (b, column) in b.chunks_exact(rows).zip(block.chunks_exact_mut(n)) {
+        add_column(a, b, rows, column);
+    }
+}
+
+fn add_column(a: &[f64], b: &[f64], rows: usize, column: &mut [f64]) {
+    if rows == 1 {
+        let b = b[0];
+        column.iter_mut().zip(a).for_each(|(out, a)| *out += a * b);
+    } else {
+        for (out, a) in column.iter_mut().zip(a.chunks_exact(3)) {
+            *out += a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+        }
+    }
+}

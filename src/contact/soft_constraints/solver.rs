@@ -1,0 +1,262 @@
+//! The outer iteration, and what a caller sees.
+
+use super::local_law::{Lag, LocalLaw, first_depth};
+use super::newton::{Newton, row_values};
+use super::problem::{ConstraintProblem, Law};
+use legwork_qp::{Outcome, Status};
+
+/// Which velocity the normal force of a sliding contact sees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FrictionLaw {
+    /// Coulomb's law: the normal force is that of its spring-damper, whatever the slip.
+    #[default]
+    Coulomb,
+    /// The convex relaxation in one go: a contact that slides at speed s behaves as if it also
+    /// opened at μ s, so it floats at height h μ s. Faster; exact where nothing slides.
+    Associated,
+}
+
+/// Limits and tolerances of [`SoftConstraintSolver`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SolverOptions {
+    /// The friction law.
+    pub friction_law: FrictionLaw,
+    /// Largest residual of momentum and of the laws, relative to the momentum, > 0 [1].
+    pub tolerance: f64,
+    /// Newton steps of one inner problem.
+    pub newton_limit: u32,
+    /// Passes of the outer iteration.
+    pub pass_limit: u32,
+}
+
+impl Default for SolverOptions {
+    fn default() -> Self {
+        Self {
+            friction_law: FrictionLaw::Coulomb,
+            tolerance: 1e-10,
+            newton_limit: 100,
+            pass_limit: 100,
+        }
+    }
+}
+
+/// Velocities and forces at the end of the step.
+#[derive(Clone, Debug, Default)]
+pub struct ConstraintSolution {
+    /// v₁, nv. On entry the guess, e.g. v₀; it changes the cost, not the answer beyond the
+    /// tolerance.
+    pub velocity: Vec<f64>,
+    /// λ₁ of all rows [N], a contact's in the order (r, s, n).
+    pub forces: Vec<f64>,
+}
+
+/// Solves [`ConstraintProblem`]; keeps nothing but memory from one call to the next, so the answer
+/// depends on problem and guess alone.
+///
+/// Allocates when the set of constraints' bodies changes or grows, else never.
+#[derive(Clone, Debug, Default)]
+pub struct SoftConstraintSolver {
+    /// Limits and tolerances.
+    pub options: SolverOptions,
+    pub(super) newton: Newton,
+    pub(super) laws: Vec<LocalLaw>,
+    pub(super) lags: Vec<Lag>,
+    /// Change of each contact's slip that the last pass asked for, and the factor on it.
+    slip_changes: Vec<f64>,
+    relaxation: f64,
+    /// `g M⁻¹ gᵀ` of tangential rows and normal row, estimated with the diagonal of M.
+    pub(super) inverse_inertia: Vec<[f64; 2]>,
+}
+
+/// Least and largest factor on a pass's change of slips.
+const RELAXATION: (f64, f64) = (0.2, 5.0);
+/// Inner tolerance relative to the last error of the laws, and the largest one.
+const INEXACTNESS: f64 = 1e-2;
+const FIRST_TOLERANCE: f64 = 1e-5;
+/// Residual up to which an answer that missed the tolerance may be used.
+const USABLE_RESIDUAL: f64 = 1e-6;
+
+impl SoftConstraintSolver {
+    /// A solver with these options.
+    #[must_use]
+    pub fn new(options: SolverOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// Solves one step: `M v₁ = p + h Gᵀλ₁` with every λ₁ as its law says at v₁.
+    ///
+    /// The residual of the outcome is the larger of the momentum that is missing and of the
+    /// impulses by which the laws are missed, both relative to the momentum in the system; its
+    /// iterations are Newton steps. `Solved` means that the laws are met to the tolerance and
+    /// momentum to the tolerance or to round-off, which stiff rows can lift to 1e-7.
+    ///
+    /// `InvalidData` if a number is not finite or negative where it must not be;
+    /// `NumericalTrouble` if M is not positive definite; `MaxIterations` if the limits did not
+    /// suffice and the residual is above 1e-6, `Inaccurate` below.
+    ///
+    /// # Panics
+    /// If the solution's velocity is not nv long.
+    pub fn solve(
+        &mut self,
+        problem: &ConstraintProblem,
+        solution: &mut ConstraintSolution,
+    ) -> Outcome {
+        assert_eq!(solution.velocity.len(), problem.velocity_dim(), "the guess needs nv values");
+        solution.forces.resize(problem.row_count(), 0.0);
+        solution.forces.fill(0.0);
+        let has_guess = solution.velocity.iter().all(|v| v.is_finite());
+        let has_tolerance = self.options.tolerance > 0.0;
+        if !problem.is_valid() || !has_guess || !has_tolerance {
+            return Outcome { status: Status::InvalidData, iterations: 0, residual: f64::NAN };
+        }
+        self.newton.prepare(problem);
+        if self.newton.mass_diagonal.iter().any(|&m| m <= 0.0) {
+            return Outcome { status: Status::NumericalTrouble, iterations: 0, residual: f64::NAN };
+        }
+        self.begin(problem, &solution.velocity);
+        let outcome = self.iterate(problem, &mut solution.velocity);
+        for (force, impulse) in solution.forces.iter_mut().zip(&self.newton.impulses) {
+            *force = impulse / problem.time_step;
+        }
+        outcome
+    }
+
+    /// Lagged quantities from the guess, and the rows' inertias.
+    fn begin(&mut self, problem: &ConstraintProblem, guess: &[f64]) {
+        let h = problem.time_step;
+        problem.rows_times(guess, &mut self.newton.row_velocity);
+        self.inverse_inertia.clear();
+        self.lags.clear();
+        self.laws.clear();
+        self.slip_changes.clear();
+        self.slip_changes.resize(problem.constraint_count(), 0.0);
+        self.relaxation = 1.0;
+        let is_coulomb = self.options.friction_law == FrictionLaw::Coulomb;
+        // √energy: no row of inverse inertia w moves faster than √w of it.
+        let energy = self.newton.norm(problem.momentum());
+        for constraint in problem.constraints() {
+            let rows = constraint.law.row_count();
+            let mut w = [0.0; 3];
+            for &part in problem.parts(constraint) {
+                let (g, range) = problem.part(rows, part);
+                for (column, m) in g.chunks_exact(rows).zip(&self.newton.mass_diagonal[range]) {
+                    for (k, g) in column.iter().enumerate() {
+                        w[3 - rows + k] += g * g / m;
+                    }
+                }
+            }
+            self.inverse_inertia.push([0.5 * (w[0] + w[1]), w[2]]);
+            let u = row_values(&self.newton.row_velocity, constraint.first_row, rows);
+            let normal = constraint.law.normal();
+            let is_sliding = is_coulomb && matches!(constraint.law, Law::Contact(..));
+            let depth = -(normal.deformation + h * (u[2] + h * normal.rate_bias));
+            self.lags.push(Lag {
+                multiplier: [0.0; 3],
+                slip: if is_sliding { (u[0] * u[0] + u[1] * u[1]).sqrt() } else { 0.0 },
+                depth: first_depth(normal, h, w[2], w[2].sqrt() * energy, depth),
+            });
+        }
+        self.update_laws(problem);
+    }
+
+    /// Local laws at the present lagged quantities.
+    fn update_laws(&mut self, problem: &ConstraintProblem) {
+        let h = problem.time_step;
+        self.laws.clear();
+        let lagged = self.lags.iter().zip(&self.inverse_inertia);
+        self.laws.extend(
+            problem
+                .constraints()
+                .iter()
+                .zip(lagged)
+                .map(|(constraint, (lag, &w))| LocalLaw::new(&constraint.law, h, w, lag)),
+        );
+    }
+
+    fn iterate(&mut self, problem: &ConstraintProblem, velocity: &mut [f64]) -> Outcome {
+        let SolverOptions { tolerance, newton_limit, pass_limit, .. } = self.options;
+        let (mut iterations, mut residual) = (0, f64::INFINITY);
+        let mut law_error = f64::INFINITY;
+        for pass in 0..pass_limit {
+            // No inner problem needs to be met much better than the laws are.
+            let inner_tolerance =
+                (INEXACTNESS * law_error).min(FIRST_TOLERANCE).max(0.1 * tolerance);
+            let end =
+                self.newton.minimise(problem, &self.laws, inner_tolerance, newton_limit, velocity);
+            iterations += end.iterations;
+            if end.status == Status::NumericalTrouble {
+                return Outcome { status: end.status, iterations, residual: end.residual };
+            }
+            law_error = self.advance(problem, pass, end.scale);
+            residual = end.residual.max(law_error);
+            // Newton's method also ends where round-off of stiff rows keeps the gradient up.
+            let is_tight = inner_tolerance <= tolerance || end.residual <= tolerance;
+            if law_error <= tolerance && is_tight && end.status == Status::Solved {
+                return Outcome { status: Status::Solved, iterations, residual };
+            }
+            self.relax(problem);
+        }
+        let status =
+            if residual <= USABLE_RESIDUAL { Status::Inaccurate } else { Status::MaxIterations };
+        Outcome { status, iterations, residual }
+    }
+
+    /// Moves the lagged quantities on; by how much the impulses change at the same velocity, as
+    /// velocity in units of √energy over `scale`.
+    ///
+    /// Slips of coupled contacts alone would settle by a constant factor per pass; their changes are
+    /// stretched or shortened by Aitken's rule for vectors (B. M. Irons, R. C. Tuck, *A version of
+    /// the Aitken accelerator for computer iteration*, 1969).
+    fn advance(&mut self, problem: &ConstraintProblem, pass: u32, scale: f64) -> f64 {
+        let h = problem.time_step;
+        let is_coulomb = self.options.friction_law == FrictionLaw::Coulomb;
+        let (mut along, mut square) = (0.0, 0.0);
+        for (i, constraint) in problem.constraints().iter().enumerate() {
+            let u = row_values(
+                &self.newton.row_velocity,
+                constraint.first_row,
+                constraint.law.row_count(),
+            );
+            let lag = self.lags[i];
+            let next = self.laws[i].next_lag(&constraint.law, h, u, lag.slip, is_coulomb);
+            let (before, change) = (self.slip_changes[i], next.slip - lag.slip);
+            along += before * (change - before);
+            square += (change - before) * (change - before);
+            self.slip_changes[i] = change;
+            self.lags[i] = Lag { slip: lag.slip, ..next };
+        }
+        let (low, high) = RELAXATION;
+        if pass > 0 && square > 0.0 {
+            self.relaxation = (-self.relaxation * along / square).clamp(low, high);
+        }
+        let mut worst: f64 = 0.0;
+        for (i, constraint) in problem.constraints().iter().enumerate() {
+            let (first, rows) = (constraint.first_row, constraint.law.row_count());
+            let u = row_values(&self.newton.row_velocity, first, rows);
+            let w = self.inverse_inertia[i];
+            self.lags[i].slip += self.slip_changes[i];
+            let law = LocalLaw::new(&constraint.law, h, w, &self.lags[i]);
+            let before = row_values(&self.newton.impulses, first, rows);
+            let after = law.response(u).impulse;
+            let conductance = law.conductance();
+            for k in 0..3 {
+                let (w, d) = if k == 2 { (w[1], conductance[1]) } else { (w[0], conductance[0]) };
+                if w > 0.0 {
+                    let resistance = if d > 0.0 { w.min(1.0 / d) } else { w };
+                    let error = (after[k] - before[k]).abs() * resistance / w.sqrt();
+                    worst = worst.max(error);
+                }
+            }
+            self.laws[i] = law;
+        }
+        if worst == 0.0 { 0.0 } else { worst / scale }
+    }
+
+    /// Stretches the last change of slips for the next pass.
+    fn relax(&mut self, problem: &ConstraintProblem) {
+        for (lag, change) in self.lags.iter_mut().zip(&self.slip_changes) {
+            lag.slip = (lag.slip + (self.relaxation - 1.0) * change).max(0.0);
+        }
+        self.update_laws(problem);
+    }
+}
