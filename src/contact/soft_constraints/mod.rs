@@ -14,6 +14,8 @@
 //!   [`Friction`] are a row's numbers, [`SpringDamper::hertz`] and
 //!   [`SpringDamper::elastic_element`] two ways to them.
 //! - [`SoftConstraintSolver::solve`]: v₁ and λ₁.
+//! - [`contact_problem`]: the same step for the solvers of [`legwork_qp::ContactProblem`].
+//! - [`LeastForceProgram`]: the program that the paper solves instead, and where it differs.
 //!
 //! # One convex problem in velocities
 //!
@@ -36,7 +38,8 @@
 //!
 //! # What differs from the paper
 //!
-//! - The quadratic programs of eqs. (83)-(85) and (176)-(198) are replaced. Friction is what their β asks for, `λ_t` as near to the tangential
+//! - The quadratic programs of eqs. (83)-(85) and (176)-(198) are replaced, see
+//!   [`LeastForceProgram`]. Friction is what their β asks for, `λ_t` as near to the tangential
 //!   spring-damper as the cone permits, but a contact never pushes harder to let friction do so.
 //! - The force `-M̂ Ġv₀` of eq. (53) is the caller's [`SpringDamper::preload`], zero by default.
 //! - Ġv₀ is the caller's [`SpringDamper::rate_bias`]. The paper has it, eq. (39). It does not change
@@ -58,11 +61,15 @@
 //! IEEE Trans. Robotics (2022).
 
 mod block_cholesky;
+mod dense_view;
+mod least_force;
 mod local_law;
 mod newton;
 mod problem;
 mod solver;
 
+pub use dense_view::{ViewError, contact_problem};
+pub use least_force::LeastForceProgram;
 pub use problem::{
     BodyIndex, ConstraintIndex, ConstraintProblem, Friction, Law, Rows, SpringDamper,
 };

@@ -6,6 +6,7 @@ mod bodies;
 mod foundation;
 mod heap;
 mod memory;
+mod oracles;
 mod pendulum;
 mod ramp;
 mod spheres;
