@@ -13,7 +13,8 @@
 //! - [`ConstraintProblem`]: the bodies (blocks of M) and [`Law`]s of one step; [`SpringDamper`] and
 //!   [`Friction`] are a row's numbers, [`SpringDamper::hertz`] and
 //!   [`SpringDamper::elastic_element`] two ways to them.
-//! - [`SoftConstraintSolver::solve`]: v₁ and λ₁.
+//! - [`SoftConstraintSolver::solve`]: v₁ and λ₁. [`SoftConstraintSolver::derivative`]: how they
+//!   change with the problem.
 //! - [`contact_problem`]: the same step for the solvers of [`legwork_qp::ContactProblem`].
 //! - [`LeastForceProgram`]: the program that the paper solves instead, and where it differs.
 //!
@@ -62,6 +63,7 @@
 
 mod block_cholesky;
 mod dense_view;
+mod derivative;
 mod least_force;
 mod local_law;
 mod newton;
@@ -69,6 +71,7 @@ mod problem;
 mod solver;
 
 pub use dense_view::{ViewError, contact_problem};
+pub use derivative::{LawTangent, ProblemTangent};
 pub use least_force::LeastForceProgram;
 pub use problem::{
     BodyIndex, ConstraintIndex, ConstraintProblem, Friction, Law, Rows, SpringDamper,
