@@ -123,7 +123,7 @@ impl SoftConstraintSolver {
     /// `dv₁` and `dλ₁` for a change of the problem, after [`Self::linearise`].
     ///
     /// O(pattern of the factor) per pass; one pass and a check unless contacts slide or rows are
-    /// stiff. The residual of the outcome is that of the linear equation, relative.
+    /// stiff. Allocates. The residual of the outcome is that of the linear equation, relative.
     ///
     /// # Panics
     /// If the tangent is not that of a problem of this size.

@@ -145,6 +145,31 @@ fn contacts_agree_with_solvers_in_the_space_of_forces() {
     }
 }
 
+/// The convex problem has one solution: any guess leads to it.
+#[test]
+fn the_guess_does_not_matter() {
+    for seed in 0..30 {
+        let mut system = RandomSystem::new(seed, 8, 0.01);
+        for _ in 0..3 {
+            let (rows, law) = (system.rows(3), system.contact(1e6));
+            system.problem.push(Rows::Dense(&rows), law);
+        }
+        let cold = system.solve(FrictionLaw::Associated);
+        let options = SolverOptions {
+            friction_law: FrictionLaw::Associated,
+            tolerance: 1e-12,
+            ..SolverOptions::default()
+        };
+        let guess = (0..8).map(|_| 10.0 * system.random.normal()).collect();
+        let mut warm = ConstraintSolution { velocity: guess, forces: vec![] };
+        let outcome = SoftConstraintSolver::new(options).solve(&system.problem, &mut warm);
+        assert!(outcome.status.is_usable(), "{seed}: {outcome:?}");
+        for (a, b) in cold.velocity.iter().zip(&warm.velocity) {
+            assert!((a - b).abs() < 1e-8 * largest(&cold.velocity), "{seed}: {a} {b}");
+        }
+    }
+}
+
 /// Coulomb's law row by row, from the returned velocity and forces alone: normal forces are those
 /// of their spring-dampers, tangential ones the nearest to theirs that the disk of radius μ λ_n
 /// holds, and momentum is balanced.

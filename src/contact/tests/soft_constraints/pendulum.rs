@@ -178,3 +178,48 @@ fn rows_by_body_and_dense_rows_agree() {
         assert!((a - b).abs() < 1e-13, "{a} {b}");
     }
 }
+
+/// A rigid chain of light links that carries a body ten thousand times as heavy, for one step from
+/// rest: every joint bears what hangs below it and yields by that over its stiffness.
+#[test]
+fn a_rigid_chain_bears_a_heavy_load() {
+    let (count, link, load) = (30_u32, 0.1, 1000.0);
+    let bodies: Vec<Body> = (0..=count)
+        .map(|i| {
+            let mass = if i == count { load } else { link };
+            let z = -0.1 * f64::from(i) - 0.05;
+            Body::new(mass, Vector3::repeat(1e-3 * mass), Vector3::new(0.0, 0.0, z))
+        })
+        .collect();
+    let mut world = World::new(bodies, Vector3::new(0.0, 0.0, -G), 0.01);
+    world.begin();
+    let (up, axes) = (Vector3::new(0.0, 0.0, 0.05), [Vector3::x(), Vector3::y(), Vector3::z()]);
+    for i in 0..=count as usize {
+        for axis in axes {
+            let lower = world.bodies[i].point_rows(&up, &[axis], 1.0);
+            let law = Law::Bilateral(SpringDamper::new(0.0, 1e15, 1.0));
+            if i == 0 {
+                world.problem.push(Rows::Bodies(&[(BodyIndex(0), &lower)]), law);
+            } else {
+                let upper = world.bodies[i - 1].point_rows(&-up, &[axis], -1.0);
+                let parts = [(BodyIndex(i), &lower[..]), (BodyIndex(i - 1), &upper[..])];
+                world.problem.push(Rows::Bodies(&parts), law);
+            }
+        }
+    }
+    let outcome = world.finish();
+    assert_eq!(outcome.status, Status::Solved);
+    // The tolerance of 1e-10 on √(2 energy) = √1000 h g, for a link of 0.1 kg, once per joint for its
+    // law and once for the momentum of its link.
+    let tolerance = 2.0 * 1e-10 * (load / link).sqrt() * 0.01 * G * f64::from(count);
+    let mut stretch_rate = 0.0;
+    for i in 0..=count {
+        let below = load + link * f64::from(count - i);
+        let force = world.solution.forces[3 * i as usize + 2];
+        assert!((force / (below * G) - 1.0).abs() < 1e-6, "{i}: {force} {}", below * G);
+        // λ = K h u.
+        stretch_rate += below * G / (1e15 * 0.01);
+        let error = world.bodies[i as usize].linear + Vector3::new(0.0, 0.0, stretch_rate);
+        assert!(error.norm() < tolerance, "{i}: {:e} {tolerance:e}", error.norm());
+    }
+}
