@@ -35,9 +35,9 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Code, Failure};
 use super::arguments::{CompareArguments, Overrides};
 use super::check::Findings;
-use super::console;
 use super::run::{RECORDING, fault_to_json, metadata, say_fault};
 use super::source::{self, Source};
+use super::{console, pool};
 use choices::Combination;
 use differences::{Compared, Comparison, magnitudes};
 use problem::Named;
@@ -156,7 +156,7 @@ pub(crate) fn compare(
         })
         .collect();
 
-    let jobs = jobs_at_a_time(arguments, ready.len());
+    let jobs = pool::at_a_time(arguments.jobs, ready.len());
     let shared = shared_quantities(&ready, &compared);
     let runs = run_all(&source, ready, jobs, arguments.out.as_deref())?;
     let comparisons = compare_all(&compared, &shared, &runs, reference);
@@ -265,12 +265,6 @@ fn shared_quantities(ready: &[Ready], compared: &[Compared]) -> Vec<Vec<bool>> {
         })
     };
     ready.iter().map(|one| compared.iter().map(|c| has(one, c)).collect()).collect()
-}
-
-/// One run on each core, unless the command line says otherwise.
-fn jobs_at_a_time(arguments: &CompareArguments, runs: usize) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    arguments.jobs.map_or(cores, usize::from).min(runs)
 }
 
 /// Runs all, with recordings under `directory` if there is one.

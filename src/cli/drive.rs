@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use legwork_runtime::{Cursor, RunFault, Simulation, Snapshot, SnapshotError};
 
 use super::edits::Planned;
-use super::execution::{LOOK, STEPS_PER_LOOK};
-use super::{console, interrupt};
+use super::execution::STEPS_PER_LOOK;
+use super::interrupt;
+use super::progress::Progress;
 
 /// Steps between two snapshots in memory; after a fault at most as many are repeated.
 const STEPS_PER_SNAPSHOT: u64 = 4096;
@@ -29,6 +30,8 @@ pub(crate) struct Orders {
     pub(crate) edits: Vec<Planned>,
     /// Times of snapshots with the names of their files [s].
     pub(crate) snapshots: Vec<(f64, String)>,
+    /// The bar that several runs share; without it the run has its own.
+    pub(crate) bar: Option<ProgressBar>,
 }
 
 /// A snapshot taken on the way.
@@ -65,6 +68,10 @@ pub(crate) fn run(
 ) -> Result<(), RunFault> {
     orders.edits.reverse();
     orders.snapshots.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut progress = match &orders.bar {
+        Some(bar) => Progress::on(bar),
+        None => Progress::new(simulation),
+    };
     let mut drive = Drive {
         rolling: simulation.snapshot(),
         taken_at: simulation.step_count(),
@@ -73,7 +80,6 @@ pub(crate) fn run(
         orders,
         events,
     };
-    let mut progress = Progress::new(simulation);
     let mut steps = 0u32;
     while simulation.cursor() != Cursor::Done {
         if interrupt::is_requested() {
@@ -86,7 +92,7 @@ pub(crate) fn run(
         }
         let step = simulation.step_count();
         if let Err(fault) = simulation.step() {
-            progress.end();
+            progress.end(simulation);
             drive.last_good(simulation, step);
             return Err(fault);
         }
@@ -95,7 +101,7 @@ pub(crate) fn run(
             progress.look(simulation);
         }
     }
-    progress.end();
+    progress.end(simulation);
     Ok(())
 }
 
@@ -174,42 +180,5 @@ impl Drive<'_> {
         };
         let bytes = repeat(&mut again);
         self.events.snapshots.push(Taken { name: FAULT.to_owned(), t: again.time(), bytes });
-    }
-}
-
-/// A progress bar, if somebody watches.
-struct Progress {
-    bar: Option<ProgressBar>,
-    last: Instant,
-}
-
-impl Progress {
-    fn new(simulation: &Simulation) -> Self {
-        let bar = console::is_watched().then(|| {
-            let ticks = simulation.program().stop_tick;
-            let bar = ProgressBar::with_draw_target(Some(ticks), ProgressDrawTarget::stderr());
-            // The template is a constant; without it the bar has its default look.
-            if let Ok(style) = ProgressStyle::with_template("{wide_bar} {msg} eta {eta}") {
-                bar.set_style(style);
-            }
-            bar
-        });
-        Self { bar, last: Instant::now() }
-    }
-
-    fn look(&mut self, simulation: &Simulation) {
-        let Some(bar) = &self.bar else { return };
-        if self.last.elapsed() >= LOOK {
-            self.last = Instant::now();
-            let stop = simulation.program().run.stop;
-            bar.set_position(simulation.tick());
-            bar.set_message(format!("{:.2} s of {stop}", simulation.time()));
-        }
-    }
-
-    fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
     }
 }

@@ -140,7 +140,7 @@ fn orders(
         snapshots.push((t, format!("t={t}.snapshot")));
     }
     let edits = edits::plan(edits, source, options, registry)?;
-    Ok(Orders { pace: arguments.pace, edits, snapshots })
+    Ok(Orders { pace: arguments.pace, edits, snapshots, bar: None })
 }
 
 /// Writes the snapshots that were taken.

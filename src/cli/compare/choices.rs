@@ -1,9 +1,7 @@
 //! Which runs a command line asks for.
 
 use super::super::answer::Failure;
-
-/// Most runs of one command.
-const MOST_RUNS: usize = 1000;
+use super::super::grid::{self, MOST_RUNS};
 
 /// One run: a choice for every variant that was named.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +23,7 @@ pub(super) fn combinations(variants: &[(String, String)]) -> Result<Vec<Combinat
             axes.push((name.clone(), Vec::new()));
             axes.len() - 1
         });
-        for choice in list.split(',').map(str::trim) {
+        for choice in grid::split(list) {
             let known = &mut axes[at].1;
             if choice.is_empty() {
                 let message = format!("expected choices of `{name}`, found `{name}={list}`");
@@ -38,8 +36,7 @@ pub(super) fn combinations(variants: &[(String, String)]) -> Result<Vec<Combinat
             known.push(choice.to_owned());
         }
     }
-    let count = axes.iter().try_fold(1usize, |n, (_, choices)| n.checked_mul(choices.len()));
-    match count {
+    match grid::count(&axes) {
         Some(1) => {
             let named: Vec<String> =
                 axes.iter().map(|(name, choices)| format!("{name}={}", choices[0])).collect();
@@ -49,24 +46,13 @@ pub(super) fn combinations(variants: &[(String, String)]) -> Result<Vec<Combinat
                 named.join("`, `")
             )));
         }
-        Some(count) if count <= MOST_RUNS => {}
-        _ => return Err(Failure::usage(format!("expected at most {MOST_RUNS} combinations"))),
-    }
-    let mut all: Vec<Vec<(String, String)>> = vec![Vec::new()];
-    for (name, choices) in &axes {
-        all = all
-            .into_iter()
-            .flat_map(|before| {
-                choices.iter().map(move |choice| {
-                    let mut longer = before.clone();
-                    longer.push((name.clone(), choice.clone()));
-                    longer
-                })
-            })
-            .collect();
+        Some(_) => {}
+        None => {
+            return Err(Failure::usage(format!("expected at most {MOST_RUNS} combinations")));
+        }
     }
     let varies = |i: usize| axes[i].1.len() > 1;
-    Ok(all
+    Ok(grid::product(&axes)
         .into_iter()
         .map(|choices| {
             let names: Vec<&str> = choices
@@ -87,16 +73,7 @@ pub(super) fn combinations(variants: &[(String, String)]) -> Result<Vec<Combinat
 pub(super) fn signals(lists: &[String]) -> Result<Vec<String>, Failure> {
     let mut out: Vec<String> = Vec::new();
     for list in lists {
-        let mut depth = 0usize;
-        let parts = list.split(|c| {
-            match c {
-                '[' => depth += 1,
-                ']' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            c == ',' && depth == 0
-        });
-        for signal in parts.map(str::trim) {
+        for signal in grid::split(list) {
             if signal.is_empty() {
                 let message = format!("expected paths of signals, found `{list}`");
                 return Err(Failure::usage(message));

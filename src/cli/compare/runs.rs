@@ -1,11 +1,8 @@
 //! Runs several programs at once.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use legwork_program::{LogChannel, Program};
 use legwork_runtime::recording::{
     ChunkPolicy, Metadata, Recorder, Recording, RecordingError, Sink,
@@ -13,8 +10,9 @@ use legwork_runtime::recording::{
 use legwork_runtime::{Cursor, RunFault, Simulation, channels};
 
 use super::super::answer::Failure;
-use super::super::console;
-use super::super::execution::{Execution, LOOK, STEPS_PER_LOOK};
+use super::super::execution::{Execution, STEPS_PER_LOOK};
+use super::super::pool;
+use super::super::progress::{self, Progress};
 use super::problem::{ITERATIONS, RESIDUAL, is_solver, output};
 
 /// A program to run, with what its recording says of it.
@@ -70,38 +68,15 @@ pub(super) fn record_solvers(program: &mut Program) {
 /// # Errors
 /// If a recording cannot be made or written.
 pub(super) fn run_all(jobs: Vec<Job>, at_a_time: usize) -> Result<Vec<Run>, Failure> {
-    let bar = progress_bar(&jobs);
-    let count = jobs.len();
-    let waiting: Vec<Mutex<Option<Job>>> =
-        jobs.into_iter().map(|job| Mutex::new(Some(job))).collect();
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(slot) = waiting.get(at) else { return done };
-            let job = slot.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-            if let Some(job) = job {
-                done.push((at, run(job, bar.as_ref())));
-            }
-        }
-    };
-    let mut ended = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..at_a_time.clamp(1, count)).map(|_| scope.spawn(work)).collect();
-        let mut ended = Vec::with_capacity(count);
-        for worker in workers {
-            match worker.join() {
-                Ok(done) => ended.extend(done),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        ended
-    });
+    let bar = progress::bar(jobs.iter().map(|job| job.program.stop_tick).sum());
+    if let Some(bar) = &bar {
+        bar.set_message(format!("{} runs", jobs.len()));
+    }
+    let runs = pool::map(jobs, at_a_time, |job| run(job, bar.as_ref()));
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
-    ended.sort_by_key(|(at, _)| *at);
-    ended.into_iter().map(|(_, run)| run).collect()
+    runs.into_iter().collect()
 }
 
 fn run(job: Job, bar: Option<&ProgressBar>) -> Result<Run, Failure> {
@@ -125,23 +100,8 @@ fn run(job: Job, bar: Option<&ProgressBar>) -> Result<Run, Failure> {
     Ok(Run { execution, recording, file })
 }
 
-/// One bar for all runs, if somebody watches.
-fn progress_bar(jobs: &[Job]) -> Option<ProgressBar> {
-    if !console::is_watched() {
-        return None;
-    }
-    let ticks = jobs.iter().map(|job| job.program.stop_tick).sum();
-    let bar = ProgressBar::with_draw_target(Some(ticks), ProgressDrawTarget::stderr());
-    // The template is a constant; without it the bar has its default look.
-    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {msg} eta {eta}") {
-        bar.set_style(style);
-    }
-    bar.set_message(format!("{} runs", jobs.len()));
-    Some(bar)
-}
-
 fn watched(simulation: &mut Simulation, bar: &ProgressBar) -> Result<(), RunFault> {
-    let (mut last, mut told) = (Instant::now(), 0);
+    let mut progress = Progress::on(bar);
     while simulation.cursor() != Cursor::Done {
         for _ in 0..STEPS_PER_LOOK {
             simulation.step()?;
@@ -149,12 +109,9 @@ fn watched(simulation: &mut Simulation, bar: &ProgressBar) -> Result<(), RunFaul
                 break;
             }
         }
-        if last.elapsed() >= LOOK || simulation.cursor() == Cursor::Done {
-            last = Instant::now();
-            bar.inc(simulation.tick() - told);
-            told = simulation.tick();
-        }
+        progress.look(simulation);
     }
+    progress.end(simulation);
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use legwork_runtime::comparison::Difference;
 
+use super::super::pool;
 use super::super::summary::{counted, digits, seconds, write_table};
 use super::differences::{Compared, Comparison};
 use super::report::{Totals, checks_passed};
@@ -90,13 +91,7 @@ fn cost_row(one: &One) -> [String; 9] {
 
 /// What the table of costs does not say by itself.
 fn notes(outcome: &Outcome<'_>) -> Vec<String> {
-    let mut notes = Vec::new();
-    if outcome.jobs > 1 {
-        notes.push(format!(
-            "{} runs at a time share this machine; --jobs 1 times them undisturbed",
-            outcome.jobs
-        ));
-    }
+    let mut notes: Vec<String> = pool::note(outcome.jobs).into_iter().collect();
     let hash = |one: &One| one.run.execution.program.hash;
     for (i, one) in outcome.runs.iter().enumerate() {
         if let Some(same) = outcome.runs[..i].iter().find(|other| hash(other) == hash(one)) {
