@@ -16,6 +16,9 @@ use super::source::{self, Source};
 use super::summary::counted;
 use super::{complaint, console};
 
+/// Most choices that are said of a mistake; JSON has them all.
+const MOST_CHOICES: usize = 8;
+
 /// Checks diagrams.
 ///
 /// # Errors
@@ -204,12 +207,22 @@ impl Findings {
         self.list.iter().filter(|finding| finding.diagnostic.severity == severity).count()
     }
 
-    /// Says them on standard error.
+    /// Says them on standard error, with choices of variants.
     pub(crate) fn say(&self) {
+        self.say_with("--variant ");
+    }
+
+    /// Says them on standard error; `option` stands before the choices.
+    pub(crate) fn say_with(&self, option: &str) {
         for finding in &self.list {
             let mut diagnostic = finding.diagnostic.clone();
             if !finding.choices.is_empty() {
-                diagnostic.message += &format!(", with --variant {}", finding.choices.join(" or "));
+                let shown = &finding.choices[..finding.choices.len().min(MOST_CHOICES)];
+                diagnostic.message += &format!(", with {option}{}", shown.join(" or "));
+                let more = finding.choices.len() - shown.len();
+                if more > 0 {
+                    diagnostic.message += &format!(" or {more} more");
+                }
             }
             complaint::say(&diagnostic, &self.sources[finding.sources]);
         }

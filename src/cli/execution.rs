@@ -10,6 +10,7 @@ use legwork_runtime::{BlockTime, CheckState, Cursor, RunFault, Simulation};
 
 use super::answer::Code;
 use super::drive::{self, Events, Orders};
+use super::summary::seconds;
 
 /// Major steps between two looks at the clock, when somebody watches.
 pub(crate) const STEPS_PER_LOOK: u32 = 16;
@@ -138,6 +139,26 @@ impl Execution {
             Verdict::Failed { .. } | Verdict::Undecided => true,
         });
         if with_checks && failed { Code::Check } else { Code::Success }
+    }
+
+    /// How many checks passed.
+    pub(crate) fn checks_passed(&self) -> usize {
+        self.checks.iter().filter(|verdict| **verdict == Verdict::Passed).count()
+    }
+
+    /// The checks that did not pass, in words.
+    pub(crate) fn failed_checks(&self) -> Vec<String> {
+        let verdicts = self.program.checks.iter().zip(&self.checks);
+        verdicts
+            .filter_map(|(check, verdict)| match verdict {
+                Verdict::Failed { at: Some(t) } => {
+                    Some(format!("{} at t={}", check.name, seconds(*t)))
+                }
+                Verdict::Failed { at: None } => Some(check.name.clone()),
+                Verdict::Unseen => Some(format!("{} was never tested", check.name)),
+                Verdict::Passed | Verdict::Undecided => None,
+            })
+            .collect()
     }
 
     /// What blocks measured: name and value. A name that two blocks report gets the block's path.

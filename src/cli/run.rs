@@ -29,13 +29,35 @@ pub(crate) const RECORDING: &str = "run.mcap";
 const PROBLEMS: &str = "problems";
 
 /// Where a run goes and what is known of it before it starts.
-struct Setting {
-    directory: PathBuf,
-    recording: PathBuf,
-    compile_time: f64,
-    started: f64,
+pub(crate) struct Setting<'a> {
+    /// The diagram.
+    pub(crate) source: &'a Source,
+    /// The texts that its places point into.
+    pub(crate) sources: &'a SourceMap,
+    /// What the recording says of the run.
+    pub(crate) metadata: &'a Metadata,
+    /// What was found wrong, as JSON.
+    pub(crate) diagnostics: Value,
+    /// Directory of the run.
+    pub(crate) directory: PathBuf,
+    /// What compilation took [s].
+    pub(crate) compile_time: f64,
+    /// When it began [s since 1970].
+    pub(crate) started: f64,
+}
+
+/// A run with its files.
+pub(crate) struct Recorded {
+    /// What came of it.
+    pub(crate) execution: Execution,
     /// What happened besides steps.
-    events: Events,
+    pub(crate) events: Events,
+    /// The recording.
+    pub(crate) recording: PathBuf,
+    /// Problems that solver blocks kept.
+    problems: Vec<PathBuf>,
+    /// What is known of the run, as `--json` prints it.
+    json: Map<String, Value>,
 }
 
 /// Runs a diagram.
@@ -45,7 +67,7 @@ struct Setting {
 pub(crate) fn run(arguments: &RunArguments, registry: &Registry) -> Result<Answer, Failure> {
     let source = Source::open(&arguments.file, registry)?;
     let options = source::options(&arguments.overrides, arguments.until.as_deref())?;
-    let started = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64());
+    let started = now();
     let before = Instant::now();
     let (compiled, files) = source.compile_and_keep(&options, registry);
     let compile_time = before.elapsed().as_secs_f64();
@@ -59,7 +81,6 @@ pub(crate) fn run(arguments: &RunArguments, registry: &Registry) -> Result<Answe
     };
 
     let directory = directory(arguments.out.as_deref(), &program);
-    let recording = directory.join(RECORDING);
     let mut metadata = metadata(&source, &options, &program, &files);
     let program = Arc::new(program);
     let orders = orders(arguments, &source, &options, &program, registry, &mut metadata)?;
@@ -73,8 +94,57 @@ pub(crate) fn run(arguments: &RunArguments, registry: &Registry) -> Result<Answe
     if arguments.profile {
         simulation.start_profile();
     }
-    let recorder = recorder(&directory, &program, &metadata)?;
     interrupt::listen();
+    let setting = Setting {
+        source: &source,
+        sources: &sources,
+        metadata: &metadata,
+        diagnostics,
+        directory,
+        compile_time,
+        started,
+    };
+    let recorded = record(simulation, orders, &setting)?;
+    let Recorded { execution, events, recording, problems, .. } = &recorded;
+    if let Some(fault) = &execution.fault {
+        say_fault(fault, &sources);
+    }
+    if let Some(error) = execution.recording_error() {
+        console::say(&format!("error: {error}"));
+    }
+    let code = if events.interrupted {
+        Code::Interrupted
+    } else {
+        execution.code(!arguments.no_checks, arguments.until.is_some())
+    };
+    let bytes = std::fs::metadata(recording).map_or(0, |file| file.len());
+    let directory = &setting.directory;
+    let files =
+        summary::Files { directory, recording, bytes, problems, events, pace: arguments.pace };
+    console::say(&summary::of(execution, compile_time, &files));
+    if let Some(times) = &execution.profile {
+        console::say(&profile::table(times, execution.wall));
+    }
+    Ok(Answer::new(code, Value::Object(recorded.json)))
+}
+
+/// The time [s since 1970].
+pub(crate) fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64())
+}
+
+/// Drives a simulation and writes all that is kept of a run into its directory.
+///
+/// # Errors
+/// If something cannot be written, or an edit not be repeated. That a recording breaks off is in
+/// what is returned.
+pub(crate) fn record(
+    simulation: Simulation,
+    orders: Orders,
+    setting: &Setting<'_>,
+) -> Result<Recorded, Failure> {
+    let directory = &setting.directory;
+    let recorder = recorder(directory, simulation.program(), setting.metadata)?;
     let mut events = Events::default();
     let execution = Execution::going_on(simulation, Some(recorder), |simulation| {
         drive::run(simulation, orders, &mut events)
@@ -82,37 +152,14 @@ pub(crate) fn run(arguments: &RunArguments, registry: &Registry) -> Result<Answe
     if let Some(refused) = events.refused {
         return Err(Failure::usage(refused));
     }
-    let setting = Setting { directory, recording, compile_time, started, events };
-    write_snapshots(&setting)?;
-
-    if let Some(fault) = &execution.fault {
-        say_fault(fault, &sources);
-    }
-    if let Some(error) = execution.recording_error() {
-        console::say(&format!("error: {error}"));
-    }
-    let problems = write_problems(&setting, &execution)?;
-    let code = if setting.events.interrupted {
-        Code::Interrupted
-    } else {
-        execution.code(!arguments.no_checks, arguments.until.is_some())
-    };
-    let json = to_object(&source, &execution, &setting, &problems, diagnostics, &sources);
-    write_run_json(&setting, &metadata, &json)?;
-    let bytes = std::fs::metadata(&setting.recording).map_or(0, |file| file.len());
-    let files = summary::Files {
-        directory: &setting.directory,
-        recording: &setting.recording,
-        bytes,
-        problems: &problems,
-        events: &setting.events,
-        pace: arguments.pace,
-    };
-    console::say(&summary::of(&execution, setting.compile_time, &files));
-    if let Some(times) = &execution.profile {
-        console::say(&profile::table(times, execution.wall));
-    }
-    Ok(Answer::new(code, Value::Object(json)))
+    write_snapshots(directory, &events)?;
+    let problems = write_problems(directory, &execution)?;
+    let recording = directory.join(RECORDING);
+    let json = Map::new();
+    let mut recorded = Recorded { execution, events, recording, problems, json };
+    recorded.json = to_object(setting, &recorded);
+    write_run_json(setting, &recorded.json)?;
+    Ok(recorded)
 }
 
 /// What the command line asks of the run besides its steps.
@@ -144,10 +191,10 @@ fn orders(
 }
 
 /// Writes the snapshots that were taken.
-fn write_snapshots(setting: &Setting) -> Result<(), Failure> {
-    for taken in &setting.events.snapshots {
+fn write_snapshots(directory: &Path, events: &Events) -> Result<(), Failure> {
+    for taken in &events.snapshots {
         match &taken.bytes {
-            Ok(bytes) => snapshot::write(&setting.directory.join(&taken.name), bytes)?,
+            Ok(bytes) => snapshot::write(&directory.join(&taken.name), bytes)?,
             Err(error) => console::say(&format!("error: no {}: {error}", taken.name)),
         }
     }
@@ -211,8 +258,8 @@ pub(crate) fn metadata(
 }
 
 /// Writes the problems that solver blocks kept; their paths.
-fn write_problems(setting: &Setting, execution: &Execution) -> Result<Vec<PathBuf>, Failure> {
-    let directory = setting.directory.join(PROBLEMS);
+fn write_problems(directory: &Path, execution: &Execution) -> Result<Vec<PathBuf>, Failure> {
+    let directory = directory.join(PROBLEMS);
     let mut paths = Vec::new();
     for (block, report) in &execution.reports {
         for (name, bytes) in &report.files {
@@ -234,27 +281,23 @@ fn file_name(block: &str) -> String {
     block.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
 }
 
+/// Check and whether it passed.
+pub(crate) fn checks_to_json(execution: &Execution) -> Map<String, Value> {
+    let verdicts = execution.program.checks.iter().zip(&execution.checks);
+    verdicts.map(|(check, verdict)| (check.name.clone(), passed(*verdict))).collect()
+}
+
+/// What blocks measured.
+pub(crate) fn metrics_to_json(execution: &Execution) -> Map<String, Value> {
+    execution.metrics().into_iter().map(|(name, value)| (name, value.into())).collect()
+}
+
 /// The object that `--json` prints.
-fn to_object(
-    source: &Source,
-    execution: &Execution,
-    setting: &Setting,
-    problems: &[PathBuf],
-    diagnostics: Value,
-    sources: &SourceMap,
-) -> Map<String, Value> {
-    let checks: Map<String, Value> = execution
-        .program
-        .checks
-        .iter()
-        .zip(&execution.checks)
-        .map(|(check, verdict)| (check.name.clone(), passed(*verdict)))
-        .collect();
-    let metrics: Map<String, Value> =
-        execution.metrics().into_iter().map(|(name, value)| (name, value.into())).collect();
+fn to_object(setting: &Setting<'_>, recorded: &Recorded) -> Map<String, Value> {
+    let Recorded { execution, events, recording, problems, .. } = recorded;
     let mut object = Map::new();
     let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
-    add("diagram", source.name.clone().into());
+    add("diagram", setting.source.name.clone().into());
     add("sim_time_s", execution.sim_time.into());
     if let Some(block) = &execution.stopped_by {
         add("stopped_by", block.as_str().into());
@@ -263,15 +306,15 @@ fn to_object(
     add("compile_s", setting.compile_time.into());
     add("wall_s", execution.wall.into());
     add("real_time_factor", execution.real_time_factor().into());
-    add("checks", checks.into());
-    add("metrics", metrics.into());
+    add("checks", checks_to_json(execution).into());
+    add("metrics", metrics_to_json(execution).into());
     add("solver_calls", execution.solver_calls().into());
     add("solver_failures", execution.solver_failures().into());
-    add("recording", setting.recording.display().to_string().into());
+    add("recording", recording.display().to_string().into());
     let problems = problems.iter().map(|path| path.display().to_string());
     add("problems", problems.collect::<Vec<_>>().into());
-    add("diagnostics", diagnostics);
-    let snapshots = setting.events.snapshots.iter().filter(|taken| taken.bytes.is_ok());
+    add("diagnostics", setting.diagnostics.clone());
+    let snapshots = events.snapshots.iter().filter(|taken| taken.bytes.is_ok());
     let snapshots: Vec<Value> = snapshots
         .map(|taken| {
             let path = setting.directory.join(&taken.name);
@@ -279,7 +322,7 @@ fn to_object(
         })
         .collect();
     if let Some(fault) = &execution.fault {
-        let mut fault = fault_to_json(fault, sources);
+        let mut fault = fault_to_json(fault, setting.sources);
         let path = setting.directory.join(drive::FAULT).display().to_string();
         let kept = snapshots.iter().any(|taken| taken["path"] == path.as_str());
         fault["snapshot"] = if kept { path.into() } else { Value::Null };
@@ -289,8 +332,8 @@ fn to_object(
         add("profile", profile::to_json(times, execution.wall));
     }
     add("snapshots", snapshots.into());
-    add("interrupted", setting.events.interrupted.into());
-    if let Some(latest) = setting.events.latest {
+    add("interrupted", events.interrupted.into());
+    if let Some(latest) = events.latest {
         add("latest_s", latest.into());
     }
     if let Some(error) = execution.recording_error() {
@@ -330,11 +373,8 @@ pub(crate) fn say_fault(fault: &RunFault, sources: &SourceMap) {
 }
 
 /// Writes what depends on this machine and this hour beside the recording, which does not.
-fn write_run_json(
-    setting: &Setting,
-    metadata: &Metadata,
-    object: &Map<String, Value>,
-) -> Result<(), Failure> {
+fn write_run_json(setting: &Setting<'_>, object: &Map<String, Value>) -> Result<(), Failure> {
+    let metadata = setting.metadata;
     let mut object = object.clone();
     object.insert("started_unix_s".to_owned(), setting.started.into());
     object.insert("overrides".to_owned(), json!(metadata.overrides));

@@ -80,7 +80,7 @@ fn write_checks(execution: &Execution, out: &mut String) -> std::fmt::Result {
     if checks.is_empty() {
         return writeln!(out, "  checks     none in this diagram");
     }
-    let passed = execution.checks.iter().filter(|v| **v == Verdict::Passed).count();
+    let passed = execution.checks_passed();
     writeln!(out, "  checks     {passed} of {} passed", checks.len())?;
     let base = execution.program.base;
     for (check, verdict) in checks.iter().zip(&execution.checks) {
@@ -197,18 +197,23 @@ pub(crate) fn digits(value: f64) -> String {
 
 /// Aligned columns with two spaces between them: the first `left` to the left, the others to the
 /// right. Columns without text are left out.
-pub(crate) fn write_table<const N: usize>(
-    rows: &[[String; N]],
+pub(crate) fn write_table<R: AsRef<[String]>>(
+    rows: &[R],
     indent: &str,
     left: usize,
     out: &mut String,
 ) -> std::fmt::Result {
-    let width =
-        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..N).map(width).collect();
+    let mut widths: Vec<usize> = Vec::new();
+    for row in rows {
+        let row = row.as_ref();
+        widths.resize(widths.len().max(row.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
     for row in rows {
         let mut line = indent.to_owned();
-        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+        for (column, (cell, width)) in row.as_ref().iter().zip(&widths).enumerate() {
             if *width == 0 {
                 continue;
             }

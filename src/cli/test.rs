@@ -5,11 +5,11 @@ use std::path::Path;
 use legwork_block::Registry;
 use legwork_diagram::render::to_json;
 use legwork_diagram::{Compiled, Options};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::TestArguments;
-use super::execution::{Execution, Verdict};
+use super::execution::Execution;
 use super::source::{self, Source};
 use super::summary::{counted, seconds};
 use super::{complaint, console, run};
@@ -57,17 +57,10 @@ fn test_one(file: &Path, options: &Options, registry: &Registry) -> Result<(Code
     if let Some(fault) = &execution.fault {
         run::say_fault(fault, &sources);
     }
-    let checks: Map<String, Value> = execution
-        .program
-        .checks
-        .iter()
-        .zip(&execution.checks)
-        .map(|(check, verdict)| (check.name.clone(), run::passed(*verdict)))
-        .collect();
     let mut json = json!({
         "diagram": source.name,
         "passed": code == Code::Success,
-        "checks": checks,
+        "checks": run::checks_to_json(&execution),
         "sim_time_s": execution.sim_time,
         "wall_s": execution.wall,
         "diagnostics": listed,
@@ -85,18 +78,7 @@ fn line(name: &str, execution: &Execution, code: Code) -> String {
     if code == Code::Success {
         return format!("pass  {name}: {}, {times}", counted(count, "check"));
     }
-    let failed: Vec<String> = execution
-        .program
-        .checks
-        .iter()
-        .zip(&execution.checks)
-        .filter_map(|(check, verdict)| match verdict {
-            Verdict::Failed { at: Some(t) } => Some(format!("{} at t={}", check.name, seconds(*t))),
-            Verdict::Failed { at: None } => Some(check.name.clone()),
-            Verdict::Unseen => Some(format!("{} was never tested", check.name)),
-            Verdict::Passed | Verdict::Undecided => None,
-        })
-        .collect();
+    let failed = execution.failed_checks();
     let what = match (&execution.fault, failed.is_empty()) {
         (Some(_), true) => "fault".to_owned(),
         (Some(_), false) => format!("fault, {}", failed.join(", ")),

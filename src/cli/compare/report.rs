@@ -3,8 +3,7 @@
 use legwork_runtime::comparison::{Difference, Divergence, Quantity};
 use serde_json::{Map, Value, json};
 
-use super::super::execution::Verdict;
-use super::super::run::passed;
+use super::super::run::{checks_to_json, metrics_to_json};
 use super::differences::{Compared, Comparison, source};
 use super::runs::{Run, SolverFigures};
 use super::{One, Outcome};
@@ -32,15 +31,6 @@ pub(super) fn to_json(outcome: &Outcome<'_>) -> Map<String, Value> {
 
 fn run_to_json(one: &One) -> Value {
     let Run { execution, file, .. } = &one.run;
-    let checks: Map<String, Value> = execution
-        .program
-        .checks
-        .iter()
-        .zip(&execution.checks)
-        .map(|(check, verdict)| (check.name.clone(), passed(*verdict)))
-        .collect();
-    let metrics: Map<String, Value> =
-        execution.metrics().into_iter().map(|(name, value)| (name, value.into())).collect();
     let choices: Map<String, Value> = one
         .combination
         .choices
@@ -63,9 +53,9 @@ fn run_to_json(one: &One) -> Value {
         "max_iterations": total.max_iterations,
         "worst_residual": total.worst_residual,
         "solvers": one.run.solvers().iter().map(solver_to_json).collect::<Vec<_>>(),
-        "checks": checks,
+        "checks": checks_to_json(execution),
         "checks_passed": checks_passed(one),
-        "metrics": metrics,
+        "metrics": metrics_to_json(execution),
         "recording": file.as_ref().map(|file| file.display().to_string()),
     });
     if let Some(fault) = &one.fault {
@@ -76,7 +66,7 @@ fn run_to_json(one: &One) -> Value {
 
 /// How many checks passed.
 pub(super) fn checks_passed(one: &One) -> usize {
-    one.run.execution.checks.iter().filter(|verdict| **verdict == Verdict::Passed).count()
+    one.run.execution.checks_passed()
 }
 
 /// The figures of all solver blocks of a run.
