@@ -17,9 +17,25 @@ pub(super) fn plot(
     names: &[PathBuf],
     arguments: &PlotArguments,
 ) -> Result<(String, Value), Failure> {
-    let (header, rows) = read(table)?;
+    let Cells { header, rows, words } = read(table)?;
     let names: Vec<String> = names.iter().map(|name| name.display().to_string()).collect();
-    let columns = chosen(&header, &names)?;
+    let columns = match names.is_empty() {
+        false => chosen(&header, &names)?,
+        true => numeric(&rows, &words),
+    };
+    for &column in columns.iter().chain([&0]) {
+        if let Some((line, word)) = &words[column] {
+            return Err(Failure::usage(format!(
+                "{}:{line}: expected a number in the column `{}`, found `{word}`",
+                table.display(),
+                header[column]
+            )));
+        }
+    }
+    if columns.is_empty() {
+        let message = format!("no column of `{}` but its first has numbers", table.display());
+        return Err(Failure::usage(message));
+    }
     let series: Vec<Series> = columns
         .iter()
         .map(|&column| Series {
@@ -43,8 +59,17 @@ pub(super) fn plot(
     Ok((svg, json!({ "plot": output, "series": names, "rows": rows.len() })))
 }
 
-/// Header and numbers; an empty cell is no number.
-fn read(path: &Path) -> Result<(Vec<String>, Vec<Vec<f64>>), Failure> {
+/// A table that has been read.
+struct Cells {
+    header: Vec<String>,
+    /// Cells by row. An empty one is no number, nor is a word.
+    rows: Vec<Vec<f64>>,
+    /// By column, its first word with its line.
+    words: Vec<Option<(u64, String)>>,
+}
+
+/// Header and cells.
+fn read(path: &Path) -> Result<Cells, Failure> {
     let shown = path.display();
     let fail = |error: csv::Error| Failure::usage(format!("cannot read `{shown}`: {error}"));
     let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_path(path).map_err(fail)?;
@@ -56,28 +81,30 @@ fn read(path: &Path) -> Result<(Vec<String>, Vec<Vec<f64>>), Failure> {
         return Err(Failure::usage(message));
     }
     let mut rows = Vec::new();
+    let mut words = vec![None; header.len()];
     for record in reader.records() {
         let record = record.map_err(fail)?;
         let line = record.position().map_or(0, csv::Position::line);
         let mut row = Vec::with_capacity(header.len());
-        for (cell, column) in record.iter().map(str::trim).zip(&header) {
-            let number = if cell.is_empty() { Ok(f64::NAN) } else { cell.parse() };
-            row.push(number.map_err(|_| {
-                Failure::usage(format!(
-                    "{shown}:{line}: expected a number in the column `{column}`, found `{cell}`"
-                ))
-            })?);
+        for (cell, word) in record.iter().map(str::trim).zip(&mut words) {
+            row.push(cell.parse().unwrap_or(f64::NAN));
+            if word.is_none() && !cell.is_empty() && cell.parse::<f64>().is_err() {
+                *word = Some((line, cell.to_owned()));
+            }
         }
         rows.push(row);
     }
-    Ok((header, rows))
+    Ok(Cells { header, rows, words })
 }
 
-/// Indices of the columns named, by their header or its name without the unit; all if none is.
+/// What is drawn if nobody chooses: all columns behind the first, but for those of words alone.
+fn numeric(rows: &[Vec<f64>], words: &[Option<(u64, String)>]) -> Vec<usize> {
+    let has_number = |column: usize| rows.iter().any(|row| !row[column].is_nan());
+    (1..words.len()).filter(|&column| words[column].is_none() || has_number(column)).collect()
+}
+
+/// Indices of the columns named, by their header or its name without the unit.
 fn chosen(header: &[String], names: &[String]) -> Result<Vec<usize>, Failure> {
-    if names.is_empty() {
-        return Ok((1..header.len()).collect());
-    }
     let find = |name: &String| {
         let is_it = |cell: &String| cell == name || name_and_unit(cell).0 == name;
         header.iter().position(is_it).ok_or_else(|| {
@@ -94,7 +121,7 @@ fn chosen(header: &[String], names: &[String]) -> Result<Vec<usize>, Failure> {
 
 /// `time [us]` is `time` in `us`.
 fn name_and_unit(cell: &str) -> (&str, &str) {
-    match cell.strip_suffix(']').and_then(|rest| rest.split_once('[')) {
+    match cell.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')) {
         Some((name, unit)) => (name.trim(), unit.trim()),
         None => (cell, ""),
     }
@@ -122,6 +149,7 @@ mod tests {
     fn headers_have_names_and_units() {
         assert_eq!(name_and_unit("cold [us]"), ("cold", "us"));
         assert_eq!(name_and_unit("a[0]"), ("a", "0"));
+        assert_eq!(name_and_unit("x.y[2]:min [m]"), ("x.y[2]:min", "m"));
         assert_eq!(name_and_unit("plain"), ("plain", ""));
         let header = ["n", "cold [us]", "warm [us]", "share"].map(str::to_owned);
         assert_eq!(common_unit(&header, &[1, 2]), "[us]");
