@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::sweep::SweepArguments;
+
 /// Runs block diagrams of robots that touch the ground.
 #[derive(Debug, Parser)]
 #[command(
@@ -38,6 +40,8 @@ pub(crate) enum Command {
     Test(TestArguments),
     /// Run a diagram once per choice of its variants; show differences, costs, solver figures.
     Compare(CompareArguments),
+    /// Run a diagram once per cell of a table of choices and parameters; one row of results each.
+    Sweep(SweepArguments),
     /// Put dumped problems before several solvers; rank them, list and cut small where they differ.
     Duel(DuelArguments),
     /// Find where a diagram holds still, and write it as a patch.
@@ -447,7 +451,7 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 }
 
 /// `a=b`, parted at the first `=`.
-fn pair(text: &str) -> Result<(String, String), String> {
+pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => {
             Ok((name.trim().to_owned(), value.trim().to_owned()))

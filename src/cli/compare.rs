@@ -37,7 +37,7 @@ use super::arguments::{CompareArguments, Overrides};
 use super::check::Findings;
 use super::run::{RECORDING, fault_to_json, metadata, say_fault};
 use super::source::{self, Source};
-use super::{console, pool};
+use super::{console, grid, pool};
 use choices::Combination;
 use differences::{Compared, Comparison, magnitudes};
 use problem::Named;
@@ -179,14 +179,7 @@ pub(crate) fn compare(
 /// The message where no variant is named: it says which there are.
 fn no_variant(source: &Source, options: &Options, registry: &Registry) -> String {
     let Compiled { variants, .. } = source.compile(options, registry);
-    let example: Vec<String> = variants
-        .iter()
-        .map(|(name, choices)| format!("--variant {name}={}", choices.join(",")))
-        .collect();
-    let hint = match example.is_empty() {
-        true => "the diagram has no variants".to_owned(),
-        false => format!("the diagram has {}", example.join(" and ")),
-    };
+    let hint = grid::example("--variant", &variants);
     format!("expected --variant with the choices to compare; {hint}")
 }
 

@@ -12,7 +12,7 @@ use super::answer::{Answer, Code, Failure};
 use super::arguments::{Command, CommandLine};
 use super::{
     blocks, check, compare, console, demo, duel, export, new, picture, plot, report, run, step,
-    test, trim,
+    sweep, test, trim,
 };
 
 /// The whole `legwork` command, with the blocks, robots and files that `register` adds.
@@ -48,6 +48,7 @@ fn dispatch(command: &Command, json: bool, registry: &Registry) -> Result<Answer
         Command::Check(arguments) => check::check(arguments, registry),
         Command::Test(arguments) => test::test(arguments, registry),
         Command::Compare(arguments) => compare::compare(arguments, registry),
+        Command::Sweep(arguments) => sweep::sweep(arguments, registry),
         Command::Duel(arguments) => duel::duel(arguments),
         Command::Trim(arguments) => trim::trim(arguments, registry),
         Command::Blocks(arguments) => blocks::blocks(arguments, registry),

@@ -146,8 +146,9 @@ impl Execution {
         self.checks.iter().filter(|verdict| **verdict == Verdict::Passed).count()
     }
 
-    /// The checks that did not pass, in words.
-    pub(crate) fn failed_checks(&self) -> Vec<String> {
+    /// The checks that make [`Execution::code`] one of failure, in words.
+    pub(crate) fn failed_checks(&self, shortened: bool) -> Vec<String> {
+        let is_due = !shortened && self.stopped_by.is_none();
         let verdicts = self.program.checks.iter().zip(&self.checks);
         verdicts
             .filter_map(|(check, verdict)| match verdict {
@@ -155,8 +156,8 @@ impl Execution {
                     Some(format!("{} at t={}", check.name, seconds(*t)))
                 }
                 Verdict::Failed { at: None } => Some(check.name.clone()),
-                Verdict::Unseen => Some(format!("{} was never tested", check.name)),
-                Verdict::Passed | Verdict::Undecided => None,
+                Verdict::Unseen if is_due => Some(format!("{} was never tested", check.name)),
+                Verdict::Passed | Verdict::Unseen | Verdict::Undecided => None,
             })
             .collect()
     }

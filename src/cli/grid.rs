@@ -55,6 +55,18 @@ pub(crate) fn product(axes: &[(String, Vec<String>)]) -> Vec<Vec<(String, String
     all
 }
 
+/// What could be asked of a diagram by an option that takes variants with their choices.
+pub(crate) fn example(option: &str, variants: &[(String, Vec<String>)]) -> String {
+    let all: Vec<String> = variants
+        .iter()
+        .map(|(name, choices)| format!("{option} {name}={}", choices.join(",")))
+        .collect();
+    match all.is_empty() {
+        true => "the diagram has no variants".to_owned(),
+        false => format!("the diagram has {}", all.join(" and ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -36,6 +36,7 @@ mod snapshot;
 mod source;
 mod step;
 mod summary;
+mod sweep;
 mod test;
 mod time;
 mod trim;

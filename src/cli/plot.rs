@@ -19,7 +19,7 @@ mod table;
 mod trace;
 
 pub(crate) use axis::{Axis, Scale};
-pub(crate) use catalog::Numbers;
+pub(crate) use catalog::{Catalog, Numbers};
 pub(crate) use command::plot;
 pub(crate) use curve::Curve;
 pub(crate) use runs::{Run, is_table};

@@ -78,7 +78,7 @@ fn line(name: &str, execution: &Execution, code: Code) -> String {
     if code == Code::Success {
         return format!("pass  {name}: {}, {times}", counted(count, "check"));
     }
-    let failed = execution.failed_checks();
+    let failed = execution.failed_checks(false);
     let what = match (&execution.fault, failed.is_empty()) {
         (Some(_), true) => "fault".to_owned(),
         (Some(_), false) => format!("fault, {}", failed.join(", ")),

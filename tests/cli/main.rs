@@ -11,3 +11,4 @@ mod refusals;
 mod report;
 mod run;
 mod support;
+mod sweep;

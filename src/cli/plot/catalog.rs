@@ -48,9 +48,21 @@ pub(crate) struct Catalog {
 impl Catalog {
     /// The catalog of a recording. Views are known where the program that made it is.
     pub(crate) fn of(recording: &Recording, program: Option<&Program>) -> Self {
+        Self::of_channels(recording.channels(), program)
+    }
+
+    /// The catalog of what a program records.
+    pub(crate) fn of_program(program: &Program) -> Self {
+        Self::of_channels(channels(program).iter(), Some(program))
+    }
+
+    fn of_channels<'c>(
+        recorded: impl Iterator<Item = &'c Channel>,
+        program: Option<&Program>,
+    ) -> Self {
         let known = program.map(|program| (channels(program), quantities(program)));
         let mut catalog = Self { named: Vec::new(), plain: Vec::new() };
-        for (index, channel) in recording.channels().enumerate() {
+        for (index, channel) in recorded.enumerate() {
             let first = catalog.plain.len();
             List { channel: index, next: 0, out: &mut catalog.plain }.add_channel(channel);
             let found = known.as_ref().and_then(|(channels, quantities)| {
