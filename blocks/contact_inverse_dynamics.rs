@@ -44,6 +44,8 @@ use crate::gauss_contact::non_negative;
 /// - `CoulombQp(stages: Two)`: of all forces in the pyramids those after which the kinetic energy is
 ///   least, and of those the ones with least torque. Smooth, and cheap with many contacts.
 /// - `NoSlipQp(stages: Two)`: the same with friction without limit.
+/// - `energy: Relative`, of the last two: the energy against the motion at which contacts stick. That of
+///   the paper, `Absolute`, is of all motion, and foresees forces that stop whatever the joints carry.
 /// - `Sensed`: takes the forces of `f_sensed` as they are.
 ///
 /// Contacts count if their gap is below `reach`, and `expected` is not zero. Gaps enter as
@@ -58,6 +60,9 @@ pub struct ContactInverseDynamics {
     /// How contact forces come about; default `CoulombQp(stages: Two)`.
     #[serde(default)]
     pub model: Model,
+    /// Which kinetic energy the models `…Qp` make least; default `Absolute`.
+    #[serde(default)]
+    pub energy: Energy,
     /// Coulomb friction μ, one value or one for each contact [1]; default: that of the contacts.
     #[serde(default)]
     pub mu: Option<Friction>,
@@ -129,6 +134,25 @@ impl From<Stages> for control::Stages {
         match stages {
             Stages::One => Self::One,
             Stages::Two => Self::Two,
+        }
+    }
+}
+
+/// Which kinetic energy is to be least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+pub enum Energy {
+    /// That of all motion, as the paper has it.
+    #[default]
+    Absolute,
+    /// That against the motion of the coordinates without motor at which contacts would stick.
+    Relative,
+}
+
+impl From<Energy> for control::Energy {
+    fn from(energy: Energy) -> Self {
+        match energy {
+            Energy::Absolute => Self::Absolute,
+            Energy::Relative => Self::Relative,
         }
     }
 }
@@ -331,7 +355,8 @@ impl Block for ContactInverseDynamics {
         let cone = self.cone.shape().expect("a pyramid that was accepted");
         let friction = self.mu.as_ref().and_then(|mu| friction_of(mu, count).ok());
         Scratch {
-            solver: control::ContactInverseDynamics::new(self.model.into(), cone),
+            solver: control::ContactInverseDynamics::new(self.model.into(), cone)
+                .with_energy(self.energy.into()),
             contacts: Counted {
                 friction: friction.unwrap_or_default(),
                 indices: Vec::with_capacity(count),

@@ -77,6 +77,26 @@ pub enum ContactModel {
     Sensed,
 }
 
+/// Which kinetic energy [`ContactModel::CoulombQp`] and [`ContactModel::NoSlipQp`] make least.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Energy {
+    /// That of all motion, `½ v⁺ᵀ M v⁺` (eq. 69).
+    ///
+    /// It takes contacts for brakes: the joints' motion is given, so what is left to dissipate is the
+    /// motion of whatever they carry, be it the trunk over its feet or a box in a hand. As far as
+    /// friction allows, forces are foreseen that stop it.
+    #[default]
+    Absolute,
+    /// That against the motion v_c at which contacts would stick: `½ (v_u⁺ − v_c)ᵀ M_uu (v_u⁺ − v_c)` of
+    /// the coordinates without motor, with v_c from least `|J_u v_c + J_a v_a⁺|²`. Contacts inside come
+    /// out at −φ/Δt.
+    ///
+    /// Its slope along a force is the velocity of the contact, `J v⁺`, wherever the joints let all
+    /// contacts stick; so it is dissipation in the contacts that is greatest, which is the principle
+    /// that the model of contact stands for. Where they do not, contacts share the contradiction.
+    Relative,
+}
+
 impl ContactModel {
     /// Whether forces depend on the coefficients of friction.
     #[must_use]
@@ -140,6 +160,7 @@ pub struct Prediction {
 /// the next is in `memory` of [`Self::solve`].
 pub struct ContactInverseDynamics {
     model: ContactModel,
+    energy: Energy,
     cone: ConeShape,
     /// Relative regularisation of the contact problems.
     regularisation: f64,
@@ -175,6 +196,7 @@ impl ContactInverseDynamics {
     pub fn new(model: ContactModel, cone: ConeShape) -> Self {
         Self {
             model,
+            energy: Energy::default(),
             cone,
             regularisation: DEFAULT_REGULARISATION,
             reduction: Reduction::default(),
@@ -185,6 +207,12 @@ impl ContactInverseDynamics {
             active_set: GeneralActiveSet::default(),
             work: Work::default(),
         }
+    }
+
+    /// The same solver with another energy; models of complementarity have none.
+    #[must_use]
+    pub fn with_energy(self, energy: Energy) -> Self {
+        Self { energy, ..self }
     }
 
     /// Predicts contact forces and gives the torques.

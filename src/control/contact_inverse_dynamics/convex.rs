@@ -3,7 +3,7 @@
 use legwork_qp::{ConeLeastSquares, Outcome};
 
 use super::complementary::{dot, mark_pressing};
-use super::{ContactInverseDynamics, ContactTask, Stages};
+use super::{ContactInverseDynamics, ContactTask, Energy, Stages};
 
 /// Weight of the torques in stage II against what must stay as stage I left it, both relative to their
 /// longest columns. The motion then changes by about this share of the torques' wish.
@@ -18,6 +18,11 @@ impl ContactInverseDynamics {
     /// `y = L⁻¹ (M v⁺)_u`, the momentum of the coordinates without motor, the energy is
     /// `½ |y|²` plus what the forces do not change, so it is least squares with nu rows.
     ///
+    /// The relative energy is `½ |y − y_c|²` with `y = Lᵀ v_u⁺` and `y_c = Lᵀ v_c`. At its least, forces
+    /// do no work on contacts that stick, and none goes in where v_c has all stick; the bounds are left
+    /// out. Fingers that hold a box from two sides leave no room between them, and if they contradict
+    /// each other by a hair's breadth, bounds ask for forces without limit.
+    ///
     /// Stage II (eqs. 102–112): least `|τ|²` among forces with the same y. The paper searches the null
     /// space of the Hessian of stage I, whose inequalities it does not meet if stage I ended on the
     /// pyramids' edge; here y enters as rows of great weight, so a point inside the pyramids always
@@ -30,18 +35,28 @@ impl ContactInverseDynamics {
         forces: &mut [f64],
     ) -> Outcome {
         let step = task.time_step;
-        let (reduction, work) = (&self.reduction, &mut self.work);
-        let nu = reduction.unactuated();
+        let work = &mut self.work;
         work.vector.clear();
-        work.vector.extend(reduction.momentum.iter().map(|p| -p / step));
         work.normals.clear();
         work.lower.clear();
-        for (i, gap) in task.gaps.iter().enumerate() {
-            let row = 3 * i + 2;
-            work.normals.extend_from_slice(reduction.column(row));
-            let without = reduction.contact_velocity(row, &reduction.velocity);
-            work.lower.push(-(gap / step + without) / step);
+        match self.energy {
+            Energy::Absolute => {
+                work.vector.extend(self.reduction.momentum.iter().map(|p| -p / step));
+                for (i, gap) in task.gaps.iter().enumerate() {
+                    let row = 3 * i + 2;
+                    work.normals.extend_from_slice(self.reduction.column(row));
+                    let without = self.reduction.contact_velocity(row, &self.reduction.velocity);
+                    work.lower.push(-(gap / step + without) / step);
+                }
+            }
+            Energy::Relative => {
+                self.reduction.carried(task, &mut work.values);
+                let without = work.values.iter().zip(&self.reduction.velocity);
+                work.vector.extend(without.map(|(carried, y)| (carried - y) / step));
+            }
         }
+        let reduction = &self.reduction;
+        let nu = reduction.unactuated();
         let stage_one = ConeLeastSquares {
             matrix: &reduction.columns,
             target: &work.vector,
@@ -52,7 +67,7 @@ impl ContactInverseDynamics {
             regularisation: FORCE_WEIGHT,
         };
         let mut outcome = self.least_squares.solve(&stage_one, forces);
-        if !outcome.status.is_usable() {
+        if !outcome.status.is_usable() && !work.lower.is_empty() {
             // Joints that push a contact in whatever the base does: then nothing can keep it out.
             let free = ConeLeastSquares { rows: &[], lower: &[], ..stage_one };
             outcome = self.least_squares.solve(&free, forces);

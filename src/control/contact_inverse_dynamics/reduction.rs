@@ -4,6 +4,10 @@ use legwork_qp::complementarity::{DenseMass, HalfInverseMass};
 
 use super::ContactTask;
 
+/// Weight of the velocities themselves in [`Reduction::carried`], relative to that of the contacts. It
+/// decides in directions in which no contact is felt, and there forces do nothing.
+const CARRIED_WEIGHT: f64 = 1e-10;
+
 /// `M_uu = L Lᵀ` and all that models of contact need; see the docs above.
 #[derive(Debug, Default)]
 pub(super) struct Reduction {
@@ -24,6 +28,8 @@ pub(super) struct Reduction {
     target: Vec<f64>,
     dense: Vec<f64>,
     after: Vec<f64>,
+    /// Factor of the normal equations of [`Reduction::carried`].
+    normal: DenseMass,
 }
 
 impl Reduction {
@@ -97,6 +103,40 @@ impl Reduction {
     pub(super) fn contact_velocity(&self, row: usize, y: &[f64]) -> f64 {
         let column = self.column(row);
         column.iter().zip(y).map(|(w, y)| w * y).sum::<f64>() + self.drift[row]
+    }
+
+    /// `y_c = Lᵀ v_c` with the velocity v_c of the coordinates without motor at which contacts would stick
+    /// to what the joints move, in the least-squares sense: least `|J_u v_c + d|²`, from its normal equations
+    /// `(W Wᵀ + ε I) y_c = −W d` in `W = L⁻¹ J_uᵀ`. d is `J_a v_a⁺`, and φ/Δt more along normals of
+    /// contacts that are inside, which come out.
+    pub(super) fn carried(&mut self, task: &ContactTask<'_>, out: &mut Vec<f64>) {
+        let nu = self.free.len();
+        self.dense.clear();
+        self.dense.resize(nu * nu, 0.0);
+        out.clear();
+        out.resize(nu, 0.0);
+        let columns = self.columns.chunks_exact(nu.max(1));
+        for (row, (column, drift)) in columns.zip(&self.drift).enumerate() {
+            let inside = if row % 3 == 2 { task.gaps[row / 3].min(0.0) } else { 0.0 };
+            let drift = drift + inside / task.time_step;
+            for (j, w) in column.iter().enumerate() {
+                out[j] -= w * drift;
+                for (target, v) in self.dense[j * nu..].iter_mut().zip(column) {
+                    *target += w * v;
+                }
+            }
+        }
+        let largest = (0..nu).map(|i| self.dense[i * nu + i]).fold(0.0, f64::max);
+        for i in 0..nu {
+            self.dense[i * nu + i] += CARRIED_WEIGHT * largest;
+        }
+        if self.normal.set(nu, &self.dense) {
+            self.normal.half_solve(out);
+            self.normal.half_solve_transposed(out);
+        } else {
+            // No contact is felt.
+            out.fill(0.0);
+        }
     }
 
     /// Row of `J_a`: what a contact force does to the joints' torques.

@@ -1,9 +1,14 @@
 //! Laws of inverse dynamics with contact.
 
-use legwork_control::{ContactInverseDynamics, ContactModel, ContactTask, Prediction, Stages};
+use legwork_control::{
+    ContactInverseDynamics, ContactModel, ContactTask, Energy, Prediction, Stages,
+};
 use legwork_qp::complementarity::{DenseMass, HalfInverseMass};
 use legwork_qp::problems::Random;
-use legwork_qp::{Cone, ConeShape, ContactProblem, PyramidFit, Status, StewartTrinkleSolver};
+use legwork_qp::{
+    Cone, ConeShape, ContactProblem, ContactSolver, LemkeSolver, Outcome, PyramidFit, Status,
+    StewartTrinkleSolver,
+};
 
 const STEP: f64 = 1e-3;
 const MODELS: [ContactModel; 7] = [
@@ -107,6 +112,10 @@ impl Robot {
     }
 
     fn solve(&self, model: ContactModel) -> Answer {
+        self.solve_with(model, Energy::Absolute)
+    }
+
+    fn solve_with(&self, model: ContactModel, energy: Energy) -> Answer {
         let k = self.gaps.len();
         let mut answer = Answer::new(self, k);
         // What a sensor reads.
@@ -115,7 +124,7 @@ impl Robot {
                 *f = [1.0, -2.0, 7.0][i % 3];
             }
         }
-        let mut solver = ContactInverseDynamics::new(model, pyramid(4));
+        let mut solver = ContactInverseDynamics::new(model, pyramid(4)).with_energy(energy);
         let mut memory = vec![0.0; k];
         let Answer { torque, forces, after, .. } = &mut answer;
         answer.prediction = Some(solver.solve(&self.task(), &mut memory, torque, forces, after));
@@ -216,6 +225,61 @@ fn torques_give_the_wanted_accelerations_under_the_predicted_forces() {
     }
 }
 
+/// The forces of a world in which `law` is the law of contact, if the torques drive the robot.
+fn forces_of_world(
+    robot: &Robot,
+    torque: &[f64],
+    law: impl FnOnce(&ContactProblem<'_>, &mut [f64]) -> Outcome,
+) -> Vec<f64> {
+    let (nv, free, rows) = (robot.nv, robot.nv - torque.len(), 3 * robot.gaps.len());
+    let mass = DenseMass::factor(nv, &robot.mass).expect("positive definite");
+    let solve = |x: &mut [f64]| {
+        mass.half_solve(x);
+        mass.half_solve_transposed(x);
+    };
+    let mut velocity: Vec<f64> = robot.bias.iter().map(|h| -h).collect();
+    for (v, t) in velocity[free..].iter_mut().zip(torque) {
+        *v += t;
+    }
+    solve(&mut velocity);
+    for (v, now) in velocity.iter_mut().zip(&robot.velocity) {
+        *v = now + STEP * *v;
+    }
+    let mut bias: Vec<f64> = robot.contact_velocity(&velocity).iter().map(|c| c / STEP).collect();
+    for (i, gap) in robot.gaps.iter().enumerate() {
+        bias[3 * i + 2] += gap / (STEP * STEP);
+    }
+    let mut delassus = vec![0.0; rows * rows];
+    for j in 0..rows {
+        let mut column: Vec<f64> = (0..nv).map(|l| robot.jacobian[l * rows + j]).collect();
+        solve(&mut column);
+        delassus[j * rows..(j + 1) * rows].copy_from_slice(&robot.contact_velocity(&column));
+    }
+    let cone = pyramid(4);
+    let problem = ContactProblem {
+        inverse_inertia: &delassus,
+        bias: &bias,
+        friction: &robot.friction,
+        compliance: &[],
+        force_scale: 10.0,
+        cone: &cone,
+        active: &[],
+        regularisation: 0.0,
+    };
+    let mut forces = vec![0.0; rows];
+    let outcome = law(&problem, &mut forces);
+    assert_eq!(outcome.status, Status::Solved);
+    forces
+}
+
+/// Equal up to a solver's tolerance at numbers of the size `scale`.
+fn assert_alike(ours: &[f64], worlds: &[f64], scale: f64) {
+    let scale = max_abs(worlds).max(scale);
+    for (a, b) in ours.iter().zip(worlds) {
+        assert!((a - b).abs() < 1e-6 * scale, "{ours:?} {worlds:?}");
+    }
+}
+
 /// The contact model of the world, driven by the torques, answers with the predicted forces: the
 /// controller inverts the model.
 #[test]
@@ -226,52 +290,68 @@ fn coulombs_law_is_inverted() {
         let robot = Robot::random(&mut random, 18, 6, 2);
         let answer = robot.solve(ContactModel::CoulombLcp);
         assert_eq!(answer.status(), Status::Solved);
-        let (nv, rows) = (robot.nv, 6);
-        let mass = DenseMass::factor(nv, &robot.mass).expect("positive definite");
-        let solve = |x: &mut [f64]| {
-            mass.half_solve(x);
-            mass.half_solve_transposed(x);
-        };
-        let mut velocity: Vec<f64> = robot.bias.iter().map(|h| -h).collect();
-        for (v, t) in velocity[6..].iter_mut().zip(&answer.torque) {
-            *v += t;
-        }
-        solve(&mut velocity);
-        for (v, now) in velocity.iter_mut().zip(&robot.velocity) {
-            *v = now + STEP * *v;
-        }
-        let mut bias: Vec<f64> =
-            robot.contact_velocity(&velocity).iter().map(|c| c / STEP).collect();
-        for (i, gap) in robot.gaps.iter().enumerate() {
-            bias[3 * i + 2] += gap / (STEP * STEP);
-        }
-        let mut delassus = vec![0.0; rows * rows];
-        for j in 0..rows {
-            let mut column: Vec<f64> = (0..nv).map(|l| robot.jacobian[l * rows + j]).collect();
-            solve(&mut column);
-            delassus[j * rows..(j + 1) * rows].copy_from_slice(&robot.contact_velocity(&column));
-        }
-        let cone = pyramid(4);
-        let problem = ContactProblem {
-            inverse_inertia: &delassus,
-            bias: &bias,
-            friction: &robot.friction,
-            compliance: &[],
-            force_scale: 10.0,
-            cone: &cone,
-            active: &[],
-            regularisation: 0.0,
-        };
-        let mut forces = vec![0.0; rows];
-        let outcome = StewartTrinkleSolver::default().solve(&problem, &mut forces);
-        assert_eq!(outcome.status, Status::Solved);
-        let scale = max_abs(&forces).max(1.0);
-        for (ours, worlds) in answer.forces.iter().zip(&forces) {
-            assert!((ours - worlds).abs() < 1e-6 * scale, "{:?} {forces:?}", answer.forces);
-        }
+        let forces = forces_of_world(&robot, &answer.torque, |problem, forces| {
+            StewartTrinkleSolver::default().solve(problem, forces)
+        });
+        assert_alike(&answer.forces, &forces, 1.0);
         pressing += usize::from(max_abs(&forces) > 0.0);
     }
     assert!(pressing > 30, "only {pressing} of 60 touch");
+}
+
+/// Where the joints let a contact stick, the relative energy gives the forces of greatest dissipation,
+/// which are those of a world with the convex law of contact: stuck or sliding, on joints that move.
+#[test]
+fn the_relative_energy_inverts_the_convex_law() {
+    let mut random = Random::new(12);
+    let (mut sliding, mut sticking) = (0, 0);
+    for i in 0..60 {
+        let mut robot = Robot::random(&mut random, 18, 6, 1);
+        // A contact that is open is taken for one that touches.
+        robot.gaps.iter_mut().for_each(|gap| *gap = -gap.abs());
+        let fast = if i % 2 == 0 { 100.0 } else { 1.0 };
+        robot.velocity.iter_mut().for_each(|v| *v *= fast);
+        let model = ContactModel::CoulombQp(Stages::One);
+        let answer = robot.solve_with(model, Energy::Relative);
+        assert_eq!(answer.status(), Status::Solved);
+        let forces = forces_of_world(&robot, &answer.torque, |problem, forces| {
+            LemkeSolver::new(1, 4).solve(problem, forces)
+        });
+        // What stops a mass of the robot within a step.
+        let scale = 1.0 * 0.01 * fast / STEP;
+        assert_alike(&answer.forces, &forces, scale);
+        if max_abs(&forces) > 0.0 {
+            let after = robot.contact_velocity(&answer.after);
+            let slides = max_abs(&after[..2]) > 1e-6;
+            sliding += usize::from(slides);
+            sticking += usize::from(!slides);
+        }
+    }
+    assert!(sliding > 5 && sticking > 5, "{sliding} slide, {sticking} stick");
+}
+
+/// The energies differ by what the joints' motion carries, and joints at rest carry nothing.
+#[test]
+fn on_joints_at_rest_both_energies_agree() {
+    let mut random = Random::new(13);
+    for k in [1, 2, 5] {
+        let mut robot = Robot::random(&mut random, 18, 6, k);
+        robot.gaps.fill(0.0);
+        for (a, v) in robot.acceleration.iter_mut().zip(&robot.velocity[6..]) {
+            *a = -v / STEP;
+        }
+        let model = ContactModel::CoulombQp(Stages::One);
+        let [absolute, relative] =
+            [Energy::Absolute, Energy::Relative].map(|energy| robot.solve_with(model, energy));
+        assert_eq!(relative.status(), Status::Solved);
+        assert_alike(&relative.after, &absolute.after, 1.0);
+        // And not otherwise.
+        robot.velocity[6..].iter_mut().for_each(|v| *v += 0.5);
+        let [absolute, relative] =
+            [Energy::Absolute, Energy::Relative].map(|energy| robot.solve_with(model, energy));
+        let apart = absolute.after.iter().zip(&relative.after).map(|(a, b)| (a - b).abs());
+        assert!(apart.fold(0.0, f64::max) > 1e-3);
+    }
 }
 
 #[test]
