@@ -1,0 +1,163 @@
+//! An arm that swings a box between four fingers: tracking with and without foreseen contact forces,
+//! beside the figures of Zapolsky and Drumwright (2017).
+
+#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+use std::f64::consts::FRAC_1_SQRT_2;
+use std::path::Path;
+use std::sync::Arc;
+
+use legwork_block::Registry;
+use legwork_diagram::{Options, ReadFile, compile};
+use legwork_program::Program;
+use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, Recording, Sink};
+use legwork_runtime::{Simulation, channels};
+
+const ARM: &str = "diagrams/inverse_dynamics/arm.ron";
+
+struct Disk;
+
+impl ReadFile for Disk {
+    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        std::fs::read(path)
+    }
+}
+
+fn program(controller: &str, set: &[(&str, &str)]) -> Arc<Program> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(ARM);
+    let own = |pairs: &[(&str, &str)]| {
+        pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect::<Vec<_>>()
+    };
+    let options = Options {
+        set: own(set),
+        variants: own(&[("controller", controller)]),
+        ..Options::default()
+    };
+    let mut registry = Registry::default();
+    legwork_blocks::register(&mut registry);
+    let compiled = compile(&path, &std::fs::read(&path).unwrap(), &options, &registry, &Disk);
+    let shown = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);
+    Arc::new(compiled.program.unwrap_or_else(|| panic!("{shown}")))
+}
+
+/// A run of three seconds; every check of the diagram must hold.
+fn run(controller: &str, mu: &str) -> Recording {
+    run_with(controller, &[("mu", mu)])
+}
+
+fn run_with(controller: &str, set: &[(&str, &str)]) -> Recording {
+    let program = program(controller, set);
+    let mut simulation = Simulation::new(Arc::clone(&program));
+    let recorder = Recorder::create(
+        Sink::memory(),
+        &channels(&program),
+        &Metadata::default(),
+        ChunkPolicy::default(),
+    );
+    simulation.observer_mut().record_to(recorder.unwrap());
+    simulation.run().unwrap_or_else(|fault| panic!("{controller} {set:?}: {fault}"));
+    let states = simulation.observer().checks();
+    let failed: Vec<&str> = (program.checks.iter().zip(states))
+        .filter(|(_, state)| !state.passed)
+        .map(|(check, _)| check.name.as_str())
+        .collect();
+    assert_eq!(failed, [""; 0], "{controller} {set:?}");
+    let finished = simulation.observer_mut().finish_recording().unwrap().unwrap();
+    Recording::from_bytes(finished.memory.unwrap()).unwrap()
+}
+
+/// Rows of a signal with their times [s].
+fn rows(recording: &Recording, topic: &str) -> Vec<(f64, Vec<f64>)> {
+    recording.rows(topic).unwrap().map(|row| (row.stamp.t, row.values)).collect()
+}
+
+/// Figures of a run.
+#[derive(Debug)]
+struct Figures {
+    /// Mean over three seconds and the seven joints of the arm of `|q − q_ref|` [rad].
+    mean: f64,
+    /// Mean after the box was lost, or of the last second [rad].
+    at_last: f64,
+    /// Largest torque [N m].
+    torque: f64,
+    /// Time for which a finger was at the box [s].
+    held: f64,
+}
+
+fn figures(controller: &str, mu: &str) -> Figures {
+    figures_of(&run(controller, mu))
+}
+
+/// The error is computed here once more, from positions and the trajectory's formula.
+fn figures_of(recording: &Recording) -> Figures {
+    let errors: Vec<(f64, f64)> = rows(recording, "both.state")
+        .iter()
+        .map(|(t, state)| {
+            let wanted = std::f64::consts::FRAC_PI_2 - 0.1 + 0.1 * libm::cos(10.0 * t);
+            (*t, state[..7].iter().map(|q| (q - wanted).abs()).sum::<f64>() / 7.0)
+        })
+        .collect();
+    let mean = |from: f64| {
+        let late: Vec<f64> = errors.iter().filter(|(t, _)| *t >= from).map(|(_, e)| *e).collect();
+        late.iter().sum::<f64>() / late.len() as f64
+    };
+    let torque = rows(recording, "pd.tau")
+        .iter()
+        .flat_map(|(_, tau)| tau.clone())
+        .fold(0.0, |m: f64, tau| m.max(tau.abs()));
+    let held = rows(recording, "held.y").last().unwrap().1[0];
+    Figures { mean: mean(0.0), at_last: mean((held + 0.05).min(2.0)), torque, held }
+}
+
+/// At the published pose the tips of the fingers are at the box, by geometry: opposite joints are on one
+/// axis, fingers 0.05 m long at ±π/4, balls of 0.01 m, an edge of 0.05071 m.
+#[test]
+fn four_tips_touch_the_box_at_the_start() {
+    let gap = 0.05 * FRAC_1_SQRT_2 - 0.01 - 0.5 * 0.05071;
+    let recording = run("pid", "1");
+    for finger in ["00", "01", "10", "11"] {
+        let topic = format!("finger[arm/finger_{finger}].tip.contact.gap");
+        let start = rows(&recording, &topic)[0].1[0];
+        assert!((start - gap).abs() < 1e-12, "{finger}: {start} m, not {gap} m");
+    }
+}
+
+#[test]
+fn foreseen_forces_keep_the_arm_on_its_path_and_the_box_in_the_hand() {
+    // Mean errors that the authors' data have for their controller [rad].
+    for (mu, published) in [("1", 0.0064), ("100", 0.0134)] {
+        for controller in ["qp_mu", "qp_inf"] {
+            let found = figures(controller, mu);
+            assert!(found.mean < 0.01 * published, "{controller}, mu {mu}: {found:?}");
+            // The heaviest share is gravity's: 0.78 kg at 0.3 m and the arm, about 2 N m.
+            assert!(found.torque < 3.0, "{controller}, mu {mu}: {found:?}");
+            assert!(found.held > 2.999, "{controller}, mu {mu}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn without_them_it_is_farther_off_or_wants_absurd_torques() {
+    let good = figures("qp_mu", "1");
+    let blind = figures("none", "1");
+    assert!(blind.mean > 10.0 * good.mean && blind.mean < 0.0132, "{blind:?}");
+    let feedback = figures("pid", "1");
+    assert!(feedback.mean > 0.02, "{feedback:?}");
+    // The box slips from fingers that only their springs close.
+    assert!(feedback.held < 1.0, "{feedback:?}");
+    // Measured forces let the fingers close harder every step.
+    let sensed = figures("sensed_1", "1");
+    assert!(sensed.torque > 100.0 && sensed.mean > 10.0 * good.mean, "{sensed:?}");
+    // The energy of all motion has friction stop the box.
+    let absolute = figures("qp_mu_absolute", "1");
+    assert!(absolute.torque > 100.0 && absolute.mean > 10.0 * good.mean, "{absolute:?}");
+}
+
+/// More friction counted on than there is: the box is lost, the path is not.
+#[test]
+fn tracking_survives_the_loss_of_the_box() {
+    let recording = run_with("qp_mu", &[("mu", "0.4"), ("mu_known", "1")]);
+    let found = figures_of(&recording);
+    assert!(found.held < 2.0, "{found:?}");
+    assert!(found.mean < 0.0064 && found.at_last < 1e-4, "{found:?}");
+}
