@@ -183,6 +183,8 @@ quantities! {
     VoltageConstant "V*s/rad";
     /// An area
     Area "m^2";
+    /// A pressure or a modulus of elasticity
+    Pressure "Pa";
     /// A stiffness of Hertz contact, force per indentation^1.5
     HertzStiffness "N/m^(3/2)";
     /// Hunt and Crossley's dissipation: share of a contact force per speed of indentation
