@@ -1,5 +1,7 @@
 //! `LoopConstraint`: a closed kinematic loop, or a frame that is held.
 
+mod held;
+
 use std::sync::Arc;
 
 use legwork_block::quantity::{
@@ -14,7 +16,7 @@ use legwork_mechanics::{
     frame_velocity, relative_jacobian, relative_jacobian_dot_velocity, relative_placement,
     relative_velocity, world_from_frame,
 };
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::{Matrix3, Unit, Vector3};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -24,20 +26,33 @@ use crate::robot_kinematics::AtState;
 use crate::robot_model::RobotModel;
 use crate::robot_name::RobotName;
 use crate::urdf::Mount;
+use held::Held;
+pub(crate) use held::Rows;
 
-/// A closed loop: two frames of a robot stay together, or one frame stays where it is held.
+/// A closed loop or a joint: two frames of a robot or world stay together, or one frame stays where
+/// it is held.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity |
 /// | out `constraint` | `Constraint` | | J, J̇ν, error φ and γ of `J ν̇ + γ = 0` |
 /// | out `distance` | | m | how far the points are apart |
-/// | out `angle` | | rad | `Weld`: angle between the frames; zero for a point |
+/// | out `angle` | | rad | angle between the axes that are held; zero if none are |
 ///
-/// Rows are in the axes of the first frame, with `frame` and `to` in those of the pose. φ is the
-/// position of the second point as the first frame sees it; and for `Weld` the rotation vector
-/// `log(R R_closedᵀ)`, for which `J ν` is the angular velocity. For two frames of one robot the
-/// columns of a floating base are exactly zero: the forces of a loop change no momentum.
+/// | `kind` | linear rows | angular rows | holds |
+/// |---|---|---|---|
+/// | `Point` | 3 | | the points: a ball joint |
+/// | `Weld` | 3 | 3 | the points and the axes |
+/// | `Hinge(axis: [0, 1, 0])` | 3 | 2 | the points and one direction |
+/// | `Slider(axis: [1, 0, 0])` | 2 | 3 | the axes, and the points up to that direction |
+/// | `Distance(length: "1 m")` | 1 | | the distance of the points |
+///
+/// Rows are in the axes of the first frame, with `frame` and `to` in those of the pose; `axis` too.
+/// With x the position of the second point as the first frame sees it, R its orientation, b₁ and b₂
+/// normal to the axis a, and `a' = R R_closedᵀ a`, the linear φ are x; `bᵢ·x` for `Slider`;
+/// `|x| − length` for `Distance`. The angular φ are `bᵢ·(a × a')` for `Hinge`, else the rotation
+/// vector `log(R R_closedᵀ)`, for which `J ν` is the angular velocity. For two frames of one robot
+/// the columns of a floating base are exactly zero: the forces of a loop change no momentum.
 ///
 /// | `stabilise` | γ | |
 /// |---|---|---|
@@ -51,7 +66,7 @@ use crate::urdf::Mount;
 /// `max_turn_rate`: it closes at that speed, and is not called a fault.
 ///
 /// Collect the output `constraint` of some by `Array("loop.constraint")` and hand them to
-/// `GaussContact`, `Impact` and `ConstrainedAcceleration`. Loops may be redundant.
+/// `ConstraintSolver`, `GaussContact`, `Impact` and `ConstrainedAcceleration`. Loops may be redundant.
 ///
 /// References: J. Baumgarte, *Stabilization of constraints and integrals of motion in dynamical
 /// systems* (1972); J.-P. Ryckaert et al., *Numerical integration of the cartesian equations of
@@ -72,14 +87,15 @@ pub struct LoopConstraint {
     /// Where `frame` is held, world axes: `(position: [0, 0, "1 m"], rpy: [0, 0, 0])`.
     #[serde(default)]
     pub to: Option<Mount>,
-    /// `Point` holds the points together, `Weld` (the default) the axes too.
+    /// What is held: `Weld` (the default), `Point`, `Hinge(axis: […])`, `Slider(axis: […])`,
+    /// `Distance(length: …)`.
     #[serde(default)]
     pub kind: LoopKind,
     /// Where the points are: one for each frame, in its axes [m]; default their origins.
     #[serde(default)]
     pub at: Vec<[Length; 3]>,
-    /// `Weld` of two frames: orientation of the second as the first sees it, by roll, pitch, yaw
-    /// [rad]; default equal axes.
+    /// Orientation of the second frame as the first sees it when all is closed, by roll, pitch, yaw
+    /// [rad]; default equal axes. Of two frames whose axes are held.
     #[serde(default)]
     pub rpy: Option<[Angle; 3]>,
     /// How the loop is kept closed; default `Projection`.
@@ -94,13 +110,55 @@ pub struct LoopConstraint {
 }
 
 /// What a constraint holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub enum LoopKind {
     /// A point: three rows.
     Point,
     /// A point and the axes: six rows.
     #[default]
     Weld,
+    /// A point and one direction: five rows.
+    Hinge {
+        /// The direction, axes of the first frame; of any length but zero [1].
+        axis: [f64; 3],
+    },
+    /// The axes and a line: five rows.
+    Slider {
+        /// Direction of the line, axes of the first frame; of any length but zero [1].
+        axis: [f64; 3],
+    },
+    /// A distance: one row.
+    Distance {
+        /// The distance of the points, above zero [m].
+        length: Positive<Length>,
+    },
+}
+
+impl LoopKind {
+    /// Whether the axes of the frames matter.
+    fn has_axes(self) -> bool {
+        !matches!(self, Self::Point | Self::Distance { .. })
+    }
+
+    /// What it holds, with the direction made a unit vector.
+    fn held(self) -> Result<Held, Invalid> {
+        let unit = |axis: [f64; 3]| {
+            let direction = Unit::try_new(Vector3::from(axis), 1e-9)
+                .filter(|direction| direction.iter().all(|number| number.is_finite()));
+            direction.ok_or_else(|| {
+                let message = format!("expected an axis of a length above zero, found {axis:?}");
+                Invalid::parameter("kind", message)
+            })
+        };
+        Ok(match self {
+            Self::Point => Held::Point,
+            Self::Weld => Held::Weld,
+            Self::Hinge { axis } => Held::hinge(unit(axis)?),
+            Self::Slider { axis } => Held::slider(unit(axis)?),
+            Self::Distance { length } => Held::Distance(length.value()),
+        })
+    }
 }
 
 /// How a constraint is kept closed.
@@ -151,6 +209,7 @@ pub struct Plan {
     at: [Vector3<f64>; 2],
     /// `from_from_to` of the closed loop.
     closed: Matrix3<f64>,
+    held: Held,
     constraint: Out<ConstraintBus>,
     distance: Out<Real>,
     angle: Out<Real>,
@@ -202,9 +261,12 @@ impl LoopConstraint {
             }
         }
     }
+}
 
-    fn check_solver(&self, solver: Solver) -> Result<(), Invalid> {
-        if self.stabilise != Stabilise::Projection || solver == Solver::SemiImplicitEuler {
+impl Stabilise {
+    /// `Projection` knows what one solver does with a step.
+    pub(crate) fn check_solver(self, solver: Solver) -> Result<(), Invalid> {
+        if self != Self::Projection || solver == Solver::SemiImplicitEuler {
             return Ok(());
         }
         let message = format!("Projection closes a step of SemiImplicitEuler, found {solver}");
@@ -212,31 +274,32 @@ impl LoopConstraint {
             .hint("write stabilise: Baumgarte(frequency: \"10 Hz\")"))
     }
 
-    /// `γ` of three rows: linear or angular.
-    fn gamma(&self, rows: &Rows, time_step: f64, max_rate: f64) -> Vector3<f64> {
-        match self.stabilise {
-            Stabilise::Projection => {
+    /// `Projection` needs to know the length of the step.
+    pub(crate) fn check_step(self, time_step: f64) -> Outcome {
+        if self != Self::Projection || (time_step > 0.0 && time_step.is_finite()) {
+            return Ok(());
+        }
+        Err(Fault::new(format!("expected a positive time step, found {time_step}")))
+    }
+
+    /// `γ` of three rows, linear or angular, whose error closes at `max_rate` at most.
+    pub(crate) fn gamma(self, rows: &Rows, time_step: f64, max_rate: f64) -> Vector3<f64> {
+        match self {
+            Self::Projection => {
                 let rate = rows.error / time_step;
                 let speed = rate.norm();
                 let limit = if speed > max_rate { max_rate / speed } else { 1.0 };
                 (rate * limit + rows.rate) / time_step + rows.bias * 0.5
             }
-            Stabilise::Baumgarte { frequency, damping } => {
+            Self::Baumgarte { frequency, damping } => {
                 let omega = std::f64::consts::TAU * frequency.value();
                 rows.bias
                     + rows.rate * (2.0 * damping.value() * omega)
                     + rows.error * (omega * omega)
             }
-            Stabilise::Off => rows.bias,
+            Self::Off => rows.bias,
         }
     }
-}
-
-/// Three rows of a constraint: error, its rate, and its second derivative at ν̇ = 0.
-struct Rows {
-    error: Vector3<f64>,
-    rate: Vector3<f64>,
-    bias: Vector3<f64>,
 }
 
 /// Placement, velocity and acceleration at ν̇ = 0 of `to` as `from` sees it; J into `jacobian`.
@@ -285,11 +348,12 @@ impl Block for LoopConstraint {
     type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        self.check_solver(ports.solver())?;
+        self.stabilise.check_solver(ports.solver())?;
+        let held = self.kind.held()?;
         let AtState { robot, kinematics, .. } = AtState::plan(&self.robot, ports)?;
         let (from, to, closed) = self.ends(&robot)?;
-        if self.kind == LoopKind::Point && self.rpy.is_some() {
-            let message = "expected `kind: Weld` with `rpy`, a point has no orientation";
+        if !self.kind.has_axes() && self.rpy.is_some() {
+            let message = "expected a `kind` that holds axes with `rpy`, as `Weld` does";
             return Err(Invalid::parameter("rpy", message));
         }
         let at = self.points()?;
@@ -299,8 +363,8 @@ impl Block for LoopConstraint {
         let distance = ports.output("distance", &Real);
         ports.note_out(distance).unit("m").doc("how far the points are apart");
         let angle = ports.output("angle", &Real);
-        ports.note_out(angle).unit("rad").doc("angle between the welded frames");
-        Ok(Plan { robot, kinematics, from, to, at, closed, constraint, distance, angle })
+        ports.note_out(angle).unit("rad").doc("angle between the axes that are held");
+        Ok(Plan { robot, kinematics, from, to, at, closed, held, constraint, distance, angle })
     }
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) {}
@@ -309,9 +373,7 @@ impl Block for LoopConstraint {
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let time_step = cx.time.step;
-        if self.stabilise == Stabilise::Projection && !(time_step > 0.0 && time_step.is_finite()) {
-            return Err(Fault::new(format!("expected a positive time step, found {time_step}")));
-        }
+        self.stabilise.check_step(time_step)?;
         let kinematics = cx.inputs.shared(plan.kinematics);
         let [jacobian, dot_nu, error, gamma, active] = cx.outputs.leaves([
             plan.constraint.leaf(leaf::JACOBIAN),
@@ -335,31 +397,32 @@ impl Block for LoopConstraint {
             rate: v.linear + w.cross(&r),
             bias: a.linear + a.angular.cross(&r) + w.cross(&w.cross(&r)),
         };
-        let turn = rotation_log(&(placement.rotation * plan.closed.transpose()));
-        let angular = Rows { error: turn, rate: w, bias: a.angular };
-        let is_weld = self.kind == LoopKind::Weld;
-        let parts = [
-            (linear, self.max_speed.value(), true),
-            (angular, self.max_turn_rate.value(), is_weld),
-        ];
-        for (i, (rows, max_rate, holds)) in parts.iter().enumerate() {
+        let turned = placement.rotation * plan.closed.transpose();
+        let angular = Rows { error: rotation_log(&turned), rate: w, bias: a.angular };
+        let parts = plan.held.parts(linear, angular, &turned)?;
+        let rates = [self.max_speed.value(), self.max_turn_rate.value()];
+        for (i, (part, max_rate)) in parts.iter().zip(rates).enumerate() {
             let range = 3 * i..3 * i + 3;
-            active[range.clone()].fill(f64::from(u8::from(*holds)));
-            let none = Vector3::zeros();
-            let shown = |v: Vector3<f64>| if *holds { v } else { none };
-            error[range.clone()].copy_from_slice(shown(rows.error).as_slice());
-            dot_nu[range.clone()].copy_from_slice(shown(rows.bias).as_slice());
-            let value = shown(self.gamma(rows, time_step, *max_rate));
-            gamma[range].copy_from_slice(value.as_slice());
-        }
-        if !is_weld {
+            for (k, active) in active[range.clone()].iter_mut().enumerate() {
+                *active = f64::from(u8::from(k < part.count));
+            }
+            error[range.clone()].copy_from_slice(part.rows.error.as_slice());
+            dot_nu[range.clone()].copy_from_slice(part.rows.bias.as_slice());
+            let value = self.stabilise.gamma(&part.rows, time_step, max_rate);
+            gamma[range.clone()].copy_from_slice(value.as_slice());
+            // Three rows that are held as they are.
+            if part.directions == Matrix3::identity() {
+                continue;
+            }
             for column in jacobian.chunks_exact_mut(CONSTRAINT_ROWS) {
-                column[3..].fill(0.0);
+                let column = &mut column[range.clone()];
+                let rows = part.directions * Vector3::new(column[0], column[1], column[2]);
+                column.copy_from_slice(rows.as_slice());
             }
         }
-        let [(linear, ..), (angular, ..)] = &parts;
-        cx.outputs.set(plan.distance, linear.error.norm());
-        cx.outputs.set(plan.angle, if is_weld { angular.error.norm() } else { 0.0 });
+        let [linear, angular] = &parts;
+        cx.outputs.set(plan.distance, linear.rows.error.norm());
+        cx.outputs.set(plan.angle, plan.held.angle(&angular.rows, &turned));
         Ok(())
     }
 }

@@ -142,6 +142,80 @@ fn what_does_not_fit_together_is_refused() {
                       "rpy": [0, 0, 1] });
     assert_eq!(refusal(rpy).parameter.as_deref(), Some("rpy"));
     let loop_: LoopConstraint = block(json!({ "robot": "go", "frames": ["a", "b"] }));
-    let solver = loop_.check_solver(Solver::Rk4).expect_err("refused");
+    let solver = loop_.stabilise.check_solver(Solver::Rk4).expect_err("refused");
     assert!(solver.hints[0].contains("Baumgarte"), "{solver:?}");
+}
+
+/// The same for the kinds that hold some directions only; their errors are exact, not only to first
+/// order, but for the rotation vector of `Slider`.
+#[test]
+fn rows_of_joints_agree_with_differences_along_the_motion() {
+    let robot = go();
+    let at = json!([[0.01, 0.02, -0.03], [-0.02, 0.0, 0.05]]);
+    let kinds = [
+        (json!({ "Hinge": { "axis": [0.3, -2.0, 0.5] } }), vec![0, 1, 2, 3, 4], 5),
+        (json!({ "Slider": { "axis": [1.0, 0.2, 0.0] } }), vec![0, 1, 3, 4, 5], 2),
+        (json!({ "Distance": { "length": "20 cm" } }), vec![0], 1),
+    ];
+    for (kind, rows, exact) in kinds {
+        let parameters = json!({ "robot": "go", "frames": ["FL_foot", "HR_foot"], "kind": kind,
+                                 "at": at, "stabilise": "Off" });
+        let mut rig = Rig::new(block::<LoopConstraint>(parameters), &robot, &[]);
+        for (q, nu) in States::of(&robot, 5) {
+            let mut at = |h: f64| {
+                let increment: Vec<f64> = nu.iter().map(|nu| h * nu).collect();
+                let mut moved = q.clone();
+                integrate(&robot.model, &q, &increment, &mut moved);
+                rig.set("state", &[&moved, &nu]);
+                rig.output();
+                let j = rig.leaf("constraint", leaf::JACOBIAN);
+                let rate: Vec<f64> =
+                    (0..6).map(|r| (0..18).map(|c| j[6 * c + r] * nu[c]).sum()).collect();
+                let [error, bias, active] = [leaf::ERROR, leaf::JACOBIAN_DOT_NU, leaf::ACTIVE]
+                    .map(|leaf| rig.leaf("constraint", leaf));
+                (error, rate, bias, active)
+            };
+            let h = 1e-5;
+            let ((_, rate, bias, active), before, after) = (at(0.0), at(-h), at(h));
+            let scale = 1.0 + bias.iter().fold(0.0f64, |m, b| m.max(b.abs()));
+            for i in 0..6 {
+                let is_held = rows.contains(&i);
+                assert_eq!(active[i], f64::from(u8::from(is_held)), "{kind}: row {i}");
+                let change = (after.1[i] - before.1[i]) / (2.0 * h);
+                assert!((change - bias[i]).abs() < 1e-6 * scale, "{kind}: row {i}: {change}");
+                assert!(is_held || (rate[i], bias[i]) == (0.0, 0.0), "{kind}: row {i}");
+            }
+            for &i in &rows[..exact] {
+                let change = (after.0[i] - before.0[i]) / (2.0 * h);
+                assert!((change - rate[i]).abs() < 1e-6 * scale, "{kind}: row {i}: {change}");
+            }
+        }
+    }
+}
+
+/// A hinge does not see a turn about its axis, a slider no shift along it.
+#[test]
+fn a_joint_leaves_its_own_motion_free() {
+    let robot = go();
+    let (roll, step) = (0.7, [0.3, 0.0, 0.0]);
+    let error = |kind: serde_json::Value, rpy: [f64; 3], position: [f64; 3]| {
+        let to = json!({ "position": position, "rpy": rpy });
+        let parameters = json!({ "robot": "go", "frame": "trunk", "to": to, "kind": kind });
+        let mut rig = Rig::new(block::<LoopConstraint>(parameters), &robot, &[]);
+        rig.set("state", &[&robot.model.zero_configuration(), &[0.0; 18]]);
+        rig.output();
+        rig.leaf("constraint", leaf::ERROR).iter().fold(0.0f64, |m, e| m.max(e.abs()))
+    };
+    let x = json!([1.0, 0.0, 0.0]);
+    let (hinge, slider) = (json!({ "Hinge": { "axis": x } }), json!({ "Slider": { "axis": x } }));
+    assert!(error(hinge.clone(), [roll, 0.0, 0.0], [0.0; 3]) < 1e-15);
+    assert!(error(hinge.clone(), [0.0, roll, 0.0], [0.0; 3]) > 0.1);
+    assert!(error(hinge, [0.0; 3], step) > 0.1);
+    assert!(error(slider.clone(), [0.0; 3], step) < 1e-15);
+    assert!(error(slider.clone(), [roll, 0.0, 0.0], [0.0; 3]) > 0.1);
+    assert!(error(slider, [0.0; 3], [0.0, 0.2, 0.0]) > 0.1);
+    let flat = json!({ "robot": "go", "frames": ["FL_foot", "FR_foot"],
+                       "kind": { "Hinge": { "axis": [0, 0, 0] } } });
+    let refused = Rig::with(block::<LoopConstraint>(flat), &robot, &[], &[]).err();
+    assert_eq!(refused.expect("refused").parameter.as_deref(), Some("kind"));
 }
