@@ -14,6 +14,7 @@ use crate::contact_patch::ContactPatch;
 use crate::contact_point::ContactPoint;
 use crate::coulomb_contact::CoulombContact;
 use crate::gauss_contact::GaussContact;
+use crate::gear_constraint::GearConstraint;
 use crate::impact::Impact;
 use crate::implicit_contact::ImplicitContact;
 use crate::joint_limits::JointLimits;
@@ -38,6 +39,9 @@ pub(crate) fn register_contacts(r: &mut Registry) {
     r.block::<ContactForces>("ContactForces()");
     r.block::<LoopConstraint>(
         "LoopConstraint(robot: \"go\", frames: [\"FL_foot\", \"FR_foot\"], kind: Point)",
+    r.block::<GearConstraint>(
+        "GearConstraint(robot: \"go\", joints: [\"FL_knee_joint\", \"FR_knee_joint\"], ratio: -1)",
+    );
     );
     r.block::<ContactMetrics>("ContactMetrics(mu: 0.7, settle: \"0.3 s\")");
 
