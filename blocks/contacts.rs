@@ -24,6 +24,7 @@ use crate::loop_constraint::LoopConstraint;
 use crate::principal_pivoting::PrincipalPivoting;
 use crate::projected_gauss_seidel::ProjectedGaussSeidel;
 use crate::qp::Qp;
+use crate::user_constraint::UserConstraint;
 
 /// Adds contact blocks, solver blocks, named types and masks.
 pub(crate) fn register_contacts(r: &mut Registry) {
@@ -42,6 +43,7 @@ pub(crate) fn register_contacts(r: &mut Registry) {
     r.block::<GearConstraint>(
         "GearConstraint(robot: \"go\", joints: [\"FL_knee_joint\", \"FR_knee_joint\"], ratio: -1)",
     );
+    r.block::<UserConstraint>("UserConstraint(robot: \"go\")");
     );
     r.block::<ContactMetrics>("ContactMetrics(mu: 0.7, settle: \"0.3 s\")");
 
