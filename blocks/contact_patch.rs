@@ -30,6 +30,7 @@ use crate::robot_name::RobotName;
 /// | `Circle(radius: r, points: 8)` | `points` | of a circle about the frame's z axis |
 /// | `Cylinder(radius: r, length: l, axis: [0, 1, 0])` | 2 | the lowest point of the circle at each end |
 /// | `Sphere(radius: r)` | 1 | the lowest point |
+/// | `Grid(size: [x, y], cells: [10, 10])` | as many cells | their middles, in the frame's x-y plane |
 /// | `FromCollision` | 8 per box, 1 per sphere, 2 per cylinder or capsule | of all collision shapes of the link |
 ///
 /// A contact of the k is what `ContactPoint` gives for one; see there for axes, velocity, ground that

@@ -59,7 +59,18 @@ pub enum PatchShape {
         /// Its radius [m].
         radius: Positive<Length>,
     },
+    /// The middles of the cells of a rectangle in the frame's x-y plane, row by row along x: the
+    /// elements of a sole or of an elastic foundation.
+    Grid {
+        /// Edges along x and y [m].
+        size: [Positive<Length>; 2],
+        /// How many cells along x and y, at least 1, together at most 10 000.
+        cells: [usize; 2],
+    },
 }
+
+/// Most cells of a `Grid`.
+const MOST_CELLS: usize = 10_000;
 
 fn eight() -> usize {
     8
@@ -150,6 +161,18 @@ impl PatchShape {
                 Ok(rims(center, axis.normalize(), radius.value(), length.value()).to_vec())
             }
             Self::Sphere { radius } => Ok(vec![Feature::Ball { center, radius: radius.value() }]),
+            Self::Grid { size, cells: [nx, ny] } => {
+                let count = nx.saturating_mul(*ny);
+                if !(1..=MOST_CELLS).contains(&count) {
+                    return wrong(format!("expected 1 to {MOST_CELLS} cells, found {nx} x {ny}"));
+                }
+                let middle = |k: usize, n: usize| (k as f64 + 0.5) / n as f64 - 0.5;
+                let point = |i: usize| {
+                    let (x, y) = (middle(i % nx, *nx), middle(i / nx, *ny));
+                    center + Vector3::new(x * size[0].value(), y * size[1].value(), 0.0)
+                };
+                Ok((0..count).map(|i| Feature::vertex(point(i))).collect())
+            }
         }
     }
 }
@@ -233,4 +256,41 @@ fn add_features(collision: &Collision, features: &mut Vec<Feature>) -> bool {
         _ => return false,
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::robots_testing::go;
+
+    /// Cells of a rectangle have its middle and, but for one part in n², its second moments.
+    #[test]
+    fn a_grid_is_the_middles_of_its_cells() {
+        let shape: PatchShape =
+            serde_json::from_value(json!({ "Grid": { "size": [2, 0.6], "cells": [10, 4] } }))
+                .expect("a shape");
+        let frame = go().model.find_frame("trunk").expect("a link");
+        let at = serde_json::from_value(json!([0.1, 0.2, -0.3])).expect("a place");
+        let features = shape.features(Some(at), &go().model, frame).expect("features");
+        let points: Vec<Vector3<f64>> = (features.iter())
+            .map(|feature| match feature {
+                Feature::Ball { center, radius } if *radius == 0.0 => *center,
+                other => panic!("expected a point, found {other:?}"),
+            })
+            .collect();
+        assert_eq!(points.len(), 40);
+        let mean = points.iter().sum::<Vector3<f64>>() / 40.0;
+        assert!((mean - Vector3::new(0.1, 0.2, -0.3)).norm() < 1e-15);
+        for (k, (edge, n)) in [(2.0, 10.0), (0.6, 4.0)].into_iter().enumerate() {
+            let moment = points.iter().map(|p| (p[k] - mean[k]).powi(2)).sum::<f64>() / 40.0;
+            let expected = edge * edge / 12.0 * (1.0 - 1.0 / (n * n));
+            assert!((moment - expected).abs() < 1e-15, "{moment} {expected}");
+        }
+        let none: PatchShape =
+            serde_json::from_value(json!({ "Grid": { "size": [2, 0.6], "cells": [0, 4] } }))
+                .expect("a shape");
+        assert!(none.features(None, &go().model, frame).is_err());
+    }
 }
