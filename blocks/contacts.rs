@@ -8,6 +8,7 @@ use crate::buses::NAMED_TYPES;
 use crate::clarabel_qp::ClarabelQp;
 use crate::compliant_contact::CompliantContact;
 use crate::cone_program::ConeProgram;
+use crate::constraint_solver::ConstraintSolver;
 use crate::contact_forces::ContactForces;
 use crate::contact_metrics::ContactMetrics;
 use crate::contact_patch::ContactPatch;
@@ -44,6 +45,9 @@ pub(crate) fn register_contacts(r: &mut Registry) {
         "GearConstraint(robot: \"go\", joints: [\"FL_knee_joint\", \"FR_knee_joint\"], ratio: -1)",
     );
     r.block::<UserConstraint>("UserConstraint(robot: \"go\")");
+    r.block::<ConstraintSolver>(
+        "ConstraintSolver(robot: \"go\", contact: Spring(stiffness: \"1e6 N/m\"), mu: 0.7)",
+    );
     );
     r.block::<ContactMetrics>("ContactMetrics(mu: 0.7, settle: \"0.3 s\")");
 

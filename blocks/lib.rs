@@ -97,6 +97,7 @@ mod clarabel_qp;
 mod closed_chain;
 mod compliant_contact;
 mod cone_program;
+mod constraint_solver;
 mod contact_forces;
 mod contact_geometry;
 mod contact_ground;
@@ -214,6 +215,9 @@ pub use active_set_qp::ActiveSetQp;
 pub use clarabel_qp::ClarabelQp;
 pub use compliant_contact::CompliantContact;
 pub use cone_program::ConeProgram;
+pub use constraint_solver::{
+    ConstraintSolver, ContactSoftness, JointSoftness, LimitSoftness, SlidingLaw,
+};
 pub use contact_forces::ContactForces;
 pub use contact_ground::{BodySurface, Ground};
 pub use contact_metrics::ContactMetrics;

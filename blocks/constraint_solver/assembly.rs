@@ -1,0 +1,155 @@
+//! The constraint problem of one step, from the buses, and its answer back onto them.
+
+use legwork_block::{Fault, Inputs, Outcome};
+use legwork_contact::soft_constraints::{
+    BodyIndex, Friction, Law, Rows as ProblemRows, SpringDamper,
+};
+
+use super::{ConstraintSolver, Plan, Scratch, SoftnessInputs};
+use crate::buses::{CONSTRAINT_ROWS, Contact, Dynamics};
+
+/// B of friction times Δt [kg] (Drumwright, sec. 6.4).
+const FRICTION_MASS: f64 = 1e6;
+
+/// A number of a softness that came over a wire.
+fn wired(values: Option<&[f64]>, at: usize, parameter: f64, what: &str) -> Result<f64, Box<Fault>> {
+    let Some(values) = values else { return Ok(parameter) };
+    let value = values[at];
+    if value >= 0.0 && value.is_finite() {
+        return Ok(value);
+    }
+    Err(Fault::new(format!("expected {what} of zero or more, found {value} in row {at}")))
+}
+
+/// `φ̇ − G ν` of a contact's axis: the velocity of what it touches.
+fn carried(contact: &Contact<'_>, axis: usize, nu: &[f64]) -> f64 {
+    let columns = contact.jacobian.chunks_exact(3).zip(nu);
+    contact.velocity[axis] - columns.map(|(column, nu)| column[axis] * nu).sum::<f64>()
+}
+
+impl Scratch {
+    /// Inertia, momentum and guess, without constraints.
+    pub(super) fn begin(&mut self, dynamics: &Dynamics<'_>, time_step: f64) {
+        let nv = dynamics.nu.len();
+        self.problem.clear();
+        self.problem.time_step = time_step;
+        for (body, range) in self.ranges.iter().enumerate() {
+            let block = &mut self.block[..range.len() * range.len()];
+            for (column, k) in block.chunks_exact_mut(range.len().max(1)).zip(range.clone()) {
+                let from = k * nv;
+                let source = &dynamics.mass_matrix[from + range.start..from + range.end];
+                column.copy_from_slice(source);
+            }
+            self.problem.set_mass(BodyIndex(body), block);
+        }
+        self.problem.set_momentum(dynamics.nu, &self.force);
+        self.solution.velocity.copy_from_slice(dynamics.nu);
+    }
+
+    /// ν̇ and forces into `x`.
+    pub(super) fn read_answer(
+        &mut self,
+        plan: &Plan,
+        inputs: &Inputs<'_>,
+        nu: &[f64],
+        time_step: f64,
+    ) {
+        let Self { x, solution, .. } = self;
+        let (nu_dot, mut rest) = x.split_at_mut(nu.len());
+        for ((nu_dot, after), before) in nu_dot.iter_mut().zip(&solution.velocity).zip(nu) {
+            *nu_dot = (after - before) / time_step;
+        }
+        let mut forces = solution.forces.iter();
+        if let Some(rows) = &plan.joints {
+            for constraint in inputs.get(rows.input).iter() {
+                let (own, others) = rest.split_at_mut(CONSTRAINT_ROWS);
+                rest = others;
+                for (own, active) in own.iter_mut().zip(constraint.active) {
+                    *own = if *active == 0.0 { 0.0 } else { *forces.next().unwrap_or(&0.0) };
+                }
+            }
+        }
+        for (own, force) in rest.iter_mut().zip(forces) {
+            *own = *force;
+        }
+    }
+}
+
+impl ConstraintSolver {
+    /// Adds the rows of joints, limits and contacts, in this order.
+    pub(super) fn push_rows(
+        &self,
+        plan: &Plan,
+        inputs: &Inputs<'_>,
+        work: &mut Scratch,
+    ) -> Outcome {
+        let nu = inputs.get(plan.dynamics).nu;
+        let given = |softness: &SoftnessInputs| {
+            (inputs.optional(softness.stiffness), inputs.optional(softness.damping))
+        };
+        if let (Some(softness), Some(rows)) = (&self.joints, &plan.joints) {
+            let (stiffness, damping) = given(&rows.softness);
+            for (i, constraint) in inputs.get(rows.input).iter().enumerate() {
+                for row in (0..CONSTRAINT_ROWS).filter(|&row| constraint.active[row] != 0.0) {
+                    let columns = constraint.jacobian.chunks_exact(CONSTRAINT_ROWS);
+                    for (g, column) in work.row.iter_mut().zip(columns) {
+                        *g = column[row];
+                    }
+                    let (k, b) = softness.of_row(row);
+                    let at = CONSTRAINT_ROWS * i + row;
+                    let k = wired(stiffness, at, k, "stiffness")?;
+                    let b = wired(damping, at, b, "damping")?;
+                    let mut spring = SpringDamper::new(constraint.error[row], k, b);
+                    if self.rate_bias {
+                        spring.rate_bias = constraint.jacobian_dot_nu[row];
+                    }
+                    work.problem.push(ProblemRows::Dense(&work.row), Law::Bilateral(spring));
+                }
+            }
+        }
+        if let (Some(softness), Some(rows)) = (&self.limits, &plan.limits) {
+            let (stiffness, damping) = given(&rows.softness);
+            let (k, b) = (softness.stiffness.value(), softness.damping.value());
+            for (i, limit) in inputs.get(rows.input).iter().enumerate() {
+                for (g, column) in work.row.iter_mut().zip(limit.jacobian.chunks_exact(3)) {
+                    *g = column[2];
+                }
+                let k = wired(stiffness, i, k, "stiffness")?;
+                let b = wired(damping, i, b, "damping")?;
+                let mut spring = SpringDamper::new(limit.gap, k, b);
+                spring.rate_bias = self.bias(&limit, 2, nu, work.problem.time_step);
+                work.problem.push(ProblemRows::Dense(&work.row), Law::Unilateral(spring));
+            }
+        }
+        self.push_contacts(plan, inputs, work)
+    }
+
+    fn push_contacts(&self, plan: &Plan, inputs: &Inputs<'_>, work: &mut Scratch) -> Outcome {
+        let (Some(softness), Some(rows)) = (&self.contact, &plan.contacts) else { return Ok(()) };
+        let nu = inputs.get(plan.dynamics).nu;
+        let stiffness = inputs.optional(rows.softness.stiffness);
+        let damping = inputs.optional(rows.softness.damping);
+        let h = work.problem.time_step;
+        let grip = self.friction_damping.map_or(FRICTION_MASS / h, |damping| damping.value());
+        for (i, contact) in inputs.get(rows.input).iter().enumerate() {
+            let mut normal = softness.at(contact.gap);
+            normal.stiffness = wired(stiffness, i, normal.stiffness, "stiffness")?;
+            normal.damping = wired(damping, i, normal.damping, "damping")?;
+            normal.rate_bias = self.bias(&contact, 2, nu, h);
+            let friction = contact.friction.unwrap_or(work.friction[i]);
+            let tangents = Friction {
+                rate_bias: [0, 1].map(|axis| self.bias(&contact, axis, nu, h)),
+                ..Friction::coulomb(friction, grip)
+            };
+            let law = Law::Contact(normal, tangents);
+            work.problem.push(ProblemRows::Dense(contact.jacobian), law);
+        }
+        Ok(())
+    }
+
+    /// What `φ̇₁` has beside `G ν₁`, over Δt: the velocity of what is touched, and Ġν if wanted.
+    fn bias(&self, contact: &Contact<'_>, axis: usize, nu: &[f64], time_step: f64) -> f64 {
+        let bias = if self.rate_bias { contact.jacobian_dot_nu[axis] } else { 0.0 };
+        bias + carried(contact, axis, nu) / time_step
+    }
+}
