@@ -25,6 +25,7 @@ use crate::loop_constraint::LoopConstraint;
 use crate::principal_pivoting::PrincipalPivoting;
 use crate::projected_gauss_seidel::ProjectedGaussSeidel;
 use crate::qp::Qp;
+use crate::spheres::Spheres;
 use crate::user_constraint::UserConstraint;
 
 /// Adds contact blocks, solver blocks, named types and masks.
@@ -41,6 +42,7 @@ pub(crate) fn register_contacts(r: &mut Registry) {
     r.block::<ContactForces>("ContactForces()");
     r.block::<LoopConstraint>(
         "LoopConstraint(robot: \"go\", frames: [\"FL_foot\", \"FR_foot\"], kind: Point)",
+    );
     r.block::<GearConstraint>(
         "GearConstraint(robot: \"go\", joints: [\"FL_knee_joint\", \"FR_knee_joint\"], ratio: -1)",
     );
@@ -48,6 +50,8 @@ pub(crate) fn register_contacts(r: &mut Registry) {
     r.block::<ConstraintSolver>(
         "ConstraintSolver(robot: \"go\", contact: Spring(stiffness: \"1e6 N/m\"), mu: 0.7)",
     );
+    r.block::<Spheres>(
+        "Spheres(every: \"10 ms\", count: 10, radius: \"10 cm\", mass: \"1 kg\", modulus: \"100 GPa\")",
     );
     r.block::<ContactMetrics>("ContactMetrics(mu: 0.7, settle: \"0.3 s\")");
 

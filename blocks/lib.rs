@@ -126,6 +126,7 @@ mod principal_pivoting;
 mod problem_dump;
 mod projected_gauss_seidel;
 mod qp;
+mod spheres;
 mod user_constraint;
 mod wire_factor;
 
@@ -238,6 +239,7 @@ pub use osqp::Osqp;
 pub use principal_pivoting::PrincipalPivoting;
 pub use projected_gauss_seidel::ProjectedGaussSeidel;
 pub use qp::Qp;
+pub use spheres::Spheres;
 pub use user_constraint::UserConstraint;
 
 /// Adds the whole library: blocks with an example each, resources, types, built-in files.

@@ -1,0 +1,86 @@
+//! Pairs of points that are near one another, by a grid of cells.
+
+/// The cells of points; keeps nothing but memory from one call to the next.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Neighbours {
+    /// Cell and index of each point, sorted.
+    cells: Vec<([i64; 3], usize)>,
+}
+
+/// Half of the 26 cells around a cell, so that every pair of cells is seen once.
+const AHEAD: [[i64; 3]; 13] = [
+    [0, 0, 1],
+    [0, 1, -1],
+    [0, 1, 0],
+    [0, 1, 1],
+    [1, -1, -1],
+    [1, -1, 0],
+    [1, -1, 1],
+    [1, 0, -1],
+    [1, 0, 0],
+    [1, 0, 1],
+    [1, 1, -1],
+    [1, 1, 0],
+    [1, 1, 1],
+];
+
+impl Neighbours {
+    /// Calls `f(i, j)` once for every pair of points nearer than `reach`, and for some that are
+    /// farther: those in one cell of that size, or in two that touch. The order follows from the
+    /// positions. O(n log n) where no cell holds many points.
+    ///
+    /// | symbol | argument | shape | meaning |
+    /// |---|---|---|---|
+    /// | x | `positions` | 3n | points [m] |
+    /// | | `reach` | | > 0 [m] |
+    pub(super) fn for_each_pair(
+        &mut self,
+        positions: &[f64],
+        reach: f64,
+        mut f: impl FnMut(usize, usize),
+    ) {
+        self.cells.clear();
+        let cell = |x: &[f64]| [x[0], x[1], x[2]].map(|x| (x / reach).floor() as i64);
+        self.cells.extend(positions.chunks_exact(3).enumerate().map(|(i, x)| (cell(x), i)));
+        self.cells.sort_unstable();
+        for (at, &(cell, i)) in self.cells.iter().enumerate() {
+            let own = self.cells[at + 1..].iter().take_while(|(other, _)| *other == cell);
+            own.for_each(|&(_, j)| f(j.max(i), j.min(i)));
+            for ahead in AHEAD {
+                let wanted = [0, 1, 2].map(|k| cell[k].saturating_add(ahead[k]));
+                let start = self.cells.partition_point(|(other, _)| *other < wanted);
+                let there = self.cells[start..].iter().take_while(|(other, _)| *other == wanted);
+                there.for_each(|&(_, j)| f(j.max(i), j.min(i)));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_qp::problems::Random;
+
+    use super::*;
+
+    /// Every near pair once, as the search among all pairs finds them.
+    #[test]
+    fn near_pairs_are_those_of_the_search_among_all() {
+        let mut random = Random::new(2);
+        for (count, reach) in [(1, 1.0), (60, 0.3), (200, 0.7), (200, 5.0)] {
+            let x: Vec<f64> = (0..3 * count).map(|_| random.normal()).collect();
+            let distance = |i: usize, j: usize| {
+                (0..3).map(|k| (x[3 * i + k] - x[3 * j + k]).powi(2)).sum::<f64>().sqrt()
+            };
+            let mut found = Vec::new();
+            Neighbours::default().for_each_pair(&x, reach, |i, j| {
+                if distance(i, j) < reach {
+                    found.push((i, j));
+                }
+            });
+            found.sort_unstable();
+            let pairs = (0..count).flat_map(|i| (0..i).map(move |j| (i, j)));
+            let expected: Vec<_> = pairs.filter(|&(i, j)| distance(i, j) < reach).collect();
+            assert_eq!(found, expected, "{count} points, reach {reach}");
+        }
+    }
+}
