@@ -9,7 +9,8 @@ use super::half_inverse_mass::HalfInverseMass;
 use super::orthonormal::Orthonormal;
 use crate::dense::dot;
 
-/// A row nearer than this (relative) to the span of the rows before depends on them.
+/// A row nearer than this (relative) to the span of the rows before depends on them, unless another
+/// bound is stated.
 const DEPENDENCE: f64 = 1e-9;
 
 /// Picks rows one by one, each unless it depends on those picked before; algorithm 1 of the paper
@@ -19,10 +20,17 @@ const DEPENDENCE: f64 = 1e-9;
 /// coordinates matter; the paper's test, success of a Cholesky factorisation, has no tolerance.
 /// The columns `C Xᵀ` (`M⁻¹ = CᵀC`) are kept orthonormal, so a row costs O(nv r) instead of a
 /// factorisation.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct IndependentRows {
     basis: Orthonormal,
     column: Vec<f64>,
+    dependence: f64,
+}
+
+impl Default for IndependentRows {
+    fn default() -> Self {
+        Self { basis: Orthonormal::default(), column: Vec::new(), dependence: DEPENDENCE }
+    }
 }
 
 impl IndependentRows {
@@ -32,6 +40,14 @@ impl IndependentRows {
         let mut rows = Self::default();
         rows.reset(dim);
         rows
+    }
+
+    /// Takes rows nearer than `dependence` (relative, above zero) to the span of the rows before as dependent
+    /// on them; 1e-9 otherwise. A larger bound leaves out rows that hold only by large forces.
+    #[must_use]
+    pub fn with_dependence(mut self, dependence: f64) -> Self {
+        self.dependence = dependence;
+        self
     }
 
     /// Forgets all rows; allocates only if `dim` grows.
@@ -65,7 +81,7 @@ impl IndependentRows {
             let length = dot(&self.column, &self.column).sqrt();
             let distance = self.basis.probe(&self.column);
             // Written so that NaN and zero rows are left out.
-            *kept = distance > DEPENDENCE * length && distance.is_finite();
+            *kept = distance > self.dependence * length && distance.is_finite();
             if *kept {
                 self.basis.push(distance);
                 count += 1;
@@ -128,7 +144,8 @@ impl<M: HalfInverseMass> HalfInverseMass for ConstrainedMass<'_, M> {
         let before = dot(x, x);
         self.rows.basis.project_out(x);
         // A direction that the rows block entirely: what is left is rounding.
-        if dot(x, x) <= DEPENDENCE * DEPENDENCE * before {
+        let dependence = self.rows.dependence;
+        if dot(x, x) <= dependence * dependence * before {
             x.fill(0.0);
         }
     }
