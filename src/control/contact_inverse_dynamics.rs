@@ -154,6 +154,11 @@ pub struct Prediction {
     pub inconsistency: f64,
 }
 
+/// A tangential row of [`ContactModel::NoSlipLcp`] nearer than this (an angle) to the span of those before
+/// is left out. Feet of which one is a tenth of a millimetre off the plane of the others make such
+/// rows: to hold them takes the normal forces of a wedge that is that flat.
+const NEARLY_DEPENDENT: f64 = 0.02;
+
 /// Solver of [`ContactTask`]s by one [`ContactModel`].
 ///
 /// Made once; memory grows on the first task of a size and is kept. All that passes from one step to
@@ -200,7 +205,7 @@ impl ContactInverseDynamics {
             cone,
             regularisation: DEFAULT_REGULARISATION,
             reduction: Reduction::default(),
-            rows: IndependentRows::default(),
+            rows: IndependentRows::default().with_dependence(NEARLY_DEPENDENT),
             pivoting: PrincipalPivoting::default(),
             coulomb: StewartTrinkleSolver::default(),
             least_squares: ConeLeastSquaresSolver::default(),

@@ -14,6 +14,9 @@ impl ContactInverseDynamics {
     /// keeps the rows `P`, `S`, `T` of the whole robot; here P is eliminated, so the rows live in nu
     /// dimensions.
     ///
+    /// Rows that depend on others but for a small angle count as dependent too, so feet that are nearly in one
+    /// plane are treated as if they were.
+    ///
     /// Feet that are not in one plane can have as many independent tangential rows as there are
     /// dimensions. Nothing is then left to move the normals by, and the problem has no solution if one
     /// of them would sink. The last rows are let go one by one until it has.
