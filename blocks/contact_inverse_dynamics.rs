@@ -1,6 +1,6 @@
 //! `ContactInverseDynamics`: joint torques for wanted accelerations, contact forces included.
 
-use legwork_block::quantity::{Length, NonNegative};
+use legwork_block::quantity::{Length, NonNegative, Positive, Time, Velocity};
 use legwork_block::{
     Block, Dim, Fault, In, Int, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Real, Report,
     Sizes, UpdateCx, Vector,
@@ -34,7 +34,8 @@ use crate::gauss_contact::non_negative;
 /// | out `status` | Int | | 0 solved, 1 inaccurate, 2 and above: not solved, forces zero |
 ///
 /// Contact forces depend on torques and torques on contact forces; both are found together for the
-/// end of the next period Δt of the block, which should be that of the controller: `P ν⁺ = q̇ + Δt q̈`
+/// end of the next period Δt of the block, which should be that of the controller, or of a longer
+/// `horizon`: `P ν⁺ = q̇ + Δt q̈`
 /// and `M(ν⁺ − ν) = Δt (Pᵀτ − h + Jᵀf)`. What relates f to the velocities of the contacts is the model:
 ///
 /// - `NoSlipLcp`: no penetration, no pull, no slip. The fastest; starts from the contacts that pressed
@@ -49,7 +50,8 @@ use crate::gauss_contact::non_negative;
 /// - `Sensed`: takes the forces of `f_sensed` as they are.
 ///
 /// Contacts count if their gap is below `reach`, and `expected` is not zero. Gaps enter as
-/// `N ν⁺ ≥ −φ/Δt`, of a penetration at most the share and speed that rigid contact recovers too. With
+/// `N ν⁺ ≥ −φ/Δt`, of a penetration at most the share that rigid contact recovers too, and at most at
+/// `recovery_speed`: 0 where the ground gives way, so that a robot that sank in is not expected to come out. With
 /// `repair`, accelerations that the contacts do not allow give way to the nearest that they do (in the
 /// least-squares sense, sec. 4.5).
 ///
@@ -72,6 +74,14 @@ pub struct ContactInverseDynamics {
     /// Gap up to which a contact counts [m]; default 1 mm.
     #[serde(default = "reach")]
     pub reach: NonNegative<Length>,
+    /// Time Δt in which velocities are to change [s]; default the period. Where joints move as no contact
+    /// allows, by a speed v, the forces that are expected for it are `m v/Δt`: a longer one is gentler.
+    #[serde(default)]
+    pub horizon: Option<Positive<Time>>,
+    /// Highest speed at which a penetrating contact is expected to come out [m/s]; default 0.02 m/s,
+    /// that of `GaussContact`.
+    #[serde(default = "recovery_speed")]
+    pub recovery_speed: NonNegative<Velocity>,
     /// Whether accelerations that the contacts do not allow are changed; default false.
     #[serde(default)]
     pub repair: bool,
@@ -157,6 +167,10 @@ impl From<Energy> for control::Energy {
     }
 }
 
+fn recovery_speed() -> NonNegative<Velocity> {
+    non_negative(RecoveryLimit::default().max_speed)
+}
+
 fn reach() -> NonNegative<Length> {
     non_negative(1e-3)
 }
@@ -223,13 +237,12 @@ impl Counted {
         &mut self,
         points: &ContactPoints<'_>,
         expected: Option<&[f64]>,
-        (reach, step, nv): (f64, f64, usize),
+        (reach, recovery, step, nv): (f64, RecoveryLimit, f64, usize),
     ) -> Outcome {
         self.indices.clear();
         self.gaps.clear();
         self.mu.clear();
         self.jacobian.clear();
-        let recovery = RecoveryLimit::default();
         for (i, contact) in points.iter().enumerate() {
             let is_expected = expected.is_none_or(|expected| expected[i] != 0.0);
             if !is_expected || contact.gap > reach {
@@ -376,7 +389,10 @@ impl Block for ContactInverseDynamics {
         let acceleration = cx.inputs.get(plan.acceleration);
         let expected = cx.inputs.optional(plan.expected);
         let Scratch { solver, contacts, pressing, forces, after, nearest } = &mut *cx.scratch;
-        contacts.gather(&points, expected, (self.reach.value(), cx.time.step, after.len()))?;
+        let recovery =
+            RecoveryLimit { max_speed: self.recovery_speed.value(), ..RecoveryLimit::default() };
+        let horizon = self.horizon.map_or(cx.time.step, Positive::value);
+        contacts.gather(&points, expected, (self.reach.value(), recovery, horizon, after.len()))?;
         pressing.clear();
         pressing.extend(contacts.indices.iter().map(|&i| cx.state.pressing[i]));
         forces.clear();
@@ -386,7 +402,7 @@ impl Block for ContactInverseDynamics {
                 force.copy_from_slice(&sensed[3 * i..3 * i + 3]);
             }
         }
-        let task = contacts.task(&dynamics, acceleration, cx.time.step);
+        let task = contacts.task(&dynamics, acceleration, horizon);
         let tau = cx.outputs.get(plan.tau);
         let prediction = solver.solve(&task, pressing, tau, forces, after);
         let is_usable = prediction.outcome.status.is_usable();
@@ -524,6 +540,35 @@ mod tests {
             }
             rig.step(0.0).expect("solved");
             assert_eq!((rig.value("f"), rig.value("tau")), (vec![0.0; 3], vec![3.0]));
+        }
+    }
+
+    /// A base of 2 kg that falls at 0.1 m/s onto its foot is stopped within the horizon.
+    #[test]
+    fn a_longer_horizon_expects_smaller_forces() {
+        for (parameters, horizon) in [
+            (json!({ "model": "CoulombLcp" }), 0.001),
+            (json!({ "model": "CoulombLcp", "horizon": "5 ms" }), 0.005),
+        ] {
+            let mut rig = harness(parameters);
+            rig.set_leaf("dynamics", dynamics_leaf::NU, &[0.0, 0.0, -0.1, 0.0, 0.0, 0.0, 0.0]);
+            rig.step(0.0).expect("solved");
+            let (force, expected) = (rig.value("normal_force")[0], 20.0 + 2.0 * 0.1 / horizon);
+            assert!((force - expected).abs() < 1e-6 * expected, "{force} N, not {expected} N");
+        }
+    }
+
+    /// A foot 1 mm inside comes out at the recovery speed, for which the base of 2 kg is pushed; with 0
+    /// it is only held.
+    #[test]
+    fn a_foot_in_the_ground_is_expected_to_come_out_at_the_recovery_speed() {
+        for (speed, push) in [(0.02, 2.0 * 0.02 / 0.001), (0.0, 0.0)] {
+            let parameters = json!({ "model": "CoulombLcp", "recovery_speed": speed });
+            let mut rig = harness(parameters);
+            rig.set_leaf("points", contact_leaf::GAP, &[-1e-3]);
+            rig.step(0.0).expect("solved");
+            let force = rig.value("normal_force")[0];
+            assert!((force - 20.0 - push).abs() < 1e-6, "{speed} m/s: {force} N");
         }
     }
 
