@@ -2,7 +2,9 @@
 
 mod assembly;
 
-use legwork_block::quantity::{Dimensionless, Force, NonNegative, Positive, Velocity};
+use legwork_block::quantity::{
+    Damping, Dimensionless, Force, NonNegative, Positive, Stiffness, Velocity,
+};
 use legwork_block::{
     Block, Dim, Fault, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Sizes, Solver,
     Vector,
@@ -54,7 +56,10 @@ use assembly::Assembly;
 /// are zero, as the tangential ones of a joint limit: a robot in the air costs next to nothing.
 ///
 /// The diagonal R of the problem holds the regularisation, which makes the forces of redundant
-/// contacts unique.
+/// contacts unique. With `stiffness` the ground gives way, at velocity level: `f_n = −K (φ + Δt v⁺) − D v⁺`
+/// of the velocity v⁺ after the step, never less than 0, by `R = 1/(Δt (K Δt + D))` and
+/// `γ = K φ R`; D only while φ < 0. However stiff, that is stable at any step, and friction sticks as on
+/// rigid ground.
 ///
 /// The velocity level speaks of the position after the step as `q + Δt ν⁺`: run it with
 /// `SemiImplicitEuler`. Under `Euler` and `Rk4` the position moves otherwise, and feet sink by
@@ -93,6 +98,12 @@ pub struct GaussContact {
     /// default 50 m/s. A contact that approaches faster may sink in.
     #[serde(default = "max_speed")]
     pub max_speed: Positive<Velocity>,
+    /// Velocity level: stiffness K of the ground under each contact [N/m]; default: it is rigid.
+    #[serde(default)]
+    pub stiffness: Option<Positive<Stiffness>>,
+    /// Velocity level: damping D of compliant ground [N s/m]; default 0.
+    #[serde(default)]
+    pub damping: Option<NonNegative<Damping>>,
     /// Acceleration level: add `Jν/Δt`, so that friction opposes slip; default false.
     #[serde(default)]
     pub correct_velocity: bool,
@@ -158,6 +169,27 @@ pub struct Plan {
 }
 
 impl GaussContact {
+    /// Compliant ground belongs to the velocity level, damping to compliant ground.
+    fn check_ground(&self) -> Result<(), Invalid> {
+        if self.stiffness.is_some() && self.level != Level::Velocity {
+            let message = "expected `level: Velocity` with a stiffness, found `Acceleration`";
+            return Err(Invalid::parameter("stiffness", message));
+        }
+        if self.damping.is_some() && self.stiffness.is_none() {
+            let message = "expected damping of compliant ground, found no `stiffness`";
+            return Err(Invalid::parameter("damping", message));
+        }
+        Ok(())
+    }
+
+    /// What compliant ground adds to b and R of a normal row with the gap φ; none if it is rigid.
+    fn compliance(&self, gap: f64, time_step: f64) -> Option<(f64, f64)> {
+        let stiffness = self.stiffness?.value();
+        let damping = if gap < 0.0 { self.damping.map_or(0.0, |d| d.value()) } else { 0.0 };
+        let compliance = 1.0 / (time_step * (stiffness * time_step + damping));
+        Some((stiffness * gap * compliance, compliance))
+    }
+
     /// The velocity level supposes what `SemiImplicitEuler` does with a step.
     fn check_solver(&self, ports: &mut Ports<'_>) -> Result<(), Invalid> {
         let solver = ports.solver();
@@ -200,6 +232,7 @@ impl Block for GaussContact {
         if self.level == Level::Velocity {
             self.check_solver(ports)?;
         }
+        self.check_ground()?;
         let (count, nv, n) = (ports.dim(), ports.dim(), ports.dim());
         let robot = ports.any_robot();
         let dynamics = ports.input("dynamics", &DynamicsBus::any(robot, &nv));

@@ -165,18 +165,24 @@ impl GaussContact {
             if self.level == Level::Velocity || self.correct_velocity {
                 b += contact.velocity[axis] / time_step;
             }
-            match self.level {
-                Level::Acceleration => b += contact.jacobian_dot_nu[axis],
-                Level::Velocity if axis == 2 => b += plan.recovery.gap_term(contact.gap, time_step),
-                Level::Velocity => {}
+            // The rows of a joint limit have units of their own.
+            let is_alone = is_alone(&work.rows, at);
+            let ground = self.compliance(contact.gap, time_step).filter(|_| !is_alone);
+            match (self.level, ground) {
+                (Level::Acceleration, _) => b += contact.jacobian_dot_nu[axis],
+                (Level::Velocity, _) if axis != 2 => {}
+                (Level::Velocity, Some((gap_term, of_ground))) => {
+                    b += gap_term;
+                    compliance[row] += of_ground;
+                }
+                (Level::Velocity, None) => b += plan.recovery.gap_term(contact.gap, time_step),
             }
             bias[row] = b;
             let column = &work.inertia[at * count..(at + 1) * count];
             for (&other, &g) in work.rows.iter().zip(column) {
                 inertia[row * all_rows + other] = g;
             }
-            // The rows of a joint limit have units of their own.
-            if is_alone(&work.rows, at) && column[at] > 0.0 {
+            if is_alone && column[at] > 0.0 {
                 compliance[row - 2..=row].fill(self.regularisation.value() * column[at]);
             }
         }

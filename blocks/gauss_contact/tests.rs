@@ -143,8 +143,58 @@ fn the_problem_is_that_of_the_equation_of_motion() {
     }
 }
 
+/// The forces that solve the problem of ground that gives way are those of its springs and dampers at the
+/// end of the step: `f_n = −K (φ + Δt v⁺) − D v⁺`, with v⁺ by LU on M; the damper acts inside the ground only.
+#[test]
+fn compliant_ground_pushes_as_springs_and_dampers_after_the_step() {
+    let (stiffness, damping, step) = (1.2e4, 30.0, 0.001);
+    for seed in 0..20 {
+        let mut robot = Robot::random(seed);
+        // Without friction, and one foot short of the ground that arrives in this step.
+        robot.gaps = [1e-4, -1e-3, -2e-3];
+        robot.nu.fill(0.0);
+        let parameters = json!({ "mu": 0, "stiffness": stiffness, "damping": damping });
+        let gauss: GaussContact = block(parameters);
+        let mut rig = Harness::new(gauss, &ports()).expect("planned");
+        robot.write(&mut rig);
+        rig.output(0.0).expect("no fault");
+        let n = 3 * COUNT;
+        let found = |leaf| DVector::from_vec(rig.leaf("problem", leaf));
+        let g = DMatrix::from_vec(n, n, rig.leaf("problem", leaf::INVERSE_INERTIA));
+        let (bias, compliance) = (found(leaf::BIAS), found(leaf::COMPLIANCE));
+        let normals: Vec<usize> = (0..COUNT).map(|i| 3 * i + 2).collect();
+        let square = DMatrix::from_fn(COUNT, COUNT, |i, j| {
+            let (i, j) = (normals[i], normals[j]);
+            g[(i, j)] + if i == j { compliance[i] } else { 0.0 }
+        });
+        let right = DVector::from_fn(COUNT, |i, _| -bias[normals[i]]);
+        let f = square.lu().solve(&right).expect("definite");
+        let mut force = -&robot.bias_force;
+        for (i, &row) in normals.iter().enumerate() {
+            force += robot.jacobian.row(row).transpose() * f[i];
+        }
+        let after = &robot.nu + robot.solve(&force) * step;
+        for (i, &row) in normals.iter().enumerate() {
+            let v = (robot.jacobian.row(row) * &after)[0];
+            let damper = if robot.gaps[i] < 0.0 { damping } else { 0.0 };
+            let expected = -stiffness * (robot.gaps[i] + step * v) - damper * v;
+            // What is added to make forces unique: 1e-10 of G.
+            let error = (f[i] - expected).abs() / f.amax();
+            assert!(error < 1e-6, "seed {seed} contact {i}: {} and {expected}", f[i]);
+        }
+    }
+}
+
 #[test]
 fn what_does_not_fit_together_is_refused() {
+    for (parameters, named) in [
+        (json!({ "mu": 0.7, "damping": 3 }), "damping"),
+        (json!({ "mu": 0.7, "stiffness": 3, "level": "Acceleration" }), "stiffness"),
+    ] {
+        let gauss: GaussContact = block(parameters);
+        let invalid = Harness::new(gauss, &ports()).err().expect("refused");
+        assert_eq!(invalid.parameter.as_deref(), Some(named), "{invalid:?}");
+    }
     let level: GaussContact = block(json!({ "mu": 0.7, "level": "Acceleration" }));
     let invalid = Harness::new(level, &ports()).err().expect("no mode");
     assert!(invalid.hints[0].contains("Impact"), "{invalid:?}");
