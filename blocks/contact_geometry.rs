@@ -17,7 +17,7 @@ use legwork_mechanics::{
 use nalgebra::{Matrix3, Vector3};
 
 use crate::buses::contact_leaf as leaf;
-use crate::contact_ground::{Ground, OnBody};
+use crate::contact_ground::{FrictionField, Ground, OnBody};
 use crate::robot_frames::read_placement;
 use crate::robot_kinematics::AtState;
 
@@ -30,8 +30,10 @@ pub(crate) struct ContactGeometry {
     carrier: Carrier,
     /// Columns of the Jacobian that can differ from zero.
     columns: Vec<usize>,
-    /// What the leaf `friction` says.
+    /// What the leaf `friction` says where the ground has none of its own by place.
     friction: f64,
+    /// Friction by place; a stated μ goes before it.
+    by_place: Option<FrictionField>,
 }
 
 /// What carries the surface.
@@ -95,7 +97,8 @@ impl ContactGeometry {
             None => moved_world(ports),
         };
         let friction = mu.unwrap_or(leaf::NO_FRICTION);
-        Ok(Self { state, frame, features, surface, carrier, columns, friction })
+        let by_place = ground.friction(ports.files())?.filter(|_| mu.is_none());
+        Ok(Self { state, frame, features, surface, carrier, columns, friction, by_place })
     }
 
     /// How many contacts there are.
@@ -169,7 +172,9 @@ impl ContactGeometry {
         write(outputs, leaf::GAP, &[found.gap]);
         write(outputs, leaf::VELOCITY, found.velocity.as_slice());
         write(outputs, leaf::JACOBIAN_DOT_NU, found.velocity_rate.as_slice());
-        write(outputs, leaf::FRICTION, &[self.friction]);
+        let place = [found.position.x, found.position.y];
+        let friction = self.by_place.as_ref().map_or(self.friction, |field| field.at(place));
+        write(outputs, leaf::FRICTION, &[friction]);
         let [own, stacked] =
             outputs.leaves([to.contact.leaf(first + leaf::JACOBIAN), to.jacobian.leaf(0)]);
         own.fill(0.0);

@@ -37,6 +37,9 @@ pub enum Ground {
         /// Where the first height stands, x and y [m]; default 0.
         #[serde(default)]
         origin: Option<[Length; 2]>,
+        /// Coulomb friction by place; default that of the block or of the contact model.
+        #[serde(default)]
+        friction: Option<FrictionMap>,
     },
     /// Another body of the robot or world.
     Body {
@@ -53,6 +56,39 @@ pub enum Ground {
         #[serde(default)]
         rpy: Option<[Angle; 3]>,
     },
+}
+
+/// Coulomb friction of square patches of ground.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FrictionMap {
+    /// A file of coefficients, zero or more [1], in the form of the heights: one for each patch.
+    file: String,
+    /// Width of a patch [m]. The first patch begins at the field's `origin`; beyond the border its
+    /// patches continue outwards.
+    cell: Positive<Length>,
+}
+
+/// Friction by place.
+pub(crate) struct FrictionField {
+    values: Vec<f64>,
+    along_x: usize,
+    cell: f64,
+    origin: [f64; 2],
+}
+
+impl FrictionField {
+    /// Friction at x and y in axes of the ground.
+    pub(crate) fn at(&self, [x, y]: [f64; 2]) -> f64 {
+        let along_y = self.values.len() / self.along_x;
+        let index = |place: f64, origin: f64, count: usize| {
+            let patch = libm::floor((place - origin) / self.cell);
+            // From zero to a count, so the conversion is exact.
+            patch.max(0.0).min((count - 1) as f64) as usize
+        };
+        let column = index(x, self.origin[0], self.along_x);
+        self.values[index(y, self.origin[1], along_y) * self.along_x + column]
+    }
 }
 
 /// What of a body is touched.
@@ -111,7 +147,7 @@ fn half_space(normal: [f64; 3], offset: Option<Length>) -> Result<Surface, Inval
         .ok_or_else(|| wrong(format!("expected a normal with a direction, found {normal:?}")))
 }
 
-/// Reads the heights of a field, row by row, and the number of heights of a row.
+/// Reads the numbers of a field, row by row, and how many a row has.
 fn heights(bytes: &[u8], file: &str) -> Result<(Vec<f64>, usize), Invalid> {
     let mut reader = csv::ReaderBuilder::new()
         .comment(Some(b'#'))
@@ -127,7 +163,7 @@ fn heights(bytes: &[u8], file: &str) -> Result<(Vec<f64>, usize), Invalid> {
         if record.len() != expected {
             let found = record.len();
             let message = format!(
-                "{file}, line {line}: expected {expected} heights as in the first, found {found}"
+                "{file}, line {line}: expected {expected} numbers as in the first, found {found}"
             );
             return Err(wrong(message));
         }
@@ -157,7 +193,7 @@ impl Ground {
         match self {
             Self::Level => Ok((Surface::HalfSpace(Plane::default()), None)),
             Self::Plane { normal, offset } => Ok((half_space(*normal, *offset)?, None)),
-            Self::HeightField { file, cell, origin } => {
+            Self::HeightField { file, cell, origin, .. } => {
                 let bytes = files.read(file).map_err(wrong)?;
                 let (heights, along_x) = heights(&bytes, file)?;
                 let origin = origin.map_or([0.0; 2], |origin| origin.map(Length::value));
@@ -193,6 +229,27 @@ impl Ground {
                 Ok((surface, Some(OnBody { frame, placement })))
             }
         }
+    }
+}
+
+impl Ground {
+    /// Friction by place, if the ground has it.
+    ///
+    /// # Errors
+    /// If its file cannot be read, is empty, or has a coefficient below zero.
+    pub(crate) fn friction(&self, files: &dyn Files) -> Result<Option<FrictionField>, Invalid> {
+        let Self::HeightField { origin, friction: Some(map), .. } = self else { return Ok(None) };
+        let file = &map.file;
+        let bytes = files.read(file).map_err(wrong)?;
+        let (values, along_x) = heights(&bytes, file)?;
+        if along_x == 0 {
+            return Err(wrong(format!("{file}: expected friction of patches, found none")));
+        }
+        if let Some(mu) = values.iter().find(|mu| **mu < 0.0) {
+            return Err(wrong(format!("{file}: expected friction of zero or more, found {mu}")));
+        }
+        let origin = origin.map_or([0.0; 2], |origin| origin.map(Length::value));
+        Ok(Some(FrictionField { values, along_x, cell: map.cell.value(), origin }))
     }
 }
 
@@ -236,4 +293,50 @@ fn collision_surface(model: &Model, frame: FrameId) -> Result<(Surface, Placemen
         }
     };
     Ok((surface, collision.link_from_shape))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct OneFile(&'static str);
+
+    impl Files for OneFile {
+        fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+            if path == "mu.csv" { Ok(self.0.as_bytes().to_vec()) } else { Err(path.to_owned()) }
+        }
+    }
+
+    fn hills() -> Ground {
+        serde_json::from_value(serde_json::json!({ "HeightField": {
+            "file": "hills.csv", "cell": 1, "origin": [-1, 2],
+            "friction": { "file": "mu.csv", "cell": "50 cm" },
+        } }))
+        .expect("a ground")
+    }
+
+    #[test]
+    fn each_patch_has_its_friction_and_the_border_goes_on() {
+        let text = OneFile("# mu\n0.1, 0.2, 0.3\n0.4, 0.5, 0.6\n");
+        let field = hills().friction(&text).expect("a file").expect("a map");
+        for ([x, y], mu) in [
+            ([-1.0, 2.0], 0.1),
+            ([-0.51, 2.49], 0.1),
+            ([-0.5, 2.49], 0.2),
+            ([0.49, 2.5], 0.6),
+            ([-9.0, 9.0], 0.4),
+            ([9.0, -9.0], 0.3),
+        ] {
+            assert_eq!(field.at([x, y]), mu, "at {x}, {y}");
+        }
+        assert!(Ground::Level.friction(&text).expect("none").is_none());
+    }
+
+    #[test]
+    fn a_map_that_is_none_is_refused() {
+        for (text, what) in [("", "found none"), ("0.5,-1", "found -1"), ("0.5,x", "`x`")] {
+            let refused = hills().friction(&OneFile(text)).err().expect("refused");
+            assert!(refused.message.contains(what), "{}", refused.message);
+        }
+    }
 }
