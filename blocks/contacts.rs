@@ -27,6 +27,7 @@ use crate::projected_gauss_seidel::ProjectedGaussSeidel;
 use crate::qp::Qp;
 use crate::spheres::Spheres;
 use crate::user_constraint::UserConstraint;
+use crate::stewart_trinkle::StewartTrinkle;
 
 /// Adds contact blocks, solver blocks, named types and masks.
 pub(crate) fn register_contacts(r: &mut Registry) {
@@ -61,6 +62,7 @@ pub(crate) fn register_contacts(r: &mut Registry) {
     r.block::<AcceleratedGradient>("AcceleratedGradient(steps: 500)");
     r.block::<PrincipalPivoting>("PrincipalPivoting(on_fail: HoldLast(max: 5))");
     r.block::<Lemke>("Lemke(on_fail: HoldLast(max: 5))");
+    r.block::<StewartTrinkle>("StewartTrinkle(on_fail: HoldLast(max: 5))");
     #[cfg(feature = "osqp")]
     r.block::<crate::osqp::Osqp>("Osqp(tol: 1e-6)");
     #[cfg(not(feature = "osqp"))]

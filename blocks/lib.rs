@@ -128,6 +128,7 @@ mod projected_gauss_seidel;
 mod qp;
 mod spheres;
 mod user_constraint;
+mod stewart_trinkle;
 mod wire_factor;
 
 #[cfg(test)]
@@ -241,6 +242,7 @@ pub use projected_gauss_seidel::ProjectedGaussSeidel;
 pub use qp::Qp;
 pub use spheres::Spheres;
 pub use user_constraint::UserConstraint;
+pub use stewart_trinkle::StewartTrinkle;
 
 /// Adds the whole library: blocks with an example each, resources, types, built-in files.
 pub fn register(r: &mut Registry) {

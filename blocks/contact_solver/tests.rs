@@ -12,6 +12,7 @@ use crate::contacts_testing::{Harness, block, problem};
 use crate::lemke::Lemke;
 use crate::principal_pivoting::PrincipalPivoting;
 use crate::projected_gauss_seidel::ProjectedGaussSeidel;
+use crate::stewart_trinkle::StewartTrinkle;
 
 fn pyramid() -> ConeShape {
     ConeShape::new(Cone::Pyramid { sides: 4, fit: PyramidFit::Inscribed }).expect("four sides")
@@ -437,10 +438,11 @@ fn the_first_problem_that_fails_is_kept_also_where_it_ends_the_run() {
 #[test]
 fn a_block_declares_the_cones_that_its_method_accepts() {
     let size = ProblemSize { contact_count: 1, velocity_dim: 6 };
-    let blocks: [Box<dyn SolverBlock>; 6] = [
+    let blocks: [Box<dyn SolverBlock>; 7] = [
         Box::new(ActiveSetQp::default()),
         Box::new(PrincipalPivoting::default()),
         Box::new(Lemke::default()),
+        Box::new(StewartTrinkle::default()),
         Box::new(ClarabelQp::default()),
         Box::new(ProjectedGaussSeidel::default()),
         Box::new(AcceleratedGradient::default()),
