@@ -90,6 +90,7 @@ mod legs;
 mod locomotion;
 mod trunk;
 mod trunk_levelling;
+mod waypoint_follower;
 
 // Contact and solvers.
 mod accelerated_gradient;
@@ -212,6 +213,7 @@ pub use foot_trajectory::FootTrajectory;
 pub use gait_generator::{GaitGenerator, GaitKind};
 pub use leg_inverse_kinematics::{Knee, LegInverseKinematics};
 pub use trunk_levelling::TrunkLevelling;
+pub use waypoint_follower::WaypointFollower;
 
 // Contact and solvers.
 pub use accelerated_gradient::AcceleratedGradient;

@@ -8,6 +8,7 @@ use crate::foot_trajectory::FootTrajectory;
 use crate::gait_generator::GaitGenerator;
 use crate::leg_inverse_kinematics::LegInverseKinematics;
 use crate::trunk_levelling::TrunkLevelling;
+use crate::waypoint_follower::WaypointFollower;
 
 /// Adds gaits, feet and legs. Examples name a robot `go`.
 pub(crate) fn register_locomotion(r: &mut Registry) {
@@ -18,5 +19,8 @@ pub(crate) fn register_locomotion(r: &mut Registry) {
     r.block::<LegInverseKinematics>(r#"LegInverseKinematics(robot: "go", knees: [Backward])"#);
     r.block::<FootPlacement>(r#"FootPlacement(robot: "go", gain: "0.1 s")"#);
     r.block::<TrunkLevelling>(r#"TrunkLevelling(robot: "go", gain: 0.5)"#);
+    r.block::<WaypointFollower>(
+        r#"WaypointFollower(robot: "go", waypoints: [[1, 0], [1, 1]], speed: "0.3 m/s")"#,
+    );
     r.block::<ContactInverseDynamics>("ContactInverseDynamics(model: CoulombQp(stages: Two))");
 }
