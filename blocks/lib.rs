@@ -88,6 +88,7 @@ mod gait_generator;
 mod leg_inverse_kinematics;
 mod legs;
 mod locomotion;
+mod pendulum_stabiliser;
 mod trunk;
 mod trunk_levelling;
 mod waypoint_follower;
@@ -212,6 +213,7 @@ pub use foot_placement::FootPlacement;
 pub use foot_trajectory::FootTrajectory;
 pub use gait_generator::{GaitGenerator, GaitKind};
 pub use leg_inverse_kinematics::{Knee, LegInverseKinematics};
+pub use pendulum_stabiliser::PendulumStabiliser;
 pub use trunk_levelling::TrunkLevelling;
 pub use waypoint_follower::WaypointFollower;
 

@@ -7,6 +7,7 @@ use crate::foot_placement::FootPlacement;
 use crate::foot_trajectory::FootTrajectory;
 use crate::gait_generator::GaitGenerator;
 use crate::leg_inverse_kinematics::LegInverseKinematics;
+use crate::pendulum_stabiliser::PendulumStabiliser;
 use crate::trunk_levelling::TrunkLevelling;
 use crate::waypoint_follower::WaypointFollower;
 
@@ -19,6 +20,7 @@ pub(crate) fn register_locomotion(r: &mut Registry) {
     r.block::<LegInverseKinematics>(r#"LegInverseKinematics(robot: "go", knees: [Backward])"#);
     r.block::<FootPlacement>(r#"FootPlacement(robot: "go", gain: "0.1 s")"#);
     r.block::<TrunkLevelling>(r#"TrunkLevelling(robot: "go", gain: 0.5)"#);
+    r.block::<PendulumStabiliser>(r#"PendulumStabiliser(robot: "go", damping: "10 N*m*s/rad")"#);
     r.block::<WaypointFollower>(
         r#"WaypointFollower(robot: "go", waypoints: [[1, 0], [1, 1]], speed: "0.3 m/s")"#,
     );
