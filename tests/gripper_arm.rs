@@ -93,7 +93,7 @@ fn figures_of(recording: &Recording) -> Figures {
     let errors: Vec<(f64, f64)> = rows(recording, "both.state")
         .iter()
         .map(|(t, state)| {
-            let wanted = std::f64::consts::FRAC_PI_2 - 0.1 + 0.1 * libm::cos(10.0 * t);
+            let wanted = std::f64::consts::FRAC_PI_2 - 0.1 + 0.1 * (10.0 * t).cos();
             (*t, state[..7].iter().map(|q| (q - wanted).abs()).sum::<f64>() / 7.0)
         })
         .collect();
