@@ -26,8 +26,8 @@ use crate::principal_pivoting::PrincipalPivoting;
 use crate::projected_gauss_seidel::ProjectedGaussSeidel;
 use crate::qp::Qp;
 use crate::spheres::Spheres;
-use crate::user_constraint::UserConstraint;
 use crate::stewart_trinkle::StewartTrinkle;
+use crate::user_constraint::UserConstraint;
 
 /// Adds contact blocks, solver blocks, named types and masks.
 pub(crate) fn register_contacts(r: &mut Registry) {

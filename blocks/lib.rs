@@ -130,8 +130,8 @@ mod problem_dump;
 mod projected_gauss_seidel;
 mod qp;
 mod spheres;
-mod user_constraint;
 mod stewart_trinkle;
+mod user_constraint;
 mod wire_factor;
 
 #[cfg(test)]
@@ -247,8 +247,8 @@ pub use principal_pivoting::PrincipalPivoting;
 pub use projected_gauss_seidel::ProjectedGaussSeidel;
 pub use qp::Qp;
 pub use spheres::Spheres;
-pub use user_constraint::UserConstraint;
 pub use stewart_trinkle::StewartTrinkle;
+pub use user_constraint::UserConstraint;
 
 /// Adds the whole library: blocks with an example each, resources, types, built-in files.
 pub fn register(r: &mut Registry) {

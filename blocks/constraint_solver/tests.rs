@@ -33,7 +33,7 @@ fn rig(parameters: serde_json::Value) -> Result<Rig, Invalid> {
         }
     }
     let without: Vec<&str> = optional.iter().map(String::as_str).collect();
-    Rig::with(block::<ConstraintSolver>(parameters.clone()), &go(), &without, &given)
+    Rig::with(block::<ConstraintSolver>(parameters), &go(), &without, &given)
 }
 
 fn normals(random: &mut Random, count: usize) -> Vec<f64> {
