@@ -1,0 +1,230 @@
+//! The constraint solver against closed forms: errors and their order, restitution, sliding and
+//! stiction, an oscillator, stacks. The diagrams' own checks must hold in every run.
+
+#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use legwork_block::Registry;
+use legwork_diagram::{Options, ReadFile, compile};
+use legwork_program::Program;
+use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, Recording, Sink};
+use legwork_runtime::{Simulation, channels};
+
+struct Disk;
+
+impl ReadFile for Disk {
+    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        std::fs::read(path)
+    }
+}
+
+fn program(name: &str, set: &[(&str, String)], variants: &[(&str, &str)]) -> Arc<Program> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join(format!("diagrams/constraint_solver/{name}.ron"));
+    let set = set.iter().map(|(a, b)| ((*a).to_owned(), b.clone())).collect();
+    let variants = variants.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+    let options = Options { set, variants, ..Options::default() };
+    let mut registry = Registry::default();
+    legwork_blocks::register(&mut registry);
+    let compiled = compile(&path, &std::fs::read(&path).unwrap(), &options, &registry, &Disk);
+    let shown = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);
+    Arc::new(compiled.program.unwrap_or_else(|| panic!("{shown}")))
+}
+
+/// Runs to the end; every check of the diagram must hold.
+fn run(name: &str, set: &[(&str, String)], variants: &[(&str, &str)]) -> Recording {
+    let program = program(name, set, variants);
+    let mut simulation = Simulation::new(Arc::clone(&program));
+    let recorder = Recorder::create(
+        Sink::memory(),
+        &channels(&program),
+        &Metadata::default(),
+        ChunkPolicy::default(),
+    );
+    simulation.observer_mut().record_to(recorder.unwrap());
+    simulation.run().unwrap_or_else(|fault| panic!("{name} {set:?}: {fault}"));
+    let states = simulation.observer().checks();
+    let failed: Vec<&str> = (program.checks.iter().zip(states))
+        .filter(|(_, state)| !state.passed)
+        .map(|(check, _)| check.name.as_str())
+        .collect();
+    assert_eq!(failed, [""; 0], "{name} {set:?}");
+    let finished = simulation.observer_mut().finish_recording().unwrap().unwrap();
+    Recording::from_bytes(finished.memory.unwrap()).unwrap()
+}
+
+fn rows(recording: &Recording, topic: &str) -> Vec<(f64, Vec<f64>)> {
+    recording.rows(topic).unwrap().map(|row| (row.stamp.t, row.values)).collect()
+}
+
+fn last(recording: &Recording, topic: &str) -> Vec<f64> {
+    rows(recording, topic).pop().unwrap().1
+}
+
+fn seconds(h: f64) -> String {
+    format!("{h:e} s")
+}
+
+/// The hinge opens by what the ball falls away from its circle in one step, `½ h² v²/l` at most:
+/// second order over four decades, whatever the stiffness.
+#[test]
+fn the_error_of_a_stiff_hinge_goes_with_the_square_of_the_step() {
+    let error = |h: f64, k: f64| {
+        let run = run("pendulum", &[("h", seconds(h)), ("k", format!("{k:e}"))], &[]);
+        rows(&run, "pin.distance").iter().map(|(_, d)| d[0]).fold(0.0, f64::max)
+    };
+    let mut finer = error(1e-4, 1e15);
+    // v² = 2 g l of the point mass, less by the ball's own inertia of 2/5 r² = 0.004 l².
+    assert!((finer / (0.5e-8 * 2.0 * 9.8 / 1.004) - 1.0).abs() < 1e-2, "{finer:e}");
+    for h in [1e-3, 1e-2, 1e-1] {
+        let coarser = error(h, 1e15);
+        let order = (coarser / finer).log10();
+        // At 0.1 s a swing has six steps, and none at the lowest point.
+        assert!((order - 2.0).abs() < if h > 0.05 { 0.1 } else { 0.01 }, "{h}: order {order}");
+        finer = coarser;
+    }
+    let (soft, stiff) = (error(1e-2, 1e9), error(1e-2, 1e15));
+    assert!((soft / stiff - 1.0).abs() < 1e-3, "{soft:e} {stiff:e}");
+}
+
+/// The paper's explicit term keeps the order and loses the stability: energy beyond all bounds.
+#[test]
+fn the_rate_bias_is_explicit() {
+    let set = [("h", seconds(0.1)), ("rate_bias", "true".into()), ("run.stop", "2 s".into())];
+    let program = program("pendulum", &set, &[]);
+    let mut simulation = Simulation::new(Arc::clone(&program));
+    simulation.run().unwrap();
+    let states = simulation.observer().checks();
+    let holds = program.checks.iter().zip(states).find(|(check, _)| check.name.contains("hinge"));
+    assert!(!holds.unwrap().1.passed, "a hinge at coarse steps is stable with the explicit term");
+}
+
+/// A blow that is resolved bounces with what implicit Euler's damping leaves of it: in N steps of
+/// the oscillator, `(1 + (ωh)²)^(-N/2)` with `N atan(ωh) = π`. One that is not, is dead.
+#[test]
+fn a_limit_is_elastic_at_fine_steps_and_dead_at_coarse_ones() {
+    for (h, tolerance) in [(1e-8_f64, 0.01), (1e-7, 0.06)] {
+        let blow = [
+            ("s", "1e-7".to_owned()),
+            ("s_dot", "-4.429446918".to_owned()),
+            ("stop", "4 us".to_owned()),
+            ("h", seconds(h)),
+        ];
+        let run = run("limit", &blow, &[]);
+        let speeds = rows(&run, "swing.state").into_iter().map(|(_, x)| x[1]);
+        let restitution = speeds.fold(f64::NEG_INFINITY, f64::max) / 4.429446918;
+        let angle = (1e6 * h).atan();
+        let left = (1.0 + 1e12 * h * h).powf(-0.5 * std::f64::consts::PI / angle);
+        assert!((restitution - left).abs() < tolerance, "{h:e}: {restitution} {left}");
+    }
+    for h in [1e-5, 1e-3, 1e-2] {
+        let run = run("limit", &[("h", seconds(h)), ("stop", "0.7 s".into())], &[]);
+        let after: Vec<f64> = (rows(&run, "swing.state").into_iter())
+            .skip_while(|(_, x)| x[0] > 2.0 * 4.5 * h)
+            .map(|(_, x)| x[1])
+            .collect();
+        let bounce = after.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        assert!(bounce < 0.2, "{h:e}: bounces at {bounce}");
+    }
+}
+
+/// Within 1 % of Coulomb's `½ g (sin α - μ cos α) t²` at 1 ms, and at 10 ms of what semi-implicit
+/// Euler makes of it, which the diagram checks to 0.1 mm at every step.
+#[test]
+fn a_block_slides_down_a_ramp_as_coulomb_says() {
+    let slope = 15.0_f64.to_radians();
+    for mu in [0.0, 0.125, 0.25] {
+        for h in [0.01, 0.001] {
+            let run = run("ramp", &[("h", seconds(h)), ("mu", mu.to_string())], &[]);
+            let slid = last(&run, "slid.y")[0];
+            let exact = 0.5 * 9.8 * (slope.sin() - mu * slope.cos());
+            if h < 0.005 {
+                assert!((slid / exact - 1.0).abs() < 0.01, "{mu}: {slid} {exact}");
+            }
+            if mu == 0.0 {
+                let f = last(&run, "solve.f");
+                assert!((0..4).all(|i| f[3 * i] == 0.0 && f[3 * i + 1] == 0.0), "{f:?}");
+            }
+        }
+    }
+}
+
+/// A minute above the angle of friction: what the damper of 10⁶ kg/h lets through, no more.
+#[test]
+fn a_block_in_stiction_stays() {
+    let run = run("ramp", &[("mu", "0.375".into()), ("run.stop", "60 s".into())], &[]);
+    let slid = last(&run, "slid.y")[0];
+    let slope = 15.0_f64.to_radians();
+    // Four feet share the load; B = 1e8 N s/m each.
+    let creep = 9.8 * slope.sin() / 4e8 * 60.0;
+    assert!((slid / creep - 1.0).abs() < 0.2, "{slid:e} {creep:e}");
+    assert!(slid < 1e-6);
+}
+
+/// A cube without load is a damped oscillator, `m z̈ + c ż + k z = -m g` with the sums of all
+/// springs: what Dormand and Prince's method finds, and what the constraint solver tends to with the
+/// first power of the step.
+#[test]
+fn a_cube_on_a_foundation_is_an_oscillator() {
+    let (m, g, k, n) = (888.0_f64, 9.8_f64, 1e6_f64, 4.0_f64);
+    let c = 1000.0 * n * n;
+    let still = [
+        ("n", n.to_string()),
+        ("modulus", "1e6 Pa".to_owned()),
+        ("damping", "1000 N*s/m".to_owned()),
+        ("load", "0 N".to_owned()),
+    ];
+    let height = |recording: &Recording| last(recording, "body.state")[2];
+    let (decay, t): (f64, f64) = (c / (2.0 * m), 1.0);
+    let omega = (k / m - decay * decay).sqrt();
+    let swing = (-decay * t).exp() * ((omega * t).cos() + decay / omega * (omega * t).sin());
+    let exact = 0.5 - m * g / k * (1.0 - swing);
+
+    let mut set = still.to_vec();
+    set.push(("run.solver", "DormandPrince(rtol: 1e-10, atol: 1e-12)".to_owned()));
+    let reference = height(&run("foundation", &set, &[("springs", "forces")]));
+    assert!((reference - exact).abs() < 1e-7, "{reference} {exact}");
+
+    let error = |h: f64| {
+        let mut set = still.to_vec();
+        set.push(("h", seconds(h)));
+        (height(&run("foundation", &set, &[])) - exact).abs()
+    };
+    let errors = [4e-4, 2e-4, 1e-4].map(error);
+    for pair in errors.windows(2) {
+        let order = (pair[0] / pair[1]).log2();
+        assert!((order - 1.0).abs() < 0.15, "order {order}: {errors:?}");
+    }
+}
+
+/// What the paper's load does to the cube, by three methods of integration; the constraint solver is
+/// as far from them as its damping of the vertical oscillation makes it.
+#[test]
+fn a_loaded_cube_sinks_alike_under_all_methods() {
+    let load = [("n", "6".to_owned()), ("load", "50 N".to_owned())];
+    let with = |solver: &str| {
+        let mut set = load.to_vec();
+        set.push(("run.solver", solver.to_owned()));
+        last(&run("foundation", &set, &[("springs", "forces")]), "body.state")
+    };
+    let fine = with("DormandPrince(rtol: 1e-10, atol: 1e-12)");
+    let stiff = with("Bdf(rtol: 1e-9, atol: 1e-12)");
+    let constraints = last(&run("foundation", &load, &[]), "body.state");
+    let apart = |a: &[f64]| (0..7).map(|i| (a[i] - fine[i]).powi(2)).sum::<f64>().sqrt();
+    assert!(apart(&stiff) < 1e-6, "{:e}", apart(&stiff));
+    // The oscillation about the static sink, of which nothing is left at h = 10 ms.
+    let amplitude = 888.0 * 9.8 / 1e7;
+    assert!(apart(&constraints) < 1.05 * amplitude, "{:e}", apart(&constraints));
+}
+
+/// A hundred balls of steel fall on one another and stand after 500 steps of 10 ms.
+#[test]
+fn a_hundred_balls_stand_as_a_stack() {
+    let run = run("stack", &[("n", "100".into()), ("gap", "1 mm".into())], &[]);
+    assert_eq!(last(&run, "balls.contacts"), [100.0]);
+    let positions = last(&run, "balls.positions");
+    let top = positions[3 * 99 + 2];
+    assert!((top - 19.9).abs() < 1e-3, "{top}");
+}
