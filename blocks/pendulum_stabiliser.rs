@@ -127,9 +127,9 @@ impl Block for PendulumStabiliser {
             let normal = |column: usize| contact.jacobian[3 * (velocity + column) + 2];
             let turn = [normal(3), normal(4)];
             *arm = axes.map(|axis| about(axis, &turn));
-            for i in 0..2 {
-                for j in 0..2 {
-                    gram[i][j] += arm[i] * arm[j];
+            for (row, a) in gram.iter_mut().zip(*arm) {
+                for (product, b) in row.iter_mut().zip(*arm) {
+                    *product += a * b;
                 }
             }
             counted += 1.0;
