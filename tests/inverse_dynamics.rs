@@ -1,0 +1,235 @@
+//! Inverse dynamics with contact on a quadruped that trots: the controllers of S. Zapolsky and E. Drumwright,
+//! *Inverse dynamics with rigid contact and friction* (2017), against one another.
+
+#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use legwork_block::Registry;
+use legwork_diagram::{Options, ReadFile, compile};
+use legwork_program::Program;
+use legwork_runtime::Simulation;
+
+const QUADRUPED: &str = "diagrams/inverse_dynamics/quadruped.ron";
+/// The controllers that predict contact forces.
+const PREDICTED: [&str; 5] = ["qp_mu", "qp_inf", "qp_mu_one_stage", "lcp_mu", "lcp_inf"];
+/// 4.8 kg times 9.81 m/s² [N].
+const WEIGHT: f64 = 47.088;
+
+struct Disk;
+
+impl ReadFile for Disk {
+    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        std::fs::read(path)
+    }
+}
+
+fn program(set: &[(&str, &str)], variants: &[(&str, &str)]) -> Arc<Program> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(QUADRUPED);
+    let own = |pairs: &[(&str, &str)]| {
+        pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect::<Vec<_>>()
+    };
+    let options = Options { set: own(set), variants: own(variants), ..Options::default() };
+    let mut registry = Registry::default();
+    legwork_blocks::register(&mut registry);
+    let compiled = compile(&path, &std::fs::read(&path).unwrap(), &options, &registry, &Disk);
+    let shown = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);
+    Arc::new(compiled.program.unwrap_or_else(|| panic!("{shown}")))
+}
+
+/// Metrics of a run by name, and the names of the checks that failed.
+fn run(set: &[(&str, &str)], variants: &[(&str, &str)]) -> (BTreeMap<String, f64>, Vec<String>) {
+    let program = program(set, variants);
+    let mut simulation = Simulation::new(Arc::clone(&program));
+    simulation.run().unwrap_or_else(|fault| panic!("{variants:?} {set:?}: {fault}"));
+    let mut metrics = BTreeMap::new();
+    for (path, report) in simulation.reports() {
+        for (name, value) in report.metrics {
+            metrics.insert(format!("{path}.{name}"), value);
+        }
+    }
+    let states = simulation.observer().checks();
+    let failed = (program.checks.iter().zip(states))
+        .filter(|(_, state)| !state.passed)
+        .map(|(check, _)| check.name.clone());
+    let failed = failed.collect();
+    (metrics, failed)
+}
+
+fn mean(metrics: &BTreeMap<String, f64>, of: &str) -> f64 {
+    metrics[&format!("{of}.mean")]
+}
+
+/// A robot that stands: the ground carries its weight, and the predictive controllers expect it to.
+#[test]
+fn at_rest_the_expected_forces_carry_the_robots_weight() {
+    for controller in PREDICTED {
+        let (metrics, _) = run(&[("run.stop", "0.15 s")], &[("controller", controller)]);
+        let found = metrics["audit.final_normal_force"];
+        assert!((found / WEIGHT - 1.0).abs() < 1e-6, "{controller}: {found} N");
+        // What an interior point method leaves of the weight.
+        let error = metrics["absolute_force_error.peak"];
+        assert!(error < 1e-3 * WEIGHT, "{controller}: {error} N off");
+    }
+}
+
+/// Compliant ground of K = m g/(4 · 1 mm): the robot sinks by 1 mm, and little more as it gets there.
+#[test]
+fn at_rest_compliant_ground_gives_way_by_a_millimetre() {
+    let set = [("run.stop", "0.19 s")];
+    let (metrics, _) = run(&set, &[("controller", "qp_mu"), ("surface", "compliant")]);
+    let found = metrics["audit.final_normal_force"];
+    assert!((found / WEIGHT - 1.0).abs() < 0.01, "{found} N");
+    let deepest = metrics["audit.worst_penetration"];
+    assert!((0.95e-3..1.2e-3).contains(&deepest), "{deepest} m");
+}
+
+/// splitmix64 of the seed that the ground was made from: uniform in [0, 1).
+struct SplitMix(u64);
+
+impl SplitMix {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / 2f64.powi(53)
+    }
+}
+
+fn numbers(file: &str) -> Vec<Vec<f64>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("diagrams/inverse_dynamics").join(file);
+    let text = std::fs::read_to_string(path).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect()
+}
+
+/// 1000 Gaussian hills at random places on 3 × 3 m, of variance 0.005 m² ± 25 % and random heights, scaled to
+/// 3 cm and lowered until no ground under the standing robot is above zero; then friction of 30 × 30 patches.
+#[test]
+fn the_hills_and_their_friction_are_those_of_the_seed() {
+    const COUNT: usize = 151;
+    let mut random = SplitMix(2017);
+    let at = |i: usize| -1.5 + 0.02 * i as f64;
+    let mut heights = vec![vec![0.0; COUNT]; COUNT];
+    for _ in 0..1000 {
+        let (x, y) = (3.0 * random.uniform() - 1.5, 3.0 * random.uniform() - 1.5);
+        let variance = 0.005 * (0.75 + 0.5 * random.uniform());
+        let height = random.uniform();
+        let along = |from: f64| -> Vec<f64> {
+            (0..COUNT).map(|i| (-(at(i) - from).powi(2) / (2.0 * variance)).exp()).collect()
+        };
+        let (along_x, along_y) = (along(x), along(y));
+        for (row, of_y) in heights.iter_mut().zip(along_y) {
+            for (h, of_x) in row.iter_mut().zip(&along_x) {
+                *h += height * of_y * of_x;
+            }
+        }
+    }
+    let highest = heights.iter().flatten().fold(0.0, |m: f64, h| m.max(*h));
+    heights.iter_mut().flatten().for_each(|h| *h *= 0.03 / highest);
+    let is_near = |i: usize, half: f64| at(i).abs() < half;
+    let mut under = f64::NEG_INFINITY;
+    for j in (0..COUNT).filter(|&j| is_near(j, 0.1001)) {
+        for i in (0..COUNT).filter(|&i| is_near(i, 0.2001)) {
+            under = under.max(heights[j][i]);
+        }
+    }
+    let (found, half_a_digit) = (numbers("hills.csv"), 0.5e-4 + 1e-9);
+    assert_eq!((found.len(), found[0].len()), (COUNT, COUNT));
+    for (expected, found) in heights.iter().flatten().zip(found.iter().flatten()) {
+        assert!((expected - under - found).abs() < half_a_digit, "{expected} {under} {found}");
+    }
+    for mu in numbers("friction.csv").iter().flatten() {
+        let expected = 0.1 + 1.4 * random.uniform();
+        assert!((expected - mu).abs() < 0.5e-3 + 1e-9, "{expected} {mu}");
+    }
+}
+
+/// Two steps of every leg and the way to the first waypoints.
+const TROT: (&str, &str) = ("run.stop", "4 s");
+
+/// Every controller on every ground, fallen or not.
+#[test]
+fn no_controller_ends_in_a_fault() {
+    let others = ["pid", "sensed_1", "sensed_2"];
+    for controller in PREDICTED.into_iter().chain(others) {
+        for surface in ["rigid", "compliant"] {
+            for mu in ["100", "0.1"] {
+                let set = [("run.stop", "1 s"), ("mu", mu)];
+                let (metrics, _) = run(&set, &[("controller", controller), ("surface", surface)]);
+                let error = mean(&metrics, "position_error");
+                assert!(error.is_finite(), "{controller} {surface} {mu}: {error}");
+            }
+        }
+    }
+}
+
+/// The paper's table 6: the two-stage controller with friction passes everywhere.
+#[test]
+fn the_controller_of_least_energy_with_friction_stays_up_everywhere() {
+    for surface in ["rigid", "compliant"] {
+        for mu in ["100", "0.1"] {
+            let (_, failed) = run(&[TROT, ("mu", mu)], &[("surface", surface)]);
+            assert_eq!(failed, [""; 0], "{surface} {mu}");
+        }
+    }
+    let (_, failed) = run(&[TROT], &[("terrain", "hills")]);
+    assert_eq!(failed, [""; 0], "hills");
+}
+
+/// The paper's table 3: with the right model of friction inverse dynamics tracks better than feedback alone.
+#[test]
+fn inverse_dynamics_tracks_better_than_feedback_alone() {
+    for surface in ["rigid", "compliant"] {
+        for mu in ["100", "0.1"] {
+            let error = |controller| {
+                let variants = [("controller", controller), ("surface", surface)];
+                mean(&run(&[TROT, ("mu", mu)], &variants).0, "position_error")
+            };
+            let (pid, qp, lcp) = (error("pid"), error("qp_mu"), error("lcp_mu"));
+            assert!(qp < pid, "{surface} {mu}: {qp} and {pid} rad");
+            assert!(lcp < 0.5 * pid, "{surface} {mu}: {lcp} and {pid} rad");
+        }
+    }
+}
+
+/// The paper's table 5: on rigid ground under the law that it knows, LCP,μ expects the forces that come; the
+/// model of least energy is off by a tenth to a third of them.
+#[test]
+fn forces_come_as_the_model_of_the_same_law_expects_them() {
+    let (lcp, _) = run(&[TROT], &[("controller", "lcp_mu")]);
+    let (qp, _) = run(&[TROT], &[("controller", "qp_mu")]);
+    let errors = [&lcp, &qp].map(|metrics| mean(metrics, "relative_force_error"));
+    assert!(errors[0] < 0.03, "{errors:?}");
+    assert!((0.1..0.4).contains(&errors[1]), "{errors:?}");
+}
+
+/// The paper's table 4: on ground with much friction the torques of the two-stage controller with friction are
+/// the smallest of all inverse dynamics, and smoother than those that know no bound of friction or sense forces.
+#[test]
+fn least_energy_asks_for_small_and_smooth_torques() {
+    let torques = |controller| {
+        let (metrics, _) = run(&[TROT], &[("controller", controller)]);
+        (mean(&metrics, "derivative_torque"), mean(&metrics, "torque"))
+    };
+    let (rate, size) = torques("qp_mu");
+    for controller in ["qp_inf", "lcp_mu", "lcp_inf", "sensed_1", "sensed_2"] {
+        let (others_rate, others_size) = torques(controller);
+        if controller != "lcp_mu" {
+            assert!(rate < others_rate, "{controller}: {rate} and {others_rate} N m/s");
+        }
+        assert!(size < others_size, "{controller}: {size} and {others_size} N m");
+    }
+}
+
+/// The paper's table 6: controllers that count on friction without limit slip and fall where there is little.
+#[test]
+fn a_controller_that_counts_on_friction_falls_where_there_is_little() {
+    for controller in ["qp_inf", "lcp_inf"] {
+        let (_, failed) = run(&[TROT, ("mu", "0.1")], &[("controller", controller)]);
+        assert!(failed.contains(&"stays up".to_owned()), "{controller}: {failed:?}");
+    }
+}
