@@ -52,7 +52,7 @@ pub(crate) fn register_contacts(r: &mut Registry) {
         "ConstraintSolver(robot: \"go\", contact: Spring(stiffness: \"1e6 N/m\"), mu: 0.7)",
     );
     r.block::<Spheres>(
-        "Spheres(every: \"10 ms\", count: 10, radius: \"10 cm\", mass: \"1 kg\", modulus: \"100 GPa\")",
+        "Spheres(count: 10, radius: \"10 cm\", mass: \"1 kg\", modulus: \"100 GPa\")",
     );
     r.block::<ContactMetrics>("ContactMetrics(mu: 0.7, settle: \"0.3 s\")");
 
