@@ -1,78 +1,26 @@
 //! Mini Cheetah trots: speed, attitude and slip under both contact models, on slippery and on sloping
 //! ground, with and without feedback, and through changes of gait.
 
-#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
-
 use std::f64::consts::{PI, TAU};
-use std::path::Path;
-use std::sync::Arc;
 
-use legwork_block::Registry;
-use legwork_diagram::{Options, ReadFile, compile};
-use legwork_program::Program;
-use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, Recording, Sink};
-use legwork_runtime::{Simulation, channels};
+use legwork_runtime::recording::Recording;
+
+use crate::harness::{self, Case, failed_checks};
 
 const TROT: &str = "diagrams/quadruped/trot.ron";
 /// What de Paula et al. (2024) have: joints are all that is fed back.
 const OPEN_LOOP: [(&str, &str); 3] = [("k_place", "0"), ("k_level", "0"), ("k_heading", "0")];
 
-struct Disk;
-
-impl ReadFile for Disk {
-    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
-        std::fs::read(path)
-    }
-}
-
-fn program(set: &[(&str, &str)], contact: &str) -> Arc<Program> {
-    patched(set, contact, &[])
-}
-
-fn patched(set: &[(&str, &str)], contact: &str, patches: &[&str]) -> Arc<Program> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(TROT);
-    let own = |pairs: &[(&str, &str)]| {
-        pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect::<Vec<_>>()
-    };
-    let options = Options {
-        set: own(set),
-        variants: own(&[("contact", contact)]),
-        patches: patches.iter().map(|name| (*name).to_owned()).collect(),
-        ..Options::default()
-    };
-    let mut registry = Registry::default();
-    legwork_blocks::register(&mut registry);
-    let compiled = compile(&path, &std::fs::read(&path).unwrap(), &options, &registry, &Disk);
-    let shown = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);
-    Arc::new(compiled.program.unwrap_or_else(|| panic!("{shown}")))
-}
-
 /// Runs to the end; every check of the diagram must hold.
 fn trots(set: &[(&str, &str)], contact: &str) -> Recording {
-    let program = program(set, contact);
-    let mut simulation = Simulation::new(Arc::clone(&program));
-    let recorder = Recorder::create(
-        Sink::memory(),
-        &channels(&program),
-        &Metadata::default(),
-        ChunkPolicy::default(),
-    );
-    simulation.observer_mut().record_to(recorder.unwrap());
-    simulation.run().unwrap_or_else(|fault| panic!("{contact} {set:?}: {fault}"));
-    let states = simulation.observer().checks();
-    let failed: Vec<&str> = (program.checks.iter().zip(states))
-        .filter(|(_, state)| !state.passed)
-        .map(|(check, _)| check.name.as_str())
-        .collect();
-    assert_eq!(failed, [""; 0], "{contact} {set:?}");
-    let finished = simulation.observer_mut().finish_recording().unwrap().unwrap();
-    Recording::from_bytes(finished.memory.unwrap()).unwrap()
+    Case { file: TROT, set, variants: &[("contact", contact)], patches: &[] }.record()
 }
 
 /// Rows of a signal with their times, from `from` to `to` [s].
 fn rows(recording: &Recording, topic: &str, from: f64, to: f64) -> Vec<(f64, Vec<f64>)> {
-    let rows = recording.rows(topic).unwrap().map(|row| (row.stamp.t, row.values));
-    rows.filter(|(t, _)| (from..=to).contains(t)).collect()
+    let mut rows = harness::rows(recording, topic);
+    rows.retain(|(t, _)| (from..=to).contains(t));
+    rows
 }
 
 /// Mean velocity of the trunk in world axes from `from` to `to` [m/s].
@@ -240,14 +188,9 @@ fn the_same_diagram_gives_the_same_bits() {
 
 /// Names of the checks that fail beside MuJoCo's run of the same reference.
 fn failed_beside_mujoco(set: &[(&str, &str)]) -> Vec<String> {
-    let patch =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("diagrams/quadruped/beside_mujoco.patch");
-    let program = patched(set, "hertz", &[patch.to_str().unwrap()]);
-    let mut simulation = Simulation::new(Arc::clone(&program));
-    simulation.run().unwrap();
-    let states = simulation.observer().checks();
-    let failed = program.checks.iter().zip(states).filter(|(_, state)| !state.passed);
-    failed.map(|(check, _)| check.name.clone()).collect()
+    let patches = ["diagrams/quadruped/beside_mujoco.patch"];
+    let case = Case { file: TROT, set, patches: &patches, ..Case::default() };
+    failed_checks(&case.simulate())
 }
 
 #[test]

@@ -1,16 +1,10 @@
 //! The quadruped of de Paula et al. (2024) as they simulate it: dynamics in parts, the trunk's state
 //! in Euler angles or as a quaternion, their contact law at rest and in motion, and where energy goes.
 
-#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
+use legwork_runtime::recording::Recording;
+use legwork_runtime::{RunFault, Trials, roundtrip};
 
-use std::path::Path;
-use std::sync::Arc;
-
-use legwork_block::Registry;
-use legwork_diagram::{Options, ReadFile, compile};
-use legwork_program::Program;
-use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, Recording, Sink};
-use legwork_runtime::{RunFault, Simulation, Trials, channels, roundtrip};
+use crate::harness::{self, Case, Ended, Pairs, last};
 
 const DROP: &str = "diagrams/quadruped/drop.ron";
 const PARTS: &str = "diagrams/quadruped/parts.ron";
@@ -30,59 +24,18 @@ const FLIGHT: [(&str, &str); 5] = [
     ("log", "[\"body.state\"]"),
 ];
 
-struct Disk;
-
-impl ReadFile for Disk {
-    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
-        std::fs::read(path)
-    }
-}
-
-type Set<'a> = &'a [(&'a str, &'a str)];
-
-fn program(file: &str, set: &[Set<'_>]) -> Arc<Program> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-    let set = set.concat().iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
-    let options = Options { set, ..Options::default() };
-    let mut registry = Registry::default();
-    legwork_blocks::register(&mut registry);
-    let compiled = compile(&path, &std::fs::read(&path).unwrap(), &options, &registry, &Disk);
-    let shown = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);
-    Arc::new(compiled.program.unwrap_or_else(|| panic!("{shown}")))
-}
-
-/// Runs to the end or to a fault; checks of the diagram that failed.
-fn attempt(file: &str, set: &[Set<'_>]) -> Result<(Recording, Vec<String>), RunFault> {
-    let program = program(file, set);
-    let mut simulation = Simulation::new(Arc::clone(&program));
-    let recorder = Recorder::create(
-        Sink::memory(),
-        &channels(&program),
-        &Metadata::default(),
-        ChunkPolicy::default(),
-    );
-    simulation.observer_mut().record_to(recorder.unwrap());
-    simulation.run()?;
-    let states = simulation.observer().checks();
-    let failed = (program.checks.iter().zip(states)).filter(|(_, state)| !state.passed);
-    let failed = failed.map(|(check, _)| check.name.clone()).collect();
-    let finished = simulation.observer_mut().finish_recording().unwrap().unwrap();
-    Ok((Recording::from_bytes(finished.memory.unwrap()).unwrap(), failed))
+/// Runs to the end or to a fault.
+fn attempt(file: &str, set: &[Pairs<'_>]) -> Result<Ended, RunFault> {
+    Case { file, set: &set.concat(), ..Case::default() }.attempt()
 }
 
 /// Runs to the end; every check of the diagram must hold.
-fn run(file: &str, set: &[Set<'_>]) -> Recording {
-    let (recording, failed) = attempt(file, set).unwrap_or_else(|fault| panic!("{set:?}: {fault}"));
-    assert_eq!(failed, [""; 0], "{set:?}");
-    recording
+fn run(file: &str, set: &[Pairs<'_>]) -> Recording {
+    Case { file, set: &set.concat(), ..Case::default() }.record()
 }
 
 fn rows(recording: &Recording, topic: &str) -> Vec<Vec<f64>> {
-    recording.rows(topic).unwrap().map(|row| row.values).collect()
-}
-
-fn last(recording: &Recording, topic: &str) -> Vec<f64> {
-    rows(recording, topic).pop().unwrap()
+    harness::rows(recording, topic).into_iter().map(|(_, values)| values).collect()
 }
 
 /// Largest difference of two states: of an orientation half the angle between them, whichever sign
@@ -109,8 +62,8 @@ fn the_parts_of_the_dynamics_add_up() {
 
 #[test]
 fn angles_and_quaternion_agree_in_flight_and_standing() {
-    let flight: Set<'_> = &FLIGHT;
-    let standing: Set<'_> = &[("run.stop", "1 s"), ("drop", "1 cm"), AT_REST];
+    let flight: Pairs<'_> = &FLIGHT;
+    let standing: Pairs<'_> = &[("run.stop", "1 s"), ("drop", "1 cm"), AT_REST];
     for set in [flight, standing] {
         let quaternion = run(DROP, &[set, &[EXACT]]);
         let angles = run(DROP, &[set, &[EXACT, ANGLES]]);
@@ -126,9 +79,9 @@ fn angles_and_quaternion_agree_in_flight_and_standing() {
 #[test]
 fn every_solver_keeps_its_order_on_angles() {
     let exact = last(&run(DROP, &[&FLIGHT, &[EXACT]]), "body.state");
-    let error_of = |coordinates: Set<'_>, solver: &str, step: &str| {
+    let error_of = |coordinates: Pairs<'_>, solver: &str, step: &str| {
         let solver = [("run.solver", solver), ("run.step", step)];
-        let run = attempt(DROP, &[&FLIGHT, &solver, coordinates]).unwrap().0;
+        let run = attempt(DROP, &[&FLIGHT, &solver, coordinates]).unwrap().recording;
         apart(&last(&run, "body.state"), &exact)
     };
     let error = |solver: &str, step: &str| error_of(&[ANGLES], solver, step);
@@ -141,7 +94,7 @@ fn every_solver_keeps_its_order_on_angles() {
     }
     // The tolerance of a step bounds these, not a power of its length; a quaternion does no better.
     for solver in ["DormandPrince", "Esdirk", "Bdf"] {
-        let of = |coordinates: Set<'_>, rtol: &str| {
+        let of = |coordinates: Pairs<'_>, rtol: &str| {
             error_of(coordinates, &format!("{solver}(rtol: {rtol}, atol: {rtol})"), "5 ms")
         };
         let (coarse, fine) = (of(&[ANGLES], "1e-6"), of(&[ANGLES], "1e-8"));
@@ -158,7 +111,7 @@ fn in_trot_the_difference_shrinks_with_the_step() {
         // Forces of each stage, not of the step's end.
         let contact = ("variants.contact.default", "hertz_explicit");
         let set = [("run.stop", "0.8 s"), ("run.solver", solver), ("run.step", step), contact];
-        attempt(TROT, &[&set, coordinates]).unwrap().0
+        attempt(TROT, &[&set, coordinates]).unwrap().recording
     };
     let difference = |solver: &str, step: &str| {
         let end = |coordinates: &[_]| last(&trot(solver, step, coordinates), "body.state");
@@ -203,7 +156,9 @@ fn angles_are_restored_from_snapshots() {
     for solver in ["SemiImplicitEuler", "DormandPrince", "Bdf"] {
         let set = [ANGLES, ("run.solver", solver), ("run.step", "1 ms"), ("run.stop", "50 ms")];
         let trials = Trials { ticks: 8, ..Trials::default() };
-        roundtrip(&program(DROP, &[&FLIGHT[1..], &set]), trials).unwrap();
+        let set = [&FLIGHT[1..], &set].concat();
+        let case = Case { file: DROP, set: &set, ..Case::default() };
+        roundtrip(&case.program(), trials).unwrap();
     }
 }
 
@@ -211,7 +166,7 @@ fn angles_are_restored_from_snapshots() {
 /// each carries a quarter.
 #[test]
 fn at_rest_feet_sink_as_the_law_has_it() {
-    let standing = |law: Set<'_>, lean: f64| {
+    let standing = |law: Pairs<'_>, lean: f64| {
         let lean = format!("{lean} rad");
         let set = [
             ("lean", lean.as_str()),
@@ -227,7 +182,7 @@ fn at_rest_feet_sink_as_the_law_has_it() {
         let depths = FEET.map(|foot| -last(&run, &format!("foot[{foot}].point.contact.gap"))[0]);
         (loads, depths)
     };
-    let laws: [(Set<'_>, f64, f64); 3] = [
+    let laws: [(Pairs<'_>, f64, f64); 3] = [
         (&[], 1.8e6, 1.5),
         (&[("contact.exponent", "1"), ("contact.stiffness", "4e4")], 4e4, 1.0),
         (&[("contact.exponent", "2.2"), ("contact.stiffness", "4e8")], 4e8, 2.2),
@@ -325,7 +280,7 @@ fn contacts_push_within_the_cone_and_against_slip() {
 /// work of the motors, to 1e-6 and to what the tolerance asks for.
 #[test]
 fn energy_is_accounted_for() {
-    let laws: [Set<'_>; 4] = [
+    let laws: [Pairs<'_>; 4] = [
         &[],
         &[("contact.per_axis", "true"), ANGLES],
         &[("contact.exponent", "1"), ("contact.stiffness", "4e4")],

@@ -1,69 +1,26 @@
 //! The main job: Mini Cheetah drops, lands and stands; solvers and contact models are swapped
 //! without touching a file.
 
-#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
-
-use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
-use legwork_block::Registry;
-use legwork_diagram::{Options, ReadFile, compile};
+use legwork_diagram::Options;
 use legwork_program::Program;
 use legwork_qp::{
     ClarabelSolver, Cone, ConeShape, ContactProblemData, ContactSolver, DEFAULT_REGULARISATION,
     PrincipalPivotingSolver, PyramidActiveSet, PyramidFit, Status, kkt,
 };
-use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, Recording, Sink};
-use legwork_runtime::{Cursor, Simulation, channels};
+use legwork_runtime::recording::Recording;
+use legwork_runtime::{Cursor, Simulation};
 
-struct Disk;
-
-impl ReadFile for Disk {
-    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
-        std::fs::read(path)
-    }
-}
+use crate::harness::{Case, Pairs, compile_text, in_repository, program_of, recorder};
 
 const STAND: &str = "diagrams/quadruped/stand.ron";
 /// When the feet touch, dropped from 5 cm: √(2·0.05/9.81) = 0.101 s.
 const TOUCHDOWN: f64 = 0.101;
 const WEIGHT: f64 = 8.252 * 9.81;
 
-fn program(file: &str, set: &[(&str, &str)], variants: &[(&str, &str)]) -> Arc<Program> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-    let own = |pairs: &[(&str, &str)]| {
-        pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect::<Vec<_>>()
-    };
-    let options = Options { set: own(set), variants: own(variants), ..Options::default() };
-    compiled(&path, &std::fs::read(&path).unwrap(), &options)
-}
-
-fn compiled(path: &Path, text: &[u8], options: &Options) -> Arc<Program> {
-    let mut registry = Registry::default();
-    legwork_blocks::register(&mut registry);
-    let compiled = compile(path, text, options, &registry, &Disk);
-    let shown = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);
-    Arc::new(compiled.program.unwrap_or_else(|| panic!("{shown}")))
-}
-
-/// The variants of a diagram with their choices.
-fn variants(file: &str) -> BTreeMap<String, Vec<String>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-    let mut registry = Registry::default();
-    legwork_blocks::register(&mut registry);
-    let text = std::fs::read(&path).unwrap();
-    compile(&path, &text, &Options::default(), &registry, &Disk).variants.into_iter().collect()
-}
-
-fn recorder(program: &Program) -> Recorder {
-    Recorder::create(
-        Sink::memory(),
-        &channels(program),
-        &Metadata::default(),
-        ChunkPolicy::default(),
-    )
-    .unwrap()
+fn case<'a>(file: &'a str, set: Pairs<'a>, variants: Pairs<'a>) -> Case<'a> {
+    Case { file, set, variants, patches: &[] }
 }
 
 /// Runs to the end by whole steps, or by blocks; the recording's bytes.
@@ -78,30 +35,18 @@ fn record(program: &Arc<Program>, by_block: bool) -> (Simulation, Vec<u8>) {
     (simulation, memory)
 }
 
-fn failed_checks(simulation: &Simulation) -> Vec<&str> {
-    let checks = &simulation.program().checks;
-    let states = simulation.observer().checks();
-    checks.iter().zip(states).filter(|(_, s)| !s.passed).map(|(c, _)| c.name.as_str()).collect()
-}
-
 #[test]
 fn it_stands_after_drops_of_48_to_52_mm() {
     for height in ["48 mm", "49 mm", "50 mm", "51 mm", "52 mm"] {
-        let program = program(STAND, &[("drop", height)], &[]);
-        let mut simulation = Simulation::new(program);
-        simulation.run().unwrap();
-        assert_eq!(failed_checks(&simulation), [""; 0], "dropped from {height}");
+        case(STAND, &[("drop", height)], &[]).passes();
     }
 }
 
 #[test]
 fn every_solver_and_contact_model_makes_it_stand() {
-    for (name, choices) in variants(STAND) {
+    for (name, choices) in case(STAND, &[], &[]).choices() {
         for choice in choices {
-            let choice = (name.as_str(), choice.as_str());
-            let mut simulation = Simulation::new(program(STAND, &[], &[choice]));
-            simulation.run().unwrap();
-            assert_eq!(failed_checks(&simulation), [""; 0], "{choice:?}");
+            case(STAND, &[], &[(&name, &choice)]).passes();
         }
     }
 }
@@ -124,7 +69,7 @@ const SOLVER_LOG: (&str, &str) = ("log", r#"["body.state", "contact.f", "contact
 #[test]
 fn active_set_and_clarabel_agree_until_after_the_landing() {
     let run = |qp| {
-        let program = program(STAND, &[SOLVER_LOG], &[("qp", qp)]);
+        let program = case(STAND, &[SOLVER_LOG], &[("qp", qp)]).program();
         Recording::from_bytes(record(&program, false).1).unwrap()
     };
     let (active_set, clarabel) = (run("active_set"), run("clarabel"));
@@ -180,7 +125,7 @@ fn problems(recording: &Recording, topic: &str) -> Vec<ContactProblemData> {
 /// and give the same forces.
 #[test]
 fn recorded_problems_replay_alike_through_both_solvers() {
-    let program = program(STAND, &[("log", r#"["contact.assemble.problem"]"#)], &[]);
+    let program = case(STAND, &[("log", r#"["contact.assemble.problem"]"#)], &[]).program();
     let recording = Recording::from_bytes(record(&program, false).1).unwrap();
     let mut active_set = PyramidActiveSet::new(4, 4);
     let mut clarabel = ClarabelSolver::new(1e-10, 100);
@@ -238,10 +183,11 @@ const ICUB: &str = r#"Diagram(
 #[test]
 fn pivoting_with_the_mass_agrees_with_the_dense_form_on_mini_cheetah_and_icub() {
     let log = r#"["contact.assemble.problem", "contact.f", "contact.solve.status"]"#;
-    let cheetah = program(STAND, &[("log", log), ("run.stop", "0.4 s")], &[("qp", "ppm")]);
+    let set = [("log", log), ("run.stop", "0.4 s")];
+    let cheetah = case(STAND, &set, &[("qp", "ppm")]).program();
     // Its robot is found as the diagrams find theirs.
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("diagrams/icub.ron");
-    let icub = compiled(&here, ICUB.as_bytes(), &Options::default());
+    let here = in_repository("diagrams/icub.ron");
+    let icub = program_of(compile_text(&here, ICUB.as_bytes(), &Options::default()));
     for (name, program) in [("mini cheetah", cheetah), ("icub", icub)] {
         let recording = Recording::from_bytes(record(&program, false).1).unwrap();
         let forces = recording.series("contact.f").unwrap();
@@ -285,8 +231,8 @@ fn pivoting_with_the_mass_agrees_with_the_dense_form_on_mini_cheetah_and_icub() 
 fn two_feet_regenerate_the_subgraph_with_two_copies() {
     let count =
         |program: &Program| program.nodes.iter().filter(|node| node.kind == "ContactPoint").count();
-    assert_eq!(count(&program(STAND, &[], &[])), 4);
-    let two = program(STAND, &[("robots.go.feet", "[FL_foot, HR_foot]")], &[]);
+    assert_eq!(count(&case(STAND, &[], &[]).program()), 4);
+    let two = case(STAND, &[("robots.go.feet", "[FL_foot, HR_foot]")], &[]).program();
     assert_eq!(count(&two), 2);
     for path in ["foot[FL_foot].point", "foot[HR_foot].point"] {
         assert!(two.expanded.contains(path), "no {path} in the listing");
@@ -298,7 +244,7 @@ fn two_feet_regenerate_the_subgraph_with_two_copies() {
 #[test]
 fn run_against_run_and_against_stepped_run_are_byte_equal() {
     for file in [STAND, "diagrams/quadruped/stand_acceleration.ron"] {
-        let program = program(file, &[], &[]);
+        let program = case(file, &[], &[]).program();
         let (_, first) = record(&program, false);
         assert!(first == record(&program, false).1, "{file}: run against run");
         assert!(first == record(&program, true).1, "{file}: run against stepped run");
@@ -308,13 +254,13 @@ fn run_against_run_and_against_stepped_run_are_byte_equal() {
 /// Semantics 8.2 for every method that may solve the contact problem: ten runs, one recording.
 #[test]
 fn s8_2_ten_runs_with_each_solver_are_byte_equal() {
-    let choices: Vec<String> = variants(STAND)["qp"].clone();
+    let choices: Vec<String> = case(STAND, &[], &[]).choices()["qp"].clone();
     assert!(choices.len() >= 6, "{choices:?}");
     let mut recordings = Vec::new();
     for qp in &choices {
         // Beyond the landing at 0.1 s, where forces and warm starts matter.
         let stop = ("run.stop", "0.16 s");
-        let program = program(STAND, &[SOLVER_LOG, stop], &[("qp", qp)]);
+        let program = case(STAND, &[SOLVER_LOG, stop], &[("qp", qp)]).program();
         let (simulation, first) = record(&program, false);
         let reports = simulation.reports();
         let solver = &reports.iter().find(|(path, _)| *path == "contact.solve").unwrap().1;
@@ -332,8 +278,5 @@ fn s8_2_ten_runs_with_each_solver_are_byte_equal() {
 
 #[test]
 fn the_acceleration_level_stands_too() {
-    let mut simulation =
-        Simulation::new(program("diagrams/quadruped/stand_acceleration.ron", &[], &[]));
-    simulation.run().unwrap();
-    assert_eq!(failed_checks(&simulation), [""; 0]);
+    case("diagrams/quadruped/stand_acceleration.ron", &[], &[]).passes();
 }

@@ -1,89 +1,16 @@
 //! The floating-base simulator: robots on their feet, closed chains, slopes, other bodies.
 
-#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
+use crate::harness::{Case, Pairs, metrics};
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+const SLOPE: &str = "diagrams/floating_base/slope.ron";
+const ZERO_TORQUE: &str = "diagrams/floating_base/icub_zero_torque.ron";
+const STAND: &str = "diagrams/floating_base/stand.ron";
+/// Mini Cheetah in iCub's place.
+const MINI_CHEETAH: &str = "diagrams/floating_base/mini_cheetah.patch";
+const THREE_LEGS: &str = "diagrams/floating_base/three_legs.patch";
 
-use legwork_block::Registry;
-use legwork_diagram::{Compiled, Options, ReadFile, compile};
-use legwork_program::Program;
-use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, Recording, Sink};
-use legwork_runtime::{Simulation, channels};
-
-struct Disk;
-
-impl ReadFile for Disk {
-    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
-        std::fs::read(path)
-    }
-}
-
-fn path(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("diagrams/floating_base").join(file)
-}
-
-fn compiled(file: &str, options: &Options) -> Compiled {
-    let mut registry = Registry::default();
-    legwork_blocks::register(&mut registry);
-    let path = path(file);
-    compile(&path, &std::fs::read(&path).unwrap(), options, &registry, &Disk)
-}
-
-fn program_of(file: &str, options: &Options) -> Arc<Program> {
-    let compiled = compiled(file, options);
-    let shown = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);
-    Arc::new(compiled.program.unwrap_or_else(|| panic!("{file}: {shown}")))
-}
-
-/// Options as on the command line.
-fn with(set: &[(&str, &str)], variants: &[(&str, &str)], patches: &[&str]) -> Options {
-    let own = |pairs: &[(&str, &str)]| {
-        pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect::<Vec<_>>()
-    };
-    let patches = patches.iter().map(|file| path(file).display().to_string()).collect();
-    Options { set: own(set), variants: own(variants), patches, ..Options::default() }
-}
-
-fn failed_checks(simulation: &Simulation) -> Vec<&str> {
-    let checks = &simulation.program().checks;
-    let states = simulation.observer().checks();
-    checks.iter().zip(states).filter(|(_, s)| !s.passed).map(|(c, _)| c.name.as_str()).collect()
-}
-
-fn passes(file: &str, options: &Options) -> Simulation {
-    let mut simulation = Simulation::new(program_of(file, options));
-    simulation.run().unwrap_or_else(|fault| panic!("{file}: {fault}"));
-    let (variants, set) = (&options.variants, &options.set);
-    assert_eq!(failed_checks(&simulation), [""; 0], "{file} {variants:?} {set:?}");
-    simulation
-}
-
-/// What the blocks report at the end, by name.
-fn metrics(simulation: &Simulation) -> BTreeMap<String, f64> {
-    let mut all = BTreeMap::new();
-    for (path, report) in simulation.reports() {
-        for (name, value) in report.metrics {
-            all.insert(format!("{path}.{name}"), value);
-        }
-    }
-    all
-}
-
-fn record(file: &str, options: &Options) -> Recording {
-    let program = program_of(file, options);
-    let mut simulation = Simulation::new(Arc::clone(&program));
-    let recorder = Recorder::create(
-        Sink::memory(),
-        &channels(&program),
-        &Metadata::default(),
-        ChunkPolicy::default(),
-    );
-    simulation.observer_mut().record_to(recorder.unwrap());
-    simulation.run().unwrap();
-    let written = simulation.observer_mut().finish_recording().unwrap().unwrap();
-    Recording::from_bytes(written.memory.unwrap()).unwrap()
+fn with<'a>(file: &'a str, set: Pairs<'a>, variants: Pairs<'a>, patches: &'a [&str]) -> Case<'a> {
+    Case { file, set, variants, patches }
 }
 
 #[test]
@@ -100,11 +27,12 @@ fn every_diagram_passes_with_every_choice() {
         "seesaw.ron",
         "on_the_pole.ron",
     ] {
-        for (name, choices) in compiled(file, &Options::default()).variants {
+        let file = format!("diagrams/floating_base/{file}");
+        for (name, choices) in with(&file, &[], &[], &[]).choices() {
             // Behind a cargo feature.
             let is_built = |choice: &String| choice != "osqp" || cfg!(feature = "osqp");
             for choice in choices.into_iter().filter(is_built) {
-                passes(file, &with(&[], &[(&name, &choice)], &[]));
+                with(&file, &[], &[(&name, &choice)], &[]).passes();
             }
         }
     }
@@ -115,10 +43,10 @@ fn every_diagram_passes_with_every_choice() {
 fn other_robots_stand_by_a_patch_alone() {
     for (patches, feet) in [
         (&[][..], &["l_sole", "r_sole"][..]),
-        (&["mini_cheetah.patch"], &["FL_foot", "FR_foot", "HL_foot", "HR_foot"]),
-        (&["three_legs.patch"], &["FL_foot", "FR_foot", "HL_foot"]),
+        (&[MINI_CHEETAH], &["FL_foot", "FR_foot", "HL_foot", "HR_foot"]),
+        (&[THREE_LEGS], &["FL_foot", "FR_foot", "HL_foot"]),
     ] {
-        let simulation = passes("stand.ron", &with(&[], &[], patches));
+        let simulation = with(STAND, &[], &[], patches).passes();
         let paths = simulation.program().nodes.iter().map(|node| node.path.as_str());
         let patches: Vec<&str> = paths.filter(|path| path.ends_with("].patch")).collect();
         let expected: Vec<String> =
@@ -133,7 +61,7 @@ fn a_box_slides_below_the_angle_of_friction_and_sticks_above() {
     for slip in ["de_saxce", "convex"] {
         for (low, high) in [("0", "0.3"), ("0.1", "0.5"), ("0.25", "1")] {
             let set = [("mu_low", low), ("mu_high", high), ("checks", SLOPE_CHECKS)];
-            let simulation = passes("slope.ron", &with(&set, &[("slip", slip)], &[]));
+            let simulation = with(SLOPE, &set, &[("slip", slip)], &[]).passes();
             let metrics = metrics(&simulation);
             let normal = metrics["audit.worst_normal_complementarity"];
             let lift = metrics["audit.worst_convex_lift"];
@@ -159,10 +87,10 @@ const SLOPE_CHECKS: &str = r#"{
 /// All fields of `KinDyn` are of one instant: the equation of motion holds among them.
 #[test]
 fn the_bus_of_kinematics_and_dynamics_is_of_one_instant() {
-    for (patches, nv, feet) in [(&[][..], 29, 2), (&["mini_cheetah.patch"], 18, 4)] {
+    for (patches, nv, feet) in [(&[][..], 29, 2), (&[MINI_CHEETAH], 18, 4)] {
         let log = r#"["sim.kin_dyn", "pd.tau", "pushing.y"]"#;
         let set = [("log", log), ("run.stop", "1.3 s"), ("checks", "{}")];
-        let recording = record("stand.ron", &with(&set, &[], patches));
+        let recording = with(STAND, &set, &[], patches).record();
         let [bus, tau, external] = ["sim.kin_dyn", "pd.tau", "pushing.y"]
             .map(|topic| recording.series(topic).unwrap_or_else(|_| panic!("{topic}")));
         let n = nv - 6;
@@ -201,9 +129,7 @@ fn many_vertices_of_one_sole_are_solved() {
     for points in [8, 16] {
         let shape = format!("Circle(radius: \"6 cm\", points: {points})");
         let set = [("sim.shape", shape.as_str()), ("checks", "{}")];
-        let mut simulation =
-            Simulation::new(program_of("icub_zero_torque.ron", &with(&set, &[], &[])));
-        simulation.run().unwrap();
+        let simulation = with(ZERO_TORQUE, &set, &[], &[]).simulate();
         for (path, report) in simulation.reports() {
             assert_eq!(report.solver_failures, 0, "{path} with {points} vertices");
         }

@@ -1,0 +1,9 @@
+//! The diagrams of robots and bodies, run to their end and judged by laws and by figures of others.
+
+#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+mod floating_base;
+mod harness;
+mod quadruped;
+mod quadruped_state;
+mod trot;
