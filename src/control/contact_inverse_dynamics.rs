@@ -43,6 +43,7 @@
 mod complementary;
 mod consistency;
 mod convex;
+mod no_slip;
 mod reduction;
 
 use legwork_qp::complementarity::{IndependentRows, PrincipalPivoting};
@@ -187,6 +188,8 @@ struct Work {
     normals: Vec<f64>,
     values: Vec<f64>,
     kept: Vec<bool>,
+    holds: Vec<bool>,
+    candidates: Vec<usize>,
     forces: Vec<f64>,
     friction: Vec<f64>,
     hessian: Vec<f64>,

@@ -1,0 +1,158 @@
+//! No slip with normal complementarity.
+
+use legwork_qp::complementarity::ConstrainedMass;
+use legwork_qp::{Outcome, Status};
+
+use super::complementary::mark_pressing;
+use super::{ContactInverseDynamics, ContactTask};
+
+/// Times that contacts may be taken up again; from then on they are only let go.
+const FREE_CHANGES: u32 = 4;
+
+impl ContactInverseDynamics {
+    /// ID(t)LCP,∞: the tangential rows that are independent hold (algorithm 1), then a linear
+    /// complementarity problem in the normal forces (algorithm 2).
+    ///
+    /// Rows of contacts that do not press are not held. The paper holds those of all contacts, and what
+    /// follows is a foot at zero load that is to stop the trunk: on the ground nothing holds it, so the force
+    /// meant for the trunk moves the leg, and the next force is larger by the ratio of their masses. So contacts
+    /// that pressed in the last step hold first, and the problem is solved again with those that
+    /// press in its answer, until they are the same. The answer is then the limit of Coulomb's law for
+    /// friction without bound, where that limit has one.
+    ///
+    /// Dependent tangential rows get no force, and nothing asks that they hold: if the joints move so
+    /// that they cannot all hold, [`super::Prediction::inconsistency`] tells. The paper's algorithm 1
+    /// keeps the rows `P`, `S`, `T` of the whole robot; here P is eliminated, so the rows live in nu
+    /// dimensions.
+    ///
+    /// Rows that depend on others but for a small angle count as dependent too, so feet that are nearly in one
+    /// plane are treated as if they were.
+    ///
+    /// Feet that are not in one plane can have as many independent tangential rows as there are
+    /// dimensions. Nothing is then left to move the normals by, and the problem has no solution if one
+    /// of them would sink. The last rows are let go one by one until it has.
+    pub(super) fn no_slip(
+        &mut self,
+        task: &ContactTask<'_>,
+        pressing: &mut [f64],
+        forces: &mut [f64],
+    ) -> Outcome {
+        let rows = 3 * task.gaps.len();
+        let (reduction, work) = (&self.reduction, &mut self.work);
+        work.normals.clear();
+        for row in (2..rows).step_by(3) {
+            work.normals.extend(reduction.free().iter().map(|&i| task.jacobian[i * rows + row]));
+        }
+        // A cold start supposes that all press.
+        let is_cold = pressing.iter().all(|&flag| flag == 0.0);
+        work.holds.clear();
+        work.holds.extend(pressing.iter().map(|&flag| is_cold || flag != 0.0));
+        let (mut changes, mut iterations) = (0, 0);
+        loop {
+            let mut outcome = self.with_holding(task, pressing, forces);
+            iterations += outcome.iterations;
+            outcome.iterations = iterations;
+            if !outcome.status.is_usable() {
+                return outcome;
+            }
+            let mut is_same = true;
+            for (holds, force) in self.work.holds.iter_mut().zip(forces.chunks_exact(3)) {
+                let presses = force[2] > 0.0;
+                let wanted = if changes < FREE_CHANGES { presses } else { *holds && presses };
+                is_same &= wanted == *holds;
+                *holds = wanted;
+            }
+            if is_same {
+                mark_pressing(forces, pressing);
+                return outcome;
+            }
+            changes += 1;
+        }
+    }
+
+    /// [`Self::no_slip`] with the contacts `work.holds`.
+    fn with_holding(
+        &mut self,
+        task: &ContactTask<'_>,
+        pressing: &mut [f64],
+        forces: &mut [f64],
+    ) -> Outcome {
+        let (rows, work) = (3 * task.gaps.len(), &mut self.work);
+        work.candidates.clear();
+        for i in (0..task.gaps.len()).filter(|&i| work.holds[i]) {
+            work.candidates.extend([3 * i, 3 * i + 1]);
+        }
+        work.matrix.clear();
+        for row in &work.candidates {
+            let free = self.reduction.free().iter();
+            work.matrix.extend(free.map(|&i| task.jacobian[i * rows + row]));
+        }
+        work.kept.clear();
+        work.kept.resize(work.candidates.len(), false);
+        let mut count = work.candidates.len();
+        loop {
+            let outcome = self.without_slip(task, count, pressing, forces);
+            let last = self.work.kept[..count].iter().rposition(|&kept| kept);
+            match last {
+                Some(last) if outcome.status == Status::PrimalInfeasible => count = last,
+                _ => return outcome,
+            }
+        }
+    }
+
+    /// [`Self::with_holding`] with the first `count` tangential rows of `work.candidates`.
+    fn without_slip(
+        &mut self,
+        task: &ContactTask<'_>,
+        count: usize,
+        pressing: &mut [f64],
+        forces: &mut [f64],
+    ) -> Outcome {
+        let (reduction, work) = (&self.reduction, &mut self.work);
+        let (k, step, nu) = (task.gaps.len(), task.time_step, reduction.unactuated());
+        self.rows.reset(nu);
+        let kept = &mut work.kept[..count];
+        self.rows.find(&work.matrix[..count * nu], &reduction.mass, kept);
+        let kept = || {
+            let rows = work.candidates[..count].iter().zip(&work.kept);
+            rows.filter(|(_, kept)| **kept).map(|(row, _)| *row)
+        };
+        work.values.clear();
+        work.values.extend(kept().map(|row| -reduction.drift[row]));
+        work.image.clear();
+        work.image.extend_from_slice(&reduction.velocity);
+        self.rows.hold(&mut work.values, &mut work.image);
+        work.vector.clear();
+        for (i, gap) in task.gaps.iter().enumerate() {
+            let normal = reduction.contact_velocity(3 * i + 2, &work.image);
+            work.vector.push((normal + gap / step) / step);
+        }
+        work.forces.clear();
+        work.forces.resize(k, 0.0);
+        let mass = ConstrainedMass { mass: &reduction.mass, rows: &self.rows };
+        let outcome =
+            self.pivoting.solve(&work.normals, &mass, &work.vector, pressing, &mut work.forces);
+        if !outcome.status.is_usable() {
+            return outcome;
+        }
+        forces.fill(0.0);
+        for (force, normal) in forces.chunks_exact_mut(3).zip(&work.forces) {
+            force[2] = *normal;
+        }
+        // The tangential forces hold their rows, and take up what normal forces do to them.
+        for (image, velocity) in work.image.iter_mut().zip(&reduction.velocity) {
+            *image = (*image - velocity) / step;
+        }
+        for (i, f) in work.forces.iter().enumerate() {
+            for (image, w) in work.image.iter_mut().zip(reduction.column(3 * i + 2)) {
+                *image -= f * w;
+            }
+        }
+        work.values.resize(self.rows.rank(), 0.0);
+        self.rows.multipliers(&work.image, &mut work.values);
+        for (row, value) in kept().zip(&work.values) {
+            forces[row] = *value;
+        }
+        outcome
+    }
+}
