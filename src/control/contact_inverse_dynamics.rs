@@ -46,7 +46,7 @@ mod convex;
 mod no_slip;
 mod reduction;
 
-use legwork_qp::complementarity::{IndependentRows, PrincipalPivoting};
+use legwork_qp::complementarity::{DenseMass, IndependentRows, PrincipalPivoting};
 use legwork_qp::{ConeLeastSquaresSolver, ConeShape, GeneralActiveSet, Outcome, Status};
 use legwork_qp::{DEFAULT_REGULARISATION, StewartTrinkleSolver};
 
@@ -65,7 +65,7 @@ pub enum Stages {
 /// Which contact forces are expected; see the module docs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ContactModel {
-    /// Normal complementarity, and no slip at any contact of the problem, whether it presses or not.
+    /// Normal complementarity, and no slip at contacts that press.
     NoSlipLcp,
     /// Normal complementarity and Coulomb's law (D. Stewart, J. Trinkle; M. Anitescu, F. Potra).
     CoulombLcp,
@@ -156,9 +156,13 @@ pub struct Prediction {
 }
 
 /// A tangential row of [`ContactModel::NoSlipLcp`] nearer than this (an angle) to the span of those before
-/// is left out. Feet of which one is a tenth of a millimetre off the plane of the others make such
-/// rows: to hold them takes the normal forces of a wedge that is that flat.
-const NEARLY_DEPENDENT: f64 = 0.02;
+/// is left out. Feet that are not quite in one plane make such rows, and to hold one takes, over its angle,
+/// the force that the motion takes: those of a wedge that is that flat. So no force is more than ten times
+/// what moves the body.
+const NEARLY_DEPENDENT: f64 = 0.1;
+
+/// Times that contacts without slip may be taken up again; from then on they are only let go.
+const FREE_CHANGES: u32 = 4;
 
 /// Solver of [`ContactTask`]s by one [`ContactModel`].
 ///
@@ -176,6 +180,8 @@ pub struct ContactInverseDynamics {
     coulomb: StewartTrinkleSolver,
     least_squares: ConeLeastSquaresSolver,
     active_set: GeneralActiveSet,
+    /// Factor of the normal equations of tangential rows.
+    normal: DenseMass,
     work: Work,
 }
 
@@ -198,6 +204,27 @@ struct Work {
     upper: Vec<f64>,
 }
 
+impl Work {
+    /// The contacts that hold at first: those that pressed before; all, if none did.
+    fn hold_where_pressed(&mut self, pressing: &[f64]) {
+        let is_cold = pressing.iter().all(|&flag| flag == 0.0);
+        self.holds.clear();
+        self.holds.extend(pressing.iter().map(|&flag| is_cold || flag != 0.0));
+    }
+
+    /// Lets contacts go whose normal force is not above `least`, and takes up the others, after `changes` of
+    /// the same; whether any changed. It ends, as in the end contacts are only let go.
+    fn changes_hold(&mut self, forces: &[f64], least: f64, changes: u32) -> bool {
+        let mut is_changed = false;
+        for (holds, force) in self.holds.iter_mut().zip(forces.chunks_exact(3)) {
+            let wanted = force[2] > least && (*holds || changes < FREE_CHANGES);
+            is_changed |= wanted != *holds;
+            *holds = wanted;
+        }
+        is_changed
+    }
+}
+
 impl ContactInverseDynamics {
     /// A solver with the pyramid `cone`.
     #[must_use]
@@ -213,6 +240,7 @@ impl ContactInverseDynamics {
             coulomb: StewartTrinkleSolver::default(),
             least_squares: ConeLeastSquaresSolver::default(),
             active_set: GeneralActiveSet::default(),
+            normal: DenseMass::default(),
             work: Work::default(),
         }
     }
@@ -232,8 +260,8 @@ impl ContactInverseDynamics {
     /// | f | `forces` | 3k | written, or read by [`ContactModel::Sensed`] [N] |
     /// | v⁺ | `after` | nv | written: velocity after the step, if the prediction is right |
     ///
-    /// `memory` is read by [`ContactModel::NoSlipLcp`] only, which starts from it and so keeps to one
-    /// distribution of a redundant load; zeros are a cold start.
+    /// `memory` is read by the models without slip, which start from it. [`ContactModel::NoSlipLcp`] so keeps
+    /// to one distribution of a redundant load; zeros are a cold start.
     ///
     /// # Panics
     /// If a slice has the wrong length.
@@ -290,14 +318,7 @@ impl ContactInverseDynamics {
             }
             ContactModel::NoSlipLcp => self.no_slip(task, memory, forces),
             ContactModel::CoulombLcp => self.coulomb(task, memory, forces),
-            ContactModel::CoulombQp(stages) => {
-                self.work.friction.clear();
-                self.work.friction.extend_from_slice(task.friction);
-                self.convex(task, stages, memory, forces)
-            }
-            ContactModel::NoSlipQp(stages) => {
-                self.work.friction.clear();
-                self.work.friction.resize(task.gaps.len(), f64::INFINITY);
+            ContactModel::CoulombQp(stages) | ContactModel::NoSlipQp(stages) => {
                 self.convex(task, stages, memory, forces)
             }
         }

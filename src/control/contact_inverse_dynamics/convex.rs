@@ -10,6 +10,9 @@ use super::{ContactInverseDynamics, ContactTask, Energy, Stages};
 const TORQUE_WEIGHT: f64 = 1e-6;
 /// Weight of the forces themselves, which picks one of those that move the robot alike.
 const FORCE_WEIGHT: f64 = 1e-9;
+/// Friction without limit is that of contacts whose normal force is more than this share of the largest
+/// component of any force.
+const PRESSING: f64 = 1e-3;
 
 impl ContactInverseDynamics {
     /// ID(t)QP,μ and ID(t)QP,∞.
@@ -23,6 +26,11 @@ impl ContactInverseDynamics {
     /// out. Fingers that hold a box from two sides leave no room between them, and if they contradict
     /// each other by a hair's breadth, bounds ask for forces without limit.
     ///
+    /// Friction without limit is that of contacts that press: without a bound nothing in the problem keeps a
+    /// foot at zero load from holding the trunk, which in the world moves the leg alone. So contacts that
+    /// pressed in the last step have it first, and the problem is solved again with those that
+    /// press in its answer, until they are the same; others are without friction.
+    ///
     /// Stage II (eqs. 102–112): least `|τ|²` among forces with the same y. The paper searches the null
     /// space of the Hessian of stage I, whose inequalities it does not meet if stage I ended on the
     /// pyramids' edge; here y enters as rows of great weight, so a point inside the pyramids always
@@ -34,45 +42,23 @@ impl ContactInverseDynamics {
         pressing: &mut [f64],
         forces: &mut [f64],
     ) -> Outcome {
-        let step = task.time_step;
-        let work = &mut self.work;
-        work.vector.clear();
-        work.normals.clear();
-        work.lower.clear();
-        match self.energy {
-            Energy::Absolute => {
-                work.vector.extend(self.reduction.momentum.iter().map(|p| -p / step));
-                for (i, gap) in task.gaps.iter().enumerate() {
-                    let row = 3 * i + 2;
-                    work.normals.extend_from_slice(self.reduction.column(row));
-                    let without = self.reduction.contact_velocity(row, &self.reduction.velocity);
-                    work.lower.push(-(gap / step + without) / step);
-                }
+        self.work.hold_where_pressed(pressing);
+        let mut iterations = 0;
+        let mut changes = 0;
+        let mut outcome = loop {
+            let outcome = self.least_energy(task, forces);
+            iterations += outcome.iterations;
+            let is_done = self.model.has_friction_limit() || !outcome.status.is_usable();
+            let largest = forces.iter().fold(0.0, |m: f64, f| m.max(f.abs()));
+            if is_done || !self.work.changes_hold(forces, PRESSING * largest, changes) {
+                break outcome;
             }
-            Energy::Relative => {
-                self.reduction.carried(task, &mut work.values);
-                let without = work.values.iter().zip(&self.reduction.velocity);
-                work.vector.extend(without.map(|(carried, y)| (carried - y) / step));
-            }
-        }
-        let reduction = &self.reduction;
-        let nu = reduction.unactuated();
-        let stage_one = ConeLeastSquares {
-            matrix: &reduction.columns,
-            target: &work.vector,
-            friction: &work.friction,
-            cone: &self.cone,
-            rows: &work.normals,
-            lower: &work.lower,
-            regularisation: FORCE_WEIGHT,
+            changes += 1;
         };
-        let mut outcome = self.least_squares.solve(&stage_one, forces);
-        if !outcome.status.is_usable() && !work.lower.is_empty() {
-            // Joints that push a contact in whatever the base does: then nothing can keep it out.
-            let free = ConeLeastSquares { rows: &[], lower: &[], ..stage_one };
-            outcome = self.least_squares.solve(&free, forces);
-        }
+        outcome.iterations = iterations;
         if stages == Stages::Two && outcome.status.is_usable() {
+            let (reduction, work) = (&self.reduction, &mut self.work);
+            let nu = reduction.unactuated();
             work.image.clear();
             work.image.resize(nu, 0.0);
             for (column, f) in reduction.columns.chunks_exact(nu).zip(&*forces) {
@@ -89,6 +75,55 @@ impl ContactInverseDynamics {
         }
         mark_pressing(forces, pressing);
         outcome
+    }
+
+    /// Stage I with friction at the contacts `work.holds`, or as the task has it.
+    fn least_energy(&mut self, task: &ContactTask<'_>, forces: &mut [f64]) -> Outcome {
+        let step = task.time_step;
+        let (reduction, work) = (&mut self.reduction, &mut self.work);
+        work.vector.clear();
+        work.normals.clear();
+        work.lower.clear();
+        let has_limit = self.model.has_friction_limit();
+        let limit = |(mu, holds): (&f64, &bool)| match (has_limit, holds) {
+            (true, _) => *mu,
+            (false, true) => f64::INFINITY,
+            (false, false) => 0.0,
+        };
+        work.friction.clear();
+        work.friction.extend(task.friction.iter().zip(&work.holds).map(limit));
+        match self.energy {
+            Energy::Absolute => {
+                work.vector.extend(reduction.momentum.iter().map(|p| -p / step));
+                for (i, gap) in task.gaps.iter().enumerate() {
+                    let row = 3 * i + 2;
+                    work.normals.extend_from_slice(reduction.column(row));
+                    let without = reduction.contact_velocity(row, &reduction.velocity);
+                    work.lower.push(-(gap / step + without) / step);
+                }
+            }
+            Energy::Relative => {
+                reduction.carried(task, &mut work.values);
+                let without = work.values.iter().zip(&reduction.velocity);
+                work.vector.extend(without.map(|(carried, y)| (carried - y) / step));
+            }
+        }
+        let stage_one = ConeLeastSquares {
+            matrix: &reduction.columns,
+            target: &work.vector,
+            friction: &work.friction,
+            cone: &self.cone,
+            rows: &work.normals,
+            lower: &work.lower,
+            regularisation: FORCE_WEIGHT,
+        };
+        let outcome = self.least_squares.solve(&stage_one, forces);
+        if outcome.status.is_usable() || work.lower.is_empty() {
+            return outcome;
+        }
+        // Joints that push a contact in whatever the base does: then nothing can keep it out.
+        let free = ConeLeastSquares { rows: &[], lower: &[], ..stage_one };
+        self.least_squares.solve(&free, forces)
     }
 
     /// Stage II, from the forces of stage I and their image in `work.image`; the answer is in

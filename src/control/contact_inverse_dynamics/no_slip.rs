@@ -1,13 +1,10 @@
 //! No slip with normal complementarity.
 
-use legwork_qp::complementarity::ConstrainedMass;
+use legwork_qp::complementarity::{ConstrainedMass, HalfInverseMass};
 use legwork_qp::{Outcome, Status};
 
-use super::complementary::mark_pressing;
+use super::complementary::{dot, mark_pressing};
 use super::{ContactInverseDynamics, ContactTask};
-
-/// Times that contacts may be taken up again; from then on they are only let go.
-const FREE_CHANGES: u32 = 4;
 
 impl ContactInverseDynamics {
     /// ID(t)LCP,∞: the tangential rows that are independent hold (algorithm 1), then a linear
@@ -20,8 +17,10 @@ impl ContactInverseDynamics {
     /// press in its answer, until they are the same. The answer is then the limit of Coulomb's law for
     /// friction without bound, where that limit has one.
     ///
-    /// Dependent tangential rows get no force, and nothing asks that they hold: if the joints move so
-    /// that they cannot all hold, [`super::Prediction::inconsistency`] tells. The paper's algorithm 1
+    /// Dependent tangential rows get no force. If the joints move so that not all rows can hold, those kept
+    /// would, and the feet first in order would decide how the trunk moves. Instead it moves so that the sum of
+    /// squares of all sliding velocities is least, whichever rows are kept, and
+    /// [`super::Prediction::inconsistency`] tells; if all can hold, they do. The paper's algorithm 1
     /// keeps the rows `P`, `S`, `T` of the whole robot; here P is eliminated, so the rows live in nu
     /// dimensions.
     ///
@@ -43,10 +42,7 @@ impl ContactInverseDynamics {
         for row in (2..rows).step_by(3) {
             work.normals.extend(reduction.free().iter().map(|&i| task.jacobian[i * rows + row]));
         }
-        // A cold start supposes that all press.
-        let is_cold = pressing.iter().all(|&flag| flag == 0.0);
-        work.holds.clear();
-        work.holds.extend(pressing.iter().map(|&flag| is_cold || flag != 0.0));
+        work.hold_where_pressed(pressing);
         let (mut changes, mut iterations) = (0, 0);
         loop {
             let mut outcome = self.with_holding(task, pressing, forces);
@@ -55,14 +51,7 @@ impl ContactInverseDynamics {
             if !outcome.status.is_usable() {
                 return outcome;
             }
-            let mut is_same = true;
-            for (holds, force) in self.work.holds.iter_mut().zip(forces.chunks_exact(3)) {
-                let presses = force[2] > 0.0;
-                let wanted = if changes < FREE_CHANGES { presses } else { *holds && presses };
-                is_same &= wanted == *holds;
-                *holds = wanted;
-            }
-            if is_same {
+            if !self.work.changes_hold(forces, 0.0, changes) {
                 mark_pressing(forces, pressing);
                 return outcome;
             }
@@ -113,12 +102,8 @@ impl ContactInverseDynamics {
         self.rows.reset(nu);
         let kept = &mut work.kept[..count];
         self.rows.find(&work.matrix[..count * nu], &reduction.mass, kept);
-        let kept = || {
-            let rows = work.candidates[..count].iter().zip(&work.kept);
-            rows.filter(|(_, kept)| **kept).map(|(row, _)| *row)
-        };
-        work.values.clear();
-        work.values.extend(kept().map(|row| -reduction.drift[row]));
+        self.share_contradictions(count);
+        let (reduction, work) = (&self.reduction, &mut self.work);
         work.image.clear();
         work.image.extend_from_slice(&reduction.velocity);
         self.rows.hold(&mut work.values, &mut work.image);
@@ -150,9 +135,59 @@ impl ContactInverseDynamics {
         }
         work.values.resize(self.rows.rank(), 0.0);
         self.rows.multipliers(&work.image, &mut work.values);
-        for (row, value) in kept().zip(&work.values) {
+        for (row, value) in kept_rows(&work.candidates[..count], &work.kept).zip(&work.values) {
             forces[row] = *value;
         }
         outcome
     }
+
+    /// Writes to `work.values` the velocities that kept rows are to have where their joints are at rest, so
+    /// that sliding is least: with the columns C of kept rows and W of all candidates, `y = y₀ + C λ`,
+    /// `min |Wᵀ y + d|²`. Kept rows span all, so none but C is needed; the normal equations have
+    /// at most nu unknowns.
+    fn share_contradictions(&mut self, count: usize) {
+        let (reduction, work) = (&self.reduction, &mut self.work);
+        let candidates = &work.candidates[..count];
+        let rank = self.rows.rank();
+        work.hessian.clear();
+        work.hessian.resize(rank * rank, 0.0);
+        work.values.clear();
+        work.values.resize(rank, 0.0);
+        work.image.clear();
+        for &row in candidates {
+            let column = reduction.column(row);
+            let slides = reduction.contact_velocity(row, &reduction.velocity);
+            work.lower.clear();
+            let kept = kept_rows(candidates, &work.kept);
+            work.lower.extend(kept.map(|other| dot(column, reduction.column(other))));
+            for (j, a) in work.lower.iter().enumerate() {
+                work.values[j] -= a * slides;
+                for (h, b) in work.hessian[j * rank..].iter_mut().zip(&work.lower) {
+                    *h += a * b;
+                }
+            }
+        }
+        if !self.normal.set(rank, &work.hessian) {
+            // Rounding has the better of it: the kept rows hold.
+            work.values.clear();
+            work.values.extend(kept_rows(candidates, &work.kept).map(|row| -reduction.drift[row]));
+            return;
+        }
+        self.normal.half_solve(&mut work.values);
+        self.normal.half_solve_transposed(&mut work.values);
+        work.image.extend_from_slice(&reduction.velocity);
+        for (row, factor) in kept_rows(candidates, &work.kept).zip(&work.values) {
+            for (y, w) in work.image.iter_mut().zip(reduction.column(row)) {
+                *y += factor * w;
+            }
+        }
+        for (row, value) in kept_rows(candidates, &work.kept).zip(&mut work.values) {
+            *value = dot(reduction.column(row), &work.image);
+        }
+    }
+}
+
+/// Those of `rows` that are kept.
+fn kept_rows<'a>(rows: &'a [usize], kept: &'a [bool]) -> impl Iterator<Item = usize> + 'a {
+    rows.iter().zip(kept).filter(|(_, kept)| **kept).map(|(row, _)| *row)
 }
