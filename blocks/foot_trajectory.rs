@@ -5,7 +5,7 @@ use legwork_block::{
     Block, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
     Vector,
 };
-use legwork_control::{FootPath, LEGS, Step, StepShape};
+use legwork_control::{FootPath, LEGS, Step, StepShape, SwingCurve, SwingSpline};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::buses::{GaitBus, GaitRef};
 use crate::legs::four_legs;
 use crate::robot_name::RobotName;
 
-/// Where four feet are to be in a gait: Bézier curves in stance and swing, along a wanted velocity.
+/// Where four feet are to be in a gait: smooth curves in stance and swing, along a wanted velocity.
 ///
 /// | port | type | unit | meaning |
 /// |---|---|---|---|
@@ -32,16 +32,22 @@ use crate::robot_name::RobotName;
 /// without feedback, and to `step_height` in swing. Command, `step_height` and `depth` count by the
 /// amplitude of the gait, so that a walk begins with small steps.
 ///
-/// Swing in x and y is a Bézier curve of 6th order whose ends have the velocities of the stances
+/// With `swing: Bezier` it is in x and y a Bézier curve of 6th order whose ends have the velocities of the stances
 /// before and after and no acceleration, in z of 6th order with the stated speeds at lift-off and
 /// touch-down; stance in z is of 4th order. So feet never jump, nor do their velocities while the
 /// command is steady (`legwork_control::Swing`, `stance_height`).
+///
+/// With `swing: Spline` it is a cubic spline through lift-off, `step_height` above it, `step_height` above touch-down,
+/// and touch-down, at equal times, with the same velocities at its ends. In the middle the foot is at
+/// 1.25 of `step_height`. While touch-down moves, in the first three quarters, the rest of the swing is planned
+/// anew from where the foot is and as it moves (`legwork_control::SwingSpline`).
 ///
 /// It is discrete: it takes the period of `gait`. Inputs feed through. `lift` is followed at once and
 /// its rate does not count in `velocity`.
 ///
 /// References: D. J. Hyun et al., *High speed trot-running* (2014); D. T. de Paula et al.
-/// (2024), sec. 6.2, who have planar curves and the abduction at 0.
+/// (2024), sec. 6.2, who have planar curves and the abduction at 0. S. Zapolsky, E. Drumwright (2017), sec. 7.2.1, for the
+/// spline.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FootTrajectory {
@@ -62,12 +68,34 @@ pub struct FootTrajectory {
     /// Speed of a foot downward at touch-down [m/s]; default 0.
     #[serde(default = "no_speed")]
     pub touch_down_speed: NonNegative<Velocity>,
+    /// Curve of a foot in swing; default `Bezier`.
+    #[serde(default)]
+    pub swing: Swing,
     /// Stance centre forward of the hip axis [m]; default 0.
     #[serde(default)]
     pub forward: Option<Length>,
     /// Stance centre outward of where the foot hangs [m]; default 0.
     #[serde(default)]
     pub outward: Option<Length>,
+}
+
+/// Curve of a foot in swing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+pub enum Swing {
+    /// Bézier curve of 6th order.
+    #[default]
+    Bezier,
+    /// Velocity-clamped cubic spline, planned anew while its end moves.
+    Spline,
+}
+
+impl From<Swing> for SwingCurve {
+    fn from(swing: Swing) -> Self {
+        match swing {
+            Swing::Bezier => Self::Bezier,
+            Swing::Spline => Self::Spline,
+        }
+    }
 }
 
 fn step_height() -> NonNegative<Length> {
@@ -93,6 +121,7 @@ pub struct Plan {
     from_centre: Out<Vector>,
     centres: [[f64; 2]; LEGS],
     shape: StepShape,
+    curve: SwingCurve,
 }
 
 /// Paths of the feet of a [`FootTrajectory`].
@@ -101,15 +130,37 @@ pub struct State {
     position: [[f64; 2]; LEGS],
     lift_off: [[f64; 2]; LEGS],
     is_swinging: [bool; LEGS],
+    spline: [Spline; LEGS],
+}
+
+/// A [`SwingSpline`] but for `from`, which is the place of lift-off.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Spline {
+    start: f64,
+    position: [f64; 2],
+    slope: [f64; 2],
+    to: [f64; 2],
+    arrival: [f64; 2],
 }
 
 impl State {
     fn path(&self, leg: usize) -> FootPath {
+        let Spline { start, position, slope, to, arrival } = self.spline[leg];
+        let from = self.lift_off[leg];
         FootPath {
             position: self.position[leg],
-            lift_off: self.lift_off[leg],
+            lift_off: from,
             is_swinging: self.is_swinging[leg],
+            spline: SwingSpline { start, position, slope, from, to, arrival },
         }
+    }
+
+    fn set_path(&mut self, leg: usize, path: &FootPath) {
+        self.position[leg] = path.position;
+        self.lift_off[leg] = path.lift_off;
+        self.is_swinging[leg] = path.is_swinging;
+        let SwingSpline { start, position, slope, to, arrival, .. } = path.spline;
+        self.spline[leg] = Spline { start, position, slope, to, arrival };
     }
 }
 
@@ -132,6 +183,7 @@ impl Plan {
                 lift_off_speed: share * self.shape.lift_off_speed,
                 touch_down_speed: share * self.shape.touch_down_speed,
             },
+            curve: self.curve,
         }
     }
 }
@@ -173,7 +225,19 @@ impl Block for FootTrajectory {
             lift_off_speed: self.lift_off_speed.value(),
             touch_down_speed: self.touch_down_speed.value(),
         };
-        Ok(Plan { gait, command, shift, lift, position, velocity, from_centre, centres, shape })
+        let curve = self.swing.into();
+        Ok(Plan {
+            gait,
+            command,
+            shift,
+            lift,
+            position,
+            velocity,
+            from_centre,
+            centres,
+            shape,
+            curve,
+        })
     }
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) -> State {
@@ -208,9 +272,7 @@ impl Block for FootTrajectory {
         for leg in 0..LEGS {
             let mut path = cx.state.path(leg);
             path.advance(&plan.step(leg, &gait, command, shift), cx.time.step);
-            cx.state.position[leg] = path.position;
-            cx.state.lift_off[leg] = path.lift_off;
-            cx.state.is_swinging[leg] = path.is_swinging;
+            cx.state.set_path(leg, &path);
         }
         Ok(())
     }

@@ -2,13 +2,24 @@
 //!
 //! In stance the foot goes with the ground: `ṗ = −v − ω × (c + p)` for a trunk that is to move at v
 //! and turn at ω, with c the stance centre and p the foot seen from it. In swing it goes along a
-//! [`Swing`] from where it lifted off to half a stance ahead of the centre, and what foot placement
-//! adds. Both are followed from state, so a change of the command bends the path and never breaks
+//! [`Swing`] or a [`SwingSpline`] from where it lifted off to half a stance ahead of the centre, and what foot
+//! placement adds. Both are followed from state, so a change of the command bends the path and never breaks
 //! it.
 
 use std::f64::consts::PI;
 
 use crate::foot_curve::{CurvePoint, StepShape, Swing, stance_height};
+use crate::foot_spline::SwingSpline;
+
+/// Curve of a foot in swing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SwingCurve {
+    /// A Bézier curve, [`Swing::at`]; if its end moves, all of it does.
+    #[default]
+    Bezier,
+    /// A clamped cubic spline, [`SwingSpline`]; if its end moves, what is left of it is planned anew.
+    Spline,
+}
 
 /// What a foot is to do now.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +42,8 @@ pub struct Step {
     pub shift: [f64; 2],
     /// Heights and speeds of the step.
     pub shape: StepShape,
+    /// Curve of the swing.
+    pub curve: SwingCurve,
 }
 
 /// State of the path of one foot.
@@ -42,6 +55,8 @@ pub struct FootPath {
     pub lift_off: [f64; 2],
     /// Whether it was in swing.
     pub is_swinging: bool,
+    /// Its curve, if that is a spline.
+    pub spline: SwingSpline,
 }
 
 /// A foot and how it moves.
@@ -89,15 +104,30 @@ impl FootPath {
             return FootMotion { position: [x, y, z], velocity: [u, v, rise] };
         }
         let (s, swing) = step.swing(self);
-        let CurvePoint { position, slope } = swing.at(&step.shape, s);
+        let CurvePoint { position, slope } = match step.curve {
+            SwingCurve::Bezier => swing.at(&step.shape, s),
+            SwingCurve::Spline => self.planned(&swing, s).at(&step.shape, swing.duration, s),
+        };
         FootMotion { position, velocity: slope.map(|slope| slope * step.phase_rate / PI) }
+    }
+
+    /// The spline of a swing that begins, or goes on to where it now ends.
+    fn planned(&self, swing: &Swing, s: f64) -> SwingSpline {
+        if !self.is_swinging {
+            return SwingSpline::new(swing);
+        }
+        let mut spline = self.spline;
+        spline.redirect(swing, s);
+        spline
     }
 
     /// Goes on by `time_step` [s].
     pub fn advance(&mut self, step: &Step, time_step: f64) {
         let now = self.sample(step);
         if step.phase >= PI {
-            self.lift_off = step.swing(self).1.from;
+            let (s, swing) = step.swing(self);
+            self.lift_off = swing.from;
+            self.spline = self.planned(&swing, s);
         }
         self.is_swinging = step.phase >= PI;
         for i in 0..2 {

@@ -6,8 +6,8 @@
 //! the joints' limits. It owns its memory, is made once per model and allocates nothing per call.
 //!
 //! Legged locomotion goes from rhythm to joints: [`Oscillators`] keep the phases of a [`Gait`],
-//! a [`FootPath`] makes of a phase and a wanted velocity a foot's place (by [`Swing`] and
-//! [`stance_height`]), and a [`Leg`] gives the joint positions and velocities for it in closed form.
+//! a [`FootPath`] makes of a phase and a wanted velocity a foot's place (by [`Swing`] or
+//! [`SwingSpline`], and [`stance_height`]), and a [`Leg`] gives the joint positions and velocities for it in closed form.
 //!
 //! [`ContactInverseDynamics`] finds joint torques for wanted accelerations of a robot that touches
 //! things, together with the contact forces.
@@ -18,6 +18,7 @@ mod bounded_step;
 mod contact_inverse_dynamics;
 mod foot_curve;
 mod foot_path;
+mod foot_spline;
 mod gait;
 mod inverse_kinematics;
 mod leg;
@@ -27,7 +28,8 @@ pub use contact_inverse_dynamics::{
     ContactInverseDynamics, ContactModel, ContactTask, Energy, Prediction, Stages,
 };
 pub use foot_curve::{CurvePoint, StepShape, Swing, bezier, stance_height};
-pub use foot_path::{FootMotion, FootPath, Step};
+pub use foot_path::{FootMotion, FootPath, Step, SwingCurve};
+pub use foot_spline::{SwingSpline, clamped_spline};
 pub use gait::{Coupling, Gait, LEGS, MAX_COUPLING, Oscillators, Rhythm, elapsed, phase_at};
 pub use inverse_kinematics::{
     BaseMotion, InverseKinematics, Settings, SettingsError, Solution, Target,

@@ -3,8 +3,8 @@
 use std::f64::consts::{PI, TAU};
 
 use legwork_control::{
-    Coupling, FootPath, Gait, MAX_COUPLING, Oscillators, Rhythm, Step, StepShape, Swing, bezier,
-    elapsed, phase_at, stance_height,
+    Coupling, FootPath, Gait, MAX_COUPLING, Oscillators, Rhythm, Step, StepShape, Swing,
+    SwingCurve, bezier, elapsed, phase_at, stance_height,
 };
 
 const COUPLING: Coupling = Coupling { strength: 0.1, blend: 0.2 };
@@ -167,7 +167,7 @@ fn stance_and_swing_fit_in_position_and_velocity_and_reach_height_and_depth() {
 }
 
 /// A trotting leg whose command changes at every cycle; largest jumps of position and velocity.
-fn largest_jumps(time_step: f64) -> (f64, f64) {
+fn largest_jumps(curve: SwingCurve, time_step: f64) -> (f64, f64) {
     let (duty, period) = (0.6, 0.4);
     let mut path = FootPath::default();
     let (mut position, mut velocity) = (0.0_f64, 0.0_f64);
@@ -186,6 +186,7 @@ fn largest_jumps(time_step: f64) -> (f64, f64) {
             centre: [0.19, 0.11],
             shift: [0.01, 0.0],
             shape: SHAPE,
+            curve,
         };
         let now = path.sample(&step);
         if let (Some(last), true) = (last, t > 2.0 * period) {
@@ -202,10 +203,12 @@ fn largest_jumps(time_step: f64) -> (f64, f64) {
 
 #[test]
 fn a_foots_path_is_continuous_with_its_velocity() {
-    let (coarse, fine) = (largest_jumps(1e-3), largest_jumps(1e-4));
-    // Changes per step shrink with the step: nothing jumps.
-    assert!(fine.0 < 0.15 * coarse.0, "{coarse:?} {fine:?}");
-    assert!(fine.1 < 0.2 * coarse.1, "{coarse:?} {fine:?}");
+    for curve in [SwingCurve::Bezier, SwingCurve::Spline] {
+        let (coarse, fine) = (largest_jumps(curve, 1e-3), largest_jumps(curve, 1e-4));
+        // Changes per step shrink with the step: nothing jumps.
+        assert!(fine.0 < 0.15 * coarse.0, "{curve:?}: {coarse:?} {fine:?}");
+        assert!(fine.1 < 0.2 * coarse.1, "{curve:?}: {coarse:?} {fine:?}");
+    }
 }
 
 #[test]
@@ -220,6 +223,7 @@ fn a_standing_foot_goes_with_the_ground_and_half_a_stance_either_way() {
         centre: [0.0; 2],
         shift: [0.0; 2],
         shape: SHAPE,
+        curve: SwingCurve::Bezier,
     };
     let mut path = FootPath { position: [0.05, 0.0], ..FootPath::default() };
     for k in 0..200 {
