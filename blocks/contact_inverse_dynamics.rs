@@ -38,13 +38,14 @@ use crate::gauss_contact::non_negative;
 /// `horizon`: `P ν⁺ = q̇ + Δt q̈`
 /// and `M(ν⁺ − ν) = Δt (Pᵀτ − h + Jᵀf)`. What relates f to the velocities of the contacts is the model:
 ///
-/// - `NoSlipLcp`: no penetration, no pull, no slip. The fastest; starts from the contacts that pressed
-///   before. Asks for whatever tangential force it takes.
+/// - `NoSlipLcp`: no penetration, no pull, no slip of contacts that press. The fastest; starts from the contacts that
+///   pressed before. Asks for whatever tangential force it takes. Where the joints let not all of them hold,
+///   they slide as little as they can, in the least-squares sense.
 /// - `CoulombLcp`: Coulomb's law on the pyramid, by Lemke's method. The law that `CoulombContact`
 ///   has too, so its forces come true in such a world. Where contacts are redundant its answer jumps.
 /// - `CoulombQp(stages: Two)`: of all forces in the pyramids those after which the kinetic energy is
 ///   least, and of those the ones with least torque. Smooth, and cheap with many contacts.
-/// - `NoSlipQp(stages: Two)`: the same with friction without limit.
+/// - `NoSlipQp(stages: Two)`: the same with friction without limit at contacts that press.
 /// - `energy: Relative`, of the last two: the energy against the motion at which contacts stick. That of
 ///   the paper, `Absolute`, is of all motion, and foresees forces that stop whatever the joints carry.
 /// - `Sensed`: takes the forces of `f_sensed` as they are.
@@ -75,7 +76,10 @@ pub struct ContactInverseDynamics {
     #[serde(default = "reach")]
     pub reach: NonNegative<Length>,
     /// Time Δt in which velocities are to change [s]; default the period. Where joints move as no contact
-    /// allows, by a speed v, the forces that are expected for it are `m v/Δt`: a longer one is gentler.
+    /// allows, by a speed v, the forces that are expected for it are `m v/Δt`: a longer one is gentler. Several
+    /// periods take the edge off landing feet and ground that gives way, and forces still come
+    /// as expected, since torques follow at every period. With acceleration feedback of k_d it is to stay
+    /// at `1/k_d` or less.
     #[serde(default)]
     pub horizon: Option<Positive<Time>>,
     /// Highest speed at which a penetrating contact is expected to come out [m/s]; default 0.02 m/s,
