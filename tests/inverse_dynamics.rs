@@ -14,7 +14,8 @@ use legwork_runtime::Simulation;
 
 const QUADRUPED: &str = "diagrams/inverse_dynamics/quadruped.ron";
 /// The controllers that predict contact forces.
-const PREDICTED: [&str; 5] = ["qp_mu", "qp_inf", "qp_mu_one_stage", "lcp_mu", "lcp_inf"];
+const PREDICTED: [&str; 6] =
+    ["qp_mu", "qp_inf", "qp_mu_one_stage", "qp_mu_relative", "lcp_mu", "lcp_inf"];
 /// 4.8 kg times 9.81 m/s² [N].
 const WEIGHT: f64 = 47.088;
 
@@ -167,69 +168,114 @@ fn no_controller_ends_in_a_fault() {
     }
 }
 
-/// The paper's table 6: the two-stage controller with friction passes everywhere.
+/// The paper's table 6, which the diagram's checks state: controllers that know the friction pass everywhere, neither
+/// falling nor slipping nor with torques that chatter.
 #[test]
-fn the_controller_of_least_energy_with_friction_stays_up_everywhere() {
-    for surface in ["rigid", "compliant"] {
-        for mu in ["100", "0.1"] {
-            let (_, failed) = run(&[TROT, ("mu", mu)], &[("surface", surface)]);
-            assert_eq!(failed, [""; 0], "{surface} {mu}");
+fn controllers_that_know_the_friction_pass_everywhere() {
+    let pass = |set: &[(&str, &str)], variants: &[(&str, &str)]| {
+        let (metrics, failed) = run(set, variants);
+        assert_eq!(failed, [""; 0], "{set:?} {variants:?}");
+        assert!(mean(&metrics, "slip") < 0.1, "{set:?} {variants:?}: {metrics:?}");
+        assert!(mean(&metrics, "derivative_torque") < 500.0, "{set:?} {variants:?}: {metrics:?}");
+    };
+    for controller in ["qp_mu", "qp_mu_relative", "lcp_mu"] {
+        for surface in ["rigid", "compliant"] {
+            for mu in ["100", "0.1"] {
+                pass(&[TROT, ("mu", mu)], &[("controller", controller), ("surface", surface)]);
+            }
         }
+        pass(&[TROT], &[("controller", controller), ("terrain", "hills")]);
     }
-    let (_, failed) = run(&[TROT], &[("terrain", "hills")]);
-    assert_eq!(failed, [""; 0], "hills");
 }
 
-/// The paper's table 3: with the right model of friction inverse dynamics tracks better than feedback alone.
+/// The paper's table 6: controllers that count on friction without limit pass where there is much, and slip or
+/// fall where there is little.
 #[test]
-fn inverse_dynamics_tracks_better_than_feedback_alone() {
+fn a_controller_that_counts_on_friction_slips_where_there_is_little() {
+    for controller in ["qp_inf", "lcp_inf"] {
+        for surface in ["rigid", "compliant"] {
+            let variants = [("controller", controller), ("surface", surface)];
+            for mu in ["100", "0.1"] {
+                let (metrics, failed) = run(&[TROT, ("mu", mu)], &variants);
+                assert_eq!(failed, [""; 0], "{variants:?} {mu}");
+                let slip = mean(&metrics, "slip");
+                assert_eq!(slip > 0.1, mu == "0.1", "{variants:?} {mu}: {slip} m/s");
+            }
+        }
+    }
+}
+
+/// The paper's table 6: Coulomb's law with friction of a hundred on both sides wedges feet against each other.
+#[test]
+fn much_friction_in_coulombs_law_makes_torques_chatter() {
+    let (metrics, _) = run(&[TROT, ("mu_model", "100")], &[("controller", "lcp_mu")]);
+    let rate = mean(&metrics, "derivative_torque");
+    assert!(rate > 500.0, "{rate} N m/s");
+}
+
+/// The paper's table 3: every inverse dynamics that passes tracks better than feedback alone.
+#[test]
+fn inverse_dynamics_that_passes_tracks_better_than_feedback_alone() {
     for surface in ["rigid", "compliant"] {
         for mu in ["100", "0.1"] {
             let error = |controller| {
                 let variants = [("controller", controller), ("surface", surface)];
                 mean(&run(&[TROT, ("mu", mu)], &variants).0, "position_error")
             };
-            let (pid, qp, lcp) = (error("pid"), error("qp_mu"), error("lcp_mu"));
-            assert!(qp < pid, "{surface} {mu}: {qp} and {pid} rad");
-            assert!(lcp < 0.5 * pid, "{surface} {mu}: {lcp} and {pid} rad");
+            let pid = error("pid");
+            let mut pass = vec!["qp_mu", "qp_mu_relative", "lcp_mu"];
+            if mu == "100" {
+                pass.extend(["qp_inf", "lcp_inf"]);
+            }
+            for controller in pass {
+                let found = error(controller);
+                assert!(found < pid, "{controller} {surface} {mu}: {found} and {pid} rad");
+                let share = if controller.starts_with("lcp") { 0.25 } else { 1.0 };
+                assert!(found < share * pid, "{controller} {surface} {mu}: {found} and {pid} rad");
+            }
         }
     }
 }
 
-/// The paper's table 5: on rigid ground under the law that it knows, LCP,μ expects the forces that come; the
-/// model of least energy is off by a tenth to a third of them.
+/// The paper's table 5: on rigid ground the models of complementarity expect the forces that come within 2 %, the
+/// model of least energy within the 30 % that it has there.
 #[test]
 fn forces_come_as_the_model_of_the_same_law_expects_them() {
-    let (lcp, _) = run(&[TROT], &[("controller", "lcp_mu")]);
-    let (qp, _) = run(&[TROT], &[("controller", "qp_mu")]);
-    let errors = [&lcp, &qp].map(|metrics| mean(metrics, "relative_force_error"));
-    assert!(errors[0] < 0.03, "{errors:?}");
-    assert!((0.1..0.4).contains(&errors[1]), "{errors:?}");
+    let error = |controller, mu, world| {
+        let variants = [("controller", controller), ("world", world)];
+        mean(&run(&[TROT, ("mu", mu)], &variants).0, "relative_force_error")
+    };
+    for (controller, mu) in [("lcp_mu", "100"), ("lcp_mu", "0.1"), ("lcp_inf", "100")] {
+        let found = error(controller, mu, "lcp");
+        assert!(found < 0.02, "{controller} {mu}: {found}");
+    }
+    for mu in ["100", "0.1"] {
+        let found = error("qp_mu", mu, "lcp");
+        assert!((0.02..0.3).contains(&found), "qp_mu {mu}: {found}");
+    }
+    // In the world of its own law: about 1 %, if the energy is the one that this law makes least.
+    let found = ["qp_mu", "qp_mu_relative"].map(|controller| error(controller, "1.4", "qp"));
+    assert!(found[1] < 0.02 && found[0] > 0.05, "{found:?}");
 }
 
-/// The paper's table 4: on ground with much friction the torques of the two-stage controller with friction are
-/// the smallest of all inverse dynamics, and smoother than those that know no bound of friction or sense forces.
+/// The paper's table 4: on ground with much friction least energy asks for smaller and smoother torques than Coulomb's
+/// law and sensed forces; against the motion at which contacts stick, for the least of all inverse dynamics.
 #[test]
 fn least_energy_asks_for_small_and_smooth_torques() {
     let torques = |controller| {
         let (metrics, _) = run(&[TROT], &[("controller", controller)]);
         (mean(&metrics, "derivative_torque"), mean(&metrics, "torque"))
     };
-    let (rate, size) = torques("qp_mu");
+    let (absolute, relative) = (torques("qp_mu"), torques("qp_mu_relative"));
+    assert!(relative.0 < absolute.0 && relative.1 < absolute.1, "{relative:?} {absolute:?}");
     for controller in ["qp_inf", "lcp_mu", "lcp_inf", "sensed_1", "sensed_2"] {
-        let (others_rate, others_size) = torques(controller);
-        if controller != "lcp_mu" {
-            assert!(rate < others_rate, "{controller}: {rate} and {others_rate} N m/s");
+        let other = torques(controller);
+        assert!(
+            relative.0 < other.0 && relative.1 < other.1,
+            "{controller}: {other:?} {relative:?}"
+        );
+        if !controller.ends_with("inf") {
+            assert!(absolute.0 < other.0 && absolute.1 < other.1, "{controller}: {other:?}");
         }
-        assert!(size < others_size, "{controller}: {size} and {others_size} N m");
-    }
-}
-
-/// The paper's table 6: controllers that count on friction without limit slip and fall where there is little.
-#[test]
-fn a_controller_that_counts_on_friction_falls_where_there_is_little() {
-    for controller in ["qp_inf", "lcp_inf"] {
-        let (_, failed) = run(&[TROT, ("mu", "0.1")], &[("controller", controller)]);
-        assert!(failed.contains(&"stays up".to_owned()), "{controller}: {failed:?}");
     }
 }
