@@ -45,7 +45,7 @@ use crate::gauss_contact::non_negative;
 ///   has too, so its forces come true in such a world. Where contacts are redundant its answer jumps.
 /// - `CoulombQp(stages: Two)`: of all forces in the pyramids those after which the kinetic energy is
 ///   least, and of those the ones with least torque. Smooth, and cheap with many contacts.
-/// - `NoSlipQp(stages: Two)`: the same with friction without limit at contacts that press.
+/// - `NoSlipQp(stages: Two)`: the same with friction without limit; with `energy: Absolute` at contacts that press.
 /// - `energy: Relative`, of the last two: the energy against the motion at which contacts stick. That of
 ///   the paper, `Absolute`, is of all motion, and foresees forces that stop whatever the joints carry.
 /// - `Sensed`: takes the forces of `f_sensed` as they are.

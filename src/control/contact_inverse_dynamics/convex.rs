@@ -29,7 +29,9 @@ impl ContactInverseDynamics {
     /// Friction without limit is that of contacts that press: without a bound nothing in the problem keeps a
     /// foot at zero load from holding the trunk, which in the world moves the leg alone. So contacts that
     /// pressed in the last step have it first, and the problem is solved again with those that
-    /// press in its answer, until they are the same; others are without friction.
+    /// press in its answer, until they are the same; others are without friction. The relative energy has no
+    /// bounds, so fingers may carry a box by their tangential forces alone: there a normal force of zero says
+    /// nothing, and all contacts hold.
     ///
     /// Stage II (eqs. 102–112): least `|τ|²` among forces with the same y. The paper searches the null
     /// space of the Hessian of stage I, whose inequalities it does not meet if stage I ended on the
@@ -42,13 +44,17 @@ impl ContactInverseDynamics {
         pressing: &mut [f64],
         forces: &mut [f64],
     ) -> Outcome {
+        let holds_all = self.model.has_friction_limit() || self.energy == Energy::Relative;
         self.work.hold_where_pressed(pressing);
+        if holds_all {
+            self.work.holds.fill(true);
+        }
         let mut iterations = 0;
         let mut changes = 0;
         let mut outcome = loop {
             let outcome = self.least_energy(task, forces);
             iterations += outcome.iterations;
-            let is_done = self.model.has_friction_limit() || !outcome.status.is_usable();
+            let is_done = holds_all || !outcome.status.is_usable();
             let largest = forces.iter().fold(0.0, |m: f64, f| m.max(f.abs()));
             if is_done || !self.work.changes_hold(forces, PRESSING * largest, changes) {
                 break outcome;
