@@ -13,6 +13,7 @@
 //! [`crate::ContactProblem`]; [`StewartTrinkleSolver`] solves Coulomb's law on a pyramid.
 
 mod contact_solvers;
+mod coulomb_modes;
 mod duality;
 mod half_inverse_mass;
 mod independent_rows;
@@ -25,6 +26,7 @@ mod psd_factor;
 mod stewart_trinkle;
 
 pub use contact_solvers::{LemkeSolver, PrincipalPivotingSolver};
+pub use coulomb_modes::{CoulombModes, Nearness};
 pub use duality::QpLcp;
 pub use half_inverse_mass::{DenseMass, HalfInverseMass};
 pub use independent_rows::{ConstrainedMass, IndependentRows};

@@ -1,0 +1,161 @@
+//! The linear equations of one tuple of modes.
+
+use crate::dense::{axpy, max_abs};
+
+/// A pivot smaller than this share of the largest is none.
+const NO_PIVOT: f64 = 1e-9;
+
+/// Equations `Rᵀ (H E u + b) = 0` in the unknowns u, `f = E u`; columns of E and R belong to one contact each.
+///
+/// Solved by elimination with complete pivoting: singular ones have a null space.
+#[derive(Clone, Debug, Default)]
+pub(super) struct System {
+    unknowns: Vec<Column>,
+    /// By rows, size × (size + 1), the last column the right side.
+    matrix: Vec<f64>,
+    /// Unknown of each column after the exchanges.
+    order: Vec<usize>,
+    rank: usize,
+    u: Vec<f64>,
+    direction: Vec<f64>,
+}
+
+/// An unknown and the equation that goes with it.
+#[derive(Clone, Copy, Debug)]
+struct Column {
+    contact: usize,
+    /// A column of E, of length one over the contact's scale.
+    force: [f64; 3],
+    /// A column of R, likewise.
+    row: [f64; 3],
+}
+
+impl System {
+    pub(super) fn reset(&mut self) {
+        self.unknowns.clear();
+    }
+
+    /// Adds an unknown along `force` and an equation along `row`, in the axes of a contact.
+    pub(super) fn add(&mut self, contact: usize, scale: f64, force: [f64; 3], row: [f64; 3]) {
+        let unit = |v: [f64; 3]| {
+            let length = scale * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt();
+            v.map(|x| x / length)
+        };
+        self.unknowns.push(Column { contact, force: unit(force), row: unit(row) });
+    }
+
+    /// Solves for the matrix H (3k × 3k, column-major) and b. Unknowns that the equations leave free are zero.
+    pub(super) fn solve(&mut self, matrix: &[f64], bias: &[f64]) {
+        let (n, size) = (bias.len(), self.unknowns.len());
+        let width = size + 1;
+        self.matrix.clear();
+        for equation in &self.unknowns {
+            for unknown in &self.unknowns {
+                let mut sum = 0.0;
+                for (b, f) in unknown.force.iter().enumerate() {
+                    let column = &matrix[(3 * unknown.contact + b) * n + 3 * equation.contact..];
+                    sum += f * equation.row.iter().zip(column).map(|(r, h)| r * h).sum::<f64>();
+                }
+                self.matrix.push(sum);
+            }
+            let b = &bias[3 * equation.contact..];
+            self.matrix.push(-equation.row.iter().zip(b).map(|(r, b)| r * b).sum::<f64>());
+        }
+        self.order.clear();
+        self.order.extend(0..size);
+        self.rank = 0;
+        let mut largest = 0.0;
+        for step in 0..size {
+            let (mut row, mut column, mut pivot) = (step, step, 0.0);
+            for i in step..size {
+                for j in step..size {
+                    let value = self.matrix[i * width + j].abs();
+                    if value > pivot {
+                        (row, column, pivot) = (i, j, value);
+                    }
+                }
+            }
+            largest = f64::max(largest, pivot);
+            if pivot <= NO_PIVOT * largest {
+                break;
+            }
+            self.exchange(step, row, column);
+            // Gauss and Jordan: rows above are cleared too, which leaves the null space to be read off.
+            let (before, rest) = self.matrix.split_at_mut(step * width);
+            let (own, after) = rest.split_at_mut(width);
+            let inverse = 1.0 / own[step];
+            own[step..].iter_mut().for_each(|x| *x *= inverse);
+            for other in before.chunks_exact_mut(width).chain(after.chunks_exact_mut(width)) {
+                let factor = other[step];
+                axpy(-factor, &own[step..], &mut other[step..]);
+            }
+            self.rank += 1;
+        }
+        self.u.clear();
+        self.u.resize(size, 0.0);
+        for i in 0..self.rank {
+            self.u[self.order[i]] = self.matrix[i * width + size];
+        }
+    }
+
+    fn exchange(&mut self, step: usize, row: usize, column: usize) {
+        let width = self.unknowns.len() + 1;
+        for j in 0..width {
+            self.matrix.swap(step * width + j, row * width + j);
+        }
+        for line in self.matrix.chunks_exact_mut(width) {
+            line.swap(step, column);
+        }
+        self.order.swap(step, column);
+    }
+
+    /// How many directions the equations leave free.
+    pub(super) fn nullity(&self) -> usize {
+        self.unknowns.len() - self.rank
+    }
+
+    /// f of the solution.
+    pub(super) fn forces(&self, forces: &mut [f64]) {
+        self.spread(&self.u, forces);
+    }
+
+    /// f of a direction that the equations leave free, its largest entry of size one.
+    pub(super) fn null_forces(&mut self, index: usize, forces: &mut [f64]) {
+        let (size, width) = (self.unknowns.len(), self.unknowns.len() + 1);
+        let free = self.rank + index;
+        let mut direction = std::mem::take(&mut self.direction);
+        direction.clear();
+        direction.resize(size, 0.0);
+        direction[self.order[free]] = 1.0;
+        for i in 0..self.rank {
+            direction[self.order[i]] = -self.matrix[i * width + free];
+        }
+        self.spread(&direction, forces);
+        let largest = max_abs(forces);
+        if largest > 0.0 {
+            forces.iter_mut().for_each(|f| *f /= largest);
+        }
+        self.direction = direction;
+    }
+
+    fn spread(&self, u: &[f64], forces: &mut [f64]) {
+        forces.fill(0.0);
+        for (unknown, u) in self.unknowns.iter().zip(u) {
+            for (f, e) in forces[3 * unknown.contact..].iter_mut().zip(unknown.force) {
+                *f += u * e;
+            }
+        }
+    }
+
+    /// Left sides of the equations at accelerations a, in the units of a.
+    pub(super) fn equations<'a>(
+        &'a self,
+        acceleration: &'a [f64],
+    ) -> impl Iterator<Item = f64> + 'a {
+        self.unknowns.iter().map(|unknown| {
+            let a = &acceleration[3 * unknown.contact..];
+            let length = unknown.row.iter().map(|r| r * r).sum::<f64>().sqrt();
+            unknown.row.iter().zip(a).map(|(r, a)| r * a).sum::<f64>() / length
+        })
+    }
+}
