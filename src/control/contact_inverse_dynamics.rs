@@ -46,9 +46,9 @@ mod convex;
 mod no_slip;
 mod reduction;
 
-use legwork_qp::complementarity::{DenseMass, IndependentRows, PrincipalPivoting};
+use legwork_qp::StewartTrinkleSolver;
+use legwork_qp::complementarity::{CoulombModes, DenseMass, IndependentRows, PrincipalPivoting};
 use legwork_qp::{ConeLeastSquaresSolver, ConeShape, GeneralActiveSet, Outcome, Status};
-use legwork_qp::{DEFAULT_REGULARISATION, StewartTrinkleSolver};
 
 use reduction::Reduction;
 
@@ -96,6 +96,18 @@ pub enum Energy {
     /// contacts stick; so it is dissipation in the contacts that is greatest, which is the principle
     /// that the model of contact stands for. Where they do not, contacts share the contradiction.
     Relative,
+}
+
+/// Which solution [`ContactModel::CoulombLcp`] takes where Coulomb's law has several (sec. 5.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Choice {
+    /// The one that Lemke's method ends at. It may jump from step to step.
+    #[default]
+    Lemke,
+    /// Of all of them the one whose torques differ least from those of the last step, in the sense of least squares
+    /// (algorithm 3, `MINDIFF`), by [`CoulombModes`]: about 10 modes per contact of a pyramid with four sides. With more
+    /// than [`CoulombModes::MOST_CONTACTS`] contacts it is Lemke's.
+    LeastChange,
 }
 
 impl ContactModel {
@@ -153,6 +165,9 @@ pub struct Prediction {
     /// if the joints did as wanted: `max(0, −(N v⁺ + φ/Δt))`, `|S v⁺|`, `|T v⁺|` [m/s]. Above zero, by
     /// more than the solver's residual, the accelerations are inconsistent with the contacts (sec. 4.5).
     pub inconsistency: f64,
+    /// Solutions that [`Choice::LeastChange`] has found, in the count of [`CoulombModes::nearest`]; 0 where it did not
+    /// choose.
+    pub solutions: u32,
 }
 
 /// A tangential row of [`ContactModel::NoSlipLcp`] nearer than this (an angle) to the span of those before
@@ -171,13 +186,15 @@ const FREE_CHANGES: u32 = 4;
 pub struct ContactInverseDynamics {
     model: ContactModel,
     energy: Energy,
+    choice: Choice,
     cone: ConeShape,
-    /// Relative regularisation of the contact problems.
-    regularisation: f64,
     reduction: Reduction,
     rows: IndependentRows,
     pivoting: PrincipalPivoting,
     coulomb: StewartTrinkleSolver,
+    modes: CoulombModes,
+    /// Of the present task.
+    solutions: u32,
     least_squares: ConeLeastSquaresSolver,
     active_set: GeneralActiveSet,
     /// Factor of the normal equations of tangential rows.
@@ -232,12 +249,14 @@ impl ContactInverseDynamics {
         Self {
             model,
             energy: Energy::default(),
+            choice: Choice::default(),
             cone,
-            regularisation: DEFAULT_REGULARISATION,
             reduction: Reduction::default(),
             rows: IndependentRows::default().with_dependence(NEARLY_DEPENDENT),
             pivoting: PrincipalPivoting::default(),
             coulomb: StewartTrinkleSolver::default(),
+            modes: CoulombModes::default(),
+            solutions: 0,
             least_squares: ConeLeastSquaresSolver::default(),
             active_set: GeneralActiveSet::default(),
             normal: DenseMass::default(),
@@ -251,12 +270,18 @@ impl ContactInverseDynamics {
         Self { energy, ..self }
     }
 
+    /// The same solver with another choice among solutions of [`ContactModel::CoulombLcp`].
+    #[must_use]
+    pub fn with_choice(self, choice: Choice) -> Self {
+        Self { choice, ..self }
+    }
+
     /// Predicts contact forces and gives the torques.
     ///
     /// | symbol | argument | shape | meaning |
     /// |---|---|---|---|
     /// | | `memory` | k | in: where contacts pressed in the last step; out: where they do now |
-    /// | τ | `torque` | n | written [N m, N] |
+    /// | τ | `torque` | n | in: those of the last step, read by [`Choice::LeastChange`]; out: written [N m, N] |
     /// | f | `forces` | 3k | written, or read by [`ContactModel::Sensed`] [N] |
     /// | v⁺ | `after` | nv | written: velocity after the step, if the prediction is right |
     ///
@@ -277,8 +302,9 @@ impl ContactInverseDynamics {
         task.check();
         let found = [memory.len(), torque.len(), forces.len(), after.len()];
         assert_eq!(found, [k, task.acceleration.len(), 3 * k, nv], "expected k, n, 3k, nv");
+        self.solutions = 0;
         let outcome = if self.reduction.set(task) {
-            self.forces(task, memory, forces)
+            self.forces(task, memory, torque, forces)
         } else {
             Outcome { status: Status::InvalidData, iterations: 0, residual: f64::NAN }
         };
@@ -289,7 +315,7 @@ impl ContactInverseDynamics {
         if outcome.status == Status::InvalidData {
             torque.fill(0.0);
             after.copy_from_slice(task.velocity);
-            return Prediction { outcome, inconsistency: 0.0 };
+            return Prediction { outcome, inconsistency: 0.0, solutions: 0 };
         }
         self.reduction.finish(task, forces, torque, after);
         let slips = matches!(self.model, ContactModel::CoulombLcp | ContactModel::CoulombQp(_));
@@ -297,13 +323,14 @@ impl ContactInverseDynamics {
             ContactModel::Sensed => 0.0,
             _ => task.inconsistency(after, forces, !slips),
         };
-        Prediction { outcome, inconsistency }
+        Prediction { outcome, inconsistency, solutions: self.solutions }
     }
 
     fn forces(
         &mut self,
         task: &ContactTask<'_>,
         memory: &mut [f64],
+        last_torque: &[f64],
         forces: &mut [f64],
     ) -> Outcome {
         let solved = Outcome { status: Status::Solved, iterations: 0, residual: 0.0 };
@@ -317,7 +344,7 @@ impl ContactInverseDynamics {
                 solved
             }
             ContactModel::NoSlipLcp => self.no_slip(task, memory, forces),
-            ContactModel::CoulombLcp => self.coulomb(task, memory, forces),
+            ContactModel::CoulombLcp => self.coulomb(task, memory, last_torque, forces),
             ContactModel::CoulombQp(stages) | ContactModel::NoSlipQp(stages) => {
                 self.convex(task, stages, memory, forces)
             }

@@ -25,7 +25,7 @@ mod leg;
 mod rotation;
 
 pub use contact_inverse_dynamics::{
-    ContactInverseDynamics, ContactModel, ContactTask, Energy, Prediction, Stages,
+    Choice, ContactInverseDynamics, ContactModel, ContactTask, Energy, Prediction, Stages,
 };
 pub use foot_curve::{CurvePoint, StepShape, Swing, bezier, stance_height};
 pub use foot_path::{FootMotion, FootPath, Step, SwingCurve};
