@@ -23,6 +23,8 @@
 //! system of r. The formula of Woodbury, which does the same without a basis, cancels where B is small,
 //! and B is as small as ε for every contact that sticks.
 //!
+//! Contacts lie side by side in memory ([`scaling`]), so that all loops run over them, four at a time.
+//!
 //! Contacts that are free to share a load share it: among many minimisers the method tends to the
 //! centre of their set, and ε picks the least norm. So forces move smoothly with the data, which is
 //! what a controller wants of them.
@@ -35,10 +37,11 @@ mod basis;
 mod scaling;
 
 use crate::cone::ConeShape;
-use crate::dense::{all_finite, axpy, dot, max_abs};
+use crate::dense::{all_finite, axpy, dot, matrix_vector, max_abs};
+use crate::lanes::padded;
 use crate::status::{Outcome, Status};
 use basis::Basis;
-use scaling::{Block, Scaling};
+use scaling::Scaling;
 
 /// The least-squares problem over contact forces: a borrowed view. k contacts, n = 3k unknowns.
 ///
@@ -88,8 +91,13 @@ const NO_ROW: f64 = 1e-10;
 /// memory from one solve to the next.
 #[derive(Clone, Debug, Default)]
 pub struct ConeLeastSquaresSolver {
-    /// F over its longest column.
+    /// F over its longest column, by columns of `stride` values, component by component.
     matrix: Vec<f64>,
+    /// The same by rows.
+    transposed: Vec<f64>,
+    /// r, and with its padding.
+    count: usize,
+    stride: usize,
     target: Vec<f64>,
     /// Unit columns of N, those kept.
     rows: Vec<f64>,
@@ -110,7 +118,8 @@ pub struct ConeLeastSquaresSolver {
     basis: Basis,
 }
 
-/// Slacks, multipliers and steps of the inequalities: facets contact by contact, then rows.
+/// Slacks, multipliers and steps of the inequalities: facets, then rows. Facets that are not there have a slack of one
+/// and no multiplier.
 #[derive(Clone, Debug, Default)]
 struct Bounds {
     s: Vec<f64>,
@@ -121,37 +130,63 @@ struct Bounds {
     residual: Vec<f64>,
     /// `s ∘ z − σμ`, with the corrector's second-order part.
     product: Vec<f64>,
+    /// `1 / s`, and `z / s`.
+    inverse: Vec<f64>,
+    weight: Vec<f64>,
+    /// One for inequalities that are there.
+    live: Vec<f64>,
+    live_count: usize,
 }
 
 impl Bounds {
-    fn reset(&mut self, count: usize) {
-        for v in [&mut self.s, &mut self.z] {
-            v.clear();
-            v.resize(count, START);
-        }
-        for v in [&mut self.ds, &mut self.dz, &mut self.residual, &mut self.product] {
+    fn reset(&mut self, live: &[f64], live_count: usize, rows: usize) {
+        self.live.clear();
+        self.live.extend_from_slice(live);
+        self.live.resize(live.len() + rows, 1.0);
+        self.live_count = live_count + rows;
+        let count = self.live.len();
+        self.s.clear();
+        self.s.resize(count, START);
+        self.z.clear();
+        self.z.extend(self.live.iter().map(|live| START * live));
+        let own = [&mut self.ds, &mut self.dz, &mut self.residual];
+        let more = [&mut self.product, &mut self.inverse, &mut self.weight];
+        for v in own.into_iter().chain(more) {
             v.clear();
             v.resize(count, 0.0);
         }
     }
 
-    /// Largest steps in (0, 1] that keep s and z positive.
-    fn longest_steps(&self) -> (f64, f64) {
-        let longest = |v: &[f64], dv: &[f64]| {
-            let mut step = 1.0f64;
-            for (v, dv) in v.iter().zip(dv) {
-                if *dv < 0.0 {
-                    step = step.min(-v / dv);
+    /// `1 / s` and `z / s`.
+    fn invert(&mut self) {
+        for (inverse, s) in self.inverse.iter_mut().zip(&self.s) {
+            *inverse = 1.0 / s;
+        }
+        for ((weight, inverse), z) in self.weight.iter_mut().zip(&self.inverse).zip(&self.z) {
+            *weight = z * inverse;
+        }
+    }
+
+    /// Largest step in (0, 1] that keeps s and z positive.
+    fn longest_step(&self) -> f64 {
+        // The largest `−ds/s` and `−dz/z`; facets that are not there have `0/0`, which is passed over.
+        let mut shrink = [1.0f64; 4];
+        let mut take = |dv: &[f64], v: &[f64]| {
+            for (dv, v) in dv.chunks(4).zip(v.chunks(4)) {
+                for ((shrink, dv), v) in shrink.iter_mut().zip(dv).zip(v) {
+                    let rate = -dv / v;
+                    *shrink = if rate > *shrink { rate } else { *shrink };
                 }
             }
-            step
         };
-        (longest(&self.s, &self.ds), longest(&self.z, &self.dz))
+        take(&self.ds, &self.s);
+        take(&self.dz, &self.z);
+        1.0 / shrink.into_iter().fold(1.0, f64::max)
     }
 
     /// Mean of `s z`.
     fn complementarity(&self) -> f64 {
-        if self.s.is_empty() { 0.0 } else { dot(&self.s, &self.z) / self.s.len() as f64 }
+        if self.live_count == 0 { 0.0 } else { dot(&self.s, &self.z) / self.live_count as f64 }
     }
 }
 
@@ -185,8 +220,9 @@ impl ConeLeastSquaresSolver {
         }
         self.set(problem, longest, typical);
         let outcome = self.iterate();
-        for (x, own) in x.iter_mut().zip(&self.best) {
-            *x = own * (typical / longest);
+        let width = self.scaling.width();
+        for (i, x) in x.iter_mut().enumerate() {
+            *x = self.best[i % 3 * width + i / 3] * (typical / longest);
         }
         outcome
     }
@@ -194,10 +230,29 @@ impl ConeLeastSquaresSolver {
     /// Copies the problem in units in which F's longest column and its largest target are one.
     fn set(&mut self, problem: &ConeLeastSquares<'_>, longest: f64, typical: f64) {
         let r = problem.target.len();
-        self.matrix.clear();
-        self.matrix.extend(problem.matrix.iter().map(|f| f / longest));
+        self.scaling.set(problem.cone, problem.friction, problem.regularisation);
+        let (stride, width) = (padded(r), self.scaling.width());
+        let n = 3 * width;
+        (self.count, self.stride) = (r, stride);
+        for matrix in [&mut self.matrix, &mut self.transposed] {
+            matrix.clear();
+            matrix.resize(stride * n, 0.0);
+        }
+        for (i, column) in problem.matrix.chunks_exact(r.max(1)).enumerate() {
+            let (axis, contact) = (i % 3, i / 3);
+            if axis < 2 && !self.scaling.has_friction(contact) {
+                continue;
+            }
+            let at = axis * width + contact;
+            let target = &mut self.matrix[at * stride..];
+            for (row, (target, f)) in target.iter_mut().zip(column).enumerate() {
+                *target = f / longest;
+                self.transposed[row * n + at] = *target;
+            }
+        }
         self.target.clear();
         self.target.extend(problem.target.iter().map(|t| t / typical));
+        self.target.resize(stride, 0.0);
         self.rows.clear();
         self.lower.clear();
         for (row, lower) in problem.rows.chunks_exact(r.max(1)).zip(problem.lower) {
@@ -205,24 +260,29 @@ impl ConeLeastSquaresSolver {
             if length > NO_ROW * longest {
                 self.rows.extend(row.iter().map(|n| n / length));
                 self.lower.push(lower / (length * typical));
+                self.rows.resize(self.lower.len() * stride, 0.0);
             }
         }
-        self.scaling.set(problem.cone, problem.friction, problem.regularisation);
-        self.scaling.drop_frictionless(r, &mut self.matrix);
-        let n = 3 * problem.friction.len();
         // One unit of normal force at each contact.
         self.x.clear();
         self.x.resize(n, 0.0);
-        self.x.iter_mut().skip(2).step_by(3).for_each(|x| *x = START);
-        for v in [&mut self.best, &mut self.dx, &mut self.gradient, &mut self.right] {
+        self.x[2 * width..][..problem.friction.len()].fill(START);
+        let own = [&mut self.best, &mut self.dx, &mut self.gradient];
+        for v in own.into_iter().chain([&mut self.right]) {
+            v.clear();
             v.resize(n, 0.0);
         }
         for v in [&mut self.image, &mut self.weights] {
-            v.resize(r, 0.0);
+            v.clear();
+            v.resize(stride, 0.0);
         }
-        self.slack.reset(self.scaling.facet_count() + self.lower.len());
-        let facets = self.scaling.facet_count();
-        self.scaling.facets_of(&self.x, &mut self.slack.s[..facets]);
+        let (live, count) = (self.scaling.live(), self.scaling.live_count());
+        self.slack.reset(live, count, self.lower.len());
+        let s = &mut self.slack.s[..live.len()];
+        self.scaling.facets_of(&self.x, s);
+        for (s, live) in s.iter_mut().zip(live) {
+            *s += 1.0 - live;
+        }
     }
 
     fn iterate(&mut self) -> Outcome {
@@ -255,34 +315,30 @@ impl ConeLeastSquaresSolver {
 
     /// Residuals of the optimality conditions at the iterate; the largest, in scaled units.
     fn residuals(&mut self) -> f64 {
-        let r = self.target.len();
-        for (image, t) in self.image.iter_mut().zip(&self.target) {
-            *image = -t;
-        }
-        for (column, x) in self.matrix.chunks_exact(r.max(1)).zip(&self.x) {
-            axpy(*x, column, &mut self.image);
-        }
+        matrix_vector(&self.matrix, self.stride, &self.x, &mut self.image);
+        axpy(-1.0, &self.target, &mut self.image);
         let facets = self.scaling.facet_count();
-        let Bounds { s, z, residual, .. } = &mut self.slack;
+        let Bounds { s, z, residual, live, .. } = &mut self.slack;
         self.scaling.facets_of(&self.x, &mut residual[..facets]);
+        for ((residual, s), live) in residual.iter_mut().zip(&*s).zip(&*live).take(facets) {
+            *residual += 1.0 - live - s;
+        }
         // Multipliers of the rows act on the image of F.
         self.weights.copy_from_slice(&self.image);
-        let rows = self.rows.chunks_exact(r.max(1)).zip(&self.lower);
+        let rows = self.rows.chunks_exact(self.stride.max(1)).zip(&self.lower);
         for (i, (row, lower)) in rows.enumerate() {
             let at = facets + i;
-            residual[at] = dot(row, &self.image) + dot(row, &self.target) - lower;
+            residual[at] = dot(row, &self.image) + dot(row, &self.target) - lower - s[at];
             axpy(-z[at], row, &mut self.weights);
         }
-        for (residual, s) in residual.iter_mut().zip(&*s) {
-            *residual -= s;
-        }
         let epsilon = self.scaling.regularisation();
-        let columns = self.matrix.chunks_exact(r.max(1));
-        for ((gradient, column), x) in self.gradient.iter_mut().zip(columns).zip(&self.x) {
-            *gradient = dot(column, &self.weights) + epsilon * x;
-        }
+        matrix_vector(&self.transposed, self.x.len(), &self.weights, &mut self.gradient);
+        axpy(epsilon, &self.x, &mut self.gradient);
         self.scaling.add_multipliers(&z[..facets], &mut self.gradient);
-        let products = s.iter().zip(&*z).map(|(s, z)| s * z).fold(0.0, f64::max);
+        let mut products = 0.0f64;
+        for (s, z) in s.iter().zip(&*z) {
+            products = if s * z > products { s * z } else { products };
+        }
         let (primal, dual) = (max_abs(residual), max_abs(&self.gradient));
         // NaN must come through, which `max` and `max_abs` drop.
         if all_finite(residual) && all_finite(&self.gradient) {
@@ -294,41 +350,40 @@ impl ConeLeastSquaresSolver {
 
     /// One predictor-corrector step; false if the system could not be solved.
     fn step(&mut self) -> bool {
-        let r = self.target.len();
         let facets = self.scaling.facet_count();
-        let Bounds { s, z, .. } = &self.slack;
-        if !self.scaling.factor(&s[..facets], &z[..facets]) {
+        self.slack.invert();
+        if !self.scaling.factor(&self.slack.weight[..facets]) {
             return false;
         }
-        let weights = s[facets..].iter().zip(&z[facets..]).map(|(s, z)| z / s);
-        let blocks = self.scaling.blocks();
-        if !self.basis.factor(&self.matrix, r, &self.rows, weights, blocks) {
+        let weights = self.slack.weight[facets..].iter().copied();
+        let bounds = self.rows.chunks_exact(self.stride.max(1)).zip(weights);
+        let matrix = (&self.transposed[..], self.count);
+        if !self.basis.factor(matrix, bounds, &self.scaling) {
             return false;
         }
+        let mu = self.slack.complementarity();
         let Bounds { s, z, product, .. } = &mut self.slack;
         for ((product, s), z) in product.iter_mut().zip(s).zip(z) {
             *product = *s * *z;
         }
-        self.direction(r);
-        let mu = self.slack.complementarity();
+        self.direction();
         if mu > 0.0 {
-            let (primal, dual) = self.slack.longest_steps();
-            let Bounds { s, z, ds, dz, product, .. } = &mut self.slack;
+            let step = self.slack.longest_step();
+            let Bounds { s, z, ds, dz, product, live, live_count, .. } = &mut self.slack;
             let after: f64 = (s.iter().zip(&*ds))
                 .zip(z.iter().zip(&*dz))
-                .map(|((s, ds), (z, dz))| (s + primal * ds) * (z + dual * dz))
+                .map(|((s, ds), (z, dz))| (s + step * ds) * (z + step * dz))
                 .sum::<f64>()
-                / s.len() as f64;
+                / *live_count as f64;
             let ratio = after / mu;
             let centre = ratio * ratio * ratio * mu;
             for (i, product) in product.iter_mut().enumerate() {
-                *product = s[i] * z[i] + ds[i] * dz[i] - centre;
+                *product = s[i] * z[i] + ds[i] * dz[i] - centre * live[i];
             }
-            self.direction(r);
+            self.direction();
         }
-        let (primal, dual) = self.slack.longest_steps();
-        // The objective couples both, so both go equally far.
-        let longest = primal.min(dual);
+        // The objective couples s and z, so both go equally far.
+        let longest = self.slack.longest_step();
         let step = if longest < 1.0 { TO_BOUNDARY * longest } else { 1.0 };
         axpy(step, &self.dx, &mut self.x);
         let Bounds { s, z, ds, dz, .. } = &mut self.slack;
@@ -338,39 +393,31 @@ impl ConeLeastSquaresSolver {
     }
 
     /// Newton's direction for the products in `slack.product`.
-    fn direction(&mut self, r: usize) {
+    fn direction(&mut self) {
         let facets = self.scaling.facet_count();
-        let Bounds { s, z, ds, dz, residual, product } = &mut self.slack;
+        let Bounds { ds, dz, residual, product, inverse, weight, .. } = &mut self.slack;
         // g = −gradient − Cᵀ S⁻¹ (product + z residual)
         for (i, ds) in ds.iter_mut().enumerate() {
-            *ds = (product[i] + z[i] * residual[i]) / s[i];
+            *ds = product[i] * inverse[i] + weight[i] * residual[i];
         }
         for (right, gradient) in self.right.iter_mut().zip(&self.gradient) {
             *right = -gradient;
         }
         self.scaling.add_multipliers(&ds[..facets], &mut self.right);
         self.weights.fill(0.0);
-        for (row, weight) in self.rows.chunks_exact(r.max(1)).zip(&ds[facets..]) {
+        for (row, weight) in self.rows.chunks_exact(self.stride.max(1)).zip(&ds[facets..]) {
             axpy(-weight, row, &mut self.weights);
         }
         let right = (&self.right[..], &self.weights[..]);
-        self.basis.solve(self.scaling.blocks(), right, &mut self.dx, &mut self.image);
+        self.basis.solve(&self.scaling, right, &mut self.dx, &mut self.image);
         self.scaling.facets_of(&self.dx, &mut ds[..facets]);
-        for (row, ds) in self.rows.chunks_exact(r.max(1)).zip(&mut ds[facets..]) {
+        for (row, ds) in self.rows.chunks_exact(self.stride.max(1)).zip(&mut ds[facets..]) {
             *ds = dot(row, &self.image);
         }
-        for i in 0..s.len() {
-            ds[i] += residual[i];
-            dz[i] = -(product[i] + z[i] * ds[i]) / s[i];
+        for (i, ds) in ds.iter_mut().enumerate() {
+            *ds += residual[i];
+            dz[i] = -(product[i] * inverse[i] + weight[i] * *ds);
         }
-    }
-}
-
-/// Applies `D` or `Dᵀ` of all contacts.
-fn apply(blocks: &[Block], is_transposed: bool, x: &mut [f64]) {
-    for (block, x) in blocks.iter().zip(x.chunks_exact_mut(3)) {
-        let y = if is_transposed { block.transposed(x) } else { block.times(x) };
-        x.copy_from_slice(&y);
     }
 }
 

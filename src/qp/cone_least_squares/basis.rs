@@ -1,7 +1,8 @@
 //! An orthonormal basis of the few directions that rows see, and the Newton system in it.
 
-use super::{Block, apply};
-use crate::dense::{axpy, dot};
+use super::scaling::Scaling;
+use crate::dense::{axpy, dot, matrix_vector};
+use crate::lanes::{LANES, Lanes, load, padded, store, sum};
 
 /// A direction nearer than this (relative) to the span of those before adds nothing.
 const DEPENDENT: f64 = 1e-12;
@@ -11,60 +12,74 @@ const TWICE: f64 = 0.1;
 /// `Dᵀ Fᵀ = Q C` with Q orthonormal, and the root of `I + C (I + N D_N Nᵀ) Cᵀ`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Basis {
-    /// Q, n values per vector.
+    /// Q, n values per vector; vectors beyond the rank, up to `stride`, are zero.
     vectors: Vec<f64>,
     rank: usize,
-    /// C by columns, r values each of which `rank` are used.
+    /// Entries per column of C: r with its padding.
+    stride: usize,
+    /// C by columns, of which `rank` entries are used.
     coordinates: Vec<f64>,
-    /// Upper triangular by rows, rank × rank.
+    /// Upper triangular by rows of `stride`, and one over its diagonal.
     root: Vec<f64>,
+    inverse: Vec<f64>,
     column: Vec<f64>,
     projections: Vec<f64>,
     y: Vec<f64>,
+    /// `Dᵀ g`.
+    right: Vec<f64>,
 }
 
 impl Basis {
-    /// Makes basis and root; false if a number is not finite.
-    pub(super) fn factor(
+    /// Makes basis and root of F, whose r rows of n values are `matrix`, and of the bounded rows, r-vectors with their
+    /// weights; false if a number is not finite.
+    pub(super) fn factor<'a>(
         &mut self,
-        matrix: &[f64],
-        r: usize,
-        rows: &[f64],
-        weights: impl Iterator<Item = f64>,
-        blocks: &[Block],
+        (matrix, r): (&[f64], usize),
+        bounds: impl Iterator<Item = (&'a [f64], f64)>,
+        scaling: &Scaling,
     ) -> bool {
-        let n = 3 * blocks.len();
+        let n = 3 * scaling.width();
+        let stride = padded(r);
+        self.stride = stride;
         self.vectors.clear();
-        self.vectors.resize(r * n, 0.0);
+        self.vectors.resize(stride * n, 0.0);
         self.rank = 0;
+        for v in [&mut self.y, &mut self.projections, &mut self.inverse] {
+            v.clear();
+            v.resize(stride, 0.0);
+        }
         self.coordinates.clear();
-        self.coordinates.resize(r * r, 0.0);
+        self.root.clear();
+        self.root.resize(stride * stride, 0.0);
+        for i in 0..stride {
+            self.root[i * stride + i] = 1.0;
+        }
         let mut column = std::mem::take(&mut self.column);
         column.resize(n, 0.0);
-        for i in 0..r {
-            for (x, f) in column.iter_mut().zip(matrix.chunks_exact(r)) {
-                *x = f[i];
-            }
-            apply(blocks, true, &mut column);
+        for row in matrix.chunks_exact(n.max(1)).take(r) {
+            column.copy_from_slice(row);
+            scaling.transposed(&mut column);
             self.push(&mut column);
-            let count = self.projections.len();
-            self.coordinates[i * r..i * r + count].copy_from_slice(&self.projections);
+            self.coordinates.extend_from_slice(&self.projections);
+            // The identity and all of C are of one scale, or their sum does not matter: squares will do.
+            for (k, c) in self.projections.iter().enumerate().take(self.rank) {
+                let from = k * stride + k;
+                let (own, rest) = (&self.projections[k..], &mut self.root[from..]);
+                axpy(*c, own, &mut rest[..stride - k]);
+            }
         }
         self.column = column;
-        let q = self.rank;
-        identity(&mut self.root, q);
-        self.y.resize(q, 0.0);
-        for coordinates in self.coordinates.chunks_exact(r.max(1)) {
-            self.y.copy_from_slice(&coordinates[..q]);
-            rotate_in(&mut self.root, q, &mut self.y);
-        }
-        for (row, weight) in rows.chunks_exact(r.max(1)).zip(weights) {
+        cholesky(&mut self.root, stride);
+        for (row, weight) in bounds {
             let weight = weight.sqrt();
             self.y.fill(0.0);
-            for (coordinates, n) in self.coordinates.chunks_exact(r.max(1)).zip(row) {
-                axpy(weight * n, &coordinates[..q], &mut self.y);
+            for (coordinates, n) in self.coordinates.chunks_exact(stride).zip(row) {
+                axpy(weight * n, coordinates, &mut self.y);
             }
-            rotate_in(&mut self.root, q, &mut self.y);
+            rotate_in(&mut self.root, stride, &mut self.y);
+        }
+        for (i, inverse) in self.inverse.iter_mut().enumerate() {
+            *inverse = 1.0 / self.root[i * stride + i];
         }
         self.root.iter().all(|x| x.is_finite())
     }
@@ -72,17 +87,15 @@ impl Basis {
     /// Takes a direction in, and leaves its coordinates in `projections`.
     fn push(&mut self, column: &mut [f64]) {
         let n = column.len();
-        self.projections.clear();
-        self.projections.resize(self.rank, 0.0);
+        self.projections.fill(0.0);
         let length = dot(column, column).sqrt();
         let mut rest = length;
         for _ in 0..2 {
-            for (vector, projection) in
-                self.vectors.chunks_exact(n.max(1)).zip(self.projections.iter_mut())
-            {
-                let along = dot(vector, column);
-                axpy(-along, vector, column);
-                *projection += along;
+            let vectors = &self.vectors[..padded(self.rank) * n];
+            let fours = vectors.chunks_exact((LANES * n).max(1));
+            for (four, sum) in fours.zip(self.projections.chunks_exact_mut(LANES)) {
+                let along = take_out(four, column);
+                sum.iter_mut().zip(along).for_each(|(sum, along)| *sum += along);
             }
             let before = std::mem::replace(&mut rest, dot(column, column).sqrt());
             if rest > TWICE * before {
@@ -90,10 +103,11 @@ impl Basis {
             }
         }
         if rest > DEPENDENT * length {
+            let inverse = 1.0 / rest;
             for (q, x) in self.vectors[self.rank * n..].iter_mut().zip(&*column) {
-                *q = x / rest;
+                *q = x * inverse;
             }
-            self.projections.push(rest);
+            self.projections[self.rank] = rest;
             self.rank += 1;
         }
     }
@@ -104,30 +118,71 @@ impl Basis {
     /// that no row should see would be multiplied by the weights of the rows.
     pub(super) fn solve(
         &mut self,
-        blocks: &[Block],
+        scaling: &Scaling,
         (right, h): (&[f64], &[f64]),
         dx: &mut [f64],
         image: &mut [f64],
     ) {
-        let (n, r, q) = (right.len(), h.len(), self.rank);
-        dx.copy_from_slice(right);
-        apply(blocks, true, dx);
-        self.y.resize(q, 0.0);
-        for (vector, y) in self.vectors.chunks_exact(n.max(1)).zip(self.y.iter_mut()) {
-            *y = dot(vector, dx);
-            axpy(-*y, vector, dx);
+        let (n, stride) = (right.len(), self.stride);
+        self.right.clear();
+        self.right.extend_from_slice(right);
+        scaling.transposed(&mut self.right);
+        let fours = self.vectors.chunks_exact((LANES * n).max(1));
+        for (four, y) in fours.zip(self.y.chunks_exact_mut(LANES)) {
+            y.copy_from_slice(&take_out(four, &mut self.right));
         }
-        for (coordinates, h) in self.coordinates.chunks_exact(r.max(1)).zip(h) {
-            axpy(*h, &coordinates[..q], &mut self.y);
+        for (coordinates, h) in self.coordinates.chunks_exact(stride.max(1)).zip(h) {
+            axpy(*h, coordinates, &mut self.y);
         }
-        root_solve(&self.root, q, &mut self.y);
-        for (coordinates, image) in self.coordinates.chunks_exact(r.max(1)).zip(image) {
-            *image = dot(&coordinates[..q], &self.y);
+        root_solve(&self.root, &self.inverse, &mut self.y);
+        image.fill(0.0);
+        for (coordinates, image) in self.coordinates.chunks_exact(stride.max(1)).zip(image) {
+            *image = dot(coordinates, &self.y);
         }
-        for (vector, y) in self.vectors.chunks_exact(n.max(1)).zip(&self.y) {
-            axpy(*y, vector, dx);
+        matrix_vector(&self.vectors, n, &self.y, dx);
+        axpy(1.0, &self.right, dx);
+        scaling.times(dx);
+    }
+}
+
+/// Products of a vector with four orthonormal ones, which are taken out of it.
+fn take_out(four: &[f64], x: &mut [f64]) -> [f64; LANES] {
+    let n = x.len();
+    let (a, rest) = four.split_at(n);
+    let (b, rest) = rest.split_at(n);
+    let (c, d) = rest.split_at(n);
+    let mut sums = (Lanes::ZERO, Lanes::ZERO, Lanes::ZERO, Lanes::ZERO);
+    let chunks = || {
+        let (ab, cd) = (a.chunks_exact(LANES).zip(b.chunks_exact(LANES)), c.chunks_exact(LANES));
+        ab.zip(cd.zip(d.chunks_exact(LANES)))
+    };
+    for (x, ((a, b), (c, d))) in x.chunks_exact(LANES).zip(chunks()) {
+        let x = load(x);
+        sums.0 += x * load(a);
+        sums.1 += x * load(b);
+        sums.2 += x * load(c);
+        sums.3 += x * load(d);
+    }
+    let along = [sum(sums.0), sum(sums.1), sum(sums.2), sum(sums.3)];
+    let [p, q, r, s] = along.map(Lanes::splat);
+    for (x, ((a, b), (c, d))) in x.chunks_exact_mut(LANES).zip(chunks()) {
+        let taken = (p * load(a) + q * load(b)) + (r * load(c) + s * load(d));
+        store(load(x) - taken, x);
+    }
+    along
+}
+
+/// The root of an upper triangle by rows, in place.
+fn cholesky(matrix: &mut [f64], n: usize) {
+    for k in 0..n {
+        let (head, rest) = matrix.split_at_mut((k + 1) * n);
+        let row = &mut head[k * n + k..];
+        let inverse = 1.0 / row[0].sqrt();
+        row.iter_mut().for_each(|x| *x *= inverse);
+        for (i, target) in rest.chunks_exact_mut(n).enumerate() {
+            let from = k + 1 + i;
+            axpy(-row[1 + i], &row[1 + i..], &mut target[from..]);
         }
-        apply(blocks, false, dx);
     }
 }
 
@@ -139,8 +194,8 @@ fn rotate_in(root: &mut [f64], n: usize, v: &mut [f64]) {
             continue;
         }
         let row = &mut root[k * n..(k + 1) * n];
-        let length = (row[k] * row[k] + v[k] * v[k]).sqrt();
-        let (c, s) = (row[k] / length, v[k] / length);
+        let inverse = 1.0 / (row[k] * row[k] + v[k] * v[k]).sqrt();
+        let (c, s) = (row[k] * inverse, v[k] * inverse);
         for (r, v) in row[k..].iter_mut().zip(&mut v[k..]) {
             (*r, *v) = (c * *r + s * *v, c * *v - s * *r);
         }
@@ -148,25 +203,15 @@ fn rotate_in(root: &mut [f64], n: usize, v: &mut [f64]) {
 }
 
 /// `x ← (RᵀR)⁻¹ x`.
-fn root_solve(root: &[f64], n: usize, x: &mut [f64]) {
+fn root_solve(root: &[f64], inverse: &[f64], x: &mut [f64]) {
+    let n = x.len();
     for k in 0..n {
-        let row = &root[k * n..(k + 1) * n];
-        x[k] /= row[k];
+        x[k] *= inverse[k];
         let (done, rest) = x.split_at_mut(k + 1);
-        axpy(-done[k], &row[k + 1..], rest);
+        axpy(-done[k], &root[k * n + k + 1..(k + 1) * n], rest);
     }
     for k in (0..n).rev() {
-        let row = &root[k * n..(k + 1) * n];
         let (head, rest) = x.split_at_mut(k + 1);
-        head[k] = (head[k] - dot(&row[k + 1..], rest)) / row[k];
-    }
-}
-
-/// Sets the n × n matrix to the identity.
-fn identity(root: &mut Vec<f64>, n: usize) {
-    root.clear();
-    root.resize(n * n, 0.0);
-    for i in 0..n {
-        root[i * n + i] = 1.0;
+        head[k] = (head[k] - dot(&root[k * n + k + 1..(k + 1) * n], rest)) * inverse[k];
     }
 }

@@ -1,203 +1,204 @@
 //! What each contact adds to the Newton system: the facets of its pyramid, factored.
+//!
+//! All is stored by components, contacts side by side and their number padded to [`LANES`]: x is
+//! `(t1 of all, t2 of all, n of all)`, facets come number by number. Loops then run over contacts. Contacts of
+//! the padding, and facets that a contact does not have, have no normal and a slack of one.
 
 use crate::cone::ConeShape;
+use crate::lanes::{LANES, Lanes, load, padded, store};
 
-/// D of one contact, `D Dᵀ = B⁻¹`: `B = RᵀR` and `D = R⁻¹`, both upper triangular.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Block {
-    /// Upper triangle by rows: (0,0), (0,1), (0,2), (1,1), (1,2), (2,2).
-    entries: [f64; 6],
-}
-
-impl Block {
-    /// `D x`.
-    pub(super) fn times(&self, x: &[f64]) -> [f64; 3] {
-        let [a, b, c, d, e, f] = self.entries;
-        [a * x[0] + b * x[1] + c * x[2], d * x[1] + e * x[2], f * x[2]]
-    }
-
-    /// `Dᵀ x`.
-    pub(super) fn transposed(&self, x: &[f64]) -> [f64; 3] {
-        let [a, b, c, d, e, f] = self.entries;
-        [a * x[0], b * x[0] + d * x[1], c * x[0] + e * x[1] + f * x[2]]
-    }
-
-    /// Of the root R of B; `None` if B is singular or not finite.
-    fn of(root: &Root) -> Option<Self> {
-        let [r00, r01, r02] = root.rows[0];
-        let [_, r11, r12] = root.rows[1];
-        let r22 = root.rows[2][2];
-        let (a, d, f) = (1.0 / r00, 1.0 / r11, 1.0 / r22);
-        let b = -r01 * d * a;
-        let e = -r12 * f * d;
-        let c = -(r01 * e + r02 * f) * a;
-        let entries = [a, b, c, d, e, f];
-        entries.iter().all(|x| x.is_finite()).then_some(Self { entries })
-    }
-}
-
-/// R with `RᵀR = B`, upper triangular, that takes rows in one by one. Rotations keep what ε gives to
-/// a direction where the sums of B would round it away: a force on an edge of its pyramid has two
-/// facets whose weights are near the largest numbers.
-struct Root {
-    rows: [[f64; 3]; 3],
-}
-
-impl Root {
-    /// The root of a diagonal matrix.
-    fn diagonal(diagonal: [f64; 3]) -> Self {
-        let mut rows = [[0.0; 3]; 3];
-        for (i, d) in diagonal.into_iter().enumerate() {
-            rows[i][i] = d.sqrt();
-        }
-        Self { rows }
-    }
-
-    /// `B ← B + v vᵀ`.
-    fn add(&mut self, mut v: [f64; 3]) {
-        for (k, row) in self.rows.iter_mut().enumerate() {
-            if v[k] == 0.0 {
-                continue;
-            }
-            let length = (row[k] * row[k] + v[k] * v[k]).sqrt();
-            let (c, s) = (row[k] / length, v[k] / length);
-            for (r, v) in row.iter_mut().zip(&mut v).skip(k) {
-                (*r, *v) = (c * *r + s * *v, c * *v - s * *r);
-            }
-        }
-    }
-}
-
-/// How friction bounds the force of a contact.
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    /// No tangential force.
-    Normal,
-    /// In the pyramid of slope μ'.
-    Pyramid { slope: f64 },
-    /// Tangential force without limit.
-    Free,
-}
+/// Least length of a rotation, so that none divides by zero.
+const NO_LENGTH: f64 = 1e-150;
 
 /// Facets of all contacts, and the blocks `B = ε I + Cᵀ S⁻¹ Z C`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scaling {
-    kinds: Vec<Kind>,
-    directions: Vec<[f64; 2]>,
-    blocks: Vec<Block>,
+    /// Contacts, and those with the padding.
+    count: usize,
+    width: usize,
+    /// Facets of the contact that has most.
+    slots: usize,
+    /// Inward unit normals C: three arrays of `slots × width`.
+    normals: [Vec<f64>; 3],
+    /// One for facets that are there, zero for others; `slots × width`.
+    live: Vec<f64>,
+    live_count: usize,
+    /// One for contacts without friction. No row sees their tangential forces, which stay zero.
+    smooth: Vec<f64>,
     regularisation: f64,
-    facet_count: usize,
+    /// D of each contact, `D Dᵀ = B⁻¹`: `B = RᵀR` and `D = R⁻¹`, both upper triangular; the triangle by rows: (0,0),
+    /// (0,1), (0,2), (1,1), (1,2), (2,2).
+    blocks: [Vec<f64>; 6],
 }
 
 impl Scaling {
     pub(super) fn set(&mut self, cone: &ConeShape, friction: &[f64], regularisation: f64) {
-        self.directions.clear();
-        self.directions.extend_from_slice(cone.facets());
-        self.kinds.clear();
-        self.kinds.extend(friction.iter().map(|&mu| match cone.facet_friction(mu) {
-            slope if slope <= 0.0 => Kind::Normal,
-            slope if slope.is_finite() => Kind::Pyramid { slope },
-            _ => Kind::Free,
-        }));
-        self.blocks.clear();
-        self.blocks.resize(friction.len(), Block::default());
+        (self.count, self.width) = (friction.len(), padded(friction.len()));
+        let slope = |mu: f64| cone.facet_friction(mu);
+        let has_facets = |mu: f64| slope(mu) > 0.0 && slope(mu).is_finite();
+        let has_pyramid = friction.iter().any(|&mu| has_facets(mu));
+        self.slots = if has_pyramid { cone.sides() } else { 1 };
+        let size = self.slots * self.width;
+        for normals in &mut self.normals {
+            normals.clear();
+            normals.resize(size, 0.0);
+        }
+        self.live.clear();
+        self.live.resize(size, 0.0);
+        self.smooth.clear();
+        self.smooth.resize(self.width, 1.0);
+        for block in &mut self.blocks {
+            block.resize(self.width, 0.0);
+        }
         self.regularisation = regularisation;
-        self.facet_count = self.kinds.iter().map(|&kind| self.facets(kind)).sum();
-    }
-
-    /// Zeroes the columns (of `r` values) of tangential forces that are not there.
-    pub(super) fn drop_frictionless(&self, r: usize, columns: &mut [f64]) {
-        for (kind, columns) in self.kinds.iter().zip(columns.chunks_exact_mut((3 * r).max(1))) {
-            if matches!(kind, Kind::Normal) {
-                columns[..2 * r].fill(0.0);
+        for (contact, &mu) in friction.iter().enumerate() {
+            self.smooth[contact] = if slope(mu) > 0.0 { 0.0 } else { 1.0 };
+            if has_facets(mu) {
+                let length = (1.0 + slope(mu) * slope(mu)).sqrt();
+                for (facet, [c, s]) in cone.facets().iter().enumerate() {
+                    let at = facet * self.width + contact;
+                    self.normals[0][at] = -c / length;
+                    self.normals[1][at] = -s / length;
+                    self.normals[2][at] = slope(mu) / length;
+                    self.live[at] = 1.0;
+                }
+            } else {
+                self.normals[2][contact] = 1.0;
+                self.live[contact] = 1.0;
             }
         }
+        self.live_count = self.live.iter().filter(|live| **live != 0.0).count();
     }
 
-    /// Facets of a contact.
-    fn facets(&self, kind: Kind) -> usize {
-        if let Kind::Pyramid { .. } = kind { self.directions.len() } else { 1 }
+    /// Whether contact `i` has tangential forces.
+    pub(super) fn has_friction(&self, i: usize) -> bool {
+        self.smooth[i] == 0.0
     }
 
+    /// Entries per component of x.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Facets, with those that are not there.
     pub(super) fn facet_count(&self) -> usize {
-        self.facet_count
+        self.live.len()
+    }
+
+    /// One for facets that are there, zero for others.
+    pub(super) fn live(&self) -> &[f64] {
+        &self.live
+    }
+
+    /// Facets that are there.
+    pub(super) fn live_count(&self) -> usize {
+        self.live_count
     }
 
     pub(super) fn regularisation(&self) -> f64 {
         self.regularisation
     }
 
-    pub(super) fn blocks(&self) -> &[Block] {
-        &self.blocks
-    }
-
-    /// Inward normal of a facet, of length one.
-    fn normal(&self, slope: f64, facet: usize) -> [f64; 3] {
-        let [c, s] = self.directions[facet];
-        let length = (1.0 + slope * slope).sqrt();
-        [-c / length, -s / length, slope / length]
-    }
-
-    /// `C x`: how far inside each facet the forces are.
+    /// `C x`: how far inside each facet the forces are; zero for facets that are not there.
     pub(super) fn facets_of(&self, x: &[f64], out: &mut [f64]) {
-        let mut at = 0;
-        for (&kind, x) in self.kinds.iter().zip(x.chunks_exact(3)) {
-            if let Kind::Pyramid { slope } = kind {
-                for facet in 0..self.directions.len() {
-                    let n = self.normal(slope, facet);
-                    out[at] = n[0] * x[0] + n[1] * x[1] + n[2] * x[2];
-                    at += 1;
-                }
-            } else {
-                out[at] = x[2];
-                at += 1;
+        let w = self.width;
+        let (x0, rest) = x.split_at(w);
+        let (x1, x2) = rest.split_at(w);
+        for (slot, out) in out.chunks_exact_mut(w.max(1)).enumerate() {
+            let [n0, n1, n2] = self.slot(slot);
+            for c in 0..w {
+                out[c] = n0[c] * x0[c] + n1[c] * x1[c] + n2[c] * x2[c];
             }
         }
     }
 
     /// `out −= Cᵀ z`.
     pub(super) fn add_multipliers(&self, z: &[f64], out: &mut [f64]) {
-        let mut at = 0;
-        for (&kind, out) in self.kinds.iter().zip(out.chunks_exact_mut(3)) {
-            if let Kind::Pyramid { slope } = kind {
-                for facet in 0..self.directions.len() {
-                    let n = self.normal(slope, facet);
-                    for (out, n) in out.iter_mut().zip(n) {
-                        *out -= z[at] * n;
-                    }
-                    at += 1;
+        let w = self.width;
+        for (slot, z) in z.chunks_exact(w.max(1)).enumerate() {
+            for (normals, out) in self.slot(slot).into_iter().zip(out.chunks_exact_mut(w)) {
+                for c in 0..w {
+                    out[c] -= z[c] * normals[c];
                 }
-            } else {
-                out[2] -= z[at];
-                at += 1;
             }
         }
     }
 
-    /// Factors the blocks at slacks s and multipliers z; false if one is singular.
-    pub(super) fn factor(&mut self, s: &[f64], z: &[f64]) -> bool {
-        let mut at = 0;
-        for i in 0..self.kinds.len() {
-            let e = self.regularisation;
-            // No row sees the tangential forces of a contact without friction; they stay zero.
-            let tangential = if matches!(self.kinds[i], Kind::Normal) { 1.0 } else { e };
-            let mut root = Root::diagonal([tangential, tangential, e]);
-            if let Kind::Pyramid { slope } = self.kinds[i] {
-                for facet in 0..self.directions.len() {
-                    let weight = (z[at] / s[at]).sqrt();
-                    root.add(self.normal(slope, facet).map(|n| weight * n));
-                    at += 1;
-                }
-            } else {
-                root.add([0.0, 0.0, (z[at] / s[at]).sqrt()]);
-                at += 1;
+    fn slot(&self, slot: usize) -> [&[f64]; 3] {
+        let at = slot * self.width..(slot + 1) * self.width;
+        let [n0, n1, n2] = &self.normals;
+        [&n0[at.clone()], &n1[at.clone()], &n2[at]]
+    }
+
+    /// Factors the blocks at the weights z/s of the facets; false if one is singular.
+    ///
+    /// Facets come in by rotations, which keep what ε gives to a direction where the sums of B would round it
+    /// away: a force on an edge of its pyramid has two facets whose weights are near the largest numbers.
+    pub(super) fn factor(&mut self, weights: &[f64]) -> bool {
+        let mut is_finite = true;
+        for at in (0..self.width).step_by(LANES) {
+            let zero = Lanes::ZERO;
+            let normal = Lanes::splat(self.regularisation.sqrt());
+            let tangential = normal.max(load(&self.smooth[at..]));
+            let mut rows =
+                [[tangential, zero, zero], [zero, tangential, zero], [zero, zero, normal]];
+            for slot in 0..self.slots {
+                let at = slot * self.width + at;
+                let weight = load(&weights[at..]).sqrt();
+                let mut v = [0, 1, 2].map(|i| weight * load(&self.normals[i][at..]));
+                rotate_in(&mut rows, &mut v);
             }
-            match Block::of(&root) {
-                Some(block) => self.blocks[i] = block,
-                None => return false,
+            let one = Lanes::splat(1.0);
+            let [[r00, r01, r02], [_, r11, r12], [_, _, r22]] = rows;
+            let (a, d, f) = (one / r00, one / r11, one / r22);
+            let b = -r01 * d * a;
+            let e = -r12 * f * d;
+            let c = -(r01 * e + r02 * f) * a;
+            for (block, value) in self.blocks.iter_mut().zip([a, b, c, d, e, f]) {
+                store(value, &mut block[at..]);
+                let mine = self.count.saturating_sub(at).min(LANES);
+                is_finite &= block[at..at + mine].iter().all(|x| x.is_finite());
             }
         }
-        true
+        is_finite
+    }
+
+    /// `x ← D x`.
+    pub(super) fn times(&self, x: &mut [f64]) {
+        let w = self.width;
+        let (x0, rest) = x.split_at_mut(w);
+        let (x1, x2) = rest.split_at_mut(w);
+        let [a, b, c, d, e, f] = self.blocks.each_ref().map(|block| &block[..w]);
+        for i in 0..w {
+            x0[i] = a[i] * x0[i] + b[i] * x1[i] + c[i] * x2[i];
+            x1[i] = d[i] * x1[i] + e[i] * x2[i];
+            x2[i] *= f[i];
+        }
+    }
+
+    /// `x ← Dᵀ x`.
+    pub(super) fn transposed(&self, x: &mut [f64]) {
+        let w = self.width;
+        let (x0, rest) = x.split_at_mut(w);
+        let (x1, x2) = rest.split_at_mut(w);
+        let [a, b, c, d, e, f] = self.blocks.each_ref().map(|block| &block[..w]);
+        for i in 0..w {
+            x2[i] = c[i] * x0[i] + e[i] * x1[i] + f[i] * x2[i];
+            x1[i] = b[i] * x0[i] + d[i] * x1[i];
+            x0[i] *= a[i];
+        }
+    }
+}
+
+/// `RᵀR ← RᵀR + v vᵀ` for the upper triangular R.
+fn rotate_in(rows: &mut [[Lanes; 3]; 3], v: &mut [Lanes; 3]) {
+    for (k, row) in rows.iter_mut().enumerate() {
+        let length = (row[k] * row[k] + v[k] * v[k]).sqrt().max(Lanes::splat(NO_LENGTH));
+        let inverse = Lanes::splat(1.0) / length;
+        let (c, s) = (row[k] * inverse, v[k] * inverse);
+        for (r, v) in row.iter_mut().zip(v.iter_mut()).skip(k) {
+            (*r, *v) = (c * *r + s * *v, c * *v - s * *r);
+        }
     }
 }
 
@@ -205,30 +206,54 @@ impl Scaling {
 #[allow(clippy::unwrap_used, reason = "a test may stop")]
 mod tests {
     use super::*;
+    use crate::cone::{Cone, PyramidFit};
 
     #[test]
-    fn a_block_is_the_root_of_the_inverse() {
-        let vectors = [[1.0, 0.5, -0.2], [0.0, 2.0, 1.0], [-0.3, 0.0, 0.7], [4.0, 1.0, 1.0]];
-        let mut root = Root::diagonal([0.1, 0.2, 0.3]);
-        let mut full = [[0.1, 0.0, 0.0], [0.0, 0.2, 0.0], [0.0, 0.0, 0.3]];
-        for v in vectors {
-            root.add(v);
-            for i in 0..3 {
-                for j in 0..3 {
-                    full[i][j] += v[i] * v[j];
+    fn a_block_is_the_inverse() {
+        let cone = ConeShape::new(Cone::Pyramid { sides: 5, fit: PyramidFit::Inscribed }).unwrap();
+        let mut scaling = Scaling::default();
+        scaling.set(&cone, &[0.5, 0.0, f64::INFINITY, 0.1, 1.2], 0.3);
+        let count = scaling.facet_count();
+        let weights: Vec<f64> = (0..count).map(|i| 0.1 + (i * 7 % 11) as f64).collect();
+        assert!(scaling.factor(&weights));
+        let w = scaling.width();
+        for contact in 0..5 {
+            for axis in 0..3 {
+                let mut unit = vec![0.0; 3 * w];
+                unit[axis * w + contact] = 1.0;
+                let mut x = unit.clone();
+                scaling.transposed(&mut x);
+                scaling.times(&mut x);
+                // B x, from its definition.
+                let mut facets = vec![0.0; count];
+                scaling.facets_of(&x, &mut facets);
+                for (facet, weight) in facets.iter_mut().zip(&weights) {
+                    *facet *= -weight;
+                }
+                let mut image = vec![0.0; 3 * w];
+                scaling.add_multipliers(&facets, &mut image);
+                for (i, (image, x)) in image.iter_mut().zip(&x).enumerate() {
+                    let smooth = i < 2 * w && i % w == 1;
+                    *image += if smooth { 1.0 } else { 0.3 } * x;
+                }
+                for c in 0..5 {
+                    for a in 0..3 {
+                        let (found, wanted) = (image[a * w + c], unit[a * w + c]);
+                        assert!(
+                            (found - wanted).abs() < 1e-13,
+                            "{contact} {axis}: {c} {a} {found}"
+                        );
+                    }
                 }
             }
         }
-        let block = Block::of(&root).unwrap();
-        for i in 0..3 {
-            let mut unit = [0.0; 3];
-            unit[i] = 1.0;
-            let column = block.times(&block.transposed(&unit));
-            for (j, row) in full.iter().enumerate() {
-                let product: f64 = row.iter().zip(column).map(|(a, b)| a * b).sum();
-                assert!((product - unit[j]).abs() < 1e-13, "{i} {j} {product}");
-            }
-        }
-        assert!(Block::of(&Root::diagonal([1.0, 0.0, 1.0])).is_none());
+    }
+
+    #[test]
+    fn a_singular_block_is_seen() {
+        let cone = ConeShape::new(Cone::Pyramid { sides: 4, fit: PyramidFit::Inscribed }).unwrap();
+        let mut scaling = Scaling::default();
+        scaling.set(&cone, &[f64::INFINITY], 0.0);
+        assert!(!scaling.factor(&vec![1.0; scaling.facet_count()]));
     }
 }
