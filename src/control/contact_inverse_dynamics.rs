@@ -45,6 +45,7 @@ mod consistency;
 mod convex;
 mod no_slip;
 mod reduction;
+mod yielding;
 
 use legwork_qp::StewartTrinkleSolver;
 use legwork_qp::complementarity::{CoulombModes, DenseMass, IndependentRows, PrincipalPivoting};
@@ -343,7 +344,7 @@ impl ContactInverseDynamics {
                 memory.fill(0.0);
                 solved
             }
-            ContactModel::NoSlipLcp => self.no_slip(task, memory, forces),
+            ContactModel::NoSlipLcp => self.no_slip_or_yield(task, memory, forces),
             ContactModel::CoulombLcp => self.coulomb(task, memory, last_torque, forces),
             ContactModel::CoulombQp(stages) | ContactModel::NoSlipQp(stages) => {
                 self.convex(task, stages, memory, forces)

@@ -13,6 +13,9 @@ const FORCE_WEIGHT: f64 = 1e-9;
 /// Friction without limit is that of contacts whose normal force is more than this share of the largest
 /// component of any force.
 const PRESSING: f64 = 1e-3;
+/// The same against the torques. Rounding over this times [`TORQUE_WEIGHT`] is what forces without limit to friction
+/// wander by.
+const FORCE_BESIDE_TORQUE: f64 = 1e-6;
 
 impl ContactInverseDynamics {
     /// ID(t)QP,μ and ID(t)QP,∞.
@@ -178,7 +181,7 @@ impl ContactInverseDynamics {
             cone: &self.cone,
             rows: &[],
             lower: &[],
-            regularisation: FORCE_WEIGHT * TORQUE_WEIGHT,
+            regularisation: FORCE_BESIDE_TORQUE * TORQUE_WEIGHT,
         };
         let outcome = self.least_squares.solve(&stage_two, &mut work.forces);
         (work.values, work.upper) = (torque, after);

@@ -643,14 +643,20 @@ fn contradictory_contacts_give_way_and_forces_stay_finite() {
                 set(2, 6 + contact, -1.0);
                 robot.velocity[6 + contact] = closing;
             }
-            let answer = robot.solve(ContactModel::CoulombLcp);
-            assert!(answer.status().is_usable(), "{friction} {closing}: {:?}", answer.prediction);
-            // What stops the fingers alone, or carries the body, and twenty times that.
-            let typical = closing.max(9.81 * STEP) / STEP;
-            let largest = max_abs(&answer.forces);
-            assert!(largest < 25.0 * typical, "{friction} {closing}: {largest} N");
-            let scale = 1.0 + largest;
-            assert!(robot.imbalance(&answer) < 1e-9 * scale);
+            for model in [ContactModel::CoulombLcp, ContactModel::NoSlipLcp] {
+                let answer = robot.solve(model);
+                assert!(
+                    answer.status().is_usable(),
+                    "{friction} {closing}: {:?}",
+                    answer.prediction
+                );
+                // What stops the fingers alone, or carries the body, and twenty times that.
+                let typical = closing.max(9.81 * STEP) / STEP;
+                let largest = max_abs(&answer.forces);
+                assert!(largest < 25.0 * typical, "{model:?} {friction} {closing}: {largest} N");
+                let scale = 1.0 + largest;
+                assert!(robot.imbalance(&answer) < 1e-9 * scale);
+            }
         }
     }
 }
