@@ -2,20 +2,20 @@
 
 use legwork_block::quantity::{Length, NonNegative, Positive, Time, Velocity};
 use legwork_block::{
-    Block, Dim, Fault, In, Int, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Real, Report,
-    Sizes, UpdateCx, Vector,
+    Block, Dim, In, Int, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Real, Report, Sizes,
+    UpdateCx, Vector,
 };
 use legwork_contact::RecoveryLimit;
 use legwork_control as control;
-use legwork_control::ContactTask;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::buses::{ContactPoints, ContactPointsBus, Dynamics, DynamicsBus};
+use crate::buses::{ContactPointsBus, DynamicsBus};
 use crate::constrained_acceleration::check_torques;
 use crate::contact_solver::STATUS_DOC;
 use crate::friction_cone::{Friction, FrictionCone, friction_of};
 use crate::gauss_contact::non_negative;
+use counted::Counted;
 
 /// Joint torques that give wanted accelerations to a robot that touches things, and the contact
 /// forces that they bring about.
@@ -42,7 +42,9 @@ use crate::gauss_contact::non_negative;
 ///   pressed before. Asks for whatever tangential force it takes. Where the joints let not all of them hold,
 ///   they slide as little as they can, in the least-squares sense.
 /// - `CoulombLcp`: Coulomb's law on the pyramid, by Lemke's method. The law that `CoulombContact`
-///   has too, so its forces come true in such a world. Where contacts are redundant its answer jumps.
+///   has too, so its forces come true in such a world. Where contacts are redundant its answer jumps; with
+///   `choose: LeastChange` and at most three contacts that count it takes, of all solutions, the one whose torques
+///   differ least from those of the last step. Contacts that contradict each other give way as dampers do.
 /// - `CoulombQp(stages: Two)`: of all forces in the pyramids those after which the kinetic energy is
 ///   least, and of those the ones with least torque. Smooth, and cheap with many contacts.
 /// - `NoSlipQp(stages: Two)`: the same with friction without limit; with `energy: Absolute` at contacts that press.
@@ -66,6 +68,9 @@ pub struct ContactInverseDynamics {
     /// Which kinetic energy the models `…Qp` make least; default `Absolute`.
     #[serde(default)]
     pub energy: Energy,
+    /// Which solution `CoulombLcp` takes where there are several; default `Lemke`.
+    #[serde(default)]
+    pub choose: Choice,
     /// Coulomb friction μ, one value or one for each contact [1]; default: that of the contacts.
     #[serde(default)]
     pub mu: Option<Friction>,
@@ -171,6 +176,26 @@ impl From<Energy> for control::Energy {
     }
 }
 
+/// Which solution of Coulomb's law is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+pub enum Choice {
+    /// The one that Lemke's method ends at.
+    #[default]
+    Lemke,
+    /// Of all the one with least change of torques since the last step, at first with least torques; with more than
+    /// three contacts Lemke's.
+    LeastChange,
+}
+
+impl From<Choice> for control::Choice {
+    fn from(choice: Choice) -> Self {
+        match choice {
+            Choice::Lemke => Self::Lemke,
+            Choice::LeastChange => Self::LeastChange,
+        }
+    }
+}
+
 fn recovery_speed() -> NonNegative<Velocity> {
     non_negative(RecoveryLimit::default().max_speed)
 }
@@ -195,10 +220,15 @@ pub struct Plan {
     nv: Dim,
 }
 
-/// Which contacts pressed, and counts for the report.
+/// Which contacts pressed, the torques where they matter, and counts for the report.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct State {
     pressing: Vec<f64>,
+    /// τ of the last step; empty unless solutions are chosen by it.
+    torque: Vec<f64>,
+    /// Steps in which a solution was chosen, and those among how many.
+    chosen: u64,
+    solutions: u64,
     calls: u64,
     failures: u64,
     iterations: u64,
@@ -209,6 +239,8 @@ pub struct State {
 #[derive(Debug, Clone, Default)]
 pub struct Memo {
     pressing: Vec<f64>,
+    torque: Vec<f64>,
+    solutions: u32,
     is_filled: bool,
     is_failure: bool,
     is_repaired: bool,
@@ -225,69 +257,10 @@ pub struct Scratch {
     nearest: Vec<f64>,
 }
 
-/// The contacts that count.
-struct Counted {
-    /// The parameter μ, k; empty if there is none.
-    friction: Vec<f64>,
-    indices: Vec<usize>,
-    jacobian: Vec<f64>,
-    gaps: Vec<f64>,
-    mu: Vec<f64>,
-}
-
-impl Counted {
-    /// Chooses them and gathers their rows.
-    fn gather(
-        &mut self,
-        points: &ContactPoints<'_>,
-        expected: Option<&[f64]>,
-        (reach, recovery, step, nv): (f64, RecoveryLimit, f64, usize),
-    ) -> Outcome {
-        self.indices.clear();
-        self.gaps.clear();
-        self.mu.clear();
-        self.jacobian.clear();
-        for (i, contact) in points.iter().enumerate() {
-            let is_expected = expected.is_none_or(|expected| expected[i] != 0.0);
-            if !is_expected || contact.gap > reach {
-                continue;
-            }
-            let Some(mu) = contact.friction.or_else(|| self.friction.get(i).copied()) else {
-                let message = format!("contact {i} has no friction, and the block no `mu`");
-                return Err(Fault::new(message));
-            };
-            // As rigid contact does it, a penetration is taken back slowly.
-            let back = (recovery.fraction * contact.gap).max(-recovery.max_speed * step);
-            self.gaps.push(if contact.gap < 0.0 { back } else { contact.gap });
-            self.mu.push(mu);
-            self.indices.push(i);
-        }
-        for column in 0..nv {
-            for &i in &self.indices {
-                let jacobian = points.get(i).jacobian;
-                self.jacobian.extend_from_slice(&jacobian[3 * column..3 * column + 3]);
-            }
-        }
-        Ok(())
-    }
-
-    fn task<'a>(
-        &'a self,
-        dynamics: &Dynamics<'a>,
-        acceleration: &'a [f64],
-        time_step: f64,
-    ) -> ContactTask<'a> {
-        ContactTask {
-            mass_matrix: dynamics.mass_matrix,
-            bias_force: dynamics.bias_force,
-            velocity: dynamics.nu,
-            joints: dynamics.joints,
-            acceleration,
-            jacobian: &self.jacobian,
-            gaps: &self.gaps,
-            friction: &self.mu,
-            time_step,
-        }
+impl ContactInverseDynamics {
+    /// How many torques are kept from step to step.
+    fn remembered(&self, plan: &Plan, sizes: &Sizes<'_>) -> usize {
+        if self.choose == Choice::LeastChange { sizes.input(plan.acceleration) } else { 0 }
     }
 }
 
@@ -359,11 +332,13 @@ impl Block for ContactInverseDynamics {
     }
 
     fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> State {
-        State { pressing: vec![0.0; sizes.dim(&plan.count)], ..State::default() }
+        let pressing = vec![0.0; sizes.dim(&plan.count)];
+        State { pressing, torque: vec![0.0; self.remembered(plan, sizes)], ..State::default() }
     }
 
     fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> Memo {
-        Memo { pressing: vec![0.0; sizes.dim(&plan.count)], ..Memo::default() }
+        let pressing = vec![0.0; sizes.dim(&plan.count)];
+        Memo { pressing, torque: vec![0.0; self.remembered(plan, sizes)], ..Memo::default() }
     }
 
     fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
@@ -373,7 +348,8 @@ impl Block for ContactInverseDynamics {
         let friction = self.mu.as_ref().and_then(|mu| friction_of(mu, count).ok());
         Scratch {
             solver: control::ContactInverseDynamics::new(self.model.into(), cone)
-                .with_energy(self.energy.into()),
+                .with_energy(self.energy.into())
+                .with_choice(self.choose.into()),
             contacts: Counted {
                 friction: friction.unwrap_or_default(),
                 indices: Vec::with_capacity(count),
@@ -408,6 +384,8 @@ impl Block for ContactInverseDynamics {
         }
         let task = contacts.task(&dynamics, acceleration, horizon);
         let tau = cx.outputs.get(plan.tau);
+        tau.fill(0.0);
+        tau[..cx.state.torque.len()].copy_from_slice(&cx.state.torque);
         let prediction = solver.solve(&task, pressing, tau, forces, after);
         let is_usable = prediction.outcome.status.is_usable();
         let mut is_repaired = false;
@@ -415,6 +393,11 @@ impl Block for ContactInverseDynamics {
             let nearest = &mut nearest[..acceleration.len()];
             let outcome = solver.make_consistent(&task, forces, nearest, tau, after);
             is_repaired = outcome.status.is_usable();
+        }
+        if !cx.time.minor {
+            let remembered = cx.memo.torque.len();
+            cx.memo.torque.copy_from_slice(&tau[..remembered]);
+            cx.memo.solutions = prediction.solutions;
         }
         let all = cx.outputs.get(plan.forces);
         all.fill(0.0);
@@ -446,6 +429,9 @@ impl Block for ContactInverseDynamics {
         let (state, memo) = (&mut *cx.state, cx.memo);
         if memo.is_filled {
             state.pressing.copy_from_slice(&memo.pressing);
+            state.torque.copy_from_slice(&memo.torque);
+            state.chosen += u64::from(memo.solutions > 0);
+            state.solutions += u64::from(memo.solutions);
             state.calls += 1;
             state.failures += u64::from(memo.is_failure);
             state.repaired += u64::from(memo.is_repaired);
@@ -460,6 +446,14 @@ impl Block for ContactInverseDynamics {
         if state.calls > 0 {
             report.metric("mean_iterations", state.iterations as f64 / state.calls as f64);
         }
+        if self.choose == Choice::LeastChange && state.calls > 0 {
+            let (chosen, calls) = (state.chosen, state.calls);
+            report.metric("mean_solutions", state.solutions as f64 / chosen.max(1) as f64);
+            report.notes.push(format!(
+                "the solution of least change was taken in {chosen} of {calls} steps; in the rest more than three contacts \
+                 counted, none did, or forces had no bound"
+            ));
+        }
         if state.repaired > 0 {
             let (repaired, calls) = (state.repaired, state.calls);
             report
@@ -468,6 +462,8 @@ impl Block for ContactInverseDynamics {
         }
     }
 }
+
+mod counted;
 
 #[cfg(test)]
 mod tests;
