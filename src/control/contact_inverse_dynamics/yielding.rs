@@ -27,21 +27,31 @@ const TELLING: f64 = 1e-4;
 const CONTRADICTED: f64 = 0.1;
 
 impl ContactInverseDynamics {
-    /// The Delassus matrix in `work.matrix` and the contact velocities without forces, over Δt, in `work.vector`. Returns
-    /// the force that stops the fastest contact alone, at the heaviest diagonal.
+    /// The Delassus matrix in `work.matrix`, and the rest as [`Self::typical_force`] has it.
     pub(super) fn delassus(&mut self, task: &ContactTask<'_>) -> f64 {
-        let (rows, step) = (3 * task.gaps.len(), task.time_step);
+        let rows = 3 * task.gaps.len();
         let (reduction, work) = (&self.reduction, &mut self.work);
         work.matrix.clear();
-        work.vector.clear();
         for j in 0..rows {
             let column = reduction.column(j);
             work.matrix.extend((0..rows).map(|i| dot(reduction.column(i), column)));
+        }
+        self.typical_force(task)
+    }
+
+    /// The contact velocities without forces, over Δt, in `work.vector`. Returns the force that stops the fastest contact
+    /// alone, at the largest diagonal of the Delassus matrix.
+    fn typical_force(&mut self, task: &ContactTask<'_>) -> f64 {
+        let (rows, step) = (3 * task.gaps.len(), task.time_step);
+        let (reduction, work) = (&self.reduction, &mut self.work);
+        work.vector.clear();
+        for j in 0..rows {
             let gap = if j % 3 == 2 { task.gaps[j / 3] / step } else { 0.0 };
             let velocity = reduction.contact_velocity(j, &reduction.velocity);
             work.vector.push((velocity + gap) / step);
         }
-        let diagonal = (0..rows).map(|i| work.matrix[i * rows + i]).fold(0.0, f64::max);
+        let square = |i: usize| dot(reduction.column(i), reduction.column(i));
+        let diagonal = (0..rows).map(square).fold(0.0, f64::max);
         let typical = largest(&work.vector) / diagonal;
         if typical > 0.0 && typical.is_finite() { typical } else { 1.0 }
     }
@@ -55,11 +65,11 @@ impl ContactInverseDynamics {
         forces: &mut [f64],
     ) -> Outcome {
         let rigid = self.no_slip(task, pressing, forces);
-        let force_scale = self.delassus(task);
-        let limit = SENSELESS * force_scale;
+        let limit = SENSELESS * self.typical_force(task);
         if rigid.status.is_usable() && largest(forces) <= limit {
             return rigid;
         }
+        self.delassus(task);
         let n = forces.len();
         let (mut best, mut least) = (rigid, f64::INFINITY);
         let mut is_sound = rigid.status.is_usable();
