@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 
 mod floating_base;
+mod gripper_arm;
 mod harness;
+mod inverse_dynamics;
 mod quadruped;
 mod quadruped_state;
 mod trot;

@@ -1,16 +1,9 @@
 //! Inverse dynamics with contact on a quadruped that trots: the controllers of S. Zapolsky and E. Drumwright,
 //! *Inverse dynamics with rigid contact and friction* (2017), against one another.
 
-#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
-
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
 
-use legwork_block::Registry;
-use legwork_diagram::{Options, ReadFile, compile};
-use legwork_program::Program;
-use legwork_runtime::Simulation;
+use crate::harness::{Case, failed_checks, in_repository, metrics};
 
 const QUADRUPED: &str = "diagrams/inverse_dynamics/quadruped.ron";
 /// The controllers that predict contact forces.
@@ -19,44 +12,10 @@ const PREDICTED: [&str; 6] =
 /// 4.8 kg times 9.81 m/s² [N].
 const WEIGHT: f64 = 47.088;
 
-struct Disk;
-
-impl ReadFile for Disk {
-    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
-        std::fs::read(path)
-    }
-}
-
-fn program(set: &[(&str, &str)], variants: &[(&str, &str)]) -> Arc<Program> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(QUADRUPED);
-    let own = |pairs: &[(&str, &str)]| {
-        pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect::<Vec<_>>()
-    };
-    let options = Options { set: own(set), variants: own(variants), ..Options::default() };
-    let mut registry = Registry::default();
-    legwork_blocks::register(&mut registry);
-    let compiled = compile(&path, &std::fs::read(&path).unwrap(), &options, &registry, &Disk);
-    let shown = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);
-    Arc::new(compiled.program.unwrap_or_else(|| panic!("{shown}")))
-}
-
 /// Metrics of a run by name, and the names of the checks that failed.
 fn run(set: &[(&str, &str)], variants: &[(&str, &str)]) -> (BTreeMap<String, f64>, Vec<String>) {
-    let program = program(set, variants);
-    let mut simulation = Simulation::new(Arc::clone(&program));
-    simulation.run().unwrap_or_else(|fault| panic!("{variants:?} {set:?}: {fault}"));
-    let mut metrics = BTreeMap::new();
-    for (path, report) in simulation.reports() {
-        for (name, value) in report.metrics {
-            metrics.insert(format!("{path}.{name}"), value);
-        }
-    }
-    let states = simulation.observer().checks();
-    let failed = (program.checks.iter().zip(states))
-        .filter(|(_, state)| !state.passed)
-        .map(|(check, _)| check.name.clone());
-    let failed = failed.collect();
-    (metrics, failed)
+    let simulation = Case { file: QUADRUPED, set, variants, patches: &[] }.simulate();
+    (metrics(&simulation), failed_checks(&simulation))
 }
 
 fn mean(metrics: &BTreeMap<String, f64>, of: &str) -> f64 {
@@ -101,7 +60,7 @@ impl SplitMix {
 }
 
 fn numbers(file: &str) -> Vec<Vec<f64>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("diagrams/inverse_dynamics").join(file);
+    let path = in_repository("diagrams/inverse_dynamics").join(file);
     let text = std::fs::read_to_string(path).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect()

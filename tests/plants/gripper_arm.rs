@@ -1,49 +1,18 @@
 //! An arm that swings a box between four fingers: tracking with and without foreseen contact forces,
 //! beside the figures of Zapolsky and Drumwright (2017).
 
-#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
-
 use std::f64::consts::FRAC_1_SQRT_2;
-use std::path::Path;
-use std::sync::Arc;
 
-use legwork_block::Registry;
-use legwork_diagram::{Options, ReadFile, compile};
-use legwork_program::Program;
-use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, Recording, Sink};
-use legwork_runtime::{Simulation, channels};
+use legwork_runtime::recording::Recording;
+
+use crate::harness::{Case, rows};
 
 const ARM: &str = "diagrams/inverse_dynamics/arm.ron";
+const SLIP: &str = "diagrams/inverse_dynamics/slip.patch";
 /// Rate of the swing [rad/s].
 const RATE: f64 = 10.0;
 /// That of `slip.patch`: three times per second.
 const SLIP_RATE: f64 = 6.0 * std::f64::consts::PI;
-
-struct Disk;
-
-impl ReadFile for Disk {
-    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
-        std::fs::read(path)
-    }
-}
-
-fn program(controller: &str, set: &[(&str, &str)], patches: &[&str]) -> Arc<Program> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(ARM);
-    let own = |pairs: &[(&str, &str)]| {
-        pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect::<Vec<_>>()
-    };
-    let options = Options {
-        set: own(set),
-        variants: own(&[("controller", controller)]),
-        patches: patches.iter().map(|name| (*name).to_owned()).collect(),
-        ..Options::default()
-    };
-    let mut registry = Registry::default();
-    legwork_blocks::register(&mut registry);
-    let compiled = compile(&path, &std::fs::read(&path).unwrap(), &options, &registry, &Disk);
-    let shown = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);
-    Arc::new(compiled.program.unwrap_or_else(|| panic!("{shown}")))
-}
 
 /// A run of three seconds; every check of the diagram must hold.
 fn run(controller: &str, mu: &str) -> Recording {
@@ -51,29 +20,7 @@ fn run(controller: &str, mu: &str) -> Recording {
 }
 
 fn run_with(controller: &str, set: &[(&str, &str)], patches: &[&str]) -> Recording {
-    let program = program(controller, set, patches);
-    let mut simulation = Simulation::new(Arc::clone(&program));
-    let recorder = Recorder::create(
-        Sink::memory(),
-        &channels(&program),
-        &Metadata::default(),
-        ChunkPolicy::default(),
-    );
-    simulation.observer_mut().record_to(recorder.unwrap());
-    simulation.run().unwrap_or_else(|fault| panic!("{controller} {set:?}: {fault}"));
-    let states = simulation.observer().checks();
-    let failed: Vec<&str> = (program.checks.iter().zip(states))
-        .filter(|(_, state)| !state.passed)
-        .map(|(check, _)| check.name.as_str())
-        .collect();
-    assert_eq!(failed, [""; 0], "{controller} {set:?}");
-    let finished = simulation.observer_mut().finish_recording().unwrap().unwrap();
-    Recording::from_bytes(finished.memory.unwrap()).unwrap()
-}
-
-/// Rows of a signal with their times [s].
-fn rows(recording: &Recording, topic: &str) -> Vec<(f64, Vec<f64>)> {
-    recording.rows(topic).unwrap().map(|row| (row.stamp.t, row.values)).collect()
+    Case { file: ARM, set, variants: &[("controller", controller)], patches }.record()
 }
 
 /// Figures of a run.
@@ -171,8 +118,7 @@ fn tracking_survives_the_loss_of_the_box() {
 /// the authors' controller keeps it; feedback alone and sensed forces are worse.
 #[test]
 fn a_box_that_slips_out_of_the_hand_does_not_disturb_the_path() {
-    let slip =
-        |controller: &str| figures_of(&run_with(controller, &[], &["slip.patch"]), SLIP_RATE);
+    let slip = |controller: &str| figures_of(&run_with(controller, &[], &[SLIP]), SLIP_RATE);
     let good = slip("qp_mu");
     assert!((1.0..2.0).contains(&good.held), "{good:?}");
     assert!(good.mean < 0.0064 && good.at_last < 1e-4, "{good:?}");
