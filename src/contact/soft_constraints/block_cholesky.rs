@@ -9,6 +9,10 @@
 //!
 //! Plain loops in a fixed order: results do not depend on the processor's vector units.
 
+use super::dense_kernels::{
+    backward, factor_dense, forward, solve_right, subtract_product, subtract_times,
+    subtract_transposed_times,
+};
 use std::collections::BTreeSet;
 
 /// Where one block of the matrix is stored.
@@ -193,113 +197,59 @@ impl BlockCholesky {
     /// `x ← A⁻¹ x` with the factor.
     pub(super) fn solve(&self, x: &mut [f64]) {
         for step in 0..self.order.len() {
-            let block = self.order[step];
-            let (size, start) = (self.sizes[block], self.starts[block]);
-            let l = &self.values[self.diagonal[step]..][..size * size];
-            for j in 0..size {
-                x[start + j] /= l[j * size + j];
-                let value = x[start + j];
-                for i in j + 1..size {
-                    x[start + i] -= l[j * size + i] * value;
-                }
-            }
-            for at in self.columns[step]..self.columns[step + 1] {
-                let other = self.order[self.rows[at]];
-                let (rows, other) = (self.sizes[other], self.starts[other]);
-                for j in 0..size {
-                    let value = x[start + j];
-                    let column = &self.values[self.below[at] + j * rows..][..rows];
-                    for (out, l) in x[other..other + rows].iter_mut().zip(column) {
-                        *out -= l * value;
-                    }
-                }
-            }
+            self.solve_step(step, x, Half::Forward);
         }
         for step in (0..self.order.len()).rev() {
-            let block = self.order[step];
-            let (size, start) = (self.sizes[block], self.starts[block]);
-            for at in self.columns[step]..self.columns[step + 1] {
-                let other = self.order[self.rows[at]];
-                let (rows, other) = (self.sizes[other], self.starts[other]);
-                for j in 0..size {
-                    let column = &self.values[self.below[at] + j * rows..][..rows];
-                    let sum: f64 = column.iter().zip(&x[other..]).map(|(l, x)| l * x).sum();
-                    x[start + j] -= sum;
-                }
+            self.solve_step(step, x, Half::Backward);
+        }
+    }
+
+    /// What one step does to x in one half of the substitution.
+    fn solve_step(&self, step: usize, x: &mut [f64], half: Half) {
+        let block = self.order[step];
+        let (size, start) = (self.sizes[block], self.starts[block]);
+        let diagonal = &self.values[self.diagonal[step]..][..size * size];
+        let below = self.columns[step]..self.columns[step + 1];
+        if half == Half::Forward {
+            forward(diagonal, size, &mut x[start..start + size]);
+        }
+        for at in below {
+            let other = self.order[self.rows[at]];
+            let (rows, other) = (self.sizes[other], self.starts[other]);
+            let l = &self.values[self.below[at]..][..rows * size];
+            let (own, others) = disjoint(x, start, size, other, rows);
+            match half {
+                Half::Forward => subtract_times(l, size, own, others),
+                Half::Backward => subtract_transposed_times(l, size, others, own),
             }
-            let l = &self.values[self.diagonal[step]..][..size * size];
-            for j in (0..size).rev() {
-                let mut value = x[start + j];
-                for i in j + 1..size {
-                    value -= l[j * size + i] * x[start + i];
-                }
-                x[start + j] = value / l[j * size + j];
-            }
+        }
+        if half == Half::Backward {
+            backward(diagonal, size, &mut x[start..start + size]);
         }
     }
 }
 
-/// Lower Cholesky factor in place, column by column; the upper triangle is left alone.
-fn factor_dense(a: &mut [f64], n: usize) -> Option<()> {
-    for j in 0..n {
-        let (done, rest) = a.split_at_mut(j * n);
-        let column = &mut rest[..n];
-        for earlier in done.chunks_exact(n) {
-            let factor = earlier[j];
-            for (value, l) in column[j..].iter_mut().zip(&earlier[j..]) {
-                *value -= factor * l;
-            }
-        }
-        let pivot = column[j];
-        if !(pivot > 0.0 && pivot.is_finite()) {
-            return None;
-        }
-        let root = pivot.sqrt();
-        column[j] = root;
-        for value in &mut column[j + 1..] {
-            *value /= root;
-        }
-    }
-    Some(())
+/// A half of the substitution with a factor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Half {
+    Forward,
+    Backward,
 }
 
-/// `X ← X L⁻ᵀ` for X of `rows × n`.
-fn solve_right(l: &[f64], n: usize, x: &mut [f64], rows: usize) {
-    for j in 0..n {
-        let (done, rest) = x.split_at_mut(j * rows);
-        let column = &mut rest[..rows];
-        for (k, earlier) in done.chunks_exact(rows).enumerate() {
-            let factor = l[k * n + j];
-            for (value, e) in column.iter_mut().zip(earlier) {
-                *value -= factor * e;
-            }
-        }
-        let pivot = l[j * n + j];
-        for value in column {
-            *value /= pivot;
-        }
-    }
-}
-
-/// `C ← C - A Bᵀ` for A of `rows × n`, B of `columns × n`; of a square one the lower triangle only.
-fn subtract_product(
-    a: &[f64],
-    rows: usize,
-    b: &[f64],
-    columns: usize,
-    n: usize,
-    is_lower: bool,
-    c: &mut [f64],
-) {
-    for j in 0..columns {
-        let from = if is_lower { j } else { 0 };
-        let column = &mut c[j * rows + from..(j + 1) * rows];
-        for k in 0..n {
-            let factor = b[k * columns + j];
-            for (value, a) in column.iter_mut().zip(&a[k * rows + from..(k + 1) * rows]) {
-                *value -= a * factor;
-            }
-        }
+/// Two ranges of x that do not meet, from their starts and lengths.
+fn disjoint(
+    x: &mut [f64],
+    a: usize,
+    a_len: usize,
+    b: usize,
+    b_len: usize,
+) -> (&mut [f64], &mut [f64]) {
+    if a < b {
+        let (low, high) = x.split_at_mut(b);
+        (&mut low[a..a + a_len], &mut high[..b_len])
+    } else {
+        let (low, high) = x.split_at_mut(a);
+        (&mut high[..a_len], &mut low[b..b + b_len])
     }
 }
 

@@ -62,6 +62,7 @@
 //! IEEE Trans. Robotics (2022).
 
 mod block_cholesky;
+mod dense_kernels;
 mod dense_view;
 mod derivative;
 mod least_force;

@@ -324,8 +324,21 @@ impl Newton {
     }
 }
 
+/// Velocities of a free body: for rows over these the kernels below are compiled on their own, with
+/// loops of constant length.
+const FREE: usize = 6;
+
 /// `block ← block + aᵀ b`, lower triangle; a and b have `rows` rows.
 fn add_lower(a: &[f64], b: &[f64], rows: usize, block: &mut [f64]) {
+    match (rows, a.len(), b.len(), block.len()) {
+        (1, FREE, FREE, 36) => add_lower_sized(&a[..FREE], &b[..FREE], 1, &mut block[..36]),
+        (3, 18, 18, 36) => add_lower_sized(&a[..18], &b[..18], 3, &mut block[..36]),
+        _ => add_lower_sized(a, b, rows, block),
+    }
+}
+
+#[inline(always)]
+fn add_lower_sized(a: &[f64], b: &[f64], rows: usize, block: &mut [f64]) {
     let n = a.len() / rows;
     for (j, b) in b.chunks_exact(rows).enumerate() {
         let column = &mut block[j * n + j..(j + 1) * n];
@@ -335,12 +348,22 @@ fn add_lower(a: &[f64], b: &[f64], rows: usize, block: &mut [f64]) {
 
 /// `block ← block + aᵀ b`; a and b have `rows` rows.
 fn add_product(a: &[f64], b: &[f64], rows: usize, block: &mut [f64]) {
+    match (rows, a.len(), b.len(), block.len()) {
+        (1, FREE, FREE, 36) => add_product_sized(&a[..FREE], &b[..FREE], 1, &mut block[..36]),
+        (3, 18, 18, 36) => add_product_sized(&a[..18], &b[..18], 3, &mut block[..36]),
+        _ => add_product_sized(a, b, rows, block),
+    }
+}
+
+#[inline(always)]
+fn add_product_sized(a: &[f64], b: &[f64], rows: usize, block: &mut [f64]) {
     let n = a.len() / rows;
     for (b, column) in b.chunks_exact(rows).zip(block.chunks_exact_mut(n)) {
         add_column(a, b, rows, column);
     }
 }
 
+#[inline(always)]
 fn add_column(a: &[f64], b: &[f64], rows: usize, column: &mut [f64]) {
     if rows == 1 {
         let b = b[0];

@@ -418,11 +418,13 @@ impl ConstraintProblem {
         out.fill(0.0);
         for body in 0..self.sizes.len() {
             let (n, start) = (self.sizes[body], self.starts[body]);
-            let out = &mut out[start..start + n];
-            for (column, x) in self.mass_of(body).chunks_exact(n.max(1)).zip(&x[start..]) {
-                for (out, m) in out.iter_mut().zip(column) {
-                    *out += m * x;
-                }
+            let (mass, x, out) =
+                (self.mass_of(body), &x[start..start + n], &mut out[start..start + n]);
+            // A loop of constant length for free bodies.
+            if n == 6 {
+                add_times(&mass[..36], &x[..6], &mut out[..6], 6);
+            } else {
+                add_times(mass, x, out, n);
             }
         }
     }
@@ -438,11 +440,11 @@ impl ConstraintProblem {
                 if rows == 1 {
                     u[0] += g.iter().zip(&x[range]).map(|(g, x)| g * x).sum::<f64>();
                 } else {
-                    for (column, x) in g.chunks_exact(rows).zip(&x[range]) {
-                        for (u, g) in u.iter_mut().zip(column) {
-                            *u += g * x;
-                        }
+                    let mut sum = [0.0; 3];
+                    for (column, x) in g.chunks_exact(3).zip(&x[range]) {
+                        (0..3).for_each(|i| sum[i] += column[i] * x);
                     }
+                    (0..3).for_each(|i| u[i] += sum[i]);
                 }
             }
         }
@@ -458,10 +460,24 @@ impl ConstraintProblem {
             }
             for &part in self.parts(constraint) {
                 let (g, range) = self.part(rows, part);
-                for (out, column) in out[range].iter_mut().zip(g.chunks_exact(rows)) {
-                    *out += column.iter().zip(f).map(|(g, f)| g * f).sum::<f64>();
+                if rows == 1 {
+                    out[range].iter_mut().zip(g).for_each(|(out, g)| *out += g * f[0]);
+                } else {
+                    for (out, column) in out[range].iter_mut().zip(g.chunks_exact(3)) {
+                        *out += column[0] * f[0] + column[1] * f[1] + column[2] * f[2];
+                    }
                 }
             }
+        }
+    }
+}
+
+/// `y ← y + A x` for A of n × n.
+#[inline(always)]
+fn add_times(a: &[f64], x: &[f64], y: &mut [f64], n: usize) {
+    for (column, x) in a.chunks_exact(n.max(1)).zip(x) {
+        for (y, a) in y.iter_mut().zip(column) {
+            *y += a * x;
         }
     }
 }
