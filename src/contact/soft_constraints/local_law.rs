@@ -88,20 +88,39 @@ pub(super) struct Response {
     pub(super) region: Region,
 }
 
+/// `x^e` for x ≥ 0, with roots in the place of the general power for the exponents of Hertz's law.
+fn power(x: f64, exponent: f64) -> f64 {
+    if exponent == 0.5 {
+        x.sqrt()
+    } else if exponent == 2.0 {
+        x * x
+    } else if exponent == 1.0 / 1.5 {
+        let root = libm::cbrt(x);
+        root * root
+    } else {
+        libm::pow(x, exponent)
+    }
+}
+
 /// `(K, λ)` of a spring `K₀ sgn(d) |d|^e` along the tangent at depth d_k: slope, and force at d = 0.
 fn tangent(row: &SpringDamper, depth: f64) -> (f64, f64) {
     if row.exponent == 1.0 {
         return (row.stiffness, 0.0);
     }
-    let slope = row.exponent * row.stiffness * libm::pow(depth.abs(), row.exponent - 1.0);
+    let slope = row.exponent * row.stiffness * power(depth.abs(), row.exponent - 1.0);
     (slope, slope * depth * (1.0 / row.exponent - 1.0))
 }
+
+/// `D w` of a nonlinear row at the least depth at which it is linearised first, see [`first_depth`].
+const FIRST_STIFFNESS: f64 = 1e2;
 
 /// Where a nonlinear law is linearised first, if the guess says `depth` and a row of this inverse
 /// inertia [1/kg] meets at most this speed [m/s].
 ///
-/// A slope of zero at the very touch would let contacts close one by one, each in a pass of its
-/// own; so the depth at which the spring stops that speed within a step stands in for a smaller one.
+/// A slope of zero at the very touch would let contacts close one by one, each in a pass of its own.
+/// So a shallower contact gets the depth at which it is stiff, `h² K w` = 100, and its force that of a
+/// rigid one to a percent; or if that is less the depth at which the spring stops that speed within
+/// a step.
 pub(super) fn first_depth(
     row: &SpringDamper,
     h: f64,
@@ -109,10 +128,18 @@ pub(super) fn first_depth(
     speed: f64,
     depth: f64,
 ) -> f64 {
-    let impulse = speed / inverse_inertia;
-    let stopping = libm::pow(impulse / (h * row.stiffness), 1.0 / row.exponent);
-    let is_useful = row.exponent != 1.0 && stopping.is_finite() && depth.abs() < 1e-3 * stopping;
-    if is_useful { stopping } else { depth }
+    if row.exponent == 1.0 {
+        return depth;
+    }
+    let slope = FIRST_STIFFNESS / (inverse_inertia * h * h);
+    let stiff = power(slope / (row.exponent * row.stiffness), 1.0 / (row.exponent - 1.0));
+    if depth >= stiff {
+        return depth;
+    }
+    let stopping = power(speed / inverse_inertia / (h * row.stiffness), 1.0 / row.exponent);
+    let least = stopping.min(stiff);
+    let is_useful = least.is_finite() && depth < least;
+    if is_useful { least } else { depth }
 }
 
 /// Proximal factor s of a row, see the module docs.
@@ -250,15 +277,20 @@ impl LocalLaw {
         (y_t - self.friction * response.impulse[2]) / self.conductance[0]
     }
 
-    /// The lagged quantities that u implies, `slip` being s_k; `is_coulomb` false keeps it at zero.
+    /// The lagged quantities that u implies, `slip` being s_k and `inverse_inertia` the normal row's
+    /// [1/kg]; `is_coulomb` false keeps the slip at zero.
     ///
     /// The depth is that of the velocity whose force the normal row has, `u_n + μ (s_k - s)`: with
-    /// u_n alone, a slip that has not settled would take a stiff contact off its tangent point.
+    /// u_n alone, a slip that has not settled would take a stiff contact off its tangent point. Of a
+    /// stiff nonlinear row it is the depth that belongs to its force: the force hardly depends on
+    /// the depth then, so that Newton's method in forces needs two or three passes where in depths
+    /// it comes nearer by a third each pass, once it is too deep.
     pub(super) fn next_lag(
         &self,
         law: &Law,
         h: f64,
         u: [f64; 3],
+        inverse_inertia: f64,
         slip: f64,
         is_coulomb: bool,
     ) -> Lag {
@@ -266,11 +298,16 @@ impl LocalLaw {
         let normal = law.normal();
         let next = self.slip(u, &response);
         let velocity = u[2] + self.friction * (slip - next);
-        Lag {
-            multiplier: response.impulse,
-            slip: if is_coulomb { next } else { 0.0 },
-            depth: -(normal.deformation + h * (velocity + h * normal.rate_bias)),
+        let rate = velocity + h * normal.rate_bias;
+        let mut depth = -(normal.deformation + h * rate);
+        let is_stiff = self.conductance[1] * inverse_inertia >= 1.0;
+        if normal.exponent != 1.0 && is_stiff && response.impulse[2] > 0.0 {
+            let elastic = response.impulse[2] / h - normal.preload + normal.damping * rate;
+            if elastic > 0.0 {
+                depth = power(elastic / normal.stiffness, 1.0 / normal.exponent);
+            }
         }
+        Lag { multiplier: response.impulse, slip: if is_coulomb { next } else { 0.0 }, depth }
     }
 
     /// D_t and D_n after the proximal step [kg].

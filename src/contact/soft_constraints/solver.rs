@@ -218,7 +218,14 @@ impl SoftConstraintSolver {
                 constraint.law.row_count(),
             );
             let lag = self.lags[i];
-            let next = self.laws[i].next_lag(&constraint.law, h, u, lag.slip, is_coulomb);
+            let next = self.laws[i].next_lag(
+                &constraint.law,
+                h,
+                u,
+                self.inverse_inertia[i][1],
+                lag.slip,
+                is_coulomb,
+            );
             let (before, change) = (self.slip_changes[i], next.slip - lag.slip);
             along += before * (change - before);
             square += (change - before) * (change - before);
