@@ -11,7 +11,7 @@ use super::local_law::LocalLaw;
 use super::problem::ConstraintProblem;
 use legwork_qp::Status;
 
-/// Gradient below which a step that no longer halves it has met round-off.
+/// Gradient below which a step that no longer halves the least one so far has met round-off.
 const ROUND_OFF: f64 = 1e-7;
 /// Such steps in a row that end the method.
 const STUCK_LIMIT: u32 = 2;
@@ -171,7 +171,7 @@ impl Newton {
         limit: u32,
         velocity: &mut [f64],
     ) -> NewtonEnd {
-        let (mut last, mut stuck_count) = (f64::INFINITY, 0);
+        let (mut least, mut stuck_count) = (f64::INFINITY, 0);
         for iterations in 0..=limit {
             let (norm, scale) = self.evaluate(problem, laws, velocity);
             let residual = if norm == 0.0 { 0.0 } else { norm / scale };
@@ -179,7 +179,8 @@ impl Newton {
             if !residual.is_finite() {
                 return end(Status::NumericalTrouble);
             }
-            let is_stuck = residual <= ROUND_OFF && norm > 0.5 * last;
+            // Against the least one: round-off can make the gradient go up and down in a cycle.
+            let is_stuck = residual <= ROUND_OFF && norm > 0.5 * least;
             stuck_count = if is_stuck { stuck_count + 1 } else { 0 };
             if residual <= tolerance || stuck_count == STUCK_LIMIT {
                 return end(Status::Solved);
@@ -187,7 +188,7 @@ impl Newton {
             if iterations == limit {
                 return end(Status::MaxIterations);
             }
-            last = norm;
+            least = least.min(norm);
             self.assemble(problem, laws);
             if self.factor.factor().is_none() {
                 return end(Status::NumericalTrouble);

@@ -1,7 +1,7 @@
 //! The solver against other formulations of the same step, solved by other methods.
 
 use legwork_contact::soft_constraints::{
-    BodyIndex, ConstraintProblem, ConstraintSolution, Friction, FrictionLaw, Law,
+    BodyIndex, ConstraintIndex, ConstraintProblem, ConstraintSolution, Friction, FrictionLaw, Law,
     LeastForceProgram, Rows, SoftConstraintSolver, SolverOptions, SpringDamper, contact_problem,
 };
 use legwork_qp::problems::Random;
@@ -113,6 +113,73 @@ fn bilateral_rows_follow_the_paper_s_linear_system() {
             assert!((ours - theirs).abs() < 1e-8 * force.amax(), "{seed}: {ours} {theirs}");
         }
     }
+}
+
+/// The convex problem in velocities as a cone program: an interior-point method finds the same
+/// velocities, with bilateral, unilateral and contact rows, under either law of friction.
+#[test]
+fn the_velocity_program_has_the_step_as_its_minimum() {
+    let mut sliding = 0;
+    for seed in 0..40 {
+        let (nv, law) = (6 + seed as usize % 7, [FrictionLaw::Coulomb, FrictionLaw::Associated]);
+        let mut system = RandomSystem::new(seed, nv, 0.01);
+        for kind in 0..2 + seed % 5 {
+            let (rows, spring) = (system.rows(1), system.spring(1e5));
+            let (contact_rows, contact) = (system.rows(3), system.contact(1e5));
+            match kind % 3 {
+                0 => system.problem.push(Rows::Dense(&contact_rows), contact),
+                1 => system.problem.push(Rows::Dense(&rows), Law::Unilateral(spring)),
+                _ => system.problem.push(Rows::Dense(&rows), Law::Bilateral(spring)),
+            };
+        }
+        let options = SolverOptions {
+            friction_law: law[seed as usize % 2],
+            tolerance: 1e-12,
+            ..SolverOptions::default()
+        };
+        let mut solver = SoftConstraintSolver::new(options);
+        let mut ours = ConstraintSolution { velocity: vec![0.0; nv], ..Default::default() };
+        assert!(solver.solve(&system.problem, &mut ours).status.is_usable());
+        let data = solver.velocity_program(&system.problem).unwrap();
+        let mut x = vec![0.0; data.linear.gradient.len()];
+        let outcome =
+            ClarabelSolver::new(1e-11, 200).solve_cone_program(&data.view().unwrap(), &mut x);
+        assert!(outcome.status.is_usable(), "{seed}: {outcome:?}");
+        for (ours, theirs) in ours.velocity.iter().zip(&x) {
+            assert!((ours - theirs).abs() < 1e-6 * largest(&x[..nv]), "{seed}: {ours} {theirs}");
+        }
+        for i in (0..system.problem.constraint_count()).map(ConstraintIndex) {
+            if let (Law::Contact(_, friction), [r, s, n]) =
+                (system.problem.law(i), &ours.forces[system.problem.rows_of(i)])
+            {
+                let limit = friction.coefficient * n;
+                sliding += i32::from(*n > 0.0 && r.hypot(*s) > 0.999 * limit);
+            }
+        }
+    }
+    assert!(sliding > 5, "{sliding}");
+}
+
+/// A round-off of the stiff row goes up and down: the method ends all the same, and says it solved.
+#[test]
+fn a_stiff_gear_is_solved_at_every_posture() {
+    let mut iterations = 0;
+    for k in 0..500 {
+        let t = f64::from(k);
+        let c = libm::cos(0.012 * t);
+        let mut problem = ConstraintProblem::new(&[2], 1e-3);
+        problem.set_mass(BodyIndex(0), &[1.67 + c, 0.33 + 0.5 * c, 0.33 + 0.5 * c, 0.33]);
+        let speed = 3.0 * libm::sin(0.04 * t);
+        let velocity = vec![speed, -2.0 * speed];
+        problem.set_momentum(&velocity, &[9.0 * libm::sin(0.052 * t), 4.0 * libm::cos(0.068 * t)]);
+        let gear = SpringDamper::new(1e-9 * libm::sin(1.2 * t), 1e12, 0.0);
+        problem.push(Rows::Dense(&[2.0, 1.0]), Law::Bilateral(gear));
+        let mut solution = ConstraintSolution { velocity, ..Default::default() };
+        let outcome = SoftConstraintSolver::default().solve(&problem, &mut solution);
+        assert_eq!(outcome.status, Status::Solved, "{k}: {outcome:?}");
+        iterations += outcome.iterations;
+    }
+    assert!(iterations < 5 * 500, "{iterations}");
 }
 
 /// The relaxed law is the contact problem with compliance 1/D: an interior-point method and
