@@ -47,11 +47,14 @@ pub(super) struct Lag {
 
 /// What kind of set holds the impulse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
+    /// Pulls and pushes.
     Free,
+    /// Only pushes.
     NonNegative,
     /// A contact without friction.
     Normal,
+    /// A contact with friction.
     Cone,
 }
 
@@ -355,6 +358,16 @@ impl LocalLaw {
                 ([tangential(0), tangential(1), dn], d_slip)
             }
         }
+    }
+
+    /// The set that holds the impulse.
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// μ.
+    pub(super) fn friction(&self) -> f64 {
+        self.friction
     }
 
     /// Slope K of the normal force over depth [N/m].

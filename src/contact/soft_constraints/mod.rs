@@ -15,7 +15,8 @@
 //!   [`SpringDamper::elastic_element`] two ways to them.
 //! - [`SoftConstraintSolver::solve`]: v₁ and λ₁. [`SoftConstraintSolver::derivative`]: how they
 //!   change with the problem.
-//! - [`contact_problem`]: the same step for the solvers of [`legwork_qp::ContactProblem`].
+//! - [`SoftConstraintSolver::velocity_program`]: the whole step as a cone program, for files and other
+//!   solvers; [`contact_problem`]: the same step for the solvers of [`legwork_qp::ContactProblem`].
 //! - [`LeastForceProgram`]: the program that the paper solves instead, and where it differs.
 //!
 //! # One convex problem in velocities
@@ -70,6 +71,7 @@ mod local_law;
 mod newton;
 mod problem;
 mod solver;
+mod velocity_program;
 
 pub use dense_view::{ViewError, contact_problem};
 pub use derivative::{LawTangent, ProblemTangent};

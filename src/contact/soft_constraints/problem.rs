@@ -367,7 +367,8 @@ impl ConstraintProblem {
     /// Whether all numbers can belong to a problem.
     #[must_use]
     pub fn is_valid(&self) -> bool {
-        let finite = |x: &[f64]| x.iter().all(|v| v.is_finite());
+        // Without an early end, so that the loop has no branches.
+        let finite = |x: &[f64]| x.iter().fold(true, |all, v| all & v.is_finite());
         self.time_step > 0.0
             && self.time_step.is_finite()
             && finite(&self.mass)
@@ -396,6 +397,16 @@ impl ConstraintProblem {
     pub(super) fn part(&self, rows: usize, part: Part) -> (&[f64], std::ops::Range<usize>) {
         let range = self.velocities_of(BodyIndex(part.body));
         (&self.jacobian[part.start..part.start + rows * range.len()], range)
+    }
+
+    /// One row of a constraint over all velocities; allocates.
+    pub(super) fn row_of(&self, constraint: &Constraint, row: usize) -> Vec<f64> {
+        let (rows, mut full) = (constraint.law.row_count(), vec![0.0; self.velocity_dim()]);
+        for &part in self.parts(constraint) {
+            let (g, range) = self.part(rows, part);
+            full[range].iter_mut().zip(g.chunks_exact(rows)).for_each(|(f, g)| *f = g[row]);
+        }
+        full
     }
 
     pub(super) fn mass_of(&self, body: usize) -> &[f64] {

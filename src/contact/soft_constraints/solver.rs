@@ -261,6 +261,10 @@ impl SoftConstraintSolver {
 
     /// Stretches the last change of slips for the next pass.
     fn relax(&mut self, problem: &ConstraintProblem) {
+        if self.slip_changes.iter().all(|&change| change == 0.0) {
+            // The laws are at these quantities already.
+            return;
+        }
         for (lag, change) in self.lags.iter_mut().zip(&self.slip_changes) {
             lag.slip = (lag.slip + (self.relaxation - 1.0) * change).max(0.0);
         }
