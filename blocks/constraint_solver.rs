@@ -12,9 +12,8 @@ use legwork_block::{
 };
 use legwork_contact::soft_constraints::{
     ConstraintProblem, ConstraintSolution, FrictionLaw, SoftConstraintSolver, SolverOptions,
-    contact_problem,
 };
-use legwork_qp::{ConeShape, ContactProblemData, Outcome as Solution, Problem};
+use legwork_qp::{Outcome as Solution, Problem};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -108,7 +107,9 @@ pub struct ConstraintSolver {
     #[serde(default)]
     pub on_fail: OnPlainFail,
     /// Which problems to keep for the files of a run, as those of other solver blocks; default
-    /// `Never`. Only contacts with linear springs, without joints and limits, have a file.
+    /// `Never`. A file holds the whole step, M, momentum and all rows, as a program in ν₁ and a slack
+    /// in m/s for each row: a quadratic one, or with second-order cones where there is friction.
+    /// Laws of Hertz are there as their tangents, Coulomb's slips as numbers.
     #[serde(default = "never")]
     pub dump: Dump,
 }
@@ -369,11 +370,15 @@ impl Block for ConstraintSolver {
         let solution = work.solver.solve(&work.problem, &mut work.solution);
         work.read_answer(plan, &cx.inputs, dynamics.nu, time_step);
 
-        let Scratch { problem, x, .. } = work;
+        let Scratch { problem, solver, x, .. } = work;
         let data = || {
-            let view = contact_problem(problem, ConeShape::circular());
-            let none = || ContactProblemData::new(0, ConeShape::circular());
-            Problem::Contact(view.unwrap_or_else(|_| none()))
+            // Numbers that form no problem have no program.
+            let program = solver.velocity_program(problem).unwrap_or_default();
+            if program.cone_sizes.is_empty() {
+                Problem::Qp(program.linear)
+            } else {
+                Problem::ConeProgram(program)
+            }
         };
         let solve = Solve { time: cx.time, solution, x, warm: &[] };
         self.policy().conclude(cx.state, cx.memo, solve, data)?;

@@ -2,7 +2,7 @@
 
 use legwork_block::{Fault, Inputs, Outcome};
 use legwork_contact::soft_constraints::{
-    BodyIndex, Friction, Law, Rows as ProblemRows, SpringDamper,
+    BodyIndex, ConstraintIndex, Friction, Law, Rows as ProblemRows, SpringDamper,
 };
 
 use super::{ConstraintSolver, Plan, Scratch, SoftnessInputs};
@@ -54,7 +54,7 @@ impl Scratch {
         nu: &[f64],
         time_step: f64,
     ) {
-        let Self { x, solution, .. } = self;
+        let Self { x, solution, problem, .. } = self;
         let (nu_dot, mut rest) = x.split_at_mut(nu.len());
         for ((nu_dot, after), before) in nu_dot.iter_mut().zip(&solution.velocity).zip(nu) {
             *nu_dot = (after - before) / time_step;
@@ -69,9 +69,30 @@ impl Scratch {
                 }
             }
         }
-        for (own, force) in rest.iter_mut().zip(forces) {
-            *own = *force;
+        if let Some(rows) = &plan.limits {
+            let count = inputs.get(rows.input).len();
+            let (own, others) = rest.split_at_mut(count);
+            rest = others;
+            own.iter_mut().zip(forces.by_ref()).for_each(|(own, force)| *own = *force);
         }
+        let contacts = rest.chunks_exact_mut(3);
+        let first = problem.constraint_count() - contacts.len();
+        for (i, own) in contacts.enumerate() {
+            // A contact without friction has its normal row alone.
+            let has_friction = problem.rows_of(ConstraintIndex(first + i)).len() == 3;
+            let (tangents, normal) = own.split_at_mut(2);
+            tangents.fill(0.0);
+            let tangents = tangents.iter_mut().filter(|_| has_friction);
+            tangents.chain(normal).zip(forces.by_ref()).for_each(|(own, force)| *own = *force);
+        }
+    }
+
+    /// Adds the normal row of a contact's or limit's Jacobian, 3 × nv.
+    fn push_normal(&mut self, jacobian: &[f64], spring: SpringDamper) {
+        for (g, column) in self.row.iter_mut().zip(jacobian.chunks_exact(3)) {
+            *g = column[2];
+        }
+        self.problem.push(ProblemRows::Dense(&self.row), Law::Unilateral(spring));
     }
 }
 
@@ -111,14 +132,11 @@ impl ConstraintSolver {
             let (stiffness, damping) = given(&rows.softness);
             let (k, b) = (softness.stiffness.value(), softness.damping.value());
             for (i, limit) in inputs.get(rows.input).iter().enumerate() {
-                for (g, column) in work.row.iter_mut().zip(limit.jacobian.chunks_exact(3)) {
-                    *g = column[2];
-                }
                 let k = wired(stiffness, i, k, "stiffness")?;
                 let b = wired(damping, i, b, "damping")?;
                 let mut spring = SpringDamper::new(limit.gap, k, b);
                 spring.rate_bias = self.bias(&limit, 2, nu, work.problem.time_step);
-                work.problem.push(ProblemRows::Dense(&work.row), Law::Unilateral(spring));
+                work.push_normal(limit.jacobian, spring);
             }
         }
         self.push_contacts(plan, inputs, work)
@@ -137,6 +155,11 @@ impl ConstraintSolver {
             normal.damping = wired(damping, i, normal.damping, "damping")?;
             normal.rate_bias = self.bias(&contact, 2, nu, h);
             let friction = contact.friction.unwrap_or(work.friction[i]);
+            if friction == 0.0 {
+                // Nothing but the normal acts: one row, not three.
+                work.push_normal(contact.jacobian, normal);
+                continue;
+            }
             let tangents = Friction {
                 rate_bias: [0, 1].map(|axis| self.bias(&contact, axis, nu, h)),
                 ..Friction::coulomb(friction, grip)
