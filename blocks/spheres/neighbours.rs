@@ -7,21 +7,14 @@ pub(super) struct Neighbours {
     cells: Vec<([i64; 3], usize)>,
 }
 
-/// Half of the 26 cells around a cell, so that every pair of cells is seen once.
-const AHEAD: [[i64; 3]; 13] = [
-    [0, 0, 1],
-    [0, 1, -1],
-    [0, 1, 0],
-    [0, 1, 1],
-    [1, -1, -1],
-    [1, -1, 0],
-    [1, -1, 1],
-    [1, 0, -1],
-    [1, 0, 0],
-    [1, 0, 1],
-    [1, 1, -1],
-    [1, 1, 0],
-    [1, 1, 1],
+/// Half of the 26 cells around a cell, so that every pair of cells is seen once: first and last of
+/// the columns along z, whose cells lie side by side in the order.
+const AHEAD: [[[i64; 3]; 2]; 5] = [
+    [[0, 0, 1], [0, 0, 1]],
+    [[0, 1, -1], [0, 1, 1]],
+    [[1, -1, -1], [1, -1, 1]],
+    [[1, 0, -1], [1, 0, 1]],
+    [[1, 1, -1], [1, 1, 1]],
 ];
 
 impl Neighbours {
@@ -46,10 +39,11 @@ impl Neighbours {
         for (at, &(cell, i)) in self.cells.iter().enumerate() {
             let own = self.cells[at + 1..].iter().take_while(|(other, _)| *other == cell);
             own.for_each(|&(_, j)| f(j.max(i), j.min(i)));
-            for ahead in AHEAD {
-                let wanted = [0, 1, 2].map(|k| cell[k].saturating_add(ahead[k]));
-                let start = self.cells.partition_point(|(other, _)| *other < wanted);
-                let there = self.cells[start..].iter().take_while(|(other, _)| *other == wanted);
+            for ends in AHEAD {
+                let [first, last] =
+                    ends.map(|end| [0, 1, 2].map(|k| cell[k].saturating_add(end[k])));
+                let start = self.cells[at..].partition_point(|(other, _)| *other < first);
+                let there = self.cells[at + start..].iter().take_while(|(other, _)| *other <= last);
                 there.for_each(|&(_, j)| f(j.max(i), j.min(i)));
             }
         }
