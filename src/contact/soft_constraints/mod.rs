@@ -54,6 +54,50 @@
 //! - Friction without memory (K_r = 0) creeps at `λ_t / B`; with the paper's `B = 10⁶/h` that is
 //!   10⁻⁸ m/s for a newton at h = 0.01 s.
 //!
+//! # Derivative of a step
+//!
+//! Forces and velocities at the end of the step are continuous in all numbers of its problem, and
+//! differentiable but where a contact opens or begins to slide just so. The derivative is here, not
+//! among the signals of a diagram: which directions are wanted is the caller's choice. A ball of 2 kg
+//! that comes within reach of a spring:
+//!
+//! ```
+//! use legwork_contact::soft_constraints::{
+//!     BodyIndex, ConstraintProblem, ConstraintSolution, Law, ProblemTangent, Rows,
+//!     SoftConstraintSolver, SpringDamper,
+//! };
+//!
+//! let (h, m, k, b) = (0.01, 2.0, 1e5, 10.0);
+//! let step = |gap: f64, speed: f64| {
+//!     let mut problem = ConstraintProblem::new(&[1], h);
+//!     problem.set_mass(BodyIndex(0), &[m]);
+//!     problem.set_momentum(&[speed], &[-9.81 * m]);
+//!     problem.push(Rows::Dense(&[1.0]), Law::Unilateral(SpringDamper::new(gap, k, b)));
+//!     let mut after = ConstraintSolution { velocity: vec![speed], ..Default::default() };
+//!     let mut solver = SoftConstraintSolver::default();
+//!     let outcome = solver.solve(&problem, &mut after);
+//!     (outcome, solver, problem, after)
+//! };
+//!
+//! // dv₁/dv₀ and dv₁/dφ₀, where the contact closes within the step.
+//! let (outcome, mut solver, problem, after) = step(1e-3, -0.3);
+//! assert!(outcome.status.is_usable() && after.forces[0] > 0.0);
+//! assert!(solver.linearise(&problem, &after).is_usable());
+//! let (mut by_speed, mut by_gap) = (ProblemTangent::zero(&problem), ProblemTangent::zero(&problem));
+//! by_speed.momentum[0] = m;
+//! by_gap.laws[0].deformation[2] = 1.0;
+//! let mut change = ConstraintSolution::default();
+//! let d = h * h * k + h * b;
+//! for (tangent, exact) in [(by_speed, m / (m + d)), (by_gap, -h * k / (m + d))] {
+//!     assert!(solver.derivative(&problem, &tangent, &mut change).status.is_usable());
+//!     assert!((change.velocity[0] - exact).abs() < 1e-9 * exact.abs());
+//! }
+//!
+//! // Out of reach nothing acts.
+//! let (.., after) = step(1e-2, -0.3);
+//! assert_eq!(after.forces[0], 0.0);
+//! ```
+//!
 //! # References
 //!
 //! E. M. Drumwright, *An unconditionally stable first-order constraint solver for multibody systems*
