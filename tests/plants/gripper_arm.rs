@@ -78,7 +78,7 @@ fn four_tips_touch_the_box_at_the_start() {
 fn foreseen_forces_keep_the_arm_on_its_path_and_the_box_in_the_hand() {
     // Mean errors that the authors' data have for their controller [rad].
     for (mu, published) in [("1", 0.0064), ("100", 0.0134)] {
-        for controller in ["qp_mu", "qp_inf"] {
+        for controller in ["qp_mu_relative", "qp_inf_relative"] {
             let found = figures(controller, mu);
             assert!(found.mean < 0.01 * published, "{controller}, mu {mu}: {found:?}");
             // The heaviest share is gravity's: 0.78 kg at 0.3 m and the arm, about 2 N m.
@@ -90,7 +90,7 @@ fn foreseen_forces_keep_the_arm_on_its_path_and_the_box_in_the_hand() {
 
 #[test]
 fn without_them_it_is_farther_off_or_wants_absurd_torques() {
-    let good = figures("qp_mu", "1");
+    let good = figures("qp_mu_relative", "1");
     let blind = figures("none", "1");
     assert!(blind.mean > 10.0 * good.mean && blind.mean < 0.0132, "{blind:?}");
     let feedback = figures("pid", "1");
@@ -100,15 +100,27 @@ fn without_them_it_is_farther_off_or_wants_absurd_torques() {
     // Measured forces let the fingers close harder every step.
     let sensed = figures("sensed_1", "1");
     assert!(sensed.torque > 100.0 && sensed.mean > 10.0 * good.mean, "{sensed:?}");
-    // The energy of all motion has friction stop the box.
-    let absolute = figures("qp_mu_absolute", "1");
-    assert!(absolute.torque > 100.0 && absolute.mean > 10.0 * good.mean, "{absolute:?}");
+}
+
+/// The paper's own law, least energy of all motion, has friction stop the box, and the fingers lose it; the path is kept as
+/// well as in the authors' data.
+#[test]
+fn least_energy_of_all_motion_loses_the_box_and_keeps_the_path() {
+    for (mu, published) in [("1", 0.0064), ("100", 0.0134)] {
+        let found = figures("qp_mu", mu);
+        assert!(found.held < 2.0 && found.mean <= published, "mu {mu}: {found:?}");
+        assert!(found.at_last < 1e-3, "mu {mu}: {found:?}");
+        let feedback = figures("pid", mu);
+        assert!(feedback.mean > 2.0 * found.mean, "mu {mu}: {found:?} {feedback:?}");
+    }
+    let sensed = figures("sensed_1", "100");
+    assert!(sensed.mean > 2.0 * figures("qp_mu", "100").mean, "{sensed:?}");
 }
 
 /// More friction counted on than there is: the box is lost, the path is not.
 #[test]
 fn tracking_survives_the_loss_of_the_box() {
-    let recording = run_with("qp_mu", &[("mu", "0.4"), ("mu_known", "1")], &[]);
+    let recording = run_with("qp_mu_relative", &[("mu", "0.4"), ("mu_known", "1")], &[]);
     let found = figures_of(&recording, RATE);
     assert!(found.held < 2.0, "{found:?}");
     assert!(found.mean < 0.0064 && found.at_last < 1e-4, "{found:?}");
@@ -119,7 +131,7 @@ fn tracking_survives_the_loss_of_the_box() {
 #[test]
 fn a_box_that_slips_out_of_the_hand_does_not_disturb_the_path() {
     let slip = |controller: &str| figures_of(&run_with(controller, &[], &[SLIP]), SLIP_RATE);
-    let good = slip("qp_mu");
+    let good = slip("qp_mu_relative");
     assert!((1.0..2.0).contains(&good.held), "{good:?}");
     assert!(good.mean < 0.0064 && good.at_last < 1e-4, "{good:?}");
     let feedback = slip("pid");
@@ -132,9 +144,16 @@ fn a_box_that_slips_out_of_the_hand_does_not_disturb_the_path() {
 /// keeps the box without absurd torques where its contacts contradict each other.
 #[test]
 fn every_controller_completes_the_run_on_sticky_fingers() {
-    for controller in
-        ["qp_mu", "qp_inf", "lcp_mu", "lcp_inf", "qp_mu_absolute", "sensed_1", "none", "pid"]
-    {
+    for controller in [
+        "qp_mu_relative",
+        "qp_inf_relative",
+        "lcp_mu",
+        "lcp_inf",
+        "qp_mu",
+        "sensed_1",
+        "none",
+        "pid",
+    ] {
         let found = figures(controller, "100");
         assert!(found.mean < 0.1, "{controller}: {found:?}");
         if controller == "lcp_mu" {
