@@ -1,7 +1,5 @@
 //! `Spheres`: many balls over level ground, stepped by the constraint solver.
 
-mod neighbours;
-
 use legwork_block::quantity::{
     Acceleration, Damping, Dimensionless, Length, Mass, NonNegative, Positive, Pressure,
 };
@@ -9,6 +7,7 @@ use legwork_block::{
     Block, Fault, Int, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Ports, RateRule, Real, Report,
     Sizes, UpdateCx, Vector,
 };
+use legwork_contact::collision::Neighbours;
 use legwork_contact::soft_constraints::{
     BodyIndex, ConstraintProblem, ConstraintSolution, Friction, Law, Rows, SoftConstraintSolver,
     SpringDamper,
@@ -19,7 +18,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::constraint_solver::zero;
 use crate::gauss_contact::non_negative;
-use neighbours::Neighbours;
 
 /// Many equal spheres over the plane z = 0, with Hertz contact and Coulomb friction between all of
 /// them, stepped implicitly by Drumwright's constraint solver: a plant with a step of its own.

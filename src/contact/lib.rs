@@ -6,6 +6,7 @@
 //!   which axes.
 //! - [`Surface`]: what is touched, as a signed distance field; [`touch`](touch::touch): where a
 //!   [`Feature`] of a moving body touches it, and how fast.
+//! - [`collision`]: where balls and cuboids are near one another.
 //! - [`rigid`]: the rigid contact problem at velocity level (the default) and at acceleration
 //!   level.
 //! - [`holonomic`]: closed chains and fixed frames, eliminated before contact is assembled.
@@ -33,6 +34,7 @@
 //!
 //! All matrices are column-major. Nothing allocates after construction.
 
+pub mod collision;
 pub mod compliant;
 mod factor;
 mod geometry;

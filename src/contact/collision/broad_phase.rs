@@ -2,7 +2,7 @@
 
 /// The cells of points; keeps nothing but memory from one call to the next.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Neighbours {
+pub struct Neighbours {
     /// Cell and index of each point, sorted.
     cells: Vec<([i64; 3], usize)>,
 }
@@ -26,7 +26,7 @@ impl Neighbours {
     /// |---|---|---|---|
     /// | x | `positions` | 3n | points [m] |
     /// | | `reach` | | > 0 [m] |
-    pub(super) fn for_each_pair(
+    pub fn for_each_pair(
         &mut self,
         positions: &[f64],
         reach: f64,
