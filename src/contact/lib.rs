@@ -14,6 +14,7 @@
 //! - [`compliant`]: spring-damper contact with regularised friction, no problem to solve.
 //! - [`implicit`]: the same law with the force at the end of the step, which large steps need.
 //! - [`soft_constraints`]: joints, limits and contacts as spring-dampers of any stiffness, implicit.
+//! - [`free_bodies`]: worlds of balls and cuboids, by springs, rigid contacts or constraints.
 //! - [`mode`]: when a contact opens and closes.
 //! - [`metrics`]: what a contact model got wrong, in numbers.
 //!
@@ -37,6 +38,7 @@
 pub mod collision;
 pub mod compliant;
 mod factor;
+pub mod free_bodies;
 mod geometry;
 mod height_field;
 pub mod holonomic;

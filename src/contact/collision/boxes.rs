@@ -62,7 +62,7 @@ pub(super) fn collide(a: Cuboid<'_>, b: Cuboid<'_>, reach: f64, manifold: &mut M
             crossed_edges(a, b, (i, j), &(a.1.rotation * normal), reach, manifold);
         }
     }
-    if manifold.len == 0 && separation > 0.0 {
+    if separation > 0.0 {
         nearest_of_boxes(a, b, reach, manifold);
     }
 }

@@ -17,8 +17,8 @@
 //! of faces, 9 products of edges. Under a face the opposite face of the other is clipped (Sutherland
 //! and Hodgman), which gives a polygon of up to eight corners; under two edges there is one witness.
 //! An edge must be better than the faces by a margin, and a face of the second better than the first's
-//! by another, so that what rests has the same witnesses step after step. Cuboids that are apart with
-//! nothing under their faces are nearest at a corner or at two edges; these are searched one by one.
+//! by another, so that what rests has the same witnesses step after step. Of cuboids that are apart the
+//! nearest points are searched too, among all corners and edges, as they need not lie under a face.
 //!
 //! # References
 //! S. Gottschalk, M. Lin, D. Manocha, *OBBTree* (1996), for the axes; C. Ericson, *Real-Time Collision

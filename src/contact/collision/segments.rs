@@ -73,7 +73,8 @@ pub(super) fn nearest_of_boxes(
         offer(nearest_of_box(&second, a), second);
     }
     let (squared, first, second) = best;
-    if squared > 0.0 && squared <= reach * reach {
+    let known = manifold.witnesses().iter().map(|w| w.gap).fold(reach, f64::min);
+    if squared > 0.0 && squared <= known * known {
         manifold.push(Witness::new(first, second, (first - second) / squared.sqrt()));
     }
 }

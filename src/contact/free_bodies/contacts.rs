@@ -1,0 +1,207 @@
+//! Who can touch within a step.
+
+use nalgebra::{Matrix3, Vector3};
+
+use super::motion::rotation;
+use super::{DOF, Motion, Scene, three};
+use crate::collision::{Manifold, Neighbours, Pose, Solid, Witness, collide, collide_plane};
+use crate::geometry::contact_frame;
+
+/// A point at which two bodies, or a body and the ground, are near.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// The body that the normal points to.
+    pub body: usize,
+    /// The other; none for the ground.
+    pub other: Option<usize>,
+    /// From the centres of `body` and `other` to the points on their surfaces, world axes [m].
+    pub arms: [Vector3<f64>; 2],
+    /// `world_from_contact`, columns (t1, t2, n).
+    pub frame: Matrix3<f64>,
+    /// Distance, negative in overlap [m].
+    pub gap: f64,
+    /// Radius of curvature `1/(1/r₁ + 1/r₂)` [m]; none where corners, edges and faces of cuboids
+    /// meet one another or the ground.
+    pub radius: Option<f64>,
+}
+
+impl Contact {
+    /// The normal, world axes.
+    #[must_use]
+    pub fn normal(&self) -> Vector3<f64> {
+        self.frame.column(2).into_owned()
+    }
+
+    /// The bodies that the contact moves, each with its arm and the sign of its part.
+    pub fn sides(&self, scene: &Scene) -> impl Iterator<Item = (usize, &Vector3<f64>, f64)> {
+        let first = Some((self.body, &self.arms[0], 1.0));
+        let second = self.other.map(|other| (other, &self.arms[1], -1.0));
+        let moves = |side: &(usize, _, _)| !scene.bodies[side.0].is_fixed;
+        first.into_iter().chain(second).filter(moves)
+    }
+
+    /// Upward part of a force of this contact on what it carries, zero between bodies that both
+    /// move: what ground and fixed bodies bear of it [N].
+    #[must_use]
+    pub fn borne(&self, scene: &Scene, force: &Vector3<f64>) -> f64 {
+        let is_fixed = |body: usize| scene.bodies[body].is_fixed;
+        let upward = (self.frame * force).z;
+        match self.other {
+            None => upward,
+            Some(other) if is_fixed(other) => upward,
+            Some(_) if is_fixed(self.body) => -upward,
+            Some(_) => 0.0,
+        }
+    }
+
+    /// Velocity of `body` relative to `other` in the contact, contact axes [m/s].
+    #[must_use]
+    pub fn velocity(&self, velocities: &[f64]) -> Vector3<f64> {
+        let of = |body: usize, arm: &Vector3<f64>| {
+            let v = &velocities[DOF * body..];
+            three(v) + three(&v[3..]).cross(arm)
+        };
+        let other = self.other.map_or_else(Vector3::zeros, |other| of(other, &self.arms[1]));
+        self.frame.tr_mul(&(of(self.body, &self.arms[0]) - other))
+    }
+}
+
+/// The contacts of a step; keeps nothing but memory from one call to the next.
+#[derive(Clone, Debug, Default)]
+pub struct Contacts {
+    list: Vec<Contact>,
+    sorted: Vec<Contact>,
+    order: Vec<(usize, Option<usize>, usize)>,
+    poses: Vec<Pose>,
+    neighbours: Neighbours,
+    manifold: Manifold,
+}
+
+impl Contacts {
+    /// Those of the last search.
+    #[must_use]
+    pub fn list(&self) -> &[Contact] {
+        &self.list
+    }
+
+    /// Finds all that can close within `time_step` [s]. Their order follows from the positions.
+    ///
+    /// O(n log n) as long as no body is near many others, and no body much larger than most.
+    pub fn find(&mut self, scene: &Scene, motion: Motion<'_>, time_step: f64) {
+        let Self { list, poses, neighbours, manifold, .. } = self;
+        list.clear();
+        poses.clear();
+        poses.extend(scene.bodies.iter().enumerate().map(|(i, body)| Pose {
+            centre: three(&motion.positions[3 * i..]),
+            rotation: if body.is_round() {
+                Matrix3::identity()
+            } else {
+                rotation(&motion.orientations[4 * i..])
+            },
+        }));
+        let fastest = fastest(scene, motion, time_step);
+        // A pair closes at twice the fastest speed at most.
+        let reach = 2.0 * time_step * fastest.norm();
+        let closes = |contact: &Contact| {
+            let closing = -contact.velocity(motion.velocities).z;
+            contact.gap <= time_step * closing.max(contact.normal().abs().dot(&fastest))
+        };
+
+        for (i, (body, pose)) in scene.bodies.iter().zip(&*poses).enumerate() {
+            if body.is_fixed {
+                continue;
+            }
+            collide_plane((&body.solid, pose), &scene.ground, reach, manifold);
+            let radius = radius_of(&body.solid);
+            let near = manifold.witnesses().iter().map(|w| Contact {
+                arms: [w.first - pose.centre, w.second],
+                ..contact(i, None, w, radius)
+            });
+            list.extend(near.filter(closes));
+        }
+
+        let radius = |i: usize| scene.bodies[i].solid.bounding_radius();
+        let largest = (0..scene.bodies.len()).map(radius).fold(0.0, f64::max);
+        neighbours.for_each_pair(motion.positions, 2.0 * largest + reach, |i, j| {
+            let most = radius(i) + radius(j) + reach;
+            let is_far = (poses[i].centre - poses[j].centre).norm_squared() > most * most;
+            if is_far || (scene.bodies[i].is_fixed && scene.bodies[j].is_fixed) {
+                return;
+            }
+            let (a, b) = (&scene.bodies[i].solid, &scene.bodies[j].solid);
+            collide((a, &poses[i]), (b, &poses[j]), reach, manifold);
+            let radius = match (radius_of(a), radius_of(b)) {
+                (Some(a), Some(b)) => Some(a * b / (a + b)),
+                (one, other) => one.or(other),
+            };
+            let near = manifold.witnesses().iter().map(|w| Contact {
+                arms: [w.first - poses[i].centre, w.second - poses[j].centre],
+                ..contact(i, Some(j), w, radius)
+            });
+            list.extend(near.filter(closes));
+        });
+    }
+
+    /// Puts the contacts in the order of their bodies, which changes less from step to step than
+    /// that of their positions.
+    pub fn sort(&mut self) {
+        let Self { list, order, .. } = self;
+        order.clear();
+        // Contacts of one pair stay as the narrow phase gave them.
+        order.extend(list.iter().enumerate().map(|(i, c)| (c.body, c.other, i)));
+        order.sort_unstable();
+        self.sorted.clear();
+        self.sorted.extend(order.iter().map(|&(_, _, i)| list[i]));
+        std::mem::swap(list, &mut self.sorted);
+    }
+
+    /// Depth of a contact of the last search after the bodies have moved on [m]: of two balls, or a
+    /// ball on the ground, exact; else that of the same two points along the same normal.
+    #[must_use]
+    pub fn depth_after(&self, scene: &Scene, contact: &Contact, motion: Motion<'_>) -> f64 {
+        let centre = |i: usize| three(&motion.positions[3 * i..]);
+        // A ball's point of contact does not turn with it.
+        let point = |i: usize, arm: &Vector3<f64>| {
+            if scene.bodies[i].is_round() {
+                return centre(i) + arm;
+            }
+            let turn = rotation(&motion.orientations[4 * i..]);
+            centre(i) + turn * self.poses[i].rotation.tr_mul(arm)
+        };
+        let [first, second] = &contact.arms;
+        match contact.other {
+            None => -scene.ground.distance(&point(contact.body, first)),
+            Some(j) => {
+                let (a, b) = (&scene.bodies[contact.body].solid, &scene.bodies[j].solid);
+                if let (Solid::Sphere { radius: a }, Solid::Sphere { radius: b }) = (a, b) {
+                    return a + b - (centre(contact.body) - centre(j)).norm();
+                }
+                contact.normal().dot(&(point(j, second) - point(contact.body, first)))
+            }
+        }
+    }
+}
+
+fn contact(body: usize, other: Option<usize>, w: &Witness, radius: Option<f64>) -> Contact {
+    let frame = contact_frame(&w.normal);
+    Contact { body, other, arms: [Vector3::zeros(); 2], frame, gap: w.gap, radius }
+}
+
+fn radius_of(solid: &Solid) -> Option<f64> {
+    match solid {
+        Solid::Sphere { radius } => Some(*radius),
+        Solid::Box { .. } => None,
+    }
+}
+
+/// Largest speed of any point of any body along each axis, after falling for a step. A ball's
+/// spin moves none of its points along their normal.
+fn fastest(scene: &Scene, motion: Motion<'_>, time_step: f64) -> Vector3<f64> {
+    let fall = Vector3::new(0.0, 0.0, scene.gravity * time_step);
+    let bodies = scene.bodies.iter().zip(motion.velocities.chunks_exact(DOF));
+    bodies.fold(fall, |most, (body, v)| {
+        let spin = if body.is_round() { 0.0 } else { three(&v[3..]).norm() };
+        let reach = Vector3::repeat(spin * body.solid.bounding_radius());
+        most.sup(&(three(v).abs() + fall + reach))
+    })
+}
