@@ -124,7 +124,7 @@ pub enum SlidingLaw {
     Associated,
 }
 
-fn tolerance() -> f64 {
+pub(crate) fn tolerance() -> f64 {
     SolverOptions::default().tolerance
 }
 

@@ -14,6 +14,7 @@ use crate::contact_metrics::ContactMetrics;
 use crate::contact_patch::ContactPatch;
 use crate::contact_point::ContactPoint;
 use crate::coulomb_contact::CoulombContact;
+use crate::free_bodies::FreeBodies;
 use crate::gauss_contact::GaussContact;
 use crate::gear_constraint::GearConstraint;
 use crate::impact::Impact;
@@ -25,7 +26,6 @@ use crate::loop_constraint::LoopConstraint;
 use crate::principal_pivoting::PrincipalPivoting;
 use crate::projected_gauss_seidel::ProjectedGaussSeidel;
 use crate::qp::Qp;
-use crate::spheres::Spheres;
 use crate::stewart_trinkle::StewartTrinkle;
 use crate::user_constraint::UserConstraint;
 
@@ -51,8 +51,9 @@ pub(crate) fn register_contacts(r: &mut Registry) {
     r.block::<ConstraintSolver>(
         "ConstraintSolver(robot: \"go\", contact: Spring(stiffness: \"1e6 N/m\"), mu: 0.7)",
     );
-    r.block::<Spheres>(
-        "Spheres(count: 10, radius: \"10 cm\", mass: \"1 kg\", modulus: \"100 GPa\")",
+    r.block::<FreeBodies>(
+        "FreeBodies(bodies: [Spheres(radius: \"10 cm\", mass: \"1 kg\", at: Lattice(count: 10))], \
+         contact: Constraints(spring: Hertz(modulus: \"100 GPa\")))",
     );
     r.block::<ContactMetrics>("ContactMetrics(mu: 0.7, settle: \"0.3 s\")");
 

@@ -52,6 +52,7 @@ mod floating_base;
 mod foot_wrench;
 mod forward_dynamics;
 mod forward_kinematics;
+mod free_bodies;
 mod free_body;
 mod gravity_compensation;
 mod gravity_forces;
@@ -129,7 +130,6 @@ mod principal_pivoting;
 mod problem_dump;
 mod projected_gauss_seidel;
 mod qp;
-mod spheres;
 mod stewart_trinkle;
 mod user_constraint;
 mod wire_factor;
@@ -233,6 +233,10 @@ pub use contact_patch::ContactPatch;
 pub use contact_point::ContactPoint;
 pub use contact_shape::{ContactShape, PatchShape};
 pub use coulomb_contact::CoulombContact;
+pub use free_bodies::{
+    BodyGroup, BodyPlaces, BoxGroup, ContactMethod, ContactSpring, FreeBodies, OnStepFail,
+    SphereGroup,
+};
 pub use gauss_contact::GaussContact;
 pub use gear_constraint::GearConstraint;
 pub use impact::Impact;
@@ -246,7 +250,6 @@ pub use osqp::Osqp;
 pub use principal_pivoting::PrincipalPivoting;
 pub use projected_gauss_seidel::ProjectedGaussSeidel;
 pub use qp::Qp;
-pub use spheres::Spheres;
 pub use stewart_trinkle::StewartTrinkle;
 pub use user_constraint::UserConstraint;
 

@@ -228,3 +228,75 @@ fn a_hundred_balls_stand_as_a_stack() {
     let top = positions[3 * 99 + 2];
     assert!((top - 19.9).abs() < 1e-3, "{top}");
 }
+
+const METHODS: [&str; 4] = ["constraints", "gauss", "lcp", "compliant"];
+
+/// Balls on one another, by four methods: each stands, and each ball sinks into the one below by what
+/// its spring carries.
+#[test]
+fn a_stack_stands_by_all_methods() {
+    let g = 9.8;
+    for method in METHODS {
+        let set = [("n", "5".into()), ("gap", "1 mm".into())];
+        let positions = last(&run("stack", &set, &[("method", method)]), "balls.positions");
+        if method == "constraints" {
+            continue;
+        }
+        // Ball i bears 4 - i others; k = 1e8 N/m.
+        let mut height = -0.1;
+        for i in 0..5 {
+            height += 0.2 - f64::from(5 - i) * g / 1e8;
+            let z = positions[3 * i as usize + 2];
+            assert!((z - height).abs() < 1e-9, "{method}, ball {i}: {z} {height}");
+        }
+    }
+}
+
+/// The wall by four methods: the same places within the springs' sink.
+#[test]
+fn a_wall_stands_alike_by_all_methods() {
+    let places = |method: &str| {
+        let stop = if method == "lcp" { "0.5 s" } else { "2 s" };
+        let run = run("wall", &[("run.stop", stop.into())], &[("method", method)]);
+        last(&run, "wall.positions")
+    };
+    let reference = places("constraints");
+    for method in &METHODS[1..] {
+        for (i, (x, y)) in places(method).iter().zip(&reference).enumerate() {
+            assert!((x - y).abs() < 1e-4, "{method}, coordinate {i}: {x} {y}");
+        }
+    }
+}
+
+/// A stiffness that no other method of the four can have: the wall does not move by a micrometre.
+#[test]
+fn a_wall_of_stone_stands() {
+    let set = [("k", "1e9 N/m".into()), ("damping", "1e4 N*s/m".into())];
+    let positions = last(&run("wall", &set, &[]), "wall.positions");
+    assert!((positions[56] - 0.9).abs() < 1e-6 && (positions[54] + 0.205).abs() < 1e-6);
+}
+
+/// The pushed box by four methods: all hold it as long as friction can, and let it slide as far.
+#[test]
+fn a_box_is_pushed_alike_by_all_methods() {
+    let distance = |method: &str| {
+        let run = run("pushed_box", &[], &[("method", method)]);
+        last(&run, "box.positions")[0]
+    };
+    let reference = distance("constraints");
+    for method in &METHODS[1..] {
+        let slid = distance(method);
+        // Of 0.36 m; the compliant box takes its first steps at 40 µs.
+        assert!((slid - reference).abs() < 2e-3, "{method}: {slid} {reference}");
+    }
+}
+
+/// Balls and boxes dropped into a bin: sixty by constraints, a dozen by the other methods.
+#[test]
+fn a_pile_comes_to_rest() {
+    run("pile", &[], &[]);
+    for method in &METHODS[1..] {
+        let few = [("n", "12".into()), ("columns", "[2, 2]".into()), ("run.stop", "3 s".into())];
+        run("pile", &few, &[("method", method)]);
+    }
+}

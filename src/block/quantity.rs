@@ -141,6 +141,8 @@ quantities! {
     Length "m";
     /// A mass
     Mass "kg";
+    /// A mass per volume
+    Density "kg/m^3";
     /// An angle
     Angle "rad";
     /// A velocity

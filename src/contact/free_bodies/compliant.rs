@@ -59,6 +59,9 @@ fn slip_after(law: &CompliantContact, mobility: f64, slip: f64) -> f64 {
     next
 }
 
+/// The two bodies of a contact and the friction on the first, world axes [N].
+pub type PairFriction = (usize, Option<usize>, [f64; 3]);
+
 /// What the springs of the last step did.
 #[derive(Clone, Debug, Default)]
 pub struct CompliantStep {
@@ -69,6 +72,8 @@ pub struct CompliantStep {
     touching: Vec<f64>,
     /// Forces of the contacts of the last small step, contact axes [N].
     forces: Vec<Vector3<f64>>,
+    /// Normal forces of the contacts of this small step.
+    normals: Vec<f64>,
     /// Mean upward force of ground and fixed bodies.
     load: f64,
 }
@@ -96,13 +101,19 @@ impl CompliantStep {
     ///
     /// Springs and dampers along the normals are explicit, as are all forces of
     /// [`crate::compliant`]: a small step must stay below about `2 √(m/K)` of the stiffness K on a body
-    /// of mass m. Friction is that at the end of the small step, contact by contact, each having its
-    /// share of the bodies' inertia: a body with c contacts that touch counts as c bodies of an equal
-    /// part, which move on with their mean velocity. By convexity that takes energy at any slip
-    /// speed, however small, and any step.
+    /// of mass m.
+    ///
+    /// Friction f is that at the end of the small step: `s' = s* − Δt w (f − f₀)`, `f = f_n μ(s')`,
+    /// contact by contact. s* is the slip that the friction f₀ of the small step before leaves; w
+    /// overestimates the contact's mobility as if each of the c contacts of a body had its own c-th part
+    /// of it. So friction does not chatter however small the slip speed is, and where f does not change
+    /// it is the law's, without bias.
     ///
     /// References: R. Tonge, F. Benevolenski, A. Voroshilov, *Mass splitting for jitter-free parallel
     /// rigid body simulation* (2012), for the shares.
+    ///
+    /// `last` holds the friction of the small step before, empty at the beginning, and shapes what
+    /// follows: keep it with the motion.
     pub fn run(
         &mut self,
         scene: &Scene,
@@ -110,14 +121,16 @@ impl CompliantStep {
         external: &[f64],
         (time_step, count): (f64, u32),
         (positions, orientations, velocities): (&mut [f64], &mut [f64], &mut [f64]),
+        last: &mut Vec<PairFriction>,
     ) {
         let small = time_step / f64::from(count);
         self.load = 0.0;
         for _ in 0..count {
             let motion = Motion { positions, orientations, velocities };
             self.contacts.find(scene, motion, small);
+            self.contacts.sort();
             self.free.begin(scene, motion, external, small);
-            self.find_forces(scene, law, velocities, small);
+            self.find_forces(scene, law, velocities, small, last);
             self.push(scene, small);
             self.free.velocities_into(scene, &self.impulses, velocities);
             FreeMotion::advance(positions, orientations, velocities, small);
@@ -133,30 +146,62 @@ impl CompliantStep {
         law: &RegularisedContact,
         velocities: &[f64],
         time_step: f64,
+        last: &mut Vec<PairFriction>,
     ) {
-        // The velocities after a step without contacts.
-        self.impulses.resize(velocities.len(), 0.0);
-        self.free.velocities_into(scene, self.free.momentum(), &mut self.impulses);
         self.touching.clear();
         self.touching.resize(scene.bodies.len(), 0.0);
-        for contact in self.contacts.list().iter().filter(|contact| contact.gap < 0.0) {
-            contact.sides(scene).for_each(|(body, _, _)| self.touching[body] += 1.0);
-        }
-        self.forces.clear();
+        self.normals.clear();
         for contact in self.contacts.list() {
-            if contact.gap >= 0.0 {
-                self.forces.push(Vector3::zeros());
+            let normal_velocity = contact.velocity(velocities).z;
+            let law = law.law(contact.radius, scene.friction);
+            self.normals.push(law.normal_force(contact.gap, normal_velocity));
+            if contact.gap < 0.0 {
+                contact.sides(scene).for_each(|(body, _, _)| self.touching[body] += 1.0);
+            }
+        }
+        self.begin_friction(last);
+        self.push(scene, time_step);
+        // Velocities at the end, if friction were that of the small step before.
+        self.free.velocities_in_place(scene, &mut self.impulses);
+        for (i, contact) in self.contacts.list().iter().enumerate() {
+            let (normal, law) = (self.normals[i], law.law(contact.radius, scene.friction));
+            if normal <= 0.0 {
                 continue;
             }
-            let law = law.law(contact.radius, scene.friction);
-            let normal = law.normal_force(contact.gap, contact.velocity(velocities).z);
-            let slip = contact.velocity(&self.impulses);
+            let mobility = time_step * self.tangential_mobility(scene, contact);
+            let before = self.forces[i];
+            // The slip that would be without friction in this contact's share.
+            let slip = contact.velocity(&self.impulses) - before * mobility;
             let speed = libm::hypot(slip.x, slip.y);
-            let mobility = time_step * normal * self.tangential_mobility(scene, contact);
-            let after = slip_after(&law, mobility, speed);
-            let friction = normal * law.friction_coefficient(after);
+            let friction =
+                normal * law.friction_coefficient(slip_after(&law, mobility * normal, speed));
             let scale = if speed > 0.0 { -friction / speed } else { 0.0 };
-            self.forces.push(Vector3::new(scale * slip.x, scale * slip.y, normal));
+            self.forces[i] = Vector3::new(scale * slip.x, scale * slip.y, normal);
+        }
+        last.clear();
+        let friction = |c: &Contact, f: &Vector3<f64>| c.frame * Vector3::new(f.x, f.y, 0.0);
+        let of = self.contacts.list().iter().zip(&self.forces);
+        last.extend(of.map(|(c, f)| (c.body, c.other, friction(c, f).into())));
+    }
+
+    /// Normal forces, and the friction that the contacts of the same bodies had in the small step
+    /// before, within the cone.
+    fn begin_friction(&mut self, last: &[PairFriction]) {
+        self.forces.clear();
+        let mut at = 0;
+        for (contact, &normal) in self.contacts.list().iter().zip(&self.normals) {
+            let pair = (contact.body, contact.other);
+            while last.get(at).is_some_and(|last| (last.0, last.1) < pair) {
+                at += 1;
+            }
+            let mut force = Vector3::zeros();
+            if let Some(last) = last.get(at).filter(|last| (last.0, last.1) == pair) {
+                at += 1;
+                if normal > 0.0 {
+                    force = contact.frame.tr_mul(&Vector3::from(last.2));
+                }
+            }
+            self.forces.push(Vector3::new(force.x, force.y, normal));
         }
     }
 
@@ -176,7 +221,8 @@ impl CompliantStep {
 
     /// Momentum after the small step, into `impulses`.
     fn push(&mut self, scene: &Scene, time_step: f64) {
-        self.impulses.copy_from_slice(self.free.momentum());
+        self.impulses.clear();
+        self.impulses.extend_from_slice(self.free.momentum());
         for (contact, force) in self.contacts.list().iter().zip(&self.forces) {
             let impulse = contact.frame * force * time_step;
             for (body, arm, sign) in contact.sides(scene) {

@@ -102,9 +102,18 @@ impl Contacts {
         let fastest = fastest(scene, motion, time_step);
         // A pair closes at twice the fastest speed at most.
         let reach = 2.0 * time_step * fastest.norm();
-        let closes = |contact: &Contact| {
-            let closing = -contact.velocity(motion.velocities).z;
-            contact.gap <= time_step * closing.max(contact.normal().abs().dot(&fastest))
+        // A ball's spin moves none of its points along their normal.
+        let approach = |i: usize, arm: &Vector3<f64>, normal: &Vector3<f64>| {
+            let v = &motion.velocities[DOF * i..DOF * (i + 1)];
+            let linear = -normal.dot(&three(v));
+            if scene.bodies[i].is_round() {
+                linear
+            } else {
+                linear - normal.dot(&three(&v[3..]).cross(arm))
+            }
+        };
+        let closes = |w: &Witness, closing: f64| {
+            w.gap <= time_step * closing.max(w.normal.abs().dot(&fastest))
         };
 
         for (i, (body, pose)) in scene.bodies.iter().zip(&*poses).enumerate() {
@@ -113,11 +122,12 @@ impl Contacts {
             }
             collide_plane((&body.solid, pose), &scene.ground, reach, manifold);
             let radius = radius_of(&body.solid);
-            let near = manifold.witnesses().iter().map(|w| Contact {
-                arms: [w.first - pose.centre, w.second],
-                ..contact(i, None, w, radius)
-            });
-            list.extend(near.filter(closes));
+            for w in manifold.witnesses() {
+                let arm = w.first - pose.centre;
+                if closes(w, approach(i, &arm, &w.normal)) {
+                    list.push(contact((i, None), [arm, w.second], w, radius));
+                }
+            }
         }
 
         let radius = |i: usize| scene.bodies[i].solid.bounding_radius();
@@ -134,11 +144,13 @@ impl Contacts {
                 (Some(a), Some(b)) => Some(a * b / (a + b)),
                 (one, other) => one.or(other),
             };
-            let near = manifold.witnesses().iter().map(|w| Contact {
-                arms: [w.first - poses[i].centre, w.second - poses[j].centre],
-                ..contact(i, Some(j), w, radius)
-            });
-            list.extend(near.filter(closes));
+            for w in manifold.witnesses() {
+                let arms = [w.first - poses[i].centre, w.second - poses[j].centre];
+                let away = approach(j, &arms[1], &w.normal);
+                if closes(w, approach(i, &arms[0], &w.normal) - away) {
+                    list.push(contact((i, Some(j)), arms, w, radius));
+                }
+            }
         });
     }
 
@@ -182,9 +194,13 @@ impl Contacts {
     }
 }
 
-fn contact(body: usize, other: Option<usize>, w: &Witness, radius: Option<f64>) -> Contact {
-    let frame = contact_frame(&w.normal);
-    Contact { body, other, arms: [Vector3::zeros(); 2], frame, gap: w.gap, radius }
+fn contact(
+    (body, other): (usize, Option<usize>),
+    arms: [Vector3<f64>; 2],
+    w: &Witness,
+    radius: Option<f64>,
+) -> Contact {
+    Contact { body, other, arms, frame: contact_frame(&w.normal), gap: w.gap, radius }
 }
 
 fn radius_of(solid: &Solid) -> Option<f64> {

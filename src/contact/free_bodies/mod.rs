@@ -37,7 +37,7 @@ use nalgebra::Vector3;
 
 use crate::collision::Solid;
 use crate::geometry::Plane;
-pub use compliant::{CompliantStep, RegularisedContact};
+pub use compliant::{CompliantStep, PairFriction, RegularisedContact};
 pub use contacts::{Contact, Contacts};
 pub use implicit::push_constraints;
 pub use motion::{FreeMotion, energy, free_spin};

@@ -85,6 +85,15 @@ impl FreeMotion {
         }
     }
 
+    /// `p ← M⁻¹ p` for all bodies, 6n.
+    pub(super) fn velocities_in_place(&self, scene: &Scene, momentum: &mut [f64]) {
+        for (i, (body, p)) in scene.bodies.iter().zip(momentum.chunks_exact_mut(DOF)).enumerate() {
+            let spin = self.inverse[i] * three(&p[3..]);
+            p[..3].iter_mut().for_each(|p| *p /= body.mass);
+            p[3..].copy_from_slice(spin.as_slice());
+        }
+    }
+
     /// `x ← x + Δt v`, `R ← exp(Δt [ω]) R` for all bodies.
     pub fn advance(
         positions: &mut [f64],

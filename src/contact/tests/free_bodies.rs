@@ -4,8 +4,8 @@
 use legwork_contact::Plane;
 use legwork_contact::collision::Solid;
 use legwork_contact::free_bodies::{
-    Body, CompliantStep, Contacts, DOF, Elasticity, FreeMotion, Ground, Motion, RegularisedContact,
-    RigidContacts, Scene, energy, free_spin, push_constraints,
+    Body, CompliantStep, Contacts, DOF, Elasticity, FreeMotion, Ground, Motion, PairFriction,
+    RegularisedContact, RigidContacts, Scene, energy, free_spin, push_constraints,
 };
 use legwork_contact::soft_constraints::{
     BodyIndex, ConstraintProblem, ConstraintSolution, FrictionLaw, SoftConstraintSolver,
@@ -38,6 +38,7 @@ struct World {
     load: f64,
     penetration: f64,
     failures: u32,
+    friction: Vec<PairFriction>,
 }
 
 impl World {
@@ -64,6 +65,7 @@ impl World {
             load: 0.0,
             penetration: 0.0,
             failures: 0,
+            friction: Vec::new(),
         }
     }
 
@@ -85,7 +87,7 @@ impl World {
             let mut step = CompliantStep::default();
             let motion =
                 (&mut self.positions[..], &mut self.orientations[..], &mut self.velocities[..]);
-            step.run(&self.scene, law, &[], (h, *count), motion);
+            step.run(&self.scene, law, &[], (h, *count), motion, &mut self.friction);
             self.load = step.load();
             return;
         }
