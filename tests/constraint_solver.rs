@@ -286,8 +286,9 @@ fn a_box_is_pushed_alike_by_all_methods() {
     let reference = distance("constraints");
     for method in &METHODS[1..] {
         let slid = distance(method);
-        // Of 0.36 m; the compliant box takes its first steps at 40 µs.
-        assert!((slid - reference).abs() < 2e-3, "{method}: {slid} {reference}");
+        // Of 0.36 m. Steps of 2 ms add what the 40 µs of the compliant box do not.
+        let bound = if *method == "compliant" { 2e-3 } else { 1e-6 };
+        assert!((slid - reference).abs() < bound, "{method}: {slid} {reference}");
     }
 }
 
