@@ -85,7 +85,8 @@ fn a_box_is_pushed() {
             run(&mut bench, 100);
             let x = value(&mut bench, "positions", 100)[0];
             let exact = 0.5 * acceleration * (1.0 + step);
-            assert!((x - exact).abs() < 1e-4 * exact + 2e-5, "{push}: {x} {exact}");
+            // What sticks on springs creeps below the slip speed of 0.1 mm/s.
+            assert!((x - exact).abs() < 1e-4 * exact + 1e-4, "{push}: {x} {exact}");
         }
     }
 }
