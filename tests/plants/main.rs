@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 
+mod constraint_solver;
 mod floating_base;
 mod gripper_arm;
 mod harness;
