@@ -115,6 +115,57 @@ pub struct StewartTrinkleSolver {
     vector: Vec<f64>,
     z: Vec<f64>,
     acceleration: Vec<f64>,
+    present: Present,
+}
+
+/// A problem of the active contacts alone.
+#[derive(Clone, Debug, Default)]
+struct Present {
+    contacts: Vec<usize>,
+    inverse_inertia: Vec<f64>,
+    bias: Vec<f64>,
+    friction: Vec<f64>,
+    compliance: Vec<f64>,
+}
+
+impl Present {
+    fn reserve(&mut self, contact_count: usize) {
+        let n = 3 * contact_count;
+        self.contacts.reserve(contact_count);
+        self.inverse_inertia.reserve(n * n);
+        for numbers in [&mut self.bias, &mut self.friction, &mut self.compliance] {
+            numbers.reserve(n);
+        }
+    }
+
+    /// The rows of contacts that act.
+    fn gather<'a>(&'a mut self, problem: &ContactProblem<'a>) -> ContactProblem<'a> {
+        self.contacts.clear();
+        self.contacts.extend((0..problem.contact_count()).filter(|&c| problem.is_active(c)));
+        let (n, contacts) = (problem.dim(), &self.contacts);
+        let rows = || contacts.iter().flat_map(|&c| 3 * c..3 * c + 3);
+        self.inverse_inertia.clear();
+        for j in rows() {
+            let column = &problem.inverse_inertia[j * n..(j + 1) * n];
+            self.inverse_inertia.extend(rows().map(|i| column[i]));
+        }
+        self.bias.clear();
+        self.bias.extend(rows().map(|i| problem.bias[i]));
+        self.friction.clear();
+        self.friction.extend(contacts.iter().map(|&c| problem.friction[c]));
+        self.compliance.clear();
+        if !problem.compliance.is_empty() {
+            self.compliance.extend(rows().map(|i| problem.compliance[i]));
+        }
+        ContactProblem {
+            inverse_inertia: &self.inverse_inertia,
+            bias: &self.bias,
+            friction: &self.friction,
+            compliance: &self.compliance,
+            active: &[],
+            ..*problem
+        }
+    }
 }
 
 impl StewartTrinkleSolver {
@@ -129,14 +180,15 @@ impl StewartTrinkleSolver {
 
     fn reserve(&mut self, contact_count: usize, sides: usize) {
         let size = contact_count * (sides + 2);
-        self.matrix.resize(size * size, 0.0);
-        self.vector.resize(size, 0.0);
-        self.z.resize(size, 0.0);
+        self.matrix.reserve(size * size);
+        self.vector.reserve(size);
+        self.z.reserve(size);
         self.acceleration.resize(3 * contact_count, 0.0);
+        self.present.reserve(contact_count);
     }
 
     /// Solves from a cold start; `forces` (3k, [N]) is only written. The residual is that of
-    /// [`kkt::coulomb_residual`].
+    /// [`kkt::coulomb_residual`]. What it costs goes with the active contacts.
     ///
     /// # Panics
     /// If a slice of the problem or `forces` has the wrong length.
@@ -150,22 +202,26 @@ impl StewartTrinkleSolver {
         if sides == 0 {
             return Outcome::refused(Status::UnsupportedCone);
         }
-        self.reserve(problem.contact_count(), sides);
-        stewart_trinkle_into(problem, &mut self.matrix, &mut self.vector);
+        self.acceleration.resize(problem.dim(), 0.0);
+        let present = self.present.gather(problem);
+        let size = present.contact_count() * (sides + 2);
+        self.matrix.resize(size * size, 0.0);
+        self.vector.resize(size, 0.0);
+        self.z.resize(size, 0.0);
+        stewart_trinkle_into(&present, &mut self.matrix, &mut self.vector);
         let outcome = match Lcp::new(&self.matrix, &self.vector) {
             Ok(lcp) => self.lemke.solve(&lcp, &mut self.z),
             Err(error) => unreachable!("the contact problem made {error}"),
         };
         for (contact, z) in self.z.chunks_exact(sides + 2).enumerate() {
-            if problem.is_active(contact) {
-                let force = &mut forces[3 * contact..3 * contact + 3];
-                for (kind, &weight) in z[..=sides].iter().enumerate() {
-                    if !is_present(problem, contact, kind) {
-                        continue;
-                    }
-                    for (f, d) in force.iter_mut().zip(direction(problem, kind)) {
-                        *f += weight * d;
-                    }
+            let first = 3 * self.present.contacts[contact];
+            let force = &mut forces[first..first + 3];
+            for (kind, &weight) in z[..=sides].iter().enumerate() {
+                if kind > 0 && problem.friction[first / 3] <= 0.0 {
+                    continue;
+                }
+                for (f, d) in force.iter_mut().zip(direction(problem, kind)) {
+                    *f += weight * d;
                 }
             }
         }

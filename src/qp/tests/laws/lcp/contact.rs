@@ -203,6 +203,42 @@ fn coulombs_law_holds_on_the_pyramid() {
 }
 
 /// A block pushed sideways: friction μ m g against the motion, no lift. By hand.
+/// Contacts that do not act take no part: what is left gives the forces that it gives alone, to the bit.
+#[test]
+fn coulombs_law_does_not_see_contacts_that_do_not_act() {
+    let shape = pyramid(4, PyramidFit::Inscribed);
+    for seed in 0..20 {
+        let whole = random_definite(seed, 5, shape.clone());
+        let mut part = whole.clone();
+        part.active = vec![1.0, 0.0, 1.0, 0.0, 1.0];
+        // The same without the rows of contacts 1 and 3.
+        let rows: Vec<usize> = [0, 2, 4].into_iter().flat_map(|c| 3 * c..3 * c + 3).collect();
+        let mut alone = whole.clone();
+        alone.inverse_inertia = (rows.iter())
+            .flat_map(|&j| rows.iter().map(move |&i| (i, j)))
+            .map(|(i, j)| whole.inverse_inertia[j * 15 + i])
+            .collect();
+        alone.bias = rows.iter().map(|&i| whole.bias[i]).collect();
+        alone.compliance = rows.iter().map(|&i| whole.compliance[i]).collect();
+        alone.friction = [0, 2, 4].map(|c| whole.friction[c]).to_vec();
+        alone.active = vec![1.0; 3];
+        let (mut found, mut expected) = (vec![1.0; 15], vec![0.0; 9]);
+        let outcome = StewartTrinkleSolver::default().solve(&part.view(), &mut found);
+        assert_eq!(outcome.status, Status::Solved, "seed {seed}");
+        assert!(outcome.residual < 1e-9, "seed {seed}: {:e}", outcome.residual);
+        let _ = StewartTrinkleSolver::default().solve(&alone.view(), &mut expected);
+        let kept: Vec<f64> = rows.iter().map(|&i| found[i]).collect();
+        assert_eq!(kept, expected, "seed {seed}");
+        assert!([1, 3].iter().all(|&c| found[3 * c..3 * c + 3] == [0.0; 3]), "seed {seed}");
+    }
+    // Nothing acts.
+    let mut none = random_definite(1, 2, shape);
+    none.active = vec![0.0; 2];
+    let mut found = vec![1.0; 6];
+    let outcome = StewartTrinkleSolver::default().solve(&none.view(), &mut found);
+    assert_eq!((outcome.status, found), (Status::Solved, vec![0.0; 6]));
+}
+
 #[test]
 fn a_sliding_block_keeps_its_contact() {
     let mut problem = ContactProblemData::new(1, pyramid(4, PyramidFit::Inscribed));
