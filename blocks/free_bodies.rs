@@ -39,7 +39,7 @@ use step::{Call, StepInputs};
 /// | out `penetration` | | m | largest depth of them at the end of that step |
 /// | out `load` | | N | upward force of the ground and of fixed bodies in that step |
 /// | out `iterations` | | 1 | Newton steps of that step; 0 of other methods |
-/// | out `status` | | 1 | of that step: 0 solved, 1 inaccurate, 2 and above: not solved |
+/// | out `status` | | 1 | of that step with `contact: Constraints(…)`: 0 solved, 1 inaccurate, 2 and above: not solved; 0 of other methods, whose solver blocks count their own |
 ///
 /// | function | type | meaning |
 /// |---|---|---|
@@ -50,16 +50,16 @@ use step::{Call, StepInputs};
 /// of the largest body's size, then by witness points of balls and boxes: up to eight of a face on
 /// a face.
 ///
-/// The step is semi-implicit Euler's: contacts act at the velocity after it, orientations turn by the
-/// exponential map, and the gyroscopic moment is implicit, so that spin never gains energy.
+/// The step is semi-implicit Euler's: contacts act at the velocity after it, and orientations turn by the
+/// exponential map so that angular momentum is kept, and energy of rotation to the second order.
 ///
 /// - `Constraints`: `f_n = K d^e − B ḋ`, zero or more, at the end of the step, and so stable at any
 ///   stiffness. Its matrix is sparse: a step costs in proportion to the bodies as long as each touches
-///   a few others. `ConstraintSolver` says more.
+///   a few others, and none is much larger than most. `ConstraintSolver` says more.
 /// - `Rigid`: the problem of `GaussContact` at velocity level, by any solver block:
 ///   `needs: { "solve": ActiveSetQp() }`, `StewartTrinkle()`, `CoulombContact(needs: …)`.
 /// - `Compliant`: the same springs explicitly, with `steps` small steps in a step, and friction that is
-///   regularised.
+///   regularised. A small step must stay below about `2 √(m/K)`, or bodies fly off.
 ///
 /// Spheres do not resist rolling.
 ///

@@ -142,8 +142,8 @@ fn steps() -> u32 {
     20
 }
 
-/// Most contacts of a dense problem: its matrix has 9·10⁸ entries at this size.
-const MOST_CONTACTS: usize = 10_000;
+/// Most contacts of a dense problem: its matrix has 5.6·10⁷ entries at this size.
+const MOST_CONTACTS: usize = 2_500;
 
 impl ContactSpring {
     pub(super) fn elasticity(&self) -> Elasticity {

@@ -159,8 +159,12 @@ impl FreeBodies {
             self.solve_constraints(given, state, work)?;
         }
         let FreeBodiesState { positions, orientations, velocities, .. } = state;
-        FreeMotion::advance(positions, orientations, velocities, time_step);
+        FreeMotion::advance(given.scene, positions, orientations, velocities, time_step);
         let Scratch { contacts, forces, .. } = work;
+        if forces.len() < 3 * contacts.list().len() {
+            // Not solved: what is told of the contacts stays that of the last step that was.
+            return Ok(());
+        }
         let three = |f: &[f64]| Vector3::new(f[0], f[1], f[2]);
         let borne = contacts.list().iter().zip(forces.chunks_exact(3));
         state.load = borne.map(|(c, f)| c.borne(given.scene, &three(f))).sum();
@@ -234,7 +238,6 @@ impl FreeBodies {
         } else {
             impulse.iter_mut().zip(free.momentum()).for_each(|(p, free)| *p += free);
             free.velocities_into(given.scene, impulse, &mut state.velocities);
-            forces.resize(3 * contacts.list().len(), 0.0);
         }
         Ok(())
     }

@@ -17,6 +17,9 @@ const AHEAD: [[[i64; 3]; 2]; 5] = [
     [[1, 1, -1], [1, 1, 1]],
 ];
 
+/// Cells beyond this are one, so that every cell has neighbours.
+const FARTHEST: f64 = 1e18;
+
 impl Neighbours {
     /// Calls `f(i, j)` once for every pair of points nearer than `reach`, and for some that are
     /// farther: those in one cell of that size, or in two that touch. The order follows from the
@@ -33,7 +36,9 @@ impl Neighbours {
         mut f: impl FnMut(usize, usize),
     ) {
         self.cells.clear();
-        let cell = |x: &[f64]| [x[0], x[1], x[2]].map(|x| (x / reach).floor() as i64);
+        let cell = |x: &[f64]| {
+            [x[0], x[1], x[2]].map(|x| (x / reach).floor().clamp(-FARTHEST, FARTHEST) as i64)
+        };
         self.cells.extend(positions.chunks_exact(3).enumerate().map(|(i, x)| (cell(x), i)));
         self.cells.sort_unstable();
         for (at, &(cell, i)) in self.cells.iter().enumerate() {
@@ -76,5 +81,12 @@ mod tests {
             let expected: Vec<_> = pairs.filter(|&(i, j)| distance(i, j) < reach).collect();
             assert_eq!(found, expected, "{count} points, reach {reach}");
         }
+    }
+
+    /// Points out of all bounds are points still.
+    #[test]
+    fn far_points_are_no_neighbours_of_themselves() {
+        let x = [0.0, 0.0, 1.0, 1e20, 0.0, 1.0, 1e300, -1e300, 0.0];
+        Neighbours::default().for_each_pair(&x, 0.1, |i, j| assert_ne!(i, j));
     }
 }

@@ -59,6 +59,15 @@ impl Solid {
         }
     }
 
+    /// The smallest diameter [m].
+    #[must_use]
+    pub fn thickness(&self) -> f64 {
+        match self {
+            Self::Sphere { radius } => 2.0 * radius,
+            Self::Box { half_size } => 2.0 * half_size.min(),
+        }
+    }
+
     /// Volume [m³].
     #[must_use]
     pub fn volume(&self) -> f64 {

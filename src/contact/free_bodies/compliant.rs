@@ -133,7 +133,7 @@ impl CompliantStep {
             self.find_forces(scene, law, velocities, small, last);
             self.push(scene, small);
             self.free.velocities_into(scene, &self.impulses, velocities);
-            FreeMotion::advance(positions, orientations, velocities, small);
+            FreeMotion::advance(scene, positions, orientations, velocities, small);
             let borne = self.contacts.list().iter().zip(&self.forces);
             self.load += borne.map(|(c, f)| c.borne(scene, f)).sum::<f64>() / f64::from(count);
         }

@@ -13,9 +13,9 @@
 //!
 //! # One step
 //!
-//! Semi-implicit Euler: `M v₁ = M v* + Δt f + Δt Jᵀλ`, then `x₁ = x + Δt v₁` and
-//! `R₁ = exp(Δt [ω₁]) R`. v* is v but for the spin that the gyroscopic moment changes, see
-//! [`free_spin`]. M, J and gaps are those at the step's beginning.
+//! Semi-implicit Euler: `M v₁ = M v + Δt f + Δt Jᵀλ`, then `x₁ = x + Δt v₁` and a turn by ω₁ that keeps the angular
+//! momentum `I ω₁` and so changes the spin once more, see [`FreeMotion::advance`]. M, J and gaps are those at the
+//! step's beginning.
 //!
 //! A step's contacts are those which can close within it: nearer than the pair itself comes, or than
 //! any body moves along their normal, as a blow may hand its velocity on.
@@ -40,7 +40,7 @@ use crate::geometry::Plane;
 pub use compliant::{CompliantStep, PairFriction, RegularisedContact};
 pub use contacts::{Contact, Contacts};
 pub use implicit::push_constraints;
-pub use motion::{FreeMotion, energy, free_spin};
+pub use motion::{FreeMotion, energy};
 pub use rigid::{Ground, RigidContacts};
 
 /// Velocities of a body.

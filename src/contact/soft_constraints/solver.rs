@@ -61,6 +61,8 @@ pub struct SoftConstraintSolver {
     pub(super) newton: Newton,
     pub(super) laws: Vec<LocalLaw>,
     pub(super) lags: Vec<Lag>,
+    /// Velocities that a solve begins from.
+    guess: Vec<f64>,
     /// Change of each contact's slip that the last pass asked for, and the factor on it.
     slip_changes: Vec<f64>,
     relaxation: f64,
@@ -73,6 +75,9 @@ const RELAXATION: (f64, f64) = (0.2, 5.0);
 /// Inner tolerance relative to the last error of the laws, and the largest one.
 const INEXACTNESS: f64 = 1e-2;
 const FIRST_TOLERANCE: f64 = 1e-5;
+/// Friction above which a contact is supposed to stick at first. A pass lowers a slip by the speed that friction brakes
+/// in a step over its coefficient, so one that is to end takes passes in proportion to that.
+const STICKY: f64 = 5.0;
 /// Residual up to which an answer that missed the tolerance may be used.
 const USABLE_RESIDUAL: f64 = 1e-6;
 
@@ -113,16 +118,27 @@ impl SoftConstraintSolver {
         if self.newton.mass_diagonal.iter().any(|&m| m <= 0.0) {
             return Outcome { status: Status::NumericalTrouble, iterations: 0, residual: f64::NAN };
         }
-        self.begin(problem, &solution.velocity);
-        let outcome = self.iterate(problem, &mut solution.velocity);
+        self.guess.clear();
+        self.guess.extend_from_slice(&solution.velocity);
+        self.begin(problem, &solution.velocity, STICKY);
+        let mut outcome = self.iterate(problem, &mut solution.velocity);
+        let slips = self.lags.iter().any(|lag| lag.slip > 0.0);
+        if !outcome.status.is_usable() && slips {
+            // From the slips of the guess their fixed point may be far; from none it is another way.
+            solution.velocity.copy_from_slice(&self.guess);
+            self.begin(problem, &solution.velocity, 0.0);
+            let again = self.iterate(problem, &mut solution.velocity);
+            outcome = Outcome { iterations: outcome.iterations + again.iterations, ..again };
+        }
         for (force, impulse) in solution.forces.iter_mut().zip(&self.newton.impulses) {
             *force = impulse / problem.time_step;
         }
         outcome
     }
 
-    /// Lagged quantities from the guess, and the rows' inertias.
-    fn begin(&mut self, problem: &ConstraintProblem, guess: &[f64]) {
+    /// Lagged quantities from the guess, and the rows' inertias. Contacts of more friction than `sticky` are supposed not
+    /// to slip at first.
+    fn begin(&mut self, problem: &ConstraintProblem, guess: &[f64], sticky: f64) {
         let h = problem.time_step;
         problem.rows_times(guess, &mut self.newton.row_velocity);
         self.inverse_inertia.clear();
@@ -148,7 +164,8 @@ impl SoftConstraintSolver {
             self.inverse_inertia.push([0.5 * (w[0] + w[1]), w[2]]);
             let u = row_values(&self.newton.row_velocity, constraint.first_row, rows);
             let normal = constraint.law.normal();
-            let is_sliding = is_coulomb && matches!(constraint.law, Law::Contact(..));
+            let is_sliding = is_coulomb
+                && matches!(constraint.law, Law::Contact(_, friction) if friction.coefficient <= sticky);
             let depth = -(normal.deformation + h * (u[2] + h * normal.rate_bias));
             self.lags.push(Lag {
                 multiplier: [0.0; 3],
