@@ -199,6 +199,33 @@ fn s2_2_signal_blocks_allocate_nothing_after_the_first_step() {
     assert_none("signal_blocks", &program("tests/data/run/signal_blocks.ron", &[]));
 }
 
+#[test]
+fn s2_2_implicit_springs_allocate_nothing_after_the_first_step() {
+    for name in ["foundation", "pendulum", "limit", "ramp", "joints", "touchdown"] {
+        assert_none(name, &program(&format!("diagrams/constraint_solver/{name}.ron"), &[]));
+    }
+}
+
+/// Memory for contacts grows as they come, by doubling, and is kept: what falls apart and piles up allocates in few
+/// steps.
+#[test]
+fn free_bodies_allocate_as_contacts_come_and_not_by_step() {
+    for method in ["constraints", "gauss", "compliant"] {
+        let stack = program("diagrams/constraint_solver/stack.ron", &[("method", method)]);
+        let (allocations, steps) = count(&stack, None);
+        println!("stack, method={method}: {allocations} allocations in {steps} steps");
+        assert!(allocations < steps / 3, "{method}: {:?}", culprits(&stack));
+    }
+}
+
+#[test]
+fn s2_2_inverse_dynamics_with_contact_allocates_nothing_after_the_first_step() {
+    for controller in ["qp_mu", "lcp_mu", "lcp_inf"] {
+        let variants = [("controller", controller)];
+        assert_none(controller, &program("diagrams/inverse_dynamics/contacts.ron", &variants));
+    }
+}
+
 /// Closing a chunk may allocate, a row may not: far fewer allocations than steps. The stream drops
 /// what it gets, but unlike `Sink::null` rows are written to it.
 #[test]
