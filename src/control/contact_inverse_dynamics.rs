@@ -169,6 +169,10 @@ pub struct Prediction {
     /// Solutions that [`Choice::LeastChange`] has found, in the count of [`CoulombModes::nearest`]; 0 where it did not
     /// choose.
     pub solutions: u32,
+    /// Compliance R with which contacts gave way, of all rows of all contacts: their velocities after the step are then
+    /// `J v⁺ + R f Δt` in the law of contact [1/kg]. 0 where they did not, which is the rule: only
+    /// [`ContactModel::NoSlipLcp`] and [`ContactModel::CoulombLcp`] yield, to contacts that contradict each other.
+    pub compliance: f64,
 }
 
 /// A tangential row of [`ContactModel::NoSlipLcp`] nearer than this (an angle) to the span of those before
@@ -196,6 +200,8 @@ pub struct ContactInverseDynamics {
     modes: CoulombModes,
     /// Of the present task.
     solutions: u32,
+    /// Of the present task.
+    compliance: f64,
     least_squares: ConeLeastSquaresSolver,
     active_set: GeneralActiveSet,
     /// Factor of the normal equations of tangential rows.
@@ -258,6 +264,7 @@ impl ContactInverseDynamics {
             coulomb: StewartTrinkleSolver::default(),
             modes: CoulombModes::default(),
             solutions: 0,
+            compliance: 0.0,
             least_squares: ConeLeastSquaresSolver::default(),
             active_set: GeneralActiveSet::default(),
             normal: DenseMass::default(),
@@ -303,7 +310,7 @@ impl ContactInverseDynamics {
         task.check();
         let found = [memory.len(), torque.len(), forces.len(), after.len()];
         assert_eq!(found, [k, task.acceleration.len(), 3 * k, nv], "expected k, n, 3k, nv");
-        self.solutions = 0;
+        (self.solutions, self.compliance) = (0, 0.0);
         let outcome = if self.reduction.set(task) {
             self.forces(task, memory, torque, forces)
         } else {
@@ -316,7 +323,7 @@ impl ContactInverseDynamics {
         if outcome.status == Status::InvalidData {
             torque.fill(0.0);
             after.copy_from_slice(task.velocity);
-            return Prediction { outcome, inconsistency: 0.0, solutions: 0 };
+            return Prediction { outcome, inconsistency: 0.0, solutions: 0, compliance: 0.0 };
         }
         self.reduction.finish(task, forces, torque, after);
         let slips = matches!(self.model, ContactModel::CoulombLcp | ContactModel::CoulombQp(_));
@@ -324,7 +331,8 @@ impl ContactInverseDynamics {
             ContactModel::Sensed => 0.0,
             _ => task.inconsistency(after, forces, !slips),
         };
-        Prediction { outcome, inconsistency, solutions: self.solutions }
+        let (solutions, compliance) = (self.solutions, self.compliance);
+        Prediction { outcome, inconsistency, solutions, compliance }
     }
 
     fn forces(

@@ -1,9 +1,9 @@
 //! Coulomb's law with normal complementarity.
 
 use legwork_qp::complementarity::{CoulombModes, Nearness};
-use legwork_qp::{ContactProblem, Outcome, Status};
+use legwork_qp::{ContactProblem, DEFAULT_REGULARISATION, Outcome, Status};
 
-use super::yielding::{COMPLIANCES, SENSELESS, largest};
+use super::yielding::{COMPLIANCES, Yielding};
 use super::{Choice, ContactInverseDynamics, ContactTask};
 
 impl ContactInverseDynamics {
@@ -18,24 +18,28 @@ impl ContactInverseDynamics {
         forces: &mut [f64],
     ) -> Outcome {
         let force_scale = self.delassus(task);
-        let mut iterations = 0;
+        let mean = self.mean_diagonal(task);
+        let mut yielding = Yielding::new(force_scale);
+        let mut best = Outcome { status: Status::Undecided, iterations: 0, residual: f64::NAN };
         if self.choice == Choice::LeastChange {
             if let Some(outcome) = self.least_change(task, force_scale, last_torque, forces) {
-                if outcome.status.is_usable() && largest(forces) <= SENSELESS * force_scale {
-                    mark_pressing(forces, pressing);
-                    return outcome;
-                }
-                iterations = outcome.iterations;
+                best = outcome;
             }
-            self.solutions = 0;
+            if !(best.status.is_usable() && yielding.takes(0.0, forces)) {
+                self.solutions = 0;
+            }
         }
+        if !best.status.is_usable() {
+            forces.fill(0.0);
+        }
+        let mut iterations = best.iterations;
         let work = &mut self.work;
         work.values.clear();
         work.values.resize(forces.len(), 0.0);
-        let mut best = Outcome { status: Status::Undecided, iterations, residual: f64::NAN };
-        let mut least = f64::INFINITY;
-        forces.fill(0.0);
-        for regularisation in COMPLIANCES {
+        for share in COMPLIANCES {
+            if yielding.is_settled(share) {
+                break;
+            }
             let problem = ContactProblem {
                 inverse_inertia: &work.matrix,
                 bias: &work.vector,
@@ -44,19 +48,18 @@ impl ContactInverseDynamics {
                 force_scale,
                 cone: &self.cone,
                 active: &[],
-                regularisation,
+                regularisation: share,
             };
             let outcome = self.coulomb.solve(&problem, &mut work.values);
             iterations += outcome.iterations;
-            let size = largest(&work.values);
-            if outcome.status.is_usable() && size < least {
-                (best, least) = (outcome, size);
+            if outcome.status.is_usable() && yielding.takes(share, &work.values) {
+                best = outcome;
+                self.solutions = 0;
+                // The first only decides between redundant contacts.
+                self.compliance = if share > DEFAULT_REGULARISATION { share * mean } else { 0.0 };
                 forces.copy_from_slice(&work.values);
             } else if !best.status.is_usable() {
                 best = outcome;
-            }
-            if best.status.is_usable() && least <= SENSELESS * force_scale {
-                break;
             }
         }
         mark_pressing(forces, pressing);

@@ -5,12 +5,13 @@
 //! contacts may give way: `v = J v⁺ + R f Δt` takes the place of `J v⁺`, with the same compliance R [m/s per N s] of all
 //! rows, which is a damper of `1/(R Δt)` [N s/m] at each contact.
 //!
-//! R is a share of the mean diagonal of the Delassus matrix `J_u M_uu⁻¹ J_uᵀ`, the velocity that an impulse gives to a
-//! contact. It is 1e-10 at first for Coulomb's law, which only spreads redundant loads, and none without slip; and more,
-//! up to 0.1, if the problem is not solved or asks for forces beyond 20 times what would stop the fastest contact
-//! alone. Of answers that all do, the one with the smallest forces is taken. Without slip such forces may be right: there
-//! contacts give way only if a share of 1e-4 takes nine tenths of them away. The authors' solver adds 10^k to the
-//! diagonal, k = −20, −16, …, 0, until the problem is solved.
+//! R is a share of the mean diagonal of the Delassus matrix G = `J_u M_uu⁻¹ J_uᵀ`, the velocity that an impulse gives to
+//! a contact. It is 1e-10 at first for Coulomb's law, which only spreads redundant loads, and none without slip. More,
+//! up to 0.1, is tried if the problem is not solved or asks for forces beyond 20 times the largest `|b_i|/G_ii`, which
+//! stops one row of one contact alone. Such forces may still be right, of contacts at a bad lever, say. So contacts give
+//! way only if they contradict each other: a share of 1e-4 or less then takes nine tenths of the forces away. The
+//! least compliance with forces below the bound is taken, or, where none has them, the one with the smallest. The
+//! authors' solver adds 10^k to the diagonal, k = −20, −16, …, 0, until the problem is solved.
 
 use legwork_qp::{DEFAULT_REGULARISATION, Outcome, Qp};
 
@@ -19,15 +20,55 @@ use super::{ContactInverseDynamics, ContactTask};
 
 /// Compliances that are tried in turn, as shares of the mean diagonal of the Delassus matrix.
 pub(super) const COMPLIANCES: [f64; 6] = [DEFAULT_REGULARISATION, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1];
-/// Forces above this many times the largest that would stop a contact on its own are without sense.
-pub(super) const SENSELESS: f64 = 20.0;
-/// Contacts without slip contradict each other if a compliance of this share, or less, leaves less than that share of
-/// their forces.
+/// Forces above this many times the largest that would stop a contact on its own call for a second look.
+const SENSELESS: f64 = 20.0;
+/// Contacts contradict each other if a compliance of this share, or less, leaves less than that share of their forces.
 const TELLING: f64 = 1e-4;
 const CONTRADICTED: f64 = 0.1;
 
+/// Decides which of several answers, of growing compliance, is taken.
+pub(super) struct Yielding {
+    /// Largest force that needs no second look [N].
+    limit: f64,
+    /// Largest force of the answer that is taken [N]; infinite while there is none.
+    least: f64,
+    is_contradicted: bool,
+}
+
+impl Yielding {
+    /// With the force that stops a contact on its own.
+    pub(super) fn new(typical_force: f64) -> Self {
+        Self { limit: SENSELESS * typical_force, least: f64::INFINITY, is_contradicted: false }
+    }
+
+    /// Whether the answer `forces`, which is usable, at the compliance `share` is taken in place of those before.
+    pub(super) fn takes(&mut self, share: f64, forces: &[f64]) -> bool {
+        let size = largest(forces);
+        let is_taken = if self.least.is_infinite() {
+            // What has no answer but with contacts that yield, and not just by rounding, is a contradiction.
+            self.is_contradicted = share > TELLING;
+            size.is_finite()
+        } else if self.is_contradicted {
+            size < self.least
+        } else {
+            self.is_contradicted = share <= TELLING && size < CONTRADICTED * self.least;
+            self.is_contradicted
+        };
+        if is_taken {
+            self.least = size;
+        }
+        is_taken
+    }
+
+    /// Whether an answer is taken that the compliance `next`, and any above, cannot replace.
+    pub(super) fn is_settled(&self, next: f64) -> bool {
+        let is_found = self.least.is_finite();
+        self.least <= self.limit || (is_found && !self.is_contradicted && next > TELLING)
+    }
+}
+
 impl ContactInverseDynamics {
-    /// The Delassus matrix in `work.matrix`, and the rest as [`Self::typical_force`] has it.
+    /// The Delassus matrix G in `work.matrix`, and the rest as [`Self::typical_force`] has it.
     pub(super) fn delassus(&mut self, task: &ContactTask<'_>) -> f64 {
         let rows = 3 * task.gaps.len();
         let (reduction, work) = (&self.reduction, &mut self.work);
@@ -39,8 +80,11 @@ impl ContactInverseDynamics {
         self.typical_force(task)
     }
 
-    /// The contact velocities without forces, over Δt, in `work.vector`. Returns the force that stops the fastest contact
-    /// alone, at the largest diagonal of the Delassus matrix.
+    /// The contact velocities without forces, over Δt, in `work.vector`: b. Returns the largest force that stops a row of
+    /// a contact on its own, `|b_i|/G_ii`.
+    ///
+    /// Each row has its own G_ii: under a body that is high over its foot, that of the tangential rows is many times
+    /// that of the normal. Rows that no force moves, but by rounding, have none.
     fn typical_force(&mut self, task: &ContactTask<'_>) -> f64 {
         let (rows, step) = (3 * task.gaps.len(), task.time_step);
         let (reduction, work) = (&self.reduction, &mut self.work);
@@ -51,43 +95,76 @@ impl ContactInverseDynamics {
             work.vector.push((velocity + gap) / step);
         }
         let square = |i: usize| dot(reduction.column(i), reduction.column(i));
-        let diagonal = (0..rows).map(square).fold(0.0, f64::max);
-        let typical = largest(&work.vector) / diagonal;
+        let immovable = DEFAULT_REGULARISATION * (0..rows).map(square).fold(0.0, f64::max);
+        let typical = (0..rows)
+            .filter(|&i| square(i) > immovable)
+            .map(|i| work.vector[i].abs() / square(i))
+            .fold(0.0, f64::max);
         if typical > 0.0 && typical.is_finite() { typical } else { 1.0 }
     }
 
+    /// Mean diagonal of the matrix that [`Self::delassus`] has made [1/kg].
+    pub(super) fn mean_diagonal(&self, task: &ContactTask<'_>) -> f64 {
+        let n = 3 * task.gaps.len();
+        (0..n).map(|i| self.work.matrix[i * n + i]).sum::<f64>() / n as f64
+    }
+
     /// [`Self::no_slip`], or where that fails or asks for forces without sense, the same with contacts that give way:
-    /// `min ½ fᵀ(G + R) f + fᵀb` over `f_n ≥ 0`, whose conditions are `0 ≤ f_n ⟂ v_n ≥ 0` and `v_t = 0`.
+    /// `min ½ fᵀ(G + R) f + fᵀb` over `f_n ≥ 0`, whose conditions are `0 ≤ f_n ⟂ v_n ≥ 0` and `v_t = 0`. Contacts that do
+    /// not press have no tangential force, as there.
     pub(super) fn no_slip_or_yield(
         &mut self,
         task: &ContactTask<'_>,
         pressing: &mut [f64],
         forces: &mut [f64],
     ) -> Outcome {
-        let rigid = self.no_slip(task, pressing, forces);
-        let limit = SENSELESS * self.typical_force(task);
-        if rigid.status.is_usable() && largest(forces) <= limit {
-            return rigid;
+        let mut best = self.no_slip(task, pressing, forces);
+        let mut yielding = Yielding::new(self.typical_force(task));
+        if best.status.is_usable() {
+            // It is the first, and is taken.
+            yielding.takes(0.0, forces);
+        }
+        if yielding.is_settled(0.0) {
+            return best;
         }
         self.delassus(task);
-        let n = forces.len();
-        let (mut best, mut least) = (rigid, f64::INFINITY);
-        let mut is_sound = rigid.status.is_usable();
-        if is_sound {
-            least = largest(forces);
-        }
-        let work = &mut self.work;
-        let mean = (0..n).map(|i| work.matrix[i * n + i]).sum::<f64>() / n as f64;
-        work.lower.clear();
-        work.lower.extend((0..n).map(|i| if i % 3 == 2 { 0.0 } else { f64::NEG_INFINITY }));
-        for compliance in &COMPLIANCES[1..] {
-            if least <= limit || (is_sound && *compliance > TELLING) {
+        let mean = self.mean_diagonal(task);
+        let mut iterations = best.iterations;
+        for share in &COMPLIANCES[1..] {
+            if yielding.is_settled(*share) {
                 break;
             }
+            let outcome = self.no_slip_that_yields(task, share * mean);
+            iterations += outcome.iterations;
+            if outcome.status.is_usable() && yielding.takes(*share, &self.work.values) {
+                best = outcome;
+                self.compliance = share * mean;
+                forces.copy_from_slice(&self.work.values);
+            }
+        }
+        mark_pressing(forces, pressing);
+        Outcome { iterations, ..best }
+    }
+
+    /// The forces at one compliance, in `work.values`, of the contacts `work.holds` at first and then of those that press.
+    fn no_slip_that_yields(&mut self, task: &ContactTask<'_>, compliance: f64) -> Outcome {
+        let n = 3 * task.gaps.len();
+        let (mut changes, mut iterations) = (0, 0);
+        loop {
+            let work = &mut self.work;
             work.hessian.clear();
             work.hessian.extend_from_slice(&work.matrix);
+            work.lower.clear();
+            work.upper.clear();
             for i in 0..n {
-                work.hessian[i * n + i] += compliance * mean;
+                work.hessian[i * n + i] += compliance;
+                let (lower, upper) = match (i % 3 == 2, work.holds[i / 3]) {
+                    (true, _) => (0.0, f64::INFINITY),
+                    (false, true) => (f64::NEG_INFINITY, f64::INFINITY),
+                    (false, false) => (0.0, 0.0),
+                };
+                work.lower.push(lower);
+                work.upper.push(upper);
             }
             let qp = Qp {
                 hessian: &work.hessian,
@@ -96,21 +173,20 @@ impl ContactInverseDynamics {
                 row_lower: &[],
                 row_upper: &[],
                 lower: &work.lower,
-                upper: &[],
+                upper: &work.upper,
             };
             work.values.clear();
             work.values.resize(n, 0.0);
             let outcome = self.active_set.solve(&qp, &mut work.values);
-            let size = largest(&work.values);
-            let is_wanted = if is_sound { size < CONTRADICTED * least } else { size < least };
-            if outcome.status.is_usable() && is_wanted {
-                (best, least) = (outcome, size);
-                is_sound = false;
-                forces.copy_from_slice(&work.values);
+            iterations += outcome.iterations;
+            let values = std::mem::take(&mut work.values);
+            let is_done = !outcome.status.is_usable() || !work.changes_hold(&values, 0.0, changes);
+            work.values = values;
+            if is_done {
+                return Outcome { iterations, ..outcome };
             }
+            changes += 1;
         }
-        mark_pressing(forces, pressing);
-        best
     }
 }
 

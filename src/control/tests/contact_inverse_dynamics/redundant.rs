@@ -71,6 +71,7 @@ fn the_solution_of_least_change_keeps_to_the_torques_of_the_last_step() {
 #[test]
 fn contradictory_contacts_give_way_and_forces_stay_finite() {
     let mut random = Random::new(32);
+    let mut yielded = 0;
     for friction in [0.5, 100.0] {
         for closing in [1e-9, 1e-6, 1e-3, 0.1] {
             // A free body of 1 kg between two points that approach each other along x.
@@ -112,6 +113,8 @@ fn contradictory_contacts_give_way_and_forces_stay_finite() {
                     "{friction} {closing}: {:?}",
                     answer.prediction
                 );
+                let compliance = answer.prediction.expect("solved").compliance;
+                yielded += usize::from(compliance > 0.0);
                 // What stops the fingers alone, or carries the body, and twenty times that.
                 let typical = closing.max(9.81 * STEP) / STEP;
                 let largest = max_abs(&answer.forces);
@@ -120,5 +123,47 @@ fn contradictory_contacts_give_way_and_forces_stay_finite() {
                 assert!(robot.imbalance(&answer) < 1e-9 * scale);
             }
         }
+    }
+    assert!(yielded >= 8, "contacts gave way in {yielded} of 16 only");
+}
+
+/// A trunk of 10 kg and 0.04 kg m² over its only foot, 1 m below, at rest: an impulse at the foot moves it 250 times as
+/// much to the side as along the normal. It presses with its weight, and nothing gives way.
+#[test]
+fn a_robot_high_over_its_foot_presses_with_its_weight() {
+    let (nv, rows, weight) = (7, 3, 98.1);
+    let mut robot = Robot::random(&mut Random::new(33), nv, 6, 1);
+    robot.mass.fill(0.0);
+    for (i, m) in [10.0, 10.0, 10.0, 0.04, 0.04, 0.04, 0.1].into_iter().enumerate() {
+        robot.mass[i * nv + i] = m;
+    }
+    robot.bias.fill(0.0);
+    robot.bias[2] = weight;
+    for numbers in [&mut robot.velocity, &mut robot.acceleration, &mut robot.gaps] {
+        numbers.fill(0.0);
+    }
+    robot.friction.fill(0.7);
+    robot.jacobian.fill(0.0);
+    // The foot at (0, 0, −1) moves as v + ω × r = (v_x − ω_y, v_y + ω_x, v_z), and the leg lengthens.
+    for (row, column, value) in
+        [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (0, 4, -1.0), (1, 3, 1.0), (2, 6, -1.0)]
+    {
+        robot.jacobian[column * rows + row] = value;
+    }
+    let (law, free) = (ContactModel::CoulombLcp, ContactModel::NoSlipLcp);
+    for (model, choice) in [(law, Choice::Lemke), (law, Choice::LeastChange), (free, Choice::Lemke)]
+    {
+        let mut solver = ContactInverseDynamics::new(model, pyramid(4)).with_choice(choice);
+        let mut answer = Answer::new(&robot, 1);
+        let Answer { torque, forces, after, .. } = &mut answer;
+        let prediction = solver.solve(&robot.task(), &mut [0.0], torque, forces, after);
+        assert_eq!((prediction.outcome.status, prediction.compliance), (Status::Solved, 0.0));
+        // Lemke's method has 1e-10 of the mean diagonal, which is 170 times that of the normal, to spread loads.
+        assert!(
+            (answer.forces[2] - weight).abs() < 1e-6 * weight,
+            "{model:?}: {:?}",
+            answer.forces
+        );
+        assert!(max_abs(&answer.forces[..2]) < 1e-6, "{model:?}: {:?}", answer.forces);
     }
 }
