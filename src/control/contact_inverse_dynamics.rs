@@ -29,10 +29,10 @@
 //!
 //! | model | paper | contact |
 //! |---|---|---|
-//! | [`ContactModel::NoSlipLcp`] | ID(t)LCP,∞, sec. 4 | `0 ≤ f_n ⟂ N v⁺ + φ/Δt ≥ 0`, no slip |
+//! | [`ContactModel::NoSlipLcp`] | ID(t)LCP,∞, sec. 4 | `0 ≤ f_n ⟂ N v⁺ + φ/Δt ≥ 0`, no slip of contacts that press |
 //! | [`ContactModel::CoulombLcp`] | ID(t)LCP,μ, sec. 5 | the same with Coulomb's law on a pyramid |
 //! | [`ContactModel::CoulombQp`] | ID(t)QP,μ, sec. 6 | least kinetic energy, then least torque |
-//! | [`ContactModel::NoSlipQp`] | ID(t)QP,∞ | the same without limit to friction |
+//! | [`ContactModel::NoSlipQp`] | ID(t)QP,∞ | the same, without limit to the friction of contacts that press |
 //! | [`ContactModel::Sensed`] | ID(t−1), ID(t−2) | forces are given |
 //!
 //! # References
@@ -73,7 +73,7 @@ pub enum ContactModel {
     /// Drumwright and Shell's model: of all forces in the pyramids the ones after which kinetic energy
     /// is least.
     CoulombQp(Stages),
-    /// The same with friction without limit.
+    /// The same with friction without limit at contacts that press; with [`Energy::Relative`] at all.
     NoSlipQp(Stages),
     /// The forces handed in, whatever they are.
     Sensed,
@@ -160,10 +160,12 @@ pub struct ContactTask<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
     /// How the contact problem ended. If the status is not usable, forces are zero and torques are
-    /// those of a robot in the air.
+    /// those of a robot in the air, `τ = P (M(v⁺ − v)/Δt + h)`; with [`Status::InvalidData`] torques are zero too,
+    /// and v⁺ is v.
     pub outcome: Outcome,
-    /// Largest speed at which a contact would go into the ground, or slip where the model knows none,
-    /// if the joints did as wanted: `max(0, −(N v⁺ + φ/Δt))`, `|S v⁺|`, `|T v⁺|` [m/s]. Above zero, by
+    /// Largest speed at which a contact would go into the ground, or a contact that presses would slip where the model
+    /// knows no slip, if the joints did as wanted: `max(0, −(N v⁺ + φ/Δt))` of all contacts, `|S v⁺|`, `|T v⁺|` of
+    /// contacts that press [m/s]. Above zero, by
     /// more than the solver's residual, the accelerations are inconsistent with the contacts (sec. 4.5).
     pub inconsistency: f64,
     /// Solutions that [`Choice::LeastChange`] has found, in the count of [`CoulombModes::nearest`]; 0 where it did not
@@ -177,8 +179,9 @@ pub struct Prediction {
 
 /// A tangential row of [`ContactModel::NoSlipLcp`] nearer than this (an angle) to the span of those before
 /// is left out. Feet that are not quite in one plane make such rows, and to hold one takes, over its angle,
-/// the force that the motion takes: those of a wedge that is that flat. So no force is more than ten times
-/// what moves the body.
+/// the force that the motion takes: those of a wedge that is that flat. Of a single such row the force is at most ten
+/// times what moves the body. Of several, each this near to the span of those before, the factors multiply, and what
+/// bounds their forces is the yielding of contacts that contradict each other.
 const NEARLY_DEPENDENT: f64 = 0.1;
 
 /// Times that contacts without slip may be taken up again; from then on they are only let go.
@@ -293,8 +296,10 @@ impl ContactInverseDynamics {
     /// | f | `forces` | 3k | written, or read by [`ContactModel::Sensed`] [N] |
     /// | v⁺ | `after` | nv | written: velocity after the step, if the prediction is right |
     ///
-    /// `memory` is read by the models without slip, which start from it. [`ContactModel::NoSlipLcp`] so keeps
-    /// to one distribution of a redundant load; zeros are a cold start.
+    /// `memory` is read by [`ContactModel::NoSlipLcp`] and [`ContactModel::NoSlipQp`]: contacts that pressed have
+    /// friction first. The former so keeps to one distribution of a redundant load; zeros are a cold start.
+    ///
+    /// If the status is not usable, `forces` and `memory` are zero, and `torque` as [`Prediction::outcome`] has it.
     ///
     /// # Panics
     /// If a slice has the wrong length.
@@ -311,7 +316,13 @@ impl ContactInverseDynamics {
         let found = [memory.len(), torque.len(), forces.len(), after.len()];
         assert_eq!(found, [k, task.acceleration.len(), 3 * k, nv], "expected k, n, 3k, nv");
         (self.solutions, self.compliance) = (0, 0.0);
-        let outcome = if self.reduction.set(task) {
+        let are_forces_finite =
+            self.model != ContactModel::Sensed || forces.iter().all(|f| f.is_finite());
+        // Those of the last step; not finite, they choose nothing.
+        let is_last_finite =
+            self.choice == Choice::Lemke || torque.iter().all(|torque| torque.is_finite());
+        let is_sound = are_forces_finite && is_last_finite;
+        let outcome = if is_sound && self.reduction.set(task) {
             self.forces(task, memory, torque, forces)
         } else {
             Outcome { status: Status::InvalidData, iterations: 0, residual: f64::NAN }

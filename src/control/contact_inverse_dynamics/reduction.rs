@@ -39,6 +39,8 @@ impl Reduction {
     }
 
     /// Takes a task; false if its numbers are not those of a robot.
+    ///
+    /// All of M counts, the joints' rows too: torques follow from them.
     pub(super) fn set(&mut self, task: &ContactTask<'_>) -> bool {
         let (nv, rows) = (task.velocity.len(), 3 * task.gaps.len());
         self.free.clear();
@@ -56,7 +58,8 @@ impl Reduction {
         for &j in &self.free {
             self.dense.extend(self.free.iter().map(|&i| task.mass_matrix[j * nv + i]));
         }
-        let inputs = [task.bias_force, velocity, &self.target, task.jacobian, task.gaps];
+        let inputs =
+            [task.mass_matrix, task.bias_force, velocity, &self.target, task.jacobian, task.gaps];
         let is_finite = inputs.into_iter().flatten().all(|x| x.is_finite());
         let has_friction = task.friction.iter().all(|&mu| mu >= 0.0);
         if !(step > 0.0 && is_finite && has_friction && self.mass.set(nu, &self.dense)) {

@@ -535,13 +535,36 @@ fn inconsistent_accelerations_are_seen_and_repaired() {
     assert!(repaired >= 10, "only {repaired} of 20 were repaired");
 }
 
+/// Wherever a number that is not finite is read, the answer is that the data are invalid, and no torque.
 #[test]
 fn bad_numbers_are_answers() {
-    let mut robot = Robot::random(&mut Random::new(6), 18, 6, 2);
-    robot.bias[3] = f64::NAN;
-    for model in MODELS {
-        let answer = robot.solve(model);
-        assert_eq!(answer.status(), Status::InvalidData);
-        assert_eq!(max_abs(&answer.torque), 0.0);
+    let sound = || Robot::random(&mut Random::new(6), 18, 6, 2);
+    type Spoil = fn(&mut Robot);
+    let spoils: [Spoil; 7] = [
+        |robot| robot.bias[3] = f64::NAN,
+        // Between joints, and between a joint and the base.
+        |robot| robot.mass[18 * 10 + 11] = f64::NAN,
+        |robot| robot.mass[18 * 2 + 11] = f64::INFINITY,
+        |robot| robot.velocity[17] = f64::NAN,
+        |robot| robot.acceleration[4] = f64::NAN,
+        |robot| robot.jacobian[6 * 12 + 1] = f64::NAN,
+        |robot| robot.gaps[1] = f64::NAN,
+    ];
+    for spoil in spoils {
+        let mut robot = sound();
+        spoil(&mut robot);
+        for model in MODELS {
+            let answer = robot.solve(model);
+            assert_eq!(answer.status(), Status::InvalidData);
+            assert!(answer.torque.iter().chain(&answer.forces).all(|x| *x == 0.0));
+        }
     }
+    // Forces that are handed in.
+    let (robot, mut answer) = (sound(), Answer::new(&sound(), 2));
+    answer.forces[4] = f64::NAN;
+    let mut solver = ContactInverseDynamics::new(ContactModel::Sensed, pyramid(4));
+    let Answer { torque, forces, after, .. } = &mut answer;
+    let prediction = solver.solve(&robot.task(), &mut [0.0; 2], torque, forces, after);
+    assert_eq!(prediction.outcome.status, Status::InvalidData);
+    assert!(answer.torque.iter().chain(&answer.forces).all(|x| *x == 0.0));
 }
