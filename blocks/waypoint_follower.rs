@@ -29,7 +29,8 @@ use crate::trunk::{Base, bounded, roll_pitch_yaw};
 /// With the waypoint in the direction e from the robot's heading, it turns at `e/T`, at most at
 /// `turn_rate`. While |e| is above `align` it turns on the spot, else it walks at `speed cos e`, nothing
 /// to the side. A waypoint is reached once the trunk's origin is within `tolerance` of it; the
-/// next is then taken in the next period. After the last comes the first.
+/// next is then taken in the next period. After the last comes the first. A waypoint is reached by entering: it is so
+/// again only after the robot has been farther away, so one that stays at the only waypoint has reached it once.
 ///
 /// The command jumps where a waypoint is reached: put a `RateLimiter` behind it. It is discrete: state its
 /// period by `every:`, or it takes that of `state`.
@@ -86,10 +87,12 @@ pub struct Plan {
 }
 
 /// Where it goes to.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Course {
     index: usize,
     reached: u64,
+    /// Of each waypoint, whether it was reached and not left since.
+    is_at: Vec<bool>,
 }
 
 impl WaypointFollower {
@@ -127,13 +130,13 @@ impl Block for WaypointFollower {
     }
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) -> Course {
-        Course::default()
+        Course { is_at: vec![false; self.waypoints.len()], ..Course::default() }
     }
 
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let (state, course) = (cx.inputs.get(plan.state), *cx.state);
+        let (state, course) = (cx.inputs.get(plan.state), &*cx.state);
         let [x, y] = self.way(plan, &state, course.index);
         let [_, _, yaw] = roll_pitch_yaw(&state.q[plan.base.quaternion..]);
         let ahead = libm::atan2(y, x) - yaw;
@@ -148,11 +151,19 @@ impl Block for WaypointFollower {
     }
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        let [x, y] = self.way(plan, &cx.inputs.get(plan.state), cx.state.index);
-        let tolerance = self.tolerance.value();
-        if x * x + y * y <= tolerance * tolerance {
-            cx.state.index = (cx.state.index + 1) % self.waypoints.len();
-            cx.state.reached += 1;
+        let (state, course) = (cx.inputs.get(plan.state), &mut *cx.state);
+        let is_within = |index: usize| {
+            let [x, y] = self.way(plan, &state, index);
+            x * x + y * y <= self.tolerance.value() * self.tolerance.value()
+        };
+        for (index, is_at) in course.is_at.iter_mut().enumerate() {
+            *is_at = *is_at && is_within(index);
+        }
+        let index = course.index;
+        if is_within(index) && !course.is_at[index] {
+            course.is_at[index] = true;
+            course.index = (index + 1) % self.waypoints.len();
+            course.reached += 1;
         }
         Ok(())
     }
@@ -194,6 +205,24 @@ mod tests {
         assert_eq!(command(&mut rig, [2.0, 0.0, 0.0]), [0.0, 0.0, 0.5]);
         assert_eq!(command(&mut rig, [3.0, 0.9, 0.0])[2], 0.5);
         assert_eq!(command(&mut rig, [3.0, 1.1, 0.0])[2], -0.5);
+    }
+
+    #[test]
+    fn a_waypoint_is_reached_by_entering_it() {
+        for (places, first) in [(json!([[1, 0]]), 1.0), (json!([[1, 0], [1.01, 0]]), 2.0)] {
+            let mut rig = rig(json!({ "robot": "go", "waypoints": places, "speed": 0.2 }));
+            let mut stay = |x: f64| {
+                for _ in 0..5 {
+                    command(&mut rig, [x, 0.0, 0.0]);
+                    rig.update();
+                }
+                command(&mut rig, [x, 0.0, 0.0]);
+                rig.leaf("reached", 0)[0]
+            };
+            assert_eq!([stay(0.0), stay(1.0), stay(1.02)], [0.0, first, first]);
+            // Left and entered again.
+            assert_eq!([stay(2.0), stay(1.0)], [first, 2.0 * first]);
+        }
     }
 
     /// A point that goes as it is told, turned by the command, comes to all waypoints in turn.
