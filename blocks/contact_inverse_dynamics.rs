@@ -27,7 +27,7 @@ use counted::Counted;
 /// | in `acceleration` | n | rad/s², m/s² | wanted accelerations of the joints |
 /// | in `expected` | k, optional | 1 | 0 where a contact is not to be counted on, such as a foot in swing |
 /// | in `f_sensed` | 3k, optional | N | contact forces; required by `model: Sensed` |
-/// | out `tau` | n | N m, N | joint torques |
+/// | out `tau` | n | N m, N | joint torques; if not solved, those of a robot in the air; zero if numbers are not finite |
 /// | out `f` | 3k | N | contact forces that are expected, contact axes |
 /// | out `normal_force` | | N | `Σ f_n` |
 /// | out `inconsistency` | m/s | | how far the joints' wish is from what the contacts allow |
@@ -40,11 +40,12 @@ use counted::Counted;
 ///
 /// - `NoSlipLcp`: no penetration, no pull, no slip of contacts that press. The fastest; starts from the contacts that
 ///   pressed before. Asks for whatever tangential force it takes. Where the joints let not all of them hold,
-///   they slide as little as they can, in the least-squares sense.
+///   they slide as little as they can, in the least-squares sense. Contacts that contradict each other give way as
+///   dampers do, and the report counts the steps in which they did.
 /// - `CoulombLcp`: Coulomb's law on the pyramid, by Lemke's method. The law that `CoulombContact`
 ///   has too, so its forces come true in such a world. Where contacts are redundant its answer jumps; with
 ///   `choose: LeastChange` and at most three contacts that count it takes, of all solutions, the one whose torques
-///   differ least from those of the last step. Contacts that contradict each other give way as dampers do.
+///   differ least from those of the last step. Contacts that contradict each other give way as with `NoSlipLcp`.
 /// - `CoulombQp(stages: Two)`: of all forces in the pyramids those after which the kinetic energy is
 ///   least, and of those the ones with least torque. Smooth, and cheap with many contacts.
 /// - `NoSlipQp(stages: Two)`: the same with friction without limit; with `energy: Absolute` at contacts that press.
@@ -71,7 +72,8 @@ pub struct ContactInverseDynamics {
     /// Which solution `CoulombLcp` takes where there are several; default `Lemke`.
     #[serde(default)]
     pub choose: Choice,
-    /// Coulomb friction μ, one value or one for each contact [1]; default: that of the contacts.
+    /// Coulomb friction μ, one value or one for each contact [1], of contacts that have none of their own: a contact's own
+    /// friction goes before `mu`. Required if there are such contacts; read by the models `Coulomb…` only.
     #[serde(default)]
     pub mu: Option<Friction>,
     /// Friction cone; default `Pyramid(sides: 4, fit: Inscribed)`. It must be a pyramid.
@@ -83,7 +85,7 @@ pub struct ContactInverseDynamics {
     /// Time Δt in which velocities are to change [s]; default the period. Where joints move as no contact
     /// allows, by a speed v, the forces that are expected for it are `m v/Δt`: a longer one is gentler. Several
     /// periods take the edge off landing feet and ground that gives way, and forces still come
-    /// as expected, since torques follow at every period. With acceleration feedback of k_d it is to stay
+    /// as expected, since torques follow at every period. One below the period overshoots. With acceleration feedback of k_d it is to stay
     /// at `1/k_d` or less.
     #[serde(default)]
     pub horizon: Option<Positive<Time>>,
@@ -233,6 +235,8 @@ pub struct State {
     failures: u64,
     iterations: u64,
     repaired: u64,
+    /// Steps in which contacts gave way.
+    yielded: u64,
 }
 
 /// From `output` to `update`.
@@ -244,6 +248,7 @@ pub struct Memo {
     is_filled: bool,
     is_failure: bool,
     is_repaired: bool,
+    has_yielded: bool,
     iterations: u32,
 }
 
@@ -258,14 +263,41 @@ pub struct Scratch {
 }
 
 impl ContactInverseDynamics {
+    /// Refuses options that the model would not read; their defaults go with every model.
+    fn check_model(&self) -> Result<(), Invalid> {
+        if self.choose == Choice::LeastChange && self.model != Model::CoulombLcp {
+            let message =
+                "expected the model `CoulombLcp` with `choose: LeastChange`, found another";
+            return Err(Invalid::parameter("choose", message).hint(
+                "write `model: CoulombLcp`, or leave `choose` out: other models have one solution",
+            ));
+        }
+        let has_energy = matches!(self.model, Model::CoulombQp { .. } | Model::NoSlipQp { .. });
+        if self.energy == Energy::Relative && !has_energy {
+            let message = "expected a model of least energy with `energy: Relative`, found another";
+            return Err(Invalid::parameter("energy", message).hint(
+                "write `model: CoulombQp(stages: Two)` or `NoSlipQp(stages: Two)`, or leave `energy` out",
+            ));
+        }
+        if self.repair && self.model == Model::Sensed {
+            let message =
+                "expected a model that predicts forces with `repair: true`, found `Sensed`";
+            return Err(Invalid::parameter("repair", message).hint(
+                "leave `repair` out: forces that were measured say nothing of what contacts allow",
+            ));
+        }
+        Ok(())
+    }
+
     /// How many torques are kept from step to step.
     fn remembered(&self, plan: &Plan, sizes: &Sizes<'_>) -> usize {
         if self.choose == Choice::LeastChange { sizes.input(plan.acceleration) } else { 0 }
     }
 }
 
-/// Speed above which accelerations are called inconsistent with the contacts [m/s].
-const INCONSISTENT: f64 = 1e-6;
+/// Speed above which accelerations are called inconsistent with the contacts [m/s]. Feet on the ground that a
+/// controller moves by numbers differ by more than rounding at nearly every step.
+const INCONSISTENT: f64 = 1e-4;
 
 impl Block for ContactInverseDynamics {
     const KIND: &'static str = "ContactInverseDynamics";
@@ -279,6 +311,7 @@ impl Block for ContactInverseDynamics {
             let message = "expected a friction pyramid, found the circular cone";
             return Err(Invalid::parameter("cone", message).hint("write `Pyramid(sides: 8)`"));
         }
+        self.check_model()?;
         let (count, nv, n) = (ports.dim(), ports.dim(), ports.dim());
         let robot = ports.any_robot();
         let dynamics = ports.input("dynamics", &DynamicsBus::any(robot, &nv));
@@ -416,6 +449,7 @@ impl Block for ContactInverseDynamics {
             }
             memo.is_failure = !is_usable;
             memo.is_repaired = is_repaired;
+            memo.has_yielded = prediction.compliance > 0.0;
             memo.iterations = prediction.outcome.iterations;
         }
         Ok(())
@@ -435,6 +469,7 @@ impl Block for ContactInverseDynamics {
             state.calls += 1;
             state.failures += u64::from(memo.is_failure);
             state.repaired += u64::from(memo.is_repaired);
+            state.yielded += u64::from(memo.has_yielded);
             state.iterations += u64::from(memo.iterations);
         }
         Ok(())
@@ -452,6 +487,12 @@ impl Block for ContactInverseDynamics {
             report.notes.push(format!(
                 "the solution of least change was taken in {chosen} of {calls} steps; in the rest more than three contacts \
                  counted, none did, or forces had no bound"
+            ));
+        }
+        if state.yielded > 0 {
+            let (yielded, calls) = (state.yielded, state.calls);
+            report.notes.push(format!(
+                "contacts gave way in {yielded} of {calls} steps: the wanted accelerations contradict them"
             ));
         }
         if state.repaired > 0 {

@@ -112,3 +112,36 @@ fn what_is_missing_is_named() {
     let ports = [("dynamics", dynamics(7)), ("points", points(1, 7))];
     assert!(Harness::new(circular, &ports).is_err());
 }
+
+/// Two options that the model does not read are a mistake; their defaults are none.
+#[test]
+fn options_of_another_model_are_refused() {
+    let plan = |parameters: &Value| {
+        let ports =
+            [("dynamics", dynamics(7)), ("points", points(1, 7)), ("f_sensed", Type::vector(3))];
+        let mut ports = ports.to_vec();
+        ports.push(("acceleration", Type::vector(1)));
+        Harness::new(block::<ContactInverseDynamics>(parameters.clone()), &ports)
+    };
+    for model in [
+        json!("NoSlipLcp"),
+        json!("CoulombLcp"),
+        json!({ "CoulombQp": {} }),
+        json!({ "NoSlipQp": {} }),
+        json!("Sensed"),
+    ] {
+        let is = |name: &str| model == json!(name);
+        let has_energy = model.is_object();
+        let defaults =
+            json!({ "model": model, "choose": "Lemke", "energy": "Absolute", "repair": false });
+        assert!(plan(&defaults).is_ok(), "{model}");
+        for (option, value, is_read) in [
+            ("choose", json!("LeastChange"), is("CoulombLcp")),
+            ("energy", json!("Relative"), has_energy),
+            ("repair", json!(true), !is("Sensed")),
+        ] {
+            let result = plan(&json!({ "model": model, option: value }));
+            assert_eq!(result.is_ok(), is_read, "{model} {option}");
+        }
+    }
+}
