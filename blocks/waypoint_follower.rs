@@ -136,7 +136,7 @@ impl Block for WaypointFollower {
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let (state, course) = (cx.inputs.get(plan.state), &*cx.state);
+        let (state, course) = (cx.inputs.get(plan.state), cx.state);
         let [x, y] = self.way(plan, &state, course.index);
         let [_, _, yaw] = roll_pitch_yaw(&state.q[plan.base.quaternion..]);
         let ahead = libm::atan2(y, x) - yaw;
