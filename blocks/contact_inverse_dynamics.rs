@@ -16,6 +16,7 @@ use crate::contact_solver::STATUS_DOC;
 use crate::friction_cone::{Friction, FrictionCone, friction_of};
 use crate::gauss_contact::non_negative;
 use counted::Counted;
+pub use models::{Choice, Energy, Model, Stages};
 
 /// Joint torques that give wanted accelerations to a robot that touches things, and the contact
 /// forces that they bring about.
@@ -96,106 +97,6 @@ pub struct ContactInverseDynamics {
     /// Whether accelerations that the contacts do not allow are changed; default false.
     #[serde(default)]
     pub repair: bool,
-}
-
-/// How contact forces come about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub enum Model {
-    /// Complementarity, no slip.
-    NoSlipLcp,
-    /// Complementarity, Coulomb's law.
-    CoulombLcp,
-    /// Least kinetic energy with Coulomb friction.
-    CoulombQp {
-        /// `One`: least energy. `Two`: then least torque.
-        #[serde(default)]
-        stages: Stages,
-    },
-    /// Least kinetic energy with friction without limit.
-    NoSlipQp {
-        /// `One`: least energy. `Two`: then least torque.
-        #[serde(default)]
-        stages: Stages,
-    },
-    /// Forces as they were measured.
-    Sensed,
-}
-
-impl Default for Model {
-    fn default() -> Self {
-        Self::CoulombQp { stages: Stages::Two }
-    }
-}
-
-impl From<Model> for control::ContactModel {
-    fn from(model: Model) -> Self {
-        match model {
-            Model::NoSlipLcp => Self::NoSlipLcp,
-            Model::CoulombLcp => Self::CoulombLcp,
-            Model::CoulombQp { stages } => Self::CoulombQp(stages.into()),
-            Model::NoSlipQp { stages } => Self::NoSlipQp(stages.into()),
-            Model::Sensed => Self::Sensed,
-        }
-    }
-}
-
-/// How many problems a model of least kinetic energy solves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-pub enum Stages {
-    /// Least energy; among equal ones the least contact force.
-    One,
-    /// Then least torque.
-    #[default]
-    Two,
-}
-
-impl From<Stages> for control::Stages {
-    fn from(stages: Stages) -> Self {
-        match stages {
-            Stages::One => Self::One,
-            Stages::Two => Self::Two,
-        }
-    }
-}
-
-/// Which kinetic energy is to be least.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-pub enum Energy {
-    /// That of all motion, as the paper has it.
-    #[default]
-    Absolute,
-    /// That against the motion of the coordinates without motor at which contacts would stick.
-    Relative,
-}
-
-impl From<Energy> for control::Energy {
-    fn from(energy: Energy) -> Self {
-        match energy {
-            Energy::Absolute => Self::Absolute,
-            Energy::Relative => Self::Relative,
-        }
-    }
-}
-
-/// Which solution of Coulomb's law is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-pub enum Choice {
-    /// The one that Lemke's method ends at.
-    #[default]
-    Lemke,
-    /// Of all the one with least change of torques since the last step, at first with least torques; with more than
-    /// three contacts Lemke's.
-    LeastChange,
-}
-
-impl From<Choice> for control::Choice {
-    fn from(choice: Choice) -> Self {
-        match choice {
-            Choice::Lemke => Self::Lemke,
-            Choice::LeastChange => Self::LeastChange,
-        }
-    }
 }
 
 fn recovery_speed() -> NonNegative<Velocity> {
@@ -505,6 +406,7 @@ impl Block for ContactInverseDynamics {
 }
 
 mod counted;
+mod models;
 
 #[cfg(test)]
 mod tests;

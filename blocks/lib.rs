@@ -208,7 +208,9 @@ pub use urdf::{BaseKind, Mimic, Mount, NamedPose, Urdf};
 pub use world::World;
 
 // Locomotion and control.
-pub use contact_inverse_dynamics::{ContactInverseDynamics, Model, Stages};
+pub use contact_inverse_dynamics::{
+    Choice, ContactInverseDynamics, Energy as LeastEnergy, Model, Stages,
+};
 pub use foot_placement::FootPlacement;
 pub use foot_trajectory::FootTrajectory;
 pub use gait_generator::{GaitGenerator, GaitKind};
