@@ -135,7 +135,7 @@ fn bad_parameters_are_refused() {
             constraints(),
             "expected no velocity of fixed bodies, found one",
         ),
-        (one.clone(), rigid(0), "expected 1 to 10000 contacts, found 0"),
+        (one.clone(), rigid(0), "expected 1 to 2500 contacts, found 0"),
         (
             one.clone(),
             json!({ "Compliant": { "spring": { "Spring": { "stiffness": 1.0 } }, "steps": 0 } }),
