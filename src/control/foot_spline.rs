@@ -26,7 +26,7 @@ const AHEAD: f64 = 1.0 / 12.0;
 /// Progress at the inner points.
 const INNER: [f64; 2] = [1.0 / 3.0, 2.0 / 3.0];
 
-/// The curve of a foot in swing through the [module's](self) points, planned at some progress.
+/// The curve of a foot in swing through the module's points, planned at some progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SwingSpline {
     /// Progress at which it was planned.

@@ -23,7 +23,7 @@
 //! system of r. The formula of Woodbury, which does the same without a basis, cancels where B is small,
 //! and B is as small as ε for every contact that sticks.
 //!
-//! Contacts lie side by side in memory ([`scaling`]), so that all loops run over them, four at a time.
+//! Contacts lie side by side in memory (`scaling`), so that all loops run over them, four at a time.
 //!
 //! Contacts that are free to share a load share it: among many minimisers the method tends to the
 //! centre of their set, and ε picks the least norm. So forces move smoothly with the data, which is
