@@ -12,7 +12,7 @@
 use super::local_law::LawChange;
 use super::newton::{row_values, set_row_values};
 use super::problem::{ConstraintIndex, ConstraintProblem, Law, Rows};
-use super::solver::{ConstraintSolution, FrictionLaw, SoftConstraintSolver};
+use super::solver::{ConstraintSolution, FrictionLaw, Method, SoftConstraintSolver};
 use legwork_qp::{Outcome, Status};
 
 /// Passes of the fixed-point iteration.
@@ -99,7 +99,8 @@ impl SoftConstraintSolver {
     /// Factors the derivative's matrix at a solution that [`Self::solve`] has just found.
     ///
     /// `NumericalTrouble` if the matrix has no factor; `InvalidData` for [`FrictionLaw::Associated`]
-    /// with a nonlinear law under friction, whose derivative is not offered.
+    /// with a nonlinear law under friction and for other methods than [`Method::Velocities`], whose
+    /// derivatives are not offered.
     pub fn linearise(
         &mut self,
         problem: &ConstraintProblem,
@@ -111,7 +112,9 @@ impl SoftConstraintSolver {
             _ => false,
         };
         let nonlinear = problem.constraints().iter().any(|c| is_nonlinear(&c.law));
-        if self.laws.len() != problem.constraint_count() || (is_relaxed && nonlinear) {
+        let is_ours = self.options.method == Method::Velocities
+            && self.laws.len() == problem.constraint_count();
+        if !is_ours || (is_relaxed && nonlinear) {
             return Status::InvalidData;
         }
         match self.newton.factor_at(problem, &self.laws, &solution.velocity) {

@@ -270,7 +270,7 @@ impl LocalLaw {
     }
 
     /// Slip speed [m/s]: what the friction limit leaves of the tangential velocity.
-    fn slip(&self, u: [f64; 3], response: &Response) -> f64 {
+    pub(super) fn slip(&self, u: [f64; 3], response: &Response) -> f64 {
         let is_sliding = self.kind == Kind::Cone && response.region != Region::Inside;
         if !is_sliding {
             return 0.0;
@@ -280,8 +280,18 @@ impl LocalLaw {
         (y_t - self.friction * response.impulse[2]) / self.conductance[0]
     }
 
-    /// The lagged quantities that u implies, `slip` being s_k and `inverse_inertia` the normal row's
-    /// [1/kg]; `is_coulomb` false keeps the slip at zero.
+    /// The slip as a vector [m/s] that goes with any impulse: by how much the tangential velocity
+    /// exceeds that at which the spring-dampers have this impulse.
+    pub(super) fn slip_of(&self, u: [f64; 3], impulse: [f64; 3]) -> [f64; 2] {
+        if self.kind != Kind::Cone {
+            return [0.0; 2];
+        }
+        let y = self.drive(u);
+        [0, 1].map(|i| (impulse[i] - y[i]) / self.conductance[0])
+    }
+
+    /// The lagged quantities that u, γ and their slip imply, `slip` being s_k and `inverse_inertia`
+    /// the normal row's [1/kg].
     ///
     /// The depth is that of the velocity whose force the normal row has, `u_n + μ (s_k - s)`: with
     /// u_n alone, a slip that has not settled would take a stiff contact off its tangent point. Of a
@@ -292,25 +302,22 @@ impl LocalLaw {
         &self,
         law: &Law,
         h: f64,
-        u: [f64; 3],
-        inverse_inertia: f64,
+        (u, inverse_inertia): ([f64; 3], f64),
         slip: f64,
-        is_coulomb: bool,
+        (impulse, next): ([f64; 3], f64),
     ) -> Lag {
-        let response = self.response(u);
         let normal = law.normal();
-        let next = self.slip(u, &response);
         let velocity = u[2] + self.friction * (slip - next);
         let rate = velocity + h * normal.rate_bias;
         let mut depth = -(normal.deformation + h * rate);
         let is_stiff = self.conductance[1] * inverse_inertia >= 1.0;
-        if normal.exponent != 1.0 && is_stiff && response.impulse[2] > 0.0 {
-            let elastic = response.impulse[2] / h - normal.preload + normal.damping * rate;
+        if normal.exponent != 1.0 && is_stiff && impulse[2] > 0.0 {
+            let elastic = impulse[2] / h - normal.preload + normal.damping * rate;
             if elastic > 0.0 {
                 depth = power(elastic / normal.stiffness, 1.0 / normal.exponent);
             }
         }
-        Lag { multiplier: response.impulse, slip: if is_coulomb { next } else { 0.0 }, depth }
+        Lag { multiplier: impulse, slip: next, depth }
     }
 
     /// D_t and D_n after the proximal step [kg].

@@ -15,9 +15,11 @@
 //!   [`SpringDamper::elastic_element`] two ways to them.
 //! - [`SoftConstraintSolver::solve`]: v₁ and λ₁. [`SoftConstraintSolver::derivative`]: how they
 //!   change with the problem.
-//! - [`SoftConstraintSolver::velocity_program`]: the whole step as a cone program, for files and other
-//!   solvers; [`contact_problem`]: the same step for the solvers of [`legwork_qp::ContactProblem`].
-//! - [`LeastForceProgram`]: the program that the paper solves instead, and where it differs.
+//! - [`Method`]: as what problem. In velocities, sparse (the default); in forces, dense, by active sets
+//!   or second-order cones; or as the program of least forces that the paper solves.
+//! - [`SoftConstraintSolver::velocity_program`], [`SoftConstraintSolver::force_program`]: the whole
+//!   step as a cone program, for files and other solvers; [`contact_problem`]: the same step for the
+//!   solvers of [`legwork_qp::ContactProblem`].
 //!
 //! # One convex problem in velocities
 //!
@@ -40,9 +42,11 @@
 //!
 //! # What differs from the paper
 //!
-//! - The quadratic programs of eqs. (83)-(85) and (176)-(198) are replaced, see
-//!   [`LeastForceProgram`]. Friction is what their β asks for, `λ_t` as near to the tangential
-//!   spring-damper as the cone permits, but a contact never pushes harder to let friction do so.
+//! - The quadratic programs of eqs. (83)-(85) and (176)-(198) are [`Method::LeastForces`]. Their
+//!   minimum is the law `λ = max(0, …)` that they stand for where rows do not make each other push
+//!   more (one row, a stack), in general not; the other methods solve the law itself. Friction is
+//!   what their β asks for, `λ_t` as near to the tangential spring-damper as the cone permits, but
+//!   a contact never pushes harder to let friction do so.
 //! - The force `-M̂ Ġv₀` of eq. (53) is the caller's [`SpringDamper::preload`], zero by default.
 //! - Ġv₀ is the caller's [`SpringDamper::rate_bias`]. The paper has it, eq. (39). It does not change
 //!   the order of the constraint's error, about `½ h² |Ġv|` with it and without. But it is explicit:
@@ -110,7 +114,8 @@ mod block_cholesky;
 mod dense_kernels;
 mod dense_view;
 mod derivative;
-mod least_force;
+mod force_program;
+mod least_forces;
 mod local_law;
 mod newton;
 mod problem;
@@ -119,8 +124,7 @@ mod velocity_program;
 
 pub use dense_view::{ViewError, contact_problem};
 pub use derivative::{LawTangent, ProblemTangent};
-pub use least_force::LeastForceProgram;
 pub use problem::{
     BodyIndex, ConstraintIndex, ConstraintProblem, Friction, Law, Rows, SpringDamper,
 };
-pub use solver::{ConstraintSolution, FrictionLaw, SoftConstraintSolver, SolverOptions};
+pub use solver::{ConstraintSolution, FrictionLaw, Method, SoftConstraintSolver, SolverOptions};

@@ -136,6 +136,15 @@ impl Newton {
         x.iter().zip(&self.mass_diagonal).map(|(x, m)| x * x / m).sum::<f64>().sqrt()
     }
 
+    /// The scale of momentum at `velocity` and the impulses.
+    pub(super) fn scale(&mut self, problem: &ConstraintProblem, velocity: &[f64]) -> f64 {
+        self.gradient.fill(0.0);
+        problem.add_transposed_rows_times(&self.impulses, &mut self.gradient);
+        problem.mass_times(velocity, &mut self.mass_direction);
+        let of_momentum = self.norm(problem.momentum()).max(self.norm(&self.mass_direction));
+        of_momentum.max(self.norm(&self.gradient))
+    }
+
     /// u, γ and the gradient at `velocity`; its norm and the scale of momentum.
     fn evaluate(
         &mut self,

@@ -1,9 +1,36 @@
 //! The outer iteration, and what a caller sees.
 
-use super::local_law::{Lag, LocalLaw, first_depth};
-use super::newton::{Newton, row_values};
-use super::problem::{ConstraintProblem, Law};
-use legwork_qp::{Outcome, Status};
+use super::force_program::ForceProgram;
+use super::local_law::{Kind, Lag, LocalLaw, first_depth};
+use super::newton::{Newton, NewtonEnd, row_values};
+use super::problem::{Constraint, ConstraintProblem, Law};
+use legwork_qp::{Cone, Outcome, Status};
+
+/// As what problem a step is solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Method {
+    /// Convex minimisation over velocities by Newton's method, with circular cones: sparse, for
+    /// thousands of bodies and any number of rows.
+    #[default]
+    Velocities,
+    /// The same law as a program in forces, dense in all rows: by the dual active-set method, warm,
+    /// or by Clarabel if a contact has friction and the cone is circular.
+    Forces {
+        /// The friction cone.
+        cone: Cone,
+    },
+    /// Drumwright's program (eqs. 83-85, 176-198) by the same solvers: the law where rows do not
+    /// make each other push more, in general not.
+    LeastForces {
+        /// ζ, > 0, the weight of normal and unilateral forces against tangential ones [1]; the
+        /// paper's is 1/h with h in seconds. A sliding contact is pressed on unless it exceeds about
+        /// `(h B W)²`, with the tangential B and W = G M⁻¹ Gᵀ; a body on several contacts creeps if it
+        /// does.
+        zeta: f64,
+        /// The friction cone.
+        cone: Cone,
+    },
+}
 
 /// Which velocity the normal force of a sliding contact sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,7 +46,9 @@ pub enum FrictionLaw {
 /// Limits and tolerances of [`SoftConstraintSolver`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SolverOptions {
-    /// The friction law.
+    /// The kind of program.
+    pub method: Method,
+    /// The friction law; [`Method::LeastForces`] has its own.
     pub friction_law: FrictionLaw,
     /// Largest residual of momentum and of the laws, relative to the momentum, > 0 [1].
     pub tolerance: f64,
@@ -32,6 +61,7 @@ pub struct SolverOptions {
 impl Default for SolverOptions {
     fn default() -> Self {
         Self {
+            method: Method::Velocities,
             friction_law: FrictionLaw::Coulomb,
             tolerance: 1e-10,
             newton_limit: 100,
@@ -48,17 +78,23 @@ pub struct ConstraintSolution {
     pub velocity: Vec<f64>,
     /// λ₁ of all rows [N], a contact's in the order (r, s, n).
     pub forces: Vec<f64>,
+    /// The active set that [`Method::Forces`] and [`Method::LeastForces`] without circular cones begin
+    /// from and end with; empty, or of another problem's length, is none.
+    pub working_set: Vec<f64>,
 }
 
 /// Solves [`ConstraintProblem`]; keeps nothing but memory from one call to the next, so the answer
 /// depends on problem and guess alone.
 ///
-/// Allocates when the set of constraints' bodies changes or grows, else never.
-#[derive(Clone, Debug, Default)]
+/// Allocates when the set of constraints' bodies changes or grows, else never; circular cones in
+/// forces and [`Method::LeastForces`] allocate in every step.
+#[derive(Debug, Default)]
 pub struct SoftConstraintSolver {
     /// Limits and tolerances.
     pub options: SolverOptions,
     pub(super) newton: Newton,
+    /// The program in forces, for the methods that have one.
+    pub(super) program: Option<Box<ForceProgram>>,
     pub(super) laws: Vec<LocalLaw>,
     pub(super) lags: Vec<Lag>,
     /// Velocities that a solve begins from.
@@ -96,8 +132,9 @@ impl SoftConstraintSolver {
     /// momentum to the tolerance or to round-off, which stiff rows can lift to 1e-7.
     ///
     /// `InvalidData` if a number is not finite or negative where it must not be;
-    /// `NumericalTrouble` if M is not positive definite; `MaxIterations` if the limits did not
-    /// suffice and the residual is above 1e-6, `Inaccurate` below.
+    /// `NumericalTrouble` if M is not positive definite; `UnsupportedCone` if a pyramid has no interior; `MaxIterations` if the limits did not
+    /// suffice and the residual is above 1e-6, `Inaccurate` below. With a method in forces iterations
+    /// are those of its solver, and its failures are the outcome's.
     ///
     /// # Panics
     /// If the solution's velocity is not nv long.
@@ -114,20 +151,33 @@ impl SoftConstraintSolver {
         if !problem.is_valid() || !has_guess || !has_tolerance {
             return Outcome { status: Status::InvalidData, iterations: 0, residual: f64::NAN };
         }
+        let refuse = |status| Outcome { status, iterations: 0, residual: f64::NAN };
         self.newton.prepare(problem);
         if self.newton.mass_diagonal.iter().any(|&m| m <= 0.0) {
-            return Outcome { status: Status::NumericalTrouble, iterations: 0, residual: f64::NAN };
+            return refuse(Status::NumericalTrouble);
+        }
+        match self.options.method {
+            Method::Velocities => {}
+            Method::LeastForces { zeta, .. } if !(zeta > 0.0 && zeta.is_finite()) => {
+                return refuse(Status::InvalidData);
+            }
+            Method::Forces { cone } | Method::LeastForces { cone, .. } => {
+                let program = self.program.get_or_insert_default();
+                if let Err(status) = program.prepare(problem, cone) {
+                    return refuse(status);
+                }
+            }
         }
         self.guess.clear();
         self.guess.extend_from_slice(&solution.velocity);
         self.begin(problem, &solution.velocity, STICKY);
-        let mut outcome = self.iterate(problem, &mut solution.velocity);
+        let mut outcome = self.iterate(problem, solution);
         let slips = self.lags.iter().any(|lag| lag.slip > 0.0);
         if !outcome.status.is_usable() && slips {
             // From the slips of the guess their fixed point may be far; from none it is another way.
             solution.velocity.copy_from_slice(&self.guess);
             self.begin(problem, &solution.velocity, 0.0);
-            let again = self.iterate(problem, &mut solution.velocity);
+            let again = self.iterate(problem, solution);
             outcome = Outcome { iterations: outcome.iterations + again.iterations, ..again };
         }
         for (force, impulse) in solution.forces.iter_mut().zip(&self.newton.impulses) {
@@ -147,7 +197,7 @@ impl SoftConstraintSolver {
         self.slip_changes.clear();
         self.slip_changes.resize(problem.constraint_count(), 0.0);
         self.relaxation = 1.0;
-        let is_coulomb = self.options.friction_law == FrictionLaw::Coulomb;
+        let is_coulomb = self.is_coulomb();
         // √energy: no row of inverse inertia w moves faster than √w of it.
         let energy = self.newton.norm(problem.momentum());
         for constraint in problem.constraints() {
@@ -176,39 +226,99 @@ impl SoftConstraintSolver {
         self.update_laws(problem);
     }
 
-    /// Local laws at the present lagged quantities.
-    fn update_laws(&mut self, problem: &ConstraintProblem) {
-        let h = problem.time_step;
-        self.laws.clear();
-        let lagged = self.lags.iter().zip(&self.inverse_inertia);
-        self.laws.extend(
-            problem
-                .constraints()
-                .iter()
-                .zip(lagged)
-                .map(|(constraint, (lag, &w))| LocalLaw::new(&constraint.law, h, w, lag)),
-        );
+    /// Whether slips are lagged, so that normals do not see them.
+    fn is_coulomb(&self) -> bool {
+        let has_own = matches!(self.options.method, Method::LeastForces { .. });
+        self.options.friction_law == FrictionLaw::Coulomb && !has_own
     }
 
-    fn iterate(&mut self, problem: &ConstraintProblem, velocity: &mut [f64]) -> Outcome {
-        let SolverOptions { tolerance, newton_limit, pass_limit, .. } = self.options;
+    /// Local laws at the present lagged quantities.
+    fn update_laws(&mut self, problem: &ConstraintProblem) {
+        self.laws.clear();
+        for (i, constraint) in problem.constraints().iter().enumerate() {
+            self.laws.push(self.law_of(problem, constraint, i));
+        }
+    }
+
+    /// The local law of constraint i at its lagged quantities.
+    fn law_of(&self, problem: &ConstraintProblem, constraint: &Constraint, i: usize) -> LocalLaw {
+        // The program of least forces is written down as it is, without proximal steps.
+        let is_least = matches!(self.options.method, Method::LeastForces { .. });
+        let inverse_inertia = if is_least { [0.0; 2] } else { self.inverse_inertia[i] };
+        LocalLaw::new(&constraint.law, problem.time_step, inverse_inertia, &self.lags[i])
+    }
+
+    /// Impulses, velocities and row velocities at the present laws.
+    fn solve_inner(
+        &mut self,
+        problem: &ConstraintProblem,
+        tolerance: f64,
+        solution: &mut ConstraintSolution,
+    ) -> NewtonEnd {
+        let ConstraintSolution { velocity, working_set, .. } = solution;
+        let limit = self.options.newton_limit;
+        let Some(program) =
+            self.program.as_mut().filter(|_| self.options.method != Method::Velocities)
+        else {
+            return self.newton.minimise(problem, &self.laws, tolerance, limit, velocity);
+        };
+        let method = self.options.method;
+        let impulses = &mut self.newton.impulses;
+        let Outcome { status, iterations, residual } =
+            program.solve(problem, &self.laws, method, working_set, impulses, velocity);
+        problem.rows_times(velocity, &mut self.newton.row_velocity);
+        NewtonEnd { status, iterations, residual, scale: self.newton.scale(problem, velocity) }
+    }
+
+    /// γ of constraint i at these row velocities, and its slip speed.
+    fn answer(&self, constraint: &Constraint, i: usize, u: [f64; 3]) -> ([f64; 3], f64) {
+        let law = &self.laws[i];
+        let given =
+            row_values(&self.newton.impulses, constraint.first_row, constraint.law.row_count());
+        match (&self.program, self.options.method) {
+            (Some(program), Method::Forces { .. }) => {
+                (given, program.slip_speed(law.friction(), law.slip_of(u, given)))
+            }
+            (_, Method::LeastForces { .. }) => {
+                // A normal force may be more than the spring's, which is what has a depth.
+                let spring = law.drive(u)[2].max(0.0);
+                (if law.kind() == Kind::Free { given } else { [given[0], given[1], spring] }, 0.0)
+            }
+            _ => {
+                let response = law.response(u);
+                (response.impulse, law.slip(u, &response))
+            }
+        }
+    }
+
+    fn iterate(
+        &mut self,
+        problem: &ConstraintProblem,
+        solution: &mut ConstraintSolution,
+    ) -> Outcome {
+        let SolverOptions { tolerance, pass_limit, method, .. } = self.options;
         let (mut iterations, mut residual) = (0, f64::INFINITY);
         let mut law_error = f64::INFINITY;
         for pass in 0..pass_limit {
             // No inner problem needs to be met much better than the laws are.
             let inner_tolerance =
                 (INEXACTNESS * law_error).min(FIRST_TOLERANCE).max(0.1 * tolerance);
-            let end =
-                self.newton.minimise(problem, &self.laws, inner_tolerance, newton_limit, velocity);
+            let end = self.solve_inner(problem, inner_tolerance, solution);
             iterations += end.iterations;
-            if end.status == Status::NumericalTrouble {
+            let is_usable = end.status.is_usable() || end.status == Status::MaxIterations;
+            if !is_usable || (method != Method::Velocities && !end.status.is_usable()) {
                 return Outcome { status: end.status, iterations, residual: end.residual };
             }
             law_error = self.advance(problem, pass, end.scale);
             residual = end.residual.max(law_error);
-            // Newton's method also ends where round-off of stiff rows keeps the gradient up.
-            let is_tight = inner_tolerance <= tolerance || end.residual <= tolerance;
-            if law_error <= tolerance && is_tight && end.status == Status::Solved {
+            // Newton's method also ends where round-off of stiff rows keeps the gradient up, and a
+            // program in forces is solved as well as its method can.
+            let is_in_forces = method != Method::Velocities;
+            let is_tight =
+                is_in_forces || inner_tolerance <= tolerance || end.residual <= tolerance;
+            let reachable =
+                if is_in_forces { tolerance.max(10.0 * end.residual) } else { tolerance };
+            if law_error <= reachable && is_tight && end.status == Status::Solved {
                 return Outcome { status: Status::Solved, iterations, residual };
             }
             self.relax(problem);
@@ -226,7 +336,8 @@ impl SoftConstraintSolver {
     /// the Aitken accelerator for computer iteration*, 1969).
     fn advance(&mut self, problem: &ConstraintProblem, pass: u32, scale: f64) -> f64 {
         let h = problem.time_step;
-        let is_coulomb = self.options.friction_law == FrictionLaw::Coulomb;
+        let is_coulomb = self.is_coulomb();
+        let is_in_forces = self.options.method != Method::Velocities;
         let (mut along, mut square) = (0.0, 0.0);
         for (i, constraint) in problem.constraints().iter().enumerate() {
             let u = row_values(
@@ -235,14 +346,10 @@ impl SoftConstraintSolver {
                 constraint.law.row_count(),
             );
             let lag = self.lags[i];
-            let next = self.laws[i].next_lag(
-                &constraint.law,
-                h,
-                u,
-                self.inverse_inertia[i][1],
-                lag.slip,
-                is_coulomb,
-            );
+            let answer = self.answer(constraint, i, u);
+            let w = self.inverse_inertia[i][1];
+            let mut next = self.laws[i].next_lag(&constraint.law, h, (u, w), lag.slip, answer);
+            next.slip = if is_coulomb { next.slip } else { 0.0 };
             let (before, change) = (self.slip_changes[i], next.slip - lag.slip);
             along += before * (change - before);
             square += (change - before) * (change - before);
@@ -259,9 +366,15 @@ impl SoftConstraintSolver {
             let u = row_values(&self.newton.row_velocity, first, rows);
             let w = self.inverse_inertia[i];
             self.lags[i].slip += self.slip_changes[i];
-            let law = LocalLaw::new(&constraint.law, h, w, &self.lags[i]);
-            let before = row_values(&self.newton.impulses, first, rows);
-            let after = law.response(u).impulse;
+            let law = self.law_of(problem, constraint, i);
+            let mut before = row_values(&self.newton.impulses, first, rows);
+            let mut after = law.response(u).impulse;
+            if is_in_forces {
+                // What changes before impulses are brought into their set, whatever the set.
+                let carries = before[2] > 0.0 || after[2] > 0.0 || law.kind() == Kind::Free;
+                after = if carries { law.drive(u) } else { before };
+                before = if carries { self.laws[i].drive(u) } else { before };
+            }
             let conductance = law.conductance();
             for k in 0..3 {
                 let (w, d) = if k == 2 { (w[1], conductance[1]) } else { (w[0], conductance[0]) };

@@ -14,7 +14,7 @@
 
 use super::local_law::Kind;
 use super::problem::{BodyIndex, ConstraintProblem};
-use super::solver::SoftConstraintSolver;
+use super::solver::{Method, SoftConstraintSolver};
 use legwork_qp::{ConeProgramData, QpData};
 
 impl SoftConstraintSolver {
@@ -22,11 +22,13 @@ impl SoftConstraintSolver {
     /// M, p and G, and the laws at their last tangents, multipliers and slips. Its minimum
     /// `(v₁, s)` is the solution, up to the tolerance. Allocates, dense.
     ///
-    /// `None` if the problem is not that of the last solve, or a contact with friction has neither
+    /// `None` if the problem is not that of the last solve by [`Method::Velocities`], or a contact with friction has neither
     /// stiffness nor damping along its normal but a preload.
     #[must_use]
     pub fn velocity_program(&self, problem: &ConstraintProblem) -> Option<ConeProgramData> {
-        if self.laws.len() != problem.constraint_count() {
+        if self.options.method != Method::Velocities
+            || self.laws.len() != problem.constraint_count()
+        {
             return None;
         }
         let (nv, n) = (problem.velocity_dim(), problem.velocity_dim() + problem.row_count());
@@ -103,5 +105,13 @@ impl SoftConstraintSolver {
             cone_offset: cones.iter().map(|row| row.3).collect(),
             cone_sizes: vec![3; r / 3],
         })
+    }
+
+    /// The program in forces that the last pass of [`Self::solve`] left behind, in impulses over the
+    /// root of their curvature; `None` with [`Method::Velocities`] and before any solve.
+    #[must_use]
+    pub fn force_program(&self) -> Option<ConeProgramData> {
+        let is_wanted = self.options.method != Method::Velocities;
+        self.program.as_ref().filter(|_| is_wanted).map(|program| program.data.clone())
     }
 }

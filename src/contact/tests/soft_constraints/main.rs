@@ -7,6 +7,7 @@ mod derivatives;
 mod foundation;
 mod heap;
 mod memory;
+mod methods;
 mod oracles;
 mod pendulum;
 mod ramp;

@@ -54,7 +54,7 @@ fn numbers_that_form_no_problem_are_refused() {
         SpringDamper { exponent: 0.5, ..SpringDamper::new(0.0, 1.0, 0.0) },
     ];
     let solve = |problem: &ConstraintProblem| {
-        let mut solution = ConstraintSolution { velocity: vec![0.0], forces: vec![] };
+        let mut solution = ConstraintSolution { velocity: vec![0.0], ..Default::default() };
         SoftConstraintSolver::default().solve(problem, &mut solution).status
     };
     for row in laws {

@@ -2,7 +2,7 @@
 
 use legwork_contact::soft_constraints::{
     BodyIndex, ConstraintIndex, ConstraintProblem, ConstraintSolution, Friction, FrictionLaw, Law,
-    LeastForceProgram, Rows, SoftConstraintSolver, SolverOptions, SpringDamper, contact_problem,
+    Method, Rows, SoftConstraintSolver, SolverOptions, SpringDamper, contact_problem,
 };
 use legwork_qp::problems::Random;
 use legwork_qp::{ClarabelSolver, Cone, ConeShape, ContactSolver, ProjectedGaussSeidel, Status};
@@ -68,7 +68,7 @@ impl RandomSystem {
     }
 }
 
-fn largest(values: &[f64]) -> f64 {
+pub(crate) fn largest(values: &[f64]) -> f64 {
     values.iter().fold(1e-300, |m: f64, v| m.max(v.abs()))
 }
 
@@ -228,7 +228,7 @@ fn the_guess_does_not_matter() {
             ..SolverOptions::default()
         };
         let guess = (0..8).map(|_| 10.0 * system.random.normal()).collect();
-        let mut warm = ConstraintSolution { velocity: guess, forces: vec![] };
+        let mut warm = ConstraintSolution { velocity: guess, ..Default::default() };
         let outcome = SoftConstraintSolver::new(options).solve(&system.problem, &mut warm);
         assert!(outcome.status.is_usable(), "{seed}: {outcome:?}");
         for (a, b) in cold.velocity.iter().zip(&warm.velocity) {
@@ -307,16 +307,19 @@ fn coulomb_forces_satisfy_the_law_row_by_row() {
     assert!(slides > 50, "{slides}");
 }
 
-/// The paper's program for rows that only push.
+/// The step by this method, from rest and without a working set.
+pub(crate) fn by(method: Method, problem: &ConstraintProblem) -> ConstraintSolution {
+    let options = SolverOptions { method, ..SolverOptions::default() };
+    let velocity = vec![0.0; problem.velocity_dim()];
+    let mut solution = ConstraintSolution { velocity, ..ConstraintSolution::default() };
+    let outcome = SoftConstraintSolver::new(options).solve(problem, &mut solution);
+    assert!(outcome.status.is_usable(), "{method:?}: {outcome:?}");
+    solution
+}
+
+/// Forces by the paper's program.
 fn least_force(problem: &ConstraintProblem, zeta: f64) -> Vec<f64> {
-    let program = LeastForceProgram::new(problem, zeta).unwrap();
-    let mut unknowns = vec![0.0; program.unknown_count()];
-    let mut solver = ClarabelSolver::new(1e-11, 200);
-    let outcome = solver.solve_cone_program(&program.program().unwrap(), &mut unknowns);
-    assert!(outcome.status.is_usable(), "{outcome:?}");
-    let mut forces = vec![0.0; problem.row_count()];
-    program.forces_into(&unknowns, &mut forces);
-    forces
+    by(Method::LeastForces { zeta, cone: Cone::Circular }, problem).forces
 }
 
 /// In a stack (no positive coupling between rows) the paper's quadratic program is the law.
@@ -418,7 +421,7 @@ fn the_paper_s_weight_presses_a_sliding_contact() {
     let normal = SpringDamper::new(-9.8 / 1e6, 1e6, 1.0);
     let axes = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
     problem.push(Rows::Dense(&axes), Law::Contact(normal, Friction::coulomb(0.25, 1e4)));
-    let mut solution = ConstraintSolution { velocity: vec![1.0, 0.0, 0.0], forces: vec![] };
+    let mut solution = ConstraintSolution { velocity: vec![1.0, 0.0, 0.0], ..Default::default() };
     let outcome = SoftConstraintSolver::default().solve(&problem, &mut solution);
     assert_eq!(outcome.status, Status::Solved);
     assert!((solution.forces[2] - 9.8).abs() < 1e-6, "{:?}", solution.forces);

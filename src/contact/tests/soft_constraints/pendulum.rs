@@ -100,7 +100,7 @@ fn redundant_constraints_do_not_change_the_motion() {
 fn limit(time_step: f64, stiffness: f64) -> (f64, f64) {
     let mut problem = ConstraintProblem::new(&[1], time_step);
     let mut solver = SoftConstraintSolver::default();
-    let mut solution = ConstraintSolution { velocity: vec![0.0], forces: vec![] };
+    let mut solution = ConstraintSolution { velocity: vec![0.0], ..Default::default() };
     let mut theta = std::f64::consts::FRAC_PI_2;
     let (mut has_struck, mut lowest) = (false, theta);
     for _ in 0..(2.0 / time_step) as usize {
@@ -145,7 +145,7 @@ fn one_step_relaxes_an_infinitely_stiff_spring() {
         let mut problem = ConstraintProblem::new(&[1], h);
         problem.set_momentum(&[3.0], &[0.0]);
         problem.push(Rows::Dense(&[1.0]), Law::Bilateral(SpringDamper::new(0.5, stiffness, 0.0)));
-        let mut solution = ConstraintSolution { velocity: vec![0.0], forces: vec![] };
+        let mut solution = ConstraintSolution { velocity: vec![0.0], ..Default::default() };
         let outcome = SoftConstraintSolver::default().solve(&problem, &mut solution);
         assert_eq!(outcome.status, Status::Solved);
         let next = 0.5 + h * solution.velocity[0];
@@ -170,7 +170,7 @@ fn rows_by_body_and_dense_rows_agree() {
         } else {
             problem.push(Rows::Bodies(&[(BodyIndex(1), &b), (BodyIndex(0), &a)]), law);
         }
-        let mut solution = ConstraintSolution { velocity: vec![0.0; 5], forces: vec![] };
+        let mut solution = ConstraintSolution { velocity: vec![0.0; 5], ..Default::default() };
         let _ = SoftConstraintSolver::default().solve(&problem, &mut solution);
         answers.push(solution.velocity);
     }

@@ -1,0 +1,336 @@
+//! The step as a program in impulses, for general solvers of quadratic and cone programs.
+//!
+//! W = G M⁻¹ Gᵀ and `û = G M⁻¹ p` of all rows are written down, dense, so a step costs the cube of its
+//! rows; in return the solvers are exact ones that know nothing of mechanics, and cones may be
+//! pyramids. Impulses are γ = h λ₁, `a - D u` is a row's impulse before it is brought into its set
+//! (see [`super::local_law`]), and
+//!
+//! - [`Method::Forces`]: `min ½ γᵀ(W + D⁻¹)γ + γᵀ(û - D⁻¹a)` with γ in its set: the dual of the
+//!   problem of velocities, with the same solution. Without friction that is the linear
+//!   complementarity problem `0 ≤ γ ⟂ (W + D⁻¹)γ + û - D⁻¹a ≥ 0`.
+//! - [`Method::LeastForces`]: the paper's program, see the module of that name.
+//!
+//! Rows without stiffness and damping have no unknown: their impulse is constant. Unknowns are
+//! scaled by the root of their curvature.
+
+use super::block_cholesky::BlockCholesky;
+use super::dense_view::DenseView;
+use super::least_forces::write_least_forces;
+use super::local_law::{Kind, LocalLaw};
+use super::problem::ConstraintProblem;
+use super::solver::Method;
+use legwork_qp::{
+    ClarabelSolver, Cone, ConeProgramData, ConeShape, GeneralActiveSet, Outcome, Status,
+};
+
+/// Tolerance of the interior-point method.
+const INTERIOR_TOLERANCE: f64 = 1e-11;
+/// Its steps.
+const INTERIOR_STEPS: u32 = 200;
+/// Residual up to which an interior point is as good as solved.
+const SOLVED_RESIDUAL: f64 = 1e-8;
+
+/// Impulse, relative to the greatest motion and in units of √energy, that is an interior point's zero.
+const OPEN: f64 = 1e-8;
+
+/// What a row of the problem is in a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RowKind {
+    /// Pulls and pushes.
+    Bilateral,
+    /// Only pushes.
+    Pushing,
+    /// Held in the cone of its contact's normal.
+    Tangential,
+    /// Its impulse does not depend on the motion.
+    Constant,
+}
+
+/// The laws' numbers row by row.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RowNumbers {
+    pub(super) kind: Vec<RowKind>,
+    /// D [kg].
+    pub(super) conductance: Vec<f64>,
+    /// a [N s].
+    pub(super) offset: Vec<f64>,
+    /// Impulse of a constant row, else 0 [N s].
+    pub(super) constant: Vec<f64>,
+    /// û and what constant rows add to it [m/s].
+    pub(super) free_velocity: Vec<f64>,
+}
+
+/// A contact with friction: first row, and μ.
+type Contact = (usize, f64);
+
+/// Writes programs and has them solved.
+#[derive(Debug, Default)]
+pub(super) struct ForceProgram {
+    factor: BlockCholesky,
+    pub(super) view: DenseView,
+    pub(super) rows: RowNumbers,
+    contacts: Vec<Contact>,
+    shape: Option<ConeShape>,
+    pub(super) data: ConeProgramData,
+    /// Rows that are unknowns, and γ over x of each.
+    pub(super) unknowns: Vec<usize>,
+    scales: Vec<f64>,
+    /// Bilateral rows that are no unknowns, `γ_b = bilateral_offset - bilateral_slope γ`.
+    pub(super) bilateral: Vec<usize>,
+    pub(super) bilateral_offset: Vec<f64>,
+    pub(super) bilateral_slope: Vec<f64>,
+    active_set: GeneralActiveSet,
+    interior: Option<ClarabelSolver>,
+    x: Vec<f64>,
+}
+
+impl ForceProgram {
+    /// Computes what the passes of a step have in common; or why there is no program.
+    pub(super) fn prepare(
+        &mut self,
+        problem: &ConstraintProblem,
+        cone: Cone,
+    ) -> Result<(), Status> {
+        if self.shape.as_ref().is_none_or(|shape| shape.cone() != cone) {
+            self.shape = Some(ConeShape::new(cone).map_err(|_| Status::UnsupportedCone)?);
+        }
+        self.factor.analyse(problem.sizes(), &[]);
+        self.view.fill(problem, &mut self.factor).ok_or(Status::NumericalTrouble)
+    }
+
+    /// `max { -γ_tᵀσ : γ in the cone, γ_n = 1 }` over μ, the slip speed of a circular cone.
+    pub(super) fn slip_speed(&self, friction: f64, slip: [f64; 2]) -> f64 {
+        match &self.shape {
+            Some(shape) if friction > 0.0 => shape.slip_support(friction, slip) / friction,
+            _ => 0.0,
+        }
+    }
+
+    /// Writes the program of these laws and solves it: impulses of all rows and the velocity that
+    /// they make.
+    pub(super) fn solve(
+        &mut self,
+        problem: &ConstraintProblem,
+        laws: &[LocalLaw],
+        method: Method,
+        working_set: &mut Vec<f64>,
+        impulses: &mut [f64],
+        velocity: &mut [f64],
+    ) -> Outcome {
+        self.read_laws(problem, laws);
+        self.bilateral.clear();
+        if let Method::LeastForces { zeta, .. } = method {
+            write_least_forces(self, zeta);
+        } else {
+            self.write_law();
+        }
+        self.write_cones();
+        self.scale();
+        let Ok(program) = self.data.view() else {
+            return Outcome { status: Status::InvalidData, iterations: 0, residual: f64::NAN };
+        };
+        self.x.clear();
+        self.x.resize(self.unknowns.len(), 0.0);
+        let program_is_linear = program.cone_sizes.is_empty();
+        let mut outcome = if program_is_linear {
+            working_set.resize(program.row_count() + program.dim(), 0.0);
+            self.active_set.solve_warm(&program.linear, working_set, &mut self.x)
+        } else {
+            working_set.clear();
+            let interior = self
+                .interior
+                .get_or_insert_with(|| ClarabelSolver::new(INTERIOR_TOLERANCE, INTERIOR_STEPS));
+            interior.solve_cone_program(&program, &mut self.x)
+        };
+        if outcome.status == Status::Inaccurate && outcome.residual <= SOLVED_RESIDUAL {
+            outcome.status = Status::Solved;
+        }
+        self.read_impulses(impulses);
+        if !program_is_linear {
+            self.open_contacts(impulses);
+        }
+        velocity.copy_from_slice(problem.momentum());
+        problem.add_transposed_rows_times(impulses, velocity);
+        self.factor.solve(velocity);
+        outcome
+    }
+
+    /// Takes the traces of an interior point's impulses from contacts that are open.
+    fn open_contacts(&self, impulses: &mut [f64]) {
+        let m = self.rows.kind.len();
+        let w = |i: usize| self.view.inverse_inertia[i * (m + 1)];
+        // Impulses and velocities in units of √energy.
+        let given = self.rows.free_velocity.iter().enumerate().filter(|&(i, _)| w(i) > 0.0);
+        let scale = given.map(|(i, u)| u.abs() / w(i).sqrt()).fold(0.0, f64::max);
+        for &(first, _) in &self.contacts {
+            let normal = first + 2;
+            let is_trace = impulses[normal] * w(normal).sqrt() <= OPEN * scale;
+            if is_trace && self.rows.kind[normal] == RowKind::Pushing {
+                impulses[first..=normal].fill(0.0);
+            }
+        }
+    }
+
+    /// Laws into [`RowNumbers`].
+    fn read_laws(&mut self, problem: &ConstraintProblem, laws: &[LocalLaw]) {
+        let RowNumbers { kind, conductance, offset, constant, free_velocity } = &mut self.rows;
+        for values in [&mut *conductance, &mut *offset, &mut *constant] {
+            values.clear();
+        }
+        kind.clear();
+        self.contacts.clear();
+        for (constraint, law) in problem.constraints().iter().zip(laws) {
+            let ([d_t, d_n], a) = (law.conductance(), law.drive([0.0; 3]));
+            if constraint.law.row_count() == 3 {
+                let has_cone = law.kind() == Kind::Cone;
+                if has_cone {
+                    self.contacts.push((constraint.first_row, law.friction()));
+                }
+                let tangent = if has_cone { RowKind::Tangential } else { RowKind::Constant };
+                kind.extend([tangent; 2]);
+                conductance.extend([d_t; 2]);
+                offset.extend([a[0], a[1]]);
+                constant.extend([0.0; 2]);
+            }
+            let is_free = law.kind() == Kind::Free;
+            kind.push(match (d_n > 0.0, is_free) {
+                (false, _) => RowKind::Constant,
+                (true, true) => RowKind::Bilateral,
+                (true, false) => RowKind::Pushing,
+            });
+            conductance.push(d_n);
+            offset.push(a[2]);
+            let held = if is_free { a[2] } else { a[2].max(0.0) };
+            constant.push(if d_n > 0.0 { 0.0 } else { held });
+        }
+        free_velocity.clear();
+        free_velocity.extend_from_slice(&self.view.free_velocity);
+        let m = kind.len();
+        for (j, held) in constant.iter().enumerate().filter(|(_, held)| **held != 0.0) {
+            let column = &self.view.inverse_inertia[j * m..(j + 1) * m];
+            free_velocity.iter_mut().zip(column).for_each(|(u, w)| *u += w * held);
+        }
+    }
+
+    /// Rows of these kinds become the unknowns; empties the program.
+    pub(super) fn begin(&mut self, is_unknown: impl Fn(RowKind) -> bool) {
+        let kinds = &self.rows.kind;
+        self.unknowns.clear();
+        self.unknowns.extend((0..kinds.len()).filter(|&i| is_unknown(kinds[i])));
+        let n = self.unknowns.len();
+        let ConeProgramData { linear, cone_rows, cone_offset, cone_sizes } = &mut self.data;
+        for values in [
+            &mut linear.hessian,
+            &mut linear.gradient,
+            &mut linear.rows,
+            &mut linear.row_lower,
+            &mut linear.row_upper,
+            &mut linear.lower,
+            &mut linear.upper,
+            cone_rows,
+            cone_offset,
+        ] {
+            values.clear();
+        }
+        cone_sizes.clear();
+        linear.hessian.resize(n * n, 0.0);
+        linear.gradient.resize(n, 0.0);
+        linear.upper.resize(n, f64::INFINITY);
+        linear.lower.extend(self.unknowns.iter().map(|&row| match kinds[row] {
+            RowKind::Pushing => 0.0,
+            _ => f64::NEG_INFINITY,
+        }));
+    }
+
+    fn write_law(&mut self) {
+        self.begin(|kind| kind != RowKind::Constant);
+        let (n, m) = (self.unknowns.len(), self.rows.kind.len());
+        let RowNumbers { conductance, offset, free_velocity, .. } = &self.rows;
+        let linear = &mut self.data.linear;
+        for (l, &j) in self.unknowns.iter().enumerate() {
+            let (from, to) =
+                (&self.view.inverse_inertia[j * m..(j + 1) * m], &mut linear.hessian[l * n..][..n]);
+            to.iter_mut().zip(&self.unknowns).for_each(|(h, &i)| *h = from[i]);
+            linear.hessian[l * (n + 1)] += 1.0 / conductance[j];
+            linear.gradient[l] = free_velocity[j] - offset[j] / conductance[j];
+        }
+    }
+
+    /// The contacts' cones: `(μ γ_n, γ_r, γ_s) ∈ Q`, or a row `μ' γ_n ≥ cos θ γ_r + sin θ γ_s` for each facet,
+    /// above the rows that there are.
+    fn write_cones(&mut self) {
+        let Some(shape) = &self.shape else { return };
+        let n = self.unknowns.len();
+        let column = |row: usize| self.unknowns.binary_search(&row).ok();
+        let linear = &mut self.data.linear;
+        if shape.sides() == 0 {
+            let r = 3 * self.contacts.len();
+            self.data.cone_rows.resize(r * n, 0.0);
+            self.data.cone_offset.resize(r, 0.0);
+            self.data.cone_sizes.resize(self.contacts.len(), 3);
+            for (at, &(first, mu)) in self.contacts.iter().enumerate() {
+                for (i, row, value) in [(0, first + 2, mu), (1, first, 1.0), (2, first + 1, 1.0)] {
+                    match column(row) {
+                        Some(k) => self.data.cone_rows[k * r + 3 * at + i] = value,
+                        None => self.data.cone_offset[3 * at + i] = value * self.rows.constant[row],
+                    }
+                }
+            }
+            return;
+        }
+        let (before, facets) = (linear.row_lower.len(), shape.sides() * self.contacts.len());
+        let total = before + facets;
+        let others = std::mem::take(&mut linear.rows);
+        linear.rows.resize(total * n, 0.0);
+        for k in 0..n {
+            linear.rows[k * total..][..before].copy_from_slice(&others[k * before..][..before]);
+        }
+        let mut at = before;
+        for &(first, mu) in &self.contacts {
+            let slope = shape.facet_friction(mu);
+            for &[c, s] in shape.facets() {
+                let mut lower = 0.0;
+                for (row, value) in [(first, -c), (first + 1, -s), (first + 2, slope)] {
+                    match column(row) {
+                        Some(k) => linear.rows[k * total + at] = value,
+                        None => lower -= value * self.rows.constant[row],
+                    }
+                }
+                linear.row_lower.push(lower);
+                linear.row_upper.push(f64::INFINITY);
+                at += 1;
+            }
+        }
+    }
+
+    /// Unknowns of unit curvature.
+    fn scale(&mut self) {
+        let n = self.unknowns.len();
+        let ConeProgramData { linear, cone_rows, cone_offset, .. } = &mut self.data;
+        self.scales.clear();
+        self.scales.extend((0..n).map(|k| 1.0 / linear.hessian[k * (n + 1)].sqrt()));
+        let (m, r) = (linear.row_lower.len(), cone_offset.len());
+        for (k, &scale) in self.scales.iter().enumerate() {
+            linear.gradient[k] *= scale;
+            let column = &mut linear.hessian[k * n..(k + 1) * n];
+            column.iter_mut().zip(&self.scales).for_each(|(h, other)| *h *= scale * other);
+            linear.rows[k * m..(k + 1) * m].iter_mut().for_each(|x| *x *= scale);
+            cone_rows[k * r..(k + 1) * r].iter_mut().for_each(|x| *x *= scale);
+        }
+    }
+
+    /// Impulses of all rows from the unknowns.
+    fn read_impulses(&mut self, impulses: &mut [f64]) {
+        impulses.copy_from_slice(&self.rows.constant);
+        self.x.iter_mut().zip(&self.scales).for_each(|(x, scale)| *x *= scale);
+        for (&row, value) in self.unknowns.iter().zip(&self.x) {
+            impulses[row] = *value;
+        }
+        let nb = self.bilateral.len();
+        for (k, &row) in self.bilateral.iter().enumerate() {
+            let slopes = self.bilateral_slope.iter().skip(k).step_by(nb.max(1));
+            let sum: f64 = slopes.zip(&self.x).map(|(slope, x)| slope * x).sum();
+            impulses[row] = self.bilateral_offset[k] - sum;
+        }
+    }
+}

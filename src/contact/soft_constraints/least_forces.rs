@@ -1,0 +1,132 @@
+//! Drumwright's quadratically constrained program of least forces, as it is written.
+//!
+//! `min ½ (ζ |λ_n|² + ζ |λ_u|² + |λ_r|² + |λ_s|² + |β_r|² + |β_s|²)` subject to
+//! `λ_i ≥ s_i(λ)` and `λ_i ≥ 0` for normal and unilateral rows, `|λ_t| ≤ μ λ_n`, and with
+//! `β_i = λ_i - s_i(λ)` on tangential rows; `s(λ) = q - D W λ` are the forces of the spring-dampers at
+//! the end of the step (eqs. 83-85, 176-198). Bilateral rows are eliminated: `λ_b = s_b(λ)`
+//! (eqs. 59-62). Impulses γ = h λ stand for forces here, which does not change the minimum.
+//!
+//! # What differs from the law that it stands for
+//!
+//! The intention is `λ_i = max(0, s_i)`, that is `0 ≤ λ ⟂ λ - s(λ) ≥ 0`: the linear complementarity
+//! problem of the positive definite matrix `A = W + D⁻¹`, which the other methods solve. The program
+//! minimises over the same feasible set, but its minimum need not be complementary, since `s_i`
+//! depends on all forces:
+//!
+//! - It is where A has no positive entries off its diagonal (then the complementary point is the
+//!   least of the feasible set; R. W. Cottle, J.-S. Pang, R. E. Stone, *The Linear Complementarity
+//!   Problem*, 1992, theorem 3.11.6), so with one row, with uncoupled rows, in a stack.
+//! - In general, with I the rows that carry force in the complementary point and J the others, it
+//!   is the program's minimum if and only if `A_II⁻¹ λ_I ≥ 0` and `A_JI A_II⁻¹ λ_I ≤ 0` (its
+//!   conditions of optimality, whatever D). Otherwise the program lets springs push that are at
+//!   rest, because that costs less than to push where it belongs.
+//! - A normal row is only bounded from below. Where a contact slides, `β = λ_t - s_t` is about `B`
+//!   times the slip, 10⁸ N for the paper's `B = 10⁶/h`, and pushing harder lets friction stop the slip:
+//!   the program does that unless ζ exceeds about `(h B W)²`. The paper's ζ = 1/h is far below. Far
+//!   above it, on the other hand, a body of several contacts slips rather than let friction load
+//!   them unevenly.
+//!
+//! # What differs from the paper here
+//!
+//! - Eqs. (174), (175), (197), (198) leave the bilateral forces `G_bᵀ C⁻¹ c` out of d and e; eqs.
+//!   (170), (171) have them, and so has this.
+//! - The force `-M̂ Ġv₀` with `M̂ = (G M⁻¹ Gᵀ)⁻¹` (eqs. 15, 53) does not exist for redundant rows and
+//!   cancels the coupling within one kind of rows only. A caller who wants it gives it as
+//!   [`super::SpringDamper::preload`].
+//! - Nonlinear springs are met at the end of the step by Newton's method, each step of which is such
+//!   a program; the paper's are those of the step's beginning.
+
+use super::force_program::{ForceProgram, RowKind, RowNumbers};
+
+/// Writes objective and linear rows with the weight ζ on normal and unilateral forces.
+pub(super) fn write_least_forces(program: &mut ForceProgram, zeta: f64) {
+    program.begin(|kind| matches!(kind, RowKind::Pushing | RowKind::Tangential));
+    let RowNumbers { kind, conductance, offset, free_velocity, .. } = &program.rows;
+    let (m, n) = (kind.len(), program.unknowns.len());
+    program.bilateral.extend((0..m).filter(|&i| kind[i] == RowKind::Bilateral));
+    let nb = program.bilateral.len();
+    let w = |i: usize, j: usize| program.view.inverse_inertia[j * m + i];
+    // s = q - D W γ: the impulse of a row's law at the velocity without constraints.
+    let q = |i: usize| offset[i] - conductance[i] * free_velocity[i];
+
+    // (I + D W_bb) γ_b = q_b - D W_b* γ.
+    let mut matrix = vec![0.0; nb * nb];
+    let mut right = vec![0.0; nb * (n + 1)];
+    for (k, &i) in program.bilateral.iter().enumerate() {
+        for (l, &j) in program.bilateral.iter().enumerate() {
+            matrix[l * nb + k] = conductance[i] * w(i, j) + if i == j { 1.0 } else { 0.0 };
+        }
+        for (l, &j) in program.unknowns.iter().enumerate() {
+            right[l * nb + k] = conductance[i] * w(i, j);
+        }
+        right[n * nb + k] = q(i);
+    }
+    eliminate(&mut matrix, nb, &mut right);
+    program.bilateral_offset = right.split_off(n * nb);
+    program.bilateral_slope = right;
+
+    // Rows I + D Ŵ and right sides q̂ of all unknowns, with bilateral impulses put in.
+    let (mut spring, mut level) = (vec![0.0; n * n], vec![0.0; n]);
+    for (k, &i) in program.unknowns.iter().enumerate() {
+        let d = conductance[i];
+        let through = |column: &[f64]| -> f64 {
+            program.bilateral.iter().zip(column).map(|(&b, x)| w(i, b) * x).sum()
+        };
+        level[k] = q(i) - d * through(&program.bilateral_offset);
+        for (l, &j) in program.unknowns.iter().enumerate() {
+            let slope = through(&program.bilateral_slope[l * nb..(l + 1) * nb]);
+            spring[l * n + k] = d * (w(i, j) - slope) + if k == l { 1.0 } else { 0.0 };
+        }
+    }
+
+    let is_pushing: Vec<bool> =
+        program.unknowns.iter().map(|&i| kind[i] == RowKind::Pushing).collect();
+    let linear = &mut program.data.linear;
+    for k in 0..n {
+        linear.hessian[k * (n + 1)] = if is_pushing[k] { zeta } else { 1.0 };
+        if is_pushing[k] {
+            linear.row_lower.push(level[k]);
+            linear.row_upper.push(f64::INFINITY);
+        }
+    }
+    for k in (0..n).filter(|&k| !is_pushing[k]) {
+        // ½ β² with β = Σ spring_kl γ_l - level_k.
+        for l in 0..n {
+            let factor = spring[l * n + k];
+            linear.gradient[l] -= factor * level[k];
+            let column = &mut linear.hessian[l * n..(l + 1) * n];
+            column.iter_mut().enumerate().for_each(|(j, h)| *h += factor * spring[j * n + k]);
+        }
+    }
+    for l in 0..n {
+        let column = &spring[l * n..(l + 1) * n];
+        linear.rows.extend(column.iter().zip(&is_pushing).filter(|(_, is)| **is).map(|(x, _)| x));
+    }
+}
+
+/// `right ← matrix⁻¹ right` by elimination with row pivots; the matrix `I + D W` is regular.
+fn eliminate(matrix: &mut [f64], n: usize, right: &mut [f64]) {
+    let columns = right.len().checked_div(n).unwrap_or(0);
+    for j in 0..n {
+        let mut pivot = j;
+        for i in j + 1..n {
+            if matrix[j * n + i].abs() > matrix[j * n + pivot].abs() {
+                pivot = i;
+            }
+        }
+        (0..n).for_each(|k| matrix.swap(k * n + j, k * n + pivot));
+        (0..columns).for_each(|k| right.swap(k * n + j, k * n + pivot));
+        let inverse = 1.0 / matrix[j * n + j];
+        for i in (0..n).filter(|&i| i != j) {
+            let factor = matrix[j * n + i] * inverse;
+            if factor == 0.0 {
+                continue;
+            }
+            (j..n).for_each(|k| matrix[k * n + i] -= factor * matrix[k * n + j]);
+            (0..columns).for_each(|k| right[k * n + i] -= factor * right[k * n + j]);
+        }
+    }
+    for j in 0..n {
+        (0..columns).for_each(|k| right[k * n + j] /= matrix[j * n + j]);
+    }
+}
