@@ -1,6 +1,7 @@
 //! `ConstraintSolver`: joints, limits and contacts as implicit spring-dampers of any stiffness.
 
 mod assembly;
+mod method;
 mod softness;
 
 use std::sync::Arc;
@@ -27,6 +28,7 @@ use crate::problem_dump::Dump;
 use crate::robot_kinematics::describe;
 use crate::robot_model::RobotModel;
 use crate::robot_name::RobotName;
+pub use method::ConstraintMethod;
 pub use softness::{ContactSoftness, JointSoftness, LimitSoftness};
 
 /// Drumwright's constraint solver: joints, limits and contacts with friction as spring-dampers,
@@ -47,7 +49,7 @@ pub use softness::{ContactSoftness, JointSoftness, LimitSoftness};
 /// | out `lambda`, with `joints` | 6m | N, N m | forces of the constraints, axes of each |
 /// | out `f_limits`, with `limits` | l | N m, N | forces of the limits, zero or more |
 /// | out `f`, with `contact` | 3k | N | contact forces on the robot, contact axes |
-/// | out `status`, `iterations`, `residual` | | 1 | of the solver: Newton steps |
+/// | out `status`, `iterations`, `residual` | | 1 | of the solver: steps of the `method` |
 ///
 /// What the parameters do not mention has no ports. `(·, with …)` names the parameter.
 ///
@@ -92,6 +94,10 @@ pub struct ConstraintSolver {
     /// B along the tangents, above zero or friction has no grip [N s/m]; default 10⁶ kg/Δt.
     #[serde(default)]
     pub friction_damping: Option<NonNegative<Damping>>,
+    /// As what problem a step is solved: `Velocities` (the default), `Forces(cone: Circular)`,
+    /// `LeastForces(zeta: 100)`.
+    #[serde(default)]
+    pub method: ConstraintMethod,
     /// `Coulomb` (the default), or `Associated`: faster, but a contact that slides at speed v
     /// hovers by `Δt μ v`.
     #[serde(default)]
@@ -108,8 +114,9 @@ pub struct ConstraintSolver {
     pub on_fail: OnPlainFail,
     /// Which problems to keep for the files of a run, as those of other solver blocks; default
     /// `Never`. A file holds the whole step, M, momentum and all rows, as a program in ν₁ and a slack
-    /// in m/s for each row: a quadratic one, or with second-order cones where there is friction.
-    /// Laws of Hertz are there as their tangents, Coulomb's slips as numbers.
+    /// in m/s for each row: a quadratic one, or with second-order cones where there is friction; with a
+    /// method in forces, that method's program in scaled impulses. Laws of Hertz are there as their
+    /// tangents, Coulomb's slips as numbers.
     #[serde(default = "never")]
     pub dump: Dump,
 }
@@ -210,6 +217,7 @@ impl ConstraintSolver {
             let message = "expected `joints`, `limits` or `contact`, found nothing to hold";
             return Err(Invalid::new(message).hint("write joints: (stiffness: 1e12, damping: 1)"));
         }
+        self.method.check(self.friction_law)?;
         match (&self.contact, &self.mu) {
             (Some(_), None) => Err(Invalid::parameter("mu", "expected friction, found none")
                 .hint("write mu: 0.7, or mu: 0 for contacts without friction")),
@@ -313,7 +321,7 @@ impl Block for ConstraintSolver {
         });
         let nu_dot = ports.output("nu_dot", &Vector(nv));
         describe(ports, nu_dot, "acceleration over the step");
-        let verdict = Verdict::declare(ports, "Newton steps");
+        let verdict = Verdict::declare(ports, "steps of the method");
         ports.updates();
         ports.per_major();
         Ok(Plan { robot, dynamics, tau, external, joints, limits, contacts, nu_dot, verdict })
@@ -345,7 +353,10 @@ impl Block for ConstraintSolver {
         Scratch {
             // The step comes with the first output.
             problem: ConstraintProblem::new(&dims, 1.0),
-            solution: ConstraintSolution { velocity: vec![0.0; nv], forces: Vec::new() },
+            solution: ConstraintSolution {
+                velocity: vec![0.0; nv],
+                ..ConstraintSolution::default()
+            },
             solver: SoftConstraintSolver::new(self.options()),
             row: vec![0.0; nv],
             block: vec![0.0; largest * largest],
@@ -367,13 +378,17 @@ impl Block for ConstraintSolver {
         applied_force(&dynamics, tau, cx.inputs.optional(plan.external), &mut work.force)?;
         work.begin(&dynamics, time_step);
         self.push_rows(plan, &cx.inputs, work)?;
+        work.solver.options.method = self.method.method(time_step);
+        work.solution.working_set.clear();
+        work.solution.working_set.extend_from_slice(cx.state.warm());
         let solution = work.solver.solve(&work.problem, &mut work.solution);
         work.read_answer(plan, &cx.inputs, dynamics.nu, time_step);
 
-        let Scratch { problem, solver, x, .. } = work;
+        let Scratch { problem, solver, x, solution: after, .. } = work;
         let data = || {
             // Numbers that form no problem have no program.
-            let program = solver.velocity_program(problem).unwrap_or_default();
+            let program = solver.velocity_program(problem).or_else(|| solver.force_program());
+            let program = program.unwrap_or_default();
             if program.cone_sizes.is_empty() {
                 Problem::Qp(program.linear)
             } else {
@@ -382,6 +397,8 @@ impl Block for ConstraintSolver {
         };
         let solve = Solve { time: cx.time, solution, x, warm: &[] };
         self.policy().conclude(cx.state, cx.memo, solve, data)?;
+        // A kept problem is that of the last pass, which did not begin here.
+        cx.memo.keep_warm(&after.working_set);
         self.write(plan, &solution, cx);
         Ok(())
     }

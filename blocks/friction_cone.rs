@@ -54,7 +54,12 @@ impl FrictionCone {
     /// # Errors
     /// If a pyramid has fewer than three sides.
     pub(crate) fn shape(self) -> Result<ConeShape, Invalid> {
-        let cone = match self {
+        ConeShape::new(self.cone()).map_err(|error| Invalid::parameter("cone", error.to_string()))
+    }
+
+    /// The cone, which may have too few sides.
+    pub(crate) fn cone(self) -> Cone {
+        match self {
             Self::Circular => Cone::Circular,
             Self::Pyramid { sides, fit } => Cone::Pyramid {
                 sides: sides as usize,
@@ -63,8 +68,7 @@ impl FrictionCone {
                     Fit::Circumscribed => PyramidFit::Circumscribed,
                 },
             },
-        };
-        ConeShape::new(cone).map_err(|error| Invalid::parameter("cone", error.to_string()))
+        }
     }
 }
 

@@ -226,7 +226,7 @@ pub use clarabel_qp::ClarabelQp;
 pub use compliant_contact::CompliantContact;
 pub use cone_program::ConeProgram;
 pub use constraint_solver::{
-    ConstraintSolver, ContactSoftness, JointSoftness, LimitSoftness, SlidingLaw,
+    ConstraintMethod, ConstraintSolver, ContactSoftness, JointSoftness, LimitSoftness, SlidingLaw,
 };
 pub use contact_forces::ContactForces;
 pub use contact_ground::{BodySurface, Ground};

@@ -115,6 +115,14 @@ impl PlainMemo {
         self.problem = None;
     }
 
+    /// Notes what the next step begins from, where a kept problem has no start of its own.
+    pub(crate) fn keep_warm(&mut self, warm: &[f64]) {
+        if self.is_filled {
+            self.warm.clear();
+            self.warm.extend_from_slice(warm);
+        }
+    }
+
     /// Hands out a problem that no update has committed.
     pub(crate) fn report(&self, report: &mut Report) {
         self.problem.iter().for_each(|problem| problem.report(report));

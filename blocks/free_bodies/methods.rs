@@ -9,7 +9,7 @@ use legwork_contact::free_bodies::{Elasticity, Ground, RegularisedContact};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::constraint_solver::zero;
+use crate::constraint_solver::{ConstraintMethod, zero};
 use crate::friction_cone::FrictionCone;
 use crate::gauss_contact::non_negative;
 use crate::plain_solver::OnPlainFail;
@@ -30,6 +30,11 @@ pub enum ContactMethod {
         /// B along the tangents [N s/m]; default 10⁶ kg/Δt.
         #[serde(default)]
         friction_damping: Option<NonNegative<Damping>>,
+        /// As what problem: `Velocities` (the default), `Forces(cone: Circular)`,
+        /// `LeastForces(zeta: 100)`, see `ConstraintSolver`; those in forces are dense, and begin
+        /// every step anew.
+        #[serde(default)]
+        method: ConstraintMethod,
         /// `Coulomb` (the default) or `Associated`: faster, but a contact that slides at speed v
         /// hovers by `Δt μ v`.
         #[serde(default)]
@@ -143,7 +148,7 @@ fn steps() -> u32 {
 }
 
 /// Most contacts of a dense problem: its matrix has 5.6·10⁷ entries at this size.
-const MOST_CONTACTS: usize = 2_500;
+pub(super) const MOST_CONTACTS: usize = 2_500;
 
 impl ContactSpring {
     pub(super) fn elasticity(&self) -> Elasticity {
@@ -174,6 +179,12 @@ impl ContactMethod {
             Self::Constraints { tol, .. } if !(*tol > 0.0 && tol.is_finite()) => {
                 bad(format!("expected a residual above zero, found {tol}"))
             }
+            Self::Constraints {
+                method: ConstraintMethod::LeastForces { .. },
+                on_fail: OnStepFail::Associated,
+                ..
+            } => bad("expected another `on_fail` than `Associated` with `method: LeastForces`, which has a law of sliding of its own".to_owned()),
+            Self::Constraints { method, friction_law, .. } => method.check(*friction_law),
             Self::Rigid { contacts, .. } if !(1..=MOST_CONTACTS).contains(contacts) => {
                 bad(format!("expected 1 to {MOST_CONTACTS} contacts, found {contacts}"))
             }

@@ -12,12 +12,13 @@ use legwork_contact::soft_constraints::{
 use legwork_qp::{ConeShape, ContactProblemData, Problem};
 use nalgebra::Vector3;
 
+use super::methods::MOST_CONTACTS;
 use super::{ContactMethod, FreeBodies, FreeBodiesState, OnStepFail};
-use crate::SlidingLaw;
 use crate::buses::{ContactProblemBus, problem_leaf as leaf};
 use crate::gauss_contact::is_inscribed;
 use crate::plain_solver::{self, PlainMemo, Policy, Solve};
 use crate::problem_dump::Dump;
+use crate::{ConstraintMethod, SlidingLaw};
 
 /// B of friction times Δt [kg] (Drumwright, sec. 6.4).
 const FRICTION_MASS: f64 = 1e6;
@@ -187,6 +188,7 @@ impl FreeBodies {
                 spring,
                 damping,
                 friction_damping,
+                method: kind,
                 friction_law,
                 on_fail,
                 ..
@@ -197,6 +199,14 @@ impl FreeBodies {
         };
         let Constraints { problem, solution, solver } = &mut **constraints;
         problem.time_step = time_step;
+        solver.options.method = kind.method(time_step);
+        let found = contacts.list().len();
+        if !matches!(kind, ConstraintMethod::Velocities) && found > MOST_CONTACTS {
+            return Err(Fault::new(format!(
+                "expected {MOST_CONTACTS} contacts at most in a dense problem, found {found}; choose `method: Velocities`"
+            )));
+        }
+        solution.working_set.clear();
         let friction = friction_damping.map_or(FRICTION_MASS / time_step, |b| b.value());
         let dampings = (damping.value(), friction);
         push_constraints(
