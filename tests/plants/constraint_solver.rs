@@ -50,6 +50,28 @@ fn the_rate_bias_is_explicit() {
     assert!(is_broken, "a hinge at coarse steps is stable with the explicit term");
 }
 
+/// Bilateral rows and single ones, where even the program of least forces is the law.
+#[test]
+fn a_hinge_and_a_limit_hold_alike_by_all_programs() {
+    for (name, logged, h) in [
+        ("pendulum", "body.state", 0.1),
+        ("pendulum", "body.state", 0.01),
+        ("limit", "swing.state", 1e-3),
+    ] {
+        let by = |method| run(name, &[("h", seconds(h))], &[("method", method)]);
+        let reference = rows(&by("velocities"), logged);
+        for method in ["forces", "least_forces"] {
+            let found = rows(&by(method), logged);
+            assert_eq!(found.len(), reference.len());
+            for ((t, x), (_, y)) in found.iter().zip(&reference) {
+                for (x, y) in x.iter().zip(y) {
+                    assert!((x - y).abs() < 1e-8, "{name} {method} at {t}: {x} {y}");
+                }
+            }
+        }
+    }
+}
+
 /// A blow that is resolved bounces with what implicit Euler's damping leaves of it: in N steps of
 /// the oscillator, `(1 + (ωh)²)^(-N/2)` with `N atan(ωh) = π`. One that is not, is dead.
 #[test]
@@ -98,6 +120,40 @@ fn a_block_slides_down_a_ramp_as_coulomb_says() {
             }
         }
     }
+}
+
+/// The law in forces is the same law: with Coulomb's cone by interior points, and with a pyramid
+/// whose edge lies along the slope by the active set.
+#[test]
+fn a_block_slides_alike_by_programs_in_forces() {
+    for mu in ["0", "0.125", "0.375"] {
+        let by =
+            |method| last(&run("ramp", &[("mu", mu.into())], &[("method", method)]), "body.state");
+        let reference = by("velocities");
+        for method in ["forces", "pyramid"] {
+            for (a, b) in by(method).iter().zip(&reference) {
+                assert!((a - b).abs() < 1e-6, "{mu} {method}: {a} {b}");
+            }
+        }
+    }
+}
+
+/// No weight makes the program of least forces Coulomb's law on the ramp: a small one presses the
+/// sliding block on until friction holds it, a great one lets the resting block slip.
+#[test]
+fn least_forces_press_what_slides_or_let_slip_what_rests() {
+    let slid = |mu: &str, zeta: &str| {
+        let set = [("mu", mu), ("zeta", zeta)];
+        let file = "diagrams/constraint_solver/ramp.ron";
+        let variants = &[("method", "least_forces")];
+        let ended = Case { file, set: &set, variants, patches: &[] }.end();
+        last(&ended.recording, "slid.y")[0]
+    };
+    // Coulomb's distances are 0.683 m and 0.
+    assert!((slid("0.125", "1e14") / 0.6833 - 1.0).abs() < 1e-3);
+    assert!(slid("0.125", "1e8") < 0.01);
+    assert!(slid("0.375", "1e8") < 1e-6);
+    assert!(slid("0.375", "1e14") > 5e-3);
 }
 
 /// A minute above the angle of friction: what the damper of 10⁶ kg/h lets through, no more.
@@ -168,6 +224,19 @@ fn a_loaded_cube_sinks_alike_under_all_methods() {
     assert!(apart(&constraints) < 1.05 * amplitude, "{:e}", apart(&constraints));
 }
 
+/// All springs of the cube by each program: the same motion, however many forces are unknown.
+#[test]
+fn a_cube_sinks_alike_by_all_programs() {
+    let set = [("n", "6".to_owned()), ("load", "50 N".to_owned())];
+    let by = |program| last(&run("foundation", &set, &[("program", program)]), "body.state");
+    let reference = by("velocities");
+    for program in ["forces", "least_forces"] {
+        for (a, b) in by(program).iter().zip(&reference) {
+            assert!((a - b).abs() < 1e-10, "{program}: {a} {b}");
+        }
+    }
+}
+
 /// A hundred balls of steel fall on one another and stand after 500 steps of 10 ms.
 #[test]
 fn a_hundred_balls_stand_as_a_stack() {
@@ -179,13 +248,14 @@ fn a_hundred_balls_stand_as_a_stack() {
 }
 
 const METHODS: [&str; 4] = ["constraints", "gauss", "lcp", "compliant"];
+const HERTZ: [&str; 3] = ["constraints", "forces", "least_forces"];
 
-/// Balls on one another, by four methods: each stands, and each ball sinks into the one below by what
+/// Balls on one another, by four methods and the other programs of the first: each stands, and each ball sinks into the one below by what
 /// its spring carries.
 #[test]
 fn a_stack_stands_by_all_methods() {
     let (g, radius, modulus) = (9.8_f64, 0.1_f64, 1e11_f64);
-    for method in METHODS {
+    for method in METHODS.iter().chain(&HERTZ[1..]) {
         let set = [("n", "5".into()), ("gap", "1 mm".into())];
         let positions = last(&run("stack", &set, &[("method", method)]), "balls.positions");
         let mut height = -radius;
@@ -195,7 +265,9 @@ fn a_stack_stands_by_all_methods() {
             let of_two = if i == 0 { radius } else { 0.5 * radius };
             let depth = match method {
                 // Hertz: f = 4/3 E sqrt(R) d^(3/2).
-                "constraints" => (0.75 * load / (modulus * of_two.sqrt())).powf(2.0 / 3.0),
+                method if HERTZ.contains(method) => {
+                    (0.75 * load / (modulus * of_two.sqrt())).powf(2.0 / 3.0)
+                }
                 _ => load / 1e8,
             };
             height += 2.0 * radius - depth;
