@@ -73,15 +73,15 @@ impl Touching {
 /// end: pulling and pushing, only pushing, within Coulomb's cone.
 #[test]
 fn forces_are_those_of_springs_and_dampers_at_the_end_of_the_step() {
-    laws_hold(json!("Velocities"), 1e-13);
+    laws_hold(&json!("Velocities"), 1e-13);
 }
 
 #[test]
 fn they_are_by_a_program_in_forces_too() {
-    laws_hold(json!({ "Forces": {} }), 1e-10);
+    laws_hold(&json!({ "Forces": {} }), 1e-10);
 }
 
-fn laws_hold(method: serde_json::Value, tol: f64) {
+fn laws_hold(method: &serde_json::Value, tol: f64) {
     let (k, b, k_turn, k_limit, k_contact, mu) = (3e4, 20.0, 500.0, 4e3, 1e5, 0.6);
     let mut rig = rig(json!({
         "robot": "go", "mu": mu, "friction_damping": 50.0, "tol": tol, "method": method,

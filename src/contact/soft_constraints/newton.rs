@@ -30,8 +30,9 @@ pub(super) struct Newton {
     /// Slots of the diagonal blocks by body, then of the parts' pairs by constraint.
     diagonal_slots: Vec<Slot>,
     pair_slots: Vec<Slot>,
-    /// M_jj.
+    /// M_jj, and one over it.
     pub(super) mass_diagonal: Vec<f64>,
+    pub(super) inverse_diagonal: Vec<f64>,
     /// u = G v of the last evaluation.
     pub(super) row_velocity: Vec<f64>,
     /// γ of the last evaluation.
@@ -90,6 +91,8 @@ impl Newton {
         let largest = problem.sizes().iter().copied().max().unwrap_or(0);
         self.product.resize(3 * largest, 0.0);
         problem.mass_diagonal_into(&mut self.mass_diagonal);
+        self.inverse_diagonal.clear();
+        self.inverse_diagonal.extend(self.mass_diagonal.iter().map(|m| 1.0 / m));
         if self.has_signature_of(problem) {
             return;
         }
@@ -133,7 +136,7 @@ impl Newton {
 
     /// `‖M_jj^-½ x‖`.
     pub(super) fn norm(&self, x: &[f64]) -> f64 {
-        x.iter().zip(&self.mass_diagonal).map(|(x, m)| x * x / m).sum::<f64>().sqrt()
+        x.iter().zip(&self.inverse_diagonal).map(|(x, w)| x * x * w).sum::<f64>().sqrt()
     }
 
     /// The scale of momentum at `velocity` and the impulses.
@@ -235,6 +238,11 @@ impl Newton {
                 let u = row_values(&self.row_velocity, first, rows);
                 let at = [0, 1, 2].map(|i| u[i] + step * du[i]);
                 let response = law.curvature(at, &mut c);
+                if rows == 1 {
+                    slope -= response.impulse[2] * du[2];
+                    curvature += du[2] * c[8] * du[2];
+                    continue;
+                }
                 for i in 0..3 {
                     slope -= response.impulse[i] * du[i];
                     curvature += (0..3).map(|j| du[i] * c[3 * j + i] * du[j]).sum::<f64>();

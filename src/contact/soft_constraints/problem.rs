@@ -449,7 +449,7 @@ impl ConstraintProblem {
             for &part in self.parts(constraint) {
                 let (g, range) = self.part(rows, part);
                 if rows == 1 {
-                    u[0] += g.iter().zip(&x[range]).map(|(g, x)| g * x).sum::<f64>();
+                    u[0] += dot(g, &x[range]);
                 } else {
                     let mut sum = [0.0; 3];
                     for (column, x) in g.chunks_exact(3).zip(&x[range]) {
@@ -472,7 +472,7 @@ impl ConstraintProblem {
             for &part in self.parts(constraint) {
                 let (g, range) = self.part(rows, part);
                 if rows == 1 {
-                    out[range].iter_mut().zip(g).for_each(|(out, g)| *out += g * f[0]);
+                    add_scaled(f[0], g, &mut out[range]);
                 } else {
                     for (out, column) in out[range].iter_mut().zip(g.chunks_exact(3)) {
                         *out += column[0] * f[0] + column[1] * f[1] + column[2] * f[2];
@@ -481,6 +481,25 @@ impl ConstraintProblem {
             }
         }
     }
+}
+
+/// `aᵀ b`; rows over a free body have a loop of constant length.
+#[inline(always)]
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    if let (Ok(a), Ok(b)) = (<&[f64; 6]>::try_from(a), <&[f64; 6]>::try_from(b)) {
+        return (0..6).map(|i| a[i] * b[i]).sum();
+    }
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// `y ← y + s x`; as [`dot`].
+#[inline(always)]
+fn add_scaled(s: f64, x: &[f64], y: &mut [f64]) {
+    if let (Ok(x), Ok(y)) = (<&[f64; 6]>::try_from(x), <&mut [f64; 6]>::try_from(&mut *y)) {
+        (0..6).for_each(|i| y[i] += s * x[i]);
+        return;
+    }
+    y.iter_mut().zip(x).for_each(|(y, x)| *y += s * x);
 }
 
 /// `y ← y + A x` for A of n × n.

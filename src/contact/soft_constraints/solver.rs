@@ -205,9 +205,11 @@ impl SoftConstraintSolver {
             let mut w = [0.0; 3];
             for &part in problem.parts(constraint) {
                 let (g, range) = problem.part(rows, part);
-                for (column, m) in g.chunks_exact(rows).zip(&self.newton.mass_diagonal[range]) {
+                for (column, inverse) in
+                    g.chunks_exact(rows).zip(&self.newton.inverse_diagonal[range])
+                {
                     for (k, g) in column.iter().enumerate() {
-                        w[3 - rows + k] += g * g / m;
+                        w[3 - rows + k] += g * g * inverse;
                     }
                 }
             }
@@ -271,24 +273,26 @@ impl SoftConstraintSolver {
     }
 
     /// γ of constraint i at these row velocities, and its slip speed.
+    #[inline]
     fn answer(&self, constraint: &Constraint, i: usize, u: [f64; 3]) -> ([f64; 3], f64) {
         let law = &self.laws[i];
-        let given =
-            row_values(&self.newton.impulses, constraint.first_row, constraint.law.row_count());
-        match (&self.program, self.options.method) {
-            (Some(program), Method::Forces { .. }) => {
-                (given, program.slip_speed(law.friction(), law.slip_of(u, given)))
+        let Some(program) = self.program.as_ref().filter(|_| self.is_in_forces()) else {
+            let response = law.response(u);
+            return (response.impulse, law.slip(u, &response));
+        };
+        let rows = constraint.law.row_count();
+        let given = row_values(&self.newton.impulses, constraint.first_row, rows);
+        match self.options.method {
+            // A normal force may be more than the spring's, which is what has a depth.
+            Method::LeastForces { .. } if law.kind() != Kind::Free => {
+                ([given[0], given[1], law.drive(u)[2].max(0.0)], 0.0)
             }
-            (_, Method::LeastForces { .. }) => {
-                // A normal force may be more than the spring's, which is what has a depth.
-                let spring = law.drive(u)[2].max(0.0);
-                (if law.kind() == Kind::Free { given } else { [given[0], given[1], spring] }, 0.0)
-            }
-            _ => {
-                let response = law.response(u);
-                (response.impulse, law.slip(u, &response))
-            }
+            _ => (given, program.slip_speed(law.friction(), law.slip_of(u, given))),
         }
+    }
+
+    fn is_in_forces(&self) -> bool {
+        self.options.method != Method::Velocities
     }
 
     fn iterate(
@@ -296,7 +300,7 @@ impl SoftConstraintSolver {
         problem: &ConstraintProblem,
         solution: &mut ConstraintSolution,
     ) -> Outcome {
-        let SolverOptions { tolerance, pass_limit, method, .. } = self.options;
+        let SolverOptions { tolerance, pass_limit, .. } = self.options;
         let (mut iterations, mut residual) = (0, f64::INFINITY);
         let mut law_error = f64::INFINITY;
         for pass in 0..pass_limit {
@@ -306,14 +310,14 @@ impl SoftConstraintSolver {
             let end = self.solve_inner(problem, inner_tolerance, solution);
             iterations += end.iterations;
             let is_usable = end.status.is_usable() || end.status == Status::MaxIterations;
-            if !is_usable || (method != Method::Velocities && !end.status.is_usable()) {
+            if !is_usable || (self.is_in_forces() && !end.status.is_usable()) {
                 return Outcome { status: end.status, iterations, residual: end.residual };
             }
             law_error = self.advance(problem, pass, end.scale);
             residual = end.residual.max(law_error);
             // Newton's method also ends where round-off of stiff rows keeps the gradient up, and a
             // program in forces is solved as well as its method can.
-            let is_in_forces = method != Method::Velocities;
+            let is_in_forces = self.is_in_forces();
             let is_tight =
                 is_in_forces || inner_tolerance <= tolerance || end.residual <= tolerance;
             let reachable =
@@ -337,7 +341,7 @@ impl SoftConstraintSolver {
     fn advance(&mut self, problem: &ConstraintProblem, pass: u32, scale: f64) -> f64 {
         let h = problem.time_step;
         let is_coulomb = self.is_coulomb();
-        let is_in_forces = self.options.method != Method::Velocities;
+        let is_in_forces = self.is_in_forces();
         let (mut along, mut square) = (0.0, 0.0);
         for (i, constraint) in problem.constraints().iter().enumerate() {
             let u = row_values(
@@ -378,7 +382,7 @@ impl SoftConstraintSolver {
             let conductance = law.conductance();
             for k in 0..3 {
                 let (w, d) = if k == 2 { (w[1], conductance[1]) } else { (w[0], conductance[0]) };
-                if w > 0.0 {
+                if w > 0.0 && after[k] != before[k] {
                     let resistance = if d > 0.0 { w.min(1.0 / d) } else { w };
                     let error = (after[k] - before[k]).abs() * resistance / w.sqrt();
                     worst = worst.max(error);
