@@ -119,6 +119,7 @@ mod least_forces;
 mod local_law;
 mod newton;
 mod problem;
+mod products;
 mod solver;
 mod velocity_program;
 

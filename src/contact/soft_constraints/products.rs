@@ -1,0 +1,101 @@
+//! Products with a problem's matrices: `M x`, `G x` and `Gᵀ f`.
+
+use super::problem::{BodyIndex, ConstraintProblem};
+
+impl ConstraintProblem {
+    /// `M_jj` of velocity j.
+    pub(super) fn mass_diagonal_into(&self, diagonal: &mut [f64]) {
+        for (body, &n) in self.sizes().iter().enumerate() {
+            let (mass, range) = (self.mass_of(body), self.velocities_of(BodyIndex(body)));
+            for (i, diagonal) in diagonal[range].iter_mut().enumerate() {
+                *diagonal = mass[i * (n + 1)];
+            }
+        }
+    }
+
+    /// `out ← M x`.
+    pub(super) fn mass_times(&self, x: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        for (body, &n) in self.sizes().iter().enumerate() {
+            let range = self.velocities_of(BodyIndex(body));
+            let (mass, x, out) = (self.mass_of(body), &x[range.clone()], &mut out[range]);
+            // A loop of constant length for free bodies.
+            if n == 6 {
+                add_times(&mass[..36], &x[..6], &mut out[..6], 6);
+            } else {
+                add_times(mass, x, out, n);
+            }
+        }
+    }
+
+    /// `u ← G x` for all rows.
+    pub(super) fn rows_times(&self, x: &[f64], u: &mut [f64]) {
+        u.fill(0.0);
+        for constraint in self.constraints() {
+            let rows = constraint.law.row_count();
+            let u = &mut u[constraint.first_row..constraint.first_row + rows];
+            for &part in self.parts(constraint) {
+                let (g, range) = self.part(rows, part);
+                if rows == 1 {
+                    u[0] += dot(g, &x[range]);
+                } else {
+                    let mut sum = [0.0; 3];
+                    for (column, x) in g.chunks_exact(3).zip(&x[range]) {
+                        (0..3).for_each(|i| sum[i] += column[i] * x);
+                    }
+                    (0..3).for_each(|i| u[i] += sum[i]);
+                }
+            }
+        }
+    }
+
+    /// `out ← out + Gᵀ f` for all rows.
+    pub(super) fn add_transposed_rows_times(&self, f: &[f64], out: &mut [f64]) {
+        for constraint in self.constraints() {
+            let rows = constraint.law.row_count();
+            let f = &f[constraint.first_row..constraint.first_row + rows];
+            if f.iter().all(|&f| f == 0.0) {
+                continue;
+            }
+            for &part in self.parts(constraint) {
+                let (g, range) = self.part(rows, part);
+                if rows == 1 {
+                    add_scaled(f[0], g, &mut out[range]);
+                } else {
+                    for (out, column) in out[range].iter_mut().zip(g.chunks_exact(3)) {
+                        *out += column[0] * f[0] + column[1] * f[1] + column[2] * f[2];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `aᵀ b`; rows over a free body have a loop of constant length.
+#[inline(always)]
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    if let (Ok(a), Ok(b)) = (<&[f64; 6]>::try_from(a), <&[f64; 6]>::try_from(b)) {
+        return (0..6).map(|i| a[i] * b[i]).sum();
+    }
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// `y ← y + s x`; as [`dot`].
+#[inline(always)]
+fn add_scaled(s: f64, x: &[f64], y: &mut [f64]) {
+    if let (Ok(x), Ok(y)) = (<&[f64; 6]>::try_from(x), <&mut [f64; 6]>::try_from(&mut *y)) {
+        (0..6).for_each(|i| y[i] += s * x[i]);
+        return;
+    }
+    y.iter_mut().zip(x).for_each(|(y, x)| *y += s * x);
+}
+
+/// `y ← y + A x` for A of n × n.
+#[inline(always)]
+fn add_times(a: &[f64], x: &[f64], y: &mut [f64], n: usize) {
+    for (column, x) in a.chunks_exact(n.max(1)).zip(x) {
+        for (y, a) in y.iter_mut().zip(column) {
+            *y += a * x;
+        }
+    }
+}
