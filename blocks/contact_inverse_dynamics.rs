@@ -2,8 +2,8 @@
 
 use legwork_block::quantity::{Length, NonNegative, Positive, Time, Velocity};
 use legwork_block::{
-    Block, Dim, In, Int, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Real, Report, Sizes,
-    UpdateCx, Vector,
+    Block, Dim, Fault, In, Int, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Real, Report,
+    Sizes, UpdateCx, Vector,
 };
 use legwork_contact::RecoveryLimit;
 use legwork_control as control;
@@ -16,7 +16,7 @@ use crate::contact_solver::STATUS_DOC;
 use crate::friction_cone::{Friction, FrictionCone, friction_of};
 use crate::gauss_contact::non_negative;
 use counted::Counted;
-pub use models::{Choice, Energy, Model, Stages};
+pub use models::{Choice, Energy, Model, OnContactFail, Stages};
 
 /// Joint torques that give wanted accelerations to a robot that touches things, and the contact
 /// forces that they bring about.
@@ -28,11 +28,11 @@ pub use models::{Choice, Energy, Model, Stages};
 /// | in `acceleration` | n | rad/s², m/s² | wanted accelerations of the joints |
 /// | in `expected` | k, optional | 1 | 0 where a contact is not to be counted on, such as a foot in swing |
 /// | in `f_sensed` | 3k, optional | N | contact forces; required by `model: Sensed` |
-/// | out `tau` | n | N m, N | joint torques; if not solved, those of a robot in the air; zero if numbers are not finite |
+/// | out `tau` | n | N m, N | joint torques; if not solved, what `on_fail` says |
 /// | out `f` | 3k | N | contact forces that are expected, contact axes |
 /// | out `normal_force` | | N | `Σ f_n` |
 /// | out `inconsistency` | m/s | | how far the joints' wish is from what the contacts allow |
-/// | out `status` | Int | | 0 solved, 1 inaccurate, 2 and above: not solved, forces zero |
+/// | out `status` | Int | | 0 solved, 1 inaccurate, 2 and above: not solved |
 ///
 /// Contact forces depend on torques and torques on contact forces; both are found together for the
 /// end of the next period Δt of the block, which should be that of the controller, or of a longer
@@ -97,6 +97,9 @@ pub struct ContactInverseDynamics {
     /// Whether accelerations that the contacts do not allow are changed; default false.
     #[serde(default)]
     pub repair: bool,
+    /// What to do when contact forces are not found: `NoForces` (the default), `HoldLast(max: 5)`, `Stop`.
+    #[serde(default)]
+    pub on_fail: OnContactFail,
 }
 
 fn recovery_speed() -> NonNegative<Velocity> {
@@ -129,6 +132,9 @@ pub struct State {
     pressing: Vec<f64>,
     /// τ of the last step; empty unless solutions are chosen by it.
     torque: Vec<f64>,
+    /// τ and f of the last step that was solved, for `HoldLast`; empty before.
+    held: Vec<f64>,
+    failures_in_a_row: u32,
     /// Steps in which a solution was chosen, and those among how many.
     chosen: u64,
     solutions: u64,
@@ -145,6 +151,8 @@ pub struct State {
 pub struct Memo {
     pressing: Vec<f64>,
     torque: Vec<f64>,
+    /// τ and f.
+    found: Vec<f64>,
     solutions: u32,
     is_filled: bool,
     is_failure: bool,
@@ -188,6 +196,30 @@ impl ContactInverseDynamics {
             ));
         }
         Ok(())
+    }
+
+    /// τ and f of the last step that was solved, in the place of those that were not found.
+    fn held<'a>(
+        &self,
+        state: &'a State,
+        torques: usize,
+        prediction: &control::Prediction,
+    ) -> Result<&'a [f64], Box<Fault>> {
+        let why = match self.on_fail {
+            OnContactFail::HoldLast { max } if state.failures_in_a_row >= max => {
+                format!("the last torques were held for {max} steps already")
+            }
+            OnContactFail::HoldLast { .. } if state.held.len() < torques => {
+                "there are no earlier torques to hold".to_owned()
+            }
+            OnContactFail::HoldLast { .. } => return Ok(&state.held),
+            OnContactFail::NoForces | OnContactFail::Stop => "`on_fail` is `Stop`".to_owned(),
+        };
+        let control::Prediction { outcome, .. } = prediction;
+        Err(Fault::new(format!(
+            "contact forces were not found: {:?} after {} iterations; {why}",
+            outcome.status, outcome.iterations
+        )))
     }
 
     /// How many torques are kept from step to step.
@@ -328,17 +360,27 @@ impl Block for ContactInverseDynamics {
             let outcome = solver.make_consistent(&task, forces, nearest, tau, after);
             is_repaired = outcome.status.is_usable();
         }
-        if !cx.time.minor {
-            let remembered = cx.memo.torque.len();
-            cx.memo.torque.copy_from_slice(&tau[..remembered]);
-            cx.memo.solutions = prediction.solutions;
-        }
+        let torques = tau.len();
         let all = cx.outputs.get(plan.forces);
         all.fill(0.0);
         for (force, &i) in forces.chunks_exact(3).zip(&contacts.indices) {
             all[3 * i..3 * i + 3].copy_from_slice(force);
         }
-        cx.outputs.set(plan.normal_force, forces.iter().skip(2).step_by(3).sum());
+        if !is_usable && self.on_fail != OnContactFail::NoForces {
+            let (torque, force) = self.held(cx.state, torques, &prediction)?.split_at(torques);
+            cx.outputs.get(plan.tau).copy_from_slice(torque);
+            cx.outputs.get(plan.forces).copy_from_slice(force);
+        }
+        if !cx.time.minor {
+            cx.memo.found.clear();
+            cx.memo.found.extend_from_slice(cx.outputs.get(plan.tau));
+            cx.memo.found.extend_from_slice(cx.outputs.get(plan.forces));
+            let remembered = cx.memo.torque.len();
+            cx.memo.torque.copy_from_slice(&cx.memo.found[..remembered]);
+            cx.memo.solutions = prediction.solutions;
+        }
+        let normal = cx.outputs.get(plan.forces).iter().skip(2).step_by(3).sum();
+        cx.outputs.set(plan.normal_force, normal);
         cx.outputs.set(plan.inconsistency, prediction.inconsistency);
         cx.outputs.set(plan.status, f64::from(prediction.outcome.status.code()));
         if !cx.time.minor {
@@ -369,6 +411,14 @@ impl Block for ContactInverseDynamics {
             state.solutions += u64::from(memo.solutions);
             state.calls += 1;
             state.failures += u64::from(memo.is_failure);
+            if memo.is_failure {
+                state.failures_in_a_row += 1;
+            } else {
+                state.failures_in_a_row = 0;
+                if let OnContactFail::HoldLast { .. } = self.on_fail {
+                    state.held.clone_from(&memo.found);
+                }
+            }
             state.repaired += u64::from(memo.is_repaired);
             state.yielded += u64::from(memo.has_yielded);
             state.iterations += u64::from(memo.iterations);
@@ -389,6 +439,16 @@ impl Block for ContactInverseDynamics {
                 "the solution of least change was taken in {chosen} of {calls} steps; in the rest more than three contacts \
                  counted, none did, or forces had no bound"
             ));
+        }
+        if state.failures > 0 {
+            let (failures, calls) = (state.failures, state.calls);
+            let answer = match self.on_fail {
+                OnContactFail::HoldLast { .. } => "were answered with the last torques",
+                OnContactFail::NoForces | OnContactFail::Stop => {
+                    "were not solved: torques expect no contact forces"
+                }
+            };
+            report.notes.push(format!("{failures} of {calls} steps {answer}"));
         }
         if state.yielded > 0 {
             let (yielded, calls) = (state.yielded, state.calls);

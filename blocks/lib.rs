@@ -209,7 +209,7 @@ pub use world::World;
 
 // Locomotion and control.
 pub use contact_inverse_dynamics::{
-    Choice, ContactInverseDynamics, Energy as LeastEnergy, Model, Stages,
+    Choice, ContactInverseDynamics, Energy as LeastEnergy, Model, OnContactFail, Stages,
 };
 pub use foot_placement::FootPlacement;
 pub use foot_trajectory::FootTrajectory;

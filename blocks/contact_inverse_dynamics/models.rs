@@ -46,6 +46,24 @@ impl From<Model> for control::ContactModel {
     }
 }
 
+/// What to do when contact forces are not found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub enum OnContactFail {
+    /// Torques of a robot in the air: no contact force is expected. Zero torques if numbers are not
+    /// finite.
+    #[default]
+    NoForces,
+    /// Repeat the last torques and forces that were found, at most this many steps in a row; then
+    /// stop.
+    HoldLast {
+        /// Most steps in a row [1].
+        max: u32,
+    },
+    /// Stop the run with a fault.
+    Stop,
+}
+
 /// How many problems a model of least kinetic energy solves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 pub enum Stages {

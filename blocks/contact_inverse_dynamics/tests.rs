@@ -74,6 +74,35 @@ fn contacts_that_are_far_or_not_expected_do_not_count() {
     }
 }
 
+/// A step that has no answer: numbers that are none. What was found last is held as long as allowed.
+#[test]
+fn failures_are_answered_as_the_parameter_says() {
+    let fail = |rig: &mut Harness| {
+        rig.set_leaf("points", contact_leaf::GAP, &[f64::NAN]);
+        rig.step(0.0)
+    };
+    let mut careless = harness(json!({ "model": "NoSlipLcp" }));
+    fail(&mut careless).expect("without forces");
+    assert_eq!((careless.value("f"), careless.value("tau")), (vec![0.0; 3], vec![0.0]));
+    assert!(careless.value("status")[0] >= 2.0);
+
+    let mut held =
+        harness(json!({ "model": "NoSlipLcp", "on_fail": { "HoldLast": { "max": 2 } } }));
+    assert!(fail(&mut held).expect_err("nothing to hold").message.contains("no earlier"));
+    held.set_leaf("points", contact_leaf::GAP, &[0.0]);
+    held.step(0.0).expect("solved");
+    let before = (held.value("f"), held.value("tau"), held.value("normal_force"));
+    assert!(before.2[0] > 0.0);
+    for _ in 0..2 {
+        fail(&mut held).expect("held");
+        assert_eq!((held.value("f"), held.value("tau"), held.value("normal_force")), before);
+    }
+    assert!(fail(&mut held).expect_err("held twice").message.contains("2 steps"));
+
+    let mut strict = harness(json!({ "model": "NoSlipLcp", "on_fail": "Stop" }));
+    assert!(fail(&mut strict).expect_err("a fault").message.contains("not found"));
+}
+
 /// A base of 2 kg that falls at 0.1 m/s onto its foot is stopped within the horizon.
 #[test]
 fn a_longer_horizon_expects_smaller_forces() {
