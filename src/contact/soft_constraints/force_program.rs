@@ -60,8 +60,14 @@ pub(super) struct RowNumbers {
     pub(super) free_velocity: Vec<f64>,
 }
 
-/// A contact with friction: first row, and μ.
-type Contact = (usize, f64);
+/// A contact with friction.
+#[derive(Clone, Copy, Debug)]
+struct Contact {
+    first_row: usize,
+    friction: f64,
+    /// The bound on its friction, if that is not `friction` times its normal impulse [N s].
+    bound: Option<f64>,
+}
 
 /// Writes programs and has them solved.
 #[derive(Debug, Default)]
@@ -162,7 +168,7 @@ impl ForceProgram {
         // Impulses and velocities in units of √energy.
         let given = self.rows.free_velocity.iter().enumerate().filter(|&(i, _)| w(i) > 0.0);
         let scale = given.map(|(i, u)| u.abs() / w(i).sqrt()).fold(0.0, f64::max);
-        for &(first, _) in &self.contacts {
+        for &Contact { first_row: first, .. } in &self.contacts {
             let normal = first + 2;
             let is_trace = impulses[normal] * w(normal).sqrt() <= OPEN * scale;
             if is_trace && self.rows.kind[normal] == RowKind::Pushing {
@@ -182,9 +188,13 @@ impl ForceProgram {
         for (constraint, law) in problem.constraints().iter().zip(laws) {
             let ([d_t, d_n], a) = (law.conductance(), law.drive([0.0; 3]));
             if constraint.law.row_count() == 3 {
-                let has_cone = law.kind() == Kind::Cone;
+                let has_cone = law.kind().has_friction();
                 if has_cone {
-                    self.contacts.push((constraint.first_row, law.friction()));
+                    self.contacts.push(Contact {
+                        first_row: constraint.first_row,
+                        friction: law.friction(),
+                        bound: law.bound(),
+                    });
                 }
                 let tangent = if has_cone { RowKind::Tangential } else { RowKind::Constant };
                 kind.extend([tangent; 2]);
@@ -268,8 +278,16 @@ impl ForceProgram {
             self.data.cone_rows.resize(r * n, 0.0);
             self.data.cone_offset.resize(r, 0.0);
             self.data.cone_sizes.resize(self.contacts.len(), 3);
-            for (at, &(first, mu)) in self.contacts.iter().enumerate() {
-                for (i, row, value) in [(0, first + 2, mu), (1, first, 1.0), (2, first + 1, 1.0)] {
+            for (at, contact) in self.contacts.iter().enumerate() {
+                let (first, mu) = (contact.first_row, contact.friction);
+                // Cones of much friction are written for its inverse.
+                let (along, across) = (mu.min(1.0), 1.0 / mu.max(1.0));
+                let rows = [(0, first + 2, along), (1, first, across), (2, first + 1, across)];
+                for (i, row, value) in rows {
+                    if let (0, Some(bound)) = (i, contact.bound) {
+                        self.data.cone_offset[3 * at] = across * bound;
+                        continue;
+                    }
                     match column(row) {
                         Some(k) => self.data.cone_rows[k * r + 3 * at + i] = value,
                         None => self.data.cone_offset[3 * at + i] = value * self.rows.constant[row],
@@ -286,10 +304,14 @@ impl ForceProgram {
             linear.rows[k * total..][..before].copy_from_slice(&others[k * before..][..before]);
         }
         let mut at = before;
-        for &(first, mu) in &self.contacts {
-            let slope = shape.facet_friction(mu);
+        for contact in &self.contacts {
+            let first = contact.first_row;
+            let slope = shape.facet_friction(contact.friction);
+            // μ' r/μ of a disk.
+            let bound = contact.bound.map(|bound| shape.facet_friction(bound));
             for &[c, s] in shape.facets() {
-                let mut lower = 0.0;
+                let mut lower = bound.map_or(0.0, |bound| -bound);
+                let slope = if bound.is_some() { 0.0 } else { slope };
                 for (row, value) in [(first, -c), (first + 1, -s), (first + 2, slope)] {
                     match column(row) {
                         Some(k) => linear.rows[k * total + at] = value,

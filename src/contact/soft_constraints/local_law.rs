@@ -11,7 +11,12 @@
 //! - *tangent point*: a law `K sgn(d) |d|^e` is replaced by its tangent at d_k;
 //! - *slip*: the normal row of a sliding contact sees `u_n + μ s_k` in place of `u_n`, s_k being its
 //!   slip. Without it the common convex objective makes a contact that slides at speed s open at
-//!   μ s (G. de Saxcé, Z.-Q. Feng, *The bipotential method*, 1998).
+//!   μ s (G. de Saxcé, Z.-Q. Feng, *The bipotential method*, 1998);
+//! - *bound*, in the place of slips: friction is held in the disk `|γ_t| ≤ r_k`, Tresca's law, and r_k is
+//!   μ times the last normal impulse (P. D. Panagiotopoulos, *A nonlinear programming approach to the
+//!   unilateral contact- and friction-boundary value problem*, 1975). Slips settle in few passes or,
+//!   where contacts of a stiff body slide with unequal friction, not at all; bounds settle as long as
+//!   friction does not turn more than its own share of load.
 //!
 //! A contact's impulse is the point of the cone `|γ_t| ≤ μ γ_n` that is nearest to the spring-dampers'
 //! y = (y_t, y_n) in the metric of 1/D (A. M. Castro et al., *An unconstrained convex formulation of
@@ -41,8 +46,22 @@ pub(super) struct Lag {
     pub(super) multiplier: [f64; 3],
     /// s_k [m/s].
     pub(super) slip: f64,
+    /// r_k [N s], in the place of the slip.
+    pub(super) bound: Option<f64>,
     /// d_k, the depth -φ₁ at which a nonlinear law is linearised [m].
     pub(super) depth: f64,
+}
+
+impl Lag {
+    /// What friction is iterated by: the bound, or the slip.
+    pub(super) fn scalar(&self) -> f64 {
+        self.bound.unwrap_or(self.slip)
+    }
+
+    /// The same, to be changed.
+    pub(super) fn scalar_mut(&mut self) -> &mut f64 {
+        self.bound.as_mut().unwrap_or(&mut self.slip)
+    }
 }
 
 /// What kind of set holds the impulse.
@@ -56,6 +75,15 @@ pub(super) enum Kind {
     Normal,
     /// A contact with friction.
     Cone,
+    /// A contact whose friction has a bound of its own.
+    Disk,
+}
+
+impl Kind {
+    /// Whether it has friction.
+    pub(super) fn has_friction(self) -> bool {
+        matches!(self, Self::Cone | Self::Disk)
+    }
 }
 
 /// A constraint's law with the outer iteration's quantities put in.
@@ -63,6 +91,8 @@ pub(super) enum Kind {
 pub(super) struct LocalLaw {
     kind: Kind,
     friction: f64,
+    /// r of a disk [N s].
+    bound: f64,
     /// D_t and D_n after the proximal step [kg].
     conductance: [f64; 2],
     /// y at u = 0, in the order (r, s, n) [N s].
@@ -167,6 +197,7 @@ impl LocalLaw {
                 Law::Contact(..) => Kind::Normal,
             },
             friction: 0.0,
+            bound: 0.0,
             conductance: [0.0, d_n / s_n],
             offset: [0.0, 0.0, (a_n + (s_n - 1.0) * lag.multiplier[2]) / s_n],
             share: [1.0, 1.0 / s_n],
@@ -186,7 +217,11 @@ impl LocalLaw {
                             + d_t * friction.rate_bias[i]);
                     local.offset[i] = (a + (s_t - 1.0) * lag.multiplier[i]) / s_t;
                 }
-                local.offset[2] -= local.conductance[1] * local.friction * lag.slip;
+                if let Some(bound) = lag.bound {
+                    (local.kind, local.bound) = (Kind::Disk, bound);
+                } else {
+                    local.offset[2] -= local.conductance[1] * local.friction * lag.slip;
+                }
             }
         }
         local
@@ -231,6 +266,15 @@ impl LocalLaw {
                     ([factor * y[0], factor * y[1], n], Region::Slide)
                 }
             }
+            Kind::Disk => {
+                let (y_t, n) = ((y[0] * y[0] + y[1] * y[1]).sqrt(), y[2].max(0.0));
+                if y_t <= self.bound {
+                    ([y[0], y[1], n], Region::Inside)
+                } else {
+                    let factor = self.bound / y_t;
+                    ([factor * y[0], factor * y[1], n], Region::Slide)
+                }
+            }
         };
         Response { impulse, region }
     }
@@ -240,6 +284,10 @@ impl LocalLaw {
         let response = self.response(u);
         let [d_t, d_n] = self.conductance;
         *curvature = [0.0; 9];
+        if self.kind == Kind::Disk {
+            self.curvature_of_disk(u, response.region, curvature);
+            return response;
+        }
         match response.region {
             Region::Open => {}
             Region::Inside => {
@@ -269,21 +317,41 @@ impl LocalLaw {
         response
     }
 
+    /// That of a disk, whose normal and tangential rows do not see each other.
+    fn curvature_of_disk(&self, u: [f64; 3], region: Region, curvature: &mut [f64; 9]) {
+        let (y, [d_t, d_n]) = (self.drive(u), self.conductance);
+        curvature[8] = if y[2] > 0.0 { d_n } else { 0.0 };
+        if region == Region::Inside {
+            (curvature[0], curvature[4]) = (d_t, d_t);
+            return;
+        }
+        let y_t = (y[0] * y[0] + y[1] * y[1]).sqrt();
+        let (t, across) = ([y[0] / y_t, y[1] / y_t], self.bound / y_t * d_t);
+        for i in 0..2 {
+            for j in 0..2 {
+                let unit = if i == j { 1.0 } else { 0.0 };
+                curvature[3 * j + i] = across * (unit - t[i] * t[j]);
+            }
+        }
+    }
+
     /// Slip speed [m/s]: what the friction limit leaves of the tangential velocity.
     pub(super) fn slip(&self, u: [f64; 3], response: &Response) -> f64 {
-        let is_sliding = self.kind == Kind::Cone && response.region != Region::Inside;
+        let is_sliding = self.kind.has_friction() && response.region != Region::Inside;
         if !is_sliding {
             return 0.0;
         }
         let y = self.drive(u);
         let y_t = (y[0] * y[0] + y[1] * y[1]).sqrt();
-        (y_t - self.friction * response.impulse[2]) / self.conductance[0]
+        let limit =
+            if self.kind == Kind::Disk { self.bound } else { self.friction * response.impulse[2] };
+        (y_t - limit) / self.conductance[0]
     }
 
     /// The slip as a vector [m/s] that goes with any impulse: by how much the tangential velocity
     /// exceeds that at which the spring-dampers have this impulse.
     pub(super) fn slip_of(&self, u: [f64; 3], impulse: [f64; 3]) -> [f64; 2] {
-        if self.kind != Kind::Cone {
+        if !self.kind.has_friction() {
             return [0.0; 2];
         }
         let y = self.drive(u);
@@ -307,7 +375,9 @@ impl LocalLaw {
         (impulse, next): ([f64; 3], f64),
     ) -> Lag {
         let normal = law.normal();
-        let velocity = u[2] + self.friction * (slip - next);
+        // A disk's normal force has the velocity itself.
+        let lifted = if self.kind == Kind::Disk { 0.0 } else { self.friction * (slip - next) };
+        let velocity = u[2] + lifted;
         let rate = velocity + h * normal.rate_bias;
         let mut depth = -(normal.deformation + h * rate);
         let is_stiff = self.conductance[1] * inverse_inertia >= 1.0;
@@ -317,7 +387,8 @@ impl LocalLaw {
                 depth = power(elastic / normal.stiffness, 1.0 / normal.exponent);
             }
         }
-        Lag { multiplier: impulse, slip: next, depth }
+        let bound = (self.kind == Kind::Disk).then(|| self.friction * impulse[2].max(0.0));
+        Lag { multiplier: impulse, slip: next, bound, depth }
     }
 
     /// D_t and D_n after the proximal step [kg].
@@ -375,6 +446,11 @@ impl LocalLaw {
     /// μ.
     pub(super) fn friction(&self) -> f64 {
         self.friction
+    }
+
+    /// r of a disk [N s].
+    pub(super) fn bound(&self) -> Option<f64> {
+        (self.kind == Kind::Disk).then_some(self.bound)
     }
 
     /// Slope K of the normal force over depth [N/m].

@@ -99,8 +99,8 @@ pub struct SoftConstraintSolver {
     pub(super) lags: Vec<Lag>,
     /// Velocities that a solve begins from.
     guess: Vec<f64>,
-    /// Change of each contact's slip that the last pass asked for, and the factor on it.
-    slip_changes: Vec<f64>,
+    /// Change of each contact's slip or bound that the last pass asked for, and the factor on it.
+    changes: Vec<f64>,
     relaxation: f64,
     /// `g M⁻¹ gᵀ` of tangential rows and normal row, estimated with the diagonal of M.
     pub(super) inverse_inertia: Vec<[f64; 2]>,
@@ -179,10 +179,37 @@ impl SoftConstraintSolver {
             self.begin(problem, &solution.velocity, 0.0);
             let again = self.iterate(problem, solution);
             outcome = Outcome { iterations: outcome.iterations + again.iterations, ..again };
+            if !outcome.status.is_usable() {
+                let again = self.iterate_bounds(problem, solution);
+                outcome = Outcome { iterations: outcome.iterations + again.iterations, ..again };
+            }
         }
         for (force, impulse) in solution.forces.iter_mut().zip(&self.newton.impulses) {
             *force = impulse / problem.time_step;
         }
+        outcome
+    }
+
+    /// A third way: bounds of friction in the place of slips, first those of the last normal impulses.
+    fn iterate_bounds(
+        &mut self,
+        problem: &ConstraintProblem,
+        solution: &mut ConstraintSolution,
+    ) -> Outcome {
+        solution.velocity.copy_from_slice(&self.guess);
+        self.begin(problem, &solution.velocity, 0.0);
+        for (i, constraint) in problem.constraints().iter().enumerate() {
+            let (first, rows) = (constraint.first_row, constraint.law.row_count());
+            let normal = row_values(&self.newton.impulses, first, rows)[2];
+            if self.laws[i].kind().has_friction() && normal.is_finite() {
+                self.lags[i].bound = Some(self.laws[i].friction() * normal.max(0.0));
+            }
+        }
+        self.update_laws(problem);
+        let outcome = self.iterate(problem, solution);
+        // The law is the same with the slips that were found: derivatives and files are made of those.
+        self.lags.iter_mut().for_each(|lag| lag.bound = None);
+        self.update_laws(problem);
         outcome
     }
 
@@ -194,8 +221,8 @@ impl SoftConstraintSolver {
         self.inverse_inertia.clear();
         self.lags.clear();
         self.laws.clear();
-        self.slip_changes.clear();
-        self.slip_changes.resize(problem.constraint_count(), 0.0);
+        self.changes.clear();
+        self.changes.resize(problem.constraint_count(), 0.0);
         self.relaxation = 1.0;
         let is_coulomb = self.is_coulomb();
         // √energy: no row of inverse inertia w moves faster than √w of it.
@@ -222,6 +249,7 @@ impl SoftConstraintSolver {
             self.lags.push(Lag {
                 multiplier: [0.0; 3],
                 slip: if is_sliding { (u[0] * u[0] + u[1] * u[1]).sqrt() } else { 0.0 },
+                bound: None,
                 depth: first_depth(normal, h, w[2], w[2].sqrt() * energy, depth),
             });
         }
@@ -354,11 +382,12 @@ impl SoftConstraintSolver {
             let w = self.inverse_inertia[i][1];
             let mut next = self.laws[i].next_lag(&constraint.law, h, (u, w), lag.slip, answer);
             next.slip = if is_coulomb { next.slip } else { 0.0 };
-            let (before, change) = (self.slip_changes[i], next.slip - lag.slip);
+            let change = next.scalar() - lag.scalar();
+            let before = std::mem::replace(&mut self.changes[i], change);
             along += before * (change - before);
             square += (change - before) * (change - before);
-            self.slip_changes[i] = change;
-            self.lags[i] = Lag { slip: lag.slip, ..next };
+            self.lags[i] = next;
+            *self.lags[i].scalar_mut() = lag.scalar();
         }
         let (low, high) = RELAXATION;
         if pass > 0 && square > 0.0 {
@@ -369,7 +398,7 @@ impl SoftConstraintSolver {
             let (first, rows) = (constraint.first_row, constraint.law.row_count());
             let u = row_values(&self.newton.row_velocity, first, rows);
             let w = self.inverse_inertia[i];
-            self.lags[i].slip += self.slip_changes[i];
+            *self.lags[i].scalar_mut() += self.changes[i];
             let law = self.law_of(problem, constraint, i);
             let mut before = row_values(&self.newton.impulses, first, rows);
             let mut after = law.response(u).impulse;
@@ -378,6 +407,10 @@ impl SoftConstraintSolver {
                 let carries = before[2] > 0.0 || after[2] > 0.0 || law.kind() == Kind::Free;
                 after = if carries { law.drive(u) } else { before };
                 before = if carries { self.laws[i].drive(u) } else { before };
+                let bounds = (self.laws[i].bound(), law.bound());
+                if let (Some(old), Some(new)) = bounds {
+                    after[0] += new - old;
+                }
             }
             let conductance = law.conductance();
             for k in 0..3 {
@@ -393,14 +426,15 @@ impl SoftConstraintSolver {
         if worst == 0.0 { 0.0 } else { worst / scale }
     }
 
-    /// Stretches the last change of slips for the next pass.
+    /// Stretches the last change of slips or bounds for the next pass.
     fn relax(&mut self, problem: &ConstraintProblem) {
-        if self.slip_changes.iter().all(|&change| change == 0.0) {
+        if self.changes.iter().all(|&change| change == 0.0) {
             // The laws are at these quantities already.
             return;
         }
-        for (lag, change) in self.lags.iter_mut().zip(&self.slip_changes) {
-            lag.slip = (lag.slip + (self.relaxation - 1.0) * change).max(0.0);
+        for (lag, change) in self.lags.iter_mut().zip(&self.changes) {
+            let scalar = lag.scalar_mut();
+            *scalar = (*scalar + (self.relaxation - 1.0) * change).max(0.0);
         }
         self.update_laws(problem);
     }
