@@ -17,7 +17,7 @@ use super::block_cholesky::BlockCholesky;
 use super::dense_view::DenseView;
 use super::least_forces::write_least_forces;
 use super::local_law::{Kind, LocalLaw};
-use super::problem::ConstraintProblem;
+use super::problem::{ConstraintProblem, Law};
 use super::solver::Method;
 use legwork_qp::{
     ClarabelSolver, Cone, ConeProgramData, ConeShape, GeneralActiveSet, Outcome, Status,
@@ -32,6 +32,9 @@ const SOLVED_RESIDUAL: f64 = 1e-8;
 
 /// Impulse, relative to the greatest motion and in units of √energy, that is an interior point's zero.
 const OPEN: f64 = 1e-8;
+
+/// Share of the friction limit from which a contact slides.
+const SLIDING: f64 = 0.999;
 
 /// What a row of the problem is in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,12 +107,19 @@ impl ForceProgram {
         self.view.fill(problem, &mut self.factor).ok_or(Status::NumericalTrouble)
     }
 
-    /// `max { -γ_tᵀσ : γ in the cone, γ_n = 1 }` over μ, the slip speed of a circular cone.
-    pub(super) fn slip_speed(&self, friction: f64, slip: [f64; 2]) -> f64 {
-        match &self.shape {
-            Some(shape) if friction > 0.0 => shape.slip_support(friction, slip) / friction,
-            _ => 0.0,
+    /// `max { -γ_tᵀσ : γ in the cone, γ_n = 1 }` over μ of a contact with this impulse at row velocity u:
+    /// the slip speed of a circular cone. Zero well inside the cone, where σ is rounding.
+    pub(super) fn slip_speed(&self, law: &LocalLaw, u: [f64; 3], impulse: [f64; 3]) -> f64 {
+        let (Some(shape), friction) = (&self.shape, law.friction()) else { return 0.0 };
+        if friction <= 0.0 {
+            return 0.0;
         }
+        let limit = law.bound().unwrap_or(friction * impulse[2]) / friction;
+        let shrunk = [impulse[0], impulse[1], SLIDING * limit];
+        if limit > 0.0 && shape.violation(friction, shrunk) == 0.0 {
+            return 0.0;
+        }
+        shape.slip_support(friction, law.slip_of(u, impulse)) / friction
     }
 
     /// Writes the program of these laws and solves it: impulses of all rows and the velocity that
@@ -126,6 +136,7 @@ impl ForceProgram {
         self.read_laws(problem, laws);
         self.bilateral.clear();
         if let Method::LeastForces { zeta, .. } = method {
+            self.leave_open(problem);
             write_least_forces(self, zeta);
         } else {
             self.write_law();
@@ -148,8 +159,15 @@ impl ForceProgram {
                 .get_or_insert_with(|| ClarabelSolver::new(INTERIOR_TOLERANCE, INTERIOR_STEPS));
             interior.solve_cone_program(&program, &mut self.x)
         };
-        if outcome.status == Status::Inaccurate && outcome.residual <= SOLVED_RESIDUAL {
-            outcome.status = Status::Solved;
+        match outcome.status {
+            Status::Inaccurate if outcome.residual <= SOLVED_RESIDUAL => {
+                outcome.status = Status::Solved;
+            }
+            // Programs in forces have a solution, whatever round-off says.
+            Status::PrimalInfeasible | Status::Unbounded => {
+                outcome.status = Status::NumericalTrouble;
+            }
+            _ => {}
         }
         self.read_impulses(impulses);
         if !program_is_linear {
@@ -219,6 +237,23 @@ impl ForceProgram {
         for (j, held) in constant.iter().enumerate().filter(|(_, held)| **held != 0.0) {
             let column = &self.view.inverse_inertia[j * m..(j + 1) * m];
             free_velocity.iter_mut().zip(column).for_each(|(u, w)| *u += w * held);
+        }
+    }
+
+    /// Leaves contacts out that do not touch and would not at the end of the step without forces: the
+    /// least forces may press a contact wherever it is, and the paper has those that touch only
+    /// (sec. 6.1).
+    fn leave_open(&mut self, problem: &ConstraintProblem) {
+        let h = problem.time_step;
+        for constraint in problem.constraints() {
+            let Law::Contact(normal, _) = &constraint.law else { continue };
+            let rows = constraint.first_row..constraint.first_row + 3;
+            let rate = self.rows.free_velocity[rows.end - 1] + h * normal.rate_bias;
+            if normal.deformation > 0.0 && normal.deformation + h * rate > 0.0 {
+                self.rows.kind[rows.clone()].fill(RowKind::Constant);
+                self.rows.constant[rows.clone()].fill(0.0);
+                self.contacts.retain(|contact| contact.first_row != rows.start);
+            }
         }
     }
 

@@ -24,10 +24,11 @@
 //!   times the slip, 10⁸ N for the paper's `B = 10⁶/h`, and pushing harder lets friction stop the slip:
 //!   the program does that unless ζ exceeds about `(h B W)²`. The paper's ζ = 1/h is far below. Far
 //!   above it, on the other hand, a body of several contacts slips rather than let friction load
-//!   them unevenly.
+//!   them unevenly. Pressing does work: the program can gain energy, without bound.
 //!
 //! # What differs from the paper here
 //!
+//! - Contacts that do not touch and would not at the end of the step without forces are left out.
 //! - Eqs. (174), (175), (197), (198) leave the bilateral forces `G_bᵀ C⁻¹ c` out of d and e; eqs.
 //!   (170), (171) have them, and so has this.
 //! - The force `-M̂ Ġv₀` with `M̂ = (G M⁻¹ Gᵀ)⁻¹` (eqs. 15, 53) does not exist for redundant rows and

@@ -54,7 +54,7 @@ pub struct SolverOptions {
     pub tolerance: f64,
     /// Newton steps of one inner problem.
     pub newton_limit: u32,
-    /// Passes of the outer iteration.
+    /// Passes of the outer iteration, in each way that is tried.
     pub pass_limit: u32,
 }
 
@@ -102,6 +102,9 @@ pub struct SoftConstraintSolver {
     /// Change of each contact's slip or bound that the last pass asked for, and the factor on it.
     changes: Vec<f64>,
     relaxation: f64,
+    /// The best answer of several ways.
+    best: ConstraintSolution,
+    best_lags: Vec<Lag>,
     /// `g M⁻¹ gᵀ` of tangential rows and normal row, estimated with the diagonal of M.
     pub(super) inverse_inertia: Vec<[f64; 2]>,
 }
@@ -114,6 +117,8 @@ const FIRST_TOLERANCE: f64 = 1e-5;
 /// Friction above which a contact is supposed to stick at first. A pass lowers a slip by the speed that friction brakes
 /// in a step over its coefficient, so one that is to end takes passes in proportion to that.
 const STICKY: f64 = 5.0;
+/// Passes of the way that is tried first.
+const FIRST_PASSES: u32 = 40;
 /// Residual up to which an answer that missed the tolerance may be used.
 const USABLE_RESIDUAL: f64 = 1e-6;
 
@@ -171,18 +176,11 @@ impl SoftConstraintSolver {
         self.guess.clear();
         self.guess.extend_from_slice(&solution.velocity);
         self.begin(problem, &solution.velocity, STICKY);
-        let mut outcome = self.iterate(problem, solution);
+        let mut outcome =
+            self.iterate(problem, self.options.pass_limit.min(FIRST_PASSES), solution);
         let slips = self.lags.iter().any(|lag| lag.slip > 0.0);
-        if !outcome.status.is_usable() && slips {
-            // From the slips of the guess their fixed point may be far; from none it is another way.
-            solution.velocity.copy_from_slice(&self.guess);
-            self.begin(problem, &solution.velocity, 0.0);
-            let again = self.iterate(problem, solution);
-            outcome = Outcome { iterations: outcome.iterations + again.iterations, ..again };
-            if !outcome.status.is_usable() {
-                let again = self.iterate_bounds(problem, solution);
-                outcome = Outcome { iterations: outcome.iterations + again.iterations, ..again };
-            }
+        if outcome.status != Status::Solved && slips {
+            outcome = self.try_again(problem, outcome, solution);
         }
         for (force, impulse) in solution.forces.iter_mut().zip(&self.newton.impulses) {
             *force = impulse / problem.time_step;
@@ -190,14 +188,55 @@ impl SoftConstraintSolver {
         outcome
     }
 
-    /// A third way: bounds of friction in the place of slips, first those of the last normal impulses.
-    fn iterate_bounds(
+    /// Other ways than from the slips of the guess, where their fixed point was not found: bounds of
+    /// friction in the place of slips, first those of the last normal impulses; and slips from none. The first
+    /// that solves the step, or the best of all.
+    fn try_again(
         &mut self,
         problem: &ConstraintProblem,
+        first: Outcome,
         solution: &mut ConstraintSolution,
     ) -> Outcome {
-        solution.velocity.copy_from_slice(&self.guess);
-        self.begin(problem, &solution.velocity, 0.0);
+        let mut best = first;
+        self.remember(solution);
+        for has_bounds in [true, false] {
+            solution.velocity.copy_from_slice(&self.guess);
+            self.begin(problem, &solution.velocity, 0.0);
+            if has_bounds {
+                self.begin_bounds(problem);
+            }
+            let outcome = self.iterate(problem, self.options.pass_limit, solution);
+            // The law is the same with the slips that were found: derivatives and files are made of
+            // those.
+            self.lags.iter_mut().for_each(|lag| lag.bound = None);
+            let iterations = best.iterations + outcome.iterations;
+            let is_better = outcome.residual < best.residual || !best.residual.is_finite();
+            if outcome.status == Status::Solved || is_better {
+                self.remember(solution);
+                best = outcome;
+            }
+            best.iterations = iterations;
+            if best.status == Status::Solved {
+                break;
+            }
+        }
+        solution.velocity.copy_from_slice(&self.best.velocity);
+        self.newton.impulses.copy_from_slice(&self.best.forces);
+        self.lags.clone_from(&self.best_lags);
+        problem.rows_times(&solution.velocity, &mut self.newton.row_velocity);
+        self.update_laws(problem);
+        best
+    }
+
+    /// Keeps an answer, its forces as impulses.
+    fn remember(&mut self, solution: &ConstraintSolution) {
+        self.best.velocity.clone_from(&solution.velocity);
+        self.best.forces.clone_from(&self.newton.impulses);
+        self.best_lags.clone_from(&self.lags);
+    }
+
+    /// Bounds of friction for contacts that have some.
+    fn begin_bounds(&mut self, problem: &ConstraintProblem) {
         for (i, constraint) in problem.constraints().iter().enumerate() {
             let (first, rows) = (constraint.first_row, constraint.law.row_count());
             let normal = row_values(&self.newton.impulses, first, rows)[2];
@@ -206,11 +245,6 @@ impl SoftConstraintSolver {
             }
         }
         self.update_laws(problem);
-        let outcome = self.iterate(problem, solution);
-        // The law is the same with the slips that were found: derivatives and files are made of those.
-        self.lags.iter_mut().for_each(|lag| lag.bound = None);
-        self.update_laws(problem);
-        outcome
     }
 
     /// Lagged quantities from the guess, and the rows' inertias. Contacts of more friction than `sticky` are supposed not
@@ -272,9 +306,11 @@ impl SoftConstraintSolver {
 
     /// The local law of constraint i at its lagged quantities.
     fn law_of(&self, problem: &ConstraintProblem, constraint: &Constraint, i: usize) -> LocalLaw {
-        // The program of least forces is written down as it is, without proximal steps.
-        let is_least = matches!(self.options.method, Method::LeastForces { .. });
-        let inverse_inertia = if is_least { [0.0; 2] } else { self.inverse_inertia[i] };
+        // The program of least forces is written down as it is, without proximal steps; the linear
+        // system of its bilateral rows needs them.
+        let is_as_written = matches!(self.options.method, Method::LeastForces { .. })
+            && !matches!(constraint.law, Law::Bilateral(_));
+        let inverse_inertia = if is_as_written { [0.0; 2] } else { self.inverse_inertia[i] };
         LocalLaw::new(&constraint.law, problem.time_step, inverse_inertia, &self.lags[i])
     }
 
@@ -315,7 +351,7 @@ impl SoftConstraintSolver {
             Method::LeastForces { .. } if law.kind() != Kind::Free => {
                 ([given[0], given[1], law.drive(u)[2].max(0.0)], 0.0)
             }
-            _ => (given, program.slip_speed(law.friction(), law.slip_of(u, given))),
+            _ => (given, program.slip_speed(law, u, given)),
         }
     }
 
@@ -326,9 +362,10 @@ impl SoftConstraintSolver {
     fn iterate(
         &mut self,
         problem: &ConstraintProblem,
+        pass_limit: u32,
         solution: &mut ConstraintSolution,
     ) -> Outcome {
-        let SolverOptions { tolerance, pass_limit, .. } = self.options;
+        let tolerance = self.options.tolerance;
         let (mut iterations, mut residual) = (0, f64::INFINITY);
         let mut law_error = f64::INFINITY;
         for pass in 0..pass_limit {
@@ -407,10 +444,6 @@ impl SoftConstraintSolver {
                 let carries = before[2] > 0.0 || after[2] > 0.0 || law.kind() == Kind::Free;
                 after = if carries { law.drive(u) } else { before };
                 before = if carries { self.laws[i].drive(u) } else { before };
-                let bounds = (self.laws[i].bound(), law.bound());
-                if let (Some(old), Some(new)) = bounds {
-                    after[0] += new - old;
-                }
             }
             let conductance = law.conductance();
             for k in 0..3 {
@@ -420,6 +453,13 @@ impl SoftConstraintSolver {
                     let error = (after[k] - before[k]).abs() * resistance / w.sqrt();
                     worst = worst.max(error);
                 }
+            }
+            if let (Some(old), Some(new)) = (self.laws[i].bound(), law.bound())
+                && w[1] > 0.0
+            {
+                // As the normal impulse that it is friction of.
+                let resistance = w[1].min(1.0 / conductance[1].max(f64::MIN_POSITIVE));
+                worst = worst.max((new - old).abs() / law.friction() * resistance / w[1].sqrt());
             }
             self.laws[i] = law;
         }

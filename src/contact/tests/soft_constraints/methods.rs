@@ -2,9 +2,10 @@
 
 use crate::oracles::{RandomSystem, by, largest};
 use legwork_contact::soft_constraints::{
-    ConstraintProblem, ConstraintSolution, Friction, FrictionLaw, Law, Method, Rows,
+    BodyIndex, ConstraintProblem, ConstraintSolution, Friction, FrictionLaw, Law, Method, Rows,
     SoftConstraintSolver, SolverOptions, SpringDamper, contact_problem,
 };
+use legwork_qp::problems::Random;
 use legwork_qp::{
     Cone, ConeShape, ContactSolver, CoulombFixedPoint, PyramidActiveSet, PyramidFit, Status,
 };
@@ -166,6 +167,67 @@ fn the_working_set_saves_the_changes() {
             }
         }
     }
+}
+
+/// A stiff block of 1 kg that is dragged over four feet of unequal friction, where slips do not settle: every
+/// foot has Coulomb's force at its own normal force, and momentum is that of all of them.
+#[test]
+fn feet_of_unequal_friction_slide_as_coulomb_says() {
+    let h = 0.01;
+    let feet = [[0.05, 0.1], [0.05, -0.1], [-0.05, -0.1], [-0.05, 0.1]];
+    let mut solved = 0;
+    for seed in 0..300 {
+        let mut random = Random::new(seed);
+        let mut problem = ConstraintProblem::new(&[6], h);
+        let mut mass = [0.0; 36];
+        for (i, m) in [1.0, 1.0, 1.0, 3.5e-3, 1e-3, 4.2e-3].into_iter().enumerate() {
+            mass[7 * i] = m;
+        }
+        problem.set_mass(BodyIndex(0), &mass);
+        let speed = [0.5 * random.normal(), 0.5 * random.normal(), 0.0];
+        let momentum = [speed[0], speed[1], -9.8 * h, 0.0, 0.0, 4e-3 * random.normal()];
+        problem.momentum_mut().copy_from_slice(&momentum);
+        let mut laws = Vec::new();
+        for [x, y] in feet {
+            // Columns of v, then of ω, of the point at (x, y, -2.5 cm).
+            let g = [
+                1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.025, y, -0.025, 0.0, -x, -y, x,
+                0.0,
+            ];
+            let mu = [0.0, 0.1, 0.5, 0.9][random.below(4)];
+            let normal = SpringDamper::new(-2.45e-6, 1e6, 1.0);
+            let law = Law::Contact(normal, Friction::coulomb(mu, 1e6 / h));
+            problem.push(Rows::Dense(&g), law);
+            laws.push((g, mu));
+        }
+        for method in [Method::Velocities, CIRCULAR] {
+            let solution = by(method, &problem);
+            let v = &solution.velocity;
+            let mut rest = momentum;
+            for ((g, mu), f) in laws.iter().zip(solution.forces.chunks_exact(3)) {
+                let u = [0, 1, 2].map(|i| (0..6).map(|j| g[3 * j + i] * v[j]).sum::<f64>());
+                let spring = (2.45 - (1e6 * h + 1.0) * u[2]).max(0.0);
+                assert!((f[2] - spring).abs() < 1e-4, "{seed} {method:?}: {} {spring}", f[2]);
+                let (size, slip) = (f[0].hypot(f[1]), u[0].hypot(u[1]));
+                assert!(size <= mu * f[2] * (1.0 + 1e-6) + 1e-6, "{seed} {method:?}: {f:?} {mu}");
+                if slip > 1e-5 && *mu > 0.0 {
+                    let power = f[0] * u[0] + f[1] * u[1];
+                    let expected = -mu * f[2] * slip;
+                    assert!(
+                        (power - expected).abs() < 1e-4,
+                        "{seed} {method:?}: {power} {expected}"
+                    );
+                }
+                (0..6)
+                    .for_each(|j| rest[j] += h * (0..3).map(|i| g[3 * j + i] * f[i]).sum::<f64>());
+            }
+            for j in 0..6 {
+                assert!((rest[j] - mass[7 * j] * v[j]).abs() < 1e-7, "{seed} {method:?}: {rest:?}");
+            }
+            solved += 1;
+        }
+    }
+    assert_eq!(solved, 600);
 }
 
 /// Rows without stiffness and damping push with their preload, and friction takes its share of that.
