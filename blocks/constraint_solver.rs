@@ -6,7 +6,7 @@ mod softness;
 
 use std::sync::Arc;
 
-use legwork_block::quantity::{Damping, NonNegative, Physical};
+use legwork_block::quantity::{Damping, NonNegative, PerJoint, Physical};
 use legwork_block::{
     Block, Dim, Fault, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Sizes, Solver,
     Vector,
@@ -20,10 +20,9 @@ use serde::Deserialize;
 
 use crate::buses::{CONSTRAINT_ROWS, ConstraintsBus, ContactPointsBus, DynamicsBus, RobotDims};
 use crate::constrained_acceleration::applied_force;
+use crate::free_bodies::OnStepFail;
 use crate::friction_cone::{Friction, friction_of};
-use crate::plain_solver::{
-    OnPlainFail, PlainMemo, PlainState, Policy, Solve, Verdict, plain_functions,
-};
+use crate::plain_solver::{PlainMemo, PlainState, Policy, Solve, Verdict, plain_functions};
 use crate::problem_dump::Dump;
 use crate::robot_kinematics::describe;
 use crate::robot_model::RobotModel;
@@ -32,7 +31,8 @@ pub use method::ConstraintMethod;
 pub use softness::{ContactSoftness, JointSoftness, LimitSoftness};
 
 /// Drumwright's constraint solver: joints, limits and contacts with friction as spring-dampers,
-/// integrated implicitly, so that no stiffness and no step makes them unstable.
+/// integrated implicitly, so that no stiffness and no step makes them unstable (but `method:
+/// LeastForces`, the paper's own program, which can gain energy where contacts have friction).
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -94,8 +94,11 @@ pub struct ConstraintSolver {
     /// B along the tangents, above zero or friction has no grip [N s/m]; default 10⁶ kg/Δt.
     #[serde(default)]
     pub friction_damping: Option<NonNegative<Damping>>,
-    /// As what problem a step is solved: `Velocities` (the default), `Forces(cone: Circular)`,
-    /// `LeastForces(zeta: 100)`.
+    /// As what problem a step is solved. `Velocities` (the default): sparse, for everything.
+    /// `Forces(cone: Circular)`: the same law, dense, several times dearer, by active sets or second-order cones; takes
+    /// pyramids too, `Forces(cone: Pyramid(sides: 4, fit: Circumscribed))`, whose friction depends on its direction.
+    /// `LeastForces(zeta: 1e8, cone: Circular)`: the paper's program, for comparison; joints, limits and stacks come out alike,
+    /// friction does not obey Coulomb's law. Default `zeta` 1 s/Δt, default `cone` Circular.
     #[serde(default)]
     pub method: ConstraintMethod,
     /// `Coulomb` (the default), or `Associated`: faster, but a contact that slides at speed v
@@ -106,12 +109,14 @@ pub struct ConstraintSolver {
     /// it coarse steps can gain energy.
     #[serde(default)]
     pub rate_bias: bool,
-    /// Largest residual of momentum and of the laws, relative, above zero [1]; default 1e-10.
+    /// Largest residual of the laws, relative, above zero [1]; default 1e-10. Momentum is met to that, or to
+    /// rounding, which stiff rows can lift to 1e-7; programs in forces are met as well as their solver can.
     #[serde(default = "tolerance")]
     pub tol: f64,
-    /// What to do when a step is not solved: `Stop` (the default), `HoldLast(max: 5)`, `Zero`.
+    /// What to do when a step is not solved: `Stop` (the default), `HoldLast(max: 5)`, `Zero`: no constraint acts,
+    /// `Associated`: solve it under the convex law of friction.
     #[serde(default)]
-    pub on_fail: OnPlainFail,
+    pub on_fail: OnStepFail,
     /// Which problems to keep for the files of a run, as those of other solver blocks; default
     /// `Never`. A file holds the whole step, M, momentum and all rows, as a program in ν₁ and a slack
     /// in m/s for each row: a quadratic one, or with second-order cones where there is friction; with a
@@ -217,7 +222,7 @@ impl ConstraintSolver {
             let message = "expected `joints`, `limits` or `contact`, found nothing to hold";
             return Err(Invalid::new(message).hint("write joints: (stiffness: 1e12, damping: 1)"));
         }
-        self.method.check(self.friction_law)?;
+        self.method.check(self.friction_law, self.on_fail)?;
         match (&self.contact, &self.mu) {
             (Some(_), None) => Err(Invalid::parameter("mu", "expected friction, found none")
                 .hint("write mu: 0.7, or mu: 0 for contacts without friction")),
@@ -245,8 +250,19 @@ impl ConstraintSolver {
         Ok(())
     }
 
+    /// Whether friction was asked for and has no damper to act by.
+    fn has_no_grip(&self) -> bool {
+        let slips = self.friction_damping.is_some_and(|damping| damping.value() == 0.0);
+        let has_friction = match &self.mu {
+            Some(PerJoint::All(mu)) => mu.value() > 0.0,
+            Some(PerJoint::Each(each)) => each.iter().any(|mu| mu.value() > 0.0),
+            _ => false,
+        };
+        slips && has_friction
+    }
+
     fn policy(&self) -> Policy {
-        let (on_fail, dump) = (self.on_fail, self.dump);
+        let (on_fail, dump) = (self.on_fail.last_resort(), self.dump);
         Policy { block: Self::KIND, noun: "constraint problem", on_fail, dump }
     }
 
@@ -283,6 +299,10 @@ impl Block for ConstraintSolver {
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         self.check_parameters()?;
         Self::check_solver(ports)?;
+        if self.has_no_grip() {
+            let message = "expected damping above zero with friction, found none: contacts slide as if `mu` were 0";
+            ports.warn(Invalid::parameter("friction_damping", message));
+        }
         let robot = self.robot.find(ports)?;
         let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
         let bus = DynamicsBus::of(ports, self.robot.as_str());
@@ -381,7 +401,14 @@ impl Block for ConstraintSolver {
         work.solver.options.method = self.method.method(time_step);
         work.solution.working_set.clear();
         work.solution.working_set.extend_from_slice(cx.state.warm());
-        let solution = work.solver.solve(&work.problem, &mut work.solution);
+        let mut solution = work.solver.solve(&work.problem, &mut work.solution);
+        let is_relaxed = !solution.status.is_usable() && self.on_fail == OnStepFail::Associated;
+        if is_relaxed {
+            work.solver.options.friction_law = FrictionLaw::Associated;
+            work.solution.velocity.copy_from_slice(dynamics.nu);
+            solution = work.solver.solve(&work.problem, &mut work.solution);
+            work.solver.options.friction_law = self.options().friction_law;
+        }
         work.read_answer(plan, &cx.inputs, dynamics.nu, time_step);
 
         let Scratch { problem, solver, x, solution: after, .. } = work;
@@ -399,6 +426,12 @@ impl Block for ConstraintSolver {
         self.policy().conclude(cx.state, cx.memo, solve, data)?;
         // A kept problem is that of the last pass, which did not begin here.
         cx.memo.keep_warm(&after.working_set);
+        if is_relaxed {
+            cx.memo.set_relaxed();
+        }
+        if !solution.status.is_usable() && self.on_fail == OnStepFail::Zero {
+            work.free_acceleration(dynamics.nu, time_step);
+        }
         self.write(plan, &solution, cx);
         Ok(())
     }

@@ -87,6 +87,8 @@ enum Answer {
 #[derive(Debug, Clone, Default)]
 pub struct SolverMemo {
     is_filled: bool,
+    /// The run stops with this problem.
+    has_stopped: bool,
     forces: Vec<f64>,
     warm: Vec<f64>,
     answer: Answer,
@@ -322,6 +324,7 @@ where
             keep(cx.time, B::KIND, &first, &problem, start, mass)
         });
     }
+    cx.memo.has_stopped = failed.is_err();
     answer = failed?.unwrap_or(answer);
     status[0] = f64::from(solution.status.code());
     iterations[0] = f64::from(solution.iterations);
@@ -364,7 +367,7 @@ fn keep(
 }
 
 pub(crate) fn clear_memo(memo: &mut SolverMemo) {
-    memo.is_filled = false;
+    (memo.is_filled, memo.has_stopped) = (false, false);
     memo.problem = None;
 }
 
@@ -423,6 +426,8 @@ pub(crate) fn report(state: &SolverState, report: &mut Report) {
 }
 
 pub(crate) fn report_memo(memo: &SolverMemo, report: &mut Report) {
+    report.solver_calls += u64::from(memo.has_stopped);
+    report.solver_failures += u64::from(memo.has_stopped);
     memo.problem.iter().for_each(|problem| problem.report(report));
 }
 

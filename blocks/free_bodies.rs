@@ -38,7 +38,7 @@ use step::{Call, StepInputs};
 /// | out `contacts` | | 1 | points that carried force in the last step |
 /// | out `penetration` | | m | largest depth of them at the end of that step |
 /// | out `load` | | N | upward force of the ground and of fixed bodies in that step |
-/// | out `iterations` | | 1 | Newton steps of that step; 0 of other methods |
+/// | out `iterations` | | 1 | steps of the `method` of `contact: Constraints(…)` in that step; 0 of other contacts |
 /// | out `status` | | 1 | of that step with `contact: Constraints(…)`: 0 solved, 1 inaccurate, 2 and above: not solved; 0 of other methods, whose solver blocks count their own |
 ///
 /// | function | type | meaning |
@@ -203,7 +203,7 @@ impl Block for FreeBodies {
             port
         };
         let contacts = int("contacts", "points that carried force in the last step");
-        let iterations = int("iterations", "Newton steps of the last step");
+        let iterations = int("iterations", "steps of the method in the last step");
         let status = int("status", STATUS_DOC);
         let scene = Scene {
             bodies: start.bodies.clone(),

@@ -57,6 +57,7 @@ pub struct PlainState {
     calls: u64,
     failures: u64,
     inaccurate: u64,
+    relaxed: u64,
     iterations: u64,
     worst_residual: f64,
     problems: Vec<KeptProblem>,
@@ -66,6 +67,9 @@ pub struct PlainState {
 #[derive(Debug, Clone, Default)]
 pub struct PlainMemo {
     is_filled: bool,
+    /// The run stops with this problem.
+    has_stopped: bool,
+    is_relaxed: bool,
     x: Vec<f64>,
     warm: Vec<f64>,
     status: Option<StatusOf>,
@@ -111,7 +115,7 @@ impl PlainMemo {
 
     /// Empties it.
     pub(crate) fn clear(&mut self) {
-        self.is_filled = false;
+        (self.is_filled, self.has_stopped, self.is_relaxed) = (false, false, false);
         self.problem = None;
     }
 
@@ -123,8 +127,15 @@ impl PlainMemo {
         }
     }
 
-    /// Hands out a problem that no update has committed.
+    /// Notes that the step was solved under another law of friction.
+    pub(crate) fn set_relaxed(&mut self) {
+        self.is_relaxed = true;
+    }
+
+    /// Hands out a problem that no update has committed, and counts one that stopped the run.
     pub(crate) fn report(&self, report: &mut Report) {
+        report.solver_calls += u64::from(self.has_stopped);
+        report.solver_failures += u64::from(self.has_stopped);
         self.problem.iter().for_each(|problem| problem.report(report));
     }
 }
@@ -174,6 +185,7 @@ impl Policy {
                 KeptProblem::new(time, self.block, &solution, problem(), start)
             });
         }
+        memo.has_stopped = answered.is_err();
         answered?;
         if !time.minor {
             memo.is_filled = true;
@@ -229,9 +241,11 @@ impl Policy {
             OnPlainFail::HoldLast { .. } => "were answered with the last solution",
             OnPlainFail::Zero => "were answered with zero",
         };
-        for (count, what) in
-            [(state.inaccurate, "were solved at reduced accuracy"), (state.failures, failed)]
-        {
+        for (count, what) in [
+            (state.inaccurate, "were solved at reduced accuracy"),
+            (state.relaxed, "were solved under the convex law of friction"),
+            (state.failures, failed),
+        ] {
             if count > 0 {
                 report.notes.push(format!("{count} of {} {}s {what}", state.calls, self.noun));
             }
@@ -245,6 +259,7 @@ pub(crate) fn update(state: &mut PlainState, memo: &PlainMemo) {
     state.calls += 1;
     state.iterations += u64::from(status.iterations);
     state.inaccurate += u64::from(status.is_inaccurate);
+    state.relaxed += u64::from(memo.is_relaxed);
     state.warm.clear();
     state.warm.extend_from_slice(&memo.warm);
     state.problems.extend(memo.problem.clone());

@@ -2,7 +2,7 @@
 
 use legwork_block::{Fault, Inputs, Outcome};
 use legwork_contact::soft_constraints::{
-    BodyIndex, ConstraintIndex, Friction, Law, Rows as ProblemRows, SpringDamper,
+    BodyIndex, ConstraintIndex, Friction, Law, Method, Rows as ProblemRows, SpringDamper,
 };
 
 use super::{ConstraintSolver, Plan, Scratch, SoftnessInputs};
@@ -44,6 +44,18 @@ impl Scratch {
         }
         self.problem.set_momentum(dynamics.nu, &self.force);
         self.solution.velocity.copy_from_slice(dynamics.nu);
+    }
+
+    /// ν̇ without any constraint into `x`; left as it is if M has no factor.
+    pub(super) fn free_acceleration(&mut self, nu: &[f64], time_step: f64) {
+        self.problem.clear();
+        self.solver.options.method = Method::Velocities;
+        if self.solver.solve(&self.problem, &mut self.solution).status.is_usable() {
+            let velocities = self.solution.velocity.iter().zip(nu);
+            for (nu_dot, (after, before)) in self.x.iter_mut().zip(velocities) {
+                *nu_dot = (after - before) / time_step;
+            }
+        }
     }
 
     /// ν̇ and forces into `x`.

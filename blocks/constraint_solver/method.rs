@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::SlidingLaw;
+use crate::free_bodies::OnStepFail;
 use crate::friction_cone::FrictionCone;
 
 /// As what problem the constraint solver solves a step.
@@ -48,13 +49,17 @@ fn circular() -> FrictionCone {
 
 impl ConstraintMethod {
     /// Refuses what is no cone, and a law of sliding where the program has its own.
-    pub(crate) fn check(&self, law: SlidingLaw) -> Result<(), Invalid> {
+    pub(crate) fn check(&self, law: SlidingLaw, on_fail: OnStepFail) -> Result<(), Invalid> {
         match self {
             Self::Velocities => Ok(()),
             Self::Forces { cone } => cone.shape().map(|_| ()),
             Self::LeastForces { .. } if law == SlidingLaw::Associated => {
                 let message = "expected `Coulomb` with `method: LeastForces`, which has a law of sliding of its own";
                 Err(Invalid::parameter("friction_law", message))
+            }
+            Self::LeastForces { .. } if on_fail == OnStepFail::Associated => {
+                let message = "expected another policy with `method: LeastForces`, which has a law of sliding of its own";
+                Err(Invalid::parameter("on_fail", message))
             }
             Self::LeastForces { cone, .. } => cone.shape().map(|_| ()),
         }

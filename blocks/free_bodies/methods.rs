@@ -104,20 +104,20 @@ pub enum ContactSpring {
     },
 }
 
-/// What to do when the constraint solver does not solve a step.
+/// What to do when a step of constraints is not solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub enum OnStepFail {
     /// Stop the run with a fault.
     #[default]
     Stop,
-    /// Repeat the last step's contact forces on each body, at most this many steps in a row; then
+    /// Repeat the forces of the last step that was solved, at most this many steps in a row; then
     /// stop.
     HoldLast {
         /// Most steps in a row [1].
         max: u32,
     },
-    /// No contact force in this step.
+    /// No constraint and contact acts in this step: bodies go on as if there were none.
     Zero,
     /// Solve the step under the convex law, `friction_law: Associated`; stop if that fails.
     Associated,
@@ -163,7 +163,7 @@ impl ContactSpring {
 
 impl OnStepFail {
     /// The policy once the convex law was tried.
-    pub(super) fn last_resort(self) -> OnPlainFail {
+    pub(crate) fn last_resort(self) -> OnPlainFail {
         match self {
             Self::Stop | Self::Associated => OnPlainFail::Stop,
             Self::HoldLast { max } => OnPlainFail::HoldLast { max },
@@ -179,12 +179,9 @@ impl ContactMethod {
             Self::Constraints { tol, .. } if !(*tol > 0.0 && tol.is_finite()) => {
                 bad(format!("expected a residual above zero, found {tol}"))
             }
-            Self::Constraints {
-                method: ConstraintMethod::LeastForces { .. },
-                on_fail: OnStepFail::Associated,
-                ..
-            } => bad("expected another `on_fail` than `Associated` with `method: LeastForces`, which has a law of sliding of its own".to_owned()),
-            Self::Constraints { method, friction_law, .. } => method.check(*friction_law),
+            Self::Constraints { method, friction_law, on_fail, .. } => {
+                method.check(*friction_law, *on_fail)
+            }
             Self::Rigid { contacts, .. } if !(1..=MOST_CONTACTS).contains(contacts) => {
                 bad(format!("expected 1 to {MOST_CONTACTS} contacts, found {contacts}"))
             }
