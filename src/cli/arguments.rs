@@ -300,7 +300,7 @@ pub(crate) struct TrimArguments {
 /// `legwork blocks`.
 #[derive(Debug, Args)]
 pub(crate) struct BlocksArguments {
-    /// A kind of block, such as `UnitDelay`.
+    /// A kind of block, such as `UnitDelay`, or a type of its parameters, such as `FrictionCone`.
     pub(crate) kind: Option<String>,
 }
 

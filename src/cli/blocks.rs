@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::BlocksArguments;
-use super::kind_page::{Page, summary_of};
+use super::kind_page::{Page, TypePage, summary_of};
 
-/// Lists all kinds of blocks and resources, or prints the page of one.
+/// Lists all kinds of blocks and resources, or prints the page of one, or of a named type of their
+/// parameters.
 ///
 /// # Errors
 /// If there is no such kind; the message names the nearest.
@@ -19,7 +20,10 @@ pub(crate) fn blocks(arguments: &BlocksArguments, registry: &Registry) -> Result
         .find_block(kind)
         .map(|entry| Page::of_block(entry, registry))
         .or_else(|| registry.find_resource(kind).map(Page::of_resource));
-    match page {
+    if let Some(page) = page {
+        return Ok(Answer::new(Code::Success, page.to_json()).text(page.to_text()));
+    }
+    match TypePage::find(kind, registry) {
         Some(page) => Ok(Answer::new(Code::Success, page.to_json()).text(page.to_text())),
         None => Err(unknown(kind, registry)),
     }

@@ -4,6 +4,7 @@
 //! come from planning the registered example.
 
 mod example;
+mod named_type;
 mod parameter;
 
 use std::fmt::Write as _;
@@ -12,6 +13,8 @@ use legwork_block::{BlockKind, Registry, ResourceEntry};
 use serde_json::{Value, json};
 
 use self::example::{Ports, plan};
+pub(crate) use self::named_type::TypePage;
+use self::named_type::types_of;
 use self::parameter::{Parameter, parameters};
 
 /// Everything that is known of a kind.
@@ -97,6 +100,10 @@ impl Page {
         }
         for parameter in &self.parameters {
             parameter.write(out)?;
+        }
+        let types = types_of(&self.schema);
+        if !types.is_empty() {
+            writeln!(out, "\ntypes, explained by `legwork blocks TYPE`\n  {}", types.join(", "))?;
         }
         let Some(example) = &self.example else { return Ok(()) };
         match &example.ports {

@@ -48,6 +48,45 @@ fn every_block_has_a_page_with_documentation_and_ports() {
     assert!(slip.err.contains("did you mean `UnitDelay`?"), "{}", slip.err);
 }
 
+/// What stands in the types of parameters can be read too, to the last field.
+#[test]
+fn every_named_type_of_a_parameter_has_a_page() {
+    let here = folder();
+    let page = |name: &str| legwork(here.path(), &["blocks", name, "--json"]).json();
+    let json = legwork(here.path(), &["blocks", "--json"]).json();
+    let mut types = std::collections::BTreeSet::new();
+    for block in json["blocks"].as_array().expect("a list") {
+        let of = page(block["kind"].as_str().expect("a name"));
+        if let Some(found) = of["schema"]["$defs"].as_object() {
+            let has_parts = |d: &Value| d["oneOf"].is_array() || d["properties"].is_object();
+            types.extend(found.iter().filter(|(_, d)| has_parts(d)).map(|(name, _)| name.clone()));
+        }
+    }
+    assert!(types.len() > 20, "{types:?}");
+    for name in &types {
+        for meaning in page(name)["meanings"].as_array().expect("a list") {
+            let choices = meaning["choices"].as_array().expect("a list");
+            let fields = meaning["parameters"].as_array().expect("a list");
+            assert!(choices.len() + fields.len() > 0, "{name} is empty");
+            for choice in choices {
+                let what = choice["choice"].as_str().expect("a text");
+                assert!(!choice["doc"].as_str().expect("a text").is_empty(), "{name}: {what}");
+                for field in choice["parameters"].as_array().expect("a list") {
+                    let doc = field["doc"].as_str().expect("a text");
+                    assert!(!doc.is_empty(), "{name}: {what}: {}", field["name"]);
+                }
+            }
+        }
+    }
+    let text = legwork(here.path(), &["blocks", "ConstraintMethod"]).out;
+    let choice = text.lines().any(|line| line.trim() == "Forces(…)");
+    let field = text.lines().any(|line| line.trim().starts_with("cone: "));
+    assert!(text.starts_with("ConstraintMethod, of ConstraintSolver, FreeBodies"), "{text}");
+    assert!(choice && field, "{text}");
+    let block = legwork(here.path(), &["blocks", "FreeBodies"]).out;
+    assert!(block.contains("types, explained by `legwork blocks TYPE`"), "{block}");
+}
+
 /// A block crate outside the workspace, with a main of its own, builds and runs.
 #[test]
 fn a_third_party_block_builds_into_the_command_and_runs() {

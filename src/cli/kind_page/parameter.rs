@@ -16,6 +16,16 @@ pub(super) struct Parameter {
 
 /// The parameters of a struct's schema, in the order of their names.
 pub(super) fn parameters(schema: &Value) -> Vec<Parameter> {
+    parameters_of(schema, schema)
+}
+
+/// The type of a part of a schema in a few words; named types are names.
+pub(super) fn type_name(schema: &Value, root: &Value) -> String {
+    type_text(schema, root, false)
+}
+
+/// The parameters of a struct's schema within another.
+pub(super) fn parameters_of(schema: &Value, root: &Value) -> Vec<Parameter> {
     let required = |name: &str| {
         schema["required"].as_array().is_some_and(|names| names.iter().any(|known| known == name))
     };
@@ -24,8 +34,8 @@ pub(super) fn parameters(schema: &Value) -> Vec<Parameter> {
         .iter()
         .map(|(name, property)| Parameter {
             name: name.clone(),
-            ty: type_text(property, schema, true),
-            unit: unit_of(property, schema, 0),
+            ty: type_text(property, root, true),
+            unit: unit_of(property, root, 0),
             required: required(name),
             default: property.get("default").cloned(),
             doc: property["description"].as_str().unwrap_or_default().to_owned(),
