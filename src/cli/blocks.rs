@@ -20,13 +20,19 @@ pub(crate) fn blocks(arguments: &BlocksArguments, registry: &Registry) -> Result
         .find_block(kind)
         .map(|entry| Page::of_block(entry, registry))
         .or_else(|| registry.find_resource(kind).map(Page::of_resource));
-    if let Some(page) = page {
-        return Ok(Answer::new(Code::Success, page.to_json()).text(page.to_text()));
-    }
-    match TypePage::find(kind, registry) {
-        Some(page) => Ok(Answer::new(Code::Success, page.to_json()).text(page.to_text())),
-        None => Err(unknown(kind, registry)),
-    }
+    // A block and a type of parameters may have one name.
+    let ty = TypePage::find(kind, registry);
+    let (json, text) = match (page, ty) {
+        (None, None) => return Err(unknown(kind, registry)),
+        (Some(page), None) => (page.to_json(), page.to_text()),
+        (None, Some(ty)) => (ty.to_json(), ty.to_text()),
+        (Some(page), Some(ty)) => {
+            let mut json = page.to_json();
+            json["meanings"] = ty.to_json()["meanings"].take();
+            (json, format!("{}\n{}", page.to_text(), ty.to_text()))
+        }
+    };
+    Ok(Answer::new(Code::Success, json).text(text))
 }
 
 fn list(registry: &Registry) -> Answer {
