@@ -2,6 +2,7 @@
 
 use crate::accelerated_gradient::AcceleratedGradient;
 use crate::active_set::{GeneralActiveSet, PyramidActiveSet};
+use crate::analysis::spectrum;
 use crate::clarabel::ClarabelSolver;
 use crate::complementarity::{Lcp, Lemke, LemkeSolver, PrincipalPivotingSolver, QpLcp};
 use crate::contact_problem::{ContactProblemData, ContactSolver};
@@ -10,6 +11,9 @@ use crate::problem_data::{LcpData, Problem, QpData};
 use crate::projected_gauss_seidel::ProjectedGaussSeidel;
 use crate::status::{Outcome, Status};
 use thiserror::Error;
+
+/// Least eigenvalue of a definite matrix relative to the largest.
+const DEFINITE: f64 = 1e-13;
 
 /// What a solver returned.
 #[derive(Clone, Debug)]
@@ -292,7 +296,9 @@ fn quadratic(method: &mut Method, data: &QpData) -> Answer {
             let mut z = vec![0.0; lcp.dim()];
             let mut outcome = solver.solve(&lcp, &mut z);
             if outcome.status == Status::PrimalInfeasible && is_feasible(solver, data) {
-                outcome.status = Status::Unbounded;
+                // A ray of a definite objective is rounding.
+                let can_fall = !is_definite(data);
+                outcome.status = if can_fall { Status::Unbounded } else { Status::Undecided };
             }
             let mut slack = lcp.vector().to_vec();
             for (&z, column) in z.iter().zip(lcp.matrix().chunks_exact(z.len().max(1))) {
@@ -309,6 +315,12 @@ fn quadratic(method: &mut Method, data: &QpData) -> Answer {
         }
         Method::Contact(_) | Method::Pivoting(_) => Answer::refused(Status::UnsupportedCone),
     }
+}
+
+/// Whether the objective grows in every direction.
+fn is_definite(data: &QpData) -> bool {
+    let dim = data.gradient.len();
+    spectrum(&data.hessian, dim, DEFINITE).is_ok_and(|found| found.rank == dim)
 }
 
 /// Whether a point satisfies the constraints. Optimality conditions without a solution do not tell

@@ -8,7 +8,8 @@ use legwork_qp::duel::{
 };
 use legwork_qp::problems::{Random, random_definite, rigid_body};
 use legwork_qp::{
-    ConeProgramData, ConeShape, LcpData, NamedProblem, Outcome, Problem, PyramidFit, QpData, Status,
+    ConeProgramData, ConeShape, LcpData, NamedProblem, Outcome, Problem, PyramidFit, QpData,
+    Status, problem_file,
 };
 
 fn random_qp(seed: u64, n: usize, m: usize) -> QpData {
@@ -259,4 +260,21 @@ fn programs_and_complementarity_problems_shrink_to_what_matters() {
     let Problem::Lcp(small) = small else { panic!() };
     assert_eq!(small.vector, [a, b]);
     assert_eq!(small.matrix[2], wanted.matrix[7 * 9 + 2]);
+}
+
+/// A strictly convex program of sliding feet, nearly flat in six directions, on which Lemke's method ends
+/// in a ray: it is not unbounded, and the others agree on its minimum.
+#[test]
+fn a_ray_of_a_definite_objective_is_no_proof() {
+    let text = include_str!("../data/sliding_feet.json");
+    let problem = problem_file::read(text).unwrap().problem;
+    let dimensions = Dimensions::of(&problem);
+    let answer = |name: &str| make(name, dimensions).unwrap().solve(&problem);
+    let (lemke, active_set, clarabel) = (answer("lemke"), answer("active_set"), answer("clarabel"));
+    assert_ne!(lemke.outcome.status, Status::Unbounded);
+    for exact in [&active_set, &clarabel] {
+        assert_eq!(exact.outcome.status, Status::Solved);
+        assert!(judge(&problem, exact) < 1e-9);
+    }
+    assert!(disagreement(&problem, &active_set, &clarabel).size() < 1e-6);
 }
