@@ -38,7 +38,9 @@
 //!
 //! An outer iteration makes three things exact that the convex problem has not: rows too stiff for
 //! one linear system in floating point, nonlinear springs (Hertz), and Coulomb's normal force of
-//! sliding contacts, which the convex problem makes float at height h μ × slip speed.
+//! sliding contacts, which the convex problem makes float at height h μ × slip speed. For the last it
+//! iterates the contacts' slips; where those do not settle, as with several contacts of unequal friction
+//! under one stiff body, bounds on their friction.
 //!
 //! # What differs from the paper
 //!
