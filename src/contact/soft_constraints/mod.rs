@@ -117,6 +117,7 @@ mod dense_kernels;
 mod dense_view;
 mod derivative;
 mod force_program;
+mod lag;
 mod least_forces;
 mod local_law;
 mod newton;

@@ -1,7 +1,8 @@
 //! The outer iteration, and what a caller sees.
 
 use super::force_program::ForceProgram;
-use super::local_law::{Kind, Lag, LocalLaw, first_depth};
+use super::lag::{Lag, first_depth};
+use super::local_law::{Kind, LocalLaw};
 use super::newton::{Newton, NewtonEnd, row_values};
 use super::problem::{Constraint, ConstraintProblem, Law};
 use legwork_qp::{Cone, Outcome, Status};
