@@ -4,7 +4,8 @@ use legwork_control::{Choice, ContactInverseDynamics, ContactModel};
 use legwork_qp::Status;
 use legwork_qp::problems::Random;
 
-use super::{Answer, Robot, STEP, max_abs, pyramid};
+use super::STEP;
+use super::robots::{Answer, Robot, max_abs, pyramid};
 
 /// Of all solutions the one of least change is taken: told the torques of any one of them as those of the last step,
 /// the solver keeps to them; and it obeys the law.
