@@ -247,6 +247,40 @@ fn constant_rows_have_no_unknown() {
     }
 }
 
+/// The least forces might press a contact in the air so that its friction brakes: they have those that
+/// touch, or would within the step. Redundant rows share their load however stiff they are.
+#[test]
+fn least_forces_act_where_rows_touch_and_are_shared() {
+    let axes = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    for cone in [Cone::Circular, pyramid(4)] {
+        for (gap, touches) in [(0.1, false), (0.5e-3, true), (-1e-6, true)] {
+            let mut problem = ConstraintProblem::new(&[3], 0.01);
+            problem.set_momentum(&[1.0, 0.0, -0.1], &[0.0, 0.0, -9.8]);
+            let normal = SpringDamper::new(gap, 1e6, 1.0);
+            problem.push(Rows::Dense(&axes), Law::Contact(normal, Friction::coulomb(0.5, 1e4)));
+            let force = by(Method::LeastForces { zeta: 100.0, cone }, &problem).forces;
+            assert_eq!(force[2] > 0.0, touches, "{cone:?} at {gap}: {force:?}");
+        }
+    }
+    for stiffness in [1e6, 1e12, 1e18] {
+        let mut problem = ConstraintProblem::new(&[1], 0.1);
+        problem.set_momentum(&[0.0], &[-9.8]);
+        for _ in 0..2 {
+            let law = Law::Bilateral(SpringDamper::new(0.0, stiffness, 1.0));
+            problem.push(Rows::Dense(&[1.0]), law);
+        }
+        let cone = Cone::Circular;
+        for method in [Method::Velocities, CIRCULAR, Method::LeastForces { zeta: 1.0, cone }] {
+            let forces = by(method, &problem).forces;
+            let held = 0.5 * 9.8 / (1.0 + 0.5 / (0.01 * stiffness + 0.1));
+            assert!(
+                forces.iter().all(|f| (f - held).abs() < 1e-6),
+                "{method:?}: {forces:?} {held}"
+            );
+        }
+    }
+}
+
 /// What is no weight or no cone is refused.
 #[test]
 fn bad_programs_are_refused() {
