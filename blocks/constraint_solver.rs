@@ -20,14 +20,13 @@ use serde::Deserialize;
 
 use crate::buses::{CONSTRAINT_ROWS, ConstraintsBus, ContactPointsBus, DynamicsBus, RobotDims};
 use crate::constrained_acceleration::applied_force;
-use crate::free_bodies::OnStepFail;
 use crate::friction_cone::{Friction, friction_of};
 use crate::plain_solver::{PlainMemo, PlainState, Policy, Solve, Verdict, plain_functions};
 use crate::problem_dump::Dump;
 use crate::robot_kinematics::describe;
 use crate::robot_model::RobotModel;
 use crate::robot_name::RobotName;
-pub use method::ConstraintMethod;
+pub use method::{ConstraintMethod, OnStepFail};
 pub use softness::{ContactSoftness, JointSoftness, LimitSoftness};
 
 /// Drumwright's constraint solver: joints, limits and contacts with friction as spring-dampers,

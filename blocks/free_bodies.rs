@@ -20,7 +20,7 @@ use crate::contact_solver::STATUS_DOC;
 use crate::gauss_contact::non_negative;
 use crate::plain_solver::PlainState;
 pub use groups::{BodyGroup, BodyPlaces, BoxGroup, SphereGroup};
-pub use methods::{ContactMethod, ContactSpring, OnStepFail};
+pub use methods::{ContactMethod, ContactSpring};
 pub(crate) use step::Scratch;
 use step::{Call, StepInputs};
 

@@ -226,7 +226,8 @@ pub use clarabel_qp::ClarabelQp;
 pub use compliant_contact::CompliantContact;
 pub use cone_program::ConeProgram;
 pub use constraint_solver::{
-    ConstraintMethod, ConstraintSolver, ContactSoftness, JointSoftness, LimitSoftness, SlidingLaw,
+    ConstraintMethod, ConstraintSolver, ContactSoftness, JointSoftness, LimitSoftness, OnStepFail,
+    SlidingLaw,
 };
 pub use contact_forces::ContactForces;
 pub use contact_ground::{BodySurface, Ground};
@@ -236,8 +237,7 @@ pub use contact_point::ContactPoint;
 pub use contact_shape::{ContactShape, PatchShape};
 pub use coulomb_contact::CoulombContact;
 pub use free_bodies::{
-    BodyGroup, BodyPlaces, BoxGroup, ContactMethod, ContactSpring, FreeBodies, OnStepFail,
-    SphereGroup,
+    BodyGroup, BodyPlaces, BoxGroup, ContactMethod, ContactSpring, FreeBodies, SphereGroup,
 };
 pub use gauss_contact::GaussContact;
 pub use gear_constraint::GearConstraint;

@@ -1,4 +1,4 @@
-//! As what problem a step is solved: the parameter `method`.
+//! As what problem a step is solved, and what is done if it is not: parameters.
 
 use legwork_block::Invalid;
 use legwork_block::quantity::{Dimensionless, Positive};
@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::SlidingLaw;
-use crate::free_bodies::OnStepFail;
 use crate::friction_cone::FrictionCone;
+use crate::plain_solver::OnPlainFail;
 
 /// As what problem the constraint solver solves a step.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
@@ -74,6 +74,36 @@ impl ConstraintMethod {
                 zeta: zeta.map_or(1.0 / time_step, |zeta| zeta.value()),
                 cone: cone.cone(),
             },
+        }
+    }
+}
+
+/// What to do when a step of constraints is not solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub enum OnStepFail {
+    /// Stop the run with a fault.
+    #[default]
+    Stop,
+    /// Repeat the forces of the last step that was solved, at most this many steps in a row; then
+    /// stop.
+    HoldLast {
+        /// Most steps in a row [1].
+        max: u32,
+    },
+    /// No constraint and contact acts in this step: bodies go on as if there were none.
+    Zero,
+    /// Solve the step under the convex law, `friction_law: Associated`; stop if that fails.
+    Associated,
+}
+
+impl OnStepFail {
+    /// The policy once the convex law was tried.
+    pub(crate) fn last_resort(self) -> OnPlainFail {
+        match self {
+            Self::Stop | Self::Associated => OnPlainFail::Stop,
+            Self::HoldLast { max } => OnPlainFail::HoldLast { max },
+            Self::Zero => OnPlainFail::Zero,
         }
     }
 }

@@ -9,10 +9,9 @@ use legwork_contact::free_bodies::{Elasticity, Ground, RegularisedContact};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::constraint_solver::{ConstraintMethod, zero};
+use crate::constraint_solver::{ConstraintMethod, OnStepFail, zero};
 use crate::friction_cone::FrictionCone;
 use crate::gauss_contact::non_negative;
-use crate::plain_solver::OnPlainFail;
 use crate::{SlidingLaw, constraint_solver};
 
 /// How contact forces are found.
@@ -104,25 +103,6 @@ pub enum ContactSpring {
     },
 }
 
-/// What to do when a step of constraints is not solved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub enum OnStepFail {
-    /// Stop the run with a fault.
-    #[default]
-    Stop,
-    /// Repeat the forces of the last step that was solved, at most this many steps in a row; then
-    /// stop.
-    HoldLast {
-        /// Most steps in a row [1].
-        max: u32,
-    },
-    /// No constraint and contact acts in this step: bodies go on as if there were none.
-    Zero,
-    /// Solve the step under the convex law, `friction_law: Associated`; stop if that fails.
-    Associated,
-}
-
 fn positive<Q: legwork_block::quantity::Physical>(value: f64) -> Positive<Q> {
     legwork_block::quantity::Physical::from_si(value).expect("a default is in its range")
 }
@@ -157,17 +137,6 @@ impl ContactSpring {
                 Elasticity::Hertz { modulus: modulus.value(), edge_radius: edge_radius.value() }
             }
             Self::Spring { stiffness } => Elasticity::Spring { stiffness: stiffness.value() },
-        }
-    }
-}
-
-impl OnStepFail {
-    /// The policy once the convex law was tried.
-    pub(crate) fn last_resort(self) -> OnPlainFail {
-        match self {
-            Self::Stop | Self::Associated => OnPlainFail::Stop,
-            Self::HoldLast { max } => OnPlainFail::HoldLast { max },
-            Self::Zero => OnPlainFail::Zero,
         }
     }
 }

@@ -13,8 +13,9 @@ use legwork_qp::{ConeShape, ContactProblemData, Problem};
 use nalgebra::Vector3;
 
 use super::methods::MOST_CONTACTS;
-use super::{ContactMethod, FreeBodies, FreeBodiesState, OnStepFail};
+use super::{ContactMethod, FreeBodies, FreeBodiesState};
 use crate::buses::{ContactProblemBus, problem_leaf as leaf};
+use crate::constraint_solver::OnStepFail;
 use crate::gauss_contact::is_inscribed;
 use crate::plain_solver::{self, PlainMemo, Policy, Solve};
 use crate::problem_dump::Dump;
