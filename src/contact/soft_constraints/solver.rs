@@ -211,8 +211,9 @@ impl SoftConstraintSolver {
             // those.
             self.lags.iter_mut().for_each(|lag| lag.bound = None);
             let iterations = best.iterations + outcome.iterations;
-            let is_better = outcome.residual < best.residual || !best.residual.is_finite();
-            if outcome.status == Status::Solved || is_better {
+            let (is_usable, was_usable) = (outcome.status.is_usable(), best.status.is_usable());
+            let is_nearer = outcome.residual < best.residual || !best.residual.is_finite();
+            if is_usable && !was_usable || is_usable == was_usable && is_nearer {
                 self.remember(solution);
                 best = outcome;
             }
