@@ -5,7 +5,7 @@ use legwork_block::{
     Arg, BusField, Dim, Fault, Leaves, NamedType, Outcome, Ports, Signal, Type, TypeMaker, bus,
 };
 
-use crate::robot_model::RobotModel;
+use crate::robot::model::RobotModel;
 
 mod constraints;
 mod gait;

@@ -1,7 +1,8 @@
-//! Diagrams and robots that are built into the binary.
+//! Files that are built into the binary: masks, robots and diagrams, which diagrams find under
+//! `std:` and which `demo` lists.
 
 /// Path under `std:` and content.
-pub(crate) const FILES: [(&str, &[u8]); 8] = [
+pub(crate) const FILES: [(&str, &[u8]); 26] = [
     (
         "robots/mini_cheetah/mini_cheetah.urdf",
         include_bytes!("../diagrams/robots/mini_cheetah/mini_cheetah.urdf"),
@@ -13,4 +14,22 @@ pub(crate) const FILES: [(&str, &[u8]); 8] = [
     ("diagrams/basics/hold_pair.ron", include_bytes!("../diagrams/basics/hold_pair.ron")),
     ("signals/gust.mcap", include_bytes!("../diagrams/signals/gust.mcap")),
     ("signals/gust.csv", include_bytes!("../diagrams/signals/gust.csv")),
+    ("masks/acceleration_contact.ron", include_bytes!("masks/acceleration_contact.ron")),
+    ("masks/compliant_contact.ron", include_bytes!("masks/compliant_contact.ron")),
+    ("masks/dead_time_process.ron", include_bytes!("masks/dead_time_process.ron")),
+    ("masks/feed_forward_pid.ron", include_bytes!("masks/feed_forward_pid.ron")),
+    ("masks/gauss_contact.ron", include_bytes!("masks/gauss_contact.ron")),
+    ("masks/hertz_contact.ron", include_bytes!("masks/hertz_contact.ron")),
+    ("masks/hunt_crossley_contact.ron", include_bytes!("masks/hunt_crossley_contact.ron")),
+    ("masks/impact_contact.ron", include_bytes!("masks/impact_contact.ron")),
+    ("masks/implicit_contact.ron", include_bytes!("masks/implicit_contact.ron")),
+    ("masks/lead_lag.ron", include_bytes!("masks/lead_lag.ron")),
+    ("masks/linear_contact.ron", include_bytes!("masks/linear_contact.ron")),
+    ("masks/low_pass.ron", include_bytes!("masks/low_pass.ron")),
+    ("masks/mini_cheetah_motors.ron", include_bytes!("masks/mini_cheetah_motors.ron")),
+    ("masks/moving_average.ron", include_bytes!("masks/moving_average.ron")),
+    ("masks/rate_limited_setpoint.ron", include_bytes!("masks/rate_limited_setpoint.ron")),
+    ("masks/robot_with_contacts.ron", include_bytes!("masks/robot_with_contacts.ron")),
+    ("masks/second_order_low_pass.ron", include_bytes!("masks/second_order_low_pass.ron")),
+    ("masks/velocity_contact.ron", include_bytes!("masks/velocity_contact.ron")),
 ];

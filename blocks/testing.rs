@@ -1,5 +1,9 @@
 //! Runs one block by hand: plans it, solves its type variables, lays out its ports.
 
+pub(crate) mod contacts;
+pub(crate) mod integrate;
+pub(crate) mod robots;
+
 use std::sync::Arc;
 
 use legwork_block::{

@@ -4,7 +4,7 @@ use legwork_block::{Diagnostics, FileId, Ports, Registry};
 use legwork_diagram::document::parse;
 
 use crate::register;
-use crate::robots_testing::{Diagrams, World, go};
+use crate::testing::robots::{Diagrams, World, go};
 
 fn registry() -> Registry {
     let mut registry = Registry::default();

@@ -3,7 +3,7 @@
 use legwork_block::{Arg, BusField, BusView, Dim, Leaves, Ports, Signal, Type, bus};
 use legwork_mechanics::Tree;
 
-use crate::robot_model::RobotModel;
+use crate::robot::model::RobotModel;
 
 /// `State(robot)`: configuration and velocity of one robot, the two things everything else is a
 /// function of.

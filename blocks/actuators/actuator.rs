@@ -1,0 +1,167 @@
+//! `Actuator`: torque limits and bandwidth of the joints' motors.
+
+use legwork_block::quantity::{Frequency, Limit, PerJoint, Positive, Torque};
+use legwork_block::{
+    Block, DerivativeCx, Dim, In, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Parameters, Ports,
+    Sizes, Type, UpdateCx, Vector, Written,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::robot::joint_values::JointValues;
+use crate::robot::name::RobotName;
+
+pub(crate) mod lag;
+
+use lag::{Lag, beginning, check_initial, check_limits, saturated};
+
+/// Motors of the joints: torque limits, then a first-order lag,
+/// `τ̇ = 2πf (sat(u) − τ)`. Without `bandwidth`, `τ = sat(u)` at once.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `u` | n | N m | wanted torques |
+/// | out `tau` | n | N m | torques; with a lag no input feeds through |
+///
+/// # The lag and the step
+///
+/// By default the lag is continuous state: exact as the step h goes to 0. Explicit Euler and
+/// semi-implicit Euler advance it by `1 − 2πf h` per step, which is stable while `2πf h < 2` but
+/// overshoots beyond 1: f = 200 Hz at h = 1 ms has 2πf h = 1.257, and the torque jumps 26 % past
+/// its target and back, step by step less. With `discrete: true` the lag is advanced exactly for
+/// an input that is held over the period h, `τ⁺ = τ + (1 − e^(−2πf h)) (sat(u) − τ)`: it never
+/// overshoots, and its torque is held over the period. Then the period is that of `every:`, or of
+/// a discrete input, such as a controller with `every:`.
+///
+/// [`Motor`](crate::Motor) has the same limits and lag, and gears, friction and a supply voltage.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Actuator {
+    /// Largest torque in both directions [N m]: one for all joints, a list, or by joint name or
+    /// pattern (needs `robot`); none by default.
+    #[serde(default = "no_limit")]
+    pub torque_limit: PerJoint<Limit<Torque>>,
+    /// Frequency f at which the lag has damped a sine by 3 dB [Hz]; no lag without it.
+    #[serde(default)]
+    pub bandwidth: Option<Positive<Frequency>>,
+    /// Torque of the lag at t = 0 [N m]; 0 by default.
+    #[serde(default)]
+    pub initial: Option<PerJoint<Torque>>,
+    /// Whether the lag is advanced once per period, exactly for a held input.
+    #[serde(default)]
+    pub discrete: bool,
+    /// The robot, if values stand under joint names.
+    #[serde(default)]
+    pub robot: Option<RobotName>,
+}
+
+fn no_limit() -> PerJoint<Limit<Torque>> {
+    PerJoint::All(Limit::NONE)
+}
+
+/// Ports and limits of [`Actuator`].
+pub struct Plan {
+    n: Dim,
+    limit: JointValues,
+    initial: JointValues,
+    lag: Lag,
+    u: In<Vector>,
+    tau: Out<Vector>,
+}
+
+impl Block for Actuator {
+    const KIND: &'static str = "Actuator";
+    type Plan = Plan;
+    /// Torques of a discrete lag.
+    type State = Vec<f64>;
+    type Memo = ();
+    /// Limits of each joint.
+    type Scratch = Vec<f64>;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let lag = Lag::new(self.bandwidth, self.discrete, self.initial.is_some())?;
+        let robot = self.robot.as_ref().map(|name| name.find(ports)).transpose()?;
+        let limit = JointValues::new("torque_limit", &self.torque_limit, robot.as_deref())?;
+        check_limits(limit.data())?;
+        let initial = match &self.initial {
+            Some(initial) => JointValues::new("initial", initial, robot.as_deref())?,
+            None => JointValues::All(0.0),
+        };
+        let n = match &robot {
+            Some(robot) => Dim::fixed(robot.model.joint_dim()),
+            None => ports.dim(),
+        };
+        let u = ports.input("u", &Vector(n.clone()));
+        ports.note_in(u).unit("N*m").doc("wanted torques");
+        lag.declare(&n, &NO_FEEDS, ports);
+        let tau = ports.output("tau", &Vector(n.clone()));
+        ports.note_out(tau).unit("N*m").doc("torques");
+        Ok(Plan { n, limit, initial, lag, u, tau })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        let n = sizes.dim(&plan.n);
+        plan.limit.check("torque_limit", n)?;
+        plan.initial.check("initial", n)?;
+        check_initial(&plan.initial.spread(n), &plan.limit.spread(n))
+    }
+
+    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<f64> {
+        plan.lag.state(plan.initial.spread(sizes.dim(&plan.n)))
+    }
+
+    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<f64> {
+        plan.limit.spread(sizes.dim(&plan.n))
+    }
+
+    fn initial(&self, plan: &Plan, _: &Sizes<'_>, x: &mut [f64]) {
+        // A discrete lag, and none, have no continuous state.
+        if !x.is_empty() {
+            x.copy_from_slice(&plan.initial.spread(x.len()));
+        }
+    }
+
+    fn numbers(&self, _: &Plan, state: &Vec<f64>) -> Vec<f64> {
+        state.clone()
+    }
+
+    fn set_numbers(&self, _: &Plan, state: &mut Vec<f64>, numbers: &[f64]) {
+        state.copy_from_slice(numbers);
+    }
+
+    fn starting_at(&self, plan: &Plan, at: &[f64], _: &[Type]) -> Option<Parameters> {
+        let tau = beginning(at, &plan.limit.spread(at.len()));
+        Some(vec![("initial", Written::list(&tau))])
+    }
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let tau = cx.outputs.get(plan.tau);
+        match plan.lag.torques(cx.x, cx.state) {
+            Some(torques) => tau.copy_from_slice(torques),
+            None => {
+                let wanted = limited(cx.inputs.get(plan.u), cx.scratch);
+                tau.iter_mut().zip(wanted).for_each(|(tau, wanted)| *tau = wanted);
+            }
+        }
+        Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        let wanted = limited(cx.inputs.get(plan.u), cx.scratch);
+        plan.lag.advance(cx.time.step, wanted, cx.state);
+        Ok(())
+    }
+
+    fn derivative(&self, plan: &Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
+        plan.lag.slopes(limited(cx.inputs.get(plan.u), cx.scratch), cx.x, cx.rate);
+        Ok(())
+    }
+}
+
+/// The torques `u` within their limits.
+fn limited<'a>(u: &'a [f64], limits: &'a [f64]) -> impl Iterator<Item = f64> + use<'a> {
+    u.iter().zip(limits).map(|(u, limit)| saturated(*u, *limit))
+}
+
+#[cfg(test)]
+mod tests;

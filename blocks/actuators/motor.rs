@@ -1,0 +1,363 @@
+//! `Motor`: geared and coupled motors with friction and a supply voltage.
+
+use std::sync::Arc;
+
+use legwork_block::quantity::{
+    AngularVelocity, Dimensionless, Frequency, Limit, NonNegative, PerJoint, Physical, Positive,
+    Resistance, RotationalDamping, Torque, TorqueConstant, Voltage, VoltageConstant,
+};
+use legwork_block::{
+    Block, DerivativeCx, Dim, Fault, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Parameters,
+    Ports, Real, Sizes, Type, UpdateCx, Vector, Written, feeds,
+};
+use legwork_mechanics::{DcMotor, Transmission};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::actuators::actuator::lag::{Lag, beginning, check_initial, check_limits, saturated};
+use crate::buses::StateBus;
+use crate::robot::model::RobotModel;
+use crate::robot::name::RobotName;
+use crate::robot::shared_kinematics::state_input;
+
+pub(crate) mod gears;
+
+use gears::{Coupling, each, transmission};
+
+/// Motors behind gears, one for each joint coordinate: torque limits, a current loop, the limit of
+/// the supply voltage at speed, friction, couplings between joints.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `u` | n | N m | wanted joint torques |
+/// | in `state` | State(robot) | | configuration and velocity of the joints |
+/// | in `bus_voltage`, with `electric`, optional | | V | voltage of the supply, such as that of a battery's model; without, the parameter's |
+/// | out `tau` | n | N m | torques that reach the joints |
+/// | out `current`, with `electric` | n | A | of each motor |
+/// | out `voltage`, with `electric` | n | V | of each motor, `R i + k_e ω` |
+/// | out `power`, with `electric` | n | W | of each motor out of the supply; negative while it brakes more than it heats |
+///
+/// # The law
+///
+/// The rotor of motor j turns by θ, its gear's output by `φ = Γθ`, `Γ = diag(1/N)`, and the joints by
+/// `s = T φ`: N is `gear_ratio`, T is `coupling`, both 1 by default. Motor j has the name of joint j.
+/// With ω = N φ̇ the speed of a rotor and t the torque of a gear's output:
+///
+/// 1. wanted: `t = sat(Tᵀ u)` within ± `torque_limit`; with `bandwidth` f a lag follows,
+///    `ṫ = 2πf (sat(Tᵀ u) − t)`, and `u` no longer feeds through;
+/// 2. with `electric`: `i = t / (N k_t)`, cut to `−V ≤ R i + k_e ω ≤ V`, then `t = N k_t i`. Above
+///    the no-load speed `V / (k_e N)` the motor brakes whatever is wanted, at most at its torque
+///    limit, which goes before the voltage;
+/// 3. friction: `t − b φ̇ − c tanh(φ̇ / v)`, where b is `viscous`, c `coulomb`, v `coulomb_speed`;
+/// 4. delivered: `τ = T⁻ᵀ t`.
+///
+/// So friction reaches the joints as `T⁻ᵀ diag(b) T⁻¹ ṡ`, and the inertia of the rotors is
+/// `(TΓ)⁻ᵀ I_m (TΓ)⁻¹`, which [`ReflectedInertia`](crate::ReflectedInertia) computes from the same
+/// parameters: it belongs to the robot. In the notation `θ = T s` of `Urdf`'s `reflected_inertia`, T
+/// is the `(TΓ)⁻¹` of here.
+///
+/// Dry friction is stiff: below v it acts as a damping `c / v`, and with explicit steps h that needs
+/// `(b + c/v) h < 2 I` for the joint's inertia I. There is no sticking: a loaded joint creeps.
+///
+/// # Mini Cheetah
+///
+/// | | abad | hip | knee | |
+/// |---|---|---|---|---|
+/// | `gear_ratio` | 6 | 6 | 9.33 | |
+/// | `torque_limit` | 18 | 18 | 27.99 | N m: 3 N m of the rotor |
+/// | no-load speed | 40 | 40 | 25.7 | rad/s |
+///
+/// `torque_constant` 1.5 · 0.05 = 0.075 N m/A, `voltage_constant` 2 · 0.05 = 0.1 V s/rad (of three
+/// phases, hence not equal), `resistance` 0.173 ohm, `bus_voltage` 24 V, `viscous` 0.01 N m s/rad,
+/// `coulomb` 0.2 N m. The mask `std:masks/mini_cheetah_motors.ron` has them.
+///
+/// [`Actuator`](crate::Actuator) has limits and lag only, and needs no robot.
+///
+/// References: B. Katz, J. Di Carlo, S. Kim, *Mini Cheetah: a platform for pushing the limits of
+/// dynamic quadruped control* (2019), with the constants and the order of limits of its simulator's
+/// `ActuatorModel`; N. Guedelha et al., *A flexible MATLAB/Simulink simulator for robotic
+/// floating-base systems in contact with the ground* (2022), for T and Γ.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Motor {
+    /// The robot.
+    pub robot: RobotName,
+    /// N: turns of the rotor per turn of the gear's output [1; 1/m for prismatic joints]; default 1.
+    #[serde(default = "gears::direct")]
+    pub gear_ratio: PerJoint<Positive<Dimensionless>>,
+    /// Joints that several motors move together; none by default.
+    #[serde(default)]
+    pub coupling: Vec<Coupling>,
+    /// Largest torque of each gear's output in both directions [N m]; none by default.
+    #[serde(default = "no_limit")]
+    pub torque_limit: PerJoint<Limit<Torque>>,
+    /// What the supply can drive: `torque_constant` k_t [N m/A], `voltage_constant` k_e [V s/rad],
+    /// `resistance` R [ohm], `bus_voltage` V [V]; without it any torque within the limits at any
+    /// speed.
+    #[serde(default)]
+    pub electric: Option<Electric>,
+    /// b: viscous friction at each gear's output [N m s/rad]; default 0.
+    #[serde(default = "no_damping")]
+    pub viscous: PerJoint<NonNegative<RotationalDamping>>,
+    /// c: dry friction at each gear's output [N m]; default 0.
+    #[serde(default = "no_torque")]
+    pub coulomb: PerJoint<NonNegative<Torque>>,
+    /// v: speed of the gear's output at which dry friction is 76 % of c [rad/s]; default 0.1.
+    #[serde(default = "creeping")]
+    pub coulomb_speed: Positive<AngularVelocity>,
+    /// Frequency f at which the current loop has damped a sine by 3 dB [Hz]; no lag without it.
+    #[serde(default)]
+    pub bandwidth: Option<Positive<Frequency>>,
+    /// Torque of each gear's output in the lag at t = 0 [N m]; 0 by default.
+    #[serde(default)]
+    pub initial: Option<PerJoint<Torque>>,
+    /// Whether the lag is advanced once per period, exactly for a held `u`, as in `Actuator`.
+    #[serde(default)]
+    pub discrete: bool,
+}
+
+/// The electrical side of motors.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Electric {
+    /// k_t: torque of the rotor per current [N m/A].
+    pub torque_constant: PerJoint<Positive<TorqueConstant>>,
+    /// k_e: voltage induced per angular velocity of the rotor [V s/rad]; default: k_t, as a brushed
+    /// motor has it.
+    #[serde(default)]
+    pub voltage_constant: Option<PerJoint<NonNegative<VoltageConstant>>>,
+    /// R of a winding and its drive [ohm].
+    pub resistance: PerJoint<Positive<Resistance>>,
+    /// V: voltage of the supply [V].
+    pub bus_voltage: Positive<Voltage>,
+}
+
+fn no_limit() -> PerJoint<Limit<Torque>> {
+    PerJoint::All(Limit::NONE)
+}
+
+fn no_damping() -> PerJoint<NonNegative<RotationalDamping>> {
+    PerJoint::All(NonNegative::from_si(0.0).expect("zero is not negative"))
+}
+
+fn no_torque() -> PerJoint<NonNegative<Torque>> {
+    PerJoint::All(NonNegative::from_si(0.0).expect("zero is not negative"))
+}
+
+fn creeping() -> Positive<AngularVelocity> {
+    Positive::from_si(0.1).expect("above zero")
+}
+
+/// Ports and numbers of a [`Motor`].
+pub struct Plan {
+    robot: Arc<RobotModel>,
+    gears: Transmission,
+    limits: Vec<f64>,
+    viscous: Vec<f64>,
+    coulomb: Vec<f64>,
+    lag: Lag,
+    initial: Vec<f64>,
+    electric: Option<Wiring>,
+    u: In<Vector>,
+    state: In<StateBus>,
+    tau: Out<Vector>,
+}
+
+/// Ports and numbers of the electrical side.
+struct Wiring {
+    motors: Vec<DcMotor>,
+    supply: f64,
+    bus_voltage: OptionalIn<Real>,
+    current: Out<Vector>,
+    voltage: Out<Vector>,
+    power: Out<Vector>,
+}
+
+/// Work memory of a [`Motor`].
+pub struct Scratch {
+    /// ṡ, then the torques of the gears' outputs.
+    joints: Vec<f64>,
+    /// φ̇.
+    speeds: Vec<f64>,
+    /// t.
+    torques: Vec<f64>,
+}
+
+impl Electric {
+    fn motors(&self, robot: &RobotModel) -> Result<Vec<DcMotor>, Invalid> {
+        let within = |name: &str, invalid: Invalid| Invalid {
+            parameter: Some("electric".to_owned()),
+            message: format!("{name}: {}", invalid.message),
+            ..invalid
+        };
+        let torque = each("electric", &self.torque_constant, robot)
+            .map_err(|invalid| within("torque_constant", invalid))?;
+        let voltage = match &self.voltage_constant {
+            Some(constants) => each("electric", constants, robot)
+                .map_err(|invalid| within("voltage_constant", invalid))?,
+            None => torque.clone(),
+        };
+        let resistance = each("electric", &self.resistance, robot)
+            .map_err(|invalid| within("resistance", invalid))?;
+        let constants = torque.into_iter().zip(voltage).zip(resistance);
+        Ok(constants
+            .map(|((torque_constant, voltage_constant), resistance)| DcMotor {
+                torque_constant,
+                voltage_constant,
+                resistance,
+            })
+            .collect())
+    }
+}
+
+impl Plan {
+    /// The torques that the gears' outputs are to have, within their limits.
+    fn wanted<'a>(
+        &'a self,
+        u: &[f64],
+        torques: &'a mut [f64],
+    ) -> impl Iterator<Item = f64> + use<'a> {
+        self.gears.gear_torques(u, torques);
+        torques.iter().zip(&self.limits).map(|(torque, limit)| saturated(*torque, *limit))
+    }
+}
+
+impl Block for Motor {
+    const KIND: &'static str = "Motor";
+    type Plan = Plan;
+    /// Torques of a discrete lag.
+    type State = Vec<f64>;
+    type Memo = ();
+    type Scratch = Scratch;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let lag = Lag::new(self.bandwidth, self.discrete, self.initial.is_some())?;
+        let robot = self.robot.find(ports)?;
+        let gears = transmission(&robot, &self.gear_ratio, &self.coupling)?;
+        let limits = each("torque_limit", &self.torque_limit, &robot)?;
+        check_limits(&limits)?;
+        let initial = match &self.initial {
+            Some(initial) => each("initial", initial, &robot)?,
+            None => vec![0.0; limits.len()],
+        };
+        check_initial(&initial, &limits)?;
+        let viscous = each("viscous", &self.viscous, &robot)?;
+        let coulomb = each("coulomb", &self.coulomb, &robot)?;
+        let motors = self.electric.as_ref().map(|electric| electric.motors(&robot)).transpose()?;
+
+        let n = Dim::fixed(robot.model.joint_dim());
+        let u = ports.input("u", &Vector(n.clone()));
+        ports.note_in(u).unit("N*m").doc("wanted joint torques");
+        let state = state_input(ports, self.robot.as_str());
+        let bus_voltage = self.electric.as_ref().map(|_| {
+            let bus_voltage = ports.optional_input("bus_voltage", &Real);
+            ports.note_optional(bus_voltage).unit("V").doc("voltage of the supply");
+            bus_voltage
+        });
+        let mut feeds = feeds![state].to_vec();
+        feeds.extend(bus_voltage.map(OptionalIn::feed));
+        lag.declare(&n, &feeds, ports);
+        let mut output = |name: &str, unit: &str, doc: &str| {
+            let port = ports.output(name, &Vector(n.clone()));
+            ports.note_out(port).unit(unit).doc(doc);
+            port
+        };
+        let tau = output("tau", "N*m", "torques that reach the joints");
+        let electric = match (&self.electric, motors, bus_voltage) {
+            (Some(electric), Some(motors), Some(bus_voltage)) => Some(Wiring {
+                motors,
+                supply: electric.bus_voltage.value(),
+                bus_voltage,
+                current: output("current", "A", "currents of the motors"),
+                voltage: output("voltage", "V", "voltages of the motors"),
+                power: output("power", "W", "power of the motors out of the supply"),
+            }),
+            _ => None,
+        };
+        Ok(Plan { robot, gears, limits, viscous, coulomb, lag, initial, electric, u, state, tau })
+    }
+
+    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<f64> {
+        plan.lag.state(plan.initial.clone())
+    }
+
+    fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Scratch {
+        let zeros = vec![0.0; plan.limits.len()];
+        Scratch { joints: zeros.clone(), speeds: zeros.clone(), torques: zeros }
+    }
+
+    fn initial(&self, plan: &Plan, _: &Sizes<'_>, x: &mut [f64]) {
+        // A discrete lag, and none, have no continuous state.
+        if !x.is_empty() {
+            x.copy_from_slice(&plan.initial);
+        }
+    }
+
+    fn numbers(&self, _: &Plan, state: &Vec<f64>) -> Vec<f64> {
+        state.clone()
+    }
+
+    fn set_numbers(&self, _: &Plan, state: &mut Vec<f64>, numbers: &[f64]) {
+        state.copy_from_slice(numbers);
+    }
+
+    fn starting_at(&self, plan: &Plan, at: &[f64], _: &[Type]) -> Option<Parameters> {
+        Some(vec![("initial", Written::list(&beginning(at, &plan.limits)))])
+    }
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let Scratch { joints, speeds, torques } = &mut *cx.scratch;
+        let nu = cx.inputs.get(plan.state).nu;
+        for (rate, &k) in joints.iter_mut().zip(plan.robot.model.joint_velocity_indices()) {
+            *rate = nu[k];
+        }
+        plan.gears.gear_velocities(joints, speeds);
+        match plan.lag.torques(cx.x, cx.state) {
+            Some(lagging) => torques.copy_from_slice(lagging),
+            None => {
+                let wanted = plan.wanted(cx.inputs.get(plan.u), joints);
+                torques.iter_mut().zip(wanted).for_each(|(torque, wanted)| *torque = wanted);
+            }
+        }
+        if let Some(wiring) = &plan.electric {
+            let supply = cx.inputs.optional(wiring.bus_voltage).unwrap_or(wiring.supply);
+            if supply.is_nan() || supply < 0.0 {
+                let message = format!("expected a bus voltage of zero or more, found {supply} V");
+                return Err(Fault::new(message));
+            }
+            for (j, motor) in wiring.motors.iter().enumerate() {
+                let ratio = plan.gears.ratios()[j];
+                let (speed, per_current) = (ratio * speeds[j], ratio * motor.torque_constant);
+                let possible = motor.current(torques[j] / per_current, speed, supply);
+                torques[j] = saturated(per_current * possible, plan.limits[j]);
+                let current = torques[j] / per_current;
+                let voltage = motor.voltage(current, speed);
+                cx.outputs.get(wiring.current)[j] = current;
+                cx.outputs.get(wiring.voltage)[j] = voltage;
+                cx.outputs.get(wiring.power)[j] = voltage * current;
+            }
+        }
+        let creeping = self.coulomb_speed.value();
+        for (j, torque) in torques.iter_mut().enumerate() {
+            let dry = plan.coulomb[j] * libm::tanh(speeds[j] / creeping);
+            *torque -= plan.viscous[j] * speeds[j] + dry;
+        }
+        plan.gears.joint_torques(torques, cx.outputs.get(plan.tau));
+        Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        let wanted = plan.wanted(cx.inputs.get(plan.u), &mut cx.scratch.joints);
+        plan.lag.advance(cx.time.step, wanted, cx.state);
+        Ok(())
+    }
+
+    fn derivative(&self, plan: &Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
+        let wanted = plan.wanted(cx.inputs.get(plan.u), &mut cx.scratch.joints);
+        plan.lag.slopes(wanted, cx.x, cx.rate);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,217 @@
+//! `ConstrainedDynamics`: the acceleration of a robot under equality constraints.
+
+use std::sync::Arc;
+
+use legwork_block::{
+    Block, Dim, In, Int, Invalid, Matrix, OptionalIn, Out, Outcome, OutputCx, Ports, Real, Shared,
+    Sizes, Vector,
+};
+use legwork_mechanics::{ConstraintProblem, constrained_forward_dynamics};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::buses::RobotDims;
+use crate::robot::frames::input_of;
+use crate::robot::model::RobotModel;
+use crate::robot::name::RobotName;
+use crate::robot::shared_kinematics::{describe, state_input};
+use crate::robot::shared_mass::{Mass, mass};
+
+/// Acceleration of a robot under equality constraints:
+/// `M ν̇ + h = Sᵀτ + f_ext + Jᵀλ` with `J ν̇ + γ = 0`.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `state` | State(robot) | | configuration and velocity |
+/// | in `tau` | n | N m | joint torques τ |
+/// | in `J` | k × nv | 1, m | Jacobian of the constraints |
+/// | in `gamma` | k | m/s², rad/s² | γ: `J̇ν`, plus stabilisation such as `2ω J ν + ω² e` if wanted |
+/// | in `external`, optional | nv | N, N m | generalised force f_ext |
+/// | out `nu_dot` | nv | m/s², rad/s² | acceleration ν̇ |
+/// | out `lambda` | k | N, N m | constraint forces λ on the robot |
+/// | out `rank` | | 1 | independent rows of J |
+/// | out `residual` | | m/s², rad/s² | largest `|J ν̇ + γ|` of the other rows |
+///
+/// Rows that depend on others, as those of four corners of one sole do, carry no force; then λ is
+/// not unique, ν̇ is. A residual beyond rounding says that the constraints contradict one another.
+/// O(k nv depth + k³).
+///
+/// F. E. Udwadia, R. E. Kalaba, *A new perspective on constrained motion* (1992); J. Baumgarte,
+/// *Stabilization of constraints and integrals of motion in dynamical systems* (1972), for γ.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConstrainedDynamics {
+    /// The robot.
+    pub robot: RobotName,
+}
+
+/// Ports and robot of [`ConstrainedDynamics`].
+pub struct Plan {
+    robot: Arc<RobotModel>,
+    mass: Shared<Mass>,
+    tau: In<Vector>,
+    jacobian: In<Matrix>,
+    gamma: In<Vector>,
+    external: OptionalIn<Vector>,
+    nu_dot: Out<Vector>,
+    lambda: Out<Vector>,
+    rank: Out<Int>,
+    residual: Out<Real>,
+    rows: Dim,
+}
+
+/// Work memory of [`ConstrainedDynamics`].
+pub struct Scratch {
+    workspace: legwork_mechanics::ConstrainedDynamics,
+    /// Zeros, for a robot without external force.
+    none: Vec<f64>,
+}
+
+impl Block for ConstrainedDynamics {
+    const KIND: &'static str = "ConstrainedDynamics";
+    type Plan = Plan;
+    type State = ();
+    type Memo = ();
+    type Scratch = Scratch;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let robot = self.robot.find(ports)?;
+        let state = state_input(ports, self.robot.as_str());
+        let mass = mass(ports, &robot, state);
+        let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
+        let rows = ports.dim();
+        let tau = input_of(ports, "tau", &Vector(n), Some("N*m"), "joint torques");
+        let matrix = Matrix(rows.clone(), nv.clone());
+        let jacobian = input_of(ports, "J", &matrix, None, "Jacobian of the constraints");
+        let doc = "J nu_dot + gamma = 0";
+        let gamma = input_of(ports, "gamma", &Vector(rows.clone()), None, doc);
+        let external = ports.optional_input("external", &Vector(nv.clone()));
+        ports.note_optional(external).doc("generalised external force");
+        let nu_dot = ports.output("nu_dot", &Vector(nv));
+        describe(ports, nu_dot, "acceleration");
+        let lambda = ports.output("lambda", &Vector(rows.clone()));
+        describe(ports, lambda, "constraint forces on the robot");
+        let rank = ports.output("rank", &Int);
+        describe(ports, rank, "independent rows");
+        let residual = ports.output("residual", &Real);
+        describe(ports, residual, "what the dependent rows are off by");
+        Ok(Plan {
+            robot,
+            mass,
+            tau,
+            jacobian,
+            gamma,
+            external,
+            nu_dot,
+            lambda,
+            rank,
+            residual,
+            rows,
+        })
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
+        let (model, rows) = (&plan.robot.model, sizes.dim(&plan.rows));
+        Scratch {
+            workspace: legwork_mechanics::ConstrainedDynamics::new(model, rows),
+            none: vec![0.0; model.velocity_dim()],
+        }
+    }
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let Scratch { workspace, none } = &mut *cx.scratch;
+        let mass = cx.inputs.shared(plan.mass);
+        let problem = ConstraintProblem {
+            jacobian: cx.inputs.get(plan.jacobian),
+            bias: cx.inputs.get(plan.gamma),
+            bias_force: &mass.bias_force,
+            joint_torques: cx.inputs.get(plan.tau),
+            external_force: cx.inputs.optional(plan.external).unwrap_or(none),
+        };
+        let [lambda, nu_dot] = cx.outputs.leaves([plan.lambda.leaf(0), plan.nu_dot.leaf(0)]);
+        let (model, factor) = (&plan.robot.model, mass.factor(&plan.robot)?);
+        let found =
+            constrained_forward_dynamics(model, factor, &problem, workspace, lambda, nu_dot);
+        cx.outputs.set(plan.rank, found.rank as f64);
+        cx.outputs.set(plan.residual, found.residual);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+
+    use super::ConstrainedDynamics;
+    use crate::dynamics::forward_dynamics::{Algorithm, ForwardDynamics};
+    use crate::kinematics::jacobian::Jacobian;
+    use crate::robot::frames::Representation;
+    use crate::testing::robots::{Rig, States, close, go};
+
+    /// Positions of two feet, those of the first twice.
+    #[test]
+    fn feet_stay_where_they_are_and_forces_explain_the_acceleration() {
+        let jacobian = |frame: &str| {
+            let (frame, representation) = (frame.to_owned(), Representation::Mixed);
+            Rig::new(Jacobian { robot: "go".into(), frame, representation }, &go(), &[])
+        };
+        let mut feet = [jacobian("FL_foot"), jacobian("HR_foot"), jacobian("FL_foot")];
+        let given = [("J", Type::matrix(9, 18)), ("gamma", Type::vector(9))];
+        let block = ConstrainedDynamics { robot: "go".into() };
+        let mut rig = Rig::with(block, &go(), &[], &given).expect("a plan");
+        let forward = ForwardDynamics { robot: "go".into(), algorithm: Algorithm::Factor };
+        let given = [("J", Type::matrix(9, 18)), ("f", Type::vector(9))];
+        let mut forward = Rig::with(forward, &go(), &[], &given).expect("a plan");
+        let tau: Vec<f64> = (0..12).map(|i| f64::from(i) - 5.0).collect();
+        let external: Vec<f64> = (0..18).map(|i| 2.0 * f64::from(i % 5) - 4.0).collect();
+        let gamma = [1.0, -2.0, 0.5, 0.0, 3.0, -1.0, 1.0, -2.0, 0.5];
+        for (q, nu) in States::of(&go(), 20) {
+            let j = feet.each_mut().map(|foot| {
+                foot.set("state", &[&q, &nu]);
+                foot.output();
+                foot.leaf("jacobian", 0)
+            });
+            let stacked: Vec<f64> = (0..18)
+                .flat_map(|c| j.iter().flat_map(move |j| j[6 * c..6 * c + 3].to_vec()))
+                .collect();
+            for rig in [&mut rig, &mut forward] {
+                rig.set("state", &[&q, &nu]);
+                rig.set("tau", &[&tau]);
+                rig.set("J", &[&stacked]);
+                rig.set("external", &[&external]);
+            }
+            rig.set("gamma", &[&gamma]);
+            rig.output();
+            assert_eq!(rig.leaf("rank", 0), [6.0]);
+            assert!(rig.leaf("residual", 0)[0] < 1e-8);
+            let nu_dot = rig.leaf("nu_dot", 0);
+            let rate: Vec<f64> = (0..9)
+                .map(|r| -(0..18).map(|c| stacked[9 * c + r] * nu_dot[c]).sum::<f64>())
+                .collect();
+            close(&rate, &gamma, 1e-8);
+            forward.set("f", &[&rig.leaf("lambda", 0)]);
+            forward.output();
+            close(&forward.leaf("nu_dot", 0), &nu_dot, 1e-9);
+        }
+    }
+
+    #[test]
+    fn constraints_that_contradict_one_another_leave_a_residual() {
+        let given = [("J", Type::matrix(2, 18)), ("gamma", Type::vector(2))];
+        let block = ConstrainedDynamics { robot: "go".into() };
+        let mut rig = Rig::with(block, &go(), &["external"], &given).expect("a plan");
+        let (q, nu) = States::of(&go(), 1).remove(0);
+        rig.set("state", &[&q, &nu]);
+        rig.set("tau", &[&[0.0; 12]]);
+        let mut j = [0.0; 36];
+        // The base's z twice.
+        (j[4], j[5]) = (1.0, 1.0);
+        rig.set("J", &[&j]);
+        rig.set("gamma", &[&[1.0, 4.0]]);
+        rig.output();
+        assert_eq!(rig.leaf("rank", 0), [1.0]);
+        close(&rig.leaf("residual", 0), &[3.0], 1e-12);
+    }
+}

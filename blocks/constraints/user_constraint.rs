@@ -1,0 +1,249 @@
+//! `UserConstraint`: rows of a constraint from signals.
+
+use legwork_block::quantity::{NonNegative, Velocity};
+use legwork_block::{
+    Block, Dim, In, Invalid, Matrix, OptionalIn, Out, Outcome, OutputCx, Ports, Sizes, Vector,
+};
+use nalgebra::Vector3;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::buses::{
+    CONSTRAINT_ROWS, ConstraintBus, ContactPointsBus, RobotDims, StateBus, constraint_leaf as leaf,
+    contact_leaf,
+};
+use crate::constraints::loop_constraint::{Rows, Stabilise};
+use crate::contact::gauss_contact::non_negative;
+use crate::robot::name::RobotName;
+use crate::robot::shared_kinematics::state_input;
+
+/// A constraint of one's own: rows `φ = 0`, or `φ ≥ 0` with `unilateral: true`, whose error and
+/// Jacobian are signals.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `state` | State(robot) | | configuration and velocity |
+/// | in `phi` | k | m, rad | φ of each row |
+/// | in `G` | k × nv | | `φ̇ = G ν` |
+/// | in `G_dot_nu`, optional | k | m/s², rad/s² | Ġν; zero if it is not connected |
+/// | out `constraint`, not `unilateral` | `Constraint` | | at most six rows |
+/// | out `contacts`, `unilateral` | `ContactPoints` | | k contacts without friction, as those of `JointLimits` |
+///
+/// Of a constraint with other than one row of its own units, K and B are those of the inputs
+/// `joint_stiffness` and `joint_damping` of `ConstraintSolver`. `stabilise` is that of
+/// `LoopConstraint`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UserConstraint {
+    /// The robot or world.
+    pub robot: RobotName,
+    /// Whether rows only push: `φ ≥ 0`; default false.
+    #[serde(default)]
+    pub unilateral: bool,
+    /// How rows are kept closed by solvers of rigid constraints; default `Projection`.
+    #[serde(default)]
+    pub stabilise: Stabilise,
+    /// `Projection`: highest rate at which three rows close together [m/s; rad/s]; default 1.
+    #[serde(default = "max_rate")]
+    pub max_rate: NonNegative<Velocity>,
+}
+
+fn max_rate() -> NonNegative<Velocity> {
+    non_negative(1.0)
+}
+
+/// The rows, as one kind of constraint or the other.
+enum Rowed {
+    Bilateral(Out<ConstraintBus>),
+    Unilateral(Out<ContactPointsBus>),
+}
+
+/// Ports of a [`UserConstraint`].
+pub struct Plan {
+    state: In<StateBus>,
+    error: In<Vector>,
+    jacobian: In<Matrix>,
+    bias: OptionalIn<Vector>,
+    out: Rowed,
+    count: Dim,
+}
+
+impl Block for UserConstraint {
+    const KIND: &'static str = "UserConstraint";
+    type Plan = Plan;
+    type State = ();
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        if !self.unilateral {
+            self.stabilise.check_solver(ports.solver())?;
+        }
+        self.robot.find(ports)?;
+        let state = state_input(ports, self.robot.as_str());
+        let (count, nv) = (ports.dim(), RobotDims::of(ports, self.robot.as_str()).nv);
+        let error = ports.input("phi", &Vector(count.clone()));
+        ports.note_in(error).doc("error of each row");
+        let jacobian = ports.input("G", &Matrix(count.clone(), nv.clone()));
+        ports.note_in(jacobian).doc("rates of phi = G nu");
+        let bias = ports.optional_input("G_dot_nu", &Vector(count.clone()));
+        ports.note_optional(bias).doc("second derivatives of phi at nu_dot = 0");
+        let out = if self.unilateral {
+            let contacts = ports.output("contacts", &ContactPointsBus::new(&count, &nv));
+            ports.note_out(contacts).doc("one contact without friction for each row");
+            Rowed::Unilateral(contacts)
+        } else {
+            let constraint = ports.output("constraint", &ConstraintBus::new(&nv));
+            ports.note_out(constraint).doc("the constraint, for the blocks that keep it");
+            Rowed::Bilateral(constraint)
+        };
+        Ok(Plan { state, error, jacobian, bias, out, count })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        let count = sizes.dim(&plan.count);
+        if self.unilateral || count <= CONSTRAINT_ROWS {
+            return Ok(());
+        }
+        let message = format!("expected at most {CONSTRAINT_ROWS} rows at `phi`, found {count}");
+        Err(Invalid::new(message).hint("divide them among several blocks"))
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        match plan.out {
+            Rowed::Bilateral(to) => self.bilateral(plan, to, cx),
+            Rowed::Unilateral(to) => {
+                unilateral(plan, to, cx);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl UserConstraint {
+    fn bilateral(
+        &self,
+        plan: &Plan,
+        to: Out<ConstraintBus>,
+        cx: &mut OutputCx<'_, Self>,
+    ) -> Outcome {
+        let time_step = cx.time.step;
+        self.stabilise.check_step(time_step)?;
+        let (phi, g) = (cx.inputs.get(plan.error), cx.inputs.get(plan.jacobian));
+        let (bias, nu) = (cx.inputs.optional(plan.bias), cx.inputs.get(plan.state).nu);
+        let count = phi.len();
+        let [jacobian, dot_nu, error, gamma, active] = cx.outputs.leaves([
+            to.leaf(leaf::JACOBIAN),
+            to.leaf(leaf::JACOBIAN_DOT_NU),
+            to.leaf(leaf::ERROR),
+            to.leaf(leaf::GAMMA),
+            to.leaf(leaf::ACTIVE),
+        ]);
+        for numbers in [&mut *jacobian, &mut *dot_nu, &mut *error, &mut *gamma, &mut *active] {
+            numbers.fill(0.0);
+        }
+        if count == 0 {
+            return Ok(());
+        }
+        let mut rate = [0.0; CONSTRAINT_ROWS];
+        let columns = jacobian.chunks_exact_mut(CONSTRAINT_ROWS).zip(g.chunks_exact(count));
+        for ((column, source), nu) in columns.zip(nu) {
+            column[..count].copy_from_slice(source);
+            rate.iter_mut().zip(source).for_each(|(rate, g)| *rate += g * nu);
+        }
+        error[..count].copy_from_slice(phi);
+        active[..count].fill(1.0);
+        if let Some(bias) = bias {
+            dot_nu[..count].copy_from_slice(bias);
+        }
+        for first in [0, 3] {
+            let three = |numbers: &[f64]| Vector3::from_column_slice(&numbers[first..first + 3]);
+            let rows = Rows { error: three(error), rate: three(&rate), bias: three(dot_nu) };
+            let value = self.stabilise.gamma(&rows, time_step, self.max_rate.value());
+            gamma[first..first + 3].copy_from_slice(value.as_slice());
+        }
+        Ok(())
+    }
+}
+
+fn unilateral(plan: &Plan, to: Out<ContactPointsBus>, cx: &mut OutputCx<'_, UserConstraint>) {
+    let (phi, g) = (cx.inputs.get(plan.error), cx.inputs.get(plan.jacobian));
+    let (bias, nu) = (cx.inputs.optional(plan.bias), cx.inputs.get(plan.state).nu);
+    for (i, &gap) in phi.iter().enumerate() {
+        let first = i * contact_leaf::COUNT;
+        let jacobian = cx.outputs.leaf(to, first + contact_leaf::JACOBIAN);
+        jacobian.fill(0.0);
+        let mut rate = 0.0;
+        let columns = jacobian.chunks_exact_mut(3).zip(g.chunks_exact(phi.len()));
+        for ((column, source), nu) in columns.zip(nu) {
+            column[2] = source[i];
+            rate += source[i] * nu;
+        }
+        let mut write = |leaf: usize, numbers: &[f64]| {
+            cx.outputs.leaf(to, first + leaf).copy_from_slice(numbers);
+        };
+        write(contact_leaf::POSITION, &[0.0; 3]);
+        write(contact_leaf::AXES, &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+        write(contact_leaf::GAP, &[gap]);
+        write(contact_leaf::VELOCITY, &[0.0, 0.0, rate]);
+        let bias = bias.map_or(0.0, |bias| bias[i]);
+        write(contact_leaf::JACOBIAN_DOT_NU, &[0.0, 0.0, bias]);
+        write(contact_leaf::FRICTION, &[0.0]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::contacts::block;
+    use crate::testing::robots::{Rig, States, go};
+
+    fn rig(parameters: serde_json::Value, rows: usize) -> Result<Rig, Invalid> {
+        let given = [
+            ("phi", Type::vector(rows)),
+            ("G", Type::matrix(rows, 18)),
+            ("G_dot_nu", Type::vector(rows)),
+        ];
+        Rig::with(block::<UserConstraint>(parameters), &go(), &[], &given)
+    }
+
+    /// Both kinds say of a row what its signals say.
+    #[test]
+    fn rows_are_those_of_the_signals() {
+        let mut both = rig(json!({ "robot": "go" }), 2).expect("a plan");
+        let mut push = rig(json!({ "robot": "go", "unilateral": true }), 2).expect("a plan");
+        let g: Vec<f64> = (0..36).map(|i| f64::from(i % 7) - 3.0).collect();
+        for (q, nu) in States::of(&go(), 3) {
+            for rig in [&mut both, &mut push] {
+                rig.set("state", &[&q, &nu]);
+                rig.set("phi", &[&[1e-4, -2e-4]]);
+                rig.set("G", &[&g]);
+                rig.set("G_dot_nu", &[&[0.5, -1.5]]);
+                rig.output();
+            }
+            let rate = |row: usize| (0..18).map(|c| g[2 * c + row] * nu[c]).sum::<f64>();
+            let active = both.leaf("constraint", leaf::ACTIVE);
+            assert_eq!(active, [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
+            let gamma = both.leaf("constraint", leaf::GAMMA);
+            for (i, (phi, bias)) in [(1e-4, 0.5), (-2e-4, -1.5)].into_iter().enumerate() {
+                let expected = (phi / both.step + rate(i)) / both.step + 0.5 * bias;
+                assert!((gamma[i] - expected).abs() < 1e-9 * expected.abs(), "{gamma:?}");
+                let first = i * contact_leaf::COUNT;
+                let velocity = push.leaf("contacts", first + contact_leaf::VELOCITY);
+                assert!((velocity[2] - rate(i)).abs() < 1e-12);
+                assert_eq!(push.leaf("contacts", first + contact_leaf::GAP), [phi]);
+                assert_eq!(push.leaf("contacts", first + contact_leaf::FRICTION), [0.0]);
+                let j = push.leaf("contacts", first + contact_leaf::JACOBIAN);
+                let column = |c: usize| [0.0, 0.0, g[2 * c + i]];
+                assert!((0..18).all(|c| j[3 * c..3 * c + 3] == column(c)));
+            }
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! `CompliantContact`: spring-damper contact with regularised friction.
+
+use legwork_block::quantity::{
+    Damping, Dimensionless, Dissipation, HertzStiffness, Length, NonNegative, Positive, Velocity,
+};
+use legwork_block::{Dim, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Sizes, Vector};
+use legwork_contact::{CompliantContact as Law, FrictionShape};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::buses::ContactPointsBus;
+use crate::contact::friction_cone::{Friction, friction_of};
+
+/// Contact forces from penetration and slip, without a problem to solve.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `points` | `ContactPoints` | | k contacts |
+/// | out `f` | 3k | N | contact forces on the robot, contact axes |
+/// | out `energy` | k | J | elastic energy of each contact, `K/(e + 1) (−δ)^(e + 1)` |
+/// | out `dissipated` | k | W | what each takes away by damping and friction, zero or more |
+///
+/// With the gap δ, negative in contact, and the contact velocity (v_t, δ̇):
+///
+/// - normal: `f_n = max(0, K (−δ)^e − c(δ) δ̇)`, where c rises smoothly from 0 at the surface to
+///   `damping` at `ramp_depth`, so that the force does not jump at touchdown and never pulls;
+/// - friction: `f_t = −μ(|v_t|) f_n v_t/|v_t|`, where μ(v) rises smoothly from 0 to `mu` at
+///   `slip_speed` and goes to `mu_dynamic` at `slide_speed`. There is no true stiction: a loaded
+///   contact creeps below `slip_speed`.
+///
+/// A contact whose own `friction` is zero or more has that instead of `mu`; `mu_dynamic` then stands to
+/// it as it stands to `mu`.
+///
+/// The work of the forces is accounted for: `f · v = −d(energy)/dt − dissipated` at each contact.
+///
+/// The forces are stiff. Explicit fixed steps need `Δt` below about `2 m/(1.5 μ f_n/slip_speed)`
+/// for a contact of effective mass m, or friction chatters at about `slip_speed`. `ImplicitContact`
+/// takes the same law at the end of the step, and so larger steps.
+///
+/// References: D. T. de Paula et al., *Dynamic modeling and simulation of a torque-controlled
+/// spatial quadruped robot* (2024), eqs. (34)–(38), with their sign of δ and the pulling force
+/// corrected; exponent 1.5 is Hertz's sphere.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CompliantContact {
+    /// Largest friction coefficient, one value or one for each contact, zero or more [1].
+    pub mu: Friction,
+    /// Friction coefficient of fast sliding [1]; default: `mu`.
+    #[serde(default)]
+    pub mu_dynamic: Option<Friction>,
+    /// Stiffness K [N/m^(3/2)]; for another `exponent` e write a bare number [N/m^e]. Default 5e5.
+    #[serde(default = "stiffness")]
+    pub stiffness: NonNegative<HertzStiffness>,
+    /// Exponent e of the penetration, 1 or more [1]; default 1.5.
+    #[serde(default = "exponent")]
+    pub exponent: Dimensionless,
+    /// Damping at full penetration [N s/m]; default 180 N s/m.
+    #[serde(default)]
+    pub damping: Option<NonNegative<Damping>>,
+    /// Hunt and Crossley's dissipation a [s/m]: the normal force is `K (−δ)^e (1 − 3/2 a δ̇)`, and a
+    /// body that arrives at speed v leaves at about `(1 − a v) v`. Takes the place of `damping`, which
+    /// is 0 then unless stated; default none.
+    #[serde(default)]
+    pub dissipation: Option<NonNegative<Dissipation>>,
+    /// Penetration at which damping is full [m]; default 1 mm.
+    #[serde(default = "ramp_depth")]
+    pub ramp_depth: NonNegative<Length>,
+    /// Slip speed at which friction is largest [m/s]; default 0.01 m/s.
+    #[serde(default = "slip_speed")]
+    pub slip_speed: Positive<Velocity>,
+    /// Slip speed from which friction is `mu_dynamic`, at least `slip_speed` [m/s]; default twice
+    /// `slip_speed`.
+    #[serde(default)]
+    pub slide_speed: Option<Positive<Velocity>>,
+    /// Friction coefficient per tangential axis, as in the paper, instead of on the slip speed;
+    /// friction then reaches √2 μ f_n diagonally. Default false.
+    #[serde(default)]
+    pub per_axis: bool,
+}
+
+fn stiffness() -> NonNegative<HertzStiffness> {
+    crate::contact::gauss_contact::non_negative(Law::default().stiffness)
+}
+
+fn exponent() -> Dimensionless {
+    Dimensionless::new(Law::default().exponent)
+}
+
+fn ramp_depth() -> NonNegative<Length> {
+    crate::contact::gauss_contact::non_negative(Law::default().ramp_depth)
+}
+
+fn slip_speed() -> Positive<Velocity> {
+    legwork_block::quantity::Physical::from_si(Law::default().static_speed)
+        .expect("a default is in its range")
+}
+
+/// Ports of a [`CompliantContact`], its law, and what differs between contacts.
+pub struct Plan {
+    points: In<ContactPointsBus>,
+    forces: Out<Vector>,
+    energy: Out<Vector>,
+    dissipated: Out<Vector>,
+    count: Dim,
+    law: Law,
+}
+
+impl CompliantContact {
+    /// The law without friction coefficients.
+    ///
+    /// # Errors
+    /// If parameters contradict one another.
+    pub(crate) fn law(&self) -> Result<Law, Invalid> {
+        let exponent = self.exponent.value();
+        if exponent < 1.0 {
+            let message = format!("expected an exponent of 1 or more, found {exponent}");
+            return Err(Invalid::parameter("exponent", message));
+        }
+        let static_speed = self.slip_speed.value();
+        let dynamic_speed = self.slide_speed.map_or(2.0 * static_speed, |speed| speed.value());
+        if dynamic_speed < static_speed {
+            let message = format!("expected at least {static_speed} m/s, found {dynamic_speed}");
+            return Err(Invalid::parameter("slide_speed", message));
+        }
+        Ok(Law {
+            stiffness: self.stiffness.value(),
+            exponent,
+            max_damping: match (self.damping, self.dissipation) {
+                (Some(damping), _) => damping.value(),
+                (None, Some(_)) => 0.0,
+                (None, None) => Law::default().max_damping,
+            },
+            dissipation: self.dissipation.map_or(0.0, |dissipation| dissipation.value()),
+            ramp_depth: self.ramp_depth.value(),
+            static_friction: 0.0,
+            static_speed,
+            dynamic_friction: 0.0,
+            dynamic_speed,
+            shape: if self.per_axis { FrictionShape::PerAxis } else { FrictionShape::Isotropic },
+        })
+    }
+
+    /// Fails if there are not as many friction coefficients as contacts.
+    pub(crate) fn check_friction(&self, count: usize) -> Result<(), Invalid> {
+        friction_of(&self.mu, count)?;
+        if let Some(mu) = &self.mu_dynamic {
+            friction_of(mu, count)
+                .map_err(|error| Invalid { parameter: Some("mu_dynamic".into()), ..error })?;
+        }
+        Ok(())
+    }
+
+    /// Largest and sliding friction of a contact, whose `own` friction comes first.
+    pub(crate) fn friction(&self, contact: usize, own: Option<f64>) -> (f64, f64) {
+        let of = |mu: &Friction| match mu {
+            Friction::Each(list) => list.get(contact).map_or(0.0, |mu| mu.value()),
+            Friction::All(mu) => mu.value(),
+            Friction::Named(_) => 0.0,
+        };
+        let largest = of(&self.mu);
+        let sliding = self.mu_dynamic.as_ref().map_or(largest, of);
+        match own {
+            None => (largest, sliding),
+            Some(own) if largest > 0.0 => (own, own * (sliding / largest)),
+            Some(own) => (own, own),
+        }
+    }
+}
+
+impl Pure for CompliantContact {
+    const KIND: &'static str = "CompliantContact";
+    type Plan = Plan;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let law = self.law()?;
+        let (count, nv) = (ports.dim(), ports.dim());
+        let points = ports.input("points", &ContactPointsBus::new(&count, &nv));
+        ports.note_in(points).doc("contacts");
+        let forces = ports.output("f", &Vector(3 * count.clone()));
+        ports.note_out(forces).unit("N").frame("contact").doc("contact forces on the robot");
+        let energy = ports.output("energy", &Vector(count.clone()));
+        ports.note_out(energy).unit("J").doc("elastic energy of each contact");
+        let dissipated = ports.output("dissipated", &Vector(count.clone()));
+        ports.note_out(dissipated).unit("W").doc("power lost in damping and friction");
+        Ok(Plan { points, forces, energy, dissipated, count, law })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        self.check_friction(sizes.dim(&plan.count))
+    }
+
+    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        for (i, contact) in inputs.get(plan.points).iter().enumerate() {
+            let (static_friction, dynamic_friction) = self.friction(i, contact.friction);
+            let law = Law { static_friction, dynamic_friction, ..plan.law };
+            let v = contact.velocity;
+            let response = law.response(contact.gap, [v[0], v[1], v[2]]);
+            outputs.get(plan.forces)[3 * i..3 * i + 3].copy_from_slice(&response.force);
+            outputs.get(plan.energy)[i] = response.energy;
+            outputs.get(plan.dissipated)[i] = response.dissipated;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::contacts::{Harness, block, points};
+
+    /// Static sink: the spring alone carries a contact at rest.
+    #[test]
+    fn a_contact_at_rest_carries_the_springs_force_and_an_open_one_none() {
+        let law: CompliantContact = block(json!({ "mu": [0.5, 0.3], "stiffness": 1e6 }));
+        let mut rig = Harness::new(law, &[("points", points(2, 6))]).expect("planned");
+        rig.set_contact("points", 0, -1e-3, [0.0, 0.0, 0.0]);
+        rig.set_contact("points", 1, 1e-3, [0.0, 0.0, -1.0]);
+        rig.output(0.0).expect("no fault");
+        let f = rig.value("f");
+        assert!((f[2] - 1e6 * 1e-3 * f64::sqrt(1e-3)).abs() < 1e-9, "{f:?}");
+        assert_eq!(f[3..], [0.0; 3]);
+        // U = 2/5 K d^(5/2), and nothing is lost at rest.
+        let u = rig.value("energy");
+        assert!((u[0] - 0.4e6 * 1e-6 * f64::sqrt(1e-3)).abs() < 1e-12 && u[1] == 0.0, "{u:?}");
+        assert_eq!(rig.value("dissipated"), [0.0; 2]);
+        // Sliding fast: Coulomb friction of each contact, against the slip.
+        rig.set_contact("points", 0, -1e-3, [0.3, -0.4, 0.0]);
+        rig.set_contact("points", 1, -1e-3, [-2.0, 0.0, 0.0]);
+        rig.output(0.0).expect("no fault");
+        let f = rig.value("f");
+        assert!((f[0] + 0.5 * 0.6 * f[2]).abs() < 1e-12 * f[2], "{f:?}");
+        assert!((f[1] - 0.5 * 0.8 * f[2]).abs() < 1e-12 * f[2], "{f:?}");
+        assert!((f[3] - 0.3 * f[5]).abs() < 1e-12 * f[5], "{f:?}");
+        // Friction at full slip takes μ f_n |v|.
+        let lost = rig.value("dissipated");
+        assert!((lost[0] - 0.5 * f[2] * 0.5).abs() < 1e-12 * f[2], "{lost:?}");
+        assert!((lost[1] - 0.3 * f[5] * 2.0).abs() < 1e-12 * f[5], "{lost:?}");
+    }
+
+    #[test]
+    fn the_friction_of_a_pair_comes_first_and_slides_in_proportion() {
+        let law: CompliantContact = block(json!({ "mu": 0.5, "mu_dynamic": 0.4 }));
+        let mut rig = Harness::new(law, &[("points", points(1, 6))]).expect("planned");
+        rig.set_contact("points", 0, -1e-3, [2.0, 0.0, 0.0]);
+        for (own, expected) in [(-1.0, 0.4), (1.0, 0.8), (0.0, 0.0)] {
+            rig.set_leaf("points", crate::buses::contact_leaf::FRICTION, &[own]);
+            rig.output(0.0).expect("no fault");
+            let f = rig.value("f");
+            assert!((f[0] + expected * f[2]).abs() < 1e-12 * f[2], "{own}: {f:?}");
+        }
+    }
+
+    #[test]
+    fn parameters_that_contradict_one_another_are_refused() {
+        let slow: CompliantContact = block(json!({ "mu": 0.5, "slide_speed": 0.001 }));
+        assert!(Harness::new(slow, &[("points", points(1, 6))]).is_err());
+        let many: CompliantContact = block(json!({ "mu": [0.5, 0.5] }));
+        assert!(Harness::new(many, &[("points", points(1, 6))]).is_err());
+    }
+}

@@ -1,0 +1,189 @@
+//! `ContactPoint`: where a robot can touch the ground.
+
+use legwork_block::quantity::{Dimensionless, Length, NonNegative};
+use legwork_block::{Block, Invalid, Matrix, Outcome, OutputCx, Ports, Sizes};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::buses::{ContactBus, RobotDims};
+use crate::contact::geometry::{ContactGeometry, Written};
+use crate::contact::ground::Ground;
+use crate::contact::shape::ContactShape;
+use crate::robot::name::RobotName;
+use crate::robot::shared_kinematics::AtState;
+
+/// A point of a robot that can touch the ground or another body: distance, velocity and Jacobian.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `state` | State(robot) | | configuration and velocity |
+/// | in `ground_pose`, optional | Pose | 1, m | world_from_ground; not for `Body` |
+/// | in `ground_velocity`, optional | 6 | m/s, rad/s | of the ground's origin, world axes, linear first |
+/// | in `ground_acceleration`, optional | 6 | m/s², rad/s² | alike |
+/// | out `contact` | `Contact` | | position, axes, gap, velocity, Jacobian, J̇ν |
+/// | out `jacobian` | 3 × nv | 1, m | `contact.jacobian`: `velocity = jacobian ν` on ground at rest |
+///
+/// The contact axes are (t₁, t₂, n) with n out of the ground; on level ground they are the world's
+/// x, y, z. The point is that of the shape which is nearest to the ground: for a sphere of radius r
+/// about c it is `c − r n`, so `gap = d(c) − r` with d the signed distance from the ground, and
+/// `velocity = v_c + ω × (−r n)`. That point stays below the centre while the sphere rolls, so J̇ν
+/// has no centripetal term of the radius.
+///
+/// # Ground that moves
+///
+/// `velocity` is always that of the robot's matter at the point against the ground's:
+/// `J ν − v_ground`, and `jacobian_dot_nu` is its rate at ν̇ = 0, the ground's acceleration, the
+/// curvature of the ground and the turning of the contact axes included. With `ground_pose` the
+/// ground moves as a whole, and velocity and acceleration are to be the pose's derivatives; the
+/// contact axes turn with it. Without `ground_pose` the ground stays where it is and its matter
+/// moves: a treadmill or a turntable.
+///
+/// # Another body
+///
+/// `ground: Body(frame: "box/body")` is a surface of another link of the robot, or of another
+/// member of a `World`: its collision shape, or what `surface:` states: `Box(size: […])`,
+/// `Sphere(radius: …)`, `Cylinder(radius: …, length: …)`, `Plane(normal: […])`. Then
+/// `jacobian = Fᵀ (J_A(x) − J_B(x))`: a force at x acts on both with opposite signs, so that momentum
+/// and its moment are kept. The shape of the one body is held against the surface of the other;
+/// contacts of edges with edges are not found.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ContactPoint {
+    /// The robot or world.
+    pub robot: RobotName,
+    /// Name of a link of the robot file.
+    pub frame: String,
+    /// What touches: `FromCollision` (the default) takes the link's one collision sphere;
+    /// `Sphere(radius: "2 cm")`, `Point`.
+    #[serde(default)]
+    pub shape: ContactShape,
+    /// Where the sphere's centre or the point is in the frame [m]; default its origin. Not with
+    /// `FromCollision`.
+    #[serde(default)]
+    pub at: Option<[Length; 3]>,
+    /// What is touched: `Level` (the default), at height zero, `Plane(normal: [0, 0.1, 1])`,
+    /// `HeightField(file: "hills.csv", cell: "5 cm")` or `Body(frame: "box/body")`.
+    #[serde(default)]
+    pub ground: Ground,
+    /// Coulomb friction of this pair of surfaces [1]; without, that of the contact model.
+    #[serde(default)]
+    pub mu: Option<NonNegative<Dimensionless>>,
+}
+
+/// Ports and geometry of a [`ContactPoint`].
+pub struct Plan {
+    geometry: ContactGeometry,
+    to: Written<ContactBus>,
+}
+
+impl Block for ContactPoint {
+    const KIND: &'static str = "ContactPoint";
+    type Plan = Plan;
+    type State = ();
+    type Memo = ();
+    /// Six rows of a Jacobian.
+    type Scratch = Vec<f64>;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let state = AtState::plan(&self.robot, ports)?;
+        let frame = state.robot.frame("frame", &self.frame)?;
+        let features = vec![self.shape.feature(self.at, &state.robot.model, frame)?];
+        let mu = self.mu.map(NonNegative::value);
+        let geometry = ContactGeometry::plan(state, frame, features, &self.ground, mu, ports)?;
+        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+        let contact = ports.output("contact", &ContactBus::new(&nv));
+        ports.note_out(contact).doc("the contact, whether it touches or not");
+        let jacobian = ports.output("jacobian", &Matrix::of(3, nv));
+        ports.note_out(jacobian).frame("contact").doc("velocity of the point = jacobian ν");
+        Ok(Plan { geometry, to: Written { contact, jacobian } })
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<f64> {
+        plan.geometry.rows()
+    }
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        plan.geometry.write(&cx.inputs, cx.scratch, &mut cx.outputs, plan.to);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_mechanics::integrate;
+    use legwork_qp::problems::Random;
+    use serde_json::json;
+
+    use super::*;
+    use crate::buses::contact_leaf as leaf;
+    use crate::testing::contacts::block;
+    use crate::testing::robots::{Rig, go};
+
+    /// A random state near the standing pose.
+    fn state(random: &mut Random) -> (Vec<f64>, Vec<f64>) {
+        let mut q: Vec<f64> = (0..19).map(|_| 0.3 * random.normal()).collect();
+        q[3..7].copy_from_slice(&[0.8, 0.36, -0.48, 0.0]);
+        (q, (0..18).map(|_| random.normal()).collect())
+    }
+
+    /// Gap, velocity, Jacobian and J̇ν against differences along the motion at ν̇ = 0.
+    #[test]
+    fn derivatives_agree_with_differences_along_the_motion() {
+        let robot = go();
+        let mut random = Random::new(11);
+        for shape in
+            [json!("FromCollision"), json!("Point"), json!({ "Sphere": { "radius": 0.1 } })]
+        {
+            let mut parameters = json!({
+                "robot": "go", "frame": "HL_foot", "shape": shape,
+                "ground": { "Plane": { "normal": [0.3, -0.2, 2.0], "offset": "-10 cm" } },
+            });
+            if shape != "FromCollision" {
+                parameters["at"] = json!([0.01, -0.02, 0.03]);
+            }
+            let mut rig = Rig::new(block::<ContactPoint>(parameters), &robot, &[]);
+            let (q, nu) = state(&mut random);
+            let mut at = |q: &[f64]| {
+                rig.set("state", &[q, &nu]);
+                rig.output();
+                [leaf::GAP, leaf::VELOCITY, leaf::JACOBIAN, leaf::JACOBIAN_DOT_NU]
+                    .map(|leaf| rig.leaf("contact", leaf))
+            };
+            let [_, velocity, jacobian, jacobian_dot_nu] = at(&q);
+            let h = 1e-5;
+            let mut moved = |h: f64| {
+                let increment: Vec<f64> = nu.iter().map(|nu| h * nu).collect();
+                let mut end = q.clone();
+                integrate(&robot.model, &q, &increment, &mut end);
+                at(&end)
+            };
+            let (before, after) = (moved(-h), moved(h));
+            let rate = |i: usize, k: usize| (after[i][k] - before[i][k]) / (2.0 * h);
+            assert!((rate(0, 0) - velocity[2]).abs() < 1e-6, "{shape}: gap");
+            for axis in 0..3 {
+                let product: f64 = (0..18).map(|k| jacobian[3 * k + axis] * nu[k]).sum();
+                assert!((product - velocity[axis]).abs() < 1e-12, "{shape}: velocity");
+                let difference = rate(1, axis);
+                let error = (difference - jacobian_dot_nu[axis]).abs();
+                assert!(error < 1e-5 * (1.0 + difference.abs()), "{shape}: {error:.1e}");
+            }
+        }
+    }
+
+    #[test]
+    fn links_without_a_sphere_and_grounds_without_a_normal_are_refused() {
+        let robot = go();
+        let refusal = |parameters| {
+            Rig::with(block::<ContactPoint>(parameters), &robot, &[], &[]).err().expect("refused")
+        };
+        let link = refusal(json!({ "robot": "go", "frame": "trunk" }));
+        assert_eq!(link.parameter.as_deref(), Some("shape"), "{link:?}");
+        let ground = json!({ "Plane": { "normal": [0, 0, 0] } });
+        let flat = refusal(json!({ "robot": "go", "frame": "HL_foot", "ground": ground }));
+        assert_eq!(flat.parameter.as_deref(), Some("ground"));
+        let at = refusal(json!({ "robot": "go", "frame": "HL_foot", "at": [0, 0, 0] }));
+        assert_eq!(at.parameter.as_deref(), Some("at"));
+    }
+}

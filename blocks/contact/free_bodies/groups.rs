@@ -1,0 +1,278 @@
+//! Groups of equal bodies, and where they are at the start.
+
+use legwork_block::Invalid;
+use legwork_block::quantity::{
+    AngularVelocity, Density, Length, Mass, NonNegative, Positive, Velocity,
+};
+use legwork_contact::collision::Solid;
+use legwork_contact::free_bodies::Body;
+use nalgebra::Vector3;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::constraints::constraint_solver::zero;
+
+/// Equal bodies.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub enum BodyGroup {
+    /// Balls.
+    Spheres(SphereGroup),
+    /// Cuboids.
+    Boxes(BoxGroup),
+}
+
+/// Balls of one size.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SphereGroup {
+    /// Radius [m].
+    pub radius: Positive<Length>,
+    /// Mass of each [kg]; or `density`.
+    #[serde(default)]
+    pub mass: Option<Positive<Mass>>,
+    /// Density [kg/m³]; or `mass`.
+    #[serde(default)]
+    pub density: Option<Positive<Density>>,
+    /// Where they are at the start.
+    pub at: BodyPlaces,
+    /// Velocity at the start [m/s]; default zero.
+    #[serde(default = "still::<Velocity>")]
+    pub velocity: [Velocity; 3],
+    /// Angular velocity at the start, world axes [rad/s]; default zero.
+    #[serde(default = "still::<AngularVelocity>")]
+    pub spin: [AngularVelocity; 3],
+    /// Whether nothing moves them; default false.
+    #[serde(default)]
+    pub fixed: bool,
+}
+
+/// Cuboids of one size.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BoxGroup {
+    /// Lengths of the edges along x, y, z [m].
+    pub size: [Positive<Length>; 3],
+    /// Mass of each [kg]; or `density`.
+    #[serde(default)]
+    pub mass: Option<Positive<Mass>>,
+    /// Density [kg/m³]; or `mass`.
+    #[serde(default)]
+    pub density: Option<Positive<Density>>,
+    /// Where they are at the start.
+    pub at: BodyPlaces,
+    /// Velocity at the start [m/s]; default zero.
+    #[serde(default = "still::<Velocity>")]
+    pub velocity: [Velocity; 3],
+    /// Angular velocity at the start, world axes [rad/s]; default zero.
+    #[serde(default = "still::<AngularVelocity>")]
+    pub spin: [AngularVelocity; 3],
+    /// Whether nothing moves them; default false.
+    #[serde(default)]
+    pub fixed: bool,
+}
+
+/// Where the bodies of a group are at the start.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub enum BodyPlaces {
+    /// In layers above one another.
+    Lattice {
+        /// How many.
+        count: usize,
+        /// Bodies of a layer along x and y; default `[1, 1]`, a stack.
+        #[serde(default = "stack")]
+        columns: [usize; 2],
+        /// Distance of the surfaces, also above the origin's plane [m]; default 0.
+        #[serde(default = "zero::<Length>")]
+        gap: NonNegative<Length>,
+        /// Distance of the centres along x, y and z [m]; default that of the surfaces and the size.
+        #[serde(default)]
+        pitch: Option<[Positive<Length>; 3]>,
+        /// Shift of every second layer along x and y [m]; default 0.
+        #[serde(default = "zero::<Length>")]
+        stagger: NonNegative<Length>,
+        /// Middle of the plane that the lowest layer is `gap` above [m]; default the world's origin.
+        #[serde(default = "still::<Length>")]
+        origin: [Length; 3],
+        /// Orientation of all, a quaternion (w, x, y, z); default none.
+        #[serde(default = "upright")]
+        orientation: [f64; 4],
+    },
+    /// One by one.
+    Poses {
+        /// Centres [m].
+        positions: Vec<[Length; 3]>,
+        /// Orientations, quaternions (w, x, y, z), one for each; default none.
+        #[serde(default)]
+        orientations: Vec<[f64; 4]>,
+    },
+}
+
+/// Most bodies of a block.
+pub(super) const MOST_BODIES: usize = 100_000;
+
+fn still<Q: legwork_block::quantity::Physical + Copy>() -> [Q; 3] {
+    [Q::from_si(0.0).expect("zero is in range"); 3]
+}
+
+fn stack() -> [usize; 2] {
+    [1, 1]
+}
+
+fn upright() -> [f64; 4] {
+    [1.0, 0.0, 0.0, 0.0]
+}
+
+/// What all groups come to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Start {
+    pub(super) bodies: Vec<Body>,
+    pub(super) positions: Vec<f64>,
+    pub(super) orientations: Vec<f64>,
+    pub(super) velocities: Vec<f64>,
+}
+
+/// What groups of balls and of cuboids have alike.
+struct Group<'a> {
+    solid: Solid,
+    /// Height and other sizes of the solid.
+    size: Vector3<f64>,
+    mass: Option<Positive<Mass>>,
+    density: Option<Positive<Density>>,
+    at: &'a BodyPlaces,
+    velocity: [f64; 6],
+    fixed: bool,
+}
+
+impl BodyGroup {
+    fn common(&self) -> Group<'_> {
+        let six = |velocity: &[Velocity; 3], spin: &[AngularVelocity; 3]| {
+            let ([x, y, z], [p, q, r]) = (velocity.map(Velocity::value), spin.map(|w| w.value()));
+            [x, y, z, p, q, r]
+        };
+        match self {
+            Self::Spheres(group) => Group {
+                solid: Solid::Sphere { radius: group.radius.value() },
+                size: Vector3::repeat(2.0 * group.radius.value()),
+                mass: group.mass,
+                density: group.density,
+                at: &group.at,
+                velocity: six(&group.velocity, &group.spin),
+                fixed: group.fixed,
+            },
+            Self::Boxes(group) => {
+                let size = Vector3::from(group.size.map(Positive::value));
+                Group {
+                    solid: Solid::Box { half_size: 0.5 * size },
+                    size,
+                    mass: group.mass,
+                    density: group.density,
+                    at: &group.at,
+                    velocity: six(&group.velocity, &group.spin),
+                    fixed: group.fixed,
+                }
+            }
+        }
+    }
+}
+
+impl Group<'_> {
+    fn body(&self) -> Result<Body, Invalid> {
+        let mass = match (self.mass, self.density) {
+            (Some(mass), None) => mass.value(),
+            (None, Some(density)) => density.value() * self.solid.volume(),
+            (None, None) if self.fixed => 1.0,
+            (None, None) => return Err(bad("expected a mass or a density, found neither")),
+            (Some(_), Some(_)) => return Err(bad("expected a mass or a density, found both")),
+        };
+        if self.fixed && self.velocity.iter().any(|v| *v != 0.0) {
+            return Err(bad("expected no velocity of fixed bodies, found one"));
+        }
+        Ok(Body { is_fixed: self.fixed, ..Body::uniform(self.solid, mass) })
+    }
+
+    /// Appends the group's bodies.
+    fn add(&self, start: &mut Start) -> Result<(), Invalid> {
+        let (body, before) = (self.body()?, start.bodies.len());
+        match self.at {
+            BodyPlaces::Lattice { count, columns, gap, pitch, stagger, origin, orientation } => {
+                let [nx, ny] = *columns;
+                if !(1..=MOST_BODIES).contains(&nx.saturating_mul(ny)) {
+                    let message =
+                        format!("expected at least one column each way, found {nx} x {ny}");
+                    return Err(bad(&message));
+                }
+                if *count > MOST_BODIES {
+                    return Err(bad(&format!(
+                        "expected {MOST_BODIES} bodies at most, found {count}"
+                    )));
+                }
+                let (gap, quaternion) = (gap.value(), unit(orientation)?);
+                let pitch =
+                    pitch.map_or(self.size.add_scalar(gap), |p| p.map(Positive::value).into());
+                let origin = origin.map(Length::value);
+                for i in 0..*count {
+                    let layer = i / (nx * ny);
+                    let shift = if layer % 2 == 1 { stagger.value() } else { 0.0 };
+                    let along = |k: usize, n: usize, axis: usize| {
+                        origin[axis] + (k as f64 - 0.5 * (n - 1) as f64) * pitch[axis] + shift
+                    };
+                    let height = origin[2] + gap + 0.5 * self.size.z + layer as f64 * pitch.z;
+                    start.positions.extend([
+                        along(i % nx, nx, 0),
+                        along(i / nx % ny, ny, 1),
+                        height,
+                    ]);
+                    start.orientations.extend(quaternion);
+                    start.bodies.push(body);
+                }
+            }
+            BodyPlaces::Poses { positions, orientations } => {
+                let given = orientations.len();
+                if given != 0 && given != positions.len() {
+                    let message =
+                        format!("expected {} orientations, found {given}", positions.len());
+                    return Err(bad(&message));
+                }
+                for (i, position) in positions.iter().enumerate() {
+                    start.positions.extend(position.map(Length::value));
+                    let quaternion = orientations.get(i).copied().unwrap_or_else(upright);
+                    start.orientations.extend(unit(&quaternion)?);
+                    start.bodies.push(body);
+                }
+            }
+        }
+        for _ in before..start.bodies.len() {
+            start.velocities.extend(self.velocity);
+        }
+        Ok(())
+    }
+}
+
+fn bad(message: &str) -> Invalid {
+    Invalid::parameter("bodies", message.to_owned())
+}
+
+fn unit(quaternion: &[f64; 4]) -> Result<[f64; 4], Invalid> {
+    let length = quaternion.iter().map(|x| x * x).sum::<f64>().sqrt();
+    if !(length.is_normal()) {
+        return Err(bad(&format!("expected a quaternion with a direction, found {quaternion:?}")));
+    }
+    Ok(quaternion.map(|x| x / length))
+}
+
+/// All bodies in the order of their groups.
+pub(super) fn start(groups: &[BodyGroup]) -> Result<Start, Invalid> {
+    let mut start = Start::default();
+    for group in groups {
+        group.common().add(&mut start)?;
+        let count = start.bodies.len();
+        if count > MOST_BODIES {
+            return Err(bad(&format!("expected {MOST_BODIES} bodies at most, found {count}")));
+        }
+    }
+    if start.bodies.is_empty() {
+        return Err(bad("expected bodies, found none"));
+    }
+    Ok(start)
+}

@@ -1,0 +1,192 @@
+//! By what the bodies' contacts are found: parameters.
+
+use legwork_block::Invalid;
+use legwork_block::quantity::{
+    Damping, Dimensionless, Length, NonNegative, Positive, Pressure, Stiffness, Velocity,
+};
+use legwork_contact::RecoveryLimit;
+use legwork_contact::free_bodies::{Elasticity, Ground, RegularisedContact};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::constraints::constraint_solver::{ConstraintMethod, OnStepFail, zero};
+use crate::contact::friction_cone::FrictionCone;
+use crate::contact::gauss_contact::non_negative;
+use crate::{SlidingLaw, constraint_solver};
+
+/// How contact forces are found.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub enum ContactMethod {
+    /// Implicit spring-dampers of any stiffness at any step, by the constraint solver: sparse, for
+    /// thousands of bodies.
+    Constraints {
+        /// Springs along the normals.
+        spring: ContactSpring,
+        /// Damping B along the normals [N s/m]; default 0.
+        #[serde(default = "zero::<Damping>")]
+        damping: NonNegative<Damping>,
+        /// B along the tangents [N s/m]; default 10⁶ kg/Δt.
+        #[serde(default)]
+        friction_damping: Option<NonNegative<Damping>>,
+        /// As what problem: `Velocities` (the default), `Forces(cone: Circular)`,
+        /// `LeastForces(zeta: 100)`, see `ConstraintSolver`; those in forces are dense, and begin
+        /// every step anew.
+        #[serde(default)]
+        method: ConstraintMethod,
+        /// `Coulomb` (the default) or `Associated`: faster, but a contact that slides at speed v
+        /// hovers by `Δt μ v`.
+        #[serde(default)]
+        friction_law: SlidingLaw,
+        /// Largest residual, relative, above zero [1]; default 1e-10.
+        #[serde(default = "constraint_solver::tolerance")]
+        tol: f64,
+        /// What to do when a step is not solved.
+        #[serde(default)]
+        on_fail: OnStepFail,
+    },
+    /// Gauss's principle at velocity level, solved by the function `solve`: any solver block of the
+    /// contact problem. Dense, for tens of bodies.
+    Rigid {
+        /// Most contacts at once, the size of the problem; more are a fault [1].
+        contacts: usize,
+        /// Friction cone: `Pyramid(sides: 4, fit: Inscribed)` (the default), `Circular`.
+        #[serde(default)]
+        cone: FrictionCone,
+        /// Stiffness K of linear springs in the contacts [N/m]; default: nothing gives way.
+        #[serde(default)]
+        stiffness: Option<Positive<Stiffness>>,
+        /// Their damping in overlap [N s/m]; default 0.
+        #[serde(default)]
+        damping: Option<NonNegative<Damping>>,
+        /// Without stiffness: highest speed at which overlap is pushed out [m/s]; default 0.02 m/s.
+        #[serde(default = "recovery_speed")]
+        recovery_speed: NonNegative<Velocity>,
+        /// Without stiffness: share of an overlap to remove in one step, up to 1 [1]; default 0.2.
+        #[serde(default = "recovery_share")]
+        recovery_share: NonNegative<Dimensionless>,
+    },
+    /// Forces of springs, dampers and regularised friction, at smaller steps of their own.
+    Compliant {
+        /// Springs along the normals.
+        spring: ContactSpring,
+        /// Damping along the normals in overlap [N s/m]; default 0.
+        #[serde(default = "zero::<Damping>")]
+        damping: NonNegative<Damping>,
+        /// Slip speed at which friction is full [m/s]; a loaded contact creeps below it. Default
+        /// 0.1 mm/s.
+        #[serde(default = "slip_speed")]
+        slip_speed: Positive<Velocity>,
+        /// Small steps per step, 1 or more [1]; default 20.
+        #[serde(default = "steps")]
+        steps: u32,
+    },
+}
+
+/// The spring along the normal of a contact.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub enum ContactSpring {
+    /// Hertz's spheres: `f = 4/3 E* √r d^{3/2}` with `1/r = 1/r₁ + 1/r₂`, 1/r of ground and faces
+    /// being 0.
+    Hertz {
+        /// Combined modulus E* of two bodies, and of a body and the ground [Pa].
+        modulus: Positive<Pressure>,
+        /// Radius r of contacts between cuboids, and with the ground [m]; default 1 cm.
+        #[serde(default = "edge_radius")]
+        edge_radius: Positive<Length>,
+    },
+    /// A linear spring in each contact: `f = K d`.
+    Spring {
+        /// K [N/m].
+        stiffness: Positive<Stiffness>,
+    },
+}
+
+fn positive<Q: legwork_block::quantity::Physical>(value: f64) -> Positive<Q> {
+    legwork_block::quantity::Physical::from_si(value).expect("a default is in its range")
+}
+
+fn recovery_speed() -> NonNegative<Velocity> {
+    non_negative(RecoveryLimit::default().max_speed)
+}
+
+fn recovery_share() -> NonNegative<Dimensionless> {
+    non_negative(RecoveryLimit::default().fraction)
+}
+
+fn slip_speed() -> Positive<Velocity> {
+    positive(1e-4)
+}
+
+fn edge_radius() -> Positive<Length> {
+    positive(0.01)
+}
+
+fn steps() -> u32 {
+    20
+}
+
+/// Most contacts of a dense problem: its matrix has 5.6·10⁷ entries at this size.
+pub(super) const MOST_CONTACTS: usize = 2_500;
+
+impl ContactSpring {
+    pub(super) fn elasticity(&self) -> Elasticity {
+        match self {
+            Self::Hertz { modulus, edge_radius } => {
+                Elasticity::Hertz { modulus: modulus.value(), edge_radius: edge_radius.value() }
+            }
+            Self::Spring { stiffness } => Elasticity::Spring { stiffness: stiffness.value() },
+        }
+    }
+}
+
+impl ContactMethod {
+    pub(super) fn check(&self) -> Result<(), Invalid> {
+        let bad = |message: String| Err(Invalid::parameter("contact", message));
+        match self {
+            Self::Constraints { tol, .. } if !(*tol > 0.0 && tol.is_finite()) => {
+                bad(format!("expected a residual above zero, found {tol}"))
+            }
+            Self::Constraints { method, friction_law, on_fail, .. } => {
+                method.check(*friction_law, *on_fail)
+            }
+            Self::Rigid { contacts, .. } if !(1..=MOST_CONTACTS).contains(contacts) => {
+                bad(format!("expected 1 to {MOST_CONTACTS} contacts, found {contacts}"))
+            }
+            Self::Rigid { stiffness: None, damping: Some(_), .. } => {
+                bad("expected damping of springs, found no `stiffness`".to_owned())
+            }
+            Self::Rigid { recovery_share, .. } if recovery_share.value() > 1.0 => {
+                bad(format!("expected a share of at most 1, found {}", recovery_share.value()))
+            }
+            Self::Compliant { steps: 0, .. } => bad("expected small steps, found none".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    /// What gives way in rigid contacts.
+    pub(super) fn ground(&self) -> Ground {
+        match self {
+            Self::Rigid { stiffness, damping, recovery_speed, recovery_share, .. } => Ground {
+                spring: stiffness.map(|k| (k.value(), damping.map_or(0.0, NonNegative::value))),
+                recovery: RecoveryLimit {
+                    fraction: recovery_share.value(),
+                    max_speed: recovery_speed.value(),
+                },
+            },
+            Self::Constraints { .. } | Self::Compliant { .. } => Ground::default(),
+        }
+    }
+
+    /// The law of compliant contacts and their small steps.
+    pub(super) fn regularised(&self) -> Option<(RegularisedContact, u32)> {
+        let Self::Compliant { spring, damping, slip_speed, steps } = self else { return None };
+        let law = RegularisedContact {
+            elasticity: spring.elasticity(),
+            damping: damping.value(),
+            slip_speed: slip_speed.value(),
+        };
+        Some((law, *steps))
+    }
+}

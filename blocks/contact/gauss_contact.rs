@@ -1,0 +1,338 @@
+//! `GaussContact`: assembles the rigid contact problem.
+
+mod assembly;
+
+use legwork_block::quantity::{
+    Damping, Dimensionless, Force, NonNegative, Positive, Stiffness, Velocity,
+};
+use legwork_block::{
+    Block, Dim, Fault, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Sizes, Solver,
+    Vector,
+};
+use legwork_contact::RecoveryLimit;
+use legwork_qp::{ConeShape, DEFAULT_REGULARISATION};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::buses::{
+    ConstraintsBus, ContactPointsBus, ContactProblemBus, DynamicsBus, dynamics_leaf,
+    problem_leaf as leaf,
+};
+use crate::constraints::constrained_acceleration::check_torques;
+use crate::contact::friction_cone::{Friction, FrictionCone, friction_of};
+use assembly::Assembly;
+
+/// The rigid contact problem of Gauss's principle: `min ½ fᵀ(G + R)f + bᵀf` over forces in the
+/// friction cones, with `G = J M⁻¹ Jᵀ`.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `dynamics` | `Dynamics` | | ν, M, h and the factor of M |
+/// | in `points` | `ContactPoints` | | k contacts |
+/// | in `tau` | n | N m | joint torques; act on the last n rows (nv − n is 6 or 0) |
+/// | in `mode` | k, optional | 1 | 1 where a contact is closed; at acceleration level required |
+/// | in `external` | nv, optional | N, N m | further generalised forces |
+/// | in `mu` | k, optional | 1 | friction as a signal, in the place of the parameter |
+/// | in `constraints` | `Constraints`, optional | | closed loops and held frames |
+/// | out `problem` | `ContactProblem` | | for a solver block |
+///
+/// With the free acceleration `ν̇_f = M⁻¹(Sᵀτ + external − h)`, the step Δt and the gap φ:
+///
+/// - `Velocity`: `b = J ν̇_f + Jν/Δt + e_n γ(φ)`, γ = φ/Δt² outside the ground and a limited push
+///   out inside. `(G f + b)_n ≥ 0` says that no gap is negative after the step. Touchdown needs no
+///   event, friction opposes slip, nothing drifts. All contacts act unless `mode` says otherwise.
+/// - `Acceleration`: `b = J ν̇_f + J̇ν` for the closed contacts (paper eqs. 16–18). It gets three
+///   things wrong: a contact that slides at constant speed feels no friction (there is no
+///   tangential acceleration to oppose; `correct_velocity` mends it by adding `Jν/Δt`, eq. 13c),
+///   errors of velocity and position stay, so contacts drift, and touchdown needs an `Impact`.
+///
+/// A contact whose own `friction` is zero or more has that μ instead of `mu`. Contacts whose `velocity`
+/// is relative to a ground that moves are carried along by it. With `constraints`, G and b are those
+/// of the closed mechanism, whose loops give way to no force (eqs. 13–18); the `jacobian` of the
+/// problem is then that of the closed mechanism too, so that `J M⁻¹ Jᵀ` is G.
+///
+/// At velocity level a contact that is farther from the ground than it could come in this step at
+/// `max_speed` is inactive. Only active contacts are assembled, without rows of the Jacobian that
+/// are zero, as the tangential ones of a joint limit: a robot in the air costs next to nothing.
+///
+/// The diagonal R of the problem holds the regularisation, which makes the forces of redundant
+/// contacts unique. With `stiffness` the ground gives way, at velocity level: `f_n = −K (φ + Δt v⁺) − D v⁺`
+/// of the velocity v⁺ after the step, never less than 0, by `R = 1/(Δt (K Δt + D))` and
+/// `γ = K φ R`; D only while φ < 0. However stiff, that is stable at any step, and friction sticks as on
+/// rigid ground.
+///
+/// The velocity level speaks of the position after the step as `q + Δt ν⁺`: run it with
+/// `SemiImplicitEuler`. Under `Euler` and `Rk4` the position moves otherwise, and feet sink by
+/// millimetres when they land: a warning. Solvers that choose their steps are refused, since the
+/// length of a step must be known before it is made. Its problem is convex (M. Anitescu, *Optimization-based simulation
+/// of nonsmooth rigid multibody dynamics*, 2006): a contact that slides at speed v hovers by about
+/// `Δt μ v`; `CoulombContact`, around any solver, takes that away.
+///
+/// Computed at major steps and held between them, as a contact force belongs to a whole step,
+/// unless `in_minor_steps`.
+///
+/// References: N. Guedelha, V. Pasandi et al., *A flexible MATLAB/Simulink simulator for robotic
+/// floating-base systems in contact with the ground* (2024), eqs. (13)–(18); D. Stewart, J.
+/// Trinkle, *An implicit time-stepping scheme …* (1996).
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GaussContact {
+    /// Coulomb friction μ, one value or one for each contact, zero or more [1]; required unless the
+    /// input `mu` is connected.
+    #[serde(default)]
+    pub mu: Option<Friction>,
+    /// Which quantity the constraints are on; default `Velocity`.
+    #[serde(default)]
+    pub level: Level,
+    /// Friction cone: `Pyramid(sides: 4, fit: Inscribed)` (the default), `Circular`.
+    #[serde(default)]
+    pub cone: FrictionCone,
+    /// Velocity level: highest speed at which a penetrating contact is pushed out [m/s]; default
+    /// 0.02 m/s, from which a body jumps 0.02 mm.
+    #[serde(default = "recovery_speed")]
+    pub recovery_speed: NonNegative<Velocity>,
+    /// Velocity level: share of a penetration to remove in one step, up to 1 [1]; default 0.2.
+    #[serde(default = "recovery_share")]
+    pub recovery_share: NonNegative<Dimensionless>,
+    /// Velocity level: speed at which no contact ever comes nearer [m/s, for joint limits rad/s];
+    /// default 50 m/s. A contact that approaches faster may sink in.
+    #[serde(default = "max_speed")]
+    pub max_speed: Positive<Velocity>,
+    /// Velocity level: stiffness K of the ground under each contact [N/m]; default: it is rigid.
+    #[serde(default)]
+    pub stiffness: Option<Positive<Stiffness>>,
+    /// Velocity level: damping D of compliant ground [N s/m]; default 0.
+    #[serde(default)]
+    pub damping: Option<NonNegative<Damping>>,
+    /// Acceleration level: add `Jν/Δt`, so that friction opposes slip; default false.
+    #[serde(default)]
+    pub correct_velocity: bool,
+    /// What is added to the diagonal of G, as a share of its mean [1]; default 1e-10.
+    #[serde(default = "regularisation")]
+    pub regularisation: NonNegative<Dimensionless>,
+    /// A typical contact force, to which solvers' tolerances relate [N]; default: the robot's
+    /// weight over the number of contacts.
+    #[serde(default)]
+    pub force_scale: Option<Positive<Force>>,
+    /// Acceleration level: assemble anew in minor steps too; default false. Solver blocks have a
+    /// parameter of the same name.
+    #[serde(default)]
+    pub in_minor_steps: bool,
+}
+
+/// The quantity that contact constraints are on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+pub enum Level {
+    /// The velocity at the end of the step.
+    #[default]
+    Velocity,
+    /// The acceleration now.
+    Acceleration,
+}
+
+/// A quantity of SI value `value`, for defaults that are known to be in range.
+pub(crate) fn non_negative<Q: legwork_block::quantity::Physical>(value: f64) -> NonNegative<Q> {
+    legwork_block::quantity::Physical::from_si(value).expect("a default is in its range")
+}
+
+fn recovery_speed() -> NonNegative<Velocity> {
+    non_negative(RecoveryLimit::default().max_speed)
+}
+
+fn recovery_share() -> NonNegative<Dimensionless> {
+    non_negative(RecoveryLimit::default().fraction)
+}
+
+fn max_speed() -> Positive<Velocity> {
+    legwork_block::quantity::Physical::from_si(50.0).expect("a default is in its range")
+}
+
+fn regularisation() -> NonNegative<Dimensionless> {
+    non_negative(DEFAULT_REGULARISATION)
+}
+
+/// Ports and constants of a [`GaussContact`].
+pub struct Plan {
+    dynamics: In<DynamicsBus>,
+    points: In<ContactPointsBus>,
+    tau: In<Vector>,
+    mode: OptionalIn<Vector>,
+    external: OptionalIn<Vector>,
+    mu: OptionalIn<Vector>,
+    constraints: OptionalIn<ConstraintsBus>,
+    problem: Out<ContactProblemBus>,
+    count: Dim,
+    constraint_count: Dim,
+    nv: Dim,
+    cone: ConeShape,
+    recovery: RecoveryLimit,
+}
+
+impl GaussContact {
+    /// Compliant ground belongs to the velocity level, damping to compliant ground.
+    fn check_ground(&self) -> Result<(), Invalid> {
+        if self.stiffness.is_some() && self.level != Level::Velocity {
+            let message = "expected `level: Velocity` with a stiffness, found `Acceleration`";
+            return Err(Invalid::parameter("stiffness", message));
+        }
+        if self.damping.is_some() && self.stiffness.is_none() {
+            let message = "expected damping of compliant ground, found no `stiffness`";
+            return Err(Invalid::parameter("damping", message));
+        }
+        Ok(())
+    }
+
+    /// What compliant ground adds to b and R of a normal row with the gap φ; none if it is rigid.
+    fn compliance(&self, gap: f64, time_step: f64) -> Option<(f64, f64)> {
+        let stiffness = self.stiffness?.value();
+        let damping = if gap < 0.0 { self.damping.map_or(0.0, |d| d.value()) } else { 0.0 };
+        let compliance = 1.0 / (time_step * (stiffness * time_step + damping));
+        Some((stiffness * gap * compliance, compliance))
+    }
+
+    /// The velocity level supposes what `SemiImplicitEuler` does with a step.
+    fn check_solver(&self, ports: &mut Ports<'_>) -> Result<(), Invalid> {
+        let solver = ports.solver();
+        let advice = "choose `run: (solver: SemiImplicitEuler)`, or `level: Acceleration`";
+        if solver.is_variable() {
+            let message = format!(
+                "expected a solver of fixed steps for contact at velocity level, found {solver}"
+            );
+            return Err(Invalid::parameter("level", message).hint(advice));
+        }
+        if solver != Solver::SemiImplicitEuler {
+            let message = format!(
+                "contact at velocity level supposes SemiImplicitEuler; under {solver} feet sink in \
+                 when they land"
+            );
+            ports.warn(Invalid::parameter("level", message).hint(advice));
+        }
+        Ok(())
+    }
+}
+
+impl Block for GaussContact {
+    const KIND: &'static str = "GaussContact";
+    type Plan = Plan;
+    type State = ();
+    type Memo = ();
+    type Scratch = Assembly;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let cone = self.cone.shape()?;
+        if self.recovery_share.value() > 1.0 {
+            let found = self.recovery_share.value();
+            let message = format!("expected a share of at most 1, found {found}");
+            return Err(Invalid::parameter("recovery_share", message));
+        }
+        if self.level == Level::Velocity && self.in_minor_steps {
+            let message = "velocity-level contact acts over a whole step, it has no minor steps";
+            return Err(Invalid::parameter("in_minor_steps", message));
+        }
+        if self.level == Level::Velocity {
+            self.check_solver(ports)?;
+        }
+        self.check_ground()?;
+        let (count, nv, n) = (ports.dim(), ports.dim(), ports.dim());
+        let robot = ports.any_robot();
+        let dynamics = ports.input("dynamics", &DynamicsBus::any(robot, &nv));
+        ports.note_in(dynamics).doc("terms of the equation of motion");
+        let points = ports.input("points", &ContactPointsBus::new(&count, &nv));
+        ports.note_in(points).doc("contacts");
+        let tau = ports.input("tau", &Vector(n));
+        ports.note_in(tau).doc("joint torques [N m, N]");
+        let mode = ports.optional_input("mode", &Vector(count.clone()));
+        ports.note_optional(mode).unit("1").doc("1 where a contact is closed");
+        let external = ports.optional_input("external", &Vector(nv.clone()));
+        ports.note_optional(external).doc("further generalised forces [N, N m]");
+        let mu = ports.optional_input("mu", &Vector(count.clone()));
+        ports.note_optional(mu).unit("1").doc("friction of each contact");
+        let constraint_count = ports.dim();
+        let bus = ConstraintsBus::new(&constraint_count, &nv);
+        let constraints = ports.optional_input("constraints", &bus);
+        ports.note_optional(constraints).doc("closed loops and held frames");
+        let kind = ContactProblemBus::cone(self.cone != FrictionCone::Circular);
+        let problem = ports.output("problem", &ContactProblemBus::new(&count, &nv, kind));
+        ports.note_out(problem).doc("contact problem");
+        ports.forward(problem, leaf::FACTOR, dynamics, dynamics_leaf::FACTOR);
+        if !self.in_minor_steps {
+            ports.per_major();
+        }
+        let recovery = RecoveryLimit {
+            fraction: self.recovery_share.value(),
+            max_speed: self.recovery_speed.value(),
+        };
+        Ok(Plan {
+            dynamics,
+            points,
+            tau,
+            mode,
+            external,
+            mu,
+            constraints,
+            problem,
+            count,
+            constraint_count,
+            nv,
+            cone,
+            recovery,
+        })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        match &self.mu {
+            Some(mu) => friction_of(mu, sizes.dim(&plan.count)).map(|_| ())?,
+            None if sizes.optional(plan.mu).is_some() => {}
+            None => {
+                let message = "expected friction, found neither a parameter nor an input `mu`";
+                return Err(Invalid::parameter("mu", message).hint("write mu: 0.7"));
+            }
+        }
+        check_torques(sizes.dim(&plan.nv), sizes.input(plan.tau))?;
+        if self.level == Level::Acceleration && sizes.optional(plan.mode).is_none() {
+            let message = "acceleration-level contact needs to know which contacts are closed";
+            return Err(Invalid::parameter("level", message)
+                .hint("connect `mode` to the output `mode` of an Impact block"));
+        }
+        Ok(())
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Assembly {
+        let (count, nv) = (sizes.dim(&plan.count), sizes.dim(&plan.nv));
+        let is_closed = sizes.optional(plan.constraints).is_some();
+        let constraints = if is_closed { sizes.dim(&plan.constraint_count) } else { 0 };
+        // `check` has accepted the parameter.
+        let friction = self.mu.as_ref().and_then(|mu| friction_of(mu, count).ok());
+        Assembly::new(count, constraints, nv, friction.unwrap_or_default())
+    }
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let time_step = cx.time.step;
+        if !(time_step > 0.0 && time_step.is_finite()) {
+            return Err(Fault::new(format!("expected a positive time step, found {time_step}")));
+        }
+        self.assemble(plan, time_step, &cx.inputs, &mut cx.outputs, cx.scratch)
+    }
+}
+
+/// Whether a pyramid's edges lie on the circular cone.
+pub(crate) fn is_inscribed(cone: &ConeShape) -> bool {
+    use legwork_qp::{Cone, PyramidFit};
+    matches!(cone.cone(), Cone::Pyramid { fit: PyramidFit::Inscribed, .. })
+}
+
+/// The Jacobians of all contacts below one another: 3k × nv.
+pub(crate) fn stack_jacobian(points: &crate::buses::ContactPoints<'_>, jacobian: &mut [f64]) {
+    let rows = 3 * points.len();
+    for (i, contact) in points.iter().enumerate() {
+        let columns = contact.jacobian.chunks_exact(3).zip(jacobian.chunks_exact_mut(rows));
+        for (source, target) in columns {
+            target[3 * i..3 * i + 3].copy_from_slice(source);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

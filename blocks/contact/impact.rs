@@ -1,0 +1,392 @@
+//! `Impact`: contact modes, and the velocity after a touchdown.
+
+use legwork_block::quantity::{Force, NonNegative};
+use legwork_block::{
+    Block, Bool, Crossing, Dim, Fault, GuardCx, In, Inputs, Invalid, NO_FEEDS, OptionalIn, Out,
+    Outcome, OutputCx, Ports, Report, ResetCx, Sizes, UpdateCx, Vector, feeds,
+};
+use legwork_contact::{
+    ContactMode, Impact as Law, ImpactMode, ImpactProblem, next_mode, rigid::row_products_into,
+};
+use legwork_qp::{ClarabelSolver, ContactSolver, Outcome as Solution, PyramidActiveSet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::buses::{ConstraintsBus, Contact, ContactPoints, ContactPointsBus, DynamicsBus};
+use crate::constraints::closed_chain::{ClosedChain, Keeps};
+use crate::contact::friction_cone::{Friction, FrictionCone, friction_of};
+use crate::contact::gauss_contact::{non_negative, stack_jacobian};
+use crate::dynamics::wire_factor::WireFactor;
+
+/// Which contacts are closed, and the velocity after those that close now: inelastic impact.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `dynamics` | `Dynamics` | | ν and the factor of M |
+/// | in `points` | `ContactPoints` | | k contacts |
+/// | in `f` | 3k | N | contact forces of the step; do not feed through |
+/// | in `constraints` | `Constraints`, optional | | closed loops and held frames |
+/// | out `mode` | k | 1 | 1 where a contact is closed; state only, for `GaussContact.mode` |
+/// | out `nu_plus` | nv | m/s, rad/s | velocity after the impact; ν if there is none |
+/// | out `impulse` | 3k | N s | contact impulses of the impact, contact axes |
+/// | out `trigger` | | 1 | true at an impact: for the input `reset` of the plant |
+///
+/// A contact closes when its gap is zero or less and it approaches; it opens when it carries no
+/// force and separates, so that a standing robot does not flip modes. Contacts that touch at t = 0
+/// are closed without an impact. At an impact `M(ν⁺ − ν⁻) = JᵀF + J_pᵀΛ`, with the impulses F of all
+/// closed contacts that take out most kinetic energy, and the impulses Λ of constraints for which
+/// `J_p ν⁺ = 0`; kinetic energy never grows, unless the ground itself moves. No closed contact
+/// approaches after it. A contact whose own `friction` is zero or more has that μ instead of `mu`.
+///
+/// The outputs are computed again after the reset, at the same instant: the forces of that very step
+/// are those of ν⁺, and a foot that has just landed carries its load.
+///
+/// Needed for `GaussContact(level: Acceleration)`; velocity-level contact has no impacts.
+///
+/// References: N. Guedelha et al., *A flexible MATLAB/Simulink simulator …* (2024), eqs. (19)–(24),
+/// where the right-hand side of eq. (7) has a wrong sign; E. Drumwright, D. Shell, *Modeling contact
+/// friction and joint friction …* (2010), for `TwoPhase`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Impact {
+    /// Coulomb friction μ, one value or one for each contact, zero or more [1].
+    pub mu: Friction,
+    /// What the impulses may do; default `Frictional`.
+    #[serde(default)]
+    pub kind: ImpactKind,
+    /// Friction cone: `Pyramid(sides: 4, fit: Inscribed)` (the default), `Circular`.
+    #[serde(default)]
+    pub cone: FrictionCone,
+    /// Normal force up to which a separating contact opens [N]; default 0.001 N. Above the accuracy
+    /// of the solver that finds the forces.
+    #[serde(default = "release_force")]
+    pub release_force: NonNegative<Force>,
+}
+
+/// What the impulses of an impact may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+pub enum ImpactKind {
+    /// All closed contacts come to rest, tangentially too, and may be pulled to.
+    Stick,
+    /// Impulses push along the normals.
+    NormalOnly,
+    /// Impulses lie in the friction cones.
+    #[default]
+    Frictional,
+    /// Impulses lie in the friction pyramids, and together push no more than those of `NormalOnly`:
+    /// friction does not wedge a body against the ground. Needs a pyramid.
+    TwoPhase,
+}
+
+fn release_force() -> NonNegative<Force> {
+    non_negative(1e-3)
+}
+
+/// Ports of an [`Impact`].
+pub struct Plan {
+    dynamics: In<DynamicsBus>,
+    points: In<ContactPointsBus>,
+    forces: In<Vector>,
+    constraints: OptionalIn<ConstraintsBus>,
+    mode: Out<Vector>,
+    nu_plus: Out<Vector>,
+    impulse: Out<Vector>,
+    trigger: Out<Bool>,
+    count: Dim,
+    constraint_count: Dim,
+    nv: Dim,
+}
+
+/// The output group of `nu_plus`, `impulse` and `trigger`.
+const IMPACT_GROUP: usize = 1;
+/// Acceleration of free fall by which impulses are scaled [m/s²].
+const SCALE_GRAVITY: f64 = 9.81;
+
+/// Discrete state of an [`Impact`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct State {
+    /// Whether the modes at t = 0 were found.
+    has_begun: bool,
+    /// Which contacts are closed.
+    is_closed: Vec<bool>,
+    impacts: u64,
+    openings: u64,
+}
+
+/// Work memory of an [`Impact`].
+pub struct Scratch {
+    law: Law,
+    solver: Box<dyn ContactSolver + Send>,
+    factor: WireFactor,
+    chain: ClosedChain,
+    /// J, 3k × nv.
+    jacobian: Vec<f64>,
+    /// `J C⁻¹` of the closed mechanism.
+    half_jacobian: Vec<f64>,
+    inertia: Vec<f64>,
+    /// Contact velocities before the impulses, 3k.
+    velocity: Vec<f64>,
+    /// `C Δν`, nv.
+    jump: Vec<f64>,
+    own_friction: Vec<f64>,
+    friction: Vec<f64>,
+    closed: Vec<f64>,
+}
+
+/// Whether an open contact touches down.
+fn touches_down(contact: &Contact<'_>) -> bool {
+    let mode = next_mode(ContactMode::Open, contact.gap, contact.velocity[2], 0.0, 0.0);
+    mode.is_closed()
+}
+
+impl State {
+    /// Whether an open contact touches down now.
+    fn is_impact(&self, points: &ContactPoints<'_>) -> bool {
+        let mut pairs = points.iter().zip(&self.is_closed);
+        self.has_begun && pairs.any(|(contact, &closed)| !closed && touches_down(&contact))
+    }
+}
+
+/// Solves the impact: changes `nu` from ν⁻ to ν⁺ and writes the impulses.
+fn strike(
+    plan: &Plan,
+    inputs: &Inputs<'_>,
+    step: f64,
+    work: &mut Scratch,
+    nu: &mut [f64],
+    impulse: &mut [f64],
+) -> Result<Solution, Box<Fault>> {
+    let Scratch {
+        law,
+        solver,
+        factor,
+        chain,
+        jacobian,
+        half_jacobian,
+        inertia,
+        velocity,
+        jump,
+        friction,
+        own_friction,
+        closed,
+    } = work;
+    let (dynamics, points) = (inputs.get(plan.dynamics), inputs.get(plan.points));
+    let rows = 3 * points.len();
+    stack_jacobian(&points, jacobian);
+    factor.read(dynamics.factor)?;
+    half_jacobian.copy_from_slice(jacobian);
+    factor.half_solve_jacobian(half_jacobian, rows);
+    // What constraints do to the velocity by themselves.
+    jump.fill(0.0);
+    chain.read(inputs.optional(plan.constraints).as_ref(), factor, Keeps::Velocity(nu));
+    chain.constrain(jump);
+    row_products_into(half_jacobian, jump, velocity);
+    for (i, contact) in points.iter().enumerate() {
+        own_friction[i] = contact.friction.unwrap_or(friction[i]);
+        for (v, before) in velocity[3 * i..].iter_mut().zip(contact.velocity) {
+            *v += before;
+        }
+    }
+    if chain.rank() > 0 {
+        chain.project_rows(rows, half_jacobian, jacobian);
+        factor.find_ranges(half_jacobian, rows);
+    }
+    factor.gram(half_jacobian, rows, inertia);
+    let mass = Some(dynamics.floating_mass()).filter(|&mass| mass > 0.0);
+    let weight = mass.unwrap_or(dynamics.mass_matrix[0]) * SCALE_GRAVITY;
+    let problem = ImpactProblem {
+        inverse_inertia: inertia,
+        velocity,
+        friction: own_friction,
+        closed,
+        impulse_scale: weight * step / points.len() as f64,
+    };
+    let outcome = law.apply(&problem, &mut **solver, impulse);
+    if outcome.status.is_usable() {
+        for (jump, column) in jump.iter_mut().zip(half_jacobian.chunks_exact(rows)) {
+            *jump += column.iter().zip(&*impulse).map(|(w, f)| w * f).sum::<f64>();
+        }
+        factor.half_solve_transposed(jump);
+        nu.iter_mut().zip(jump).for_each(|(nu, jump)| *nu += *jump);
+    }
+    Ok(outcome)
+}
+
+impl Block for Impact {
+    const KIND: &'static str = "Impact";
+    type Plan = Plan;
+    type State = State;
+    type Memo = ();
+    type Scratch = Scratch;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        self.cone.shape()?;
+        if self.kind == ImpactKind::TwoPhase && self.cone == FrictionCone::Circular {
+            let message = "expected a pyramid with `kind: TwoPhase`, found Circular";
+            return Err(Invalid::parameter("cone", message).hint("write Pyramid(sides: 8)"));
+        }
+        let (count, nv) = (ports.dim(), ports.dim());
+        let robot = ports.any_robot();
+        let dynamics = ports.input("dynamics", &DynamicsBus::any(robot, &nv));
+        ports.note_in(dynamics).doc("terms of the equation of motion");
+        let points = ports.input("points", &ContactPointsBus::new(&count, &nv));
+        ports.note_in(points).doc("contacts");
+        let rows = Vector(3 * count.clone());
+        let forces = ports.input("f", &rows);
+        ports.note_in(forces).unit("N").frame("contact").doc("contact forces of the step");
+        let constraint_count = ports.dim();
+        let bus = ConstraintsBus::new(&constraint_count, &nv);
+        let constraints = ports.optional_input("constraints", &bus);
+        ports.note_optional(constraints).doc("closed loops and held frames");
+        ports.group(&NO_FEEDS);
+        let mode = ports.output("mode", &Vector(count.clone()));
+        ports.note_out(mode).unit("1").doc("1 where a contact is closed");
+        ports.group(&feeds![dynamics, points, constraints]);
+        let nu_plus = ports.output("nu_plus", &Vector(nv.clone()));
+        ports.note_out(nu_plus).doc("velocity after the impact [m/s, rad/s]");
+        let impulse = ports.output("impulse", &rows);
+        ports.note_out(impulse).unit("N*s").frame("contact").doc("contact impulses");
+        let trigger = ports.output("trigger", &Bool);
+        ports.note_out(trigger).doc("true at an impact");
+        ports.updates();
+        ports.guard(Crossing::Level);
+        Ok(Plan {
+            dynamics,
+            points,
+            forces,
+            constraints,
+            mode,
+            nu_plus,
+            impulse,
+            trigger,
+            count,
+            constraint_count,
+            nv,
+        })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        friction_of(&self.mu, sizes.dim(&plan.count)).map(|_| ())
+    }
+
+    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> State {
+        let is_closed = vec![false; sizes.dim(&plan.count)];
+        State { has_begun: false, is_closed, impacts: 0, openings: 0 }
+    }
+
+    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
+        let (count, nv) = (sizes.dim(&plan.count), sizes.dim(&plan.nv));
+        // `plan` has accepted the cone, `check` the friction.
+        let cone = self.cone.shape().unwrap_or_else(|_| legwork_qp::ConeShape::circular());
+        let solver: Box<dyn ContactSolver + Send> = match self.cone {
+            FrictionCone::Pyramid { sides, .. } => {
+                Box::new(PyramidActiveSet::new(count, sides as usize))
+            }
+            FrictionCone::Circular => Box::new(ClarabelSolver::new(1e-10, 100)),
+        };
+        let mode = match self.kind {
+            ImpactKind::Stick => ImpactMode::Stick,
+            ImpactKind::NormalOnly => ImpactMode::NormalOnly,
+            ImpactKind::Frictional => ImpactMode::Frictional,
+            ImpactKind::TwoPhase => ImpactMode::TwoPhase,
+        };
+        let is_closed = sizes.optional(plan.constraints).is_some();
+        let constraints = if is_closed { sizes.dim(&plan.constraint_count) } else { 0 };
+        let rows = 3 * count;
+        Scratch {
+            law: Law::new(mode, count, cone),
+            solver,
+            factor: WireFactor::new(nv),
+            chain: ClosedChain::new(constraints, nv, rows),
+            jacobian: vec![0.0; rows * nv],
+            half_jacobian: vec![0.0; rows * nv],
+            inertia: vec![0.0; rows * rows],
+            velocity: vec![0.0; rows],
+            jump: vec![0.0; nv],
+            own_friction: vec![0.0; count],
+            friction: friction_of(&self.mu, count).unwrap_or_default(),
+            closed: vec![0.0; count],
+        }
+    }
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        if cx.group != IMPACT_GROUP {
+            let mode = cx.outputs.get(plan.mode);
+            for (mode, &closed) in mode.iter_mut().zip(&cx.state.is_closed) {
+                *mode = f64::from(u8::from(closed));
+            }
+            return Ok(());
+        }
+        let dynamics = cx.inputs.get(plan.dynamics);
+        let points = cx.inputs.get(plan.points);
+        let is_impact = cx.state.is_impact(&points);
+        cx.outputs.set(plan.trigger, f64::from(u8::from(is_impact)));
+        let [nu_plus, impulse] = cx.outputs.leaves([plan.nu_plus.leaf(0), plan.impulse.leaf(0)]);
+        nu_plus.copy_from_slice(dynamics.nu);
+        impulse.fill(0.0);
+        if !is_impact {
+            return Ok(());
+        }
+        let modes = points.iter().zip(&cx.state.is_closed);
+        for (closed, (contact, &was_closed)) in cx.scratch.closed.iter_mut().zip(modes) {
+            *closed = f64::from(u8::from(was_closed || touches_down(&contact)));
+        }
+        let step = if cx.time.step > 0.0 { cx.time.step } else { 1e-3 };
+        let outcome = strike(plan, &cx.inputs, step, cx.scratch, nu_plus, impulse)?;
+        if outcome.status.is_usable() {
+            return Ok(());
+        }
+        Err(Fault::new(format!(
+            "the impact was not solved: {:?} after {} iterations, residual {:.1e}",
+            outcome.status, outcome.iterations, outcome.residual
+        )))
+    }
+
+    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+        // At t = 0 there is something to reset only if a contact touches already.
+        let points = cx.inputs.get(plan.points);
+        let begins = !cx.state.has_begun
+            && points.iter().any(|contact| ContactMode::initial(contact.gap).is_closed());
+        let fires = begins || cx.state.is_impact(&points);
+        cx.values[0] = f64::from(u8::from(fires));
+    }
+
+    fn reset(&self, plan: &Plan, cx: &mut ResetCx<'_, Self>) -> Outcome {
+        let state = &mut *cx.state;
+        let has_begun = std::mem::replace(&mut state.has_begun, true);
+        state.impacts += u64::from(has_begun);
+        for (contact, closed) in cx.inputs.get(plan.points).iter().zip(&mut state.is_closed) {
+            *closed |= if has_begun {
+                touches_down(&contact)
+            } else {
+                ContactMode::initial(contact.gap).is_closed()
+            };
+        }
+        Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        let forces = cx.inputs.get(plan.forces).chunks_exact(3);
+        let contacts = cx.inputs.get(plan.points);
+        let State { has_begun, is_closed, openings, .. } = &mut *cx.state;
+        *has_begun = true;
+        for (closed, (contact, force)) in is_closed.iter_mut().zip(contacts.iter().zip(forces)) {
+            if *closed {
+                let (velocity, tolerance) = (contact.velocity[2], self.release_force.value());
+                let mode =
+                    next_mode(ContactMode::Closed, contact.gap, velocity, force[2], tolerance);
+                *closed = mode.is_closed();
+                *openings += u64::from(!*closed);
+            }
+        }
+        Ok(())
+    }
+
+    fn report(&self, _: &Plan, state: &State, report: &mut Report) {
+        report.metric("impacts", state.impacts as f64);
+        report.metric("openings", state.openings as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,381 @@
+//! `ImplicitContact`: the law of `CompliantContact` at the end of the step.
+
+use std::sync::Arc;
+
+use legwork_block::{
+    Block, Dim, Fault, In, Invalid, Out, Outcome, OutputCx, Ports, Report, Shared, Sizes, Solver,
+    UpdateCx, Vector,
+};
+use legwork_contact::{
+    CompliantContact as Law, ImplicitContact as Method, ImplicitProblem, ImplicitSolution,
+};
+use legwork_mechanics::{Delassus, contact_inverse_inertia, forward_dynamics, product};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::buses::{Contact, ContactPointsBus, RobotDims};
+use crate::contact::compliant_contact::CompliantContact;
+use crate::robot::model::RobotModel;
+use crate::robot::name::RobotName;
+use crate::robot::shared_kinematics::state_input;
+use crate::robot::shared_mass::{Mass, mass};
+
+/// Compliant contact whose forces are those at the end of the step, which permits steps that the
+/// stiff law of `CompliantContact` does not.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `state` | State(robot) | | configuration and velocity |
+/// | in `points` | `ContactPoints` | | k contacts |
+/// | in `tau` | n | N m | joint torques |
+/// | out `f` | 3k | N | contact forces on the robot, contact axes |
+///
+/// With the law `F(δ, v)` of `CompliantContact`, contact by contact, and the velocity without contact
+/// forces `v_f = v + Δt (J M⁻¹(Sᵀτ − h) + J̇ν)`, the forces are `f = F(δ + Δt v⁺_n, v⁺)` with
+/// `v⁺ = v_f + Δt J M⁻¹Jᵀ f`: one step of `SemiImplicitEuler` that is implicit in the contacts. As
+/// Δt goes to 0 they are those of `CompliantContact`; at any Δt a spring gives back no more than it
+/// took, and friction opposes the slip that there is after the step.
+///
+/// J, the normals, M and h are those at the beginning of the step, so the error is of first order in
+/// Δt. Contacts that are farther from the ground than they come within the step, even if they
+/// became 10 m/s faster, have no force.
+///
+/// Newton's method starts from the present velocity and needs two or three iterations. Friction
+/// that presses a contact into the ground more than it slows it can defeat it (Painlevé); the
+/// forces are then still those of the law, at a velocity which is not exactly that of the end, and the
+/// step counts as a failure in the report.
+///
+/// It knows the inertia of `robot` as `ForwardDynamics` does. Run it with `SemiImplicitEuler`: under
+/// other solvers of fixed steps the force is held over the step, and the end is another: a warning.
+/// Solvers that choose their steps are refused; for them `CompliantContact` is the block.
+///
+/// References: E. Hairer, G. Wanner, *Solving Ordinary Differential Equations II* (1996), ch. IV;
+/// D. T. de Paula et al., *Dynamic modeling and simulation of a torque-controlled spatial quadruped
+/// robot* (2024), eqs. (34)–(38), for the law.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ImplicitContact {
+    /// The robot.
+    pub robot: RobotName,
+    /// The parameters of `CompliantContact`, as in `law: (mu: 0.7, stiffness: 1e6)`.
+    pub law: CompliantContact,
+}
+
+/// Change of velocity within a step that is allowed for [m/s].
+const SUDDEN: f64 = 10.0;
+
+/// Ports and law of an [`ImplicitContact`].
+pub struct Plan {
+    robot: Arc<RobotModel>,
+    mass: Shared<Mass>,
+    points: In<ContactPointsBus>,
+    tau: In<Vector>,
+    forces: Out<Vector>,
+    count: Dim,
+    law: Law,
+}
+
+/// Counts for the report.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct State {
+    calls: u64,
+    failures: u64,
+    iterations: u64,
+    worst_residual: f64,
+}
+
+/// Work memory: what belongs to the contacts near the ground.
+pub struct Scratch {
+    near: Vec<usize>,
+    laws: Vec<Law>,
+    gaps: Vec<f64>,
+    jacobian: Vec<f64>,
+    inertia: Vec<f64>,
+    free_velocity: Vec<f64>,
+    velocity: Vec<f64>,
+    forces: Vec<f64>,
+    no_force: Vec<f64>,
+    acceleration: Vec<f64>,
+    delassus: Delassus,
+    method: Method,
+}
+
+impl ImplicitContact {
+    /// The end of the step is that of `SemiImplicitEuler`.
+    fn check_solver(ports: &mut Ports<'_>) -> Result<(), Invalid> {
+        let solver = ports.solver();
+        let advice = "choose `run: (solver: SemiImplicitEuler)`, or the block CompliantContact";
+        if solver.is_variable() {
+            let message = format!(
+                "expected a solver of fixed steps for contact at the end of the step, found {solver}"
+            );
+            return Err(Invalid::new(message).hint(advice));
+        }
+        if solver != Solver::SemiImplicitEuler {
+            let message = format!(
+                "contact at the end of the step supposes SemiImplicitEuler; {solver} ends elsewhere"
+            );
+            ports.warn(Invalid::new(message).hint(advice));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a contact can touch within a step of length `time_step`.
+fn is_near(contact: &Contact<'_>, time_step: f64) -> bool {
+    let nearest = contact.gap + time_step * (contact.velocity[2] - SUDDEN);
+    // NaN is near, so that it shows.
+    nearest < 0.0 || nearest.is_nan()
+}
+
+impl Block for ImplicitContact {
+    const KIND: &'static str = "ImplicitContact";
+    type Plan = Plan;
+    type State = State;
+    type Memo = Option<ImplicitSolution>;
+    type Scratch = Scratch;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let law = self.law.law()?;
+        Self::check_solver(ports)?;
+        let robot = self.robot.find(ports)?;
+        let state = state_input(ports, self.robot.as_str());
+        let mass = mass(ports, &robot, state);
+        let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
+        let count = ports.dim();
+        let points = ports.input("points", &ContactPointsBus::new(&count, &nv));
+        ports.note_in(points).doc("contacts");
+        let tau = ports.input("tau", &Vector(n));
+        ports.note_in(tau).unit("N*m").doc("joint torques");
+        let forces = ports.output("f", &Vector(3 * count.clone()));
+        ports.note_out(forces).unit("N").frame("contact").doc("contact forces on the robot");
+        ports.updates();
+        ports.per_major();
+        Ok(Plan { robot, mass, points, tau, forces, count, law })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        self.law.check_friction(sizes.dim(&plan.count))
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) -> State {
+        State::default()
+    }
+
+    fn clear_memo(&self, memo: &mut Self::Memo) {
+        *memo = None;
+    }
+
+    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
+        let (count, model) = (sizes.dim(&plan.count), &plan.robot.model);
+        let (rows, nv) = (3 * count, model.velocity_dim());
+        Scratch {
+            near: Vec::with_capacity(count),
+            laws: Vec::with_capacity(count),
+            gaps: Vec::with_capacity(count),
+            jacobian: vec![0.0; rows * nv],
+            inertia: vec![0.0; rows * rows],
+            free_velocity: vec![0.0; rows],
+            velocity: vec![0.0; rows],
+            forces: vec![0.0; rows],
+            no_force: vec![0.0; nv],
+            acceleration: vec![0.0; nv],
+            delassus: Delassus::new(model, rows),
+            method: Method::new(count),
+        }
+    }
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let dt = cx.time.step;
+        if !(dt > 0.0 && dt.is_finite()) {
+            return Err(Fault::new(format!("expected a positive time step, found {dt}")));
+        }
+        let (points, work) = (cx.inputs.get(plan.points), &mut *cx.scratch);
+        let out = cx.outputs.get(plan.forces);
+        out.fill(0.0);
+        work.near.clear();
+        work.laws.clear();
+        work.gaps.clear();
+        for (i, contact) in points.iter().enumerate().filter(|(_, c)| is_near(c, dt)) {
+            let (static_friction, dynamic_friction) = self.law.friction(i, contact.friction);
+            work.near.push(i);
+            work.laws.push(Law { static_friction, dynamic_friction, ..plan.law });
+            // J̇ν is in the velocity at the end, half of it in the way to there.
+            work.gaps.push(contact.gap - 0.5 * dt * dt * contact.jacobian_dot_nu[2]);
+        }
+        if work.near.is_empty() {
+            return Ok(());
+        }
+        let (mass, model) = (cx.inputs.shared(plan.mass), &plan.robot.model);
+        let (rows, nv) = (3 * work.near.len(), model.velocity_dim());
+        let jacobian = &mut work.jacobian[..rows * nv];
+        for (a, &i) in work.near.iter().enumerate() {
+            let columns = points.get(i).jacobian.chunks_exact(3);
+            for (target, source) in jacobian.chunks_exact_mut(rows).zip(columns) {
+                target[3 * a..3 * a + 3].copy_from_slice(source);
+            }
+        }
+        let factor = mass.factor(&plan.robot)?;
+        let inertia = &mut work.inertia[..rows * rows];
+        contact_inverse_inertia(factor, jacobian, rows, &mut work.delassus, inertia);
+        let (tau, free) = (cx.inputs.get(plan.tau), &mut work.free_velocity[..rows]);
+        let acceleration = &mut work.acceleration;
+        forward_dynamics(model, factor, &mass.bias_force, tau, &work.no_force, acceleration);
+        product(jacobian, acceleration, free);
+        for (a, &i) in work.near.iter().enumerate() {
+            let contact = points.get(i);
+            for axis in 0..3 {
+                let at = 3 * a + axis;
+                work.velocity[at] = contact.velocity[axis];
+                free[at] = contact.velocity[axis] + dt * (free[at] + contact.jacobian_dot_nu[axis]);
+            }
+        }
+        let problem = ImplicitProblem {
+            inverse_inertia: inertia,
+            free_velocity: free,
+            gaps: &work.gaps,
+            time_step: dt,
+            laws: &work.laws,
+        };
+        let forces = &mut work.forces[..rows];
+        let solution = work.method.solve(&problem, &mut work.velocity[..rows], forces);
+        for (&i, force) in work.near.iter().zip(forces.chunks_exact(3)) {
+            out[3 * i..3 * i + 3].copy_from_slice(force);
+        }
+        *cx.memo = Some(solution);
+        Ok(())
+    }
+
+    fn update(&self, _: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        if let Some(solution) = cx.memo {
+            cx.state.calls += 1;
+            cx.state.failures += u64::from(!solution.is_solved);
+            cx.state.iterations += u64::from(solution.iterations);
+            cx.state.worst_residual = cx.state.worst_residual.max(solution.residual);
+        }
+        Ok(())
+    }
+
+    fn report(&self, _: &Plan, state: &State, report: &mut Report) {
+        report.solver_calls += state.calls;
+        report.solver_failures += state.failures;
+        report.metric("worst_residual", state.worst_residual);
+        if state.calls > 0 {
+            report.metric("mean_iterations", state.iterations as f64 / state.calls as f64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+    use serde_json::json;
+
+    use super::*;
+    use crate::buses::contact_leaf as leaf;
+    use crate::contact::contact_point::ContactPoint;
+    use crate::dynamics::forward_dynamics::{Algorithm, ForwardDynamics};
+    use crate::testing::contacts::{block, points};
+    use crate::testing::robots::{Rig, States, go};
+
+    const DT: f64 = 1e-3;
+
+    fn law() -> Law {
+        let law: CompliantContact = block(json!({ "mu": 0.7, "slip_speed": 0.05 }));
+        let law = law.law().expect("a law");
+        Law { static_friction: 0.7, dynamic_friction: 0.7, ..law }
+    }
+
+    fn rig(step: f64) -> Rig {
+        let parameters = json!({ "robot": "go", "law": { "mu": 0.7, "slip_speed": 0.05 } });
+        let given = [("points", points(1, 18))];
+        let mut rig = Rig::with(block::<ImplicitContact>(parameters), &go(), &[], &given)
+            .unwrap_or_else(|invalid| panic!("{}", invalid.message));
+        rig.step = step;
+        rig
+    }
+
+    /// A foot 0.5 mm in the ground: the leaves of its contact.
+    fn contact(q: &mut [f64], nu: &[f64]) -> Vec<Vec<f64>> {
+        let parameters = json!({ "robot": "go", "frame": "HR_foot" });
+        let mut rig = Rig::new(block::<ContactPoint>(parameters), &go(), &[]);
+        for _ in 0..2 {
+            rig.set("state", &[q, nu]);
+            rig.output();
+            q[2] -= rig.leaf("contact", leaf::GAP)[0] + 5e-4;
+        }
+        rig.set("state", &[q, nu]);
+        rig.output();
+        (0..leaf::COUNT).map(|i| rig.leaf("contact", i)).collect()
+    }
+
+    fn forces(rig: &mut Rig, q: &[f64], nu: &[f64], tau: &[f64], points: &[Vec<f64>]) -> Vec<f64> {
+        rig.set("state", &[q, nu]);
+        rig.set("tau", &[tau]);
+        let leaves: Vec<&[f64]> = points.iter().map(Vec::as_slice).collect();
+        rig.set("points", &leaves);
+        rig.output();
+        rig.leaf("f", 0)
+    }
+
+    /// The end of the step by `ForwardDynamics`, and there the explicit law.
+    #[test]
+    fn forces_are_those_of_the_law_where_forward_dynamics_lead() {
+        let tau: Vec<f64> = (0..12).map(|i| f64::from(i) - 5.0).collect();
+        let given = [("J", Type::matrix(3, 18)), ("f", Type::vector(3))];
+        let dynamics = ForwardDynamics { robot: "go".into(), algorithm: Algorithm::Factor };
+        let mut dynamics =
+            Rig::with(dynamics, &go(), &["external"], &given).unwrap_or_else(|_| panic!("a plan"));
+        let mut pressed = 0;
+        for (mut q, nu) in States::of(&go(), 20) {
+            let nu: Vec<f64> = nu.iter().map(|nu| 0.1 * nu).collect();
+            let points = contact(&mut q, &nu);
+            let f = forces(&mut rig(DT), &q, &nu, &tau, &points);
+            dynamics.set("state", &[&q, &nu]);
+            dynamics.set("tau", &[&tau]);
+            dynamics.set("J", &[&points[leaf::JACOBIAN]]);
+            dynamics.set("f", &[&f]);
+            dynamics.output();
+            let nu_dot = dynamics.leaf("nu_dot", 0);
+            let end = [0, 1, 2].map(|axis| {
+                let rate = |k: usize| nu[k] + DT * nu_dot[k];
+                let j = &points[leaf::JACOBIAN];
+                (0..18).map(|k| j[3 * k + axis] * rate(k)).sum::<f64>()
+                    + DT * points[leaf::JACOBIAN_DOT_NU][axis]
+            });
+            let gap = points[leaf::GAP][0] + DT * end[2]
+                - 0.5 * DT * DT * points[leaf::JACOBIAN_DOT_NU][2];
+            let expected = law().force(gap, end);
+            let scale = 10.0 + f.iter().fold(0.0f64, |m, f| m.max(f.abs()));
+            for (found, expected) in f.iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-8 * scale, "{found} for {expected}");
+            }
+            pressed += usize::from(f[2] > 0.0);
+        }
+        assert!(pressed > 3, "it pressed {pressed} times");
+    }
+
+    #[test]
+    fn a_tiny_step_gives_the_explicit_law_and_a_foot_in_the_air_no_force() {
+        for (mut q, nu) in States::of(&go(), 10) {
+            let nu: Vec<f64> = nu.iter().map(|nu| 0.01 * nu).collect();
+            let mut points = contact(&mut q, &nu);
+            let f = forces(&mut rig(1e-10), &q, &nu, &[0.0; 12], &points);
+            let v = &points[leaf::VELOCITY];
+            let expected = law().force(points[leaf::GAP][0], [v[0], v[1], v[2]]);
+            for (found, expected) in f.iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-5 * (1.0 + f[2]), "{found} for {expected}");
+            }
+            points[leaf::GAP][0] = 0.1;
+            assert_eq!(forces(&mut rig(DT), &q, &nu, &[0.0; 12], &points), [0.0; 3]);
+        }
+    }
+
+    #[test]
+    fn a_law_that_contradicts_itself_is_refused() {
+        let law = json!({ "mu": 0.7, "slide_speed": 0.001 });
+        let wrong = block::<ImplicitContact>(json!({ "robot": "go", "law": law }));
+        let given = [("points", points(1, 18))];
+        assert!(Rig::with(wrong, &go(), &[], &given).is_err());
+    }
+}

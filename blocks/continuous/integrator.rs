@@ -1,0 +1,257 @@
+//! `Integrator`: integrates over continuous time.
+
+use legwork_block::quantity::Tensor;
+use legwork_block::{
+    Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, GuardCx, In, Invalid, Manifold,
+    NO_FEEDS, OptionalIn, Out, Outcome, OutputCx, Parameters, Ports, ResetCx, Sizes, Type,
+    UpdateCx,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::continuous::limits::{Limits, Start};
+use crate::signal::pieces::{self, Piece};
+use crate::signal::shape;
+
+/// Integrates over continuous time: `ẋ = u`, `y = x`, `x(0) = initial`.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u` | that of `initial` | unit of y / s, not checked |
+/// | in `reset`, with the parameter `reset` only | a number or a truth value | any |
+/// | in `x0`, optional with it | that of `initial` | that of `initial` |
+/// | out `y` | that of `initial` | that of `initial` |
+///
+/// The run's solver advances x. No input feeds through. For a vector of n zeros write
+/// `initial: "=zeros(n)"`. For a position driven by an acceleration `SecondOrderIntegrator` lets a
+/// semi-implicit solver use the new velocity.
+///
+/// With `reset`, x becomes `x0` (`initial` if that is not connected) when the input `reset` goes
+/// over zero; a truth value counts as 0 and 1. A variable step is cut where it does; under fixed
+/// steps it is noticed at the next major step. `x0` is read as it was before any reset.
+///
+/// With `lower` or `upper` the state does not go beyond them: an element stays at a limit while its
+/// rate points outwards, and leaves it when the rate points inwards. A variable step is cut where
+/// an element reaches or leaves a limit; under fixed steps both are noticed at the next major step,
+/// which puts the element back to the limit.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Integrator {
+    /// State at t = 0: a number, a list for a vector, a list of rows for a matrix [any unit];
+    /// default 0. It also says what shape `u` and `y` have.
+    #[serde(default = "shape::zero")]
+    pub initial: Tensor,
+    /// Which way the input `reset` must go over zero to reset the state; default: no such input.
+    #[serde(default)]
+    pub reset: Option<ResetOn>,
+    /// Least value of the state, at most `initial` [unit of `initial`]; default none. A number
+    /// stands for every element.
+    #[serde(default)]
+    pub lower: Option<Tensor>,
+    /// Greatest value of the state, at least `initial` [unit of `initial`]; default none.
+    #[serde(default)]
+    pub upper: Option<Tensor>,
+}
+
+/// Which way a signal goes over zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum ResetOn {
+    /// From zero or below to above.
+    Rising,
+    /// From above zero to zero or below.
+    Falling,
+    /// Any of the two.
+    Either,
+}
+
+/// Ports of an [`Integrator`].
+pub struct Plan {
+    u: In<Any>,
+    reset: Option<(In<Any>, OptionalIn<Any>)>,
+    y: Out<Any>,
+    /// Limits of each element, if there are any.
+    limits: Option<Limits>,
+    /// How many guards watch the input `reset`.
+    reset_guards: usize,
+}
+
+impl Block for Integrator {
+    const KIND: &'static str = "Integrator";
+    type Plan = Plan;
+    /// Which elements stay at a limit; empty without limits.
+    type State = Vec<Piece>;
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+        shape::finite("initial", &self.initial)?;
+        let ty = shape::signal(self.initial.shape());
+        let n = Dim::fixed(self.initial.data().len());
+        ports.continuous_state(ContinuousState::First(vec![Manifold::Euclidean(n)]));
+        let u = ports.input("u", &ty);
+        ports.note_in(u).doc("rate of change");
+        let limits = {
+            let initial = &self.initial;
+            let start = Start {
+                name: "initial",
+                values: initial.data(),
+                shape: initial.shape(),
+                unit: initial.unit(),
+            };
+            Limits::new(&start, self.lower.as_ref(), self.upper.as_ref())?
+        };
+        let mut reset_guards = 0;
+        let reset = self.reset.map(|edge| {
+            let any = Any::var(ports.var());
+            let reset = ports.input("reset", &any);
+            ports.note_in(reset).doc("resets the state where it goes over zero");
+            let x0 = ports.optional_input("x0", &ty);
+            ports.note_optional(x0).doc("the state after a reset");
+            if edge != ResetOn::Falling {
+                ports.guard(Crossing::Rising);
+                reset_guards += 1;
+            }
+            if edge != ResetOn::Rising {
+                ports.guard(Crossing::Falling);
+                reset_guards += 1;
+            }
+            (reset, x0)
+        });
+        if limits.is_some() {
+            ports.updates();
+            ports.guard(Crossing::Level);
+            ports.pieces();
+        }
+        ports.group(&NO_FEEDS);
+        let y = ports.output("y", &ty);
+        ports.note_out(y).doc("the integral");
+        if let Some(unit) = self.initial.unit() {
+            ports.note_out(y).unit(&unit.to_string());
+        }
+        Ok(Plan { u, reset, y, limits, reset_guards })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        match plan.reset.map(|(reset, _)| sizes.input(reset)) {
+            None | Some(1) => Ok(()),
+            Some(n) => {
+                let message = format!("expected one number at the input `reset`, found {n}");
+                Err(Invalid::parameter("reset", message))
+            }
+        }
+    }
+
+    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<Piece> {
+        pieces::held(plan.limits.is_some(), self.initial.data().len())
+    }
+
+    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
+
+    fn initial(&self, _: &Self::Plan, _: &Sizes<'_>, x: &mut [f64]) {
+        x.copy_from_slice(self.initial.data());
+    }
+
+    fn starting_at(&self, _: &Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
+        shape::starting_at("initial", self.initial.unit(), at, outputs)
+    }
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        cx.outputs.get(plan.y).copy_from_slice(cx.x);
+        Ok(())
+    }
+
+    fn derivative(&self, plan: &Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
+        cx.rate.copy_from_slice(cx.inputs.get(plan.u).leaf(0));
+        for (rate, piece) in cx.rate.iter_mut().zip(cx.state) {
+            if *piece != Piece::Inside {
+                *rate = 0.0;
+            }
+        }
+        Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        let Some(limits) = &plan.limits else { return Ok(()) };
+        let u = cx.inputs.get(plan.u).leaf(0);
+        for (i, piece) in cx.state.iter_mut().enumerate() {
+            *piece = limits.stays(i, cx.x[i], u[i]);
+        }
+        Ok(())
+    }
+
+    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+        let (resets, rest) = cx.values.split_at_mut(plan.reset_guards);
+        if let Some((reset, _)) = plan.reset {
+            let value = cx.inputs.get(reset).leaf(0).first().copied().unwrap_or(0.0);
+            // Zero lies on the near side, just below: a truth value goes over it too.
+            resets.fill(if value > 0.0 { value } else { value.min(-f64::MIN_POSITIVE) });
+        }
+        let (Some(limits), [beyond, leaves @ ..]) = (&plan.limits, rest) else { return };
+        *beyond = pieces::furthest(cx.x.iter().enumerate().map(|(i, x)| limits.beyond(i, *x)));
+        let u = cx.inputs.get(plan.u).leaf(0);
+        leaves.fill(Limits::left(cx.state, u));
+    }
+
+    fn reset(&self, plan: &Plan, cx: &mut ResetCx<'_, Self>) -> Outcome {
+        if cx.fired[..plan.reset_guards].contains(&true) {
+            let x0 = plan.reset.and_then(|(_, x0)| cx.inputs.optional(x0));
+            let x0 = x0.map_or(self.initial.data(), |x0| x0.leaf(0));
+            cx.x.copy_from_slice(x0);
+        }
+        if let Some(limits) = &plan.limits {
+            limits.apply(cx.x);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::{Feeds, Type};
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block, refusal};
+
+    #[test]
+    fn the_output_is_the_state_and_its_rate_the_input() {
+        let integrator: Integrator = block(json!({ "initial": [1, 2] }));
+        let mut bench = Bench::new(integrator, &[Type::vector(2)]).expect("an integrator");
+        assert_eq!(bench.declaration.groups, [Feeds::Only(vec![])]);
+        assert_eq!(bench.y(0.0, &[("u", &[-1.0, 5.0])]), [1.0, 2.0]);
+        assert_eq!(bench.derivative(0.0), [-1.0, 5.0]);
+        bench.x = vec![7.0, 8.0];
+        assert_eq!(bench.y(0.0, &[]), [7.0, 8.0]);
+    }
+
+    #[test]
+    fn at_a_limit_only_rates_that_point_inwards_count() {
+        let integrator: Integrator =
+            block(json!({ "initial": [1, 0, -2], "lower": [-5, -5, -2], "upper": 1 }));
+        let mut bench = Bench::new(integrator, &[Type::vector(3)]).expect("an integrator");
+        for (u, rate) in [([3.0; 3], [0.0, 3.0, 3.0]), ([-3.0; 3], [-3.0, -3.0, 0.0])] {
+            bench.set("u", &u);
+            bench.update(0.0);
+            assert_eq!(bench.derivative(0.0), rate);
+        }
+    }
+
+    #[test]
+    fn the_state_starts_between_its_limits() {
+        let message = refusal(block::<Integrator>(json!({ "initial": 2, "upper": 1 })), &[]);
+        assert_eq!(message, "expected a limit of at least `initial` = 2, found 1");
+        let limits = json!({ "initial": "1 m", "lower": "0 N" });
+        assert_eq!(refusal(block::<Integrator>(limits), &[]), "expected the unit m, found N");
+    }
+
+    #[test]
+    fn euler_steps_of_a_constant_rate_add_up() {
+        let mut bench =
+            Bench::new(block::<Integrator>(json!({})), &[Type::Real]).expect("an integrator");
+        bench.set("u", &[2.0]);
+        for _ in 0..8 {
+            bench.x[0] += 0.125 * bench.derivative(0.0)[0];
+        }
+        assert_eq!(bench.y(1.0, &[]), [2.0]);
+    }
+}

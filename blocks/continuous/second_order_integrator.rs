@@ -1,0 +1,298 @@
+//! `SecondOrderIntegrator`: a position driven by its acceleration.
+
+use legwork_block::quantity::{Scalar, Tensor};
+use legwork_block::{
+    Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, GuardCx, In, Invalid, Manifold,
+    NO_FEEDS, Out, Outcome, OutputCx, Parameters, Ports, ResetCx, Sizes, Type, Unit, UpdateCx,
+    Written,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::continuous::limits::{Limits, Start};
+use crate::signal::pieces::{self, Piece};
+use crate::signal::shape::{self, Common};
+
+/// A position driven by its acceleration: `ẍ = u`, outputs `position` = x and `velocity` = ẋ.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u` | that of `position` and `velocity`; a number stands for every element of the other | unit of the position / s² |
+/// | out `position` | that of `u` | unit of the position |
+/// | out `velocity` | that of `u` | unit of the position / s |
+///
+/// With `lower` or `upper` the position does not go beyond them: an element that reaches a limit
+/// rebounds, `ẋ⁺ = −restitution · ẋ⁻` (Newton's law of impact), and comes to rest there if it would
+/// rebound more slowly than `rest`. It stays at rest while the acceleration points outwards. A
+/// variable step is cut at impacts and where an element leaves a limit; under fixed steps both are
+/// noticed at the next major step, which puts the element back to the limit.
+///
+/// The input does not feed through. The semi-implicit Euler solver advances the velocity first and
+/// the position with the new velocity; two `Integrator`s in series would use the old one.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SecondOrderIntegrator {
+    /// Position at t = 0: a number, a list for a vector, a list of rows for a matrix [any unit];
+    /// default 0.
+    #[serde(default = "shape::zero")]
+    pub position: Tensor,
+    /// Velocity at t = 0 [unit of `position` / s]; default 0.
+    #[serde(default = "shape::zero")]
+    pub velocity: Tensor,
+    /// Least position, at most `position` [unit of `position`]; default none. A number stands for
+    /// every element.
+    #[serde(default)]
+    pub lower: Option<Tensor>,
+    /// Greatest position, at least `position` [unit of `position`]; default none.
+    #[serde(default)]
+    pub upper: Option<Tensor>,
+    /// Part of its speed with which an element leaves a limit, from 0 to 1 [1]; default 0.
+    #[serde(default)]
+    pub restitution: f64,
+    /// Speed below which an element does not leave a limit again, zero or more [unit of
+    /// `velocity`]; default 1e-6.
+    #[serde(default = "one_millionth")]
+    pub rest: Scalar,
+}
+
+fn one_millionth() -> Scalar {
+    Scalar { value: 1e-6, unit: None }
+}
+
+/// Ports and initial values of a [`SecondOrderIntegrator`].
+pub struct Plan {
+    u: In<Any>,
+    position: Out<Any>,
+    velocity: Out<Any>,
+    /// Position, then velocity.
+    initial: Vec<f64>,
+    /// Limits of each element of the position, if there are any.
+    limits: Option<Limits>,
+    /// Unit of the position.
+    unit: Option<Unit>,
+}
+
+impl SecondOrderIntegrator {
+    /// The unit of the position, from either parameter.
+    fn unit(&self) -> Result<Option<Unit>, Invalid> {
+        let from_velocity = self.velocity.unit().and_then(|unit| unit.times(Unit::SECOND));
+        match (self.position.unit(), from_velocity) {
+            (Some(position), Some(other)) if !position.agrees(other) => Err(Invalid::parameter(
+                "velocity",
+                format!(
+                    "expected a unit that gives {position} over time, found one that gives {other}"
+                ),
+            )),
+            (position, other) => Ok(position.or(other)),
+        }
+    }
+
+    /// The limits of the position, whose shape and unit are `common`.
+    fn limits(&self, common: &Common) -> Result<Option<Limits>, Invalid> {
+        if !(0.0..=1.0).contains(&self.restitution) {
+            let message = format!("expected a number from 0 to 1, found {}", self.restitution);
+            return Err(Invalid::parameter("restitution", message));
+        }
+        if !(self.rest.value >= 0.0 && self.rest.value.is_finite()) {
+            let message = format!("expected a speed of zero or more, found {}", self.rest.value);
+            return Err(Invalid::parameter("rest", message));
+        }
+        let speed = common.unit.and_then(|unit| unit.over(Unit::SECOND));
+        if let (Some(expected), Some(found)) = (speed, self.rest.unit)
+            && !expected.agrees(found)
+        {
+            let message = format!("expected the unit {expected}, found {found}");
+            return Err(Invalid::parameter("rest", message));
+        }
+        let start = common.spread(&self.position);
+        let start =
+            Start { name: "position", values: &start, shape: &common.shape, unit: common.unit };
+        Limits::new(&start, self.lower.as_ref(), self.upper.as_ref())
+    }
+}
+
+impl Block for SecondOrderIntegrator {
+    const KIND: &'static str = "SecondOrderIntegrator";
+    type Plan = Plan;
+    /// Which elements rest at a limit; empty without limits.
+    type State = Vec<Piece>;
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        shape::finite("position", &self.position)?;
+        shape::finite("velocity", &self.velocity)?;
+        let unit = self.unit()?;
+        let shape = Common::shape(&[("position", &self.position), ("velocity", &self.velocity)])?;
+        let common = Common { shape, unit };
+        let ty = shape::signal(&common.shape);
+        let limits = self.limits(&common)?;
+        if limits.is_some() {
+            ports.updates();
+            ports.guard(Crossing::Level);
+            ports.pieces();
+        }
+        let mut initial = common.spread(&self.position);
+        let n = Dim::fixed(initial.len());
+        initial.extend(common.spread(&self.velocity));
+        ports.continuous_state(ContinuousState::Second(vec![Manifold::Euclidean(n)]));
+        let u = ports.input("u", &ty);
+        ports.note_in(u).doc("acceleration");
+        ports.group(&NO_FEEDS);
+        let position = ports.output("position", &ty);
+        let velocity = ports.output("velocity", &ty);
+        if let Some(unit) = common.unit {
+            ports.note_out(position).unit(&unit.to_string());
+            let rate = unit.over(Unit::SECOND);
+            if let Some(rate) = rate {
+                ports.note_out(velocity).unit(&rate.to_string());
+            }
+            if let Some(second_rate) = rate.and_then(|rate| rate.over(Unit::SECOND)) {
+                ports.note_in(u).unit(&second_rate.to_string());
+            }
+        }
+        Ok(Plan { u, position, velocity, initial, limits, unit })
+    }
+
+    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<Piece> {
+        pieces::held(plan.limits.is_some(), plan.initial.len() / 2)
+    }
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn initial(&self, plan: &Plan, _: &Sizes<'_>, x: &mut [f64]) {
+        x.copy_from_slice(&plan.initial);
+    }
+
+    fn starting_at(&self, plan: &Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
+        let ty = outputs.first()?;
+        let (position, velocity) = at.split_at(at.len() / 2);
+        let rate = plan.unit.and_then(|unit| unit.over(Unit::SECOND));
+        Some(vec![
+            ("position", Written::signal(ty, plan.unit, position)?),
+            ("velocity", Written::signal(ty, rate, velocity)?),
+        ])
+    }
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let (position, velocity) = cx.x.split_at(cx.x.len() / 2);
+        cx.outputs.get(plan.position).copy_from_slice(position);
+        cx.outputs.get(plan.velocity).copy_from_slice(velocity);
+        Ok(())
+    }
+
+    fn derivative(&self, plan: &Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
+        cx.rate.copy_from_slice(cx.inputs.get(plan.u).leaf(0));
+        for (rate, piece) in cx.rate.iter_mut().zip(cx.state) {
+            if *piece != Piece::Inside {
+                *rate = 0.0;
+            }
+        }
+        Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        let Some(limits) = &plan.limits else { return Ok(()) };
+        let (position, velocity) = cx.x.split_at(cx.x.len() / 2);
+        let u = cx.inputs.get(plan.u).leaf(0);
+        for (i, piece) in cx.state.iter_mut().enumerate() {
+            *piece = match limits.stays(i, position[i], u[i]) {
+                _ if velocity[i] != 0.0 => Piece::Inside,
+                stays => stays,
+            };
+        }
+        Ok(())
+    }
+
+    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+        let (Some(limits), [beyond, leaves @ ..]) = (&plan.limits, &mut *cx.values) else { return };
+        let position = cx.x[..cx.x.len() / 2].iter();
+        *beyond = pieces::furthest(position.enumerate().map(|(i, x)| limits.beyond(i, *x)));
+        leaves.fill(Limits::left(cx.state, cx.inputs.get(plan.u).leaf(0)));
+    }
+
+    /// Impact of every element that is beyond a limit.
+    fn reset(&self, plan: &Plan, cx: &mut ResetCx<'_, Self>) -> Outcome {
+        let Some(limits) = &plan.limits else { return Ok(()) };
+        let (position, velocity) = cx.x.split_at_mut(cx.x.len() / 2);
+        for (i, (x, v)) in position.iter().zip(velocity).enumerate() {
+            let (lower, upper) = limits.of(i);
+            // Positive outwards.
+            let speed = if *x < lower { -*v } else { *v };
+            if (*x < lower || *x > upper) && speed > 0.0 {
+                let rebound = self.restitution * *v;
+                *v = if rebound.abs() < self.rest.value { 0.0 } else { -rebound };
+            }
+        }
+        limits.apply(position);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::{Feeds, PortUnit, Type};
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block, refusal};
+
+    #[test]
+    fn the_state_is_position_then_velocity_and_its_rate_the_acceleration() {
+        let block: SecondOrderIntegrator = block(json!({ "position": [1, 2], "velocity": 3 }));
+        let mut bench = Bench::new(block, &[Type::vector(2)]).expect("an integrator");
+        assert_eq!(bench.declaration.groups, [Feeds::Only(vec![])]);
+        assert_eq!(bench.x, [1.0, 2.0, 3.0, 3.0]);
+        bench.set("u", &[-9.81, 0.5]);
+        bench.output(0.0).expect("no fault");
+        assert_eq!(bench.value("position"), [1.0, 2.0]);
+        assert_eq!(bench.value("velocity"), [3.0, 3.0]);
+        assert_eq!(bench.derivative(0.0), [-9.81, 0.5]);
+    }
+
+    #[test]
+    fn at_a_limit_it_rebounds_or_rests() {
+        let json =
+            json!({ "position": [0, 0], "velocity": [0, -2], "lower": 0, "restitution": 0.5 });
+        let mut bench =
+            Bench::new(block::<SecondOrderIntegrator>(json), &[Type::vector(2)]).expect("it");
+        bench.set("u", &[-1.0, -1.0]);
+        bench.update(0.0);
+        assert_eq!(bench.derivative(0.0), [0.0, -1.0], "one rests, the other moves");
+        bench.set("u", &[1.0, -1.0]);
+        bench.update(0.0);
+        assert_eq!(bench.derivative(0.0), [1.0, -1.0], "it is pulled off");
+    }
+
+    #[test]
+    fn limits_lie_around_the_start_and_have_its_unit() {
+        let refused = |json| refusal(block::<SecondOrderIntegrator>(json), &[]);
+        let message = refused(json!({ "position": 1, "lower": 2 }));
+        assert_eq!(message, "expected a limit of at most `position` = 1, found 2");
+        let message = refused(json!({ "position": "1 m", "upper": "2 N" }));
+        assert_eq!(message, "expected the unit m, found N");
+        let message = refused(json!({ "position": "1 m", "lower": 0, "rest": "1 m" }));
+        assert_eq!(message, "expected the unit m/s, found m");
+        let message = refused(json!({ "restitution": 1.5 }));
+        assert_eq!(message, "expected a number from 0 to 1, found 1.5");
+    }
+
+    #[test]
+    fn units_differ_by_seconds() {
+        let block: SecondOrderIntegrator = block(json!({ "velocity": "2 m/s" }));
+        let bench = Bench::new(block, &[Type::Real]).expect("an integrator");
+        let unit = |unit: &str| PortUnit::Is(unit.into());
+        assert_eq!(bench.declaration.outputs[0].unit, unit("m"));
+        assert_eq!(bench.declaration.outputs[1].unit, unit("m/s"));
+        assert_eq!(bench.declaration.inputs[0].unit, unit("m/s^2"));
+    }
+
+    #[test]
+    fn position_and_velocity_belong_together() {
+        let units: SecondOrderIntegrator = block(json!({ "position": "1 m", "velocity": "1 m" }));
+        assert!(refusal(units, &[]).starts_with("expected a unit that gives m over time"));
+        let shapes: SecondOrderIntegrator =
+            block(json!({ "position": [1, 2], "velocity": [1, 2, 3] }));
+        assert_eq!(refusal(shapes, &[]), "expected the shape [2], found [3]");
+    }
+}

@@ -1,0 +1,168 @@
+//! `TransferFunction`: a rational function of s.
+
+use legwork_block::quantity::{Scalar, Tensor};
+use legwork_block::{
+    Block, DerivativeCx, Invalid, Outcome, OutputCx, Parameters, Ports, Sizes, Type, Written,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::canonical::{Canonical, ContinuousFilter, Filtered, coefficients};
+
+/// A rational function of s: `Y(s) / U(s) = numerator(s) / denominator(s)`, from rest
+/// unless `initial` says otherwise.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u` | number; vector with `of: Vector`, each element filtered on its own | any |
+/// | out `y` | that of `u` | not checked |
+///
+/// Coefficients stand in falling powers of s [1/s]: `numerator: [1]`, `denominator: [1, 2, 5]` is
+/// 1 / (s² + 2 s + 5). The numerator's degree is at most the denominator's; the input feeds through
+/// only if the degrees are equal. The state is that of the controllable canonical form (T. Kailath,
+/// *Linear Systems*, 1980, section 2.1.2), which loses digits at high orders: from order six or so
+/// on rather chain blocks of order two.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TransferFunction {
+    /// Coefficients of the numerator, of falling powers of s; units are not checked.
+    pub numerator: Vec<Scalar>,
+    /// Coefficients of the denominator, of falling powers of s, the first not zero; units are not
+    /// checked.
+    pub denominator: Vec<Scalar>,
+    /// What `u` is: `Number` or `Vector`; default `Number`.
+    #[serde(default)]
+    pub of: Filtered,
+    /// State of the canonical form at t = 0, channel after channel: a list, or one number for all;
+    /// default 0.
+    #[serde(default = "crate::signal::shape::zero")]
+    pub initial: Tensor,
+}
+
+impl Block for TransferFunction {
+    const KIND: &'static str = "TransferFunction";
+    type Plan = ContinuousFilter;
+    type State = ();
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<ContinuousFilter, Invalid> {
+        let numerator = coefficients("numerator", &self.numerator)?;
+        let denominator = coefficients("denominator", &self.denominator)?;
+        let canonical = Canonical::new(&numerator, &denominator)?;
+        Ok(ContinuousFilter::plan(canonical, self.of, ports))
+    }
+
+    fn check(&self, plan: &ContinuousFilter, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        plan.check(&self.initial, sizes)
+    }
+
+    fn initial(&self, plan: &ContinuousFilter, _: &Sizes<'_>, x: &mut [f64]) {
+        plan.initial(&self.initial, x);
+    }
+
+    fn starting_at(&self, _: &ContinuousFilter, at: &[f64], _: &[Type]) -> Option<Parameters> {
+        Some(vec![("initial", Written::list(at))])
+    }
+
+    fn state(&self, _: &ContinuousFilter, _: &Sizes<'_>) {}
+
+    fn scratch(&self, _: &ContinuousFilter, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &ContinuousFilter, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        plan.output(cx.x, cx.inputs, &mut cx.outputs);
+        Ok(())
+    }
+
+    fn derivative(&self, plan: &ContinuousFilter, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
+        plan.derivative(cx.x, cx.inputs, cx.rate);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::{Feeds, Type};
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::integrate::rk4;
+    use crate::testing::{Bench, block, refusal};
+
+    fn function(numerator: &[f64], denominator: &[f64]) -> TransferFunction {
+        block(json!({ "numerator": numerator, "denominator": denominator }))
+    }
+
+    /// ω² / (s² + 2 ζ ω s + ω²), step response of a lightly damped oscillator.
+    #[test]
+    fn the_step_response_is_that_of_an_oscillator() {
+        let (zeta, omega) = (0.2, 3.0);
+        let square = omega * omega;
+        let oscillator = function(&[square], &[1.0, 2.0 * zeta * omega, square]);
+        let mut bench = Bench::new(oscillator, &[Type::Real]).expect("a function");
+        assert_eq!(bench.declaration.groups, [Feeds::Only(vec![])]);
+        let damped = omega * libm::sqrt(1.0 - zeta * zeta);
+        for k in 1..=400 {
+            rk4(&mut bench, 0.01 * f64::from(k - 1), 0.01, |_| vec![1.0]);
+            let t = 0.01 * f64::from(k);
+            let wave = libm::cos(damped * t) + zeta * omega / damped * libm::sin(damped * t);
+            let exact = 1.0 - libm::exp(-zeta * omega * t) * wave;
+            let y = bench.y(t, &[])[0];
+            // RK4 at h ω = 0.03: (h ω)⁴ · t ω / 120.
+            assert!((y - exact).abs() < 1e-7, "t = {t}: {y} against {exact}");
+        }
+    }
+
+    /// (s + 3) / (s + 1) = 1 + 2 / (s + 1): the step response 3 − 2 e^(−t) jumps to 1.
+    #[test]
+    fn equal_degrees_feed_through() {
+        let lead = function(&[2.0, 6.0], &[2.0, 2.0]);
+        let mut bench = Bench::new(lead, &[Type::Real]).expect("a function");
+        assert_ne!(bench.declaration.groups, [Feeds::Only(vec![])]);
+        assert_eq!(bench.y(0.0, &[("u", &[1.0])]), [1.0]);
+        for k in 0..100 {
+            rk4(&mut bench, 0.01 * f64::from(k), 0.01, |_| vec![1.0]);
+        }
+        let exact = 3.0 - 2.0 * libm::exp(-1.0);
+        assert!((bench.y(1.0, &[])[0] - exact).abs() < 1e-9);
+    }
+
+    #[test]
+    fn elements_of_a_vector_are_filtered_on_their_own() {
+        let lag: TransferFunction =
+            block(json!({ "numerator": [1], "denominator": [1, 3, 2], "of": "Vector" }));
+        let mut bench = Bench::new(lag, &[Type::vector(2)]).expect("a function");
+        assert_eq!(bench.x.len(), 4);
+        for k in 0..10 {
+            rk4(&mut bench, 0.1 * f64::from(k), 0.1, |t| vec![libm::sin(t), -2.0 * libm::sin(t)]);
+        }
+        let y = bench.y(1.0, &[]);
+        assert_eq!(y[1], -2.0 * y[0]);
+        assert!(y[0] > 0.0);
+    }
+
+    /// 6 / (s² + 3 s + 2) under u = 1: y = 3 is where it stands still, from the states (0, u / 2).
+    #[test]
+    fn it_begins_at_the_states_given() {
+        let still = json!({ "numerator": [6], "denominator": [1, 3, 2], "initial": [0, 0.5] });
+        let mut bench =
+            Bench::new(block::<TransferFunction>(still), &[Type::Real]).expect("a function");
+        assert_eq!(bench.y(0.0, &[("u", &[1.0])]), [3.0]);
+        assert_eq!(bench.derivative(0.0), [0.0, 0.0]);
+        let short = json!({ "numerator": [6], "denominator": [1, 3, 2], "initial": [0] });
+        let message = refusal(block::<TransferFunction>(short), &[Type::Real]);
+        assert_eq!(message, "expected 2 states, found the shape [1]");
+    }
+
+    #[test]
+    fn a_constant_is_a_gain() {
+        let mut bench = Bench::new(function(&[6.0], &[2.0]), &[Type::Real]).expect("a function");
+        assert_eq!(bench.y(0.0, &[("u", &[-1.0])]), [-3.0]);
+    }
+
+    #[test]
+    fn improper_functions_are_refused() {
+        let message = refusal(function(&[1.0, 0.0, 0.0], &[1.0, 1.0]), &[]);
+        assert!(message.starts_with("expected at most the degree 1"), "{message}");
+    }
+}

@@ -1,0 +1,191 @@
+//! `ZeroPole`: a rational function of s by its zeros and poles.
+
+use legwork_block::quantity::{Scalar, Tensor};
+use legwork_block::{
+    Block, DerivativeCx, Invalid, Outcome, OutputCx, Parameters, Ports, Sizes, Type, Written,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::canonical::{Canonical, ContinuousFilter, Filtered, coefficients};
+
+/// A rational function of s by its zeros z, poles p and gain k, from rest:
+/// `Y(s) / U(s) = k (s − z₁) (s − z₂) … / ((s − p₁) (s − p₂) …)`.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u` | number; vector with `of: Vector`, each element filtered on its own | any |
+/// | out `y` | that of `u` | not checked |
+///
+/// Zeros and poles [rad/s] are a list of real numbers, `[-1, -2]`, or of pairs of real and imaginary
+/// part, `[[-1, 2], [-1, -2]]`. Complex ones come with their conjugates. There are at most as many
+/// zeros as poles; the input feeds through only if there are as many. The factors are multiplied out
+/// and the state is that of `TransferFunction`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ZeroPole {
+    /// Zeros [rad/s]; default none.
+    #[serde(default = "none")]
+    pub zeros: Tensor,
+    /// Poles [rad/s].
+    pub poles: Tensor,
+    /// The gain k; its unit is not checked.
+    pub gain: Scalar,
+    /// What `u` is: `Number` or `Vector`; default `Number`.
+    #[serde(default)]
+    pub of: Filtered,
+    /// State of the canonical form at t = 0, channel after channel: a list, or one number for all;
+    /// default 0.
+    #[serde(default = "crate::signal::shape::zero")]
+    pub initial: Tensor,
+}
+
+fn none() -> Tensor {
+    let empty = serde::de::value::SeqDeserializer::<_, serde::de::value::Error>::new(
+        std::iter::empty::<f64>(),
+    );
+    Tensor::deserialize(empty).expect("a list is a tensor")
+}
+
+/// The polynomial with these roots, in falling powers, the first coefficient 1.
+///
+/// # Errors
+/// If a complex root has no conjugate.
+fn polynomial(name: &str, roots: &Tensor) -> Result<Vec<f64>, Invalid> {
+    crate::signal::shape::finite(name, roots)?;
+    let pairs: Vec<(f64, f64)> = match *roots.shape() {
+        [_] => roots.data().iter().map(|re| (*re, 0.0)).collect(),
+        [n, 2] => (0..n).map(|i| (roots.data()[i], roots.data()[n + i])).collect(),
+        _ => {
+            let message = "expected a list of numbers or of pairs of real and imaginary part";
+            return Err(Invalid::parameter(name, message));
+        }
+    };
+    let mut factors: Vec<Vec<f64>> =
+        pairs.iter().filter(|(_, im)| *im == 0.0).map(|(re, _)| vec![1.0, -re]).collect();
+    let mut below: Vec<(f64, f64)> = pairs.iter().copied().filter(|(_, im)| *im < 0.0).collect();
+    for &(re, im) in pairs.iter().filter(|(_, im)| *im > 0.0) {
+        let Some(at) = below.iter().position(|root| *root == (re, -im)) else {
+            return Err(without_conjugate(name, re, im));
+        };
+        below.swap_remove(at);
+        factors.push(vec![1.0, -2.0 * re, re * re + im * im]);
+    }
+    if let Some(&(re, im)) = below.first() {
+        return Err(without_conjugate(name, re, im));
+    }
+    Ok(factors.iter().fold(vec![1.0], |product, factor| multiply(&product, factor)))
+}
+
+fn without_conjugate(name: &str, re: f64, im: f64) -> Invalid {
+    let message = format!("expected the conjugate [{re}, {}] of [{re}, {im}], found none", -im);
+    Invalid::parameter(name, message)
+}
+
+/// The product of two polynomials.
+fn multiply(a: &[f64], b: &[f64]) -> Vec<f64> {
+    let mut product = vec![0.0; a.len() + b.len() - 1];
+    for (i, a) in a.iter().enumerate() {
+        for (j, b) in b.iter().enumerate() {
+            product[i + j] += a * b;
+        }
+    }
+    product
+}
+
+impl Block for ZeroPole {
+    const KIND: &'static str = "ZeroPole";
+    type Plan = ContinuousFilter;
+    type State = ();
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<ContinuousFilter, Invalid> {
+        let gain = coefficients("gain", &[self.gain])?[0];
+        let mut numerator = polynomial("zeros", &self.zeros)?;
+        let denominator = polynomial("poles", &self.poles)?;
+        if numerator.len() > denominator.len() {
+            let message = format!(
+                "expected at most as many zeros as the {} poles, found {}",
+                denominator.len() - 1,
+                numerator.len() - 1
+            );
+            return Err(Invalid::parameter("zeros", message));
+        }
+        numerator.iter_mut().for_each(|b| *b *= gain);
+        let canonical = Canonical::new(&numerator, &denominator)?;
+        Ok(ContinuousFilter::plan(canonical, self.of, ports))
+    }
+
+    fn check(&self, plan: &ContinuousFilter, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        plan.check(&self.initial, sizes)
+    }
+
+    fn initial(&self, plan: &ContinuousFilter, _: &Sizes<'_>, x: &mut [f64]) {
+        plan.initial(&self.initial, x);
+    }
+
+    fn starting_at(&self, _: &ContinuousFilter, at: &[f64], _: &[Type]) -> Option<Parameters> {
+        Some(vec![("initial", Written::list(at))])
+    }
+
+    fn state(&self, _: &ContinuousFilter, _: &Sizes<'_>) {}
+
+    fn scratch(&self, _: &ContinuousFilter, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &ContinuousFilter, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        plan.output(cx.x, cx.inputs, &mut cx.outputs);
+        Ok(())
+    }
+
+    fn derivative(&self, plan: &ContinuousFilter, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
+        plan.derivative(cx.x, cx.inputs, cx.rate);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::{Feeds, Type};
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::integrate::rk4;
+    use crate::testing::{Bench, block, refusal};
+
+    /// 10 / ((s + 1 − 2j) (s + 1 + 2j)) has the impulse response 5 e^(−t) sin 2t, whose integral is
+    /// its step response 2 − e^(−t) (2 cos 2t + sin 2t).
+    #[test]
+    fn a_pair_of_poles_is_a_damped_oscillation() {
+        let pair: ZeroPole = block(json!({ "poles": [[-1, -2], [-1, 2]], "gain": 10 }));
+        let mut bench = Bench::new(pair, &[Type::Real]).expect("a function");
+        assert_eq!(bench.declaration.groups, [Feeds::Only(vec![])]);
+        for k in 0..200 {
+            rk4(&mut bench, 0.01 * f64::from(k), 0.01, |_| vec![1.0]);
+        }
+        let wave = 2.0 * libm::cos(4.0) + libm::sin(4.0);
+        let exact = 2.0 - libm::exp(-2.0) * wave;
+        assert!((bench.y(2.0, &[])[0] - exact).abs() < 1e-8);
+    }
+
+    /// A zero on top of a pole leaves the gain.
+    #[test]
+    fn a_zero_cancels_a_pole() {
+        let none: ZeroPole = block(json!({ "zeros": [-3], "poles": [-3], "gain": 2 }));
+        let mut bench = Bench::new(none, &[Type::Real]).expect("a function");
+        for k in 0..10 {
+            rk4(&mut bench, 0.1 * f64::from(k), 0.1, |t| vec![t]);
+        }
+        assert_eq!(bench.y(1.0, &[("u", &[1.0])]), [2.0]);
+    }
+
+    #[test]
+    fn complex_roots_come_in_pairs_and_zeros_do_not_outnumber_poles() {
+        let lone: ZeroPole = block(json!({ "poles": [[-1, 2], [-1, 0]], "gain": 1 }));
+        let message = refusal(lone, &[]);
+        assert_eq!(message, "expected the conjugate [-1, -2] of [-1, 2], found none");
+        let many: ZeroPole = block(json!({ "zeros": [1, 2], "poles": [1], "gain": 1 }));
+        let message = refusal(many, &[]);
+        assert_eq!(message, "expected at most as many zeros as the 1 poles, found 2");
+    }
+}

@@ -1,0 +1,249 @@
+//! `GravityCompensation`: the joint torques that hold a robot still on its feet.
+
+use legwork_block::{Block, Invalid, Out, Outcome, OutputCx, Ports, Real, Sizes, Vector};
+use legwork_contact::SemidefiniteFactor;
+use legwork_mechanics::{FrameId, Model, frame_jacobian, gravity_force};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::buses::RobotDims;
+use crate::robot::name::RobotName;
+use crate::robot::shared_kinematics::{AtState, describe};
+
+/// Joint torques τ that hold a robot still on its feet, and the wrenches there:
+/// `g(q) = Sᵀτ + Jᵀf`.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `state` | State(robot) | | configuration and velocity; only q matters |
+/// | out `tau` | n | N m | joint torques |
+/// | out `f` | 3k or 6k | N, N m | forces, or wrenches, of the k feet on the robot, world axes, about the feet's origins |
+/// | out `residual` | | N, N m | largest part of the base's weight that the feet cannot carry |
+///
+/// The rows of a floating base say `J_bᵀ f = g_b`: the feet carry the weight. Of all such f this is
+/// the one of least norm, `f = J_b (J_bᵀ J_b)⁻¹ g_b`, newtons and newton metres alike; the joints'
+/// rows then give `τ = g_s − J_sᵀ f`. Two points cannot balance a body: the residual says so. The
+/// forces may leave the friction cone. A fixed base needs no feet: `τ = g`.
+///
+/// Of one robot, not of a world.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GravityCompensation {
+    /// The robot.
+    pub robot: RobotName,
+    /// Names of the links that stand on the ground; default: the robot's feet.
+    #[serde(default)]
+    pub feet: Option<Vec<String>>,
+    /// What a foot can transmit: `Wrench` (the default), as a sole does, or `Force`, as a point
+    /// does.
+    #[serde(default)]
+    pub foot: FootKind,
+}
+
+/// What a foot transmits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+pub enum FootKind {
+    /// Force and moment.
+    #[default]
+    Wrench,
+    /// Force.
+    Force,
+}
+
+impl FootKind {
+    fn rows(self) -> usize {
+        match self {
+            Self::Wrench => 6,
+            Self::Force => 3,
+        }
+    }
+}
+
+/// Ports and feet of [`GravityCompensation`].
+pub struct Plan {
+    at: AtState,
+    feet: Vec<FrameId>,
+    tau: Out<Vector>,
+    forces: Out<Vector>,
+    residual: Out<Real>,
+}
+
+/// Work memory of [`GravityCompensation`].
+pub struct Scratch {
+    /// Jacobian of one foot, 6 × nv.
+    foot: Vec<f64>,
+    /// Jacobian of all feet, rows × nv.
+    jacobian: Vec<f64>,
+    gravity: Vec<f64>,
+    factor: SemidefiniteFactor,
+}
+
+/// Diagonals of `J_bᵀ J_b` below this share of the largest count as what the feet cannot carry.
+const RANK_TOLERANCE: f64 = 1e-12;
+
+impl GravityCompensation {
+    fn feet(&self, at: &AtState) -> Result<Vec<FrameId>, Invalid> {
+        match &self.feet {
+            Some(names) => names.iter().map(|name| at.robot.frame("feet", name)).collect(),
+            None => Ok(at.robot.feet.clone()),
+        }
+    }
+}
+
+/// How many coordinates the base has: 6 or 0.
+fn base_dim(model: &Model) -> usize {
+    model.trees().first().map_or(0, |tree| tree.base_dim())
+}
+
+impl Block for GravityCompensation {
+    const KIND: &'static str = "GravityCompensation";
+    type Plan = Plan;
+    type State = ();
+    type Memo = ();
+    type Scratch = Scratch;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let at = AtState::plan(&self.robot, ports)?;
+        if at.robot.is_world() {
+            let message = format!("expected one robot, found the world `{}`", self.robot.as_str());
+            return Err(Invalid::parameter("robot", message));
+        }
+        let feet = self.feet(&at)?;
+        if feet.is_empty() && base_dim(&at.robot.model) > 0 {
+            let message = "expected the feet of a robot that floats, found none";
+            return Err(Invalid::parameter("feet", message)
+                .hint("name links that stand on the ground: feet: [\"l_sole\", \"r_sole\"]"));
+        }
+        let n = RobotDims::of(ports, self.robot.as_str()).n;
+        let tau = ports.output("tau", &Vector(n));
+        describe(ports, tau, "joint torques [N m, N]");
+        let forces = ports.output("f", &Vector::of(self.foot.rows() * feet.len()));
+        ports.note_out(forces).frame("world").doc("what the ground does to the feet [N, N m]");
+        let residual = ports.output("residual", &Real);
+        describe(ports, residual, "what the feet cannot carry [N, N m]");
+        Ok(Plan { at, feet, tau, forces, residual })
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Scratch {
+        let nv = plan.at.robot.model.velocity_dim();
+        Scratch {
+            foot: vec![0.0; 6 * nv],
+            jacobian: vec![0.0; self.foot.rows() * plan.feet.len() * nv],
+            gravity: vec![0.0; nv],
+            factor: SemidefiniteFactor::new(6),
+        }
+    }
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let Scratch { foot, jacobian, gravity, factor } = cx.scratch;
+        let model = &plan.at.robot.model;
+        let kinematics = cx.inputs.shared(plan.at.kinematics);
+        let [tau, forces] = cx.outputs.leaves([plan.tau.leaf(0), plan.forces.leaf(0)]);
+        let (rows, each, base) = (forces.len(), self.foot.rows(), base_dim(model));
+        gravity_force(model, kinematics, gravity);
+        for (i, &frame) in plan.feet.iter().enumerate() {
+            frame_jacobian(model, kinematics, frame, foot);
+            for (source, target) in foot.chunks_exact(6).zip(jacobian.chunks_exact_mut(rows)) {
+                target[each * i..each * (i + 1)].copy_from_slice(&source[..each]);
+            }
+        }
+        let column = |k: usize| &jacobian[k * rows..(k + 1) * rows];
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        forces.fill(0.0);
+        let mut residual = 0.0;
+        if base == 6 {
+            let mut normal = [0.0; 36];
+            for (at, entry) in normal.iter_mut().enumerate() {
+                *entry = dot(column(at / 6), column(at % 6));
+            }
+            factor.factor(&normal, 6, RANK_TOLERANCE);
+            let mut share = [0.0; 6];
+            share.copy_from_slice(&gravity[..6]);
+            factor.solve_minimum_norm(&mut share);
+            for (k, share) in share.iter().enumerate() {
+                for (force, j) in forces.iter_mut().zip(column(k)) {
+                    *force += share * j;
+                }
+            }
+            for (k, weight) in gravity[..6].iter().enumerate() {
+                residual = f64::max(residual, (weight - dot(column(k), forces)).abs());
+            }
+        }
+        for (i, tau) in tau.iter_mut().enumerate() {
+            *tau = gravity[base + i] - if rows > 0 { dot(column(base + i), forces) } else { 0.0 };
+        }
+        cx.outputs.set(plan.residual, residual);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+
+    use super::{FootKind, GravityCompensation};
+    use crate::dynamics::forward_dynamics::{Algorithm, ForwardDynamics};
+    use crate::kinematics::jacobian::Jacobian;
+    use crate::robot::frames::Representation;
+    use crate::testing::robots::{Rig, States, go, refusal};
+
+    fn block(feet: &[&str], foot: FootKind) -> GravityCompensation {
+        let feet = Some(feet.iter().map(|&foot| foot.to_owned()).collect());
+        GravityCompensation { robot: "go".into(), feet, foot }
+    }
+
+    /// Under these torques and forces a robot at rest has no acceleration.
+    #[test]
+    fn a_robot_at_rest_stays_at_rest() {
+        let feet = ["FL_foot", "FR_foot", "HR_foot"];
+        for (kind, rows) in [(FootKind::Force, 3), (FootKind::Wrench, 6)] {
+            let mut rig = Rig::new(block(&feet, kind), &go(), &[]);
+            let forward = ForwardDynamics { robot: "go".into(), algorithm: Algorithm::Factor };
+            let all = rows * feet.len();
+            let given = [("J", Type::matrix(all, 18)), ("f", Type::vector(all))];
+            let mut forward = Rig::with(forward, &go(), &["external"], &given).expect("a plan");
+            for (q, _) in States::of(&go(), 20) {
+                let still = vec![0.0; 18];
+                let mut stacked = vec![0.0; all * 18];
+                for (i, foot) in feet.iter().enumerate() {
+                    let representation = Representation::Mixed;
+                    let jacobian =
+                        Jacobian { robot: "go".into(), frame: (*foot).to_owned(), representation };
+                    let mut jacobian = Rig::new(jacobian, &go(), &[]);
+                    jacobian.set("state", &[&q, &still]);
+                    jacobian.output();
+                    let j = jacobian.leaf("jacobian", 0);
+                    for k in 0..18 {
+                        stacked[all * k + rows * i..all * k + rows * (i + 1)]
+                            .copy_from_slice(&j[6 * k..6 * k + rows]);
+                    }
+                }
+                rig.set("state", &[&q, &still]);
+                rig.output();
+                assert!(rig.leaf("residual", 0)[0] < 1e-8, "{kind:?}");
+                forward.set("state", &[&q, &still]);
+                forward.set("tau", &[&rig.leaf("tau", 0)]);
+                forward.set("J", &[&stacked]);
+                forward.set("f", &[&rig.leaf("f", 0)]);
+                forward.output();
+                let largest =
+                    forward.leaf("nu_dot", 0).iter().fold(0.0, |m: f64, a| m.max(a.abs()));
+                assert!(largest < 1e-7, "{kind:?}: {largest:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn two_points_cannot_balance_and_a_floating_robot_needs_feet() {
+        let mut rig = Rig::new(block(&["FL_foot", "HR_foot"], FootKind::Force), &go(), &[]);
+        let (mut q, still) = (States::of(&go(), 1).remove(0).0, vec![0.0; 18]);
+        q[7] += 0.3;
+        rig.set("state", &[&q, &still]);
+        rig.output();
+        assert!(rig.leaf("residual", 0)[0] > 0.01);
+        let none = refusal(block(&[], FootKind::Force), &go(), &[], &[]);
+        assert_eq!(none.parameter.as_deref(), Some("feet"));
+    }
+}

@@ -1,0 +1,213 @@
+//! `JointPd`: proportional-derivative control of all joints.
+
+use std::sync::Arc;
+
+use legwork_block::quantity::{NonNegative, PerJoint, RotationalDamping, RotationalStiffness};
+use legwork_block::{
+    Block, Dim, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Sizes, Vector,
+};
+use legwork_mechanics::difference;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::buses::{RobotDims, StateBus};
+use crate::robot::joint_values::JointValues;
+use crate::robot::model::RobotModel;
+use crate::robot::name::RobotName;
+
+/// Proportional-derivative control of the joints:
+/// `τ = kp (s_ref − s) + kd (ṡ_ref − ṡ) + τ_ff`.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `s_ref` | ns | rad | wanted joint positions |
+/// | in `state` | State(robot) | | configuration and velocity |
+/// | in `s_dot_ref`, optional | n | rad/s | wanted joint velocities; 0 without |
+/// | in `tau_ff`, optional | n | N m | feedforward torques; 0 without |
+/// | out `tau` | n | N m | joint torques |
+///
+/// With `every:` it is the controller of a robot's computer, whose torque is held in between;
+/// without, it takes the rate of its inputs. It has no state.
+///
+/// `s_ref − s` of a ball joint is the turn (a rotation vector, at most π long) from its quaternion
+/// to the wanted one, in the axes of the joint at rest, as `ṡ` and `τ` are.
+///
+/// # Stability
+///
+/// A torque that is held for a step h acts on old velocity. Of one joint with inertia I, under
+/// semi-implicit Euler, that stays stable iff `kd h / I + kp h² / (2 I) < 2`; beyond `kd h / I = 1`
+/// the velocity overshoots in every step. I is the joint's diagonal entry of M with the reflected
+/// rotor inertia, if the other joints and the base are held; free to move, they give way, and
+/// of all joints together the bound is `kd h λ < 2` with λ the largest eigenvalue of `Sᵀ M⁻¹ S`.
+///
+/// Mini Cheetah standing (s = 0, −0.8, 1.6 rad in each leg), kd = 1.5 N m s/rad, h = 1 ms:
+///
+/// | | abad | hip | knee | all together, `kd h λ` |
+/// |---|---|---|---|---|
+/// | `kd h / I` with rotors | 0.174 | 0.191 | 0.251 | 0.380 |
+/// | without rotor inertia | 0.236 | 0.268 | 3.086 | 3.491 |
+///
+/// So the rotor inertia belongs into the robot's `rotor_inertia`: without it the knees are unstable
+/// at these gains and this step.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JointPd {
+    /// Stiffness [N m/rad]: one for all joints, a list, or by joint name or pattern (needs `robot`).
+    pub kp: PerJoint<NonNegative<RotationalStiffness>>,
+    /// Damping [N m s/rad]: as `kp`.
+    pub kd: PerJoint<NonNegative<RotationalDamping>>,
+    /// The robot: needed if gains stand under joint names, for a world, and for joints of several
+    /// degrees of freedom; otherwise the state tells.
+    #[serde(default)]
+    pub robot: Option<RobotName>,
+}
+
+/// Ports and gains of [`JointPd`].
+pub struct Plan {
+    kp: JointValues,
+    kd: JointValues,
+    dims: RobotDims,
+    robot: Option<Arc<RobotModel>>,
+    /// Sizes `[nq, nv, n]` of states of the diagram in which joints do not stand last.
+    mixed: Vec<[usize; 3]>,
+    s_ref: In<Vector>,
+    state: In<StateBus>,
+    s_dot_ref: OptionalIn<Vector>,
+    tau_ff: OptionalIn<Vector>,
+    tau: Out<Vector>,
+}
+
+/// Gains of each joint coordinate, and where the robot is wanted.
+pub struct Gains {
+    kp: Vec<f64>,
+    kd: Vec<f64>,
+    /// q with the joints as wanted; empty if the robot is not named.
+    wanted: Vec<f64>,
+    /// `wanted ⊖ q` (nv).
+    error: Vec<f64>,
+}
+
+impl Block for JointPd {
+    const KIND: &'static str = "JointPd";
+    type Plan = Plan;
+    type State = ();
+    type Memo = ();
+    type Scratch = Gains;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let robot = self.robot.as_ref().map(|name| name.find(ports)).transpose()?;
+        let kp = JointValues::new("kp", &self.kp, robot.as_deref())?;
+        let kd = JointValues::new("kd", &self.kd, robot.as_deref())?;
+        let (dims, bus) = match &self.robot {
+            Some(name) => (RobotDims::of(ports, name.as_str()), StateBus::of(ports, name.as_str())),
+            None => {
+                let dims = RobotDims::any(ports);
+                let bus = StateBus::any(ports.any_robot(), &dims);
+                (dims, bus)
+            }
+        };
+        let mixed = if robot.is_none() { mixed_states(ports) } else { Vec::new() };
+        let joints = Vector(dims.n.clone());
+        let s_ref = ports.input("s_ref", &Vector(dims.ns.clone()));
+        ports.note_in(s_ref).unit("rad").doc("wanted joint positions");
+        let state = ports.input("state", &bus);
+        ports.note_in(state).doc("configuration and velocity of the robot");
+        let s_dot_ref = ports.optional_input("s_dot_ref", &joints);
+        ports.note_optional(s_dot_ref).unit("rad/s").doc("wanted joint velocities");
+        let tau_ff = ports.optional_input("tau_ff", &joints);
+        ports.note_optional(tau_ff).unit("N*m").doc("feedforward torques");
+        let tau = ports.output("tau", &joints);
+        ports.note_out(tau).unit("N*m").doc("joint torques");
+        Ok(Plan { kp, kd, dims, robot, mixed, s_ref, state, s_dot_ref, tau_ff, tau })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        let of = |dim: &Dim| sizes.dim(dim);
+        let (n, nq, nv) = (of(&plan.dims.n), of(&plan.dims.nq), of(&plan.dims.nv));
+        // A floating base has 7 numbers in q and 6 in ν.
+        let joints_last = (nq, nv) == (n, n) || (nq, nv) == (n + 7, n + 6);
+        if plan.robot.is_none() && plan.mixed.contains(&[nq, nv, n]) {
+            let message = "expected the state of one robot, found what may be that of a world";
+            return Err(Invalid::new(message).hint("add `robot: \"…\"`"));
+        }
+        if plan.robot.is_none() && !joints_last {
+            let message = format!(
+                "expected a wanted position for each joint of the robot, found {n} for a state \
+                 of {nq} + {nv} numbers"
+            );
+            return Err(Invalid::new(message)
+                .hint("a world or a robot with ball joints has to be named: add `robot: \"…\"`"));
+        }
+        plan.kp.check("kp", n)?;
+        plan.kd.check("kd", n)
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Gains {
+        let n = sizes.dim(&plan.dims.n);
+        let robot = plan.robot.as_ref();
+        Gains {
+            kp: plan.kp.spread(n),
+            kd: plan.kd.spread(n),
+            wanted: vec![0.0; robot.map_or(0, |robot| robot.model.configuration_dim())],
+            error: vec![0.0; robot.map_or(0, |robot| robot.model.velocity_dim())],
+        }
+    }
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let Gains { kp, kd, wanted, error } = &mut *cx.scratch;
+        let state = cx.inputs.get(plan.state);
+        let s_ref = cx.inputs.get(plan.s_ref);
+        let s_dot_ref = cx.inputs.optional(plan.s_dot_ref);
+        let tau_ff = cx.inputs.optional(plan.tau_ff);
+        let torque = |j: usize, error: f64, s_dot: f64| {
+            let rate = s_dot_ref.map_or(0.0, |rates| rates[j]);
+            let feedforward = tau_ff.map_or(0.0, |torques| torques[j]);
+            kp[j] * error + kd[j] * (rate - s_dot) + feedforward
+        };
+        let tau = cx.outputs.get(plan.tau);
+        if let Some(robot) = &plan.robot {
+            let model = &robot.model;
+            wanted.copy_from_slice(state.q);
+            let mut at = 0;
+            for tree in model.trees() {
+                let joints = tree.joint_configuration_range();
+                let next = at + joints.len();
+                wanted[joints].copy_from_slice(&s_ref[at..next]);
+                at = next;
+            }
+            difference(model, state.q, wanted, error);
+            for (j, (tau, &v)) in tau.iter_mut().zip(model.joint_velocity_indices()).enumerate() {
+                *tau = torque(j, error[v], state.nu[v]);
+            }
+            return Ok(());
+        }
+        let n = tau.len();
+        let s = &state.q[state.q.len() - n..];
+        let s_dot = &state.nu[state.nu.len() - n..];
+        for (j, tau) in tau.iter_mut().enumerate() {
+            *tau = torque(j, s_ref[j] - s[j], s_dot[j]);
+        }
+        Ok(())
+    }
+}
+
+/// Sizes of the states of worlds whose joints are not the last numbers of q and ν, though the
+/// sizes alone are those of one robot.
+fn mixed_states(ports: &Ports<'_>) -> Vec<[usize; 3]> {
+    let robots = ports.resource_names();
+    let worlds = robots.iter().filter_map(|name| ports.resource::<RobotModel>(name).ok());
+    worlds
+        .filter(|robot| {
+            robot.model.trees().iter().skip(1).any(legwork_mechanics::Tree::is_floating)
+        })
+        .map(|robot| {
+            let model = &robot.model;
+            [model.configuration_dim(), model.velocity_dim(), model.joint_dim()]
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

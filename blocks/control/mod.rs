@@ -1,0 +1,20 @@
+//! Controllers of robots: joint PD, gravity compensation, inverse dynamics through contacts.
+
+mod contact_inverse_dynamics;
+mod gravity_compensation;
+mod joint_pd;
+
+use legwork_block::Registry;
+
+pub use contact_inverse_dynamics::{
+    Choice, ContactInverseDynamics, Energy as LeastEnergy, Model, OnContactFail, Stages,
+};
+pub use gravity_compensation::GravityCompensation;
+pub use joint_pd::JointPd;
+
+/// Adds the blocks of this shelf.
+pub(crate) fn register(r: &mut Registry) {
+    r.block::<ContactInverseDynamics>("ContactInverseDynamics(model: CoulombQp(stages: Two))");
+    r.block::<GravityCompensation>(r#"GravityCompensation(robot: "go", foot: Force)"#);
+    r.block::<JointPd>(r#"JointPd(kp: "60 N*m/rad", kd: "1.5 N*m*s/rad")"#);
+}

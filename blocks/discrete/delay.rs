@@ -1,0 +1,155 @@
+//! `Delay`: the input several periods ago.
+
+use legwork_block::quantity::Tensor;
+use legwork_block::{
+    Any, Block, In, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Parameters, Ports, RateRule, Sizes,
+    Type, UpdateCx,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::signal::shape::{self, initial_state, note_unit, state_signal};
+
+/// The input several periods ago: `y[k] = u[k − length]`, `initial` for the first `length` samples.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u` | that of `initial`; any type, buses included, without it | that of `initial` |
+/// | out `y` | that of `u` | that of `u` |
+///
+/// The input does not feed through, so a delay breaks an algebraic loop. The period is stated with
+/// `every:` or inherited from a discrete input. For a time that is no whole number of periods, or in
+/// continuous time, see `TransportDelay`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Delay {
+    /// How many periods, from 1 to 1 000 000.
+    pub length: usize,
+    /// Output of the first periods: a number, a list for a vector, a list of rows for a matrix
+    /// [unit of u]; default zeros of the type of `u`.
+    #[serde(default)]
+    pub initial: Option<Tensor>,
+}
+
+/// Most samples that a delay holds.
+pub(crate) const MOST_SAMPLES: usize = 1_000_000;
+
+/// The last samples of a [`Delay`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Ring {
+    /// Sample after sample, leaf after leaf.
+    samples: Vec<f64>,
+    /// The oldest sample: the next output, and where the next input goes.
+    oldest: usize,
+}
+
+impl Block for Delay {
+    const KIND: &'static str = "Delay";
+    type Plan = (In<Any>, Out<Any>);
+    type State = Ring;
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+        if !(1..=MOST_SAMPLES).contains(&self.length) {
+            let message =
+                format!("expected from 1 to {MOST_SAMPLES} periods, found {}", self.length);
+            return Err(Invalid::parameter("length", message));
+        }
+        ports.rate(RateRule::Sampled);
+        let ty = state_signal(self.initial.as_ref(), ports)?;
+        let (unit, var) = (self.initial.as_ref().and_then(Tensor::unit), ports.var());
+        let u = ports.input("u", &ty);
+        ports.group(&NO_FEEDS);
+        let y = ports.output("y", &ty);
+        note_unit(ports.note_in(u), unit, var);
+        note_unit(ports.note_out(y), unit, var);
+        ports.note_out(y).doc("the input that many periods ago");
+        Ok((u, y))
+    }
+
+    fn state(&self, &(_, y): &Self::Plan, sizes: &Sizes<'_>) -> Ring {
+        let sample = initial_state(self.initial.as_ref(), sizes.output(y));
+        Ring { samples: sample.repeat(self.length), oldest: 0 }
+    }
+
+    fn numbers(&self, _: &Self::Plan, state: &Ring) -> Vec<f64> {
+        let width = state.samples.len() / self.length;
+        let newest = (state.oldest + self.length - 1) % self.length;
+        state.samples[newest * width..(newest + 1) * width].to_vec()
+    }
+
+    fn set_numbers(&self, _: &Self::Plan, state: &mut Ring, numbers: &[f64]) {
+        state.samples = numbers.repeat(self.length);
+    }
+
+    fn starting_at(&self, _: &Self::Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
+        shape::starting_at("initial", self.initial.as_ref().and_then(Tensor::unit), at, outputs)
+    }
+
+    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, &(_, y): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let width = cx.state.samples.len() / self.length;
+        let mut rest = &cx.state.samples[cx.state.oldest * width..];
+        for leaf in 0..cx.outputs.leaf_count(y) {
+            let y = cx.outputs.leaf(y, leaf);
+            let (now, later) = rest.split_at(y.len());
+            y.copy_from_slice(now);
+            rest = later;
+        }
+        Ok(())
+    }
+
+    fn update(&self, &(u, _): &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        let width = cx.state.samples.len() / self.length;
+        let mut rest = &mut cx.state.samples[cx.state.oldest * width..];
+        for u in cx.inputs.get(u).iter() {
+            let (now, later) = rest.split_at_mut(u.len());
+            now.copy_from_slice(u);
+            rest = later;
+        }
+        cx.state.oldest = (cx.state.oldest + 1) % self.length;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::{Feeds, Type};
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block, refusal};
+
+    #[test]
+    fn the_output_is_the_input_of_so_many_hits_before() {
+        let delay: Delay = block(json!({ "length": 3, "initial": 9 }));
+        let mut bench = Bench::new(delay, &[Type::Real]).expect("a delay");
+        assert_eq!(bench.declaration.groups, [Feeds::Only(vec![])]);
+        let mut seen = Vec::new();
+        for k in 0..8 {
+            seen.push(bench.y(0.0, &[("u", &[f64::from(k)])])[0]);
+            bench.update(0.0);
+        }
+        assert_eq!(seen, [9.0, 9.0, 9.0, 0.0, 1.0, 2.0, 3.0, 4.0]);
+    }
+
+    #[test]
+    fn arrays_are_delayed_leaf_by_leaf() {
+        let feet = Type::array(Type::vector(2), 2);
+        let delay: Delay = block(json!({ "length": 2 }));
+        let mut bench = Bench::new(delay, &[feet]).expect("a delay");
+        for u in [[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]] {
+            assert_eq!(bench.y(0.0, &[("u", &u)]), [0.0; 4]);
+            bench.update(0.0);
+        }
+        assert_eq!(bench.y(0.0, &[]), [1.0, 2.0, 3.0, 4.0]);
+    }
+
+    #[test]
+    fn a_delay_is_at_least_one_period() {
+        let none: Delay = block(json!({ "length": 0 }));
+        assert_eq!(refusal(none, &[]), "expected from 1 to 1000000 periods, found 0");
+    }
+}

@@ -1,0 +1,42 @@
+//! Dynamics in discrete time: delays, holds, filters and integrators of samples, and the
+//! transition from one sampling period to another.
+
+pub(crate) mod delay;
+mod discrete_derivative;
+mod discrete_filter;
+pub(crate) mod discrete_integrator;
+mod discrete_state_space;
+mod discrete_transfer_function;
+mod memory;
+mod rate_transition;
+mod unit_delay;
+mod zero_order_hold;
+
+use legwork_block::Registry;
+
+pub use delay::Delay;
+pub use discrete_derivative::DiscreteDerivative;
+pub use discrete_filter::DiscreteFilter;
+pub use discrete_integrator::{DiscreteIntegrator, Method};
+pub use discrete_state_space::DiscreteStateSpace;
+pub use discrete_transfer_function::DiscreteTransferFunction;
+pub use memory::Memory;
+pub use rate_transition::RateTransition;
+pub use unit_delay::UnitDelay;
+pub use zero_order_hold::ZeroOrderHold;
+
+/// Adds the blocks of this shelf.
+pub(crate) fn register(r: &mut Registry) {
+    r.block::<Delay>("Delay(length: 5)");
+    r.block::<DiscreteDerivative>("DiscreteDerivative()");
+    r.block::<DiscreteFilter>("DiscreteFilter(numerator: [0.1], denominator: [1, -0.9])");
+    r.block::<DiscreteIntegrator>("DiscreteIntegrator(method: Trapezoidal, initial: 0)");
+    r.block::<DiscreteStateSpace>("DiscreteStateSpace(a: 0.9, b: 0.1, c: 1)");
+    r.block::<DiscreteTransferFunction>(
+        "DiscreteTransferFunction(numerator: [1], denominator: [1, -0.5])",
+    );
+    r.block::<Memory>("Memory(initial: 0)");
+    r.block::<RateTransition>("RateTransition(mode: Linear)");
+    r.block::<UnitDelay>("UnitDelay(initial: 0)");
+    r.block::<ZeroOrderHold>("ZeroOrderHold()");
+}

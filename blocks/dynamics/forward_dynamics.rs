@@ -1,0 +1,321 @@
+//! `ForwardDynamics`: the acceleration of a robot under torques and contact forces.
+
+use std::sync::Arc;
+
+use legwork_block::{
+    Block, Fault, In, Invalid, Matrix, OptionalIn, Out, Outcome, OutputCx, Ports, Shared, Sizes,
+    Vector,
+};
+use legwork_mechanics::{
+    ArticulatedBody, Kinematics, add_transposed_product, articulated_body, forward_dynamics,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::buses::RobotDims;
+use crate::robot::model::RobotModel;
+use crate::robot::name::RobotName;
+use crate::robot::shared_kinematics::{describe, kinematics, state_input};
+use crate::robot::shared_mass::{Mass, mass};
+
+/// Acceleration of a robot: `ν̇ = M⁻¹ (Sᵀτ + Jᵀf + f_ext − h)`.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `state` | State(robot) | | configuration and velocity |
+/// | in `tau` | n | N m | joint torques τ |
+/// | in `J`, optional | 3k × nv | 1, m | Jacobians of k contact points, below one another |
+/// | in `f`, with `J` | 3k | N | forces on the robot at these points, contact axes (t₁, t₂, n) |
+/// | in `external`, optional | nv | N, N m | generalised force f_ext: on the base in world axes, moment about its origin, joints |
+/// | out `nu_dot` | nv | m/s², rad/s² | acceleration ν̇, time derivative of ν number by number |
+///
+/// `J` and `f` must be in the same axes.
+///
+/// | `algorithm` | cost | when |
+/// |---|---|---|
+/// | `Factor` | O(n depth²) for M, its factor and h, computed once per state for all blocks that need them; O(nv depth) for the solve | other blocks need M too, as contact models do |
+/// | `ArticulatedBody` | O(n); M is not formed | the robot alone; long chains |
+///
+/// Both give the same up to rounding. A joint that moves no mass and has no rotor inertia is a fault
+/// that names it.
+///
+/// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 6.1, 6.5 and 7.3.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ForwardDynamics {
+    /// The robot.
+    pub robot: RobotName,
+    /// How to solve: `Factor` (the default) or `ArticulatedBody`.
+    #[serde(default)]
+    pub algorithm: Algorithm,
+}
+
+/// How forward dynamics are solved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum Algorithm {
+    /// By the factor of the joint-space inertia.
+    #[default]
+    Factor,
+    /// By recursion over articulated bodies.
+    ArticulatedBody,
+}
+
+/// What an algorithm asks for.
+enum Asked {
+    Factor(Shared<Mass>),
+    ArticulatedBody(Shared<Kinematics>),
+}
+
+/// Ports and robot of [`ForwardDynamics`].
+pub struct Plan {
+    robot: Arc<RobotModel>,
+    asked: Asked,
+    tau: In<Vector>,
+    jacobian: OptionalIn<Matrix>,
+    forces: OptionalIn<Vector>,
+    external: OptionalIn<Vector>,
+    nu_dot: Out<Vector>,
+}
+
+/// Work memory of [`ForwardDynamics`].
+pub struct Scratch {
+    /// Generalised external force.
+    external: Vec<f64>,
+    articulated: Option<ArticulatedBody>,
+}
+
+impl Block for ForwardDynamics {
+    const KIND: &'static str = "ForwardDynamics";
+    type Plan = Plan;
+    type State = ();
+    type Memo = ();
+    type Scratch = Scratch;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let robot = self.robot.find(ports)?;
+        let state = state_input(ports, self.robot.as_str());
+        let asked = match self.algorithm {
+            Algorithm::Factor => Asked::Factor(mass(ports, &robot, state)),
+            Algorithm::ArticulatedBody => Asked::ArticulatedBody(kinematics(ports, &robot, state)),
+        };
+        let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
+        let tau = ports.input("tau", &Vector(n));
+        ports.note_in(tau).unit("N*m").doc("joint torques");
+        let rows = 3 * ports.dim();
+        let jacobian = ports.optional_input("J", &Matrix(rows.clone(), nv.clone()));
+        ports.note_optional(jacobian).doc("Jacobians of the contact points");
+        let forces = ports.optional_input("f", &Vector(rows));
+        ports.note_optional(forces).unit("N").frame("contact").doc("contact forces");
+        let external = ports.optional_input("external", &Vector(nv.clone()));
+        ports.note_optional(external).doc("generalised external force");
+        let nu_dot = ports.output("nu_dot", &Vector(nv));
+        describe(ports, nu_dot, "acceleration");
+        Ok(Plan { robot, asked, tau, jacobian, forces, external, nu_dot })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        match (sizes.optional(plan.jacobian), sizes.optional(plan.forces)) {
+            (Some(_), None) => Err(together("J", "f")),
+            (None, Some(_)) => Err(together("f", "J")),
+            _ => Ok(()),
+        }
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Scratch {
+        let model = &plan.robot.model;
+        let articulated = match plan.asked {
+            Asked::Factor(_) => None,
+            Asked::ArticulatedBody(_) => Some(ArticulatedBody::new(model)),
+        };
+        Scratch { external: vec![0.0; model.velocity_dim()], articulated }
+    }
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let Scratch { external, articulated } = &mut *cx.scratch;
+        match cx.inputs.optional(plan.external) {
+            Some(force) => external.copy_from_slice(force),
+            None => external.fill(0.0),
+        }
+        if let (Some(jacobian), Some(forces)) =
+            (cx.inputs.optional(plan.jacobian), cx.inputs.optional(plan.forces))
+        {
+            add_transposed_product(jacobian, forces, external);
+        }
+        let (model, tau) = (&plan.robot.model, cx.inputs.get(plan.tau));
+        let out = cx.outputs.get(plan.nu_dot);
+        match (&plan.asked, articulated) {
+            (Asked::ArticulatedBody(kinematics), Some(workspace)) => {
+                let kinematics = cx.inputs.shared(*kinematics);
+                articulated_body(model, kinematics, tau, external, workspace, out)
+                    .map_err(|error| Fault::new(format!("{}: {error}", plan.robot.name)))
+            }
+            (Asked::Factor(mass), _) => {
+                let mass = cx.inputs.shared(*mass);
+                let factor = mass.factor(&plan.robot)?;
+                forward_dynamics(model, factor, &mass.bias_force, tau, external, out);
+                Ok(())
+            }
+            (Asked::ArticulatedBody(_), None) => unreachable!("`scratch` made the workspace"),
+        }
+    }
+}
+
+/// Two inputs of which only `found` is connected.
+pub(crate) fn together(found: &str, missing: &str) -> Invalid {
+    Invalid::new(format!("expected `{found}` and `{missing}` together, found `{found}` alone"))
+        .hint(format!("connect `{missing}`, or leave both out"))
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+
+    use super::{Algorithm, ForwardDynamics};
+    use crate::kinematics::jacobian::Jacobian;
+    use crate::robot::frames::Representation;
+    use crate::testing::robots::{Rig, States, close, for_each_reference, go, refusal};
+
+    const BOTH: [Algorithm; 2] = [Algorithm::Factor, Algorithm::ArticulatedBody];
+
+    fn block(robot: &str, algorithm: Algorithm) -> ForwardDynamics {
+        ForwardDynamics { robot: robot.into(), algorithm }
+    }
+
+    #[test]
+    fn accelerations_are_those_of_pinocchio() {
+        for_each_reference(|robot, reference, order| {
+            for algorithm in BOTH {
+                let block = block(&robot.name, algorithm);
+                let mut rig = Rig::new(block, robot, &["J", "f", "external"]);
+                let (q, nu) = reference.state(order);
+                rig.set("state", &[&q, &nu]);
+                rig.set("tau", &[&reference.joint_vector("tau_joint", order)]);
+                rig.output();
+                // Forward dynamics amplify rounding by the condition number of M.
+                close(&rig.leaf("nu_dot", 0), &reference.vector("fd_nu_dot_free", order), 1e-8);
+            }
+        });
+    }
+
+    /// A wrench enters by `J`/`f` as by `external`: 6 rows are two triples.
+    #[test]
+    fn wrenches_enter_by_jacobian_and_force_or_as_generalised_force() {
+        for_each_reference(|robot, reference, order| {
+            let nv = robot.model.velocity_dim();
+            let (q, nu) = reference.state(order);
+            let mut j = Vec::new();
+            let mut w = Vec::new();
+            for name in reference.frame_names() {
+                let (frame, representation) = (name.clone(), Representation::Mixed);
+                let block = Jacobian { robot: robot.name.as_str().into(), frame, representation };
+                let mut rig = Rig::new(block, robot, &[]);
+                rig.set("state", &[&q, &nu]);
+                rig.output();
+                j.push(rig.leaf("jacobian", 0));
+                w.push(reference.wrench(&name));
+            }
+            let rows = 6 * j.len();
+            let stacked: Vec<f64> = (0..nv)
+                .flat_map(|c| j.iter().flat_map(move |j| j[6 * c..6 * c + 6].to_vec()))
+                .collect();
+            let f = w.concat();
+            let force: Vec<f64> =
+                (0..nv).map(|c| (0..rows).map(|r| stacked[c * rows + r] * f[r]).sum()).collect();
+            let expected = reference.vector("fd_nu_dot", order);
+            let new = |without: &[&str], given: &[(&str, Type)]| {
+                let block = block(&robot.name, Algorithm::Factor);
+                let mut rig = Rig::with(block, robot, without, given).expect("a plan");
+                rig.set("state", &[&q, &nu]);
+                rig.set("tau", &[&reference.joint_vector("tau_joint", order)]);
+                rig
+            };
+            let mut rig =
+                new(&["external"], &[("J", Type::matrix(rows, nv)), ("f", Type::vector(rows))]);
+            rig.set("J", &[&stacked]);
+            rig.set("f", &[&f]);
+            rig.output();
+            close(&rig.leaf("nu_dot", 0), &expected, 1e-8);
+            let mut rig = new(&["J", "f"], &[]);
+            rig.set("external", &[&force]);
+            rig.output();
+            close(&rig.leaf("nu_dot", 0), &expected, 1e-8);
+        });
+    }
+
+    #[test]
+    fn jacobian_and_forces_come_together() {
+        let block = || block("go", Algorithm::Factor);
+        let f = [("f", Type::vector(6))];
+        let only_f = refusal(block(), &go(), &["J", "external"], &f);
+        assert_eq!(only_f.message, "expected `f` and `J` together, found `f` alone");
+        let j = [("J", Type::matrix(6, 18))];
+        let only_j = refusal(block(), &go(), &["f", "external"], &j);
+        assert_eq!(only_j.message, "expected `J` and `f` together, found `J` alone");
+    }
+
+    #[test]
+    fn m_nu_dot_plus_h_is_the_torque() {
+        let mut rig = Rig::new(block("go", Algorithm::Factor), &go(), &["J", "f", "external"]);
+        let mut dynamics = Rig::new(
+            crate::dynamics::robot_dynamics::RobotDynamics { robot: "go".into() },
+            &go(),
+            &[],
+        );
+        let tau: Vec<f64> = (0..12).map(|i| f64::from(i) - 5.0).collect();
+        for (q, nu) in States::of(&go(), 10) {
+            rig.set("state", &[&q, &nu]);
+            rig.set("tau", &[&tau]);
+            rig.output();
+            dynamics.set("state", &[&q, &nu]);
+            dynamics.output();
+            let (nu_dot, m, h) =
+                (rig.leaf("nu_dot", 0), dynamics.leaf("bus", 1), dynamics.leaf("bus", 2));
+            for i in 0..18 {
+                let force: f64 = h[i] + (0..18).map(|j| m[j * 18 + i] * nu_dot[j]).sum::<f64>();
+                let expected = if i < 6 { 0.0 } else { tau[i - 6] };
+                assert!((force - expected).abs() < 1e-9, "{i}: {force} for {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn both_algorithms_give_the_same_with_all_forces() {
+        let given = [("J", Type::matrix(6, 18)), ("f", Type::vector(6))];
+        let mut rigs = BOTH.map(|algorithm| {
+            Rig::with(block("go", algorithm), &go(), &[], &given).expect("a plan")
+        });
+        let number = |i: i32| f64::from(i % 7) - 3.0;
+        let [tau, external, j, f] =
+            [12, 18, 108, 6].map(|n| (0..n).map(number).collect::<Vec<_>>());
+        for (q, nu) in States::of(&go(), 20) {
+            let [a, b] = rigs.each_mut().map(|rig| {
+                rig.set("state", &[&q, &nu]);
+                for (name, value) in [("tau", &tau), ("external", &external), ("J", &j), ("f", &f)]
+                {
+                    rig.set(name, &[value]);
+                }
+                rig.output();
+                rig.leaf("nu_dot", 0)
+            });
+            close(&b, &a, 1e-11);
+        }
+    }
+
+    #[test]
+    fn a_joint_that_moves_no_inertia_is_a_named_fault() {
+        for algorithm in BOTH {
+            let robot = crate::testing::robots::load(
+                "rod",
+                serde_json::json!({ "path": "robots/pendulum/pendulum.urdf", "base": "Fixed" }),
+            );
+            let rod = robot.expect("the pendulum").0;
+            let mut rig = Rig::new(block("rod", algorithm), &rod, &["J", "f", "external"]);
+            rig.set("state", &[&[f64::NAN], &[0.0]]);
+            rig.set("tau", &[&[0.0]]);
+            let fault = rig.try_output().expect_err("a fault");
+            assert!(fault.message.starts_with("rod: mass matrix is singular at"), "{fault}");
+        }
+    }
+}

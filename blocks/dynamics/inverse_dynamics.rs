@@ -1,0 +1,137 @@
+//! `InverseDynamics`: the forces that an acceleration takes.
+
+use legwork_block::{Block, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Sizes, Vector};
+use legwork_mechanics::inverse_dynamics;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::buses::RobotDims;
+use crate::robot::frames::{input_of, write_joint_rows};
+use crate::robot::name::RobotName;
+use crate::robot::shared_kinematics::{AtState, describe};
+
+/// Forces that an acceleration takes: `F = M ν̇ + h − f_ext`.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `state` | State(robot) | | configuration and velocity |
+/// | in `nu_dot` | nv | m/s², rad/s² | acceleration ν̇, time derivative of ν number by number |
+/// | in `external`, optional | nv | N, N m | generalised force f_ext that acts already, such as `Jᵀf` of contacts |
+/// | out `force` | nv | N, N m | F: force on the base in world axes, moment about its origin, joint torques |
+/// | out `tau` | n | N m | the joints' part of F |
+///
+/// A floating base has no motor: the acceleration is one that the robot can do by itself if the
+/// first six numbers of F are zero. Reflected rotor inertia is part of M. O(n), M is not formed.
+///
+/// Recursive Newton–Euler algorithm; R. Featherstone, *Rigid Body Dynamics Algorithms* (2008),
+/// sec. 5.3.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InverseDynamics {
+    /// The robot.
+    pub robot: RobotName,
+}
+
+/// Ports of [`InverseDynamics`].
+pub struct Plan {
+    at: AtState,
+    nu_dot: In<Vector>,
+    external: OptionalIn<Vector>,
+    force: Out<Vector>,
+    tau: Out<Vector>,
+}
+
+/// Work memory: of the algorithm, and F.
+pub struct Scratch {
+    workspace: legwork_mechanics::InverseDynamics,
+    force: Vec<f64>,
+}
+
+impl Block for InverseDynamics {
+    const KIND: &'static str = "InverseDynamics";
+    type Plan = Plan;
+    type State = ();
+    type Memo = ();
+    type Scratch = Scratch;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let at = AtState::plan(&self.robot, ports)?;
+        let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
+        let nu_dot = input_of(ports, "nu_dot", &Vector(nv.clone()), None, "acceleration");
+        let external = ports.optional_input("external", &Vector(nv.clone()));
+        ports.note_optional(external).doc("generalised external force");
+        let force = ports.output("force", &Vector(nv));
+        describe(ports, force, "generalised force that the acceleration takes");
+        let tau = ports.output("tau", &Vector(n));
+        ports.note_out(tau).unit("N*m").doc("joint torques of it");
+        Ok(Plan { at, nu_dot, external, force, tau })
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Scratch {
+        let model = &plan.at.robot.model;
+        Scratch {
+            workspace: legwork_mechanics::InverseDynamics::new(model),
+            force: vec![0.0; model.velocity_dim()],
+        }
+    }
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let Scratch { workspace, force } = &mut *cx.scratch;
+        let (robot, kinematics) = (&plan.at.robot, cx.inputs.shared(plan.at.kinematics));
+        let nu_dot = cx.inputs.get(plan.nu_dot);
+        inverse_dynamics(&robot.model, kinematics, nu_dot, workspace, force);
+        if let Some(external) = cx.inputs.optional(plan.external) {
+            for (force, external) in force.iter_mut().zip(external) {
+                *force -= external;
+            }
+        }
+        cx.outputs.get(plan.force).copy_from_slice(force);
+        write_joint_rows(robot, force, plan.tau, &mut cx.outputs);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::InverseDynamics;
+    use crate::dynamics::forward_dynamics::{Algorithm, ForwardDynamics};
+    use crate::testing::robots::{Rig, States, close, for_each_reference, go};
+
+    #[test]
+    fn forces_are_those_of_pinocchio() {
+        for_each_reference(|robot, reference, order| {
+            let block = InverseDynamics { robot: robot.name.as_str().into() };
+            let mut rig = Rig::new(block, robot, &["external"]);
+            let (q, nu) = reference.state(order);
+            rig.set("state", &[&q, &nu]);
+            rig.set("nu_dot", &[&reference.vector("nu_dot", order)]);
+            rig.output();
+            let force = rig.leaf("force", 0);
+            close(&force, &reference.vector("rnea_free", order), 1e-10);
+            assert_eq!(rig.leaf("tau", 0), force[robot.model.trees()[0].base_dim()..]);
+        });
+    }
+
+    #[test]
+    fn they_undo_forward_dynamics() {
+        let forward = ForwardDynamics { robot: "go".into(), algorithm: Algorithm::Factor };
+        let mut forward = Rig::new(forward, &go(), &["J", "f"]);
+        let mut inverse = Rig::new(InverseDynamics { robot: "go".into() }, &go(), &[]);
+        let tau: Vec<f64> = (0..12).map(|i| f64::from(i) - 5.0).collect();
+        let external: Vec<f64> = (0..18).map(|i| 3.0 * f64::from(i) - 20.0).collect();
+        for (q, nu) in States::of(&go(), 10) {
+            for rig in [&mut forward, &mut inverse] {
+                rig.set("state", &[&q, &nu]);
+                rig.set("external", &[&external]);
+            }
+            forward.set("tau", &[&tau]);
+            forward.output();
+            inverse.set("nu_dot", &[&forward.leaf("nu_dot", 0)]);
+            inverse.output();
+            close(&inverse.leaf("tau", 0), &tau, 1e-11);
+            close(&inverse.leaf("force", 0)[..6], &[0.0; 6], 1e-10);
+        }
+    }
+}

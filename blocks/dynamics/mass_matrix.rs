@@ -1,0 +1,90 @@
+//! `MassMatrix`: joint-space inertia of a robot.
+
+use legwork_block::{Inputs, Invalid, Matrix, Out, Outcome, Outputs, Ports, Pure, Shared};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::buses::RobotDims;
+use crate::robot::name::RobotName;
+use crate::robot::shared_kinematics::{describe, state_input};
+use crate::robot::shared_mass::{Mass, mass};
+
+/// Joint-space inertia `M(q)` of `M ν̇ + h = Sᵀτ + Jᵀf`, reflected rotor inertia included.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `state` | State(robot) | | configuration and velocity; only q matters |
+/// | out `M` | nv × nv | kg, kg m, kg m² | symmetric, positive definite |
+///
+/// Composite-rigid-body algorithm; R. Featherstone, *Rigid Body Dynamics Algorithms* (2008),
+/// sec. 6.2.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MassMatrix {
+    /// The robot.
+    pub robot: RobotName,
+}
+
+/// Ports of [`MassMatrix`].
+pub struct Plan {
+    mass: Shared<Mass>,
+    matrix: Out<Matrix>,
+}
+
+impl Pure for MassMatrix {
+    const KIND: &'static str = "MassMatrix";
+    type Plan = Plan;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let robot = self.robot.find(ports)?;
+        let state = state_input(ports, self.robot.as_str());
+        let mass = mass(ports, &robot, state);
+        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+        let matrix = ports.output("M", &Matrix::of(&nv, &nv));
+        describe(ports, matrix, "joint-space inertia");
+        Ok(Plan { mass, matrix })
+    }
+
+    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        inputs.shared(plan.mass).matrix.write_dense(outputs.get(plan.matrix));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MassMatrix;
+    use crate::testing::robots::{Rig, States, check_reference, go, go_without_rotors};
+
+    #[test]
+    fn m_is_that_of_pinocchio() {
+        check_reference(
+            |robot| MassMatrix { robot: robot.into() },
+            "M",
+            |reference, order| reference.square("M", order),
+        );
+    }
+
+    #[test]
+    fn rotors_add_to_the_diagonal_of_the_joints() {
+        let block = || MassMatrix { robot: "go".into() };
+        let mut with = Rig::new(block(), &go(), &[]);
+        let mut without = Rig::new(block(), &go_without_rotors(), &[]);
+        for (q, nu) in States::of(&go(), 5) {
+            for rig in [&mut with, &mut without] {
+                rig.set("state", &[&q, &nu]);
+                rig.output();
+            }
+            let (m, bare) = (with.leaf("M", 0), without.leaf("M", 0));
+            for k in 0..18 * 18_usize {
+                let (row, column) = (k % 18, k / 18);
+                let rotor = match row.checked_sub(6) {
+                    Some(joint) if row == column && joint % 3 == 2 => 0.00548408,
+                    Some(_) if row == column => 0.002268,
+                    _ => 0.0,
+                };
+                assert!((m[k] - bare[k] - rotor).abs() < 1e-15, "M[{row}, {column}]");
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! `MomentumBalance`: whether what moves a robot is what pushes it.
+
+use std::sync::Arc;
+
+use legwork_block::{
+    Block, Dim, In, Inputs, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Real, Report,
+    Shared, Sizes, UpdateCx, Vector, feeds,
+};
+use legwork_mechanics::{
+    Kinematics, MixedWrench, center_of_mass, centroidal_momentum_dot_velocity,
+    centroidal_momentum_matrix,
+};
+use nalgebra::{Matrix3, Vector3};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::buses::{ContactPointsBus, RobotDims, StateBus};
+use crate::robot::model::RobotModel;
+use crate::robot::name::RobotName;
+use crate::robot::shared_kinematics::{kinematics, state_input};
+
+/// Judges an acceleration by the law of momentum, without the mass matrix: the momentum of the whole
+/// robot changes by its weight and by what pushes it from outside, whatever its joints, loops and
+/// motors do.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `state` | State(robot) | | configuration and velocity |
+/// | in `nu_dot` | nv | m/s², rad/s² | acceleration to judge |
+/// | in `points` | `ContactPoints` | | k contacts |
+/// | in `f` | 3k | N | contact forces on the robot, contact axes |
+/// | in `external`, optional | nv | N, N m | generalised force; the six numbers of a base push it |
+/// | out `force` | | N | `‖ṗ − m g − Σ f‖` |
+/// | out `moment` | | N m | `‖L̇ − Σ (p − c) × f‖` about the centre of mass c |
+///
+/// `(ṗ, L̇) = A_G ν̇ + Ȧ_G ν`, the second term link by link. At the end of a run the worst of both are
+/// reported as `worst_force_residual` and `worst_moment_residual`; beyond rounding (1e-9 of the
+/// weight) some block has forces that another does not know of. The base must float: what a fixed one
+/// pushes is not known. Of a world it is the balance of all its robots and bodies together: contacts
+/// between them do not belong to `points`, those with the ground do.
+///
+/// D. E. Orin, A. Goswami, S.-H. Lee, *Centroidal dynamics of a humanoid robot* (2013), eqs. 2, 6, 11.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MomentumBalance {
+    /// The robot or world.
+    pub robot: RobotName,
+}
+
+/// Ports and robot of [`MomentumBalance`].
+pub struct Plan {
+    robot: Arc<RobotModel>,
+    state: In<StateBus>,
+    kinematics: Shared<Kinematics>,
+    nu_dot: In<Vector>,
+    points: In<ContactPointsBus>,
+    forces: In<Vector>,
+    external: OptionalIn<Vector>,
+    force: Out<Real>,
+    moment: Out<Real>,
+    nv: Dim,
+}
+
+/// The worst residuals of a run.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub struct State {
+    force: f64,
+    moment: f64,
+}
+
+/// What is left of the balance [N, N m]; `matrix` is work memory (6 × nv).
+fn residual(plan: &Plan, inputs: &Inputs<'_>, matrix: &mut [f64]) -> MixedWrench {
+    let (model, kinematics) = (&plan.robot.model, inputs.shared(plan.kinematics));
+    let center = center_of_mass(model, kinematics);
+    let mut rest = centroidal_momentum_dot_velocity(model, kinematics);
+    centroidal_momentum_matrix(model, kinematics, matrix);
+    for (column, &rate) in matrix.chunks_exact(6).zip(inputs.get(plan.nu_dot)) {
+        rest.force += Vector3::new(column[0], column[1], column[2]) * rate;
+        rest.moment += Vector3::new(column[3], column[4], column[5]) * rate;
+    }
+    rest.force -= model.gravity() * model.total_mass();
+    let mut push = |at: Vector3<f64>, force: Vector3<f64>, moment: Vector3<f64>| {
+        rest.force -= force;
+        rest.moment -= (at - center).cross(&force) + moment;
+    };
+    let forces = inputs.get(plan.forces).chunks_exact(3);
+    for (contact, f) in inputs.get(plan.points).iter().zip(forces) {
+        let axes = Matrix3::from_column_slice(contact.axes);
+        let force = axes * Vector3::new(f[0], f[1], f[2]);
+        push(Vector3::from_column_slice(contact.position), force, Vector3::zeros());
+    }
+    if let Some(external) = inputs.optional(plan.external) {
+        let three = |at: usize| Vector3::from_column_slice(&external[at..at + 3]);
+        let q = inputs.get(plan.state).q;
+        for tree in model.trees() {
+            let (q_at, at) = (tree.configuration_range().start, tree.velocity_range().start);
+            push(Vector3::from_column_slice(&q[q_at..q_at + 3]), three(at), three(at + 3));
+        }
+    }
+    rest
+}
+
+impl Block for MomentumBalance {
+    const KIND: &'static str = "MomentumBalance";
+    type Plan = Plan;
+    type State = State;
+    type Memo = ();
+    /// Centroidal momentum matrix, 6 × nv.
+    type Scratch = Vec<f64>;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let robot = self.robot.find(ports)?;
+        if !robot.model.trees().iter().all(legwork_mechanics::Tree::is_floating) {
+            let message = format!("expected floating bases only, found `{}`", robot.name);
+            return Err(Invalid::parameter("robot", message));
+        }
+        let state = state_input(ports, self.robot.as_str());
+        let kinematics = kinematics(ports, &robot, state);
+        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+        let nu_dot = ports.input("nu_dot", &Vector(nv.clone()));
+        ports.note_in(nu_dot).doc("acceleration to judge");
+        let count = ports.dim();
+        let points = ports.input("points", &ContactPointsBus::new(&count, &nv));
+        ports.note_in(points).doc("contacts");
+        let forces = ports.input("f", &Vector(3 * count));
+        ports.note_in(forces).unit("N").frame("contact").doc("contact forces on the robot");
+        let external = ports.optional_input("external", &Vector(nv.clone()));
+        ports.note_optional(external).doc("generalised external force");
+        ports.group(&feeds![state, nu_dot, points, forces, external]);
+        let force = ports.output("force", &Real);
+        ports.note_out(force).unit("N").doc("force that nothing explains");
+        let moment = ports.output("moment", &Real);
+        ports.note_out(moment).unit("N*m").doc("moment that nothing explains");
+        ports.updates();
+        Ok(Plan { robot, state, kinematics, nu_dot, points, forces, external, force, moment, nv })
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) -> State {
+        State::default()
+    }
+
+    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<f64> {
+        vec![0.0; 6 * sizes.dim(&plan.nv)]
+    }
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let rest = residual(plan, &cx.inputs, cx.scratch);
+        cx.outputs.set(plan.force, rest.force.norm());
+        cx.outputs.set(plan.moment, rest.moment.norm());
+        Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        let rest = residual(plan, &cx.inputs, cx.scratch);
+        cx.state.force = cx.state.force.max(rest.force.norm());
+        cx.state.moment = cx.state.moment.max(rest.moment.norm());
+        Ok(())
+    }
+
+    fn report(&self, _: &Plan, state: &State, report: &mut Report) {
+        report.metric("worst_force_residual", state.force);
+        report.metric("worst_moment_residual", state.moment);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::{Dim, Signal};
+    use serde_json::json;
+
+    use super::*;
+    use crate::dynamics::forward_dynamics::{Algorithm, ForwardDynamics};
+    use crate::testing::contacts::block;
+    use crate::testing::robots::{Rig, States, go, load};
+
+    /// Forward dynamics by articulated bodies keep the balance under torques and external forces; an
+    /// acceleration that is off does not.
+    #[test]
+    fn the_balance_holds_for_the_robots_acceleration_and_for_no_other() {
+        let robot = go();
+        let none = ContactPointsBus::new(&Dim::fixed(0), &Dim::fixed(18)).ty();
+        let given = [("points", none), ("f", legwork_block::Type::vector(0))];
+        let balance: MomentumBalance = block(json!({ "robot": "go" }));
+        let mut rig = Rig::with(balance, &robot, &[], &given).expect("a plan");
+        let forward = ForwardDynamics { robot: "go".into(), algorithm: Algorithm::ArticulatedBody };
+        let mut forward = Rig::new(forward, &robot, &["J", "f"]);
+        let tau: Vec<f64> = (0..12).map(|i| 3.0 * f64::from(i) - 15.0).collect();
+        let external: Vec<f64> = (0..18).map(|i| 7.0 * f64::from(i % 5) - 14.0).collect();
+        let weight = robot.model.total_mass() * 9.81;
+        for (q, nu) in States::of(&robot, 20) {
+            for rig in [&mut rig, &mut forward] {
+                rig.set("state", &[&q, &nu]);
+                rig.set("external", &[&external]);
+            }
+            forward.set("tau", &[&tau]);
+            forward.output();
+            let mut nu_dot = forward.leaf("nu_dot", 0);
+            rig.set("nu_dot", &[&nu_dot]);
+            rig.output();
+            for name in ["force", "moment"] {
+                let rest = rig.leaf(name, 0)[0];
+                assert!(rest < 1e-9 * weight, "{name}: {rest:.1e}");
+            }
+            nu_dot[7] += 1.0;
+            rig.set("nu_dot", &[&nu_dot]);
+            rig.output();
+            assert!(rig.leaf("force", 0)[0] > 1e-3, "{:?}", rig.leaf("force", 0));
+        }
+    }
+
+    #[test]
+    fn a_fixed_base_is_refused() {
+        let parameters = json!({ "path": "robots/panda/panda.urdf", "base": "Fixed" });
+        let (robot, _) = load("panda", parameters).expect("a robot");
+        let balance: MomentumBalance = block(json!({ "robot": robot.name }));
+        let refused = Rig::with(balance, &robot, &[], &[]).err().expect("refused");
+        assert!(refused.message.contains("floating base"), "{}", refused.message);
+    }
+}

@@ -1,0 +1,265 @@
+//! `RobotDynamics`: the terms of the equation of motion on one bus.
+
+mod dense_factor;
+
+use std::sync::Arc;
+
+use legwork_block::{
+    Block, Fault, In, Invalid, Matrix, OptionalIn, Out, Outcome, OutputCx, Ports, Shared, Sizes,
+    Vector,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::buses::{DynamicsBus, RobotDims, StateBus, dynamics_leaf};
+use crate::robot::model::RobotModel;
+use crate::robot::name::RobotName;
+use crate::robot::shared_kinematics::{describe, state_input};
+use crate::robot::shared_mass::{Mass, mass};
+use dense_factor::factor_into;
+
+/// The terms of `M ν̇ + h = Sᵀτ + Jᵀf` at a state, on one bus.
+///
+/// | port | type | unit | meaning |
+/// |---|---|---|---|
+/// | in `state` | State(robot) | | configuration and velocity |
+/// | in `motor_inertia`, optional | n | kg m², kg | reflected inertia of the motors, zero or more |
+/// | in `motor_inertia_matrix`, optional | n × n | kg m², kg | the same where motors drive several joints |
+/// | out `bus` | Dynamics(robot) | | `nu`, handed on; `M`; `h`; `factor`: C with `CᵀC = M` |
+///
+/// The inertia of the motors adds to the joints' rows and columns of M, on top of the rotors that
+/// the robot has of its own, before M is factored. The matrix is `(TΓ)⁻ᵀ I_m (TΓ)⁻¹` for transmission
+/// T and ratios Γ: symmetric and positive semidefinite. All that comes from the bus knows of it:
+/// `GaussContact`, `Impact`, `ConstrainedAcceleration`. `ForwardDynamics`, which asks for the robot
+/// itself, does not: take `ConstrainedAcceleration(loops: false)`.
+///
+/// A fault if M is singular: some joint moves no mass and has no rotor inertia. One that has the
+/// inertia of its motor only is not singular.
+///
+/// References: R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), ch. 5, 6 and sec. 9.5; N.
+/// Guedelha et al., *A flexible MATLAB/Simulink simulator …* (2024), for the motors.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RobotDynamics {
+    /// The robot.
+    pub robot: RobotName,
+}
+
+/// Ports of [`RobotDynamics`].
+pub struct Plan {
+    robot: Arc<RobotModel>,
+    mass: Shared<Mass>,
+    diagonal: OptionalIn<Vector>,
+    matrix: OptionalIn<Matrix>,
+    bus: Out<DynamicsBus>,
+}
+
+/// Difference of entries across the diagonal, relative to the largest, that is rounding.
+const ASYMMETRY: f64 = 1e-9;
+
+/// Adds the inertia of each motor to the diagonal of M.
+fn add_diagonal(robot: &RobotModel, inertia: &[f64], m: &mut [f64]) -> Outcome {
+    let nv = robot.model.velocity_dim();
+    for (&k, &inertia) in robot.model.joint_velocity_indices().iter().zip(inertia) {
+        if !(inertia >= 0.0 && inertia.is_finite()) {
+            let message = format!("expected motor inertia of zero or more, found {inertia}");
+            return Err(Fault::new(format!("{message} at `{}`", robot.model.pattern().name(k))));
+        }
+        m[k * nv + k] += inertia;
+    }
+    Ok(())
+}
+
+/// Adds the inertia matrix of the motors to the joints' part of M.
+fn add_matrix(robot: &RobotModel, inertia: &[f64], m: &mut [f64]) -> Outcome {
+    let (nv, indices) = (robot.model.velocity_dim(), robot.model.joint_velocity_indices());
+    let n = indices.len();
+    let largest = inertia.iter().fold(0.0f64, |m, i| m.max(i.abs()));
+    for (a, &k) in indices.iter().enumerate() {
+        for (b, &l) in indices.iter().enumerate() {
+            let (entry, other) = (inertia[a * n + b], inertia[b * n + a]);
+            let is_symmetric = (entry - other).abs() <= ASYMMETRY * largest;
+            if !(is_symmetric && entry.is_finite() && inertia[a * n + a] >= 0.0) {
+                return Err(Fault::new(format!(
+                    "expected a symmetric positive semidefinite motor inertia, found {entry} at \
+                     ({b}, {a}) and {other} at ({a}, {b})"
+                )));
+            }
+            m[k * nv + l] += 0.5 * (entry + other);
+        }
+    }
+    Ok(())
+}
+
+impl Block for RobotDynamics {
+    const KIND: &'static str = "RobotDynamics";
+    type Plan = Plan;
+    type State = ();
+    type Memo = ();
+    /// Work memory of the dense factor, nv × nv.
+    type Scratch = Vec<f64>;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let robot = self.robot.find(ports)?;
+        let state: In<StateBus> = state_input(ports, self.robot.as_str());
+        let mass = mass(ports, &robot, state);
+        let n = RobotDims::of(ports, self.robot.as_str()).n;
+        let diagonal = ports.optional_input("motor_inertia", &Vector(n.clone()));
+        ports.note_optional(diagonal).doc("reflected inertia of the motors [kg m², kg]");
+        let matrix = ports.optional_input("motor_inertia_matrix", &Matrix(n.clone(), n));
+        ports.note_optional(matrix).doc("the same where motors drive several joints");
+        let signal = DynamicsBus::of(ports, self.robot.as_str());
+        let bus = ports.output("bus", &signal);
+        describe(ports, bus, "terms of the equation of motion");
+        // Leaf 1 of a state is its velocity.
+        ports.forward(bus, dynamics_leaf::NU, state, 1);
+        Ok(Plan { robot, mass, diagonal, matrix, bus })
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<f64> {
+        let nv = plan.robot.model.velocity_dim();
+        let is_alone =
+            sizes.optional(plan.diagonal).is_none() && sizes.optional(plan.matrix).is_none();
+        vec![0.0; if is_alone { 0 } else { nv * nv }]
+    }
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let (robot, mass) = (&*plan.robot, cx.inputs.shared(plan.mass));
+        let (diagonal, matrix) =
+            (cx.inputs.optional(plan.diagonal), cx.inputs.optional(plan.matrix));
+        let [m, h, factor, joints] = cx.outputs.leaves([
+            plan.bus.leaf(dynamics_leaf::MASS_MATRIX),
+            plan.bus.leaf(dynamics_leaf::BIAS_FORCE),
+            plan.bus.leaf(dynamics_leaf::FACTOR),
+            plan.bus.leaf(dynamics_leaf::JOINTS),
+        ]);
+        joints.fill(0.0);
+        for &joint in robot.model.joint_velocity_indices() {
+            joints[joint] = 1.0;
+        }
+        mass.matrix.write_dense(m);
+        h.copy_from_slice(&mass.bias_force);
+        if diagonal.is_none() && matrix.is_none() {
+            mass.factor(robot)?.write_dense(factor);
+            return Ok(());
+        }
+        if let Some(inertia) = diagonal {
+            add_diagonal(robot, inertia, m)?;
+        }
+        if let Some(inertia) = matrix {
+            add_matrix(robot, inertia, m)?;
+        }
+        cx.scratch.copy_from_slice(m);
+        factor_into(cx.scratch, factor).map_err(|k| {
+            let coordinate = robot.model.pattern().name(k);
+            Fault::new(format!(
+                "{}: the mass matrix with the motors' inertia is not positive definite at \
+                 `{coordinate}`",
+                robot.name
+            ))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::RobotDynamics;
+    use crate::testing::contacts::block;
+    use crate::testing::robots::{Rig, States, go};
+
+    const MOTORS: [&str; 2] = ["motor_inertia", "motor_inertia_matrix"];
+
+    fn rig(without: &[&str]) -> Rig {
+        Rig::new(block::<RobotDynamics>(json!({ "robot": "go" })), &go(), without)
+    }
+
+    /// `CᵀC = M`, and C is lower triangular.
+    fn is_root(rig: &Rig) {
+        let (m, c) = (rig.leaf("bus", 1), rig.leaf("bus", 3));
+        for i in 0..18 {
+            for j in 0..18 {
+                let product: f64 = (0..18).map(|k| c[i * 18 + k] * c[j * 18 + k]).sum();
+                // 18 products of entries below 10.
+                assert!((product - m[j * 18 + i]).abs() < 1e-13, "{i} {j}: {product}");
+                assert_eq!(m[j * 18 + i], m[i * 18 + j]);
+                assert!(i <= j || c[i * 18 + j] == 0.0);
+            }
+            assert!(c[i * 18 + i] > 0.0);
+        }
+    }
+
+    #[test]
+    fn the_factor_is_a_root_of_the_mass_matrix_and_nu_is_the_states() {
+        let mut rig = rig(&MOTORS);
+        for (q, nu) in States::of(&go(), 20) {
+            rig.set("state", &[&q, &nu]);
+            rig.output();
+            assert_eq!(rig.leaf("bus", 0), nu);
+            is_root(&rig);
+        }
+    }
+
+    /// Motors add to the joints' part of M, diagonal and coupled across legs, and nothing else.
+    #[test]
+    fn motors_add_to_the_joints_and_are_factored() {
+        let (mut plain, mut both) = (rig(&MOTORS), rig(&[]));
+        let diagonal: Vec<f64> = (0..12).map(|i| 0.01 * f64::from(i)).collect();
+        // Every joint with the one three further on, in the next leg: diagonally dominant.
+        let entry = |i: usize, j: usize| match i.abs_diff(j) {
+            0 => 0.2,
+            3 => -0.05,
+            _ => 0.0,
+        };
+        let matrix: Vec<f64> = (0..144).map(|k| entry(k % 12, k / 12)).collect();
+        for (q, nu) in States::of(&go(), 20) {
+            for rig in [&mut plain, &mut both] {
+                rig.set("state", &[&q, &nu]);
+            }
+            both.set("motor_inertia", &[&diagonal]);
+            both.set("motor_inertia_matrix", &[&matrix]);
+            plain.output();
+            both.output();
+            let (m, before) = (both.leaf("bus", 1), plain.leaf("bus", 1));
+            assert_eq!(both.leaf("bus", 2), plain.leaf("bus", 2), "h");
+            for i in 0..18 {
+                for j in 0..18 {
+                    let mut expected = before[i * 18 + j];
+                    if i >= 6 && j >= 6 {
+                        expected += if i == j { diagonal[i - 6] } else { 0.0 };
+                        expected += entry(i - 6, j - 6);
+                    }
+                    assert!((m[i * 18 + j] - expected).abs() < 1e-15, "{i} {j}");
+                }
+            }
+            is_root(&both);
+        }
+    }
+
+    #[test]
+    fn what_is_no_inertia_is_a_fault() {
+        let (q, nu) = States::of(&go(), 1).remove(0);
+        let mut vector = rig(&["motor_inertia_matrix"]);
+        vector.set("state", &[&q, &nu]);
+        let mut inertia = [0.1; 12];
+        inertia[3] = -0.1;
+        vector.set("motor_inertia", &[&inertia]);
+        let fault = vector.try_output().expect_err("a fault");
+        assert!(fault.message.contains("found -0.1 at `"), "{}", fault.message);
+        let mut full = rig(&["motor_inertia"]);
+        full.set("state", &[&q, &nu]);
+        let mut matrix = [0.0; 144];
+        matrix[1] = 0.1;
+        full.set("motor_inertia_matrix", &[&matrix]);
+        let fault = full.try_output().expect_err("a fault");
+        assert!(fault.message.contains("symmetric"), "{}", fault.message);
+        // Symmetric, yet no inertia: the factor finds it.
+        (matrix[1], matrix[12]) = (50.0, 50.0);
+        full.set("motor_inertia_matrix", &[&matrix]);
+        let fault = full.try_output().expect_err("a fault");
+        assert!(fault.message.contains("not positive definite at `"), "{}", fault.message);
+    }
+}

@@ -1,0 +1,128 @@
+//! `Jacobian`: the Jacobian of a frame of a robot.
+
+use legwork_block::{Inputs, Invalid, Matrix, Out, Outcome, Outputs, Ports, Pure};
+use legwork_mechanics::{FrameId, frame_jacobian_in};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::buses::RobotDims;
+use crate::robot::frames::{Representation, output_in};
+use crate::robot::name::RobotName;
+use crate::robot::shared_kinematics::AtState;
+
+/// Jacobian of a frame of a robot: `(v, ω) = J ν`.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `state` | State(robot) | | configuration and velocity; only q matters |
+/// | out `jacobian` | 6 × nv | 1, m | rows: linear velocity, angular velocity, in `representation` |
+///
+/// | `representation` | linear velocity | axes | elsewhere |
+/// |---|---|---|---|
+/// | `Mixed` | of the frame's origin | world | iDynTree MIXED, Pinocchio LOCAL_WORLD_ALIGNED |
+/// | `Body` | of the frame's origin | frame | iDynTree BODY_FIXED, Pinocchio LOCAL |
+/// | `World` | of the body's point at the world's origin | world | iDynTree INERTIAL_FIXED, Pinocchio WORLD |
+///
+/// `Jᵀ w` is the generalised force of a wrench w = (force, moment) on the robot in the same
+/// representation: for `Mixed` the moment is about the frame's origin, in world axes.
+///
+/// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 4.5.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Jacobian {
+    /// The robot.
+    pub robot: RobotName,
+    /// Name of a link of the robot file.
+    pub frame: String,
+    /// How the velocity is written: `Mixed` (the default), `Body` or `World`.
+    #[serde(default)]
+    pub representation: Representation,
+}
+
+/// Ports and frame of [`Jacobian`].
+pub struct Plan {
+    at: AtState,
+    frame: FrameId,
+    jacobian: Out<Matrix>,
+}
+
+impl Pure for Jacobian {
+    const KIND: &'static str = "Jacobian";
+    type Plan = Plan;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let at = AtState::plan(&self.robot, ports)?;
+        let frame = at.robot.frame("frame", &self.frame)?;
+        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+        let axes = self.representation.axes(&self.frame);
+        let doc = "linear rows, then angular rows";
+        let jacobian = output_in(ports, "jacobian", &Matrix::of(6, nv), axes, doc);
+        Ok(Plan { at, frame, jacobian })
+    }
+
+    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let kinematics = inputs.shared(plan.at.kinematics);
+        let representation = self.representation.of_mechanics();
+        let out = outputs.get(plan.jacobian);
+        frame_jacobian_in(&plan.at.robot.model, kinematics, plan.frame, representation, out);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinematics::forward_kinematics::ForwardKinematics;
+    use crate::robot::frames::read_placement;
+    use crate::testing::robots::{Rig, check_reference_frames, close, for_each_reference};
+
+    #[test]
+    fn the_mixed_jacobian_is_that_of_pinocchio() {
+        check_reference_frames(
+            |robot, frame| Jacobian {
+                robot: robot.into(),
+                frame: frame.into(),
+                representation: Representation::Mixed,
+            },
+            "jacobian",
+            |frame, order| frame.columns("jacobian", order),
+        );
+    }
+
+    /// `Body = diag(Rᵀ, Rᵀ) Mixed`, `World = [1, [p]×; 0, 1] Mixed`.
+    #[test]
+    fn the_other_representations_follow_from_the_mixed_one() {
+        for_each_reference(|robot, reference, order| {
+            let (q, nu) = reference.state(order);
+            for frame in reference.frame_names() {
+                let name = || robot.name.as_str().into();
+                let jacobian = |representation: Representation| {
+                    let block = Jacobian { robot: name(), frame: frame.clone(), representation };
+                    let mut rig = Rig::new(block, robot, &[]);
+                    rig.set("state", &[&q, &nu]);
+                    rig.output();
+                    rig.leaf("jacobian", 0)
+                };
+                let block = ForwardKinematics {
+                    robot: name(),
+                    frame: frame.clone(),
+                    representation: Representation::Mixed,
+                };
+                let mut rig = Rig::new(block, robot, &[]);
+                rig.set("state", &[&q, &nu]);
+                rig.output();
+                let place = read_placement(&rig.leaf("pose", 0));
+                let (mut body, mut world) = (Vec::new(), Vec::new());
+                for column in jacobian(Representation::Mixed).chunks_exact(6) {
+                    let v = nalgebra::Vector3::from_column_slice(&column[..3]);
+                    let w = nalgebra::Vector3::from_column_slice(&column[3..]);
+                    let axes = place.rotation.transpose();
+                    body.extend((axes * v).iter().chain((axes * w).iter()));
+                    world.extend((v + place.translation.cross(&w)).iter().chain(w.iter()));
+                }
+                close(&jacobian(Representation::Body), &body, 1e-14);
+                close(&jacobian(Representation::World), &world, 1e-14);
+            }
+        });
+    }
+}

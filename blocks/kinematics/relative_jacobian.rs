@@ -1,0 +1,90 @@
+//! `RelativeJacobian`: the Jacobian of one frame of a robot as another sees it.
+
+use legwork_block::{Inputs, Invalid, Matrix, Out, Outcome, Outputs, Ports, Pure};
+use legwork_mechanics::relative_jacobian;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::buses::RobotDims;
+use crate::robot::frames::{Pair, output_in};
+use crate::robot::name::RobotName;
+use crate::robot::shared_kinematics::AtState;
+
+/// Jacobian of the frame `to` as the frame `from` sees it: `velocity = J ν`, with the velocity of
+/// [`RelativeTransform`](crate::RelativeTransform).
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `state` | State(robot) | | configuration and velocity; only q matters |
+/// | out `jacobian` | 6 × nv | 1, m | rows: velocity of the origin of `to` in `from`, angular velocity against `from`; axes of `from` |
+///
+/// Only the joints between the frames have columns: those of common ancestors and of the base are
+/// exactly zero. Its `J̇ν` is that of `DotJNu(frame: to, relative_to: from)`.
+///
+/// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 8.3, of a loop joint's Jacobian.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RelativeJacobian {
+    /// The robot.
+    pub robot: RobotName,
+    /// Name of the link that sees.
+    pub from: String,
+    /// Name of the link that is seen.
+    pub to: String,
+}
+
+/// Ports and frames of [`RelativeJacobian`].
+pub struct Plan {
+    at: AtState,
+    pair: Pair,
+    jacobian: Out<Matrix>,
+}
+
+impl Pure for RelativeJacobian {
+    const KIND: &'static str = "RelativeJacobian";
+    type Plan = Plan;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let at = AtState::plan(&self.robot, ports)?;
+        let pair = Pair::find(&at.robot, &self.from, &self.to)?;
+        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+        let doc = "linear rows, then angular rows";
+        let jacobian = output_in(ports, "jacobian", &Matrix::of(6, nv), &self.from, doc);
+        Ok(Plan { at, pair, jacobian })
+    }
+
+    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let Pair { from, to } = plan.pair;
+        let kinematics = inputs.shared(plan.at.kinematics);
+        let out = outputs.get(plan.jacobian);
+        relative_jacobian(&plan.at.robot.model, kinematics, from, to, out);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinematics::relative_transform::RelativeTransform;
+    use crate::testing::robots::{Rig, States, close, go};
+
+    #[test]
+    fn the_velocity_is_the_jacobian_times_nu_and_the_base_has_no_column() {
+        let [from, to] = ["FL_foot", "HR_foot"].map(str::to_owned);
+        let transform =
+            RelativeTransform { robot: "go".into(), from: from.clone(), to: to.clone() };
+        let mut transform = Rig::new(transform, &go(), &[]);
+        let mut rig = Rig::new(RelativeJacobian { robot: "go".into(), from, to }, &go(), &[]);
+        for (q, nu) in States::of(&go(), 20) {
+            for rig in [&mut transform, &mut rig] {
+                rig.set("state", &[&q, &nu]);
+                rig.output();
+            }
+            let j = rig.leaf("jacobian", 0);
+            let product: Vec<f64> =
+                (0..6).map(|r| (0..18).map(|c| j[6 * c + r] * nu[c]).sum()).collect();
+            close(&transform.leaf("velocity", 0), &product, 1e-13);
+            assert!(j[..36].iter().all(|&entry| entry == 0.0));
+        }
+    }
+}

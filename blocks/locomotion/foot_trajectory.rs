@@ -1,0 +1,282 @@
+//! `FootTrajectory`: where feet are to be, from their phases and a wanted velocity.
+
+use legwork_block::quantity::{Length, NonNegative, Physical, Positive, Velocity};
+use legwork_block::{
+    Block, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
+    Vector,
+};
+use legwork_control::{FootPath, LEGS, Step, StepShape, SwingCurve, SwingSpline};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::buses::{GaitBus, GaitRef};
+use crate::locomotion::legs::four_legs;
+use crate::robot::name::RobotName;
+
+/// Where four feet are to be in a gait: smooth curves in stance and swing, along a wanted velocity.
+///
+/// | port | type | unit | meaning |
+/// |---|---|---|---|
+/// | in `gait` | Gait | | where the legs are in their steps |
+/// | in `command`, optional | 3 | m/s, m/s, rad/s | wanted velocity forward and to the left, rate of turn to the left; 0 without |
+/// | in `shift`, optional | 2 | m | added to where feet touch down, forward and left, as from `FootPlacement`; 0 without |
+/// | in `lift`, optional | 4 | m | added to the height of each foot, as from `TrunkLevelling`; 0 without |
+/// | out `position` | 12 | m | feet below one another, axes of the trunk, from its origin |
+/// | out `velocity` | 12 | m/s | their velocities relative to the trunk |
+/// | out `from_centre` | 12 | m | feet from their stance centres |
+///
+/// The stance centre c of a leg is `height` below the trunk's origin, `forward` of its hip axis
+/// and `outward` of where the foot hangs at rest. In stance a foot goes with the ground,
+/// `ṗ = −v − ω × (c + p)`, so a step is as long as the command times the stance; it touches down half of
+/// that ahead of c, and `shift` more. Vertically it goes `depth` below the ground in stance, to push
+/// without feedback, and to `step_height` in swing. Command, `step_height` and `depth` count by the
+/// amplitude of the gait, so that a walk begins with small steps.
+///
+/// With `swing: Bezier` it is in x and y a Bézier curve of 6th order whose ends have the velocities of the stances
+/// before and after and no acceleration, in z of 6th order with the stated speeds at lift-off and
+/// touch-down; stance in z is of 4th order. So feet never jump, nor do their velocities while the
+/// command is steady (`legwork_control::Swing`, `stance_height`).
+///
+/// With `swing: Spline` it is a cubic spline through lift-off, `step_height` above it, `step_height` above touch-down,
+/// and touch-down, at equal times, with the same velocities at its ends. In the middle the foot is at
+/// 1.25 of `step_height`. While touch-down moves, in the first three quarters, the rest of the swing is planned
+/// anew from where the foot is and as it moves (`legwork_control::SwingSpline`).
+///
+/// It is discrete: it takes the period of `gait`. Inputs feed through. `lift` is followed at once and
+/// its rate does not count in `velocity`.
+///
+/// References: D. J. Hyun et al., *High speed trot-running* (2014); D. T. de Paula et al.
+/// (2024), sec. 6.2, who have planar curves and the abduction at 0. S. Zapolsky, E. Drumwright (2017), sec. 7.2.1, for the
+/// spline.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FootTrajectory {
+    /// The robot: four feet in the order front left, front right, hind left, hind right, on legs of
+    /// three hinges about x, y, y.
+    pub robot: RobotName,
+    /// Height of the trunk's origin over standing feet [m].
+    pub height: Positive<Length>,
+    /// Height of a foot in the middle of its swing [m]; default 5 cm.
+    #[serde(default = "step_height")]
+    pub step_height: NonNegative<Length>,
+    /// Depth of a foot below the ground in the middle of its stance [m]; default 0.
+    #[serde(default = "no_length")]
+    pub depth: NonNegative<Length>,
+    /// Speed of a foot upward at lift-off [m/s]; default 0.
+    #[serde(default = "no_speed")]
+    pub lift_off_speed: NonNegative<Velocity>,
+    /// Speed of a foot downward at touch-down [m/s]; default 0.
+    #[serde(default = "no_speed")]
+    pub touch_down_speed: NonNegative<Velocity>,
+    /// Curve of a foot in swing; default `Bezier`.
+    #[serde(default)]
+    pub swing: Swing,
+    /// Stance centre forward of the hip axis [m]; default 0.
+    #[serde(default)]
+    pub forward: Option<Length>,
+    /// Stance centre outward of where the foot hangs [m]; default 0.
+    #[serde(default)]
+    pub outward: Option<Length>,
+}
+
+/// Curve of a foot in swing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+pub enum Swing {
+    /// Bézier curve of 6th order.
+    #[default]
+    Bezier,
+    /// Velocity-clamped cubic spline, planned anew while its end moves.
+    Spline,
+}
+
+impl From<Swing> for SwingCurve {
+    fn from(swing: Swing) -> Self {
+        match swing {
+            Swing::Bezier => Self::Bezier,
+            Swing::Spline => Self::Spline,
+        }
+    }
+}
+
+fn step_height() -> NonNegative<Length> {
+    NonNegative::from_si(0.05).expect("a default is in its range")
+}
+
+fn no_length() -> NonNegative<Length> {
+    NonNegative::from_si(0.0).expect("a default is in its range")
+}
+
+fn no_speed() -> NonNegative<Velocity> {
+    NonNegative::from_si(0.0).expect("a default is in its range")
+}
+
+/// Ports of a [`FootTrajectory`] and the stance centres.
+pub struct Plan {
+    gait: In<GaitBus>,
+    command: OptionalIn<Vector>,
+    shift: OptionalIn<Vector>,
+    lift: OptionalIn<Vector>,
+    position: Out<Vector>,
+    velocity: Out<Vector>,
+    from_centre: Out<Vector>,
+    centres: [[f64; 2]; LEGS],
+    shape: StepShape,
+    curve: SwingCurve,
+}
+
+/// Paths of the feet of a [`FootTrajectory`].
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct State {
+    position: [[f64; 2]; LEGS],
+    lift_off: [[f64; 2]; LEGS],
+    is_swinging: [bool; LEGS],
+    spline: [Spline; LEGS],
+}
+
+/// A [`SwingSpline`] but for `from`, which is the place of lift-off.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Spline {
+    start: f64,
+    position: [f64; 2],
+    slope: [f64; 2],
+    to: [f64; 2],
+    arrival: [f64; 2],
+}
+
+impl State {
+    fn path(&self, leg: usize) -> FootPath {
+        let Spline { start, position, slope, to, arrival } = self.spline[leg];
+        let from = self.lift_off[leg];
+        FootPath {
+            position: self.position[leg],
+            lift_off: from,
+            is_swinging: self.is_swinging[leg],
+            spline: SwingSpline { start, position, slope, from, to, arrival },
+        }
+    }
+
+    fn set_path(&mut self, leg: usize, path: &FootPath) {
+        self.position[leg] = path.position;
+        self.lift_off[leg] = path.lift_off;
+        self.is_swinging[leg] = path.is_swinging;
+        let SwingSpline { start, position, slope, to, arrival, .. } = path.spline;
+        self.spline[leg] = Spline { start, position, slope, to, arrival };
+    }
+}
+
+impl Plan {
+    /// What leg `leg` is to do.
+    fn step(&self, leg: usize, gait: &GaitRef<'_>, command: &[f64], shift: &[f64]) -> Step {
+        let share = gait.amplitude;
+        Step {
+            phase: gait.phase[leg],
+            phase_rate: gait.phase_rate[leg],
+            stance_time: gait.stance_time,
+            swing_time: gait.swing_time,
+            velocity: [share * command[0], share * command[1]],
+            turn_rate: share * command[2],
+            centre: self.centres[leg],
+            shift: [share * shift[0], share * shift[1]],
+            shape: StepShape {
+                height: share * self.shape.height,
+                depth: share * self.shape.depth,
+                lift_off_speed: share * self.shape.lift_off_speed,
+                touch_down_speed: share * self.shape.touch_down_speed,
+            },
+            curve: self.curve,
+        }
+    }
+}
+
+impl Block for FootTrajectory {
+    const KIND: &'static str = "FootTrajectory";
+    type Plan = Plan;
+    type State = State;
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let legs = four_legs(&self.robot, ports)?;
+        let of = |length: Option<Length>| length.map_or(0.0, Length::value);
+        let (forward, outward) = (of(self.forward), of(self.outward));
+        let mut centres = [[0.0; 2]; LEGS];
+        for (centre, leg) in centres.iter_mut().zip(&legs) {
+            let hip = leg.hip_position();
+            *centre = [hip.x + forward, hip.y + if hip.y < 0.0 { -outward } else { outward }];
+        }
+        ports.rate(RateRule::Sampled);
+        let gait = ports.input("gait", &GaitBus);
+        ports.note_in(gait).doc("where the legs are in their steps");
+        let command = ports.optional_input("command", &Vector::of(3));
+        ports.note_optional(command).doc("wanted velocity forward and left, rate of turn");
+        let shift = ports.optional_input("shift", &Vector::of(2));
+        ports.note_optional(shift).unit("m").doc("added to where feet touch down");
+        let lift = ports.optional_input("lift", &Vector::of(LEGS));
+        ports.note_optional(lift).unit("m").doc("added to the heights of the feet");
+        let position = ports.output("position", &Vector::of(3 * LEGS));
+        ports.note_out(position).unit("m").frame("trunk").doc("feet from the trunk's origin");
+        let velocity = ports.output("velocity", &Vector::of(3 * LEGS));
+        ports.note_out(velocity).unit("m/s").frame("trunk").doc("velocities of the feet");
+        let from_centre = ports.output("from_centre", &Vector::of(3 * LEGS));
+        ports.note_out(from_centre).unit("m").frame("trunk").doc("feet from stance centres");
+        let shape = StepShape {
+            height: self.step_height.value(),
+            depth: self.depth.value(),
+            lift_off_speed: self.lift_off_speed.value(),
+            touch_down_speed: self.touch_down_speed.value(),
+        };
+        let curve = self.swing.into();
+        Ok(Plan {
+            gait,
+            command,
+            shift,
+            lift,
+            position,
+            velocity,
+            from_centre,
+            centres,
+            shape,
+            curve,
+        })
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) -> State {
+        State::default()
+    }
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let gait = cx.inputs.get(plan.gait);
+        let command = cx.inputs.optional(plan.command).unwrap_or(&[0.0; 3]);
+        let shift = cx.inputs.optional(plan.shift).unwrap_or(&[0.0; 2]);
+        let lift = cx.inputs.optional(plan.lift).unwrap_or(&[0.0; LEGS]);
+        for (leg, lift) in lift.iter().enumerate() {
+            let foot = cx.state.path(leg).sample(&plan.step(leg, &gait, command, shift));
+            let at = 3 * leg..3 * leg + 3;
+            let [x, y, z] = foot.position;
+            let [to_x, to_y] = plan.centres[leg];
+            let z = z + lift;
+            cx.outputs.get(plan.from_centre)[at.clone()].copy_from_slice(&[x, y, z]);
+            let position = [to_x + x, to_y + y, z - self.height.value()];
+            cx.outputs.get(plan.position)[at.clone()].copy_from_slice(&position);
+            cx.outputs.get(plan.velocity)[at].copy_from_slice(&foot.velocity);
+        }
+        Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        let gait = cx.inputs.get(plan.gait);
+        let command = cx.inputs.optional(plan.command).unwrap_or(&[0.0; 3]);
+        let shift = cx.inputs.optional(plan.shift).unwrap_or(&[0.0; 2]);
+        for leg in 0..LEGS {
+            let mut path = cx.state.path(leg);
+            path.advance(&plan.step(leg, &gait, command, shift), cx.time.step);
+            cx.state.set_path(leg, &path);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

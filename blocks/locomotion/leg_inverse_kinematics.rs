@@ -1,0 +1,193 @@
+//! `LegInverseKinematics`: joints for wanted feet, in closed form.
+
+use std::sync::Arc;
+
+use legwork_block::{
+    Block, Bool, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Report, Sizes, UpdateCx,
+    Vector,
+};
+use legwork_control::{KneeBend, Leg, Reach};
+use legwork_mechanics::nalgebra::Vector3;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::buses::RobotDims;
+use crate::locomotion::legs::legs;
+use crate::robot::joint_values::zero_positions;
+use crate::robot::model::RobotModel;
+use crate::robot::name::RobotName;
+use crate::robot::shared_kinematics::describe;
+
+/// Joint positions and velocities for wanted feet of legs with three hinges, in closed form.
+///
+/// | port | shape | unit | meaning |
+/// |---|---|---|---|
+/// | in `position` | 3k | m | wanted feet, axes of the trunk, from its origin, below one another |
+/// | in `velocity`, optional | 3k | m/s | wanted velocities relative to the trunk; 0 without |
+/// | out `s_ref` | ns | rad | joint positions within their limits |
+/// | out `s_dot_ref` | n | rad/s | joint velocities |
+/// | out `reachable` | Bool | | every foot is where it is wanted |
+///
+/// The legs are those of the robot's k feet: three joints each, about x (abduction), y (hip) and
+/// y (knee) of the trunk at rest, with axes either way and any offsets. Joints that are in no leg are
+/// at 0. A foot out of reach is no fault: the leg stretches or folds towards it, or stops at a
+/// joint's limit, `reachable` is false, and the run's report counts it.
+///
+/// `ṡ = J⁻¹ v`, damped near poses in which the foot cannot move in every direction (leg stretched or
+/// folded, foot on the abduction axis).
+/// `InverseKinematics` does the same for any robot by iteration.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LegInverseKinematics {
+    /// The robot.
+    pub robot: RobotName,
+    /// Side of the line from hip to foot that each knee is on, `Backward` or `Forward`: one for all
+    /// legs or one for each; default `[Backward]`.
+    #[serde(default = "backward")]
+    pub knees: Vec<Knee>,
+}
+
+/// Which way a knee bends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum Knee {
+    /// Knee behind the line from hip to foot.
+    Backward,
+    /// Knee before the line from hip to foot.
+    Forward,
+}
+
+fn backward() -> Vec<Knee> {
+    vec![Knee::Backward]
+}
+
+impl Knee {
+    fn bend(self) -> KneeBend {
+        match self {
+            Self::Backward => KneeBend::Backward,
+            Self::Forward => KneeBend::Forward,
+        }
+    }
+}
+
+/// Ports and legs of a [`LegInverseKinematics`].
+pub struct Plan {
+    robot: Arc<RobotModel>,
+    legs: Vec<Leg>,
+    /// Joint positions at zero.
+    rest: Vec<f64>,
+    position: In<Vector>,
+    velocity: OptionalIn<Vector>,
+    s_ref: Out<Vector>,
+    s_dot_ref: Out<Vector>,
+    reachable: Out<Bool>,
+}
+
+/// How often feet were out of reach.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct State {
+    samples: u64,
+    out_of_reach: u64,
+}
+
+impl Block for LegInverseKinematics {
+    const KIND: &'static str = "LegInverseKinematics";
+    type Plan = Plan;
+    type State = State;
+    /// Whether all feet were reached.
+    type Memo = Option<bool>;
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let bend = |leg: usize| {
+            let own = if self.knees.len() == 1 { 0 } else { leg };
+            self.knees.get(own).map_or(KneeBend::default(), |knee| knee.bend())
+        };
+        let (robot, legs) = legs(&self.robot, ports, bend)?;
+        if self.knees.len() != 1 && self.knees.len() != legs.len() {
+            let (found, count) = (self.knees.len(), legs.len());
+            let message = format!("expected one knee for all or {count}, found {found}");
+            return Err(Invalid::parameter("knees", message));
+        }
+        let feet = || Vector::of(3 * legs.len());
+        let position = ports.input("position", &feet());
+        ports.note_in(position).unit("m").frame("trunk").doc("wanted feet");
+        let velocity = ports.optional_input("velocity", &feet());
+        ports.note_optional(velocity).unit("m/s").frame("trunk").doc("their velocities");
+        let RobotDims { n, ns, .. } = RobotDims::of(ports, self.robot.as_str());
+        let s_ref = ports.output("s_ref", &Vector(ns));
+        ports.note_out(s_ref).unit("rad").doc("joint positions");
+        let s_dot_ref = ports.output("s_dot_ref", &Vector(n));
+        ports.note_out(s_dot_ref).unit("rad/s").doc("joint velocities");
+        let reachable = ports.output("reachable", &Bool);
+        describe(ports, reachable, "every foot is where it is wanted");
+        ports.updates();
+        let rest = zero_positions(&robot.model);
+        Ok(Plan { robot, legs, rest, position, velocity, s_ref, s_dot_ref, reachable })
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) -> State {
+        State::default()
+    }
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn memo(&self, _: &Plan, _: &Sizes<'_>) -> Option<bool> {
+        None
+    }
+
+    fn clear_memo(&self, memo: &mut Option<bool>) {
+        *memo = None;
+    }
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let model = &plan.robot.model;
+        let base = model.configuration_dim() - model.joint_configuration_dim();
+        let base_velocity = model.velocity_dim() - model.joint_dim();
+        // Joints in no leg: a ball joint at rest has a quaternion that is not zero.
+        cx.outputs.get(plan.s_ref).copy_from_slice(&plan.rest);
+        cx.outputs.get(plan.s_dot_ref).fill(0.0);
+        let positions = cx.inputs.get(plan.position);
+        let velocities = cx.inputs.optional(plan.velocity);
+        let mut is_reached = true;
+        for (i, leg) in plan.legs.iter().enumerate() {
+            let foot = Vector3::from_column_slice(&positions[3 * i..3 * i + 3]);
+            let found = leg.joint_positions(&foot);
+            is_reached &= found.reach == Reach::Within;
+            let rates = velocities.map_or([0.0; 3], |velocities| {
+                let velocity = Vector3::from_column_slice(&velocities[3 * i..3 * i + 3]);
+                leg.joint_velocities(&found.positions, &velocity)
+            });
+            for ((joint, s), rate) in leg.joints().into_iter().zip(found.positions).zip(rates) {
+                let joint = model.joint(joint);
+                cx.outputs.get(plan.s_ref)[joint.configuration_range().start - base] = s;
+                cx.outputs.get(plan.s_dot_ref)[joint.velocity_range().start - base_velocity] = rate;
+            }
+        }
+        cx.outputs.set(plan.reachable, f64::from(u8::from(is_reached)));
+        if !cx.time.minor {
+            *cx.memo = Some(is_reached);
+        }
+        Ok(())
+    }
+
+    fn update(&self, _: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        if let Some(is_reached) = *cx.memo {
+            cx.state.samples += 1;
+            cx.state.out_of_reach += u64::from(!is_reached);
+        }
+        Ok(())
+    }
+
+    fn report(&self, _: &Plan, state: &State, report: &mut Report) {
+        report.metric("out_of_reach", state.out_of_reach as f64);
+        if state.out_of_reach > 0 {
+            let State { samples, out_of_reach } = state;
+            report
+                .notes
+                .push(format!("a foot was out of reach in {out_of_reach} of {samples} samples"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

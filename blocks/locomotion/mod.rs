@@ -1,0 +1,37 @@
+//! Legged and wheeled motion: gaits, foot paths and placement, leg kinematics, balance,
+//! waypoints.
+
+mod foot_placement;
+mod foot_trajectory;
+mod gait_generator;
+mod leg_inverse_kinematics;
+mod legs;
+mod pendulum_stabiliser;
+mod trunk;
+mod trunk_levelling;
+mod waypoint_follower;
+
+use legwork_block::Registry;
+
+pub use foot_placement::FootPlacement;
+pub use foot_trajectory::FootTrajectory;
+pub use gait_generator::{GaitGenerator, GaitKind};
+pub use leg_inverse_kinematics::{Knee, LegInverseKinematics};
+pub use pendulum_stabiliser::PendulumStabiliser;
+pub use trunk_levelling::TrunkLevelling;
+pub use waypoint_follower::WaypointFollower;
+
+/// Adds the blocks of this shelf.
+pub(crate) fn register(r: &mut Registry) {
+    r.block::<FootPlacement>(r#"FootPlacement(robot: "go", gain: "0.1 s")"#);
+    r.block::<FootTrajectory>(
+        r#"FootTrajectory(robot: "go", height: "28 cm", step_height: "5 cm")"#,
+    );
+    r.block::<GaitGenerator>("GaitGenerator(gait: Trot, period: \"0.4 s\")");
+    r.block::<LegInverseKinematics>(r#"LegInverseKinematics(robot: "go", knees: [Backward])"#);
+    r.block::<PendulumStabiliser>(r#"PendulumStabiliser(robot: "go", damping: "10 N*m*s/rad")"#);
+    r.block::<TrunkLevelling>(r#"TrunkLevelling(robot: "go", gain: 0.5)"#);
+    r.block::<WaypointFollower>(
+        r#"WaypointFollower(robot: "go", waypoints: [[1, 0], [1, 1]], speed: "0.3 m/s")"#,
+    );
+}

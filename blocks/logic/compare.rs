@@ -1,0 +1,166 @@
+//! `Compare`: a relation of two numbers.
+
+use legwork_block::quantity::Scalar;
+use legwork_block::{
+    Block, Bool, GuardCx, In, Inputs, Invalid, Out, Outcome, OutputCx, Ports, Real, Sizes, UpdateCx,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::pieces;
+
+/// Whether a relation holds: `y = (u1 op u2)`, or `y = (u op to)` with a constant.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u1`, `u2` without `to` | number | any, both the same |
+/// | in `u` with `to` | number | that of `to` |
+/// | out `y` | truth value | |
+///
+/// `==` asks for equal bits but for the sign of zero: on results of arithmetic it seldom holds. With
+/// `<`, `<=`, `>=` and `>` a variable step is cut where the relation changes.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Compare {
+    /// `"<"`, `"<="`, `"=="`, `"!="`, `">="` or `">"`.
+    pub op: String,
+    /// A constant to compare with [any unit]; default none: there are two inputs.
+    #[serde(default)]
+    pub to: Option<Scalar>,
+}
+
+/// A relation of two numbers.
+type Relation = fn(&f64, &f64) -> bool;
+
+/// Ports and relation of a [`Compare`].
+pub struct Plan {
+    left: In<Real>,
+    right: Option<In<Real>>,
+    y: Out<Bool>,
+    relation: Relation,
+    located: bool,
+}
+
+impl Compare {
+    /// Both sides of the relation.
+    fn sides(&self, plan: &Plan, inputs: Inputs<'_>) -> (f64, f64) {
+        let right = match (plan.right, self.to) {
+            (Some(right), _) => inputs.get(right),
+            (None, to) => to.map_or(0.0, |to| to.value),
+        };
+        (inputs.get(plan.left), right)
+    }
+
+    fn relation(&self) -> Result<Relation, Invalid> {
+        Ok(match self.op.as_str() {
+            "<" => f64::lt,
+            "<=" => f64::le,
+            "==" => f64::eq,
+            "!=" => f64::ne,
+            ">=" => f64::ge,
+            ">" => f64::gt,
+            other => {
+                let message = format!("expected <, <=, ==, !=, >= or >, found `{other}`");
+                return Err(Invalid::parameter("op", message));
+            }
+        })
+    }
+}
+
+impl Block for Compare {
+    const KIND: &'static str = "Compare";
+    type Plan = Plan;
+    /// Whether the relation held at the last major step, if a variable step is cut at changes.
+    type State = Option<bool>;
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let relation = self.relation()?;
+        let (left, right) = if let Some(to) = self.to {
+            let u = ports.input("u", &Real);
+            if let Some(unit) = to.unit {
+                ports.note_in(u).unit(&unit.to_string());
+            }
+            (u, None)
+        } else {
+            let unit = ports.var();
+            let (u1, u2) = (ports.input("u1", &Real), ports.input("u2", &Real));
+            ports.note_in(u1).same_unit(unit);
+            ports.note_in(u2).same_unit(unit);
+            (u1, Some(u2))
+        };
+        let y = ports.output("y", &Bool);
+        ports.note_out(y).doc("whether the relation holds");
+        let located = !matches!(self.op.as_str(), "==" | "!=") && ports.pieces();
+        Ok(Plan { left, right, y, relation, located })
+    }
+
+    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<bool> {
+        plan.located.then_some(false)
+    }
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let holds = match *cx.state {
+            Some(held) if cx.time.minor => held,
+            _ => {
+                let (left, right) = self.sides(plan, cx.inputs);
+                (plan.relation)(&left, &right)
+            }
+        };
+        cx.outputs.set(plan.y, f64::from(holds));
+        Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        if let Some(held) = cx.state {
+            let (left, right) = self.sides(plan, cx.inputs);
+            *held = (plan.relation)(&left, &right);
+        }
+        Ok(())
+    }
+
+    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+        let (left, right) = self.sides(plan, cx.inputs);
+        let changed = *cx.state != Some((plan.relation)(&left, &right));
+        cx.values.fill(pieces::left(changed, left - right));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block, refusal};
+
+    #[test]
+    fn relations_hold_below_at_and_above() {
+        for (op, holds) in [
+            ("<", [1.0, 0.0, 0.0]),
+            ("<=", [1.0, 1.0, 0.0]),
+            ("==", [0.0, 1.0, 0.0]),
+            ("!=", [1.0, 0.0, 1.0]),
+            (">=", [0.0, 1.0, 1.0]),
+            (">", [0.0, 0.0, 1.0]),
+        ] {
+            let given = [Type::Real, Type::Real];
+            let mut two = Bench::new(block::<Compare>(json!({ "op": op })), &given).expect("it");
+            let with: Compare = block(json!({ "op": op, "to": "2 m" }));
+            let mut one = Bench::new(with, &[Type::Real]).expect("it");
+            for (u, y) in [1.0, 2.0, 3.0].into_iter().zip(holds) {
+                assert_eq!(two.y(0.0, &[("u1", &[u]), ("u2", &[2.0])]), [y], "{u} {op} 2");
+                assert_eq!(one.y(0.0, &[("u", &[u])]), [y], "{u} {op} 2");
+            }
+        }
+    }
+
+    #[test]
+    fn the_relation_is_known() {
+        let message = refusal(block::<Compare>(json!({ "op": "~=" })), &[]);
+        assert_eq!(message, "expected <, <=, ==, !=, >= or >, found `~=`");
+    }
+}

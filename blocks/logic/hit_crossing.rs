@@ -1,0 +1,149 @@
+//! `HitCrossing`: when a signal passes a value.
+
+use legwork_block::quantity::Scalar;
+use legwork_block::{
+    Block, Bool, GuardCx, In, Invalid, Out, Outcome, OutputCx, Ports, Real, Sizes, UpdateCx,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::pieces;
+
+/// Whether the input has passed `offset` since the last major step.
+///
+/// | `direction` | y is true where |
+/// |---|---|
+/// | `Rising` | u was below and is at or above |
+/// | `Falling` | u was above and is at or below |
+/// | `Either` | one of both |
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u` | number | that of `offset` |
+/// | out `y` | truth value, true for one major step (one sample, with `every:`) | |
+///
+/// A variable step is cut at each crossing, whatever the direction, and `y` is true there: a sampled
+/// block sees that only if it falls on one of its samples. Under fixed steps a crossing is noticed
+/// at the first major step after it, and two crossings within one step are not seen. At t = 0 there
+/// is none.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HitCrossing {
+    /// The value that is passed [any unit]; default 0.
+    #[serde(default = "zero")]
+    pub offset: Scalar,
+    /// `Rising`, `Falling` or `Either`; default `Either`.
+    #[serde(default)]
+    pub direction: Direction,
+}
+
+fn zero() -> Scalar {
+    Scalar { value: 0.0, unit: None }
+}
+
+/// Which way a [`HitCrossing`] looks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum Direction {
+    /// Upwards.
+    Rising,
+    /// Downwards.
+    Falling,
+    /// Both ways.
+    #[default]
+    Either,
+}
+
+impl HitCrossing {
+    /// Whether the step from `before` to `now` passes the offset.
+    fn crossed(&self, before: f64, now: f64) -> bool {
+        let offset = self.offset.value;
+        let rising = before < offset && now >= offset;
+        let falling = before > offset && now <= offset;
+        match self.direction {
+            Direction::Rising => rising,
+            Direction::Falling => falling,
+            Direction::Either => rising || falling,
+        }
+    }
+}
+
+impl Block for HitCrossing {
+    const KIND: &'static str = "HitCrossing";
+    type Plan = (In<Real>, Out<Bool>);
+    /// The last input.
+    type State = Option<f64>;
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+        if !self.offset.value.is_finite() {
+            let message = format!("expected a finite number, found {}", self.offset.value);
+            return Err(Invalid::parameter("offset", message));
+        }
+        ports.updates();
+        ports.per_major();
+        ports.pieces();
+        let u = ports.input("u", &Real);
+        if let Some(unit) = self.offset.unit {
+            ports.note_in(u).unit(&unit.to_string());
+        }
+        let y = ports.output("y", &Bool);
+        ports.note_out(y).doc("whether the value was passed");
+        Ok((u, y))
+    }
+
+    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) -> Option<f64> {
+        None
+    }
+
+    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, &(u, y): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let u = cx.inputs.get(u);
+        let crossed = cx.state.is_some_and(|before| self.crossed(before, u));
+        cx.outputs.set(y, f64::from(crossed));
+        Ok(())
+    }
+
+    /// Above zero once the input is no longer on the side where it was: also where it leaves the
+    /// offset, and against the direction, so that the last input is one of the present side.
+    fn guard(&self, &(u, _): &Self::Plan, cx: &mut GuardCx<'_, Self>) {
+        let side = |u: f64| u.partial_cmp(&self.offset.value);
+        let u = cx.inputs.get(u);
+        let changed = cx.state.is_some_and(|before| side(before) != side(u));
+        cx.values.fill(pieces::left(changed, u - self.offset.value));
+    }
+
+    fn update(&self, &(u, _): &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        *cx.state = Some(cx.inputs.get(u));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block};
+
+    #[test]
+    fn each_passage_is_seen_once() {
+        let u = [1.0, 0.5, 0.0, -1.0, -1.0, 0.0, 2.0, -3.0, 4.0];
+        for (direction, seen) in [
+            ("Rising", [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0]),
+            ("Falling", [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]),
+            ("Either", [0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0]),
+        ] {
+            let crossing: HitCrossing = block(json!({ "direction": direction }));
+            let mut bench = Bench::new(crossing, &[Type::Real]).expect("a crossing");
+            let mut found = Vec::new();
+            for u in u {
+                found.push(bench.y(0.0, &[("u", &[u])])[0]);
+                bench.update(0.0);
+            }
+            assert_eq!(found, seen, "{direction}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! `Abs`: the absolute value.
+
+use legwork_block::{Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, UpdateCx};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::elementwise::{Ends, ends};
+use crate::signal::pieces::{self, Piece, ThreePieces};
+use crate::signal::shape::{self, Common};
+
+/// The absolute value of every element: `yᵢ = |uᵢ|`.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u` | any of number, vector, matrix | any |
+/// | out `y` | that of `u` | that of `u` |
+///
+/// A variable step is cut where an element changes its sign.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Abs {}
+
+/// Ports of an [`Abs`], and whether its pieces are located.
+pub struct Plan {
+    ends: Ends,
+    located: bool,
+}
+
+impl ThreePieces for Plan {
+    fn interval(&self, _: usize) -> (f64, f64) {
+        (0.0, f64::INFINITY)
+    }
+
+    #[inline]
+    fn law(&self, _: usize, piece: Piece, u: f64) -> f64 {
+        // The sum makes a negative zero positive.
+        if piece == Piece::Below { -u } else { u + 0.0 }
+    }
+}
+
+impl Block for Abs {
+    const KIND: &'static str = "Abs";
+    type Plan = Plan;
+    type State = Vec<Piece>;
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let located = ports.pieces();
+        Ok(Plan { ends: ends(&Common { shape: Vec::new(), unit: None }, ports), located })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, plan.ends.0)
+    }
+
+    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<Piece> {
+        pieces::held(plan.located, sizes.output(plan.ends.1))
+    }
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let (u, y) = plan.ends;
+        plan.write(cx.time.minor, cx.state, cx.inputs.get(u).leaf(0), cx.outputs.get(y));
+        Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        plan.hold(cx.state, cx.inputs.get(plan.ends.0).leaf(0));
+        Ok(())
+    }
+
+    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+        cx.values.fill(plan.beyond(cx.state, cx.inputs.get(plan.ends.0).leaf(0)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+
+    use super::*;
+    use crate::testing::Bench;
+
+    #[test]
+    fn signs_are_dropped() {
+        let mut bench = Bench::new(Abs {}, &[Type::matrix(1, 3)]).expect("a value");
+        assert_eq!(bench.y(0.0, &[("u", &[-2.0, 0.0, 3.5])]), [2.0, 0.0, 3.5]);
+    }
+}

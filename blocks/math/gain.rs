@@ -1,0 +1,145 @@
+//! `Gain`: multiplication by a constant.
+
+use legwork_block::quantity::Tensor;
+use legwork_block::{
+    Any, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Sizes, Type, Unit,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::shape;
+
+/// Multiplies by a constant: `y = K u`.
+///
+/// | `gain` | in `u` | out `y` |
+/// |---|---|---|
+/// | number | number, vector or matrix | of the same shape |
+/// | list of n | vector of n | vector of n, element by element: `yᵢ = Kᵢ uᵢ` |
+/// | m rows of n | vector of n | vector of m: the matrix times the vector |
+///
+/// Units: a gain of unit 1, such as `"70 %"`, gives `y` the unit of `u`. Any other gain, and a bare
+/// number, says nothing on the units of `u` and `y`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Gain {
+    /// The factor K [unit of y / unit of u].
+    pub gain: Tensor,
+}
+
+/// Ports of a [`Gain`].
+pub struct Plan {
+    u: In<Any>,
+    y: Out<Any>,
+    factor: Factor,
+}
+
+enum Factor {
+    Number(f64),
+    Elements,
+    Matrix,
+}
+
+impl Pure for Gain {
+    const KIND: &'static str = "Gain";
+    type Plan = Plan;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        shape::finite("gain", &self.gain)?;
+        let (factor, from, to) = match *self.gain.shape() {
+            [n] => (Factor::Elements, Type::vector(n), Type::vector(n)),
+            [m, n] => (Factor::Matrix, Type::vector(n), Type::vector(m)),
+            _ => {
+                let same = Type::Var(ports.var());
+                (Factor::Number(self.gain.data()[0]), same.clone(), same)
+            }
+        };
+        let u = ports.input("u", &Any(from));
+        let y = ports.output("y", &Any(to));
+        if self.gain.unit() == Some(Unit::ONE) {
+            let unit = ports.var();
+            ports.note_in(u).same_unit(unit);
+            ports.note_out(y).same_unit(unit);
+        }
+        Ok(Plan { u, y, factor })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, plan.u)
+    }
+
+    #[inline]
+    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let u = inputs.get(plan.u).leaf(0);
+        let y = outputs.get(plan.y);
+        match plan.factor {
+            Factor::Number(gain) => {
+                // A chain of scalar gains is the smallest block there is: no loop for it.
+                if let ([u], [y]) = (u, &mut *y) {
+                    *y = gain * u;
+                } else {
+                    for (y, u) in y.iter_mut().zip(u) {
+                        *y = gain * u;
+                    }
+                }
+            }
+            Factor::Elements => {
+                for ((y, u), gain) in y.iter_mut().zip(u).zip(self.gain.data()) {
+                    *y = gain * u;
+                }
+            }
+            Factor::Matrix => {
+                y.fill(0.0);
+                let rows = y.len().max(1);
+                for (column, u) in self.gain.data().chunks_exact(rows).zip(u) {
+                    for (y, gain) in y.iter_mut().zip(column) {
+                        *y += gain * u;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::{Arg, BusField, Type, bus};
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block, refusal};
+
+    fn gain(gain: &serde_json::Value) -> Gain {
+        block(json!({ "gain": gain }))
+    }
+
+    #[test]
+    fn a_number_scales_signals_of_every_shape() {
+        let mut scalar = Bench::new(gain(&json!(-2)), &[Type::Real]).expect("a gain");
+        assert_eq!(scalar.y(0.0, &[("u", &[1.5])]), [-3.0]);
+        let mut matrix = Bench::new(gain(&json!("2 N/m")), &[Type::matrix(2, 2)]).expect("a gain");
+        assert_eq!(matrix.y(0.0, &[("u", &[1.0, 2.0, 3.0, 4.0])]), [2.0, 4.0, 6.0, 8.0]);
+        assert_eq!(matrix.declaration.outputs[0].ty, matrix.declaration.inputs[0].ty);
+    }
+
+    #[test]
+    fn a_list_scales_element_by_element() {
+        let mut bench = Bench::new(gain(&json!([1, 10, 100])), &[Type::vector(3)]).expect("a gain");
+        assert_eq!(bench.y(0.0, &[("u", &[1.0, 2.0, 3.0])]), [1.0, 20.0, 300.0]);
+    }
+
+    #[test]
+    fn a_matrix_maps_vectors() {
+        let rows = json!([[1, 2, 3], [4, 5, 6]]);
+        let mut bench = Bench::new(gain(&rows), &[Type::vector(3)]).expect("a gain");
+        assert_eq!(bench.y(0.0, &[("u", &[1.0, 10.0, 100.0])]), [321.0, 654.0]);
+    }
+
+    #[test]
+    fn a_bus_is_no_number() {
+        let fields = vec![BusField::new("a", Type::Real), BusField::new("b", Type::Real)];
+        let pair = bus("Pair", Vec::<Arg>::new(), fields, Vec::new());
+        let message = refusal(gain(&json!(2)), &[pair]);
+        assert!(message.ends_with("found a signal of 2 parts"), "{message}");
+    }
+}

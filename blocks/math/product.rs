@@ -1,0 +1,136 @@
+//! `Product`: products and quotients.
+
+use legwork_block::{Any, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Sizes};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::math::sum::{change, declare_inputs};
+use crate::signal::shape;
+
+/// Products and quotients, element by element: `y = u1 · u2 / u3 …`.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u1`, `u2`, …, one for each operation; `u` if there is one | number, vector or matrix, all of one shape; a number if listed in `numbers` | any |
+/// | out `y` | that of the inputs that are not listed | not checked |
+///
+/// The first operation applies to 1: `"/"` alone gives the reciprocal. A number counts for every
+/// element. A division by zero is a fault of the run. For the product of matrices see
+/// `MatrixMultiply`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Product {
+    /// `*` or `/` for each input, such as `"*/"` for `u1 / u2`; default `"**"`.
+    #[serde(default = "two_factors")]
+    pub ops: String,
+    /// Names of the inputs that are numbers beside vectors or matrices, such as `["u2"]`; default
+    /// none.
+    #[serde(default)]
+    pub numbers: Vec<String>,
+}
+
+fn two_factors() -> String {
+    "**".into()
+}
+
+/// What an input does to the product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    Multiply,
+    Divide,
+}
+
+/// Ports of a [`Product`].
+pub struct Plan {
+    factors: Vec<(In<Any>, Operation)>,
+    /// An input of the shape of `y`.
+    wide: In<Any>,
+    y: Out<Any>,
+}
+
+impl Pure for Product {
+    const KIND: &'static str = "Product";
+    type Plan = Plan;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let ty = Any::var(ports.var());
+        let mut operations = Vec::new();
+        for operation in self.ops.chars() {
+            operations.push(match operation {
+                '*' => Operation::Multiply,
+                '/' => Operation::Divide,
+                other => {
+                    let message = format!("expected `*` or `/` for each input, found `{other}`");
+                    return Err(Invalid::parameter("ops", message));
+                }
+            });
+        }
+        if operations.is_empty() {
+            return Err(Invalid::parameter("ops", "expected at least one operation, found none"));
+        }
+        let (inputs, wide) = declare_inputs(operations.len(), &self.numbers, &ty, ports)?;
+        let factors = inputs.into_iter().zip(operations).collect();
+        let y = ports.output("y", &ty);
+        ports.note_out(y).doc("the product");
+        Ok(Plan { factors, wide, y })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, plan.wide)
+    }
+
+    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let y = outputs.get(plan.y);
+        y.fill(1.0);
+        for &(u, operation) in &plan.factors {
+            let u = inputs.get(u).leaf(0);
+            match operation {
+                Operation::Multiply => change(y, u, |y, u| *y *= u),
+                Operation::Divide => change(y, u, |y, u| *y /= u),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block, refusal};
+
+    fn product(ops: &str) -> Product {
+        block(json!({ "ops": ops }))
+    }
+
+    #[test]
+    fn inputs_multiply_or_divide_element_by_element() {
+        let vector = || Type::vector(2);
+        let given = [vector(), vector(), vector()];
+        let mut bench = Bench::new(product("**/"), &given).expect("a product");
+        let y = bench.y(0.0, &[("u1", &[2.0, 3.0]), ("u2", &[5.0, 7.0]), ("u3", &[4.0, 2.0])]);
+        assert_eq!(y, [2.5, 10.5]);
+    }
+
+    #[test]
+    fn a_single_division_is_the_reciprocal() {
+        let mut bench = Bench::new(product("/"), &[Type::Real]).expect("a product");
+        assert_eq!(bench.y(0.0, &[("u", &[4.0])]), [0.25]);
+        assert_eq!(bench.y(0.0, &[("u", &[0.0])]), [f64::INFINITY]);
+    }
+
+    #[test]
+    fn a_listed_number_counts_for_every_element() {
+        let product: Product = block(json!({ "ops": "*/", "numbers": ["u2"] }));
+        let mut bench = Bench::new(product, &[Type::vector(2), Type::Real]).expect("a product");
+        assert_eq!(bench.y(0.0, &[("u1", &[6.0, 8.0]), ("u2", &[2.0])]), [3.0, 4.0]);
+    }
+
+    #[test]
+    fn operations_are_multiplication_and_division() {
+        assert_eq!(refusal(product("*+"), &[]), "expected `*` or `/` for each input, found `+`");
+        assert_eq!(refusal(product(""), &[]), "expected at least one operation, found none");
+    }
+}

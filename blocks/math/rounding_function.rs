@@ -1,0 +1,92 @@
+//! `RoundingFunction`: whole numbers.
+
+use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::elementwise::{Ends, ends};
+use crate::signal::shape::{self, Common};
+
+/// A whole number near every element.
+///
+/// | `function` | rounds |
+/// |---|---|
+/// | `Floor` | down |
+/// | `Ceil` | up |
+/// | `Round` | to the nearest, halves away from zero |
+/// | `Fix` | towards zero |
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u` | any of number, vector, matrix | any |
+/// | out `y` | that of `u` | that of `u` |
+///
+/// For steps of another size than 1 see `Quantizer`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RoundingFunction {
+    /// `Floor`, `Ceil`, `Round` or `Fix`.
+    pub function: Rounding,
+}
+
+/// How a [`RoundingFunction`] rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum Rounding {
+    /// Down.
+    Floor,
+    /// Up.
+    Ceil,
+    /// To the nearest.
+    Round,
+    /// Towards zero.
+    Fix,
+}
+
+impl Pure for RoundingFunction {
+    const KIND: &'static str = "RoundingFunction";
+    type Plan = Ends;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Ends, Invalid> {
+        Ok(ends(&Common { shape: Vec::new(), unit: None }, ports))
+    }
+
+    fn check(&self, &(u, _): &Ends, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, u)
+    }
+
+    fn output(&self, &(u, y): &Ends, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let round = match self.function {
+            Rounding::Floor => libm::floor,
+            Rounding::Ceil => libm::ceil,
+            Rounding::Round => libm::round,
+            Rounding::Fix => libm::trunc,
+        };
+        for (y, &u) in outputs.get(y).iter_mut().zip(inputs.get(u).leaf(0)) {
+            *y = round(u);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block};
+
+    #[test]
+    fn four_ways_to_round() {
+        for (function, y) in [
+            ("Floor", [-3.0, -1.0, 0.0, 2.0]),
+            ("Ceil", [-2.0, 0.0, 1.0, 3.0]),
+            ("Round", [-3.0, 0.0, 1.0, 3.0]),
+            ("Fix", [-2.0, 0.0, 0.0, 2.0]),
+        ] {
+            let rounding: RoundingFunction = block(json!({ "function": function }));
+            let mut bench = Bench::new(rounding, &[Type::vector(4)]).expect("a rounding");
+            assert_eq!(bench.y(0.0, &[("u", &[-2.5, -0.25, 0.5, 2.75])]), y, "{function}");
+        }
+    }
+}

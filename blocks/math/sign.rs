@@ -1,0 +1,114 @@
+//! `Sign`: the sign of a number.
+
+use legwork_block::{
+    Any, Block, GuardCx, In, Invalid, Out, Outcome, OutputCx, Ports, Sizes, UpdateCx,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::pieces::{self, Piece, ThreePieces};
+use crate::signal::shape;
+
+/// The sign of every element: 1, 0 or −1.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u` | any of number, vector, matrix | any |
+/// | out `y` | that of `u` | 1 |
+///
+/// NaN passes. A variable step is cut where an element changes its sign. A motion that sticks at the
+/// change, as dry friction makes it, turns round without end there and is a fault; a steep
+/// `Trigonometry(function: Tanh)` is kinder to solvers.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sign {}
+
+/// Ports of a [`Sign`], and whether its pieces are located.
+pub struct Plan {
+    u: In<Any>,
+    y: Out<Any>,
+    located: bool,
+}
+
+impl ThreePieces for Plan {
+    fn interval(&self, _: usize) -> (f64, f64) {
+        (0.0, 0.0)
+    }
+
+    #[inline]
+    fn law(&self, _: usize, piece: Piece, u: f64) -> f64 {
+        match piece {
+            Piece::Below => -1.0,
+            Piece::Inside if u.is_nan() => u,
+            Piece::Inside => 0.0,
+            Piece::Above => 1.0,
+        }
+    }
+
+    /// Zero is a piece of its own: the sign jumps there.
+    fn beyond(&self, held: &[Piece], u: &[f64]) -> f64 {
+        pieces::furthest(held.iter().zip(u).map(|(&piece, &u)| match piece {
+            Piece::Below => pieces::left(u >= 0.0, u),
+            Piece::Inside => u.abs(),
+            Piece::Above => pieces::left(u <= 0.0, u),
+        }))
+    }
+}
+
+impl Block for Sign {
+    const KIND: &'static str = "Sign";
+    type Plan = Plan;
+    type State = Vec<Piece>;
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let located = ports.pieces();
+        let ty = Any::var(ports.var());
+        let u = ports.input("u", &ty);
+        let y = ports.output("y", &ty);
+        ports.note_out(y).unit("1");
+        Ok(Plan { u, y, located })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, plan.u)
+    }
+
+    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<Piece> {
+        pieces::held(plan.located, sizes.output(plan.y))
+    }
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let u = cx.inputs.get(plan.u).leaf(0);
+        plan.write(cx.time.minor, cx.state, u, cx.outputs.get(plan.y));
+        Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        plan.hold(cx.state, cx.inputs.get(plan.u).leaf(0));
+        Ok(())
+    }
+
+    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+        cx.values.fill(plan.beyond(cx.state, cx.inputs.get(plan.u).leaf(0)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+
+    use super::*;
+    use crate::testing::Bench;
+
+    #[test]
+    fn there_are_three_signs() {
+        let mut bench = Bench::new(Sign {}, &[Type::vector(4)]).expect("a sign");
+        let u = [-1e-300, -0.0, 0.0, 7.0];
+        assert_eq!(bench.y(0.0, &[("u", &u)]), [-1.0, 0.0, 0.0, 1.0]);
+        assert!(bench.y(0.0, &[("u", &[f64::NAN; 4])])[0].is_nan());
+    }
+}

@@ -1,0 +1,124 @@
+//! `Solve`: closes an algebraic loop by Newton's method.
+
+use legwork_block::quantity::Tensor;
+use legwork_block::{
+    Inputs, Invalid, NO_FEEDS, Outcome, Outputs, Ports, Pure, SolveFailure, SolveRule,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::shape::{note_unit, state_signal};
+
+/// Closes an algebraic loop: finds the output z for which the input, which the loop computes from
+/// it, equals it: `u(z) = z`.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u` | numbers of any shape | any |
+/// | out `y` | that of `u` | that of `u` |
+///
+/// Newton's method on `u(z) − z` with a Jacobian of difference quotients: one iteration computes
+/// the blocks of the loop once for each number of z and once more. It begins with the solution of
+/// the major step before, which is state (`initial` at t = 0), and ends when
+/// `|u − z| ≤ tol (1 + |z|)` for every number. Continuous loops are solved in minor steps too.
+/// Several `Solve` blocks in one loop are solved together, with the smallest `tol` and `limit` of
+/// them and the `on_fail` of the first by path.
+///
+/// A loop may have several solutions or none; which one is found depends on where it begins.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Solve {
+    /// Largest `|u − z| / (1 + |z|)` of a solution [1]; default 1e-10.
+    #[serde(default = "tolerance")]
+    pub tol: f64,
+    /// Most iterations; default 20.
+    #[serde(default = "limit")]
+    pub limit: u32,
+    /// z at t = 0: a number, a list for a vector, a list of rows for a matrix [unit of u]; default
+    /// zeros of the type of `u`. It tells the type, where nothing else in the loop does.
+    #[serde(default)]
+    pub initial: Option<Tensor>,
+    /// What to do without a solution; default Stop.
+    #[serde(default)]
+    pub on_fail: OnFail,
+}
+
+/// What to do when the loop is not solved. Each use is counted in the summary.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub enum OnFail {
+    /// The run ends with a fault.
+    #[default]
+    Stop,
+    /// The last solution stays for at most so many major steps in a row.
+    HoldLast {
+        /// Most major steps in a row.
+        max: u32,
+    },
+    /// The output is zero.
+    Zero,
+}
+
+fn tolerance() -> f64 {
+    1e-10
+}
+
+fn limit() -> u32 {
+    20
+}
+
+impl Pure for Solve {
+    const KIND: &'static str = "Solve";
+    type Plan = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<(), Invalid> {
+        if !(self.tol > 0.0 && self.tol < 1.0) {
+            let message = format!("expected a tolerance above 0 and below 1, found {}", self.tol);
+            return Err(Invalid::parameter("tol", message));
+        }
+        if self.limit == 0 {
+            return Err(Invalid::parameter("limit", "expected one iteration at least, found 0"));
+        }
+        let ty = state_signal(self.initial.as_ref(), ports)?;
+        let (unit, var) = (self.initial.as_ref().and_then(Tensor::unit), ports.var());
+        let u = ports.input("u", &ty);
+        note_unit(ports.note_in(u), unit, var);
+        ports.note_in(u).doc("what the loop makes of the output");
+        ports.group(&NO_FEEDS);
+        let y = ports.output("y", &ty);
+        note_unit(ports.note_out(y), unit, var);
+        ports.note_out(y).doc("the solution");
+        ports.solves(SolveRule {
+            tolerance: self.tol,
+            limit: self.limit,
+            initial: self.initial.as_ref().map_or(Vec::new(), |initial| initial.data().to_vec()),
+            on_fail: match self.on_fail {
+                OnFail::Stop => SolveFailure::Stop,
+                OnFail::HoldLast { max } => SolveFailure::HoldLast(max),
+                OnFail::Zero => SolveFailure::Zero,
+            },
+        });
+        Ok(())
+    }
+
+    /// The engine writes the output.
+    fn output(&self, (): &(), _: &Inputs<'_>, _: &mut Outputs<'_>) -> Outcome {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{block, refusal};
+
+    #[test]
+    fn a_tolerance_lies_between_zero_and_one_and_a_limit_is_not_zero() {
+        let wrong: Solve = block(json!({ "tol": 0.0 }));
+        assert_eq!(refusal(wrong, &[]), "expected a tolerance above 0 and below 1, found 0");
+        let wrong: Solve = block(json!({ "limit": 0 }));
+        assert_eq!(refusal(wrong, &[]), "expected one iteration at least, found 0");
+    }
+}

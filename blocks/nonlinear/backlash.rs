@@ -1,0 +1,210 @@
+//! `Backlash`: play in a gear.
+
+use legwork_block::quantity::Tensor;
+use legwork_block::{
+    Block, GuardCx, Invalid, Outcome, OutputCx, Parameters, Ports, Sizes, Type, UpdateCx,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::signal::elementwise::{Each, Ends, ends};
+use crate::signal::pieces::{self, excess};
+use crate::signal::shape::{self, Common, spread};
+
+/// Play in a gear: the output stays while the input moves inside the play around it, and is pushed
+/// at its ends: `y = min(max(y₀, u − width/2), u + width/2)` with the last output y₀.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u` | any of number, vector, matrix if all parameters are numbers; otherwise theirs | that of the parameters |
+/// | out `y` | that of `u` | that of `u` |
+///
+/// y₀ is that of the last major step (the last sample, with `every:`): where the input turns inside
+/// a step, the turn is seen at its end. A variable step is cut where an end of the play is reached,
+/// and where the input comes back to where it was. The input feeds through.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Backlash {
+    /// Width of the play, zero or more [unit of u].
+    pub width: Tensor,
+    /// Output before t = 0 [unit of u]; default 0.
+    #[serde(default = "shape::zero")]
+    pub initial: Tensor,
+}
+
+/// Ports of a [`Backlash`] and half its width.
+pub struct Plan {
+    ends: Ends,
+    width: Each,
+    located: bool,
+}
+
+impl Plan {
+    #[inline]
+    fn pushed(&self, i: usize, u: f64, last: f64) -> f64 {
+        let half = 0.5 * self.width.at(i);
+        crate::nonlinear::saturation::limit(last, (u - half, u + half))
+    }
+
+    /// The output inside a step that began with the output `last` at this end of the play.
+    #[inline]
+    fn on(&self, i: usize, contact: Contact, u: f64, last: f64) -> f64 {
+        let half = 0.5 * self.width.at(i);
+        match contact {
+            Contact::Pushed => u - half,
+            Contact::None => last,
+            Contact::Pulled => u + half,
+        }
+    }
+
+    /// Above zero once the play is crossed or left.
+    fn beyond(&self, i: usize, contact: Contact, u: f64, last: f64) -> f64 {
+        let half = 0.5 * self.width.at(i);
+        match contact {
+            Contact::Pushed => excess(last, u - half),
+            Contact::None => excess(u - half, last).max(excess(last, u + half)),
+            Contact::Pulled => excess(u + half, last),
+        }
+    }
+}
+
+/// Which end of the play pushes the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Contact {
+    /// The lower one, upwards.
+    Pushed,
+    /// None.
+    None,
+    /// The upper one, downwards.
+    Pulled,
+}
+
+/// What a [`Backlash`] remembers of the last major step.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Last {
+    /// The output.
+    value: Vec<f64>,
+    /// Where the play was; empty where no step is cut.
+    contact: Vec<Contact>,
+}
+
+impl Block for Backlash {
+    const KIND: &'static str = "Backlash";
+    type Plan = Plan;
+    type State = Last;
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        shape::finite("width", &self.width)?;
+        shape::finite("initial", &self.initial)?;
+        let common = Common::of(&[("width", &self.width), ("initial", &self.initial)])?;
+        let width = Each::new(&self.width);
+        if let Some(wrong) = width.values().iter().find(|width| **width < 0.0) {
+            let message = format!("expected a width of zero or more, found {wrong}");
+            return Err(Invalid::parameter("width", message));
+        }
+        ports.updates();
+        let located = ports.pieces();
+        Ok(Plan { ends: ends(&common, ports), width, located })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, plan.ends.0)
+    }
+
+    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Last {
+        let len = sizes.output(plan.ends.1);
+        let contact = if plan.located { vec![Contact::None; len] } else { Vec::new() };
+        Last { value: spread(&self.initial, len), contact }
+    }
+
+    fn numbers(&self, _: &Plan, state: &Last) -> Vec<f64> {
+        state.value.clone()
+    }
+
+    fn set_numbers(&self, _: &Plan, state: &mut Last, numbers: &[f64]) {
+        state.value.copy_from_slice(numbers);
+    }
+
+    fn starting_at(&self, _: &Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
+        shape::starting_at("initial", self.initial.unit(), at, outputs)
+    }
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let (u, y) = plan.ends;
+        let u = cx.inputs.get(u).leaf(0);
+        let Last { value, contact } = cx.state;
+        for (i, ((y, &u), &last)) in cx.outputs.get(y).iter_mut().zip(u).zip(value).enumerate() {
+            *y = match contact.get(i) {
+                Some(contact) if cx.time.minor => plan.on(i, *contact, u, last),
+                _ => plan.pushed(i, u, last),
+            };
+        }
+        Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        let Last { value, contact } = cx.state;
+        for (i, (&u, last)) in cx.inputs.get(plan.ends.0).leaf(0).iter().zip(value).enumerate() {
+            *last = plan.pushed(i, u, *last);
+            if let Some(contact) = contact.get_mut(i) {
+                let half = 0.5 * plan.width.at(i);
+                // Where the play pushes, the output is its end to the last bit.
+                *contact = if *last == u - half {
+                    Contact::Pushed
+                } else if *last == u + half {
+                    Contact::Pulled
+                } else {
+                    Contact::None
+                };
+            }
+        }
+        Ok(())
+    }
+
+    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+        let Last { value, contact } = cx.state;
+        let elements = cx.inputs.get(plan.ends.0).leaf(0).iter().zip(value).zip(contact);
+        cx.values.fill(pieces::furthest(
+            elements.enumerate().map(|(i, ((&u, &last), &at))| plan.beyond(i, at, u, last)),
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block, refusal};
+
+    /// Up, back and down again: it follows half a width behind, and stands while the play is crossed.
+    #[test]
+    fn the_output_is_pushed_at_the_ends_of_the_play() {
+        let play: Backlash = block(json!({ "width": 2 }));
+        let mut bench = Bench::new(play, &[Type::Real]).expect("a play");
+        let mut seen = Vec::new();
+        for u in [0.0, 0.5, 1.0, 3.0, 2.0, 1.0, 0.0, -1.0] {
+            seen.push(bench.y(0.0, &[("u", &[u])])[0]);
+            bench.update(0.0);
+        }
+        assert_eq!(seen, [0.0, 0.0, 0.0, 2.0, 2.0, 2.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn without_play_the_output_is_the_input() {
+        let none: Backlash = block(json!({ "width": 0, "initial": [5, 5] }));
+        let mut bench = Bench::new(none, &[Type::vector(2)]).expect("a play");
+        assert_eq!(bench.y(0.0, &[("u", &[-3.0, 8.0])]), [-3.0, 8.0]);
+    }
+
+    #[test]
+    fn the_width_is_not_negative() {
+        let message = refusal(block::<Backlash>(json!({ "width": -1 })), &[]);
+        assert_eq!(message, "expected a width of zero or more, found -1");
+    }
+}

@@ -1,0 +1,133 @@
+//! `DeadZone`: no output for small inputs.
+
+use legwork_block::quantity::Tensor;
+use legwork_block::{Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, UpdateCx};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::elementwise::{Each, Ends, ends};
+use crate::signal::pieces::{self, Piece, ThreePieces};
+use crate::signal::shape::{self, Common};
+
+/// No output inside a zone, the excess outside: `y = u − upper` if u > upper, `y = u − lower` if
+/// u < lower, otherwise 0.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u` | any of number, vector, matrix if both bounds are numbers; otherwise theirs | that of the bounds |
+/// | out `y` | that of `u` | that of `u` |
+///
+/// A variable step is cut where an element enters or leaves the zone.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeadZone {
+    /// Lower end of the zone [unit of u].
+    pub lower: Tensor,
+    /// Upper end of the zone, at least `lower` [unit of u].
+    pub upper: Tensor,
+}
+
+/// Ports and bounds of a [`DeadZone`].
+pub struct Plan {
+    ends: Ends,
+    lower: Each,
+    upper: Each,
+    located: bool,
+}
+
+impl ThreePieces for Plan {
+    #[inline]
+    fn interval(&self, i: usize) -> (f64, f64) {
+        (self.lower.at(i), self.upper.at(i))
+    }
+
+    #[inline]
+    fn law(&self, i: usize, piece: Piece, u: f64) -> f64 {
+        match piece {
+            Piece::Below => u - self.lower.at(i),
+            // NaN is in no zone: it passes, so that the run stops at the block that made it.
+            Piece::Inside if u.is_nan() => u,
+            Piece::Inside => 0.0,
+            Piece::Above => u - self.upper.at(i),
+        }
+    }
+}
+
+impl Block for DeadZone {
+    const KIND: &'static str = "DeadZone";
+    type Plan = Plan;
+    type State = Vec<Piece>;
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        shape::finite("lower", &self.lower)?;
+        shape::finite("upper", &self.upper)?;
+        let common = Common::of(&[("lower", &self.lower), ("upper", &self.upper)])?;
+        let (lower, upper) = (common.spread(&self.lower), common.spread(&self.upper));
+        if let Some((lower, upper)) = lower.iter().zip(&upper).find(|(lower, upper)| lower > upper)
+        {
+            let message = format!("expected a bound of at least `lower` = {lower}, found {upper}");
+            return Err(Invalid::parameter("upper", message));
+        }
+        let (lower, upper) = (Each::new(&self.lower), Each::new(&self.upper));
+        let located = ports.pieces();
+        Ok(Plan { ends: ends(&common, ports), lower, upper, located })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, plan.ends.0)
+    }
+
+    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<Piece> {
+        pieces::held(plan.located, sizes.output(plan.ends.1))
+    }
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let (u, y) = plan.ends;
+        plan.write(cx.time.minor, cx.state, cx.inputs.get(u).leaf(0), cx.outputs.get(y));
+        Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        plan.hold(cx.state, cx.inputs.get(plan.ends.0).leaf(0));
+        Ok(())
+    }
+
+    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+        cx.values.fill(plan.beyond(cx.state, cx.inputs.get(plan.ends.0).leaf(0)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+    use serde_json::json;
+
+    use super::*;
+    use crate::nonlinear::saturation::Saturation;
+    use crate::testing::{Bench, block, refusal};
+
+    /// What a saturation cuts off is what a dead zone lets through.
+    #[test]
+    fn with_a_saturation_of_the_same_bounds_it_adds_up_to_the_input() {
+        let bounds = json!({ "lower": [-1, 0.5], "upper": 2 });
+        let given = [Type::vector(2)];
+        let mut zone = Bench::new(block::<DeadZone>(bounds.clone()), &given).expect("a zone");
+        let mut rest = Bench::new(block::<Saturation>(bounds), &given).expect("a saturation");
+        for u in [-4.0, -1.0, 0.0, 0.25, 2.0, 2.5] {
+            let u = [u, u];
+            let (y, rest) = (zone.y(0.0, &[("u", &u)]), rest.y(0.0, &[("u", &u)]));
+            assert_eq!([y[0] + rest[0], y[1] + rest[1]], u);
+        }
+        assert!(zone.y(0.0, &[("u", &[f64::NAN, 0.0])])[0].is_nan());
+    }
+
+    #[test]
+    fn the_zone_has_an_inside() {
+        let wrong: DeadZone = block(json!({ "lower": 1, "upper": 0 }));
+        assert_eq!(refusal(wrong, &[]), "expected a bound of at least `lower` = 1, found 0");
+    }
+}

@@ -1,0 +1,82 @@
+//! `Quantizer`: steps of one size.
+
+use legwork_block::quantity::Tensor;
+use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::elementwise::{Each, Ends, ends};
+use crate::signal::shape::{self, Common};
+
+/// Rounds to whole steps: `y = interval · round(u / interval)`, halves away from zero.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u` | any of number, vector, matrix if `interval` is a number; otherwise its shape | that of `interval` |
+/// | out `y` | that of `u` | that of `u` |
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Quantizer {
+    /// Size of a step, greater than zero, such as one count of an encoder [unit of u].
+    pub interval: Tensor,
+}
+
+/// Ports and interval of a [`Quantizer`].
+pub struct Plan {
+    ends: Ends,
+    interval: Each,
+}
+
+impl Pure for Quantizer {
+    const KIND: &'static str = "Quantizer";
+    type Plan = Plan;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        shape::finite("interval", &self.interval)?;
+        let common = Common::of(&[("interval", &self.interval)])?;
+        let interval = Each::new(&self.interval);
+        if let Some(wrong) = interval.values().iter().find(|interval| **interval <= 0.0) {
+            let message = format!("expected an interval greater than zero, found {wrong}");
+            return Err(Invalid::parameter("interval", message));
+        }
+        Ok(Plan { ends: ends(&common, ports), interval })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, plan.ends.0)
+    }
+
+    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let (u, y) = plan.ends;
+        for (i, (y, &u)) in outputs.get(y).iter_mut().zip(inputs.get(u).leaf(0)).enumerate() {
+            let interval = plan.interval.at(i);
+            *y = interval * libm::round(u / interval);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block, refusal};
+
+    #[test]
+    fn the_output_is_the_nearest_whole_step() {
+        let quantizer: Quantizer = block(json!({ "interval": "0.25 rad" }));
+        let mut bench = Bench::new(quantizer, &[Type::vector(5)]).expect("a quantizer");
+        let u = [0.12, 0.125, -0.125, 0.9, -3.3];
+        assert_eq!(bench.y(0.0, &[("u", &u)]), [0.0, 0.25, -0.25, 1.0, -3.25]);
+        let once = bench.value("y");
+        assert_eq!(bench.y(0.0, &[("u", &once)]), once, "steps stay");
+    }
+
+    #[test]
+    fn the_interval_is_positive() {
+        let message = refusal(block::<Quantizer>(json!({ "interval": [1, 0] })), &[]);
+        assert_eq!(message, "expected an interval greater than zero, found 0");
+    }
+}

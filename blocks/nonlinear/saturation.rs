@@ -1,0 +1,184 @@
+//! `Saturation`: limits.
+
+use legwork_block::quantity::Tensor;
+use legwork_block::{
+    Any, Block, GuardCx, In, Invalid, Out, Outcome, OutputCx, Ports, Sizes, Type, UpdateCx,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::pieces::{self, Piece, ThreePieces};
+use crate::signal::shape::{self, Common, note_unit};
+
+/// Limits every element to an interval: `yᵢ = min(max(uᵢ, lowerᵢ), upperᵢ)`.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u` | any of number, vector, matrix if both bounds are numbers; otherwise that of the bounds | that of the bounds |
+/// | out `y` | that of `u` | that of `u` |
+///
+/// A number stands for every element. A bound may be infinite; a missing one does not limit.
+/// NaN passes, so that the run stops at the block that made it.
+///
+/// A variable step is cut where an element reaches or leaves a bound; up to there the law of its
+/// beginning goes on, so inside a step the output may be beyond a bound before the step is cut.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Saturation {
+    /// Least value [unit of u]; default none.
+    #[serde(default)]
+    pub lower: Option<Tensor>,
+    /// Greatest value, at least `lower` [unit of u]; default none.
+    #[serde(default)]
+    pub upper: Option<Tensor>,
+}
+
+/// Ports and bounds of a [`Saturation`].
+pub struct Plan {
+    u: In<Any>,
+    y: Out<Any>,
+    /// One interval for all elements, or one for each.
+    limits: Vec<(f64, f64)>,
+    located: bool,
+}
+
+impl ThreePieces for Plan {
+    #[inline]
+    fn interval(&self, i: usize) -> (f64, f64) {
+        match self.limits[..] {
+            [limits] => limits,
+            ref each => each[i],
+        }
+    }
+
+    #[inline]
+    fn law(&self, i: usize, piece: Piece, u: f64) -> f64 {
+        let (lower, upper) = self.interval(i);
+        match piece {
+            Piece::Below => lower,
+            Piece::Inside => u,
+            Piece::Above => upper,
+        }
+    }
+}
+
+impl Block for Saturation {
+    const KIND: &'static str = "Saturation";
+    type Plan = Plan;
+    type State = Vec<Piece>;
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let given: Vec<(&str, &Tensor)> = [("lower", &self.lower), ("upper", &self.upper)]
+            .into_iter()
+            .filter_map(|(name, bound)| Some((name, bound.as_ref()?)))
+            .collect();
+        let common = Common::of(&given)?;
+        let len = common.shape.iter().product();
+        let bound = |given: &Option<Tensor>, none: f64| match given {
+            Some(given) => common.spread(given),
+            None => vec![none; len],
+        };
+        let lower = bound(&self.lower, f64::NEG_INFINITY);
+        let limits: Vec<_> = lower.into_iter().zip(bound(&self.upper, f64::INFINITY)).collect();
+        if let Some((lower, upper)) = limits.iter().find(|(lower, upper)| lower > upper) {
+            let message = format!("expected a bound of at least `lower` = {lower}, found {upper}");
+            return Err(Invalid::parameter("upper", message));
+        }
+        let ty = match common.shape.as_slice() {
+            [] => Any(Type::Var(ports.var())),
+            shape => shape::signal(shape),
+        };
+        let var = ports.var();
+        let u = ports.input("u", &ty);
+        let y = ports.output("y", &ty);
+        note_unit(ports.note_in(u), common.unit, var);
+        note_unit(ports.note_out(y), common.unit, var);
+        Ok(Plan { u, y, limits, located: ports.pieces() })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, plan.u)
+    }
+
+    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<Piece> {
+        pieces::held(plan.located, sizes.output(plan.y))
+    }
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let u = cx.inputs.get(plan.u).leaf(0);
+        let y = cx.outputs.get(plan.y);
+        if plan.located {
+            plan.write(cx.time.minor, cx.state, u, y);
+        } else if let [limits] = plan.limits[..] {
+            y.iter_mut().zip(u).for_each(|(y, &u)| *y = limit(u, limits));
+        } else {
+            for ((y, &u), &limits) in y.iter_mut().zip(u).zip(&plan.limits) {
+                *y = limit(u, limits);
+            }
+        }
+        Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        plan.hold(cx.state, cx.inputs.get(plan.u).leaf(0));
+        Ok(())
+    }
+
+    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+        cx.values.fill(plan.beyond(cx.state, cx.inputs.get(plan.u).leaf(0)));
+    }
+}
+
+/// The nearest value of the interval; NaN stays NaN.
+#[inline]
+pub(crate) fn limit(value: f64, (lower, upper): (f64, f64)) -> f64 {
+    if value < lower {
+        lower
+    } else if value > upper {
+        upper
+    } else {
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block, refusal};
+
+    #[test]
+    fn values_outside_go_to_the_nearest_bound() {
+        let saturation: Saturation = block(json!({ "lower": -1, "upper": 2 }));
+        let mut bench = Bench::new(saturation, &[Type::vector(4)]).expect("a saturation");
+        assert_eq!(bench.y(0.0, &[("u", &[-3.0, -1.0, 0.5, 7.0])]), [-1.0, -1.0, 0.5, 2.0]);
+        assert!(bench.y(0.0, &[("u", &[f64::NAN; 4])])[0].is_nan());
+    }
+
+    #[test]
+    fn a_missing_or_infinite_bound_does_not_limit() {
+        let saturation: Saturation = block(json!({ "upper": [1, "inf"] }));
+        let mut bench = Bench::new(saturation, &[Type::vector(2)]).expect("a saturation");
+        assert_eq!(bench.y(0.0, &[("u", &[-1e300, 1e300])]), [-1e300, 1e300]);
+        assert_eq!(bench.y(0.0, &[("u", &[3.0, 3.0])]), [1.0, 3.0]);
+    }
+
+    #[test]
+    fn saturating_twice_changes_nothing() {
+        let saturation: Saturation = block(json!({ "lower": "-2 N*m", "upper": [1, 3] }));
+        let mut bench = Bench::new(saturation, &[Type::vector(2)]).expect("a saturation");
+        let once = bench.y(0.0, &[("u", &[-8.0, 8.0])]);
+        assert_eq!(bench.y(0.0, &[("u", &once)]), once);
+    }
+
+    #[test]
+    fn the_upper_bound_is_not_below_the_lower() {
+        let wrong: Saturation = block(json!({ "lower": 2, "upper": 1 }));
+        assert_eq!(refusal(wrong, &[]), "expected a bound of at least `lower` = 2, found 1");
+    }
+}

@@ -1,0 +1,254 @@
+//! `FloatingBase`: integrates a robot's acceleration to its state.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use legwork_block::quantity::{
+    Angle, AngularVelocity, Dimensionless, Length, PerJoint, Scalar, Velocity,
+};
+use legwork_block::{
+    Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, GuardCx, In, Invalid, Manifold,
+    NO_FEEDS, OptionalIn, Out, Outcome, OutputCx, Parameters, Ports, ResetCx, Sizes, Type, Vector,
+};
+use legwork_mechanics::Model;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::buses::{RobotDims, StateBus};
+use crate::dynamics::forward_dynamics::together;
+use crate::robot::model::RobotModel;
+use crate::robot::name::RobotName;
+
+mod angles;
+mod initial;
+
+use angles::EulerBases;
+use initial::written;
+
+/// State of a robot: integrates its acceleration, the base on its manifold.
+///
+/// | port | type | unit | meaning |
+/// |---|---|---|---|
+/// | in `nu_dot` | nv | m/s², rad/s² | acceleration |
+/// | in `reset`, optional | Bool, Real or Vector | | velocity is reset as long as a number of it is above 0 |
+/// | in `nu_reset`, with `reset` | nv | m/s, rad/s | velocity after the reset |
+/// | out `state` | State(robot) | m, 1, rad; m/s, rad/s | q and ν; no input feeds through |
+///
+/// `q = (p, quaternion (w, x, y, z), s)`, `ν = (ṗ, ω, ṡ)` with ω in world axes, and
+/// `ṗ = v`, `quaternion' = ½ ω ⊗ quaternion`, `s' = ṡ`, `ν̇ = nu_dot`. It is second-order state:
+/// semi-implicit Euler moves q with the new ν. A fixed base has `q = s`, `ν = ṡ`; the quaternion of
+/// a ball joint is integrated as that of a base.
+///
+/// | `orientation` of a base | kept as | rate | where it ends |
+/// |---|---|---|---|
+/// | `Quaternion` | unit quaternion | `½ ω ⊗ quaternion`, on its manifold | nowhere |
+/// | `EulerAngles` | roll φ, pitch θ, yaw ψ of `R = Rz(ψ) Ry(θ) Rx(φ)` | `(φ̇, θ̇, ψ̇) = T(θ, ψ) ω` | θ = ±90° |
+///
+/// with `φ̇ = (ω_x cos ψ + ω_y sin ψ)/cos θ`, `θ̇ = ω_y cos ψ − ω_x sin ψ`, `ψ̇ = ω_z + φ̇ sin θ`. The
+/// bus is the same: its quaternion is made of the angles. Within 1° of the pole is a fault of the run.
+/// Angles are not wrapped, so that turns count.
+///
+/// Of a world the robots' states are stacked, and `init` names them:
+/// `init: (robots: {"go": (keyframe: "stand"), "box": (position: [1, 0, 0.5])})`.
+///
+/// `reset` must become 0 by the reset itself, as the trigger of an impact does: an impulse that
+/// has acted leaves no approaching velocity.
+///
+/// Reference for Euler angles: D. T. de Paula et al., *Dynamic modeling and simulation of a
+/// torque-controlled spatial quadruped robot* (2024), eqs. (41)–(42). There the angles' matrix gives
+/// ω in world axes, the twist of the trunk is in its own axes and is integrated as a velocity in the
+/// world; here position and angles both have the velocities in world axes.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FloatingBase {
+    /// The robot.
+    pub robot: RobotName,
+    /// State at t = 0; without it, all joints at 0, the base level at the origin, at rest.
+    #[serde(default)]
+    pub init: Init,
+    /// How orientations of floating bases are kept: `Quaternion` (the default) or `EulerAngles`.
+    #[serde(default)]
+    pub orientation: Orientation,
+}
+
+/// Coordinates of a base's orientation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum Orientation {
+    /// A unit quaternion, everywhere regular.
+    #[default]
+    Quaternion,
+    /// Roll, pitch, yaw: `Rz(yaw) Ry(pitch) Rx(roll)`; singular at a pitch of ±90°.
+    EulerAngles,
+}
+
+/// State of a robot at t = 0. What is not stated is zero, or as in the keyframe. Of a world only
+/// `robots` may be stated.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Init {
+    /// States of the robots of a world, by name. Those not named have all joints at 0, the base
+    /// level at the origin, at rest.
+    #[serde(default)]
+    pub robots: BTreeMap<String, Init>,
+    /// Named pose of the robot to begin with; the fields below replace parts of it.
+    #[serde(default)]
+    pub keyframe: Option<String>,
+    /// Position of the base in the world [m].
+    #[serde(default)]
+    pub position: Option<[Length; 3]>,
+    /// Orientation of the base, world_from_base: quaternion (w, x, y, z) of any length but 0.
+    #[serde(default)]
+    pub orientation: Option<[Dimensionless; 4]>,
+    /// Orientation of the base by roll, pitch, yaw [rad]: `Rz(yaw) Ry(pitch) Rx(roll)`.
+    #[serde(default)]
+    pub rpy: Option<[Angle; 3]>,
+    /// Joint positions [rad; m for prismatic joints]: a list in the order of the robot file, or by
+    /// joint name or pattern. The quaternion of a ball joint may have any length but 0.
+    #[serde(default)]
+    pub s: Option<PerJoint<Scalar>>,
+    /// Velocity of the base in world axes [m/s].
+    #[serde(default)]
+    pub velocity: Option<[Velocity; 3]>,
+    /// Angular velocity of the base in world axes [rad/s].
+    #[serde(default)]
+    pub angular_velocity: Option<[AngularVelocity; 3]>,
+    /// Joint velocities [rad/s; m/s for prismatic joints], as `s`.
+    #[serde(default)]
+    pub s_dot: Option<PerJoint<Scalar>>,
+    /// Moves the base up or down to where it fits the ground.
+    #[serde(default)]
+    pub place: Option<Place>,
+}
+
+/// Rules that place the base over the ground z = 0.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
+pub enum Place {
+    /// The lowest foot is so far above the ground [m]: the lowest point of the balls in the feet's
+    /// collision shapes, or of the origins of feet without balls. The height in `position` or in
+    /// the keyframe does not matter then.
+    FeetAbove(Length),
+}
+
+/// Ports and initial state of [`FloatingBase`].
+pub struct Plan {
+    robot: Arc<RobotModel>,
+    nu_dot: In<Vector>,
+    reset: OptionalIn<Any>,
+    nu_reset: OptionalIn<Vector>,
+    state: Out<StateBus>,
+    /// Bases that have Euler angles in place of the quaternion in q.
+    angles: EulerBases,
+    /// Numbers of the position; ν follows them.
+    position_len: usize,
+    /// Position and ν at t = 0.
+    initial: Vec<f64>,
+}
+
+impl Block for FloatingBase {
+    const KIND: &'static str = "FloatingBase";
+    type Plan = Plan;
+    type State = ();
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let robot = self.robot.find(ports)?;
+        let angles = match self.orientation {
+            Orientation::Quaternion => EulerBases::none(),
+            Orientation::EulerAngles => EulerBases::all(&robot)?,
+        };
+        let initial = angles.state(&robot, &self.init, &self.init.state(&robot)?)?;
+        let position_len = angles.position_len(robot.model.configuration_dim());
+        let RobotDims { nv, .. } = RobotDims::of(ports, self.robot.as_str());
+        let nu_dot = ports.input("nu_dot", &Vector(nv.clone()));
+        ports.note_in(nu_dot).doc("acceleration");
+        let reset = Any::var(ports.var());
+        let reset = ports.optional_input("reset", &reset);
+        ports.note_optional(reset).doc("resets the velocity while a number of it is above 0");
+        let nu_reset = ports.optional_input("nu_reset", &Vector(nv));
+        ports.note_optional(nu_reset).doc("velocity after the reset");
+        ports.continuous_state(ContinuousState::Second(manifold(&robot.model, &angles)));
+        ports.guard(Crossing::Level);
+        if !angles.is_empty() {
+            ports.guard(Crossing::Level);
+        }
+        ports.group(&NO_FEEDS);
+        let bus = StateBus::of(ports, self.robot.as_str());
+        let state = ports.output("state", &bus);
+        ports.note_out(state).doc("configuration and velocity");
+        Ok(Plan { robot, nu_dot, reset, nu_reset, state, angles, position_len, initial })
+    }
+
+    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        match (sizes.optional(plan.reset), sizes.optional(plan.nu_reset)) {
+            (Some(_), None) => Err(together("reset", "nu_reset")),
+            (None, Some(_)) => Err(together("nu_reset", "reset")),
+            _ => Ok(()),
+        }
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn initial(&self, plan: &Plan, _: &Sizes<'_>, x: &mut [f64]) {
+        x.copy_from_slice(&plan.initial);
+    }
+
+    fn starting_at(&self, plan: &Plan, at: &[f64], _: &[Type]) -> Option<Parameters> {
+        Some(vec![("init", written(&plan.robot, self.orientation, at))])
+    }
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let (position, nu) = cx.x.split_at(plan.position_len);
+        plan.angles.configuration(position, cx.outputs.leaf(plan.state, 0));
+        cx.outputs.leaf(plan.state, 1).copy_from_slice(nu);
+        Ok(())
+    }
+
+    fn derivative(&self, plan: &Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
+        cx.rate.copy_from_slice(cx.inputs.get(plan.nu_dot));
+        Ok(())
+    }
+
+    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+        let largest = |leaves: legwork_block::Leaves<'_>| {
+            leaves.iter().flatten().fold(f64::NEG_INFINITY, |most, &number| most.max(number))
+        };
+        // A level below 0 never fires: that of a base whose reset is not connected.
+        cx.values[0] = cx.inputs.optional(plan.reset).map_or(-1.0, largest);
+        if let Some(near) = cx.values.get_mut(1) {
+            *near = plan.angles.nearness(&cx.x[..plan.position_len]);
+        }
+    }
+
+    fn reset(&self, plan: &Plan, cx: &mut ResetCx<'_, Self>) -> Outcome {
+        if let (true, Some(nu)) = (cx.fired[0], cx.inputs.optional(plan.nu_reset)) {
+            cx.x[plan.position_len..].copy_from_slice(nu);
+        }
+        match cx.fired.get(1) {
+            Some(true) => plan.angles.singular(&cx.x[..plan.position_len]),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Plain numbers, unit quaternions and Euler angles, in the order of q.
+fn manifold(model: &Model, angles: &EulerBases) -> Vec<Manifold> {
+    let plain = |n: usize| (n > 0).then(|| Manifold::Euclidean(Dim::fixed(n)));
+    let mut parts = Vec::new();
+    let mut at = 0;
+    for &(quaternion, _) in model.quaternions() {
+        parts.extend(plain(quaternion - at));
+        parts.push(match angles.has(quaternion) {
+            true => Manifold::EulerAngles,
+            false => Manifold::Quaternion,
+        });
+        at = quaternion + 4;
+    }
+    parts.extend(plain(model.configuration_dim() - at));
+    parts
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! Frames of robots as parameters and outputs: representation of twists, poses as numbers.
+
+use legwork_block::{In, Invalid, Out, Outputs, Ports, Signal};
+use legwork_mechanics::{MixedTwist, Placement};
+use nalgebra::{Matrix3, Vector3};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::robot::model::RobotModel;
+
+/// How the velocity of a frame is written in six numbers, linear first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum Representation {
+    /// Velocity of the frame's origin and angular velocity, world axes.
+    #[default]
+    Mixed,
+    /// Velocity of the frame's origin and angular velocity, the frame's own axes.
+    Body,
+    /// Velocity of the body's point that is at the world's origin, angular velocity, world axes.
+    World,
+}
+
+impl Representation {
+    /// As the mechanics have it.
+    pub(crate) fn of_mechanics(self) -> legwork_mechanics::Representation {
+        match self {
+            Self::Mixed => legwork_mechanics::Representation::Mixed,
+            Self::Body => legwork_mechanics::Representation::Body,
+            Self::World => legwork_mechanics::Representation::World,
+        }
+    }
+
+    /// The axes of a twist of the frame `frame`.
+    pub(crate) fn axes(self, frame: &str) -> &str {
+        match self {
+            Self::Mixed | Self::World => "world",
+            Self::Body => frame,
+        }
+    }
+}
+
+/// Writes a pose: rotation column by column, position.
+pub(crate) fn write_placement(out: &mut [f64], placement: &Placement) {
+    out[..9].copy_from_slice(placement.rotation.as_slice());
+    out[9..].copy_from_slice(placement.translation.as_slice());
+}
+
+/// Reads a pose as [`write_placement`] writes it.
+pub(crate) fn read_placement(pose: &[f64]) -> Placement {
+    Placement {
+        rotation: Matrix3::from_column_slice(&pose[..9]),
+        translation: Vector3::from_column_slice(&pose[9..12]),
+    }
+}
+
+/// Writes a twist or its rate: linear part, angular part.
+pub(crate) fn write_twist(out: &mut [f64], twist: &MixedTwist) {
+    out[..3].copy_from_slice(twist.linear.as_slice());
+    out[3..].copy_from_slice(twist.angular.as_slice());
+}
+
+/// Declares an output with its frame and description.
+pub(crate) fn output_in<S: Signal>(
+    ports: &mut Ports<'_>,
+    name: &str,
+    signal: &S,
+    frame: &str,
+    doc: &str,
+) -> Out<S> {
+    let port = ports.output(name, signal);
+    ports.note_out(port).frame(frame).doc(doc);
+    port
+}
+
+/// Declares an input with its unit and description.
+pub(crate) fn input_of<S: Signal>(
+    ports: &mut Ports<'_>,
+    name: &str,
+    signal: &S,
+    unit: Option<&str>,
+    doc: &str,
+) -> In<S> {
+    let port = ports.input(name, signal);
+    let note = &mut ports.note_in(port);
+    note.doc(doc);
+    if let Some(unit) = unit {
+        note.unit(unit);
+    }
+    port
+}
+
+/// Writes the joints' numbers of a generalised force.
+pub(crate) fn write_joint_rows(
+    robot: &RobotModel,
+    force: &[f64],
+    tau: Out<legwork_block::Vector>,
+    outputs: &mut Outputs<'_>,
+) {
+    let joints = robot.model.joint_velocity_indices();
+    for (tau, &k) in outputs.get(tau).iter_mut().zip(joints) {
+        *tau = force[k];
+    }
+}
+
+/// Two frames of one robot.
+pub(crate) struct Pair {
+    pub(crate) from: legwork_mechanics::FrameId,
+    pub(crate) to: legwork_mechanics::FrameId,
+}
+
+impl Pair {
+    /// The frames that the parameters `from` and `to` name.
+    pub(crate) fn find(robot: &RobotModel, from: &str, to: &str) -> Result<Self, Invalid> {
+        Ok(Self { from: robot.frame("from", from)?, to: robot.frame("to", to)? })
+    }
+}

@@ -1,0 +1,33 @@
+//! Robots as resources, for the `robots:` section of a diagram, and the block that integrates the
+//! state of one: `FloatingBase`.
+
+mod floating_base;
+pub(crate) mod frames;
+pub(crate) mod free_body;
+pub(crate) mod joint_values;
+pub(crate) mod model;
+pub(crate) mod name;
+pub(crate) mod shared_kinematics;
+pub(crate) mod shared_mass;
+pub(crate) mod urdf;
+pub(crate) mod world;
+
+use legwork_block::Registry;
+
+pub use floating_base::{FloatingBase, Init, Orientation, Place};
+pub use frames::Representation;
+pub use free_body::{BodyShape, FreeBody};
+pub use model::{Keyframe, RobotModel};
+pub use name::RobotName;
+pub use shared_kinematics::{KinematicsOf, kinematics};
+pub use shared_mass::{Mass, MassOf, mass};
+pub use urdf::{BaseKind, Mimic, Mount, NamedPose, Urdf};
+pub use world::World;
+
+/// Adds the blocks of this shelf.
+pub(crate) fn register(r: &mut Registry) {
+    r.block::<FloatingBase>(r#"FloatingBase(robot: "go", init: (position: [0, 0, "40 cm"]))"#);
+    r.resource::<FreeBody>();
+    r.resource::<Urdf>();
+    r.resource::<World>();
+}

@@ -1,0 +1,198 @@
+//! A robot as blocks see it: its mechanics, feet and keyframes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use legwork_block::{Invalid, Resource, Unit, Value, nearest};
+use legwork_mechanics::{FrameId, Joint, Model};
+
+/// A robot of the `robots:` section, made by [`Urdf`](crate::robot::urdf::Urdf) or
+/// [`FreeBody`](crate::robot::free_body::FreeBody), or several in a [`World`](crate::robot::world::World): `q`, `ν`
+/// and all that follows are then stacked, links and joints are named `robot/link`.
+///
+/// In expressions it has these facts:
+///
+/// | fact | meaning |
+/// |---|---|
+/// | `name` | name in the diagram |
+/// | `n`, `ns` | length of `ṡ` and `τ`, and of `s`: joints, if all have one degree of freedom |
+/// | `nv`, `nq` | velocities, configuration numbers |
+/// | `floating` | whether a base is free |
+/// | `mass`, `weight` | of all that can move [kg], times gravity [N] |
+/// | `gravity` | acceleration of free fall, world axes [m/s²] |
+/// | `feet`, `joints`, `mimic` | names; `mimic` are the joints that follow others |
+/// | `robots` | names of the robots of a world; empty for one robot |
+/// | `effort`, `velocity`, `lower`, `upper` | limits of each of the n joint coordinates [N m, rad/s, rad; N, m/s, m if prismatic], bare numbers, infinite without limit and for joints of several coordinates |
+/// | `rotor_inertia` | reflected to each joint coordinate [kg m²; kg if prismatic] |
+/// | `keyframes.<name>` | `s`, and if the keyframe states them `base_position`, `base_orientation`; a world has none, its robots have theirs |
+#[derive(Debug, Clone)]
+pub struct RobotModel {
+    /// Name in the diagram.
+    pub name: String,
+    /// The mechanics.
+    pub model: Model,
+    /// Frames of the feet, in the order of the diagram.
+    pub feet: Vec<FrameId>,
+    /// Named poses.
+    pub keyframes: BTreeMap<String, Keyframe>,
+    /// The robots of a world, in the order in which `q` and `ν` stack them; none for one robot.
+    pub members: Vec<Arc<RobotModel>>,
+}
+
+/// A named pose of a robot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Keyframe {
+    /// Joint positions s (ns), in the order of the robot file [rad; m if prismatic].
+    pub joint_positions: Vec<f64>,
+    /// Position of the base, world axes [m].
+    pub base_position: Option<[f64; 3]>,
+    /// Orientation of the base, world_from_base: unit quaternion (w, x, y, z).
+    pub base_orientation: Option<[f64; 4]>,
+}
+
+impl RobotModel {
+    /// Whether this is a world of robots.
+    pub fn is_world(&self) -> bool {
+        !self.members.is_empty()
+    }
+
+    /// Whether a base is free in space.
+    pub fn is_floating(&self) -> bool {
+        self.model.trees().iter().any(legwork_mechanics::Tree::is_floating)
+    }
+
+    /// The frame `name`, which the parameter `parameter` names.
+    ///
+    /// # Errors
+    /// If the robot has no such link.
+    pub fn frame(&self, parameter: &str, name: &str) -> Result<FrameId, Invalid> {
+        self.model.find_frame(name).ok_or_else(|| {
+            let frames = self.model.frames().iter().map(|frame| frame.name.as_str());
+            unknown(parameter, &format!("a link of `{}`", self.name), name, frames)
+        })
+    }
+
+    /// The keyframe `name`, which the parameter `parameter` names.
+    ///
+    /// # Errors
+    /// If the robot has no such keyframe.
+    pub fn keyframe(&self, parameter: &str, name: &str) -> Result<&Keyframe, Invalid> {
+        self.keyframes.get(name).ok_or_else(|| {
+            if self.is_world() {
+                let message = format!("expected no keyframe, as `{}` is a world", self.name);
+                return Invalid::parameter(parameter, message).hint(
+                    "name the keyframes of its robots: `robots: {\"…\": (keyframe: \"…\")}`",
+                );
+            }
+            let known = self.keyframes.keys().map(String::as_str);
+            unknown(parameter, &format!("a keyframe of `{}`", self.name), name, known)
+        })
+    }
+
+    /// Names of the n joint coordinates, in the order of the robot file: those of the joints, with
+    /// a suffix (`.wx`) for joints of several coordinates.
+    pub fn joint_names(&self) -> Vec<&str> {
+        self.model.joint_velocity_names().collect()
+    }
+}
+
+impl RobotModel {
+    /// A limit of each of the n joint coordinates.
+    fn limits(&self, value: fn(&Joint) -> f64) -> Vec<f64> {
+        let mut limits = Vec::with_capacity(self.model.joint_dim());
+        for joint in self.model.joints() {
+            limits.extend(std::iter::repeat_n(value(joint), joint.kind.velocity_dim()));
+        }
+        limits
+    }
+}
+
+/// Names that a message lists at most.
+const MOST_NAMES: usize = 24;
+
+/// "expected …, found `name`" with the nearest of the `known` names.
+pub(crate) fn unknown<'n>(
+    parameter: &str,
+    expected: &str,
+    name: &str,
+    known: impl Iterator<Item = &'n str> + Clone,
+) -> Invalid {
+    let invalid = Invalid::parameter(parameter, format!("expected {expected}, found `{name}`"));
+    if let Some(near) = nearest(name, known.clone()) {
+        return invalid.hint(format!("did you mean `{near}`?"));
+    }
+    let known: Vec<&str> = known.collect();
+    match known.is_empty() {
+        true => invalid.hint("there are none"),
+        // A large robot has hundreds of links.
+        false if known.len() > MOST_NAMES => {
+            let first = known[..MOST_NAMES].join(", ");
+            invalid.hint(format!("known are: {first} and {} more", known.len() - MOST_NAMES))
+        }
+        false => invalid.hint(format!("known are: {}", known.join(", "))),
+    }
+}
+
+impl Keyframe {
+    fn facts(&self) -> Value {
+        let position = self.base_position.map(|p| ("base_position", lengths(&p)));
+        let turn = self.base_orientation.map(|q| ("base_orientation", Value::from(q.to_vec())));
+        let s = [("s", Value::from(self.joint_positions.clone()))];
+        Value::record(s.into_iter().chain(position).chain(turn))
+    }
+}
+
+fn lengths(values: &[f64]) -> Value {
+    quantities(values, Unit::METRE)
+}
+
+fn quantities(values: &[f64], unit: Unit) -> Value {
+    Value::List(values.iter().map(|&value| Value::quantity(value, unit)).collect())
+}
+
+impl Resource for RobotModel {
+    fn facts(&self) -> Value {
+        let model = &self.model;
+        let count = |n: usize| Value::from(n as f64);
+        let names =
+            |names: &mut dyn Iterator<Item = &str>| Value::from(names.collect::<Vec<&str>>());
+        let each = |value: fn(&Joint) -> f64| Value::from(self.limits(value));
+        let gravity = model.gravity();
+        let keyframes = self.keyframes.iter().map(|(name, pose)| (name.as_str(), pose.facts()));
+        Value::record([
+            ("name", Value::from(self.name.as_str())),
+            ("n", count(model.joint_dim())),
+            ("ns", count(model.joint_configuration_dim())),
+            ("nv", count(model.velocity_dim())),
+            ("nq", count(model.configuration_dim())),
+            ("floating", Value::from(self.is_floating())),
+            ("mass", Value::quantity(model.total_mass(), Unit::KILOGRAM)),
+            ("weight", Value::quantity(model.total_mass() * gravity.norm(), Unit::NEWTON)),
+            ("gravity", quantities(gravity.as_slice(), Unit::METRE_PER_SECOND_SQUARED)),
+            ("feet", names(&mut self.feet.iter().map(|&foot| model.frame(foot).name.as_str()))),
+            ("joints", names(&mut model.joints().iter().map(|joint| joint.name.as_str()))),
+            ("mimic", names(&mut model.mimic_joints().iter().map(|joint| joint.name.as_str()))),
+            ("robots", names(&mut self.members.iter().map(|robot| robot.name.as_str()))),
+            ("effort", each(|joint| joint.effort)),
+            ("velocity", each(|joint| joint.velocity)),
+            ("lower", each(|joint| joint.lower)),
+            ("upper", each(|joint| joint.upper)),
+            ("rotor_inertia", Value::from(model.rotors().diagonal().to_vec())),
+            ("keyframes", Value::record(keyframes)),
+        ])
+    }
+
+    fn dimension(&self, name: &str) -> Option<usize> {
+        match name {
+            "n" => Some(self.model.joint_dim()),
+            "ns" => Some(self.model.joint_configuration_dim()),
+            "nv" => Some(self.model.velocity_dim()),
+            "nq" => Some(self.model.configuration_dim()),
+            _ => None,
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.model.frames().iter().map(|frame| frame.name.clone()).collect()
+    }
+}

@@ -1,0 +1,308 @@
+//! `Urdf`: a robot from a URDF file.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use legwork_block::quantity::{
+    Acceleration, Angle, Dimensionless, Inertia, Length, NonNegative, PerJoint, Physical, Scalar,
+};
+use legwork_block::{Files, Invalid, OtherResources, Resource, ResourceKind};
+use legwork_mechanics::nalgebra::Vector3;
+use legwork_mechanics::{Base, MimicJoints, Model, Options, Placement};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::robot::joint_values::{coordinates, misfit, positions, zero_positions};
+use crate::robot::model::{Keyframe, RobotModel, unknown};
+
+/// A robot from a URDF file, for the `robots:` section.
+///
+/// All joints but fixed ones move, in the order of the file. A joint of several degrees of freedom
+/// has several coordinates: `ball.qw`, `ball.qx`, … in `s`, `ball.wx`, … in `ṡ` and `τ`. Links on
+/// fixed joints are welded to their parents and stay as frames. Meshes are not read.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Urdf {
+    /// The file: relative to the diagram, in a search root, or built in as `std:robots/…`.
+    pub path: String,
+    /// Whether the root link is free in space or welded to the world.
+    #[serde(default)]
+    pub base: BaseKind,
+    /// Where a fixed base is welded to the world; without it, level at the origin. A floating base
+    /// starts where the block that integrates its state says.
+    #[serde(default)]
+    pub mount: Option<Mount>,
+    /// Links that touch the ground.
+    #[serde(default)]
+    pub feet: Vec<String>,
+    /// Inertia of the motors' rotors, reflected to the joints by the gear ratio squared [kg m²; kg
+    /// for prismatic joints], which adds to the diagonal of M. By joint name or pattern; joints
+    /// not named have none.
+    #[serde(default)]
+    pub rotor_inertia: Option<PerJoint<NonNegative<Inertia>>>,
+    /// The same as a full matrix (n rows of n) where one motor drives several joints: `Tᵀ I T` with
+    /// motor positions `θ = T s` and the rotors' inertias on the diagonal of I. In place of
+    /// `rotor_inertia`.
+    #[serde(default)]
+    pub reflected_inertia: Option<Vec<Vec<Inertia>>>,
+    /// Named poses.
+    #[serde(default)]
+    pub keyframes: BTreeMap<String, NamedPose>,
+    /// Acceleration of free fall in world axes [m/s²].
+    #[serde(default = "earth")]
+    pub gravity: [Acceleration; 3],
+    /// What to do with joints that mimic others.
+    #[serde(default)]
+    pub mimic: Mimic,
+    /// Joints that do not move, and where they are held [rad; m for prismatic joints], by name or
+    /// pattern: `{ "neck_*": 0, "*_wrist_*": "10 deg" }`. Their links are welded together, which
+    /// makes a smaller model of a robot.
+    #[serde(default)]
+    pub weld: BTreeMap<String, Scalar>,
+}
+
+/// How the root link is held.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum BaseKind {
+    /// Free in space: six velocities more.
+    #[default]
+    Floating,
+    /// Welded to the world.
+    Fixed,
+}
+
+/// Pose of a fixed base in the world.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Mount {
+    /// Position of the root link in the world [m].
+    #[serde(default = "origin")]
+    pub position: [Length; 3],
+    /// Orientation of the root link by roll, pitch, yaw [rad]: `Rz(yaw) Ry(pitch) Rx(roll)`.
+    #[serde(default = "level")]
+    pub rpy: [Angle; 3],
+}
+
+fn origin() -> [Length; 3] {
+    [0.0; 3].map(Length::new)
+}
+
+fn level() -> [Angle; 3] {
+    [0.0; 3].map(Angle::new)
+}
+
+/// What to do with a joint that mimics another.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum Mimic {
+    /// The joint has no coordinate of its own: its position follows the other joint's, its inertia
+    /// loads the other joint.
+    #[default]
+    Coupled,
+    /// The joint moves on its own, with a warning.
+    Free,
+}
+
+/// A named pose in a diagram.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NamedPose {
+    /// Joint positions [rad; m for prismatic joints]: a list in the order of the robot file, or by
+    /// joint name or pattern; joints not named are at 0. The quaternion of a ball joint may have
+    /// any length but 0.
+    pub s: PerJoint<Scalar>,
+    /// Position of the base in the world [m].
+    #[serde(default)]
+    pub base_position: Option<[Length; 3]>,
+    /// Orientation of the base, world_from_base: quaternion (w, x, y, z) of any length but 0.
+    #[serde(default)]
+    pub base_orientation: Option<[Dimensionless; 4]>,
+}
+
+pub(crate) fn earth() -> [Acceleration; 3] {
+    [0.0, 0.0, -9.81].map(Acceleration::new)
+}
+
+/// The quaternion at unit length.
+///
+/// # Errors
+/// If its length is zero.
+pub(crate) fn unit_quaternion(
+    parameter: &str,
+    quaternion: [Dimensionless; 4],
+) -> Result<[f64; 4], Invalid> {
+    let q = quaternion.map(Dimensionless::value);
+    // Scaled by the largest part first, so that squares neither overflow nor vanish.
+    let largest = q.iter().fold(0.0, |most: f64, part| most.max(part.abs()));
+    if largest == 0.0 {
+        let message = "expected a quaternion (w, x, y, z), found one of length 0";
+        return Err(Invalid::parameter(parameter, message).hint("[1, 0, 0, 0] turns nothing"));
+    }
+    let scaled = q.map(|part| part / largest);
+    let length = scaled.iter().map(|part| part * part).sum::<f64>().sqrt();
+    Ok(scaled.map(|part| part / length))
+}
+
+impl Urdf {
+    fn model(&self, files: &dyn Files) -> Result<(Model, Vec<String>), Invalid> {
+        let wrong = |message: String| Invalid::parameter("path", message);
+        let bytes = files.read(&self.path).map_err(wrong)?;
+        let text = String::from_utf8(bytes)
+            .map_err(|error| wrong(format!("{}: expected UTF-8 text, {error}", self.path)))?;
+        let (base, mount) = match (self.base, self.mount) {
+            (BaseKind::Floating, None) => (Base::Floating, Placement::identity()),
+            (BaseKind::Floating, Some(_)) => {
+                let message = "expected a fixed base to mount, found a floating one";
+                return Err(Invalid::parameter("mount", message)
+                    .hint("add `base: Fixed`, or place the robot by the `init` of its state"));
+            }
+            (BaseKind::Fixed, mount) => (Base::Fixed, mount.map_or(Placement::identity(), placed)),
+        };
+        let mimic = match self.mimic {
+            Mimic::Coupled => MimicJoints::Coupled,
+            Mimic::Free => MimicJoints::Independent,
+        };
+        let [x, y, z] = self.gravity.map(Acceleration::value);
+        let gravity = Vector3::new(x, y, z);
+        let welded = self.weld.iter().map(|(joint, at)| (joint.clone(), at.value)).collect();
+        let options = Options { gravity, mimic, mount, welded, ..Options::new(base) };
+        let (model, warnings) = Model::from_urdf(&text, &options)
+            .map_err(|error| wrong(format!("{}: {error}", self.path)))?;
+        let warnings = warnings.iter().map(|warning| format!("{}: {warning}", self.path));
+        Ok((self.with_rotors(model)?, warnings.collect()))
+    }
+
+    fn with_rotors(&self, model: Model) -> Result<Model, Invalid> {
+        let rotor_inertia = match (&self.rotor_inertia, &self.reflected_inertia) {
+            (None, None) => return Ok(model),
+            (None, Some(rows)) => return with_reflected(model, rows),
+            (Some(_), Some(_)) => {
+                let message = "expected one of `rotor_inertia` and `reflected_inertia`, found both";
+                return Err(Invalid::parameter("reflected_inertia", message));
+            }
+            (Some(rotor_inertia), None) => rotor_inertia,
+        };
+        let names: Vec<&str> = model.joint_velocity_names().collect();
+        let none = NonNegative::from_si(0.0).ok();
+        let values: Vec<f64> = rotor_inertia
+            .resolve_or(&names, none.as_ref())
+            .map_err(|error| misfit("rotor_inertia", &error, &names, &model))?
+            .into_iter()
+            .map(Physical::si)
+            .collect();
+        model
+            .with_rotor_inertia(&values)
+            .map_err(|error| Invalid::parameter("rotor_inertia", error.to_string()))
+    }
+
+    fn keyframe(&self, name: &str, pose: &NamedPose, model: &Model) -> Result<Keyframe, Invalid> {
+        let named = |mut invalid: Invalid| {
+            invalid.message = format!("keyframe `{name}`: {}", invalid.message);
+            invalid
+        };
+        let zeros = zero_positions(model);
+        let joint_positions = coordinates("keyframes", &pose.s, model, &positions(model), &zeros)
+            .and_then(|s| unit_quaternions("keyframes", s, model))
+            .map_err(named)?;
+        let base_position = pose.base_position.map(|p| p.map(Length::value));
+        let base_orientation = pose
+            .base_orientation
+            .map(|q| unit_quaternion("keyframes", q))
+            .transpose()
+            .map_err(named)?;
+        if self.base == BaseKind::Fixed && (base_position.is_some() || base_orientation.is_some()) {
+            let message = "expected joint positions only, found a pose of the fixed base";
+            return Err(named(Invalid::parameter("keyframes", message)));
+        }
+        Ok(Keyframe { joint_positions, base_position, base_orientation })
+    }
+}
+
+fn placed(mount: Mount) -> Placement {
+    Placement::from_xyz_rpy(mount.position.map(Length::value), mount.rpy.map(Angle::value))
+}
+
+fn with_reflected(model: Model, rows: &[Vec<Inertia>]) -> Result<Model, Invalid> {
+    let n = model.joint_dim();
+    let wrong = |message: String| Invalid::parameter("reflected_inertia", message);
+    if let Some(found) =
+        std::iter::once(rows.len()).chain(rows.iter().map(Vec::len)).find(|&len| len != n)
+    {
+        let what = if rows.len() == n { "numbers in each row" } else { "rows" };
+        return Err(wrong(format!("expected {n} {what}, one per joint coordinate, found {found}")));
+    }
+    let matrix: Vec<f64> = rows.iter().flatten().map(|entry| entry.value()).collect();
+    model.with_rotor_inertia_matrix(&matrix).map_err(|error| wrong(error.to_string()))
+}
+
+/// The joint positions with the quaternions of ball joints at unit length.
+///
+/// # Errors
+/// If a quaternion has length zero.
+pub(crate) fn unit_quaternions(
+    parameter: &str,
+    mut s: Vec<f64>,
+    model: &Model,
+) -> Result<Vec<f64>, Invalid> {
+    let joints = model.trees().first().map_or(0, |tree| tree.joint_configuration_range().start);
+    for &(at, _) in model.quaternions().iter().filter(|(at, _)| *at >= joints) {
+        let parts: &mut [f64] = &mut s[at - joints..at - joints + 4];
+        let quaternion = [parts[0], parts[1], parts[2], parts[3]].map(Dimensionless::new);
+        parts.copy_from_slice(&unit_quaternion(parameter, quaternion)?);
+    }
+    Ok(s)
+}
+
+/// A warning for each joint of the keyframe that is beyond its limits.
+fn beyond_limits<'a>(
+    name: &'a str,
+    keyframe: &'a Keyframe,
+    model: &'a Model,
+) -> impl Iterator<Item = String> + 'a {
+    let joints = model.trees().first().map_or(0, |tree| tree.joint_configuration_range().start);
+    model.joints().iter().filter_map(move |joint| {
+        let s = keyframe.joint_positions[joint.configuration_range().start - joints];
+        let inside = (joint.lower..=joint.upper).contains(&s);
+        (!inside).then(|| {
+            let (joint, lower, upper) = (&joint.name, joint.lower, joint.upper);
+            format!(
+                "keyframe `{name}`: joint `{joint}` at {s} is outside its limits {lower} … {upper}"
+            )
+        })
+    })
+}
+
+impl ResourceKind for Urdf {
+    const KIND: &'static str = "Urdf";
+
+    fn load(
+        self,
+        name: &str,
+        files: &dyn Files,
+        _: &dyn OtherResources,
+    ) -> Result<(Arc<dyn Resource>, Vec<String>), Invalid> {
+        let (model, mut warnings) = self.model(files)?;
+        let mut feet = Vec::with_capacity(self.feet.len());
+        for foot in &self.feet {
+            let frame = model.find_frame(foot).ok_or_else(|| {
+                let links = model.frames().iter().map(|frame| frame.name.as_str());
+                unknown("feet", &format!("a link of {}", self.path), foot, links)
+            })?;
+            if feet.contains(&frame) {
+                return Err(Invalid::parameter("feet", format!("foot `{foot}` stands twice")));
+            }
+            feet.push(frame);
+        }
+        let mut keyframes = BTreeMap::new();
+        for (key, pose) in &self.keyframes {
+            let keyframe = self.keyframe(key, pose, &model)?;
+            warnings.extend(beyond_limits(key, &keyframe, &model));
+            keyframes.insert(key.clone(), keyframe);
+        }
+        let robot =
+            RobotModel { name: name.to_owned(), model, feet, keyframes, members: Vec::new() };
+        Ok((Arc::new(robot), warnings))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,58 @@
+//! `QuaternionToRotation`: the rotation matrix of a quaternion.
+
+use legwork_block::{In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Rotation, Vector};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::rotation::rotations;
+
+/// The rotation matrix of a quaternion (w, x, y, z):
+/// `y v = q ⊗ (0, v) ⊗ q*`. With q = world_from_body it turns body axes into world axes.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `q` | vector of 4 (w, x, y, z), of any length but 0 | 1 |
+/// | out `y` | Rotation | 1 |
+///
+/// The quaternion is brought to unit length first. A length of 0 is a fault of the run.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QuaternionToRotation {}
+
+impl Pure for QuaternionToRotation {
+    const KIND: &'static str = "QuaternionToRotation";
+    type Plan = (In<Vector>, Out<Rotation>);
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+        let q = ports.input("q", &Vector::of(4));
+        ports.note_in(q).unit("1").doc("quaternion (w, x, y, z)");
+        Ok((q, ports.output("y", &Rotation)))
+    }
+
+    fn output(&self, &(q, y): &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
+        let q = rotations::unit(inp.get(q))?;
+        out.get(y).copy_from_slice(&rotations::rotation(q));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+
+    use super::*;
+    use crate::testing::Bench;
+
+    #[test]
+    fn a_quarter_turn_about_z_maps_x_to_y() {
+        let mut bench = Bench::new(QuaternionToRotation {}, &[Type::vector(4)]).expect("it");
+        let y = bench.y(0.0, &[("q", &[5.0, 0.0, 0.0, 5.0])]);
+        let exact = [0.0, 1.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+        for (y, exact) in y.iter().zip(exact) {
+            assert!((y - exact).abs() < 1e-15);
+        }
+        bench.set("q", &[0.0; 4]);
+        let fault = bench.output(0.0).unwrap_err();
+        assert!(fault.message.starts_with("expected a quaternion of a length"), "{fault}");
+    }
+}

@@ -1,0 +1,85 @@
+//! `Reshape`: the same numbers in another shape.
+
+use legwork_block::{Any, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Sizes};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::shape;
+
+/// The same numbers in another shape. Matrices are read and filled column by column.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | in `u` | number, vector, matrix, `Rotation` or `Pose` of as many numbers | any |
+/// | out `y` | number for `shape: []`, vector of n for `[n]`, matrix for `[rows, columns]` | that of `u` |
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reshape {
+    /// The shape of `y`: `[]`, `[n]` or `[rows, columns]`.
+    pub shape: Vec<usize>,
+}
+
+impl Pure for Reshape {
+    const KIND: &'static str = "Reshape";
+    type Plan = (In<Any>, Out<Any>);
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+        if self.shape.len() > 2 {
+            let found = &self.shape;
+            let message = format!("expected [], [n] or [rows, columns], found {found:?}");
+            return Err(Invalid::parameter("shape", message));
+        }
+        let (unit, ty) = (ports.var(), Any::var(ports.var()));
+        let u = ports.input("u", &ty);
+        let y = ports.output("y", &shape::signal(&self.shape));
+        ports.note_in(u).same_unit(unit);
+        ports.note_out(y).same_unit(unit);
+        Ok((u, y))
+    }
+
+    fn check(&self, &(u, y): &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, u)?;
+        let (expected, found) = (sizes.input(u), sizes.output(y));
+        if expected != found {
+            let message =
+                format!("expected a shape of {expected} numbers as in `u`, found one of {found}");
+            return Err(Invalid::parameter("shape", message));
+        }
+        Ok(())
+    }
+
+    fn output(&self, &(u, y): &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
+        out.get(y).copy_from_slice(inp.get(u).leaf(0));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::Type;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block, refusal};
+
+    fn reshape(shape: &[usize]) -> Reshape {
+        block(json!({ "shape": shape }))
+    }
+
+    #[test]
+    fn numbers_stay_in_their_order() {
+        let mut bench = Bench::new(reshape(&[2, 2]), &[Type::vector(4)]).expect("a shape");
+        assert_eq!(bench.y(0.0, &[("u", &[1.0, 2.0, 3.0, 4.0])]), [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(bench.declaration.outputs[0].ty, Type::matrix(2, 2));
+        let one = Bench::new(reshape(&[]), &[Type::vector(1)]).expect("a shape");
+        assert_eq!(one.declaration.outputs[0].ty, Type::Real);
+    }
+
+    #[test]
+    fn no_number_is_lost() {
+        let message = refusal(reshape(&[2, 3]), &[Type::vector(4)]);
+        assert_eq!(message, "expected a shape of 4 numbers as in `u`, found one of 6");
+        let message = refusal(reshape(&[1, 2, 2]), &[]);
+        assert_eq!(message, "expected [], [n] or [rows, columns], found [1, 2, 2]");
+    }
+}

@@ -1,0 +1,296 @@
+//! Proper rational transfer functions in controllable canonical form.
+//!
+//! With the denominator made monic, sⁿ + a₁ sⁿ⁻¹ + … + aₙ, and the numerator written
+//! b₀ sⁿ + b₁ sⁿ⁻¹ + … + bₙ,
+//!
+//! ```text
+//!      | −a₁ −a₂ … −aₙ |       | 1 |
+//! A =  |   1   0 …   0 |,  B = | 0 |,  C = [b₁ − a₁ b₀, …, bₙ − aₙ b₀],  D = b₀.
+//!      |   0   1 …   0 |       | 0 |
+//! ```
+//!
+//! Reference: T. Kailath, *Linear Systems* (1980), section 2.1.2.
+
+use legwork_block::quantity::{Scalar, Tensor};
+use legwork_block::{
+    Any, ContinuousState, In, Inputs, Invalid, Manifold, NO_FEEDS, Out, Outputs, Ports, RateRule,
+    Sizes, Type, feeds,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::shape::{expect_numbers, finite, spread, state_signal};
+
+/// What the input of a continuous filter is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum Filtered {
+    /// A number.
+    #[default]
+    Number,
+    /// A vector, each element filtered on its own.
+    Vector,
+}
+
+/// A proper rational transfer function of order n, for one channel.
+pub(crate) struct Canonical {
+    /// a₁ … aₙ.
+    a: Vec<f64>,
+    /// c₁ … cₙ.
+    c: Vec<f64>,
+    /// The feedthrough D.
+    d: f64,
+}
+
+impl Canonical {
+    /// The function `numerator / denominator`, coefficients of falling powers.
+    ///
+    /// # Errors
+    /// If the denominator's first coefficient is zero or there is none, or the numerator is of
+    /// higher degree.
+    pub(crate) fn new(numerator: &[f64], denominator: &[f64]) -> Result<Self, Invalid> {
+        let Some((&first, rest)) = denominator.split_first() else {
+            let message = "expected at least one coefficient, found none";
+            return Err(Invalid::parameter("denominator", message));
+        };
+        if first == 0.0 {
+            let message = "expected a first coefficient other than zero, found 0";
+            return Err(Invalid::parameter("denominator", message));
+        }
+        let leading = numerator.iter().take_while(|b| **b == 0.0).count();
+        let numerator = &numerator[leading..];
+        let order = rest.len();
+        if numerator.len() > order + 1 {
+            let message = format!(
+                "expected at most the degree {order} of the denominator, found the degree {}",
+                numerator.len() - 1
+            );
+            return Err(Invalid::parameter("numerator", message)
+                .hint("for a derivative see `Derivative`, which filters it"));
+        }
+        let mut b = vec![0.0; order + 1 - numerator.len()];
+        b.extend(numerator.iter().map(|b| b / first));
+        let a: Vec<f64> = rest.iter().map(|a| a / first).collect();
+        let d = b[0];
+        let c = b[1..].iter().zip(&a).map(|(b, a)| b - a * d).collect();
+        Ok(Self { a, c, d })
+    }
+
+    /// n.
+    pub(crate) fn order(&self) -> usize {
+        self.a.len()
+    }
+
+    /// Whether the input reaches the output at once.
+    pub(crate) fn feeds_through(&self) -> bool {
+        self.d != 0.0
+    }
+
+    /// `C x`.
+    fn value(&self, x: &[f64]) -> f64 {
+        self.c.iter().zip(x).fold(0.0, |sum, (c, x)| sum + c * x)
+    }
+
+    /// First element of `A x + B u`.
+    fn first(&self, x: &[f64], u: f64) -> f64 {
+        self.a.iter().zip(x).fold(u, |sum, (a, x)| sum - a * x)
+    }
+
+    /// Writes the outputs of all channels. Without feedthrough `u` is not read.
+    fn outputs<'a>(&self, x: &[f64], u: impl FnOnce() -> &'a [f64], y: &mut [f64]) {
+        let order = self.order();
+        for (i, y) in y.iter_mut().enumerate() {
+            *y = self.value(&x[i * order..(i + 1) * order]);
+        }
+        if self.feeds_through() {
+            y.iter_mut().zip(u()).for_each(|(y, u)| *y += self.d * u);
+        }
+    }
+}
+
+/// Finite values of coefficients, whose units are not checked.
+pub(crate) fn coefficients(name: &str, given: &[Scalar]) -> Result<Vec<f64>, Invalid> {
+    match given.iter().find(|scalar| !scalar.value.is_finite()) {
+        Some(scalar) => {
+            let message = format!("expected finite coefficients, found {}", scalar.value);
+            Err(Invalid::parameter(name, message))
+        }
+        None => Ok(given.iter().map(|scalar| scalar.value).collect()),
+    }
+}
+
+/// The states that a filter's parameter `initial` gives: one number for all, or a list of them,
+/// channel after channel.
+///
+/// # Errors
+/// If the list has another length than `len`.
+fn initial_states(initial: &Tensor, len: usize) -> Result<Vec<f64>, Invalid> {
+    match *initial.shape() {
+        [] => Ok(spread(initial, len)),
+        [n] if n == len => Ok(initial.data().to_vec()),
+        ref found => {
+            let message = format!("expected {len} states, found the shape {found:?}");
+            Err(Invalid::parameter("initial", message))
+        }
+    }
+}
+
+/// Plan of a continuous filter.
+pub struct ContinuousFilter {
+    canonical: Canonical,
+    u: In<Any>,
+    y: Out<Any>,
+}
+
+impl ContinuousFilter {
+    /// Declares `u`, `y` and the state, channel after channel.
+    pub(crate) fn plan(canonical: Canonical, of: Filtered, ports: &mut Ports<'_>) -> Self {
+        let order = canonical.order();
+        let (ty, states) = match of {
+            Filtered::Number => (Any(Type::Real), order.into()),
+            Filtered::Vector => {
+                let n = ports.dim();
+                (Any(Type::vector(&n)), order * n)
+            }
+        };
+        if order > 0 {
+            ports.continuous_state(ContinuousState::First(vec![Manifold::Euclidean(states)]));
+        }
+        let u = ports.input("u", &ty);
+        match canonical.feeds_through() {
+            true => ports.group(&feeds![u]),
+            false => ports.group(&NO_FEEDS),
+        }
+        let y = ports.output("y", &ty);
+        ports.note_out(y).doc("the filtered signal");
+        Self { canonical, u, y }
+    }
+
+    /// Checks the parameter `initial`.
+    ///
+    /// # Errors
+    /// If it has not as many numbers as the filter has states, or one is infinite.
+    pub(crate) fn check(&self, initial: &Tensor, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        finite("initial", initial)?;
+        initial_states(initial, sizes.output(self.y) * self.canonical.order()).map(|_| ())
+    }
+
+    /// Writes the state at t = 0, channel after channel.
+    pub(crate) fn initial(&self, initial: &Tensor, x: &mut [f64]) {
+        x.copy_from_slice(&spread(initial, x.len()));
+    }
+
+    /// `y = C x + D u`.
+    pub(crate) fn output(&self, x: &[f64], inputs: Inputs<'_>, outputs: &mut Outputs<'_>) {
+        self.canonical.outputs(x, || inputs.get(self.u).leaf(0), outputs.get(self.y));
+    }
+
+    /// `ẋ = A x + B u`.
+    pub(crate) fn derivative(&self, x: &[f64], inputs: Inputs<'_>, rate: &mut [f64]) {
+        let order = self.canonical.order();
+        if order == 0 {
+            return;
+        }
+        let channels = rate.chunks_exact_mut(order).zip(x.chunks_exact(order));
+        for ((rate, x), &u) in channels.zip(inputs.get(self.u).leaf(0)) {
+            rate[0] = self.canonical.first(x, u);
+            rate[1..].copy_from_slice(&x[..order - 1]);
+        }
+    }
+}
+
+/// Plan of a discrete filter.
+pub struct DiscreteFilterPlan {
+    canonical: Canonical,
+    /// The input.
+    pub(crate) u: In<Any>,
+    /// The output.
+    pub(crate) y: Out<Any>,
+}
+
+impl DiscreteFilterPlan {
+    /// Declares `u` and `y`.
+    pub(crate) fn plan(canonical: Canonical, ports: &mut Ports<'_>) -> Result<Self, Invalid> {
+        ports.rate(RateRule::Sampled);
+        let ty = state_signal(None, ports)?;
+        let u = ports.input("u", &ty);
+        match canonical.feeds_through() {
+            true => ports.group(&feeds![u]),
+            false => ports.group(&NO_FEEDS),
+        }
+        let y = ports.output("y", &ty);
+        ports.note_out(y).doc("the filtered signal");
+        Ok(Self { canonical, u, y })
+    }
+
+    /// Checks the parameter `initial`.
+    ///
+    /// # Errors
+    /// If it has not as many numbers as the filter has states, or one is infinite.
+    pub(crate) fn check(&self, initial: &Tensor, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        expect_numbers(sizes, self.u)?;
+        finite("initial", initial)?;
+        initial_states(initial, sizes.output(self.y) * self.canonical.order()).map(|_| ())
+    }
+
+    /// The state at t = 0, channel after channel.
+    pub(crate) fn state(&self, initial: &Tensor, channels: usize) -> Vec<f64> {
+        spread(initial, channels * self.canonical.order())
+    }
+
+    /// `y = C x + D u`.
+    pub(crate) fn output(&self, x: &[f64], inputs: Inputs<'_>, outputs: &mut Outputs<'_>) {
+        self.canonical.outputs(x, || inputs.get(self.u).leaf(0), outputs.get(self.y));
+    }
+
+    /// `x⁺ = A x + B u`.
+    pub(crate) fn update(&self, x: &mut [f64], inputs: Inputs<'_>) {
+        let order = self.canonical.order();
+        if order == 0 {
+            return;
+        }
+        for (x, &u) in x.chunks_exact_mut(order).zip(inputs.get(self.u).leaf(0)) {
+            let first = self.canonical.first(x, u);
+            x.copy_within(..order - 1, 1);
+            x[0] = first;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `C (s − A)⁻¹ B + D` at a real s, by the canonical state's powers: xᵢ = sⁿ⁻ⁱ / den(s).
+    #[test]
+    fn the_state_space_has_the_ratio_of_polynomials() {
+        let (numerator, denominator) = ([2.0, -1.0, 5.0, 0.5], [4.0, 3.0, 2.0, 1.0]);
+        let canonical = Canonical::new(&numerator, &denominator).expect("a proper function");
+        let horner = |p: &[f64], s: f64| p.iter().fold(0.0, |sum, c| sum * s + c);
+        for s in [0.3, 1.0, 7.5] {
+            let monic = horner(&denominator, s) / 4.0;
+            let x: Vec<f64> = (0..3).map(|i| s.powi(2 - i) / monic).collect();
+            // This x solves (s − A) x = B: its first row reads s x₁ = first(x, 1).
+            assert!((canonical.first(&x, 1.0) - s * x[0]).abs() < 1e-14);
+            let y = canonical.value(&x) + canonical.d;
+            let exact = horner(&numerator, s) / horner(&denominator, s);
+            assert!((y - exact).abs() < 1e-14, "s = {s}: {y} against {exact}");
+        }
+    }
+
+    #[test]
+    fn zeros_in_front_of_the_numerator_do_not_count() {
+        let strict = Canonical::new(&[0.0, 0.0, 3.0], &[1.0, 2.0]).expect("a proper function");
+        assert_eq!((strict.d, strict.c.as_slice()), (0.0, &[3.0][..]));
+    }
+
+    #[test]
+    fn functions_are_proper() {
+        let message = |n: &[f64], d: &[f64]| Canonical::new(n, d).map(|_| ()).unwrap_err().message;
+        assert_eq!(
+            message(&[1.0, 0.0], &[2.0]),
+            "expected at most the degree 0 of the denominator, found the degree 1"
+        );
+        assert!(message(&[1.0], &[]).ends_with("found none"));
+        assert!(message(&[1.0], &[0.0, 1.0]).starts_with("expected a first coefficient other"));
+    }
+}

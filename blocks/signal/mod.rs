@@ -1,0 +1,13 @@
+//! What the blocks of signals share: shapes of parameters and ports, laws in smooth pieces,
+//! elementwise application, linear systems, tables, random numbers.
+
+pub(crate) mod canonical;
+pub(crate) mod elementwise;
+pub(crate) mod linear;
+pub(crate) mod philox;
+pub(crate) mod pieces;
+pub(crate) mod shape;
+pub(crate) mod table;
+
+pub use canonical::Filtered;
+pub use table::{Interpolation, Outside};

@@ -1,0 +1,435 @@
+//! What the solver blocks of the contact problem share: ports, warm starts, policies for failures.
+//!
+//! A solver block is a method and a policy. The method solves `ContactProblem`s, from a warm start
+//! if it can. The policy says what happens when it does not solve; a policy `Fallback` hands the
+//! problem to another solver block, whose own policy then rules. Warm start and last good forces
+//! are declared state: minor steps and repeated solves of one step all start from what the last
+//! step committed.
+
+mod iterative;
+mod method;
+mod policy;
+mod solver_block;
+
+use legwork_block::{
+    Block, Dim, Fault, Functions, In, Inputs, Int, Invalid, Out, Outcome, OutputCx, Ports, Real,
+    Report, Sizes, Time, UpdateCx, Vector,
+};
+use legwork_qp::{
+    ConeShape, ContactProblem, ContactProblemData, Outcome as Solution, Problem, Status,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::buses::ContactProblemBus;
+use crate::contact::friction_cone::FrictionCone;
+use crate::contact::gauss_contact::is_inscribed;
+use crate::solvers::problem_dump::{Dump, KeptProblem};
+pub(crate) use iterative::{Iterative, WarmStart};
+pub(crate) use method::{Cold, Method, ProblemSize, SolverBlock};
+pub(crate) use policy::OnFail;
+use policy::{LastResort, fail};
+pub(crate) use solver_block::solver_block;
+
+/// Ports of a solver block.
+pub struct SolverPlan {
+    pub(crate) problem: In<ContactProblemBus>,
+    forces: Out<Vector>,
+    status: Out<Int>,
+    iterations: Out<Int>,
+    residual: Out<Real>,
+    /// Contacts.
+    pub(crate) count: Dim,
+    /// Velocities of the world.
+    nv: Dim,
+    dump: Dump,
+}
+
+impl SolverPlan {
+    /// The dimensions that inference found.
+    pub(crate) fn size(&self, sizes: &Sizes<'_>) -> ProblemSize {
+        ProblemSize { contact_count: sizes.dim(&self.count), velocity_dim: sizes.dim(&self.nv) }
+    }
+}
+
+/// State of a solver block: what the next solve starts from, and counts for the report.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct SolverState {
+    /// Last solved forces [N].
+    forces: Vec<f64>,
+    /// Whether there was a solved step.
+    has_forces: bool,
+    /// Warm start of the first method.
+    warm: Vec<f64>,
+    /// Failures since the last solved step.
+    failures_in_a_row: u32,
+    calls: u64,
+    failures: u64,
+    inaccurate: u64,
+    fell_back: u64,
+    held: u64,
+    zeroed: u64,
+    iterations: u64,
+    worst_residual: f64,
+    problems: Vec<KeptProblem>,
+}
+
+/// How the forces of a step came about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Answer {
+    #[default]
+    Solved,
+    FellBack,
+    Held,
+    Zeroed,
+}
+
+/// From `output` to `update`: the solution of this step.
+#[derive(Debug, Clone, Default)]
+pub struct SolverMemo {
+    is_filled: bool,
+    /// The run stops with this problem.
+    has_stopped: bool,
+    forces: Vec<f64>,
+    warm: Vec<f64>,
+    answer: Answer,
+    is_inaccurate: bool,
+    iterations: u32,
+    residual: f64,
+    problem: Option<KeptProblem>,
+}
+
+/// Work memory of a solver block; `O` is that of a block which solves by other means than a
+/// [`Method`].
+pub struct SolverScratch<O = ()> {
+    own: O,
+    /// The block's own method, if it has one, then its fallbacks.
+    methods: Vec<Box<dyn Method>>,
+    last_resort: LastResort,
+    /// The problem's cone, tabulated.
+    cone: ConeShape,
+    warm: Vec<f64>,
+}
+
+/// Numbers per contact in the largest warm start of the default pyramid.
+const DEFAULT_WARM: usize = 5;
+
+pub(crate) fn plan(block: &dyn SolverBlock, ports: &mut Ports<'_>) -> Result<SolverPlan, Invalid> {
+    Ok(declare(ports, chain(block), block.in_minor_steps(), block.dump()).0)
+}
+
+/// Declares the ports and the rate of a block that asks `solvers` one after the other; also gives
+/// the type of its problem.
+pub(crate) fn declare<'a>(
+    ports: &mut Ports<'_>,
+    mut solvers: impl Iterator<Item = &'a dyn SolverBlock>,
+    in_minor_steps: bool,
+    dump: Dump,
+) -> (SolverPlan, ContactProblemBus) {
+    let (count, nv) = (ports.dim(), ports.dim());
+    // A block takes the cones that all its solvers can hold forces in.
+    let picky = solvers.find(|block| !block.accepts_circular());
+    let cone = match picky {
+        Some(_) => ContactProblemBus::cone(true),
+        None => ports.any_argument(),
+    };
+    let bus = ContactProblemBus::new(&count, &nv, cone);
+    let problem = ports.input("problem", &bus);
+    ports.note_in(problem).doc("contact problem");
+    if let Some(picky) = picky {
+        ports.note_in(problem).argument_hint(&needs_pyramid(picky.name()));
+    }
+    let forces = ports.output("f", &Vector(3 * count.clone()));
+    ports.note_out(forces).unit("N").frame("contact").doc("contact forces on the robot");
+    let status = ports.output("status", &Int);
+    ports.note_out(status).doc(STATUS_DOC);
+    let iterations = ports.output("iterations", &Int);
+    ports.note_out(iterations).doc("iterations of the method");
+    let residual = ports.output("residual", &Real);
+    ports.note_out(residual).unit("1").doc("optimality residual relative to the force scale");
+    ports.note_out(residual).may_be_infinite();
+    ports.updates();
+    if !in_minor_steps {
+        ports.per_major();
+    }
+    (SolverPlan { problem, forces, status, iterations, residual, count, nv, dump }, bus)
+}
+
+pub(crate) fn state(plan: &SolverPlan, sizes: &Sizes<'_>) -> SolverState {
+    SolverState { forces: vec![0.0; 3 * sizes.dim(&plan.count)], ..SolverState::default() }
+}
+
+pub(crate) fn memo(plan: &SolverPlan, sizes: &Sizes<'_>) -> SolverMemo {
+    let count = sizes.dim(&plan.count);
+    SolverMemo {
+        forces: vec![0.0; 3 * count],
+        warm: Vec::with_capacity(DEFAULT_WARM * count),
+        ..SolverMemo::default()
+    }
+}
+
+pub(crate) fn scratch(
+    block: &dyn SolverBlock,
+    plan: &SolverPlan,
+    sizes: &Sizes<'_>,
+) -> SolverScratch {
+    scratch_with((), chain(block), block.on_fail(), plan.size(sizes))
+}
+
+/// Work memory of a block that asks `solvers` one after the other and then its policy.
+pub(crate) fn scratch_with<'a, O>(
+    own: O,
+    solvers: impl Iterator<Item = &'a dyn SolverBlock>,
+    on_fail: &OnFail,
+    size: ProblemSize,
+) -> SolverScratch<O> {
+    SolverScratch {
+        own,
+        methods: solvers.map(|block| block.method(size)).collect(),
+        last_resort: on_fail.last_resort(),
+        cone: FrictionCone::default().shape().unwrap_or_else(|_| ConeShape::circular()),
+        warm: Vec::with_capacity(DEFAULT_WARM * size.contact_count),
+    }
+}
+
+/// A solver block and the fallbacks behind it, in the order in which they are asked.
+fn chain(block: &dyn SolverBlock) -> impl Iterator<Item = &dyn SolverBlock> {
+    std::iter::once(block).chain(block.on_fail().fallbacks())
+}
+
+fn needs_pyramid(name: &str) -> String {
+    format!(
+        "{name} needs a friction pyramid: write `cone: Pyramid(sides: 4)` in the block that \
+         assembles the problem, or take ClarabelQp, ProjectedGaussSeidel or AcceleratedGradient"
+    )
+}
+
+/// The cone of a problem that came over a wire.
+fn wire_cone(sides: usize, inscribed: bool) -> ConeShape {
+    let fit = if inscribed {
+        legwork_qp::PyramidFit::Inscribed
+    } else {
+        legwork_qp::PyramidFit::Circumscribed
+    };
+    let cone = legwork_qp::Cone::Pyramid { sides, fit };
+    ConeShape::new(cone).unwrap_or_else(|_| ConeShape::circular())
+}
+
+/// What the output `status` says; the numbers are those of [`Status::code`].
+pub(crate) const STATUS_DOC: &str = "0 solved, 1 inaccurate, 2 and above: not solved";
+
+/// A residual as an output may carry it: infinite if there is none.
+pub(crate) fn residual_output(residual: f64) -> f64 {
+    if residual.is_nan() { f64::INFINITY } else { residual }
+}
+
+pub(crate) fn output<B>(plan: &SolverPlan, cx: &mut OutputCx<'_, B>) -> Outcome
+where
+    B: Block<State = SolverState, Memo = SolverMemo, Scratch = SolverScratch>,
+{
+    output_by(plan, cx, None)
+}
+
+/// How a block solves by other means than a method: own memory, inputs, functions, problem, forces
+/// to write.
+pub(crate) type Other<'a, O> = dyn Fn(
+        &mut O,
+        &Inputs<'_>,
+        &mut Functions<'_>,
+        &ContactProblem<'_>,
+        &mut [f64],
+    ) -> Result<Solution, Box<Fault>>
+    + 'a;
+
+/// Solves by `other` if it is given, then by the methods until one answers, then by the policy.
+pub(crate) fn output_by<B, O>(
+    plan: &SolverPlan,
+    cx: &mut OutputCx<'_, B>,
+    other: Option<&Other<'_, O>>,
+) -> Outcome
+where
+    B: Block<State = SolverState, Memo = SolverMemo, Scratch = SolverScratch<O>>,
+{
+    let data = cx.inputs.get(plan.problem);
+    let SolverScratch { own, methods, last_resort, cone, warm } = cx.scratch;
+    if cone.sides() != data.sides || is_inscribed(cone) != (data.is_inscribed && data.sides > 0) {
+        *cone = wire_cone(data.sides, data.is_inscribed);
+    }
+    let problem = ContactProblem {
+        inverse_inertia: data.inverse_inertia,
+        bias: data.bias,
+        friction: data.friction,
+        compliance: data.compliance,
+        force_scale: data.force_scale,
+        cone,
+        active: data.active,
+        // The block that assembled the problem regularised it.
+        regularisation: 0.0,
+    };
+    let [forces, status, iterations, residual] = cx.outputs.leaves([
+        plan.forces.leaf(0),
+        plan.status.leaf(0),
+        plan.iterations.leaf(0),
+        plan.residual.leaf(0),
+    ]);
+
+    let mut answer = Answer::Solved;
+    let mut solution = Solution { status: Status::InvalidData, iterations: 0, residual: f64::NAN };
+    let mut first = solution;
+    warm.clear();
+    if let Some(other) = other {
+        solution = other(own, &cx.inputs, &mut cx.functions, &problem, forces)?;
+        first = solution;
+    }
+    let before = usize::from(other.is_some());
+    for (i, method) in (before..).zip(methods.iter_mut()) {
+        if solution.status.is_usable() {
+            break;
+        }
+        if !method.accepts(problem.cone) {
+            let what = "the problem on the wire has the circular cone that its type denies";
+            return Err(Fault::new(format!("{what}; {}", needs_pyramid(method.name()))));
+        }
+        // The first method's warm start stands in front; fallbacks start cold behind it.
+        let own = if i == 0 { 0 } else { warm.len() };
+        warm.resize(own + method.warm_len(problem.contact_count(), data.sides), 0.0);
+        if i == 0 && cx.state.warm.len() == warm.len() {
+            warm.copy_from_slice(&cx.state.warm);
+        }
+        method.read_mass(data.jacobian, data.factor)?;
+        solution = method.solve(&problem, &mut warm[own..], forces);
+        if i == 0 {
+            first = solution;
+        } else {
+            warm.truncate(own);
+            if solution.status.is_usable() {
+                answer = Answer::FellBack;
+            }
+        }
+    }
+    let failed = (!solution.status.is_usable())
+        .then(|| fail(*last_resort, cx.state, &solution, forces))
+        .transpose();
+    // A minor step keeps nothing, unless it is the run's end.
+    if !cx.time.minor || failed.is_err() {
+        let is_failure = !first.status.is_usable();
+        let is_kept = plan.dump.wants(is_failure, cx.state.calls, cx.state.problems.len());
+        cx.memo.problem = is_kept.then(|| {
+            // What the first method began with; nothing if it begins cold.
+            let mut start = vec![0.0; warm.len()];
+            if cx.state.warm.len() == warm.len() {
+                start.copy_from_slice(&cx.state.warm);
+            }
+            let uses_mass = before == 0 && methods[0].uses_mass();
+            let mass = uses_mass.then_some((data.jacobian, data.factor));
+            keep(cx.time, B::KIND, &first, &problem, start, mass)
+        });
+    }
+    cx.memo.has_stopped = failed.is_err();
+    answer = failed?.unwrap_or(answer);
+    status[0] = f64::from(solution.status.code());
+    iterations[0] = f64::from(solution.iterations);
+    residual[0] = residual_output(solution.residual);
+
+    if !cx.time.minor {
+        let memo = &mut *cx.memo;
+        memo.is_filled = true;
+        memo.forces.copy_from_slice(forces);
+        memo.warm.clear();
+        memo.warm.extend_from_slice(warm);
+        memo.answer = answer;
+        memo.is_inaccurate = solution.status == Status::Inaccurate;
+        memo.iterations = solution.iterations;
+        memo.residual = solution.residual;
+    }
+    Ok(())
+}
+
+/// The problem as the first `solver` was given it, with what it began with, and J and the factor of
+/// M if it solves by them.
+fn keep(
+    time: Time,
+    solver: &str,
+    solution: &Solution,
+    problem: &ContactProblem<'_>,
+    start: Vec<f64>,
+    mass: Option<(&[f64], &[f64])>,
+) -> KeptProblem {
+    let mut extra = Vec::new();
+    if !start.is_empty() {
+        extra.push(("start", start));
+    }
+    if let Some((jacobian, factor)) = mass {
+        extra.push(("jacobian", jacobian.to_vec()));
+        extra.push(("factor", factor.to_vec()));
+    }
+    let problem = Problem::Contact(ContactProblemData::of(problem));
+    KeptProblem::new(time, solver, solution, problem, extra)
+}
+
+pub(crate) fn clear_memo(memo: &mut SolverMemo) {
+    (memo.is_filled, memo.has_stopped) = (false, false);
+    memo.problem = None;
+}
+
+pub(crate) fn update<B, O>(cx: &mut UpdateCx<'_, B>)
+where
+    B: Block<State = SolverState, Memo = SolverMemo, Scratch = SolverScratch<O>>,
+{
+    let (state, memo) = (&mut *cx.state, cx.memo);
+    if !memo.is_filled {
+        return;
+    }
+    state.calls += 1;
+    state.iterations += u64::from(memo.iterations);
+    state.inaccurate += u64::from(memo.is_inaccurate);
+    state.failures += u64::from(memo.answer != Answer::Solved);
+    if memo.residual.is_finite() {
+        state.worst_residual = state.worst_residual.max(memo.residual);
+    }
+    state.warm.clear();
+    state.warm.extend_from_slice(&memo.warm);
+    state.problems.extend(memo.problem.clone());
+    match memo.answer {
+        Answer::Solved => {}
+        Answer::FellBack => state.fell_back += 1,
+        Answer::Held => state.held += 1,
+        Answer::Zeroed => state.zeroed += 1,
+    }
+    match memo.answer {
+        Answer::Solved | Answer::FellBack => {
+            state.failures_in_a_row = 0;
+            state.has_forces = true;
+            state.forces.copy_from_slice(&memo.forces);
+        }
+        Answer::Held | Answer::Zeroed => state.failures_in_a_row += 1,
+    }
+}
+
+pub(crate) fn report(state: &SolverState, report: &mut Report) {
+    report.solver_calls += state.calls;
+    report.solver_failures += state.failures;
+    state.problems.iter().for_each(|problem| problem.report(report));
+    report.metric("worst_residual", state.worst_residual);
+    if state.calls > 0 {
+        report.metric("mean_iterations", state.iterations as f64 / state.calls as f64);
+    }
+    for (count, what) in [
+        (state.inaccurate, "solved at reduced accuracy"),
+        (state.fell_back, "handed to the fallback solver"),
+        (state.held, "answered with the last forces"),
+        (state.zeroed, "answered with zero force"),
+    ] {
+        if count > 0 {
+            report.notes.push(format!("{count} of {} contact problems {what}", state.calls));
+        }
+    }
+}
+
+pub(crate) fn report_memo(memo: &SolverMemo, report: &mut Report) {
+    report.solver_calls += u64::from(memo.has_stopped);
+    report.solver_failures += u64::from(memo.has_stopped);
+    memo.problem.iter().for_each(|problem| problem.report(report));
+}
+
+#[cfg(test)]
+mod tests;

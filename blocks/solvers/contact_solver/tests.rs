@@ -1,0 +1,456 @@
+use legwork_qp::problems::{random_definite, rigid_body};
+use legwork_qp::{
+    Cone, ContactProblemData, ContactSolver as _, DEFAULT_REGULARISATION, PyramidFit,
+};
+use serde_json::json;
+
+use super::*;
+use crate::solvers::accelerated_gradient::AcceleratedGradient;
+use crate::solvers::active_set_qp::ActiveSetQp;
+use crate::solvers::clarabel_qp::ClarabelQp;
+use crate::solvers::lemke::Lemke;
+use crate::solvers::principal_pivoting::PrincipalPivoting;
+use crate::solvers::projected_gauss_seidel::ProjectedGaussSeidel;
+use crate::solvers::stewart_trinkle::StewartTrinkle;
+use crate::testing::contacts::{Harness, block, problem};
+
+fn pyramid() -> ConeShape {
+    ConeShape::new(Cone::Pyramid { sides: 4, fit: PyramidFit::Inscribed }).expect("four sides")
+}
+
+fn harness<B: Block + serde::de::DeserializeOwned>(
+    parameters: serde_json::Value,
+    data: &ContactProblemData,
+) -> Harness {
+    let ports = [("problem", problem(data.friction.len(), data.bias.len()))];
+    let mut rig = Harness::new(block::<B>(parameters), &ports).expect("planned");
+    rig.set_problem(data);
+    rig
+}
+
+fn broken(data: &ContactProblemData) -> ContactProblemData {
+    let mut broken = data.clone();
+    broken.bias[0] = f64::NAN;
+    broken
+}
+
+/// Largest difference over the largest force.
+fn difference(a: &[f64], b: &[f64]) -> f64 {
+    let size = a.iter().fold(1.0, |m: f64, v| m.max(v.abs()));
+    a.iter().zip(b).fold(0.0, |worst: f64, (a, b)| worst.max((a - b).abs())) / size
+}
+
+/// What forces do to the contacts, `G f + b`, for all contacts acting.
+fn acceleration(data: &ContactProblemData, forces: &[f64]) -> Vec<f64> {
+    let mut acceleration = vec![0.0; forces.len()];
+    data.view().acceleration_into(forces, &mut acceleration);
+    acceleration
+}
+
+/// Makes one solver block with its parameters.
+type Make = fn(serde_json::Value, &ContactProblemData) -> Harness;
+
+/// The methods that take pyramids only and are exact up to rounding.
+const DIRECT: [(&str, Make); 3] = [
+    ("ActiveSetQp", harness::<ActiveSetQp>),
+    ("PrincipalPivoting", harness::<PrincipalPivoting>),
+    ("Lemke", harness::<Lemke>),
+];
+
+/// The methods that stop at a residual, with what makes them stop late.
+fn iterative() -> [(&'static str, Make, serde_json::Value); 2] {
+    [
+        (
+            "ProjectedGaussSeidel",
+            harness::<ProjectedGaussSeidel>,
+            json!({ "sweeps": 5000, "tol": 1e-12 }),
+        ),
+        (
+            "AcceleratedGradient",
+            harness::<AcceleratedGradient>,
+            json!({ "steps": 20000, "tol": 1e-12 }),
+        ),
+    ]
+}
+
+/// An interior point stays about the square root of its gap away from a degenerate corner.
+#[test]
+fn all_solvers_agree_on_definite_problems() {
+    for seed in 0..10 {
+        for cone in [pyramid(), ConeShape::circular()] {
+            let data = random_definite(seed, 4, cone);
+            let mut clarabel = harness::<ClarabelQp>(json!({}), &data);
+            clarabel.step(0.0).expect("solved");
+            let compare = |name: &str, mut rig: Harness| {
+                rig.step(0.0).expect("solved");
+                let apart = difference(&clarabel.value("f"), &rig.value("f"));
+                assert!(apart < 1e-5, "seed {seed}: clarabel and {name} differ by {apart:.1e}");
+                assert!(rig.value("residual")[0] < 1e-9, "seed {seed}: {name}");
+                assert_eq!(rig.value("status"), [0.0], "seed {seed}: {name}");
+            };
+            for (name, make, parameters) in iterative() {
+                compare(name, make(parameters, &data));
+            }
+            for (name, make) in DIRECT.into_iter().filter(|_| data.cone.sides() > 0) {
+                compare(name, make(json!({}), &data));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_warm_start_saves_iterations_and_changes_nothing() {
+    // Single problems may take one more: the kept rows are redundant on a rigid body.
+    for (name, make) in DIRECT {
+        let (mut cold_total, mut warm_total) = (0.0, 0.0);
+        for seed in 0..10 {
+            let data = rigid_body(seed, 4, pyramid(), false);
+            let mut rig = make(json!({}), &data);
+            rig.step(0.0).expect("solved");
+            let (cold, cold_iterations) = (rig.value("f"), rig.value("iterations")[0]);
+            rig.step(0.1).expect("solved");
+            // Redundant feet share their load by the regularisation alone: it magnifies rounding.
+            let tolerance = 10.0 * f64::EPSILON / DEFAULT_REGULARISATION;
+            let apart = difference(&cold, &rig.value("f"));
+            assert!(apart < tolerance, "{name}, seed {seed}: warm and cold differ by {apart:.1e}");
+            let apart =
+                difference(&acceleration(&data, &cold), &acceleration(&data, &rig.value("f")));
+            assert!(apart < 1e-9, "{name}, seed {seed}: accelerations differ by {apart:.1e}");
+            cold_total += cold_iterations;
+            warm_total += rig.value("iterations")[0];
+            let mut again = make(json!({ "cold": true }), &data);
+            again.step(0.0).expect("solved");
+            let first = (again.value("f"), again.value("iterations"));
+            again.step(0.1).expect("solved");
+            let second = (again.value("f"), again.value("iterations"));
+            assert_eq!(first, second, "{name}, seed {seed}: `cold` begins anew");
+        }
+        let counts = format!("{warm_total} iterations warm, {cold_total} cold");
+        assert!(warm_total < 0.75 * cold_total, "{name}: {counts}");
+    }
+    for (name, make, parameters) in iterative() {
+        let data = random_definite(3, 4, pyramid());
+        let mut rig = make(parameters, &data);
+        rig.step(0.0).expect("solved");
+        let cold = rig.value("f");
+        assert!(rig.value("iterations")[0] > 0.0, "{name}");
+        rig.step(0.1).expect("solved");
+        assert_eq!(rig.value("iterations"), [0.0], "{name} begins at the answer");
+        // Forces are scaled and scaled back.
+        assert!(difference(&rig.value("f"), &cold) <= 4.0 * f64::EPSILON, "{name}");
+    }
+}
+
+/// Whatever the method kept, a restored copy goes the same way bit for bit.
+#[test]
+fn s7_1_a_snapshot_holds_the_warm_start_of_every_method() {
+    let problems = [3, 4, 5].map(|seed| rigid_body(seed, 4, pyramid(), false));
+    let makes = DIRECT.into_iter().chain(iterative().map(|(name, make, _)| (name, make)));
+    for (name, make) in makes {
+        let mut rig = make(json!({}), &problems[0]);
+        rig.step(0.0).expect("solved");
+        let saved = rig.save();
+        let mut go = || {
+            rig.restore(&*saved);
+            problems[1..]
+                .iter()
+                .map(|data| {
+                    rig.set_problem(data);
+                    rig.step(0.1).expect("solved");
+                    (rig.value("f"), rig.value("iterations"))
+                })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(go(), go(), "{name}");
+    }
+}
+
+/// Semantics 6.3: a second solve of the same step starts from committed state, and a minor step
+/// leaves no memo.
+#[test]
+fn s6_3_solves_before_an_update_all_start_from_committed_state() {
+    let data = rigid_body(3, 4, pyramid(), false);
+    let warm = json!({ "sweeps": 3, "tol": 0.0 });
+    let mut rig = harness::<ProjectedGaussSeidel>(warm, &data);
+    rig.output(0.0).expect("solved");
+    let first = rig.value("f");
+    rig.output(0.0).expect("solved");
+    assert_eq!(rig.value("f"), first);
+    let saved = rig.save();
+    rig.step(0.0).expect("solved");
+    rig.minor = true;
+    rig.output(0.0005).expect("solved");
+    let minor = rig.value("f");
+    assert_ne!(minor, first, "the warm start was committed");
+    rig.minor = false;
+    rig.output(0.001).expect("solved");
+    assert_eq!(rig.value("f"), minor);
+    // A restored copy goes the same way bit for bit.
+    rig.restore(&*saved);
+    rig.step(0.0).expect("solved");
+    rig.output(0.001).expect("solved");
+    assert_eq!(rig.value("f"), minor);
+}
+
+#[test]
+fn s9_2_a_problem_of_nan_is_a_fault_unless_a_policy_answers_it() {
+    let data = rigid_body(1, 4, pyramid(), false);
+    let mut stop = harness::<ActiveSetQp>(json!({}), &broken(&data));
+    let fault = stop.output(0.0).expect_err("a fault");
+    assert!(fault.message.contains("InvalidData"), "{}", fault.message);
+    assert!(fault.message.contains("`Stop`"), "{}", fault.message);
+
+    let mut zero = harness::<ClarabelQp>(json!({ "on_fail": "Zero" }), &broken(&data));
+    zero.step(0.0).expect("zero force");
+    assert_eq!(zero.value("f"), [0.0; 12]);
+    assert_eq!(zero.value("status"), [6.0]);
+    let report = zero.report();
+    assert_eq!((report.solver_calls, report.solver_failures), (1, 1));
+    assert_eq!(report.notes, ["1 of 1 contact problems answered with zero force"]);
+
+    let makes = DIRECT.into_iter().chain(iterative().map(|(name, make, _)| (name, make)));
+    for (name, make) in makes {
+        let mut zero = make(json!({ "on_fail": "Zero" }), &broken(&data));
+        zero.step(0.0).expect("zero force");
+        assert_eq!((zero.value("f"), zero.value("status")), (vec![0.0; 12], vec![6.0]), "{name}");
+    }
+}
+
+#[test]
+fn s9_2_hold_last_repeats_solved_forces_and_then_stops() {
+    let data = rigid_body(2, 4, pyramid(), false);
+    let policy = json!({ "on_fail": { "HoldLast": { "max": 2 } } });
+    let mut rig = harness::<ActiveSetQp>(policy.clone(), &broken(&data));
+    let fault = rig.output(0.0).expect_err("nothing to hold");
+    assert!(fault.message.contains("no earlier forces"), "{}", fault.message);
+
+    let mut rig = harness::<ActiveSetQp>(policy, &data);
+    rig.step(0.0).expect("solved");
+    let solved = rig.value("f");
+    rig.set_problem(&broken(&data));
+    for i in 1..=2 {
+        rig.step(0.1 * f64::from(i)).expect("held");
+        assert_eq!(rig.value("f"), solved);
+    }
+    let fault = rig.output(0.3).expect_err("held too long");
+    assert!(fault.message.contains("held for 2 steps"), "{}", fault.message);
+    rig.set_problem(&data);
+    rig.step(0.4).expect("solved");
+    rig.set_problem(&broken(&data));
+    rig.step(0.5).expect("held anew");
+    let report = rig.report();
+    assert_eq!((report.solver_calls, report.solver_failures), (5, 3));
+    assert_eq!(report.notes, ["3 of 5 contact problems answered with the last forces"]);
+}
+
+#[test]
+fn s9_2_a_fallback_solves_what_the_first_solver_did_not() {
+    let data = rigid_body(4, 4, pyramid(), false);
+    for (name, make) in DIRECT {
+        let policy = json!({
+            "sweeps": 1, "tol": 1e-14, "accept": 1e-14, "on_fail": { "Fallback": { name: {} } },
+        });
+        let mut rig = harness::<ProjectedGaussSeidel>(policy, &data);
+        rig.step(0.0).expect("solved by the other");
+        let mut direct = make(json!({}), &data);
+        direct.step(0.0).expect("solved");
+        assert_eq!(rig.value("f"), direct.value("f"));
+        assert_eq!(rig.value("status"), [0.0]);
+        let report = rig.report();
+        assert_eq!((report.solver_calls, report.solver_failures), (1, 1));
+        assert_eq!(report.notes, ["1 of 1 contact problems handed to the fallback solver"]);
+    }
+
+    // If all fail, the last one's policy decides.
+    let chain = json!({ "on_fail": { "Fallback": { "ClarabelQp": { "on_fail": "Zero" } } } });
+    let mut rig = harness::<ActiveSetQp>(chain, &broken(&data));
+    rig.step(0.0).expect("zero force");
+    assert_eq!(rig.value("f"), [0.0; 12]);
+}
+
+#[test]
+fn methods_of_pyramids_refuse_the_circular_cone_whatever_the_policy() {
+    let data = rigid_body(5, 2, ConeShape::circular(), false);
+    for (name, make) in DIRECT {
+        let mut rig = make(json!({ "on_fail": "Zero" }), &data);
+        let fault = rig.output(0.0).expect_err("a fault");
+        assert!(
+            fault.message.contains(&format!("{name} needs a friction pyramid")),
+            "{}",
+            fault.message
+        );
+    }
+}
+
+#[test]
+fn used_up_sweeps_count_as_inaccurate_up_to_the_accepted_residual() {
+    let data = rigid_body(6, 4, pyramid(), false);
+    for (name, make, _) in iterative() {
+        let one = json!({ "sweeps": 1, "tol": 1e-14 });
+        let one =
+            if name == "AcceleratedGradient" { json!({ "steps": 1, "tol": 1e-14 }) } else { one };
+        let mut rig = make(one.clone(), &data);
+        rig.step(0.0).expect("taken");
+        assert_eq!((rig.value("status"), rig.value("iterations")), (vec![1.0], vec![1.0]));
+        let notes = rig.report().notes;
+        assert_eq!(notes, ["1 of 1 contact problems solved at reduced accuracy"], "{name}");
+        let mut strict = one;
+        strict["accept"] = json!(1e-14);
+        let fault = make(strict, &data).output(0.0).expect_err("not accepted");
+        assert!(fault.message.contains("MaxIterations after 1"), "{name}: {}", fault.message);
+    }
+}
+
+/// What `method` makes of a kept problem, without the block.
+fn replay(method: &str, named: &legwork_qp::NamedProblem) -> Vec<f64> {
+    let Problem::Contact(data) = &named.problem else { panic!("a contact problem") };
+    let (view, k) = (data.view(), data.friction.len());
+    let mut start = named.extra.get("start").cloned();
+    let mut forces = vec![0.0; 3 * k];
+    let solution = match (method, &mut start) {
+        ("ActiveSetQp", Some(start)) => {
+            legwork_qp::PyramidActiveSet::new(k, 4).solve_warm(&view, start, &mut forces)
+        }
+        ("ActiveSetQp", None) => legwork_qp::PyramidActiveSet::new(k, 4).solve(&view, &mut forces),
+        ("Lemke", Some(start)) => {
+            legwork_qp::LemkeSolver::new(k, 4).solve_warm(&view, start, &mut forces)
+        }
+        ("Lemke", None) => legwork_qp::LemkeSolver::new(k, 4).solve(&view, &mut forces),
+        ("PrincipalPivoting", start) => {
+            let mut factor = crate::dynamics::wire_factor::WireFactor::new(3 * k);
+            factor.read(&named.extra["factor"]).expect("a factor");
+            let mut none = vec![0.0; 4 * k];
+            let start = start.as_mut().unwrap_or(&mut none);
+            legwork_qp::PrincipalPivotingSolver::new(k, 4).solve_with_mass(
+                &view,
+                &named.extra["jacobian"],
+                &factor,
+                start,
+                &mut forces,
+            )
+        }
+        ("ProjectedGaussSeidel", start) => {
+            let mut solver = legwork_qp::ProjectedGaussSeidel::new(k, 50, 1e-8);
+            start.iter().for_each(|start| forces.copy_from_slice(start));
+            solver.solve_warm(&view, &mut forces)
+        }
+        ("AcceleratedGradient", start) => {
+            let mut solver = legwork_qp::AcceleratedGradient::new(k, 500, 1e-8);
+            start.iter().for_each(|start| forces.copy_from_slice(start));
+            solver.solve_warm(&view, &mut forces)
+        }
+        ("ClarabelQp", None) => {
+            legwork_qp::ClarabelSolver::new(1e-10, 50).solve(&view, &mut forces)
+        }
+        other => panic!("{other:?}"),
+    };
+    assert!(solution.status.is_usable() || solution.status == Status::MaxIterations);
+    forces
+}
+
+fn read(files: &[(String, Vec<u8>)]) -> Vec<legwork_qp::NamedProblem> {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+    let read = |bytes: &[u8]| legwork_qp::problem_file::read(&text(bytes)).expect("a problem");
+    files.iter().map(|(_, bytes)| read(bytes)).collect()
+}
+
+#[test]
+fn a_kept_problem_solved_again_has_the_same_forces_bit_for_bit() {
+    let makes = DIRECT.into_iter().chain(iterative().map(|(name, make, _)| (name, make)));
+    let clarabel: (&str, Make) = ("ClarabelQp", harness::<ClarabelQp>);
+    for (name, make) in makes.chain([clarabel]) {
+        for cold in [false, true] {
+            let mut parameters = json!({ "dump": { "Every": { "n": 2, "max": 2 } } });
+            if name != "ClarabelQp" {
+                parameters["cold"] = json!(cold);
+            }
+            let mut rig = make(parameters, &rigid_body(0, 4, pyramid(), false));
+            let mut expected = Vec::new();
+            for step in 0..6 {
+                rig.set_problem(&rigid_body(step, 4, pyramid(), step == 2));
+                rig.step(0.001 * step as f64).expect("solved");
+                if step % 2 == 0 && step < 4 {
+                    expected.push(rig.value("f"));
+                }
+            }
+            let files = rig.report().files;
+            let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!(names, ["0.json", "2.json"]);
+            for (named, expected) in read(&files).iter().zip(&expected) {
+                let has_start = named.extra.contains_key("start");
+                assert_eq!(has_start, !cold && name != "ClarabelQp", "{name}");
+                let bits = |f: &[f64]| f.iter().map(|f| f.to_bits()).collect::<Vec<_>>();
+                let again = replay(name, named);
+                assert_eq!(bits(&again), bits(expected), "{name}, {}", named.origin);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_problem_that_fails_is_kept_also_where_it_ends_the_run() {
+    let data = rigid_body(1, 4, pyramid(), false);
+    let mut stop = harness::<ActiveSetQp>(json!({}), &data);
+    stop.step(0.0).expect("solved");
+    assert!(stop.report().files.is_empty());
+    stop.set_problem(&broken(&data));
+    stop.output(0.417).expect_err("a fault");
+    let files = stop.report().files;
+    assert_eq!(files[0].0, "417.json");
+    let [named] = &read(&files)[..] else { panic!("one problem") };
+    assert_eq!(
+        named.origin,
+        "ActiveSetQp at t = 0.417 s: InvalidData after 0 iterations, residual NaN"
+    );
+    let Problem::Contact(kept) = &named.problem else { panic!("a contact problem") };
+    assert!(kept.bias[0].is_nan());
+    assert_eq!(kept.bias[1..], data.bias[1..]);
+    // The fault may strike in a minor step as well.
+    stop.minor = true;
+    stop.output(0.418).expect_err("a fault");
+    assert_eq!(stop.report().files.len(), 1);
+
+    let held = |dump| {
+        let policy = json!({ "on_fail": "Zero", "dump": dump });
+        let mut rig = harness::<Lemke>(policy, &broken(&data));
+        for step in 0..4 {
+            rig.step(0.001 * f64::from(step)).expect("zero force");
+        }
+        let copy = rig.save();
+        rig.restore(&*copy);
+        rig.report().files.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+    };
+    assert_eq!(held(json!("Never")), [""; 0]);
+    assert_eq!(held(json!({ "Failures": { "max": 3 } })), ["0.json", "1.json", "2.json"]);
+
+    // What a fallback saved is a failure of the first method, and its problem.
+    let chain = json!({ "sweeps": 1, "tol": 1e-14, "accept": 1e-14,
+        "on_fail": { "Fallback": { "ActiveSetQp": {} } } });
+    let mut rig = harness::<ProjectedGaussSeidel>(chain, &data);
+    rig.step(0.0).expect("solved by the other");
+    let origin = &read(&rig.report().files)[0].origin;
+    assert!(
+        origin.starts_with("ProjectedGaussSeidel at t = 0 s: MaxIterations after 1"),
+        "{origin}"
+    );
+}
+
+#[test]
+fn a_block_declares_the_cones_that_its_method_accepts() {
+    let size = ProblemSize { contact_count: 1, velocity_dim: 6 };
+    let blocks: [Box<dyn SolverBlock>; 7] = [
+        Box::new(ActiveSetQp::default()),
+        Box::new(PrincipalPivoting::default()),
+        Box::new(Lemke::default()),
+        Box::new(StewartTrinkle::default()),
+        Box::new(ClarabelQp::default()),
+        Box::new(ProjectedGaussSeidel::default()),
+        Box::new(AcceleratedGradient::default()),
+    ];
+    for block in blocks {
+        let method = block.method(size);
+        assert_eq!(method.accepts(&ConeShape::circular()), block.accepts_circular());
+        assert!(method.accepts(&pyramid()));
+        assert_eq!(method.name(), block.name());
+    }
+}

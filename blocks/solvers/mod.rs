@@ -1,0 +1,58 @@
+//! Solvers of contact problems and of optimisation problems: quadratic and cone programs, linear
+//! complementarity problems.
+
+mod accelerated_gradient;
+mod active_set_qp;
+mod clarabel_qp;
+mod cone_program;
+pub(crate) mod contact_solver;
+mod coulomb_contact;
+mod lcp;
+mod lemke;
+#[cfg(feature = "osqp")]
+mod osqp;
+pub(crate) mod plain_solver;
+mod principal_pivoting;
+pub(crate) mod problem_dump;
+mod projected_gauss_seidel;
+mod qp;
+mod stewart_trinkle;
+
+use legwork_block::Registry;
+
+pub use accelerated_gradient::AcceleratedGradient;
+pub use active_set_qp::ActiveSetQp;
+pub use clarabel_qp::ClarabelQp;
+pub use cone_program::ConeProgram;
+pub use coulomb_contact::CoulombContact;
+pub use lcp::{Lcp, LcpMethod};
+pub use lemke::Lemke;
+#[cfg(feature = "osqp")]
+pub use osqp::Osqp;
+pub use principal_pivoting::PrincipalPivoting;
+pub use projected_gauss_seidel::ProjectedGaussSeidel;
+pub use qp::Qp;
+pub use stewart_trinkle::StewartTrinkle;
+
+/// Adds the blocks of this shelf.
+pub(crate) fn register(r: &mut Registry) {
+    r.block::<AcceleratedGradient>("AcceleratedGradient(steps: 500)");
+    r.block::<ActiveSetQp>("ActiveSetQp(on_fail: HoldLast(max: 5))");
+    r.block::<ClarabelQp>("ClarabelQp(tol: 1e-10)");
+    r.block::<ConeProgram>("ConeProgram(cones: [3, 3])");
+    r.block::<CoulombContact>("CoulombContact(passes: 50, tol: 1e-8)");
+    r.block::<Lcp>("Lcp(method: PrincipalPivoting)");
+    r.block::<Lemke>("Lemke(on_fail: HoldLast(max: 5))");
+    #[cfg(feature = "osqp")]
+    r.block::<Osqp>("Osqp(tol: 1e-6)");
+    #[cfg(not(feature = "osqp"))]
+    r.absent_block(
+        "Osqp",
+        "build Legwork with the cargo feature `osqp` (`cargo build --features osqp`), which needs \
+         cmake and a C compiler, or take ActiveSetQp or ClarabelQp",
+    );
+    r.block::<PrincipalPivoting>("PrincipalPivoting(on_fail: HoldLast(max: 5))");
+    r.block::<ProjectedGaussSeidel>("ProjectedGaussSeidel(sweeps: 50)");
+    r.block::<Qp>("Qp(on_fail: HoldLast(max: 5))");
+    r.block::<StewartTrinkle>("StewartTrinkle(on_fail: HoldLast(max: 5))");
+}

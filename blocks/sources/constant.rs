@@ -1,0 +1,82 @@
+//! `Constant`: a value that never changes.
+
+use legwork_block::quantity::Tensor;
+use legwork_block::{
+    Any, Inputs, Invalid, Out, Outcome, Outputs, Parameters, Ports, Pure, RateRule, Type,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::shape;
+
+/// A value that never changes: `y = value`.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | out `y` | that of `value` | that of `value`; none if it is written without |
+///
+/// Its output is computed once, at t = 0.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Constant {
+    /// A number, a list for a vector, or a list of rows for a matrix [any unit].
+    pub value: Tensor,
+}
+
+impl Pure for Constant {
+    const KIND: &'static str = "Constant";
+    type Plan = Out<Any>;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+        shape::finite("value", &self.value)?;
+        ports.rate(RateRule::Constant);
+        let y = ports.output("y", &shape::signal(self.value.shape()));
+        if let Some(unit) = self.value.unit() {
+            ports.note_out(y).unit(&unit.to_string());
+        }
+        ports.note_out(y).doc("the value");
+        Ok(y)
+    }
+
+    fn output(&self, &y: &Self::Plan, _: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        outputs.get(y).copy_from_slice(self.value.data());
+        Ok(())
+    }
+
+    fn starting_at(&self, _: &Self::Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
+        shape::starting_at("value", self.value.unit(), at, outputs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::PortUnit;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block, refusal};
+
+    fn bench(value: &serde_json::Value) -> Bench {
+        Bench::new(block::<Constant>(json!({ "value": value })), &[]).expect("a constant")
+    }
+
+    #[test]
+    fn the_output_is_the_value_in_its_shape_column_by_column() {
+        assert_eq!(bench(&json!(2.5)).y(0.0, &[]), [2.5]);
+        assert_eq!(bench(&json!([1, 2, 3])).y(7.0, &[]), [1.0, 2.0, 3.0]);
+        assert_eq!(bench(&json!([[1, 2], [3, 4]])).y(0.0, &[]), [1.0, 3.0, 2.0, 4.0]);
+    }
+
+    #[test]
+    fn the_output_has_the_unit_of_the_value() {
+        let constant = bench(&json!("50 cm"));
+        assert_eq!(constant.declaration.outputs[0].unit, PortUnit::Is("m".into()));
+        assert_eq!(bench(&json!(1)).declaration.outputs[0].unit, PortUnit::Unspecified);
+    }
+
+    #[test]
+    fn infinity_is_no_value() {
+        let message = refusal(block::<Constant>(json!({ "value": ["inf", 1] })), &[]);
+        assert_eq!(message, "expected finite values, found inf");
+    }
+}

@@ -1,0 +1,149 @@
+//! `Ramp`: a line from a time on.
+
+use legwork_block::quantity::{Tensor, Time};
+use legwork_block::{
+    Any, Block, GuardCx, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, Unit, UpdateCx,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::pieces;
+use crate::signal::shape::{self, Common};
+
+/// A line from a time on: `y = initial + slope · max(t − start, 0)`.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | out `y` | that of `slope` and `initial`; a number stands for every element of the other | that of `initial`, or of `slope` · s |
+///
+/// A variable step is cut at `start`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ramp {
+    /// Rate of change [unit of y / s]; default 1.
+    #[serde(default = "shape::one")]
+    pub slope: Tensor,
+    /// Time at which the line begins to rise [s]; default 0 s.
+    #[serde(default = "zero_seconds")]
+    pub start: Time,
+    /// Value up to `start` [any unit]; default 0.
+    #[serde(default = "shape::zero")]
+    pub initial: Tensor,
+}
+
+fn zero_seconds() -> Time {
+    Time::new(0.0)
+}
+
+/// Port and values of a [`Ramp`].
+pub struct Plan {
+    y: Out<Any>,
+    slope: Vec<f64>,
+    initial: Vec<f64>,
+    located: bool,
+}
+
+impl Ramp {
+    /// The unit of the output.
+    fn unit(&self) -> Result<Option<Unit>, Invalid> {
+        let from_slope = self.slope.unit().and_then(|unit| unit.times(Unit::SECOND));
+        match (self.initial.unit(), from_slope) {
+            (Some(initial), Some(slope)) if !initial.agrees(slope) => Err(Invalid::parameter(
+                "slope",
+                format!(
+                    "expected a unit that gives {initial} over time, found one that gives {slope}"
+                ),
+            )),
+            (initial, slope) => Ok(initial.or(slope)),
+        }
+    }
+}
+
+impl Block for Ramp {
+    const KIND: &'static str = "Ramp";
+    type Plan = Plan;
+    /// Whether `start` was behind at the last major step, if a variable step is cut there.
+    type State = Option<bool>;
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        shape::finite("slope", &self.slope)?;
+        shape::finite("initial", &self.initial)?;
+        let unit = self.unit()?;
+        let shape = Common::shape(&[("slope", &self.slope), ("initial", &self.initial)])?;
+        let common = Common { shape, unit };
+        ports.rate(RateRule::Continuous);
+        let y = ports.output("y", &shape::signal(&common.shape));
+        if let Some(unit) = common.unit {
+            ports.note_out(y).unit(&unit.to_string());
+        }
+        let located = ports.pieces();
+        let (slope, initial) = (common.spread(&self.slope), common.spread(&self.initial));
+        Ok(Plan { y, slope, initial, located })
+    }
+
+    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<bool> {
+        plan.located.then_some(false)
+    }
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let since = cx.time.t - self.start.value();
+        let rises = match *cx.state {
+            Some(held) if cx.time.minor => held,
+            _ => since > 0.0,
+        };
+        let since = if rises { since } else { 0.0 };
+        let y = cx.outputs.get(plan.y);
+        for ((y, slope), initial) in y.iter_mut().zip(&plan.slope).zip(&plan.initial) {
+            *y = initial + slope * since;
+        }
+        Ok(())
+    }
+
+    fn update(&self, _: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        if let Some(rises) = cx.state {
+            *rises = cx.time.t >= self.start.value();
+        }
+        Ok(())
+    }
+
+    fn guard(&self, _: &Plan, cx: &mut GuardCx<'_, Self>) {
+        cx.values.fill(pieces::passed(*cx.state == Some(true), cx.time.t, self.start.value()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use legwork_block::PortUnit;
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block, refusal};
+
+    #[test]
+    fn the_line_is_flat_then_rises_by_its_slope() {
+        let ramp: Ramp = block(json!({ "slope": 2, "start": 1, "initial": 5 }));
+        let mut bench = Bench::new(ramp, &[]).expect("a ramp");
+        for (t, y) in [(0.0, 5.0), (1.0, 5.0), (1.5, 6.0), (4.0, 11.0)] {
+            assert_eq!(bench.y(t, &[]), [y], "at {t} s");
+        }
+    }
+
+    #[test]
+    fn slopes_may_differ_by_element() {
+        let mut bench =
+            Bench::new(block::<Ramp>(json!({ "slope": [1, -1] })), &[]).expect("a ramp");
+        assert_eq!(bench.y(3.0, &[]), [3.0, -3.0]);
+    }
+
+    #[test]
+    fn the_unit_is_that_of_slope_times_time() {
+        let bench = Bench::new(block::<Ramp>(json!({ "slope": "2 m/s" })), &[]).expect("a ramp");
+        assert_eq!(bench.declaration.outputs[0].unit, PortUnit::Is("m".into()));
+        let wrong: Ramp = block(json!({ "slope": "2 m", "initial": "1 m" }));
+        assert!(refusal(wrong, &[]).starts_with("expected a unit that gives m over time"));
+    }
+}

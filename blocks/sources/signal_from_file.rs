@@ -1,0 +1,218 @@
+//! `SignalFromFile`: a recorded signal.
+
+use legwork_block::{
+    Any, Block, GuardCx, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::shape;
+use crate::signal::table::Interpolation;
+use crate::sources::timetable::{self, After, Player, Span, Timetable};
+
+/// Columns of a file of comma-separated values as a signal over time.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | out `y` | number with `column`; vector with `columns` | not known: numbers count as SI units |
+///
+/// The first line names the columns; lines that start with `#` do not count. Times rise from line to
+/// line. A line where a chosen column is empty is left out, as `legwork export --csv` writes them
+/// for signals of several rates. Before the first time the first values hold. A variable step is cut
+/// at every kink or jump.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SignalFromFile {
+    /// The file: relative to the diagram, or in a search root.
+    pub path: String,
+    /// Name of the column of times [s]; default `t`.
+    #[serde(default = "t")]
+    pub time: String,
+    /// Name of the column for a signal that is a number.
+    #[serde(default)]
+    pub column: Option<String>,
+    /// Names of the columns for a signal that is a vector, in its order.
+    #[serde(default)]
+    pub columns: Option<Vec<String>>,
+    /// `Linear`, `Nearest` or `Below`; default `Linear`.
+    #[serde(default)]
+    pub interpolation: Interpolation,
+    /// After the last time: `Hold` or `Repeat`; default `Hold`.
+    #[serde(default)]
+    pub after: After,
+}
+
+fn t() -> String {
+    "t".into()
+}
+
+/// Port and samples of a [`SignalFromFile`].
+pub struct Plan {
+    y: Out<Any>,
+    player: Player,
+}
+
+/// Reads the column of times and the others.
+///
+/// # Errors
+/// A sentence with the line.
+fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<Timetable, Invalid> {
+    let wrong = |message: String| Invalid::parameter("path", message);
+    let mut reader = csv::ReaderBuilder::new()
+        .comment(Some(b'#'))
+        .trim(csv::Trim::All)
+        .flexible(true)
+        .from_reader(bytes);
+    let header = reader.headers().map_err(|error| wrong(error.to_string()))?.clone();
+    let find = |name: &str| {
+        header.iter().position(|column| column == name).ok_or_else(|| {
+            let found = wrong(format!("expected a column `{name}`, found none"));
+            match legwork_block::nearest(name, header.iter()) {
+                Some(near) => found.hint(format!("did you mean `{near}`?")),
+                None => {
+                    found.hint(format!("it has: {}", header.iter().collect::<Vec<_>>().join(", ")))
+                }
+            }
+        })
+    };
+    let places = [time]
+        .iter()
+        .chain(columns)
+        .map(|name| find(name))
+        .collect::<Result<Vec<usize>, Invalid>>()?;
+    let (mut times, mut rows): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+    for record in reader.records() {
+        let record = record.map_err(|error| wrong(error.to_string()))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let cells: Vec<&str> =
+            places.iter().map(|place| record.get(*place).unwrap_or_default()).collect();
+        if cells.iter().any(|cell| cell.is_empty()) {
+            continue;
+        }
+        for (i, cell) in cells.into_iter().enumerate() {
+            let value = cell.parse::<f64>().ok().filter(|value| value.is_finite());
+            let Some(value) = value else {
+                let name = &header[places[i]];
+                let message = format!(
+                    "line {line}: expected a finite number in column `{name}`, found `{cell}`"
+                );
+                return Err(wrong(message));
+            };
+            match (i, times.last()) {
+                (0, Some(last)) if *last >= value => {
+                    let message =
+                        format!("line {line}: expected rising times, found {value} after {last}");
+                    return Err(wrong(message));
+                }
+                (0, _) => times.push(value),
+                _ => rows.push(value),
+            }
+        }
+    }
+    Timetable::new(times, rows, columns.len())
+        .map_err(|message| wrong(format!("{message} in column `{time}`")))
+}
+
+impl Block for SignalFromFile {
+    const KIND: &'static str = "SignalFromFile";
+    type Plan = Plan;
+    /// The piece of the last major step, if a variable step is cut at its end.
+    type State = Option<Span>;
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        let (columns, ty): (Vec<&str>, Any) = match (&self.column, &self.columns) {
+            (Some(column), None) => (vec![column], shape::signal(&[])),
+            (None, Some(columns)) if !columns.is_empty() => {
+                (columns.iter().map(String::as_str).collect(), shape::signal(&[columns.len()]))
+            }
+            _ => {
+                let message = "expected either `column` or a list of `columns`";
+                return Err(Invalid::parameter("columns", message));
+            }
+        };
+        let bytes = ports
+            .files()
+            .read(&self.path)
+            .map_err(|message| Invalid::parameter("path", message))?;
+        let table = read(&bytes, &self.time, &columns)?;
+        ports.rate(RateRule::Continuous);
+        let y = ports.output("y", &ty);
+        ports.note_out(y).doc("the recorded signal");
+        let (between, after) = (self.interpolation, self.after);
+        Ok(Plan { y, player: Player { table, between, after, located: ports.pieces() } })
+    }
+
+    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<Span> {
+        plan.player.begin()
+    }
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        plan.player.play(cx.state.as_ref(), cx.time, cx.outputs.get(plan.y));
+        Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        plan.player.go_on(cx.state, cx.time.t);
+        Ok(())
+    }
+
+    fn guard(&self, _: &Plan, cx: &mut GuardCx<'_, Self>) {
+        cx.values.fill(timetable::guard(cx.state.as_ref(), cx.time.t));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{block, refusal};
+
+    const TABLE: &str = "# recorded by hand\nt, a,\"b,c\"\n0, 1, 10\n1, 2,\n2, 5, 30\n";
+
+    fn at(columns: &[&str], t: f64) -> Vec<f64> {
+        let table = read(TABLE.as_bytes(), "t", columns).expect("a table");
+        let mut y = vec![f64::NAN; columns.len()];
+        table.values(t, Interpolation::Linear, After::Hold, &mut y);
+        y
+    }
+
+    #[test]
+    fn columns_are_read_by_name_and_interpolated() {
+        assert_eq!(at(&["a"], 0.5), [1.5]);
+        assert_eq!(at(&["a"], 1.5), [3.5]);
+        assert_eq!(at(&["b,c", "a"], 9.0), [30.0, 5.0]);
+    }
+
+    #[test]
+    fn lines_with_an_empty_cell_are_left_out() {
+        assert_eq!(at(&["b,c"], 1.0), [20.0]);
+        assert_eq!(at(&["a", "b,c"], 1.0), [3.0, 20.0]);
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_line() {
+        let message = |text: &str| read(text.as_bytes(), "t", &["a"]).map(|_| ()).unwrap_err();
+        let wrong = message("t,a\n0,1\n1,x\n");
+        assert_eq!(wrong.message, "line 3: expected a finite number in column `a`, found `x`");
+        let wrong = message("t,a\n0,1\n2,1\n1,1\n");
+        assert_eq!(wrong.message, "line 4: expected rising times, found 1 after 2");
+        let wrong = message("t,aa\n0,1\n");
+        assert_eq!(wrong.message, "expected a column `a`, found none");
+        let wrong = message("t,a\n0,1\n");
+        assert_eq!(wrong.message, "expected at least two points, found 1 in column `t`");
+    }
+
+    #[test]
+    fn a_file_and_a_column_are_needed() {
+        let both: SignalFromFile =
+            block(json!({ "path": "a.csv", "column": "a", "columns": ["b"] }));
+        assert_eq!(refusal(both, &[]), "expected either `column` or a list of `columns`");
+        let missing: SignalFromFile = block(json!({ "path": "a.csv", "column": "a" }));
+        assert_eq!(refusal(missing, &[]), "no file a.csv");
+    }
+}

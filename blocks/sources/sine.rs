@@ -1,0 +1,120 @@
+//! `Sine`: a sine wave.
+
+use std::f64::consts::TAU;
+
+use legwork_block::quantity::{Angle, Frequency, Tensor};
+use legwork_block::{Any, Block, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::shape::{self, Common};
+
+/// A sine wave: `y = bias + amplitude · sin(ω t + phase)` with ω = 2π · `frequency`.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | out `y` | that of `amplitude` and `bias`; a number stands for every element of the other | theirs |
+///
+/// The frequency counts cycles per second. For an angular velocity ω write
+/// `frequency: "=omega / (2*pi[rad])"`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sine {
+    /// Half the distance from trough to crest [any unit]; default 1.
+    #[serde(default = "shape::one")]
+    pub amplitude: Tensor,
+    /// Cycles per second [Hz]; default 1 Hz.
+    #[serde(default = "one_hertz")]
+    pub frequency: Frequency,
+    /// Angle at t = 0 [rad]; default 0 rad.
+    #[serde(default = "zero_angle")]
+    pub phase: Angle,
+    /// Mean value [unit of `amplitude`]; default 0.
+    #[serde(default = "shape::zero")]
+    pub bias: Tensor,
+}
+
+fn one_hertz() -> Frequency {
+    Frequency::new(1.0)
+}
+
+fn zero_angle() -> Angle {
+    Angle::new(0.0)
+}
+
+/// Port and values of a [`Sine`].
+pub struct Plan {
+    y: Out<Any>,
+    amplitude: Vec<f64>,
+    bias: Vec<f64>,
+    /// ω [rad/s].
+    angular_frequency: f64,
+}
+
+impl Block for Sine {
+    const KIND: &'static str = "Sine";
+    type Plan = Plan;
+    type State = ();
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        shape::finite("amplitude", &self.amplitude)?;
+        shape::finite("bias", &self.bias)?;
+        let common = Common::of(&[("amplitude", &self.amplitude), ("bias", &self.bias)])?;
+        ports.rate(RateRule::Continuous);
+        let y = ports.output("y", &shape::signal(&common.shape));
+        if let Some(unit) = common.unit {
+            ports.note_out(y).unit(&unit.to_string());
+        }
+        Ok(Plan {
+            y,
+            amplitude: common.spread(&self.amplitude),
+            bias: common.spread(&self.bias),
+            angular_frequency: TAU * self.frequency.value(),
+        })
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let wave = libm::sin(plan.angular_frequency * cx.time.t + self.phase.value());
+        let y = cx.outputs.get(plan.y);
+        for ((y, amplitude), bias) in y.iter_mut().zip(&plan.amplitude).zip(&plan.bias) {
+            *y = bias + amplitude * wave;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block};
+
+    #[test]
+    fn a_period_is_one_over_the_frequency() {
+        let sine: Sine = block(json!({ "amplitude": 3, "frequency": "4 Hz", "bias": 1 }));
+        let mut bench = Bench::new(sine, &[]).expect("a sine");
+        // Round-off of an argument of a few turns.
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-13;
+        for t in [0.0, 0.01, 0.07, 0.2] {
+            let (now, later) = (bench.y(t, &[])[0], bench.y(t + 0.25, &[])[0]);
+            assert!(near(now, later), "{now} and a period later {later}");
+        }
+        assert!(near(bench.y(1.0 / 16.0, &[])[0], 4.0), "crest after a quarter of a period");
+        assert!(near(bench.y(3.0 / 16.0, &[])[0], -2.0), "trough after three");
+    }
+
+    #[test]
+    fn a_phase_of_a_quarter_turn_makes_a_cosine_of_every_element() {
+        let sine: Sine = block(json!({ "amplitude": [1, 2], "phase": "90 deg" }));
+        let mut bench = Bench::new(sine, &[]).expect("a sine");
+        let y = bench.y(0.0, &[]);
+        assert_eq!(y, [1.0, 2.0]);
+    }
+}

@@ -1,0 +1,129 @@
+//! `Step`: a jump at a time.
+
+use legwork_block::quantity::{Tensor, Time};
+use legwork_block::{
+    Any, Block, GuardCx, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::pieces;
+use crate::signal::shape::{self, Common};
+
+/// A jump at a time: `y = before` for t < `time`, `y = after` for t ≥ `time`.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | out `y` | that of `before` and `after`; a number stands for every element of the other | theirs |
+///
+/// A variable step is cut at the jump. For a fixed step give it a time that is a whole multiple of
+/// the step, so that the derivative is smooth between major steps.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Time of the jump [s]; default 1 s.
+    #[serde(default = "one_second")]
+    pub time: Time,
+    /// Value before the jump [any unit]; default 0.
+    #[serde(default = "shape::zero")]
+    pub before: Tensor,
+    /// Value from the jump on [unit of `before`]; default 1.
+    #[serde(default = "shape::one")]
+    pub after: Tensor,
+}
+
+fn one_second() -> Time {
+    Time::new(1.0)
+}
+
+/// Port and values of a [`Step`].
+pub struct Plan {
+    y: Out<Any>,
+    before: Vec<f64>,
+    after: Vec<f64>,
+    located: bool,
+}
+
+impl Block for Step {
+    const KIND: &'static str = "Step";
+    type Plan = Plan;
+    /// Whether the jump was behind at the last major step, if a variable step is cut at it.
+    type State = Option<bool>;
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        shape::finite("before", &self.before)?;
+        shape::finite("after", &self.after)?;
+        let common = Common::of(&[("before", &self.before), ("after", &self.after)])?;
+        ports.rate(RateRule::Continuous);
+        let y = ports.output("y", &shape::signal(&common.shape));
+        if let Some(unit) = common.unit {
+            ports.note_out(y).unit(&unit.to_string());
+        }
+        let located = ports.pieces();
+        let (before, after) = (common.spread(&self.before), common.spread(&self.after));
+        Ok(Plan { y, before, after, located })
+    }
+
+    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<bool> {
+        plan.located.then_some(false)
+    }
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let after = match *cx.state {
+            Some(held) if cx.time.minor => held,
+            _ => cx.time.t >= self.time.value(),
+        };
+        let value = if after { &plan.after } else { &plan.before };
+        cx.outputs.get(plan.y).copy_from_slice(value);
+        Ok(())
+    }
+
+    fn update(&self, _: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        if let Some(after) = cx.state {
+            *after = cx.time.t >= self.time.value();
+        }
+        Ok(())
+    }
+
+    fn guard(&self, _: &Plan, cx: &mut GuardCx<'_, Self>) {
+        cx.values.fill(pieces::passed(*cx.state == Some(true), cx.time.t, self.time.value()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block, refusal};
+
+    #[test]
+    fn the_jump_belongs_to_the_time_after_it() {
+        let step: Step = block(json!({ "time": "500 ms", "before": -1, "after": 3 }));
+        let mut bench = Bench::new(step, &[]).expect("a step");
+        assert_eq!(bench.y(0.0, &[]), [-1.0]);
+        assert_eq!(bench.y(0.5 - 1e-12, &[]), [-1.0]);
+        assert_eq!(bench.y(0.5, &[]), [3.0]);
+        assert_eq!(bench.y(9.0, &[]), [3.0]);
+    }
+
+    #[test]
+    fn a_number_stands_for_every_element() {
+        let step: Step = block(json!({ "after": ["1 m", 2] }));
+        let mut bench = Bench::new(step, &[]).expect("a step");
+        assert_eq!(bench.y(0.0, &[]), [0.0, 0.0]);
+        assert_eq!(bench.y(1.0, &[]), [1.0, 2.0]);
+    }
+
+    #[test]
+    fn both_values_have_one_shape_and_one_unit() {
+        let shapes: Step = block(json!({ "before": [1, 2], "after": [1, 2, 3] }));
+        assert_eq!(refusal(shapes, &[]), "expected the shape [2], found [3]");
+        let units: Step = block(json!({ "before": "1 m", "after": "1 s" }));
+        assert_eq!(refusal(units, &[]), "expected the unit m, found s");
+    }
+}

@@ -1,0 +1,119 @@
+//! `UniformRandomNumber`: numbers of an interval.
+
+use legwork_block::quantity::Tensor;
+use legwork_block::{
+    Any, Block, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::signal::philox::Stream;
+use crate::signal::shape::{self, Common};
+
+/// Numbers of an interval, all equally likely, a new one for each sample and element:
+/// `minimum ≤ y < maximum`.
+///
+/// | port | shape | unit |
+/// |---|---|---|
+/// | out `y` | that of the bounds; a number stands for every element of the other | theirs |
+///
+/// The period is stated with `every:`. Sample k is a function of the run's seed, the block's path,
+/// `seed` and k alone (Philox): a run repeats bit for bit, and adding a block changes no other's
+/// numbers.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UniformRandomNumber {
+    /// Which stream of this block's random numbers; default 0.
+    #[serde(default)]
+    pub seed: u64,
+    /// Lower end [any unit]; default 0.
+    #[serde(default = "shape::zero")]
+    pub minimum: Tensor,
+    /// Upper end, above `minimum` [unit of `minimum`]; default 1.
+    #[serde(default = "shape::one")]
+    pub maximum: Tensor,
+}
+
+/// Port and bounds of a [`UniformRandomNumber`].
+pub struct Plan {
+    key: u64,
+    y: Out<Any>,
+    bounds: Vec<(f64, f64)>,
+}
+
+impl Block for UniformRandomNumber {
+    const KIND: &'static str = "UniformRandomNumber";
+    type Plan = Plan;
+    /// The number of the sample.
+    type State = u64;
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+        shape::finite("minimum", &self.minimum)?;
+        shape::finite("maximum", &self.maximum)?;
+        let common = Common::of(&[("minimum", &self.minimum), ("maximum", &self.maximum)])?;
+        let bounds: Vec<(f64, f64)> =
+            common.spread(&self.minimum).into_iter().zip(common.spread(&self.maximum)).collect();
+        if let Some((minimum, maximum)) = bounds.iter().find(|(low, high)| low >= high) {
+            let message = format!("expected more than `minimum` = {minimum}, found {maximum}");
+            return Err(Invalid::parameter("maximum", message));
+        }
+        ports.rate(RateRule::Sampled);
+        let y = ports.output("y", &shape::signal(&common.shape));
+        if let Some(unit) = common.unit {
+            ports.note_out(y).unit(&unit.to_string());
+        }
+        Ok(Plan { key: ports.random_key(self.seed), y, bounds })
+    }
+
+    fn state(&self, _: &Plan, _: &Sizes<'_>) -> u64 {
+        0
+    }
+
+    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let stream = Stream::new(plan.key);
+        let pairs = cx.outputs.get(plan.y).iter_mut().zip(&plan.bounds);
+        for (i, (y, (minimum, maximum))) in pairs.enumerate() {
+            *y = minimum + (maximum - minimum) * stream.uniform(*cx.state, i);
+        }
+        Ok(())
+    }
+
+    fn update(&self, _: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        *cx.state = cx.state.wrapping_add(1);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, block, refusal};
+
+    #[test]
+    fn numbers_fill_the_interval() {
+        let random: UniformRandomNumber =
+            block(json!({ "seed": 5, "minimum": [-1, 10], "maximum": [1, 11] }));
+        let mut bench = Bench::new(random, &[]).expect("numbers");
+        let mut counts = [0; 10];
+        for _ in 0..10_000 {
+            let y = bench.y(0.0, &[]);
+            bench.update(0.0);
+            assert!((-1.0..1.0).contains(&y[0]) && (10.0..11.0).contains(&y[1]));
+            counts[((y[0] + 1.0) * 5.0) as usize] += 1;
+        }
+        // Of 10 000 numbers 1000 ± 30 fall into each tenth.
+        assert!(counts.iter().all(|count| (880..1120).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn the_interval_is_not_empty() {
+        let wrong: UniformRandomNumber = block(json!({ "seed": 1, "minimum": 2 }));
+        assert_eq!(refusal(wrong, &[]), "expected more than `minimum` = 2, found 1");
+    }
+}
