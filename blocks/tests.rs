@@ -42,6 +42,21 @@ fn every_block_and_every_parameter_is_described() {
     }
 }
 
+#[test]
+fn every_kind_is_on_a_shelf_and_no_shelf_is_empty() {
+    let registry = registry();
+    let blocks = registry.blocks().map(|entry| (entry.kind, entry.shelf));
+    let kinds: Vec<_> =
+        blocks.chain(registry.resources().map(|entry| (entry.kind, entry.shelf))).collect();
+    let shelves: Vec<&str> = registry.shelves().map(|shelf| shelf.name).collect();
+    for (kind, shelf) in &kinds {
+        assert!(shelves.contains(shelf) && *shelf != "other", "{kind} is on the shelf {shelf}");
+    }
+    for shelf in shelves {
+        assert!(kinds.iter().any(|(_, on)| *on == shelf), "{shelf} is empty");
+    }
+}
+
 /// A diagram may name what another build has; it is told how to get it.
 #[cfg(not(feature = "osqp"))]
 #[test]

@@ -24,17 +24,19 @@ pub use user_constraint::UserConstraint;
 
 /// Adds the blocks of this shelf.
 pub(crate) fn register(r: &mut Registry) {
-    r.block::<ConstrainedAcceleration>("ConstrainedAcceleration()");
-    r.block::<ConstrainedDynamics>(r#"ConstrainedDynamics(robot: "go")"#);
-    r.block::<ConstraintSolver>(
+    let mut shelf =
+        r.shelf("constraints", "Closed loops, gears, joint limits, and motion under constraints.");
+    shelf.block::<ConstrainedAcceleration>("ConstrainedAcceleration()");
+    shelf.block::<ConstrainedDynamics>(r#"ConstrainedDynamics(robot: "go")"#);
+    shelf.block::<ConstraintSolver>(
         "ConstraintSolver(robot: \"go\", contact: Spring(stiffness: \"1e6 N/m\"), mu: 0.7)",
     );
-    r.block::<GearConstraint>(
+    shelf.block::<GearConstraint>(
         "GearConstraint(robot: \"go\", joints: [\"FL_knee_joint\", \"FR_knee_joint\"], ratio: -1)",
     );
-    r.block::<JointLimits>("JointLimits(robot: \"go\")");
-    r.block::<LoopConstraint>(
+    shelf.block::<JointLimits>("JointLimits(robot: \"go\")");
+    shelf.block::<LoopConstraint>(
         "LoopConstraint(robot: \"go\", frames: [\"FL_foot\", \"FR_foot\"], kind: Point)",
     );
-    r.block::<UserConstraint>("UserConstraint(robot: \"go\")");
+    shelf.block::<UserConstraint>("UserConstraint(robot: \"go\")");
 }

@@ -33,18 +33,20 @@ pub use shape::{ContactShape, PatchShape};
 
 /// Adds the blocks of this shelf.
 pub(crate) fn register(r: &mut Registry) {
-    r.block::<CompliantContact>("CompliantContact(mu: 0.7)");
-    r.block::<ContactForces>("ContactForces()");
-    r.block::<ContactMetrics>("ContactMetrics(mu: 0.7, settle: \"0.3 s\")");
-    r.block::<ContactPatch>(
+    let mut shelf =
+        r.shelf("contact", "Where robots touch, contact forces, impacts, and metrics of contact.");
+    shelf.block::<CompliantContact>("CompliantContact(mu: 0.7)");
+    shelf.block::<ContactForces>("ContactForces()");
+    shelf.block::<ContactMetrics>("ContactMetrics(mu: 0.7, settle: \"0.3 s\")");
+    shelf.block::<ContactPatch>(
         "ContactPatch(robot: \"go\", frame: \"FL_foot\", shape: Circle(radius: \"2 cm\"))",
     );
-    r.block::<ContactPoint>("ContactPoint(robot: \"go\", frame: \"FL_foot\")");
-    r.block::<FreeBodies>(
+    shelf.block::<ContactPoint>("ContactPoint(robot: \"go\", frame: \"FL_foot\")");
+    shelf.block::<FreeBodies>(
         "FreeBodies(bodies: [Spheres(radius: \"10 cm\", mass: \"1 kg\", at: Lattice(count: 10))], \
          contact: Constraints(spring: Hertz(modulus: \"100 GPa\")))",
     );
-    r.block::<GaussContact>("GaussContact(mu: 0.7)");
-    r.block::<Impact>("Impact(mu: 0.7)");
-    r.block::<ImplicitContact>("ImplicitContact(robot: \"go\", law: (mu: 0.7))");
+    shelf.block::<GaussContact>("GaussContact(mu: 0.7)");
+    shelf.block::<Impact>("Impact(mu: 0.7)");
+    shelf.block::<ImplicitContact>("ImplicitContact(robot: \"go\", law: (mu: 0.7))");
 }

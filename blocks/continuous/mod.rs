@@ -24,12 +24,14 @@ pub use zero_pole::ZeroPole;
 
 /// Adds the blocks of this shelf.
 pub(crate) fn register(r: &mut Registry) {
-    r.block::<Derivative>("Derivative(filter: \"100 rad/s\")");
-    r.block::<Integrator>("Integrator(initial: [0, 0, 1])");
-    r.block::<Pid>("Pid(kp: 10, ki: 4, kd: 0.5, upper: 5, lower: -5)");
-    r.block::<SecondOrderIntegrator>("SecondOrderIntegrator(position: \"1 m\")");
-    r.block::<StateSpace>("StateSpace(a: [[0, 1], [-4, -1]], b: [0, 1], c: [1, 0])");
-    r.block::<TransferFunction>("TransferFunction(numerator: [1], denominator: [1, 2, 5])");
-    r.block::<TransportDelay>("TransportDelay(delay: \"50 ms\")");
-    r.block::<ZeroPole>("ZeroPole(zeros: [-1], poles: [-2, -3], gain: 6)");
+    let mut shelf = r
+        .shelf("continuous", "Integrators, transfer functions, state space, PID, transport delay.");
+    shelf.block::<Derivative>("Derivative(filter: \"100 rad/s\")");
+    shelf.block::<Integrator>("Integrator(initial: [0, 0, 1])");
+    shelf.block::<Pid>("Pid(kp: 10, ki: 4, kd: 0.5, upper: 5, lower: -5)");
+    shelf.block::<SecondOrderIntegrator>("SecondOrderIntegrator(position: \"1 m\")");
+    shelf.block::<StateSpace>("StateSpace(a: [[0, 1], [-4, -1]], b: [0, 1], c: [1, 0])");
+    shelf.block::<TransferFunction>("TransferFunction(numerator: [1], denominator: [1, 2, 5])");
+    shelf.block::<TransportDelay>("TransportDelay(delay: \"50 ms\")");
+    shelf.block::<ZeroPole>("ZeroPole(zeros: [-1], poles: [-2, -3], gain: 6)");
 }

@@ -14,7 +14,9 @@ pub use joint_pd::JointPd;
 
 /// Adds the blocks of this shelf.
 pub(crate) fn register(r: &mut Registry) {
-    r.block::<ContactInverseDynamics>("ContactInverseDynamics(model: CoulombQp(stages: Two))");
-    r.block::<GravityCompensation>(r#"GravityCompensation(robot: "go", foot: Force)"#);
-    r.block::<JointPd>(r#"JointPd(kp: "60 N*m/rad", kd: "1.5 N*m*s/rad")"#);
+    let mut shelf =
+        r.shelf("control", "Joint PD, gravity compensation, inverse dynamics through contacts.");
+    shelf.block::<ContactInverseDynamics>("ContactInverseDynamics(model: CoulombQp(stages: Two))");
+    shelf.block::<GravityCompensation>(r#"GravityCompensation(robot: "go", foot: Force)"#);
+    shelf.block::<JointPd>(r#"JointPd(kp: "60 N*m/rad", kd: "1.5 N*m*s/rad")"#);
 }

@@ -27,16 +27,18 @@ pub use zero_order_hold::ZeroOrderHold;
 
 /// Adds the blocks of this shelf.
 pub(crate) fn register(r: &mut Registry) {
-    r.block::<Delay>("Delay(length: 5)");
-    r.block::<DiscreteDerivative>("DiscreteDerivative()");
-    r.block::<DiscreteFilter>("DiscreteFilter(numerator: [0.1], denominator: [1, -0.9])");
-    r.block::<DiscreteIntegrator>("DiscreteIntegrator(method: Trapezoidal, initial: 0)");
-    r.block::<DiscreteStateSpace>("DiscreteStateSpace(a: 0.9, b: 0.1, c: 1)");
-    r.block::<DiscreteTransferFunction>(
+    let mut shelf =
+        r.shelf("discrete", "Delays, holds, filters and integrators of samples, changes of rate.");
+    shelf.block::<Delay>("Delay(length: 5)");
+    shelf.block::<DiscreteDerivative>("DiscreteDerivative()");
+    shelf.block::<DiscreteFilter>("DiscreteFilter(numerator: [0.1], denominator: [1, -0.9])");
+    shelf.block::<DiscreteIntegrator>("DiscreteIntegrator(method: Trapezoidal, initial: 0)");
+    shelf.block::<DiscreteStateSpace>("DiscreteStateSpace(a: 0.9, b: 0.1, c: 1)");
+    shelf.block::<DiscreteTransferFunction>(
         "DiscreteTransferFunction(numerator: [1], denominator: [1, -0.5])",
     );
-    r.block::<Memory>("Memory(initial: 0)");
-    r.block::<RateTransition>("RateTransition(mode: Linear)");
-    r.block::<UnitDelay>("UnitDelay(initial: 0)");
-    r.block::<ZeroOrderHold>("ZeroOrderHold()");
+    shelf.block::<Memory>("Memory(initial: 0)");
+    shelf.block::<RateTransition>("RateTransition(mode: Linear)");
+    shelf.block::<UnitDelay>("UnitDelay(initial: 0)");
+    shelf.block::<ZeroOrderHold>("ZeroOrderHold()");
 }

@@ -36,20 +36,24 @@ pub use robot_dynamics::RobotDynamics;
 
 /// Adds the blocks of this shelf.
 pub(crate) fn register(r: &mut Registry) {
-    r.block::<BiasForces>(r#"BiasForces(robot: "go")"#);
-    r.block::<CentroidalMomentum>(r#"CentroidalMomentum(robot: "go")"#);
-    r.block::<CentroidalMomentumMatrix>(r#"CentroidalMomentumMatrix(robot: "go")"#);
-    r.block::<CoriolisForces>(r#"CoriolisForces(robot: "go")"#);
-    r.block::<DynamicsDerivatives>(r#"DynamicsDerivatives(robot: "go")"#);
-    r.block::<Energy>(r#"Energy(robot: "go")"#);
-    r.block::<ExternalWrenches>(
+    let mut shelf = r.shelf(
+        "dynamics",
+        "Mass matrix, bias forces, forward and inverse dynamics, momentum, energy.",
+    );
+    shelf.block::<BiasForces>(r#"BiasForces(robot: "go")"#);
+    shelf.block::<CentroidalMomentum>(r#"CentroidalMomentum(robot: "go")"#);
+    shelf.block::<CentroidalMomentumMatrix>(r#"CentroidalMomentumMatrix(robot: "go")"#);
+    shelf.block::<CoriolisForces>(r#"CoriolisForces(robot: "go")"#);
+    shelf.block::<DynamicsDerivatives>(r#"DynamicsDerivatives(robot: "go")"#);
+    shelf.block::<Energy>(r#"Energy(robot: "go")"#);
+    shelf.block::<ExternalWrenches>(
         r#"ExternalWrenches(robot: "go", at: [(frame: "trunk", representation: Body, offset: ["10 cm", 0, 0])])"#,
     );
-    r.block::<ForwardDynamics>(r#"ForwardDynamics(robot: "go")"#);
-    r.block::<GravityForces>(r#"GravityForces(robot: "go")"#);
-    r.block::<InverseDynamics>(r#"InverseDynamics(robot: "go")"#);
-    r.block::<KinDyn>(r#"KinDyn(robot: "go")"#);
-    r.block::<MassMatrix>(r#"MassMatrix(robot: "go")"#);
-    r.block::<MomentumBalance>(r#"MomentumBalance(robot: "go")"#);
-    r.block::<RobotDynamics>(r#"RobotDynamics(robot: "go")"#);
+    shelf.block::<ForwardDynamics>(r#"ForwardDynamics(robot: "go")"#);
+    shelf.block::<GravityForces>(r#"GravityForces(robot: "go")"#);
+    shelf.block::<InverseDynamics>(r#"InverseDynamics(robot: "go")"#);
+    shelf.block::<KinDyn>(r#"KinDyn(robot: "go")"#);
+    shelf.block::<MassMatrix>(r#"MassMatrix(robot: "go")"#);
+    shelf.block::<MomentumBalance>(r#"MomentumBalance(robot: "go")"#);
+    shelf.block::<RobotDynamics>(r#"RobotDynamics(robot: "go")"#);
 }

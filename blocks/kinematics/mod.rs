@@ -21,15 +21,19 @@ pub use relative_transform::RelativeTransform;
 
 /// Adds the blocks of this shelf.
 pub(crate) fn register(r: &mut Registry) {
-    r.block::<CenterOfMass>(r#"CenterOfMass(robot: "go")"#);
-    r.block::<DotJNu>(r#"DotJNu(robot: "go", frame: "FL_foot")"#);
-    r.block::<ForwardKinematics>(r#"ForwardKinematics(robot: "go", frame: "FL_foot")"#);
-    r.block::<InverseKinematics>(
+    let mut shelf =
+        r.shelf("kinematics", "Poses, Jacobians, centre of mass, inverse kinematics of a robot.");
+    shelf.block::<CenterOfMass>(r#"CenterOfMass(robot: "go")"#);
+    shelf.block::<DotJNu>(r#"DotJNu(robot: "go", frame: "FL_foot")"#);
+    shelf.block::<ForwardKinematics>(r#"ForwardKinematics(robot: "go", frame: "FL_foot")"#);
+    shelf.block::<InverseKinematics>(
         r#"InverseKinematics(robot: "go", targets: [(frame: "FL_foot", position_only: true)])"#,
     );
-    r.block::<Jacobian>(r#"Jacobian(robot: "go", frame: "FL_foot")"#);
-    r.block::<RelativeJacobian>(r#"RelativeJacobian(robot: "go", from: "FL_foot", to: "HR_foot")"#);
-    r.block::<RelativeTransform>(
+    shelf.block::<Jacobian>(r#"Jacobian(robot: "go", frame: "FL_foot")"#);
+    shelf.block::<RelativeJacobian>(
+        r#"RelativeJacobian(robot: "go", from: "FL_foot", to: "HR_foot")"#,
+    );
+    shelf.block::<RelativeTransform>(
         r#"RelativeTransform(robot: "go", from: "FL_foot", to: "HR_foot")"#,
     );
 }

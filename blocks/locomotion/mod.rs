@@ -23,15 +23,20 @@ pub use waypoint_follower::WaypointFollower;
 
 /// Adds the blocks of this shelf.
 pub(crate) fn register(r: &mut Registry) {
-    r.block::<FootPlacement>(r#"FootPlacement(robot: "go", gain: "0.1 s")"#);
-    r.block::<FootTrajectory>(
+    let mut shelf = r.shelf(
+        "locomotion",
+        "Gaits, foot paths and placement, leg kinematics, balance, waypoints.",
+    );
+    shelf.block::<FootPlacement>(r#"FootPlacement(robot: "go", gain: "0.1 s")"#);
+    shelf.block::<FootTrajectory>(
         r#"FootTrajectory(robot: "go", height: "28 cm", step_height: "5 cm")"#,
     );
-    r.block::<GaitGenerator>("GaitGenerator(gait: Trot, period: \"0.4 s\")");
-    r.block::<LegInverseKinematics>(r#"LegInverseKinematics(robot: "go", knees: [Backward])"#);
-    r.block::<PendulumStabiliser>(r#"PendulumStabiliser(robot: "go", damping: "10 N*m*s/rad")"#);
-    r.block::<TrunkLevelling>(r#"TrunkLevelling(robot: "go", gain: 0.5)"#);
-    r.block::<WaypointFollower>(
+    shelf.block::<GaitGenerator>("GaitGenerator(gait: Trot, period: \"0.4 s\")");
+    shelf.block::<LegInverseKinematics>(r#"LegInverseKinematics(robot: "go", knees: [Backward])"#);
+    shelf
+        .block::<PendulumStabiliser>(r#"PendulumStabiliser(robot: "go", damping: "10 N*m*s/rad")"#);
+    shelf.block::<TrunkLevelling>(r#"TrunkLevelling(robot: "go", gain: 0.5)"#);
+    shelf.block::<WaypointFollower>(
         r#"WaypointFollower(robot: "go", waypoints: [[1, 0], [1, 1]], speed: "0.3 m/s")"#,
     );
 }

@@ -19,10 +19,12 @@ pub use stop::Stop;
 
 /// Adds the blocks of this shelf.
 pub(crate) fn register(r: &mut Registry) {
-    r.block::<Assertion>("Assertion(message: \"the arm left its box\")");
-    r.block::<Compare>("Compare(op: \">=\", to: 0.5)");
-    r.block::<Counter>("Counter(limit: 9)");
-    r.block::<HitCrossing>("HitCrossing(direction: Rising)");
-    r.block::<Logic>("Logic(op: And, count: 3)");
-    r.block::<Stop>("Stop()");
+    let mut shelf =
+        r.shelf("logic", "Comparisons, logic, crossings, counters, assertions, the end of a run.");
+    shelf.block::<Assertion>("Assertion(message: \"the arm left its box\")");
+    shelf.block::<Compare>("Compare(op: \">=\", to: 0.5)");
+    shelf.block::<Counter>("Counter(limit: 9)");
+    shelf.block::<HitCrossing>("HitCrossing(direction: Rising)");
+    shelf.block::<Logic>("Logic(op: And, count: 3)");
+    shelf.block::<Stop>("Stop()");
 }

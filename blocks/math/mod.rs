@@ -46,23 +46,25 @@ pub use trigonometry::{Function as TrigonometryKind, Trigonometry};
 
 /// Adds the blocks of this shelf.
 pub(crate) fn register(r: &mut Registry) {
-    r.block::<Abs>("Abs()");
-    r.block::<Cross>("Cross()");
-    r.block::<Dot>("Dot()");
-    r.block::<Fcn>("Fcn(expression: \"sin(u1) + 0.5*u2^2\")");
-    r.block::<Gain>("Gain(gain: 2.0)");
-    r.block::<Inverse>("Inverse()");
-    r.block::<MathFunction>("MathFunction(function: Exp)");
-    r.block::<MatrixMultiply>("MatrixMultiply(transpose: true)");
-    r.block::<Mean>("Mean(magnitude: true)");
-    r.block::<MinMax>("MinMax(function: Max)");
-    r.block::<Norm>("Norm()");
-    r.block::<Product>("Product(ops: \"*/\")");
-    r.block::<RoundingFunction>("RoundingFunction(function: Floor)");
-    r.block::<Sign>("Sign()");
-    r.block::<Solve>("Solve(tol: 1e-12)");
-    r.block::<SpectralRadius>("SpectralRadius(a: [[0, 1], [-100, -2]], second_order: true)");
-    r.block::<Sum>("Sum(signs: \"+-\")");
-    r.block::<Transpose>("Transpose()");
-    r.block::<Trigonometry>("Trigonometry(function: Sin)");
+    let mut shelf =
+        r.shelf("math", "Sums, products, expressions, elementary functions, vectors and matrices.");
+    shelf.block::<Abs>("Abs()");
+    shelf.block::<Cross>("Cross()");
+    shelf.block::<Dot>("Dot()");
+    shelf.block::<Fcn>("Fcn(expression: \"sin(u1) + 0.5*u2^2\")");
+    shelf.block::<Gain>("Gain(gain: 2.0)");
+    shelf.block::<Inverse>("Inverse()");
+    shelf.block::<MathFunction>("MathFunction(function: Exp)");
+    shelf.block::<MatrixMultiply>("MatrixMultiply(transpose: true)");
+    shelf.block::<Mean>("Mean(magnitude: true)");
+    shelf.block::<MinMax>("MinMax(function: Max)");
+    shelf.block::<Norm>("Norm()");
+    shelf.block::<Product>("Product(ops: \"*/\")");
+    shelf.block::<RoundingFunction>("RoundingFunction(function: Floor)");
+    shelf.block::<Sign>("Sign()");
+    shelf.block::<Solve>("Solve(tol: 1e-12)");
+    shelf.block::<SpectralRadius>("SpectralRadius(a: [[0, 1], [-100, -2]], second_order: true)");
+    shelf.block::<Sum>("Sum(signs: \"+-\")");
+    shelf.block::<Transpose>("Transpose()");
+    shelf.block::<Trigonometry>("Trigonometry(function: Sin)");
 }

@@ -23,12 +23,14 @@ pub use saturation::Saturation;
 
 /// Adds the blocks of this shelf.
 pub(crate) fn register(r: &mut Registry) {
-    r.block::<Backlash>("Backlash(width: \"1 deg\")");
-    r.block::<DeadZone>("DeadZone(lower: -0.1, upper: 0.1)");
-    r.block::<Lookup1D>("Lookup1D(points: [0, 1, 3], values: [0, 2, 2.5])");
-    r.block::<Lookup2D>("Lookup2D(rows: [0, 1], columns: [0, 1], values: [[0, 1], [1, 4]])");
-    r.block::<Quantizer>("Quantizer(interval: \"0.1 deg\")");
-    r.block::<RateLimiter>("RateLimiter(rising: \"2 m/s\")");
-    r.block::<Relay>("Relay(on: 1, off: -1)");
-    r.block::<Saturation>("Saturation(lower: \"-10 N*m\", upper: \"10 N*m\")");
+    let mut shelf =
+        r.shelf("nonlinear", "Limits, dead zones, backlash, relays, quantisers, lookup tables.");
+    shelf.block::<Backlash>("Backlash(width: \"1 deg\")");
+    shelf.block::<DeadZone>("DeadZone(lower: -0.1, upper: 0.1)");
+    shelf.block::<Lookup1D>("Lookup1D(points: [0, 1, 3], values: [0, 2, 2.5])");
+    shelf.block::<Lookup2D>("Lookup2D(rows: [0, 1], columns: [0, 1], values: [[0, 1], [1, 4]])");
+    shelf.block::<Quantizer>("Quantizer(interval: \"0.1 deg\")");
+    shelf.block::<RateLimiter>("RateLimiter(rising: \"2 m/s\")");
+    shelf.block::<Relay>("Relay(on: 1, off: -1)");
+    shelf.block::<Saturation>("Saturation(lower: \"-10 N*m\", upper: \"10 N*m\")");
 }

@@ -26,8 +26,9 @@ pub use world::World;
 
 /// Adds the blocks of this shelf.
 pub(crate) fn register(r: &mut Registry) {
-    r.block::<FloatingBase>(r#"FloatingBase(robot: "go", init: (position: [0, 0, "40 cm"]))"#);
-    r.resource::<FreeBody>();
-    r.resource::<Urdf>();
-    r.resource::<World>();
+    let mut shelf = r.shelf("robot", "Robots as resources, and the state of a robot over time.");
+    shelf.block::<FloatingBase>(r#"FloatingBase(robot: "go", init: (position: [0, 0, "40 cm"]))"#);
+    shelf.resource::<FreeBody>();
+    shelf.resource::<Urdf>();
+    shelf.resource::<World>();
 }

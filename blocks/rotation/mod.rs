@@ -21,11 +21,13 @@ pub use rpy_to_quaternion::RpyToQuaternion;
 
 /// Adds the blocks of this shelf.
 pub(crate) fn register(r: &mut Registry) {
-    r.block::<PoseCreate>("PoseCreate()");
-    r.block::<QuaternionProduct>("QuaternionProduct()");
-    r.block::<QuaternionToRotation>("QuaternionToRotation()");
-    r.block::<QuaternionToRpy>("QuaternionToRpy()");
-    r.block::<RotateVector>("RotateVector(inverse: true)");
-    r.block::<RotationToQuaternion>("RotationToQuaternion()");
-    r.block::<RpyToQuaternion>("RpyToQuaternion()");
+    let mut shelf =
+        r.shelf("rotation", "Quaternions, rotation matrices, roll, pitch and yaw, poses.");
+    shelf.block::<PoseCreate>("PoseCreate()");
+    shelf.block::<QuaternionProduct>("QuaternionProduct()");
+    shelf.block::<QuaternionToRotation>("QuaternionToRotation()");
+    shelf.block::<QuaternionToRpy>("QuaternionToRpy()");
+    shelf.block::<RotateVector>("RotateVector(inverse: true)");
+    shelf.block::<RotationToQuaternion>("RotationToQuaternion()");
+    shelf.block::<RpyToQuaternion>("RpyToQuaternion()");
 }

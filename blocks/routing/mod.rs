@@ -19,10 +19,12 @@ pub use switch::{Criterion, Switch};
 
 /// Adds the blocks of this shelf.
 pub(crate) fn register(r: &mut Registry) {
-    r.block::<BusCreate>("BusCreate(name: \"Command\", fields: [\"speed\", \"turn\"])");
-    r.block::<Concat>("Concat(count: 2)");
-    r.block::<FunctionCaller>("FunctionCaller(prototype: \"[x, y] = g(u, v)\")");
-    r.block::<Reshape>("Reshape(shape: [2, 3])");
-    r.block::<Select>("Select(indices: [0, 2])");
-    r.block::<Switch>("Switch(criterion: Above(0.5))");
+    let mut shelf =
+        r.shelf("routing", "Vectors, buses and switches; calls of functions of other blocks.");
+    shelf.block::<BusCreate>("BusCreate(name: \"Command\", fields: [\"speed\", \"turn\"])");
+    shelf.block::<Concat>("Concat(count: 2)");
+    shelf.block::<FunctionCaller>("FunctionCaller(prototype: \"[x, y] = g(u, v)\")");
+    shelf.block::<Reshape>("Reshape(shape: [2, 3])");
+    shelf.block::<Select>("Select(indices: [0, 2])");
+    shelf.block::<Switch>("Switch(criterion: Above(0.5))");
 }

@@ -12,11 +12,13 @@ pub use imu::{Accelerometer, Gyroscope, Imu};
 
 /// Adds the blocks of this shelf.
 pub(crate) fn register(r: &mut Registry) {
-    r.block::<Encoder>(
+    let mut shelf =
+        r.shelf("sensors", "Encoders, inertial measurement units, forces under the feet.");
+    shelf.block::<Encoder>(
         r#"Encoder(robot: "go", counts: 4096, gear_ratio: 6, velocity: Difference)"#,
     );
-    r.block::<FootWrench>(r#"FootWrench(robot: "go", frame: "FL_foot", axes: Frame)"#);
-    r.block::<Imu>(
+    shelf.block::<FootWrench>(r#"FootWrench(robot: "go", frame: "FL_foot", axes: Frame)"#);
+    shelf.block::<Imu>(
         r#"Imu(robot: "go", frame: "trunk", gyroscope: (noise: "0.1 mrad/s/Hz^(1/2)", range: "2000 deg/s"))"#,
     );
 }

@@ -36,23 +36,27 @@ pub use stewart_trinkle::StewartTrinkle;
 
 /// Adds the blocks of this shelf.
 pub(crate) fn register(r: &mut Registry) {
-    r.block::<AcceleratedGradient>("AcceleratedGradient(steps: 500)");
-    r.block::<ActiveSetQp>("ActiveSetQp(on_fail: HoldLast(max: 5))");
-    r.block::<ClarabelQp>("ClarabelQp(tol: 1e-10)");
-    r.block::<ConeProgram>("ConeProgram(cones: [3, 3])");
-    r.block::<CoulombContact>("CoulombContact(passes: 50, tol: 1e-8)");
-    r.block::<Lcp>("Lcp(method: PrincipalPivoting)");
-    r.block::<Lemke>("Lemke(on_fail: HoldLast(max: 5))");
+    let mut shelf = r.shelf(
+        "solvers",
+        "Contact problems, quadratic and cone programs, complementarity problems.",
+    );
+    shelf.block::<AcceleratedGradient>("AcceleratedGradient(steps: 500)");
+    shelf.block::<ActiveSetQp>("ActiveSetQp(on_fail: HoldLast(max: 5))");
+    shelf.block::<ClarabelQp>("ClarabelQp(tol: 1e-10)");
+    shelf.block::<ConeProgram>("ConeProgram(cones: [3, 3])");
+    shelf.block::<CoulombContact>("CoulombContact(passes: 50, tol: 1e-8)");
+    shelf.block::<Lcp>("Lcp(method: PrincipalPivoting)");
+    shelf.block::<Lemke>("Lemke(on_fail: HoldLast(max: 5))");
     #[cfg(feature = "osqp")]
-    r.block::<Osqp>("Osqp(tol: 1e-6)");
+    shelf.block::<Osqp>("Osqp(tol: 1e-6)");
+    shelf.block::<PrincipalPivoting>("PrincipalPivoting(on_fail: HoldLast(max: 5))");
+    shelf.block::<ProjectedGaussSeidel>("ProjectedGaussSeidel(sweeps: 50)");
+    shelf.block::<Qp>("Qp(on_fail: HoldLast(max: 5))");
+    shelf.block::<StewartTrinkle>("StewartTrinkle(on_fail: HoldLast(max: 5))");
     #[cfg(not(feature = "osqp"))]
     r.absent_block(
         "Osqp",
         "build Legwork with the cargo feature `osqp` (`cargo build --features osqp`), which needs \
          cmake and a C compiler, or take ActiveSetQp or ClarabelQp",
     );
-    r.block::<PrincipalPivoting>("PrincipalPivoting(on_fail: HoldLast(max: 5))");
-    r.block::<ProjectedGaussSeidel>("ProjectedGaussSeidel(sweeps: 50)");
-    r.block::<Qp>("Qp(on_fail: HoldLast(max: 5))");
-    r.block::<StewartTrinkle>("StewartTrinkle(on_fail: HoldLast(max: 5))");
 }

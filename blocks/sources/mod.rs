@@ -31,17 +31,21 @@ pub use white_noise::WhiteNoise;
 
 /// Adds the blocks of this shelf.
 pub(crate) fn register(r: &mut Registry) {
-    r.block::<Clock>("Clock()");
-    r.block::<Constant>("Constant(value: [1, 2, 3])");
-    r.block::<Ramp>("Ramp(slope: \"0.5 m/s\", start: \"1 s\")");
-    r.block::<RandomNumber>("RandomNumber(deviation: 0.01)");
-    r.block::<SignalBuilder>("SignalBuilder(times: [0, 1, 2], values: [0, 1, 0])");
-    r.block::<SignalFromFile>("SignalFromFile(path: \"signals/gust.csv\", column: \"force\")");
-    r.block::<SignalFromRecording>(
+    let mut shelf = r.shelf(
+        "sources",
+        "Constants, ramps, steps, waves, noise, signals from files and recordings.",
+    );
+    shelf.block::<Clock>("Clock()");
+    shelf.block::<Constant>("Constant(value: [1, 2, 3])");
+    shelf.block::<Ramp>("Ramp(slope: \"0.5 m/s\", start: \"1 s\")");
+    shelf.block::<RandomNumber>("RandomNumber(deviation: 0.01)");
+    shelf.block::<SignalBuilder>("SignalBuilder(times: [0, 1, 2], values: [0, 1, 0])");
+    shelf.block::<SignalFromFile>("SignalFromFile(path: \"signals/gust.csv\", column: \"force\")");
+    shelf.block::<SignalFromRecording>(
         "SignalFromRecording(path: \"signals/gust.mcap\", topic: \"gust.y\")",
     );
-    r.block::<Sine>("Sine(amplitude: \"10 deg\", frequency: \"2 Hz\")");
-    r.block::<Step>("Step(time: \"1 s\", before: 0, after: 1)");
-    r.block::<UniformRandomNumber>("UniformRandomNumber(minimum: -1)");
-    r.block::<WhiteNoise>("WhiteNoise(power: 1e-4)");
+    shelf.block::<Sine>("Sine(amplitude: \"10 deg\", frequency: \"2 Hz\")");
+    shelf.block::<Step>("Step(time: \"1 s\", before: 0, after: 1)");
+    shelf.block::<UniformRandomNumber>("UniformRandomNumber(minimum: -1)");
+    shelf.block::<WhiteNoise>("WhiteNoise(power: 1e-4)");
 }

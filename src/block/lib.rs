@@ -118,7 +118,9 @@ pub use instance::{
 };
 pub use parameters::{Parameters, Written};
 pub use ports::{PortNote, Ports};
-pub use registry::{BindBlock, BlockKind, LoadResource, Registry, ResourceEntry, ResourceKind};
+pub use registry::{
+    BindBlock, BlockKind, LoadResource, Registry, ResourceEntry, ResourceKind, Shelf, ShelfMut,
+};
 pub use report::Report;
 pub use resource::{Files, NoResource, OtherResources, Resource, Resources, other, typed};
 pub use signal::{

@@ -15,11 +15,25 @@ use crate::resource::{Files, OtherResources, Resource};
 use crate::typenames::NamedType;
 use crate::value::{Node, Scope};
 
+/// A group of kinds that belong together, such as `sources`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shelf {
+    /// One word, in lower case.
+    pub name: &'static str,
+    /// What is on it, in one sentence.
+    pub summary: &'static str,
+}
+
+/// Where kinds are that were added without a shelf.
+const OTHER: Shelf = Shelf { name: "other", summary: "Kinds without a shelf of their own." };
+
 /// A kind of block.
 #[derive(Clone)]
 pub struct BlockKind {
     /// Name in diagrams.
     pub kind: &'static str,
+    /// Name of its shelf.
+    pub shelf: &'static str,
     /// A small example as a diagram writes it, which plans on its own.
     pub example: &'static str,
     /// Parameters with their descriptions, units and defaults.
@@ -54,6 +68,8 @@ pub trait ResourceKind: DeserializeOwned + JsonSchema {
 pub struct ResourceEntry {
     /// Name in diagrams.
     pub kind: &'static str,
+    /// Name of its shelf.
+    pub shelf: &'static str,
     /// Parameters with their descriptions, units and defaults.
     pub schema: fn() -> Schema,
     /// Loads it from its fields in the file; `None` if those do not bind, which is then reported.
@@ -73,6 +89,7 @@ pub type LoadResource = fn(
 /// What a program knows, by name. Made by explicit calls; nothing registers itself.
 #[derive(Clone, Default)]
 pub struct Registry {
+    shelves: Vec<Shelf>,
     blocks: BTreeMap<&'static str, BlockKind>,
     resources: BTreeMap<&'static str, ResourceEntry>,
     types: BTreeMap<&'static str, NamedType>,
@@ -81,20 +98,21 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Adds a kind of block. A later one of the same name replaces it.
+    /// Adds a shelf, to which what is called on the answer adds kinds. Shelves keep the order in
+    /// which they were added; the summary is that of the first call.
+    pub fn shelf(&mut self, name: &'static str, summary: &'static str) -> ShelfMut<'_> {
+        if !self.shelves.iter().any(|known| known.name == name) {
+            self.shelves.push(Shelf { name, summary });
+        }
+        ShelfMut { registry: self, shelf: name }
+    }
+
+    /// Adds a kind of block to the shelf `other`. A later one of the same name replaces it.
     pub fn block<B: Block + DeserializeOwned + JsonSchema>(
         &mut self,
         example: &'static str,
     ) -> &mut Self {
-        let entry = BlockKind {
-            kind: B::KIND,
-            example,
-            schema: || schemars::schema_for!(B),
-            bind: |node, scope, skip, diagnostics| {
-                bind::<B>(node, scope, skip, diagnostics).map(erase)
-            },
-        };
-        self.blocks.insert(B::KIND, entry);
+        self.shelf(OTHER.name, OTHER.summary).block::<B>(example);
         self
     }
 
@@ -105,17 +123,9 @@ impl Registry {
         self
     }
 
-    /// Adds a kind of resource.
+    /// Adds a kind of resource to the shelf `other`.
     pub fn resource<R: ResourceKind>(&mut self) -> &mut Self {
-        let entry = ResourceEntry {
-            kind: R::KIND,
-            schema: || schemars::schema_for!(R),
-            load: |node, scope, name, files, others, diagnostics| {
-                bind::<R>(node, scope, &["doc"], diagnostics)
-                    .map(|kind| kind.load(name, files, others))
-            },
-        };
-        self.resources.insert(R::KIND, entry);
+        self.shelf(OTHER.name, OTHER.summary).resource::<R>();
         self
     }
 
@@ -129,6 +139,11 @@ impl Registry {
     pub fn file(&mut self, path: &'static str, bytes: &'static [u8]) -> &mut Self {
         self.files.insert(path, bytes);
         self
+    }
+
+    /// All shelves, in the order in which they were added.
+    pub fn shelves(&self) -> impl Iterator<Item = &Shelf> {
+        self.shelves.iter()
     }
 
     /// The kind of block of this name.
@@ -169,5 +184,47 @@ impl Registry {
     /// Paths of all built-in files.
     pub fn files(&self) -> impl Iterator<Item = &'static str> {
         self.files.keys().copied()
+    }
+}
+
+/// Adds kinds to one shelf of a [`Registry`].
+pub struct ShelfMut<'r> {
+    registry: &'r mut Registry,
+    shelf: &'static str,
+}
+
+impl ShelfMut<'_> {
+    /// Adds a kind of block with an example as a diagram writes it. A later one of the same name
+    /// replaces it.
+    pub fn block<B: Block + DeserializeOwned + JsonSchema>(
+        &mut self,
+        example: &'static str,
+    ) -> &mut Self {
+        let entry = BlockKind {
+            kind: B::KIND,
+            shelf: self.shelf,
+            example,
+            schema: || schemars::schema_for!(B),
+            bind: |node, scope, skip, diagnostics| {
+                bind::<B>(node, scope, skip, diagnostics).map(erase)
+            },
+        };
+        self.registry.blocks.insert(B::KIND, entry);
+        self
+    }
+
+    /// Adds a kind of resource.
+    pub fn resource<R: ResourceKind>(&mut self) -> &mut Self {
+        let entry = ResourceEntry {
+            kind: R::KIND,
+            shelf: self.shelf,
+            schema: || schemars::schema_for!(R),
+            load: |node, scope, name, files, others, diagnostics| {
+                bind::<R>(node, scope, &["doc"], diagnostics)
+                    .map(|kind| kind.load(name, files, others))
+            },
+        };
+        self.registry.resources.insert(R::KIND, entry);
+        self
     }
 }
