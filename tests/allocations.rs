@@ -2,15 +2,16 @@
 //! and nothing in the engine (semantics 2.2). The recorder and Clarabel, which is not ours, are
 //! counted apart.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test panics where it fails")]
+#![allow(clippy::print_stdout, reason = "the counts are worth reading")]
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use allocation_counter::measure;
+use legwork::Disk;
 use legwork_block::{In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Real, Registry};
-use legwork_diagram::{Options, ReadFile, compile};
+use legwork_diagram::{Options, compile};
 use legwork_program::Program;
 use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, Sink};
 use legwork_runtime::{Cursor, Simulation, channels};
@@ -19,14 +20,6 @@ use serde::Deserialize;
 
 const STAND: &str = "diagrams/quadruped/stand.ron";
 const STAND_ACCELERATION: &str = "diagrams/quadruped/stand_acceleration.ron";
-
-struct Disk;
-
-impl ReadFile for Disk {
-    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
-        std::fs::read(path)
-    }
-}
 
 /// Allocates in `output`, to show that the count sees it.
 #[derive(Deserialize, JsonSchema)]

@@ -2,24 +2,15 @@
 //! from elsewhere: closed forms, SciPy (`tests/data/validation/references.py`, and the stiff
 //! references beside the kernels), and the theory of stability.
 
-#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
-
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use legwork::Disk;
 use legwork_block::Registry;
-use legwork_diagram::{Compiled, Options, ReadFile, compile};
+use legwork_diagram::{Compiled, Options, compile};
 use legwork_runtime::Simulation;
 use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, Recording, Sink};
 use serde_json::Value;
-
-struct Disk;
-
-impl ReadFile for Disk {
-    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
-        std::fs::read(path)
-    }
-}
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))

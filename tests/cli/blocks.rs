@@ -1,7 +1,4 @@
-//! `legwork blocks`, and a library of one's own.
-
-use std::path::Path;
-use std::process::Command;
+//! `legwork blocks`: the list, the pages, and that they say everything.
 
 use serde_json::{Value, json};
 
@@ -85,33 +82,4 @@ fn every_named_type_of_a_parameter_has_a_page() {
     assert!(choice && field, "{text}");
     let block = legwork(here.path(), &["blocks", "FreeBodies"]).out;
     assert!(block.contains("types, explained by `legwork blocks TYPE`"), "{block}");
-}
-
-/// A block crate outside the workspace, with a main of its own, builds and runs.
-#[test]
-fn a_third_party_block_builds_into_the_command_and_runs() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/third_party");
-    let target = Path::new(env!("CARGO_BIN_EXE_legwork"))
-        .parent()
-        .and_then(Path::parent)
-        .expect("the command lies in target/profile");
-    let built = Command::new(env!("CARGO"))
-        .args(["build", "--locked", "--manifest-path"])
-        .arg(source.join("Cargo.toml"))
-        .env("CARGO_TARGET_DIR", target)
-        .output()
-        .expect("cargo runs");
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let out = folder();
-    let ran = Command::new(target.join("debug/limit-switch"))
-        .arg("run")
-        .arg(source.join("ramp.ron"))
-        .arg("--json")
-        .arg("--out")
-        .arg(out.path())
-        .output()
-        .expect("the third party's command runs");
-    let answer: Value = serde_json::from_slice(&ran.stdout).expect("one JSON object");
-    assert_eq!(ran.status.code(), Some(0), "{answer}");
-    assert_eq!(answer["metrics"]["tripped"], 1.0, "{answer}");
 }

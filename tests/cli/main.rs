@@ -1,8 +1,12 @@
 //! The command from outside: exit codes, the JSON object, files written, and that no command line
 //! makes it panic.
 
+#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
+
 mod blocks;
 mod check;
+mod compare;
+mod duel;
 mod export;
 mod graph;
 mod new;
@@ -10,5 +14,7 @@ mod plot;
 mod refusals;
 mod report;
 mod run;
+mod step;
 mod support;
 mod sweep;
+mod trim;

@@ -1,8 +1,8 @@
-//! Runs the command in a directory of its own.
+//! Runs the command and keeps what it left behind.
 
 use std::ffi::OsStr;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -21,18 +21,30 @@ impl Done {
     }
 }
 
-pub(crate) fn legwork(directory: &Path, arguments: &[impl AsRef<OsStr>]) -> Done {
-    let done = Command::new(env!("CARGO_BIN_EXE_legwork"))
-        .args(arguments)
-        .current_dir(directory)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the command starts");
+/// The root of the repository, from which `diagrams/` and `tests/data/` are named.
+pub(crate) fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The command in a directory, without standard input.
+pub(crate) fn command(directory: &Path, arguments: &[impl AsRef<OsStr>]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_legwork"));
+    command.args(arguments).current_dir(directory).stdin(Stdio::null());
+    command
+}
+
+/// What a command that ended left behind. It was not killed and did not panic.
+pub(crate) fn done(output: Output) -> Done {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the command writes UTF-8");
-    let (out, err) = (text(done.stdout), text(done.stderr));
-    let code = done.status.code().unwrap_or_else(|| panic!("killed: {err}"));
+    let (out, err) = (text(output.stdout), text(output.stderr));
+    let code = output.status.code().unwrap_or_else(|| panic!("killed: {err}"));
     assert_ne!(code, 101, "a panic: {err}");
     Done { code, out, err }
+}
+
+/// Runs the command to its end.
+pub(crate) fn legwork(directory: &Path, arguments: &[impl AsRef<OsStr>]) -> Done {
+    done(command(directory, arguments).output().expect("the command starts"))
 }
 
 pub(crate) fn folder() -> TempDir {

@@ -3,7 +3,7 @@
 
 use legwork_runtime::recording::Recording;
 
-use crate::harness::{Case, failed_checks, last, rows};
+use super::harness::{Case, failed_checks, last, rows};
 
 type Set<'a> = &'a [(&'a str, String)];
 

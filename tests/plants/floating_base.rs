@@ -1,6 +1,6 @@
 //! The floating-base simulator: robots on their feet, closed chains, slopes, other bodies.
 
-use crate::harness::{Case, Pairs, metrics};
+use super::harness::{Case, Pairs, metrics};
 
 const SLOPE: &str = "diagrams/floating_base/slope.ron";
 const ZERO_TORQUE: &str = "diagrams/floating_base/icub_zero_torque.ron";

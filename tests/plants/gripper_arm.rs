@@ -5,7 +5,7 @@ use std::f64::consts::FRAC_1_SQRT_2;
 
 use legwork_runtime::recording::Recording;
 
-use crate::harness::{Case, rows};
+use super::harness::{Case, rows};
 
 const ARM: &str = "diagrams/inverse_dynamics/arm.ron";
 const SLIP: &str = "diagrams/inverse_dynamics/slip.patch";

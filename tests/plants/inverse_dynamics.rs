@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::harness::{Case, failed_checks, in_repository, metrics};
+use super::harness::{Case, failed_checks, in_repository, metrics};
 
 const QUADRUPED: &str = "diagrams/inverse_dynamics/quadruped.ron";
 /// The controllers that predict contact forces.

@@ -12,7 +12,7 @@ use legwork_qp::{
 use legwork_runtime::recording::Recording;
 use legwork_runtime::{Cursor, Simulation};
 
-use crate::harness::{Case, Pairs, compile_text, in_repository, program_of, recorder};
+use super::harness::{Case, Pairs, compile_text, in_repository, program_of, recorder};
 
 const STAND: &str = "diagrams/quadruped/stand.ron";
 /// When the feet touch, dropped from 5 cm: √(2·0.05/9.81) = 0.101 s.

@@ -4,7 +4,7 @@
 use legwork_runtime::recording::Recording;
 use legwork_runtime::{RunFault, Trials, roundtrip};
 
-use crate::harness::{self, Case, Ended, Pairs, last};
+use super::harness::{self, Case, Ended, Pairs, last};
 
 const DROP: &str = "diagrams/quadruped/drop.ron";
 const PARTS: &str = "diagrams/quadruped/parts.ron";

@@ -5,7 +5,7 @@ use std::f64::consts::{PI, TAU};
 
 use legwork_runtime::recording::Recording;
 
-use crate::harness::{self, Case, failed_checks};
+use super::harness::{self, Case, failed_checks};
 
 const TROT: &str = "diagrams/quadruped/trot.ron";
 /// What de Paula et al. (2024) have: joints are all that is fed back.

@@ -1,6 +1,11 @@
+//! Conformance tests of the execution rules; each name carries the number of its clause.
+//!
+//! Most run small diagrams of the standard library; what only a probe can see is seen by blocks of
+//! the tests' own, registered as a third party would.
+//!
 //! | clause | in |
 //! |---|---|
-//! | 2 compile, 2.4 rates | `rates`, `conditional` (rate transitions); 2.2 in `tests/allocations.rs` |
+//! | 2 compile, 2.4 rates | `rates`, `conditional` (rate transitions); 2.2 in `allocations` |
 //! | 3 a major step | `steps`; variable steps and located events in `events`, those of the library's blocks in `crossings` |
 //! | 4 plants and contact | `plants` |
 //! | 5 loops | `steps`; `Solve` in `conditional` |

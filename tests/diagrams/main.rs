@@ -8,26 +8,17 @@
 //!   `// options: --set a.b=1 --variant x=y` in front, the command line's overrides apply.
 //! - No mutation of these files, and no text made for it, makes the front end panic or hang.
 
-#[path = "diagrams/hostile.rs"]
 mod hostile;
-#[path = "diagrams/mutate.rs"]
 mod mutate;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use legwork::Disk;
 use legwork_block::{Registry, Severity};
-use legwork_diagram::{Compiled, Options, ReadFile, compile};
+use legwork_diagram::{Compiled, Options, compile};
 use legwork_runtime::Simulation;
 use libtest_mimic::{Arguments, Failed, Trial};
-
-struct Disk;
-
-impl ReadFile for Disk {
-    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
-        std::fs::read(path)
-    }
-}
 
 fn registry() -> Registry {
     let mut registry = Registry::default();

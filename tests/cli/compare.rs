@@ -1,47 +1,19 @@
 //! `legwork compare` from outside: what it says, what it writes, how it exits.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// What a command left behind.
-struct Done {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-impl Done {
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.out)
-            .unwrap_or_else(|error| panic!("{error} in {:?}; stderr: {}", self.out, self.err))
-    }
-}
+use super::support::{Done, folder, legwork, repository};
 
 fn compare(directory: &Path, file: &Path, arguments: &[&str]) -> Done {
-    let done = Command::new(env!("CARGO_BIN_EXE_legwork"))
-        .arg("compare")
-        .arg(file)
-        .args(arguments)
-        .current_dir(directory)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the command starts");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the command writes UTF-8");
-    let (out, err) = (text(done.stdout), text(done.stderr));
-    let code = done.status.code().unwrap_or_else(|| panic!("killed: {err}"));
-    assert_ne!(code, 101, "a panic: {err}");
-    Done { code, out, err }
-}
-
-fn folder() -> TempDir {
-    tempfile::tempdir().expect("a temporary directory")
+    let file = file.to_str().expect("the path is UTF-8");
+    legwork(directory, &[&["compare", file], arguments].concat())
 }
 
 fn stand() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("diagrams/quadruped/stand.ron")
+    repository().join("diagrams/quadruped/stand.ron")
 }
 
 /// A ramp behind a variant `v`, with the choices given, and a signal `load.y` in newtons.
@@ -337,13 +309,13 @@ fn slips_on_the_command_line_get_advice() {
 /// Runs a ramp of this gain into a directory.
 fn record(here: &TempDir, gain: &str, out: &str) {
     let file = ramp(here, &format!(r#""one": Gain(gain: {gain})"#));
-    let command = Path::new(env!("CARGO_BIN_EXE_legwork"));
-    let done = |words: &[&str]| {
-        let done = Command::new(command).args(words).current_dir(here.path()).output();
-        assert!(done.expect("the command starts").status.success(), "{words:?}");
-    };
-    done(&["run", &file.display().to_string(), "--out", out]);
-    done(&["export", out, "-o", &format!("{out}.csv")]);
+    for words in [
+        ["run", file.to_str().expect("the path is UTF-8"), "--out", out],
+        ["export", out, "-o", &format!("{out}.csv")],
+    ] {
+        let done = legwork(here.path(), &words);
+        assert_eq!(done.code, 0, "{words:?}: {}", done.err);
+    }
 }
 
 #[test]

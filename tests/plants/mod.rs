@@ -1,7 +1,5 @@
 //! The diagrams of robots and bodies, run to their end and judged by laws and by figures of others.
 
-#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
-
 mod constraint_solver;
 mod floating_base;
 mod gripper_arm;

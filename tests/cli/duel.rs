@@ -1,37 +1,14 @@
 //! `legwork duel` from outside: what it says, what it writes, how it exits.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-/// What a command left behind.
-struct Done {
-    code: i32,
-    out: String,
-    err: String,
-}
+use super::support::{Done, folder, legwork, repository};
 
-impl Done {
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.out)
-            .unwrap_or_else(|error| panic!("{error} in {:?}; stderr: {}", self.out, self.err))
-    }
-}
-
+/// Problems are named from the root of the repository.
 fn duel(arguments: &[&str]) -> Done {
-    let done = Command::new(env!("CARGO_BIN_EXE_legwork"))
-        .arg("duel")
-        .args(arguments)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::null())
-        .output()
-        .expect("the command starts");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the command writes UTF-8");
-    let (out, err) = (text(done.stdout), text(done.stderr));
-    let code = done.status.code().unwrap_or_else(|| panic!("killed: {err}"));
-    assert_ne!(code, 101, "a panic: {err}");
-    Done { code, out, err }
+    legwork(repository(), &[&["duel"], arguments].concat())
 }
 
 const PROBLEMS: &str = "tests/data/problems";
@@ -46,7 +23,8 @@ fn shown(path: &Path) -> &str {
 
 /// A damaged copy of a problem.
 fn damaged(folder: &Path, from: &str, to: &str) -> PathBuf {
-    let text = std::fs::read_to_string(file("landing")).expect("the problem is there");
+    let text =
+        std::fs::read_to_string(repository().join(file("landing"))).expect("the problem is there");
     assert!(text.contains(from), "{from}");
     let path = folder.join("damaged.json");
     std::fs::write(&path, text.replacen(from, to, 1)).expect("the directory is writable");
@@ -92,7 +70,7 @@ fn solvers_agree_on_problems_of_every_kind_and_the_json_has_every_promised_field
 /// A problem without solution by the margin of rounding: one method gives up where another does not.
 #[test]
 fn a_disagreement_is_listed_and_cut_small() {
-    let here = tempfile::tempdir().expect("a temporary directory");
+    let here = folder();
     let small = here.path().join("small.json");
     let solvers = ["--solvers", "lemke,active_set,pgs", "--repeat", "1"];
     let whole = file("edge");
@@ -126,7 +104,7 @@ fn a_disagreement_is_listed_and_cut_small() {
 
 #[test]
 fn what_is_no_problem_is_told_with_its_place() {
-    let here = tempfile::tempdir().expect("a temporary directory");
+    let here = folder();
     let bad = damaged(here.path(), "\"force_scale\": 20.2", "\"force_scale\": true");
     let done = duel(&[shown(&bad), &file("nothing"), &file("skew"), "--json"]);
     assert_eq!(done.code, 1, "{}", done.err);
@@ -144,7 +122,7 @@ fn what_is_no_problem_is_told_with_its_place() {
 
 #[test]
 fn a_command_line_that_makes_no_sense_is_told_so() {
-    let here = tempfile::tempdir().expect("a temporary directory");
+    let here = folder();
     let empty = shown(here.path());
     let skew = file("skew");
     for (arguments, expected) in [

@@ -1,8 +1,6 @@
 //! `legwork trim`: equilibria against their closed forms, and that the patch holds them.
 
-use std::ffi::OsStr;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use legwork::diagram::{Options, compile};
@@ -12,25 +10,18 @@ use legwork::runtime::trim::{Wishes, trim};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::support::{self, folder, write};
+
 /// Exit code, JSON object and standard error.
-fn legwork(directory: &Path, arguments: &[impl AsRef<OsStr>]) -> (i32, Value, String) {
-    let done = Command::new(env!("CARGO_BIN_EXE_legwork"))
-        .args(arguments)
-        .arg("--json")
-        .current_dir(directory)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the command starts");
-    let err = String::from_utf8_lossy(&done.stderr).into_owned();
-    let out = String::from_utf8_lossy(&done.stdout);
-    let json = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}; {err}"));
-    (done.status.code().unwrap_or_else(|| panic!("killed: {err}")), json, err)
+fn legwork(directory: &Path, arguments: &[&str]) -> (i32, Value, String) {
+    let done = support::legwork(directory, &[arguments, &["--json"]].concat());
+    (done.code, done.json(), done.err)
 }
 
 fn folder_with(text: &str) -> TempDir {
-    let folder = tempfile::tempdir().expect("a temporary directory");
-    std::fs::write(folder.path().join("a.ron"), text).expect("the directory is writable");
-    folder
+    let here = folder();
+    write(&here, "a.ron", text);
+    here
 }
 
 /// The numbers in the text of a setting.
@@ -158,7 +149,7 @@ fn what_has_no_equilibrium_is_said_to_move() {
 
 #[test]
 fn the_standing_quadruped_stays_within_a_micrometre() {
-    let here = tempfile::tempdir().expect("a temporary directory");
+    let here = folder();
     let (code, json, err) = legwork(here.path(), &["trim", "demo:stand", "-o", "standing.ron"]);
     assert_eq!(code, 0, "{err}");
     let rate = |name: &str| json[name].as_f64().unwrap_or(f64::NAN);

@@ -1,51 +1,23 @@
 //! Sessions of `legwork step`, snapshots on disk, resumed, paced and interrupted runs, from outside.
 
-#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
-
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use legwork::runtime::recording::Recording;
-use serde_json::Value;
 use tempfile::TempDir;
 
-struct Done {
-    code: i32,
-    out: String,
-    err: String,
-}
+use super::support::{self, Done, command, done, repository};
 
-impl Done {
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.out)
-            .unwrap_or_else(|error| panic!("{error} in {:?}; stderr: {}", self.out, self.err))
-    }
-}
-
-fn done(output: Output) -> Done {
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    let code = output.status.code();
-    let (out, err) = (text(output.stdout), text(output.stderr));
-    let code = code.unwrap_or_else(|| panic!("killed: {err}"));
-    assert_ne!(code, 101, "a panic: {err}");
-    Done { code, out, err }
-}
-
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_legwork"));
-    command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null());
-    command
-}
-
+/// Runs the command at the root of the repository.
 fn legwork(arguments: &[&str]) -> Done {
-    done(command(arguments).output().unwrap())
+    support::legwork(repository(), arguments)
 }
 
 /// A session with `lines` on standard input.
 fn typed(arguments: &[&str], lines: &[u8]) -> Done {
-    let mut child = command(arguments)
+    let mut child = command(repository(), arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -300,7 +272,7 @@ fn ctrl_c_ends_a_run_after_its_step_with_recording_and_snapshot() {
     let here = Folder::new();
     let file = here.write("rates.ron", RATES.replace("200 ms", "500 s"));
     let out = here.path("out");
-    let child = command(&["run", &file, "--pace", "1", "--out", &out, "--json"])
+    let child = command(repository(), &["run", &file, "--pace", "1", "--out", &out, "--json"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -1,0 +1,15 @@
+//! Laws of runs, seen through the libraries and not through the command.
+//!
+//! | module | what |
+//! |---|---|
+//! | `semantics` | the execution rules, clause by clause; `cargo test --test laws semantics` lists them |
+//! | `plants` | the diagrams of robots and bodies, by laws and by figures of others |
+//! | `validation` | diagrams against closed forms, SciPy and the theory of stability |
+//! | `allocations` | after its first major step a run allocates nothing |
+
+#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+mod allocations;
+mod plants;
+mod semantics;
+mod validation;
