@@ -167,7 +167,7 @@ pub(crate) fn compare(
     let mut json = report::to_json(&outcome);
     if let Some(directory) = &arguments.out {
         let picture = directory.join("compare.svg");
-        write(&picture, &plot::svg(&outcome))?;
+        write(&picture, &plot::comparison(&outcome).svg())?;
         json.insert("plot".to_owned(), picture.display().to_string().into());
         let file = directory.join("compare.json");
         write(&file, &format!("{:#}\n", Value::Object(json.clone())))?;

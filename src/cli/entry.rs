@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Code, Failure};
 use super::arguments::{Command, CommandLine};
 use super::{
-    blocks, check, compare, console, demo, duel, export, new, picture, plot, report, run, step,
+    blocks, check, compare, console, demo, duel, export, graph, new, plot, report, run, step,
     sweep, test, trim,
 };
 
@@ -52,7 +52,7 @@ fn dispatch(command: &Command, json: bool, registry: &Registry) -> Result<Answer
         Command::Duel(arguments) => duel::duel(arguments),
         Command::Trim(arguments) => trim::trim(arguments, registry),
         Command::Blocks(arguments) => blocks::blocks(arguments, registry),
-        Command::Graph(arguments) => picture::graph(arguments, registry),
+        Command::Graph(arguments) => graph::graph(arguments, registry),
         Command::Plot(arguments) => plot::plot(arguments, registry),
         Command::Report(arguments) => report::report(arguments, registry),
         Command::Export(arguments) => export::export(arguments, json),

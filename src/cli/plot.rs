@@ -1,176 +1,187 @@
-//! Curves over axes as self-contained SVG: what `legwork compare`, `legwork plot` and `legwork
-//! report` draw with.
-//!
-//! ```text
-//! table ──► Chart ──────────────────────────────────────────┐
-//! recordings ──catalog──► numbers ──signals──► panels ──sheet──► SVG ──raster──► PNG
-//! ```
+//! `legwork plot`: recorded signals over time or over one another, or the columns of a table.
 
-mod axis;
-mod catalog;
-mod chart;
-mod command;
-mod curve;
-mod raster;
-mod runs;
-mod sheet;
-mod signals;
-mod table;
-mod trace;
+use std::path::{Path, PathBuf};
 
-pub(crate) use axis::{Axis, Scale};
-pub(crate) use catalog::{Catalog, Numbers};
-pub(crate) use command::plot;
-pub(crate) use curve::Curve;
-pub(crate) use runs::{Run, is_table};
-pub(crate) use sheet::Sheet;
-pub(crate) use signals::{Chosen, Window, default_choice, panels, select};
-pub(crate) use trace::Trace;
+use legwork_block::Registry;
+use legwork_picture::plot::{self, Error, Look, Plot, Recorded, Request, Signal, Table, Window};
+use serde_json::{Value, json};
 
-use std::fmt::Write as _;
+use super::answer::{Answer, Code, Failure};
+use super::arguments::{Logarithmic, PlotArguments};
+use super::recorded::Run;
+use super::{console, time};
 
-use super::graph::text::{width, xml};
-
-pub(crate) const INK: &str = "#1b2430";
-pub(crate) const FAINT: &str = "#5b6673";
-const GRID: &str = "#e3e8ee";
-/// Colours that colour-blind readers tell apart (M. Okabe, K. Ito, *Color universal design*, 2008).
-const COLOURS: [&str; 7] =
-    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
-const LEGEND_ROW: f64 = 20.0;
-/// From the top of a sheet to the middle of the first row of its legend [px].
-const LEGEND_TOP: f64 = 52.0;
-
-/// Begins a sheet of this size [px] with its title.
-pub(crate) fn begin(out: &mut String, wide: f64, high: f64, title: &str) {
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{wide}\" height=\"{high}\" \
-         viewBox=\"0 0 {wide} {high}\" font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" \
-         font-size=\"12\">\n<title>{0}</title>\n\
-         <rect width=\"{wide}\" height=\"{high}\" fill=\"#ffffff\"/>\n\
-         <text x=\"20\" y=\"30\" font-size=\"17\" font-weight=\"bold\" fill=\"{INK}\">{0}</text>",
-        xml(title),
-    );
+/// What a file's ending asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Svg,
+    Png,
 }
 
-/// Colour of a curve.
-pub(crate) fn colour(curve: usize) -> &'static str {
-    COLOURS[curve % COLOURS.len()]
-}
-
-/// Colour, dashes and width of a curve: the dashes tell curves of one colour apart.
-pub(crate) fn stroke(curve: usize) -> String {
-    stroke_of(curve, curve)
-}
-
-/// A stroke of this colour and these dashes.
-pub(crate) fn stroke_of(curve: usize, dash: usize) -> String {
-    let dash = match dash % 4 {
-        0 => "",
-        1 => " stroke-dasharray=\"7 4\"",
-        2 => " stroke-dasharray=\"2 3\"",
-        _ => " stroke-dasharray=\"9 3 2 3\"",
+/// Draws recorded runs, or a table.
+///
+/// # Errors
+/// If what is to be drawn cannot be read or is not there, or the picture cannot be written.
+pub(crate) fn plot(arguments: &PlotArguments, registry: &Registry) -> Result<Answer, Failure> {
+    let format = format_of(&arguments.output)?;
+    let (svg, json) = match arguments.words.split_first() {
+        Some((first, rest)) if !is_run(first) => {
+            refuse_for_tables(arguments)?;
+            table(first, rest, arguments)?
+        }
+        _ => runs(arguments, registry)?,
     };
-    format!("stroke=\"{}\" stroke-width=\"1.6\"{dash}", colour(curve))
+    let output = &arguments.output;
+    let cannot = |why: &dyn std::fmt::Display| {
+        Failure::usage(format!("cannot write `{}`: {why}", output.display()))
+    };
+    let bytes = match format {
+        Format::Svg => svg.into_bytes(),
+        Format::Png => legwork_picture::png(&svg).map_err(|why| cannot(&why))?,
+    };
+    std::fs::write(output, bytes).map_err(|error| cannot(&error))?;
+    console::say(&format!("wrote {}", output.display()));
+    Ok(Answer::new(Code::Success, json))
 }
 
-/// Smallest and largest of the values that an axis can show.
-pub(crate) fn range_of(values: impl Iterator<Item = f64>, is_log: bool) -> Option<(f64, f64)> {
-    let is_shown = |value: &f64| value.is_finite() && (!is_log || *value > 0.0);
-    values.filter(is_shown).fold(None, |range: Option<(f64, f64)>, value| {
-        Some(range.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
-    })
+fn format_of(path: &Path) -> Result<Format, Failure> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("svg") => Ok(Format::Svg),
+        Some("png") => Ok(Format::Png),
+        _ => Err(Failure::usage(format!(
+            "expected a file that ends in .svg or .png, found `{}`",
+            path.display()
+        ))),
+    }
 }
 
-/// The legend of curves, each with its stroke, on a sheet `wide` px wide; and the height that it
-/// takes [px].
-pub(crate) fn legend(curves: &[(String, String)], wide: f64) -> (String, f64) {
-    let mut out = String::new();
-    let (mut x, mut rows) = (20.0, 1);
-    for (label, stroke) in curves {
-        let needed = 36.0 + f64::from(width(label, 12, false)) + 22.0;
-        if x + needed > wide && x > 20.0 {
-            (x, rows) = (20.0, rows + 1);
+/// Whether the first word means a run: a directory, a recording, or neither, as a slip would.
+fn is_run(word: &Path) -> bool {
+    word.is_dir() || !word.is_file() && word.extension().is_none() || is_recording(word)
+}
+
+fn is_recording(word: &Path) -> bool {
+    word.extension().is_some_and(|ending| ending == "mcap")
+}
+
+fn refuse_for_tables(arguments: &PlotArguments) -> Result<(), Failure> {
+    let given = [
+        (arguments.from.is_some(), "--from"),
+        (arguments.until.is_some(), "--until"),
+        (!arguments.phase.is_empty(), "--phase"),
+        (arguments.apart, "--apart"),
+    ];
+    match given.into_iter().find(|(is_given, _)| *is_given) {
+        Some((_, option)) => {
+            Err(Failure::usage(format!("{option} is for recorded runs, not for tables")))
         }
-        let y = LEGEND_TOP + LEGEND_ROW * f64::from(rows - 1);
-        let _ = writeln!(
-            out,
-            "<path d=\"M{x} {y}h30\" fill=\"none\" {stroke}/><text x=\"{}\" y=\"{}\" fill=\"{INK}\">{}</text>",
-            x + 36.0,
-            y + 4.0,
-            xml(label),
-        );
-        x += needed;
-    }
-    (out, LEGEND_ROW * f64::from(rows))
-}
-
-/// A curve as a line.
-pub(crate) fn line(out: &mut String, curve: &Curve, x: &Axis, y: &Axis, stroke: &str) {
-    let path = curve.path(x, y);
-    if !path.is_empty() {
-        let _ =
-            writeln!(out, "<path d=\"{path}\" fill=\"none\" stroke-linejoin=\"round\" {stroke}/>");
+        None => Ok(()),
     }
 }
 
-/// Grid, ticks and labels of a panel: about `ticks` of them on its left. Without a label below, the
-/// ticks of `x` have no numbers: they stand under another panel.
-pub(crate) fn frame(
-    out: &mut String,
-    x: &Axis,
-    y: &Axis,
-    ticks: usize,
-    below: Option<&str>,
-    left: &str,
-) {
-    let (bottom, top) = (y.start(), y.end());
-    for (at, label) in x.ticks(8) {
-        let at = x.at(at);
-        let _ = writeln!(out, "<path d=\"M{at:.1} {bottom:.1}V{top:.1}\" stroke=\"{GRID}\"/>");
-        if below.is_some() {
-            let _ = writeln!(
-                out,
-                "<text x=\"{at:.1}\" y=\"{:.1}\" font-size=\"11\" text-anchor=\"middle\" \
-                 fill=\"{FAINT}\">{label}</text>",
-                bottom + 15.0
-            );
+/// How the command line wants a plot to look, under this title if it names none.
+fn look(arguments: &PlotArguments, title: String) -> Look {
+    Look {
+        title: Some(arguments.title.clone().unwrap_or(title)),
+        label: arguments.label.clone(),
+        log_x: arguments.log.contains(&Logarithmic::X),
+        log_y: arguments.log.contains(&Logarithmic::Y),
+        size: arguments.size,
+    }
+}
+
+fn failure(error: &Error) -> Failure {
+    Failure::usage(error.to_string())
+}
+
+/// The plot of recorded runs and what `--json` says of it.
+fn runs(arguments: &PlotArguments, registry: &Registry) -> Result<(String, Value), Failure> {
+    let (paths, signals) = sorted(&arguments.words);
+    let runs = Run::open_all(&paths, registry)?;
+    let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
+    let pair = |pair: &[String]| (pair[0].clone(), pair[1].clone());
+    let request = Request {
+        signals,
+        phase: arguments.phase.chunks_exact(2).map(pair).collect(),
+        window: window(arguments.from.as_deref(), arguments.until.as_deref())?,
+        apart: arguments.apart,
+        look: look(arguments, names.join(", ")),
+    };
+    let recorded: Vec<Recorded<'_>> = runs.iter().map(Run::recorded).collect();
+    let Plot { svg, signals, panels, more } =
+        plot::recordings(&recorded, &request).map_err(|error| failure(&error))?;
+    if more > 0 {
+        console::say(&format!("{more} more recorded signals move; name those to draw"));
+    }
+    let signal = |one: &Signal| json!({ "path": one.name(), "unit": one.unit(), "elements": one.elements() });
+    let json = json!({
+        "plot": arguments.output.display().to_string(),
+        "runs": runs.iter().map(|run| run.file.display().to_string()).collect::<Vec<_>>(),
+        "signals": signals.iter().map(signal).collect::<Vec<_>>(),
+        "phase": request.phase,
+        "panels": panels,
+    });
+    Ok((svg, json))
+}
+
+/// The plot of a table of comma-separated values and what `--json` says of it.
+fn table(
+    file: &Path,
+    columns: &[PathBuf],
+    arguments: &PlotArguments,
+) -> Result<(String, Value), Failure> {
+    let shown = file.display();
+    let cannot =
+        |why: &dyn std::fmt::Display| Failure::usage(format!("cannot read `{shown}`: {why}"));
+    let bytes = std::fs::read(file).map_err(|error| cannot(&error))?;
+    let table = Table::parse(&bytes).map_err(|error| cannot(&error))?;
+    let columns: Vec<String> = columns.iter().map(|name| name.display().to_string()).collect();
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let look = look(arguments, stem.unwrap_or_default());
+    let drawn = plot::table(&table, &columns, &look).map_err(|error| match error {
+        Error::NotANumber { line, column, found } => Failure::usage(format!(
+            "{shown}:{line}: expected a number in the column `{column}`, found `{found}`"
+        )),
+        Error::NoNumbers => {
+            Failure::usage(format!("no column of `{shown}` but its first has numbers"))
+        }
+        other => failure(&other),
+    })?;
+    let output = arguments.output.display().to_string();
+    let json = json!({ "plot": output, "series": drawn.series, "rows": table.row_count() });
+    Ok((drawn.svg, json))
+}
+
+/// Runs, and paths of signals. Behind the first word a run is a directory, a file, or has a slash.
+fn sorted(words: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
+    let (mut runs, mut signals) = (Vec::new(), Vec::new());
+    for (i, word) in words.iter().enumerate() {
+        let text = word.to_str();
+        let has_slash = text.is_none_or(|text| text.contains(['/', '\\']));
+        if i == 0 || is_recording(word) || word.exists() || has_slash {
+            runs.push(word.clone());
+        } else if let Some(text) = text {
+            signals.push(text.to_owned());
         }
     }
-    for (at, label) in y.ticks(ticks) {
-        let at = y.at(at);
-        let _ = writeln!(
-            out,
-            "<path d=\"M{} {at:.1}H{}\" stroke=\"{GRID}\"/><text x=\"{}\" y=\"{:.1}\" \
-             font-size=\"11\" text-anchor=\"end\" fill=\"{FAINT}\">{label}</text>",
-            x.start(),
-            x.end(),
-            x.start() - 6.0,
-            at + 4.0,
-        );
+    (runs, signals)
+}
+
+/// The times between two texts.
+fn window(from: Option<&str>, until: Option<&str>) -> Result<Window, Failure> {
+    let seconds = |text: Option<&str>, otherwise: f64| match text {
+        Some(text) => time::seconds(text).map_err(Failure::usage),
+        None => Ok(otherwise),
+    };
+    let window = Window {
+        from: seconds(from, Window::ALL.from)?,
+        until: seconds(until, Window::ALL.until)?,
+    };
+    if window.from >= window.until {
+        return Err(Failure::usage(format!(
+            "expected --from before --until, found {} s and {} s",
+            window.from, window.until
+        )));
     }
-    let _ = writeln!(
-        out,
-        "<path d=\"M{} {top:.1}V{bottom:.1}H{}\" fill=\"none\" stroke=\"{FAINT}\"/>",
-        x.start(),
-        x.end(),
-    );
-    let _ = writeln!(
-        out,
-        "<text transform=\"translate(16 {:.1}) rotate(-90)\" font-size=\"11\" text-anchor=\"middle\" \
-         fill=\"{FAINT}\">{}</text>",
-        (bottom + top) / 2.0,
-        xml(left)
-    );
-    if let Some(below) = below {
-        let _ = writeln!(
-            out,
-            "<text x=\"{}\" y=\"{:.1}\" font-size=\"11\" text-anchor=\"middle\" fill=\"{FAINT}\">{}</text>",
-            (x.start() + x.end()) / 2.0,
-            bottom + 29.0,
-            xml(below)
-        );
-    }
+    Ok(window)
 }

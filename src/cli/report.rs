@@ -6,13 +6,14 @@ mod sections;
 use std::path::Path;
 
 use legwork_block::Registry;
+use legwork_picture::diagram::{self, Options};
+use legwork_picture::plot::{self, Error, Request};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::ReportArguments;
 use super::console;
-use super::graph::{self, Options};
-use super::plot::{Chosen, Run, Sheet, Window, default_choice, panels, select};
+use super::recorded::Run;
 use page::Page;
 
 /// Name of the page in the directory of a run.
@@ -28,26 +29,24 @@ pub(crate) fn report(arguments: &ReportArguments, registry: &Registry) -> Result
     let run = Run::open(&arguments.run, registry)?;
     let folder = run.file.parent().unwrap_or(Path::new("")).to_owned();
     let facts = facts(&folder.join(RUN_JSON), &run)?;
-    let runs = [run];
-    let (plots, drawn) = plots(&runs, &arguments.plot)?;
-    let [run] = &runs;
-    let mut page = Page::new(&sections::title(run, facts.as_ref()));
-    sections::summary(&mut page, run, facts.as_ref());
+    let (plots, drawn) = plots(&run, &arguments.plot)?;
+    let mut page = Page::new(&sections::title(&run, facts.as_ref()));
+    sections::summary(&mut page, &run, facts.as_ref());
     if let Some(facts) = &facts {
-        sections::outcome(&mut page, run, facts);
+        sections::outcome(&mut page, &run, facts);
     } else {
         page.note("There is no run.json of this run beside the recording: checks, metrics and times are not known.");
     }
     page.section("Signals", &plots);
     let picture = run.program.as_ref().map(|program| {
         // The page has a heading of its own.
-        graph::svg(program, &Options { title: Some(String::new()), ..Options::default() })
+        diagram::svg(program, &Options { title: Some(String::new()), ..Options::default() })
     });
     match &picture {
         Ok(picture) => page.section("Diagram", &page::scroll(picture)),
         Err(why) => page.section("Diagram", &page::paragraph(&format!("Not drawn: {why}."))),
     }
-    sections::source(&mut page, run);
+    sections::source(&mut page, &run);
 
     let output = arguments.output.clone().unwrap_or_else(|| folder.join(REPORT));
     std::fs::write(&output, page.html())
@@ -77,26 +76,22 @@ fn facts(path: &Path, run: &Run) -> Result<Option<Value>, Failure> {
     Ok(Some(facts))
 }
 
-/// The panels of the signals named, or of what moves; and their paths.
-fn plots(runs: &[Run], paths: &[String]) -> Result<(String, Vec<String>), Failure> {
-    let mut chosen: Vec<Chosen> = Vec::new();
-    for path in paths {
-        chosen.extend(select(runs, path)?);
-    }
-    let mut more = 0;
-    if paths.is_empty() {
-        (chosen, more) = default_choice(runs);
-    }
-    if chosen.is_empty() {
-        return Ok((page::paragraph("No recorded signal moves."), Vec::new()));
-    }
-    let panels = panels(runs, &chosen, Window::ALL, false)?;
-    let sheet = Sheet { title: None, panels, log_x: false, log_y: false, size: None };
-    let mut out = page::scroll(&sheet.svg().map_err(Failure::usage)?);
-    if more > 0 {
-        let rest =
-            format!("{more} more recorded signals move; legwork report --plot PATH draws them.");
+/// The plot of the signals named, or of what moves; and their paths.
+fn plots(run: &Run, paths: &[String]) -> Result<(String, Vec<String>), Failure> {
+    let request = Request { signals: paths.to_vec(), ..Request::default() };
+    let plot = match plot::recordings(&[run.recorded()], &request) {
+        Err(Error::NothingMoves) => {
+            return Ok((page::paragraph("No recorded signal moves."), Vec::new()));
+        }
+        plot => plot.map_err(|error| Failure::usage(error.to_string()))?,
+    };
+    let mut out = page::scroll(&plot.svg);
+    if plot.more > 0 {
+        let rest = format!(
+            "{} more recorded signals move; legwork report --plot PATH draws them.",
+            plot.more
+        );
         out += &page::paragraph(&rest);
     }
-    Ok((out, chosen.into_iter().map(|one| one.name).collect()))
+    Ok((out, plot.signals.iter().map(|one| one.name().to_owned()).collect()))
 }

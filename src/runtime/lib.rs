@@ -3,6 +3,7 @@
 //! The entry point is [`Simulation`]: it holds everything that changes in a run and does one major
 //! step after the other, as a whole or block by block. It knows no text and no concrete block.
 
+pub mod catalog;
 mod chart;
 pub mod comparison;
 mod fault;

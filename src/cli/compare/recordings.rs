@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use legwork_block::{Registry, nearest};
+use legwork_runtime::catalog::Numbers;
 use legwork_runtime::comparison::{Difference, Quantity, Samples, Tolerance};
 use serde_json::{Value, json};
 
 use super::super::answer::{Answer, Code, Failure};
 use super::super::arguments::CompareArguments;
 use super::super::console;
-use super::super::plot::{Numbers, Run, is_table};
+use super::super::recorded::{Run, is_table};
 use super::super::summary::{counted, digits, seconds, write_table};
 use super::{choices, tolerances};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::graph::text::xml;
+use legwork_picture::xml;
 
 const STYLE: &str = "\
 body{font:15px/1.45 Helvetica,Arial,'DejaVu Sans',sans-serif;color:#1b2430;background:#fff;\

@@ -4,7 +4,7 @@ use legwork_runtime::recording::Ending;
 use serde_json::{Map, Value};
 
 use super::super::origin;
-use super::super::plot::Run;
+use super::super::recorded::Run;
 use super::super::summary::{counted, digits, seconds};
 use super::page::{self, Cell, Page};
 

@@ -2,10 +2,10 @@
 
 use legwork_block::nearest;
 use legwork_program::Program;
+use legwork_runtime::catalog::{Catalog, Numbers};
 use legwork_runtime::recording::Recording;
 
 use super::super::answer::Failure;
-use super::super::plot::{Catalog, Numbers};
 
 /// Most columns that one path may ask for.
 const MOST_NUMBERS: usize = 64;

@@ -2,8 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::super::graph::text::{shorten, xml};
-use super::{Axis, INK, Scale, Trace, begin, frame, legend, range_of};
+use super::Error;
+use super::axis::{Axis, Scale};
+use super::ink::{INK, begin, frame, legend, range_of};
+use super::trace::Trace;
+use crate::text::{shorten, xml};
 
 /// Width of a sheet that nobody chose [px].
 const WIDTH: f64 = 960.0;
@@ -29,32 +32,32 @@ const LEGEND_LEFT: f64 = 20.0;
 const LONGEST_HEADING: usize = 110;
 
 /// A line with its name and its stroke.
-pub(crate) struct Line {
-    pub(crate) name: String,
-    pub(crate) stroke: String,
-    pub(crate) trace: Trace,
+pub(super) struct Line {
+    pub(super) name: String,
+    pub(super) stroke: String,
+    pub(super) trace: Trace,
 }
 
 /// One pair of axes.
-pub(crate) struct Panel {
-    pub(crate) heading: String,
+pub(super) struct Panel {
+    pub(super) heading: String,
     /// What stands at the vertical axis.
-    pub(crate) left: String,
+    pub(super) left: String,
     /// What stands at the horizontal axis of a panel that has its own; others share the time.
-    pub(crate) below: Option<String>,
-    pub(crate) lines: Vec<Line>,
+    pub(super) below: Option<String>,
+    pub(super) lines: Vec<Line>,
 }
 
 /// All panels.
-pub(crate) struct Sheet {
+pub(super) struct Sheet {
     /// Nothing where something around the sheet says it.
-    pub(crate) title: Option<String>,
-    pub(crate) panels: Vec<Panel>,
+    pub(super) title: Option<String>,
+    pub(super) panels: Vec<Panel>,
     /// Whether an axis is logarithmic; points at zero or below then lie at its start.
-    pub(crate) log_x: bool,
-    pub(crate) log_y: bool,
+    pub(super) log_x: bool,
+    pub(super) log_y: bool,
     /// Width and height [px], if somebody chose them.
-    pub(crate) size: Option<(u32, u32)>,
+    pub(super) size: Option<(u32, u32)>,
 }
 
 impl Sheet {
@@ -62,7 +65,7 @@ impl Sheet {
     ///
     /// # Errors
     /// If the panels do not fit into the size that was chosen.
-    pub(crate) fn svg(&self) -> Result<String, String> {
+    pub(super) fn svg(&self) -> Result<String, Error> {
         let width = self.size.map_or(WIDTH, |size| f64::from(size.0));
         let legends: Vec<(String, f64)> =
             self.panels.iter().map(|panel| panel_legend(panel, width)).collect();
@@ -78,14 +81,12 @@ impl Sheet {
             None => STACKED,
         };
         if each < LEAST_PANEL || width < LEFT + RIGHT + LEAST_WIDTH {
-            return Err(format!(
-                "expected a size of at least {}x{} for {} panels, found {}x{}",
-                LEFT + RIGHT + LEAST_WIDTH,
-                (around + LEAST_PANEL * count).ceil(),
-                self.panels.len(),
-                width,
-                self.size.map_or(0, |size| size.1),
-            ));
+            let least = (LEFT + RIGHT + LEAST_WIDTH, (around + LEAST_PANEL * count).ceil());
+            return Err(Error::TooSmall {
+                least: (least.0 as u32, least.1 as u32),
+                found: self.size.unwrap_or_default(),
+                panels: self.panels.len(),
+            });
         }
         let height = (around + each * count).round();
         let mut out = String::new();

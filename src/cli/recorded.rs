@@ -1,16 +1,17 @@
-//! Recorded runs to draw.
+//! Recorded runs: the recording, the names in it, and the program that wrote it.
 
 use std::path::{Path, PathBuf};
 
 use legwork_block::Registry;
+use legwork_picture::plot::Recorded;
 use legwork_program::Program;
+use legwork_runtime::catalog::Catalog;
 use legwork_runtime::recording::{Ending, Recording, import_csv};
 
-use super::super::answer::Failure;
-use super::super::console;
-use super::super::export::recording_at;
-use super::super::origin;
-use super::catalog::Catalog;
+use super::answer::Failure;
+use super::console;
+use super::export::recording_at;
+use super::origin;
 
 /// A recorded run.
 pub(crate) struct Run {
@@ -43,6 +44,12 @@ impl Run {
         };
         let catalog = Catalog::of(&recording, program.as_ref().ok());
         Ok(Self { name, file, recording, catalog, program })
+    }
+
+    /// It, as plots take it.
+    pub(crate) fn recorded(&self) -> Recorded<'_> {
+        let Self { name, file, recording, catalog, .. } = self;
+        Recorded { name, file, recording, catalog }
     }
 
     /// Opens several; those of one name are called by their paths.
@@ -84,7 +91,7 @@ fn table(file: &Path) -> Result<Recording, Failure> {
 /// The run's directory; the recording's own name if it has another than usual.
 fn name_of(path: &Path, file: &Path) -> String {
     let text = |name: &std::ffi::OsStr| name.to_string_lossy().into_owned();
-    let usual = file.file_name().is_some_and(|name| name == super::super::run::RECORDING);
+    let usual = file.file_name().is_some_and(|name| name == super::run::RECORDING);
     let name = if usual {
         // `.` has no name of its own.
         let whole = file.canonicalize().ok();

@@ -5,12 +5,12 @@ use std::path::Path;
 use legwork_block::Registry;
 use legwork_diagram::Compiled;
 use legwork_diagram::render::to_json;
+use legwork_picture::diagram::{self, Options};
 use legwork_program::Program;
 use serde_json::json;
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::GraphArguments;
-use super::graph::{self, Options};
 use super::source::{self, Source};
 use super::{complaint, console};
 
@@ -23,7 +23,7 @@ type Draw = fn(&Program, &Options) -> String;
 /// If the file cannot be read, or the picture not be written.
 pub(crate) fn graph(arguments: &GraphArguments, registry: &Registry) -> Result<Answer, Failure> {
     let (format, draw) = match &arguments.output {
-        None => ("mermaid", graph::mermaid as Draw),
+        None => ("mermaid", diagram::mermaid as Draw),
         Some(path) => format_of(path)?,
     };
     let source = Source::open(&arguments.file, registry)?;
@@ -51,9 +51,9 @@ pub(crate) fn graph(arguments: &GraphArguments, registry: &Registry) -> Result<A
 
 fn format_of(path: &Path) -> Result<(&'static str, Draw), Failure> {
     match path.extension().and_then(|ending| ending.to_str()) {
-        Some("svg") => Ok(("svg", graph::svg)),
-        Some("dot" | "gv") => Ok(("dot", graph::dot)),
-        Some("mmd" | "mermaid") => Ok(("mermaid", graph::mermaid)),
+        Some("svg") => Ok(("svg", diagram::svg)),
+        Some("dot" | "gv") => Ok(("dot", diagram::dot)),
+        Some("mmd" | "mermaid") => Ok(("mermaid", diagram::mermaid)),
         _ => Err(Failure::usage(format!(
             "expected a file that ends in .svg, .dot or .mmd, found `{}`",
             path.display()

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::model::{Model, Role};
-use super::text::xml;
+use crate::text::xml;
 
 /// Draws a model: clusters for frames, tables with one cell per pin for blocks.
 pub(super) fn render(model: &Model) -> String {

@@ -9,7 +9,7 @@ const LEAST_MOVE: i64 = 3;
 
 /// Points in their order, in the units of the axes.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Trace {
+pub(super) struct Trace {
     points: Vec<(f64, f64)>,
     /// Whether a value holds until the next one, as a count or a truth value does.
     held: bool,
@@ -17,23 +17,23 @@ pub(crate) struct Trace {
 
 impl Trace {
     /// Points that lines join.
-    pub(crate) fn new(points: Vec<(f64, f64)>) -> Self {
+    pub(super) fn new(points: Vec<(f64, f64)>) -> Self {
         Self { points, held: false }
     }
 
     /// Values that hold until the next one.
-    pub(crate) fn held(points: Vec<(f64, f64)>) -> Self {
+    pub(super) fn held(points: Vec<(f64, f64)>) -> Self {
         Self { points, held: true }
     }
 
     /// The points.
-    pub(crate) fn points(&self) -> &[(f64, f64)] {
+    pub(super) fn points(&self) -> &[(f64, f64)] {
         &self.points
     }
 
     /// The line over an ascending x such as time. Of the points in a pixel column the lowest and
     /// the highest are drawn, in their order: no spike is lost. Numbers that are none leave gaps.
-    pub(crate) fn over_time(&self, x: &Axis, y: &Axis) -> String {
+    pub(super) fn over_time(&self, x: &Axis, y: &Axis) -> String {
         let mut pen = Pen::default();
         let mut column = Column::default();
         let mut before: Option<f64> = None;
@@ -56,7 +56,7 @@ impl Trace {
     }
 
     /// The line where both numbers go back and forth. Moves that nobody sees are left out.
-    pub(crate) fn in_plane(&self, x: &Axis, y: &Axis) -> String {
+    pub(super) fn in_plane(&self, x: &Axis, y: &Axis) -> String {
         let mut pen = Pen::default();
         let mut skipped = None;
         for &(a, b) in &self.points {

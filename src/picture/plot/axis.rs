@@ -2,7 +2,7 @@
 
 /// How values are spaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scale {
+pub(super) enum Scale {
     Linear,
     /// By powers of ten; values of zero or less lie at the start.
     Decades,
@@ -10,7 +10,7 @@ pub(crate) enum Scale {
 
 /// A range of values on a range of pixels.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Axis {
+pub(super) struct Axis {
     low: f64,
     high: f64,
     start: f64,
@@ -23,12 +23,12 @@ const MOST_DECADES: f64 = 12.0;
 
 impl Axis {
     /// Values from `low` to `high` on the pixels from `start` to `end`.
-    pub(crate) fn new(low: f64, high: f64, start: f64, end: f64, scale: Scale) -> Self {
+    pub(super) fn new(low: f64, high: f64, start: f64, end: f64, scale: Scale) -> Self {
         Self { low, high, start, end, scale }
     }
 
     /// Linear, with some room around the values; a constant lies in the middle.
-    pub(crate) fn around(low: f64, high: f64, start: f64, end: f64) -> Self {
+    pub(super) fn around(low: f64, high: f64, start: f64, end: f64) -> Self {
         let room = match high - low {
             0.0 if low == 0.0 => 1.0,
             0.0 => 0.1 * low.abs(),
@@ -40,24 +40,24 @@ impl Axis {
     }
 
     /// Whole decades around positive values, the largest of them.
-    pub(crate) fn decades(low: f64, high: f64, start: f64, end: f64) -> Self {
+    pub(super) fn decades(low: f64, high: f64, start: f64, end: f64) -> Self {
         let top = high.log10().ceil();
         let bottom = low.log10().floor().max(top - MOST_DECADES).min(top - 1.0);
         Self::new(10f64.powf(bottom), 10f64.powf(top), start, end, Scale::Decades)
     }
 
     /// Pixel of the lowest value.
-    pub(crate) fn start(&self) -> f64 {
+    pub(super) fn start(&self) -> f64 {
         self.start
     }
 
     /// Pixel of the highest value.
-    pub(crate) fn end(&self) -> f64 {
+    pub(super) fn end(&self) -> f64 {
         self.end
     }
 
     /// Pixel of a value. Values beyond the range lie at its ends.
-    pub(crate) fn at(&self, value: f64) -> f64 {
+    pub(super) fn at(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Linear => (value - self.low) / (self.high - self.low),
             Scale::Decades if value <= self.low => 0.0,
@@ -67,7 +67,7 @@ impl Axis {
     }
 
     /// About `count` ticks at round values, with labels.
-    pub(crate) fn ticks(&self, count: usize) -> Vec<(f64, String)> {
+    pub(super) fn ticks(&self, count: usize) -> Vec<(f64, String)> {
         match self.scale {
             Scale::Linear => self.linear_ticks(count),
             Scale::Decades => {

@@ -1,6 +1,9 @@
 //! Series of points in one panel.
 
-use super::{Axis, Curve, Scale, begin, frame, legend, line, range_of, stroke};
+use super::Error;
+use super::axis::{Axis, Scale};
+use super::curve::Curve;
+use super::ink::{begin, colour, frame, legend, line, range_of, stroke};
 
 const WIDTH: f64 = 720.0;
 /// Pixels around and in the panel.
@@ -39,7 +42,7 @@ impl Chart {
     ///
     /// # Errors
     /// If it does not fit into the size that was chosen.
-    pub(super) fn svg(&self) -> Result<String, String> {
+    pub(super) fn svg(&self) -> Result<String, Error> {
         let strokes = self.series.iter().enumerate();
         let entries: Vec<(String, String)> =
             strokes.map(|(i, series)| (series.name.clone(), stroke(i))).collect();
@@ -49,11 +52,11 @@ impl Chart {
         let panel = self.size.map_or(PANEL, |size| f64::from(size.1) - around);
         let least = (LEFT + RIGHT + LEAST, around + LEAST);
         if width < least.0 || panel < LEAST {
-            let (wide, high) = self.size.unwrap_or_default();
-            return Err(format!(
-                "expected a size of at least {}x{}, found {wide}x{high}",
-                least.0, least.1
-            ));
+            return Err(Error::TooSmall {
+                least: (least.0 as u32, least.1.ceil() as u32),
+                found: self.size.unwrap_or_default(),
+                panels: 1,
+            });
         }
         let (top, bottom) = (HEAD + rows, HEAD + rows + panel);
         let mut out = String::new();
@@ -67,7 +70,7 @@ impl Chart {
             let curve = Curve::new(series.points.clone());
             line(&mut out, &curve, &x, &y, &stroke(i));
             if series.points.len() <= MOST_MARKS {
-                curve.mark(&mut out, &x, &y, super::colour(i));
+                curve.mark(&mut out, &x, &y, colour(i));
             }
         }
         out.push_str("</svg>\n");

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::layered::{LABEL, Layout, NAME, Rect, SMALL, lay_out, pin_height};
 use super::model::{Colour, Model, Pace, Pin, Role, Wire};
-use super::text::{self, xml};
+use crate::text::{self, xml};
 
 /// White border of the sheet [px].
 const BORDER: i32 = 16;

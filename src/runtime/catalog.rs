@@ -2,26 +2,27 @@
 
 use legwork_block::nearest;
 use legwork_program::Program;
-use legwork_runtime::channels;
-use legwork_runtime::comparison::quantities;
-use legwork_runtime::recording::{Channel, Recording, Shape};
+
+use crate::channels;
+use crate::comparison::quantities;
+use crate::recording::{Channel, Recording, Shape};
 
 /// Most paths that a message lists.
 const MOST_LISTED: usize = 12;
 
 /// Numbers with one name and one unit, side by side in the rows of a channel.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Numbers {
+pub struct Numbers {
     /// Path, such as `body.state.base.position`.
-    pub(crate) name: String,
+    pub name: String,
     /// Unit, if one is known and it is not 1.
-    pub(crate) unit: Option<String>,
+    pub unit: Option<String>,
     /// Path of each number, such as `body.state.base.position[2]`.
-    pub(crate) elements: Vec<String>,
+    pub elements: Vec<String>,
     /// Index of the channel in the recording.
-    pub(crate) channel: usize,
+    pub channel: usize,
     /// Where each number is in a row.
-    pub(crate) columns: Vec<usize>,
+    pub columns: Vec<usize>,
 }
 
 impl Numbers {
@@ -38,7 +39,8 @@ impl Numbers {
 }
 
 /// What a recording holds, by path.
-pub(crate) struct Catalog {
+#[derive(Debug, Clone)]
+pub struct Catalog {
     /// Every number once, under the names that the diagram's types give it, views included.
     named: Vec<Numbers>,
     /// Every number under the names of the recorded fields.
@@ -47,12 +49,12 @@ pub(crate) struct Catalog {
 
 impl Catalog {
     /// The catalog of a recording. Views are known where the program that made it is.
-    pub(crate) fn of(recording: &Recording, program: Option<&Program>) -> Self {
+    pub fn of(recording: &Recording, program: Option<&Program>) -> Self {
         Self::of_channels(recording.channels(), program)
     }
 
     /// The catalog of what a program records.
-    pub(crate) fn of_program(program: &Program) -> Self {
+    pub fn of_program(program: &Program) -> Self {
         Self::of_channels(channels(program).iter(), Some(program))
     }
 
@@ -84,7 +86,7 @@ impl Catalog {
     }
 
     /// All numbers.
-    pub(crate) fn all(&self) -> &[Numbers] {
+    pub fn all(&self) -> &[Numbers] {
         &self.named
     }
 
@@ -93,7 +95,7 @@ impl Catalog {
     ///
     /// # Errors
     /// Advice, if there is nothing of this name.
-    pub(crate) fn find(&self, path: &str) -> Result<Vec<Numbers>, String> {
+    pub fn find(&self, path: &str) -> Result<Vec<Numbers>, String> {
         let wanted = plain(path);
         // Tables name the only field of a signal.
         let short = wanted.replacen(".value", "", 1);
@@ -244,7 +246,7 @@ impl List<'_> {
 
 #[cfg(test)]
 mod tests {
-    use legwork_runtime::recording::Field;
+    use crate::recording::Field;
 
     use super::*;
 

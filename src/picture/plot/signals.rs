@@ -1,12 +1,12 @@
 //! Which numbers of which runs go into which panel.
 
+use legwork_runtime::catalog::Numbers;
 use legwork_runtime::recording::Kind;
 
-use super::super::answer::Failure;
-use super::catalog::Numbers;
-use super::runs::Run;
+use super::ink::stroke_of;
 use super::sheet::{Line, Panel};
-use super::{Trace, stroke_of};
+use super::trace::Trace;
+use super::{Error, Recorded, Window};
 
 /// Most panels of a picture.
 const MOST_PANELS: usize = 40;
@@ -17,25 +17,10 @@ const MOST_NUMBERS: usize = 24;
 /// Colours before dashes change.
 const COLOURS: usize = 7;
 
-/// The times to draw [s].
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Window {
-    pub(crate) from: f64,
-    pub(crate) until: f64,
-}
-
-impl Window {
-    /// All times.
-    pub(crate) const ALL: Self = Self { from: f64::NEG_INFINITY, until: f64::INFINITY };
-
-    fn holds(self, t: f64) -> bool {
-        self.from <= t && t <= self.until
-    }
-}
-
-/// Numbers of one name, by run.
-pub(crate) struct Chosen {
-    pub(crate) name: String,
+/// A signal that is drawn: numbers of one name, by run.
+#[derive(Debug, Clone)]
+pub struct Signal {
+    name: String,
     unit: Option<String>,
     /// By run; none where the run has nothing of this name.
     by_run: Vec<Option<Numbers>>,
@@ -43,14 +28,19 @@ pub(crate) struct Chosen {
     alone: bool,
 }
 
-impl Chosen {
+impl Signal {
+    /// Path of the signal, such as `body.state.base.position`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Paths of the numbers.
-    pub(crate) fn elements(&self) -> &[String] {
+    pub fn elements(&self) -> &[String] {
         self.by_run.iter().flatten().next().map_or(&[], |numbers| &numbers.elements)
     }
 
     /// The unit, if it has one.
-    pub(crate) fn unit(&self) -> Option<&str> {
+    pub fn unit(&self) -> Option<&str> {
         self.unit.as_deref()
     }
 }
@@ -59,17 +49,18 @@ impl Chosen {
 ///
 /// # Errors
 /// If a run records nothing of this name.
-pub(crate) fn select(runs: &[Run], path: &str) -> Result<Vec<Chosen>, Failure> {
-    let mut chosen: Vec<Chosen> = Vec::new();
+pub(super) fn select(runs: &[Recorded<'_>], path: &str) -> Result<Vec<Signal>, Error> {
+    let mut chosen: Vec<Signal> = Vec::new();
     for (index, run) in runs.iter().enumerate() {
-        let found = run.catalog.find(path).map_err(|advice| {
-            let file = run.file.display();
-            Failure::usage(format!("no signal `{path}` in `{file}`; {advice}"))
+        let found = run.catalog.find(path).map_err(|advice| Error::UnknownSignal {
+            path: path.to_owned(),
+            file: run.file.display().to_string(),
+            advice,
         })?;
         let alone = found.len() == 1;
         for numbers in found {
             let at = chosen.iter().position(|one| one.name == numbers.name).unwrap_or_else(|| {
-                chosen.push(Chosen {
+                chosen.push(Signal {
                     name: numbers.name.clone(),
                     unit: numbers.unit.clone(),
                     by_run: runs.iter().map(|_| None).collect(),
@@ -85,7 +76,7 @@ pub(crate) fn select(runs: &[Run], path: &str) -> Result<Vec<Chosen>, Failure> {
 
 /// What is drawn if nobody chooses: what moves in the first run, in the order of its log; and how
 /// much more moves.
-pub(crate) fn default_choice(runs: &[Run]) -> (Vec<Chosen>, usize) {
+pub(super) fn default_choice(runs: &[Recorded<'_>]) -> (Vec<Signal>, usize) {
     let Some(first) = runs.first() else { return (Vec::new(), 0) };
     let mut chosen = Vec::new();
     let mut more = 0;
@@ -97,17 +88,18 @@ pub(crate) fn default_choice(runs: &[Run]) -> (Vec<Chosen>, usize) {
             more += 1;
             continue;
         }
-        let same =
-            |run: &Run| run.catalog.all().iter().find(|other| other.name == numbers.name).cloned();
+        let same = |run: &Recorded<'_>| {
+            run.catalog.all().iter().find(|other| other.name == numbers.name).cloned()
+        };
         let by_run = runs.iter().map(same).collect();
         let (name, unit) = (numbers.name.clone(), numbers.unit.clone());
-        chosen.push(Chosen { name, unit, by_run, alone: false });
+        chosen.push(Signal { name, unit, by_run, alone: false });
     }
     (chosen, more)
 }
 
 /// Whether any of the numbers changes.
-fn moves(run: &Run, numbers: &Numbers) -> bool {
+fn moves(run: &Recorded<'_>, numbers: &Numbers) -> bool {
     let Some(series) = run.recording.series_of_all().nth(numbers.channel) else { return false };
     let mut row = Vec::new();
     let mut first: Vec<u64> = Vec::new();
@@ -127,15 +119,15 @@ fn moves(run: &Run, numbers: &Numbers) -> bool {
 ///
 /// # Errors
 /// If there are too many, or no row lies in the window.
-pub(crate) fn panels(
-    runs: &[Run],
-    chosen: &[Chosen],
+pub(super) fn panels(
+    runs: &[Recorded<'_>],
+    chosen: &[Signal],
     window: Window,
     apart: bool,
-) -> Result<Vec<Panel>, Failure> {
-    let mut groups: Vec<Vec<&Chosen>> = Vec::new();
+) -> Result<Vec<Panel>, Error> {
+    let mut groups: Vec<Vec<&Signal>> = Vec::new();
     for one in chosen {
-        let shares = |group: &&mut Vec<&Chosen>| {
+        let shares = |group: &&mut Vec<&Signal>| {
             !apart && one.alone && one.unit.is_some() && group[0].alone && group[0].unit == one.unit
         };
         match groups.iter_mut().find(shares) {
@@ -144,28 +136,17 @@ pub(crate) fn panels(
         }
     }
     if groups.len() > MOST_PANELS {
-        let count = groups.len();
-        let message = format!("expected at most {MOST_PANELS} panels, found {count}; name fewer");
-        return Err(Failure::usage(message));
+        return Err(Error::TooManyPanels { most: MOST_PANELS, found: groups.len() });
     }
     let panels: Vec<Panel> = groups.iter().map(|group| panel(runs, group, window)).collect();
     let points = panels.iter().flat_map(|panel| &panel.lines).map(|line| line.trace.points().len());
     if !chosen.is_empty() && points.sum::<usize>() == 0 {
-        return Err(Failure::usage(empty(window)));
+        return Err(Error::NoRows(window));
     }
     Ok(panels)
 }
 
-fn empty(window: Window) -> String {
-    match (window.from.is_finite(), window.until.is_finite()) {
-        (false, false) => "the recording has no rows".to_owned(),
-        (true, false) => format!("no recorded rows from {} s on", window.from),
-        (false, true) => format!("no recorded rows until {} s", window.until),
-        (true, true) => format!("no recorded rows from {} s to {} s", window.from, window.until),
-    }
-}
-
-fn panel(runs: &[Run], group: &[&Chosen], window: Window) -> Panel {
+fn panel(runs: &[Recorded<'_>], group: &[&Signal], window: Window) -> Panel {
     let heading: Vec<&str> = group.iter().map(|one| one.name.as_str()).collect();
     let numbers: usize = group.iter().map(|one| one.elements().len()).sum();
     let mut lines = Vec::new();
@@ -185,7 +166,7 @@ fn panel(runs: &[Run], group: &[&Chosen], window: Window) -> Panel {
                 let short = if group.len() == 1 { short(element, &one.name) } else { element };
                 let name = match (runs.len(), short) {
                     (1, short) => short.to_owned(),
-                    (_, "") => run.name.clone(),
+                    (_, "") => run.name.to_owned(),
                     (_, short) => format!("{short} {}", run.name),
                 };
                 lines.push(Line { name, stroke, trace });
@@ -210,7 +191,7 @@ fn unit(unit: Option<&str>) -> String {
 }
 
 /// Numbers over time.
-fn traces(run: &Run, numbers: &Numbers, window: Window) -> Vec<Trace> {
+fn traces(run: &Recorded<'_>, numbers: &Numbers, window: Window) -> Vec<Trace> {
     let Some(series) = run.recording.series_of_all().nth(numbers.channel) else {
         return Vec::new();
     };
@@ -237,7 +218,12 @@ fn traces(run: &Run, numbers: &Numbers, window: Window) -> Vec<Trace> {
 ///
 /// # Errors
 /// If a path names nothing or several numbers, or there is no common time in the window.
-pub(super) fn phase(runs: &[Run], x: &str, y: &str, window: Window) -> Result<Panel, Failure> {
+pub(super) fn phase(
+    runs: &[Recorded<'_>],
+    x: &str,
+    y: &str,
+    window: Window,
+) -> Result<Panel, Error> {
     let (over, of) = (single(runs, x)?, single(runs, y)?);
     let mut lines = Vec::new();
     for (r, run) in runs.iter().enumerate() {
@@ -254,35 +240,32 @@ pub(super) fn phase(runs: &[Run], x: &str, y: &str, window: Window) -> Result<Pa
                 next += 1;
             }
         }
-        let name = if runs.len() == 1 { String::new() } else { run.name.clone() };
+        let name = if runs.len() == 1 { String::new() } else { run.name.to_owned() };
         lines.push(Line { name, stroke: stroke_of(r, r), trace: Trace::new(points) });
     }
     if lines.iter().all(|line| line.trace.points().is_empty()) {
-        let message = format!("`{x}` and `{y}` have no recorded time in common there");
-        return Err(Failure::usage(message));
+        return Err(Error::NoCommonTime { x: x.to_owned(), y: y.to_owned() });
     }
-    let label = |one: &Chosen| format!("{} {}", one.name, unit(one.unit())).trim_end().to_owned();
+    let label = |one: &Signal| format!("{} {}", one.name, unit(one.unit())).trim_end().to_owned();
     let heading = format!("{} over {}", of.name, over.name);
     Ok(Panel { heading, left: label(&of), below: Some(label(&over)), lines })
 }
 
 /// A path to one number.
-fn single(runs: &[Run], path: &str) -> Result<Chosen, Failure> {
+fn single(runs: &[Recorded<'_>], path: &str) -> Result<Signal, Error> {
     let mut chosen = select(runs, path)?;
     let count: usize = chosen.iter().map(|one| one.elements().len()).sum();
     match chosen.pop() {
         Some(one) if count == 1 => Ok(one),
         last => {
             let example = last.and_then(|one| one.elements().first().cloned()).unwrap_or_default();
-            Err(Failure::usage(format!(
-                "expected a path to one number such as `{example}`, found `{path}`, which names {count}"
-            )))
+            Err(Error::NotOneNumber { path: path.to_owned(), found: count, example })
         }
     }
 }
 
 /// Instants (time [ns], tick, microstep) and values of one number.
-fn column(run: &Run, numbers: &Numbers, window: Window) -> Vec<((u64, u64, u32), f64)> {
+fn column(run: &Recorded<'_>, numbers: &Numbers, window: Window) -> Vec<((u64, u64, u32), f64)> {
     let Some(series) = run.recording.series_of_all().nth(numbers.channel) else {
         return Vec::new();
     };

@@ -8,18 +8,18 @@ use super::axis::Axis;
 const MOST_POINTS: usize = 3000;
 
 /// One number over another, such as time.
-pub(crate) struct Curve {
+pub(super) struct Curve {
     points: Vec<(f64, f64)>,
 }
 
 impl Curve {
     /// Points in their order, thinned.
-    pub(crate) fn new(points: Vec<(f64, f64)>) -> Self {
+    pub(super) fn new(points: Vec<(f64, f64)>) -> Self {
         Self { points: thinned(points) }
     }
 
     /// A dot at each point that has one.
-    pub(crate) fn mark(&self, out: &mut String, x: &Axis, y: &Axis, colour: &str) {
+    pub(super) fn mark(&self, out: &mut String, x: &Axis, y: &Axis, colour: &str) {
         for &(t, value) in self.points.iter().filter(|(t, value)| t.is_finite() && !value.is_nan())
         {
             // Writing to a string cannot fail.
@@ -33,7 +33,7 @@ impl Curve {
     }
 
     /// Smallest and largest finite value of several curves.
-    pub(crate) fn range<'c>(curves: impl Iterator<Item = &'c Self>) -> Option<(f64, f64)> {
+    pub(super) fn range<'c>(curves: impl Iterator<Item = &'c Self>) -> Option<(f64, f64)> {
         let values = curves.flat_map(|curve| curve.points.iter().map(|(_, value)| *value));
         let finite = values.filter(|value| value.is_finite());
         finite.fold(None, |range, value| match range {
@@ -43,7 +43,7 @@ impl Curve {
     }
 
     /// The same of values above zero.
-    pub(crate) fn positive_range<'c>(curves: impl Iterator<Item = &'c Self>) -> Option<(f64, f64)> {
+    pub(super) fn positive_range<'c>(curves: impl Iterator<Item = &'c Self>) -> Option<(f64, f64)> {
         let positive = curves.map(|curve| Self {
             points: curve.points.iter().copied().filter(|(_, value)| *value > 0.0).collect(),
         });
@@ -52,7 +52,7 @@ impl Curve {
     }
 
     /// The line. It has gaps where values are none, and lies at the edge where they are infinite.
-    pub(crate) fn path(&self, x: &Axis, value: &Axis) -> String {
+    pub(super) fn path(&self, x: &Axis, value: &Axis) -> String {
         let mut out = String::new();
         let mut is_open = false;
         for &(t, y) in &self.points {

@@ -19,11 +19,10 @@ mod layered;
 mod mermaid;
 mod model;
 mod svg;
-pub(super) mod text;
 
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use draw::{Options, dot, mermaid, svg};
+pub use draw::{Options, dot, mermaid, svg};

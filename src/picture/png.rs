@@ -14,7 +14,7 @@ const FAMILY: &str = "DejaVu Sans";
 ///
 /// # Errors
 /// If the text is no SVG, or the picture does not fit in memory.
-pub(crate) fn png(svg: &str) -> Result<Vec<u8>, String> {
+pub fn png(svg: &str) -> Result<Vec<u8>, String> {
     let mut fonts = fontdb::Database::new();
     fonts.load_font_data(REGULAR.to_vec());
     fonts.load_font_data(BOLD.to_vec());

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::super::model::{Model, Pin, Role};
-use super::super::text;
 use super::{End, GRID, Item, Level, Net, Sheet, Sink, order, place, rank, route};
+use crate::text;
 
 /// Sizes of text [px].
 pub(in super::super) const NAME: i32 = 12;

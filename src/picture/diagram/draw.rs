@@ -7,28 +7,28 @@ use super::{build, collapse};
 
 /// What a picture shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Options {
+pub struct Options {
     /// Whether to show the shared computations that the compiler made.
-    pub(crate) hidden: bool,
+    pub hidden: bool,
     /// Frames nested deeper than this are drawn as one box; 0 folds every mask and for-each.
-    pub(crate) depth: Option<usize>,
+    pub depth: Option<usize>,
     /// Heading; the program's name if there is none.
-    pub(crate) title: Option<String>,
+    pub title: Option<String>,
 }
 
 /// The diagram as a self-contained SVG sheet: inputs left, outputs right, one frame per mask,
 /// subsystem and copy, one colour per rate, wires that do not feed through dashed.
-pub(crate) fn svg(program: &Program, options: &Options) -> String {
+pub fn svg(program: &Program, options: &Options) -> String {
     super::svg::render(&model(program, options))
 }
 
 /// The diagram in Graphviz' DOT language, one cluster per frame.
-pub(crate) fn dot(program: &Program, options: &Options) -> String {
+pub fn dot(program: &Program, options: &Options) -> String {
     super::dot::render(&model(program, options))
 }
 
 /// The diagram as a Mermaid flowchart, one subgraph per frame.
-pub(crate) fn mermaid(program: &Program, options: &Options) -> String {
+pub fn mermaid(program: &Program, options: &Options) -> String {
     super::mermaid::render(&model(program, options))
 }
 
