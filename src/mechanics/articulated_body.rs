@@ -113,6 +113,7 @@ impl ArticulatedBody {
 ///
 /// # Panics
 /// If a slice has the wrong length or a workspace belongs to another model.
+#[doc(alias("aba", "ABA", "articulated body algorithm", "forward dynamics"))]
 #[expect(clippy::panic_in_result_fn, reason = "lengths are the caller's contract")]
 pub fn articulated_body(
     model: &Model,

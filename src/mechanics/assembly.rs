@@ -169,11 +169,12 @@ impl Model {
                 return Err(wrong(format!("expected a name without `/`, found `{name}`")));
             }
             if robots[..i].iter().any(|(other, _)| other == name) {
-                return Err(wrong(format!("robot `{name}` stands twice")));
+                return Err(wrong(format!("robot `{name}` is listed twice")));
             }
             if model.gravity != first.gravity {
                 return Err(wrong(format!(
-                    "expected one gravity, found {:?} m/s² for `{first_name}` and {:?} m/s² for `{name}`",
+                    "expected one gravity, found {:?} m/s² for `{first_name}` \
+                     and {:?} m/s² for `{name}`",
                     first.gravity.as_slice(),
                     model.gravity.as_slice()
                 )));
@@ -204,7 +205,7 @@ impl Model {
         Ok(world.complete())
     }
 
-    /// Adds the trees of `model` behind those that are there.
+    /// Appends the trees of `model`.
     fn append(&mut self, name: &str, model: &Self) {
         let (bodies, joints, frames) = (self.bodies.len(), self.joints.len(), self.frames.len());
         let (trees, q, v) = (self.trees.len(), self.configuration_dim(), self.velocity_dim());

@@ -1,7 +1,7 @@
 //! The moving bodies of a model, as the algorithms walk over them.
 //!
-//! Every body but a root hangs on its parent by **one** velocity coordinate, which keeps all
-//! algorithms free of joint-sized matrices. Joints of several degrees of freedom become several
+//! Every body except a root is connected to its parent by **one** velocity coordinate, which keeps
+//! all algorithms free of joint-sized matrices. Joints of several degrees of freedom become several
 //! bodies of which only the last has mass:
 //!
 //! ```text
@@ -18,21 +18,21 @@ use nalgebra::{Matrix3, Vector3};
 
 use crate::inertia::Inertia;
 
-/// Motion of a body relative to its parent. Body frames are laid so that joints turn about and
-/// slide along their z axis.
+/// Motion of a body relative to its parent. Body frames are oriented so that joints rotate about,
+/// or slide along, their z axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Axis {
     Revolute,
     Prismatic,
-    /// First part of a ball joint: lends its x axis, places nothing.
+    /// First part of a ball joint: supplies its x axis and does not move the body.
     BallX,
-    /// Second part of a ball joint: lends its y axis, places nothing.
+    /// Second part of a ball joint: supplies its y axis and does not move the body.
     BallY,
-    /// Last part of a ball joint: turns by the quaternion, lends the z axis.
+    /// Last part of a ball joint: rotates by the quaternion and supplies the z axis.
     Ball,
 }
 
-/// One moving body. Bodies stand in tree order, the bodies of one tree together, its root first.
+/// One moving body. Bodies are in tree order; the bodies of one tree are contiguous, root first.
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
     /// A root is its own parent.

@@ -8,11 +8,11 @@
 //! (J. W. H. Liu, *The role of elimination trees in sparse factorization*, 1990).
 //!
 //! Row `k` is stored packed, ancestors root first. The ancestors of an ancestor are then a prefix
-//! of the row, so that factorisation and solves run over contiguous slices, and ancestor `i` stands
-//! in every row at the same place, the number of its own ancestors. Rows start at multiples of
-//! [`LANES`] and are padded to them, so that hot loops have no remainders. Nothing asks that
-//! `λ(k) < k`: coordinates keep the order of the robot file; `order` lists them in preorder, so
-//! that a coordinate and its descendants stand together.
+//! of the row, so that factorisation and solves run over contiguous slices. Ancestor `i` has the
+//! same position in every row: the number of its own ancestors. Rows start at multiples of
+//! [`LANES`] and are padded to them, so that hot loops have no remainders. `λ(k) < k` is not
+//! required: coordinates keep the order of the robot file; `order` lists them in preorder, so that
+//! a coordinate and its descendants are contiguous.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -31,12 +31,12 @@ pub struct BranchPattern {
     /// Start of each packed row.
     row_start: Vec<usize>,
     row_len: Vec<usize>,
-    /// Packed as the rows are; what pads a row is not used.
+    /// Packed like the rows; padding is not used.
     ancestors: Vec<usize>,
     order: Vec<usize>,
-    /// Rank of each ancestor, packed as `ancestors` is.
+    /// Rank of each ancestor, packed like `ancestors`.
     ancestor_ranks: Vec<usize>,
-    /// Place of each coordinate in `order`.
+    /// Position of each coordinate in `order`.
     rank: Vec<usize>,
     sorted: bool,
     /// First coordinate of the floating base that carries each coordinate, or [`NO_BASE`].
@@ -146,7 +146,7 @@ impl BranchPattern {
         self.sorted
     }
 
-    /// Where row `k` lies in packed storage.
+    /// Range of row `k` in packed storage.
     #[inline]
     pub(crate) fn row(&self, k: usize) -> Range<usize> {
         let start = self.row_start[k];
@@ -160,7 +160,7 @@ impl BranchPattern {
         start..start + self.row_len[k].next_multiple_of(LANES)
     }
 
-    /// Place of coordinate `k` in [`order`](Self::order).
+    /// Position of coordinate `k` in [`order`](Self::order).
     #[inline]
     pub(crate) fn rank(&self, k: usize) -> usize {
         self.rank[k]
@@ -178,7 +178,7 @@ impl BranchPattern {
         self.base[k]
     }
 
-    /// Where entry (k, i) lies, `i` being an ancestor of `k`.
+    /// Index of entry (k, i) in packed storage; `i` is an ancestor of `k`.
     #[inline]
     pub(crate) fn entry(&self, k: usize, i: usize) -> usize {
         self.row_start[k] + self.row_len[i]

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! `G` is factored with diagonal pivoting. Rows that depend on others (four corners of one sole,
-//! redundant loops) end the factorisation early: they carry no force, and what they ask for is
-//! compared with what the others give.
+//! redundant loops) end the factorisation early: they get no force, and the acceleration that they
+//! require is compared with the one that the independent rows produce.
 //!
 //! Reference: F. E. Udwadia, R. E. Kalaba, *A new perspective on constrained motion* (1992);
 //! R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 8.
@@ -36,7 +36,7 @@ pub struct ConstrainedDynamics {
     force: Vec<f64>,
 }
 
-/// What came out of [`constrained_forward_dynamics`].
+/// Result of [`constrained_forward_dynamics`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Constrained {
     /// Number of independent rows.
@@ -46,7 +46,7 @@ pub struct Constrained {
     pub residual: f64,
 }
 
-/// A problem that constrained dynamics solve.
+/// Input of [`constrained_forward_dynamics`].
 #[derive(Clone, Copy, Debug)]
 pub struct ConstraintProblem<'a> {
     /// `J` (nc × nv, column-major).
@@ -90,6 +90,7 @@ impl ConstrainedDynamics {
 ///
 /// # Panics
 /// If a slice has the wrong length or the workspace was made for another number of rows.
+#[doc(alias("KKT dynamics", "Gauss principle", "loop closure"))]
 pub fn constrained_forward_dynamics(
     model: &Model,
     factor: &MassFactor,
@@ -127,8 +128,8 @@ pub fn constrained_forward_dynamics(
     Constrained { rank, residual }
 }
 
-/// `P G Pᵀ = L D Lᵀ` in place; returns the numerical rank. The row of which most is left comes
-/// first, relative to its own diagonal entry, so that the units of rows do not matter.
+/// `P G Pᵀ = L D Lᵀ` in place; returns the numerical rank. The pivot is the row with the largest
+/// remaining diagonal entry relative to its original one, so that the units of rows do not matter.
 fn factor_pivoted(g: &mut [f64], order: &mut [usize], scale: &mut [f64]) -> usize {
     let n = order.len();
     for (i, (slot, scale)) in order.iter_mut().zip(&mut *scale).enumerate() {

@@ -1,4 +1,4 @@
-//! What voltage lets a motor do at a speed.
+//! Torque of a DC motor under a limited supply voltage.
 //!
 //! A motor without inductance has `v = R i + k_e ω` and makes the torque `t = k_t i`. Its drive
 //! offers voltages within ± V, so at the speed ω the currents
@@ -7,9 +7,9 @@
 //! (−V − k_e ω)/R ≤ i ≤ (V − k_e ω)/R
 //! ```
 //!
-//! are possible: full torque up to a corner speed, from there a straight line down to none at the
-//! no-load speed `V/k_e`. Of a brushed motor `k_e = k_t`; of a three-phase one the two differ by
-//! what is called current and voltage (phase, line, amplitude, mean).
+//! are possible: full torque up to a corner speed, and from there linearly down to zero at the
+//! no-load speed `V/k_e`. A brushed motor has `k_e = k_t`; for a three-phase motor the two differ
+//! by the definition of current and voltage (phase, line, amplitude, mean).
 
 /// Constants of one motor.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,15 +24,15 @@ pub struct DcMotor {
 
 impl DcMotor {
     /// The current [A] nearest to `wanted` that a voltage within ± `bus_voltage` [V] (zero or more)
-    /// drives at the rotor's angular velocity `speed` [rad/s]. Beyond the no-load speed it brakes
-    /// whatever is wanted.
+    /// drives at the rotor's angular velocity `speed` [rad/s]. Beyond the no-load speed the current
+    /// brakes, whatever `wanted` is.
     ///
     /// # Panics
     /// If `bus_voltage` is negative or NaN.
     #[must_use]
     pub fn current(&self, wanted: f64, speed: f64, bus_voltage: f64) -> f64 {
         let voltage = self.voltage(wanted, speed);
-        // What is possible stays as it is, to the bit.
+        // A current within the limits is returned unchanged, bit for bit.
         if voltage.abs() <= bus_voltage {
             return wanted;
         }
@@ -61,7 +61,7 @@ mod tests {
         assert!(MOTOR.current(1e6, 240.0, 24.0).abs() < 1e-12);
         assert!((MOTOR.current(1e6, 120.0, 24.0) - 12.0 / 0.173).abs() < 1e-12);
         assert!(MOTOR.current(50.0, 300.0, 24.0) < 0.0, "it brakes beyond the no-load speed");
-        // Braking has the back-EMF on its side.
+        // In braking, the back-EMF adds to the supply voltage.
         assert!((MOTOR.current(-1e6, 120.0, 24.0) + 36.0 / 0.173).abs() < 1e-12);
     }
 

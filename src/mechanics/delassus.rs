@@ -1,13 +1,14 @@
-//! The Delassus matrix `G = J M⁻¹ Jᵀ`: inertia as contacts see it.
+//! The Delassus matrix `G = J M⁻¹ Jᵀ`: the inverse inertia seen at the contacts.
 //!
 //! With `M = Lᵀ D L` and `Y = J L⁻¹` (nc × nv), `G = Y D⁻¹ Yᵀ`. Column k of `Y` is needed only in
-//! the rows of contacts that joint k moves. Contacts of one limb usually stand together, so each
+//! the rows of contacts that joint k moves. Contacts of one limb are usually adjacent, so each
 //! column keeps the range of rows in which it is not zero, and all loops run over such ranges.
 
 use crate::mass_factor::MassFactor;
 use crate::model::Model;
 
 /// Scratch memory of [`contact_inverse_inertia`].
+#[doc(alias("contact inverse inertia"))]
 #[derive(Clone, Debug)]
 pub struct Delassus {
     y: Vec<f64>,
@@ -40,6 +41,7 @@ impl Delassus {
 ///
 /// # References
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 6.5 and 11.
+#[doc(alias("Delassus", "operational space inertia", "contact space inertia"))]
 pub fn contact_inverse_inertia(
     factor: &MassFactor,
     jacobian: &[f64],
@@ -77,7 +79,7 @@ pub fn contact_inverse_inertia(
             let (first, last) = ranges[i];
             ranges[i] = if first == last { (lo, hi) } else { (first.min(lo), last.max(hi)) };
         }
-        // No later column changes column k: add its share Y_k Y_kᵀ / D_k, lower triangle.
+        // No later column changes column k: add its contribution Y_k Y_kᵀ / D_k, lower triangle.
         let inverse = factor.inverse_pivot(k);
         let column = &y[k * nc + lo..k * nc + hi];
         for (c, value) in column.iter().enumerate() {

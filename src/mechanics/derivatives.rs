@@ -16,8 +16,8 @@
 //! `v_j, a_j` are those of the last body of the joint, `v_λ(j)` of the body that carries it; all
 //! accelerations include `−g`. A rigid body of mass m, centre c, velocity `v_c` of the centre and
 //! rotational inertia `I_c` has `B (v', ω') = (ω' × m v_c, D ω')` with
-//! `D = −m [c]×[v_c]× + ½ ([ω]× I_c − I_c [ω]× − [I_c ω]×)`: the composite `B` is the linear momentum
-//! of the subtree and a 3 × 3 matrix.
+//! `D = −m [c]×[v_c]× + ½ ([ω]× I_c − I_c [ω]× − [I_c ω]×)`: the composite `B` is the linear
+//! momentum of the subtree and a 3 × 3 matrix.
 //!
 //! Reference: S. Singh, R. P. Russell, P. M. Wensing, *Efficient analytical derivatives of
 //! rigid-body dynamics using spatial vector algebra* (2022), whose body-fixed joints these are; the
@@ -106,6 +106,7 @@ impl Derivatives {
 ///
 /// # Panics
 /// If a slice has the wrong length or the workspace belongs to another model.
+#[doc(alias("computeRNEADerivatives", "RNEA derivatives"))]
 pub fn inverse_dynamics_derivatives(
     model: &Model,
     kinematics: &Kinematics,
@@ -138,7 +139,7 @@ pub fn inverse_dynamics_derivatives(
             let own = &columns[i];
             let weight = body.subtree_mass;
             let (down_q, down_v) = down(weight, state, share, own);
-            // S_iᵀ I_i and S_iᵀ 2 B_i, to be met by the columns of ancestors.
+            // S_iᵀ I_i and S_iᵀ 2 B_i, multiplied later by the columns of ancestors.
             let (f, n) = momentum(weight, &state.subtree_moment, &state.subtree_inertia, &own.axis);
             let twist = (share.momentum.cross(&own.axis.linear)
                 + share.spin.tr_mul(&own.axis.angular))
@@ -182,7 +183,7 @@ pub fn inverse_dynamics_derivatives(
             }
         }
         if tree.is_floating() {
-            // Where the base is and how fast it glides changes nothing.
+            // The position and the linear velocity of the base have no effect.
             let (weight, v) = (model.bodies[root].subtree_mass, tree.v.start);
             for (axis, own) in base.iter().enumerate() {
                 let (by_q, by_v) = down(weight, &kinematics.body(root), &shares[root], own);
@@ -210,6 +211,7 @@ pub fn inverse_dynamics_derivatives(
 ///
 /// # Panics
 /// If a slice has the wrong length or a workspace belongs to another model.
+#[doc(alias("computeABADerivatives", "ABA derivatives"))]
 #[expect(clippy::too_many_arguments, reason = "three results of one computation")]
 pub fn forward_dynamics_derivatives(
     model: &Model,

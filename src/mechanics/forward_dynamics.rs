@@ -10,8 +10,10 @@ use crate::model::Model;
 /// | M | `factor` | nv × nv | mass matrix, by its factor |
 /// | h | `bias_force` | nv | Coriolis and gravity [N, N m] |
 /// | τ | `joint_torques` | n | [N m or N] |
-/// | f_ext = Σ Jᵀf | `external_force` | nv | generalised external force, see [`add_transposed_product`] and `add_frame_wrench` |
+/// | f_ext = Σ Jᵀf | `external_force` | nv | generalised external force |
 /// | ν̇ | `out` | nv | [m/s², rad/s², rad/s² or m/s²] |
+///
+/// `f_ext` is built by [`add_transposed_product`] or `add_frame_wrench`.
 ///
 /// O(nv depth), allocates nothing.
 ///

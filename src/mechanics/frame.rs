@@ -62,6 +62,7 @@ pub fn point_velocity(
 ///
 /// # Panics
 /// If `out` has the wrong length or the frame belongs to another model.
+#[doc(alias("geometric Jacobian", "getFrameJacobian"))]
 pub fn frame_jacobian(model: &Model, kinematics: &Kinematics, frame: FrameId, out: &mut [f64]) {
     let nv = model.velocity_dim();
     assert_eq!(out.len(), 6 * nv, "length of out");
@@ -143,6 +144,7 @@ pub fn point_jacobian_rows(
 ///
 /// # Panics
 /// If the frame belongs to another model.
+#[doc(alias("dotJ nu", "dJ/dt v", "bias acceleration"))]
 #[must_use]
 pub fn frame_jacobian_dot_velocity(
     model: &Model,
@@ -153,8 +155,8 @@ pub fn frame_jacobian_dot_velocity(
     MixedTwist { linear: point_bias_of(&body, &r), angular: body.bias.angular }
 }
 
-/// Acceleration of a frame at the acceleration `ν̇` (nv): `J ν̇ + J̇ν`, the classical acceleration of
-/// its origin [m/s²] and its angular acceleration [rad/s²], without forming `J`.
+/// Acceleration of a frame at the acceleration `ν̇` (nv): `J ν̇ + J̇ν`, the classical acceleration
+/// of its origin [m/s²] and its angular acceleration [rad/s²], without forming `J`.
 ///
 /// # Panics
 /// If `acceleration` has the wrong length or the frame belongs to another model.

@@ -171,7 +171,7 @@ impl Inertia {
         if scale == 0.0 {
             return [0.0; 3];
         }
-        // The eigenvalue iteration squares its entries and need not end on overflow.
+        // The eigenvalue iteration squares its entries; after an overflow it may not terminate.
         let scaled = matrix / scale;
         if !self.is_finite() || !scaled.iter().all(|x| x.is_finite()) {
             return [f64::NAN; 3];
@@ -181,7 +181,7 @@ impl Inertia {
         moments
     }
 
-    /// Whether some mass distribution has this inertia: mass and principal moments are not
+    /// Whether the inertia is physically possible: mass and principal moments are not
     /// negative and no principal moment exceeds the sum of the other two.
     ///
     /// A relative excess below 1e-3 passes: published files round their numbers.

@@ -70,6 +70,7 @@ impl InverseDynamics {
 ///
 /// # Panics
 /// If `out` has the wrong length.
+#[doc(alias("nle", "non-linear effects", "generalized bias forces", "Coriolis and gravity"))]
 pub fn bias_force(
     model: &Model,
     kinematics: &Kinematics,
@@ -93,6 +94,7 @@ pub fn bias_force(
 ///
 /// # Panics
 /// If a slice has the wrong length.
+#[doc(alias("rnea", "RNEA", "recursive Newton-Euler", "computed torque"))]
 pub fn inverse_dynamics(
     model: &Model,
     kinematics: &Kinematics,
@@ -159,6 +161,7 @@ pub fn coriolis_force(
 ///
 /// # Panics
 /// If `out` has the wrong length.
+#[doc(alias("generalized gravity", "gravity compensation"))]
 pub fn gravity_force(model: &Model, kinematics: &Kinematics, out: &mut [f64]) {
     assert_eq!(out.len(), model.velocity_dim(), "length of out");
     out.fill(0.0);

@@ -1,5 +1,5 @@
-//! Placements, velocities and inertias of all bodies at one state: what every other quantity
-//! shares.
+//! Placements, velocities and inertias of all bodies at one state: the common input of every other
+//! quantity.
 //!
 //! All spatial quantities are expressed in **world axes about the base origin** `O = p_base` of the
 //! body's own tree (where the root is mounted if the base is fixed), linear part first. In this
@@ -115,6 +115,7 @@ pub(crate) struct Origin {
 ///
 /// Make one per model, `update` it when the state changes, and hand it to the functions that
 /// compute a quantity. `update` allocates nothing.
+#[doc(alias("forward kinematics", "Data"))]
 #[derive(Clone, Debug)]
 pub struct Kinematics {
     layout: Arc<Layout>,

@@ -1,10 +1,10 @@
 //! Bodies in groups of four.
 //!
 //! Algorithms that walk over all bodies take four at a time, one per lane (see `quad`): the legs
-//! of a quadruped or the limbs of a humanoid go up and down the tree together. A list scheduler
-//! forms the groups: of the bodies whose parents are placed, the four with the longest chains
-//! behind them come next. Parents thus stand in earlier groups than their children, and a body
-//! keeps the lane of its parent where it can, so that most groups follow another lane by lane.
+//! of a quadruped or the limbs of a humanoid are traversed together. A list scheduler forms the
+//! groups: of the bodies whose parents are placed, the four with the longest chains below them come
+//! next. Parents are thus in earlier groups than their children, and a body keeps the lane of its
+//! parent where it can, so that most groups follow another lane by lane.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -14,20 +14,20 @@ use crate::branch::BranchPattern;
 use crate::model::Tree;
 use crate::quad::{LANES, Laned, Quad, Quad3, QuadMatrix, QuadSymmetric};
 
-/// Where a body stands: group and lane.
+/// Position of a body: group and lane.
 pub(crate) type Place = (usize, usize);
 
 /// No entry.
 pub(crate) const NONE: usize = usize::MAX;
 
-/// From which lanes of which group a group's lanes come.
+/// Where the lanes of a group come from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Source {
     /// Each from the same lane of one group.
     Same(usize),
     /// All from one body.
     One(usize, usize),
-    /// Each from a lane of its own.
+    /// Each from its own group and lane.
     Each([Place; LANES]),
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Step {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layout {
     pub(crate) groups: Vec<Group>,
-    /// The first so many groups hold the roots, by tree.
+    /// Number of leading groups that hold the roots, by tree.
     pub(crate) root_groups: usize,
     /// By body.
     pub(crate) places: Vec<Place>,
@@ -178,7 +178,7 @@ fn schedule_tree(
         let mut members: Members = [None; LANES];
         let mut left = Vec::new();
         for &i in &chosen {
-            // A root's lane says nothing: it is shared with other trees.
+            // The lane of a root is not followed: roots of several trees share a group.
             let (_, lane) = places[bodies[i].parent];
             match bodies[i].parent != root && members[lane].is_none() {
                 true => members[lane] = Some(i),
@@ -201,7 +201,7 @@ fn schedule_tree(
     }
 }
 
-/// The source of live lanes at these places; idle lanes take what the first live one takes.
+/// The source of live lanes at these places; idle lanes copy the first live one.
 fn source(places: &[Option<Place>; LANES]) -> Source {
     let live: Vec<(usize, Place)> = places
         .iter()
@@ -274,7 +274,7 @@ impl Group {
         group
     }
 
-    /// Where the group's entries of the mass matrix go.
+    /// Finds where the group's entries of the mass matrix are stored.
     fn find_entries(
         &mut self,
         trees: &[Tree],
@@ -315,7 +315,7 @@ impl Group {
     }
 }
 
-/// The lanes of a field from where `source` says.
+/// The lanes of a field from `source`.
 #[inline(always)]
 pub(crate) fn gather<S, T: Laned>(source: &Source, states: &[S], field: impl Fn(&S) -> &T) -> T {
     match source {
@@ -327,7 +327,7 @@ pub(crate) fn gather<S, T: Laned>(source: &Source, states: &[S], field: impl Fn(
     }
 }
 
-/// Adds the lanes of `value` to the lanes that `source` says. Lanes that share a body add in
+/// Adds the lanes of `value` to the lanes of `source`. Lanes that share a body add in
 /// their order; idle lanes hold zeros.
 #[inline(always)]
 pub(crate) fn scatter<S, T: Laned>(

@@ -10,8 +10,9 @@
 //! URDF text ──from_urdf──► Model ──world──► Model of several robots
 //! (q, ν) ──Kinematics::update──► Kinematics ─┬─► world_from_frame, relative_placement, velocities
 //!                                            ├─► frame, point and relative Jacobians, J̇ν of all
-//!                                            ├─► center_of_mass, centroidal momentum and matrix, energies
-//!                                            ├─► bias_force = coriolis_force + gravity_force, inverse_dynamics
+//!                                            ├─► center_of_mass, momenta, energies
+//!                                            ├─► bias_force = coriolis_force + gravity_force
+//!                                            ├─► inverse_dynamics
 //!                                            ├─► articulated_body (ν̇ from τ in O(n))
 //!                                            ├─► derivatives of inverse and forward dynamics
 //!                                            └─► mass_matrix ──factorize──► MassFactor
@@ -23,7 +24,7 @@
 //! [`MassFactor`] holds what all solves at one state share. All workspaces are `Clone`, `Send` and
 //! `'static`, and are made from a model by `new`.
 //!
-//! # How it is fast
+//! # Why it is fast
 //!
 //! - Everything is in world axes about the base origin, so that no vector, inertia or force is
 //!   transformed between bodies (`kinematics`).
@@ -65,10 +66,13 @@
 //!
 //! | symbol | identifier | shape | unit | meaning |
 //! |---|---|---|---|---|
-//! | n, nv, nc | `joint_dim`, `velocity_dim`, `row_count` | | | joint coordinates, 6 + n (fixed base: n), contact rows |
+//! | n | `joint_dim` | | | joint coordinates |
+//! | nv | `velocity_dim` | | | 6 + n (fixed base: n) |
+//! | nc | `row_count` | | | contact rows |
 //! | nq | `configuration_dim` | | | 7 + n (fixed base: n) |
 //! | q | `configuration` | nq | m, 1, rad | (p, quaternion wxyz, s) |
-//! | s, ṡ | `joint_positions`, `joint_velocities` | n | rad, rad/s (m, m/s) | in the order of the robot file; a ball joint has a quaternion in s |
+//! | s | `joint_positions` | n | rad (m) | in the order of the file; a ball joint: a quaternion |
+//! | ṡ | `joint_velocities` | n | rad/s (m/s) | |
 //! | ν | `velocity` | nv | m/s, rad/s | (ṗ, ω, ṡ), world axes |
 //! | ν̇ | `acceleration` | nv | m/s², rad/s² | time derivative of ν, component by component |
 //! | τ | `joint_torques` | n | N m (N) | |

@@ -40,6 +40,7 @@ pub fn quaternion_to_rotation(quaternion: [f64; 4]) -> Matrix3<f64> {
 ///
 /// # Panics
 /// If a slice has the wrong length.
+#[doc(alias("retraction", "exponential map", "oplus"))]
 pub fn integrate(model: &Model, configuration: &[f64], increment: &[f64], out: &mut [f64]) {
     assert_eq!(configuration.len(), model.configuration_dim(), "length of configuration");
     assert_eq!(increment.len(), model.velocity_dim(), "length of increment");
@@ -67,6 +68,7 @@ pub fn integrate(model: &Model, configuration: &[f64], increment: &[f64], out: &
 ///
 /// # Panics
 /// If a slice has the wrong length.
+#[doc(alias("logarithmic map", "ominus", "log6"))]
 pub fn difference(model: &Model, from: &[f64], to: &[f64], out: &mut [f64]) {
     assert_eq!(from.len(), model.configuration_dim(), "length of from");
     assert_eq!(to.len(), model.configuration_dim(), "length of to");
@@ -122,7 +124,7 @@ pub fn normalize(model: &Model, configuration: &mut [f64]) {
     }
 }
 
-/// A stretch of coordinates that move in one way.
+/// A range of coordinates of one kind.
 enum Part {
     /// Numbers that add.
     Plain { q: Range<usize>, v: Range<usize> },

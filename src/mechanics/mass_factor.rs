@@ -13,7 +13,7 @@ use crate::mass_matrix::MassMatrix;
 use crate::model::Model;
 use crate::quad::{LANES, Quad, add_scaled};
 
-/// The mass matrix cannot be factored: some motion carries no inertia.
+/// The mass matrix cannot be factored: some motion has no inertia.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
     "mass matrix is singular at `{coordinate}`: pivot {pivot:e} of diagonal entry {diagonal:e}; \
@@ -22,13 +22,14 @@ use crate::quad::{LANES, Quad, add_scaled};
 pub struct SingularMass {
     /// Joint name, or `base vx` … `base wz`.
     pub coordinate: String,
-    /// What was left of the diagonal entry.
+    /// What the elimination left of the diagonal entry.
     pub pivot: f64,
     /// The entry of `M` itself.
     pub diagonal: f64,
 }
 
-/// Factor `M = Lᵀ D L`: answers `M⁻¹ x` and `J M⁻¹ Jᵀ`.
+/// Factor `M = Lᵀ D L`: computes `M⁻¹ x` and `J M⁻¹ Jᵀ`.
+#[doc(alias("LTDL", "LTL factorization", "sparse Cholesky"))]
 #[derive(Clone, Debug)]
 pub struct MassFactor {
     pattern: Arc<BranchPattern>,
@@ -37,7 +38,7 @@ pub struct MassFactor {
     pivots: Vec<f64>,
     inverse_pivots: Vec<f64>,
     row: Vec<f64>,
-    /// What eliminated coordinates take from the block of the base that carries them.
+    /// Sums that the eliminated coordinates subtract from the block of their floating base.
     base: [[Quad; 2]; BASE],
 }
 
@@ -87,7 +88,7 @@ fn is_base(first: usize, k: usize) -> bool {
     (first..first + BASE).contains(&k)
 }
 
-/// Takes from the base block what the elimination of all that it carries has summed up.
+/// Subtracts from the base block what the elimination of all bodies on it has summed up.
 fn subtract_base(
     pattern: &BranchPattern,
     first: usize,
@@ -255,6 +256,7 @@ impl MassFactor {
     ///
     /// # Panics
     /// If `out` has the wrong length.
+    #[doc(alias("computeMinverse", "inverse mass matrix"))]
     pub fn write_inverse(&self, workspace: &mut InverseMass, out: &mut [f64]) {
         let nv = self.dim();
         assert_eq!(out.len(), nv * nv, "length of out");
@@ -352,7 +354,7 @@ impl MassFactor {
         Ok(())
     }
 
-    /// `x ← L⁻ᵀ x`: from the leaves to the root; a zero entry costs nothing.
+    /// `x ← L⁻ᵀ x`: from the leaves to the root; zero entries are skipped.
     fn solve_transposed_l(&self, x: &mut [f64]) {
         let pattern = &*self.pattern;
         for &k in pattern.order().iter().rev() {

@@ -22,8 +22,8 @@ use crate::quad::{LANES, Quad};
 pub struct MassMatrix {
     pub(crate) pattern: Arc<BranchPattern>,
     pub(crate) diagonal: Vec<f64>,
-    /// What each diagonal entry could be at most: the size of the terms that may have cancelled in
-    /// it, so that its rounding is known.
+    /// Upper bound of each diagonal entry: the size of the terms that may have cancelled in it,
+    /// which bounds its rounding error.
     pub(crate) scale: Vec<f64>,
     /// Rows of `BranchPattern`: entry (k, ancestor).
     pub(crate) rows: Vec<f64>,
@@ -84,7 +84,7 @@ impl MassMatrix {
     }
 
     /// Reads a dense symmetric `M` (nv × nv) that has the pattern of the tree, as written by
-    /// [`write_dense`](Self::write_dense); entries outside the pattern are not looked at.
+    /// [`write_dense`](Self::write_dense); entries outside the pattern are ignored.
     ///
     /// # Panics
     /// If `dense` has the wrong length.
@@ -131,6 +131,7 @@ impl MassMatrix {
 ///
 /// # Panics
 /// If the workspaces belong to another model.
+#[doc(alias("crba", "CRBA", "composite rigid body algorithm", "joint-space inertia"))]
 pub fn mass_matrix(model: &Model, kinematics: &Kinematics, out: &mut MassMatrix) {
     if model.coupled {
         return coupled_mass_matrix(model, kinematics, out);

@@ -18,8 +18,7 @@ pub use parts::{
 
 /// A robot, or several robots and free bodies that share a world: trees of rigid bodies on joints.
 ///
-/// Built once (see [`Model::from_urdf`] and [`Model::world`]), read by all algorithms, changed by
-/// none.
+/// Built once (see [`Model::from_urdf`] and [`Model::world`]), then immutable.
 #[derive(Clone, Debug)]
 pub struct Model {
     pub(crate) name: String,

@@ -10,6 +10,7 @@ use crate::model::Model;
 use crate::placement::MixedWrench;
 
 /// Centre of mass in the world [m]; the origin of the first tree if nothing has mass.
+#[doc(alias("CoM", "com"))]
 #[must_use]
 pub fn center_of_mass(model: &Model, kinematics: &Kinematics) -> Vector3<f64> {
     reference(kinematics) + center_from_reference(model, kinematics)
@@ -40,6 +41,7 @@ pub fn center_of_mass_velocity(model: &Model, kinematics: &Kinematics) -> Vector
 ///
 /// # Panics
 /// If `out` has the wrong length.
+#[doc(alias("jacobianCenterOfMass", "CoM Jacobian"))]
 pub fn center_of_mass_jacobian(model: &Model, kinematics: &Kinematics, out: &mut [f64]) {
     assert_eq!(out.len(), 3 * model.velocity_dim(), "length of out");
     out.fill(0.0);
@@ -57,7 +59,7 @@ pub fn center_of_mass_jacobian(model: &Model, kinematics: &Kinematics, out: &mut
 /// `J̇ν` of the centre of mass [m/s²]: its acceleration at `ν̇ = 0`, so that `c̈ = J ν̇ + J̇ν` with
 /// `J` of [`center_of_mass_jacobian`].
 ///
-/// The mass-weighted mean of what velocity alone does to the bodies' centres `c_i`,
+/// The mass-weighted mean of the velocity-dependent accelerations of the bodies' centres `c_i`,
 /// `a_i + α_i × c_i + ω_i × (v_i + ω_i × c_i)`; zero if nothing has mass. O(n), allocates nothing.
 #[must_use]
 pub fn center_of_mass_jacobian_dot_velocity(
@@ -80,6 +82,7 @@ pub fn center_of_mass_jacobian_dot_velocity(
 /// mass [kg m²/s] as `moment` (a momentum is a wrench times time).
 ///
 /// D. E. Orin, A. Goswami, S.-H. Lee, *Centroidal dynamics of a humanoid robot* (2013), eq. 2.
+#[doc(alias("hg"))]
 #[must_use]
 pub fn centroidal_momentum(model: &Model, kinematics: &Kinematics) -> MixedWrench {
     let center = center_from_reference(model, kinematics);
@@ -113,6 +116,7 @@ pub fn centroidal_momentum(model: &Model, kinematics: &Kinematics) -> MixedWrenc
 ///
 /// # Panics
 /// If `out` has the wrong length.
+#[doc(alias("ccrba", "CMM", "Ag", "centroidal dynamics"))]
 pub fn centroidal_momentum_matrix(model: &Model, kinematics: &Kinematics, out: &mut [f64]) {
     assert_eq!(out.len(), 6 * model.velocity_dim(), "length of out");
     out.fill(0.0);
@@ -128,11 +132,11 @@ pub fn centroidal_momentum_matrix(model: &Model, kinematics: &Kinematics, out: &
     });
 }
 
-/// `Ȧ_G ν`: rate of the centroidal momentum at `ν̇ = 0`, so that `(ṗ, L̇) = A_G ν̇ + Ȧ_G ν` with `A_G` of
-/// [`centroidal_momentum_matrix`]; linear [N] as `force`, angular about the centre of mass [N m] as
-/// `moment`, world axes.
+/// `Ȧ_G ν`: rate of the centroidal momentum at `ν̇ = 0`, so that `(ṗ, L̇) = A_G ν̇ + Ȧ_G ν` with
+/// `A_G` of [`centroidal_momentum_matrix`]; linear [N] as `force`, angular about the centre of mass
+/// [N m] as `moment`, world axes.
 ///
-/// Link by link, from what velocity alone does to the bodies: `Σ m_i a_i` and
+/// Summed over the links, from their velocity-dependent accelerations: `Σ m_i a_i` and
 /// `Σ (c_i − c) × m_i a_i + I_i α_i + ω_i × I_i ω_i`. O(n), allocates nothing.
 ///
 /// D. E. Orin, A. Goswami, S.-H. Lee, *Centroidal dynamics of a humanoid robot* (2013), sec. 3.
@@ -216,7 +220,7 @@ fn linear_momentum(model: &Model, kinematics: &Kinematics, i: usize) -> Vector3<
     (v.linear + v.angular.cross(&state.center)) * model.bodies[i].inertia.mass()
 }
 
-/// Point about which the trees' places are measured: the origin of the first one.
+/// Reference point for the positions of the trees: the origin of the first one.
 #[inline]
 fn reference(kinematics: &Kinematics) -> Vector3<f64> {
     kinematics.origins.first().map_or_else(Vector3::zeros, |origin| origin.position)

@@ -14,7 +14,7 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// The displacement that moves nothing.
+    /// The identity.
     #[must_use]
     pub fn identity() -> Self {
         Self { rotation: Matrix3::identity(), translation: Vector3::zeros() }
@@ -41,7 +41,7 @@ impl Placement {
         Self { rotation, translation: Vector3::from(xyz) }
     }
 
-    /// `b_from_a` of `a_from_b`.
+    /// The inverse: `b_from_a` for `a_from_b`.
     #[must_use]
     pub fn inverse(&self) -> Self {
         let rotation = self.rotation.transpose();

@@ -1,6 +1,6 @@
 //! Four of everything: numbers, vectors and matrices of four bodies at once.
 //!
-//! Each lane is computed as if it stood alone, by the same operations in the same order, without
+//! Each lane is computed as if it were alone, by the same operations in the same order, without
 //! fused multiply-add: results do not depend on how wide the machine's registers are.
 
 use nalgebra::{Matrix3, Vector3};
@@ -50,11 +50,11 @@ pub(crate) struct QuadMotion {
     pub(crate) angular: Quad3,
 }
 
-/// Something with lanes that can be taken apart into plain numbers and put together again.
+/// A type of four lanes, which can be gathered from and scattered to the lanes of other values.
 pub(crate) trait Laned: Copy {
-    /// One lane four times.
+    /// One lane, four times.
     fn spread(from: &Self, lane: usize) -> Self;
-    /// Lanes from four of a kind.
+    /// Gathers one lane from each of four values.
     fn collect(from: [&Self; LANES], lanes: [usize; LANES]) -> Self;
     /// Adds lane by lane.
     fn add_all(&mut self, other: &Self);

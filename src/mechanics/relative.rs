@@ -142,7 +142,7 @@ fn distance(model: &Model, kinematics: &Kinematics, from: FrameId, to: FrameId) 
     apart + (b - a)
 }
 
-/// The body from which the branches to the two frames part; none in different trees.
+/// The body at which the branches to the two frames separate; none in different trees.
 fn common_ancestor(model: &Model, from: FrameId, to: FrameId) -> Option<usize> {
     let (mut a, mut b) = (model.frames[from.0].body.0, model.frames[to.0].body.0);
     if model.bodies[a].tree != model.bodies[b].tree {

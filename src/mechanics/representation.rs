@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | mixed | of the frame's origin | world | iDynTree MIXED, Pinocchio LOCAL_WORLD_ALIGNED |
 //! | body | of the frame's origin | frame | iDynTree BODY_FIXED, Pinocchio LOCAL |
-//! | world | of the body's point at the world origin | world | iDynTree INERTIAL_FIXED, Pinocchio WORLD |
+//! | world | of the point at the world origin | world | iDynTree INERTIAL_FIXED, Pinocchio WORLD |
 //!
 //! The mixed one is that of `frame_jacobian`; with the frame's rotation `R`, origin `p` and mixed
 //! twist `(v, ω)` the others are `(Rᵀv, Rᵀω)` and `(v + p × ω, ω)`. `J̇ν` is the derivative of the

@@ -1,4 +1,4 @@
-//! Inertia of the motors' rotors as the joints feel it.
+//! Inertia of the motors' rotors, reflected to the joints.
 //!
 //! A rotor of inertia `I_r` behind a gear of ratio `r` adds `r² I_r` to the diagonal of `M`. Where
 //! one motor drives several joints (differentials, belts along a leg), motor positions are
@@ -107,7 +107,8 @@ impl Model {
                 let (a, b) = (matrix[i * n + j], matrix[j * n + i]);
                 if (a - b).abs() > 1e-12 * largest {
                     return Err(wrong(format!(
-                        "expected a symmetric matrix, found {a} and {b} at ({i}, {j}) and ({j}, {i})"
+                        "expected a symmetric matrix, \
+                         found {a} and {b} at ({i}, {j}) and ({j}, {i})"
                     )));
                 }
             }
@@ -129,12 +130,12 @@ impl Model {
     }
 
     /// The same model with reflected rotor inertia [kg m² or kg] by joint name; `*` in a pattern
-    /// stands for any characters, later entries win, joints not named keep their value. Off the diagonal nothing
-    /// changes.
+    /// matches any characters, later entries win, joints not named keep their value. Entries off
+    /// the diagonal do not change.
     ///
     /// # Errors
     /// [`ModelError`] if a pattern matches no joint, a value is negative or not finite, or the
-    /// whole matrix is no inertia.
+    /// whole matrix is not a valid inertia.
     pub fn with_named_rotor_inertia(self, entries: &[(String, f64)]) -> Result<Self, ModelError> {
         let mut values = self.rotors.diagonal.clone();
         for (pattern, value) in entries {
@@ -159,7 +160,7 @@ impl Model {
     }
 }
 
-/// Whether `name` matches `pattern`, in which `*` stands for any characters. Greedy with one
+/// Whether `name` matches `pattern`, in which `*` matches any characters. Greedy with one
 /// point of return, so the cost is O(pattern × name) at worst.
 pub(crate) fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n) = (0, 0);

@@ -35,8 +35,8 @@ pub enum Shape {
     },
     /// Surface in a file, which is not opened here.
     Mesh {
-        /// The path exactly as the robot file writes it; [`resolve_package`](crate::resolve_package)
-        /// finds the file.
+        /// The path exactly as the robot file writes it;
+        /// [`resolve_package`](crate::resolve_package) finds the file.
         path: String,
         /// Factor along each axis.
         scale: Vector3<f64>,

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Power is the same on both sides of an ideal transmission, `ṡᵀτ = φ̇ᵀt = θ̇ᵀt_rotor`, so torques
-//! go the other way: `t = Tᵀ τ`, `τ = T⁻ᵀ t`, `t_rotor = Γ t`. A rotor of inertia `I_m` is felt at
+//! go the other way: `t = Tᵀ τ`, `τ = T⁻ᵀ t`, `t_rotor = Γ t`. A rotor of inertia `I_m` appears at
 //! the joints as `(TΓ)⁻ᵀ diag(I_m) (TΓ)⁻¹`, viscous friction `k` at the gears as
 //! `T⁻ᵀ diag(k) T⁻¹`.
 //!
@@ -18,11 +18,11 @@
 
 use thiserror::Error;
 
-/// A transmission that is none.
+/// Why a transmission is invalid.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum TransmissionError {
-    /// A gear ratio is zero, or no number.
+    /// A gear ratio is zero or not finite.
     #[error("expected a finite gear ratio other than 0 for motor {motor}, found {ratio}")]
     Ratio {
         /// Which motor.
@@ -30,7 +30,7 @@ pub enum TransmissionError {
         /// Its ratio.
         ratio: f64,
     },
-    /// A coupling names a joint that is not there, or that another coupling or entry has named.
+    /// A coupling names a joint that does not exist, or that another coupling or entry has named.
     #[error("joint {joint} is coupled twice, or not one of {count} joints")]
     Joint {
         /// The joint.
@@ -88,8 +88,8 @@ impl Transmission {
     /// for motor `joints[c]`.
     ///
     /// # Errors
-    /// [`TransmissionError`] if a joint is named twice or not there, or the matrix has another size
-    /// or no inverse.
+    /// [`TransmissionError`] if a joint is named twice or does not exist, or the matrix has another
+    /// size or no inverse.
     pub fn coupled(mut self, joints: &[usize], matrix: &[f64]) -> Result<Self, TransmissionError> {
         let (k, count) = (joints.len(), self.ratios.len());
         let taken = |joint: &usize| self.groups.iter().any(|group| group.joints.contains(joint));
@@ -147,7 +147,7 @@ impl Transmission {
         self.map(gear_torques, out, |group, r, c| group.gear_from_joint[c * group.k() + r]);
     }
 
-    /// Inertia of the rotors as the joints feel it (n × n, symmetric positive semidefinite):
+    /// Inertia of the rotors reflected to the joints (n × n, symmetric positive semidefinite):
     /// `(TΓ)⁻ᵀ diag(I_m) (TΓ)⁻¹` [kg m²], which [`Model::with_rotor_inertia_matrix`] takes.
     ///
     /// [`Model::with_rotor_inertia_matrix`]: crate::Model::with_rotor_inertia_matrix

@@ -50,7 +50,7 @@ pub enum Base {
     Fixed,
 }
 
-/// What a joint does.
+/// Kind of motion that a joint allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JointKind {
@@ -111,9 +111,9 @@ pub struct Joint {
     pub effort: f64,
     /// Largest speed [rad/s or m/s]; +∞ if the file states none.
     pub velocity: f64,
-    /// Viscous damping [N m s/rad or N s/m]. Recorded; no algorithm here adds it.
+    /// Viscous damping [N m s/rad or N s/m]. Stored; no algorithm of this crate applies it.
     pub damping: f64,
-    /// Dry friction [N m or N]. Recorded; no algorithm here adds it.
+    /// Dry friction [N m or N]. Stored; no algorithm of this crate applies it.
     pub friction: f64,
     /// First index into `configuration`.
     pub(crate) q_index: usize,
@@ -124,13 +124,13 @@ pub struct Joint {
 }
 
 impl Joint {
-    /// Where the joint's numbers stand in `q`.
+    /// Range of the joint's coordinates in `q`.
     #[must_use]
     pub fn configuration_range(&self) -> Range<usize> {
         self.q_index..self.q_index + self.kind.configuration_dim()
     }
 
-    /// Where the joint's numbers stand in `ν`.
+    /// Range of the joint's coordinates in `ν`.
     #[must_use]
     pub fn velocity_range(&self) -> Range<usize> {
         self.v_index..self.v_index + self.kind.velocity_dim()
@@ -198,32 +198,32 @@ impl Tree {
         self.joints.clone()
     }
 
-    /// Where the robot's numbers stand in `q`: base first, then joints.
+    /// Range of the robot's coordinates in `q`: base first, then joints.
     #[must_use]
     pub fn configuration_range(&self) -> Range<usize> {
         self.q.clone()
     }
 
-    /// Where the robot's numbers stand in `ν`: base first, then joints.
+    /// Range of the robot's coordinates in `ν`: base first, then joints.
     #[must_use]
     pub fn velocity_range(&self) -> Range<usize> {
         self.v.clone()
     }
 
-    /// Where the joints' numbers stand in `q`.
+    /// Range of the joints' coordinates in `q`.
     #[must_use]
     pub fn joint_configuration_range(&self) -> Range<usize> {
         self.q.start + if self.is_floating() { 7 } else { 0 }..self.q.end
     }
 
-    /// Where the joints' numbers stand in `ν`.
+    /// Range of the joints' coordinates in `ν`.
     #[must_use]
     pub fn joint_velocity_range(&self) -> Range<usize> {
         self.v.start + self.base_dim()..self.v.end
     }
 }
 
-/// What is wrong with a value given to a model.
+/// Why a value given to a model is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -243,7 +243,7 @@ pub enum ModelError {
         /// The value given.
         value: f64,
     },
-    /// A matrix of reflected inertias is no inertia.
+    /// A matrix of reflected inertias is not a valid inertia.
     #[error("rotor inertia matrix: {problem}")]
     RotorInertiaMatrix {
         /// What was expected and found.
@@ -255,7 +255,7 @@ pub enum ModelError {
         /// The pattern given.
         pattern: String,
     },
-    /// The parts of a world cannot stand together.
+    /// The parts of a world cannot be combined.
     #[error("world: {problem}")]
     World {
         /// What was expected and found.

@@ -60,7 +60,7 @@ const FLOATING: &Parts = &[
     (Axis::Ball, Along::Z, 3, 5),
 ];
 
-/// How a joint lies on coordinate axes of its bodies.
+/// Maps a joint's axis to a coordinate axis of its bodies.
 struct Alignment {
     /// Of a joint of one degree of freedom.
     along: Along,
@@ -131,7 +131,7 @@ pub(super) fn push_bodies(
 
 fn alignment(kind: JointKind, axis: Vector3<f64>, line: usize) -> Result<Alignment, UrdfError> {
     let turn = match kind {
-        // No direction is special.
+        // The motion has no preferred direction.
         JointKind::Spherical | JointKind::Floating => None,
         JointKind::Planar => {
             let turn = plane(&unit(axis, line)?);

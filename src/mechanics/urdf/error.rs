@@ -2,7 +2,7 @@
 
 use crate::model::ModelError;
 
-/// Why a text is no robot. Lines count from 1.
+/// Why a robot file is rejected. Lines count from 1.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UrdfError {
@@ -31,15 +31,15 @@ pub enum UrdfError {
         element: String,
         /// Name of the attribute.
         attribute: String,
-        /// What would have been right.
+        /// What was expected.
         expected: String,
         /// The text of the attribute.
         found: String,
     },
-    /// The typed reader refused the checked text.
+    /// The typed reader rejected the checked text.
     #[error("urdf reader: {message}")]
     Reader {
-        /// The reader's own words.
+        /// The reader's message.
         message: String,
     },
     /// Two links or two joints have one name.
@@ -91,16 +91,17 @@ pub enum UrdfError {
         /// The first joint.
         first: String,
     },
-    /// Joints form a ring.
-    #[error("line {line}: links form a ring: {}", .links.join(" -> "))]
+    /// Joints form a cycle.
+    #[error("line {line}: links form a cycle: {}", .links.join(" -> "))]
     Cycle {
-        /// Where the first link of the ring starts.
+        /// Where the first link of the cycle starts.
         line: usize,
-        /// The links of the ring, the first one again at the end.
+        /// The links of the cycle, the first one again at the end.
         links: Vec<String>,
     },
     /// Several links have no parent.
-    #[error("line {line}: expected one root link, found {}: join them by joints", .roots.join(", "))]
+    #[error("line {line}: expected one root link, found {}: connect them by joints",
+            .roots.join(", "))]
     ManyRoots {
         /// Where the second root starts.
         line: usize,
@@ -110,7 +111,7 @@ pub enum UrdfError {
     /// The file has no link.
     #[error("expected at least one link, found none")]
     NoLinks,
-    /// A joint mimics, or is mimicked, that has not exactly one coordinate.
+    /// A joint that mimics, or is mimicked, does not have exactly one coordinate.
     #[error(
         "line {line}: joint `{joint}` mimics `{mimicked}`: expected two revolute, continuous or \
          prismatic joints, `{wrong}` is {kind}"
@@ -127,12 +128,12 @@ pub enum UrdfError {
         /// What it is.
         kind: &'static str,
     },
-    /// Joints mimic one another.
-    #[error("line {line}: joints mimic one another in a ring: {}", .joints.join(" -> "))]
+    /// Joints mimic one another in a cycle.
+    #[error("line {line}: joints mimic one another in a cycle: {}", .joints.join(" -> "))]
     MimicCycle {
-        /// Where the first joint of the ring starts.
+        /// Where the first joint of the cycle starts.
         line: usize,
-        /// The joints of the ring, the first one again at the end.
+        /// The joints of the cycle, the first one again at the end.
         joints: Vec<String>,
     },
     /// The multipliers of a chain of mimic joints overflow.
@@ -168,13 +169,13 @@ pub enum UrdfError {
         /// The joint.
         joint: String,
     },
-    /// No joint that moves has the name of one that is to be held.
+    /// No movable joint matches a pattern of joints to be held.
     #[error("no joint that moves matches `{pattern}`")]
     NoJointToHold {
         /// The pattern.
         pattern: String,
     },
-    /// Numbers are so large that welding bodies together overflows.
+    /// Numbers are so large that merging welded bodies overflows.
     #[error("the inertia of the body that carries link `{link}` is not finite")]
     NotFinite {
         /// A link of the body.
@@ -217,11 +218,11 @@ fn suggestion(nearest: &Option<String>) -> String {
     nearest.as_ref().map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
-/// What is doubtful in a robot file that was read all the same.
+/// A doubtful entry of a robot file that could still be read.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
-    /// No body has this inertia.
+    /// The inertia is physically impossible.
     #[error(
         "line {line}: link `{link}`: no body of {mass} kg has principal moments \
          {moments:?} kg m²: they must be positive and none may exceed the sum of the others"
@@ -244,7 +245,7 @@ pub enum Warning {
         /// The joint.
         joint: String,
     },
-    /// The limits of a joint leave it no way.
+    /// Both limits of a joint are equal.
     #[error("line {line}: joint `{joint}`: both limits are {position}, the joint cannot move")]
     Locked {
         /// Where the joint starts.
@@ -264,7 +265,7 @@ pub enum Warning {
         /// The joint that it should follow.
         mimicked: String,
     },
-    /// Nothing beyond a joint has mass.
+    /// Nothing that a joint moves has mass.
     #[error(
         "line {line}: joint `{joint}` moves no mass and has no rotor inertia: \
          the mass matrix is singular"

@@ -56,7 +56,7 @@ impl<'a> Graph<'a> {
         let roots: Vec<usize> =
             (0..robot.links.len()).filter(|&i| parent_joint[i].is_none()).collect();
         let graph = Self { joints, parent_joint, ends, root: roots.first().copied().unwrap_or(0) };
-        // A ring is reported first: next to it, a second root is only a symptom.
+        // A cycle is reported first: beside it, a second root is only a symptom.
         graph.check_rings(robot, lines)?;
         match roots[..] {
             [] => Err(UrdfError::NoLinks),
@@ -68,7 +68,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Walks up from every link; a walk that meets itself is a ring. Links known to lead to a
+    /// Walks up from every link; a walk that meets itself is a cycle. Links known to lead to a
     /// root are not walked again, so the whole is O(links).
     fn check_rings(&self, robot: &urdf_rs::Robot, lines: &Lines) -> Result<(), UrdfError> {
         let mut seen = vec![usize::MAX; robot.links.len()];
@@ -122,7 +122,7 @@ fn unique<'a>(
 
 /// The name with the fewest edits to `name`, if they are fewer than half its letters.
 fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a &'a str>) -> Option<String> {
-    // Edit distance is quadratic; names of absurd length are not typing errors.
+    // Edit distance is quadratic; overly long names are not typing errors.
     const LONGEST: usize = 100;
     if name.len() > LONGEST {
         return None;

@@ -81,7 +81,7 @@ fn not_coupled(kind: &urdf_rs::JointType) -> Option<&'static str> {
     }
 }
 
-/// The ring that `inside` lies on, told from its first joint in the file.
+/// The cycle that contains `inside`, starting at its first joint in the file.
 fn ring(robot: &urdf_rs::Robot, lines: &Lines, graph: &Graph<'_>, inside: usize) -> UrdfError {
     let mut members = vec![inside];
     let mut at = inside;

@@ -13,8 +13,8 @@
 //! - `joints` and `mimic` say how each joint moves, `chain` lays its bodies along its axes;
 //! - `build` welds fixed links to their parents and lays out the tree.
 //!
-//! No text makes this module panic, recurse without bound or open a file; where the meshes lie
-//! that a file names, [`resolve_package`] says without opening one either.
+//! No text makes this module panic, recurse without bound or open a file; [`resolve_package`] finds
+//! the mesh files that a robot file names, also without opening one.
 
 mod build;
 mod chain;
@@ -93,9 +93,9 @@ impl Model {
     /// but is doubtful.
     ///
     /// # Errors
-    /// [`UrdfError`], with the line where it can be had, if the text is no well-formed URDF, the
-    /// links do not form one tree, a number is missing or impossible, or joints mimic one another
-    /// in ways that make no sense.
+    /// [`UrdfError`], with the line where it is known, if the text is not well-formed URDF, the
+    /// links do not form one tree, a number is missing or impossible, or mimic joints form a cycle
+    /// or follow joints that cannot be followed.
     pub fn from_urdf(text: &str, options: &Options) -> Result<(Self, Vec<Warning>), UrdfError> {
         let elements = xml::parse(text)?;
         let canonical = schema::canonical(&elements)?;

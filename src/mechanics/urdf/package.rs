@@ -1,4 +1,4 @@
-//! Where the meshes lie that a robot file names.
+//! Finds the mesh files that a robot file names.
 //!
 //! Robot files name meshes as `package://NAME/rest`, which only a ROS installation can look up:
 //! `NAME` is a folder somewhere. Here the folders above the robot file are searched, which is where
@@ -39,12 +39,15 @@ pub enum PackageError {
 ///
 /// | name | tried, in this order |
 /// |---|---|
-/// | `package://NAME/rest`, `model://NAME/rest` | for every folder `A` from `folder` up and then for every root: `A/rest` if `A` itself is called `NAME`, else `A/NAME/rest`; then `folder/rest` |
+/// | `package://NAME/rest`, `model://NAME/rest` | `rest` in the package `NAME`; `folder/rest` |
 /// | `file:///path` | `/path` |
 /// | `/path` | `/path` |
 /// | `path`, `file://path` | `folder/path`, then `root/path` for every root |
 ///
-/// Looks at no file itself: `search.exists` does. O(folders above the robot file + roots).
+/// The package `NAME` is looked for in every folder `A` from `folder` up, and then in every root:
+/// it is `A` itself if `A` is called `NAME`, else `A/NAME`.
+///
+/// Reads no file itself, but calls `search.exists`. O(folders above the robot file + roots).
 ///
 /// # Errors
 /// [`PackageError`] with all paths tried if none exists, or if the name has no path or another
@@ -65,7 +68,7 @@ pub fn resolve_package(uri: &str, search: &PackageSearch<'_>) -> Result<String, 
     Err(PackageError::NotFound { uri: uri.to_owned(), tried })
 }
 
-/// The paths that `uri` may stand for; `None` if it is no name of a file.
+/// The paths that `uri` may stand for; `None` if it cannot name a file.
 fn candidates(uri: &str, search: &PackageSearch<'_>) -> Option<Vec<String>> {
     let in_package = uri.strip_prefix("package://").or_else(|| uri.strip_prefix("model://"));
     if let Some(rest) = in_package {
@@ -107,7 +110,7 @@ fn ancestors(folder: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(folder), |folder| {
         let folder = folder.trim_end_matches('/');
         match folder.rsplit_once('/') {
-            // What lies above `..` has no name here.
+            // The parent of `..` is not known.
             _ if matches!(last_name(folder), "" | "." | "..") => None,
             Some(("", _)) => Some("/"),
             Some((above, _)) => Some(above),

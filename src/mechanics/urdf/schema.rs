@@ -7,7 +7,7 @@ use super::error::UrdfError;
 use super::version::{Version, roll_pitch_yaw};
 use super::xml::Element;
 
-/// The checked text and where links and joints stood in the original.
+/// The checked text, and the lines of links and joints in the original.
 pub(super) struct Canonical {
     pub(super) text: String,
     pub(super) lines: Lines,
@@ -22,7 +22,7 @@ pub(super) struct Lines {
     pub(super) limited: Vec<bool>,
 }
 
-/// How often an element stands in its parent.
+/// How often an element may occur in its parent.
 #[derive(Clone, Copy, PartialEq)]
 enum Count {
     One,
@@ -62,7 +62,7 @@ const fn optional(name: &'static str, count: usize, range: Range) -> Numbers {
 /// What an element may hold.
 struct Rule {
     name: &'static str,
-    /// Text attributes and whether they must stand.
+    /// Text attributes, and whether they are required.
     texts: &'static [(&'static str, bool)],
     numbers: &'static [Numbers],
     children: &'static [(&'static str, Count)],
@@ -76,7 +76,7 @@ const SHAPES: &[(&str, Count)] = &[
     ("mesh", Count::Optional),
 ];
 
-/// Orientation of an `<origin>` as the typed reader does not get to see it.
+/// Orientation of an `<origin>` that is converted before the typed reader sees it.
 const QUATERNION: &str = "quat_xyzw";
 
 const RULES: &[Rule] = &[

@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 
 use crate::manifold::quaternion_to_rotation;
 
-/// Version of the format: major, minor. A file that states none, or no version at all, has 1.0.
+/// Version of the format: major, minor. A file without a valid version counts as 1.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Version(u32, u32);
 
@@ -15,7 +15,7 @@ impl Version {
     /// Takes a missing `lower` or `upper` as no limit; earlier versions take it as zero.
     pub(super) const V1_2: Self = Self(1, 2);
 
-    /// From the attribute of `<robot>`; what is no version counts as 1.0.
+    /// From the attribute of `<robot>`; an invalid one counts as 1.0.
     pub(super) fn new(attribute: Option<&str>) -> Self {
         attribute
             .and_then(|text| {
@@ -25,7 +25,7 @@ impl Version {
             .unwrap_or(Self::V1_0)
     }
 
-    /// Value of an attribute that does not stand, if it is not the typed reader's.
+    /// Default of a missing attribute, if it differs from the typed reader's.
     pub(super) fn default_of(self, element: &str, attribute: &str) -> Option<&'static str> {
         match (element, attribute) {
             ("limit", "effort" | "velocity") => Some("inf"),

@@ -1,8 +1,8 @@
 //! A strict reader for the part of XML that robot files use.
 //!
 //! Elements and attributes with lines; text, comments and processing instructions are skipped;
-//! document type declarations (and with them entities of their own) are refused. One pass, no
-//! recursion, bounded depth.
+//! document type declarations (and with them custom entities) are rejected. One pass, no recursion,
+//! bounded depth.
 
 use super::error::UrdfError;
 
@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 64;
 /// Most attributes of one element. URDF needs seven.
 const MAX_ATTRIBUTES: usize = 256;
 
-/// An element. Elements stand in document order; element 0 is the root.
+/// An element. Elements are in document order; element 0 is the root.
 #[derive(Debug)]
 pub(super) struct Element {
     pub(super) name: String,
@@ -59,7 +59,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Element>, UrdfError> {
                 return Err(xml_error(reader.line, format!("expected `>` to end `</{name}`")));
             }
             let Some(index) = open.pop() else {
-                return Err(xml_error(line, format!("`</{name}>` closes nothing")));
+                return Err(xml_error(line, format!("`</{name}>` closes no element")));
             };
             let start = &elements[index];
             if start.name != name {
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
         self.advance(rest.find(token).unwrap_or(rest.len()))
     }
 
-    /// What stands before `token`; moves behind it.
+    /// The text before `token`; moves past it.
     fn take_until(&mut self, token: &str, what: &str) -> Result<&'a str, UrdfError> {
         let line = self.line;
         let Some(length) = self.rest().find(token) else {
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
             }
             let (key, value) = self.attribute()?;
             if attributes.iter().any(|(other, _)| *other == key) {
-                return Err(xml_error(self.line, format!("attribute `{key}` stands twice")));
+                return Err(xml_error(self.line, format!("attribute `{key}` occurs twice")));
             }
             if attributes.len() == MAX_ATTRIBUTES {
                 let problem = format!("more than {MAX_ATTRIBUTES} attributes in `<{name}`");
@@ -202,7 +202,7 @@ impl<'a> Reader<'a> {
         let key = self.name()?.to_owned();
         self.skip_space();
         if !self.skip("=") {
-            return Err(xml_error(self.line, format!("expected `=` behind attribute `{key}`")));
+            return Err(xml_error(self.line, format!("expected `=` after attribute `{key}`")));
         }
         self.skip_space();
         let quote = if self.skip("\"") {

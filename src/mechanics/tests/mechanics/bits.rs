@@ -1,8 +1,9 @@
 //! Results do not depend on the CPU: every bit of every quantity, folded into one number per robot.
 //!
-//! The numbers were recorded once. They hold in builds for any CPU, whatever its vector width, since
-//! sums have a fixed order and nothing is fused. A change of an algorithm changes them: then run the
-//! tests once in a portable build and once with `-C target-cpu=native`, and write down what both say.
+//! The numbers were recorded once. They hold in builds for any CPU and vector width, since sums
+//! have a fixed order and nothing is fused. A change of an algorithm changes them: then run the
+//! tests once in a portable build and once with `-C target-cpu=native`, and record the numbers that
+//! both print.
 
 use legwork_mechanics::{
     ArticulatedBody, Base, Delassus, Derivatives, InverseDynamics, InverseMass, Kinematics,

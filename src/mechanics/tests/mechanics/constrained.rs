@@ -226,9 +226,9 @@ fn redundant_rows_change_nothing() {
     assert!(count > 100, "only {count} cases");
 }
 
-/// A row and its copy that asks for one unit more: the residual is that unit.
+/// A row and a copy with a bias that is larger by one: the residual is one.
 #[test]
-fn contradictory_rows_are_told() {
+fn contradictory_rows_have_a_residual() {
     let mut law = Law::new("residual of contradictory rows / condition", 1e-12);
     for Sample { seed, model, .. } in random_models() {
         let case = Case::new(model, *seed, 0.1);
@@ -247,14 +247,14 @@ fn contradictory_rows_are_told() {
     }
 }
 
-/// A hinge has one way to move: six rows of its far end are one. A row without entries is none.
+/// A hinge has one degree of freedom: six rows of its far end have rank one. A zero row adds none.
 #[test]
 fn rank_is_that_of_what_can_move() {
     let mut count = 0;
     for Sample { seed, model, .. } in random_models() {
         let case = Case::new(model, *seed, 0.0);
         let nv = case.m.nrows();
-        // Six rows of one frame, and a row of zeros; at rest J̇ν = 0, so that nothing contradicts.
+        // Six rows of one frame, and a row of zeros; at rest J̇ν = 0, so that no rows contradict.
         let own = frame_jacobian_at(model, &case.kinematics, last_frame(model));
         let zero = DMatrix::zeros(1, nv);
         let (jacobian, bias) = stacked(&[(own, DVector::zeros(6)), (zero, DVector::zeros(1))]);

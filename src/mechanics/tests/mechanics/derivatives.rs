@@ -42,8 +42,8 @@ fn by_velocity(
     DMatrix::from_columns(&columns)
 }
 
-/// Velocities do not make derivatives by `q` grow with the time scale of the motion: only `ε = 2e-3`
-/// radians and metres of travel count.
+/// Velocities do not make derivatives by `q` grow with the time scale of the motion: only
+/// `ε = 2e-3` radians and metres of travel count.
 #[test]
 fn inverse_dynamics_derivatives_are_slopes() {
     let mut configuration = Law::new("d ID / dq", 1e-10);

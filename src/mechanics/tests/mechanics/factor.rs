@@ -168,7 +168,7 @@ fn trees_that_move_no_mass_are_refused_by_name() {
             let tree = [link("base", BODY), link("upper", BODY), link("tip", ""), arm, leaf];
             assert_singular(&robot(&tree), base, &["leaf"]);
         }
-        // Two parallel slides, and two hinges on one line, with nothing between.
+        // Two parallel slides, and two hinges on one line, without mass between them.
         for kind in ["prismatic", "revolute"] {
             for axis in ["1 0 0", "0.3 -0.4 0.7"] {
                 let axis = format!("<axis xyz=\"{axis}\"/>");
@@ -190,8 +190,8 @@ fn trees_that_move_no_mass_are_refused_by_name() {
     assert_singular(&robot(&[link("base", "")]), Base::Floating, &["base"]);
 }
 
-/// A joint and its mirror image undo one another: the link beyond stands still, and what is
-/// between has no mass.
+/// A joint and its mirror image cancel: the link after them does not move, and the link between
+/// them has no mass.
 #[test]
 fn mimic_joints_that_cancel_are_refused() {
     let origin = "<origin xyz=\"0.3 -0.2 0.1\" rpy=\"0.1 0.2 0.3\"/>";
@@ -206,7 +206,7 @@ fn mimic_joints_that_cancel_are_refused() {
     }
 }
 
-/// Scale is no fault: a robot of milligrams and one of megatonnes are as regular as others.
+/// Scale is not a fault: a robot of milligrams and one of megatonnes are as regular as others.
 #[test]
 fn light_and_heavy_robots_are_regular() {
     for mass in [1e-9, 1e-6, 1e6, 1e12] {

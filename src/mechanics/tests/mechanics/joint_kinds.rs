@@ -147,7 +147,7 @@ fn every_kind_of_joint_places_its_link() {
             Base::Fixed => mount,
         };
         assert_close(&link(&model, &kinematics, "l0"), &expected, "root");
-        // Numbers stand in the order of the file, without gaps.
+        // Coordinates are in the order of the file, without gaps.
         let mut at = model.configuration_dim() - model.joint_configuration_dim();
         for (i, (test, origin)) in joints.iter().zip(&origins).enumerate() {
             let numbers = match model.find_joint(&format!("j{}", i + 1)) {
@@ -232,7 +232,7 @@ fn mimic_joints_follow_through_chains() {
         "",
         r#"<mimic joint="j1" multiplier="0" offset="0.7"/>"#,
     ];
-    // j4 leads; j3 = j4/2 − 0.1; j1 = −2 j3 + 0.3; j5 stands still; j2 is on its own.
+    // j4 leads; j3 = j4/2 − 0.1; j1 = −2 j3 + 0.3; j5 does not move; j2 is on its own.
     let test = |i: usize, kind, axis| Test { kind, axis, content: FOLLOW[i] };
     let joints = [
         test(0, "continuous", [0.0, 0.0, -1.0]),

@@ -124,8 +124,8 @@ fn energy_changes_at_the_power_of_the_applied_forces() {
     }
 }
 
-/// Coriolis forces do no work but what the change of `M` asks for: `½ νᵀṀν = νᵀ C ν`, by
-/// differences along constant ν; this is how `Ṁ − 2C` is skew.
+/// Coriolis forces do no work except through the change of `M`: `½ νᵀṀν = νᵀ C ν`, by differences
+/// along constant ν; this is the skew symmetry of `Ṁ − 2C`.
 #[test]
 fn coriolis_forces_are_passive() {
     let mut law = Law::new("nu' M_dot nu / 2 = nu' C nu", 1e-10);

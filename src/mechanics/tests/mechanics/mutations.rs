@@ -13,7 +13,7 @@ use crate::reference::urdf;
 /// Longest text that is tried [bytes]: bounds the work of every round.
 const LONGEST: usize = 200_000;
 
-/// Numbers that no mechanism has, and texts that are none.
+/// Numbers that no mechanism has, and texts that are not numbers.
 const NUMBERS: [&str; 24] = [
     "1e308",
     "-1e308",
@@ -82,7 +82,7 @@ struct Outcomes {
     xml: usize,
     /// An element or attribute is missing or doubled.
     schema: usize,
-    /// A number is none or out of range.
+    /// A number is invalid or out of range.
     number: usize,
     /// Names, ends of joints, mimic joints.
     structure: usize,
@@ -173,7 +173,7 @@ fn mutate(rng: &mut Rng, text: &str) -> Option<String> {
     let replaced =
         |(start, end): (usize, usize), by: &str| format!("{}{by}{}", &text[..start], &text[end..]);
     let pick = |rng: &mut Rng, from: &[&'static str]| from[rng.below(from.len())];
-    // Most damages leave well-formed XML, so that they reach what lies behind its reader.
+    // Most mutations keep the XML well formed, so that they reach the stages after its parser.
     let kind = if rng.chance(0.2) { rng.below(5) } else { 5 + rng.below(11) };
     Some(match kind {
         // Bytes.

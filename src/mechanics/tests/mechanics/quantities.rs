@@ -8,7 +8,7 @@ use legwork_mechanics::{
     inverse_dynamics, mass_matrix,
 };
 
-/// A bound that all random robots must keep; the largest error is told with `--nocapture`.
+/// A bound that all random robots must keep; `--nocapture` prints the largest error.
 pub(crate) struct Law {
     name: &'static str,
     bound: f64,
@@ -197,7 +197,7 @@ pub(crate) fn slope(eps: f64, f: impl Fn(f64) -> DVector<f64>) -> DVector<f64> {
 }
 
 /// Step of [`slope`] along unit coordinates: truncation `ε⁴/30 = 5e-13` and rounding `1e-16/ε` are
-/// alike.
+/// about equal.
 pub(crate) const STEP: f64 = 2e-3;
 
 /// Step of [`slope`] for a motion: `STEP` times the time in which the fastest frame turns by one

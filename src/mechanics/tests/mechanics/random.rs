@@ -169,7 +169,7 @@ fn joint_text(rng: &mut Rng, i: usize, joint: &RandomJoint) -> String {
     let rpy = if rng.chance(0.4) { "0 0 0".to_owned() } else { triple(rng, 3.0) };
     let mimic = match joint.mimics {
         None => String::new(),
-        // These are the values where none stand.
+        // These are the defaults.
         Some((followed, 1.0, 0.0)) => format!("<mimic joint=\"j{followed}\"/>"),
         Some((followed, multiplier, offset)) => format!(
             "<mimic joint=\"j{followed}\" multiplier=\"{multiplier}\" offset=\"{offset}\"/>"

@@ -1,4 +1,4 @@
-//! Robot files: what is read, what is refused, and that nothing panics.
+//! Robot files: what is read, what is rejected, and that nothing panics.
 
 use legwork_mechanics::nalgebra::Vector3;
 use legwork_mechanics::{
@@ -175,7 +175,7 @@ fn limits_default_as_the_format_says() {
         assert_eq!(wide, FREE);
         assert!(warnings.is_empty(), "{kind}: {warnings:?}");
     }
-    // What says how a joint is calibrated and guarded says nothing of the mechanism.
+    // Elements about calibration and safety do not describe the mechanism.
     let ignored = r#"<calibration rising="x"/><safety_controller k_velocity="y"/>"#;
     assert!(limits(&two_links("revolute", &format!("{LIMIT}{ignored}"))).1.is_empty());
 }
@@ -244,9 +244,9 @@ fn bad_texts_are_refused_with_line_and_reason() {
         ("hello".into(), 1, "outside the root"),
         ("<robot".into(), 1, "ends inside"),
         ("<robot>\n<link name=\"a\">\n</robot>".into(), 3, "expected `</link>` to close line 2"),
-        ("<robot></robot></robot>".into(), 1, "closes nothing"),
+        ("<robot></robot></robot>".into(), 1, "closes no element"),
         ("<robot/><robot/>".into(), 1, "second root element"),
-        ("<robot name=\"a\" name=\"b\"/>".into(), 1, "stands twice"),
+        ("<robot name=\"a\" name=\"b\"/>".into(), 1, "occurs twice"),
         ("<robot name=a/>".into(), 1, "quoted value"),
         ("<robot name=\"a/>".into(), 1, "not closed"),
         ("<robot name=\"&e;\"/>".into(), 1, "unknown entity"),
@@ -261,18 +261,18 @@ fn bad_texts_are_refused_with_line_and_reason() {
         (robot("<link name=\" \"/>".into()), 2, "empty `name`"),
         (robot(link("a") + &link("a")), 3, "exists already on line 2"),
         (robot(link("a") + &link("b")), 3, "expected one root link, found a, b"),
-        (robot(link("a") + &joint("j", "a", "a")), 2, "ring: a -> a"),
+        (robot(link("a") + &joint("j", "a", "a")), 2, "cycle: a -> a"),
         (
             robot(link("a") + &link("b") + &joint("j", "a", "b") + &joint("k", "b", "a")),
             2,
-            "ring: a -> b -> a",
+            "cycle: a -> b -> a",
         ),
         (
             robot(
                 link("r") + &link("a") + &link("b") + &joint("j", "a", "b") + &joint("k", "b", "a"),
             ),
             3,
-            "ring",
+            "cycle",
         ),
         (robot(link("trunk") + &link("b") + &joint("j", "trnk", "b")), 4, "mean `trunk`?"),
         (robot(link("a") + &link("b") + &joint("j", "a", "c")), 4, "no link is named `c`"),
@@ -289,10 +289,10 @@ fn bad_texts_are_refused_with_line_and_reason() {
             "joint named `j` exists already on line 5",
         ),
         (two_links("revolute", &mimic), 6, "no joint is named `k` to mimic"),
-        (two_links("revolute", &format!("{LIMIT}<mimic joint=\"j\"/>")), 6, "ring: j -> j"),
+        (two_links("revolute", &format!("{LIMIT}<mimic joint=\"j\"/>")), 6, "cycle: j -> j"),
         (two_links("fixed", "<mimic joint=\"j\"/>"), 6, "`j` is fixed"),
-        (three_links("j", "k", "j"), 8, "ring: j -> k -> j"),
-        (three_links("k", "i", "j"), 7, "ring: i -> k -> j -> i"),
+        (three_links("j", "k", "j"), 8, "cycle: j -> k -> j"),
+        (three_links("k", "i", "j"), 7, "cycle: i -> k -> j -> i"),
         (three_links("", "i", "l"), 9, "no joint is named `l` to mimic"),
         (three_links("", "i", "j").replacen("revolute", "planar", 1), 8, "`i` is planar"),
         (three_links("", "i", "j").replacen("revolute", "fixed", 1), 8, "`i` is fixed"),

@@ -280,7 +280,7 @@ fn names_in_a_world_begin_with_the_robot() {
     let expected = (arm.joint_velocity_names().map(|name| format!("arm/{name}")))
         .chain(dog.joint_velocity_names().map(|name| format!("dog/{name}")));
     assert_eq!(named, expected.collect::<Vec<_>>());
-    // What is fixed is told by name, too.
+    // The floating base of an empty link is named, too.
     let leaf = BOX.replace("<inertial>", "<!--").replace("</inertial>", "-->");
     let (nothing, _) = Model::from_urdf(&leaf, &Options::new(Base::Floating)).unwrap();
     let world = Model::world(&[("dog", &dog), ("ghost", &nothing)]).unwrap();
@@ -290,7 +290,7 @@ fn names_in_a_world_begin_with_the_robot() {
     assert!(error.coordinate.starts_with("ghost/base "), "{error}");
 }
 
-/// A world may stand in a world: numbers are those of the flat world.
+/// A world may contain a world: numbers are those of the flat world.
 #[test]
 fn worlds_nest() {
     for world in random_worlds().iter().take(10) {
@@ -320,7 +320,7 @@ fn worlds_that_make_no_sense_are_refused() {
         (&[], "at least one"),
         (&[("", &one)], "without `/`"),
         (&[("a/b", &one)], "`a/b`"),
-        (&[("a", &one), ("a", &one)], "stands twice"),
+        (&[("a", &one), ("a", &one)], "is listed twice"),
         (&[("earth", &one), ("moon", &two)], "`earth` and [0.0, 0.0, -1.62] m/s² for `moon`"),
     ];
     for (robots, words) in cases {
