@@ -2,7 +2,7 @@
 //! cones.
 //!
 //! With forces scaled per contact, `f_i = s_i x_i`, `s_i² = 1 / (largest diagonal entry of contact
-//! i)`, the cones stay what they are and `N = S (G + R + εI) S` has a diagonal of at most 1. One
+//! i)`, the cones do not change and `N = S (G + R + εI) S` has a diagonal of at most 1. One
 //! iteration (Mazhar et al., algorithm 1):
 //!
 //! ```text
@@ -13,12 +13,12 @@
 //! ```
 //!
 //! It differs from the paper in three points. The test of L compares curvatures instead of
-//! objective values, which is the same inequality for a quadratic objective but does not drown in
+//! objective values, which is the same inequality for a quadratic objective but is not lost in
 //! rounding near the solution. L never exceeds the trace of N, which is enough for descent. And N
 //! is applied once per trial: `N y⁺` follows from `N x⁺` and `N x`.
 //!
-//! The objective falls like 1/k² where sweeps over coupled contacts crawl, so the method wins for
-//! many contacts and loses for few. On a redundant problem it finds *a* solution, as
+//! The objective falls like 1/k² where sweeps over coupled contacts converge slowly, so the method
+//! is faster for many contacts and slower for few. On a redundant problem it finds *a* solution, as
 //! [`crate::ProjectedGaussSeidel`] does.
 //!
 //! G is needed as an operator only: [`WhitenedContactProblem`] applies `G = WᵀW` from
@@ -78,7 +78,7 @@ impl WhitenedContactProblem<'_> {
     }
 }
 
-/// What the method needs to know of G.
+/// What the method needs of G.
 trait Delassus {
     /// Diagonal entry `i` of G.
     fn diagonal(&self, i: usize) -> f64;
@@ -128,6 +128,7 @@ impl Delassus for Whitened<'_> {
 /// Accelerated projected gradient solver of the contact problem; accepts every cone.
 ///
 /// Memory grows on the first problem of a size and is kept.
+#[doc(alias("APGD", "Nesterov", "NNCG"))]
 #[derive(Clone, Debug)]
 pub struct AcceleratedGradient {
     /// Most iterations of one solve.
@@ -190,7 +191,7 @@ impl AcceleratedGradient {
         }
         let operator = Dense(problem.inverse_inertia, problem.dim());
         let mut outcome = self.run(problem, &operator, problem.diagonal_shift(), forces);
-        // The common judge has the last word; it only adds rounding.
+        // The common judge decides the status; it only adds rounding.
         outcome.residual = kkt::natural_residual(problem, forces, &mut self.slope);
         outcome
     }
@@ -413,7 +414,7 @@ impl AcceleratedGradient {
         }
         self.apply(operator, Vector::Next);
         let ratio = dot(&self.next, &self.product_next) / dot(&self.next, &self.next);
-        // A direction without inertia says nothing of the others.
+        // A direction without inertia gives no estimate for the others.
         if ratio > 1e-3 * trace { ratio.min(trace) } else { trace }
     }
 

@@ -17,9 +17,9 @@
 //! Equilibration is off, since its scaling comes from the first data and is kept: answers would
 //! depend on history. Without it an updated solver returns the bits of a fresh one.
 //!
-//! With circular cones the method now and then stalls short of a tight tolerance. Such an answer is
+//! With circular cones the method occasionally stalls short of a tight tolerance. Such an answer is
 //! polished by projected Gauss-Seidel sweeps, which lower the same objective from where they start;
-//! if they bring it to a natural residual of 1e-8 it is called solved, else the program is tried
+//! if they bring it to a natural residual of 1e-8 it is called solved, else the program is solved
 //! again at a loose tolerance, and the better answer is [`Status::Inaccurate`].
 //!
 //! # Quadratic and cone programs
@@ -48,11 +48,11 @@ use program::ProgramSolver;
 
 /// Natural residual up to which an answer that Clarabel does not call solved may be used.
 const USABLE_RESIDUAL: f64 = 1e-4;
-/// Sweeps that an answer gets which Clarabel does not call solved.
+/// Polishing sweeps for an answer that Clarabel does not call solved.
 const POLISH_SWEEPS: u32 = 400;
 /// Residual up to which a polished answer is called solved.
 const POLISHED_RESIDUAL: f64 = 1e-8;
-/// Residual above which an answer that no polish brought home is tried again.
+/// Residual above which an answer that polishing did not repair is solved again.
 const RETRY_RESIDUAL: f64 = 1e-6;
 /// Tolerance of the second try.
 const RETRY_TOLERANCE: f64 = 1e-8;
@@ -62,6 +62,7 @@ const RETRY_TOLERANCE: f64 = 1e-8;
 ///
 /// A solve allocates inside Clarabel; a new size or structure builds a new solver. Answers do not
 /// depend on earlier calls, not even in their last bits.
+#[doc(alias("interior point", "SOCP solver"))]
 pub struct ClarabelSolver {
     tolerance: f64,
     iteration_limit: u32,
@@ -175,8 +176,8 @@ impl ContactSolver for ClarabelSolver {
         if !is_stuck || first.residual <= RETRY_RESIDUAL || self.tolerance >= RETRY_TOLERANCE {
             return first;
         }
-        // Now and then the method stalls far from the answer on its way to a tight tolerance and
-        // not on its way to a loose one.
+        // The method occasionally stalls far from the answer at a tight tolerance and not at a
+        // loose one.
         let tight = std::mem::replace(&mut self.tolerance, RETRY_TOLERANCE);
         let loose_settings = self.settings();
         self.tolerance = tight;
@@ -228,7 +229,7 @@ impl ClarabelSolver {
             SolverStatus::MaxIterations | SolverStatus::MaxTime => Status::MaxIterations,
             // Zero force is feasible and the objective is bounded below on the range of G.
             SolverStatus::DualInfeasible | SolverStatus::AlmostDualInfeasible => Status::Unbounded,
-            // Whatever else it says, the answer is as good as the independent judge finds it.
+            // For any other status the independent judge decides.
             _ => Status::Inaccurate,
         };
         self.acceleration.resize(problem.dim(), 0.0);
@@ -241,8 +242,8 @@ impl ClarabelSolver {
 }
 
 impl ClarabelSolver {
-    /// A stalled answer after some Gauss-Seidel sweeps, if these bring it nearer: solved if the
-    /// judge finds it home, as it was otherwise.
+    /// A stalled answer after some Gauss-Seidel sweeps, if these improve it: solved if the judge
+    /// accepts it, else with its previous status.
     fn polished(
         &mut self,
         problem: &ContactProblem<'_>,
@@ -339,7 +340,7 @@ impl ProgramData {
                 };
             }
             self.q[j] = match (is_j_fixed, j % 3) {
-                // A normal force that must vanish is pressed on its bound.
+                // A normal force that must vanish is held at its bound.
                 (true, 2) => 1.0,
                 (true, _) => 0.0,
                 (false, _) => problem.bias[j] / (mean * problem.force_scale),

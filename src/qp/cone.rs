@@ -10,7 +10,7 @@
 
 use thiserror::Error;
 
-/// How a pyramid stands to the circular cone.
+/// How a pyramid approximates the circular cone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PyramidFit {
     /// Edges on the circular cone: friction between `μ cos(π/m) f_n` and `μ f_n`.
@@ -26,14 +26,14 @@ pub enum Cone {
     Pyramid {
         /// Number of facets, at least 3.
         sides: usize,
-        /// How the pyramid stands to the circular cone.
+        /// How the pyramid approximates the circular cone.
         fit: PyramidFit,
     },
     /// Coulomb's cone `|f_t| ≤ μ f_n`.
     Circular,
 }
 
-/// A pyramid without an interior was asked for.
+/// A pyramid with fewer than three sides was requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("expected a friction pyramid of at least 3 sides, found {sides}")]
 pub struct InvalidCone {

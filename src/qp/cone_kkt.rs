@@ -172,8 +172,8 @@ pub fn contradicts_itself(program: &ConeProgram<'_>) -> bool {
         || (0..qp.dim()).any(|i| is_empty(qp.lower_of(i), qp.upper_of(i)))
 }
 
-/// How far `direction` is from proof that the objective falls without bound; 0 is proof for a
-/// feasible program, ∞ or NaN no hint of one.
+/// How far `direction` is from a proof that the objective falls without bound: 0 is a proof for a
+/// feasible program, ∞ or NaN is no evidence.
 ///
 /// With d of largest entry 1 such a direction has `H d = 0`, `gᵀd < 0`, and moves along or away
 /// from all constraints. The residual is the largest violation of these, relative to the largest

@@ -3,10 +3,10 @@
 //! `min ½ |F x − t|² + ½ ε |x|²` over the forces x of k contacts in their friction pyramids, with
 //! rows `Nᵀ F x ≥ d` on the image of F.
 //!
-//! That is the shape of inverse dynamics with contact: F has a row for each coordinate without motor
+//! That is the form of inverse dynamics with contact: F has a row for each coordinate without motor
 //! (six for a floating base) or for each motor, however many contacts there are. A method for dense
 //! programs factors its 3k × 3k Hessian, whose rank is at most the number of rows r; here the rows
-//! are what is factored, so a solve costs O(k r²) per iteration.
+//! are factored, so a solve costs O(k r²) per iteration.
 //!
 //! # Method
 //! Primal-dual interior point with Mehrotra's predictor and corrector. With the slacks s and
@@ -18,16 +18,16 @@
 //! VᵀV = Fᵀ (I + N D_N Nᵀ) F,  D_N = Z_N / S_N
 //! ```
 //!
-//! In the unknowns `D⁻¹ x` that is `(I + U Uᵀ) y = g` with `U = Dᵀ Vᵀ`, n × r; an orthonormal basis of
-//! its range splits it into the part that no row sees, where the solution is the right side, and a
-//! system of r. The formula of Woodbury, which does the same without a basis, cancels where B is small,
-//! and B is as small as ε for every contact that sticks.
+//! In the unknowns `D⁻¹ x` that is `(I + U Uᵀ) y = g` with `U = Dᵀ Vᵀ`, n × r; an orthonormal basis
+//! of its range splits it into the part that no row involves, where the solution is the right side,
+//! and a system of r. Woodbury's formula, which does the same without a basis, cancels where B is
+//! small, and B is as small as ε for every contact that sticks.
 //!
-//! Contacts lie side by side in memory (`scaling`), so that all loops run over them, four at a time.
+//! Contacts are adjacent in memory (`scaling`), so that all loops run over them, four at a time.
 //!
-//! Contacts that are free to share a load share it: among many minimisers the method tends to the
-//! centre of their set, and ε picks the least norm. So forces move smoothly with the data, which is
-//! what a controller wants of them.
+//! Where several contacts can share a load, they share it: among many minimisers the method tends
+//! to the centre of their set, and ε picks the least norm. So forces vary smoothly with the data,
+//! as a controller needs.
 //!
 //! # References
 //! S. Mehrotra, *On the implementation of a primal-dual interior point method*, SIAM J. Optim. 2
@@ -60,7 +60,7 @@ pub struct ConeLeastSquares<'a> {
     pub target: &'a [f64],
     /// μ; its length is the number of contacts k.
     pub friction: &'a [f64],
-    /// The pyramid of all contacts. A circular cone is refused.
+    /// The pyramid of all contacts. A circular cone is rejected.
     pub cone: &'a ConeShape,
     /// N, whose columns are in the space of t.
     pub rows: &'a [f64],
@@ -72,8 +72,8 @@ pub struct ConeLeastSquares<'a> {
 
 /// Share of the way to the boundary that a step goes.
 const TO_BOUNDARY: f64 = 0.995;
-/// Largest scaled residual or complementary product to stop at at once; and, where rounding stops the
-/// method before, up to which an answer is called solved, or inaccurate.
+/// Largest scaled residual or complementary product at which the method stops at once; and, where
+/// rounding stops it earlier, up to which an answer is called solved, or inaccurate.
 const TARGET: f64 = 1e-11;
 const SOLVED: f64 = 1e-9;
 const USABLE: f64 = 1e-5;
@@ -89,6 +89,7 @@ const NO_ROW: f64 = 1e-10;
 ///
 /// Memory grows on the first problem of a size and is kept. Equal data give equal bits; there is no
 /// memory from one solve to the next.
+#[doc(alias("Mehrotra", "interior point", "friction cone QP"))]
 #[derive(Clone, Debug, Default)]
 pub struct ConeLeastSquaresSolver {
     /// F over its longest column, by columns of `stride` values, component by component.
@@ -118,8 +119,8 @@ pub struct ConeLeastSquaresSolver {
     basis: Basis,
 }
 
-/// Slacks, multipliers and steps of the inequalities: facets, then rows. Facets that are not there have a slack of one
-/// and no multiplier.
+/// Slacks, multipliers and steps of the inequalities: facets, then rows. Missing facets have a
+/// slack of one and no multiplier.
 #[derive(Clone, Debug, Default)]
 struct Bounds {
     s: Vec<f64>,
@@ -133,7 +134,7 @@ struct Bounds {
     /// `1 / s`, and `z / s`.
     inverse: Vec<f64>,
     weight: Vec<f64>,
-    /// One for inequalities that are there.
+    /// One for existing inequalities, zero for missing facets.
     live: Vec<f64>,
     live_count: usize,
 }
@@ -169,7 +170,7 @@ impl Bounds {
 
     /// Largest step in (0, 1] that keeps s and z positive.
     fn longest_step(&self) -> f64 {
-        // The largest `−ds/s` and `−dz/z`; facets that are not there have `0/0`, which is passed over.
+        // The largest `−ds/s` and `−dz/z`; missing facets have `0/0`, which is skipped.
         let mut shrink = [1.0f64; 4];
         let mut take = |dv: &[f64], v: &[f64]| {
             for (dv, v) in dv.chunks(4).zip(v.chunks(4)) {
@@ -191,8 +192,8 @@ impl Bounds {
 }
 
 impl ConeLeastSquaresSolver {
-    /// Solves; `x` is written. The answer lies inside the pyramids. [`Status::MaxIterations`] is what problems end with whose
-    /// rows no force can satisfy.
+    /// Solves; `x` is written. The answer is inside the pyramids. Problems whose rows no force can
+    /// satisfy end with [`Status::MaxIterations`].
     ///
     /// # Panics
     /// If a slice has the wrong length.
@@ -214,7 +215,7 @@ impl ConeLeastSquaresSolver {
         let longest = (0..n).map(|i| dot(column(i), column(i))).fold(0.0, f64::max).sqrt();
         let typical = max_abs(problem.target).max(max_abs(problem.lower) / longest.max(1e-300));
         if !(longest > 0.0 && typical > 0.0) {
-            // No force is felt, or none is needed.
+            // No force has an effect, or none is needed.
             x.fill(0.0);
             return Outcome { status: Status::Solved, iterations: 0, residual: 0.0 };
         }
@@ -340,7 +341,7 @@ impl ConeLeastSquaresSolver {
             products = if s * z > products { s * z } else { products };
         }
         let (primal, dual) = (max_abs(residual), max_abs(&self.gradient));
-        // NaN must come through, which `max` and `max_abs` drop.
+        // NaN must propagate, which `max` and `max_abs` drop.
         if all_finite(residual) && all_finite(&self.gradient) {
             primal.max(dual).max(products)
         } else {
@@ -382,7 +383,7 @@ impl ConeLeastSquaresSolver {
             }
             self.direction();
         }
-        // The objective couples s and z, so both go equally far.
+        // The objective couples s and z, so both take the same step length.
         let longest = self.slack.longest_step();
         let step = if longest < 1.0 { TO_BOUNDARY * longest } else { 1.0 };
         axpy(step, &self.dx, &mut self.x);

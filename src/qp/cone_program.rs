@@ -18,6 +18,7 @@ use thiserror::Error;
 /// | | `cone_sizes` | rows of each block, each ≥ 1, sum r; a block of one row is `t_0 ≥ 0` |
 ///
 /// A [`Qp`] is a cone program without blocks ([`ConeProgram::from`]).
+#[doc(alias("SOCP", "second-order cone program"))]
 #[derive(Clone, Copy, Debug)]
 pub struct ConeProgram<'a> {
     /// Objective and linear constraints.

@@ -27,6 +27,7 @@ use thiserror::Error;
 pub const DEFAULT_REGULARISATION: f64 = 1e-10;
 
 /// A borrowed view of the contact problem; see the [crate] docs for the symbols.
+#[doc(alias("CCP", "cone complementarity problem", "SOCCP", "Delassus"))]
 #[derive(Clone, Copy, Debug)]
 pub struct ContactProblem<'a> {
     /// G, 3k × 3k, column-major, symmetric positive semidefinite [1/kg].

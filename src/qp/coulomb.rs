@@ -2,7 +2,7 @@
 //!
 //! The convex problem pairs a sliding contact with `a_n = σ(a_t)`, σ being
 //! [`ConeShape::slip_support`] (μ |a_t| for the circular cone), where Coulomb's law has `a_n = 0`.
-//! At velocity level a contact that begins to slide at speed v on the ground is thereby thrown off
+//! At velocity level a contact that begins to slide at speed v on the ground is thrown off
 //! it at μ v. Coulomb's law is the fixed point of the convex problem with the bias `b_n + σ(a_t)`:
 //! de Saxcé's bipotential. Each pass solves one convex problem; the distance shrinks by about
 //! μ²/(1+μ²) per pass. No convergence proof exists for many coupled contacts, so the outcome
@@ -42,8 +42,8 @@ impl CoulombIteration {
     /// Solves Coulomb's law; `convex` solves the convex problem that it is given, which differs
     /// from `problem` in its bias. Allocates nothing beyond the contacts of [`Self::new`].
     ///
-    /// `forces` (3k, \[N\]) end as those of the last pass. `iterations` of the outcome counts passes,
-    /// and a limit of passes without convergence is [`Status::MaxIterations`].
+    /// `forces` (3k, \[N\]) end as those of the last pass. `iterations` of the outcome counts
+    /// passes, and a limit of passes without convergence is [`Status::MaxIterations`].
     ///
     /// # Errors
     /// The first error of `convex`.
@@ -88,6 +88,7 @@ impl CoulombIteration {
 }
 
 /// Makes any solver of the convex problem solve Coulomb's law.
+#[doc(alias("NCP", "De Saxce", "bipotential"))]
 #[derive(Clone, Debug)]
 pub struct CoulombFixedPoint<S> {
     /// The solver of the convex problems.

@@ -1,8 +1,8 @@
-//! Solvers against each other on the same problems.
+//! Comparison of solvers on the same problems.
 //!
 //! [`run`] puts every problem before every solver and lets one judge, which knows the problem
 //! alone, rate the answers; [`Disagreement`] says how far two answers are apart in what the problem
-//! determines; [`shrink`] cuts a problem down while a disagreement stays.
+//! determines; [`shrink`] reduces a problem as long as a disagreement remains.
 //!
 //! `legwork duel` does this with problem files from the command line.
 //!

@@ -1,6 +1,6 @@
 //! Scaling of cone programs by powers of two.
 //!
-//! Solvers of the interior-point and splitting kind judge their progress by absolute and relative
+//! Interior-point and splitting solvers judge their progress by absolute and relative
 //! tolerances together, so a program in badly chosen units stops early or not at all. Here a few
 //! passes of Ruiz's method bring the largest entry of every row and column of the matrix
 //! `[H Aᵀ Cᵀ; A 0 0; C 0 0]` near 1. Factors are powers of two: the scaling rounds nothing, and

@@ -12,6 +12,7 @@ use crate::dense::all_finite;
 /// | A | `rows` | m × n, column-major |
 /// | l, u | `row_lower`, `row_upper` | m; ±∞ where there is no bound, equal for an equality |
 /// | x_l, x_u | `lower`, `upper` | n each, or empty for no bounds |
+#[doc(alias("QP", "quadratic program"))]
 #[derive(Clone, Copy, Debug)]
 pub struct Qp<'a> {
     /// H.

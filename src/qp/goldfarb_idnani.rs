@@ -2,15 +2,15 @@
 //!
 //! `min ½ xᵀHx + gᵀx` subject to `nᵢᵀx = bᵢ` (the first rows) and `nᵢᵀx ≥ bᵢ` (the others), H ≻ 0.
 //!
-//! The method starts at the unconstrained minimum and takes in violated rows one by one; every
+//! The method starts at the unconstrained minimum and adds violated rows one by one; every
 //! iterate is optimal for its active rows, so the objective rises at each full step and no active
 //! set returns. It keeps `J` with `Jᵀ H J = I` and the upper triangular `R` with `Jᵀ N = [R; 0]`
-//! for the active normals N. A row is taken in by one Householder reflection of the free columns of
+//! for the active normals N. A row is added by one Householder reflection of the free columns of
 //! J (whose product with the reflector is the step direction that was needed anyway), and dropped
 //! by Givens rotations.
 //!
-//! Before an answer is returned, x and the multipliers are computed afresh from the factors of the
-//! final active set, which removes the rounding of the path: redundant problems start
+//! Before an answer is returned, x and the multipliers are recomputed from the factors of the final
+//! active set, which removes the rounding of the path: redundant problems start
 //! from an unconstrained minimum ten orders of magnitude away.
 //!
 //! Ties (equal violation, equal step) go to the lowest row and the earliest active row.
@@ -214,7 +214,7 @@ impl DualActiveSet {
                 if is_fresh {
                     return (Status::Solved, changes);
                 }
-                // Candidate answer: compute it afresh and look again.
+                // Candidate answer: recompute it and check again.
                 self.settle(g, rows, &mut changes, stride);
                 is_fresh = true;
                 continue;
@@ -261,7 +261,7 @@ impl DualActiveSet {
         let mut gap = rows.right_hand_side(row);
         let mut size = gap.abs();
         for (weight, &other) in self.direction.iter_mut().zip(&self.active) {
-            // A proof has no weight of the wrong sign, not even one of rounding.
+            // A proof has no weight of the wrong sign, not even by rounding.
             if other >= rows.equality_count() {
                 *weight = weight.min(0.0);
             }
@@ -362,7 +362,7 @@ impl DualActiveSet {
         }
     }
 
-    /// Computes x and the multipliers afresh from the factors, and drops rows whose multiplier is
+    /// Recomputes x and the multipliers from the factors, and drops rows whose multiplier is
     /// negative until none is:
     /// `y₁ = R⁻ᵀ b_A`, `c = Jᵀ g`, `x = J₁ y₁ - J₂ c₂`, `u = R⁻¹ (y₁ + c₁)`.
     #[inline(always)]

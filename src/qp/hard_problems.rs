@@ -1,13 +1,13 @@
-//! Small quadratic programs with known optima that are hard for some method: written down as data.
+//! Small quadratic programs with known optima that are hard for some method, as data.
 //!
-//! Sources: HS is W. Hock, K. Schittkowski, *Test Examples for Nonlinear Programming Codes* (1981), by
-//! number; HS35MOD, GENHS28, TAME and ZECEVIC2 are from I. Maros, C. Mészáros, *A repository of convex
-//! quadratic programming problems*, Optim. Methods Softw. 11 (1999), by name. The cycling linear
-//! programs are those of E. M. L. Beale, *Cycling in the dual simplex algorithm*, Nav. Res. Logist. Q.
-//! 2 (1955) (texts that write its objective -¾, 20, -½, 6 use other units for two unknowns), and of
-//! H. W. Kuhn (in M. L. Balinski, A. W. Tucker, SIAM Rev. 11, 1969); the worst case of the simplex
-//! method is of V. Klee, G. J. Minty, *How good is the simplex algorithm?* (1972), in the units of V.
-//! Chvátal, *Linear Programming* (1983), ch. 4.
+//! Sources: HS is W. Hock, K. Schittkowski, *Test Examples for Nonlinear Programming Codes* (1981),
+//! by number; HS35MOD, GENHS28, TAME and ZECEVIC2 are from I. Maros, C. Mészáros, *A repository of
+//! convex quadratic programming problems*, Optim. Methods Softw. 11 (1999), by name. The cycling
+//! linear programs are those of E. M. L. Beale, *Cycling in the dual simplex algorithm*, Nav. Res.
+//! Logist. Q. 2 (1955) (texts that write its objective -¾, 20, -½, 6 use other units for two
+//! unknowns), and of H. W. Kuhn (in M. L. Balinski, A. W. Tucker, SIAM Rev. 11, 1969); the worst
+//! case of the simplex method is of V. Klee, G. J. Minty, *How good is the simplex algorithm?*
+//! (1972), in the units of V. Chvátal, *Linear Programming* (1983), ch. 4.
 //!
 //! | name | n × m | why it is hard | optimum | active_set | clarabel | lemke |
 //! |---|---|---|---|---|---|---|
@@ -22,7 +22,7 @@
 //! | HS53 | 5 × 3 | with idle bounds | 176/43 | solved | solved | solved |
 //! | HS76 | 4 × 3 | | -103/22 | solved | solved | solved |
 //! | HS118 | 15 × 17 | curvature 1e-4, degenerate | 664.82045 | solved | solved | solved |
-//! | GENHS28 | 10 × 8 | semidefinite, two degrees of freedom | 4596/4957 | solved | solved | solved |
+//! | GENHS28 | 10 × 8 | semidefinite, two freedoms | 4596/4957 | solved | solved | solved |
 //! | TAME | 2 × 1 | semidefinite | 0 | solved | solved | solved |
 //! | ZECEVIC2 | 2 × 2 | semidefinite | -4.125 | solved | solved | solved |
 //! | Beale | 4 × 3 | linear, cycles | -1/20 | solved | solved | solved |
@@ -57,9 +57,9 @@ pub struct HardProblem {
     pub name: &'static str,
     /// The program.
     pub program: QpData,
-    /// What its objective lacks to that of the source.
+    /// Constant that makes its objective that of the source.
     pub constant: f64,
-    /// What the source says.
+    /// Outcome stated by the source.
     pub optimum: KnownOptimum,
 }
 
@@ -279,7 +279,7 @@ struct Row {
     upper: f64,
 }
 
-/// A program that is being written down.
+/// A program under construction.
 struct Draft {
     hessian: Vec<f64>,
     gradient: Vec<f64>,

@@ -1,4 +1,4 @@
-//! One judge of all answers: residuals of the optimality conditions.
+//! The judge of all answers: residuals of the optimality conditions.
 //!
 //! A contact problem's answer is judged from the forces alone, without the solver's multipliers:
 //! with `a = (G + R + εI) f + b` the conditions are `K ∋ f ⟂ a ∈ K*`. They hold iff the natural map
@@ -185,6 +185,7 @@ impl QpResiduals {
 ///
 /// # Panics
 /// If a slice has the wrong length.
+#[doc(alias("KKT conditions", "optimality conditions"))]
 pub fn qp_residuals(
     qp: &Qp<'_>,
     x: &[f64],

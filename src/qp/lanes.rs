@@ -1,4 +1,4 @@
-//! Four numbers at once, for loops that are too short for the compiler to see their worth.
+//! Four numbers at once, for loops that are too short for the compiler to vectorise.
 //!
 //! Each lane is computed by the same operations in the same order on every machine: only sums,
 //! differences, products and quotients, never fused, never summed across by the library.

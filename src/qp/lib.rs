@@ -1,7 +1,7 @@
 //! Quadratic, cone and complementarity problems and their solvers.
 //!
 //! Everything works on plain `f64` slices; dense matrices are column-major with their dimensions
-//! beside them. Nothing here knows a robot, a block or a time.
+//! beside them. No robot, block or time is known here.
 //!
 //! # Tour
 //!
@@ -19,11 +19,12 @@
 //! - [`accelerated_gradient`] moves all contacts at once; it knows the true cone and needs G as an
 //!   operator only.
 //! - `osqp` (cargo feature `osqp`, needs cmake) wraps the splitting method of that name.
-//! - [`cone_least_squares`] solves what controllers ask of contact forces: few rows, many contacts.
+//! - [`cone_least_squares`] solves the contact force problems of controllers: few rows, many
+//! contacts.
 //! - [`CoulombFixedPoint`] makes any of them solve Coulomb's law instead of its convex relaxation.
 //! - [`kkt`] judges what any of them returns, by the optimality conditions alone.
 //! - [`problem_file`] writes problems down and reads them back bit by bit.
-//! - [`duel`] puts solvers against each other and cuts their worst disagreement small.
+//! - [`duel`] compares solvers and reduces their worst disagreement to a small problem.
 //! - [`analysis`] computes spectra for reports and tests, off the signal path.
 //! - [`hard_problems`] holds published programs with known optima, [`storm`] random awkward ones
 //!   and their judge.

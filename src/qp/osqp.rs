@@ -22,7 +22,7 @@ use crate::problem_data::{QpData, is_fixed};
 use crate::status::{Outcome, Status};
 use osqp::{CscMatrix, Problem, Settings};
 
-/// What OSQP takes for infinity.
+/// The value that OSQP treats as infinity.
 const INFINITE: f64 = 1e30;
 /// Least radius in scaled unknowns up to which a certificate must refute all points.
 const REFUTED_RADIUS: f64 = 1e3;
@@ -30,6 +30,7 @@ const REFUTED_RADIUS: f64 = 1e3;
 const DESCENT_RESIDUAL: f64 = 1e-3;
 
 /// OSQP for [`Qp`] and for the [`ContactProblem`] with pyramids.
+#[doc(alias("ADMM", "operator splitting"))]
 #[derive(Clone, Debug)]
 pub struct OsqpSolver {
     /// Absolute and relative tolerance on both residuals of the scaled problem [1].
@@ -47,7 +48,7 @@ pub struct OsqpSolver {
     acceleration: Vec<f64>,
 }
 
-/// What OSQP said.
+/// OSQP's result.
 enum Said {
     Solved,
     Inaccurate,

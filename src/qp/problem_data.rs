@@ -1,4 +1,4 @@
-//! Problems that own their numbers, to be kept, written down and cut smaller.
+//! Problems that own their numbers, to be stored, written to files and reduced.
 
 use crate::cone_program::{ConeProgram, ConeProgramError};
 use crate::contact_problem::{ContactProblem, ContactProblemData};
@@ -141,7 +141,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// The word for the kind in files and tables.
+    /// The name of the kind in files and tables.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -169,7 +169,7 @@ impl Problem {
 pub struct NamedProblem {
     /// Name in tables, e.g. the file's stem.
     pub name: String,
-    /// Where from, free text: diagram, block, time, reason of the dump.
+    /// Origin, free text: diagram, block, time, reason of the dump.
     pub origin: String,
     /// The problem.
     pub problem: Problem,

@@ -12,16 +12,18 @@
 //! | `kind` | all | `"qp"`, `"cone_program"`, `"lcp"` or `"contact"` |
 //! | `name`, `origin` | all | text |
 //! | `dim`, `row_count`, `cone_row_count` | as fit | the dimensions, checked against the data |
-//! | `hessian`, `gradient`, `rows`, `row_lower`, `row_upper`, `lower`, `upper` | qp, cone_program | as in [`crate::Qp`] |
+//! | `hessian`, `gradient`, `lower`, `upper` | qp, cone_program | as in [`crate::Qp`] |
+//! | `rows`, `row_lower`, `row_upper` | qp, cone_program | as in [`crate::Qp`] |
 //! | `cone_rows`, `cone_offset`, `cone_sizes` | cone_program | as in [`crate::ConeProgram`] |
 //! | `matrix`, `vector` | lcp | as in [`crate::LcpData`] |
 //! | `contact_count` | contact | k |
 //! | `cone` | contact | `"circular"` or `{"sides": 4, "fit": "inscribed"}` (or `"circumscribed"`) |
-//! | `inverse_inertia`, `bias`, `friction`, `compliance`, `active` | contact | as in [`crate::ContactProblem`] |
+//! | `inverse_inertia`, `bias`, `friction` | contact | as in [`crate::ContactProblem`] |
+//! | `compliance`, `active` | contact | as in [`crate::ContactProblem`] |
 //! | `force_scale`, `regularisation` | contact | numbers |
 //! | `extra` | all, optional | an object of lists of numbers, as in [`crate::NamedProblem`] |
 //!
-//! All other keys of a kind must be there and no others.
+//! All other keys of a kind are required, and no others are allowed.
 
 mod place;
 mod read;
@@ -33,7 +35,7 @@ pub use write::write;
 
 use thiserror::Error;
 
-/// Why a text is no problem file.
+/// Why a text is not a problem file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ProblemFileError {
@@ -44,17 +46,17 @@ pub enum ProblemFileError {
         line: usize,
         /// Column, from 1.
         column: usize,
-        /// What the parser says.
+        /// The parser's message.
         message: String,
     },
-    /// A value is not what its place asks for.
+    /// A value has the wrong type, size or range for its key.
     #[error("expected {expected} at `{at}`, found {found}")]
     Value {
         /// Path of the value, e.g. `hessian[2][0]`.
         at: String,
-        /// What must stand there.
+        /// What was expected.
         expected: String,
-        /// What stands there.
+        /// What was found.
         found: String,
     },
     /// A key is missing.

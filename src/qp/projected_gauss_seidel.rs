@@ -25,6 +25,7 @@ use crate::status::{Outcome, Status};
 const LOCAL_STEPS: u32 = 12;
 
 /// Projected Gauss-Seidel solver of the contact problem; accepts every cone.
+#[doc(alias("PGS", "NSCD", "SOR"))]
 #[derive(Clone, Debug)]
 pub struct ProjectedGaussSeidel {
     /// Most sweeps of one solve.
@@ -64,7 +65,7 @@ impl ProjectedGaussSeidel {
             let mu = problem.friction[contact];
             force.copy_from_slice(&if keep { problem.cone.project(mu, start) } else { [0.0; 3] });
         }
-        // `acceleration` follows the forces through the sweeps and is computed afresh by the judge.
+        // `acceleration` follows the forces through the sweeps and is recomputed by the judge.
         let mut residual = kkt::natural_residual(problem, forces, &mut self.acceleration);
         let mut sweeps = 0;
         while residual > self.tolerance && sweeps < self.sweeps {

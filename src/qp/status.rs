@@ -1,4 +1,4 @@
-//! What a solver says about its answer.
+//! The outcome of a solve.
 
 /// How a solve ended. An infeasible problem is an answer, so this is a value and not an error.
 #[must_use = "a solver that failed still writes forces; the status says whether to use them"]
@@ -17,7 +17,7 @@ pub enum Status {
     Unbounded,
     /// The method ended without a solution and without a proof that there is none.
     Undecided,
-    /// The factors lost their meaning; the answer is not to be used.
+    /// The factors are numerically meaningless; the answer must not be used.
     NumericalTrouble,
     /// The data hold NaN or infinity, a negative friction or compliance, or no positive scale.
     InvalidData,
@@ -32,8 +32,8 @@ impl Status {
         matches!(self, Self::Solved | Self::Inaccurate)
     }
 
-    /// The number that stands for it where only numbers pass, such as signals and tables. Numbers
-    /// keep their meaning.
+    /// Its code where only numbers can be stored, such as signals and tables. The meaning of a code
+    /// never changes.
     ///
     /// | code | status |
     /// |---|---|
@@ -61,7 +61,7 @@ impl Status {
         }
     }
 
-    /// The word for it in tables and files, e.g. `primal_infeasible`.
+    /// Its name in tables and files, e.g. `primal_infeasible`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -92,7 +92,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// An outcome without a residual, for data that were refused.
+    /// An outcome without a residual, for data that were rejected.
     pub(crate) fn refused(status: Status) -> Self {
         Self { status, iterations: 0, residual: f64::NAN }
     }

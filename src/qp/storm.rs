@@ -36,12 +36,12 @@ pub fn storm_program(seed: u64) -> StormProgram {
     for j in 0..n {
         for i in 0..n {
             let sum: f64 = (0..rank).map(|r| b[i * rank + r] * b[j * rank + r]).sum();
-            // A matrix that is definite on paper only would have no known answer.
+            // A matrix that is definite only in exact arithmetic would have no known answer.
             let shift = if is_definite && i == j { 0.01 } else { 0.0 };
             hessian[j * n + i] = scale * (sum + shift);
         }
     }
-    // A minimum far away drowns a margin near the origin, so these keep the scale of H.
+    // A minimum far away hides a margin near the origin, so these keep the scale of H.
     let is_infeasible = seed % 4 == 3;
     let slope = if random.below(4) == 0 && !is_infeasible { power(&mut random) } else { scale };
     let gradient: Vec<f64> = (0..n).map(|_| slope * random.normal()).collect();
@@ -128,7 +128,7 @@ fn contradict(program: &mut QpData, random: &mut Random) -> bool {
     true
 }
 
-/// What became of the programs of many seeds.
+/// Outcomes of the programs of many seeds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StormReport {
     /// Programs by outcome: solved, inaccurate, limit, infeasible, unbounded, numerical trouble.
@@ -226,7 +226,7 @@ fn judge(
         Status::Unbounded if case.is_definite => {
             return Some("a bounded program was called unbounded");
         }
-        _ if case.feasible_point.is_none() => return Some("infeasibility was not seen"),
+        _ if case.feasible_point.is_none() => return Some("infeasibility was not detected"),
         _ => {}
     }
     None

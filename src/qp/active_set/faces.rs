@@ -6,15 +6,15 @@
 //!
 //! `EᵀHE y = -Eᵀb`, `H = G + R + εI`,
 //!
-//! which is small: 12 unknowns with 7 active rows leave 5. The next guess is the face that holds the
-//! projection `P_K(f_i - ρ_i a_i)` of each contact, with `a = H f + b` and `ρ_i` one over the largest
-//! diagonal entry of the contact. This is Newton's method on the natural map
+//! which is small: 12 unknowns with 7 active rows leave 5. The next guess is the face that holds
+//! the projection `P_K(f_i - ρ_i a_i)` of each contact, with `a = H f + b` and `ρ_i` one over the
+//! largest diagonal entry of the contact. This is Newton's method on the natural map
 //! `f - P_K(f - ρ a)`, which is linear on each face. If no face changes, the map vanishes and f is
-//! the solution: no multipliers are needed to know it.
+//! the solution: no multipliers are needed to verify it.
 //!
 //! Newton's method ends after two to four steps where contacts couple weakly and may cycle
-//! elsewhere, so the number of steps is bounded, and what it leaves unsolved goes to the dual
-//! method, which never cycles.
+//! otherwise, so the number of steps is bounded, and unsolved problems go to the dual method, which
+//! never cycles.
 //!
 //! # References
 //! M. Hintermüller, K. Ito, K. Kunisch, *The primal-dual active set strategy as a semismooth Newton
@@ -24,9 +24,9 @@ use crate::cone::{ConeShape, Face};
 use crate::contact_problem::ContactProblem;
 use crate::lanes::{LANES, Lanes, load, padded, store};
 
-/// Steps before the search is given up. Those that end do so in far fewer.
+/// Limit on the steps of the search; searches that succeed need far fewer.
 const STEP_LIMIT: u32 = 10;
-/// A pivot below this times the largest diagonal has no digits left.
+/// A pivot below this times the largest diagonal is numerically zero.
 const LEAST_PIVOT: f64 = 4.0 * f64::EPSILON;
 /// Natural residual relative to the largest term at which two faces are the same up to rounding:
 /// a force on the border of a face may be projected to either side of it.
@@ -53,7 +53,7 @@ struct Direction {
     axes: [f64; 3],
 }
 
-/// What a search that ended has found.
+/// Result of a successful search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     /// Linear systems solved.
@@ -247,8 +247,8 @@ impl FaceSearch {
         }
     }
 
-    /// Searches from the guessed faces. `None` if it does not end in `limit` steps or meets a
-    /// system without digits; the faces are then the last guess.
+    /// Searches from the guessed faces. `None` if it does not converge in `limit` steps or meets a
+    /// numerically singular system; the faces are then the last guess.
     pub(super) fn search(&mut self, cone: &ConeShape, limit: u32) -> Option<Found> {
         // The usual size gets code of its own, with its loops unrolled.
         match padded(self.n) {
@@ -316,7 +316,8 @@ impl FaceSearch {
         }
     }
 
-    /// Solves `EᵀHE y = -Eᵀb` and writes `f = E y` and `a = b + HE y`; false without digits.
+    /// Solves `EᵀHE y = -Eᵀb` and writes `f = E y` and `a = b + HE y`; false if it is numerically
+    /// singular.
     #[inline(always)]
     fn solve_on_faces(&mut self, stride: usize) -> bool {
         let r = self.directions.len();

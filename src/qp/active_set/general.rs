@@ -17,7 +17,7 @@ const DIRECT_PIVOT: f64 = 1e-8;
 /// Weight of the proximal term relative to the mean diagonal of H, used if H is singular or nearly
 /// so.
 const PROXIMAL_WEIGHT: f64 = 1e-6;
-/// Proximal steps before an answer that still moves is given up.
+/// Limit on proximal steps while the answer still moves.
 const PROXIMAL_STEPS: u32 = 60;
 /// Proximal steps between two searches along the last move.
 const LEAP_EVERY: u32 = 5;
@@ -25,7 +25,7 @@ const LEAP_EVERY: u32 = 5;
 /// Curvature along a direction relative to the largest entry of H that is rounding.
 const FLATNESS: f64 = 1e-13;
 
-/// What a row of the method stands for.
+/// The constraint that a row of the method represents.
 #[derive(Clone, Copy, Debug)]
 struct Bound {
     /// Row of A, or m + unknown.
@@ -39,16 +39,18 @@ struct Bound {
 /// Dual active-set solver of [`Qp`].
 ///
 /// H need only be positive semidefinite. If it is well conditioned the method is direct. If not, a
-/// proximal term `½ ε |x - x_prev|²` is added and the solve repeated until x rests, with exact line
-/// searches along the moves; for a quadratic program that happens after few steps and gives an exact
-/// minimiser. The first step starts from zero, so among many minimisers it finds one close to that of
-/// least norm (R. T. Rockafellar, SIAM J. Control Optim. 14, 1976). If a move lowers the objective for
-/// ever, the problem is unbounded. An indefinite H is refused with [`Status::NumericalTrouble`].
+/// proximal term `½ ε |x - x_prev|²` is added and the solve repeated until x converges, with exact
+/// line searches along the moves; for a quadratic program that happens after few steps and gives an
+/// exact minimiser. The first step starts from zero, so among many minimisers it finds one close to
+/// that of least norm (R. T. Rockafellar, SIAM J. Control Optim. 14, 1976). If a move lowers the
+/// objective without end, the problem is unbounded. An indefinite H is rejected with
+/// [`Status::NumericalTrouble`].
 ///
-/// Infeasibility is only claimed with a proof ([`Self::certificate`]); doubtful answers are followed
-/// by a search for one from the origin.
+/// Infeasibility is only claimed with a proof ([`Self::certificate`]); doubtful answers are
+/// followed by a search for one from the origin.
 ///
 /// Memory grows on the first problem of a size and is kept.
+#[doc(alias("Goldfarb-Idnani", "quadprog", "eiquadprog", "qpOASES"))]
 #[derive(Clone, Debug, Default)]
 pub struct GeneralActiveSet {
     core: DualActiveSet,
@@ -103,9 +105,9 @@ impl GeneralActiveSet {
         QpMultipliers { rows: &self.row_multipliers, bounds: &self.bound_multipliers }
     }
 
-    /// After [`Status::PrimalInfeasible`]: multipliers that prove it by Farkas's lemma, to be judged
-    /// by [`kkt::infeasible_radius`]. For multipliers of the right signs every feasible x has
-    /// `(Aᵀy + z)ᵀ x ≥ β = Σ_{y>0} y l + Σ_{y<0} y u + Σ_{z>0} z x_l + Σ_{z<0} z x_u`; here
+    /// After [`Status::PrimalInfeasible`]: multipliers that prove it by Farkas's lemma, to be
+    /// judged by [`kkt::infeasible_radius`]. For multipliers of the right signs every feasible x
+    /// has `(Aᵀy + z)ᵀ x ≥ β = Σ_{y>0} y l + Σ_{y<0} y u + Σ_{z>0} z x_l + Σ_{z<0} z x_u`; here
     /// `Aᵀy + z ≈ 0` and `β > 0`. All are zero if a pair of bounds contradicts itself.
     #[must_use]
     pub fn certificate(&self) -> Option<QpMultipliers<'_>> {
@@ -121,8 +123,8 @@ impl GeneralActiveSet {
     }
 
     /// Solves from the active set in `sides` and leaves the final one there: m + n values for rows
-    /// and unknowns, -1 at the lower bound, +1 at the upper, 0 free. It is the solver's whole
-    /// memory.
+    /// and unknowns, -1 at the lower bound, +1 at the upper, 0 free. Nothing else is kept between
+    /// calls.
     ///
     /// # Panics
     /// If a slice of `qp`, `sides` or `x` has the wrong length.
@@ -212,7 +214,7 @@ impl GeneralActiveSet {
                 }
                 let norm = if source < m { self.norms[source] } else { 1.0 };
                 if norm == 0.0 {
-                    // An empty row asks that its interval hold zero.
+                    // An empty row requires that its interval contains zero.
                     if lower > 0.0 || upper < 0.0 {
                         self.row_multipliers[source] = if lower > 0.0 { 1.0 } else { -1.0 };
                         return false;
@@ -287,12 +289,12 @@ impl GeneralActiveSet {
             }
             self.previous.copy_from_slice(self.core.x());
             let step = max_abs(&self.normal[..n]);
-            // x rests, or what the proximal term adds to the stationarity does not count.
+            // x has converged, or the proximal term's share of the stationarity is negligible.
             let is_at_rest = step <= 1e-9 * max_abs(self.core.x()) || step == 0.0;
             if is_at_rest || weight * step <= 1e-10 * slope {
                 return (Status::Solved, total);
             }
-            // Where H is flat the proximal term is all that holds x back.
+            // Where H is flat only the proximal term bounds x.
             if step_index % LEAP_EVERY == LEAP_EVERY - 1 {
                 if self.is_descent_for_ever(qp) {
                     return (Status::Unbounded, total);
@@ -330,14 +332,15 @@ impl GeneralActiveSet {
                 length = length.min((bound.scale * value - bound.rhs).max(0.0) / -rate);
             }
         }
-        // Without an end it is the ray that proves unboundedness, and is left to that test.
+        // If nothing stops it, it is the ray that proves unboundedness; the test for that handles
+        // it.
         if length.is_finite() {
             axpy(length, ray, &mut self.previous);
         }
     }
 
-    /// Looks for a proof of infeasibility from the point nearest to the origin, where no distant
-    /// minimum of the objective drowns it.
+    /// Searches for a proof of infeasibility from the point nearest to the origin, where rounding
+    /// of a distant minimum of the objective cannot hide it.
     fn is_found_infeasible(&mut self, qp: &Qp<'_>, limit: u32) -> bool {
         self.core.factor_identity();
         self.gradient.fill(0.0);

@@ -3,8 +3,9 @@
 //!
 //! Both are direct methods: a few changes of the active set lead to the exact answer up to
 //! rounding. [`PyramidActiveSet`] first searches over the faces of the pyramids, where a guess of
-//! the active rows costs one small linear system, and turns to the dual method where that search
-//! does not end. [`GeneralActiveSet`] takes dense rows, equalities and bounds, and Hessians that are
+//! the active rows costs one small linear system, and falls back to the dual method where that
+//! search does not converge. [`GeneralActiveSet`] takes dense rows, equalities and bounds, and
+//! Hessians that are
 //! only semidefinite; it proves infeasibility by a certificate.
 
 mod faces;

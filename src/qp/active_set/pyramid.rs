@@ -31,11 +31,12 @@ struct Block {
 ///
 /// Works on the faces of the pyramids first and by the dual method of Goldfarb and Idnani if that
 /// search does not end within 10 steps; iterations count the steps of whichever gave the answer. An
-/// answer meets the optimality conditions; that it is a minimum rests on G being semidefinite, which
-/// is checked only where the search or the dual method meets a pivot that is not positive.
+/// answer meets the optimality conditions; that it is a minimum rests on G being semidefinite,
+/// which is checked only where the search or the dual method meets a pivot that is not positive.
 ///
 /// Unknowns that can only be zero (inactive contacts, tangential forces where μ = 0) are removed
 /// before the solve. Memory grows on the first problem of a size and is kept.
+#[doc(alias("Goldfarb-Idnani", "quadprog", "friction pyramid"))]
 #[derive(Clone, Debug, Default)]
 pub struct PyramidActiveSet {
     search: FaceSearch,
@@ -81,7 +82,7 @@ impl PyramidActiveSet {
     /// Solves from the active set in `rows`, and leaves the final one there.
     ///
     /// `rows` has k (sides + 1) flags, per contact one for each facet and one for `f_n ≥ 0`,
-    /// nonzero if the row holds with equality. It is the solver's whole memory: equal problem and
+    /// nonzero if the row holds with equality. Nothing else is kept: equal problem and
     /// flags give equal bits. A good guess saves iterations; any guess leads to the same answer up
     /// to rounding.
     ///
@@ -131,7 +132,7 @@ impl PyramidActiveSet {
         let limit = if self.iteration_limit == 0 { u32::MAX } else { self.iteration_limit };
         let mut found = self.search.search(problem.cone, limit);
         if found.is_none() && flags.is_some() {
-            // What the last problem left leads astray; the problem itself may not.
+            // The guess from the last problem may mislead the method: start cold.
             self.search.guess(problem.cone);
             found = self.search.search(problem.cone, limit);
         }
@@ -176,7 +177,7 @@ impl PyramidActiveSet {
         block.contact * (sides + 1) + local
     }
 
-    /// The dual method, for what the search over faces leaves unsolved.
+    /// The dual method, for problems that the search over faces does not solve.
     fn run_dual(
         &mut self,
         problem: &ContactProblem<'_>,

@@ -366,8 +366,8 @@ impl ClarabelSolver {
                 own.unscale(program, &duals, own.scaling.cost);
                 let mut residual = kkt::cone_residuals(program, x, self.multipliers()).worst();
                 if residual > USABLE_RESIDUAL {
-                    // Where nothing presses on the answer, multipliers of rounding size stand
-                    // against terms that vanish too: zeros may judge better, and are exact then.
+                    // Without active constraints, multipliers of rounding size are compared with
+                    // terms that vanish too: zeros may have a smaller residual, and are then exact.
                     let multipliers = self.program.take_multipliers();
                     let without = kkt::cone_residuals(program, x, self.multipliers()).worst();
                     if without < residual {
@@ -378,7 +378,7 @@ impl ClarabelSolver {
                 }
                 let status = match said {
                     SolverStatus::Solved if residual <= SOLVED_RESIDUAL => Status::Solved,
-                    // Clarabel may miss its own tolerance and the answer yet meet it.
+                    // The answer may meet the tolerance although Clarabel reports that it does not.
                     _ if residual <= self.tolerance => Status::Solved,
                     SolverStatus::MaxIterations | SolverStatus::MaxTime if residual.is_finite() => {
                         Status::MaxIterations

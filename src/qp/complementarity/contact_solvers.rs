@@ -121,7 +121,7 @@ impl Reduced {
         }
     }
 
-    /// Forces of the weights and the verdict of the judge.
+    /// Forces of the weights, judged.
     fn conclude(
         &mut self,
         problem: &ContactProblem<'_>,
@@ -145,7 +145,7 @@ impl Reduced {
     }
 }
 
-/// Refusals that the two solvers share.
+/// Checks that the two solvers share.
 fn refuse(
     problem: &ContactProblem<'_>,
     guess: Option<&[f64]>,
@@ -189,7 +189,7 @@ impl LemkeSolver {
     }
 
     /// Solves from the basis in `generators` (k m flags, nonzero where a generator carries force)
-    /// and leaves the final one there; it is the solver's whole memory.
+    /// and leaves the final one there; nothing else is kept.
     ///
     /// # Panics
     /// If a slice of the problem, `generators` or `forces` has the wrong length.
@@ -256,7 +256,7 @@ impl ContactSolver for LemkeSolver {
 /// [`PrincipalPivoting`] on the generators of the contact problem, without forming `EᵀHE`.
 ///
 /// Accepts pyramids of any number of sides, with frictionless, redundant, compliant and inactive
-/// contacts: the convex contact problem is symmetric. It does not know Coulomb's law proper, whose
+/// contacts: the convex contact problem is symmetric. It does not solve Coulomb's law itself, whose
 /// complementarity problem is not symmetric ([`super::StewartTrinkleSolver`] does). With
 /// `H = L Lᵀ` the columns are `Lᵀ E`, at most 3k of them carry force, and a pivot costs
 /// O(k² m).
@@ -294,7 +294,7 @@ impl PrincipalPivotingSolver {
     }
 
     /// Solves from the set in `generators` (k m flags, nonzero where a generator carries force) and
-    /// leaves the final one there; it is the solver's whole memory. Among the answers of a
+    /// leaves the final one there; nothing else is kept. Among the answers of a
     /// redundant problem without regularisation the flags pick one near the last.
     ///
     /// # Panics
@@ -319,7 +319,8 @@ impl PrincipalPivotingSolver {
     ///
     /// A column of generator e is `C Jᵀe`, and below it `(R + εI)^½ e` where the problem has a
     /// compliance, so neither `EᵀHE` nor H is formed or factored. 3k solves with `mass`, then
-    /// O((nv + 3k) k m) per pivot. G serves the judge of the answer and the mean diagonal of ε only.
+    /// O((nv + 3k) k m) per pivot. G serves the judge of the answer and the mean diagonal of ε
+    /// only.
     ///
     /// # Panics
     /// If a slice has the wrong length.

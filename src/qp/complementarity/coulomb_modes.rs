@@ -1,9 +1,10 @@
 //! All solutions of Coulomb's law on a pyramid, mode by mode.
 //!
 //! The law may have many solutions ([`super::StewartTrinkleSolver`] finds one): the torques of a
-//! controller then jump from one to another from step to step. The remedy of Zapolsky and Drumwright is
-//! to list them all and to take the one nearest to the last, at the cost of 2ⁿ bases of n = k (m + 2)
-//! pairs. Most bases are nonsense, though; with m edges a contact has 2 + 2m modes:
+//! controller then jump from one to another from step to step. The remedy of Zapolsky and
+//! Drumwright is to list them all and to take the one nearest to the last, at the cost of 2ⁿ bases
+//! of n = k (m + 2) pairs. Most bases are meaningless, though; with m edges a contact has 2 + 2m
+//! modes:
 //!
 //! | mode | force | equations |
 //! |---|---|---|
@@ -12,13 +13,13 @@
 //! | sliding along edge j | `u e_j` | `a_n = 0` |
 //! | sliding between edges j, j + 1 | `u e_j + v e_{j+1}` | `a_n = 0`, `d_jᵀ a_t = d_{j+1}ᵀ a_t` |
 //!
-//! with e_j the edge of the pyramid and d_j its tangential direction. The rest are inequalities: forces in the
-//! pyramid, `a_n ≥ 0` of contacts apart, and `d_jᵀ a_t ≤ d_iᵀ a_t` for all edges i of those that slide. So
-//! k contacts are (2 + 2m)ᵏ systems of at most 3k unknowns, 1000 of at most 9 for three contacts
-//! and four edges.
+//! with e_j the edge of the pyramid and d_j its tangential direction. The rest are inequalities:
+//! forces in the pyramid, `a_n ≥ 0` of contacts apart, and `d_jᵀ a_t ≤ d_iᵀ a_t` for all edges i of
+//! those that slide. So k contacts are (2 + 2m)ᵏ systems of at most 3k unknowns, 1000 of at most 9
+//! for three contacts and four edges.
 //!
-//! Where contacts that stick are redundant the system of a mode is singular, and its solutions are a polytope. Of
-//! them the nearest is found by a quadratic program.
+//! Where contacts that stick are redundant the system of a mode is singular, and its solutions are
+//! a polytope. Of them the nearest is found by a quadratic program.
 //!
 //! # References
 //! S. Zapolsky, E. Drumwright, *Inverse dynamics with rigid contact and friction*, Auton. Robots 41
@@ -33,7 +34,7 @@ use crate::general::Qp;
 use crate::status::{Outcome, Status};
 use system::System;
 
-/// What "near" means: `|T f − t|²`. p rows.
+/// The measure of distance: `|T f − t|²`. p rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Nearness<'a> {
     /// T, p × 3k, column-major.
@@ -46,13 +47,14 @@ pub struct Nearness<'a> {
 const TOLERANCE: f64 = 1e-10;
 /// Weight of the forces themselves against nearness, where that leaves a choice.
 const FORCE_WEIGHT: f64 = 1e-9;
-/// A solution must be nearer by this share to replace one that was found earlier, so that rounding does not choose
-/// between a mode and its neighbour on the common border.
+/// A solution must be nearer by this fraction to replace one that was found earlier, so that
+/// rounding does not choose between a mode and its neighbour on the common border.
 const NEARER: f64 = 1e-9;
 
 /// Enumeration of the solutions of Coulomb's law on a pyramid; see the module docs.
 ///
 /// Memory grows on the first problem of a size and is kept.
+#[doc(alias("MINDIFF", "enumeration"))]
 #[derive(Clone, Debug, Default)]
 pub struct CoulombModes {
     /// Mode of each contact.
@@ -88,11 +90,11 @@ struct ModeQp {
 }
 
 impl CoulombModes {
-    /// Most contacts that are gone through.
+    /// Largest number of contacts for which modes are enumerated.
     pub const MOST_CONTACTS: usize = 3;
 
-    /// The solution nearest by `nearness`, and how many there are: modes that have one, so that a solution on the
-    /// border of two counts twice, and a polytope once.
+    /// The solution nearest by `nearness`, and how many there are: modes that have one, so that a
+    /// solution on the border of two counts twice, and a polytope once.
     ///
     /// | symbol | argument | shape | meaning |
     /// |---|---|---|---|
@@ -100,8 +102,8 @@ impl CoulombModes {
     /// | T, t | `nearness` | | the measure |
     /// | f | `forces` | 3k | written, if the status is usable [N] |
     ///
-    /// `iterations` of the outcome counts the systems. [`Status::Undecided`]: no mode has a solution up to
-    /// rounding, or there are too many contacts.
+    /// `iterations` of the outcome counts the systems. [`Status::Undecided`]: no mode has a
+    /// solution up to rounding, or there are too many contacts.
     ///
     /// # Panics
     /// If a slice has the wrong length.
@@ -130,7 +132,8 @@ impl CoulombModes {
         (outcome, count)
     }
 
-    /// Calls `visit` with the forces (3k, \[N\]) of every solution and its `|T f − t|²`, in a fixed order.
+    /// Calls `visit` with the forces (3k, \[N\]) of every solution and its `|T f − t|²`, in a fixed
+    /// order.
     ///
     /// # Panics
     /// If a slice has the wrong length.
@@ -204,7 +207,8 @@ impl CoulombModes {
         false
     }
 
-    /// Leaves the forces of the present modes in `forces`; the relative error, or `None` if they have no solution.
+    /// Leaves the forces of the present modes in `forces`; the relative error, or `None` if they
+    /// have no solution.
     fn solve_mode(&mut self, problem: &ContactProblem<'_>, nearness: &Nearness<'_>) -> Option<f64> {
         self.system.reset();
         for contact in 0..self.modes.len() {
@@ -254,7 +258,8 @@ impl CoulombModes {
         }
     }
 
-    /// Of the forces `f_p + Z z` of a singular system those nearest that obey the inequalities; false if none do.
+    /// Of the forces `f_p + Z z` of a singular system the nearest that satisfy the inequalities;
+    /// false if none do.
     fn choose(&mut self, problem: &ContactProblem<'_>, nearness: &Nearness<'_>) -> bool {
         let (n, count, p) = (self.forces.len(), self.system.nullity(), nearness.target.len());
         self.accelerate(problem.bias);
@@ -343,7 +348,7 @@ fn distance(nearness: &Nearness<'_>, forces: &[f64]) -> f64 {
     (0..p).map(|row| off(row) * off(row)).sum()
 }
 
-/// What one contact does.
+/// Mode of one contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Apart,
@@ -394,8 +399,8 @@ impl Mode {
     }
 }
 
-/// Calls `visit` with all that must not be negative: 0 and forces, 1 and accelerations. Linear in both, so that it
-/// does for changes too.
+/// Calls `visit` with all that must not be negative: 0 and forces, 1 and accelerations. Linear in
+/// both, so that it does for changes too.
 fn each_inequality(
     problem: &ContactProblem<'_>,
     modes: &[usize],
@@ -436,7 +441,7 @@ fn each_inequality(
                 if mode == Mode::Edge(j) {
                     visit(0, f[2]);
                 } else {
-                    // Shares of both edges: f_t is beyond neither.
+                    // Weights of both edges: f_t is between them if neither is negative.
                     let (d, e) = (direction(j), direction(j + 1));
                     let turn = d[0] * e[1] - d[1] * e[0];
                     visit(0, (f[0] * e[1] - f[1] * e[0]) / turn);

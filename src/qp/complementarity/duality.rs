@@ -19,7 +19,7 @@ enum Part {
     Free { at: usize },
 }
 
-/// Which bound a row of the complementarity problem stands for, and its sign in `≥` form.
+/// The bound that a row of the complementarity problem represents, and its sign in `≥` form.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     Row {
@@ -32,7 +32,7 @@ enum Source {
     },
 }
 
-/// The complementarity problem of a [`Qp`], with the way back.
+/// The complementarity problem of a [`Qp`], with the map back to it.
 ///
 /// Unknowns with a finite bound become their distance to it, free ones the difference of two;
 /// every finite side of a row is one pair, so equalities are two.
@@ -151,7 +151,7 @@ impl QpLcp {
         }
     }
 
-    /// Entry of a row of A, which stands twice: A and -Aᵀ.
+    /// Entry of a row of A, which occurs twice: A and -Aᵀ.
     fn set_row(&mut self, size: usize, row: usize, column: usize, value: f64) {
         self.matrix[column * size + row] = value;
         self.matrix[row * size + column] = -value;

@@ -1,4 +1,4 @@
-//! A maximal independent set of constraint rows, and the motion that they leave.
+//! A maximal independent set of constraint rows, and the motion that they allow.
 //!
 //! Contacts that do not slip give equations `S v = 0`, `T v = 0` beside those of the motors,
 //! `P v = q̇`. Some follow from the others (four vertices of a rigid foot), and the block of
@@ -42,8 +42,9 @@ impl IndependentRows {
         rows
     }
 
-    /// Takes rows nearer than `dependence` (relative, above zero) to the span of the rows before as dependent
-    /// on them; 1e-9 otherwise. A larger bound leaves out rows that hold only by large forces.
+    /// Takes rows nearer than `dependence` (relative, above zero) to the span of the rows before as
+    /// dependent on them; 1e-9 otherwise. A larger bound leaves out rows that hold only by large
+    /// forces.
     #[must_use]
     pub fn with_dependence(mut self, dependence: f64) -> Self {
         self.dependence = dependence;
@@ -56,9 +57,9 @@ impl IndependentRows {
         self.column.resize(dim, 0.0);
     }
 
-    /// Goes through the columns of `rows` (Xᵀ, nv × count, column-major) and sets `is_kept` of those
-    /// independent of all rows kept since [`Self::reset`]; returns how many that are. O(count nv r),
-    /// does not allocate.
+    /// Goes through the columns of `rows` (Xᵀ, nv × count, column-major) and sets `is_kept` of
+    /// those independent of all rows kept since [`Self::reset`]; returns how many that are. O(count
+    /// nv r), does not allocate.
     ///
     /// # Panics
     /// If the slices or the dimension of `mass` do not fit.
@@ -91,7 +92,8 @@ impl IndependentRows {
     }
 
     /// Moves the velocity `y = C⁻ᵀ v` by the least kinetic energy to one with the kept rows at
-    /// `values`: `X v = values`, in the order in which they were kept. `values` is used up. O(nv r).
+    /// `values`: `X v = values`, in the order in which they were kept. `values` is overwritten.
+    /// O(nv r).
     ///
     /// # Panics
     /// If a slice has the wrong length.
@@ -125,7 +127,7 @@ impl IndependentRows {
 ///
 /// With it [`super::PrincipalPivoting::solve`] solves the problem without slip of paper C
 /// (equations 42–45 reduced to the normals): its q is `N v + gap / time step` for the velocity v
-/// that obeys the equations without normal forces.
+/// that satisfies the equations without normal forces.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstrainedMass<'a, M> {
     /// The free mass.

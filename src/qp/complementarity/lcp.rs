@@ -11,6 +11,7 @@ use crate::general::Qp;
 use thiserror::Error;
 
 /// `w = M z + q`, `0 ≤ z ⟂ w ≥ 0`: a borrowed view.
+#[doc(alias("LCP", "linear complementarity problem"))]
 #[derive(Clone, Copy, Debug)]
 pub struct Lcp<'a> {
     matrix: &'a [f64],
@@ -196,7 +197,7 @@ pub fn lcp_residuals(
 /// each over the `size` that an entry of q has in its row.
 ///
 /// The scaled figures of [`lcp_residuals`] are backward errors in M and q together. A very long z
-/// drowns q in them: any direction with `M z = 0` to rounding, scaled up, looks like an answer to a
+/// hides q in them: any direction with `M z = 0` to rounding, scaled up, looks like an answer to a
 /// problem that has none. Against q alone it does not.
 pub(crate) fn slack_error(z: &[f64], slack: &[f64], size: impl Fn(usize) -> f64) -> f64 {
     z.iter().zip(slack).enumerate().fold(0.0, |worst, (i, (&z, &w))| {
@@ -215,7 +216,7 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Takes in the pair z, w.
+    /// Updates the maxima with the pair z, w.
     #[inline]
     pub(crate) fn add(&mut self, z: f64, w: f64) {
         let figures = &mut self.0;

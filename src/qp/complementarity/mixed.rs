@@ -14,11 +14,12 @@ use thiserror::Error;
 /// | B | `matrix` | n × n, column-major |
 /// | g, h | `equation_vector`, `vector` | p, n |
 ///
-/// These are equations 116 to 119 of paper C (Zapolsky and Drumwright 2017). For its problem without
-/// slip x is (v, τ, f_S, f_T), z the normal forces, `A = [M, -Xᵀ; X, 0]` with the rows X of motors
-/// and no-slip, `C = [-Nᵀ; 0]`, `D = [N, 0]`, `B = 0`. Its section 4.4 lists g with the wrong
-/// sign: with its own equations 42 and 120, `g = (κ; -q̇_des; 0; 0)`. A is regular if the rows of
-/// X are independent; [`super::IndependentRows`] picks such rows.
+/// These are equations 116 to 119 of paper C (Zapolsky and Drumwright 2017). For its problem
+/// without slip x is (v, τ, f_S, f_T), z the normal forces, `A = [M, -Xᵀ; X, 0]` with the rows X of
+/// motors and no-slip, `C = [-Nᵀ; 0]`, `D = [N, 0]`, `B = 0`. Its section 4.4 lists g with the
+/// wrong sign: with its own equations 42 and 120, `g = (κ; -q̇_des; 0; 0)`. A is regular if the
+/// rows of X are independent; [`super::IndependentRows`] picks such rows.
+#[doc(alias("MLCP", "mixed linear complementarity problem"))]
 #[derive(Clone, Copy, Debug)]
 pub struct MixedLcp<'a> {
     /// A.

@@ -6,7 +6,7 @@
 //!
 //! | method | matrices | cost of a pivot |
 //! |---|---|---|
-//! | [`PrincipalPivoting`] | symmetric positive semidefinite, as `N M⁻¹ Nᵀ` without forming it | O(nv nc) |
+//! | [`PrincipalPivoting`] | symmetric semidefinite, as `N M⁻¹ Nᵀ`, never formed | O(nv nc) |
 //! | [`Lemke`] | copositive-plus and more, dense | O(n²) |
 //!
 //! [`LemkeSolver`] and [`PrincipalPivotingSolver`] are the two as solvers of the

@@ -152,7 +152,7 @@ impl Orthonormal {
         }
     }
 
-    /// Takes out of `v` its part in the span, twice for full accuracy.
+    /// Subtracts from `v` its part in the span, twice for full accuracy.
     pub(crate) fn project_out(&self, v: &mut [f64]) {
         let d = self.dim;
         for _ in 0..2 {

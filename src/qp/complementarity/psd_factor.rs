@@ -1,4 +1,4 @@
-//! `M = BᵀB` of a symmetric positive semidefinite matrix, or the finding that it is none.
+//! `M = BᵀB` of a symmetric positive semidefinite matrix, or the result that it is not one.
 
 /// Cholesky factorisation with diagonal pivoting, which reveals the rank.
 #[derive(Clone, Debug, Default)]
@@ -9,7 +9,7 @@ pub(crate) struct PsdFactor {
     done: Vec<bool>,
 }
 
-/// Asymmetry and negative curvature beyond this, relative to the diagonal, are no rounding.
+/// Asymmetry and negative curvature beyond this, relative to the diagonal, are not rounding.
 const INDEFINITE: f64 = 1e-11;
 
 impl PsdFactor {

@@ -108,6 +108,7 @@ const ACCEPTED: f64 = 1e-6;
 ///
 /// Accepts pyramids of any number of sides, frictionless, redundant, compliant and inactive
 /// contacts.
+#[doc(alias("Coulomb friction LCP", "Anitescu-Potra"))]
 #[derive(Clone, Debug, Default)]
 pub struct StewartTrinkleSolver {
     lemke: Lemke,
@@ -188,7 +189,7 @@ impl StewartTrinkleSolver {
     }
 
     /// Solves from a cold start; `forces` (3k, [N]) is only written. The residual is that of
-    /// [`kkt::coulomb_residual`]. What it costs goes with the active contacts.
+    /// [`kkt::coulomb_residual`]. The cost depends on the active contacts only.
     ///
     /// # Panics
     /// If a slice of the problem or `forces` has the wrong length.
@@ -227,7 +228,7 @@ impl StewartTrinkleSolver {
         }
         let residual = kkt::coulomb_residual(problem, forces, &mut self.acceleration);
         let status = match outcome.status {
-            // The law has the last word; a last iterate may obey it.
+            // The judge decides: a last iterate may satisfy the law.
             Status::InvalidData | Status::PrimalInfeasible => outcome.status,
             _ if residual <= ACCEPTED => Status::Solved,
             Status::Solved | Status::Inaccurate => Status::NumericalTrouble,

@@ -1,4 +1,4 @@
-//! An orthonormal basis of the few directions that rows see, and the Newton system in it.
+//! An orthonormal basis of the few directions that the rows involve, and the Newton system in it.
 
 use super::scaling::Scaling;
 use crate::dense::{axpy, dot, matrix_vector};
@@ -30,8 +30,8 @@ pub(super) struct Basis {
 }
 
 impl Basis {
-    /// Makes basis and root of F, whose r rows of n values are `matrix`, and of the bounded rows, r-vectors with their
-    /// weights; false if a number is not finite.
+    /// Computes basis and root of F, whose r rows of n values are `matrix`, and of the bounded
+    /// rows, r-vectors with their weights; false if a number is not finite.
     pub(super) fn factor<'a>(
         &mut self,
         (matrix, r): (&[f64], usize),
@@ -61,7 +61,8 @@ impl Basis {
             scaling.transposed(&mut column);
             self.push(&mut column);
             self.coordinates.extend_from_slice(&self.projections);
-            // The identity and all of C are of one scale, or their sum does not matter: squares will do.
+            // The identity and all of C are of one scale, or their sum does not matter: sums of
+            // squares do.
             for (k, c) in self.projections.iter().enumerate().take(self.rank) {
                 let from = k * stride + k;
                 let (own, rest) = (&self.projections[k..], &mut self.root[from..]);
@@ -84,7 +85,7 @@ impl Basis {
         self.root.iter().all(|x| x.is_finite())
     }
 
-    /// Takes a direction in, and leaves its coordinates in `projections`.
+    /// Adds a direction, and leaves its coordinates in `projections`.
     fn push(&mut self, column: &mut [f64]) {
         let n = column.len();
         self.projections.fill(0.0);
@@ -115,7 +116,7 @@ impl Basis {
     /// Solves for `dx` with the right side `g + Fᵀ h`, and writes `F dx` to `image`.
     ///
     /// That image comes from the coordinates, not from dx: what rounding leaves of the part of dx
-    /// that no row should see would be multiplied by the weights of the rows.
+    /// that no row should involve would be multiplied by the weights of the rows.
     pub(super) fn solve(
         &mut self,
         scaling: &Scaling,
@@ -145,7 +146,7 @@ impl Basis {
     }
 }
 
-/// Products of a vector with four orthonormal ones, which are taken out of it.
+/// Products of a vector with four orthonormal ones, which are subtracted from it.
 fn take_out(four: &[f64], x: &mut [f64]) -> [f64; LANES] {
     let n = x.len();
     let (a, rest) = four.split_at(n);
@@ -186,8 +187,8 @@ fn cholesky(matrix: &mut [f64], n: usize) {
     }
 }
 
-/// `RᵀR ← RᵀR + v vᵀ` for the upper triangular R, by rows; v is used up. Sums of squares are never
-/// formed, so R is as exact as v however unequal the weights of the rows are.
+/// `RᵀR ← RᵀR + v vᵀ` for the upper triangular R, by rows; v is overwritten. Sums of squares are
+/// never formed, so R is as exact as v however unequal the weights of the rows are.
 fn rotate_in(root: &mut [f64], n: usize, v: &mut [f64]) {
     for k in 0..n {
         if v[k] == 0.0 {

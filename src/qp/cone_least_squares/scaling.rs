@@ -1,8 +1,9 @@
 //! What each contact adds to the Newton system: the facets of its pyramid, factored.
 //!
-//! All is stored by components, contacts side by side and their number padded to [`LANES`]: x is
-//! `(t1 of all, t2 of all, n of all)`, facets come number by number. Loops then run over contacts. Contacts of
-//! the padding, and facets that a contact does not have, have no normal and a slack of one.
+//! All is stored by components, contacts adjacent and their number padded to [`LANES`]: x is
+//! `(t1 of all, t2 of all, n of all)`, and facets are stored likewise, one number at a time. Loops
+//! then run over contacts. Contacts of the padding, and facets that a contact does not have, have
+//! no normal and a slack of one.
 
 use crate::cone::ConeShape;
 use crate::lanes::{LANES, Lanes, load, padded, store};
@@ -20,14 +21,14 @@ pub(super) struct Scaling {
     slots: usize,
     /// Inward unit normals C: three arrays of `slots × width`.
     normals: [Vec<f64>; 3],
-    /// One for facets that are there, zero for others; `slots × width`.
+    /// One for existing facets, zero for missing ones; `slots × width`.
     live: Vec<f64>,
     live_count: usize,
-    /// One for contacts without friction. No row sees their tangential forces, which stay zero.
+    /// One for contacts without friction. No row involves their tangential forces, which stay zero.
     smooth: Vec<f64>,
     regularisation: f64,
-    /// D of each contact, `D Dᵀ = B⁻¹`: `B = RᵀR` and `D = R⁻¹`, both upper triangular; the triangle by rows: (0,0),
-    /// (0,1), (0,2), (1,1), (1,2), (2,2).
+    /// D of each contact, `D Dᵀ = B⁻¹`: `B = RᵀR` and `D = R⁻¹`, both upper triangular; the
+    /// triangle by rows: (0,0), (0,1), (0,2), (1,1), (1,2), (2,2).
     blocks: [Vec<f64>; 6],
 }
 
@@ -80,17 +81,17 @@ impl Scaling {
         self.width
     }
 
-    /// Facets, with those that are not there.
+    /// Facets, including missing ones.
     pub(super) fn facet_count(&self) -> usize {
         self.live.len()
     }
 
-    /// One for facets that are there, zero for others.
+    /// One for existing facets, zero for missing ones.
     pub(super) fn live(&self) -> &[f64] {
         &self.live
     }
 
-    /// Facets that are there.
+    /// Existing facets.
     pub(super) fn live_count(&self) -> usize {
         self.live_count
     }
@@ -99,7 +100,7 @@ impl Scaling {
         self.regularisation
     }
 
-    /// `C x`: how far inside each facet the forces are; zero for facets that are not there.
+    /// `C x`: how far inside each facet the forces are; zero for missing facets.
     pub(super) fn facets_of(&self, x: &[f64], out: &mut [f64]) {
         let w = self.width;
         let (x0, rest) = x.split_at(w);
@@ -132,8 +133,9 @@ impl Scaling {
 
     /// Factors the blocks at the weights z/s of the facets; false if one is singular.
     ///
-    /// Facets come in by rotations, which keep what ε gives to a direction where the sums of B would round it
-    /// away: a force on an edge of its pyramid has two facets whose weights are near the largest numbers.
+    /// Facets are added by rotations, which keep the contribution of ε to a direction where the
+    /// sums of B would round it away: a force on an edge of its pyramid has two facets whose
+    /// weights are near the largest numbers.
     pub(super) fn factor(&mut self, weights: &[f64]) -> bool {
         let mut is_finite = true;
         for at in (0..self.width).step_by(LANES) {

@@ -19,7 +19,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// `scale` of F and of the target, so that units are seen not to matter.
+    /// `scale` of F and of the target, to show that units do not matter.
     fn random(random: &mut Random, (r, k, m): (usize, usize, usize), sides: usize) -> Self {
         let scale = libm::pow(10.0, 3.0 * random.normal());
         let matrix: Vec<f64> = (0..3 * k * r).map(|_| scale * random.normal()).collect();

@@ -7,7 +7,7 @@ use crate::kkt::{self, ConeMultipliers, nan_max};
 use crate::problem_data::Problem;
 use crate::status::Status;
 
-/// Largest residual with which an answer that is called solved is believed.
+/// Largest residual with which an answer that is called solved is accepted.
 pub const BELIEVED_RESIDUAL: f64 = 1e-4;
 
 /// Relative residual of an answer, NaN if it has none: [`kkt::natural_residual`] of a contact
@@ -81,7 +81,7 @@ impl Disagreement {
 /// | problem | distance |
 /// |---|---|
 /// | contact | `‖a - a'‖∞ / acceleration_scale`, the contact accelerations |
-/// | qp, cone_program | the larger of `‖H(x - x')‖∞ / max(‖g‖∞, ‖Hx‖∞)` and the relative difference of the objectives |
+/// | qp, cone_program | `‖H(x - x')‖∞ / max(‖g‖∞, ‖Hx‖∞)`, or that of the objectives if larger |
 /// | lcp | `‖M(z - z')‖∞ / max(‖q‖∞, ‖Mz‖∞)`, for symmetric M |
 #[must_use]
 pub fn disagreement(problem: &Problem, a: &Answer, b: &Answer) -> Disagreement {

@@ -1,4 +1,4 @@
-//! Cutting a problem down to what makes solvers disagree.
+//! Reduces a problem to the part on which solvers disagree.
 //!
 //! Parts are left out greedily, large pieces first (halves, quarters, …, single ones: delta
 //! debugging), and what is left out stays out if the disagreement stays. The result is minimal in
@@ -11,8 +11,8 @@
 //! | lcp | pairs |
 //!
 //! # References
-//! A. Zeller, R. Hildebrandt, *Simplifying and isolating failure-inducing input*, IEEE Trans. Softw.
-//! Eng. 28 (2002); here complements only.
+//! A. Zeller, R. Hildebrandt, *Simplifying and isolating failure-inducing input*, IEEE Trans.
+//! Softw. Eng. 28 (2002); here complements only.
 
 use super::judge::worst_disagreement;
 use super::solvers::DuelSolver;

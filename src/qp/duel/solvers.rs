@@ -18,7 +18,7 @@ const DEFINITE: f64 = 1e-13;
 /// What a solver returned.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// What it says.
+    /// Its status.
     pub outcome: Outcome,
     /// Unknowns; forces of a contact problem.
     pub x: Vec<f64>,
@@ -112,7 +112,7 @@ impl Dimensions {
     }
 }
 
-/// A name that no solver has.
+/// An unknown solver name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("expected a solver among {}, found `{name}`", solver_names().join(", "))]
 pub struct UnknownSolver {
@@ -142,7 +142,7 @@ pub fn solver_names() -> &'static [&'static str] {
     }
 }
 
-/// The solver of this name at its tightest useful tolerance, with memory for `dimensions`.
+/// The solver with this name at its tightest useful tolerance, with memory for `dimensions`.
 ///
 /// # Errors
 /// [`UnknownSolver`] lists the names there are.

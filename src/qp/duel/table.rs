@@ -1,4 +1,4 @@
-//! The figures of a duel.
+//! The results of a duel.
 
 use super::judge::{BELIEVED_RESIDUAL, Disagreement};
 use crate::status::Status;
@@ -6,7 +6,7 @@ use crate::status::Status;
 /// One solver on one problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
-    /// What the solver says.
+    /// The solver's status.
     pub status: Status,
     /// Iterations of its method.
     pub iterations: u32,
@@ -137,7 +137,7 @@ fn score(solver: String, cells: impl Iterator<Item = Cell>) -> Score {
         accepted: taken.len(),
         solved: count(&is_solved),
         refuted: count(&|c| matches!(c.status, Status::PrimalInfeasible | Status::Unbounded)),
-        // NaN is no residual to believe either.
+        // NaN does not count as a small residual.
         overclaimed: count(&|c| {
             is_solved(c) && (c.residual > BELIEVED_RESIDUAL || c.residual.is_nan())
         }),
@@ -185,7 +185,8 @@ impl std::fmt::Display for Table {
         for s in order {
             writeln!(
                 f,
-                "{:<width$} {:>6} {:>6} {:>7} {:>5} {:>9.1e} {:>9.1e} {:>6} {:>6} {:>10.2} {:>9.1e}",
+                "{:<width$} {:>6} {:>6} {:>7} {:>5} {:>9.1e} {:>9.1e} {:>6} {:>6} {:>10.2} \
+                                 {:>9.1e}",
                 s.solver,
                 s.accepted,
                 s.solved,

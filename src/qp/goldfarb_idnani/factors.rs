@@ -124,7 +124,7 @@ impl DualActiveSet {
         }
     }
 
-    /// Takes a row in whose `d` is known but whose `z = J₂ d₂` is not.
+    /// Adds a row for which `d` is known but `z = J₂ d₂` is not.
     #[inline(always)]
     pub(super) fn take_in(&mut self, row: usize, stride: usize) {
         self.primal_direction(stride);
@@ -162,7 +162,8 @@ impl DualActiveSet {
         self.is_active[row] = false;
         self.multipliers.remove(index);
         let q = self.active.len();
-        // Column k + 1 moves to k; its diagonal entry is now below the diagonal and is rotated away.
+        // Column k + 1 moves to k; its diagonal entry is now below the diagonal and is rotated
+        // away.
         for k in index..q {
             let (left, right) = self.r.split_at_mut((k + 1) * stride);
             left[k * stride..k * stride + k + 1].copy_from_slice(&right[..=k]);

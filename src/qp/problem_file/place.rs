@@ -1,9 +1,9 @@
-//! Where in the text of a problem file an error stands.
+//! The place of an error in the text of a problem file.
 
 use super::ProblemFileError;
 use std::ops::Range;
 
-/// The bytes of `text` that `error` of [`super::read`] speaks of: the value or the key; where
+/// The bytes of `text` that `error` of [`super::read`] refers to: the value or the key; where
 /// something is missing, the brace that opens the file. Empty beyond the end of the text.
 #[must_use]
 pub fn place(text: &str, error: &ProblemFileError) -> Range<usize> {

@@ -228,7 +228,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// What the parser says without the line and column that follow it.
+/// The parser's message without the line and column that follow it.
 fn without_place(message: &str) -> String {
     message.split(" at line ").next().unwrap_or(message).to_owned()
 }

@@ -69,7 +69,7 @@ fn cone(shape: &ConeShape) -> String {
     }
 }
 
-/// A number in JSON, or a string if JSON has no word for it.
+/// A number in JSON, or a string if JSON cannot represent it.
 fn number(value: f64) -> String {
     if value.is_finite() {
         Value::from(value).to_string()

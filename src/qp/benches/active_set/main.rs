@@ -1,8 +1,9 @@
 //! Time per solve of the active-set methods: 12 unknowns, 20 rows.
 //!
 //! `cargo bench -p legwork-qp --bench active_set -- [ROW] [--problems FILE] [--seconds S]` prints a
-//! line per row whose name holds ROW: name, median over many short batches [ns], mean changes of the active set. Problems of a
-//! set are solved in turn, over and over. FILE is what `benches/peers/make_qp.py` writes.
+//! line per row whose name contains ROW: name, median over many short batches [ns], mean changes of
+//! the active set. The problems of a set are solved in turn, repeatedly. FILE is what
+//! `benches/peers/make_qp.py` writes.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its table")]
 

@@ -1,14 +1,15 @@
 //! Time of the complementarity solvers over the number of contacts, on a robot of 18 velocities.
 //!
 //! `cargo bench -p legwork-qp --bench lcp -- [--csv FILE]` prints two tables: principal pivoting on
-//! contact normals beside Lemke's method on the dense matrix, and both on friction pyramids. Medians
-//! over many short batches [us]; "cold" begins without pressing contacts, "warm" with those of the
-//! last of a sequence of slightly different problems. The mass factor is dense. FILE gets
+//! contact normals beside Lemke's method on the dense matrix, and both on friction pyramids.
+//! Medians over many short batches [us]; "cold" begins without pressing contacts, "warm" with those
+//! of the last of a sequence of slightly different problems. The mass factor is dense. FILE gets
 //! times of principal pivoting for many numbers of contacts, means over eight robots each;
 //!
 //! ```text
-//! legwork plot FILE 'feet cold' 'feet warm' 'random cold' 'random warm' -o src/qp/docs/ppm_contacts.svg \
-//!     --title 'Principal pivoting, 18 velocities' --label 'time per solve [us]'
+//! legwork plot FILE 'feet cold' 'feet warm' 'random cold' 'random warm' \
+//!     -o src/qp/docs/ppm_contacts.svg --title "Principal pivoting, 18 velocities" \
+//!     --label "time per solve [us]"
 //! ```
 //!
 //! draws them.

@@ -2,10 +2,11 @@
 
 use crate::dense::{axpy, max_abs};
 
-/// A pivot smaller than this share of the largest is none.
+/// A pivot smaller than this fraction of the largest counts as zero.
 const NO_PIVOT: f64 = 1e-9;
 
-/// Equations `Rᵀ (H E u + b) = 0` in the unknowns u, `f = E u`; columns of E and R belong to one contact each.
+/// Equations `Rᵀ (H E u + b) = 0` in the unknowns u, `f = E u`; columns of E and R belong to one
+/// contact each.
 ///
 /// Solved by elimination with complete pivoting: singular ones have a null space.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +45,8 @@ impl System {
         self.unknowns.push(Column { contact, force: unit(force), row: unit(row) });
     }
 
-    /// Solves for the matrix H (3k × 3k, column-major) and b. Unknowns that the equations leave free are zero.
+    /// Solves for the matrix H (3k × 3k, column-major) and b. Unknowns that the equations leave
+    /// free are zero.
     pub(super) fn solve(&mut self, matrix: &[f64], bias: &[f64]) {
         let (n, size) = (bias.len(), self.unknowns.len());
         let width = size + 1;
@@ -80,7 +82,7 @@ impl System {
                 break;
             }
             self.exchange(step, row, column);
-            // Gauss and Jordan: rows above are cleared too, which leaves the null space to be read off.
+            // Gauss and Jordan: rows above are cleared too, so that the null space can be read off.
             let (before, rest) = self.matrix.split_at_mut(step * width);
             let (own, after) = rest.split_at_mut(width);
             let inverse = 1.0 / own[step];

@@ -39,7 +39,7 @@ fn random(random: &mut Random, k: usize, dim: usize, sides: usize) -> ContactPro
     }
 }
 
-/// The conditions of the law in the words of its definition, over the sizes of forces and accelerations.
+/// The conditions of the law as defined, over the sizes of forces and accelerations.
 fn worst_condition(problem: &ContactProblem<'_>, forces: &[f64]) -> f64 {
     let mut acceleration = vec![0.0; forces.len()];
     problem.acceleration_into(forces, &mut acceleration);
@@ -60,7 +60,7 @@ fn worst_condition(problem: &ContactProblem<'_>, forces: &[f64]) -> f64 {
 const NO_MEASURE: Nearness<'static> = Nearness { matrix: &[], target: &[] };
 
 #[test]
-fn every_solution_obeys_the_law_and_lemkes_is_among_them() {
+fn every_solution_satisfies_the_law_and_lemkes_is_among_them() {
     let mut generator = Random::new(21);
     let mut modes = CoulombModes::default();
     let (mut found, mut several) = (0, 0);
@@ -92,8 +92,8 @@ fn every_solution_obeys_the_law_and_lemkes_is_among_them() {
     assert!(several > 3, "only {several} of 144 have several solutions");
 }
 
-/// A rod that drags its tip, so inclined that friction presses it on: to fly off and to jam both obey the law
-/// (P. Painlevé, *Sur les lois du frottement de glissement*, 1895).
+/// A rod that drags its tip, inclined so that friction presses it down: lifting off and jamming
+/// both satisfy the law (P. Painlevé, *Sur les lois du frottement de glissement*, 1895).
 #[test]
 fn painleves_rod_flies_off_or_jams_as_is_nearer() {
     let data = ContactProblemData {
@@ -120,7 +120,7 @@ fn painleves_rod_flies_off_or_jams_as_is_nearer() {
     let (off, jammed) = (solve(&[0.0, 0.0, 0.0]), solve(&[-3.0, 0.0, 2.0]));
     assert_eq!(off, [0.0; 3]);
     assert!(jammed[2] > 0.1 && jammed[0] < -0.1, "{jammed:?}");
-    // Lemke's method has one answer, whatever came before.
+    // Lemke's method has one answer, independent of earlier calls.
     let mut lemkes = [0.0; 3];
     let outcome = StewartTrinkleSolver::default().solve(&problem, &mut lemkes);
     assert_eq!(outcome.status, Status::Solved);
@@ -128,8 +128,8 @@ fn painleves_rod_flies_off_or_jams_as_is_nearer() {
     assert!(differs(off) != differs(jammed), "{lemkes:?}");
 }
 
-/// Two feet of a body share a load in any way that the pyramids allow; the nearest is chosen, and if it is outside
-/// the one on the border.
+/// Two feet of a body share a load in any way that the pyramids allow; the nearest is chosen, and
+/// if it is outside the one on the border.
 #[test]
 fn of_a_redundant_load_the_nearest_share_is_taken() {
     // Both at one place of a mass of 1 kg.

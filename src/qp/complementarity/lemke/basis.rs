@@ -102,7 +102,7 @@ impl Lemke {
         let mut since = 1;
         loop {
             if entering == z0 {
-                // Complementary. Believe it only with a fresh inverse.
+                // Complementary; accepted only with a fresh inverse.
                 if since > 0 && !self.refresh() {
                     return End::Singular;
                 }
@@ -120,7 +120,7 @@ impl Lemke {
             self.load(entering);
             let Some(leaving) = self.ratio_test() else {
                 if since > 0 {
-                    // Look again with full digits.
+                    // Check again with a fresh inverse.
                     if !self.refresh() {
                         return End::Singular;
                     }
@@ -228,7 +228,7 @@ impl Lemke {
     }
 
     /// Exchanges `entering` (whose column is loaded) with the basic variable of row `leaving`, and
-    /// makes the complement of the latter the next to enter; z0 has none and stands for itself.
+    /// makes the complement of the latter the next to enter; z0 has none and is returned itself.
     fn exchange(&mut self, leaving: usize, entering: &mut usize) {
         let n = self.n;
         let pivot = 1.0 / self.column[leaving];
@@ -263,7 +263,7 @@ impl Lemke {
         };
     }
 
-    /// Makes B⁻¹ afresh by Gauss-Jordan elimination with row pivoting, and `x = B⁻¹ q` with one
+    /// Recomputes B⁻¹ by Gauss-Jordan elimination with row pivoting, and `x = B⁻¹ q` with one
     /// refinement; false if B is singular to rounding.
     pub(super) fn refresh(&mut self) -> bool {
         let n = self.n;

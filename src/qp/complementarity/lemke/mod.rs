@@ -8,14 +8,16 @@
 //!
 //! Ties of the ratio test are broken by the lexicographic order of the rows `(x_B, B⁻¹) / column`,
 //! with which no basis returns; if z0 is among the tied it leaves. So the path is a function of the
-//! data. B⁻¹ is updated by each pivot and made afresh every 64 pivots and before an end is believed.
+//! data. B⁻¹ is updated by each pivot, and recomputed every 64 pivots and before an end is
+//! accepted.
 //!
 //! The problem is first brought to entries of size one by powers of two (`M → D M D`, which keeps
 //! symmetry, copositivity and definiteness; where that cannot even out rows and columns `D M D'`),
 //! so the zero tolerance `ε n ‖M‖∞` has a meaning for each row. If the method fails, it tries other
-//! covering vectors, then `10^k I` is added for k = -20, -16, …, 0 and taken out again by proximal
-//! steps. The answer is judged on the problem as given: the backward error of each pair, and the
-//! slacks in units of q, which tell a very long vector that M nearly annihilates from an answer.
+//! covering vectors, then `10^k I` is added for k = -20, -16, …, 0 and removed again by proximal
+//! steps. The answer is judged on the problem as given: by the backward error of each pair, and by
+//! the slacks in units of q, which distinguish an answer from a very long vector that M nearly
+//! annihilates.
 //!
 //! # References
 //! R. Cottle, J.-S. Pang, R. Stone, *The Linear Complementarity Problem* (1992), algorithm 4.4.5,
@@ -30,9 +32,9 @@ use crate::complementarity::principal_pivoting::{SOLVED, SOLVED_SLACK, USABLE, U
 use crate::dense::max_abs;
 use crate::status::{Outcome, Status};
 
-/// One attempt: exponent k of the 10^k that is added, least pivot as a share of the column, how much
-/// the covering vector varies, and how far below zero the ratio test lets a variable fall to reach a
-/// larger pivot (P. Harris, 1973; 0: the lexicographic rule).
+/// One attempt: exponent k of the 10^k that is added, least pivot as a share of the column, how
+/// much the covering vector varies, and how far below zero the ratio test lets a variable fall to
+/// reach a larger pivot (P. Harris, 1973; 0: the lexicographic rule).
 #[derive(Clone, Copy, Debug)]
 struct Attempt {
     exponent: Option<i32>,
@@ -65,13 +67,13 @@ const ATTEMPTS: [Attempt; 13] = [
     rung(-4),
     rung(0),
 ];
-/// Attempts that look for a proof of infeasibility before a long answer is believed.
+/// Attempts at a proof of infeasibility before a long answer is accepted.
 const LOOKS: usize = 6;
 /// Proximal steps that take the regularisation out of an answer again.
 const PROXIMAL_STEPS: u32 = 12;
-/// Scaled answers beyond this are doubted: an unsolvable problem has such ones up to rounding.
+/// Scaled answers beyond this are suspect: an unsolvable problem can have them up to rounding.
 const LONG: f64 = 1e4;
-/// Pivots between two fresh inverses.
+/// Pivots between two recomputations of the inverse.
 const REFRESH: u32 = 64;
 /// Ratios within this share of the least one are tied.
 const TIE: f64 = 1e-12;
@@ -119,6 +121,7 @@ impl Verdict {
 /// Lemke's method for dense problems; see the module docs.
 ///
 /// Memory for n pairs is made by [`Self::new`] and grows only for larger problems.
+#[doc(alias("LCP solver", "complementary pivoting"))]
 #[derive(Clone, Debug, Default)]
 pub struct Lemke {
     n: usize,
@@ -201,9 +204,9 @@ impl Lemke {
     /// | M, q | `lcp` | n × n, n | any matrix; only some classes are sure to be decided |
     /// | z | `z` | n | written; zero unless the status is usable or an iterate is left |
     ///
-    /// [`Status::PrimalInfeasible`] comes with a [`Self::certificate`]. [`Status::Undecided`]: ended
-    /// on a ray that proves nothing (the matrix is outside the classes above).
-    /// [`Status::MaxIterations`] and [`Status::NumericalTrouble`] speak of the attempt without
+    /// [`Status::PrimalInfeasible`] comes with a [`Self::certificate`]. [`Status::Undecided`]:
+    /// ended on a ray that proves nothing (the matrix is outside the classes above).
+    /// [`Status::MaxIterations`] and [`Status::NumericalTrouble`] refer to the attempt without
     /// regularisation.
     ///
     /// # Panics
@@ -216,8 +219,8 @@ impl Lemke {
     /// final one there.
     ///
     /// The method starts on the principal transform of that basis, which is positive semidefinite
-    /// if M is; a basis that is singular or leads nowhere costs a cold start. A basis that still
-    /// holds costs no pivot.
+    /// if M is. If the basis is singular or the method fails from it, a cold start follows. A basis
+    /// that still holds needs no pivot.
     ///
     /// # Panics
     /// If `flags` or `z` is not n long.
@@ -321,8 +324,8 @@ impl Lemke {
         Verdict { residual, error }
     }
 
-    /// Solves the regularised problem again about its last answer, `w - (M + δ) z' = q - δ z`, in the
-    /// same basis; for a consistent semidefinite problem this tends to a solution without δ.
+    /// Solves the regularised problem again about its last answer, `w - (M + δ) z' = q - δ z`, in
+    /// the same basis; for a consistent semidefinite problem this tends to a solution without δ.
     fn proximal_step(&mut self, z: &mut [f64]) {
         self.entering.copy_from_slice(&self.vector);
         for ((right, z), scale) in self.entering.iter_mut().zip(z.iter()).zip(&self.scale) {

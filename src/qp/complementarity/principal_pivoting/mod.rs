@@ -6,22 +6,22 @@
 //! holds an orthonormal factor `B_P = Q R` that gains and loses columns; a pivot costs
 //! O(nv nc + nv r).
 //!
-//! From the pressing contacts of the last call (warm start), those that would pull are let go.
-//! Then, until no contact approaches, the one with the worst normalised `w_i` is driven to rest by
-//! raising its z; pressing contacts whose z falls to zero on the way are let go. The objective
-//! `½ zᵀN M⁻¹Nᵀ z + qᵀz` falls with every such step because all pressing z are positive, so no set
-//! returns. If z can rise for ever without effect on w, the multiplier of that direction proves
-//! that there is no solution.
+//! From the pressing contacts of the last call (warm start), those whose force would be negative
+//! are released. Then, until no contact approaches, the one with the worst normalised `w_i` is
+//! driven to rest by raising its z; pressing contacts whose z falls to zero on the way are
+//! released. The objective `½ zᵀN M⁻¹Nᵀ z + qᵀz` falls with every such step because all pressing z
+//! are positive, so no set returns. If z can rise without bound and without effect on w, the
+//! multiplier of that direction proves that there is no solution.
 //!
 //! This is the symmetric principal pivoting method of Dantzig and Cottle. It differs from algorithm
-//! 2 of the paper where that one is incomplete: there, one contact is taken in and another let go
-//! in the same step by sign alone, which has no descent and can cycle; dependent rows make its
+//! 2 of the paper where that one is incomplete: there, one contact is added and another released in
+//! the same step by sign alone, which has no descent and can cycle; dependent rows make its
 //! line 11 singular; and its vector is `N f*` where the problem says `N M⁻¹ f*` (f* must be read as
 //! the velocity without contact forces). Like the paper's it begins with the set of the last call.
 //!
-//! On a robot of 18 velocities a cold solve takes 8.8 µs with 40 contacts under its feet and 29 µs with
-//! 40 in random directions, where up to 18 press and leave again; both grow linearly with the contacts
-//! once as many press as can (`docs/ppm_contacts.svg`, repeated by the bench `lcp`).
+//! On a robot of 18 velocities a cold solve takes 8.8 µs with 40 contacts under its feet and 29 µs
+//! with 40 in random directions, where up to 18 press and leave again; both grow linearly with the
+//! contacts once as many press as can (`docs/ppm_contacts.svg`, repeated by the bench `lcp`).
 //!
 //! Everything is computed with columns of unit length, so the units of the rows do not matter.
 //!
@@ -42,20 +42,21 @@ use crate::status::{Outcome, Status};
 
 /// A column nearer than this (relative) to the span of the others depends on them.
 const DEPENDENCE: f64 = 1e-10;
-/// Answers longer than this, in units of q, are doubted where M is known by its entries only.
+/// Answers longer than this, in units of q, are suspect where M is known by its entries only.
 const LONG: f64 = 1e4;
 /// Scaled residual up to which an answer is called solved, or inaccurate.
 pub(in crate::complementarity) const SOLVED: f64 = 1e-10;
 pub(in crate::complementarity) const USABLE: f64 = 1e-6;
-/// Wrong slack in units of q ([`crate::complementarity::lcp::slack_error`]) up to which an answer is called solved, or inaccurate: a
-/// sound answer has rounding times its length.
+/// Wrong slack in units of q ([`crate::complementarity::lcp::slack_error`]) up to which an answer
+/// is called solved, or inaccurate: a sound answer has rounding times its length.
 pub(in crate::complementarity) const SOLVED_SLACK: f64 = 1e-6;
 pub(in crate::complementarity) const USABLE_SLACK: f64 = 1e-4;
 
 /// Principal pivoting for symmetric positive semidefinite problems; see the module docs.
 ///
 /// Memory is made by [`Self::new`] and grows only for larger problems. If rounding defeats the
-/// method (a limit of 50 + 10 n pivots guards it) [`Lemke`] is asked, with the dense matrix.
+/// method (a limit of 50 + 10 n pivots guards it) [`Lemke`] takes over, with the dense matrix.
+#[doc(alias("PPM", "Dantzig-Cottle", "Murty"))]
 #[derive(Clone, Debug, Default)]
 pub struct PrincipalPivoting {
     dim: usize,
@@ -142,7 +143,7 @@ impl PrincipalPivoting {
     /// | P | `pressing` | nc | in: guess, nonzero where a contact presses; out: the final set |
     /// | z | `forces` | nc | written: normal impulses [N s]; zero unless the status is usable |
     ///
-    /// `pressing` is the whole memory of the method: equal data and flags give equal bits. Zeros
+    /// Nothing but `pressing` is kept between calls: equal data and flags give equal bits. Zeros
     /// are a cold start, and any flags lead to an answer. Where the contacts are redundant the
     /// answer is not unique (w and `Nᵀz` are), and the guess decides which contacts press.
     /// [`Status::PrimalInfeasible`] comes with a [`Self::certificate`]; it cannot occur if q is
@@ -225,8 +226,8 @@ impl PrincipalPivoting {
     }
 
     /// For solvers that make the columns `C Nᵀ` themselves: room for `count · dim` values, to fill
-    /// before [`Self::solve_columns`]. `is_gram_root`: they come from a factor of a singular matrix,
-    /// which knows directions only down to the square root of rounding.
+    /// before [`Self::solve_columns`]. `is_gram_root`: they come from a factor of a singular
+    /// matrix, which knows directions only down to the square root of rounding.
     pub(in crate::complementarity) fn columns_mut(
         &mut self,
         count: usize,
@@ -257,7 +258,8 @@ impl PrincipalPivoting {
         if is_done || n == 0 {
             return outcome;
         }
-        // A second opinion: form the matrix from the unit columns and their lengths.
+        // Second attempt, by Lemke's method: form the matrix from the unit columns and their
+        // lengths.
         let mut dense = std::mem::take(&mut self.dense);
         if dense.len() < n * n {
             dense.resize(n * n, 0.0);

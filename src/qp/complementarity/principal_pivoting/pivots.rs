@@ -18,12 +18,12 @@ enum Drive {
     Rounding,
     /// Nothing stops it: the certificate is written.
     Ray,
-    /// Too many pivots or digits were lost.
+    /// Too many pivots, or the factor is numerically meaningless.
     Failed,
 }
 
 impl PrincipalPivoting {
-    /// Takes in the column that was probed last.
+    /// Adds the column that was probed last.
     pub(super) fn push(&mut self, i: usize, distance: f64) {
         self.basis.push(distance);
         self.active.push(i);
@@ -75,7 +75,7 @@ impl PrincipalPivoting {
         }
     }
 
-    /// z of the active columns from `RᵀR z = -q`; those not positive are let go. False if the
+    /// z of the active columns from `RᵀR z = -q`; those not positive are released. False if the
     /// factor lost its meaning.
     fn settle(&mut self, refinements: u32, pivots: &mut u32) -> bool {
         loop {

@@ -1,5 +1,5 @@
-//! No native method allocates in a solve once its memory is made: not on the first problem, not on
-//! one that it refuses, gives up or proves to have no answer.
+//! No native method allocates in a solve once its memory is made: not on the first problem, and not
+//! on one that it rejects, gives up or proves to have no answer.
 
 use crate::common::{INF, pyramids, written_out};
 use allocation_counter::measure;
@@ -43,7 +43,7 @@ fn contact_problems() -> Vec<ContactProblemData> {
                 6 => problem.compliance.fill(0.01),
                 7 => problem.regularisation = 0.0,
                 8 => problem.bias[0] = f64::NAN,
-                // Nothing holds a contact that the matrix does not move.
+                // No row constrains a contact that the matrix does not move.
                 9 => {
                     problem.inverse_inertia.fill(0.0);
                     problem.regularisation = 0.0;

@@ -217,7 +217,8 @@ fn infeasible_programs_come_with_a_refutation() {
         let mut program = random_program(seed, n, 3, n, sizes);
         program.lower.clear();
         program.upper.clear();
-        // A new row is the sum of rows 1 and 3 (both bounded below), bounded above beneath it.
+        // A new row is the sum of rows 1 and 3 (both bounded below), with an upper bound below
+        // theirs.
         let lower: f64 = program.row_lower[1..2].iter().sum::<f64>() + program.row_lower[0];
         let margin = libm::pow(10.0, -5.0 * random.uniform());
         let old = program.rows.clone();
@@ -236,7 +237,7 @@ fn infeasible_programs_come_with_a_refutation() {
     }
 }
 
-/// A cone that a half-space misses.
+/// A cone and a half-space without a common point.
 #[test]
 fn a_missed_cone_is_refuted() {
     let mut program = Owned {

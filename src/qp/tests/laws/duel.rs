@@ -1,5 +1,5 @@
-//! Laws of duels: the judge is independent of the solvers, tables repeat, shrinking keeps what it
-//! is told to keep.
+//! Laws of duels: the judge is independent of the solvers, tables repeat, and shrinking keeps the
+//! disagreement.
 
 use crate::common::{INF, pyramid};
 use legwork_qp::duel::{
@@ -81,7 +81,7 @@ fn all_solvers() -> Vec<Box<dyn DuelSolver>> {
 }
 
 #[test]
-fn a_solver_has_a_name_and_an_unknown_one_is_told_so() {
+fn a_solver_has_a_name_and_an_unknown_one_is_an_error() {
     for name in solver_names() {
         assert_eq!(make(name, Dimensions::default()).unwrap().name(), *name);
     }
@@ -262,8 +262,8 @@ fn programs_and_complementarity_problems_shrink_to_what_matters() {
     assert_eq!(small.matrix[2], wanted.matrix[7 * 9 + 2]);
 }
 
-/// A strictly convex program of sliding feet, nearly flat in six directions, on which Lemke's method ends
-/// in a ray: it is not unbounded, and the others agree on its minimum.
+/// A strictly convex program of sliding feet, nearly flat in six directions, on which Lemke's
+/// method ends in a ray: it is not unbounded, and the others agree on its minimum.
 #[test]
 fn a_ray_of_a_definite_objective_is_no_proof() {
     let text = include_str!("../data/sliding_feet.json");

@@ -94,8 +94,8 @@ fn hard_problems_reach_their_published_optima() {
     }
 }
 
-/// What the table of the module docs says of a method: its status, with a word where the status does
-/// not say what became of the objective.
+/// What the table of the module docs says of a method: its status, qualified where the status does
+/// not say how good the objective is.
 fn cell(problem: &HardProblem, answer: &Answer) -> String {
     let status = answer.outcome.status;
     let name = status.name().replace('_', " ");

@@ -1,4 +1,4 @@
-//! Laws of the contact solvers: all methods agree, pass the judge, and refuse bad data by a status.
+//! Laws of the contact solvers: all methods agree, pass the judge, and reject bad data by a status.
 
 use crate::common::{
     bits, difference, natural_residual, pyramid, pyramids, references, residual, solve,
@@ -153,8 +153,8 @@ fn the_true_cone_is_the_same_for_clarabel_and_gauss_seidel() {
     }
 }
 
-/// On circular cones the interior point now and then stalls short of its tolerance; at 1e-12 about
-/// every second time. Sweeps bring the answer home, and the status says what the judge finds.
+/// On circular cones the interior point occasionally stalls short of its tolerance; at 1e-12 about
+/// every second time. Sweeps repair the answer, and the status says what the judge finds.
 #[test]
 fn a_stalled_interior_point_is_polished_and_says_what_it_reached() {
     for (tolerance, most_inaccurate) in [(1e-10, 0), (1e-12, 60)] {
@@ -292,7 +292,7 @@ fn a_warm_start_saves_work_and_changes_nothing_else() {
 }
 
 #[test]
-fn gauss_seidel_starts_where_it_is_told() {
+fn gauss_seidel_starts_from_the_given_forces() {
     let problem = random_definite(5, 4, ConeShape::circular());
     let mut solver = ProjectedGaussSeidel::new(4, 20_000, 1e-9);
     let (mut forces, _) = solve(&mut solver, &problem);

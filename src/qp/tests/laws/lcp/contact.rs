@@ -175,7 +175,7 @@ fn a_contact_that_no_force_can_hold_is_unbounded() {
     }
 }
 
-/// Stewart and Trinkle's problem obeys Coulomb's law on its pyramid: sliding does not lift.
+/// Stewart and Trinkle's problem satisfies Coulomb's law on its pyramid: sliding does not lift.
 #[test]
 fn coulombs_law_holds_on_the_pyramid() {
     let mut solver = StewartTrinkleSolver::new(4, 4);
@@ -203,7 +203,7 @@ fn coulombs_law_holds_on_the_pyramid() {
 }
 
 /// A block pushed sideways: friction μ m g against the motion, no lift. By hand.
-/// Contacts that do not act take no part: what is left gives the forces that it gives alone, to the bit.
+/// Inactive contacts have no effect: the others get the forces that they get alone, bit for bit.
 #[test]
 fn coulombs_law_does_not_see_contacts_that_do_not_act() {
     let shape = pyramid(4, PyramidFit::Inscribed);
@@ -290,7 +290,7 @@ fn the_form_with_the_mass_agrees_with_the_dense_form() {
         if k > 2 {
             problem.active[1] = 0.0;
         }
-        // As an assembling block does it: the regularisation stands in R.
+        // As a block assembles it: the regularisation is in R.
         let shift = problem.view().diagonal_shift();
         problem.compliance.fill(shift);
         problem.regularisation = 0.0;
@@ -318,7 +318,7 @@ fn the_form_with_the_mass_agrees_with_the_dense_form() {
         assert_eq!(warm.iterations, 0, "seed {seed}");
         let error = difference(&again, &factored) / largest(&dense).max(1.0);
         assert!(error < tolerance, "seed {seed}: {error:.1e}");
-        // Numbers that are none are refused, and leave no flags.
+        // NaN is rejected, and leaves no flags.
         let broken = vec![f64::NAN; n];
         let view = legwork_qp::ContactProblem { bias: &broken, ..view };
         let refused = solver.solve_with_mass(&view, &jacobian, &mass, &mut flags, &mut again);

@@ -62,7 +62,8 @@ fn solutions(problem: &Problem) -> Vec<Vec<f64>> {
 }
 
 /// Some complementary basis holds a solution iff there is one, for the classes where Lemke's method
-/// is sure; semidefinite problems share one `M z` (symmetric) between all solutions.
+/// is guaranteed to decide; semidefinite problems share one `M z` (symmetric) between all
+/// solutions.
 #[test]
 fn the_methods_find_what_enumeration_finds() {
     let mut lemke = Lemke::new(8);

@@ -45,12 +45,12 @@ fn check(
     Ok(true)
 }
 
-/// What became of many problems.
+/// Outcomes of many problems.
 #[derive(Debug, Default)]
 struct Tally {
     failures: Vec<String>,
     infeasible: usize,
-    /// Given up or inaccurate, where that is no shame; see [`may_be_undecided`].
+    /// Given up or inaccurate, where that is acceptable; see [`may_be_undecided`].
     undecided: usize,
 }
 

@@ -127,7 +127,7 @@ fn a_warm_start_keeps_the_pressing_contacts_and_costs_no_pivot() {
         warm_total += warm.iterations;
         cold_total += cold.iterations;
 
-        // Nonsense costs time only.
+        // A nonsensical guess only costs time.
         flags.fill(1.0);
         let silly = pivoting.solve(&robot.normals, &mass, &robot.vector(), &mut flags, &mut z);
         assert_eq!(silly.status, Status::Solved, "seed {seed}");
