@@ -92,8 +92,8 @@ fn check_one(
         "diagnostics": findings.to_json(),
     });
     if let (true, Some(program)) = (arguments.expand, &program) {
-        json["expanded"] = program.expanded.clone().into();
-        text.push_str(&program.expanded);
+        json["expanded"] = program.expanded().into();
+        text.push_str(&program.expanded());
     }
     if let (true, Some(program)) = (arguments.roundtrip, program) {
         let (proven, proof) = prove(&source.name, program, arguments.ticks);

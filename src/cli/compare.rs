@@ -231,9 +231,9 @@ fn compile_all(
             }
         }
         findings.add(others, sources, Some(&choices.join(" --variant ")));
-        let Some(mut program) = program else { continue };
+        let Some(program) = program else { continue };
         let quantities = quantities(&program);
-        runs::record_solvers(&mut program);
+        let program = runs::record_solvers(program);
         ready.push(Ready { combination, options, program, sources: kept, files, quantities });
     }
     findings.forget_choices_of_all(count);

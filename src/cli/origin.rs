@@ -30,7 +30,7 @@ pub(crate) fn program(
         let why = error.map_or("errors", |error| error.message.as_str());
         return Err(format!("the recorded diagram does not compile here: {why}"));
     };
-    if format!("{:016x}", program.hash) != metadata.program_hash {
+    if format!("{:016x}", program.hash()) != metadata.program_hash {
         let theirs = &metadata.version;
         return Err(format!(
             "the recorded diagram compiles to another program here; version {theirs} wrote it"

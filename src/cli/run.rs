@@ -252,7 +252,7 @@ pub(crate) fn metadata(
         overrides,
         seed: program.run.seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        program_hash: format!("{:016x}", program.hash),
+        program_hash: format!("{:016x}", program.hash()),
         other,
     }
 }

@@ -8,7 +8,7 @@ use legwork_block::{
     ConcatVectors, Diagnostic, Diagnostics, Node, NodeKind, Place, Registry, Solver, Span,
     StackRows, Text, erase,
 };
-use legwork_program::{Fnv, Program, Ratio, RunSettings};
+use legwork_program::{Fnv, Program, ProgramParts, Ratio, RunSettings};
 
 use crate::document;
 use crate::expand::{Collector, Expanded, Expander, node_text};
@@ -63,11 +63,10 @@ pub fn compile(
     let loader = Loader::new(registry, disk, directory, &options.roots);
     let mut diagnostics = Diagnostics::default();
     let mut variants = Vec::new();
-    let program = stages(path, text, options, registry, &loader, &mut variants, &mut diagnostics);
-    let program = program.filter(|_| !diagnostics.has_errors()).map(|mut program| {
-        program.warnings = diagnostics.clone();
-        program
-    });
+    let parts = stages(path, text, options, registry, &loader, &mut variants, &mut diagnostics);
+    let program = parts
+        .filter(|_| !diagnostics.has_errors())
+        .map(|parts| Program::new(ProgramParts { warnings: diagnostics.clone(), ..parts }));
     Compiled { program, diagnostics, sources: loader.into_sources(), variants }
 }
 
@@ -80,7 +79,7 @@ fn stages(
     loader: &Loader<'_>,
     variants: &mut Vec<(String, Vec<String>)>,
     diagnostics: &mut Diagnostics,
-) -> Option<Program> {
+) -> Option<ProgramParts> {
     let document = parse(path, text, options, loader, diagnostics)?;
     let chosen = chosen_variants(options, loader);
 
@@ -135,7 +134,7 @@ fn stages(
 
     let edges = listing::edges(&network);
     let signals = listing::signals(&network, &layout);
-    let mut program = Program {
+    Some(ProgramParts {
         name: path.file_stem().map_or("diagram".into(), |stem| stem.to_string_lossy().into()),
         run: RunSettings { stop: run.stop.0, step: run.step.0, solver: run.solver, seed: run.seed },
         base: rates.base,
@@ -155,13 +154,8 @@ fn stages(
         checks,
         signals,
         resources: resources(&document, loader),
-        hash: 0,
-        expanded: String::new(),
         warnings: Diagnostics::default(),
-    };
-    program.expanded = listing::expanded(&program);
-    program.hash = listing::hash(&program);
-    Some(program)
+    })
 }
 
 /// Hash of what blocks know besides their parameters: robots, as they are written with the

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use legwork_block::Diagnostics;
-use legwork_program::{FunctionProgram, Rate};
+use legwork_program::{FunctionProgram, NodeId, Rate};
 
 use crate::infer::{NamedTypes, TypedBlock, TypedNetwork};
 use crate::layout::Moments;
@@ -91,19 +91,20 @@ pub(crate) fn place(
     let mut placed = Vec::with_capacity(functions.len());
     for TypedFunction { name, path, frame, network } in functions {
         let order = schedule::schedule(network, diagnostics)?;
+        let frame = NodeId::new(*frame);
         // Rates mean nothing inside: everything runs at every call.
         let rates = vec![Rate::Continuous; network.blocks.len()];
         let mut layout =
             layout::place(network, &order, &rates, &rates, Moments::Call, diagnostics)?;
-        layout.schedule.retain(|step| step.node as usize != *frame);
+        layout.schedule.retain(|step| step.node != frame);
         let mut edges = listing::edges(network);
         // What reaches the frame leaves the call at once.
-        edges.iter_mut().for_each(|edge| edge.feeds |= edge.to as usize == *frame);
+        edges.iter_mut().for_each(|edge| edge.feeds |= edge.to == frame);
         placed.push(FunctionProgram {
             name: name.clone(),
             path: path.clone(),
             nodes: layout.nodes,
-            frame: *frame as u32,
+            frame,
             edges,
             schedule: layout.schedule,
             arena_len: layout.arena_len,

@@ -6,7 +6,10 @@ use legwork_block::{
     ContinuousState, Declaration, Diagnostic, Diagnostics, Guard, InstanceIo, Manifold, PortTable,
     Sizes, Slot, Span,
 };
-use legwork_program::{Gate, HeldCopy, Loop, Node, Part, Placed, Rate, Step, Stop, Unknown};
+use legwork_program::{
+    ArenaSlot, Gate, GateId, HeldCopy, Loop, Node, NodeId, Part, Placed, PoolId, Rate, Step,
+    StepId, Stop, Unknown,
+};
 
 use crate::functions;
 use crate::infer::{TypedNetwork, find_output, invalid_parameter};
@@ -130,7 +133,7 @@ pub(crate) fn place(
             io: InstanceIo {
                 inputs,
                 outputs: outputs[b].clone(),
-                shared: block.asked.iter().map(|&asked| pools[asked].unwrap_or(0)).collect(),
+                shared: block.asked.iter().map(|&asked| pool_index(pools[asked])).collect(),
                 shares: block.declaration.shares,
                 functions: Vec::new(),
             },
@@ -167,7 +170,7 @@ pub(crate) fn place(
         .iter()
         .zip(steps_own)
         .map(|(group, own)| Step {
-            node: group.block as u32,
+            node: NodeId::new(group.block),
             group: group.group as u16,
             own,
             rate: rates[group.block],
@@ -181,7 +184,7 @@ pub(crate) fn place(
         .enumerate()
         .filter_map(|(b, block)| {
             let slot = outputs[b].first(block.declaration.stops? as usize);
-            Some(Stop { node: b as u32, slot: slot.start })
+            Some(Stop { node: NodeId::new(b), slot: arena_slot(slot) })
         })
         .collect();
     Some(Layout {
@@ -208,15 +211,15 @@ fn guards(declaration: &Declaration, rate: Rate) -> Vec<Guard> {
 }
 
 /// The number of each condition's gate.
-fn place_gates(network: &TypedNetwork) -> BTreeMap<usize, u32> {
+fn place_gates(network: &TypedNetwork) -> BTreeMap<usize, GateId> {
     let conditions = (0..network.blocks.len())
         .filter(|&block| network.blocks[block].network.condition.is_some());
-    conditions.zip(0..).collect()
+    conditions.zip((0..).map(GateId::new)).collect()
 }
 
 fn gate(
     network: &TypedNetwork,
-    gates: &BTreeMap<usize, u32>,
+    gates: &BTreeMap<usize, GateId>,
     outputs: &[PortTable],
     condition: usize,
 ) -> Option<Gate> {
@@ -224,8 +227,8 @@ fn gate(
     let around = facts.around.as_ref().and_then(|around| network.index.get(around));
     Some(Gate {
         parent: around.and_then(|around| gates.get(around).copied()),
-        active: outputs[condition].first(0).start,
-        starts: outputs[condition].first(1).start,
+        active: arena_slot(outputs[condition].first(0)),
+        starts: arena_slot(outputs[condition].first(1)),
         clears: facts.clears,
         restarts: facts.restarts,
     })
@@ -236,7 +239,7 @@ fn place_loop(network: &TypedNetwork, nodes: &[Node], found: &AlgebraicLoop) -> 
         let rule = network.blocks[block].declaration.solves.clone()?;
         let io = &nodes[block].io;
         Some(Unknown {
-            node: block as u32,
+            node: NodeId::new(block),
             output: io.outputs.first(0),
             input: io.inputs.first(0),
             rule,
@@ -244,7 +247,7 @@ fn place_loop(network: &TypedNetwork, nodes: &[Node], found: &AlgebraicLoop) -> 
     });
     Loop {
         unknowns: unknowns.collect(),
-        tasks: found.body.iter().map(|&place| place as u32).collect(),
+        tasks: found.body.iter().map(|&place| StepId::new(place)).collect(),
     }
 }
 
@@ -315,16 +318,26 @@ fn place_outputs(
 }
 
 /// Shared values lie in the pool in the order in which they are computed.
-fn place_pools(network: &TypedNetwork, order: &[Group]) -> Vec<Option<u32>> {
+fn place_pools(network: &TypedNetwork, order: &[Group]) -> Vec<Option<PoolId>> {
     let mut pools = vec![None; network.blocks.len()];
     let mut next = 0;
     for group in order {
         if network.blocks[group.block].declaration.shares && pools[group.block].is_none() {
-            pools[group.block] = Some(next);
+            pools[group.block] = Some(PoolId::new(next));
             next += 1;
         }
     }
     pools
+}
+
+/// The place of a shared value; a block that asks for a computation that shares none reads nothing.
+fn pool_index(pool: Option<PoolId>) -> u32 {
+    pool.map_or(0, |pool| pool.index() as u32)
+}
+
+/// Where the number of a slot that holds one lives.
+fn arena_slot(slot: Slot) -> ArenaSlot {
+    ArenaSlot::new(slot.start as usize)
 }
 
 /// The leaves of a source, given the tables of all outputs.

@@ -34,5 +34,4 @@ mod types_text;
 mod unify;
 
 pub use compile::{Compiled, Options, compile};
-pub use listing::rate_text;
 pub use loader::ReadFile;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use legwork_block::{FunctionBlock, FunctionBody, FunctionStep, InstanceIo};
 
-use crate::{Edge, Node, Step};
+use crate::{Edge, Node, NodeId, Step};
 
 /// A function that a node calls: a small program without time, in an arena of its own.
 #[derive(Clone)]
@@ -15,9 +15,9 @@ pub struct FunctionProgram {
     pub path: String,
     /// Blocks, sorted by path. One of them is the frame.
     pub nodes: Vec<Node>,
-    /// Index of the node that stands for the caller: its outputs are the function's arguments, its
+    /// The node that stands for the caller: its outputs are the function's arguments, its
     /// inputs the function's results. It never runs.
-    pub frame: u32,
+    pub frame: NodeId,
     /// Wires, by reader.
     pub edges: Vec<Edge>,
     /// Output groups in the order of their execution, without the frame; arena addresses ascend
@@ -45,14 +45,18 @@ impl FunctionProgram {
                     output_names: node.output_names.clone(),
                     may_be_infinite: node.may_be_infinite.clone(),
                     updates: node.updates,
-                    pool: node.pool,
+                    pool: node.pool.map(|pool| pool.index() as u32),
                 })
                 .collect(),
-            frame: self.frame,
+            frame: self.frame.index() as u32,
             order: self
                 .schedule
                 .iter()
-                .map(|step| FunctionStep { block: step.node, group: step.group, own: step.own })
+                .map(|step| FunctionStep {
+                    block: step.node.index() as u32,
+                    group: step.group,
+                    own: step.own,
+                })
                 .collect(),
             arena_len: self.arena_len,
             pool_len: self.pool_len,
@@ -61,7 +65,7 @@ impl FunctionProgram {
 
     /// The nodes without the frame.
     pub fn blocks(&self) -> impl Iterator<Item = &Node> {
-        let frame = self.frame as usize;
+        let frame = self.frame.index();
         self.nodes.iter().enumerate().filter(move |(i, _)| *i != frame).map(|(_, node)| node)
     }
 }

@@ -6,9 +6,13 @@
 
 mod check;
 mod function;
+mod identity;
+mod ids;
+mod listing;
 mod ratio;
 mod signal;
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use legwork_block::{
@@ -18,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub use check::{Check, CheckKind, TIME_SLOT};
 pub use function::FunctionProgram;
+pub use ids::{ArenaSlot, GateId, NodeId, PoolId, StepId};
 pub use legwork_block::{Solver, Tolerance};
 pub use ratio::Ratio;
 pub use signal::{LogChannel, SignalRef};
@@ -110,16 +115,16 @@ pub struct Node {
     pub continuous: Option<Placed>,
     /// Guards.
     pub guards: Vec<Guard>,
-    /// Index in the pool of shared values, if this is a shared computation.
-    pub pool: Option<u32>,
+    /// Its shared value, if this is a shared computation.
+    pub pool: Option<PoolId>,
     /// Where the block stands in the text.
     pub span: Span,
     /// Made by the compiler, not written in the diagram.
     pub hidden: bool,
-    /// Index of the gate that switches it on and off, if there is one.
-    pub gate: Option<u32>,
-    /// Index of the gate whose signals it computes, if it is a condition.
-    pub opens: Option<u32>,
+    /// The gate that switches it on and off, if there is one.
+    pub gate: Option<GateId>,
+    /// The gate whose signals it computes, if it is a condition.
+    pub opens: Option<GateId>,
     /// Over how many hits of its rate one of its steps goes.
     pub stretch: u32,
     /// What is copied from its inputs after its outputs are computed.
@@ -144,14 +149,14 @@ pub struct Loop {
     /// The unknowns.
     pub unknowns: Vec<Unknown>,
     /// Places in the schedule of the output groups between them, side by side and in order.
-    pub tasks: Vec<u32>,
+    pub tasks: Vec<StepId>,
 }
 
 /// The unknown of one `Solve` block.
 #[derive(Debug, Clone)]
 pub struct Unknown {
     /// The block.
-    pub node: u32,
+    pub node: NodeId,
     /// Where z lives.
     pub output: Slot,
     /// Where u lives.
@@ -164,20 +169,20 @@ pub struct Unknown {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stop {
     /// The block.
-    pub node: u32,
+    pub node: NodeId,
     /// Where the output lives.
-    pub slot: u32,
+    pub slot: ArenaSlot,
 }
 
 /// What switches the blocks of a conditional part on and off (semantics 6.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gate {
     /// The gate of the part around it.
-    pub parent: Option<u32>,
+    pub parent: Option<GateId>,
     /// Where in the arena it stands whether the part is on.
-    pub active: u32,
+    pub active: ArenaSlot,
     /// Where in the arena it stands whether this is the step at which it came on.
-    pub starts: u32,
+    pub starts: ArenaSlot,
     /// Whether outputs are zero while it is off, instead of holding.
     pub clears: bool,
     /// Whether states begin anew when it comes on, instead of going on.
@@ -236,13 +241,13 @@ impl Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge {
     /// Node that writes.
-    pub from: u32,
+    pub from: NodeId,
     /// Its output port; 0 for a shared value.
     pub from_port: u16,
     /// The part that is read, such as `.base.position[2]`; empty for the whole.
     pub part: String,
     /// Node that reads.
-    pub to: u32,
+    pub to: NodeId,
     /// Its input port; `None` for a shared value.
     pub to_port: Option<u16>,
     /// Whether what is written reaches an output of the reader at once.
@@ -253,7 +258,7 @@ pub struct Edge {
 #[derive(Debug, Clone, Copy)]
 pub struct Step {
     /// The node.
-    pub node: u32,
+    pub node: NodeId,
     /// The output group.
     pub group: u16,
     /// The group's part of the arena.
@@ -264,9 +269,9 @@ pub struct Step {
     pub minor: bool,
 }
 
-/// The compiled diagram.
+/// Everything that a [`Program`] is made of.
 #[derive(Clone)]
-pub struct Program {
+pub struct ProgramParts {
     /// Name, for people.
     pub name: String,
     /// Settings of the run.
@@ -305,30 +310,58 @@ pub struct Program {
     pub signals: Vec<SignalRef>,
     /// Hash of what blocks know besides their parameters: robots and files.
     pub resources: u64,
-    /// Hash of everything above that shapes the result.
-    pub hash: u64,
-    /// The diagram with everything expanded, as text.
-    pub expanded: String,
     /// What was found that does not keep it from running.
     pub warnings: Diagnostics,
 }
 
+/// The compiled diagram: its parts and what follows from them. Parts are read through it as its
+/// fields; what has been made does not change, so its hashes fit.
+#[derive(Clone)]
+pub struct Program {
+    parts: ProgramParts,
+    hash: u64,
+    continuation_hash: u64,
+}
+
+impl Deref for Program {
+    type Target = ProgramParts;
+
+    fn deref(&self) -> &ProgramParts {
+        &self.parts
+    }
+}
+
 impl Program {
-    /// Hash of everything that the state of a run depends on: all of [`Self::hash`] but the stop
-    /// time and what is recorded. A snapshot of one program continues in another of the same
-    /// continuation.
+    /// The program of these parts.
+    pub fn new(parts: ProgramParts) -> Self {
+        let continuation_hash = parts.identify_continuation();
+        let hash = parts.identify(continuation_hash);
+        Self { parts, hash, continuation_hash }
+    }
+
+    /// The parts, to make another program of.
+    pub fn into_parts(self) -> ProgramParts {
+        self.parts
+    }
+
+    /// The same program with more channels in its recording. Its hashes stay those of the diagram,
+    /// which did not ask for them.
+    #[must_use]
+    pub fn recording_also(mut self, more: Vec<LogChannel>) -> Self {
+        self.parts.log.extend(more);
+        self
+    }
+
+    /// Hash of everything that shapes the result: programs of one hash give the same bits.
+    pub fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// Hash of everything that the state of a run depends on, and of what a snapshot holds state
+    /// of, such as checks: all of [`Self::hash`] but the stop time and what is recorded. A
+    /// snapshot of one program continues in another of the same continuation.
     pub fn continuation_hash(&self) -> u64 {
-        let run = &self.run;
-        let head = format!("{:?} {} {} {}", self.base, self.step_ticks, run.solver, run.seed);
-        // The first line is about the run; the stop time is in it.
-        let blocks = self.expanded.split_once('\n').map_or("", |(_, rest)| rest);
-        let checks = self.checks.iter().map(|check| format!("{} {}", check.name, check.text));
-        let mut hash = Fnv::default();
-        hash.add(&head);
-        hash.add(blocks);
-        hash.add_bytes(&self.resources.to_le_bytes());
-        checks.for_each(|check| hash.add(&check));
-        hash.value()
+        self.continuation_hash
     }
 }
 

@@ -46,6 +46,16 @@ impl Ratio {
         if power >= 0 { Self::new(digits.checked_mul(scale)?, 1) } else { Self::new(digits, scale) }
     }
 
+    /// The numerator in lowest terms.
+    pub fn numerator(self) -> i128 {
+        self.num
+    }
+
+    /// The denominator in lowest terms, positive.
+    pub fn denominator(self) -> i128 {
+        self.den
+    }
+
     /// The nearest double.
     pub fn to_f64(self) -> f64 {
         self.num as f64 / self.den as f64

@@ -216,7 +216,7 @@ fn first_difference(
         return Ok(Some((None, format!("at {}, expected at {}", place(copy), place(run)))));
     }
     for step in &program.schedule {
-        let node = &program.nodes[step.node as usize];
+        let node = &program.nodes[step.node];
         let (ours, theirs) = (&run.arena()[step.own.range()], &copy.arena()[step.own.range()]);
         if let Some(what) = unequal("output", ours, theirs) {
             return Ok(Some((Some(node.path.clone()), what)));

@@ -23,7 +23,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use legwork_block::{Fault, Guard, Instance, Report, Slot, View};
-use legwork_program::{HeldCopy, Program, Rate};
+use legwork_program::{GateId, HeldCopy, NodeId, PoolId, Program, Rate};
 
 use crate::chart::Chart;
 use crate::fault::{Phase, RunFault};
@@ -44,16 +44,16 @@ pub use swap::SwapError;
 struct Task {
     /// Among [`Simulation::copies`].
     copies: Slot,
-    node: u32,
+    node: NodeId,
     group: u16,
     rate: u16,
     own: Slot,
     x: Slot,
-    pool: Option<u32>,
+    pool: Option<PoolId>,
     minor: bool,
-    gate: Option<u32>,
+    gate: Option<GateId>,
     /// The gate whose signals this task computes.
-    opens: Option<u32>,
+    opens: Option<GateId>,
     /// Loop and unknown, if its output is one.
     unknown: Option<(u32, u32)>,
     /// The loop whose last task this is.
@@ -63,18 +63,18 @@ struct Task {
 /// A block with something besides outputs: `update`, `derivative` or guards.
 #[derive(Debug, Clone, Copy)]
 struct Role {
-    node: u32,
+    node: NodeId,
     rate: u16,
     x: Slot,
     /// Rates of the continuous state, or guards.
     own: Slot,
-    gate: Option<u32>,
+    gate: Option<GateId>,
 }
 
 /// The initial state of a block behind a gate that restarts it.
 struct Initial {
-    gate: u32,
-    node: u32,
+    gate: GateId,
+    node: NodeId,
     state: Box<dyn Any + Send>,
     slot: Slot,
     x: Vec<f64>,
@@ -121,7 +121,7 @@ pub struct Simulation {
     derivatives: Vec<Role>,
     guards: Vec<Role>,
     crossings: Vec<Guard>,
-    guard_gates: Vec<Option<u32>>,
+    guard_gates: Vec<Option<GateId>>,
     guard_values: Vec<f64>,
     /// Guard values at both sides of the bracket of an event.
     guard_before: Vec<f64>,
@@ -148,7 +148,7 @@ pub struct Simulation {
     /// `None` while a loop is being solved.
     loop_work: Vec<Option<LoopWork>>,
     /// The block that ended the run.
-    stopped_by: Option<u32>,
+    stopped_by: Option<NodeId>,
     observer: Observer,
     /// What blocks take, if that is measured.
     profile: Option<profile::Profile>,
@@ -187,7 +187,7 @@ impl Simulation {
 
     /// The block that ended the run before its stop time, once it has.
     pub fn stopped_by(&self) -> Option<&str> {
-        Some(&self.program.nodes[self.stopped_by? as usize].path)
+        Some(&self.program.nodes[self.stopped_by?].path)
     }
 
     /// Resets done in the present major step.
@@ -220,11 +220,11 @@ impl Simulation {
         let due_outputs = self.tasks[outputs..]
             .iter()
             .filter(|task| self.is_rate_due(task.rate))
-            .map(|task| task.node as usize);
+            .map(|task| task.node.index());
         let due_updates = self.updates[updates..]
             .iter()
             .filter(|role| self.is_rate_due(role.rate))
-            .map(|role| role.node as usize);
+            .map(|role| role.node.index());
         due_outputs.chain(due_updates)
     }
 
@@ -389,10 +389,8 @@ impl Simulation {
             Cursor::Observe => {
                 self.observe();
                 let stop = self.program.stops.iter();
-                self.stopped_by = stop
-                    .filter(|stop| self.arena[stop.slot as usize] != 0.0)
-                    .map(|s| s.node)
-                    .next();
+                self.stopped_by =
+                    stop.filter(|stop| self.arena[stop.slot.index()] != 0.0).map(|s| s.node).next();
                 let ends = self.moment.tick >= self.program.stop_tick || self.stopped_by.is_some();
                 self.cursor = if ends {
                     self.microstep = 0;
@@ -421,8 +419,8 @@ impl Simulation {
     }
 
     #[cold]
-    fn fault_at(&self, node: u32, phase: Phase, fault: Fault) -> RunFault {
-        let node = &self.program.nodes[node as usize];
+    fn fault_at(&self, node: NodeId, phase: Phase, fault: Fault) -> RunFault {
+        let node = &self.program.nodes[node];
         RunFault {
             t: self.time(),
             tick: self.moment.tick,
@@ -456,7 +454,7 @@ impl Simulation {
         }
         let time = self.clock(role.rate, false, 0.0);
         let view = View { time, arena: &self.arena, shared: &self.pool };
-        match self.instances[role.node as usize].update(view, &self.x[role.x.range()]) {
+        match self.instances[role.node.index()].update(view, &self.x[role.x.range()]) {
             Ok(()) => Ok(()),
             Err(fault) => Err(self.fault_at(role.node, Phase::Update, *fault)),
         }

@@ -235,9 +235,9 @@ fn two_feet_regenerate_the_subgraph_with_two_copies() {
     let two = case(STAND, &[("robots.go.feet", "[FL_foot, HR_foot]")], &[]).program();
     assert_eq!(count(&two), 2);
     for path in ["foot[FL_foot].point", "foot[HR_foot].point"] {
-        assert!(two.expanded.contains(path), "no {path} in the listing");
+        assert!(two.expanded().contains(path), "no {path} in the listing");
     }
-    assert!(!two.expanded.contains("foot[FR_foot]"));
+    assert!(!two.expanded().contains("foot[FR_foot]"));
 }
 
 /// Semantics 8.2 on the real robot.

@@ -10,7 +10,7 @@ fn values(text: &str, topic: &str) -> Vec<f64> {
 }
 
 /// A counter in a part that is on from 0.3 s to 0.6 s, at 0.1 s.
-fn enabled(how: &str) -> String {
+pub(crate) fn enabled(how: &str) -> String {
     format!(
         r#"Diagram(run: (stop: "0.9 s", step: "0.1 s"), blocks: {{
             "t": Clock(),

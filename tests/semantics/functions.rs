@@ -280,7 +280,7 @@ impl Block for Push {
 }
 
 /// The pushed contact into `solver`, whose input is written `IN`.
-fn contact(solver: &str, log: &str) -> String {
+pub(crate) fn contact(solver: &str, log: &str) -> String {
     format!(
         r#"#![enable(implicit_some)]
         Diagram(run: (stop: "10 ms", step: "1 ms"), blocks: {{
@@ -352,7 +352,7 @@ fn s6_2_called_blocks_appear_under_the_callers_path() {
     for line in
         ["a.f: Remember()  [call, 1]", "a.f(): fn(u: Real) -> (y)  [called by a; 2 numbers]"]
     {
-        assert!(program.expanded.contains(line), "no `{line}` in\n{}", program.expanded);
+        assert!(program.expanded().contains(line), "no `{line}` in\n{}", program.expanded());
     }
     let mut simulation = Simulation::new(Arc::clone(&program));
     simulation.run().unwrap();

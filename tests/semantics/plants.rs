@@ -118,7 +118,7 @@ fn s4_2_acceleration_level_contact_is_held_in_minor_steps_unless_the_diagram_say
         program
             .schedule
             .iter()
-            .any(|step| program.nodes[step.node as usize].path.ends_with("solve") && step.minor)
+            .any(|step| program.nodes[step.node].path.ends_with("solve") && step.minor)
     };
     assert!(!minor("false") && minor("true"), "`per_major` is the default, and a choice");
 }

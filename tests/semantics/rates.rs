@@ -20,9 +20,13 @@ fn s2_1_a_program_is_printable_and_hashable() {
         )
     };
     let (a, again, b) = (program(&text("2.0")), program(&text("2.0")), program(&text("3.0")));
-    assert_eq!(a.hash, again.hash);
-    assert_ne!(a.hash, b.hash);
-    assert!(a.expanded.contains("u <- c.y") && a.expanded.contains("order:"), "{}", a.expanded);
+    assert_eq!(a.hash(), again.hash());
+    assert_ne!(a.hash(), b.hash());
+    assert!(
+        a.expanded().contains("u <- c.y") && a.expanded().contains("order:"),
+        "{}",
+        a.expanded()
+    );
 }
 
 /// 2.3: const, continuous, stated and inherited rates.

@@ -64,7 +64,7 @@ fn s8_1_ties_are_broken_by_path() {
     ];
     let order = |text: &str| {
         let program = program(text);
-        let path = |step: &legwork_program::Step| program.nodes[step.node as usize].path.clone();
+        let path = |step: &legwork_program::Step| program.nodes[step.node].path.clone();
         program.schedule.iter().map(path).collect::<Vec<_>>()
     };
     let expected = ["z", "a", "b"];

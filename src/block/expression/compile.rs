@@ -168,6 +168,21 @@ impl Compiled {
         })
     }
 
+    /// The program as numbers. Programs of the same numbers compute the same: each instruction is
+    /// what it does, then its constant or slot if it has one.
+    pub fn code(&self) -> impl Iterator<Item = u64> + '_ {
+        self.ops.iter().flat_map(|op| {
+            let (what, operand) = match *op {
+                Op::Push(value) => (0, value.to_bits()),
+                Op::Load(slot) => (1, u64::from(slot)),
+                Op::Unary(unary) => (2, unary as u64),
+                Op::Binary(binary) => (3, binary as u64),
+                Op::Select => (4, 0),
+            };
+            [what, operand]
+        })
+    }
+
     fn new(term: Term, span: Span) -> Result<Self, Diagnostic> {
         let (scalar, boolean, unit) = match term {
             Term::Real(scalar, unit) => (scalar, false, unit),

@@ -154,7 +154,7 @@ pub(super) fn source(program: &Program, quantity: &Quantity, element: usize) -> 
         for (port, name) in node.output_names.iter().enumerate() {
             if holds(node.io.outputs.port(port)) {
                 let order = program.schedule.iter().position(|step| {
-                    step.node as usize == index
+                    step.node.index() == index
                         && address.is_some_and(|a| step.own.range().contains(&a))
                 });
                 let order = order.unwrap_or(usize::MAX);

@@ -41,7 +41,7 @@ fn run_to_json(one: &One) -> Value {
     let mut json = json!({
         "name": one.name(),
         "choices": choices,
-        "program_hash": format!("{:016x}", execution.program.hash),
+        "program_hash": format!("{:016x}", execution.program.hash()),
         "sim_time_s": execution.sim_time,
         "steps": execution.steps,
         "wall_s": execution.wall,

@@ -48,18 +48,18 @@ pub(super) struct SolverFigures {
 }
 
 /// Adds iterations and residuals of all solver blocks to what a program records.
-pub(super) fn record_solvers(program: &mut Program) {
+pub(super) fn record_solvers(program: Program) -> Program {
     let mut more = Vec::new();
     for node in program.nodes.iter().filter(|node| is_solver(node)) {
         for name in [ITERATIONS, RESIDUAL] {
-            if let Some(signal) = output(program, node, name)
+            if let Some(signal) = output(&program, node, name)
                 && !program.log.iter().any(|known| known.signal.path == signal.path)
             {
                 more.push(LogChannel { signal: signal.clone(), rate: node.rate });
             }
         }
     }
-    program.log.extend(more);
+    program.recording_also(more)
 }
 
 /// Runs all, `jobs` at a time. A run shares nothing with the others, so that its results do not

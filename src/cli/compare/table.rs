@@ -92,7 +92,7 @@ fn cost_row(one: &One) -> [String; 9] {
 /// What the table of costs does not say by itself.
 fn notes(outcome: &Outcome<'_>) -> Vec<String> {
     let mut notes: Vec<String> = pool::note(outcome.jobs).into_iter().collect();
-    let hash = |one: &One| one.run.execution.program.hash;
+    let hash = |one: &One| one.run.execution.program.hash();
     for (i, one) in outcome.runs.iter().enumerate() {
         if let Some(same) = outcome.runs[..i].iter().find(|other| hash(other) == hash(one)) {
             let (name, same) = (one.name(), same.name());

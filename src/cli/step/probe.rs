@@ -44,8 +44,8 @@ pub(super) fn condition(
     let quoted = text.replace('\\', "\\\\").replace('"', "\\\"");
     let mut options = origin.options.clone();
     options.set.push(("checks".to_owned(), format!("{{ \"stop\": Always(that: \"={quoted}\") }}")));
-    let mut found = compile(origin, &options, program)?;
-    found.checks.pop().ok_or_else(|| format!("no condition in `{text}`"))
+    let found = compile(origin, &options, program)?;
+    found.into_parts().checks.pop().ok_or_else(|| format!("no condition in `{text}`"))
 }
 
 /// Compiles the diagram with more in it; what it then says of signals holds for `program` too.

@@ -211,7 +211,7 @@ impl<'r> Session<'r> {
         let set: Vec<(String, String)> = set.collect();
         let overrides = set.iter().map(|(path, value)| format!("{path}={value}"));
         self.origin.metadata.overrides.extend(overrides);
-        self.origin.metadata.program_hash = format!("{:016x}", program.hash);
+        self.origin.metadata.program_hash = format!("{:016x}", program.hash());
         self.origin.options.set.extend(set);
         self.sources.drain(..self.sources.len() - 1);
         self.history = history;

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use legwork_diagram::rate_text;
 use legwork_program::{Node, Program, Rate};
 use legwork_runtime::{Cursor, Simulation};
 
@@ -42,7 +41,7 @@ impl Session<'_> {
         }
         if let Some(node) = simulation.next_node() {
             let node = &simulation.program().nodes[node];
-            let rate = rate_text(simulation.program(), node.rate);
+            let rate = simulation.program().rate_text(node.rate);
             let _ = write!(text, "\n  {}: {}  [{rate}]", node.path, node.text);
             if let Some(line) = self.line_of(node) {
                 let _ = write!(text, "\n  {line}");
@@ -71,7 +70,7 @@ impl Session<'_> {
         let next = simulation.next_output();
         let mut text = String::new();
         for (i, step) in program.schedule.iter().enumerate() {
-            let node = &program.nodes[step.node as usize];
+            let node = &program.nodes[step.node];
             let mark = if next == Some(i) { '>' } else { ' ' };
             let moment = simulation.moment();
             let due =
@@ -79,7 +78,7 @@ impl Session<'_> {
             let due = if due { '*' } else { ' ' };
             let several = program.schedule.iter().filter(|s| s.node == step.node).count() > 1;
             let group = if several { format!(" group {}", step.group) } else { String::new() };
-            let rate = rate_text(program, step.rate);
+            let rate = program.rate_text(step.rate);
             let _ = writeln!(
                 text,
                 "{mark}{due}{:>4}  {}{group} ({})  {rate}",
@@ -125,7 +124,7 @@ impl Session<'_> {
         let program = simulation.program();
         let node = &program.nodes[index];
         let mut text =
-            format!("{}: {}  [{}]\n", node.path, node.text, rate_text(program, node.rate));
+            format!("{}: {}  [{}]\n", node.path, node.text, program.rate_text(node.rate));
         for port in 0..node.input_names.len() {
             text += &shown_input(simulation, index, port);
         }
@@ -158,13 +157,13 @@ fn shown_input(simulation: &Simulation, index: usize, port: usize) -> String {
     let edges: Vec<_> = program
         .edges
         .iter()
-        .filter(|edge| edge.to as usize == index && edge.to_port == Some(port as u16))
+        .filter(|edge| edge.to.index() == index && edge.to_port == Some(port as u16))
         .collect();
     let name = &node.input_names[port];
     let from: Vec<String> = edges
         .iter()
         .map(|edge| {
-            let from = &program.nodes[edge.from as usize];
+            let from = &program.nodes[edge.from];
             let output = from.output_names.get(edge.from_port as usize);
             format!("{}.{}{}", from.path, output.map_or("", String::as_str), edge.part)
         })
@@ -178,7 +177,7 @@ fn shown_input(simulation: &Simulation, index: usize, port: usize) -> String {
     // The type is that of the output, if the whole of one is read.
     let whole = match &edges[..] {
         [edge] if edge.part.is_empty() => {
-            program.nodes[edge.from as usize].output_types.get(edge.from_port as usize)
+            program.nodes[edge.from].output_types.get(edge.from_port as usize)
         }
         _ => None,
     };

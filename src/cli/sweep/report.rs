@@ -53,7 +53,7 @@ fn add_run(ran: &Ran, object: &mut Map<String, Value>) {
     let shown: Map<String, Value> =
         ran.figures.iter().map(|figure| (figure.name.clone(), figure.value.into())).collect();
     let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
-    add("program_hash", format!("{:016x}", execution.program.hash).into());
+    add("program_hash", format!("{:016x}", execution.program.hash()).into());
     add("sim_time_s", execution.sim_time.into());
     add("stopped_by", execution.stopped_by.clone().into());
     add("steps", execution.steps.into());

@@ -127,7 +127,7 @@ fn notes(outcome: &Outcome<'_>, table: &Table) -> Vec<String> {
 /// changes nothing is a slip.
 fn twins<'o>(outcome: &'o Outcome<'_>) -> Vec<(&'o str, &'o str)> {
     let hash = |end: &End| match end {
-        End::Ran(ran) => Some(ran.execution.program.hash),
+        End::Ran(ran) => Some(ran.execution.program.hash()),
         End::Wrong(_) | End::NotRun => None,
     };
     let mut pairs = Vec::new();

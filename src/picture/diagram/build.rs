@@ -69,7 +69,7 @@ fn sources(
     let mut sources: BTreeMap<Pin, Vec<Source>> = BTreeMap::new();
     for edge in &program.edges {
         let Edge { from, from_port, part, to, to_port, feeds } = edge;
-        let (Some(from), Some(to)) = (index[*from as usize], index[*to as usize]) else { continue };
+        let (Some(from), Some(to)) = (index[from.index()], index[to.index()]) else { continue };
         let shared = to_port.is_none();
         let out = if shared { shared_output(&mut model.nodes[from]) } else { *from_port as usize };
         let input = match to_port {

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use legwork_block::{Manifold, Slot};
-use legwork_program::{Program, Rate};
+use legwork_program::{GateId, NodeId, Program, Rate};
 
 use super::loops::{LoopMemory, LoopWork};
 use super::{Cursor, Initial, Role, Simulation, Task};
@@ -42,10 +42,10 @@ impl Simulation {
             let (instance, pooled) = node.block.instantiate(node.instance_io(), &node.vars, own_x);
             instances.push(instance);
             if let (Some(id), Some(value)) = (node.pool, pooled) {
-                pool[id as usize] = Some(value);
+                pool[id.index()] = Some(value);
             }
             let role = Role {
-                node: i as u32,
+                node: NodeId::new(i),
                 rate: class(node.rate, node.stretch),
                 x: x_slot,
                 own: x_slot,
@@ -67,8 +67,8 @@ impl Simulation {
         for (i, node) in program.nodes.iter().enumerate() {
             let slot = node.continuous.as_ref().map_or(Slot::default(), |placed| placed.x);
             for gate in gates_around(&program, node.gate) {
-                if program.gates[gate as usize].restarts {
-                    let (node, state) = (i as u32, instances[i].save());
+                if program.gates[gate].restarts {
+                    let (node, state) = (NodeId::new(i), instances[i].save());
                     initials.push(Initial { gate, node, state, slot, x: x[slot.range()].to_vec() });
                 }
             }
@@ -82,7 +82,7 @@ impl Simulation {
             .iter()
             .zip(0..)
             .map(|(step, place)| {
-                let node = &program.nodes[step.node as usize];
+                let node = &program.nodes[step.node];
                 let first_copy = copies.len() as u32;
                 copies.extend(node.copies.iter().filter(|copy| copy.group == step.group));
                 Task {
@@ -100,7 +100,9 @@ impl Simulation {
                     closes: program
                         .loops
                         .iter()
-                        .position(|found| found.tasks.last().is_some_and(|&last| last == place))
+                        .position(|found| {
+                            found.tasks.last().is_some_and(|&last| last.index() == place)
+                        })
                         .map(|index| index as u32),
                 }
             })
@@ -167,12 +169,12 @@ impl Simulation {
 }
 
 /// A gate and all gates around it.
-fn gates_around(program: &Program, gate: Option<u32>) -> impl Iterator<Item = u32> + '_ {
-    std::iter::successors(gate, |&gate| program.gates[gate as usize].parent)
+fn gates_around(program: &Program, gate: Option<GateId>) -> impl Iterator<Item = GateId> + '_ {
+    std::iter::successors(gate, |&gate| program.gates[gate].parent)
 }
 
 /// Loop and place among its unknowns of a `Solve` block.
-fn unknown_of(program: &Program, node: u32) -> Option<(u32, u32)> {
+fn unknown_of(program: &Program, node: NodeId) -> Option<(u32, u32)> {
     program.loops.iter().zip(0..).find_map(|(found, index)| {
         let unknown = found.unknowns.iter().position(|unknown| unknown.node == node)?;
         Some((index, unknown as u32))

@@ -29,7 +29,7 @@ impl Simulation {
     pub(super) fn find_not_finite(&self, tasks: &[Task]) -> Option<RunFault> {
         for task in tasks {
             let own = task.own.range();
-            let node = &self.program.nodes[task.node as usize];
+            let node = &self.program.nodes[task.node];
             for (port, name) in node.output_names.iter().enumerate() {
                 let slots = node.io.outputs.port(port).iter();
                 for slot in slots.filter(|slot| own.contains(&(slot.start as usize))) {

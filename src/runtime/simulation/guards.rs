@@ -2,6 +2,8 @@
 
 use legwork_block::{Crossing, Fault, View};
 
+use legwork_program::NodeId;
+
 use super::Simulation;
 use crate::fault::{Phase, RunFault};
 
@@ -38,7 +40,7 @@ impl Simulation {
             }
             let time = self.clock(role.rate, false, 0.0);
             let view = View { time, arena: &self.arena, shared: &self.pool };
-            let outcome = self.instances[role.node as usize].reset(
+            let outcome = self.instances[role.node.index()].reset(
                 view,
                 &self.fired[role.own.range()],
                 &mut self.x[role.x.range()],
@@ -59,7 +61,7 @@ impl Simulation {
             }
             let time = self.clock(role.rate, minor, offset);
             let view = View { time, arena: &self.arena, shared: &self.pool };
-            self.instances[role.node as usize].guard(
+            self.instances[role.node.index()].guard(
                 view,
                 &self.x[role.x.range()],
                 &mut self.guard_values[role.own.range()],
@@ -115,7 +117,7 @@ impl Simulation {
             .guards
             .iter()
             .filter(|role| self.fired[role.own.range()].contains(&true))
-            .map(|role| self.program.nodes[role.node as usize].path.as_str())
+            .map(|role| self.program.nodes[role.node].path.as_str())
             .collect();
         let message = format!(
             "guards fired more than {MAX_MICROSTEPS} times without time going on (Zeno): {}",
@@ -125,7 +127,7 @@ impl Simulation {
             .guards
             .iter()
             .find(|role| self.fired[role.own.range()].contains(&true))
-            .map_or(0, |role| role.node);
+            .map_or(NodeId::new(0), |role| role.node);
         self.fault_at(node, Phase::Guard, Fault { message })
     }
 }

@@ -2,6 +2,7 @@
 //! (semantics 3.7).
 
 use legwork_block::Fault;
+use legwork_program::NodeId;
 
 use super::Simulation;
 use crate::chart::Chart;
@@ -296,7 +297,7 @@ impl Simulation {
             Failure::Flow(fault) => return fault,
             other => other.to_string(),
         };
-        let node = self.derivatives.first().map_or(0, |role| role.node);
+        let node = self.derivatives.first().map_or(NodeId::new(0), |role| role.node);
         RunFault {
             block: "solver".into(),
             ..self.fault_at(node, Phase::Integrate, Fault { message })

@@ -75,7 +75,7 @@ impl Simulation {
     /// Counts of the loop that `node` closes; a loop of several blocks is counted with its first.
     pub(super) fn report_loop(&self, node: usize, report: &mut Report) {
         for (found, memory) in self.program.loops.iter().zip(&self.loops) {
-            if found.unknowns[0].node as usize == node {
+            if found.unknowns[0].node.index() == node {
                 report.solver_calls += memory.solves;
                 report.solver_failures += memory.failures;
                 report.metrics.push(("iterations".into(), memory.iterations as f64));
@@ -102,7 +102,7 @@ impl Simulation {
     ) -> Result<(), RunFault> {
         let program = std::sync::Arc::clone(&self.program);
         let found = &program.loops[index];
-        if !self.is_on(program.nodes[found.unknowns[0].node as usize].gate) {
+        if !self.is_on(program.nodes[found.unknowns[0].node].gate) {
             return Ok(());
         }
         let Some(mut work) = self.loop_work[index].take() else { return Ok(()) };
@@ -220,7 +220,7 @@ impl Simulation {
     /// Runs what lies between the unknowns and what they are compared with.
     fn run_loop(&mut self, found: &Loop, minor: bool, offset: f64) -> Result<(), RunFault> {
         for &task in &found.tasks {
-            let task = task as usize;
+            let task = task.index();
             let runs = if minor {
                 self.tasks[task].minor
             } else {

@@ -2,6 +2,8 @@
 
 use legwork_block::{Fault, OutputIo, Time, View};
 
+use legwork_program::GateId;
+
 use super::{Simulation, Task};
 use crate::fault::{Phase, RunFault};
 
@@ -11,7 +13,7 @@ impl Simulation {
         self.find_due();
         for role in &self.updates {
             if self.due[role.rate as usize] {
-                self.instances[role.node as usize].begin_step();
+                self.instances[role.node.index()].begin_step();
             }
         }
     }
@@ -25,10 +27,10 @@ impl Simulation {
 
     /// Whether the blocks behind `gate` are on.
     #[inline]
-    pub(super) fn is_on(&self, gate: Option<u32>) -> bool {
+    pub(super) fn is_on(&self, gate: Option<GateId>) -> bool {
         match gate {
             None => true,
-            Some(gate) => self.arena[self.program.gates[gate as usize].active as usize] != 0.0,
+            Some(gate) => self.arena[self.program.gates[gate].active.index()] != 0.0,
         }
     }
 
@@ -90,7 +92,7 @@ impl Simulation {
         let (shared, shared_own) = match task.pool {
             None => (&self.pool[..], None),
             Some(id) => {
-                let (earlier, rest) = self.pool.split_at_mut(id as usize);
+                let (earlier, rest) = self.pool.split_at_mut(id.index());
                 (&*earlier, rest.first_mut())
             }
         };
@@ -104,7 +106,7 @@ impl Simulation {
             shared,
             shared_own,
         };
-        match self.instances[task.node as usize].output(io) {
+        match self.instances[task.node.index()].output(io) {
             Ok(()) => {}
             Err(fault) => return Err(self.output_fault(i, *fault)),
         }
@@ -119,21 +121,21 @@ impl Simulation {
 
     /// Outputs of a part that is off hold, or are zero.
     fn stay_off(&mut self, task: Task) {
-        let clears = task.gate.is_some_and(|gate| self.program.gates[gate as usize].clears);
+        let clears = task.gate.is_some_and(|gate| self.program.gates[gate].clears);
         if clears {
             self.arena[task.own.range()].fill(0.0);
         }
     }
 
     /// Gives the blocks of a part that comes on their initial states, if it asks for that.
-    fn restart(&mut self, gate: u32) {
-        let found = &self.program.gates[gate as usize];
+    fn restart(&mut self, gate: GateId) {
+        let found = &self.program.gates[gate];
         // Resets of this moment that follow must not be undone by its later microsteps.
-        if !found.restarts || self.microstep > 0 || self.arena[found.starts as usize] == 0.0 {
+        if !found.restarts || self.microstep > 0 || self.arena[found.starts.index()] == 0.0 {
             return;
         }
         for initial in self.initials.iter().filter(|initial| initial.gate == gate) {
-            self.instances[initial.node as usize].restore(initial.state.as_ref());
+            self.instances[initial.node.index()].restore(initial.state.as_ref());
             self.x[initial.slot.range()].copy_from_slice(&initial.x);
         }
     }
@@ -175,7 +177,7 @@ impl Simulation {
             }
             let time = self.clock(role.rate, minor, offset);
             let view = View { time, arena: &self.arena, shared: &self.pool };
-            let outcome = self.instances[role.node as usize].derivative(
+            let outcome = self.instances[role.node.index()].derivative(
                 view,
                 &x[role.x.range()],
                 &mut rates[role.own.range()],

@@ -1,6 +1,7 @@
 //! States that are put into a run at t = 0, and outputs that are held against their blocks.
 
 use legwork_block::Parameters;
+use legwork_program::NodeId;
 
 use super::{Cursor, Simulation};
 use crate::fault::RunFault;
@@ -9,7 +10,7 @@ use crate::fault::RunFault;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Held {
     /// The block.
-    pub(crate) node: u32,
+    pub(crate) node: NodeId,
     /// Where the number lives in the arena.
     pub(crate) place: u32,
     /// The number.
@@ -40,7 +41,7 @@ impl Simulation {
         }
         for initial in &mut self.initials {
             initial.x.copy_from_slice(&x[initial.slot.range()]);
-            initial.state = self.instances[initial.node as usize].save();
+            initial.state = self.instances[initial.node.index()].save();
         }
     }
 

@@ -3,6 +3,7 @@
 use std::any::Any;
 
 use legwork_block::{Fault, Span};
+use legwork_program::NodeId;
 
 use super::loops::LoopMemory;
 use super::{Cursor, Simulation};
@@ -27,7 +28,7 @@ pub struct Snapshot {
     since_event: f64,
     method: Option<Vec<f64>>,
     loops: Vec<LoopMemory>,
-    stopped_by: Option<u32>,
+    stopped_by: Option<NodeId>,
     states: Vec<Box<dyn Any + Send>>,
     observer: Observer,
     /// Rows kept in memory, if any are.
@@ -38,7 +39,7 @@ impl Simulation {
     /// A copy of everything that shapes the future.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
-            hash: self.program.hash,
+            hash: self.program.hash(),
             moment: self.moment,
             microstep: self.microstep,
             step_count: self.step_count,
@@ -64,7 +65,7 @@ impl Simulation {
     /// # Errors
     /// If the snapshot is of another program.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RunFault> {
-        if snapshot.hash != self.program.hash {
+        if snapshot.hash != self.program.hash() {
             return Err(RunFault {
                 t: self.time(),
                 tick: self.tick(),

@@ -18,7 +18,7 @@
 use std::sync::Arc;
 
 use legwork_block::Fault;
-use legwork_program::{Fnv, Program};
+use legwork_program::{Fnv, NodeId, Program};
 use serde::{Deserialize, Serialize};
 
 use super::loops::LoopMemory;
@@ -121,7 +121,7 @@ pub enum SnapshotError {
 struct Body {
     step_count: u64,
     done: bool,
-    stopped_by: Option<u32>,
+    stopped_by: Option<NodeId>,
     x: Vec<f64>,
     arena: Vec<f64>,
     armed: Vec<bool>,
@@ -318,7 +318,7 @@ impl Simulation {
         let same_loops = self.loops.iter().zip(&body.loops).all(|(ours, theirs)| ours.fits(theirs));
         let moment = header.moment;
         let node_count = self.instances.len();
-        let stop_exists = body.stopped_by.is_none_or(|node| (node as usize) < node_count);
+        let stop_exists = body.stopped_by.is_none_or(|node| node.index() < node_count);
         let moment_exists = (0.0..1.0).contains(&moment.tau) && moment.tick < u64::MAX / 4;
         if !(same_loops && stop_exists && moment_exists && header.pieces < MOST_PIECES) {
             return Err(damaged("a number in it is out of range".to_owned()));

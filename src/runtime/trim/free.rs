@@ -1,7 +1,7 @@
 //! Outputs of constants that trimming may change.
 
 use legwork_block::nearest;
-use legwork_program::{Program, Rate};
+use legwork_program::{NodeId, Program, Rate};
 
 use super::Held;
 use crate::simulation::Simulation;
@@ -115,7 +115,7 @@ impl FreeOutput {
     /// The free numbers as the simulation holds them.
     pub(super) fn held(&self) -> impl Iterator<Item = Held> + '_ {
         self.elements().map(|i| Held {
-            node: self.node as u32,
+            node: NodeId::new(self.node),
             place: self.start + i as u32,
             value: self.values[i],
         })

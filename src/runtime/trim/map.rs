@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use legwork_program::{Node, Program, Rate};
+use legwork_program::{Node, Program, ProgramParts, Rate};
 
 use super::TrimError;
 use crate::chart::Chart;
@@ -42,9 +42,9 @@ pub(super) struct Map {
 impl Map {
     /// The map of a program, which may run for as long as anybody wants.
     pub(super) fn new(program: &Program, held: Vec<Held>) -> Result<Self, TrimError> {
-        let mut program = program.clone();
-        program.stop_tick = u64::MAX / 4;
-        program.checks.clear();
+        let parts = program.clone().into_parts();
+        let program =
+            Program::new(ProgramParts { stop_tick: u64::MAX / 4, checks: Vec::new(), ..parts });
         let ticks = period(&program);
         let program = Arc::new(program);
         let mut simulation = Simulation::new(Arc::clone(&program));

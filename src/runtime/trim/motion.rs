@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use legwork_block::Slot;
-use legwork_program::Program;
+use legwork_program::{Program, ProgramParts};
 
 use super::TrimError;
 use super::map::{Map, Point};
@@ -30,9 +30,9 @@ pub struct Motion {
 /// # Errors
 /// The first fault.
 pub fn drift(program: &Program, duration: f64) -> Result<Vec<Motion>, TrimError> {
-    let mut program = program.clone();
-    program.stop_tick = ((duration / program.base.to_f64()).round() as u64).max(1);
-    let program = Arc::new(program);
+    let parts = program.clone().into_parts();
+    let stop_tick = ((duration / parts.base.to_f64()).round() as u64).max(1);
+    let program = Arc::new(Program::new(ProgramParts { stop_tick, ..parts }));
     let mut simulation = Simulation::new(Arc::clone(&program));
     let mut watch = Watch::new(&program, &simulation);
     while simulation.cursor() != Cursor::Done {

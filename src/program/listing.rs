@@ -1,0 +1,120 @@
+//! The compiled diagram as text.
+
+use std::fmt::Write as _;
+
+use crate::{Edge, FunctionProgram, Node, NodeId, ProgramParts, Rate, Ratio};
+
+impl ProgramParts {
+    /// The diagram with everything expanded, as text: blocks by path with kind, parameters, rate,
+    /// sources and types, then the order of execution.
+    pub fn expanded(&self) -> String {
+        let mut out = String::new();
+        // Writing to a String cannot fail.
+        let _ = write_expanded(self, &mut out);
+        out
+    }
+
+    /// A rate for people.
+    pub fn rate_text(&self, rate: Rate) -> String {
+        let time = |ticks: u64| {
+            let time = Ratio::whole(i128::from(ticks)).times(self.base);
+            time.map_or_else(|| "?".into(), |time| time.to_string())
+        };
+        match rate {
+            Rate::Constant => "constant".into(),
+            Rate::Continuous => "continuous".into(),
+            Rate::Periodic { period, offset: 0 } => format!("every {}", time(period)),
+            Rate::Periodic { period, offset } => {
+                format!("every {} from {}", time(period), time(offset))
+            }
+        }
+    }
+}
+
+fn write_expanded(program: &ProgramParts, out: &mut String) -> std::fmt::Result {
+    let run = &program.run;
+    writeln!(
+        out,
+        "run: stop {}, step {}, solver {}, seed {}",
+        run.stop, run.step, run.solver, run.seed
+    )?;
+    writeln!(
+        out,
+        "memory: {} numbers in signals, {} in continuous state, {} shared values\n",
+        program.arena_len, program.state_len, program.pool_len
+    )?;
+    for (n, node) in program.nodes.iter().enumerate() {
+        let hidden = if node.hidden { "  (shared)" } else { "" };
+        writeln!(out, "{}: {}  [{}]{hidden}", node.path, node.text, program.rate_text(node.rate))?;
+        write_wires(&program.nodes, &program.edges, NodeId::new(n), out)?;
+        for (name, ty) in node.output_names.iter().zip(&node.output_types) {
+            writeln!(out, "    {name}: {ty}")?;
+        }
+        for function in &node.functions {
+            write_function(function, &node.path, out)?;
+        }
+    }
+    writeln!(out, "\norder:")?;
+    for (i, step) in program.schedule.iter().enumerate() {
+        let node = &program.nodes[step.node];
+        let several = program.schedule.iter().filter(|other| other.node == step.node).count() > 1;
+        let group = if several { format!(" (group {})", step.group) } else { String::new() };
+        writeln!(out, "{:>4}  {}{group}", i + 1, node.path)?;
+    }
+    Ok(())
+}
+
+/// What the inputs of node `n` read.
+fn write_wires(nodes: &[Node], edges: &[Edge], n: NodeId, out: &mut String) -> std::fmt::Result {
+    for edge in edges.iter().filter(|edge| edge.to == n) {
+        let from = &nodes[edge.from];
+        let held = if edge.feeds { "" } else { "  (does not feed through)" };
+        match edge.to_port {
+            Some(port) => writeln!(
+                out,
+                "    {} <- {}.{}{}{held}",
+                nodes[n].input_names[port as usize],
+                from.path,
+                from.output_names.get(edge.from_port as usize).map_or("", String::as_str),
+                edge.part
+            )?,
+            None => writeln!(out, "    uses {}", from.path)?,
+        }
+    }
+    Ok(())
+}
+
+/// A function below its caller: the call with its arguments and results, then the blocks inside in
+/// the order in which a call runs them.
+fn write_function(function: &FunctionProgram, caller: &str, out: &mut String) -> std::fmt::Result {
+    let frame = &function.nodes[function.frame];
+    let arguments = frame.output_names.iter().zip(&frame.output_types);
+    let arguments: Vec<String> = arguments.map(|(name, ty)| format!("{name}: {ty}")).collect();
+    let results = frame.input_names.join(", ");
+    writeln!(
+        out,
+        "{}: fn({}) -> ({results})  [called by {caller}; {} numbers]",
+        frame.path,
+        arguments.join(", "),
+        function.arena_len
+    )?;
+    write_wires(&function.nodes, &function.edges, function.frame, out)?;
+    for (n, node) in function.nodes.iter().enumerate() {
+        let n = NodeId::new(n);
+        let steps = function.schedule.iter().enumerate().filter(|(_, step)| step.node == n);
+        let order: Vec<String> = steps.map(|(at, _)| (at + 1).to_string()).collect();
+        if n == function.frame {
+            continue;
+        }
+        let hidden = if node.hidden { "  (shared)" } else { "" };
+        writeln!(out, "{}: {}  [call, {}]{hidden}", node.path, node.text, order.join(", "))?;
+        write_wires(&function.nodes, &function.edges, n, out)?;
+        for (name, ty) in node.output_names.iter().zip(&node.output_types) {
+            writeln!(out, "    {name}: {ty}")?;
+        }
+        for inner in &node.functions {
+            write_function(inner, &node.path, out)?;
+        }
+    }
+    Ok(())
+}
