@@ -52,7 +52,7 @@ pub(crate) enum Command {
     Graph(GraphArguments),
     /// Write recorded signals as a table of comma-separated values.
     Export(ExportArguments),
-    /// Draw recorded signals, or the columns of a table, as SVG or PNG.
+    /// Draw recorded signals, or the columns of a table, as SVG.
     Plot(PlotArguments),
     /// Write a recorded run as one page of HTML: summary, checks, metrics, plots, the diagram.
     Report(ReportArguments),
@@ -346,7 +346,7 @@ pub(crate) struct ExportArguments {
                       legwork plot [OPTIONS] --output <FILE> <TABLE> [COLUMN]...",
     after_help = "Examples:\n  \
                   legwork plot runs/stand body.state.base.position[2] pd.tau -o stand.svg\n  \
-                  legwork plot runs/soft runs/stiff contact.f[2] --from '0.1 s' -o both.png --size 1200x800\n  \
+                  legwork plot runs/soft runs/stiff contact.f[2] --from '0.1 s' -o both.svg --size 1200x800\n  \
                   legwork plot runs/trot measured.csv body.state.base.position[2] -o both.svg\n  \
                   legwork plot runs/oscillator --phase body.x body.v -o phase.svg\n  \
                   legwork plot bench.csv cold warm -o bench.svg --log x,y"
@@ -358,7 +358,7 @@ pub(crate) struct PlotArguments {
     /// columns to draw over its first one.
     #[arg(required = true, value_name = "RUN|TABLE [PATH|COLUMN]")]
     pub(crate) words: Vec<PathBuf>,
-    /// Where to write; the ending says what: .svg or .png.
+    /// Where to write; the ending says what: .svg, or .png if legwork was built with the feature `png`.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// Draw from this time on, as in `0.4 s`.

@@ -15,6 +15,7 @@ use super::{console, time};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     Svg,
+    #[cfg(feature = "png")]
     Png,
 }
 
@@ -37,6 +38,7 @@ pub(crate) fn plot(arguments: &PlotArguments, registry: &Registry) -> Result<Ans
     };
     let bytes = match format {
         Format::Svg => svg.into_bytes(),
+        #[cfg(feature = "png")]
         Format::Png => legwork_picture::png(&svg).map_err(|why| cannot(&why))?,
     };
     std::fs::write(output, bytes).map_err(|error| cannot(&error))?;
@@ -47,7 +49,14 @@ pub(crate) fn plot(arguments: &PlotArguments, registry: &Registry) -> Result<Ans
 fn format_of(path: &Path) -> Result<Format, Failure> {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("svg") => Ok(Format::Svg),
+        #[cfg(feature = "png")]
         Some("png") => Ok(Format::Png),
+        #[cfg(not(feature = "png"))]
+        Some("png") => Err(Failure::usage(format!(
+            "cannot write `{}`: this legwork was built without PNG; name a file that ends in .svg, \
+             or build it with PNG: cargo install legwork --features png",
+            path.display()
+        ))),
         _ => Err(Failure::usage(format!(
             "expected a file that ends in .svg or .png, found `{}`",
             path.display()

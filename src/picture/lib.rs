@@ -3,7 +3,7 @@
 //! ```text
 //! Program ────────────────────► diagram ──► SVG, DOT, Mermaid
 //! Recordings, a table, runs ──► plot ─────► SVG
-//!                                            └── png ──► PNG
+//!                                            └── png ──► PNG (feature `png`)
 //! ```
 //!
 //! Pure functions: nothing here reads files, arguments or clocks, and nothing prints. Equal input
@@ -11,8 +11,10 @@
 
 pub mod diagram;
 pub mod plot;
+#[cfg(feature = "png")]
 mod png;
 mod text;
 
+#[cfg(feature = "png")]
 pub use png::png;
 pub use text::xml;

@@ -136,8 +136,9 @@ fn a_table_with_the_time_lies_over_a_run() {
     }
 }
 
+#[cfg(feature = "png")]
 #[test]
-fn a_picture_has_the_size_and_the_format_asked_for() {
+fn a_png_has_the_size_asked_for() {
     let here = here_with_runs();
     let words = ["plot", "one", "spike.y", "-o", "a.png", "--size", "640x400"];
     assert_eq!(legwork(here.path(), &words).code, 0);
@@ -147,13 +148,30 @@ fn a_picture_has_the_size_and_the_format_asked_for() {
         (&png[16..20], &png[20..24]),
         (&640u32.to_be_bytes()[..], &400u32.to_be_bytes()[..])
     );
+    write(&here, "t.csv", "n,a\n1,2\n2,3\n");
+    assert_eq!(legwork(here.path(), &["plot", "t.csv", "-o", "t.png"]).code, 0);
+}
+
+#[cfg(not(feature = "png"))]
+#[test]
+fn a_png_without_its_feature_is_refused_with_advice() {
+    let here = here_with_runs();
+    let done = legwork(here.path(), &["plot", "one", "spike.y", "-o", "a.png"]);
+    assert_eq!(done.code, 64, "{}", done.err);
+    assert!(done.err.contains("--features png") && done.err.contains(".svg"), "{}", done.err);
+    assert!(!here.path().join("a.png").exists());
+}
+
+#[test]
+fn a_number_is_drawn_over_another_in_the_size_asked_for() {
+    let here = here_with_runs();
     let words = ["plot", "one", "--phase", "wave.y[0]", "wave.y[3]", "-o", "p.svg"];
+    let words = [&words[..], &["--size", "640x400"]].concat();
     assert_eq!(legwork(here.path(), &words).code, 0);
     // sin and cos of one angle: a circle, which has moves to all four sides.
     let svg = text(&here, "p.svg");
     assert!(svg.contains(">wave.y[3] over wave.y[0]<"), "{svg}");
-    write(&here, "t.csv", "n,a\n1,2\n2,3\n");
-    assert_eq!(legwork(here.path(), &["plot", "t.csv", "-o", "t.png"]).code, 0);
+    assert!(svg.contains("width=\"640\" height=\"400\""), "{svg}");
 }
 
 /// A bus falls apart into the parts that have names and units of their own, views included.
