@@ -15,8 +15,8 @@ pub(crate) mod lag;
 
 use lag::{Lag, beginning, check_initial, check_limits, saturated};
 
-/// Motors of the joints: torque limits, then a first-order lag,
-/// `τ̇ = 2πf (sat(u) − τ)`. Without `bandwidth`, `τ = sat(u)` at once.
+/// Motors of the joints: torque limits, then a first-order lag. `τ̇ = 2πf (sat(u) − τ)`; without
+/// `bandwidth`, `τ = sat(u)` at once.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -36,6 +36,7 @@ use lag::{Lag, beginning, check_initial, check_limits, saturated};
 /// [`Motor`](crate::Motor) has the same limits and lag, and gears, friction and a supply voltage.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["motor", "torque limit"]))]
 pub struct Actuator {
     /// Largest torque in both directions [N m]: one for all joints, a list, or by joint name or
     /// pattern (needs `robot`); none by default.

@@ -24,8 +24,8 @@ pub(crate) mod gears;
 
 use gears::{Coupling, each, transmission};
 
-/// Motors behind gears, one for each joint coordinate: torque limits, a current loop, the limit of
-/// the supply voltage at speed, friction, couplings between joints.
+/// Geared electric motors of the joints: limits, current loop, friction, couplings. One motor for
+/// each joint coordinate, with limits of its torque and, at speed, of its supply voltage.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -79,6 +79,7 @@ use gears::{Coupling, each, transmission};
 /// floating-base systems in contact with the ground* (2022), for T and Γ.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["servo", "drive", "DC motor", "BLDC"]))]
 pub struct Motor {
     /// The robot.
     pub robot: RobotName,

@@ -10,8 +10,9 @@ use serde::Deserialize;
 use crate::actuators::motor::gears::{self, Coupling, each, transmission};
 use crate::robot::name::RobotName;
 
-/// Inertia of the motors' rotors as the joints feel it: `(TΓ)⁻ᵀ diag(I_m) (TΓ)⁻¹`, with the gears and
-/// couplings of [`Motor`](crate::Motor), `s = T φ` and `φ = Γ θ`, `Γ = diag(1/N)`.
+/// Inertia of the motors' rotors as the joints feel it, behind gears and couplings. It is
+/// `(TΓ)⁻ᵀ diag(I_m) (TΓ)⁻¹`, with the gears and couplings of [`Motor`](crate::Motor), `s = T φ`
+/// and `φ = Γ θ`, `Γ = diag(1/N)`.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -28,6 +29,7 @@ use crate::robot::name::RobotName;
 /// systems in contact with the ground* (2022), `motorReflectedInertiaFormat`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["armature", "rotor inertia"]))]
 pub struct ReflectedInertia {
     /// The robot.
     pub robot: RobotName,

@@ -12,7 +12,7 @@ use crate::dynamics::forward_dynamics::together;
 use crate::dynamics::wire_factor::WireFactor;
 use crate::robot::shared_kinematics::describe;
 
-/// Acceleration of a robot with closed loops under torques and contact forces:
+/// Acceleration of a robot with closed loops under torques and contact forces.
 /// `M ν̇ + h = Sᵀτ + Σ Jᵢᵀfᵢ + f_ext + J_pᵀλ` with `J_p ν̇ + γ = 0`.
 ///
 /// | port | shape | unit | meaning |
@@ -38,6 +38,7 @@ use crate::robot::shared_kinematics::describe;
 /// F. E. Udwadia, R. E. Kalaba, *A new perspective on constrained motion* (1992).
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-aliases" = ["closed-chain forward dynamics"]))]
 pub struct ConstrainedAcceleration {
     /// Whether there are constraints; default true.
     pub loops: bool,

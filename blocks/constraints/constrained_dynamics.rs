@@ -17,7 +17,7 @@ use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::{describe, state_input};
 use crate::robot::shared_mass::{Mass, mass};
 
-/// Acceleration of a robot under equality constraints:
+/// Acceleration of a robot under equality constraints given by a Jacobian.
 /// `M ν̇ + h = Sᵀτ + f_ext + Jᵀλ` with `J ν̇ + γ = 0`.
 ///
 /// | port | shape | unit | meaning |
@@ -40,6 +40,7 @@ use crate::robot::shared_mass::{Mass, mass};
 /// *Stabilization of constraints and integrals of motion in dynamical systems* (1972), for γ.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["Gauss principle", "constrained forward dynamics"]))]
 pub struct ConstrainedDynamics {
     /// The robot.
     pub robot: RobotName,

@@ -31,9 +31,10 @@ use crate::solvers::problem_dump::Dump;
 pub use method::{ConstraintMethod, OnStepFail};
 pub use softness::{ContactSoftness, JointSoftness, LimitSoftness};
 
-/// Drumwright's constraint solver: joints, limits and contacts with friction as spring-dampers,
-/// integrated implicitly, so that no stiffness and no step makes them unstable (but `method:
-/// LeastForces`, the paper's own program, which can gain energy where contacts have friction).
+/// Joints, limits and contacts with friction as implicit spring-dampers. This is Drumwright's
+/// constraint solver: implicit integration keeps any stiffness stable at any step, except with
+/// `method: LeastForces`, the paper's own program, which can gain energy where contacts have
+/// friction.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -74,6 +75,7 @@ pub use softness::{ContactSoftness, JointSoftness, LimitSoftness};
 /// unconstrained convex formulation of compliant contact* (2022), for the method of solution.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["Drumwright", "soft constraints"]))]
 pub struct ConstraintSolver {
     /// The robot or world.
     pub robot: RobotName,

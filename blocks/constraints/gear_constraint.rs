@@ -30,6 +30,7 @@ use crate::robot::shared_kinematics::state_input;
 /// constraint is the torque [N m; N] on joint a.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["transmission", "coupling", "mimic"]))]
 pub struct GearConstraint {
     /// The robot or world.
     pub robot: RobotName,

@@ -11,8 +11,8 @@ use crate::robot::joint_values::{coordinates, misfit, positions};
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::AtState;
 
-/// Ends of the joints' ranges as contacts, so that a contact solver keeps the joints within their
-/// limits without a spring.
+/// Joint limits as contacts, so that a contact solver keeps the joints within them. No spring is
+/// needed.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -33,6 +33,7 @@ use crate::robot::shared_kinematics::AtState;
 /// Limits are those of the robot file; joints without, and those that follow others, have no contact.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["end stop", "hard stop", "range of motion"]))]
 pub struct JointLimits {
     /// The robot or world.
     pub robot: RobotName,

@@ -29,8 +29,8 @@ use crate::robot::urdf::Mount;
 use held::Held;
 pub(crate) use held::Rows;
 
-/// A closed loop or a joint: two frames of a robot or world stay together, or one frame stays where
-/// it is held.
+/// A closed loop, a joint or a held frame, as a bilateral constraint. Two frames of a robot or
+/// world stay together, or one frame stays where it is held.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -75,6 +75,7 @@ pub(crate) use held::Rows;
 /// drift.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["closed chain", "weld", "loop closure"]))]
 pub struct LoopConstraint {
     /// The robot.
     pub robot: RobotName,

@@ -17,8 +17,8 @@ use crate::contact::gauss_contact::non_negative;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::state_input;
 
-/// A constraint of one's own: rows `φ = 0`, or `φ ≥ 0` with `unilateral: true`, whose error and
-/// Jacobian are signals.
+/// A constraint of one's own, whose error and Jacobian are signals. Its rows are `φ = 0`, or
+/// `φ ≥ 0` with `unilateral: true`.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|

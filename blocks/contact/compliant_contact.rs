@@ -11,7 +11,8 @@ use serde::Deserialize;
 use crate::buses::ContactPointsBus;
 use crate::contact::friction_cone::{Friction, friction_of};
 
-/// Contact forces from penetration and slip, without a problem to solve.
+/// Contact forces from penetration and slip: spring-dampers with smooth friction. There is no
+/// problem to solve.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -42,6 +43,7 @@ use crate::contact::friction_cone::{Friction, friction_of};
 /// corrected; exponent 1.5 is Hertz's sphere.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["Hertz", "Hunt–Crossley", "penalty contact", "spring-damper contact"]))]
 pub struct CompliantContact {
     /// Largest friction coefficient, one value or one for each contact, zero or more [1].
     pub mu: Friction,

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::buses::ContactPointsBus;
 
-/// The forces of the first contacts of several that were joined, and those of the rest.
+/// Splits the forces of joined contacts into those of the first and of the rest.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|

@@ -18,8 +18,8 @@ use crate::contact::gauss_contact::non_negative;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 
-/// Judges contact forces by what contact should be: no penetration, no slip, no force at a
-/// distance, no force outside the friction cone.
+/// Judges contact forces by penetration, slip, cone, and forces at a distance. All of these are
+/// zero in ideal rigid contact.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|

@@ -12,8 +12,8 @@ use crate::contact::shape::PatchShape;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::AtState;
 
-/// Points of one link that can touch the ground or another body: the corners of a sole, the rim of
-/// a round one, a wheel.
+/// Several points of a link that can touch the ground or another body. They are the corners of a
+/// sole, the rim of a round one, or a wheel.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -42,6 +42,7 @@ use crate::robot::shared_kinematics::AtState;
 /// `Circle`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["foot", "sole", "wheel"]))]
 pub struct ContactPatch {
     /// The robot or world.
     pub robot: RobotName,

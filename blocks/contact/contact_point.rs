@@ -12,7 +12,8 @@ use crate::contact::shape::ContactShape;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::AtState;
 
-/// A point of a robot that can touch the ground or another body: distance, velocity and Jacobian.
+/// A point of a robot that can touch the ground or another body. The outputs are its distance,
+/// velocity and Jacobian.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -48,6 +49,7 @@ use crate::robot::shared_kinematics::AtState;
 /// contacts of edges with edges are not found.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["foot", "collision point"]))]
 pub struct ContactPoint {
     /// The robot or world.
     pub robot: RobotName,

@@ -24,8 +24,8 @@ pub use methods::{ContactMethod, ContactSpring};
 pub(crate) use step::Scratch;
 use step::{Call, StepInputs};
 
-/// Many balls and boxes in absolute coordinates over a plane, with contact and Coulomb friction
-/// between all of them: a plant with a step of its own.
+/// Many balls and boxes with contact and friction between all: a plant of its own. The bodies have
+/// absolute coordinates over a plane; the block integrates them with a step of its own.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -68,6 +68,7 @@ use step::{Call, StepInputs};
 /// (1996).
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["boxes", "spheres", "stack", "rigid bodies"]))]
 pub struct FreeBodies {
     /// The bodies: `[Spheres(radius: "10 cm", mass: "1 kg", at: Lattice(count: 10)), Boxes(size: …)]`.
     pub bodies: Vec<BodyGroup>,

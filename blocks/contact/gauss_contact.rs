@@ -22,8 +22,8 @@ use crate::constraints::constrained_acceleration::check_torques;
 use crate::contact::friction_cone::{Friction, FrictionCone, friction_of};
 use assembly::Assembly;
 
-/// The rigid contact problem of Gauss's principle: `min ½ fᵀ(G + R)f + bᵀf` over forces in the
-/// friction cones, with `G = J M⁻¹ Jᵀ`.
+/// The rigid contact problem by Gauss's principle of least constraint. `min ½ fᵀ(G + R)f + bᵀf`
+/// over forces in the friction cones, with `G = J M⁻¹ Jᵀ`.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -76,6 +76,7 @@ use assembly::Assembly;
 /// Trinkle, *An implicit time-stepping scheme …* (1996).
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["Delassus", "rigid contact"]))]
 pub struct GaussContact {
     /// Coulomb friction μ, one value or one for each contact, zero or more [1]; required unless the
     /// input `mu` is connected.

@@ -18,7 +18,7 @@ use crate::contact::friction_cone::{Friction, FrictionCone, friction_of};
 use crate::contact::gauss_contact::{non_negative, stack_jacobian};
 use crate::dynamics::wire_factor::WireFactor;
 
-/// Which contacts are closed, and the velocity after those that close now: inelastic impact.
+/// Inelastic impacts: which contacts are closed, and the velocity after an impact.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -48,6 +48,7 @@ use crate::dynamics::wire_factor::WireFactor;
 /// friction and joint friction …* (2010), for `TwoPhase`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["collision", "restitution"]))]
 pub struct Impact {
     /// Coulomb friction μ, one value or one for each contact, zero or more [1].
     pub mu: Friction,

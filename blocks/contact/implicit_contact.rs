@@ -20,8 +20,8 @@ use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::state_input;
 use crate::robot::shared_mass::{Mass, mass};
 
-/// Compliant contact whose forces are those at the end of the step, which permits steps that the
-/// stiff law of `CompliantContact` does not.
+/// Compliant contact with the forces of the end of the step, stable at long steps. It permits steps
+/// at which the stiff law of `CompliantContact` is unstable.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|

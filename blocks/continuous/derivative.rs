@@ -10,8 +10,8 @@ use serde::Deserialize;
 
 use crate::signal::shape;
 
-/// The derivative of the input, filtered: `Y(s) / U(s) = N s / (s + N)`, that is
-/// `ẋ = N (u − x)`, `y = N (u − x)`, `x(0) = initial`.
+/// The derivative of the input, filtered: `Y(s) / U(s) = N s / (s + N)`. That is `ẋ = N (u − x)`,
+/// `y = N (u − x)`, `x(0) = initial`.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -24,6 +24,7 @@ use crate::signal::shape;
 /// `DiscreteDerivative`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["differentiator", "D term", "high-pass"]))]
 pub struct Derivative {
     /// Bandwidth N of the filter [rad/s].
     pub filter: Positive<AngularVelocity>,

@@ -36,6 +36,7 @@ use crate::signal::shape;
 /// which puts the element back to the limit.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["1/s"]))]
 pub struct Integrator {
     /// State at t = 0: a number, a list for a vector, a list of rows for a matrix [any unit];
     /// default 0. It also says what shape `u` and `y` have.

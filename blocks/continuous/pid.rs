@@ -12,7 +12,7 @@ use crate::discrete::discrete_integrator::Method;
 use crate::nonlinear::saturation::limit;
 use crate::signal::shape::{self, Common};
 
-/// A PID controller in parallel form, with a filtered derivative:
+/// PID control with a filtered derivative, output limits and anti-windup. In parallel form
 /// `v = kp e + ki ∫ e dt + kd N s / (s + N) e`, `y = min(max(v, lower), upper)` with e = `u`, and
 /// `feed_forward` added to v if it is connected.
 ///
@@ -38,6 +38,7 @@ use crate::signal::shape::{self, Common};
 /// Reference: K. J. Åström, T. Hägglund, *Advanced PID Control* (2006), sections 3.3 and 3.5.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["PI", "PD", "proportional–integral–derivative", "controller"]))]
 pub struct Pid {
     /// Proportional gain [unit of y / unit of u].
     pub kp: Tensor,

@@ -13,7 +13,8 @@ use crate::continuous::limits::{Limits, Start};
 use crate::signal::pieces::{self, Piece};
 use crate::signal::shape::{self, Common};
 
-/// A position driven by its acceleration: `ẍ = u`, outputs `position` = x and `velocity` = ẋ.
+/// Position and velocity from acceleration: `ẍ = u`. The outputs are `position` = x and `velocity`
+/// = ẋ.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -31,6 +32,7 @@ use crate::signal::shape::{self, Common};
 /// the position with the new velocity; two `Integrator`s in series would use the old one.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["double integrator", "1/s^2"]))]
 pub struct SecondOrderIntegrator {
     /// Position at t = 0: a number, a list for a vector, a list of rows for a matrix [any unit];
     /// default 0.

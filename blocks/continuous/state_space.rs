@@ -22,6 +22,7 @@ use crate::signal::shape;
 /// operations.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["LTI", "ABCD"]))]
 pub struct StateSpace {
     /// A, n rows of n; a number for one state.
     pub a: Tensor,

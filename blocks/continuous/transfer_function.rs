@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::signal::canonical::{Canonical, ContinuousFilter, Filtered, coefficients};
 
-/// A rational function of s: `Y(s) / U(s) = numerator(s) / denominator(s)`, from rest
+/// A rational function of s: `Y(s) / U(s) = numerator(s) / denominator(s)`. It starts from rest
 /// unless `initial` says otherwise.
 ///
 /// | port | shape | unit |
@@ -24,6 +24,7 @@ use crate::signal::canonical::{Canonical, ContinuousFilter, Filtered, coefficien
 /// on rather chain blocks of order two.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["LTI", "filter", "low-pass"]))]
 pub struct TransferFunction {
     /// Coefficients of the numerator, of falling powers of s; units are not checked.
     pub numerator: Vec<Scalar>,

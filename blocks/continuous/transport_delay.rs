@@ -25,6 +25,7 @@ use crate::signal::shape::{self, initial_state, note_unit, state_signal};
 /// with steps that get much shorter than h it can be too short, which is a fault of the run.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["dead time", "time delay", "latency"]))]
 pub struct TransportDelay {
     /// How long [s].
     pub delay: Positive<Time>,

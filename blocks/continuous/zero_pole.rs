@@ -9,8 +9,8 @@ use serde::Deserialize;
 
 use crate::signal::canonical::{Canonical, ContinuousFilter, Filtered, coefficients};
 
-/// A rational function of s by its zeros z, poles p and gain k, from rest:
-/// `Y(s) / U(s) = k (s − z₁) (s − z₂) … / ((s − p₁) (s − p₂) …)`.
+/// A rational function of s by its zeros, poles and gain, from rest. With zeros z, poles p and gain
+/// k `Y(s) / U(s) = k (s − z₁) (s − z₂) … / ((s − p₁) (s − p₂) …)`.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -23,6 +23,7 @@ use crate::signal::canonical::{Canonical, ContinuousFilter, Filtered, coefficien
 /// and the state is that of `TransferFunction`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["ZPK", "LTI"]))]
 pub struct ZeroPole {
     /// Zeros [rad/s]; default none.
     #[serde(default = "none")]

@@ -18,8 +18,7 @@ use crate::solvers::contact_solver::STATUS_DOC;
 use counted::Counted;
 pub use models::{Choice, Energy, Model, OnContactFail, Stages};
 
-/// Joint torques that give wanted accelerations to a robot that touches things, and the contact
-/// forces that they bring about.
+/// Joint torques and contact forces for wanted accelerations of a robot in contact.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -63,6 +62,7 @@ pub use models::{Choice, Energy, Model, OnContactFail, Stages};
 /// Reference: S. Zapolsky, E. Drumwright, *Inverse dynamics with rigid contact and friction* (2017).
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["whole-body control", "WBC", "whole-body controller"]))]
 pub struct ContactInverseDynamics {
     /// How contact forces come about; default `CoulombQp(stages: Two)`.
     #[serde(default)]

@@ -10,8 +10,7 @@ use crate::buses::RobotDims;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::{AtState, describe};
 
-/// Joint torques τ that hold a robot still on its feet, and the wrenches there:
-/// `g(q) = Sᵀτ + Jᵀf`.
+/// Joint torques and foot forces that hold a robot still against gravity. `g(q) = Sᵀτ + Jᵀf`.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -28,6 +27,7 @@ use crate::robot::shared_kinematics::{AtState, describe};
 /// Of one robot, not of a world.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["gravity compensation", "statics"]))]
 pub struct GravityCompensation {
     /// The robot.
     pub robot: RobotName,

@@ -15,7 +15,7 @@ use crate::robot::joint_values::JointValues;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 
-/// Proportional-derivative control of the joints:
+/// Proportional-derivative control of the joints, with feed-forward torque.
 /// `τ = kp (s_ref − s) + kd (ṡ_ref − ṡ) + τ_ff`.
 ///
 /// | port | shape | unit | meaning |
@@ -51,6 +51,7 @@ use crate::robot::name::RobotName;
 /// at these gains and this step.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["PD", "joint control", "position control", "impedance"]))]
 pub struct JointPd {
     /// Stiffness [N m/rad]: one for all joints, a list, or by joint name or pattern (needs `robot`).
     pub kp: PerJoint<NonNegative<RotationalStiffness>>,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::signal::shape::{self, initial_state, note_unit, state_signal};
 
-/// The input several periods ago: `y[k] = u[k − length]`, `initial` for the first `length` samples.
+/// The input several periods ago: `y[k] = u[k − length]`. The first `length` samples are `initial`.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -22,6 +22,7 @@ use crate::signal::shape::{self, initial_state, note_unit, state_signal};
 /// continuous time, see `TransportDelay`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["z^-n", "buffer"]))]
 pub struct Delay {
     /// How many periods, from 1 to 1 000 000.
     pub length: usize,

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::signal::shape::{self, initial_state, state_signal};
 
-/// The backward difference quotient: `y[k] = (u[k] − u[k−1]) / T` with the period T.
+/// The backward difference quotient: `y[k] = (u[k] − u[k−1]) / T`, period T.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -20,6 +20,7 @@ use crate::signal::shape::{self, initial_state, state_signal};
 /// inherited from a discrete input. Noise grows by 1/T: `Pid` and `DiscreteFilter` can filter.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["difference", "differentiator"]))]
 pub struct DiscreteDerivative {
     /// The sample before the first: a number, a list for a vector, a list of rows for a matrix
     /// [unit of u]; default the first sample itself.

@@ -9,9 +9,8 @@ use serde::Deserialize;
 
 use crate::signal::canonical::{Canonical, DiscreteFilterPlan, coefficients};
 
-/// A filter of samples, from rest:
-/// `a₀ y[k] + a₁ y[k−1] + … = b₀ u[k] + b₁ u[k−1] + …` with b = `numerator` and a = `denominator`,
-/// in powers of z⁻¹.
+/// A digital filter in powers of z⁻¹, from rest.
+/// `a₀ y[k] + a₁ y[k−1] + … = b₀ u[k] + b₁ u[k−1] + …` with b = `numerator` and a = `denominator`.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -23,6 +22,7 @@ use crate::signal::canonical::{Canonical, DiscreteFilterPlan, coefficients};
 /// input. For powers of z see `DiscreteTransferFunction`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["FIR", "IIR", "digital filter"]))]
 pub struct DiscreteFilter {
     /// b₀, b₁, …; units are not checked.
     pub numerator: Vec<Scalar>,

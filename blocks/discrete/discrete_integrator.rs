@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::signal::shape::{self, initial_state, state_signal};
 
-/// Integrates samples with the period T: x[0] = `initial`, and
+/// Integrates samples with the period T, by one of three methods. `x[0] = initial`.
 ///
 /// | `method` | output | next state | feeds through |
 /// |---|---|---|---|
@@ -27,6 +27,7 @@ use crate::signal::shape::{self, initial_state, state_signal};
 /// not the output: y[0] = `initial` for `ForwardEuler` only.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["accumulator"]))]
 pub struct DiscreteIntegrator {
     /// `ForwardEuler`, `BackwardEuler` or `Trapezoidal`; default `ForwardEuler`.
     #[serde(default)]

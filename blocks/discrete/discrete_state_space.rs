@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::signal::linear::{Linear, Matrices};
 use crate::signal::shape;
 
-/// A linear system of samples: `x[k+1] = A x[k] + B u[k]`, `y[k] = C x[k] + D u[k]`,
+/// A discrete linear system: `x[k+1] = A x[k] + B u[k]`, `y[k] = C x[k] + D u[k]`.
 /// `x[0] = initial`.
 ///
 /// | port | shape | unit |
@@ -23,6 +23,7 @@ use crate::signal::shape;
 /// from a discrete input; the matrices are those of this period.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["LTI", "ABCD"]))]
 pub struct DiscreteStateSpace {
     /// A, n rows of n; a number for one state.
     pub a: Tensor,

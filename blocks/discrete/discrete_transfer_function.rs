@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::signal::canonical::{Canonical, DiscreteFilterPlan, coefficients};
 
-/// A rational function of z: `Y(z) / U(z) = numerator(z) / denominator(z)`, from rest.
+/// A rational function of z: `Y(z) / U(z) = numerator(z) / denominator(z)`. It starts from rest.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -22,6 +22,7 @@ use crate::signal::canonical::{Canonical, DiscreteFilterPlan, coefficients};
 /// `every:` or inherited from a discrete input.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["IIR", "LTI"]))]
 pub struct DiscreteTransferFunction {
     /// Coefficients of the numerator, of falling powers of z; units are not checked.
     pub numerator: Vec<Scalar>,

@@ -7,7 +7,7 @@ use legwork_block::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Hands a signal from one period to another, whatever the two are: neither need divide the other.
+/// Hands a signal from any period to any other. Neither of the two need divide the other.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 /// With `Hold` and `Linear` no value of the same instant passes, so they break algebraic loops.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["resample", "sample rate"]))]
 pub struct RateTransition {
     /// Which of the source's values come out; default Hold.
     #[serde(default)]

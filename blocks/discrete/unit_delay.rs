@@ -22,6 +22,7 @@ use crate::signal::shape::{self, initial_state, note_unit, state_signal};
 /// period, in every field of a bus, which is no valid rotation or quaternion.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["z^-1"]))]
 pub struct UnitDelay {
     /// Output of the first period: a number, a list for a vector, a list of rows for a matrix
     /// [unit of u]; default zeros of the type of `u`.

@@ -4,8 +4,8 @@ use legwork_block::{Any, Block, In, Invalid, Out, Outcome, OutputCx, Ports, Rate
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Samples its input at every hit of its period and holds it in between: `y(t) = u(t_k)` for
-/// t_k ≤ t < t_k+1.
+/// Samples its input at each hit of its period and holds it in between. `y(t) = u(t_k)` for t_k ≤ t
+/// < t_k+1.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -16,6 +16,7 @@ use serde::Deserialize;
 /// through, so two holds of one period in series equal one.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["ZOH", "sample and hold"]))]
 pub struct ZeroOrderHold {}
 
 impl Block for ZeroOrderHold {

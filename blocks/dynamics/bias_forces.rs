@@ -9,7 +9,8 @@ use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::{describe, state_input};
 use crate::robot::shared_mass::{Mass, mass};
 
-/// Bias force `h(q, ν)` of `M ν̇ + h = Sᵀτ + Jᵀf`: Coriolis, centrifugal and gravity terms.
+/// Bias force `h(q, ν)`: Coriolis, centrifugal and gravity terms. It is the h of
+/// `M ν̇ + h = Sᵀτ + Jᵀf`.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -22,6 +23,7 @@ use crate::robot::shared_mass::{Mass, mass};
 /// sec. 5.3.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["nonlinear effects", "NLE"]))]
 pub struct BiasForces {
     /// The robot.
     pub robot: RobotName,

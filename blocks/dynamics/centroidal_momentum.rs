@@ -22,6 +22,7 @@ use crate::robot::shared_kinematics::AtState;
 /// D. E. Orin, A. Goswami, S.-H. Lee, *Centroidal dynamics of a humanoid robot* (2013), eq. 2.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["angular momentum", "linear momentum"]))]
 pub struct CentroidalMomentum {
     /// The robot.
     pub robot: RobotName,

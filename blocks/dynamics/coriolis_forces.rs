@@ -9,7 +9,7 @@ use crate::buses::RobotDims;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::{AtState, describe};
 
-/// Coriolis and centrifugal force `C(q, ν) ν`: the part of `h(q, ν)` that is quadratic in ν.
+/// Coriolis and centrifugal force `C(q, ν) ν`. It is the part of `h(q, ν)` that is quadratic in ν.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -22,6 +22,7 @@ use crate::robot::shared_kinematics::{AtState, describe};
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 5.3, without gravity.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["centrifugal"]))]
 pub struct CoriolisForces {
     /// The robot.
     pub robot: RobotName,

@@ -37,6 +37,7 @@ use crate::robot::shared_mass::{Mass, mass};
 /// using spatial vector algebra* (2022).
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["linearization", "ABA derivatives"]))]
 pub struct DynamicsDerivatives {
     /// The robot.
     pub robot: RobotName,

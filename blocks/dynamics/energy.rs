@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::AtState;
 
-/// Energy of a robot: links and motor rotors.
+/// Kinetic and potential energy of a robot: links and motor rotors.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -18,6 +18,7 @@ use crate::robot::shared_kinematics::AtState;
 /// | out `total` | Real | J | their sum, constant as long as nothing does work |
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["kinetic energy", "potential energy"]))]
 pub struct Energy {
     /// The robot.
     pub robot: RobotName,

@@ -38,6 +38,7 @@ use crate::robot::shared_kinematics::AtState;
 /// gravity, for controllers to use; R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 5.3.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["applied force", "disturbance", "push"]))]
 pub struct ExternalWrenches {
     /// The robot.
     pub robot: RobotName,

@@ -42,6 +42,7 @@ use crate::robot::shared_mass::{Mass, mass};
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 6.1, 6.5 and 7.3.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["ABA", "articulated-body algorithm"]))]
 pub struct ForwardDynamics {
     /// The robot.
     pub robot: RobotName,

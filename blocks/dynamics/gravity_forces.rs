@@ -9,7 +9,7 @@ use crate::buses::RobotDims;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::{AtState, describe};
 
-/// Gravity force `g(q)`: what of `h(q, ν)` remains at ν = 0.
+/// Gravity force `g(q)`: the value of `h(q, ν)` at ν = 0.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -23,6 +23,7 @@ use crate::robot::shared_kinematics::{AtState, describe};
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 5.3.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["gravity vector"]))]
 pub struct GravityForces {
     /// The robot.
     pub robot: RobotName,

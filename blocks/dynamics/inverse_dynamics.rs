@@ -10,7 +10,7 @@ use crate::robot::frames::{input_of, write_joint_rows};
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::{AtState, describe};
 
-/// Forces that an acceleration takes: `F = M ν̇ + h − f_ext`.
+/// Generalised forces that an acceleration takes: `F = M ν̇ + h − f_ext`.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -27,6 +27,7 @@ use crate::robot::shared_kinematics::{AtState, describe};
 /// sec. 5.3.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["RNEA", "recursive Newton–Euler", "computed torque"]))]
 pub struct InverseDynamics {
     /// The robot.
     pub robot: RobotName,

@@ -15,8 +15,9 @@ use crate::robot::frames::input_of;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::{AtState, describe};
 
-/// Gathers on the bus `KinDyn(robot)` what a balancing controller reads of a robot with Nc feet: base
-/// pose, joints, poses, Jacobians and J̇ν of the feet, M, h, wrenches, acceleration.
+/// Kinematics and dynamics for a balancing controller, on one bus. `KinDyn(robot)` holds what such
+/// a controller reads of a robot with Nc feet: base pose, joints, poses, Jacobians and J̇ν of the
+/// feet, M, h, wrenches, acceleration.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|

@@ -9,7 +9,8 @@ use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::{describe, state_input};
 use crate::robot::shared_mass::{Mass, mass};
 
-/// Joint-space inertia `M(q)` of `M ν̇ + h = Sᵀτ + Jᵀf`, reflected rotor inertia included.
+/// Mass matrix `M(q)` of a robot, with the reflected inertia of its rotors. It is the M of
+/// `M ν̇ + h = Sᵀτ + Jᵀf`.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -20,6 +21,7 @@ use crate::robot::shared_mass::{Mass, mass};
 /// sec. 6.2.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["CRBA", "composite-rigid-body algorithm", "joint-space inertia"]))]
 pub struct MassMatrix {
     /// The robot.
     pub robot: RobotName,

@@ -19,9 +19,9 @@ use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::{kinematics, state_input};
 
-/// Judges an acceleration by the law of momentum, without the mass matrix: the momentum of the whole
-/// robot changes by its weight and by what pushes it from outside, whatever its joints, loops and
-/// motors do.
+/// Checks an acceleration against the balance of momentum of the whole robot. Without the mass
+/// matrix: the momentum changes by the weight and by the external forces, whatever joints, loops
+/// and motors do.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|

@@ -13,7 +13,7 @@ use crate::robot::frames::output_in;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::AtState;
 
-/// Centre of mass of a robot, with velocity, Jacobian and J̇ν: `ċ = J ν`, `c̈ = J ν̇ + J̇ν`.
+/// Centre of mass of a robot, with velocity, Jacobian and J̇ν. `ċ = J ν`, `c̈ = J ν̇ + J̇ν`.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -29,6 +29,7 @@ use crate::robot::shared_kinematics::AtState;
 /// S. Kajita et al., *Resolved momentum control* (2003), sec. 3.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["CoM", "centre of gravity"]))]
 pub struct CenterOfMass {
     /// The robot.
     pub robot: RobotName,

@@ -9,8 +9,8 @@ use crate::robot::frames::{Representation, output_in, write_twist};
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::AtState;
 
-/// `J̇ν` of a frame of a robot: the rate of its velocity at ν̇ = 0, so that the rate is
-/// `J ν̇ + J̇ν`.
+/// Bias acceleration `J̇ν` of a frame of a robot: its rate of velocity at ν̇ = 0. The rate of its
+/// velocity is `J ν̇ + J̇ν`.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -24,6 +24,7 @@ use crate::robot::shared_kinematics::AtState;
 /// spatial acceleration.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["Jdot qdot", "JdotNu", "bias acceleration"]))]
 pub struct DotJNu {
     /// The robot.
     pub robot: RobotName,

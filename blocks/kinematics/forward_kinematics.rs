@@ -20,6 +20,7 @@ use crate::robot::shared_kinematics::AtState;
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 4.4.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["FK", "frame pose", "transform"]))]
 pub struct ForwardKinematics {
     /// The robot.
     pub robot: RobotName,

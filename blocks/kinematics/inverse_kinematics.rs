@@ -22,8 +22,8 @@ mod target;
 pub use target::FrameTarget;
 use target::Goal;
 
-/// Joint positions within their limits that bring frames of a robot to given poses or positions:
-/// minimises `½ Σ w_p ‖p_target − p(s)‖² + w_o ‖log(R_target R(s)ᵀ)‖²`.
+/// Joint positions within their limits that bring frames to given poses. It minimises
+/// `½ Σ w_p ‖p_target − p(s)‖² + w_o ‖log(R_target R(s)ᵀ)‖²` for given poses or positions.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -51,6 +51,7 @@ use target::Goal;
 /// robot manipulator control* (1986).
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["IK"]))]
 pub struct InverseKinematics {
     /// The robot.
     pub robot: RobotName,

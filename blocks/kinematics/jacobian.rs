@@ -29,6 +29,7 @@ use crate::robot::shared_kinematics::AtState;
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 4.5.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["frame Jacobian"]))]
 pub struct Jacobian {
     /// The robot.
     pub robot: RobotName,

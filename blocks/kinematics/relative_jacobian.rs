@@ -10,8 +10,8 @@ use crate::robot::frames::{Pair, output_in};
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::AtState;
 
-/// Jacobian of the frame `to` as the frame `from` sees it: `velocity = J ν`, with the velocity of
-/// [`RelativeTransform`](crate::RelativeTransform).
+/// Jacobian of the frame `to` relative to the frame `from`: `velocity = J ν`. The velocity is that
+/// of [`RelativeTransform`](crate::RelativeTransform).
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|

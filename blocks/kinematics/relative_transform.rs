@@ -9,7 +9,7 @@ use crate::robot::frames::{Pair, output_in, write_placement, write_twist};
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::AtState;
 
-/// Pose of the frame `to` as the frame `from` sees it, `from_from_to`, and its velocity.
+/// Pose and velocity of the frame `to` relative to the frame `from`. The pose is `from_from_to`.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -24,6 +24,7 @@ use crate::robot::shared_kinematics::AtState;
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 2.8.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["frame transform"]))]
 pub struct RelativeTransform {
     /// The robot.
     pub robot: RobotName,

@@ -10,8 +10,8 @@ use crate::locomotion::trunk::{Base, along_heading, bounded, roll_pitch_yaw};
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::state_input;
 
-/// How far beyond their usual place feet are to touch down, so that the robot takes on the wanted
-/// velocity: `shift = k (v − v_wanted)`, at most `limit` each way.
+/// Where to place feet so that the robot takes on a wanted velocity. The feet are to touch down
+/// beyond their usual place by `shift = k (v − v_wanted)`, at most `limit` each way.
 ///
 /// | port | type | unit | meaning |
 /// |---|---|---|---|
@@ -28,6 +28,7 @@ use crate::robot::shared_kinematics::state_input;
 /// point: a step toward humanoid push recovery* (2006). De Paula et al. (2024) have no such feedback.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["Raibert", "capture point"]))]
 pub struct FootPlacement {
     /// The robot.
     pub robot: RobotName,

@@ -13,7 +13,7 @@ use crate::buses::{GaitBus, GaitRef};
 use crate::locomotion::legs::four_legs;
 use crate::robot::name::RobotName;
 
-/// Where four feet are to be in a gait: smooth curves in stance and swing, along a wanted velocity.
+/// Paths of four feet in a gait, smooth in stance and swing, at a wanted velocity.
 ///
 /// | port | type | unit | meaning |
 /// |---|---|---|---|
@@ -50,6 +50,7 @@ use crate::robot::name::RobotName;
 /// spline.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["swing leg"]))]
 pub struct FootTrajectory {
     /// The robot: four feet in the order front left, front right, hind left, hind right, on legs of
     /// three hinges about x, y, y.

@@ -12,7 +12,7 @@ use std::f64::consts::{PI, TAU};
 
 use crate::buses::{GaitBus, gait_leaf};
 
-/// The rhythm of four legs: coupled phase oscillators that keep a gait and change it smoothly.
+/// Phases of four legs in a gait: coupled oscillators that change gait smoothly.
 ///
 /// | port | type | unit | meaning |
 /// |---|---|---|---|
@@ -49,6 +49,7 @@ use crate::buses::{GaitBus, gait_leaf};
 /// its equations are not printed there.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["CPG", "central pattern generator", "trot", "walk"]))]
 pub struct GaitGenerator {
     /// The gait: `Trot` (the default), `Walk`, `Pace`, `Bound` or `Pronk`.
     #[serde(default)]

@@ -18,7 +18,7 @@ use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::describe;
 
-/// Joint positions and velocities for wanted feet of legs with three hinges, in closed form.
+/// Joint positions and velocities for wanted feet of three-joint legs, closed form.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -38,6 +38,7 @@ use crate::robot::shared_kinematics::describe;
 /// `InverseKinematics` does the same for any robot by iteration.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["IK"]))]
 pub struct LegInverseKinematics {
     /// The robot.
     pub robot: RobotName,

@@ -12,8 +12,8 @@ use crate::locomotion::trunk::{Base, roll_pitch_yaw};
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::state_input;
 
-/// Joint torques that push the feet on the low side harder into the ground while the trunk tips: a
-/// virtual pendulum whose support moves.
+/// Joint torques that keep the trunk upright, by a virtual pendulum. They push the feet on the low
+/// side harder into the ground while the trunk tips; the support of the pendulum moves.
 ///
 /// | port | type | unit | meaning |
 /// |---|---|---|---|
@@ -40,6 +40,7 @@ use crate::robot::shared_kinematics::state_input;
 /// k_p = 0 and k_d of 10 or 50 N m s/rad in their published settings.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["balance", "virtual model control"]))]
 pub struct PendulumStabiliser {
     /// The robot; its base floats.
     pub robot: RobotName,

@@ -11,7 +11,7 @@ use crate::locomotion::trunk::{Base, along_heading, bounded, roll_pitch_yaw};
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::state_input;
 
-/// Changes of the legs' lengths that turn the trunk level:
+/// Changes of leg length that level the trunk.
 /// `lift_i = k (φ y_i − ϑ x_i) + k_d (ω_φ y_i − ω_ϑ x_i)`, at most `limit` each way.
 ///
 /// | port | type | unit | meaning |
@@ -26,6 +26,7 @@ use crate::robot::shared_kinematics::state_input;
 /// De Paula et al. (2024) have no such feedback: their trunk is level by the joints' stiffness.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["balance", "attitude control"]))]
 pub struct TrunkLevelling {
     /// The robot; its legs have three hinges about x, y, y.
     pub robot: RobotName,

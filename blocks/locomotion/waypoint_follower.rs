@@ -17,7 +17,7 @@ use crate::locomotion::trunk::{Base, bounded, roll_pitch_yaw};
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::state_input;
 
-/// The velocity at which a robot goes from waypoint to waypoint, round and round.
+/// Velocity commands that lead a robot through waypoints, round and round.
 ///
 /// | port | type | unit | meaning |
 /// |---|---|---|---|
@@ -39,6 +39,7 @@ use crate::robot::shared_kinematics::state_input;
 /// have such a course; their law of steering is not printed.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["path following", "navigation"]))]
 pub struct WaypointFollower {
     /// The robot; its base floats.
     pub robot: RobotName,

@@ -18,6 +18,7 @@ use serde::Deserialize;
 /// Expressions over signals go into the diagram's `checks:`, which need no block.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["assert", "check"]))]
 pub struct Assertion {
     /// What the fault says; default "the assertion failed".
     #[serde(default = "failed")]

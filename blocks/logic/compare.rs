@@ -21,6 +21,7 @@ use crate::signal::pieces;
 /// `<`, `<=`, `>=` and `>` a variable step is cut where the relation changes.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["relational operator", "comparison"]))]
 pub struct Compare {
     /// `"<"`, `"<="`, `"=="`, `"!="`, `">="` or `">"`.
     pub op: String,

@@ -7,7 +7,7 @@ use legwork_block::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Counts samples: `y[0] = initial`, then `y[k+1] = y[k] + 1`, after `limit` again 0.
+/// Counts samples: `y[k+1] = y[k] + 1`, after `limit` again 0. `y[0] = initial`.
 ///
 /// | port | shape | unit |
 /// |---|---|---|

@@ -28,6 +28,7 @@ use crate::signal::pieces;
 /// is none.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["zero crossing", "edge detection"]))]
 pub struct HitCrossing {
     /// The value that is passed [any unit]; default 0.
     #[serde(default = "zero")]

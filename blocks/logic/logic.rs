@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::math::sum::input_names;
 
-/// An operation on truth values.
+/// A logical operation on truth values: and, or, not, exclusive or.
 ///
 /// | `op` | output |
 /// |---|---|
@@ -21,6 +21,7 @@ use crate::math::sum::input_names;
 /// | out `y` | truth value | |
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["AND", "OR", "NOT", "XOR", "boolean"]))]
 pub struct Logic {
     /// `And`, `Or`, `Not`, `Xor`, `Nand` or `Nor`.
     pub op: Operation,

@@ -15,6 +15,7 @@ use serde::Deserialize;
 /// summary says which block ended the run and when; it is no fault.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["terminate", "end"]))]
 pub struct Stop {}
 
 impl Pure for Stop {

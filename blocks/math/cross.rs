@@ -12,6 +12,7 @@ use serde::Deserialize;
 /// | out `y` | vector of 3, in these axes | not checked |
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["cross product"]))]
 pub struct Cross {}
 
 impl Pure for Cross {

@@ -12,6 +12,7 @@ use serde::Deserialize;
 /// | out `y` | number | not checked |
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["dot product", "inner product"]))]
 pub struct Dot {}
 
 impl Pure for Dot {

@@ -33,6 +33,7 @@ use self::inputs::{Constants, Found, InputShape, Source};
 /// `constants`. A result that is no finite number is a fault of the run.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["expression", "formula", "function"]))]
 pub struct Fcn {
     /// The expression, such as `"sin(u1) + 0.5*u2^2"`.
     pub expression: Formula,

@@ -21,6 +21,7 @@ use crate::signal::shape;
 /// number, says nothing on the units of `u` and `y`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["amplifier", "multiply", "scale"]))]
 pub struct Gain {
     /// The factor K [unit of y / unit of u].
     pub gain: Tensor,

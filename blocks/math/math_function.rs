@@ -6,7 +6,8 @@ use serde::Deserialize;
 
 use crate::signal::shape;
 
-/// A function of one or two signals, element by element.
+/// Exponentials, logarithms, roots, powers, remainders: element by element. One or two signals are
+/// the arguments.
 ///
 /// | `function` | in | out `y` | unit |
 /// |---|---|---|---|
@@ -22,6 +23,7 @@ use crate::signal::shape;
 /// run. The functions are those of the `libm` crate, so results do not depend on the CPU.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["exp", "log", "sqrt", "power", "modulo"]))]
 pub struct MathFunction {
     /// `Exp`, `Log`, `Log10`, `Sqrt`, `Square`, `Reciprocal`, `Pow`, `Mod`, `Rem` or `Hypot`.
     pub function: Function,

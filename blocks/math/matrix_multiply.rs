@@ -6,7 +6,7 @@ use legwork_block::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// A matrix times a vector or a matrix: `y = A u2` with A = `u1`, or A = `u1`ᵀ if `transpose`.
+/// A matrix times a vector or a matrix: `y = A u2`. A = `u1`, or A = `u1`ᵀ with `transpose`.
 ///
 /// | port | shape | unit |
 /// |---|---|---|

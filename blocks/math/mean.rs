@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::signal::shape::expect_numbers;
 
-/// The mean of a signal over its elements and the run so far: `y = Σ_k Σ_i u_i / (n K)`.
+/// The mean of a signal over its elements and the run so far. `y = Σ_k Σ_i u_i / (n K)`.
 ///
 /// | port | shape | unit |
 /// |---|---|---|

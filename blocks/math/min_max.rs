@@ -10,7 +10,8 @@ use crate::math::sum::input_names;
 use crate::signal::pieces;
 use crate::signal::shape;
 
-/// The least or greatest of several signals, element by element; of one vector, of its elements.
+/// The minimum or maximum of several signals, element by element. Of one vector, it is that of its
+/// elements.
 ///
 /// | `count` | in | out `y` |
 /// |---|---|---|
@@ -20,6 +21,7 @@ use crate::signal::shape;
 /// All ports have one unit. NaN passes. A variable step is cut where another one becomes the extreme.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["min", "max", "clamp"]))]
 pub struct MinMax {
     /// `Min` or `Max`.
     pub function: Extreme,

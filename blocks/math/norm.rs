@@ -14,6 +14,7 @@ use serde::Deserialize;
 /// The norm of a vector without elements is 0. Elements beyond 1e154 overflow.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["magnitude", "length"]))]
 pub struct Norm {}
 
 impl Pure for Norm {

@@ -19,6 +19,7 @@ use crate::signal::shape;
 /// `MatrixMultiply`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["multiply", "divide"]))]
 pub struct Product {
     /// `*` or `/` for each input, such as `"*/"` for `u1 / u2`; default `"**"`.
     #[serde(default = "two_factors")]

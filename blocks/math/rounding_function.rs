@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::signal::elementwise::{Ends, ends};
 use crate::signal::shape::{self, Common};
 
-/// A whole number near every element.
+/// Rounds every element to a whole number: down, up, to the nearest, to zero.
 ///
 /// | `function` | rounds |
 /// |---|---|
@@ -24,6 +24,7 @@ use crate::signal::shape::{self, Common};
 /// For steps of another size than 1 see `Quantizer`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["floor", "ceil", "round"]))]
 pub struct RoundingFunction {
     /// `Floor`, `Ceil`, `Round` or `Fix`.
     pub function: Rounding,

@@ -9,8 +9,8 @@ use serde::Deserialize;
 
 use crate::signal::shape::{note_unit, state_signal};
 
-/// Closes an algebraic loop: finds the output z for which the input, which the loop computes from
-/// it, equals it: `u(z) = z`.
+/// Closes an algebraic loop by Newton's method: finds z with `u(z) = z`. The loop computes the
+/// input u from the output z.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -27,6 +27,7 @@ use crate::signal::shape::{note_unit, state_signal};
 /// A loop may have several solutions or none; which one is found depends on where it begins.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["algebraic loop", "algebraic constraint", "Newton"]))]
 pub struct Solve {
     /// Largest `|u − z| / (1 + |z|)` of a solution [1]; default 1e-10.
     #[serde(default = "tolerance")]

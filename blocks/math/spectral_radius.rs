@@ -10,9 +10,9 @@ use serde::Deserialize;
 use crate::math::inverse::invert;
 use crate::signal::shape;
 
-/// The spectral radius ρ of what one step of the run's solver does to the linear system `ẋ = A x`:
-/// `x⁺ = G x`, `ρ = max |λᵢ(G)|`. Below 1 every solution of the run decays, above 1 almost every one
-/// grows by this factor per step, whatever the system itself does.
+/// Whether the run's solver is stable on `ẋ = A x`: spectral radius of one step. One step of the
+/// solver is `x⁺ = G x`, and `ρ = max |λᵢ(G)|`. Below 1 every solution of the run decays, above 1
+/// almost every one grows by this factor per step, whatever the system itself does.
 ///
 /// | solver | G, with the step h |
 /// |---|---|
@@ -31,6 +31,7 @@ use crate::signal::shape;
 /// IV.2. ρ comes from Gelfand's formula `ρ = lim ‖Gᵏ‖^(1/k)` at k = 2⁶⁴, by squaring 64 times.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["eigenvalue", "stability"]))]
 pub struct SpectralRadius {
     /// A, n rows of n [1/s]; a number for one state.
     pub a: Tensor,

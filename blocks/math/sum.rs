@@ -16,6 +16,7 @@ use crate::signal::shape;
 /// Terms are added from left to right. A number counts for every element.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["add", "subtract", "difference"]))]
 pub struct Sum {
     /// The sign of each input, such as `"+-"` for `u1 − u2`; default `"++"`.
     #[serde(default = "two_terms")]

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::signal::shape;
 
-/// A circular or hyperbolic function, element by element.
+/// Circular and hyperbolic functions and their inverses, element by element.
 ///
 /// | `function` | in | unit in | unit of `y` |
 /// |---|---|---|---|
@@ -20,6 +20,7 @@ use crate::signal::shape;
 /// the CPU.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["sin", "cos", "tan", "atan2"]))]
 pub struct Trigonometry {
     /// `Sin`, `Cos`, `Tan`, `Asin`, `Acos`, `Atan`, `Atan2`, `Sinh`, `Cosh`, `Tanh`, `Asinh`,
     /// `Acosh` or `Atanh`.

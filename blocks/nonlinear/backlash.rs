@@ -11,8 +11,9 @@ use crate::signal::elementwise::{Each, Ends, ends};
 use crate::signal::pieces::{self, excess};
 use crate::signal::shape::{self, Common, spread};
 
-/// Play in a gear: the output stays while the input moves inside the play around it, and is pushed
-/// at its ends: `y = min(max(y₀, u − width/2), u + width/2)` with the last output y₀.
+/// Play in a gear: the output moves only when the input pushes it.
+/// `y = min(max(y₀, u − width/2), u + width/2)` with the last output y₀: inside the play around the
+/// input it stays, at its ends it is pushed.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -24,6 +25,7 @@ use crate::signal::shape::{self, Common, spread};
 /// and where the input comes back to where it was. The input feeds through.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["hysteresis", "play"]))]
 pub struct Backlash {
     /// Width of the play, zero or more [unit of u].
     pub width: Tensor,

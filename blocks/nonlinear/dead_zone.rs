@@ -9,8 +9,8 @@ use crate::signal::elementwise::{Each, Ends, ends};
 use crate::signal::pieces::{self, Piece, ThreePieces};
 use crate::signal::shape::{self, Common};
 
-/// No output inside a zone, the excess outside: `y = u − upper` if u > upper, `y = u − lower` if
-/// u < lower, otherwise 0.
+/// Zero inside a zone, the excess outside. `y = u − upper` if u > upper, `y = u − lower` if u <
+/// lower, otherwise 0.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -20,6 +20,7 @@ use crate::signal::shape::{self, Common};
 /// A variable step is cut where an element enters or leaves the zone.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["dead band"]))]
 pub struct DeadZone {
     /// Lower end of the zone [unit of u].
     pub lower: Tensor,

@@ -18,6 +18,7 @@ use crate::signal::table::{Axis, Interpolation, Outside, fits};
 /// The interval is found by halving. NaN passes.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["lookup table", "interpolation", "LUT"]))]
 pub struct Lookup1D {
     /// Where the function is known, rising [any unit].
     pub points: Tensor,

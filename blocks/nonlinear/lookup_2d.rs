@@ -8,8 +8,7 @@ use serde::Deserialize;
 use crate::signal::shape;
 use crate::signal::table::{Axis, Interpolation, Outside, fits};
 
-/// A function of two variables given by a table: `y = f(u1, u2)` with
-/// `f(rowsᵢ, columnsⱼ) = valuesᵢⱼ`.
+/// A function of two variables given by a table: `y = f(u1, u2)`. `f(rowsᵢ, columnsⱼ) = valuesᵢⱼ`.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -20,6 +19,7 @@ use crate::signal::table::{Axis, Interpolation, Outside, fits};
 /// `Linear` is bilinear: along the columns first, then between the rows. NaN passes.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["lookup table", "interpolation", "LUT", "map"]))]
 pub struct Lookup2D {
     /// Where the function is known along `u1`, rising [any unit].
     pub rows: Tensor,

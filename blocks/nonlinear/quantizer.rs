@@ -8,7 +8,8 @@ use serde::Deserialize;
 use crate::signal::elementwise::{Each, Ends, ends};
 use crate::signal::shape::{self, Common};
 
-/// Rounds to whole steps: `y = interval · round(u / interval)`, halves away from zero.
+/// Rounds to multiples of `interval`: `y = interval · round(u / interval)`. Halves are rounded away
+/// from zero.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -16,6 +17,7 @@ use crate::signal::shape::{self, Common};
 /// | out `y` | that of `u` | that of `u` |
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["quantization", "ADC", "resolution"]))]
 pub struct Quantizer {
     /// Size of a step, greater than zero, such as one count of an encoder [unit of u].
     pub interval: Tensor,

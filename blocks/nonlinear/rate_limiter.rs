@@ -11,7 +11,7 @@ use crate::signal::elementwise::{Each, Ends, ends};
 use crate::signal::pieces::{self, Piece};
 use crate::signal::shape::{self, Common, spread};
 
-/// Follows the input no faster than it may: from the last output y₀ at t₀,
+/// Follows the input with a limited rate of change. From the last output y₀ at t₀,
 /// `y = min(max(u, y₀ + falling (t − t₀)), y₀ + rising (t − t₀))`.
 ///
 /// | port | shape | unit |
@@ -24,6 +24,7 @@ use crate::signal::shape::{self, Common, spread};
 /// where the output has caught up.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["slew rate"]))]
 pub struct RateLimiter {
     /// Greatest rate, zero or more [unit of u / s].
     pub rising: Tensor,

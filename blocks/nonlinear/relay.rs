@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::signal::pieces;
 use crate::signal::shape;
 
-/// A switch with hysteresis: on once u > `on`, off once u < `off`, otherwise as it was;
+/// A switch with hysteresis: on once u > `on`, off once u < `off`. In between it stays as it was;
 /// `y = on_value` while on, `off_value` while off.
 ///
 /// | port | shape | unit |
@@ -23,6 +23,7 @@ use crate::signal::shape;
 /// next major step. The input feeds through.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["hysteresis", "bang-bang", "Schmitt trigger"]))]
 pub struct Relay {
     /// Beyond this it switches on [any unit]; default 0.
     #[serde(default = "zero")]

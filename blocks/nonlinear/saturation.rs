@@ -24,6 +24,7 @@ use crate::signal::shape::{self, Common, note_unit};
 /// beginning goes on, so inside a step the output may be beyond a bound before the step is cut.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["limit", "clamp", "clip"]))]
 pub struct Saturation {
     /// Least value [unit of u]; default none.
     #[serde(default)]

@@ -60,6 +60,7 @@ use initial::written;
 /// world; here position and angles both have the velocities in world axes.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["robot state", "plant", "six-DOF"]))]
 pub struct FloatingBase {
     /// The robot.
     pub robot: RobotName,

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::robot::model::RobotModel;
 use crate::robot::urdf::earth;
 
-/// A rigid body that is free in space, for the `robots:` section: a robot of one link.
+/// A free rigid body, for the `robots:` section: a robot of one link.
 ///
 /// Its link and only frame is called `body`, with the origin in the centre of mass, which is the
 /// centre of the shape, and axes along the principal axes of inertia. The shape is also what
@@ -26,6 +26,7 @@ use crate::robot::urdf::earth;
 /// | `Cylinder(radius: r, length: l)`, along z | `m (3 r² + l²) / 12` twice, `m r² / 2` |
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["rigid body", "box", "ball"]))]
 pub struct FreeBody {
     /// Mass [kg].
     pub mass: Positive<Mass>,

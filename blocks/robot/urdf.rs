@@ -22,6 +22,7 @@ use crate::robot::model::{Keyframe, RobotModel, unknown};
 /// fixed joints are welded to their parents and stay as frames. Meshes are not read.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["robot model", "URDF"]))]
 pub struct Urdf {
     /// The file: relative to the diagram, in a search root, or built in as `std:robots/…`.
     pub path: String,

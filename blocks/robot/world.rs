@@ -25,6 +25,7 @@ use crate::robot::name::RobotName;
 /// ```
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["several robots", "scene"]))]
 pub struct World {
     /// The robots, each of them once.
     pub of: Vec<RobotName>,

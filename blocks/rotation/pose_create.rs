@@ -20,6 +20,7 @@ use crate::rotation::rotations;
 /// world_from_body. A quaternion of length 0 is a fault of the run.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["homogeneous transform"]))]
 pub struct PoseCreate {}
 
 impl Pure for PoseCreate {

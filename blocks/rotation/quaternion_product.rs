@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::rotation::rotations;
 
-/// The product of two quaternions, Hamilton's: `q = u1 ⊗ u2`, so that R(q) = R(u1) R(u2):
+/// Hamilton's product of two quaternions: `q = u1 ⊗ u2`, R(q) = R(u1) R(u2). In terms of frames:
 /// a_from_c = a_from_b ⊗ b_from_c.
 ///
 /// | port | shape | unit |

@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use crate::rotation::rotations;
 
-/// The rotation matrix of a quaternion (w, x, y, z):
-/// `y v = q ⊗ (0, v) ⊗ q*`. With q = world_from_body it turns body axes into world axes.
+/// The rotation matrix of a quaternion (w, x, y, z). `y v = q ⊗ (0, v) ⊗ q*`: with q =
+/// world_from_body it turns body axes into world axes.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -17,6 +17,7 @@ use crate::rotation::rotations;
 /// The quaternion is brought to unit length first. A length of 0 is a fault of the run.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["DCM", "direction cosine matrix"]))]
 pub struct QuaternionToRotation {}
 
 impl Pure for QuaternionToRotation {

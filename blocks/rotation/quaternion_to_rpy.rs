@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use crate::rotation::rotations;
 
-/// Roll, pitch and yaw of a quaternion: the angles of `R(q) = Rz(yaw) Ry(pitch) Rx(roll)`, the
-/// convention of URDF.
+/// Roll, pitch and yaw of a quaternion, by the convention of URDF. They are the angles of
+/// `R(q) = Rz(yaw) Ry(pitch) Rx(roll)`.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -18,6 +18,7 @@ use crate::rotation::rotations;
 /// small turns make large angles. A quaternion of length 0 is a fault of the run.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["Euler angles"]))]
 pub struct QuaternionToRpy {}
 
 impl Pure for QuaternionToRpy {

@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use crate::rotation::rotations;
 
-/// A vector in other axes: `y = R u`, or `y = Rᵀ u` with `inverse: true`. With R = world_from_body,
-/// u in body axes becomes y in world axes.
+/// Rotates a vector into other axes: `y = R u`, or `y = Rᵀ u` with `inverse: true`. With R =
+/// world_from_body, u in body axes becomes y in world axes.
 ///
 /// | port | shape | unit |
 /// |---|---|---|

@@ -17,6 +17,7 @@ use crate::rotation::rotations;
 /// *Quaternion from rotation matrix* (1978): by the largest component, exact to rounding everywhere.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["DCM", "direction cosine matrix"]))]
 pub struct RotationToQuaternion {}
 
 impl Pure for RotationToQuaternion {

@@ -6,7 +6,8 @@ use serde::Deserialize;
 
 use crate::rotation::rotations;
 
-/// The quaternion of `Rz(yaw) Ry(pitch) Rx(roll)`, the convention of URDF.
+/// The quaternion of roll, pitch and yaw, by the convention of URDF. It is that of
+/// `Rz(yaw) Ry(pitch) Rx(roll)`.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -16,6 +17,7 @@ use crate::rotation::rotations;
 /// It is continuous in the angles: a full turn changes its sign, which is the same rotation.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["Euler angles"]))]
 pub struct RpyToQuaternion {}
 
 impl Pure for RpyToQuaternion {

@@ -18,6 +18,7 @@ use serde::Deserialize;
 /// one without a block, also one with some fields of another: `"a": "other.y.a"`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["bus creator", "struct"]))]
 pub struct BusCreate {
     /// Name of the bus type; default `Bus`.
     #[serde(default = "anonymous")]

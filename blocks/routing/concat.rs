@@ -14,6 +14,7 @@ use serde::Deserialize;
 /// | out `y` | vector of all elements | that of the inputs |
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["mux", "vector concatenate", "stack"]))]
 pub struct Concat {
     /// How many inputs, at least 1.
     pub count: usize,

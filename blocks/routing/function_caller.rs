@@ -18,6 +18,7 @@ use serde::Deserialize;
 /// have two memories: neither sees the other's warm start.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["call"]))]
 pub struct FunctionCaller {
     /// The call as text: `"f = solve(problem)"`, `"[x, y] = g(u, v)"`.
     pub prototype: String,

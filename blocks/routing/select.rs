@@ -15,6 +15,7 @@ use serde::Deserialize;
 /// path `"block.y[2..5]"`, or `"block.y[2]"` for a number.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["demux", "selector", "index"]))]
 pub struct Select {
     /// Which elements, counted from 0.
     pub indices: Vec<usize>,

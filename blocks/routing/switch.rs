@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::signal::pieces;
 
-/// One of two signals: `y = u1` where `control` meets the criterion, otherwise `y = u2`.
+/// One of two signals: `u1` where `control` meets the criterion, otherwise `u2`.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -21,6 +21,7 @@ use crate::signal::pieces;
 /// number that moves is zero at an instant only.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["if", "multiplexer"]))]
 pub struct Switch {
     /// When `u1` passes: `AtLeast(threshold)`, `Above(threshold)`, `NonZero` or `True`; default
     /// `AtLeast(0)`.

@@ -41,6 +41,7 @@ use crate::signal::philox::Stream;
 /// have no counters and are refused.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["position sensor", "quantization"]))]
 pub struct Encoder {
     /// The robot.
     pub robot: RobotName,

@@ -15,8 +15,9 @@ use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::AtState;
 use crate::signal::philox::Stream;
 
-/// Wrench of the contacts of one foot on the robot: the sum of their forces, and of their moments
-/// about the origin o of a frame of the foot, `Σ (p_i − o) × f_i`.
+/// Force and moment of the contacts of a foot, as a force-torque sensor gives them. They are the
+/// sum of the contact forces on the robot, and of their moments about the origin o of a frame of
+/// the foot, `Σ (p_i − o) × f_i`.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -37,6 +38,7 @@ use crate::signal::philox::Stream;
 /// of each foot.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["force-torque sensor", "F/T sensor", "ZMP"]))]
 pub struct FootWrench {
     /// The robot.
     pub robot: RobotName,

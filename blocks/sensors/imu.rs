@@ -19,8 +19,8 @@ use crate::robot::shared_kinematics::AtState;
 use crate::rotation::rotations;
 use crate::signal::philox::Stream;
 
-/// Inertial measurement unit at a frame: what an accelerometer, a gyroscope and an attitude filter
-/// there tell, in the axes of the frame.
+/// Inertial measurement unit: accelerometer, gyroscope and attitude at a frame. All are written in
+/// the axes of the frame.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -52,6 +52,7 @@ use crate::signal::philox::Stream;
 /// interferometric fiber optic gyros*, IEEE 952 (1997), annex C: N and K.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["IMU", "accelerometer", "gyroscope"]))]
 pub struct Imu {
     /// The robot.
     pub robot: RobotName,

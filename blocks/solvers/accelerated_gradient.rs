@@ -9,8 +9,8 @@ use crate::solvers::contact_solver::{
 };
 use crate::solvers::problem_dump::Dump;
 
-/// Solves the contact problem by accelerated projected gradient descent, with the exact projection
-/// of every force on its friction cone.
+/// Solves the contact problem by accelerated projected gradient descent. Every force is projected
+/// exactly on its friction cone.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -32,6 +32,7 @@ use crate::solvers::problem_dump::Dump;
 /// multibody dynamics with friction and contact* (2015).
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-aliases" = ["APGD", "Nesterov"]))]
 pub struct AcceleratedGradient {
     /// Most steps of one solve [1]; default 500.
     pub steps: u32,

@@ -28,6 +28,7 @@ use crate::solvers::problem_dump::Dump;
 /// quadratic programs* (1983).
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-aliases" = ["Goldfarb–Idnani", "dual active set", "QP"]))]
 pub struct ActiveSetQp {
     /// Most changes of the active set; default 0 stands for 40 + 10 × rows [1].
     pub iterations: u32,

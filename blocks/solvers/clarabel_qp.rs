@@ -9,7 +9,7 @@ use crate::solvers::contact_solver::{
 };
 use crate::solvers::problem_dump::Dump;
 
-/// Solves the contact problem by the interior-point method Clarabel.
+/// Solves the contact problem by the interior-point method of Clarabel.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -29,6 +29,7 @@ use crate::solvers::problem_dump::Dump;
 /// quadratic objectives* (2024).
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-aliases" = ["interior point", "QP", "SOCP"]))]
 pub struct ClarabelQp {
     /// Tolerance on gap and feasibility of the scaled program, from 1e-12 up [1]; default 1e-10.
     pub tol: f64,

@@ -14,8 +14,9 @@ use crate::solvers::plain_solver::{
 };
 use crate::solvers::problem_dump::Dump;
 
-/// Solves `min ½ xᵀHx + gᵀx` subject to `C_j x + c_j ∈ Q` for every cone j, `lower ≤ A x ≤ upper`
-/// and `x_lower ≤ x ≤ x_upper`, with the second-order cones `Q = { t : t_0 ≥ |(t_1, …)| }`.
+/// Solves a quadratic program with second-order cone constraints. `min ½ xᵀHx + gᵀx` subject to
+/// `C_j x + c_j ∈ Q` for every cone j, `lower ≤ A x ≤ upper` and `x_lower ≤ x ≤ x_upper`, with the
+/// second-order cones `Q = { t : t_0 ≥ |(t_1, …)| }`.
 ///
 /// | port | shape | meaning |
 /// |---|---|---|
@@ -39,6 +40,7 @@ use crate::solvers::problem_dump::Dump;
 /// quadratic objectives* (2024).
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["SOCP", "second-order cone program"]))]
 pub struct ConeProgram {
     /// Rows of each cone, in order; a cone of one row is `t_0 ≥ 0` [1].
     pub cones: Vec<u32>,

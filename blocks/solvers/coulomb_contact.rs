@@ -14,8 +14,8 @@ use crate::solvers::contact_solver::{
 };
 use crate::solvers::problem_dump::Dump;
 
-/// Solves the contact problem under Coulomb's law, by calling a solver of its convex form several
-/// times per step (de Saxcé's fixed point).
+/// Solves the contact problem under Coulomb's law, by several convex problems. A solver of the
+/// convex form is called several times per step (de Saxcé's fixed point).
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -45,6 +45,7 @@ use crate::solvers::problem_dump::Dump;
 /// *A formulation of the linear discrete Coulomb friction problem via convex optimization* (2011).
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-aliases" = ["de Saxcé", "friction"]))]
 pub struct CoulombContact {
     /// Most passes of one step [1]; default 20.
     pub passes: u32,

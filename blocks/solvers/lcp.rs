@@ -35,6 +35,7 @@ use crate::solvers::problem_dump::Dump;
 /// 4.4.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-aliases" = ["linear complementarity problem"]))]
 pub struct Lcp {
     /// `Lemke` (the default) or `PrincipalPivoting`.
     pub method: LcpMethod,

@@ -7,7 +7,8 @@ use serde::Deserialize;
 use crate::solvers::contact_solver::{Method, OnFail, ProblemSize, SolverBlock, solver_block};
 use crate::solvers::problem_dump::Dump;
 
-/// Solves the contact problem by Lemke's method on the edges of the friction pyramids.
+/// Solves the contact problem by Lemke's method on pyramids of friction. The unknowns are the edges
+/// of the pyramids.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -29,6 +30,7 @@ use crate::solvers::problem_dump::Dump;
 /// R. W. Cottle, J.-S. Pang, R. E. Stone, *The Linear Complementarity Problem* (1992), sec. 4.4.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-aliases" = ["LCP"]))]
 pub struct Lemke {
     /// Start without pressing edges each time; default false.
     pub cold: bool,

@@ -33,6 +33,7 @@ use crate::solvers::problem_dump::Dump;
 /// solver for quadratic programs* (2020).
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-aliases" = ["ADMM", "operator splitting", "QP"]))]
 pub struct Osqp {
     /// Tolerance on both residuals of the scaled problem [1]; default 1e-8.
     pub tol: f64,

@@ -11,7 +11,8 @@ use crate::dynamics::wire_factor::WireFactor;
 use crate::solvers::contact_solver::{Method, OnFail, ProblemSize, SolverBlock, solver_block};
 use crate::solvers::problem_dump::Dump;
 
-/// Solves the contact problem by the principal pivoting method on the edges of the friction pyramids.
+/// Solves the contact problem by principal pivoting on pyramids of friction. The unknowns are the
+/// edges of the pyramids.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -35,6 +36,7 @@ use crate::solvers::problem_dump::Dump;
 /// sec. 4.2.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-aliases" = ["LCP", "Murty"]))]
 pub struct PrincipalPivoting {
     /// Start without pressing edges each time; default false.
     pub cold: bool,

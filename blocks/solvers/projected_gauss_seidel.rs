@@ -9,8 +9,8 @@ use crate::solvers::contact_solver::{
 };
 use crate::solvers::problem_dump::Dump;
 
-/// Solves the contact problem by sweeps over the contacts, each with the exact projection on its
-/// friction cone.
+/// Solves the contact problem by projected Gauss–Seidel sweeps over the contacts. Every force is
+/// projected exactly on its friction cone.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -30,6 +30,7 @@ use crate::solvers::problem_dump::Dump;
 /// Reference: M. Jean, *The non-smooth contact dynamics method* (1999).
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-aliases" = ["PGS", "SOR"]))]
 pub struct ProjectedGaussSeidel {
     /// Most sweeps of one solve [1]; default 50.
     pub sweeps: u32,

@@ -12,7 +12,8 @@ use crate::solvers::plain_solver::{
 };
 use crate::solvers::problem_dump::Dump;
 
-/// Solves `min ½ xᵀHx + gᵀx` subject to `lower ≤ A x ≤ upper` and `x_lower ≤ x ≤ x_upper`.
+/// Solves a quadratic program. `min ½ xᵀHx + gᵀx` subject to `lower ≤ A x ≤ upper` and
+/// `x_lower ≤ x ≤ x_upper`.
 ///
 /// | port | shape | meaning |
 /// |---|---|---|
@@ -34,6 +35,7 @@ use crate::solvers::problem_dump::Dump;
 /// quadratic programs* (1983).
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-aliases" = ["quadratic program", "whole-body QP"]))]
 pub struct Qp {
     /// Most changes of the active set; default 0 stands for 40 + 10 × (unknowns + bounds) [1].
     pub iterations: u32,

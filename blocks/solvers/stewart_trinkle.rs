@@ -7,8 +7,8 @@ use serde::Deserialize;
 use crate::solvers::contact_solver::{Method, OnFail, ProblemSize, SolverBlock, solver_block};
 use crate::solvers::problem_dump::Dump;
 
-/// Solves Coulomb's law on the friction pyramids, sliding contacts staying on the ground, as one linear
-/// complementarity problem by Lemke's method.
+/// Solves Coulomb friction on pyramids as one linear complementarity problem. Sliding contacts stay
+/// on the ground. The method is Lemke's.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -33,6 +33,7 @@ use crate::solvers::problem_dump::Dump;
 /// multi-rigid-body contact problems with friction as solvable linear complementarity problems* (1997).
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-aliases" = ["LCP", "time stepping"]))]
 pub struct StewartTrinkle {
     /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
     /// `Fallback(ActiveSetQp())`, which answers with the convex law.

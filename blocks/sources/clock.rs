@@ -13,6 +13,7 @@ use serde::Deserialize;
 /// It follows minor steps too; with `every:` it holds the time of the last hit.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["time"]))]
 pub struct Clock {}
 
 impl Block for Clock {

@@ -18,6 +18,7 @@ use crate::signal::shape;
 /// Its output is computed once, at t = 0.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["fixed value"]))]
 pub struct Constant {
     /// A number, a list for a vector, or a list of rows for a matrix [any unit].
     pub value: Tensor,

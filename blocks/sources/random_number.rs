@@ -10,8 +10,7 @@ use serde::Deserialize;
 use crate::signal::philox::Stream;
 use crate::signal::shape::{self, Common};
 
-/// Normally distributed numbers, a new one for each sample and element:
-/// `y = mean + deviation · N(0, 1)`.
+/// Normally distributed numbers, new for each sample and element. `y = mean + deviation · N(0, 1)`.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -23,6 +22,7 @@ use crate::signal::shape::{self, Common};
 /// block changes no other's numbers.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["Gaussian noise", "normal distribution"]))]
 pub struct RandomNumber {
     /// Which stream of this block's random numbers; default 0.
     #[serde(default)]

@@ -11,7 +11,7 @@ use crate::signal::shape;
 use crate::signal::table::Interpolation;
 use crate::sources::timetable::{self, After, Player, Span, Timetable};
 
-/// A signal drawn by points: `y(timesᵢ) = valuesᵢ`, and between them on lines or steps.
+/// A signal drawn by points, joined by lines or steps. `y(timesᵢ) = valuesᵢ`.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -22,6 +22,7 @@ use crate::sources::timetable::{self, After, Player, Span, Timetable};
 /// them fall on the ends of steps.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["piecewise linear", "timetable"]))]
 pub struct SignalBuilder {
     /// Rising times, at least two [s].
     pub times: Vec<Time>,

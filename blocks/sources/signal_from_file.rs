@@ -10,7 +10,7 @@ use crate::signal::shape;
 use crate::signal::table::Interpolation;
 use crate::sources::timetable::{self, After, Player, Span, Timetable};
 
-/// Columns of a file of comma-separated values as a signal over time.
+/// A signal over time from columns of a CSV file (comma-separated values).
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -22,6 +22,7 @@ use crate::sources::timetable::{self, After, Player, Span, Timetable};
 /// at every kink or jump.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["CSV", "from file", "from workspace"]))]
 pub struct SignalFromFile {
     /// The file: relative to the diagram, or in a search root.
     pub path: String,

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::signal::table::Interpolation;
 use crate::sources::timetable::{self, After, Player, Span, Timetable};
 
-/// Plays a signal of a recorded run back.
+/// Plays back a signal of a recorded run.
 ///
 /// | recorded | out `y` |
 /// |---|---|
@@ -26,6 +26,7 @@ use crate::sources::timetable::{self, After, Player, Span, Timetable};
 /// is therefore better played back under a fixed step.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["MCAP", "replay", "playback"]))]
 pub struct SignalFromRecording {
     /// The recording, an MCAP file that `legwork run` wrote: relative to the diagram, or in a
     /// search root.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::signal::shape::{self, Common};
 
-/// A sine wave: `y = bias + amplitude · sin(ω t + phase)` with ω = 2π · `frequency`.
+/// A sine wave: `y = bias + amplitude · sin(ω t + phase)`. ω = 2π · `frequency`.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -19,6 +19,7 @@ use crate::signal::shape::{self, Common};
 /// `frequency: "=omega / (2*pi[rad])"`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["sine wave", "oscillation"]))]
 pub struct Sine {
     /// Half the distance from trough to crest [any unit]; default 1.
     #[serde(default = "shape::one")]

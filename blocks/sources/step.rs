@@ -20,6 +20,7 @@ use crate::signal::shape::{self, Common};
 /// the step, so that the derivative is smooth between major steps.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["jump", "Heaviside"]))]
 pub struct Step {
     /// Time of the jump [s]; default 1 s.
     #[serde(default = "one_second")]

@@ -10,8 +10,7 @@ use serde::Deserialize;
 use crate::signal::philox::Stream;
 use crate::signal::shape::{self, Common};
 
-/// Numbers of an interval, all equally likely, a new one for each sample and element:
-/// `minimum ≤ y < maximum`.
+/// Uniformly distributed numbers, new for each sample and element. `minimum ≤ y < maximum`.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -22,6 +21,7 @@ use crate::signal::shape::{self, Common};
 /// numbers.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["noise"]))]
 pub struct UniformRandomNumber {
     /// Which stream of this block's random numbers; default 0.
     #[serde(default)]

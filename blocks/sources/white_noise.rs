@@ -10,8 +10,8 @@ use serde::Deserialize;
 use crate::signal::philox::Stream;
 use crate::signal::shape;
 
-/// White noise up to half the sampling frequency: `y[k] = √(power / T) · N(0, 1)` with the period T,
-/// held over it.
+/// White noise of a given power density, up to half the sampling frequency.
+/// `y[k] = √(power / T) · N(0, 1)` with the period T, held over it.
 ///
 /// | port | shape | unit |
 /// |---|---|---|
@@ -24,6 +24,7 @@ use crate::signal::shape;
 /// path, `seed` and k alone (Philox, Box–Muller): adding a block changes no other's numbers.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-aliases" = ["band-limited noise"]))]
 pub struct WhiteNoise {
     /// Which stream of this block's random numbers; default 0.
     #[serde(default)]
