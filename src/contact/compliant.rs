@@ -5,9 +5,9 @@
 //!
 //! - normal: `f_n = max(0, K (-δ)^e - c(δ) δ̇)`, with `c(δ) = c_max σ(-δ/w)`. The ramp σ removes
 //!   the jump of the damping force at touchdown, the clamp the pull at separation;
-//!   With a dissipation a it is Hunt and Crossley's instead, `f_n = max(0, K (-δ)^e (1 - 3/2 a δ̇))`:
-//!   damping grows with the spring's force, so nothing jumps and no ramp is needed, and a body that
-//!   arrives at speed v leaves at about `(1 - a v) v`;
+//!   With a dissipation a it is Hunt and Crossley's instead,
+//!   `f_n = max(0, K (-δ)^e (1 - 3/2 a δ̇))`: damping grows with the spring's force, so nothing
+//!   jumps and no ramp is needed, and a body that arrives at speed v leaves at about `(1 - a v) v`;
 //! - friction: `f_t = -μ(|v_t|) f_n v_t/|v_t|`. μ rises from 0 at rest to μ_s at v_s and falls to
 //!   μ_d at v_d, with cubic steps, so the force is continuous and always opposes slip. There is no
 //!   true stiction: a load creeps at a speed below v_s.
@@ -15,8 +15,8 @@
 //! σ is the cubic step `s²(3 - 2s)` on [0, 1].
 //!
 //! # References
-//! K. H. Hunt, F. R. E. Crossley, *Coefficient of restitution interpreted as damping in vibroimpact*
-//! (1975), for the dissipation.
+//! K. H. Hunt, F. R. E. Crossley, *Coefficient of restitution interpreted as damping in
+//! vibroimpact* (1975), for the dissipation.
 //!
 //! D. T. de Paula et al., *Dynamic modeling and simulation of a torque-controlled spatial quadruped
 //! robot* (2024), eqs. (34)-(38). Their eq. (34)
@@ -36,6 +36,7 @@ pub enum FrictionShape {
 }
 
 /// Parameters of the law; see the module docs for the equations.
+#[doc(alias("Hunt-Crossley", "penalty method", "soft contact", "Hertz"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompliantContact {
     /// K, ≥ 0 [N/m^e].
@@ -60,7 +61,7 @@ pub struct CompliantContact {
     pub shape: FrictionShape,
 }
 
-/// What a contact does at a gap and a velocity.
+/// Force and energies of a contact at a gap and a velocity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Response {
     /// Force (t1, t2, n) on the body [N].
@@ -95,13 +96,13 @@ impl CompliantContact {
         self.damped(-gap, self.spring_force(gap), normal_velocity)
     }
 
-    /// Force of the spring alone, `K (-δ)^e` [N]: that at rest.
+    /// Force of the spring alone, `K (-δ)^e` [N]: that at zero velocity.
     #[must_use]
     pub fn spring_force(&self, gap: f64) -> f64 {
         if gap >= 0.0 { 0.0 } else { self.elastic_force(-gap) }
     }
 
-    /// Force on a spring of force `elastic` at the penetration `depth`, with damping.
+    /// Force at the penetration `depth` with the spring force `elastic`, with damping.
     fn damped(&self, depth: f64, elastic: f64, normal_velocity: f64) -> f64 {
         if depth <= 0.0 {
             return 0.0;
@@ -145,8 +146,8 @@ impl CompliantContact {
         [-by_depth, -1.5 * self.dissipation * elastic - self.max_damping * share]
     }
 
-    /// Resistance to slip: `g(v) = μ(v)/v` at a slip speed v ≥ 0, so that `f_t = -f_n g v_t`, and its
-    /// derivative over the speed, `g'(v)/v`. Both are finite at rest [s/m, s³/m³].
+    /// Resistance to slip: `g(v) = μ(v)/v` at a slip speed v ≥ 0, so that `f_t = -f_n g v_t`, and
+    /// its derivative over the speed, `g'(v)/v`. Both are finite at rest [s/m, s³/m³].
     #[must_use]
     pub fn slip_resistance(&self, speed: f64) -> [f64; 2] {
         if speed < self.static_speed {
@@ -211,9 +212,9 @@ impl CompliantContact {
 
     /// Contact force with the energy that the spring holds and what damper and friction take away.
     ///
-    /// The work of the force on the body is `f · v = -U̇ - P`, with `U = K/(e + 1) (-δ)^(e + 1)` and
-    /// `P = (K (-δ)^e - f_n) δ̇ - f_t · v_t ≥ 0`: so is the energy of the rest accounted for to
-    /// rounding. Energy of a spring that is left faster than it expands is in P.
+    /// The work of the force on the body is `f · v = -U̇ - P`, with `U = K/(e + 1) (-δ)^(e + 1)`
+    /// and `P = (K (-δ)^e - f_n) δ̇ - f_t · v_t ≥ 0`, so energy is accounted for to rounding.
+    /// Energy of a spring that is left faster than it expands is in P.
     #[must_use]
     pub fn response(&self, gap: f64, velocity: [f64; 3]) -> Response {
         let elastic = self.spring_force(gap);
@@ -341,7 +342,7 @@ mod tests {
                     lost += step / 3.0 * weight * found.dissipated;
                 }
                 let stored = at(end).energy - at(0.0).energy;
-                assert!(clamped || exponent == 1.0 || dissipation > 0.0, "the clamp was not met");
+                assert!(clamped || exponent == 1.0 || dissipation > 0.0, "no clamped force");
                 // The kinks of clamp, ramp and friction leave Simpson's rule order 2.
                 let error = (work + stored + lost).abs();
                 assert!(error < 1e-6 * lost, "{exponent} {dissipation}: {error} of {lost} J");

@@ -1,4 +1,4 @@
-//! Where bodies touch the ground, and in which axes.
+//! Contact points and contact axes on the ground.
 
 use nalgebra::{Matrix3, Vector3};
 

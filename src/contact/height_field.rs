@@ -34,20 +34,22 @@ const STEPS: usize = 30;
 /// Halvings of one step, at most.
 const HALVINGS: usize = 12;
 
-/// A field of heights on a regular grid: bicubic (Catmull-Rom) between the points, constant beyond the border.
+/// A field of heights on a regular grid: bicubic (Catmull-Rom) between the points, constant beyond
+/// the border.
+#[doc(alias("terrain", "heightmap", "Catmull-Rom"))]
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeightField {
     /// Grid points along x and y.
     counts: [usize; 2],
     /// Distance of grid points [m].
     cell: f64,
-    /// Where the first grid point stands [m].
+    /// Position of the first grid point [m].
     origin: Vector2<f64>,
     /// Heights [m] with one more point around, row by row along x.
     padded: Vec<f64>,
 }
 
-/// Why numbers are no field of heights.
+/// Why numbers do not form a height field.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HeightFieldError {
@@ -67,7 +69,7 @@ pub enum HeightFieldError {
         /// Heights given.
         found: usize,
     },
-    /// A height that is no number.
+    /// A height that is not finite.
     #[error("expected finite heights, found {height} at ({along_x}, {along_y})")]
     NotFinite {
         /// The height.
@@ -77,7 +79,7 @@ pub enum HeightFieldError {
         /// Place along y.
         along_y: usize,
     },
-    /// A distance of grid points that is none.
+    /// The distance of grid points is not greater than zero.
     #[error("expected a cell greater than zero, found {cell} m")]
     Cell {
         /// The distance [m].
@@ -109,7 +111,7 @@ fn weights(x: f64, origin: f64, cell: f64, count: usize) -> Weights {
     let along = (x - origin) / cell;
     let last = (count - 2) as f64;
     let inside = (0.0..=last + 1.0).contains(&along);
-    // Not a number ends up in the first cell.
+    // NaN ends up in the first cell.
     let first = along.max(0.0).min(last) as usize;
     let t = (along - first as f64).clamp(0.0, 1.0);
     let value = [
@@ -142,7 +144,7 @@ impl HeightField {
     /// |---|---|
     /// | `along_x` | grid points of a row |
     /// | `cell` | distance of grid points along x and y [m] |
-    /// | `origin` | where the first grid point stands [m] |
+    /// | `origin` | position of the first grid point [m] |
     ///
     /// # Errors
     /// If the grid is smaller than 2 × 2, not full, or a number is not finite.
@@ -213,7 +215,8 @@ impl HeightField {
         jet
     }
 
-    /// Signed distance, normal and curvature at `point`: of the nearest point of the surface, by damped Newton steps.
+    /// Signed distance, normal and curvature at `point`: of the nearest point of the surface, by
+    /// damped Newton steps.
     #[must_use]
     pub fn at(&self, point: &Vector3<f64>) -> Distance {
         let (at, jet) = self.nearest(point);
@@ -232,7 +235,7 @@ impl HeightField {
         Distance { distance, normal, curvature: symmetric }
     }
 
-    /// Where the nearest point of the surface stands.
+    /// Position (u, v) of the nearest point of the surface.
     fn nearest(&self, point: &Vector3<f64>) -> (Vector2<f64>, Jet) {
         let mut at = point.xy();
         let mut jet = self.jet(&at);
@@ -241,7 +244,7 @@ impl HeightField {
             (point.xy() - at).norm_squared() + up * up
         };
         let mut found = cost(&at, &jet);
-        // What rounding makes of a distance of these numbers.
+        // Rounding of a distance of these numbers.
         let grain = 1e-15 * (self.cell + point.amax());
         for _ in 0..STEPS {
             let up = point.z - jet.height;

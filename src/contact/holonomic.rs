@@ -12,21 +12,22 @@
 //! comes from a pivoted Gram-Schmidt process, `W_p = R Q`. Its condition is the root of that of S.
 //!
 //! Rows that depend on others (the second of two equal loops, a sole welded and held at its
-//! vertices) end the process early: they carry no force, and what they ask for is compared with
-//! what the others give.
+//! vertices) end the process early: they get no force, and the acceleration that they require is
+//! compared with the one that the independent rows produce.
 //!
 //! # References
-//! - N. Guedelha et al. (2024), eqs. (13)-(24). Their code damps the inverse of S (k = 0.001), which
-//!   makes closed chains creep; we do not.
+//! - N. Guedelha et al. (2024), eqs. (13)-(24). Their code damps the inverse of S (k = 0.001),
+//!   which makes closed chains creep; we do not.
 //! - Å. Björck, *Numerical Methods for Least Squares Problems* (1996), sec. 2.4: Gram-Schmidt with
 //!   reorthogonalisation.
 
-/// Share of a row's squared length that must be left for it to be independent of those before it.
+/// Fraction of a row's squared length that must remain for it to be independent of those before it.
 const DEPENDENT: f64 = 1e-11;
-/// Squared length, relative to the longest row, below which a row is rounding.
+/// Squared length, relative to the longest row, below which a row is zero up to rounding.
 const NOTHING: f64 = 1e-18;
 
 /// The elimination of holonomic rows, with its memory.
+#[doc(alias("loop closure", "closed kinematic chain", "bilateral constraint"))]
 #[derive(Clone, Debug)]
 pub struct HolonomicElimination {
     dim: usize,
@@ -106,8 +107,8 @@ impl HolonomicElimination {
         self.rank
     }
 
-    /// Where in `order` the row stands of which most is left, relative to its length: units of rows
-    /// do not matter.
+    /// Index in `order` of the row with the largest remainder relative to its length, so that units
+    /// of rows do not matter.
     fn next_pivot(&self, longest: f64) -> Option<usize> {
         let (mut found, mut most) = (None, DEPENDENT);
         for at in self.rank..self.row_count {
@@ -124,7 +125,7 @@ impl HolonomicElimination {
         found
     }
 
-    /// Makes the row at `best` the next basis vector and takes it out of the rows behind.
+    /// Makes the row at `best` the next basis vector and subtracts it from the later rows.
     fn take(&mut self, best: usize) {
         let Self { dim, basis, coefficients, capacity, order, row_count, rank, .. } = self;
         let k = *rank;
@@ -136,7 +137,7 @@ impl HolonomicElimination {
         let (done, rest) = basis.split_at_mut(k * *dim);
         let (own, behind) = rest.split_at_mut(*dim);
         let row = order[k] * *capacity;
-        // Once more: cancellation has left the row not quite normal to the others.
+        // Once more: after cancellation the row is not quite normal to the others.
         for (j, q) in done.chunks_exact(*dim).enumerate() {
             let share = dot(own, q);
             coefficients[row + j] += share;
@@ -170,7 +171,7 @@ impl HolonomicElimination {
         &self.basis[k * self.dim..(k + 1) * self.dim]
     }
 
-    /// `R⁻¹ x` of the independent entries of x: what W_p z = x asks of the coordinates Q z.
+    /// `R⁻¹ x` of the independent entries of x: what W_p z = x requires of the coordinates Q z.
     fn solve_lower(&self, x: &[f64], k: usize, solved: impl Fn(usize) -> f64) -> f64 {
         let r = &self.coefficients[self.order[k] * self.capacity..];
         let sum: f64 = (0..k).map(|j| r[j] * solved(j)).sum();

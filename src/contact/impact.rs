@@ -5,17 +5,17 @@
 //! its constraints allow: `min ½ FᵀGF + Fᵀ J ν⁻`, whose objective *is* the change of kinetic
 //! energy. Since F = 0 is allowed, kinetic energy never grows, in no mode.
 //!
-//! The objective alone lets impulses be as large as friction can use. [`ImpactMode::TwoPhase`] bounds
-//! them: first the normal impulses κ that stop the approach, then all components that take out most
-//! energy with `Σ F_n ≤ κ` and no approach.
+//! The objective alone lets impulses be as large as friction can use. [`ImpactMode::TwoPhase`]
+//! bounds them: first the normal impulses κ that stop the approach, then all components that take
+//! out most energy with `Σ F_n ≤ κ` and no approach.
 //!
-//! A solver's answer leaves an approach of the size of its tolerance. It is taken out by small
-//! normal impulses, which stay in every cone and, being a minimum of the same objective, cannot
-//! raise the energy either.
+//! A solver's answer leaves an approach of the size of its tolerance. It is removed by small normal
+//! impulses, which stay in every cone and, being a minimum of the same objective, cannot raise the
+//! energy either.
 //!
 //! # References
-//! - N. Guedelha et al. (2024), eqs. (19)-(24). Their eq. (7) prints `-M ν⁻` on the right-hand side;
-//!   it must be `+M ν⁻`, with which eq. (8) agrees.
+//! - N. Guedelha et al. (2024), eqs. (19)-(24). Their eq. (7) prints `-M ν⁻` on the right-hand
+//!   side; it must be `+M ν⁻`, with which eq. (8) agrees.
 //! - E. Drumwright, D. Shell, *Modeling contact friction and joint friction in dynamic robotic
 //!   simulation using the principle of maximum dissipation*, WAFR 2010: the two phases.
 
@@ -25,7 +25,8 @@ use legwork_qp::{
     PyramidActiveSet, PyramidFit, Qp, Status,
 };
 
-/// What the impulses may do.
+/// Which impulses are allowed.
+#[doc(alias("inelastic collision", "restitution", "Newton impact"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ImpactMode {
     /// All closed contacts come to rest, tangentially too, and may be pulled: `J ν⁺ = 0`, the
@@ -57,7 +58,7 @@ pub struct ImpactProblem<'a> {
 /// An impact law with its memory.
 #[derive(Clone, Debug)]
 pub struct Impact {
-    /// What the impulses may do.
+    /// Which impulses are allowed.
     pub mode: ImpactMode,
     problem: ContactProblemData,
     factor: SemidefiniteFactor,
@@ -82,11 +83,11 @@ struct SecondPhase {
     upper: Vec<f64>,
 }
 
-/// Diagonals of G below this share of the largest count as redundant rows.
+/// Diagonals of G below this fraction of the largest count as redundant rows.
 const RANK_TOLERANCE: f64 = 1e-11;
-/// Approach relative to the largest velocity before that counts as none.
+/// Approach velocity, relative to the largest velocity before the impact, that counts as zero.
 const NO_APPROACH: f64 = 1e-13;
-/// Rounds in which what is left of the approach is taken out.
+/// Rounds that remove the remaining approach.
 const CORRECTIONS: usize = 4;
 /// By how much the bounds of the second phase are wider than the first phase's answer, relative.
 const SLACK: f64 = 1e-9;
@@ -124,9 +125,9 @@ impl Impact {
     /// Solves the impact: writes the impulses F (3k [N s]), which change the velocity of the robot
     /// by `M⁻¹Jᵀ F` and that of the contacts by `G F`.
     ///
-    /// `solver` is called in modes [`ImpactMode::NormalOnly`] and [`ImpactMode::Frictional`]. In the
-    /// latter two and in [`ImpactMode::TwoPhase`] no closed contact approaches afterwards, beyond
-    /// rounding of the velocities before.
+    /// `solver` is called in modes [`ImpactMode::NormalOnly`] and [`ImpactMode::Frictional`]. In
+    /// the latter two and in [`ImpactMode::TwoPhase`] no closed contact approaches afterwards,
+    /// beyond rounding of the velocities before.
     ///
     /// # Panics
     /// If a shape does not fit, or in mode [`ImpactMode::TwoPhase`] if the cone is circular.
@@ -179,7 +180,7 @@ impl Impact {
         contacts.filter(|(_, c)| **c != 0.0).map(|(v, _)| -v[2]).fold(0.0, f64::max)
     }
 
-    /// Takes out what approach a solver has left, by normal impulses.
+    /// Removes the approach that a solver has left, by normal impulses.
     fn stop_approach(&mut self, impulses: &mut [f64]) {
         let before = self.problem.bias.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let scale = self.problem.force_scale;
@@ -189,10 +190,10 @@ impl Impact {
             if approach <= NO_APPROACH * before {
                 break;
             }
-            // The problem from here on: what is left is its scale.
+            // The problem from here on: the remaining approach is its scale.
             self.problem.bias.swap_with_slice(&mut self.after);
             self.problem.force_scale = approach / self.problem.view().mean_diagonal();
-            // Without friction one pyramid is as good as another.
+            // Without friction all pyramids are equal.
             let problem = ContactProblem { cone: &self.pyramid, ..self.problem.view() };
             let outcome = self.normals.solve(&problem, &mut self.correction);
             self.problem.bias.swap_with_slice(&mut self.after);
@@ -204,8 +205,8 @@ impl Impact {
         self.problem.force_scale = scale;
     }
 
-    /// Writes G and v of the closed contacts into `reduced_inertia` and `reduced`, or the gradient of
-    /// the second phase; returns how many rows they have.
+    /// Writes G and v of the closed contacts into `reduced_inertia` and `reduced`, or the gradient
+    /// of the second phase; returns how many rows they have.
     fn reduce(&mut self, into_gradient: bool) -> usize {
         let (n, problem) = (self.problem.bias.len(), &self.problem);
         let rows = || (0..n).filter(|&i| problem.active[i / 3] != 0.0);
@@ -296,7 +297,7 @@ impl Impact {
         self.factor.factor(inertia, size, RANK_TOLERANCE);
         let largest = |of: &[f64]| of.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let before = largest(&self.reduced[..size]);
-        // A redundant problem squares its condition; once more takes the rounding out.
+        // A redundant problem squares its condition; a second solve removes the rounding.
         for _ in 0..2 {
             let reduced = &mut self.reduced[..size];
             self.factor.solve_minimum_norm(reduced);

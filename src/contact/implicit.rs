@@ -1,22 +1,22 @@
 //! Compliant contact whose force is that at the *end* of the step.
 //!
 //! The law of [`CompliantContact`] is stiff: friction that is full at a slip speed v_s resists a
-//! resting foot with `1.5 μ f_n/v_s`, and an explicit step must resolve the foot's apparent mass over
-//! that. Here the force answers to the gap and the velocity that it brings about itself,
+//! resting foot with `1.5 μ f_n/v_s`, and an explicit step must resolve the foot's apparent mass
+//! over that. Here the force is that at the gap and the velocity which result from it,
 //!
 //! `v⁺ = v_f + Δt G F(φ + Δt v⁺_n, v⁺)`,
 //!
 //! with `v_f = v + Δt (J ν̇_f + J̇ν)` the velocity after the step without contact forces, F the law
 //! contact by contact and `G = J M⁻¹ Jᵀ`. That is one step of semi-implicit Euler whose contact
-//! forces are implicit: of first order, equal to the explicit step as Δt → 0, and dissipative at any
-//! step, since the spring's energy is convex and damping and friction oppose v⁺.
+//! forces are implicit: of first order, equal to the explicit step as Δt → 0, and dissipative at
+//! any step, since the spring's energy is convex and damping and friction oppose v⁺.
 //!
 //! # Method
 //!
 //! Newton's on `r(v) = v - v_f - Δt G F(v)` from the present velocity, whose system
 //! `(I - Δt G F') dv = -r` is formed for the contacts that resist only. Steps are halved until |r|
 //! falls. F is not the gradient of anything, because friction grows with the normal force; where
-//! Newton's method does not get on, friction is taken at the normal forces of the iterate before,
+//! Newton's method does not converge, friction is taken at the normal forces of the iterate before,
 //! which makes the problem convex, `min ½ pᵀ G p + Δt Φ(v_f + G p)` over impulses p. It is then
 //! solved to its end with a line search on the directional derivative, and repeated with the new
 //! normal forces. Whatever happens, the forces are those of the law at a velocity, so they push and
@@ -32,7 +32,7 @@ mod linear;
 use crate::compliant::CompliantContact;
 use linear::{eliminate, largest, semidefinite, square};
 
-/// What a step needs to know of k contacts.
+/// Data of a step with k contacts.
 #[derive(Clone, Copy, Debug)]
 pub struct ImplicitProblem<'a> {
     /// `G = J M⁻¹ Jᵀ`, 3k × 3k, symmetric [1/kg].
@@ -47,7 +47,7 @@ pub struct ImplicitProblem<'a> {
     pub laws: &'a [CompliantContact],
 }
 
-/// How a solution came about.
+/// Convergence of a solution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImplicitSolution {
     /// Linear systems solved.
@@ -64,7 +64,7 @@ const TOLERANCE: f64 = 1e-10;
 const NEWTON_STEPS: u32 = 40;
 /// Halvings of a step before friction is lagged.
 const HALVINGS: u32 = 30;
-/// Lagged problems before the answer is given as it is.
+/// Lagged problems before the last answer is returned.
 const LAGGED_PROBLEMS: u32 = 60;
 /// Lagged problems after which the normal forces advance by half.
 const UNDAMPED_PROBLEMS: u32 = 10;
@@ -82,6 +82,7 @@ struct Slopes {
 }
 
 /// Solver with its memory.
+#[doc(alias("implicit Euler contact", "lagged friction"))]
 #[derive(Clone, Debug)]
 pub struct ImplicitContact {
     residual: Vec<f64>,
@@ -152,7 +153,7 @@ impl ImplicitContact {
         ImplicitSolution { iterations, residual, is_solved: residual <= TOLERANCE }
     }
 
-    /// Newton's method with a line search on |r|. False if it does not get on.
+    /// Newton's method with a line search on |r|. False if it does not converge.
     fn newton(
         &mut self,
         problem: &ImplicitProblem<'_>,
@@ -185,7 +186,7 @@ impl ImplicitContact {
                     break;
                 }
                 halvings += 1;
-                // Below this a step changes nothing but roundings.
+                // Below this a step changes only rounding errors.
                 if halvings > HALVINGS {
                     return false;
                 }
@@ -266,7 +267,7 @@ impl ImplicitContact {
         }
     }
 
-    /// Where the objective stops to fall along the direction; at most 1.
+    /// Where the objective stops falling along the direction; at most 1.
     fn convex_share(&mut self, problem: &ImplicitProblem<'_>, velocity: &[f64]) -> f64 {
         let rows = velocity.len();
         // dE/dα = dvᵀ (p + α dp - Δt F(v + α dv)) grows with α.
@@ -304,8 +305,8 @@ impl ImplicitContact {
         0.5 * (low + high)
     }
 
-    /// Slopes of all forces, and which contacts resist. Lagged friction is made to resist, never
-    /// to drive, so that its problem is convex.
+    /// Slopes of all forces, and which contacts resist. Lagged friction is made to resist, never to
+    /// accelerate, so that its problem is convex.
     fn linearise(
         &mut self,
         problem: &ImplicitProblem<'_>,
@@ -445,7 +446,7 @@ fn residual_of(
     }
 }
 
-/// What residuals are measured by: the largest velocity, or what is left to divide by.
+/// Scale of residuals: the largest velocity, above zero.
 fn scale(problem: &ImplicitProblem<'_>, velocity: &[f64]) -> f64 {
     largest(problem.free_velocity).max(largest(velocity)).max(f64::MIN_POSITIVE)
 }

@@ -2,21 +2,22 @@
 //!
 //! # Tour
 //!
-//! - [`Plane`], [`sphere_on_plane`], [`vertex_on_plane`]: where a body touches the ground and in
-//!   which axes.
-//! - [`Surface`]: what is touched, as a signed distance field; [`touch`](touch::touch): where a
-//!   [`Feature`] of a moving body touches it, and how fast.
-//! - [`collision`]: where balls and cuboids are near one another.
+//! - [`Plane`], [`sphere_on_plane`], [`vertex_on_plane`]: contact points and contact axes on flat
+//! ground.
+//! - [`Surface`]: the touched surface, as a signed distance field; [`touch`](touch::touch): contact
+//! point and velocity of a [`Feature`] of a moving body on it.
+//! - [`collision`]: nearby points of balls and cuboids.
 //! - [`rigid`]: the rigid contact problem at velocity level (the default) and at acceleration
 //!   level.
 //! - [`holonomic`]: closed chains and fixed frames, eliminated before contact is assembled.
 //! - [`impact`]: inelastic impacts that stick, slide or act along the normal only.
-//! - [`compliant`]: spring-damper contact with regularised friction, no problem to solve.
-//! - [`implicit`]: the same law with the force at the end of the step, which large steps need.
-//! - [`soft_constraints`]: joints, limits and contacts as spring-dampers of any stiffness, implicit.
+//! - [`compliant`]: spring-damper contact with regularised friction, explicit.
+//! - [`implicit`]: the same law with the force at the end of the step, for large steps.
+//! - [`soft_constraints`]: joints, limits and contacts as spring-dampers of any stiffness,
+//!   implicit.
 //! - [`free_bodies`]: worlds of balls and cuboids, by springs, rigid contacts or constraints.
 //! - [`mode`]: when a contact opens and closes.
-//! - [`metrics`]: what a contact model got wrong, in numbers.
+//! - [`metrics`]: errors of a contact model, in numbers.
 //!
 //! # Conventions
 //!

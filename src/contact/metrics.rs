@@ -1,4 +1,4 @@
-//! What a contact model got wrong, in numbers; forces and velocities in contact axes (t1, t2, n).
+//! Errors of a contact model, in numbers; forces and velocities in contact axes (t1, t2, n).
 
 /// Deepest penetration `max(0, -gap)` [m].
 #[must_use]

@@ -32,7 +32,7 @@ impl ContactMode {
 ///
 /// Without the two conditions on velocity a standing robot flips modes hundreds of times per
 /// second. The tolerance [N] is that of the solver that found the force: 0 for an active-set
-/// method, its accuracy for an iterative one. NaN changes nothing.
+/// method, its accuracy for an iterative one. NaN keeps the mode.
 #[must_use]
 pub fn next_mode(
     mode: ContactMode,

@@ -23,7 +23,7 @@
 //!
 //! # Penetration
 //!
-//! With φ < 0 the row would ask for a velocity of `-φ/Δt` out of the ground: 1 mm in 1 ms is 1 m/s,
+//! With φ < 0 the row would require a velocity of `-φ/Δt` out of the ground: 1 mm in 1 ms is 1 m/s,
 //! a jump of 5 cm. [`RecoveryLimit`] caps it, so that recovery injects at most `½ v²/G_nn` per
 //! contact, and nothing if the speed is zero.
 //!
@@ -49,7 +49,7 @@ use legwork_qp::{ConeShape, ContactProblem, ContactProblemData};
 pub struct RecoveryLimit {
     /// Share β of the penetration to remove per step, in [0, 1].
     pub fraction: f64,
-    /// Highest speed out of the ground that recovery may ask for, ≥ 0 [m/s].
+    /// Highest speed out of the ground that recovery may cause, ≥ 0 [m/s].
     pub max_speed: f64,
 }
 
@@ -111,6 +111,7 @@ pub fn mass_solved_jacobian_into(
 ///
 /// # Panics
 /// If the shapes do not fit.
+#[doc(alias("Delassus", "operational space inertia"))]
 pub fn inverse_inertia_into(
     jacobian: &[f64],
     mass_solved_jacobian: &[f64],
@@ -156,7 +157,7 @@ pub fn row_products_into(jacobian: &[f64], velocity: &[f64], product: &mut [f64]
     }
 }
 
-/// Adds what contact forces do to the acceleration: `ν̇ += Y f`; with impulses, to the velocity.
+/// Adds the acceleration due to contact forces: `ν̇ += Y f`; with impulses, the change of velocity.
 ///
 /// # Panics
 /// If `mass_solved_jacobian` is not `acceleration.len() × forces.len()`.

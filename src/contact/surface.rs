@@ -1,6 +1,6 @@
 //! Surfaces that bodies touch, as signed distance fields.
 //!
-//! A surface is fixed in a frame of its own, that of a body or of the world. At a point it gives
+//! A surface is fixed in its own frame, that of a body or of the world. At a point it gives
 //! the distance `d`, its gradient `n = ∇d`, which is a unit vector out of the surface, and the
 //! curvature `H = ∇²d`. As the point moves by `ṗ` in that frame,
 //!
@@ -18,6 +18,7 @@ use crate::geometry::Plane;
 use crate::height_field::HeightField;
 
 /// A surface in its own frame.
+#[doc(alias("SDF", "signed distance field"))]
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Surface {
@@ -217,7 +218,7 @@ mod tests {
                 let squared =
                     points.iter().map(|p| (p - point).norm_squared()).fold(f64::MAX, f64::min);
                 let (nearest, cell) = (libm::sqrt(squared), std::f64::consts::PI / count as f64);
-                // A boundary point stands within one cell of the nearest one, never closer.
+                // A boundary point is within one cell of the nearest one, never closer.
                 assert!(found.abs() <= nearest + 1e-12, "{surface:?} at {point}");
                 assert!(nearest <= found.abs() + cell, "{surface:?} at {point}: {found}");
                 let inside = match surface {

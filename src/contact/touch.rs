@@ -1,4 +1,4 @@
-//! Where a feature of a body touches a surface, how fast, and with which acceleration.
+//! Where a feature of a body touches a surface, with its velocity and acceleration.
 //!
 //! The surface S is fixed in a frame; all vectors here are in its axes, and the body A moves
 //! relative to it. With `c` the feature's centre, `o` from it to the contact point `x = c + o`,
@@ -17,13 +17,13 @@
 //!
 //! # The lowest point of a rim
 //!
-//! With `s = |n_⊥|²` the lowest point of the circle has `k = 1/√s`, and swings round it at any speed
-//! as the axis comes close to the normal. We take `φ(s) = √s` for `s ≥ ε²` and below it the parabola
-//! in s that has the same value, slope and bend there, and `k = 2 φ'`, so that the point moves
-//! inwards to the centre. The gap is `d(x) + r (k s − φ)`: its rate is then `n·u` everywhere, and for
-//! `s ≥ ε²` it is exact. On curved ground x is the solution of the equation above, by Newton; where
-//! the normal jumps under the rim (deep within a box) there may be none, and the last x is taken.
-//! With `T = k P + 2 k' n_⊥ n_⊥ᵀ`, `P = 1 − a aᵀ`, the point moves in the body by
+//! With `s = |n_⊥|²` the lowest point of the circle has `k = 1/√s`, and swings round it at any
+//! speed as the axis comes close to the normal. We take `φ(s) = √s` for `s ≥ ε²` and below it the
+//! parabola in s that has the same value, slope and bend there, and `k = 2 φ'`, so that the point
+//! moves inwards to the centre. The gap is `d(x) + r (k s − φ)`: its rate is then `n·u` everywhere,
+//! and for `s ≥ ε²` it is exact. On curved ground x is the solution of the equation above, by
+//! Newton; where the normal jumps under the rim (deep within a box) there may be none, and the last
+//! x is taken. With `T = k P + 2 k' n_⊥ n_⊥ᵀ`, `P = 1 − a aᵀ`, the point moves in the body by
 //!
 //! ```text
 //! (1 + r T H) o° = −r T (H u − ω × n),    ȯ = ω × o + o°
@@ -51,7 +51,7 @@ const STEPS: usize = 30;
 /// The smallest part of such a step.
 const SMALLEST_PART: f64 = 1e-3;
 
-/// What of a body touches, in the body's frame.
+/// The part of a body that touches, in the body's frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Feature {
@@ -81,7 +81,7 @@ impl Feature {
     }
 }
 
-/// Motion of a body's frame as a surface's frame sees it, in the axes of the surface.
+/// Motion of a body's frame relative to a surface's frame, in the axes of the surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RelativeMotion {
     /// Rotation `surface_from_body`.
@@ -98,7 +98,7 @@ pub struct RelativeMotion {
     pub angular_rate: Vector3<f64>,
 }
 
-/// Motion of a surface's matter along the surface, which stays where it is: a treadmill.
+/// Motion of a surface's material along the surface, which itself does not move: a treadmill.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Belt {
     /// Velocity of the matter at the surface's origin [m/s].
@@ -226,7 +226,7 @@ fn lowest_of_rim(
         if change.amax() <= 1e-14 * (radius + here.x.amax()) {
             break;
         }
-        // Where the ground bends within the rim, whole steps can go back and forth for ever.
+        // Where the ground bends within the rim, full steps can oscillate without end.
         let mut part = 1.0;
         let mut next = equation.at(here.x - change);
         while next.residual.norm_squared() > here.residual.norm_squared() && part > SMALLEST_PART {
@@ -279,7 +279,7 @@ impl RimEquation<'_> {
         let [root, k, k_rate] = rounded_root(s);
         let turning = across * k + inward * inward.transpose() * (2.0 * k_rate);
         let matrix = Matrix3::identity() + turning * near.curvature * self.radius;
-        // Where the rim fits the ground as closely as the ground bends, any point will do.
+        // Where the rim fits the ground as closely as the ground curves, any point is valid.
         let inverse = matrix.try_inverse().unwrap_or_else(Matrix3::identity);
         let residual = x - self.center + inward * (self.radius * k);
         RimPoint { x, near, residual, turning, inverse, beside: self.radius * (k * s - root) }

@@ -1,5 +1,5 @@
-//! Microseconds per step of a cube on an elastic foundation and of stacks of spheres, assembly of
-//! the problem not counted.
+//! Microseconds per step of a cube on an elastic foundation and of stacks of spheres, without the
+//! assembly of the problem.
 //!
 //! `cargo bench -p legwork-contact --bench soft_constraints`
 
@@ -26,14 +26,14 @@ fn report(name: &str, times: &mut [f64], iterations: u32) {
     let (median, high) = (times[count / 2], times[count * 9 / 10]);
     let (mean, newton) = (total / count as f64, f64::from(iterations) / count as f64);
     println!(
-        "{name:<26} median {median:>8.1} mean {mean:>8.1} 90 % {high:>8.1} µs, {newton:>4.1} Newton \
-         steps of {:>8.1} µs",
+        "{name:<26} median {median:>8.1} mean {mean:>8.1} 90 % {high:>8.1} µs, \
+         {newton:>4.1} Newton steps of {:>8.1} µs",
         mean / newton
     );
 }
 
 fn timed(world: &mut World) -> f64 {
-    // The same problem twice: the second solve has warm caches, the guess is put back.
+    // The same problem twice: the second solve has warm caches, the guess is restored.
     let guess = world.solution.velocity.clone();
     let _ = world.solver.solve(&world.problem, &mut world.solution);
     world.solution.velocity.copy_from_slice(&guess);
@@ -72,8 +72,8 @@ fn main() {
     }
 }
 
-/// Best of many solves of one step, in which a stack that stands is pushed aside at its top: what a
-/// step costs by its size, undisturbed by other programs.
+/// Best of many solves of one step, in which a stack at rest is pushed aside at its top: the cost
+/// of a step by its size, undisturbed by other programs.
 fn one_step(count: usize) {
     let mut stack = Stack::new(count, 1e11, 0.0);
     for _ in 0..200 {
@@ -97,7 +97,7 @@ fn one_step(count: usize) {
     }
     let each = best / f64::from(iterations.max(1)) / count as f64;
     println!(
-        "spheres/{count}/pushed: best {best:.1} µs, {iterations} Newton steps, {each:.2} µs per step and \
-         sphere"
+        "spheres/{count}/pushed: best {best:.1} µs, {iterations} Newton steps, \
+         {each:.2} µs per step and sphere"
     );
 }

@@ -17,8 +17,8 @@ pub(super) const CORNERS: [[f64; 3]; 8] = [
     [-1.0, 1.0, 1.0],
 ];
 
-/// By what share of the smallest half edge another axis must be better to be taken: an edge than a
-/// face, a face of the second than one of the first.
+/// Fraction of the smallest half edge by which another axis must be better to be chosen: an edge
+/// over a face, a face of the second over one of the first.
 const MARGIN: f64 = 1e-3;
 /// Square of the sine below which two edges count as parallel.
 const PARALLEL: f64 = 1e-8;
@@ -67,7 +67,7 @@ pub(super) fn collide(a: Cuboid<'_>, b: Cuboid<'_>, reach: f64, manifold: &mut M
     }
 }
 
-/// The largest separation over all axes, negative in overlap, and its axis; none if it is beyond
+/// The largest separation over all axes, negative in overlap, and its axis; `None` if it is beyond
 /// `reach`.
 fn least_overlap(
     a: &Vector3<f64>,
@@ -160,7 +160,7 @@ struct Polygon {
 }
 
 impl Polygon {
-    /// What is on the side `sign · x ≤ limit` of the coordinate `axis`.
+    /// The part on the side `sign · x ≤ limit` of the coordinate `axis`.
     fn clip(&self, axis: usize, sign: f64, limit: f64) -> Self {
         let mut kept = Self { corners: [Vector3::zeros(); MOST_WITNESSES], len: 0 };
         let beyond = |corner: &Vector3<f64>| sign * corner[axis] - limit;

@@ -1,6 +1,7 @@
-//! Pairs of points that are near one another, by a grid of cells.
+//! Pairs of nearby points, by a grid of cells.
 
-/// The cells of points; keeps nothing but memory from one call to the next.
+/// The cells of points; keeps only memory from one call to the next.
+#[doc(alias("broad phase", "spatial hash", "uniform grid"))]
 #[derive(Debug, Clone, Default)]
 pub struct Neighbours {
     /// Cell and index of each point, sorted.
@@ -8,7 +9,7 @@ pub struct Neighbours {
 }
 
 /// Half of the 26 cells around a cell, so that every pair of cells is seen once: first and last of
-/// the columns along z, whose cells lie side by side in the order.
+/// the columns along z, whose cells are adjacent in the order.
 const AHEAD: [[[i64; 3]; 2]; 5] = [
     [[0, 0, 1], [0, 0, 1]],
     [[0, 1, -1], [0, 1, 1]],
@@ -17,7 +18,7 @@ const AHEAD: [[[i64; 3]; 2]; 5] = [
     [[1, 1, -1], [1, 1, 1]],
 ];
 
-/// Cells beyond this are one, so that every cell has neighbours.
+/// Coordinates beyond this share a cell, so that every cell has neighbours.
 const FARTHEST: f64 = 1e18;
 
 impl Neighbours {
@@ -83,7 +84,7 @@ mod tests {
         }
     }
 
-    /// Points out of all bounds are points still.
+    /// Points outside all bounds are still paired.
     #[test]
     fn far_points_are_no_neighbours_of_themselves() {
         let x = [0.0, 0.0, 1.0, 1e20, 0.0, 1.0, 1e300, -1e300, 0.0];

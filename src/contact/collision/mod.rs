@@ -1,28 +1,29 @@
-//! Where two solids are near one another.
+//! Nearby points of two solids.
 //!
 //! # Tour
 //!
-//! - [`Solid`]: a ball or a cuboid, centred in a frame of its own; [`Pose`]: where that frame is.
+//! - [`Solid`]: a ball or a cuboid, centred in its own frame; [`Pose`]: the pose of that frame.
 //! - [`Neighbours`]: the broad phase, pairs of points that are near, by a grid of cells.
 //! - [`collide`]: the narrow phase, up to eight [`Witness`]es of a pair of solids.
-//! - [`collide_plane`]: the same of a solid over a plane.
+//! - [`collide_plane`]: the same for a solid over a plane.
 //!
-//! A witness is a pair of points, one on each surface, with the normal along which they part. Its
-//! `gap` is negative where the solids overlap. Solids that are farther apart than `reach` have none;
-//! nearer ones have those that may touch next, ahead of their touch.
+//! A witness is a pair of points, one on each surface, with the normal along which they separate.
+//! Its `gap` is negative where the solids overlap. Solids that are farther apart than `reach` have
+//! none; nearer ones have those that may touch next, before they touch.
 //!
 //! # Two cuboids
 //!
 //! The axis of least overlap among the 15 of the separating-axis theorem is the normal: 6 normals
-//! of faces, 9 products of edges. Under a face the opposite face of the other is clipped (Sutherland
-//! and Hodgman), which gives a polygon of up to eight corners; under two edges there is one witness.
-//! An edge must be better than the faces by a margin, and a face of the second better than the first's
-//! by another, so that what rests has the same witnesses step after step. Of cuboids that are apart the
-//! nearest points are searched too, among all corners and edges, as they need not lie under a face.
+//! of faces, 9 products of edges. Under a face the opposite face of the other is clipped
+//! (Sutherland and Hodgman), which gives a polygon of up to eight corners; under two edges there is
+//! one witness. An edge must be better than the faces by a margin, and a face of the second better
+//! than the first's by another, so that resting solids have the same witnesses step after step. For
+//! cuboids that are apart the nearest points are searched too, among all corners and edges, as they
+//! need not be under a face.
 //!
 //! # References
-//! S. Gottschalk, M. Lin, D. Manocha, *OBBTree* (1996), for the axes; C. Ericson, *Real-Time Collision
-//! Detection* (2005), secs. 4.4, 5.1.9, 5.5, for segments, axes and features.
+//! S. Gottschalk, M. Lin, D. Manocha, *OBBTree* (1996), for the axes; C. Ericson, *Real-Time
+//! Collision Detection* (2005), secs. 4.4, 5.1.9, 5.5, for segments, axes and features.
 
 mod boxes;
 mod broad_phase;
@@ -101,7 +102,7 @@ impl Solid {
     }
 }
 
-/// Where a solid is.
+/// Pose of a solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
     /// The solid's centre, world axes [m].
@@ -111,6 +112,7 @@ pub struct Pose {
 }
 
 /// Two points that are near, one on each solid.
+#[doc(alias("contact point", "closest points"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Witness {
     /// On the first solid, world axes [m].
@@ -179,6 +181,7 @@ impl Manifold {
 /// |---|---|---|
 /// | | `first`, `second` | each with its pose |
 /// | | `reach` | ≥ 0 [m] |
+#[doc(alias("separating axis theorem", "SAT", "narrow phase", "GJK", "contact manifold"))]
 pub fn collide(
     first: (&Solid, &Pose),
     second: (&Solid, &Pose),
@@ -214,7 +217,7 @@ fn spheres(
     if distance - (ra + rb) > reach {
         return;
     }
-    // Spheres with one centre have no normal; any will part them.
+    // Spheres with one centre have no normal; any direction separates them.
     let normal = if distance > 0.0 { apart / distance } else { Vector3::z() };
     let gap = distance - (ra + rb);
     manifold.push(Witness { first: a - normal * ra, second: b + normal * rb, normal, gap });

@@ -16,7 +16,7 @@ pub(super) fn nearest(
     let (uu, ww, uw) = (u.dot(u), w.dot(w), u.dot(w));
     let (ur, wr) = (u.dot(&r), w.dot(&r));
     let denominator = uu * ww - uw * uw;
-    // Parallel segments are nearest all along where they face one another.
+    // Parallel segments are nearest wherever they face one another.
     let mut s = if denominator > 1e-12 * uu * ww {
         ((uw * wr - ww * ur) / denominator).clamp(-1.0, 1.0)
     } else {

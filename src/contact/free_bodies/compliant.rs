@@ -1,4 +1,4 @@
-//! The step as many small ones with forces of springs, dampers and regularised friction.
+//! The step as many small steps with forces of springs, dampers and regularised friction.
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -62,7 +62,7 @@ fn slip_after(law: &CompliantContact, mobility: f64, slip: f64) -> f64 {
 /// The two bodies of a contact and the friction on the first, world axes [N].
 pub type PairFriction = (usize, Option<usize>, [f64; 3]);
 
-/// What the springs of the last step did.
+/// State of the springs in the last step.
 #[derive(Clone, Debug, Default)]
 pub struct CompliantStep {
     contacts: Contacts,
@@ -100,20 +100,20 @@ impl CompliantStep {
     /// `count` small steps of `time_step/count` each.
     ///
     /// Springs and dampers along the normals are explicit, as are all forces of
-    /// [`crate::compliant`]: a small step must stay below about `2 √(m/K)` of the stiffness K on a body
-    /// of mass m.
+    /// [`crate::compliant`]: a small step must stay below about `2 √(m/K)` of the stiffness K on a
+    /// body of mass m.
     ///
     /// Friction f is that at the end of the small step: `s' = s* − Δt w (f − f₀)`, `f = f_n μ(s')`,
     /// contact by contact. s* is the slip that the friction f₀ of the small step before leaves; w
-    /// overestimates the contact's mobility as if each of the c contacts of a body had its own c-th part
-    /// of it. So friction does not chatter however small the slip speed is, and where f does not change
-    /// it is the law's, without bias.
+    /// overestimates the contact's mobility as if each of the c contacts of a body had its own c-th
+    /// part of it. So friction does not chatter however small the slip speed is, and where f does
+    /// not change it is the law's, without bias.
     ///
-    /// References: R. Tonge, F. Benevolenski, A. Voroshilov, *Mass splitting for jitter-free parallel
-    /// rigid body simulation* (2012), for the shares.
+    /// References: R. Tonge, F. Benevolenski, A. Voroshilov, *Mass splitting for jitter-free
+    /// parallel rigid body simulation* (2012), for the shares.
     ///
-    /// `last` holds the friction of the small step before, empty at the beginning, and shapes what
-    /// follows: keep it with the motion.
+    /// `last` holds the friction of the small step before, is empty at the beginning, and affects
+    /// later steps: keep it with the motion.
     pub fn run(
         &mut self,
         scene: &Scene,

@@ -1,4 +1,4 @@
-//! Who can touch within a step.
+//! Contacts that can close within a step.
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -41,7 +41,7 @@ impl Contact {
     }
 
     /// Upward part of a force of this contact on what it carries, zero between bodies that both
-    /// move: what ground and fixed bodies bear of it [N].
+    /// move: the load on ground and fixed bodies [N].
     #[must_use]
     pub fn borne(&self, scene: &Scene, force: &Vector3<f64>) -> f64 {
         let is_fixed = |body: usize| scene.bodies[body].is_fixed;
@@ -66,10 +66,11 @@ impl Contact {
     }
 }
 
-/// Of what a contact ahead of its touch would hold back, the least depth that the solids must reach without it.
+/// Least depth that solids must reach without the contact to have one, as a fraction of the depth
+/// that a contact ahead of its touch would prevent.
 const HIT: f64 = 0.1;
 
-/// The contacts of a step; keeps nothing but memory from one call to the next.
+/// The contacts of a step; keeps only memory from one call to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Contacts {
     list: Vec<Contact>,
@@ -90,10 +91,10 @@ impl Contacts {
 
     /// Finds all that can close within `time_step` [s]. Their order follows from the positions.
     ///
-    /// A contact ahead of its touch holds back whatever moves along its normal, which is that of now. So a
-    /// pair that would meet along it is tried at the end of the step: if it has missed, or overlaps by less than a
-    /// tenth of what the contact would hold back, there is none. A ball passes another, and a box glides
-    /// from one slab onto the next.
+    /// A contact that is not closed yet stops any motion along its present normal. So a pair that
+    /// would meet along it is checked at the end of the step: if it has missed, or overlaps by less
+    /// than a tenth of what the contact would prevent, there is no contact. A ball passes another,
+    /// and a box slides from one slab onto the next.
     ///
     /// O(n log n) as long as no body is near many others, and no body much larger than most.
     pub fn find(&mut self, scene: &Scene, motion: Motion<'_>, time_step: f64) {
@@ -153,7 +154,7 @@ impl Contacts {
                 (Some(a), Some(b)) => Some(a * b / (a + b)),
                 (one, other) => one.or(other),
             };
-            // How deep the pair gets without contact, once that is asked for.
+            // How deep the pair gets without contact, computed when needed.
             let mut depth = None;
             for w in manifold.witnesses() {
                 let arms = [w.first - poses[i].centre, w.second - poses[j].centre];
@@ -215,8 +216,9 @@ impl Contacts {
     }
 }
 
-/// Largest depth of a pair within a step of free motion: of balls at their closest, else at its end [m].
-/// Infinite if the pair moves by more than its thinner solid, so that it may have passed through.
+/// Largest depth of a pair within a step of free motion: of balls at their closest, else at its end
+/// [m]. Infinite if the pair moves by more than its thinner solid, so that it may have passed
+/// through.
 fn depth_ahead(
     scene: &Scene,
     motion: Motion<'_>,

@@ -27,7 +27,7 @@ fn point_rows(arm: &Vector3<f64>, frame: &Matrix3<f64>, sign: f64) -> [f64; 3 * 
 /// | `damping` | B along their normals, ≥ 0 [N s/m] |
 /// | `friction_damping` | B along their tangents, ≥ 0 [N s/m] |
 ///
-/// Inertia of round bodies is left as it is: set it once by [`ConstraintProblem::set_mass`].
+/// Inertia of round bodies does not change: set it once by [`ConstraintProblem::set_mass`].
 pub fn push_constraints(
     scene: &Scene,
     contacts: &[Contact],

@@ -2,23 +2,24 @@
 //!
 //! # Tour
 //!
-//! - [`Scene`]: the bodies, the ground, gravity and friction; [`Motion`]: where the bodies are and how
-//!   they move.
-//! - [`Contacts::find`]: who can touch within a step, by [`crate::collision`].
+//! - [`Scene`]: the bodies, the ground, gravity and friction; [`Motion`]: positions and velocities
+//! of the bodies.
+//! - [`Contacts::find`]: the contacts that can close within a step, by [`crate::collision`].
 //! - [`FreeMotion::begin`]: inertia and momentum of a step without contacts;
 //!   [`FreeMotion::advance`]: the step itself, with the velocities that a method found.
 //! - Three methods that find them: [`push_constraints`] for [`crate::soft_constraints`],
-//!   [`RigidContacts`] for any solver of [`legwork_qp::ContactProblem`], [`CompliantStep`] for forces
-//!   of springs at smaller steps.
+//!   [`RigidContacts`] for any solver of [`legwork_qp::ContactProblem`], [`CompliantStep`] for
+//!   forces of springs at smaller steps.
 //!
 //! # One step
 //!
-//! Semi-implicit Euler: `M v₁ = M v + Δt f + Δt Jᵀλ`, then `x₁ = x + Δt v₁` and a turn by ω₁ that keeps the angular
-//! momentum `I ω₁` and so changes the spin once more, see [`FreeMotion::advance`]. M, J and gaps are those at the
-//! step's beginning.
+//! Semi-implicit Euler: `M v₁ = M v + Δt f + Δt Jᵀλ`, then `x₁ = x + Δt v₁` and a turn by ω₁ that
+//! keeps the angular momentum `I ω₁` and so changes the spin once more, see
+//! [`FreeMotion::advance`]. M, J and gaps are those at the step's beginning.
 //!
-//! A step's contacts are those which can close within it: nearer than the pair itself comes, or than
-//! any body moves along their normal, as a blow may hand its velocity on.
+//! The contacts of a step are those which can close within it: nearer than the relative motion of
+//! the pair, or than the motion of any body along their normal, as an impact may pass its velocity
+//! on.
 //!
 //! | symbol | identifier | shape | unit | meaning |
 //! |---|---|---|---|---|
@@ -73,7 +74,7 @@ impl Body {
     }
 }
 
-/// The bodies, and what is the same for all.
+/// The bodies, and their common parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
     /// The bodies.
@@ -86,7 +87,7 @@ pub struct Scene {
     pub friction: f64,
 }
 
-/// Where the bodies are and how they move; see the module docs for the shapes.
+/// Positions and velocities of the bodies; see the module docs for the shapes.
 #[derive(Clone, Copy, Debug)]
 pub struct Motion<'a> {
     /// Centres, 3n [m].
@@ -97,7 +98,7 @@ pub struct Motion<'a> {
     pub velocities: &'a [f64],
 }
 
-/// What springs between two bodies are.
+/// Stiffness of the springs between two bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Elasticity {
     /// Hertz's spheres, `f = 4/3 E* √r d^{3/2}`.
@@ -115,8 +116,8 @@ pub enum Elasticity {
 }
 
 impl Elasticity {
-    /// Stiffness K [N/m^e] and exponent e of a contact with this radius of curvature [m]; none means
-    /// that of an edge.
+    /// Stiffness K [N/m^e] and exponent e of a contact with this radius of curvature [m]; `None`
+    /// means that of an edge.
     #[must_use]
     pub fn stiffness(&self, radius: Option<f64>) -> (f64, f64) {
         match *self {

@@ -1,10 +1,10 @@
-//! How bodies move: inertia, momentum, the step.
+//! Motion of bodies: inertia, momentum, the step.
 
 use nalgebra::{Matrix3, Vector3};
 
 use super::{DOF, Motion, Scene, three};
 
-/// Inertia and momentum of a step; keeps nothing but memory from one step to the next.
+/// Inertia and momentum of a step; keeps only memory from one step to the next.
 #[derive(Clone, Debug, Default)]
 pub struct FreeMotion {
     /// Inertia about the centre, world axes, n.
@@ -20,7 +20,7 @@ impl FreeMotion {
     ///
     /// | symbol | argument | shape | meaning |
     /// |---|---|---|---|
-    /// | f | `external` | 6n or empty | further forces and moments at the centres, world axes [N, N m] |
+    /// | f | `external` | 6n or empty | further wrenches at the centres, world axes [N, N m] |
     /// | Δt | `time_step` | | > 0 [s] |
     pub fn begin(&mut self, scene: &Scene, motion: Motion<'_>, external: &[f64], time_step: f64) {
         self.inertia.clear();
@@ -95,10 +95,10 @@ impl FreeMotion {
 
     /// `x ← x + Δt v`, and a turn that keeps angular momentum, for all bodies.
     ///
-    /// The momentum `L = I(R) ω` stays while the orientation changes, and the spin with it (Euler's equation
-    /// without moments): `R₁ = exp(Δt [ω_½]) R` with ω_½ that of L half a turn on, then `ω₁ = I(R₁)⁻¹ L`. L is kept to
-    /// rounding at any step, energy to the second order and within `|L|²/2` over the least and largest
-    /// moment of inertia.
+    /// The momentum `L = I(R) ω` stays while the orientation changes, and the spin with it (Euler's
+    /// equation without moments): `R₁ = exp(Δt [ω_½]) R` with ω_½ that of L half a turn on, then
+    /// `ω₁ = I(R₁)⁻¹ L`. L is kept to rounding at any step, energy to the second order and within
+    /// `|L|²/2` over the least and largest moment of inertia.
     ///
     /// | symbol | argument | shape | unit |
     /// |---|---|---|---|

@@ -6,17 +6,18 @@ use nalgebra::Matrix3;
 use super::{Contact, DOF, FreeMotion, Scene, three};
 use crate::rigid::RecoveryLimit;
 
-/// What gives way in a rigid contact.
+/// Compliance of the contacts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ground {
-    /// Stiffness K and damping D of linear springs, `(K, D)` [N/m, N s/m]; none: nothing does.
+    /// Stiffness K and damping D of linear springs, `(K, D)` [N/m, N s/m]; `None` for rigid
+    /// contacts.
     pub spring: Option<(f64, f64)>,
-    /// How fast overlap is removed where nothing gives way.
+    /// How fast overlap is removed from rigid contacts.
     pub recovery: RecoveryLimit,
 }
 
 impl Ground {
-    /// What stands in b and R of a normal row with the gap φ [m/s², 1/kg].
+    /// Entries of b and R in a normal row with the gap φ [m/s², 1/kg].
     ///
     /// With springs `f = −K (φ + Δt v⁺) − D v⁺`, so `R = 1/(Δt (K Δt + D))` and `γ = K φ R`; D only
     /// in overlap.
@@ -103,7 +104,8 @@ impl RigidContacts {
                     for c in 0..3 {
                         for r in 0..3 {
                             let (row, column) = (3 * a.contact + r, 3 * b.contact + c);
-                            // Above the diagonal of a contact's own block the mirror writes.
+                            // Above the diagonal of a contact's own block, the mirrored entry is
+                            // written.
                             if a.contact != b.contact || r >= c {
                                 inverse_inertia[column * rows + row] += block[(r, c)];
                                 if row != column {
@@ -187,7 +189,8 @@ impl RigidContacts {
         }
     }
 
-    /// `v ← M⁻¹(M v* + Δt f_ext + Δt Jᵀf)`, 6n, of forces in contact axes, at least 3 for each contact.
+    /// `v ← M⁻¹(M v* + Δt f_ext + Δt Jᵀf)`, 6n, of forces in contact axes, at least 3 for each
+    /// contact.
     pub fn velocities_into(
         &self,
         scene: &Scene,

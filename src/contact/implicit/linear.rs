@@ -26,7 +26,7 @@ pub(super) fn square(x: &[f64]) -> f64 {
 }
 
 /// Gaussian elimination with partial pivoting of `size` rows of `size + 1` entries; the solution is
-/// left in the last column. False if a pivot vanishes or is no number.
+/// left in the last column. False if a pivot vanishes or is NaN.
 pub(super) fn eliminate(system: &mut [f64], size: usize) -> bool {
     let width = size + 1;
     for k in 0..size {

@@ -189,9 +189,9 @@ fn coupled(random: &mut Random, count: usize, rank: usize) -> Vec<f64> {
     g
 }
 
-/// Friction that drives the normal motion (Painlevé), redundancy, stiffness: what is not solved
-/// still pushes and lies in the cone, and where contacts are coupled less than they are inert by
-/// themselves, all is solved.
+/// Friction that drives the normal motion (Painlevé), redundancy, stiffness: unsolved problems
+/// still push and stay in the cone, and where the coupling of contacts is weaker than their own
+/// inertia all are solved.
 #[test]
 fn coupled_contacts_are_solved_whatever_their_stiffness_and_rank() {
     let mut random = Random::new(8);

@@ -1,7 +1,7 @@
 //! Sparse Cholesky factor of a symmetric positive definite matrix of dense blocks.
 //!
 //! The blocks are those of the velocities of bodies, so that one factor serves a robot (one dense
-//! block), a heap of bodies (6 × 6 blocks wherever two of them touch) and both together. Bodies
+//! block), many bodies (6 × 6 blocks wherever two of them touch) and both together. Bodies
 //! are eliminated in order of least degree (W. F. Tinney, J. W. Walker, *Direct solutions of sparse
 //! network equations by optimally ordered triangular factorization*, 1967), ties by the lowest
 //! index, so a stack or a chain of N bodies costs O(N). The analysis depends on the set of pairs
@@ -97,7 +97,7 @@ impl BlockCholesky {
         structure
     }
 
-    /// Memory of the factor, and where every step's updates go.
+    /// Memory of the factor, and the targets of every step's updates.
     fn lay_out(&mut self, structure: &[Vec<usize>]) {
         let size_at = |step: usize| self.sizes[self.order[step]];
         self.diagonal.clear();
@@ -204,7 +204,7 @@ impl BlockCholesky {
         }
     }
 
-    /// What one step does to x in one half of the substitution.
+    /// Effect of one step on x in one half of the substitution.
     fn solve_step(&self, step: usize, x: &mut [f64], half: Half) {
         let block = self.order[step];
         let (size, start) = (self.sizes[block], self.starts[block]);
@@ -236,7 +236,7 @@ enum Half {
     Backward,
 }
 
-/// Two ranges of x that do not meet, from their starts and lengths.
+/// Two ranges of x that do not overlap, from their starts and lengths.
 fn disjoint(
     x: &mut [f64],
     a: usize,

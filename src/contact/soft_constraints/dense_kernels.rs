@@ -1,6 +1,6 @@
 //! Kernels of [`super::block_cholesky`] on dense blocks, column-major.
 //!
-//! Blocks of free bodies, which have six velocities, have copies of their own with loops of constant
+//! Blocks of free bodies, which have six velocities, have separate versions with loops of constant
 //! length: the same operations in the same order, several times as fast.
 
 /// Velocities of a free body.
@@ -81,7 +81,7 @@ fn subtract_transposed_sized(a: &[f64], x: &[f64], y: &mut [f64], rows: usize) {
     }
 }
 
-/// Lower Cholesky factor in place, column by column; the upper triangle is left alone.
+/// Lower Cholesky factor in place, column by column; the upper triangle does not change.
 pub(super) fn factor_dense(a: &mut [f64], n: usize) -> Option<()> {
     if n == FREE { factor_sized(&mut a[..FREE * FREE], FREE) } else { factor_sized(a, n) }
 }

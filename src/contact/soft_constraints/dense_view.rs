@@ -1,11 +1,12 @@
-//! The problem in the space of forces: for solvers that want `W = G M⁻¹ Gᵀ`.
+//! The problem in the space of forces, for solvers that need `W = G M⁻¹ Gᵀ`.
 //!
 //! Dividing a row's law by `D = h² K + h B` gives `u = û - γ/D`. So the forces of contacts are the
 //! solution of a rigid contact problem with the compliance R = 1/D, which every solver of
 //! [`legwork_qp::ContactProblem`] takes: `f ∈ K(μ) ⟂ (W + R) f + (G v* - û)/h ∈ K*(μ)`, its convex
 //! relaxation being [`super::FrictionLaw::Associated`]. W + R is positive definite, redundant rows
 //! or not, but with D W up to 10¹⁵ no longer in floating point: these views are for problems of
-//! moderate stiffness, to compare solvers and for files. [`super::Method::Forces`] is the one for steps.
+//! moderate stiffness, to compare solvers and for files. [`super::Method::Forces`] is the one for
+//! steps.
 
 use super::block_cholesky::BlockCholesky;
 use super::problem::{ConstraintProblem, Law};
@@ -28,7 +29,7 @@ pub enum ViewError {
         /// Index of the constraint.
         constraint: usize,
     },
-    /// A constraint is no contact.
+    /// A constraint is not a contact.
     #[error("expected a contact, found another law in constraint {constraint}")]
     NotAContact {
         /// Index of the constraint.
@@ -53,8 +54,8 @@ pub(super) struct DenseView {
 }
 
 impl DenseView {
-    /// Computes them, with a `factor` that was analysed for the bodies without couplings and holds the
-    /// inertia's afterwards. None if the inertia has no factor.
+    /// Computes them, with a `factor` that was analysed for the bodies without couplings and holds
+    /// the inertia's afterwards. None if the inertia has no factor.
     pub(super) fn fill(
         &mut self,
         problem: &ConstraintProblem,

@@ -5,9 +5,9 @@
 //! `(M + Gᵀ C G) dv = dp - dM v₁ + dGᵀγ + Gᵀ dγ`,
 //!
 //! with C the curvatures (`-∂γ/∂u`) of the laws and dγ their change at constant v. The matrix is
-//! that of Newton's method; the lagged quantities (see [`super::local_law`]) are brought along by
-//! the same fixed-point iteration that the solver uses, so stiff rows lose nothing here either.
-//! Where a contact opens, sticks or slides just so, this is a derivative from one side.
+//! that of Newton's method; the lagged quantities (see [`super::local_law`]) follow by the same
+//! fixed-point iteration that the solver uses, so stiff rows lose no accuracy here either. At the
+//! exact transition between open, sticking and sliding this is a one-sided derivative.
 
 use super::local_law::LawChange;
 use super::newton::{row_values, set_row_values};
@@ -19,7 +19,7 @@ use legwork_qp::{Outcome, Status};
 const PASS_LIMIT: u32 = 200;
 /// Relative residual at which the iteration ends.
 const TOLERANCE: f64 = 1e-12;
-/// Relative residual below which a pass that no longer halves it has met round-off.
+/// Relative residual below which a pass that no longer halves it is limited by round-off.
 const ROUND_OFF: f64 = 1e-7;
 
 /// Change of a constraint's numbers; see [`super::SpringDamper`] and [`super::Friction`].
@@ -98,9 +98,9 @@ impl ProblemTangent {
 impl SoftConstraintSolver {
     /// Factors the derivative's matrix at a solution that [`Self::solve`] has just found.
     ///
-    /// `NumericalTrouble` if the matrix has no factor; `InvalidData` for [`FrictionLaw::Associated`]
-    /// with a nonlinear law under friction and for other methods than [`Method::Velocities`], whose
-    /// derivatives are not offered.
+    /// `NumericalTrouble` if the matrix has no factor; `InvalidData` for
+    /// [`FrictionLaw::Associated`] with a nonlinear law under friction and for other methods than
+    /// [`Method::Velocities`], whose derivatives are not offered.
     pub fn linearise(
         &mut self,
         problem: &ConstraintProblem,
@@ -231,7 +231,8 @@ impl SoftConstraintSolver {
         }
     }
 
-    /// Changes of a law's numbers at constant u: of `γ = h (K sgn(d₁) |d₁|^e + λ_p - B φ̇₁)` and of D.
+    /// Changes of a law's numbers at constant u: of `γ = h (K sgn(d₁) |d₁|^e + λ_p - B φ̇₁)` and of
+    /// D.
     fn law_change(
         &self,
         law: &Law,

@@ -1,9 +1,9 @@
 //! The step as a program in impulses, for general solvers of quadratic and cone programs.
 //!
-//! W = G M⁻¹ Gᵀ and `û = G M⁻¹ p` of all rows are written down, dense, so a step costs the cube of its
-//! rows; in return the solvers are exact ones that know nothing of mechanics, and cones may be
-//! pyramids. Impulses are γ = h λ₁, `a - D u` is a row's impulse before it is brought into its set
-//! (see [`super::local_law`]), and
+//! W = G M⁻¹ Gᵀ and `û = G M⁻¹ p` of all rows are formed as dense matrices, so a step costs the
+//! cube of its rows; in return the solvers are exact general ones, and cones may be pyramids.
+//! Impulses are γ = h λ₁, `a - D u` is a row's impulse before the projection on its set (see
+//! [`super::local_law`]), and
 //!
 //! - [`Method::Forces`]: `min ½ γᵀ(W + D⁻¹)γ + γᵀ(û - D⁻¹a)` with γ in its set: the dual of the
 //!   problem of velocities, with the same solution. Without friction that is the linear
@@ -27,23 +27,24 @@ use legwork_qp::{
 const INTERIOR_TOLERANCE: f64 = 1e-11;
 /// Its steps.
 const INTERIOR_STEPS: u32 = 200;
-/// Residual up to which an interior point is as good as solved.
+/// Residual up to which an interior point counts as solved.
 const SOLVED_RESIDUAL: f64 = 1e-8;
 
-/// Impulse, relative to the greatest motion and in units of √energy, that is an interior point's zero.
+/// Impulse, relative to the greatest motion and in units of √energy, that is an interior point's
+/// zero.
 const OPEN: f64 = 1e-8;
 
-/// Share of the friction limit from which a contact slides.
+/// Fraction of the friction limit from which a contact slides.
 const SLIDING: f64 = 0.999;
 
-/// What a row of the problem is in a program.
+/// Kind of a row in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RowKind {
-    /// Pulls and pushes.
+    /// Pulls and pushes (bilateral).
     Bilateral,
-    /// Only pushes.
+    /// Only pushes (unilateral).
     Pushing,
-    /// Held in the cone of its contact's normal.
+    /// In the cone of its contact's normal.
     Tangential,
     /// Its impulse does not depend on the motion.
     Constant,
@@ -72,7 +73,7 @@ struct Contact {
     bound: Option<f64>,
 }
 
-/// Writes programs and has them solved.
+/// Builds programs and solves them.
 #[derive(Debug, Default)]
 pub(super) struct ForceProgram {
     factor: BlockCholesky,
@@ -84,7 +85,7 @@ pub(super) struct ForceProgram {
     /// Rows that are unknowns, and γ over x of each.
     pub(super) unknowns: Vec<usize>,
     scales: Vec<f64>,
-    /// Bilateral rows that are no unknowns, `γ_b = bilateral_offset - bilateral_slope γ`.
+    /// Bilateral rows that are not unknowns, `γ_b = bilateral_offset - bilateral_slope γ`.
     pub(super) bilateral: Vec<usize>,
     pub(super) bilateral_offset: Vec<f64>,
     pub(super) bilateral_slope: Vec<f64>,
@@ -94,7 +95,7 @@ pub(super) struct ForceProgram {
 }
 
 impl ForceProgram {
-    /// Computes what the passes of a step have in common; or why there is no program.
+    /// Computes the common data of the passes of a step, or the reason why there is no program.
     pub(super) fn prepare(
         &mut self,
         problem: &ConstraintProblem,
@@ -107,8 +108,9 @@ impl ForceProgram {
         self.view.fill(problem, &mut self.factor).ok_or(Status::NumericalTrouble)
     }
 
-    /// `max { -γ_tᵀσ : γ in the cone, γ_n = 1 }` over μ of a contact with this impulse at row velocity u:
-    /// the slip speed of a circular cone. Zero well inside the cone, where σ is rounding.
+    /// `max { -γ_tᵀσ : γ in the cone, γ_n = 1 }` over μ of a contact with this impulse at row
+    /// velocity u: the slip speed of a circular cone. Zero well inside the cone, where σ is
+    /// rounding.
     pub(super) fn slip_speed(&self, law: &LocalLaw, u: [f64; 3], impulse: [f64; 3]) -> f64 {
         let (Some(shape), friction) = (&self.shape, law.friction()) else { return 0.0 };
         if friction <= 0.0 {
@@ -122,8 +124,8 @@ impl ForceProgram {
         shape.slip_support(friction, law.slip_of(u, impulse)) / friction
     }
 
-    /// Writes the program of these laws and solves it: impulses of all rows and the velocity that
-    /// they make.
+    /// Builds the program of these laws and solves it: impulses of all rows and the velocity that
+    /// they cause.
     pub(super) fn solve(
         &mut self,
         problem: &ConstraintProblem,
@@ -163,7 +165,7 @@ impl ForceProgram {
             Status::Inaccurate if outcome.residual <= SOLVED_RESIDUAL => {
                 outcome.status = Status::Solved;
             }
-            // Programs in forces have a solution, whatever round-off says.
+            // Programs in forces always have a solution, in spite of round-off.
             Status::PrimalInfeasible | Status::Unbounded => {
                 outcome.status = Status::NumericalTrouble;
             }
@@ -179,7 +181,7 @@ impl ForceProgram {
         outcome
     }
 
-    /// Takes the traces of an interior point's impulses from contacts that are open.
+    /// Removes the small impulses of an interior point from contacts that are open.
     fn open_contacts(&self, impulses: &mut [f64]) {
         let m = self.rows.kind.len();
         let w = |i: usize| self.view.inverse_inertia[i * (m + 1)];
@@ -240,9 +242,9 @@ impl ForceProgram {
         }
     }
 
-    /// Leaves contacts out that do not touch and would not at the end of the step without forces: the
-    /// least forces may press a contact wherever it is, and the paper has those that touch only
-    /// (sec. 6.1).
+    /// Leaves out contacts that do not touch and would not at the end of the step without forces:
+    /// the least forces may press a contact wherever it is, and the paper includes those that touch
+    /// only (sec. 6.1).
     fn leave_open(&mut self, problem: &ConstraintProblem) {
         let h = problem.time_step;
         for constraint in problem.constraints() {
@@ -301,8 +303,8 @@ impl ForceProgram {
         }
     }
 
-    /// The contacts' cones: `(μ γ_n, γ_r, γ_s) ∈ Q`, or a row `μ' γ_n ≥ cos θ γ_r + sin θ γ_s` for each facet,
-    /// above the rows that there are.
+    /// The contacts' cones: `(μ γ_n, γ_r, γ_s) ∈ Q`, or a row `μ' γ_n ≥ cos θ γ_r + sin θ γ_s` for
+    /// each facet, above the existing rows.
     fn write_cones(&mut self) {
         let Some(shape) = &self.shape else { return };
         let n = self.unknowns.len();

@@ -1,33 +1,33 @@
-//! What the outer iteration carries from pass to pass, and where nonlinear springs are linearised.
+//! State of the outer iteration from pass to pass, and the linearisation of nonlinear springs.
 
 use super::problem::SpringDamper;
 
-/// What the outer iteration carries of one constraint.
+/// State of the outer iteration for one constraint.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lag {
     /// γ_k, in the order (r, s, n); a single row is n [N s].
     pub(super) multiplier: [f64; 3],
     /// s_k [m/s].
     pub(super) slip: f64,
-    /// r_k [N s], in the place of the slip.
+    /// r_k [N s], in place of the slip.
     pub(super) bound: Option<f64>,
     /// d_k, the depth -φ₁ at which a nonlinear law is linearised [m].
     pub(super) depth: f64,
 }
 
 impl Lag {
-    /// What friction is iterated by: the bound, or the slip.
+    /// The lagged quantity of friction: the bound, or the slip.
     pub(super) fn scalar(&self) -> f64 {
         self.bound.unwrap_or(self.slip)
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub(super) fn scalar_mut(&mut self) -> &mut f64 {
         self.bound.as_mut().unwrap_or(&mut self.slip)
     }
 }
 
-/// `x^e` for x ≥ 0, with roots in the place of the general power for the exponents of Hertz's law.
+/// `x^e` for x ≥ 0, with roots instead of the general power for the exponents of Hertz's law.
 pub(super) fn power(x: f64, exponent: f64) -> f64 {
     if exponent == 0.5 {
         x.sqrt()
@@ -41,7 +41,8 @@ pub(super) fn power(x: f64, exponent: f64) -> f64 {
     }
 }
 
-/// `(K, λ)` of a spring `K₀ sgn(d) |d|^e` along the tangent at depth d_k: slope, and force at d = 0.
+/// `(K, λ)` of a spring `K₀ sgn(d) |d|^e` along the tangent at depth d_k: slope, and force at d =
+/// 0.
 pub(super) fn tangent(row: &SpringDamper, depth: f64) -> (f64, f64) {
     if row.exponent == 1.0 {
         return (row.stiffness, 0.0);
@@ -50,16 +51,17 @@ pub(super) fn tangent(row: &SpringDamper, depth: f64) -> (f64, f64) {
     (slope, slope * depth * (1.0 / row.exponent - 1.0))
 }
 
-/// `D w` of a nonlinear row at the least depth at which it is linearised first, see [`first_depth`].
+/// `D w` of a nonlinear row at the least depth at which it is linearised first, see
+/// [`first_depth`].
 const FIRST_STIFFNESS: f64 = 1e2;
 
-/// Where a nonlinear law is linearised first, if the guess says `depth` and a row of this inverse
-/// inertia [1/kg] meets at most this speed [m/s].
+/// Depth of the first linearisation of a nonlinear law, if the guess is `depth` and a row of this
+/// inverse inertia [1/kg] has at most this speed [m/s].
 ///
-/// A slope of zero at the very touch would let contacts close one by one, each in a pass of its own.
-/// So a shallower contact gets the depth at which it is stiff, `h² K w` = 100, and its force that of a
-/// rigid one to a percent; or if that is less the depth at which the spring stops that speed within
-/// a step.
+/// A slope of zero at touchdown would let contacts close one by one, each in its own pass. So a
+/// shallower contact gets the depth at which it is stiff, `h² K w` = 100, and its force is that of
+/// a rigid one to a percent; or, if that is less, the depth at which the spring stops that speed
+/// within a step.
 pub(super) fn first_depth(
     row: &SpringDamper,
     h: f64,

@@ -1,17 +1,17 @@
-//! Drumwright's quadratically constrained program of least forces, as it is written.
+//! Drumwright's quadratically constrained program of least forces, as published.
 //!
 //! `min ½ (ζ |λ_n|² + ζ |λ_u|² + |λ_r|² + |λ_s|² + |β_r|² + |β_s|²)` subject to
 //! `λ_i ≥ s_i(λ)` and `λ_i ≥ 0` for normal and unilateral rows, `|λ_t| ≤ μ λ_n`, and with
-//! `β_i = λ_i - s_i(λ)` on tangential rows; `s(λ) = q - D W λ` are the forces of the spring-dampers at
-//! the end of the step (eqs. 83-85, 176-198). Bilateral rows are eliminated: `λ_b = s_b(λ)`
-//! (eqs. 59-62). Impulses γ = h λ stand for forces here, which does not change the minimum.
+//! `β_i = λ_i - s_i(λ)` on tangential rows; `s(λ) = q - D W λ` are the forces of the spring-dampers
+//! at the end of the step (eqs. 83-85, 176-198). Bilateral rows are eliminated: `λ_b = s_b(λ)`
+//! (eqs. 59-62). Impulses γ = h λ are used for forces here, which does not change the minimum.
 //!
-//! # What differs from the law that it stands for
+//! # Difference from the intended law
 //!
 //! The intention is `λ_i = max(0, s_i)`, that is `0 ≤ λ ⟂ λ - s(λ) ≥ 0`: the linear complementarity
-//! problem of the positive definite matrix `A = W + D⁻¹`, which the other methods solve. The program
-//! minimises over the same feasible set, but its minimum need not be complementary, since `s_i`
-//! depends on all forces:
+//! problem of the positive definite matrix `A = W + D⁻¹`, which the other methods solve. The
+//! program minimises over the same feasible set, but its minimum need not be complementary, since
+//! `s_i` depends on all forces:
 //!
 //! - It is where A has no positive entries off its diagonal (then the complementary point is the
 //!   least of the feasible set; R. W. Cottle, J.-S. Pang, R. E. Stone, *The Linear Complementarity
@@ -19,27 +19,27 @@
 //! - In general, with I the rows that carry force in the complementary point and J the others, it
 //!   is the program's minimum if and only if `A_II⁻¹ λ_I ≥ 0` and `A_JI A_II⁻¹ λ_I ≤ 0` (its
 //!   conditions of optimality, whatever D). Otherwise the program lets springs push that are at
-//!   rest, because that costs less than to push where it belongs.
+//!   rest, because that costs less than pushing at the right rows.
 //! - A normal row is only bounded from below. Where a contact slides, `β = λ_t - s_t` is about `B`
-//!   times the slip, 10⁸ N for the paper's `B = 10⁶/h`, and pushing harder lets friction stop the slip:
-//!   the program does that unless ζ exceeds about `(h B W)²`. The paper's ζ = 1/h is far below. Far
-//!   above it, on the other hand, a body of several contacts slips rather than let friction load
-//!   them unevenly. Pressing does work: the program can gain energy, without bound.
+//!   times the slip, 10⁸ N for the paper's `B = 10⁶/h`, and pushing harder lets friction stop the
+//!   slip: the program does that unless ζ exceeds about `(h B W)²`. The paper's ζ = 1/h is far
+//!   below. Far above it, on the other hand, a body on several contacts slips rather than let
+//!   friction load them unevenly. Pressing does work: the program can gain energy, without bound.
 //!
-//! # What differs from the paper here
+//! # Differences from the paper
 //!
 //! - Contacts that do not touch and would not at the end of the step without forces are left out.
 //! - Eqs. (174), (175), (197), (198) leave the bilateral forces `G_bᵀ C⁻¹ c` out of d and e; eqs.
-//!   (170), (171) have them, and so has this.
-//! - The force `-M̂ Ġv₀` with `M̂ = (G M⁻¹ Gᵀ)⁻¹` (eqs. 15, 53) does not exist for redundant rows and
-//!   cancels the coupling within one kind of rows only. A caller who wants it gives it as
+//!   (170), (171) have them, and so has this program.
+//! - The force `-M̂ Ġv₀` with `M̂ = (G M⁻¹ Gᵀ)⁻¹` (eqs. 15, 53) does not exist for redundant rows
+//!   and cancels the coupling within one kind of rows only. A caller who needs it passes it as
 //!   [`super::SpringDamper::preload`].
-//! - Nonlinear springs are met at the end of the step by Newton's method, each step of which is such
-//!   a program; the paper's are those of the step's beginning.
+//! - Nonlinear springs are solved at the end of the step by Newton's method, each step of which is
+//! such a program; the paper linearises them at the beginning of the step.
 
 use super::force_program::{ForceProgram, RowKind, RowNumbers};
 
-/// Writes objective and linear rows with the weight ζ on normal and unilateral forces.
+/// Writes the objective and the linear rows with the weight ζ on normal and unilateral forces.
 pub(super) fn write_least_forces(program: &mut ForceProgram, zeta: f64) {
     program.begin(|kind| matches!(kind, RowKind::Pushing | RowKind::Tangential));
     let RowNumbers { kind, conductance, offset, free_velocity, .. } = &program.rows;

@@ -1,26 +1,27 @@
-//! The law of one constraint as a monotone function: impulse γ = h λ₁ of the rows' velocity u = G v₁.
+//! The law of one constraint as a monotone function: impulse γ = h λ₁ of its rows' velocity
+//! `u = G v₁`.
 //!
 //! A row's spring-damper, linear in u, is `γ = a - D u` with `D = h² K + h B` [kg] and
-//! `a = h λ_p - h K φ₀ - h D Ġv₀` [N s]. Around it stand three things that an outer iteration
-//! brings to rest (see [`Lag`]):
+//! `a = h λ_p - h K φ₀ - h D Ġv₀` [N s]. Around it are three quantities that an outer iteration
+//! brings to convergence (see [`Lag`]):
 //!
 //! - *multiplier*: a row far stiffer than its inertia 1/w, `D w > S`, is replaced by
 //!   `γ = (a - D u + (s - 1) γ_k) / s` with `s = D w / S`, a proximal step on its impulse
 //!   (R. T. Rockafellar, *Augmented Lagrangians and applications of the proximal point algorithm in
 //!   convex programming*, 1976). The fixed point γ = γ_k is the row's law itself, whatever s;
 //! - *tangent point*: a law `K sgn(d) |d|^e` is replaced by its tangent at d_k;
-//! - *slip*: the normal row of a sliding contact sees `u_n + μ s_k` in place of `u_n`, s_k being its
+//! - *slip*: the normal row of a sliding contact has `u_n + μ s_k` in place of `u_n`, s_k being its
 //!   slip. Without it the common convex objective makes a contact that slides at speed s open at
 //!   μ s (G. de Saxcé, Z.-Q. Feng, *The bipotential method*, 1998);
-//! - *bound*, in the place of slips: friction is held in the disk `|γ_t| ≤ r_k`, Tresca's law, and r_k is
-//!   μ times the last normal impulse (P. D. Panagiotopoulos, *A nonlinear programming approach to the
-//!   unilateral contact- and friction-boundary value problem*, 1975). Slips settle in few passes or,
-//!   where contacts of a stiff body slide with unequal friction, not at all; bounds settle as long as
-//!   friction does not turn more than its own share of load.
+//! - *bound*, in place of slips: friction is held in the disk `|γ_t| ≤ r_k`, Tresca's law, and r_k
+//!   is μ times the last normal impulse (P. D. Panagiotopoulos, *A nonlinear programming approach
+//!   to the unilateral contact- and friction-boundary value problem*, 1975). Slips settle in few
+//!   passes or, where contacts of a stiff body slide with unequal friction, not at all; bounds
+//!   settle as long as friction does not turn more than its own share of load.
 //!
-//! A contact's impulse is the point of the cone `|γ_t| ≤ μ γ_n` that is nearest to the spring-dampers'
-//! y = (y_t, y_n) in the metric of 1/D (A. M. Castro et al., *An unconstrained convex formulation of
-//! compliant contact*, 2022, section VI):
+//! A contact's impulse is the point of the cone `|γ_t| ≤ μ γ_n` that is nearest to the
+//! spring-dampers' y = (y_t, y_n) in the metric of 1/D (A. M. Castro et al., *An unconstrained
+//! convex formulation of compliant contact*, 2022, section VI):
 //!
 //! | region | where | γ_n | γ_t |
 //! |---|---|---|---|
@@ -34,24 +35,24 @@
 use super::lag::{Lag, power, tangent};
 use super::problem::Law;
 
-/// S, the largest ratio of a row's conductance D to its inertia that one linear system meets.
+/// S, the largest ratio of a row's conductance D to its inertia in one linear system.
 ///
 /// The system's condition number is about S, so velocities lose six digits at most, which the
 /// outer iteration restores; each of its passes gains six.
 const STIFFNESS_LIMIT: f64 = 1e6;
 
-/// What kind of set holds the impulse.
+/// The set of allowed impulses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Pulls and pushes.
+    /// Pulls and pushes (bilateral).
     Free,
-    /// Only pushes.
+    /// Only pushes (unilateral).
     NonNegative,
     /// A contact without friction.
     Normal,
     /// A contact with friction.
     Cone,
-    /// A contact whose friction has a bound of its own.
+    /// A contact whose friction has its own bound.
     Disk,
 }
 
@@ -62,7 +63,7 @@ impl Kind {
     }
 }
 
-/// A constraint's law with the outer iteration's quantities put in.
+/// A constraint's law with the quantities of the outer iteration inserted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LocalLaw {
     kind: Kind,
@@ -149,7 +150,7 @@ impl LocalLaw {
         local
     }
 
-    /// y, the spring-dampers' impulse before it is brought into its set.
+    /// y, the spring-dampers' impulse before the projection on its set.
     pub(super) fn drive(&self, u: [f64; 3]) -> [f64; 3] {
         let [d_t, d_n] = self.conductance;
         let [a, b, c] = self.offset;
@@ -168,7 +169,7 @@ impl LocalLaw {
         let (impulse, region) = match self.kind {
             Kind::Free => (normal(y[2]), Region::Inside),
             Kind::NonNegative | Kind::Normal => {
-                // Written so that NaN passes.
+                // Written so that NaN propagates.
                 if y[2] <= 0.0 {
                     (normal(0.0), Region::Open)
                 } else {
@@ -239,7 +240,7 @@ impl LocalLaw {
         response
     }
 
-    /// That of a disk, whose normal and tangential rows do not see each other.
+    /// That of a disk, whose normal and tangential rows are independent.
     fn curvature_of_disk(&self, u: [f64; 3], region: Region, curvature: &mut [f64; 9]) {
         let (y, [d_t, d_n]) = (self.drive(u), self.conductance);
         curvature[8] = if y[2] > 0.0 { d_n } else { 0.0 };
@@ -257,7 +258,7 @@ impl LocalLaw {
         }
     }
 
-    /// Slip speed [m/s]: what the friction limit leaves of the tangential velocity.
+    /// Slip speed [m/s]: the tangential velocity that remains at the friction limit.
     pub(super) fn slip(&self, u: [f64; 3], response: &Response) -> f64 {
         let is_sliding = self.kind.has_friction() && response.region != Region::Inside;
         if !is_sliding {
@@ -270,7 +271,7 @@ impl LocalLaw {
         (y_t - limit) / self.conductance[0]
     }
 
-    /// The slip as a vector [m/s] that goes with any impulse: by how much the tangential velocity
+    /// The slip as a vector [m/s] that belongs to any impulse: by how much the tangential velocity
     /// exceeds that at which the spring-dampers have this impulse.
     pub(super) fn slip_of(&self, u: [f64; 3], impulse: [f64; 3]) -> [f64; 2] {
         if !self.kind.has_friction() {
@@ -280,12 +281,12 @@ impl LocalLaw {
         [0, 1].map(|i| (impulse[i] - y[i]) / self.conductance[0])
     }
 
-    /// The lagged quantities that u, γ and their slip imply, `slip` being s_k and `inverse_inertia`
-    /// the normal row's [1/kg].
+    /// The lagged quantities that follow from u, γ and their slip, `slip` being s_k and
+    /// `inverse_inertia` the normal row's [1/kg].
     ///
     /// The depth is that of the velocity whose force the normal row has, `u_n + μ (s_k - s)`: with
-    /// u_n alone, a slip that has not settled would take a stiff contact off its tangent point. Of a
-    /// stiff nonlinear row it is the depth that belongs to its force: the force hardly depends on
+    /// u_n alone, a slip that has not settled would take a stiff contact off its tangent point. Of
+    /// a stiff nonlinear row it is the depth that belongs to its force: the force hardly depends on
     /// the depth then, so that Newton's method in forces needs two or three passes where in depths
     /// it comes nearer by a third each pass, once it is too deep.
     pub(super) fn next_lag(
@@ -381,7 +382,7 @@ impl LocalLaw {
     }
 }
 
-/// What changes around a local law.
+/// Changes of a local law.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LawChange {
     /// Of u [m/s].

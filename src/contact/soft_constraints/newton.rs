@@ -1,17 +1,17 @@
 //! The inner problem: Newton's method with exact line search on a convex function of velocities.
 //!
-//! `min_v ½ (v - v*)ᵀ M (v - v*) + Σ ℓ_i(G_i v)`, with `M v* = p` and `-∇ℓ_i = γ_i` of [`LocalLaw`].
-//! Gradient `M v - p - Gᵀγ`, Hessian `H = M + Gᵀ C G` with the curvatures C: positive definite
-//! because M is, sparse by bodies. The function is strictly convex and once differentiable with a
-//! piecewise smooth gradient, so the method converges from everywhere, and in finitely many steps
-//! where no contact slides.
+//! `min_v ½ (v - v*)ᵀ M (v - v*) + Σ ℓ_i(G_i v)`, with `M v* = p` and `-∇ℓ_i = γ_i` of
+//! [`LocalLaw`]. Gradient `M v - p - Gᵀγ`, Hessian `H = M + Gᵀ C G` with the curvatures C: positive
+//! definite because M is, sparse by bodies. The function is strictly convex and once differentiable
+//! with a piecewise smooth gradient, so the method converges from everywhere, and in finitely many
+//! steps where no contact slides.
 
 use super::block_cholesky::{BlockCholesky, Slot};
 use super::local_law::LocalLaw;
 use super::problem::ConstraintProblem;
 use legwork_qp::Status;
 
-/// Gradient below which a step that no longer halves the least one so far has met round-off.
+/// Gradient below which a step that no longer halves the least one so far is limited by round-off.
 const ROUND_OFF: f64 = 1e-7;
 /// Such steps in a row that end the method.
 const STUCK_LIMIT: u32 = 2;
@@ -44,7 +44,7 @@ pub(super) struct Newton {
     product: Vec<f64>,
 }
 
-/// How the method ended.
+/// Result of the method.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NewtonEnd {
     pub(super) status: Status,
@@ -55,7 +55,7 @@ pub(super) struct NewtonEnd {
     pub(super) scale: f64,
 }
 
-/// The row velocities of a constraint, (r, s, n) with zeros for rows that it has not.
+/// The row velocities of a constraint, (r, s, n) with zeros for missing rows.
 pub(super) fn row_values(values: &[f64], first: usize, rows: usize) -> [f64; 3] {
     if rows == 1 {
         [0.0, 0.0, values[first]]

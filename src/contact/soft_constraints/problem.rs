@@ -10,10 +10,12 @@ pub struct ConstraintIndex(pub usize);
 
 /// A virtual spring-damper along one row, given by its numbers at the start of the step.
 ///
-/// `λ₁ = λ_p - K sgn(φ₁) |φ₁|^e - B φ̇₁` with `φ̇₁ = G v₁ + h Ġv₀` and `φ₁ = φ₀ + h φ̇₁` (Drumwright,
-/// eqs. 38, 39, 53); e = 1 is the paper's linear spring. Unilateral rows and normals cut the pull
-/// off, so an open contact (φ₀ > 0) may be given ahead of its touch and acts if it closes within
-/// the step. Lengths in m and forces in N for a row that is a length; an angle reads rad and N m.
+/// `λ₁ = λ_p - K sgn(φ₁) |φ₁|^e - B φ̇₁` with `φ̇₁ = G v₁ + h Ġv₀` and `φ₁ = φ₀ + h φ̇₁`
+/// (Drumwright, eqs. 38, 39, 53); e = 1 is the paper's linear spring. Unilateral rows and normals
+/// cut the pull off, so an open contact (φ₀ > 0) may be added before it touches and acts if it
+/// closes within the step. Lengths in m and forces in N for a row that is a length; an angle has
+/// rad and N m.
+#[doc(alias("ERP", "CFM", "Baumgarte"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpringDamper {
     /// φ₀, the deformation [m]; a unilateral row pushes where it is negative.
@@ -113,7 +115,7 @@ impl Friction {
     }
 }
 
-/// What a constraint does along its rows.
+/// The law of a constraint along its rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
     /// One row that pulls and pushes (b).
@@ -233,7 +235,7 @@ impl ConstraintProblem {
         problem
     }
 
-    /// Drops all constraints; inertia and momentum stay.
+    /// Removes all constraints; inertia and momentum stay.
     pub fn clear(&mut self) {
         self.constraints.clear();
         self.parts.clear();
@@ -291,7 +293,7 @@ impl ConstraintProblem {
                 for body in 0..self.sizes.len() {
                     let from = count * self.starts[body];
                     let part = &g[from..from + count * self.sizes[body]];
-                    // NaN counts as something, so that it is seen.
+                    // NaN counts as nonzero, so that it is detected.
                     if part.iter().any(|&value| value != 0.0) {
                         self.parts.push(Part { body, start: self.jacobian.len() });
                         self.jacobian.extend_from_slice(part);
@@ -304,7 +306,7 @@ impl ConstraintProblem {
                     assert_eq!(part.len(), count * n, "expected {count} x {n} values of rows");
                     assert!(
                         self.parts[first_part..].iter().all(|p| p.body != body),
-                        "body {body} stands twice in one constraint"
+                        "body {body} occurs twice in one constraint"
                     );
                     self.parts.push(Part { body, start: self.jacobian.len() });
                     self.jacobian.extend_from_slice(part);

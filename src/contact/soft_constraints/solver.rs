@@ -1,4 +1,4 @@
-//! The outer iteration, and what a caller sees.
+//! The outer iteration, and the public solver.
 
 use super::force_program::ForceProgram;
 use super::lag::{Lag, first_depth};
@@ -7,7 +7,7 @@ use super::newton::{Newton, NewtonEnd, row_values};
 use super::problem::{Constraint, ConstraintProblem, Law};
 use legwork_qp::{Cone, Outcome, Status};
 
-/// As what problem a step is solved.
+/// The form of problem in which a step is solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Method {
     /// Convex minimisation over velocities by Newton's method, with circular cones: sparse, for
@@ -24,22 +24,22 @@ pub enum Method {
     /// make each other push more, in general not.
     LeastForces {
         /// ζ, > 0, the weight of normal and unilateral forces against tangential ones [1]; the
-        /// paper's is 1/h with h in seconds. A sliding contact is pressed on unless it exceeds about
-        /// `(h B W)²`, with the tangential B and W = G M⁻¹ Gᵀ; a body on several contacts creeps if it
-        /// does.
+        /// paper's is 1/h with h in seconds. A sliding contact is pressed on unless it exceeds
+        /// about `(h B W)²`, with the tangential B and W = G M⁻¹ Gᵀ; a body on several contacts
+        /// creeps if it does.
         zeta: f64,
         /// The friction cone.
         cone: Cone,
     },
 }
 
-/// Which velocity the normal force of a sliding contact sees.
+/// The velocity in the normal law of a sliding contact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrictionLaw {
-    /// Coulomb's law: the normal force is that of its spring-damper, whatever the slip.
+    /// Coulomb's law: the normal force is that of its spring-damper, independent of the slip.
     #[default]
     Coulomb,
-    /// The convex relaxation in one go: a contact that slides at speed s behaves as if it also
+    /// The convex relaxation in one pass: a contact that slides at speed s behaves as if it also
     /// opened at μ s, so it floats at height h μ s. Faster; exact where nothing slides.
     Associated,
 }
@@ -55,7 +55,7 @@ pub struct SolverOptions {
     pub tolerance: f64,
     /// Newton steps of one inner problem.
     pub newton_limit: u32,
-    /// Passes of the outer iteration, in each way that is tried.
+    /// Passes of the outer iteration, for each strategy.
     pub pass_limit: u32,
 }
 
@@ -79,16 +79,17 @@ pub struct ConstraintSolution {
     pub velocity: Vec<f64>,
     /// λ₁ of all rows [N], a contact's in the order (r, s, n).
     pub forces: Vec<f64>,
-    /// The active set that [`Method::Forces`] and [`Method::LeastForces`] without circular cones begin
-    /// from and end with; empty, or of another problem's length, is none.
+    /// The active set that [`Method::Forces`] and [`Method::LeastForces`] without circular cones
+    /// begin from and end with; empty, or of another problem's length, is none.
     pub working_set: Vec<f64>,
 }
 
-/// Solves [`ConstraintProblem`]; keeps nothing but memory from one call to the next, so the answer
-/// depends on problem and guess alone.
+/// Solves [`ConstraintProblem`]; keeps only memory from one call to the next, so the answer depends
+/// on problem and guess alone.
 ///
 /// Allocates when the set of constraints' bodies changes or grows, else never; circular cones in
 /// forces and [`Method::LeastForces`] allocate in every step.
+#[doc(alias("SAP", "semi-analytic primal", "CFM", "ERP", "Drumwright"))]
 #[derive(Debug, Default)]
 pub struct SoftConstraintSolver {
     /// Limits and tolerances.
@@ -100,10 +101,10 @@ pub struct SoftConstraintSolver {
     pub(super) lags: Vec<Lag>,
     /// Velocities that a solve begins from.
     guess: Vec<f64>,
-    /// Change of each contact's slip or bound that the last pass asked for, and the factor on it.
+    /// Change of each contact's slip or bound in the last pass, and the factor on it.
     changes: Vec<f64>,
     relaxation: f64,
-    /// The best answer of several ways.
+    /// The best answer of several strategies.
     best: ConstraintSolution,
     best_lags: Vec<Lag>,
     /// `g M⁻¹ gᵀ` of tangential rows and normal row, estimated with the diagonal of M.
@@ -115,10 +116,11 @@ const RELAXATION: (f64, f64) = (0.2, 5.0);
 /// Inner tolerance relative to the last error of the laws, and the largest one.
 const INEXACTNESS: f64 = 1e-2;
 const FIRST_TOLERANCE: f64 = 1e-5;
-/// Friction above which a contact is supposed to stick at first. A pass lowers a slip by the speed that friction brakes
-/// in a step over its coefficient, so one that is to end takes passes in proportion to that.
+/// Friction above which a contact is assumed to stick at first. A pass lowers a slip by the speed
+/// that friction brakes in a step over its coefficient, so a slip that ends takes passes in
+/// proportion to that.
 const STICKY: f64 = 5.0;
-/// Passes of the way that is tried first.
+/// Passes of the first strategy.
 const FIRST_PASSES: u32 = 40;
 /// Residual up to which an answer that missed the tolerance may be used.
 const USABLE_RESIDUAL: f64 = 1e-6;
@@ -138,9 +140,10 @@ impl SoftConstraintSolver {
     /// momentum to the tolerance or to round-off, which stiff rows can lift to 1e-7.
     ///
     /// `InvalidData` if a number is not finite or negative where it must not be;
-    /// `NumericalTrouble` if M is not positive definite; `UnsupportedCone` if a pyramid has no interior; `MaxIterations` if the limits did not
-    /// suffice and the residual is above 1e-6, `Inaccurate` below. With a method in forces iterations
-    /// are those of its solver, and its failures are the outcome's.
+    /// `NumericalTrouble` if M is not positive definite; `UnsupportedCone` if a pyramid has no
+    /// interior; `MaxIterations` if the limits did not suffice and the residual is above 1e-6,
+    /// `Inaccurate` below. With a method in forces iterations are those of its solver, and its
+    /// failures are the outcome's.
     ///
     /// # Panics
     /// If the solution's velocity is not nv long.
@@ -189,9 +192,9 @@ impl SoftConstraintSolver {
         outcome
     }
 
-    /// Other ways than from the slips of the guess, where their fixed point was not found: bounds of
-    /// friction in the place of slips, first those of the last normal impulses; and slips from none. The first
-    /// that solves the step, or the best of all.
+    /// Other strategies than the slips of the guess, for when their fixed point was not found:
+    /// bounds of friction in place of slips, first those of the last normal impulses; and slips
+    /// from zero. The first that solves the step, or the best of all.
     fn try_again(
         &mut self,
         problem: &ConstraintProblem,
@@ -207,7 +210,7 @@ impl SoftConstraintSolver {
                 self.begin_bounds(problem);
             }
             let outcome = self.iterate(problem, self.options.pass_limit, solution);
-            // The law is the same with the slips that were found: derivatives and files are made of
+            // The law is the same with the slips that were found: derivatives and problem files use
             // those.
             self.lags.iter_mut().for_each(|lag| lag.bound = None);
             let iterations = best.iterations + outcome.iterations;
@@ -249,8 +252,8 @@ impl SoftConstraintSolver {
         self.update_laws(problem);
     }
 
-    /// Lagged quantities from the guess, and the rows' inertias. Contacts of more friction than `sticky` are supposed not
-    /// to slip at first.
+    /// Lagged quantities from the guess, and the rows' inertias. Contacts of more friction than
+    /// `sticky` are assumed not to slip at first.
     fn begin(&mut self, problem: &ConstraintProblem, guess: &[f64], sticky: f64) {
         let h = problem.time_step;
         problem.rows_times(guess, &mut self.newton.row_velocity);
@@ -280,7 +283,7 @@ impl SoftConstraintSolver {
             let u = row_values(&self.newton.row_velocity, constraint.first_row, rows);
             let normal = constraint.law.normal();
             let is_sliding = is_coulomb
-                && matches!(constraint.law, Law::Contact(_, friction) if friction.coefficient <= sticky);
+                && matches!(constraint.law, Law::Contact(_, f) if f.coefficient <= sticky);
             let depth = -(normal.deformation + h * (u[2] + h * normal.rate_bias));
             self.lags.push(Lag {
                 multiplier: [0.0; 3],
@@ -292,7 +295,7 @@ impl SoftConstraintSolver {
         self.update_laws(problem);
     }
 
-    /// Whether slips are lagged, so that normals do not see them.
+    /// Whether slips are lagged, so that normals do not depend on them.
     fn is_coulomb(&self) -> bool {
         let has_own = matches!(self.options.method, Method::LeastForces { .. });
         self.options.friction_law == FrictionLaw::Coulomb && !has_own
@@ -308,7 +311,7 @@ impl SoftConstraintSolver {
 
     /// The local law of constraint i at its lagged quantities.
     fn law_of(&self, problem: &ConstraintProblem, constraint: &Constraint, i: usize) -> LocalLaw {
-        // The program of least forces is written down as it is, without proximal steps; the linear
+        // The program of least forces is solved as it is, without proximal steps; the linear
         // system of its bilateral rows needs them.
         let is_as_written = matches!(self.options.method, Method::LeastForces { .. })
             && !matches!(constraint.law, Law::Bilateral(_));
@@ -349,7 +352,7 @@ impl SoftConstraintSolver {
         let rows = constraint.law.row_count();
         let given = row_values(&self.newton.impulses, constraint.first_row, rows);
         match self.options.method {
-            // A normal force may be more than the spring's, which is what has a depth.
+            // A normal force may be larger than the spring's, which determines the depth.
             Method::LeastForces { .. } if law.kind() != Kind::Free => {
                 ([given[0], given[1], law.drive(u)[2].max(0.0)], 0.0)
             }
@@ -371,7 +374,7 @@ impl SoftConstraintSolver {
         let (mut iterations, mut residual) = (0, f64::INFINITY);
         let mut law_error = f64::INFINITY;
         for pass in 0..pass_limit {
-            // No inner problem needs to be met much better than the laws are.
+            // No inner problem has to be solved much more accurately than the laws.
             let inner_tolerance =
                 (INEXACTNESS * law_error).min(FIRST_TOLERANCE).max(0.1 * tolerance);
             let end = self.solve_inner(problem, inner_tolerance, solution);
@@ -382,8 +385,8 @@ impl SoftConstraintSolver {
             }
             law_error = self.advance(problem, pass, end.scale);
             residual = end.residual.max(law_error);
-            // Newton's method also ends where round-off of stiff rows keeps the gradient up, and a
-            // program in forces is solved as well as its method can.
+            // Newton's method also ends where round-off of stiff rows limits the gradient, and a
+            // program in forces is solved as accurately as its method can.
             let is_in_forces = self.is_in_forces();
             let is_tight =
                 is_in_forces || inner_tolerance <= tolerance || end.residual <= tolerance;
@@ -399,12 +402,12 @@ impl SoftConstraintSolver {
         Outcome { status, iterations, residual }
     }
 
-    /// Moves the lagged quantities on; by how much the impulses change at the same velocity, as
-    /// velocity in units of √energy over `scale`.
+    /// Updates the lagged quantities; returns by how much the impulses change at the same velocity,
+    /// as velocity in units of √energy over `scale`.
     ///
-    /// Slips of coupled contacts alone would settle by a constant factor per pass; their changes are
-    /// stretched or shortened by Aitken's rule for vectors (B. M. Irons, R. C. Tuck, *A version of
-    /// the Aitken accelerator for computer iteration*, 1969).
+    /// Slips of coupled contacts alone would converge by a constant factor per pass; Aitken's rule
+    /// for vectors stretches or shortens their changes (B. M. Irons, R. C. Tuck, *A version of the
+    /// Aitken accelerator for computer iteration*, 1969).
     fn advance(&mut self, problem: &ConstraintProblem, pass: u32, scale: f64) -> f64 {
         let h = problem.time_step;
         let is_coulomb = self.is_coulomb();
@@ -442,7 +445,7 @@ impl SoftConstraintSolver {
             let mut before = row_values(&self.newton.impulses, first, rows);
             let mut after = law.response(u).impulse;
             if is_in_forces {
-                // What changes before impulses are brought into their set, whatever the set.
+                // The change before impulses are projected on their set.
                 let carries = before[2] > 0.0 || after[2] > 0.0 || law.kind() == Kind::Free;
                 after = if carries { law.drive(u) } else { before };
                 before = if carries { self.laws[i].drive(u) } else { before };
@@ -471,7 +474,7 @@ impl SoftConstraintSolver {
     /// Stretches the last change of slips or bounds for the next pass.
     fn relax(&mut self, problem: &ConstraintProblem) {
         if self.changes.iter().all(|&change| change == 0.0) {
-            // The laws are at these quantities already.
+            // The laws already use these quantities.
             return;
         }
         for (lag, change) in self.lags.iter_mut().zip(&self.changes) {

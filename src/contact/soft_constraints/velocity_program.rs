@@ -1,4 +1,4 @@
-//! The convex problem of velocities as a cone program, to be written down and solved by others.
+//! The convex problem of velocities as a cone program, for files and other solvers.
 //!
 //! With a slack s per row, in m/s, `min ½ vᵀMv - pᵀv + Σ ½ D_i s_i²` subject to
 //!
@@ -8,9 +8,9 @@
 //! | unilateral, contact without friction | `G v + s ≥ a/D` | `D s` |
 //! | contact | `-w_n ≥ μ |w_t|` with `w = a/D - G v - s` | `D s` |
 //!
-//! where `a - D u` is the row's impulse before it is brought into its set. It is the problem of
-//! [`super::newton`]: a contact's function is half the squared distance of `a - D u` to the cone that
-//! is polar to the friction cone, in the metric of 1/D, so w spans that cone.
+//! where `a - D u` is the row's impulse before the projection on its set. It is the problem of
+//! [`super::newton`]: a contact's function is half the squared distance of `a - D u` to the cone
+//! that is polar to the friction cone, in the metric of 1/D, so w spans that cone.
 
 use super::local_law::Kind;
 use super::problem::{BodyIndex, ConstraintProblem};
@@ -18,12 +18,12 @@ use super::solver::{Method, SoftConstraintSolver};
 use legwork_qp::{ConeProgramData, QpData};
 
 impl SoftConstraintSolver {
-    /// The convex problem that the last pass of [`Self::solve`] left behind for this problem: all of
+    /// The convex problem of the last pass of [`Self::solve`] for this problem: all of
     /// M, p and G, and the laws at their last tangents, multipliers and slips. Its minimum
     /// `(v₁, s)` is the solution, up to the tolerance. Allocates, dense.
     ///
-    /// `None` if the problem is not that of the last solve by [`Method::Velocities`], or a contact with friction has neither
-    /// stiffness nor damping along its normal but a preload.
+    /// `None` if the problem is not that of the last solve by [`Method::Velocities`], or a contact
+    /// with friction has neither stiffness nor damping along its normal but a preload.
     #[must_use]
     pub fn velocity_program(&self, problem: &ConstraintProblem) -> Option<ConeProgramData> {
         if self.options.method != Method::Velocities
@@ -107,7 +107,7 @@ impl SoftConstraintSolver {
         })
     }
 
-    /// The program in forces that the last pass of [`Self::solve`] left behind, in impulses over the
+    /// The program in forces of the last pass of [`Self::solve`], in impulses over the
     /// root of their curvature; `None` with [`Method::Velocities`] and before any solve.
     #[must_use]
     pub fn force_program(&self) -> Option<ConeProgramData> {

@@ -1,5 +1,5 @@
-//! Worlds of free bodies by three methods: laws of free motion, one scene at rest alike, piles that
-//! settle.
+//! Worlds of free bodies by three methods: laws of free motion, the same scene at rest, piles that
+//! come to rest.
 
 use legwork_contact::Plane;
 use legwork_contact::collision::Solid;
@@ -19,7 +19,7 @@ use nalgebra::Vector3;
 
 const G: f64 = 9.81;
 
-/// How a step is made.
+/// The method of a step.
 enum Method {
     Constraints(Elasticity, f64),
     Rigid(Ground),
@@ -179,7 +179,8 @@ fn methods() -> [Method; 3] {
     ]
 }
 
-/// A spinning box: angular momentum is kept at any step, energy within its bounds and to the second order.
+/// A spinning box: angular momentum is kept at any step, energy within its bounds and to the second
+/// order.
 #[test]
 fn free_rotation_keeps_angular_momentum() {
     let mut random = Random::new(21);
@@ -217,7 +218,8 @@ fn free_rotation_keeps_angular_momentum() {
     assert!(sums[0] < 1e-2 && sums[1] < 0.3 * sums[0], "{sums:?}");
 }
 
-/// A ball passes another, and a box and a ball glide over the seams of slabs without friction as over one slab.
+/// A ball passes another, and a box and a ball glide over the seams of slabs without friction as
+/// over one slab.
 #[test]
 fn what_only_passes_is_not_held_back() {
     let [constraints, rigid, _] = methods();
@@ -273,8 +275,8 @@ fn bodies_that_touch_nothing_fall_and_turn() {
     }
 }
 
-/// A box on a box on the ground with a ball on top, by three methods: at rest the same places within
-/// the springs' sink, the ground bears the weight.
+/// A box on a box on the ground with a ball on top, by three methods: at rest the same places
+/// within the springs' sink, the ground bears the weight.
 #[test]
 fn a_stack_rests_alike_by_all_methods() {
     let heights: Vec<Vec<f64>> = methods()
@@ -309,7 +311,8 @@ fn a_stack_rests_alike_by_all_methods() {
     }
 }
 
-/// However large the friction is, a ball that slides onto rough ground rolls on at 5/7 of its speed, and a box stops.
+/// However large the friction is, a ball that slides onto rough ground rolls on at 5/7 of its
+/// speed, and a box stops.
 #[test]
 fn friction_without_limit_is_friction() {
     for friction in [1.0, 20.0, 50.0, 100.0, 1e4, 1e8, 1e15] {

@@ -467,7 +467,7 @@ fn closed_chains_are_eliminated_exactly() {
     let mut random = Random::new(21);
     for trial in 0..20 {
         let (nv, np) = (8, 3);
-        // Five rows: the fourth is the sum of the others in other units, the last says nothing.
+        // Five rows: the fourth is the sum of the others in other units, the last is zero.
         let rows = np + 2;
         let masses: Vec<f64> = (0..nv).map(|_| 0.5 + random.uniform()).collect();
         let mut jacobian = vec![0.0; rows * nv];

@@ -1,4 +1,4 @@
-//! A heap of spheres: contacts in all directions that come and go.
+//! A heap of spheres: contacts in all directions that open and close.
 
 use super::bodies::{Body, World};
 use super::spheres::{G, MASS, RADIUS};
@@ -56,8 +56,8 @@ impl Heap {
     }
 }
 
-/// Eighteen spheres fall into a box, collide, roll and come to rest: every step is solved and energy
-/// does not grow.
+/// Eighteen spheres fall into a box, collide, roll and come to rest: every step is solved and
+/// energy does not grow.
 #[test]
 fn a_heap_comes_to_rest() {
     let mut random = Random::new(5);

@@ -16,8 +16,8 @@ fn pyramid(sides: usize) -> Cone {
     Cone::Pyramid { sides, fit: PyramidFit::Inscribed }
 }
 
-/// Bilateral, unilateral and contact rows of all stiffnesses, some of them twice, some of Hertz, some
-/// without friction.
+/// Bilateral, unilateral and contact rows of all stiffnesses, some of them twice, some of Hertz,
+/// some without friction.
 fn mixed(seed: u64) -> RandomSystem {
     let mut system = RandomSystem::new(seed, 6 + seed as usize % 7, 0.01);
     let pick = |i: usize| [1e3, 1e6, 1e10, 1e15][(seed as usize + i) % 4];
@@ -139,8 +139,8 @@ fn pyramids_of_many_sides_are_the_cone() {
     }
 }
 
-/// Where no cone is needed the active set is the memory: it ends where it began, and changes nothing
-/// but the work.
+/// Without cones the active set is the only memory: the method ends where it began, with less work
+/// and the same answer.
 #[test]
 fn the_working_set_saves_the_changes() {
     for seed in 0..30 {
@@ -169,8 +169,9 @@ fn the_working_set_saves_the_changes() {
     }
 }
 
-/// A stiff block of 1 kg that is dragged over four feet of unequal friction, where slips do not settle: every
-/// foot has Coulomb's force at its own normal force, and momentum is that of all of them.
+/// A stiff block of 1 kg that is dragged over four feet of unequal friction, where slips do not
+/// settle: every foot has Coulomb's force at its own normal force, and momentum is that of all of
+/// them.
 #[test]
 fn feet_of_unequal_friction_slide_as_coulomb_says() {
     let h = 0.01;
@@ -230,7 +231,7 @@ fn feet_of_unequal_friction_slide_as_coulomb_says() {
     assert_eq!(solved, 600);
 }
 
-/// Rows without stiffness and damping push with their preload, and friction takes its share of that.
+/// Rows without stiffness and damping push with their preload, which friction uses too.
 #[test]
 fn constant_rows_have_no_unknown() {
     let axes = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
@@ -247,8 +248,8 @@ fn constant_rows_have_no_unknown() {
     }
 }
 
-/// The least forces might press a contact in the air so that its friction brakes: they have those that
-/// touch, or would within the step. Redundant rows share their load however stiff they are.
+/// The least forces might press a contact in the air so that its friction brakes: they have those
+/// that touch, or would within the step. Redundant rows share their load however stiff they are.
 #[test]
 fn least_forces_act_where_rows_touch_and_are_shared() {
     let axes = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
@@ -281,7 +282,7 @@ fn least_forces_act_where_rows_touch_and_are_shared() {
     }
 }
 
-/// What is no weight or no cone is refused.
+/// Invalid weights and cones are rejected.
 #[test]
 fn bad_programs_are_refused() {
     let problem = ConstraintProblem::new(&[1], 0.01);

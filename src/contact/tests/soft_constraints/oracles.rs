@@ -160,7 +160,8 @@ fn the_velocity_program_has_the_step_as_its_minimum() {
     assert!(sliding > 5, "{sliding}");
 }
 
-/// A round-off of the stiff row goes up and down: the method ends all the same, and says it solved.
+/// The round-off of the stiff row oscillates: the method ends nevertheless, and reports that it
+/// solved.
 #[test]
 fn a_stiff_gear_is_solved_at_every_posture() {
     let mut iterations = 0;
@@ -349,8 +350,8 @@ fn the_paper_s_program_is_the_law_in_a_stack() {
     }
 }
 
-/// In general it is the law if and only if `A_II⁻¹ λ_I ≥ 0` and `A_JI A_II⁻¹ λ_I ≤ 0`. Bilateral rows
-/// are eliminated on the way.
+/// In general it is the law if and only if `A_II⁻¹ λ_I ≥ 0` and `A_JI A_II⁻¹ λ_I ≤ 0`. Bilateral
+/// rows are eliminated on the way.
 #[test]
 fn the_paper_s_program_is_the_law_where_its_conditions_say_so() {
     let (mut equal, mut different) = (0, 0);

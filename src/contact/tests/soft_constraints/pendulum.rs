@@ -9,7 +9,7 @@ use nalgebra::Vector3;
 
 const G: f64 = 9.81;
 
-/// What a run saw.
+/// Measurements of a run.
 struct Swing {
     worst_deformation: f64,
     /// Largest energy above its start, over m g l.
@@ -51,7 +51,7 @@ fn swing(time_step: f64, duration: f64, stiffness: f64, copies: usize, has_bias:
     Swing { worst_deformation: worst, energy_gain, body: world.bodies[0].clone() }
 }
 
-/// The constraint is off by O(h²) at a stiffness that only an implicit method survives: over six
+/// The constraint error is O(h²) at a stiffness that only an implicit method survives: over six
 /// decades of deformation, with the rate bias and without.
 #[test]
 fn the_constraint_error_is_of_second_order_at_any_stiffness() {
@@ -83,8 +83,8 @@ fn a_coarse_stiff_pendulum_is_stable_without_rate_bias() {
     assert!(biased.energy_gain > 0.5, "{}", biased.energy_gain);
 }
 
-/// Twice the same constraint of half the stiffness, and twenty times of the full one, are the same
-/// motion as far as the stiffness lets one tell.
+/// Twice the same constraint of half the stiffness, and twenty times of the full one, give the same
+/// motion up to the effect of the stiffness.
 #[test]
 fn redundant_constraints_do_not_change_the_motion() {
     let single = swing(0.01, 1.0, 1e15, 1, true);
@@ -180,7 +180,7 @@ fn rows_by_body_and_dense_rows_agree() {
 }
 
 /// A rigid chain of light links that carries a body ten thousand times as heavy, for one step from
-/// rest: every joint bears what hangs below it and yields by that over its stiffness.
+/// rest: every joint bears the load below it and deforms by that over its stiffness.
 #[test]
 fn a_rigid_chain_bears_a_heavy_load() {
     let (count, link, load) = (30_u32, 0.1, 1000.0);
@@ -209,8 +209,8 @@ fn a_rigid_chain_bears_a_heavy_load() {
     }
     let outcome = world.finish();
     assert_eq!(outcome.status, Status::Solved);
-    // The tolerance of 1e-10 on √(2 energy) = √1000 h g, for a link of 0.1 kg, once per joint for its
-    // law and once for the momentum of its link.
+    // The tolerance of 1e-10 on √(2 energy) = √1000 h g, for a link of 0.1 kg, once per joint for
+    // its law and once for the momentum of its link.
     let tolerance = 2.0 * 1e-10 * (load / link).sqrt() * 0.01 * G * f64::from(count);
     let mut stretch_rate = 0.0;
     for i in 0..=count {
