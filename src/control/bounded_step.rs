@@ -2,10 +2,10 @@
 
 /// Minimises `½ δᵀ(A + μ1)δ − gᵀδ` over `lower ≤ δ ≤ upper` by an active set that only grows.
 ///
-/// Coordinates without room in the direction in which `g` pulls are taken out at once. Then the
-/// damped normal equations of the others are solved; those that leave their bounds are put on
-/// them, their share goes to the right-hand side, and the rest is solved again. The bounds hold
-/// zero, so that `δ = 0` is always allowed.
+/// Coordinates without room in the direction of `g` are removed first. Then the damped normal
+/// equations of the others are solved; those that leave their bounds are set to them, their
+/// contribution goes to the right-hand side, and the rest is solved again. The bounds contain zero,
+/// so that `δ = 0` is always allowed.
 #[derive(Clone, Debug)]
 pub(crate) struct BoundedStep {
     /// Lower Cholesky factor of the free part, row by row.
@@ -51,7 +51,7 @@ impl BoundedStep {
                 return false;
             }
             self.solve_free(matrix, gradient, step);
-            // Every round takes out a coordinate at least.
+            // Every round removes at least one coordinate.
             let before = self.free.len();
             let rhs = &self.rhs;
             let mut k = 0;

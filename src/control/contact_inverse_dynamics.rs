@@ -1,7 +1,7 @@
 //! Inverse dynamics that predicts contact forces.
 //!
-//! A robot that touches things is told accelerations of its joints; wanted are the joint torques that
-//! give them. They depend on contact forces, and those on the torques. Both are found together, one
+//! A controller gives desired joint accelerations to a robot that touches things; the joint torques
+//! that cause them depend on contact forces, and those on the torques. Both are found together, one
 //! time step Δt ahead, from `P v⁺ = q̇ + Δt q̈` at the joints (the rows of P) and
 //!
 //! ```text
@@ -10,35 +10,35 @@
 //!
 //! with a model of contact that relates f to the velocities `J v⁺` of the contacts after the step.
 //!
-//! # All in the coordinates without motor
+//! # Reduction to the unactuated coordinates
 //!
-//! The joints' velocities after the step are known, so only those of coordinates without motor are
-//! not: six of a floating base, six of every body that the robot holds. With u for them and a for the
-//! joints,
+//! The joints' velocities after the step are known, so the unknowns are those of the coordinates
+//! without motor: six of a floating base, six of every body that the robot holds. With index u for
+//! them and a for the joints,
 //!
 //! ```text
 //! M_uu v_u⁺ = r + Δt J_uᵀ f      r = (M v)_u − Δt h_u − M_ua v_a⁺
 //! J v⁺      = J_u v_u⁺ + J_a v_a⁺
 //! ```
 //!
-//! so every model of contact sees a single rigid body of mass M_uu, however many joints there are, and the
-//! problem has rank 6 per body, however many contacts. The paper's matrix X (eqs. 63 and 75) is never
-//! formed. τ follows from the rows of the joints.
+//! so every contact model has a single rigid body of mass M_uu, however many joints there are, and
+//! the problem has rank 6 per body, however many contacts. The paper's matrix X (eqs. 63 and 75) is
+//! never formed. τ follows from the rows of the joints.
 //!
 //! # Models
 //!
 //! | model | paper | contact |
 //! |---|---|---|
-//! | [`ContactModel::NoSlipLcp`] | ID(t)LCP,∞, sec. 4 | `0 ≤ f_n ⟂ N v⁺ + φ/Δt ≥ 0`, no slip of contacts that press |
+//! | [`ContactModel::NoSlipLcp`] | ID(t)LCP,∞, sec. 4 | `0 ≤ f_n ⟂ N v⁺ + φ/Δt ≥ 0`, no slip under load |
 //! | [`ContactModel::CoulombLcp`] | ID(t)LCP,μ, sec. 5 | the same with Coulomb's law on a pyramid |
 //! | [`ContactModel::CoulombQp`] | ID(t)QP,μ, sec. 6 | least kinetic energy, then least torque |
-//! | [`ContactModel::NoSlipQp`] | ID(t)QP,∞ | the same, without limit to the friction of contacts that press |
+//! | [`ContactModel::NoSlipQp`] | ID(t)QP,∞ | the same, unlimited friction under load |
 //! | [`ContactModel::Sensed`] | ID(t−1), ID(t−2) | forces are given |
 //!
 //! # References
 //! S. Zapolsky, E. Drumwright, *Inverse dynamics with rigid contact and friction*, Auton. Robots 41
-//! (2017). Its τ of a step is a force here and not an impulse, and it acts with `+Pᵀ` everywhere (eqs.
-//! 37 and 58 have `−Pᵀτ`, eq. 8 has `+Pᵀτ`).
+//! (2017). Its τ of a step is a force here and not an impulse, and it acts with `+Pᵀ` everywhere
+//! (eqs. 37 and 58 have `−Pᵀτ`, eq. 8 has `+Pᵀτ`).
 
 mod complementary;
 mod consistency;
@@ -58,7 +58,7 @@ use reduction::Reduction;
 pub enum Stages {
     /// Least kinetic energy after the step; among equal ones the least contact force.
     One,
-    /// Then, among forces that move the robot alike, those of least joint torque (eqs. 102–112).
+    /// Then, among forces that move the robot equally, those of least joint torque (eqs. 102–112).
     #[default]
     Two,
 }
@@ -70,44 +70,45 @@ pub enum ContactModel {
     NoSlipLcp,
     /// Normal complementarity and Coulomb's law (D. Stewart, J. Trinkle; M. Anitescu, F. Potra).
     CoulombLcp,
-    /// Drumwright and Shell's model: of all forces in the pyramids the ones after which kinetic energy
+    /// Drumwright and Shell's model: of all forces in the pyramids those after which kinetic energy
     /// is least.
     CoulombQp(Stages),
-    /// The same with friction without limit at contacts that press; with [`Energy::Relative`] at all.
+    /// The same with unlimited friction at contacts that press; with [`Energy::Relative`] at all.
     NoSlipQp(Stages),
-    /// The forces handed in, whatever they are.
+    /// The forces passed in, unchanged.
     Sensed,
 }
 
-/// Which kinetic energy [`ContactModel::CoulombQp`] and [`ContactModel::NoSlipQp`] make least.
+/// The kinetic energy that [`ContactModel::CoulombQp`] and [`ContactModel::NoSlipQp`] minimise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Energy {
     /// That of all motion, `½ v⁺ᵀ M v⁺` (eq. 69).
     ///
-    /// It takes contacts for brakes: the joints' motion is given, so what is left to dissipate is the
-    /// motion of whatever they carry, be it the trunk over its feet or a box in a hand. As far as
-    /// friction allows, forces are foreseen that stop it.
+    /// It uses contacts as brakes: the joints' motion is given, so what remains to be dissipated is
+    /// the motion of whatever they carry, the trunk over its feet or a box in a hand. As far as
+    /// friction allows, the predicted forces stop it.
     #[default]
     Absolute,
-    /// That against the motion v_c at which contacts would stick: `½ (v_u⁺ − v_c)ᵀ M_uu (v_u⁺ − v_c)` of
-    /// the coordinates without motor, with v_c from least `|J_u v_c + J_a v_a⁺|²`. Contacts inside come
-    /// out at −φ/Δt.
+    /// That relative to the motion v_c at which contacts would stick:
+    /// `½ (v_u⁺ − v_c)ᵀ M_uu (v_u⁺ − v_c)` of the coordinates without motor, with v_c from least
+    /// `|J_u v_c + J_a v_a⁺|²`. Penetrating contacts move out at −φ/Δt.
     ///
     /// Its slope along a force is the velocity of the contact, `J v⁺`, wherever the joints let all
-    /// contacts stick; so it is dissipation in the contacts that is greatest, which is the principle
-    /// that the model of contact stands for. Where they do not, contacts share the contradiction.
+    /// contacts stick; so dissipation in the contacts is greatest, which is the principle of the
+    /// contact model. Where they do not, contacts share the contradiction.
     Relative,
 }
 
 /// Which solution [`ContactModel::CoulombLcp`] takes where Coulomb's law has several (sec. 5.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Choice {
-    /// The one that Lemke's method ends at. It may jump from step to step.
+    /// The one at which Lemke's method ends. It may jump from step to step.
     #[default]
     Lemke,
-    /// Of all of them the one whose torques differ least from those of the last step, in the sense of least squares
-    /// (algorithm 3, `MINDIFF`), by [`CoulombModes`]: about 10 modes per contact of a pyramid with four sides. With more
-    /// than [`CoulombModes::MOST_CONTACTS`] contacts it is Lemke's.
+    /// Of all of them the one whose torques differ least from those of the last step, in the sense
+    /// of least squares (algorithm 3, `MINDIFF`), by [`CoulombModes`]: about 10 modes per contact
+    /// of a pyramid with four sides. With more than [`CoulombModes::MOST_CONTACTS`] contacts it is
+    /// Lemke's.
     LeastChange,
 }
 
@@ -119,8 +120,8 @@ impl ContactModel {
     }
 }
 
-/// The robot, its contacts and what its joints are to do: a borrowed view. nv velocities, n of them
-/// of joints, k contacts.
+/// The robot, its contacts and the desired motion of its joints: a borrowed view. nv velocities, n
+/// of them of joints, k contacts.
 ///
 /// | symbol | field | shape | unit |
 /// |---|---|---|---|
@@ -143,7 +144,7 @@ pub struct ContactTask<'a> {
     pub velocity: &'a [f64],
     /// Nonzero where a motor acts.
     pub joints: &'a [f64],
-    /// q̈ wanted; its length is the number of joints n.
+    /// Desired q̈; its length is the number of joints n.
     pub acceleration: &'a [f64],
     /// J.
     pub jacobian: &'a [f64],
@@ -155,42 +156,45 @@ pub struct ContactTask<'a> {
     pub time_step: f64,
 }
 
-/// What became of a task.
+/// Result of a task.
 #[must_use = "a model that failed predicts no force"]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
     /// How the contact problem ended. If the status is not usable, forces are zero and torques are
-    /// those of a robot in the air, `τ = P (M(v⁺ − v)/Δt + h)`; with [`Status::InvalidData`] torques are zero too,
-    /// and v⁺ is v.
+    /// those of a robot in the air, `τ = P (M(v⁺ − v)/Δt + h)`; with [`Status::InvalidData`]
+    /// torques are zero too, and v⁺ is v.
     pub outcome: Outcome,
-    /// Largest speed at which a contact would go into the ground, or a contact that presses would slip where the model
-    /// knows no slip, if the joints did as wanted: `max(0, −(N v⁺ + φ/Δt))` of all contacts, `|S v⁺|`, `|T v⁺|` of
-    /// contacts that press [m/s]. Above zero, by
-    /// more than the solver's residual, the accelerations are inconsistent with the contacts (sec. 4.5).
+    /// Largest speed at which a contact would penetrate the ground, or a pressing contact would
+    /// slip under a model without slip, if the joints moved as desired: `max(0, −(N v⁺ + φ/Δt))` of
+    /// all contacts, `|S v⁺|`, `|T v⁺|` of contacts that press [m/s]. If it exceeds the solver's
+    /// residual, the accelerations are inconsistent with the contacts (sec. 4.5).
     pub inconsistency: f64,
-    /// Solutions that [`Choice::LeastChange`] has found, in the count of [`CoulombModes::nearest`]; 0 where it did not
-    /// choose.
+    /// Number of solutions that [`Choice::LeastChange`] has found, as counted by
+    /// [`CoulombModes::nearest`]; 0 where it did not choose.
     pub solutions: u32,
-    /// Compliance R with which contacts gave way, of all rows of all contacts: their velocities after the step are then
-    /// `J v⁺ + R f Δt` in the law of contact [1/kg]. 0 where they did not, which is the rule: only
-    /// [`ContactModel::NoSlipLcp`] and [`ContactModel::CoulombLcp`] yield, to contacts that contradict each other.
+    /// Compliance R with which contacts yielded, of all rows of all contacts: their velocities
+    /// after the step are then `J v⁺ + R f Δt` in the contact law [1/kg]. It is 0 where they did
+    /// not yield, which is the normal case: only [`ContactModel::NoSlipLcp`] and
+    /// [`ContactModel::CoulombLcp`] yield, and only if contacts contradict each other.
     pub compliance: f64,
 }
 
-/// A tangential row of [`ContactModel::NoSlipLcp`] nearer than this (an angle) to the span of those before
-/// is left out. Feet that are not quite in one plane make such rows, and to hold one takes, over its angle,
-/// the force that the motion takes: those of a wedge that is that flat. Of a single such row the force is at most ten
-/// times what moves the body. Of several, each this near to the span of those before, the factors multiply, and what
-/// bounds their forces is the yielding of contacts that contradict each other.
+/// A tangential row of [`ContactModel::NoSlipLcp`] nearer than this (an angle) to the span of those
+/// before is left out. Feet that are not quite in one plane cause such rows, and to hold one takes
+/// the force of the motion divided by its angle: that of a wedge so flat. The force of a single
+/// such row is at most ten times what moves the body. For several, each this near to the span of
+/// those before, the factors multiply, and their forces are bounded by the yielding of contacts
+/// that contradict each other.
 const NEARLY_DEPENDENT: f64 = 0.1;
 
-/// Times that contacts without slip may be taken up again; from then on they are only let go.
+/// How often contacts without slip may be added again; after that they are only released.
 const FREE_CHANGES: u32 = 4;
 
 /// Solver of [`ContactTask`]s by one [`ContactModel`].
 ///
-/// Made once; memory grows on the first task of a size and is kept. All that passes from one step to
-/// the next is in `memory` of [`Self::solve`].
+/// Made once; memory grows on the first task of a size and is kept. Only `memory` of
+/// [`Self::solve`] carries information from one step to the next.
+#[doc(alias("computed torque", "whole-body control", "WBC"))]
 pub struct ContactInverseDynamics {
     model: ContactModel,
     energy: Energy,
@@ -232,15 +236,16 @@ struct Work {
 }
 
 impl Work {
-    /// The contacts that hold at first: those that pressed before; all, if none did.
+    /// The contacts held at first: those that pressed before; all, if none did.
     fn hold_where_pressed(&mut self, pressing: &[f64]) {
         let is_cold = pressing.iter().all(|&flag| flag == 0.0);
         self.holds.clear();
         self.holds.extend(pressing.iter().map(|&flag| is_cold || flag != 0.0));
     }
 
-    /// Lets contacts go whose normal force is not above `least`, and takes up the others, after `changes` of
-    /// the same; whether any changed. It ends, as in the end contacts are only let go.
+    /// Releases contacts whose normal force is not above `least`, and adds the others, after
+    /// `changes` such changes; returns whether any changed. It ends, because after a limit contacts
+    /// are only released.
     fn changes_hold(&mut self, forces: &[f64], least: f64, changes: u32) -> bool {
         let mut is_changed = false;
         for (holds, force) in self.holds.iter_mut().zip(forces.chunks_exact(3)) {
@@ -287,19 +292,22 @@ impl ContactInverseDynamics {
         Self { choice, ..self }
     }
 
-    /// Predicts contact forces and gives the torques.
+    /// Predicts contact forces and computes the torques.
     ///
     /// | symbol | argument | shape | meaning |
     /// |---|---|---|---|
-    /// | | `memory` | k | in: where contacts pressed in the last step; out: where they do now |
-    /// | τ | `torque` | n | in: those of the last step, read by [`Choice::LeastChange`]; out: written [N m, N] |
+    /// | | `memory` | k | contacts that press: in the last step, in this one |
+    /// | τ | `torque` | n | of the last step, then of this one [N m, N] |
     /// | f | `forces` | 3k | written, or read by [`ContactModel::Sensed`] [N] |
     /// | v⁺ | `after` | nv | written: velocity after the step, if the prediction is right |
     ///
-    /// `memory` is read by [`ContactModel::NoSlipLcp`] and [`ContactModel::NoSlipQp`]: contacts that pressed have
-    /// friction first. The former so keeps to one distribution of a redundant load; zeros are a cold start.
+    /// `torque` on entry is read by [`Choice::LeastChange`] only. `memory` is read by
+    /// [`ContactModel::NoSlipLcp`] and [`ContactModel::NoSlipQp`]: contacts that pressed have
+    /// friction first. The former thus keeps one distribution of a redundant load; zeros are a cold
+    /// start.
     ///
-    /// If the status is not usable, `forces` and `memory` are zero, and `torque` as [`Prediction::outcome`] has it.
+    /// If the status is not usable, `forces` and `memory` are zero, and `torque` is as in
+    /// [`Prediction::outcome`].
     ///
     /// # Panics
     /// If a slice has the wrong length.
@@ -318,7 +326,7 @@ impl ContactInverseDynamics {
         (self.solutions, self.compliance) = (0, 0.0);
         let are_forces_finite =
             self.model != ContactModel::Sensed || forces.iter().all(|f| f.is_finite());
-        // Those of the last step; not finite, they choose nothing.
+        // Torques of the last step; if they are not finite, they are ignored.
         let is_last_finite =
             self.choice == Choice::Lemke || torque.iter().all(|torque| torque.is_finite());
         let is_sound = are_forces_finite && is_last_finite;
@@ -356,8 +364,8 @@ impl ContactInverseDynamics {
         let solved = Outcome { status: Status::Solved, iterations: 0, residual: 0.0 };
         match self.model {
             ContactModel::Sensed => solved,
-            // Forces between bodies that have motors for every motion move nothing that is not moved
-            // already; none is as good as any.
+            // Forces between bodies that have motors for every motion do not change the motion;
+            // zero is as good as any.
             _ if task.gaps.is_empty() || self.reduction.unactuated() == 0 => {
                 forces.fill(0.0);
                 memory.fill(0.0);

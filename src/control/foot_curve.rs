@@ -5,15 +5,18 @@
 //! and the virtual depth D below the ground, the control points are
 //!
 //! ```text
-//! swing   x, y   p₀  p₀ + a  p₀ + 2a  ½(p₀ + p₁)  p₁ − 2b  p₁ − b  p₁      a = u₀ T_sw/6, b = u₁ T_sw/6
-//!         z      0   l       c        c           c        d       0       l = v_lo T_sw/6, d = v_td T_sw/6
+//! swing   x, y   p₀  p₀ + a  p₀ + 2a  ½(p₀ + p₁)  p₁ − 2b  p₁ − b  p₁
+//!         z      0   l       c        c           c        d       0
 //! stance  x, y   p₀  p₁
-//!         z      0   −d'     m        −l'  0                               l' = v_lo T_st/4, d' = v_td T_st/4
+//!         z      0   −d'     m        −l'  0
+//!
+//! a = u₀ T_sw/6    l = v_lo T_sw/6    l' = v_lo T_st/4
+//! b = u₁ T_sw/6    d = v_td T_sw/6    d' = v_td T_st/4
 //! ```
 //!
-//! c is such that the foot is at H in the middle of the swing, m such that it is at −D in the middle
-//! of the stance. Ends of the two fit in position and velocity; in x and y in acceleration too, since
-//! the second differences vanish.
+//! c is such that the foot is at H in the middle of the swing, m such that it is at −D in the
+//! middle of the stance. The ends of both agree in position and velocity; in x and y in
+//! acceleration too, since the second differences vanish.
 //!
 //! References: D. J. Hyun, S. Seok, J. Lee, S. Kim, *High speed trot-running: implementation of a
 //! hierarchical controller using proprioceptive impedance control on the MIT Cheetah* (2014),
@@ -21,7 +24,7 @@
 //! simulation of a torque-controlled spatial quadruped robot* (2024), sec. 6.2, have Bézier curves
 //! in both and do not print their points.
 
-/// Where a foot is and how it goes on.
+/// Position of a foot and its derivative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
     /// Position [m].
@@ -30,7 +33,7 @@ pub struct CurvePoint {
     pub slope: [f64; 3],
 }
 
-/// What the vertical parts of stance and swing have in common.
+/// Vertical parameters of stance and swing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepShape {
     /// Height of the foot in the middle of the swing H [m].
@@ -61,6 +64,7 @@ pub fn bezier<const N: usize>(points: &[f64; N], s: f64) -> (f64, f64) {
 }
 
 /// The swing of a foot in x and y between two stances.
+#[doc(alias("Bezier", "swing trajectory"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Swing {
     /// Where the foot lifts off, x and y [m].

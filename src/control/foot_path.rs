@@ -1,10 +1,10 @@
 //! The path of one foot relative to the trunk, step after step.
 //!
-//! In stance the foot goes with the ground: `ṗ = −v − ω × (c + p)` for a trunk that is to move at v
-//! and turn at ω, with c the stance centre and p the foot seen from it. In swing it goes along a
-//! [`Swing`] or a [`SwingSpline`] from where it lifted off to half a stance ahead of the centre, and what foot
-//! placement adds. Both are followed from state, so a change of the command bends the path and never breaks
-//! it.
+//! In stance the foot moves with the ground: `ṗ = −v − ω × (c + p)` for a trunk that is to move at
+//! v and turn at ω, with c the stance centre and p the foot relative to it. In swing it follows a
+//! [`Swing`] or a [`SwingSpline`] from where it lifted off to half a stance ahead of the centre,
+//! plus the offset of foot placement. Both start from the state, so a change of the command bends
+//! the path and never breaks it.
 
 use std::f64::consts::PI;
 
@@ -14,14 +14,15 @@ use crate::foot_spline::SwingSpline;
 /// Curve of a foot in swing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SwingCurve {
-    /// A Bézier curve, [`Swing::at`]; if its end moves, all of it does.
+    /// A Bézier curve, [`Swing::at`]; if its end moves, the whole curve moves.
     #[default]
     Bezier,
-    /// A clamped cubic spline, [`SwingSpline`]; if its end moves, what is left of it is planned anew.
+    /// A clamped cubic spline, [`SwingSpline`]; if its end moves, the remaining part is planned
+    /// again.
     Spline,
 }
 
-/// What a foot is to do now.
+/// Commands for a foot at this time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// Phase θ of the leg: stance on [0, π), swing on [π, 2π) [rad].
@@ -32,13 +33,13 @@ pub struct Step {
     pub stance_time: f64,
     /// Time of a swing [s].
     pub swing_time: f64,
-    /// Wanted velocity of the trunk, forward and to the left [m/s].
+    /// Desired velocity of the trunk, forward and to the left [m/s].
     pub velocity: [f64; 2],
-    /// Wanted rate of turn, to the left [rad/s].
+    /// Desired rate of turn, to the left [rad/s].
     pub turn_rate: f64,
     /// Stance centre from the trunk's origin, forward and to the left [m].
     pub centre: [f64; 2],
-    /// What foot placement adds where the foot touches down, forward and to the left [m].
+    /// Offset of foot placement at touch-down, forward and to the left [m].
     pub shift: [f64; 2],
     /// Heights and speeds of the step.
     pub shape: StepShape,
@@ -47,9 +48,10 @@ pub struct Step {
 }
 
 /// State of the path of one foot.
+#[doc(alias("swing leg trajectory", "Raibert"))]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FootPath {
-    /// Foot seen from its stance centre, forward and to the left [m].
+    /// Foot relative to its stance centre, forward and to the left [m].
     pub position: [f64; 2],
     /// Where it lifted off [m].
     pub lift_off: [f64; 2],
@@ -59,17 +61,17 @@ pub struct FootPath {
     pub spline: SwingSpline,
 }
 
-/// A foot and how it moves.
+/// Position and velocity of a foot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FootMotion {
-    /// Position, seen from the stance centre on the ground [m].
+    /// Position relative to the stance centre on the ground [m].
     pub position: [f64; 3],
     /// Velocity relative to the trunk [m/s].
     pub velocity: [f64; 3],
 }
 
 impl Step {
-    /// Velocity of the ground at `p` from the stance centre, seen from the trunk.
+    /// Velocity of the ground at `p` from the stance centre, relative to the trunk.
     fn ground_velocity(&self, p: [f64; 2]) -> [f64; 2] {
         let [x, y] = [self.centre[0] + p[0], self.centre[1] + p[1]];
         [self.turn_rate * y - self.velocity[0], -self.turn_rate * x - self.velocity[1]]
@@ -80,7 +82,7 @@ impl Step {
         let s = (self.phase - PI) / PI;
         let mut from = path.lift_off;
         if !path.is_swinging {
-            // The swing began between two samples: back to where the foot was then.
+            // The swing began between two samples: go back to where the foot was then.
             let velocity = self.ground_velocity(path.position);
             from = [0, 1].map(|i| path.position[i] - s * self.swing_time * velocity[i]);
         }
@@ -92,7 +94,7 @@ impl Step {
 }
 
 impl FootPath {
-    /// Where the foot is to be now.
+    /// Desired position and velocity of the foot.
     #[must_use]
     pub fn sample(&self, step: &Step) -> FootMotion {
         if step.phase < PI {
@@ -111,7 +113,7 @@ impl FootPath {
         FootMotion { position, velocity: slope.map(|slope| slope * step.phase_rate / PI) }
     }
 
-    /// The spline of a swing that begins, or goes on to where it now ends.
+    /// The spline of a swing that begins, or its continuation to the present end.
     fn planned(&self, swing: &Swing, s: f64) -> SwingSpline {
         if !self.is_swinging {
             return SwingSpline::new(swing);
@@ -121,7 +123,7 @@ impl FootPath {
         spline
     }
 
-    /// Goes on by `time_step` [s].
+    /// Advances by `time_step` [s].
     pub fn advance(&mut self, step: &Step, time_step: f64) {
         let now = self.sample(step);
         if step.phase >= PI {

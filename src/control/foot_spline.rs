@@ -1,7 +1,7 @@
 //! Swing of a foot along a velocity-clamped cubic spline.
 //!
-//! Through four points equally spaced in time, with the foot's place at lift-off p₀ and at touch-down p₁ and
-//! the step height H,
+//! Through four points equally spaced in time, with the foot's position at lift-off p₀ and at
+//! touch-down p₁ and the step height H,
 //!
 //! ```text
 //! progress s   0    1/3   2/3   1
@@ -10,16 +10,17 @@
 //! ```
 //!
 //! the curve of least `∫ p̈² dt` with these ends: cubic in between, continuous up to the second
-//! derivative. In x and y it is planned anew whenever its end moves, from where the foot then is and as it then
-//! moves, through the points that are still ahead. If the end stays it is the same curve, as part of such a spline is
-//! one. Without speeds at the ends the foot is at 1.25 H in the middle.
+//! derivative. In x and y it is planned again whenever its end moves, from the present position and
+//! velocity of the foot, through the points that are still ahead. If the end stays it is the same
+//! curve, as part of such a spline is one. Without speeds at the ends the foot is at 1.25 H in the
+//! middle.
 //!
-//! Reference: S. Zapolsky, E. Drumwright, *Inverse dynamics with rigid contact and friction* (2017), sec. 7.2.1;
-//! that it is planned anew up to three quarters of the swing is in their published settings.
+//! Reference: S. Zapolsky, E. Drumwright, *Inverse dynamics with rigid contact and friction*
+//! (2017), sec. 7.2.1; replanning up to three quarters of the swing is in their published settings.
 
 use crate::foot_curve::{CurvePoint, StepShape, Swing};
 
-/// Progress after which a swing is planned anew no more: what is left is too short to go elsewhere.
+/// Progress after which a swing is not planned again: the remaining part is too short to change.
 const LAST_PLAN: f64 = 0.75;
 /// A point is ahead if it is at least this progress away.
 const AHEAD: f64 = 1.0 / 12.0;
@@ -31,15 +32,15 @@ const INNER: [f64; 2] = [1.0 / 3.0, 2.0 / 3.0];
 pub struct SwingSpline {
     /// Progress at which it was planned.
     pub start: f64,
-    /// Where the foot then was, x and y [m].
+    /// Position of the foot at that time, x and y [m].
     pub position: [f64; 2],
-    /// How it moved, by the progress [m].
+    /// Its derivative by the progress [m].
     pub slope: [f64; 2],
     /// Where it lifted off [m].
     pub from: [f64; 2],
     /// Where it touches down [m].
     pub to: [f64; 2],
-    /// How it moves then, by the progress [m].
+    /// Its derivative at touch-down, by the progress [m].
     pub arrival: [f64; 2],
 }
 
@@ -57,8 +58,8 @@ impl SwingSpline {
         }
     }
 
-    /// Plans anew at progress `s` if `swing` ends elsewhere, or with another velocity, than the curve does, and
-    /// `s` is at most 0.75.
+    /// Plans again at progress `s` if `swing` ends at another position, or with another velocity,
+    /// than the curve does, and `s` is at most 0.75.
     pub fn redirect(&mut self, swing: &Swing, s: f64) {
         let arrival = swing.arriving.map(|v| v * swing.duration);
         if s > LAST_PLAN || (swing.to, arrival) == (self.to, self.arrival) {
@@ -97,19 +98,20 @@ impl SwingSpline {
     }
 }
 
-/// The cubic spline through `points` (place, value), of ascending places, with the slopes `ends` at its first and
-/// last, and its derivative at `s`. Outside it goes on along the cubic next to there.
+/// The cubic spline through `points` (abscissa, value), of ascending abscissae, with the slopes
+/// `ends` at its first and last, and its derivative at `s`. Outside it continues the nearest cubic.
 ///
-/// Slopes m at the points follow from equal second derivatives of both sides: with `h_i = s_{i+1} − s_i`
-/// and `d_i = (p_{i+1} − p_i)/h_i`,
-/// `m_{i−1}/h_{i−1} + 2 (1/h_{i−1} + 1/h_i) m_i + m_{i+1}/h_i = 3 (d_{i−1}/h_{i−1} + d_i/h_i)`. Does not allocate.
+/// Slopes m at the points follow from equal second derivatives of both sides: with
+/// `h_i = s_{i+1} − s_i` and `d_i = (p_{i+1} − p_i)/h_i`,
+/// `m_{i−1}/h_{i−1} + 2 (1/h_{i−1} + 1/h_i) m_i + m_{i+1}/h_i = 3 (d_{i−1}/h_{i−1} + d_i/h_i)`.
+/// Does not allocate.
 ///
 /// # Panics
 /// If there are not two to four points.
 #[must_use]
 pub fn clamped_spline(points: &[(f64, f64)], ends: [f64; 2], s: f64) -> (f64, f64) {
     let count = points.len();
-    assert!((2..=4).contains(&count), "a spline here has two to four points, found {count}");
+    assert!((2..=4).contains(&count), "a spline has two to four points here, found {count}");
     let length = |i: usize| points[i + 1].0 - points[i].0;
     let chord = |i: usize| (points[i + 1].1 - points[i].1) / length(i);
     let mut slopes = [0.0; 4];

@@ -1,28 +1,29 @@
 //! Gaits of four legs, and the coupled oscillators that keep and change them.
 //!
-//! Each leg i has an oscillator whose phase θ_i is in stance on [0, π) and in swing on [π, 2π). With
-//! the period T and the duty factor β (the part of a cycle in stance) it turns at
+//! Each leg i has an oscillator whose phase θ_i is in stance on [0, π) and in swing on [π, 2π).
+//! With the period T and the duty factor β (the part of a cycle in stance) it turns at
 //!
 //! ```text
 //! ω(θ) = π / (β T)  in stance        ω(θ) = π / ((1 − β) T)  in swing
 //! θ̇_i = ω(θ_i) (1 + K Σ_j sin 2π(ψ_j + φ_j − ψ_i − φ_i))
 //! ```
 //!
-//! where φ_i is the lag of leg i in the gait and ψ(θ) the part of the cycle that has gone by at θ:
-//! `ψ = β θ/π` in stance, `β + (1 − β)(θ − π)/π` in swing. Where all legs are as the gait has them
+//! where φ_i is the lag of leg i in the gait and ψ(θ) the elapsed fraction of the cycle at θ:
+//! `ψ = β θ/π` in stance, `β + (1 − β)(θ − π)/π` in swing. Where all legs have the lags of the gait
 //! the sines vanish, so a cycle takes exactly T and a stance exactly β T. The usual coupling by
 //! `θ_j − θ_i` cannot do that: ω differs between stance and swing, so differences of θ are not
 //! constant in a gait, and differences of ψ are. With `K < 1/3` no phase ever runs backward.
 //!
-//! State is θ, not ψ: the foot stands where θ says, so that a change of the duty factor moves
-//! no foot. Lags, period and duty factor go to new values exponentially, lags the shorter way round;
-//! an exact half turn goes forward. So a change of gait cannot get stuck between two phases that pull
-//! equally from both sides.
+//! The state is θ, not ψ: θ determines the position of the foot, so that a change of the duty
+//! factor moves no foot. Lags, period and duty factor converge to new values exponentially, lags
+//! along the shorter arc; an exact half turn goes forward. So a change of gait cannot get stuck
+//! between two phases that pull equally from both sides.
 //!
 //! References: A. J. Ijspeert, *Central pattern generators for locomotion control in animals and
 //! robots* (2008), for coupled phase oscillators; L. Righetti, A. J. Ijspeert, *Pattern generators
-//! with sensory feedback for the control of quadruped locomotion* (2008), for a frequency of its own in
-//! stance and swing; M. Hildebrand, *Symmetrical gaits of horses* (1965) for lags and duty factors.
+//! with sensory feedback for the control of quadruped locomotion* (2008), for separate frequencies
+//! in stance and swing; M. Hildebrand, *Symmetrical gaits of horses* (1965) for lags and duty
+//! factors.
 
 use std::f64::consts::{PI, TAU};
 
@@ -73,43 +74,44 @@ impl Gait {
     }
 }
 
-/// What the oscillators are to do.
+/// The commands of the oscillators.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rhythm {
     /// Lags φ of the legs [cycles].
     pub lags: [f64; LEGS],
     /// Time of a cycle T, more than zero [s].
     pub period: f64,
-    /// Part of a cycle in stance β, between 0 and 1 [1].
+    /// Fraction of a cycle in stance β, between 0 and 1 [1].
     pub duty: f64,
 }
 
-/// How the oscillators get there.
+/// Parameters of the oscillators.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coupling {
     /// K, at least zero and less than [`MAX_COUPLING`] [1]. Small errors of phase fall by
     /// `e^(−8πK)` per cycle.
     pub strength: f64,
-    /// Time in which lags, period and duty factor go 63 % of the way [s]; 0: at once.
+    /// Time in which lags, period and duty factor cover 63 % of a change [s]; 0: immediately.
     pub blend: f64,
 }
 
 /// Four coupled oscillators: the state of a gait.
+#[doc(alias("CPG", "central pattern generator", "Kuramoto"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Oscillators {
     /// θ of each leg, in [0, 2π) [rad].
     pub phases: [f64; LEGS],
-    /// What is followed now.
+    /// The lags, period and duty factor at present.
     pub rhythm: Rhythm,
 }
 
-/// Part of a cycle gone by at the phase θ in [0, 2π): ψ in [0, 1).
+/// Elapsed fraction of a cycle at the phase θ in [0, 2π): ψ in [0, 1).
 #[must_use]
 pub fn elapsed(phase: f64, duty: f64) -> f64 {
     if phase < PI { duty * phase / PI } else { duty + (1.0 - duty) * (phase - PI) / PI }
 }
 
-/// Phase in [0, 2π) at which the part ψ of a cycle has gone by; ψ of any value.
+/// Phase in [0, 2π) at which the fraction ψ of a cycle has elapsed; ψ of any value.
 #[must_use]
 pub fn phase_at(elapsed: f64, duty: f64) -> f64 {
     let part = elapsed - floor(elapsed);
@@ -149,7 +151,7 @@ impl Oscillators {
         rates
     }
 
-    /// Advances all legs by `time_step` [s] and goes on towards the rhythm `wanted`.
+    /// Advances all legs by `time_step` [s] and moves towards the rhythm `wanted`.
     ///
     /// Explicit Euler in ψ: with all legs in step it is exact, also over a change from stance to
     /// swing, so that a run of any length keeps time.
@@ -158,7 +160,7 @@ impl Oscillators {
         let rhythm = &mut self.rhythm;
         for (lag, wanted) in rhythm.lags.iter_mut().zip(wanted.lags) {
             let way = wanted - *lag;
-            // The shorter way round; `rint` sends both half turns to 0 whole ones.
+            // The shorter arc; `rint` sends both half turns to 0 whole ones.
             let short = way - rint(way);
             *lag += part * if short == -0.5 { 0.5 } else { short };
             *lag -= floor(*lag);

@@ -16,14 +16,15 @@
 //!
 //! `JᵀWe` is the exact descent direction at every angle, because `e_o` is an eigenvector of the
 //! Jacobian of the logarithm. A step is taken if E falls; `λ` shrinks by up to 3 where E falls as
-//! the model said, and grows where it does not. μ vanishes with E, so that reachable targets are met
-//! quadratically, and stays where the targets cannot be reached, so that singular poses do no harm.
+//! the model predicted, and grows where it does not. μ vanishes with E, so that reachable targets
+//! are met quadratically, and stays where the targets cannot be reached, so that singular poses are
+//! harmless.
 //!
 //! References: Y. Nakamura, H. Hanafusa, *Inverse kinematic solutions with singularity robustness
 //! for robot manipulator control* (1986); C. W. Wampler, *Manipulator inverse kinematic solutions
 //! based on vector formulations and damped least-squares methods* (1986); T. Sugihara,
-//! *Solvability-unconcerned inverse kinematics by the Levenberg–Marquardt method* (2011), eq. 11 for
-//! `μ ∝ E`; H. B. Nielsen, *Damping parameter in Marquardt's method* (1999) for λ.
+//! *Solvability-unconcerned inverse kinematics by the Levenberg–Marquardt method* (2011), eq. 11
+//! for `μ ∝ E`; H. B. Nielsen, *Damping parameter in Marquardt's method* (1999) for λ.
 
 use legwork_mechanics::nalgebra::Vector3;
 use legwork_mechanics::{
@@ -56,6 +57,7 @@ struct Range {
 }
 
 /// A search with its memory, for one model and one set of targets.
+#[doc(alias("IK", "Levenberg-Marquardt", "damped least squares"))]
 #[derive(Clone, Debug)]
 pub struct InverseKinematics {
     targets: Vec<Target>,
@@ -83,7 +85,7 @@ pub struct InverseKinematics {
     best: Vec<f64>,
 }
 
-/// No coordinate moves farther in one step [rad or m].
+/// Largest move of a coordinate in one step [rad or m].
 const LONGEST_STEP: f64 = 1.0;
 
 /// Damping that remains, relative to the largest diagonal entry: keeps the factor from rounding.
@@ -131,14 +133,14 @@ impl InverseKinematics {
         })
     }
 
-    /// Moves `configuration` to where the targets are met, or as near as may be.
+    /// Moves `configuration` to where the targets are met, or as nearly as possible.
     ///
     /// | argument | shape | meaning |
     /// |---|---|---|
     /// | `goals` | one per target | `world_from_goal`; the part that does not count is not read |
     /// | `configuration` | nq | where to start, then the solution; quaternions of unit length |
     ///
-    /// Joints that start beyond a limit are put on it first; no joint ever leaves its limits. The
+    /// Joints that start beyond a limit are moved to it first; no joint ever leaves its limits. The
     /// same arguments give the same bits and the same number of iterations. One iteration costs
     /// O(n² k) for the matrix of k targets and O(n³) for its factor; nothing is allocated.
     ///
@@ -181,7 +183,7 @@ impl InverseKinematics {
         }
     }
 
-    /// Follows E downhill from `configuration`.
+    /// Minimises E from `configuration`.
     fn descend(
         &mut self,
         model: &Model,
@@ -342,7 +344,7 @@ impl InverseKinematics {
         }
     }
 
-    /// A start somewhere within the limits; coordinates of joints of several stay.
+    /// A random start within the limits; coordinates of joints with several stay.
     fn scatter(&self, random: &mut Random, configuration: &mut [f64]) {
         configuration.copy_from_slice(&self.start);
         for range in self.ranges.iter().flatten() {

@@ -1,6 +1,6 @@
 //! Closed-form kinematics of a leg with three hinges: abduction about x, hip and knee about y.
 //!
-//! In axes of the trunk, with s = 0 as the robot file draws the leg, the foot is at
+//! In axes of the trunk, with s = 0 as in the robot file, the foot is at
 //!
 //! ```text
 //! p = o + Rx(σ₁s₁) q        q = (d_x + t_x, Y, d_z + t_z)
@@ -12,15 +12,15 @@
 //! | o | a point on the abduction axis |
 //! | d | from there to the hip axis, in the x-z plane |
 //! | u, w | thigh (hip axis to knee axis) and shank (knee axis to foot), in the x-z plane |
-//! | Y | distance of the foot from the abduction axis along the hip axis: constant, since Ry keeps y |
+//! | Y | offset of the foot along the hip axis: constant, since Ry keeps y |
 //! | σ | ±1: the axis in the robot file points along +x, +y or against it |
 //!
 //! So the inverse is exact: `r = p − o` gives `q_z = −√(r_y² + r_z² − Y²)` with the foot below the
 //! abduction axis, then s₁ by the angle between (Y, q_z) and (r_y, r_z), and the knee by the law of
-//! cosines. Two legs of the same length bend either way; [`KneeBend`] says which. It has no answer
-//! where `r_y² + r_z² < Y²` (the hip axis would have to come nearer to the abduction axis), or where
-//! t is longer than the leg stretched or shorter than the leg folded: then the nearest configuration of
-//! the leg's plane stands in, and [`Reach`] tells.
+//! cosines. Two configurations of the same length bend either way; [`KneeBend`] selects one. There
+//! is no solution where `r_y² + r_z² < Y²` (the hip axis would have to come nearer to the abduction
+//! axis), or where t is longer than the stretched leg or shorter than the folded leg: then the
+//! nearest configuration in the leg's plane is returned, and [`Reach`] says so.
 
 use legwork_mechanics::nalgebra::{Matrix3, Vector3};
 use legwork_mechanics::{
@@ -42,14 +42,14 @@ pub enum KneeBend {
     Forward,
 }
 
-/// Whether a foot can be where it is wanted.
+/// Whether a foot can reach its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// It can.
     Within,
-    /// Farther than the leg stretched.
+    /// Farther than the stretched leg.
     TooFar,
-    /// Nearer to the hip than the leg folded.
+    /// Nearer to the hip than the folded leg.
     TooNear,
     /// Nearer to the abduction axis than the leg's plane can come.
     OnAbductionAxis,
@@ -66,7 +66,7 @@ pub struct LegSolution {
     pub reach: Reach,
 }
 
-/// Why a foot is not at the end of such a leg.
+/// Why a chain of joints is not such a leg.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum LegError {
@@ -78,7 +78,7 @@ pub enum LegError {
         /// Joints above it.
         found: usize,
     },
-    /// A joint that is no hinge of its own.
+    /// A joint that is not an independent hinge.
     #[error("expected a hinge, found the joint `{joint}` of another kind")]
     Kind {
         /// The joint.
@@ -96,7 +96,7 @@ pub enum LegError {
         /// Its axis.
         found: [f64; 3],
     },
-    /// A thigh or shank of no length.
+    /// A thigh or shank of zero length.
     #[error("expected a thigh and a shank above `{foot}`, found lengths {thigh} m and {shank} m")]
     Length {
         /// The foot.
@@ -109,6 +109,7 @@ pub enum LegError {
 }
 
 /// A leg of a robot: abduction, hip, knee.
+#[doc(alias("analytic inverse kinematics", "closed-form IK"))]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leg {
     joints: [JointId; 3],
@@ -131,7 +132,7 @@ pub struct Leg {
 /// Largest part of an axis across its direction: axes in robot files are often rounded.
 const AXIS_TOLERANCE: f64 = 1e-6;
 
-/// Size of the Jacobian's determinant, by thigh · shank · leg, below which velocities are damped.
+/// Size of the Jacobian's determinant, over thigh · shank · leg, below which velocities are damped.
 const NEAR_SINGULAR: f64 = 0.02;
 
 /// Largest damping, by the length of the leg.
@@ -164,7 +165,7 @@ impl Leg {
     /// The leg that ends in the frame `foot`; its trunk is the root link of the robot.
     ///
     /// # Errors
-    /// If the foot does not hang on three hinges about x, y and y of the trunk.
+    /// If the foot is not at the end of three hinges about x, y and y of the trunk.
     pub fn new(model: &Model, foot: FrameId, bend: KneeBend) -> Result<Self, LegError> {
         let name = || model.frame(foot).name.clone();
         let tree = &model.trees()[model.tree_of_frame(foot)];
@@ -255,7 +256,8 @@ impl Leg {
         self.thigh_length + self.shank_length
     }
 
-    /// The point of the hip axis beside the foot, at s₁ = 0, in axes of the trunk from its origin [m].
+    /// The point of the hip axis beside the foot, at s₁ = 0, in axes of the trunk from its origin
+    /// [m].
     #[must_use]
     pub fn hip_position(&self) -> Vector3<f64> {
         let [x, z] = self.hip;
@@ -335,19 +337,19 @@ impl Leg {
         if *reach == Reach::Within {
             *reach = Reach::BeyondLimit;
         }
-        // `max` first: a file may have its limits the wrong way round, which is no reason to panic.
+        // `max` first: a file may have its limits swapped, which must not cause a panic.
         s.max(lower).min(upper)
     }
 
     /// Joint velocities [rad/s] at which the foot moves by `velocity` [m/s], axes of the trunk, at
     /// joint positions s: `ṡ = Jᵀ (J Jᵀ + λ² 1)⁻¹ v`.
     ///
-    /// λ is zero, and the answer exact, while `|det J|` is above 2 % of thigh · shank · leg; below it
-    /// grows to 5 % of the leg's length at a singular pose, so that ṡ stays finite and the foot lags
-    /// in the direction in which it cannot move.
+    /// λ is zero, and the answer exact, while `|det J|` is above 2 % of thigh · shank · leg; below
+    /// it grows to 5 % of the leg's length at a singular pose, so that ṡ stays finite and the foot
+    /// lags in the direction in which it cannot move.
     ///
-    /// Reference: Y. Nakamura, H. Hanafusa, *Inverse kinematic solutions with singularity robustness
-    /// for robot manipulator control* (1986).
+    /// Reference: Y. Nakamura, H. Hanafusa, *Inverse kinematic solutions with singularity
+    /// robustness for robot manipulator control* (1986).
     #[must_use]
     pub fn joint_velocities(&self, s: &[f64; 3], velocity: &Vector3<f64>) -> [f64; 3] {
         let jacobian = self.jacobian(s);
@@ -361,7 +363,7 @@ impl Leg {
         }
         let damping = DAMPING * leg * room.max(0.0);
         let normal = jacobian * jacobian.transpose() + Matrix3::identity() * (damping * damping);
-        // Damped it is positive definite, and where nothing is damped the return above was taken.
+        // Damped it is positive definite; without damping the function has returned above.
         let solved = normal.try_inverse().map_or(Vector3::zeros(), |inverse| inverse * velocity);
         (jacobian.transpose() * solved).into()
     }

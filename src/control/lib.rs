@@ -1,15 +1,16 @@
-//! Control of robots: numbers in, numbers out. Knows no block, port or diagram.
+//! Control of robots: numbers in, numbers out. No block, port or diagram is known here.
 //!
 //! # Tour
 //!
 //! [`InverseKinematics`] finds joint positions that bring frames of a robot to given poses within
 //! the joints' limits. It owns its memory, is made once per model and allocates nothing per call.
 //!
-//! Legged locomotion goes from rhythm to joints: [`Oscillators`] keep the phases of a [`Gait`],
-//! a [`FootPath`] makes of a phase and a wanted velocity a foot's place (by [`Swing`] or
-//! [`SwingSpline`], and [`stance_height`]), and a [`Leg`] gives the joint positions and velocities for it in closed form.
+//! Legged locomotion goes from rhythm to joints: [`Oscillators`] keep the phases of a [`Gait`], a
+//! [`FootPath`] turns a phase and a desired velocity into a foot position (by [`Swing`] or
+//! [`SwingSpline`], and [`stance_height`]), and a [`Leg`] computes the joint positions and
+//! velocities for it in closed form.
 //!
-//! [`ContactInverseDynamics`] finds joint torques for wanted accelerations of a robot that touches
+//! [`ContactInverseDynamics`] finds joint torques for desired accelerations of a robot that touches
 //! things, together with the contact forces.
 //!
 //! Conventions, symbols and frames are those of `legwork-mechanics`.

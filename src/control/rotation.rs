@@ -4,11 +4,12 @@ use legwork_mechanics::nalgebra::{Matrix3, Vector3};
 
 /// Rotation vector `log R` [rad]: axis times angle, the shortest turn, `‖log R‖ ≤ π`.
 ///
-/// By the quaternion of `R`, from its largest component, so that it is exact to rounding at all
-/// angles: near zero, where the trace says little, and near π, where the antisymmetric part does.
-/// Of the two axes of a half turn it takes one.
+/// From the quaternion of `R`, by its largest component, so that it is exact to rounding at all
+/// angles: near zero, where the trace is ill-conditioned, and near π, where the antisymmetric part
+/// is. Of the two axes of a half turn it returns one.
 ///
 /// Reference: S. W. Shepperd, *Quaternion from rotation matrix* (1978).
+#[doc(alias("log3", "logarithm of SO(3)"))]
 #[must_use]
 pub fn rotation_log(rotation: &Matrix3<f64>) -> Vector3<f64> {
     let r = rotation;
@@ -35,7 +36,7 @@ pub fn rotation_log(rotation: &Matrix3<f64>) -> Vector3<f64> {
     };
     let (w, v) = if w < 0.0 { (-w, -v) } else { (w, v) };
     let length = v.norm();
-    // At the identity v is zero exactly or as good as: angle / ‖v‖ → 2 / w.
+    // At the identity v is zero up to rounding: angle / ‖v‖ → 2 / w.
     let scale = if length < 1e-9 * w { 2.0 / w } else { 2.0 * libm::atan2(length, w) / length };
     v * scale
 }

@@ -1,15 +1,17 @@
 //! Time of inverse dynamics with contact forces over the number of contacts, on a quadruped of 18
 //! velocities and 12 joints.
 //!
-//! `cargo bench -p legwork-control --bench contacts -- [--csv FILE]` prints a table, or writes FILE, of
-//! medians per call [us], each the mean over several robots. Points are spread under the four feet, as
-//! S. Zapolsky and E. Drumwright have it in Figure 19 of *Inverse dynamics with rigid contact and
-//! friction* (2017). A robot runs through a sequence of wanted accelerations that change little from
-//! call to call; "cold" forgets in between which contacts pressed, the rest has no memory.
+//! `cargo bench -p legwork-control --bench contacts -- [--csv FILE]` prints a table, or writes
+//! FILE, of medians per call [us], each the mean over several robots. Points are spread under the
+//! four feet, as in Figure 19 of S. Zapolsky and E. Drumwright, *Inverse dynamics with rigid
+//! contact and friction* (2017). A robot runs through a sequence of desired accelerations that
+//! change little from call to call; "cold" forgets between calls which contacts pressed, the others
+//! have no memory.
 //!
 //! ```text
-//! legwork plot FILE 'no-slip LCP' 'no-slip LCP cold' 'Coulomb QP' 'Coulomb QP one stage' 'Coulomb LCP' 'no-slip QP' \
-//!     --log y -o src/control/docs/contacts.svg --title 'Inverse dynamics with contact, 18 velocities' --label 'time per call [us]'
+//! legwork plot FILE 'no-slip LCP' 'no-slip LCP cold' 'Coulomb QP' 'Coulomb QP one stage' \
+//!     'Coulomb LCP' 'no-slip QP' --log y -o src/control/docs/contacts.svg \
+//!     --title 'Inverse dynamics with contact, 18 velocities' --label 'time per call [us]'
 //! ```
 //!
 //! draws them.
@@ -33,14 +35,14 @@ const COUNT: usize = 64;
 const SECONDS: f64 = 0.05;
 /// Robots over which figures are means.
 const ROBOTS: u64 = 4;
-/// Time of a call above which more contacts are not asked for [us].
+/// Time of a call above which no larger numbers of contacts are measured [us].
 const LIMIT: f64 = 20e3;
 const GRAVITY: f64 = 9.81;
 /// Hips against the trunk's centre [m].
 const HIPS: [[f64; 2]; 4] = [[0.19, 0.11], [0.19, -0.11], [-0.19, 0.11], [-0.19, -0.11]];
 /// Height of the trunk's centre [m].
 const HEIGHT: f64 = 0.28;
-/// Knees lie this far behind the hips [m].
+/// Knees are this far behind the hips [m].
 const KNEE: f64 = 0.15;
 
 const MODELS: [(&str, ContactModel, bool); 6] = [
@@ -52,7 +54,7 @@ const MODELS: [(&str, ContactModel, bool); 6] = [
     ("Coulomb LCP", ContactModel::CoulombLcp, true),
 ];
 
-/// A quadruped on its feet, and what its joints are to do.
+/// A quadruped on its feet, and the desired motion of its joints.
 struct Robot {
     mass_matrix: Vec<f64>,
     bias_force: Vec<f64>,
@@ -68,8 +70,8 @@ fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-/// Jacobian (3 × nv, column-major) of a point of the trunk, or of a leg behind `joints` joints; `at` is
-/// against the trunk's centre.
+/// Jacobian (3 × nv, column-major) of a point of the trunk, or of a leg after `joints` joints; `at`
+/// is relative to the trunk's centre.
 fn point_jacobian(leg: usize, joints: usize, at: [f64; 3]) -> Vec<f64> {
     let mut columns = vec![[0.0; 3]; NV];
     for axis in 0..3 {
@@ -102,7 +104,8 @@ fn robot(contacts: usize, seed: u64) -> Robot {
         }
     };
     for (leg, [x, y]) in HIPS.into_iter().enumerate() {
-        // The trunk as eight points, legs as points beside their middles so that they have inertia.
+        // The trunk as eight points, legs as points beside their middles, so that they have
+        // inertia.
         for z in [-0.05, 0.05] {
             add(0.41, &point_jacobian(leg, 0, [x, 0.5 * y, z]));
         }
@@ -163,7 +166,7 @@ impl Robot {
     }
 }
 
-/// Mean of the median times [us], and the share of tasks that were not solved.
+/// Mean of the median times [us], and the fraction of tasks that were not solved.
 fn figure(contacts: usize, model: ContactModel, remembers: bool) -> (f64, f64) {
     let cone = Cone::Pyramid { sides: 4, fit: PyramidFit::Inscribed };
     let (mut time, mut failures) = (0.0, 0);
@@ -207,7 +210,7 @@ fn main() {
         text += &format!(",{name} [us]");
     }
     if csv.is_none() {
-        println!("{text}; in brackets the share of tasks without a solution");
+        println!("{text}; in brackets the fraction of tasks without a solution");
     }
     let mut ended = [false; MODELS.len()];
     for contacts in [1, 2, 4, 6, 8, 10, 12, 16, 20, 25, 30, 35, 40, 45, 50, 55, 60] {

@@ -7,9 +7,8 @@ use super::yielding::{COMPLIANCES, Yielding};
 use super::{Choice, ContactInverseDynamics, ContactTask};
 
 impl ContactInverseDynamics {
-    /// ID(t)LCP,μ: Coulomb's law on the pyramid, by Lemke's method (eqs. 54–67), or the solution of least change
-    /// (sec. 5.3).
-    /// Contacts that contradict each other give way ([`super::yielding`]).
+    /// ID(t)LCP,μ: Coulomb's law on the pyramid, by Lemke's method (eqs. 54–67), or the solution of
+    /// least change (sec. 5.3). Contacts that contradict each other yield ([`super::yielding`]).
     pub(super) fn coulomb(
         &mut self,
         task: &ContactTask<'_>,
@@ -55,7 +54,7 @@ impl ContactInverseDynamics {
             if outcome.status.is_usable() && yielding.takes(share, &work.values) {
                 best = outcome;
                 self.solutions = 0;
-                // The first only decides between redundant contacts.
+                // The first compliance only decides between redundant contacts.
                 self.compliance = if share > DEFAULT_REGULARISATION { share * mean } else { 0.0 };
                 forces.copy_from_slice(&work.values);
             } else if !best.status.is_usable() {
@@ -66,8 +65,8 @@ impl ContactInverseDynamics {
         Outcome { iterations, ..best }
     }
 
-    /// The solution of least change of torques, `τ = τ₀ − J_aᵀ f`, where τ₀ are those without contact; `None` if there are
-    /// too many contacts.
+    /// The solution of least change of torques, `τ = τ₀ − J_aᵀ f`, where τ₀ are those without
+    /// contact; `None` if there are too many contacts.
     fn least_change(
         &mut self,
         task: &ContactTask<'_>,
@@ -86,7 +85,8 @@ impl ContactInverseDynamics {
         after.resize(task.velocity.len(), 0.0);
         forces.fill(0.0);
         self.reduction.finish(task, forces, &mut torque, &mut after);
-        // τ as a function of forces: those without motor move by M_au M_uu⁻¹ J_uᵀ f, which the joints feel too.
+        // τ as a function of forces: those without motor move by M_au M_uu⁻¹ J_uᵀ f, which also
+        // changes the joint torques.
         base.clear();
         base.extend_from_slice(&torque);
         let (reduction, work) = (&mut self.reduction, &mut self.work);

@@ -7,9 +7,9 @@ use super::complementary::dot;
 use super::{ContactInverseDynamics, ContactTask};
 
 impl ContactInverseDynamics {
-    /// The accelerations nearest to the wanted ones after which no contact goes into the ground, and
-    /// none that presses slips where the model knows no slip, under the contact forces of the last
-    /// [`Self::solve`] (eqs. 46–51).
+    /// The accelerations nearest to the desired ones after which no contact penetrates the ground,
+    /// and no pressing contact slips under a model without slip, under the contact forces of the
+    /// last [`Self::solve`] (eqs. 46–51).
     ///
     /// | symbol | argument | shape | meaning |
     /// |---|---|---|---|
@@ -19,8 +19,8 @@ impl ContactInverseDynamics {
     /// | v⁺ | `after` | nv | written, if the status is usable |
     ///
     /// A quadratic program in the joints' velocities: those without motor follow from
-    /// `M_uu v_u⁺ = (M v)_u − Δt h_u + Δt J_uᵀf − M_ua v_a⁺`. The problem has no solution if contacts that
-    /// the joints cannot move apart contradict each other.
+    /// `M_uu v_u⁺ = (M v)_u − Δt h_u + Δt J_uᵀf − M_ua v_a⁺`. The problem has no solution if
+    /// contacts that the joints cannot move apart contradict each other.
     ///
     /// # Panics
     /// If a slice has the wrong length, or the task is not that of the last solve.

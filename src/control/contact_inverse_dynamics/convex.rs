@@ -5,16 +5,17 @@ use legwork_qp::{ConeLeastSquares, Outcome};
 use super::complementary::{dot, mark_pressing};
 use super::{ContactInverseDynamics, ContactTask, Energy, Stages};
 
-/// Weight of the torques in stage II against what must stay as stage I left it, both relative to their
-/// longest columns. The motion then changes by about this share of the torques' wish.
+/// Weight of the torques in stage II against the quantities that must stay as in stage I, both
+/// relative to their longest columns. The motion then changes by about this fraction of what the
+/// torques would change.
 const TORQUE_WEIGHT: f64 = 1e-6;
-/// Weight of the forces themselves, which picks one of those that move the robot alike.
+/// Weight of the forces themselves, which picks one of those that move the robot equally.
 const FORCE_WEIGHT: f64 = 1e-9;
-/// Friction without limit is that of contacts whose normal force is more than this share of the largest
+/// Unlimited friction acts at contacts whose normal force is more than this fraction of the largest
 /// component of any force.
 const PRESSING: f64 = 1e-3;
-/// The same against the torques. Rounding over this times [`TORQUE_WEIGHT`] is what forces without limit to friction
-/// wander by.
+/// The same against the torques. Unlimited friction forces vary by rounding over this times
+/// [`TORQUE_WEIGHT`].
 const FORCE_BESIDE_TORQUE: f64 = 1e-6;
 
 impl ContactInverseDynamics {
@@ -24,22 +25,22 @@ impl ContactInverseDynamics {
     /// `y = L⁻¹ (M v⁺)_u`, the momentum of the coordinates without motor, the energy is
     /// `½ |y|²` plus what the forces do not change, so it is least squares with nu rows.
     ///
-    /// The relative energy is `½ |y − y_c|²` with `y = Lᵀ v_u⁺` and `y_c = Lᵀ v_c`. At its least, forces
-    /// do no work on contacts that stick, and none goes in where v_c has all stick; the bounds are left
-    /// out. Fingers that hold a box from two sides leave no room between them, and if they contradict
-    /// each other by a hair's breadth, bounds ask for forces without limit.
+    /// The relative energy is `½ |y − y_c|²` with `y = Lᵀ v_u⁺` and `y_c = Lᵀ v_c`. At its minimum,
+    /// forces do no work on contacts that stick, and none penetrates where v_c has all stick; the
+    /// bounds are left out. Fingers that hold a box from two sides leave no room between them, and
+    /// if they contradict each other even slightly, bounds would require unlimited forces.
     ///
-    /// Friction without limit is that of contacts that press: without a bound nothing in the problem keeps a
-    /// foot at zero load from holding the trunk, which in the world moves the leg alone. So contacts that
-    /// pressed in the last step have it first, and the problem is solved again with those that
-    /// press in its answer, until they are the same; others are without friction. The relative energy has no
-    /// bounds, so fingers may carry a box by their tangential forces alone: there a normal force of zero says
-    /// nothing, and all contacts hold.
+    /// Unlimited friction acts at contacts that press: without a bound, nothing in the problem
+    /// keeps a foot at zero load from holding the trunk, while in reality that force only moves the
+    /// leg. So contacts that pressed in the last step have it first, and the problem is solved
+    /// again with those that press in its answer, until they are the same; others are without
+    /// friction. The relative energy has no bounds, so fingers may carry a box by their tangential
+    /// forces alone: there a normal force of zero has no meaning, and all contacts hold.
     ///
-    /// Stage II (eqs. 102–112): least `|τ|²` among forces with the same y. The paper searches the null
-    /// space of the Hessian of stage I, whose inequalities it does not meet if stage I ended on the
-    /// pyramids' edge; here y enters as rows of great weight, so a point inside the pyramids always
-    /// exists.
+    /// Stage II (eqs. 102–112): least `|τ|²` among forces with the same y. The paper searches the
+    /// null space of the Hessian of stage I, which violates its inequalities if stage I ended on
+    /// the pyramids' boundary; here y enters as rows of large weight, so a point inside the
+    /// pyramids always exists.
     pub(super) fn convex(
         &mut self,
         task: &ContactTask<'_>,
@@ -130,7 +131,8 @@ impl ContactInverseDynamics {
         if outcome.status.is_usable() || work.lower.is_empty() {
             return outcome;
         }
-        // Joints that push a contact in whatever the base does: then nothing can keep it out.
+        // Joints that push a contact into the ground whatever the base does: then nothing can
+        // prevent it.
         let free = ConeLeastSquares { rows: &[], lower: &[], ..stage_one };
         self.least_squares.solve(&free, forces)
     }

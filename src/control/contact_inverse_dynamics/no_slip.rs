@@ -10,26 +10,26 @@ impl ContactInverseDynamics {
     /// ID(t)LCP,∞: the tangential rows that are independent hold (algorithm 1), then a linear
     /// complementarity problem in the normal forces (algorithm 2).
     ///
-    /// Rows of contacts that do not press are not held. The paper holds those of all contacts, and what
-    /// follows is a foot at zero load that is to stop the trunk: on the ground nothing holds it, so the force
-    /// meant for the trunk moves the leg, and the next force is larger by the ratio of their masses. So contacts
-    /// that pressed in the last step hold first, and the problem is solved again with those that
-    /// press in its answer, until they are the same. The answer is then the limit of Coulomb's law for
-    /// friction without bound, where that limit has one.
+    /// Rows of contacts that do not press are not held. The paper holds those of all contacts; the
+    /// result is a foot at zero load that has to stop the trunk: the ground does not hold it, so
+    /// the force meant for the trunk moves the leg, and the next force is larger by the ratio of
+    /// their masses. So contacts that pressed in the last step hold first, and the problem is
+    /// solved again with those that press in its answer, until they are the same. The answer is
+    /// then the limit of Coulomb's law for unlimited friction, where that limit exists.
     ///
-    /// Dependent tangential rows get no force. If the joints move so that not all rows can hold, those kept
-    /// would, and the feet first in order would decide how the trunk moves. Instead it moves so that the sum of
-    /// squares of all sliding velocities is least, whichever rows are kept, and
-    /// [`super::Prediction::inconsistency`] tells; if all can hold, they do. The paper's algorithm 1
-    /// keeps the rows `P`, `S`, `T` of the whole robot; here P is eliminated, so the rows live in nu
-    /// dimensions.
+    /// Dependent tangential rows get no force. If the joints move so that not all rows can hold,
+    /// those kept would, and the order of the feet would decide how the trunk moves. Instead it
+    /// moves so that the sum of squares of all sliding velocities is least, whichever rows are
+    /// kept, and [`super::Prediction::inconsistency`] reports it; if all can hold, they do. The
+    /// paper's algorithm 1 keeps the rows `P`, `S`, `T` of the whole robot; here P is eliminated,
+    /// so the rows have nu dimensions.
     ///
-    /// Rows that depend on others but for a small angle count as dependent too, so feet that are nearly in one
-    /// plane are treated as if they were.
+    /// Rows that depend on others except for a small angle count as dependent too, so feet that are
+    /// nearly in one plane are treated as if they were.
     ///
     /// Feet that are not in one plane can have as many independent tangential rows as there are
-    /// dimensions. Nothing is then left to move the normals by, and the problem has no solution if one
-    /// of them would sink. The last rows are let go one by one until it has.
+    /// dimensions. No freedom is then left for the normals, and the problem has no solution if one
+    /// of them would penetrate. The last rows are released one by one until it has.
     pub(super) fn no_slip(
         &mut self,
         task: &ContactTask<'_>,
@@ -124,7 +124,7 @@ impl ContactInverseDynamics {
         for (force, normal) in forces.chunks_exact_mut(3).zip(&work.forces) {
             force[2] = *normal;
         }
-        // The tangential forces hold their rows, and take up what normal forces do to them.
+        // The tangential forces hold their rows, and balance the effect of normal forces on them.
         for (image, velocity) in work.image.iter_mut().zip(&reduction.velocity) {
             *image = (*image - velocity) / step;
         }
@@ -141,10 +141,10 @@ impl ContactInverseDynamics {
         outcome
     }
 
-    /// Writes to `work.values` the velocities that kept rows are to have where their joints are at rest, so
-    /// that sliding is least: with the columns C of kept rows and W of all candidates, `y = y₀ + C λ`,
-    /// `min |Wᵀ y + d|²`. Kept rows span all, so none but C is needed; the normal equations have
-    /// at most nu unknowns.
+    /// Writes to `work.values` the velocities of the kept rows relative to joints at rest for which
+    /// sliding is least: with the columns C of kept rows and W of all candidates, `y = y₀ + C λ`,
+    /// `min |Wᵀ y + d|²`. Kept rows span all, so only C is needed; the normal equations have at
+    /// most nu unknowns.
     fn share_contradictions(&mut self, count: usize) {
         let (reduction, work) = (&self.reduction, &mut self.work);
         let candidates = &work.candidates[..count];
@@ -168,7 +168,7 @@ impl ContactInverseDynamics {
             }
         }
         if !self.normal.set(rank, &work.hessian) {
-            // Rounding has the better of it: the kept rows hold.
+            // Dominated by rounding: the kept rows hold.
             work.values.clear();
             work.values.extend(kept_rows(candidates, &work.kept).map(|row| -reduction.drift[row]));
             return;

@@ -1,14 +1,14 @@
-//! The task in the coordinates without motor.
+//! Reduction of the task to the coordinates without motor.
 
 use legwork_qp::complementarity::{DenseMass, HalfInverseMass};
 
 use super::ContactTask;
 
-/// Weight of the velocities themselves in [`Reduction::carried`], relative to that of the contacts. It
-/// decides in directions in which no contact is felt, and there forces do nothing.
+/// Weight of the velocities themselves in [`Reduction::carried`], relative to that of the contacts.
+/// It decides in directions that move no contact, where forces have no effect.
 const CARRIED_WEIGHT: f64 = 1e-10;
 
-/// `M_uu = L Lᵀ` and all that models of contact need; see the docs above.
+/// `M_uu = L Lᵀ` and all data that contact models need; see the docs above.
 #[derive(Debug, Default)]
 pub(super) struct Reduction {
     /// Coordinates without motor, and with.
@@ -19,8 +19,8 @@ pub(super) struct Reduction {
     pub(super) columns: Vec<f64>,
     /// `L⁻¹ r`: velocity `Lᵀ v_u⁺` without contact forces.
     pub(super) velocity: Vec<f64>,
-    /// `L⁻¹ ((M v)_u − Δt h_u)`: the same with the joints' share of the momentum, which the kinetic
-    /// energy is of.
+    /// `L⁻¹ ((M v)_u − Δt h_u)`: the same with the joints' share of the momentum, as the kinetic
+    /// energy needs it.
     pub(super) momentum: Vec<f64>,
     /// `J_a v_a⁺`, 3k.
     pub(super) drift: Vec<f64>,
@@ -38,9 +38,9 @@ impl Reduction {
         self.free.len()
     }
 
-    /// Takes a task; false if its numbers are not those of a robot.
+    /// Loads a task; false if its numbers are not those of a robot.
     ///
-    /// All of M counts, the joints' rows too: torques follow from them.
+    /// All of M is checked, the joints' rows too: torques follow from them.
     pub(super) fn set(&mut self, task: &ContactTask<'_>) -> bool {
         let (nv, rows) = (task.velocity.len(), 3 * task.gaps.len());
         self.free.clear();
@@ -108,10 +108,10 @@ impl Reduction {
         column.iter().zip(y).map(|(w, y)| w * y).sum::<f64>() + self.drift[row]
     }
 
-    /// `y_c = Lᵀ v_c` with the velocity v_c of the coordinates without motor at which contacts would stick
-    /// to what the joints move, in the least-squares sense: least `|J_u v_c + d|²`, from its normal equations
-    /// `(W Wᵀ + ε I) y_c = −W d` in `W = L⁻¹ J_uᵀ`. d is `J_a v_a⁺`, and φ/Δt more along normals of
-    /// contacts that are inside, which come out.
+    /// `y_c = Lᵀ v_c` with the velocity v_c of the coordinates without motor at which contacts
+    /// would stick to what the joints move, in the least-squares sense: least `|J_u v_c + d|²`,
+    /// from its normal equations `(W Wᵀ + ε I) y_c = −W d` in `W = L⁻¹ J_uᵀ`. d is `J_a v_a⁺`, plus
+    /// φ/Δt along normals of penetrating contacts, which move out.
     pub(super) fn carried(&mut self, task: &ContactTask<'_>, out: &mut Vec<f64>) {
         let nu = self.free.len();
         self.dense.clear();
@@ -137,12 +137,12 @@ impl Reduction {
             self.normal.half_solve(out);
             self.normal.half_solve_transposed(out);
         } else {
-            // No contact is felt.
+            // No coordinate moves a contact.
             out.fill(0.0);
         }
     }
 
-    /// Row of `J_a`: what a contact force does to the joints' torques.
+    /// Row of `J_a`: the effect of a contact force on the joint torques.
     pub(super) fn joint_row(&self, task: &ContactTask<'_>, row: usize, out: &mut Vec<f64>) {
         let rows = 3 * task.gaps.len();
         out.extend(self.joints.iter().map(|&j| task.jacobian[j * rows + row]));

@@ -1,34 +1,37 @@
-//! Contacts that give way.
+//! Contacts that yield.
 //!
-//! Fingers that hold a box from two sides, and close by a hair's breadth because of how they are told to move, leave it
-//! no place. Then no force obeys a law of complementarity, or one of any size does that turns the box a little. So
-//! contacts may give way: `v = J v⁺ + R f Δt` takes the place of `J v⁺`, with the same compliance R [m/s per N s] of all
-//! rows, which is a damper of `1/(R Δt)` [N s/m] at each contact.
+//! If fingers that hold a box from two sides are commanded to close even slightly, they leave no
+//! room for it. Then no force satisfies a law of complementarity, or forces of any size do that
+//! turn the box a little. So contacts may yield: `v = J v⁺ + R f Δt` replaces `J v⁺`, with the same
+//! compliance R [m/s per N s] of all rows, which is a damper of `1/(R Δt)` [N s/m] at each contact.
 //!
-//! R is a share of the mean diagonal of the Delassus matrix G = `J_u M_uu⁻¹ J_uᵀ`, the velocity that an impulse gives to
-//! a contact. It is 1e-10 at first for Coulomb's law, which only spreads redundant loads, and none without slip. More,
-//! up to 0.1, is tried if the problem is not solved or asks for forces beyond 20 times the largest `|b_i|/G_ii`, which
-//! stops one row of one contact alone. Such forces may still be right, of contacts at a bad lever, say. So contacts give
-//! way only if they contradict each other: a share of 1e-4 or less then takes nine tenths of the forces away. The
-//! least compliance with forces below the bound is taken, or, where none has them, the one with the smallest. The
-//! authors' solver adds 10^k to the diagonal, k = −20, −16, …, 0, until the problem is solved.
+//! R is a fraction of the mean diagonal of the Delassus matrix G = `J_u M_uu⁻¹ J_uᵀ`, the velocity
+//! that an impulse gives to a contact. It is 1e-10 at first for Coulomb's law, which only spreads
+//! redundant loads, and zero for the models without slip. Larger values, up to 0.1, are tried if
+//! the problem is not solved or requires forces beyond 20 times the largest `|b_i|/G_ii`, which
+//! stops one row of one contact alone. Such forces may still be right, for contacts with a poor
+//! lever arm, say. So contacts yield only if they contradict each other: a fraction of 1e-4 or less
+//! then reduces the forces by nine tenths. The least compliance with forces below the bound is
+//! taken, or, where none has them, the one with the smallest. The authors' solver adds 10^k to the
+//! diagonal, k = −20, −16, …, 0, until the problem is solved.
 
 use legwork_qp::{DEFAULT_REGULARISATION, Outcome, Qp};
 
 use super::complementary::{dot, mark_pressing};
 use super::{ContactInverseDynamics, ContactTask};
 
-/// Compliances that are tried in turn, as shares of the mean diagonal of the Delassus matrix.
+/// Compliances that are tried in turn, as fractions of the mean diagonal of the Delassus matrix.
 pub(super) const COMPLIANCES: [f64; 6] = [DEFAULT_REGULARISATION, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1];
-/// Forces above this many times the largest that would stop a contact on its own call for a second look.
+/// Forces above this many times the largest that would stop a contact on its own are checked again.
 const SENSELESS: f64 = 20.0;
-/// Contacts contradict each other if a compliance of this share, or less, leaves less than that share of their forces.
+/// Contacts contradict each other if a compliance of this fraction, or less, leaves less than that
+/// fraction of their forces.
 const TELLING: f64 = 1e-4;
 const CONTRADICTED: f64 = 0.1;
 
 /// Decides which of several answers, of growing compliance, is taken.
 pub(super) struct Yielding {
-    /// Largest force that needs no second look [N].
+    /// Largest force that needs no check [N].
     limit: f64,
     /// Largest force of the answer that is taken [N]; infinite while there is none.
     least: f64,
@@ -41,11 +44,13 @@ impl Yielding {
         Self { limit: SENSELESS * typical_force, least: f64::INFINITY, is_contradicted: false }
     }
 
-    /// Whether the answer `forces`, which is usable, at the compliance `share` is taken in place of those before.
+    /// Whether the answer `forces`, which is usable, at the compliance `share` replaces those
+    /// before.
     pub(super) fn takes(&mut self, share: f64, forces: &[f64]) -> bool {
         let size = largest(forces);
         let is_taken = if self.least.is_infinite() {
-            // What has no answer but with contacts that yield, and not just by rounding, is a contradiction.
+            // A problem that has an answer only with contacts that yield, and not just by rounding,
+            // is a contradiction.
             self.is_contradicted = share > TELLING;
             size.is_finite()
         } else if self.is_contradicted {
@@ -60,7 +65,7 @@ impl Yielding {
         is_taken
     }
 
-    /// Whether an answer is taken that the compliance `next`, and any above, cannot replace.
+    /// Whether no answer at the compliance `next` or above can replace the present one.
     pub(super) fn is_settled(&self, next: f64) -> bool {
         let is_found = self.least.is_finite();
         self.least <= self.limit || (is_found && !self.is_contradicted && next > TELLING)
@@ -68,7 +73,7 @@ impl Yielding {
 }
 
 impl ContactInverseDynamics {
-    /// The Delassus matrix G in `work.matrix`, and the rest as [`Self::typical_force`] has it.
+    /// The Delassus matrix G in `work.matrix`, and the rest as in [`Self::typical_force`].
     pub(super) fn delassus(&mut self, task: &ContactTask<'_>) -> f64 {
         let rows = 3 * task.gaps.len();
         let (reduction, work) = (&self.reduction, &mut self.work);
@@ -80,11 +85,12 @@ impl ContactInverseDynamics {
         self.typical_force(task)
     }
 
-    /// The contact velocities without forces, over Δt, in `work.vector`: b. Returns the largest force that stops a row of
-    /// a contact on its own, `|b_i|/G_ii`.
+    /// The contact velocities without forces, over Δt, in `work.vector`: b. Returns the largest
+    /// force that stops a row of a contact on its own, `|b_i|/G_ii`.
     ///
-    /// Each row has its own G_ii: under a body that is high over its foot, that of the tangential rows is many times
-    /// that of the normal. Rows that no force moves, but by rounding, have none.
+    /// Each row has its own G_ii: under a body that is high over its foot, that of the tangential
+    /// rows is many times that of the normal. Rows that no force moves, except by rounding, are
+    /// left out.
     fn typical_force(&mut self, task: &ContactTask<'_>) -> f64 {
         let (rows, step) = (3 * task.gaps.len(), task.time_step);
         let (reduction, work) = (&self.reduction, &mut self.work);
@@ -103,15 +109,16 @@ impl ContactInverseDynamics {
         if typical > 0.0 && typical.is_finite() { typical } else { 1.0 }
     }
 
-    /// Mean diagonal of the matrix that [`Self::delassus`] has made [1/kg].
+    /// Mean diagonal of the matrix computed by [`Self::delassus`] [1/kg].
     pub(super) fn mean_diagonal(&self, task: &ContactTask<'_>) -> f64 {
         let n = 3 * task.gaps.len();
         (0..n).map(|i| self.work.matrix[i * n + i]).sum::<f64>() / n as f64
     }
 
-    /// [`Self::no_slip`], or where that fails or asks for forces without sense, the same with contacts that give way:
-    /// `min ½ fᵀ(G + R) f + fᵀb` over `f_n ≥ 0`, whose conditions are `0 ≤ f_n ⟂ v_n ≥ 0` and `v_t = 0`. Contacts that do
-    /// not press have no tangential force, as there.
+    /// [`Self::no_slip`], or where that fails or requires implausible forces, the same with
+    /// contacts that yield: `min ½ fᵀ(G + R) f + fᵀb` over `f_n ≥ 0`, whose conditions are
+    /// `0 ≤ f_n ⟂ v_n ≥ 0` and `v_t = 0`. Contacts that do not press have no tangential force, as
+    /// there.
     pub(super) fn no_slip_or_yield(
         &mut self,
         task: &ContactTask<'_>,
@@ -121,7 +128,7 @@ impl ContactInverseDynamics {
         let mut best = self.no_slip(task, pressing, forces);
         let mut yielding = Yielding::new(self.typical_force(task));
         if best.status.is_usable() {
-            // It is the first, and is taken.
+            // The first answer is always accepted.
             yielding.takes(0.0, forces);
         }
         if yielding.is_settled(0.0) {
@@ -146,7 +153,8 @@ impl ContactInverseDynamics {
         Outcome { iterations, ..best }
     }
 
-    /// The forces at one compliance, in `work.values`, of the contacts `work.holds` at first and then of those that press.
+    /// The forces at one compliance, in `work.values`, of the contacts `work.holds` at first and
+    /// then of those that press.
     fn no_slip_that_yields(&mut self, task: &ContactTask<'_>, compliance: f64) -> Outcome {
         let n = 3 * task.gaps.len();
         let (mut changes, mut iterations) = (0, 0);

@@ -1,8 +1,8 @@
-//! What inverse kinematics are asked and what they answer.
+//! Input and output of inverse kinematics.
 
 use legwork_mechanics::FrameId;
 
-/// A frame that is to be brought somewhere.
+/// A frame with weights of its position and orientation errors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
     /// The frame.
@@ -30,7 +30,7 @@ impl Target {
 /// Whether floating bases may move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BaseMotion {
-    /// Bases stay where the configuration has them.
+    /// Bases stay as in the configuration.
     #[default]
     Given,
     /// Bases are unknowns like the joints.
@@ -68,7 +68,7 @@ impl Default for Settings {
     }
 }
 
-/// Settings or targets that make no sense.
+/// Why settings or targets are invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingsError {
@@ -94,8 +94,8 @@ pub enum SettingsError {
     },
 }
 
-/// What came of a search. Where the targets cannot be met, the configuration is a minimum of E
-/// within the limits, or where the iterations ended.
+/// Result of a search. Where the targets cannot be met, the configuration is a minimum of E within
+/// the limits, or the point where the iterations ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[must_use]
 pub struct Solution {

@@ -1,4 +1,4 @@
-//! Laws that inverse kinematics must keep, on robots of the diagrams.
+//! Laws of inverse kinematics, on robots of the diagrams.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use legwork_control::{
@@ -215,8 +215,8 @@ fn starts_beyond_the_limits_are_put_on_them() {
     assert!(found.error.is_finite() && within_limits(&model, &q));
 }
 
-/// A stretched leg has lost a direction, and what pulls along it has no gradient: the search stays
-/// calm, and other starts find the bent leg.
+/// A stretched leg has lost a direction, and a target along it has no gradient: the search stays
+/// bounded, and other starts find the bent leg.
 #[test]
 fn singular_poses_do_not_blow_up() {
     let model = robot("icub", Base::Floating);

@@ -29,8 +29,8 @@ fn legs() -> Vec<(Model, [FrameId; 4])> {
         .collect()
 }
 
-/// The robot file of ANYmal gives its turns by a third or half to 12 digits, so its axes are not quite
-/// along those of the trunk.
+/// The robot file of ANYmal gives its turns by a third or half to 12 digits, so its axes are not
+/// quite along those of the trunk.
 fn rounding(model: &Model) -> f64 {
     if model.name().contains("anymal") { 1e-11 } else { 1e-13 }
 }
@@ -169,7 +169,7 @@ fn the_two_bends_are_mirror_images_about_the_line_from_hip_to_foot() {
 }
 
 #[test]
-fn a_foot_out_of_reach_is_told_and_met_as_nearly_as_the_leg_can() {
+fn a_foot_out_of_reach_is_reported_and_met_as_nearly_as_the_leg_can() {
     let model = robot("mini_cheetah");
     let leg = Leg::new(&model, model.find_frame("HL_foot").unwrap(), KneeBend::Backward).unwrap();
     let hip = leg.hip_position();
@@ -211,7 +211,7 @@ fn velocities_are_exact_away_from_singular_poses_and_bounded_at_them() {
                 }
             }
             assert!(exact > 60, "exact at {exact} of 100 postures");
-            // Stretched: no velocity along the leg, and none of the joints runs away.
+            // Stretched: no velocity along the leg, and no joint diverges.
             let v = Vector3::new(0.0, 0.0, 1.0);
             let rates = leg.joint_velocities(&[0.0, 0.0, 0.0], &v);
             assert!(rates.iter().all(|rate| rate.abs() < 1.0 / (0.05 * leg.length())), "{rates:?}");

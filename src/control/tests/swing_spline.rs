@@ -14,8 +14,8 @@ const SWING: Swing = Swing {
     duration: 0.15,
 };
 
-/// The curve and its first two derivatives: the second from differences of the first, exact for cubics but for
-/// rounding.
+/// The curve and its first two derivatives: the second from differences of the first, exact for
+/// cubics but for rounding.
 fn derivatives(at: impl Fn(f64) -> (f64, f64), s: f64, step: f64) -> [f64; 3] {
     let (value, slope) = at(s);
     let [one, two] = [1.0, 2.0].map(|n| at(s + n * step).1);
@@ -89,7 +89,7 @@ fn a_swing_goes_through_its_points_and_ends_with_the_velocities_of_the_stances()
     assert!((top - 1.25 * SHAPE.height).abs() < 1e-14, "{top}");
 }
 
-/// What is left of a spline is the spline through what is left.
+/// The rest of a spline is the spline through the remaining points.
 #[test]
 fn a_plan_from_within_with_the_same_end_is_the_same_curve() {
     let whole = SwingSpline::new(&SWING);
@@ -132,7 +132,7 @@ fn a_swing_that_is_redirected_goes_on_without_a_jump_to_its_new_end() {
     assert_eq!(late, SwingSpline::new(&SWING), "the last quarter keeps its end");
 }
 
-/// A foot whose end moves all the time: no step of it is longer than its velocity says, and it stands
+/// A foot whose end moves all the time: no step of it is longer than its velocity, and it lands
 /// with the velocity of the ground.
 #[test]
 fn a_path_along_splines_never_jumps_while_its_end_moves() {

@@ -23,7 +23,8 @@ const MODELS: [ContactModel; 7] = [
     ContactModel::Sensed,
 ];
 
-/// Newton's law and the joints' wish hold under every model, whatever forces it predicts.
+/// Newton's law and the desired joint accelerations hold under every model, whatever forces it
+/// predicts.
 #[test]
 fn torques_give_the_wanted_accelerations_under_the_predicted_forces() {
     let mut random = Random::new(1);
@@ -111,7 +112,7 @@ fn assert_alike(ours: &[f64], worlds: &[f64], scale: f64) {
     }
 }
 
-/// The contact model of the world, driven by the torques, answers with the predicted forces: the
+/// The contact model of the world, driven by the torques, returns the predicted forces: the
 /// controller inverts the model.
 #[test]
 fn coulombs_law_is_inverted() {
@@ -130,15 +131,16 @@ fn coulombs_law_is_inverted() {
     assert!(pressing > 30, "only {pressing} of 60 touch");
 }
 
-/// Where the joints let a contact stick, the relative energy gives the forces of greatest dissipation,
-/// which are those of a world with the convex law of contact: stuck or sliding, on joints that move.
+/// Where the joints let a contact stick, the relative energy gives the forces of greatest
+/// dissipation, which are those of a world with the convex law of contact: stuck or sliding, on
+/// joints that move.
 #[test]
 fn the_relative_energy_inverts_the_convex_law() {
     let mut random = Random::new(12);
     let (mut sliding, mut sticking) = (0, 0);
     for i in 0..60 {
         let mut robot = Robot::random(&mut random, 18, 6, 1);
-        // A contact that is open is taken for one that touches.
+        // An open contact is treated as one that touches.
         robot.gaps.iter_mut().for_each(|gap| *gap = -gap.abs());
         let fast = if i % 2 == 0 { 100.0 } else { 1.0 };
         robot.velocity.iter_mut().for_each(|v| *v *= fast);
@@ -148,7 +150,7 @@ fn the_relative_energy_inverts_the_convex_law() {
         let forces = forces_of_world(&robot, &answer.torque, |problem, forces| {
             LemkeSolver::new(1, 4).solve(problem, forces)
         });
-        // What stops a mass of the robot within a step.
+        // The force that stops a mass of the robot within a step.
         let scale = 1.0 * 0.01 * fast / STEP;
         assert_alike(&answer.forces, &forces, scale);
         if max_abs(&forces) > 0.0 {
@@ -185,10 +187,11 @@ fn on_joints_at_rest_both_energies_agree() {
     }
 }
 
-/// Normals obey complementarity; contacts that do not press have no force at all; those that press slide as
-/// little as the joints let them, in the least-squares sense: no motion of the body would do with less.
+/// Normals satisfy complementarity; contacts that do not press have no force at all; those that
+/// press slide as little as the joints let them, in the least-squares sense: no motion of the body
+/// would do with less.
 #[test]
-fn contacts_without_slip_obey_their_conditions() {
+fn contacts_without_slip_satisfy_their_conditions() {
     let mut random = Random::new(3);
     let (mut single, mut several, mut open, mut undecided) = (0, 0, 0, 0);
     for k in [1, 2, 4, 9] {
@@ -218,7 +221,8 @@ fn contacts_without_slip_obey_their_conditions() {
             }
             let is_least = max_abs(&slopes) < 1e-9 * (1.0 + fastest);
             if !is_least {
-                // What holds it would lift it, and what lets it go would press it: it slides.
+                // The force that holds it would lift it, and without that force it would press: it
+                // slides.
                 let slides = |i: usize| {
                     let (force, v) = (&answer.forces[3 * i..3 * i + 3], &after[3 * i..3 * i + 2]);
                     force[..2] == [0.0; 2] && force[2] > 0.0 && max_abs(v) > 1e-9
@@ -275,7 +279,8 @@ fn contacts_of_least_energy_without_slip_hold_where_they_press() {
     assert!(open > 10, "only {open} contacts are open");
 }
 
-/// Feet at different heights can block every motion of the body; normals then still do not sink.
+/// Feet at different heights can block every motion of the body; normals then still do not
+/// penetrate.
 #[test]
 fn feet_that_block_every_motion_do_not_sink() {
     let mut random = Random::new(7);
@@ -331,8 +336,8 @@ fn no_other_force_leaves_less_energy_and_stage_two_costs_less_torque() {
     assert!(saved > 15, "stage II saved torque in {saved} of 60 only");
 }
 
-/// Legs that spread while their feet must not slip: the check sees it, and the repaired accelerations
-/// obey the contacts.
+/// Legs that spread while their feet must not slip: the check detects it, and the repaired
+/// accelerations satisfy the contacts.
 #[test]
 fn inconsistent_accelerations_are_seen_and_repaired() {
     let mut random = Random::new(5);
@@ -364,7 +369,8 @@ fn inconsistent_accelerations_are_seen_and_repaired() {
     assert!(repaired >= 10, "only {repaired} of 20 were repaired");
 }
 
-/// Wherever a number that is not finite is read, the answer is that the data are invalid, and no torque.
+/// Wherever a number that is not finite is read, the status is that the data are invalid, and there
+/// is no torque.
 #[test]
 fn bad_numbers_are_answers() {
     let sound = || Robot::random(&mut Random::new(6), 18, 6, 2);
@@ -388,7 +394,7 @@ fn bad_numbers_are_answers() {
             assert!(answer.torque.iter().chain(&answer.forces).all(|x| *x == 0.0));
         }
     }
-    // Forces that are handed in.
+    // Forces that are passed in.
     let (robot, mut answer) = (sound(), Answer::new(&sound(), 2));
     answer.forces[4] = f64::NAN;
     let mut solver = ContactInverseDynamics::new(ContactModel::Sensed, pyramid(4));

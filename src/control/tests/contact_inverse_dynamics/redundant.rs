@@ -7,8 +7,8 @@ use legwork_qp::problems::Random;
 use super::STEP;
 use super::robots::{Answer, Robot, max_abs, pyramid};
 
-/// Of all solutions the one of least change is taken: told the torques of any one of them as those of the last step,
-/// the solver keeps to them; and it obeys the law.
+/// Of all solutions the one of least change is taken: given the torques of any one of them as those
+/// of the last step, the solver keeps to them; and it satisfies the law.
 #[test]
 fn the_solution_of_least_change_keeps_to_the_torques_of_the_last_step() {
     let mut random = Random::new(31);
@@ -18,7 +18,8 @@ fn the_solution_of_least_change_keeps_to_the_torques_of_the_last_step() {
         let mut robot = Robot::random(&mut random, 18, 6, k);
         robot.friction.iter_mut().for_each(|mu| *mu *= 3.0);
         if i % 2 == 1 {
-            // At rest, where every contact can stick: two or three of a body share its load in many ways.
+            // At rest, where every contact can stick: two or three of a body share its load in many
+            // ways.
             robot.velocity.fill(0.0);
             robot.acceleration.fill(0.0);
             robot.gaps.fill(0.0);
@@ -46,10 +47,10 @@ fn the_solution_of_least_change_keeps_to_the_torques_of_the_last_step() {
             assert!(robot.imbalance(answer) < 1e-9 * scale);
             let (found, lemkes) = (change(&answer.torque, last), change(&lemkes.torque, last));
             assert!(found < lemkes + 1e-6 * scale, "{found} of {lemkes}");
-            // What was chosen once is the nearest to itself.
+            // A choice is the nearest to itself.
             let again = solve(&answer.torque);
             assert!(change(&again.torque, &answer.torque) < 1e-6 * scale);
-            // It obeys the law of the world that the torques drive.
+            // It satisfies the law of the world that the torques drive.
             let after = robot.contact_velocity(&answer.after);
             for (c, force) in answer.forces.chunks_exact(3).enumerate() {
                 let gap = after[3 * c + 2] + robot.gaps[c] / STEP;
@@ -68,7 +69,8 @@ fn the_solution_of_least_change_keeps_to_the_torques_of_the_last_step() {
     assert!(differ > 3, "the choice differs from Lemke's in {differ} of 60 only");
 }
 
-/// Fingers that close on what they hold from both sides ask for forces without limit; contacts then give way.
+/// Fingers that close on what they hold from both sides require unlimited forces; contacts then
+/// yield.
 #[test]
 fn contradictory_contacts_give_way_and_forces_stay_finite() {
     let mut random = Random::new(32);
@@ -116,7 +118,8 @@ fn contradictory_contacts_give_way_and_forces_stay_finite() {
                 );
                 let compliance = answer.prediction.expect("solved").compliance;
                 yielded += usize::from(compliance > 0.0);
-                // What stops the fingers alone, or carries the body, and twenty times that.
+                // The force that stops the fingers alone, or carries the body, and twenty times
+                // that.
                 let typical = closing.max(9.81 * STEP) / STEP;
                 let largest = max_abs(&answer.forces);
                 assert!(largest < 25.0 * typical, "{model:?} {friction} {closing}: {largest} N");
@@ -125,11 +128,12 @@ fn contradictory_contacts_give_way_and_forces_stay_finite() {
             }
         }
     }
-    assert!(yielded >= 8, "contacts gave way in {yielded} of 16 only");
+    assert!(yielded >= 8, "contacts yielded in {yielded} of 16 only");
 }
 
-/// A trunk of 10 kg and 0.04 kg m² over its only foot, 1 m below, at rest: an impulse at the foot moves it 250 times as
-/// much to the side as along the normal. It presses with its weight, and nothing gives way.
+/// A trunk of 10 kg and 0.04 kg m² over its only foot, 1 m below, at rest: an impulse at the foot
+/// moves it 250 times as much to the side as along the normal. It presses with its weight, and no
+/// contact yields.
 #[test]
 fn a_robot_high_over_its_foot_presses_with_its_weight() {
     let (nv, rows, weight) = (7, 3, 98.1);
@@ -145,7 +149,8 @@ fn a_robot_high_over_its_foot_presses_with_its_weight() {
     }
     robot.friction.fill(0.7);
     robot.jacobian.fill(0.0);
-    // The foot at (0, 0, −1) moves as v + ω × r = (v_x − ω_y, v_y + ω_x, v_z), and the leg lengthens.
+    // The foot at (0, 0, −1) moves as v + ω × r = (v_x − ω_y, v_y + ω_x, v_z), and the leg
+    // lengthens.
     for (row, column, value) in
         [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0), (0, 4, -1.0), (1, 3, 1.0), (2, 6, -1.0)]
     {
@@ -159,7 +164,8 @@ fn a_robot_high_over_its_foot_presses_with_its_weight() {
         let Answer { torque, forces, after, .. } = &mut answer;
         let prediction = solver.solve(&robot.task(), &mut [0.0], torque, forces, after);
         assert_eq!((prediction.outcome.status, prediction.compliance), (Status::Solved, 0.0));
-        // Lemke's method has 1e-10 of the mean diagonal, which is 170 times that of the normal, to spread loads.
+        // Lemke's method has 1e-10 of the mean diagonal, which is 170 times that of the normal, to
+        // spread loads.
         assert!(
             (answer.forces[2] - weight).abs() < 1e-6 * weight,
             "{model:?}: {:?}",

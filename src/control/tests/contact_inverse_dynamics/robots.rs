@@ -14,8 +14,8 @@ pub(crate) fn max_abs(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
 }
 
-/// A robot of nv velocities, the first `free` without motor, on k contacts at rest against them: gravity
-/// presses, since h is that of a heavy body.
+/// A robot of nv velocities, the first `free` without motor, on k contacts at rest against them:
+/// gravity presses, since h is that of a heavy body.
 pub(crate) struct Robot {
     pub(crate) nv: usize,
     pub(crate) mass: Vec<f64>,
@@ -66,7 +66,7 @@ impl Robot {
                 }
             }
         }
-        // What presses on the normals.
+        // Load on the normals.
         let mut bias: Vec<f64> = (0..nv).map(|_| random.normal()).collect();
         for (j, bias) in bias.iter_mut().enumerate() {
             for i in 0..k {
@@ -107,7 +107,7 @@ impl Robot {
     pub(crate) fn solve_with(&self, model: ContactModel, energy: Energy) -> Answer {
         let k = self.gaps.len();
         let mut answer = Answer::new(self, k);
-        // What a sensor reads.
+        // Reading of a force sensor.
         if model == ContactModel::Sensed {
             for (i, f) in answer.forces.iter_mut().enumerate() {
                 *f = [1.0, -2.0, 7.0][i % 3];
