@@ -1,4 +1,4 @@
-//! What a channel carries: a signal as a tree of shapes, and the columns it unfolds to.
+//! The content of a channel: a signal as a tree of shapes, and its columns.
 
 use serde::{Deserialize, Serialize};
 
@@ -108,7 +108,7 @@ impl Channel {
         out
     }
 
-    /// Whether a row stays within [`LARGEST_ROW`]. A file may claim anything.
+    /// Whether a row stays within [`LARGEST_ROW`]. Files cannot be trusted.
     pub(super) fn fits(&self) -> bool {
         weight_of(&self.fields) <= LARGEST_ROW
     }

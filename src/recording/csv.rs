@@ -8,7 +8,7 @@ use super::error::RecordingError;
 use super::reader::{Recording, Series};
 use super::row::Stamp;
 
-/// Which instants a table of several topics has.
+/// Which instants are lines of a table of several topics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Join {
     /// Those of the first topic.

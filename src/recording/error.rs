@@ -1,4 +1,4 @@
-//! What can go wrong with a recording.
+//! Errors of recordings.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,12 +7,12 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordingError {
-    /// The file could not be made.
+    /// The file could not be created.
     #[error("cannot create the recording {}: {source}", path.display())]
     Create {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// The file could not be read.
@@ -20,13 +20,13 @@ pub enum RecordingError {
     Open {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The disk is full, or worse. What was written before stays readable.
+    /// The disk is full, or another write error. What was written before stays readable.
     #[error("cannot write the recording: {0}")]
     Write(#[from] io::Error),
-    /// The container refused.
+    /// The container format rejected a record.
     #[error("cannot write the recording: {0}")]
     Container(#[source] mcap::McapError),
     /// Two channels of one topic.
@@ -35,7 +35,7 @@ pub enum RecordingError {
         /// The topic.
         topic: String,
     },
-    /// A row that no memory holds.
+    /// A row that is too large for memory.
     #[error("expected rows of at most 2^26 values, found a larger one in `{topic}`")]
     RowTooLarge {
         /// The topic.
@@ -48,7 +48,7 @@ pub enum RecordingError {
         topic: String,
         /// Values that the channel's fields have.
         expected: usize,
-        /// Values that were handed over.
+        /// Values passed in.
         found: usize,
     },
     /// The recorder has no such channel.
@@ -75,13 +75,13 @@ pub enum RecordingError {
     NoSuchTopic {
         /// The topic asked for.
         topic: String,
-        /// Topics that there are.
+        /// Existing topics.
         available: Vec<String>,
     },
     /// A table could not be written or read.
     #[error("cannot read or write the table: {0}")]
     Csv(#[from] ::csv::Error),
-    /// A table that is read as a recording holds something else.
+    /// A table does not have the form of a recording.
     #[error("line {line} of the table: {message}")]
     Table {
         /// The line, from 1.

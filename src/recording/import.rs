@@ -13,16 +13,16 @@ const LATEST: f64 = 9e6;
 /// Reads a table of comma-separated values, such as [`export_csv`](super::export_csv) writes, as a
 /// recording in memory: a run of another simulator, or a measurement.
 ///
-/// The first column is the time `t` [s], zero or more, which does not go back from line to line.
-/// The others are numbers, named `topic.field`, where what stands before the last dot is the topic;
-/// a name without a dot is a topic of its own. Columns `name[0]`, `name[1]`, … that stand side by side are
-/// one vector. Where all cells of a topic are empty it has no row. Lines that start with `#` do
-/// not count. Units and frames are not known, whole numbers and truth values are real numbers, and
-/// the tick of a row is the number of its line of numbers, from 0.
+/// The first column is the time `t` [s], zero or more, which does not decrease from line to line.
+/// The others are numbers, named `topic.field`, where the topic is the part before the last dot; a
+/// name without a dot is its own topic. Adjacent columns `name[0]`, `name[1]`, … are one vector.
+/// Where all cells of a topic are empty it has no row. Lines that start with `#` are skipped. Units
+/// and frames are not known, whole numbers and truth values are real numbers, and the tick of a row
+/// is the index of its line of numbers, from 0.
 ///
 /// # Errors
 ///
-/// [`RecordingError::Csv`] if it is no table, [`RecordingError::Table`] with the line otherwise.
+/// [`RecordingError::Csv`] if it is not a table, [`RecordingError::Table`] with the line otherwise.
 pub fn import_csv(bytes: &[u8]) -> Result<Recording, RecordingError> {
     let mut reader = ::csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(bytes);
     let header = reader.headers()?.clone();
@@ -80,7 +80,7 @@ struct Topic {
     columns: Vec<usize>,
 }
 
-/// The channels that the columns stand for.
+/// The channels of the columns.
 fn topics(columns: &[&str]) -> Result<Vec<Topic>, String> {
     let mut topics: Vec<Topic> = Vec::new();
     let mut next = 0;
@@ -115,7 +115,7 @@ fn topics(columns: &[&str]) -> Result<Vec<Topic>, String> {
     Ok(topics)
 }
 
-/// Topic and field of a name: they part at the last dot outside brackets.
+/// Topic and field of a name: they are separated at the last dot outside brackets.
 fn split(name: &str) -> (&str, &str) {
     let mut depth = 0_u32;
     for (at, c) in name.char_indices().rev() {

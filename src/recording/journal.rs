@@ -1,4 +1,4 @@
-//! Rows in memory, which can be taken back, unlike those of a recorder.
+//! Rows in memory, which can be removed again, unlike those of a recorder.
 
 use super::error::RecordingError;
 use super::row::Stamp;
@@ -7,7 +7,7 @@ use super::writer::{ChannelId, Recorder};
 /// Rows in the order in which they came.
 ///
 /// A run that is stepped back and forth keeps its rows here and writes them when it ends: the file
-/// then is that of a run without detours.
+/// then is that of a run without steps back.
 #[derive(Debug, Clone, Default)]
 pub struct Journal {
     rows: Vec<Entry>,
@@ -44,7 +44,7 @@ impl Journal {
         self.rows.is_empty()
     }
 
-    /// Takes back all rows but the first `len`.
+    /// Removes all rows except the first `len`.
     pub fn truncate(&mut self, len: usize) {
         self.rows.truncate(len);
         self.values.truncate(self.rows.last().map_or(0, |row| row.end));

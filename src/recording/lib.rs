@@ -6,20 +6,20 @@
 //! | field | type | meaning |
 //! |---|---|---|
 //! | `tick` | fixed64 | k, the multiple of the base period |
-//! | `microstep` | fixed32 | n, the number of resets that went before at this time |
-//! | `phase` | enum | what called for the row, see [`Phase`] |
+//! | `microstep` | fixed32 | n, the number of earlier resets at this time |
+//! | `phase` | enum | the reason for the row, see [`Phase`] |
 //! | `t` | double | simulated time [s] |
 //!
 //! The fields of the signal follow. Every number has a fixed width and zeros are written too, so
-//! that all rows of a channel have one length, and writing a row is a copy into a byte pattern
-//! made beforehand: no allocation, no sizes to find out.
+//! all rows of a channel have one length, and writing a row is a copy into a byte pattern that is
+//! made once: no allocation, no computation of sizes.
 //!
 //! **Repeatable.** Both times of an MCAP message, log and publish, are the simulated time [ns].
 //! Chunks close on bytes or on simulated time. Nothing in the file comes from a clock, a host or
 //! the order of a hash map, so equal runs write equal bytes.
 //!
-//! **Robust.** A closed chunk is handed to the operating system at once, whole. What a killed run
-//! leaves behind therefore ends after a chunk or inside one, and [`Recording::open`] reads it up to
+//! **Robust.** A closed chunk is passed to the operating system immediately and whole. The file of
+//! a killed run therefore ends after a chunk or inside one, and [`Recording::open`] reads it up to
 //! its last whole chunk and says so. A chunk never ends between two rows of one instant.
 //!
 //! The entry points are [`Recorder`], [`Recording`], [`export_csv`] and [`import_csv`].

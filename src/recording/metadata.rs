@@ -1,4 +1,4 @@
-//! What a recording says about the run that made it.
+//! Metadata of a recording: the run that made it.
 
 use std::collections::BTreeMap;
 

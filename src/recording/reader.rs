@@ -1,4 +1,4 @@
-//! Reads a recording back, whole or cut off.
+//! Reads a recording, complete or truncated.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,14 +22,14 @@ const MESSAGE_HEAD: usize = 22;
 /// length of no name 4.
 const CHUNK_HEAD: usize = 40;
 
-/// How the file ends.
+/// How a file ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// As the recorder closed it.
     Complete,
-    /// In the middle of a record: the run was killed, or runs still.
+    /// In the middle of a record: the run was killed, or is still running.
     Truncated {
-        /// Where the first record begins that is not whole.
+        /// Where the first incomplete record begins.
         at_byte: usize,
     },
     /// A record, or the checksum of a chunk, is wrong; what follows was not read.
@@ -101,7 +101,7 @@ impl Recording {
         Ok(out)
     }
 
-    /// Hands the rows to their channels, up to the first that does not fit its own.
+    /// Assigns the rows to their channels, up to the first that does not fit its own.
     fn place(&mut self, rows: Vec<FoundRow>) {
         let index: BTreeMap<u16, usize> =
             self.tracks.iter().enumerate().map(|(index, track)| (track.id, index)).collect();
@@ -123,7 +123,7 @@ impl Recording {
         self.ending
     }
 
-    /// What the file says about its run; none if it was cut off before that.
+    /// Metadata of the run; `None` if the file was truncated before them.
     pub fn metadata(&self) -> Option<&Metadata> {
         self.metadata.as_ref()
     }
@@ -210,7 +210,7 @@ impl<'a> Series<'a> {
         Row { stamp: self.stamp(index), values }
     }
 
-    /// The values of a row, in place of what `out` held.
+    /// The values of a row, replacing the contents of `out`.
     ///
     /// # Panics
     ///
@@ -232,7 +232,7 @@ impl<'a> Series<'a> {
     }
 }
 
-/// A row as found, before its channel is understood.
+/// A row as found, before its channel is known.
 struct FoundRow {
     channel: u16,
     at: usize,
@@ -240,7 +240,7 @@ struct FoundRow {
     t_ns: u64,
 }
 
-/// What a walk over the file finds.
+/// The result of a walk over the file.
 #[derive(Default)]
 struct Scan {
     metadata: Option<Metadata>,
@@ -272,7 +272,7 @@ impl Scan {
         let Ok(Record::Chunk { header, data }) = mcap::parse_record(op::CHUNK, body) else {
             return None;
         };
-        // Rows are read where they stand, so the data must fill the chunk as it is.
+        // Rows are read in place, so the data must fill the chunk as it is.
         let plain = header.compression.is_empty() && data.len() + CHUNK_HEAD == body.len();
         if !plain || !checksum_holds(&bytes[start..end]) {
             return None;
@@ -322,8 +322,8 @@ impl Scan {
         Some(())
     }
 
-    /// The channels, provided that their schemas are those that we would have written: only then
-    /// do the places of the values hold.
+    /// The channels, provided that their schemas are those that this version would have written:
+    /// only then are the positions of the values known.
     fn tracks(&self) -> Result<Vec<Track>, RecordingError> {
         let mut found = Vec::with_capacity(self.channels.len());
         for record in self.channels.values() {

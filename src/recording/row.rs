@@ -1,6 +1,6 @@
 //! A row and the instant that it belongs to.
 
-/// What called for a row.
+/// Reason for a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     /// The observation after initialisation, at t = 0.
@@ -14,7 +14,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// All phases, each at the index that stands for it in the file.
+    /// All phases, each at its index in the file.
     pub const ALL: [Self; 4] = [Self::Init, Self::Step, Self::Event, Self::Last];
 
     /// Name in the schema.
@@ -27,7 +27,7 @@ impl Phase {
         }
     }
 
-    /// The byte that stands for the phase in the file.
+    /// The code of the phase in the file.
     pub(super) fn code(self) -> u8 {
         match self {
             Self::Init => 0,
@@ -49,7 +49,7 @@ pub struct Stamp {
     pub tick: u64,
     /// Microstep n.
     pub microstep: u32,
-    /// What called for the row.
+    /// Reason for the row.
     pub phase: Phase,
     /// Simulated time [s].
     pub t: f64,
@@ -60,7 +60,7 @@ pub struct Stamp {
 impl Stamp {
     /// An instant whose time in seconds is the double nearest to `t_ns` · 10⁻⁹.
     ///
-    /// Where the base period is no whole number of nanoseconds, set [`Stamp::t`] afterwards.
+    /// Where the base period is not a whole number of nanoseconds, set [`Stamp::t`] afterwards.
     pub fn new(tick: u64, microstep: u32, phase: Phase, t_ns: u64) -> Self {
         Self { tick, microstep, phase, t: t_ns as f64 / 1e9, t_ns }
     }

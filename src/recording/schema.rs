@@ -2,8 +2,8 @@
 //!
 //! Each channel's schema is a `FileDescriptorSet` of two files: the messages that every channel
 //! shares (`Vector`, `Matrix`, `Rotation`, `Pose`, `Phase`) and the channel's own. A field's name
-//! is made an identifier by replacing what protobuf does not allow; columns and the shape in the
-//! channel's metadata keep the name as it was written.
+//! is made an identifier by replacing characters that protobuf does not allow; columns and the
+//! shape in the channel's metadata keep the name as it was written.
 
 use std::collections::BTreeSet;
 

@@ -112,7 +112,7 @@ fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// The rows of a channel are the first so many that were written.
+/// The rows of a channel are a prefix of those that were written.
 fn assert_rows(series: Series<'_>, channel: &Channel, every: u64) {
     assert_eq!(series.channel(), channel);
     for index in 0..series.len() {
@@ -340,7 +340,7 @@ fn damage_ends_the_reading_before_it() {
     for at in (mcap::MAGIC.len()..file.len()).step_by(509) {
         let mut bytes = file.clone();
         bytes[at] ^= 0x10;
-        // A flaw may hit an index, where it goes unseen, or a schema; rows never come out wrong.
+        // Damage may hit an index, where it is not detected, or a schema; rows are never wrong.
         let Ok(recording) = Recording::from_bytes(bytes) else { continue };
         for series in recording.series_of_all() {
             let Ok(original) = whole.series(&series.channel().topic) else { continue };
@@ -406,7 +406,10 @@ fn a_full_disk_is_an_error() {
             Ok(())
         }
     }
-    let is_full = |error: &RecordingError| matches!(error, RecordingError::Write(e) if e.kind() == std::io::ErrorKind::StorageFull);
+    let is_full = |error: &RecordingError| match error {
+        RecordingError::Write(e) => e.kind() == std::io::ErrorKind::StorageFull,
+        _ => false,
+    };
     for space in [0, 100, 5_000, 20_000] {
         let sink = Sink::stream(FullDisk(space));
         let error =

@@ -78,7 +78,7 @@ impl Sink {
         Self(Some(Output::Stream(Box::new(stream))))
     }
 
-    /// Nowhere: rows are counted and dropped unseen.
+    /// No output: rows are counted and dropped.
     pub fn null() -> Self {
         Self(None)
     }
@@ -102,7 +102,7 @@ impl Write for Output {
     }
 }
 
-/// What a finished recorder leaves.
+/// Result of a finished recorder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finished {
@@ -119,7 +119,7 @@ struct Track {
     pattern: Pattern,
 }
 
-/// Writes rows as they come.
+/// Writes rows immediately.
 ///
 /// A recorder that is dropped closes its file as [`Recorder::finish`] does, but reports nothing.
 pub struct Recorder {
@@ -134,7 +134,7 @@ pub struct Recorder {
 #[derive(Default)]
 struct Chunk {
     bytes: u64,
-    /// Time of the last row [ns]; none in a chunk without rows.
+    /// Time of the last row [ns]; `None` in a chunk without rows.
     last_ns: Option<u64>,
 }
 
@@ -186,8 +186,8 @@ impl Recorder {
     ///
     /// The leaves are the values in the order of [`Channel::columns`], in as many slices as suits
     /// the caller. The stamps of a channel must not go back in time.
-    /// A row itself allocates nothing: what allocates is the buffers of a chunk, some fifty times per
-    /// chunk whatever its rows, and the index of chunks.
+    /// Recording a row allocates nothing; the buffers of a chunk do, some fifty times per chunk
+    /// however many its rows, and the index of chunks.
     ///
     /// # Errors
     ///
@@ -230,7 +230,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Closes the open chunk, so that the rows so far survive whatever comes.
+    /// Closes the open chunk, so that the rows so far survive a crash.
     ///
     /// # Errors
     ///
