@@ -1,4 +1,4 @@
-//! The trait that every block implements, and what its functions are given.
+//! The trait that every block implements, and the arguments of its functions.
 
 use std::any::Any;
 
@@ -13,7 +13,7 @@ use crate::report::Report;
 use crate::signal::{Feed, In, Leaves, OptionalIn, Out, PortTable, Shared, Signal};
 use crate::types::{Dim, Type};
 
-/// A block: an immutable struct of parameters. The engine owns all that changes.
+/// A block: an immutable struct of parameters. The engine owns everything that changes.
 ///
 /// `plan` runs once when the diagram is compiled and declares ports, state, rate and guards. All
 /// other functions see (plan, time, inputs, state) and never allocate.
@@ -21,9 +21,9 @@ use crate::types::{Dim, Type};
 /// | associated type | what it holds | part of a snapshot |
 /// |---|---|---|
 /// | `Plan`    | handles and everything computed once from parameters | no |
-/// | `State`   | discrete state: whatever shapes the future | yes |
-/// | `Memo`    | what the major-step `output` found, for the `update` of the same step | yes |
-/// | `Scratch` | memory that never shapes the future | no |
+/// | `State`   | discrete state: everything that affects later steps | yes |
+/// | `Memo`    | results of the major-step `output`, for the `update` of the same step | yes |
+/// | `Scratch` | memory that never affects later steps | no |
 ///
 /// A block without state implements [`Pure`] instead.
 pub trait Block: Send + Sync + Sized + 'static {
@@ -60,7 +60,7 @@ pub trait Block: Send + Sync + Sized + 'static {
         *memo = Self::Memo::default();
     }
 
-    /// Checks what only the inferred sizes can tell.
+    /// Checks that need the inferred sizes.
     ///
     /// # Errors
     /// If a parameter's length does not fit a port's.
@@ -74,13 +74,13 @@ pub trait Block: Send + Sync + Sized + 'static {
     /// Computes the outputs of one group. Pure: no state is written.
     ///
     /// # Errors
-    /// A fault, if the numbers went wrong.
+    /// A fault, if the numbers are invalid.
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome;
 
     /// Advances the discrete state: `xd⁺ = f(t, x, u)`.
     ///
     /// # Errors
-    /// A fault, if the numbers went wrong.
+    /// A fault, if the numbers are invalid.
     fn update(&self, _plan: &Self::Plan, _cx: &mut UpdateCx<'_, Self>) -> Outcome {
         Ok(())
     }
@@ -88,7 +88,7 @@ pub trait Block: Send + Sync + Sized + 'static {
     /// Writes the rate of the continuous state (the acceleration, for second-order state).
     ///
     /// # Errors
-    /// A fault, if the numbers went wrong.
+    /// A fault, if the numbers are invalid.
     fn derivative(&self, _plan: &Self::Plan, _cx: &mut DerivativeCx<'_, Self>) -> Outcome {
         Ok(())
     }
@@ -99,18 +99,18 @@ pub trait Block: Send + Sync + Sized + 'static {
     /// Resets state after guards fired: `x⁺ = r(x⁻)`, from the outputs before any reset.
     ///
     /// # Errors
-    /// A fault, if the numbers went wrong.
+    /// A fault, if the numbers are invalid.
     fn reset(&self, _plan: &Self::Plan, _cx: &mut ResetCx<'_, Self>) -> Outcome {
         Ok(())
     }
 
-    /// The numbers of the discrete state that parameters can give at t = 0, such as the output of
-    /// a delay; none by default.
+    /// The numbers of the discrete state that parameters can set at t = 0, such as the output of a
+    /// delay; none by default.
     fn numbers(&self, _plan: &Self::Plan, _state: &Self::State) -> Vec<f64> {
         Vec::new()
     }
 
-    /// Makes a state of t = 0 the one in which [`Self::numbers`] are `numbers`.
+    /// Sets the numbers of [`Self::numbers`] in a state of t = 0.
     fn set_numbers(&self, _plan: &Self::Plan, _state: &mut Self::State, _numbers: &[f64]) {}
 
     /// The parameters with which the block begins at `at`: its continuous state if it has one,
@@ -128,8 +128,8 @@ pub trait Block: Send + Sync + Sized + 'static {
     /// Reports metrics and counts at the end of a run.
     fn report(&self, _plan: &Self::Plan, _state: &Self::State, _report: &mut Report) {}
 
-    /// Reports what the memo of the last step holds, after [`Self::report`]. A run that ends in a
-    /// fault has no `update` that could commit it; otherwise `update` may have.
+    /// Reports what the memo of the last step contains, after [`Self::report`]. A run that ends in
+    /// a fault has no `update` that could commit it; otherwise `update` may have.
     fn report_memo(&self, _plan: &Self::Plan, _memo: &Self::Memo, _report: &mut Report) {}
 }
 
@@ -157,7 +157,7 @@ pub trait Pure: Send + Sync + Sized + 'static {
     /// Computes the outputs.
     ///
     /// # Errors
-    /// A fault, if the numbers went wrong.
+    /// A fault, if the numbers are invalid.
     fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome;
 
     /// The parameters with which the output of a constant is `at`; `outputs` are the types of its
@@ -201,7 +201,7 @@ impl<P: Pure> Block for P {
     }
 }
 
-/// What inference found, for a block to size its memory.
+/// Results of inference, for a block to size its memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes<'a> {
     pub(crate) vars: &'a [usize],
@@ -367,9 +367,9 @@ impl<S> Out<S> {
     }
 }
 
-/// What `output` is given.
+/// Arguments of `output`.
 pub struct OutputCx<'a, B: Block> {
-    /// When.
+    /// The current step.
     pub time: Time,
     /// Which output group.
     pub group: usize,
@@ -389,13 +389,13 @@ pub struct OutputCx<'a, B: Block> {
     pub outputs: Outputs<'a>,
 }
 
-/// What `update` is given.
+/// Arguments of `update`.
 pub struct UpdateCx<'a, B: Block> {
-    /// When.
+    /// The current step.
     pub time: Time,
     /// Discrete state, to advance.
     pub state: &'a mut B::State,
-    /// What this step's `output` found.
+    /// Results of this step's `output`.
     pub memo: &'a B::Memo,
     /// Work memory.
     pub scratch: &'a mut B::Scratch,
@@ -407,9 +407,9 @@ pub struct UpdateCx<'a, B: Block> {
     pub functions: Functions<'a>,
 }
 
-/// What `derivative` is given.
+/// Arguments of `derivative`.
 pub struct DerivativeCx<'a, B: Block> {
-    /// When.
+    /// The current step.
     pub time: Time,
     /// Discrete state.
     pub state: &'a B::State,
@@ -425,9 +425,9 @@ pub struct DerivativeCx<'a, B: Block> {
     pub rate: &'a mut [f64],
 }
 
-/// What `guard` is given.
+/// Arguments of `guard`.
 pub struct GuardCx<'a, B: Block> {
-    /// When.
+    /// The current step.
     pub time: Time,
     /// Discrete state.
     pub state: &'a B::State,
@@ -441,9 +441,9 @@ pub struct GuardCx<'a, B: Block> {
     pub values: &'a mut [f64],
 }
 
-/// What `reset` is given.
+/// Arguments of `reset`.
 pub struct ResetCx<'a, B: Block> {
-    /// When.
+    /// The current step.
     pub time: Time,
     /// Which of the block's guards fired.
     pub fired: &'a [bool],
@@ -465,5 +465,5 @@ macro_rules! feeds {
     ($($handle:expr),* $(,)?) => { [$($handle.feed()),*] };
 }
 
-/// No feeds: outputs that only state determines.
+/// No feeds: outputs that depend on state only.
 pub const NO_FEEDS: [Feed; 0] = [];

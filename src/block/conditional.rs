@@ -1,5 +1,5 @@
-//! The nodes that the compiler puts before a conditional part (semantics 6.1): they say whether
-//! its blocks are on.
+//! The nodes that the compiler puts before a conditional part (semantics 6.1): they determine
+//! whether its blocks are on.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub enum Edge {
 }
 
 impl Edge {
-    /// Whether the control signal went over this edge; true means above zero.
+    /// Whether the control signal crossed this edge; true means above zero.
     fn is_met(self, before: bool, now: bool) -> bool {
         match self {
             Self::Rising => !before && now,
@@ -36,7 +36,7 @@ impl Edge {
 pub enum Test {
     /// While its control signal is above zero.
     Enabled,
-    /// At the major step at which its control signal goes over an edge, not at t = 0.
+    /// At the major step at which its control signal crosses an edge, not at t = 0.
     Triggered(Edge),
     /// At every n-th hit of its rate, the first included.
     Every(u32),
@@ -48,9 +48,9 @@ pub enum Test {
 pub struct Condition {
     /// When the part is on.
     pub test: Test,
-    /// Whether it stands inside another one.
+    /// Whether it is inside another conditional part.
     pub nested: bool,
-    /// How many signals go in, for [`Test::Every`]: they tell its rate.
+    /// Number of incoming signals, for [`Test::Every`]: they determine its rate.
     pub input_count: usize,
 }
 
@@ -62,11 +62,11 @@ pub struct ConditionPlan {
     starts: Out<Bool>,
 }
 
-/// What a condition remembers from one major step to the next.
+/// State of a condition between major steps.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct ConditionState {
     was_on: bool,
-    /// Whether the control signal was above zero, once it has been seen.
+    /// Whether the control signal was above zero, once it has been read.
     was_above: Option<bool>,
     hits: u64,
 }
@@ -165,7 +165,7 @@ impl Block for Condition {
     fn guard(&self, plan: &Self::Plan, cx: &mut GuardCx<'_, Self>) {
         let Some(control) = plan.control else { return };
         let control = cx.inputs.get(control).leaf(0).first().copied().unwrap_or(0.0);
-        // On or off has no third value: zero lies on the near side, just below it.
+        // A switch has no third value: zero counts as just below zero.
         let value = if control > 0.0 { control } else { control.min(-f64::MIN_POSITIVE) };
         cx.values.fill(value);
     }

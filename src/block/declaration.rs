@@ -171,7 +171,8 @@ pub struct Declaration {
     pub per_major: bool,
     /// Guards.
     pub guards: Vec<Guard>,
-    /// Whether `update` notes the smooth piece of its law that the block is on, if it is continuous.
+    /// Whether `update` notes the smooth piece of its law that the block is on, if it is
+    /// continuous.
     pub pieces: bool,
     /// The algebraic loop that this block closes, if it does.
     pub solves: Option<SolveRule>,

@@ -1,7 +1,7 @@
-//! What a diagram's author did wrong, collected: message, place, hint.
+//! Mistakes in a diagram, collected: message, place, hint.
 //!
 //! A [`Diagnostic`] is data. The command renders it with the source line and a caret, editors take
-//! it as JSON. Stages push into one [`Diagnostics`] and go on as far as sense allows.
+//! it as JSON. Stages push into one [`Diagnostics`] and continue as far as possible.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,22 +37,22 @@ impl Span {
     }
 }
 
-/// How bad it is. An error keeps the diagram from running, a warning does not.
+/// Severity. An error keeps the diagram from running, a warning does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The diagram cannot run.
     Error,
-    /// The diagram runs, but probably not as meant.
+    /// The diagram runs, but probably not as intended.
     Warning,
 }
 
-/// A place with what is to be said there.
+/// A place with its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Label {
-    /// Where.
+    /// The place.
     pub span: Span,
-    /// What is to be said at this place; may be empty.
+    /// The text at this place; may be empty.
     pub text: String,
 }
 
@@ -122,7 +122,7 @@ impl Diagnostic {
     }
 }
 
-/// Everything that was found so far, in the order found.
+/// Everything found so far, in the order found.
 #[derive(Debug, Clone, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
@@ -172,8 +172,8 @@ impl IntoIterator for Diagnostics {
     }
 }
 
-/// The nearest of `names` to `found` by edit distance, if it is near enough to be a slip of the
-/// keyboard: at most a third of the longer word's letters changed, or equal without case.
+/// The nearest of `names` to `found` by edit distance, if it is near enough to be a typing error:
+/// at most a third of the longer word's letters changed, or equal without case.
 pub fn nearest<'n>(found: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let found_lower = found.to_lowercase();
     names

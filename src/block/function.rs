@@ -1,6 +1,6 @@
-//! Functions: other blocks' work that a block calls inside its own phase (semantics 6.2).
+//! Functions: other blocks that a block calls inside its own phase (semantics 6.2).
 //!
-//! The crate's documentation has the guide. [`body`] is what the compiler makes of a bound function,
+//! The crate's documentation has the guide. [`body`] is a bound function after compilation,
 //! [`running`] its instances and memory inside the caller's instance.
 
 mod body;
@@ -167,7 +167,7 @@ impl Call<'_> {
         self.argument(argument)[0] = value;
     }
 
-    /// Hands an input of the block on, leaf by leaf.
+    /// Passes an input of the block on, leaf by leaf.
     pub fn copy<S>(&mut self, argument: Argument<S>, inputs: &Inputs<'_>, input: In<S>) {
         let to = self.instance.body.arguments().port(argument.port as usize);
         let from = inputs.table.port(input.port as usize);
@@ -176,17 +176,18 @@ impl Call<'_> {
         }
     }
 
-    /// Runs the function on the arguments as they stand.
+    /// Runs the function on the present arguments.
     ///
     /// # Errors
-    /// The fault of a block inside, with its path; a number that is none, on an argument or inside.
+    /// The fault of a block inside, with its path; a value that is not finite, on an argument or
+    /// inside.
     pub fn run(&mut self) -> Result<Results<'_>, Box<Fault>> {
         self.instance.run(self.time)?;
         Ok(Results { instance: self.instance })
     }
 }
 
-/// What a call gave.
+/// The results of a call.
 pub struct Results<'a> {
     instance: &'a FunctionInstance,
 }

@@ -1,4 +1,4 @@
-//! How a block declares what it is, when a diagram is compiled.
+//! How a block declares its ports, state and rate when a diagram is compiled.
 
 use std::any::Any as AnyValue;
 use std::marker::PhantomData;
@@ -64,7 +64,7 @@ impl<'p> PortNote<'p> {
         self
     }
 
-    /// States that all ports with this variable have one unit.
+    /// States that all ports with this variable have the same unit.
     pub fn same_unit(&mut self, var: Var) -> &mut Self {
         *self.unit = PortUnit::Var(var);
         self
@@ -76,13 +76,13 @@ impl<'p> PortNote<'p> {
         self
     }
 
-    /// Says what it is.
+    /// Adds a description.
     pub fn doc(&mut self, doc: &str) -> &mut Self {
         *self.doc = doc.into();
         self
     }
 
-    /// States that an infinite value is a bound, not a mistake.
+    /// States that an infinite value is a bound and not an error.
     pub fn may_be_infinite(&mut self) -> &mut Self {
         if let Some(flag) = &mut self.infinite {
             **flag = true;
@@ -90,7 +90,7 @@ impl<'p> PortNote<'p> {
         self
     }
 
-    /// Says what to do when a bus comes to this input whose arguments are not the declared ones.
+    /// Hint for a bus at this input whose arguments are not the declared ones.
     pub fn argument_hint(&mut self, hint: &str) -> &mut Self {
         if let Some(text) = &mut self.argument_hint {
             **text = hint.into();
@@ -120,7 +120,8 @@ impl<'a> Ports<'a> {
         Self { path, seed, ..self }
     }
 
-    /// For a run whose continuous state `solver` advances; without it semi-implicit Euler does.
+    /// For a run whose continuous state is advanced by `solver`; the default is semi-implicit
+    /// Euler.
     #[must_use]
     pub fn under(self, solver: Solver) -> Self {
         Self { solver, ..self }
@@ -132,7 +133,7 @@ impl<'a> Ports<'a> {
         Self { in_function: true, ..self }
     }
 
-    /// Everything declared.
+    /// The whole declaration.
     pub fn finish(mut self) -> Declaration {
         if self.declaration.groups.is_empty() {
             self.declaration.groups.push(Feeds::All);
@@ -146,17 +147,17 @@ impl<'a> Ports<'a> {
         Var(self.declaration.var_count - 1)
     }
 
-    /// A dimension that inference finds.
+    /// A dimension to be inferred.
     pub fn dim(&mut self) -> Dim {
         Dim::var(self.var())
     }
 
-    /// A bus argument that inference finds.
+    /// A bus argument to be inferred.
     pub fn any_argument(&mut self) -> Arg {
         Arg::Var(self.var())
     }
 
-    /// A bus argument that inference finds: "the same robot on all these ports".
+    /// A bus argument to be inferred: "the same robot on all these ports".
     pub fn any_robot(&mut self) -> Arg {
         self.any_argument()
     }
@@ -184,13 +185,13 @@ impl<'a> Ports<'a> {
         (self.declaration.inputs.len() - 1) as u16
     }
 
-    /// Starts an output group that only `feeds` reach at once. Outputs declared next belong to it;
-    /// without this call there is one group that every input feeds.
+    /// Starts an output group with direct feedthrough from `feeds` only. Outputs declared next
+    /// belong to it; without this call there is one group that every input feeds.
     pub fn group(&mut self, feeds: &[Feed]) {
         self.declaration.groups.push(Feeds::Only(feeds.to_vec()));
     }
 
-    /// Declares an output of the present group.
+    /// Declares an output of the current group.
     pub fn output<S: Signal>(&mut self, name: &str, signal: &S) -> Out<S> {
         if self.declaration.groups.is_empty() {
             self.declaration.groups.push(Feeds::All);
@@ -208,8 +209,8 @@ impl<'a> Ports<'a> {
         Out { port: (self.declaration.outputs.len() - 1) as u16, signal: PhantomData }
     }
 
-    /// Lets leaf `leaf` of an output show leaf `input_leaf` of an input instead of having memory.
-    /// The input must feed the output's group.
+    /// Makes leaf `leaf` of an output a view of leaf `input_leaf` of an input instead of giving it
+    /// memory. The input must feed the output's group.
     pub fn forward<S: Signal, T: Signal>(
         &mut self,
         output: Out<S>,
@@ -243,7 +244,7 @@ impl<'a> Ports<'a> {
         PortNote::of_output(&mut self.declaration.outputs[output.port as usize])
     }
 
-    /// Asks for a computation that others may ask for too, such as the kinematics of a robot at a
+    /// Requests a computation that others may request too, such as the kinematics of a robot at a
     /// state. There is one hidden node per (`key`, sources of `inputs`); `inputs` are this block's
     /// ports for the computation's input ports, in order.
     pub fn ask<B: Block, V: AnyValue>(
@@ -277,8 +278,8 @@ impl<'a> Ports<'a> {
         self.declaration.continuous = Some(state);
     }
 
-    /// States that `update` is to run. `Sampled` asks for one period; other rules update at every
-    /// major step at which the block is due (warm starts, latches, contact modes).
+    /// States that `update` runs. `Sampled` requires one period; other rules update at every major
+    /// step at which the block is due (warm starts, latches, contact modes).
     pub fn updates(&mut self) {
         self.declaration.updates = true;
     }
@@ -296,7 +297,7 @@ impl<'a> Ports<'a> {
         self.declaration.per_major = true;
     }
 
-    /// States that this block closes an algebraic loop: the engine finds its output.
+    /// States that this block closes an algebraic loop: the engine solves for its output.
     pub fn solves(&mut self, rule: SolveRule) {
         self.declaration.solves = Some(rule);
     }
@@ -306,7 +307,7 @@ impl<'a> Ports<'a> {
         self.declaration.stops = Some(output.port);
     }
 
-    /// States that this block is there to change rates: its input may come at any.
+    /// States that this block changes rates: its input may have any.
     pub fn any_rates(&mut self) {
         self.declaration.any_rates = true;
     }
@@ -317,26 +318,27 @@ impl<'a> Ports<'a> {
     }
 
     /// Declares a place where the outputs or their slope jump: `guard` writes its value after
-    /// those of the guards before it. A variable step is cut there; fixed steps take no notice.
+    /// those of the guards before it. A variable step is cut there; fixed steps ignore it.
     pub fn locate(&mut self, crossing: Crossing) {
         self.declaration.guards.push(Guard { crossing, resets: false });
     }
 
-    /// States that the block's law is made of smooth pieces, and says whether it is to hold them:
-    /// where steps are cut ([`Self::locates`]) `update` notes the piece of a major step, minor steps
-    /// go on with its law, also beyond its end, and `guard` writes, after the guards before it, a
-    /// value above zero once the piece is left. Outputs of a block that is not continuous are never
-    /// computed in minor steps, and its pieces are not noted.
+    /// States that the block's law consists of smooth pieces, and returns whether the block has to
+    /// hold them: where steps are cut ([`Self::locates`]) `update` notes the piece of a major step,
+    /// minor steps continue with its law, also beyond its end, and `guard` writes, after the guards
+    /// before it, a value above zero once the piece is left. Outputs of a block that is not
+    /// continuous are never computed in minor steps, and its pieces are not noted.
     pub fn pieces(&mut self) -> bool {
         if self.locates() {
             self.declaration.pieces = true;
-            // A level is never disarmed, so that a piece left soon after an event is not missed.
+            // A level guard is never disarmed, so that a piece left soon after an event is not
+            // missed.
             self.locate(Crossing::Level);
         }
         self.locates()
     }
 
-    /// Warns of something that runs, but hardly as it is meant.
+    /// Warns of something that runs, but probably not as intended.
     pub fn warn(&mut self, warning: Invalid) {
         self.declaration.warnings.push(warning);
     }
@@ -357,7 +359,7 @@ impl<'a> Ports<'a> {
     }
 
     /// Whether steps are cut where [`Self::locate`] says: the solver chooses its own steps, and the
-    /// block is no part of a function, which has no time of its own.
+    /// block is not part of a function, which has no time of its own.
     pub fn locates(&self) -> bool {
         self.solver.is_variable() && !self.in_function
     }

@@ -1,4 +1,4 @@
-//! Signals as a block's code sees them: typed handles made in `plan`, read and written by slices.
+//! Signals in a block's code: typed handles made in `plan`, read and written as slices.
 
 use std::marker::PhantomData;
 
@@ -109,13 +109,13 @@ impl<'a> Leaves<'a> {
 
 /// A kind of signal: how it is declared and how a block's code reads it.
 pub trait Signal: Clone + 'static {
-    /// What reading gives.
+    /// The type of a value read.
     type Ref<'a>;
     /// The type to declare.
     fn ty(&self) -> Type;
     /// Reads a value.
     fn read(leaves: Leaves<'_>) -> Self::Ref<'_>;
-    /// Reads the value of a port; signals of one leaf have a shorter way.
+    /// Reads the value of a port; signals of one leaf have a faster path.
     #[inline(always)]
     fn read_port<'a>(arena: &'a [f64], table: &'a PortTable, port: usize) -> Self::Ref<'a> {
         Self::read(Leaves::new(arena, table.port(port)))
@@ -265,7 +265,7 @@ impl Signal for Pose {
     }
 }
 
-/// A signal whose type only inference knows, or that is built at run time from a type; read leaf
+/// A signal whose type is known to inference only, or is built at run time from a type; read leaf
 /// by leaf.
 #[derive(Debug, Clone)]
 pub struct Any(pub Type);
@@ -306,7 +306,7 @@ pub struct Out<S> {
     pub(crate) signal: PhantomData<fn() -> S>,
 }
 
-/// Handle of a shared computation that a block asked for; see [`Ports::ask`](crate::Ports::ask).
+/// Handle of a shared computation that a block requested; see [`Ports::ask`](crate::Ports::ask).
 pub struct Shared<T> {
     pub(crate) index: u16,
     pub(crate) value: PhantomData<fn() -> T>,
@@ -324,7 +324,7 @@ macro_rules! copy_handle {
 }
 copy_handle!(In, OptionalIn, Out, Shared);
 
-/// What an output group may be fed by, without its type.
+/// What an output group may be fed by, untyped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feed {
     /// An input port.
@@ -334,21 +334,21 @@ pub enum Feed {
 }
 
 impl<S> In<S> {
-    /// This input, as something that feeds an output group.
+    /// This input as a feed of an output group.
     pub fn feed(self) -> Feed {
         Feed::Input(self.port)
     }
 }
 
 impl<S> OptionalIn<S> {
-    /// This input, as something that feeds an output group.
+    /// This input as a feed of an output group.
     pub fn feed(self) -> Feed {
         Feed::Input(self.port)
     }
 }
 
 impl<T> Shared<T> {
-    /// This computation, as something that feeds an output group.
+    /// This computation as a feed of an output group.
     pub fn feed(self) -> Feed {
         Feed::Shared(self.index)
     }

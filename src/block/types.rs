@@ -7,7 +7,7 @@ use std::fmt;
 use std::ops::{Add, Mul};
 use std::sync::Arc;
 
-/// A variable of inference: stands for a dimension, a type, a unit or a bus argument.
+/// A variable of inference: represents a dimension, a type, a unit or a bus argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Var(pub u32);
 
@@ -141,7 +141,7 @@ pub enum Type {
     Bus(Arc<BusType>),
     /// So many signals of one type, such as one per foot.
     Array(Box<Type>, Dim),
-    /// Not known yet.
+    /// Unknown.
     Var(Var),
 }
 
@@ -150,7 +150,7 @@ pub enum Type {
 pub enum Arg {
     /// A name in the diagram.
     Name(String),
-    /// Not known yet.
+    /// Unknown.
     Var(Var),
 }
 
@@ -178,7 +178,7 @@ pub struct Field {
     pub unit: Option<String>,
     /// Frame of coordinates, if one is declared.
     pub frame: Option<String>,
-    /// What it is.
+    /// Description.
     pub doc: String,
 }
 

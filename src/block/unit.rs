@@ -115,8 +115,8 @@ impl Unit {
             .flatten()
     }
 
-    /// Whether a value of one unit may stand where the other is expected: equal, or different only
-    /// in the power of rad and not a pure power of time (see the module's text).
+    /// Whether a value of one unit may be used where the other is expected: equal, or different
+    /// only in the power of rad and not a pure power of time (see the module's text).
     pub fn agrees(self, other: Self) -> bool {
         let [mut a, mut b] = [self.twelfths, other.twelfths];
         let mechanical = a[..4].iter().any(|e| *e != 0);

@@ -1,4 +1,4 @@
-//! A function as the compiler hands it to the caller's instance.
+//! A bound function as the compiler passes it to the caller's instance.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ pub struct FunctionBody {
     pub path: String,
     /// The blocks. One of them is the frame.
     pub blocks: Vec<FunctionBlock>,
-    /// Index of the block that stands for the caller: its outputs are the function's arguments, its
+    /// Index of the block that represents the caller: its outputs are the function's arguments, its
     /// inputs the function's results. It never runs.
     pub frame: u32,
     /// Output groups in the order of their execution; arena addresses ascend along it.
@@ -23,13 +23,13 @@ pub struct FunctionBody {
 }
 
 impl FunctionBody {
-    /// Where the arguments live in the arena.
+    /// Addresses of the arguments in the arena.
     #[inline]
     pub fn arguments(&self) -> &PortTable {
         &self.blocks[self.frame as usize].io.outputs
     }
 
-    /// Where the results live in the arena.
+    /// Addresses of the results in the arena.
     #[inline]
     pub fn results(&self) -> &PortTable {
         &self.blocks[self.frame as usize].io.inputs

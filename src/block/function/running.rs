@@ -12,7 +12,7 @@ use crate::instance::{Instance, OutputIo, View, WrapBlock};
 use crate::report::Report;
 use crate::state_bytes::{decode, encode};
 
-/// A function with everything that changes in it.
+/// A function with its state.
 pub(crate) struct FunctionInstance {
     pub(super) body: Arc<FunctionBody>,
     pub(super) arena: Vec<f64>,
@@ -42,7 +42,7 @@ impl FunctionInstance {
             (0..body.pool_len).map(|_| Box::new(()) as Box<dyn Any + Send>).collect();
         let mut instances = Vec::with_capacity(body.blocks.len());
         for block in &body.blocks {
-            // The compiler refuses continuous state in a function.
+            // The compiler rejects continuous state in a function.
             let (instance, pooled) =
                 block.block.instantiate(block.io.clone(), &block.vars, &mut []);
             instances.push(instance);
@@ -61,7 +61,7 @@ impl FunctionInstance {
         }
     }
 
-    /// Computes every output on the arguments as they stand.
+    /// Computes every output on the present arguments.
     pub(super) fn run(&mut self, time: Time) -> Outcome {
         if !time.minor {
             self.called = Some(time);
@@ -103,7 +103,7 @@ impl FunctionInstance {
         })
     }
 
-    /// A fault at entry `i` of the order, unless a number before it was none already.
+    /// A fault at entry `i` of the order, unless a value before it was already invalid.
     #[cold]
     fn fault_of(&self, i: usize, fault: &Fault) -> Box<Fault> {
         let step = self.body.order[i];
@@ -153,7 +153,7 @@ impl FunctionInstance {
         }
     }
 
-    /// Commits what the last call of this major step found, if there was one.
+    /// Commits the results of the last call of this major step, if there was one.
     pub(crate) fn update(&mut self, time: Time) -> Outcome {
         if self.called.is_none() {
             return Ok(());
@@ -201,7 +201,7 @@ impl FunctionInstance {
         (self.called, self.calls, self.total_calls) =
             (saved.called, saved.calls, saved.total_calls);
         let Some(time) = saved.called else { return };
-        // Shared values are functions of signals: computed again instead of kept.
+        // Shared values are functions of signals: recomputed instead of stored.
         for i in 0..self.body.order.len() {
             let block = self.body.order[i].block as usize;
             if self.body.blocks[block].pool.is_some() && self.output(i, time).is_err() {
@@ -218,7 +218,7 @@ impl FunctionInstance {
         encode(&(states?, &self.arena, self.total_calls))
     }
 
-    /// Puts back what [`Self::save_bytes`] gave: the function has not been called in its step.
+    /// Restores the bytes of [`Self::save_bytes`]: the function has not been called in its step.
     pub(crate) fn load_bytes(&mut self, bytes: &[u8]) -> Outcome {
         let (states, arena, total_calls): (Vec<Vec<u8>>, Vec<f64>, u64) = decode(bytes)?;
         if (states.len(), arena.len()) != (self.instances.len(), self.arena.len()) {
@@ -263,7 +263,7 @@ impl FunctionInstance {
                 instance.function_reports(reports);
             }
         }
-        // Calls are counted where something inside has memory to commit.
+        // Calls are counted where something inside has state to commit.
         if self.total_calls == 0 {
             return;
         }

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use super::Unit;
 
-/// What a unit's spelling multiplies a value by: `factor × 10^tens`.
+/// Factor of a unit: `factor × 10^tens`.
 ///
 /// Powers of ten are kept apart, so that `5 cm` reads as the nearest double to 0.05.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
-    /// The part that is no power of ten, such as 60 of `min` or π/180 of `deg`.
+    /// The part that is not a power of ten, such as 60 of `min` or π/180 of `deg`.
     pub factor: f64,
     /// The power of ten.
     pub tens: i32,
@@ -37,15 +37,15 @@ impl Scale {
     }
 }
 
-/// A text that is no unit or no quantity.
+/// A text that is not a unit or a quantity.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct UnitError {
     /// What was expected and what was found.
     pub message: String,
-    /// The bytes of the text that are meant.
+    /// The bytes of the text in question.
     pub range: Range<usize>,
-    /// What to do, if that is known.
+    /// Advice, if there is any.
     pub hint: Option<String>,
 }
 
@@ -73,11 +73,11 @@ pub fn parse_unit(text: &str) -> Result<(Unit, Scale), UnitError> {
     }
 }
 
-/// Reads a number with an optional unit, `60 N*m/rad`, and gives the value in SI base units.
-/// No unit (`None`) is not the unit one: a bare number takes the unit of the place where it stands.
+/// Reads a number with an optional unit, `60 N*m/rad`, and returns the value in SI base units. No
+/// unit (`None`) is not the unit one: a bare number takes the unit that its place expects.
 ///
 /// # Errors
-/// If there is no number in front, or the rest is no unit.
+/// If there is no number in front, or the rest is not a unit.
 pub fn parse_quantity(text: &str) -> Result<(f64, Option<Unit>), UnitError> {
     let lead = text.len() - text.trim_start().len();
     let length = number_length(&text[lead..]);
@@ -111,7 +111,7 @@ pub fn parse_quantity(text: &str) -> Result<(f64, Option<Unit>), UnitError> {
 }
 
 impl Scale {
-    /// [`Scale::apply`] that also knows `inf`; overflow is `None`.
+    /// [`Scale::apply`] that also accepts `inf`; overflow is `None`.
     fn apply_signed(self, text: &str) -> Option<f64> {
         match text.trim_start_matches('+') {
             "inf" => Some(f64::INFINITY),
