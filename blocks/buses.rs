@@ -140,11 +140,12 @@ impl Signal for DynamicsBus {
 /// `Contact`: one point where a robot can touch the ground or another body.
 ///
 /// The contact frame has its axes (t₁, t₂, n) at the point, n out of what is touched; on level
-/// ground they are the world's x, y, z. Rows of the Jacobian, velocities and forces of a contact are
-/// in these axes. Velocity and acceleration are relative: those of the robot's matter at the point
-/// against the matter that it touches. If that belongs to a body of the same world, `velocity = J ν`
-/// with a Jacobian that is a difference; if it is ground whose motion is prescribed,
-/// `velocity = J ν − v_ground`, and `jacobian_dot_nu` has the ground's acceleration in it.
+/// ground they are the world's x, y, z. Rows of the Jacobian, velocities and forces of a contact
+/// are in these axes. Velocity and acceleration are relative: those of the robot's matter at the
+/// point against the matter that it touches. If that belongs to a body of the same world,
+/// `velocity = J ν` with a Jacobian that is a difference; if it is ground whose motion is
+/// prescribed, `velocity = J ν − v_ground`, and `jacobian_dot_nu` has the ground's acceleration in
+/// it.
 ///
 /// | field | shape | unit | meaning |
 /// |---|---|---|---|

@@ -39,9 +39,9 @@ use gears::{Coupling, each, transmission};
 ///
 /// # The law
 ///
-/// The rotor of motor j turns by θ, its gear's output by `φ = Γθ`, `Γ = diag(1/N)`, and the joints by
-/// `s = T φ`: N is `gear_ratio`, T is `coupling`, both 1 by default. Motor j has the name of joint j.
-/// With ω = N φ̇ the speed of a rotor and t the torque of a gear's output:
+/// The rotor of motor j turns by θ, its gear's output by `φ = Γθ`, `Γ = diag(1/N)`, and the joints
+/// by `s = T φ`: N is `gear_ratio`, T is `coupling`, both 1 by default. Motor j has the name of
+/// joint j. With ω = N φ̇ the speed of a rotor and t the torque of a gear's output:
 ///
 /// 1. wanted: `t = sat(Tᵀ u)` within ± `torque_limit`; with `bandwidth` f a lag follows,
 ///    `ṫ = 2πf (sat(Tᵀ u) − t)`, and `u` no longer feeds through;
@@ -53,11 +53,12 @@ use gears::{Coupling, each, transmission};
 ///
 /// So friction reaches the joints as `T⁻ᵀ diag(b) T⁻¹ ṡ`, and the inertia of the rotors is
 /// `(TΓ)⁻ᵀ I_m (TΓ)⁻¹`, which [`ReflectedInertia`](crate::ReflectedInertia) computes from the same
-/// parameters: it belongs to the robot. In the notation `θ = T s` of `Urdf`'s `reflected_inertia`, T
-/// is the `(TΓ)⁻¹` of here.
+/// parameters: it belongs to the robot. In the notation `θ = T s` of `Urdf`'s `reflected_inertia`,
+/// T is the `(TΓ)⁻¹` of here.
 ///
-/// Dry friction is stiff: below v it acts as a damping `c / v`, and with explicit steps h that needs
-/// `(b + c/v) h < 2 I` for the joint's inertia I. There is no sticking: a loaded joint creeps.
+/// Dry friction is stiff: below v it acts as a damping `c / v`, and with explicit steps h that
+/// needs `(b + c/v) h < 2 I` for the joint's inertia I. There is no sticking: a loaded joint
+/// creeps.
 ///
 /// # Mini Cheetah
 ///
@@ -83,7 +84,8 @@ use gears::{Coupling, each, transmission};
 pub struct Motor {
     /// The robot.
     pub robot: RobotName,
-    /// N: turns of the rotor per turn of the gear's output [1; 1/m for prismatic joints]; default 1.
+    /// N: turns of the rotor per turn of the gear's output [1; 1/m for prismatic joints]; default
+    /// 1.
     #[serde(default = "gears::direct")]
     pub gear_ratio: PerJoint<Positive<Dimensionless>>,
     /// Joints that several motors move together; none by default.

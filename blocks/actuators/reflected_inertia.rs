@@ -20,8 +20,8 @@ use crate::robot::name::RobotName;
 /// | out `vector` | n | kg m² | its diagonal; all of it, `N² I_m`, where no joints are coupled |
 ///
 /// Constant. A robot may also have these numbers from its file, as `reflected_inertia` (the matrix)
-/// or `rotor_inertia` (the diagonal) of `Urdf`. Of coupled joints the diagonal alone is no inertia of
-/// any motors.
+/// or `rotor_inertia` (the diagonal) of `Urdf`. Of coupled joints the diagonal alone is no inertia
+/// of any motors.
 ///
 /// iCub's hip pitch, for one: `N = 1/0.0067`, `I_m = 0.1367e-4 kg m²`, hence 0.3045 kg m².
 ///
@@ -36,7 +36,8 @@ pub struct ReflectedInertia {
     /// I_m: inertia of each rotor about its axis, before the gear [kg m²]. What else turns with it,
     /// such as the wave generator of a harmonic drive, adds to it.
     pub rotor_inertia: PerJoint<NonNegative<Inertia>>,
-    /// N: turns of the rotor per turn of the gear's output [1; 1/m for prismatic joints]; default 1.
+    /// N: turns of the rotor per turn of the gear's output [1; 1/m for prismatic joints]; default
+    /// 1.
     #[serde(default = "gears::direct")]
     pub gear_ratio: PerJoint<Positive<Dimensionless>>,
     /// Joints that several motors move together; none by default.

@@ -3,8 +3,8 @@
 use legwork_block::{BusField, Leaves, Signal, Type, bus};
 use legwork_control::LEGS;
 
-/// `Gait`: where four legs are in their steps, in the order front left, front right, hind left, hind
-/// right.
+/// `Gait`: where four legs are in their steps, in the order front left, front right, hind left,
+/// hind right.
 ///
 /// | field | shape | unit | meaning |
 /// |---|---|---|---|

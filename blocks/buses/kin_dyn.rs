@@ -4,8 +4,8 @@ use legwork_block::{Arg, BusField, Dim, Leaves, Ports, Signal, Type, bus};
 
 use super::RobotDims;
 
-/// `KinDyn(robot)`: what a balancing controller reads of a robot with Nc feet. All fields are of one
-/// instant.
+/// `KinDyn(robot)`: what a balancing controller reads of a robot with Nc feet. All fields are of
+/// one instant.
 ///
 /// | field | shape | unit | meaning |
 /// |---|---|---|---|

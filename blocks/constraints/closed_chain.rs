@@ -35,8 +35,8 @@ pub(crate) enum Keeps<'a> {
 }
 
 impl ClosedChain {
-    /// Memory for `count` constraints of a robot with `nv` velocities, whose response `contact_rows`
-    /// rows of contacts ask for.
+    /// Memory for `count` constraints of a robot with `nv` velocities, whose response
+    /// `contact_rows` rows of contacts ask for.
     pub(crate) fn new(count: usize, nv: usize, contact_rows: usize) -> Self {
         let rows = CONSTRAINT_ROWS * count;
         Self {

@@ -28,10 +28,10 @@ use crate::robot::shared_kinematics::describe;
 /// | out `rank` | | 1 | independent rows of the constraints |
 /// | out `residual` | | m/s², rad/s² | largest `\|J ν̇ + γ\|` of the other rows |
 ///
-/// Rows that depend on others, as those of a loop that is stated twice do, carry no force; then λ is
-/// not unique, ν̇ is. A residual beyond rounding says that the constraints contradict one another.
-/// Unlike `ConstrainedDynamics` it takes M from the bus, a motor's inertia included, and its
-/// constraints as buses. With `loops: false` it is forward dynamics on the bus: the input
+/// Rows that depend on others, as those of a loop that is stated twice do, carry no force; then λ
+/// is not unique, ν̇ is. A residual beyond rounding says that the constraints contradict one
+/// another. Unlike `ConstrainedDynamics` it takes M from the bus, a motor's inertia included, and
+/// its constraints as buses. With `loops: false` it is forward dynamics on the bus: the input
 /// `constraints` and the last three outputs are not there.
 ///
 /// References: N. Guedelha et al., *A flexible MATLAB/Simulink simulator …* (2024), eqs. (9)–(15);

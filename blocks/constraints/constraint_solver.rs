@@ -56,12 +56,12 @@ pub use softness::{ContactSoftness, JointSoftness, LimitSoftness};
 /// What the parameters do not mention has no ports. `(·, with …)` names the parameter.
 ///
 /// Every row `φ̇ = G ν` has stiffness K and damping B, and its force is that of the step's end:
-/// `λ₁ = −K φ₁ − B φ̇₁` with `φ₁ = φ + Δt φ̇₁`, `φ̇₁ = G ν₁`, `M ν₁ = M ν + Δt (Sᵀτ + external − h +
-/// Gᵀλ₁)`. Limits and contacts only push; friction is as near to its damper as Coulomb's cone
-/// permits. All forces are finite and unique, redundant rows share their load. Run it with
-/// `SemiImplicitEuler`, which makes exactly ν₁ of `nu_dot`; other solvers of fixed steps move the
-/// configuration otherwise than the rows suppose, a warning, and those of variable steps are
-/// refused.
+/// `λ₁ = −K φ₁ − B φ̇₁` with `φ₁ = φ + Δt φ̇₁`, `φ̇₁ = G ν₁`,
+/// `M ν₁ = M ν + Δt (Sᵀτ + external − h + Gᵀλ₁)`. Limits and contacts only push; friction is as
+/// near to its damper as Coulomb's cone permits. All forces are finite and unique, redundant rows
+/// share their load. Run it with `SemiImplicitEuler`, which makes exactly ν₁ of `nu_dot`; other
+/// solvers of fixed steps move the configuration otherwise than the rows suppose, a warning, and
+/// those of variable steps are refused.
 ///
 /// A contact whose own `friction` is zero or more has that μ instead of `mu`. Friction has no
 /// memory: a contact that sticks creeps at `force/B`, 10⁻⁸ m/s per newton at Δt = 10 ms for the
@@ -98,10 +98,12 @@ pub struct ConstraintSolver {
     #[serde(default)]
     pub friction_damping: Option<NonNegative<Damping>>,
     /// As what problem a step is solved. `Velocities` (the default): sparse, for everything.
-    /// `Forces(cone: Circular)`: the same law, dense, several times dearer, by active sets or second-order cones; takes
-    /// pyramids too, `Forces(cone: Pyramid(sides: 4, fit: Circumscribed))`, whose friction depends on its direction.
-    /// `LeastForces(zeta: 1e8, cone: Circular)`: the paper's program, for comparison; joints, limits and stacks come out alike,
-    /// friction does not obey Coulomb's law. Default `zeta` 1 s/Δt, default `cone` Circular.
+    /// `Forces(cone: Circular)`: the same law, dense, several times dearer, by active sets or
+    /// second-order cones; takes pyramids too,
+    /// `Forces(cone: Pyramid(sides: 4, fit: Circumscribed))`, whose friction depends on its
+    /// direction. `LeastForces(zeta: 1e8, cone: Circular)`: the paper's program, for comparison;
+    /// joints, limits and stacks come out alike, friction does not obey Coulomb's law. Default
+    /// `zeta` 1 s/Δt, default `cone` Circular.
     #[serde(default)]
     pub method: ConstraintMethod,
     /// `Coulomb` (the default), or `Associated`: faster, but a contact that slides at speed v
@@ -112,19 +114,20 @@ pub struct ConstraintSolver {
     /// it coarse steps can gain energy.
     #[serde(default)]
     pub rate_bias: bool,
-    /// Largest residual of the laws, relative, above zero [1]; default 1e-10. Momentum is met to that, or to
-    /// rounding, which stiff rows can lift to 1e-7; programs in forces are met as well as their solver can.
+    /// Largest residual of the laws, relative, above zero [1]; default 1e-10. Momentum is met to
+    /// that, or to rounding, which stiff rows can lift to 1e-7; programs in forces are met as well
+    /// as their solver can.
     #[serde(default = "tolerance")]
     pub tol: f64,
-    /// What to do when a step is not solved: `Stop` (the default), `HoldLast(max: 5)`, `Zero`: no constraint acts,
-    /// `Associated`: solve it under the convex law of friction.
+    /// What to do when a step is not solved: `Stop` (the default), `HoldLast(max: 5)`, `Zero`: no
+    /// constraint acts, `Associated`: solve it under the convex law of friction.
     #[serde(default)]
     pub on_fail: OnStepFail,
     /// Which problems to keep for the files of a run, as those of other solver blocks; default
-    /// `Never`. A file holds the whole step, M, momentum and all rows, as a program in ν₁ and a slack
-    /// in m/s for each row: a quadratic one, or with second-order cones where there is friction; with a
-    /// method in forces, that method's program in scaled impulses. Laws of Hertz are there as their
-    /// tangents, Coulomb's slips as numbers.
+    /// `Never`. A file holds the whole step, M, momentum and all rows, as a program in ν₁ and a
+    /// slack in m/s for each row: a quadratic one, or with second-order cones where there is
+    /// friction; with a method in forces, that method's program in scaled impulses. Laws of Hertz
+    /// are there as their tangents, Coulomb's slips as numbers.
     #[serde(default = "never")]
     pub dump: Dump,
 }

@@ -24,10 +24,10 @@ use crate::robot::shared_kinematics::state_input;
 /// | out `constraint` | `Constraint` | | one row, `φ = s_a − ratio · s_b − offset` |
 /// | out `slip` | | rad, m | φ |
 ///
-/// The row is an angular one, the fourth of the six, if joint a turns, else a linear one, the first.
-/// Wheels that roll on one another, racks and differentials of two joints are gears; the joints may
-/// belong to different robots of a world. `stabilise` is that of `LoopConstraint`; the force of the
-/// constraint is the torque [N m; N] on joint a.
+/// The row is an angular one, the fourth of the six, if joint a turns, else a linear one, the
+/// first. Wheels that roll on one another, racks and differentials of two joints are gears; the
+/// joints may belong to different robots of a world. `stabilise` is that of `LoopConstraint`; the
+/// force of the constraint is the torque [N m; N] on joint a.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["transmission", "coupling", "mimic"]))]

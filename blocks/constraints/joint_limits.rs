@@ -30,7 +30,8 @@ use crate::robot::shared_kinematics::AtState;
 /// | `position`, `axes` | the origin of the link that the joint moves; the world's axes |
 ///
 /// The normal force is the torque [N m; N] that acts at the joint, positive away from the limit.
-/// Limits are those of the robot file; joints without, and those that follow others, have no contact.
+/// Limits are those of the robot file; joints without, and those that follow others, have no
+/// contact.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["end stop", "hard stop", "range of motion"]))]

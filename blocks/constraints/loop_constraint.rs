@@ -66,7 +66,8 @@ pub(crate) use held::Rows;
 /// `max_turn_rate`: it closes at that speed, and is not called a fault.
 ///
 /// Collect the output `constraint` of some by `Array("loop.constraint")` and hand them to
-/// `ConstraintSolver`, `GaussContact`, `Impact` and `ConstrainedAcceleration`. Loops may be redundant.
+/// `ConstraintSolver`, `GaussContact`, `Impact` and `ConstrainedAcceleration`. Loops may be
+/// redundant.
 ///
 /// References: J. Baumgarte, *Stabilization of constraints and integrals of motion in dynamical
 /// systems* (1972); J.-P. Ryckaert et al., *Numerical integration of the cartesian equations of

@@ -29,8 +29,8 @@ use crate::contact::friction_cone::{Friction, friction_of};
 ///   `slip_speed` and goes to `mu_dynamic` at `slide_speed`. There is no true stiction: a loaded
 ///   contact creeps below `slip_speed`.
 ///
-/// A contact whose own `friction` is zero or more has that instead of `mu`; `mu_dynamic` then stands to
-/// it as it stands to `mu`.
+/// A contact whose own `friction` is zero or more has that instead of `mu`; `mu_dynamic` then
+/// stands to it as it stands to `mu`.
 ///
 /// The work of the forces is accounted for: `f · v = −d(energy)/dt − dissipated` at each contact.
 ///
@@ -59,9 +59,9 @@ pub struct CompliantContact {
     /// Damping at full penetration [N s/m]; default 180 N s/m.
     #[serde(default)]
     pub damping: Option<NonNegative<Damping>>,
-    /// Hunt and Crossley's dissipation a [s/m]: the normal force is `K (−δ)^e (1 − 3/2 a δ̇)`, and a
-    /// body that arrives at speed v leaves at about `(1 − a v) v`. Takes the place of `damping`, which
-    /// is 0 then unless stated; default none.
+    /// Hunt and Crossley's dissipation a [s/m]: the normal force is `K (−δ)^e (1 − 3/2 a δ̇)`, and
+    /// a body that arrives at speed v leaves at about `(1 − a v) v`. Takes the place of `damping`,
+    /// which is 0 then unless stated; default none.
     #[serde(default)]
     pub dissipation: Option<NonNegative<Dissipation>>,
     /// Penetration at which damping is full [m]; default 1 mm.

@@ -48,8 +48,8 @@ use crate::robot::name::RobotName;
 /// - `worst_total_complementarity`: `|fᵀ(G f + b)|` relative to a typical force times a typical
 ///   acceleration; zero up to a solver's tolerance in the convex law and in Coulomb's;
 /// - `worst_normal_complementarity`: largest `|f_n v_n|` [W], zero in Coulomb's law;
-/// - `worst_convex_lift`: largest `μ f_n |v_t|` [W], what a sliding contact has of it in the convex law:
-///   there the two are equal.
+/// - `worst_convex_lift`: largest `μ f_n |v_t|` [W], what a sliding contact has of it in the convex
+///   law: there the two are equal.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContactMetrics {

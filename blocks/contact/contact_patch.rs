@@ -33,12 +33,12 @@ use crate::robot::shared_kinematics::AtState;
 /// | `Grid(size: [x, y], cells: [10, 10])` | as many cells | their middles, in the frame's x-y plane |
 /// | `FromCollision` | 8 per box, 1 per sphere, 2 per cylinder or capsule | of all collision shapes of the link |
 ///
-/// A contact of the k is what `ContactPoint` gives for one; see there for axes, velocity, ground that
-/// moves and other bodies. The motion of the link is computed once for all of them.
+/// A contact of the k is what `ContactPoint` gives for one; see there for axes, velocity, ground
+/// that moves and other bodies. The motion of the link is computed once for all of them.
 ///
 /// The lowest point of a circle swings round as its axis comes close to the normal; within 0.06° of
-/// it the point moves to the circle's middle instead, and the gap is rounded by 4e-4 of the radius at
-/// most. A cylinder that stands on its end thus has one point below it: to keep it upright take
+/// it the point moves to the circle's middle instead, and the gap is rounded by 4e-4 of the radius
+/// at most. A cylinder that stands on its end thus has one point below it: to keep it upright take
 /// `Circle`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

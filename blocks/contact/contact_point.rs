@@ -44,9 +44,9 @@ use crate::robot::shared_kinematics::AtState;
 /// `ground: Body(frame: "box/body")` is a surface of another link of the robot, or of another
 /// member of a `World`: its collision shape, or what `surface:` states: `Box(size: […])`,
 /// `Sphere(radius: …)`, `Cylinder(radius: …, length: …)`, `Plane(normal: […])`. Then
-/// `jacobian = Fᵀ (J_A(x) − J_B(x))`: a force at x acts on both with opposite signs, so that momentum
-/// and its moment are kept. The shape of the one body is held against the surface of the other;
-/// contacts of edges with edges are not found.
+/// `jacobian = Fᵀ (J_A(x) − J_B(x))`: a force at x acts on both with opposite signs, so that
+/// momentum and its moment are kept. The shape of the one body is held against the surface of the
+/// other; contacts of edges with edges are not found.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["foot", "collision point"]))]

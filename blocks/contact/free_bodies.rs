@@ -46,31 +46,33 @@ use step::{Call, StepInputs};
 /// | `solve`, with `contact: Rigid(…)` | `fn(problem: ContactProblem) -> (f: Vector(3k))` | solves the contact problem |
 ///
 /// Bodies come in groups and are numbered in their order; each starts in a lattice of layers or at
-/// given poses. The step is `every:`. Which bodies can meet within a step is found by a grid of cells
-/// of the largest body's size, then by witness points of balls and boxes: up to eight of a face on
-/// a face.
+/// given poses. The step is `every:`. Which bodies can meet within a step is found by a grid of
+/// cells of the largest body's size, then by witness points of balls and boxes: up to eight of a
+/// face on a face.
 ///
-/// The step is semi-implicit Euler's: contacts act at the velocity after it, and orientations turn by the
-/// exponential map so that angular momentum is kept, and energy of rotation to the second order.
+/// The step is semi-implicit Euler's: contacts act at the velocity after it, and orientations turn
+/// by the exponential map so that angular momentum is kept, and energy of rotation to the second
+/// order.
 ///
 /// - `Constraints`: `f_n = K d^e − B ḋ`, zero or more, at the end of the step, and so stable at any
-///   stiffness. Its matrix is sparse: a step costs in proportion to the bodies as long as each touches
-///   a few others, and none is much larger than most. `ConstraintSolver` says more.
+///   stiffness. Its matrix is sparse: a step costs in proportion to the bodies as long as each
+///   touches a few others, and none is much larger than most. `ConstraintSolver` says more.
 /// - `Rigid`: the problem of `GaussContact` at velocity level, by any solver block:
 ///   `needs: { "solve": ActiveSetQp() }`, `StewartTrinkle()`, `CoulombContact(needs: …)`.
-/// - `Compliant`: the same springs explicitly, with `steps` small steps in a step, and friction that is
-///   regularised. A small step must stay below about `2 √(m/K)`, or bodies fly off.
+/// - `Compliant`: the same springs explicitly, with `steps` small steps in a step, and friction
+///   that is regularised. A small step must stay below about `2 √(m/K)`, or bodies fly off.
 ///
 /// Spheres do not resist rolling.
 ///
 /// References: E. M. Drumwright, *An unconditionally stable first-order constraint solver for
-/// multibody systems* (2019), sec. 6.5; D. Stewart, J. Trinkle, *An implicit time-stepping scheme …*
-/// (1996).
+/// multibody systems* (2019), sec. 6.5; D. Stewart, J. Trinkle, *An implicit time-stepping scheme
+/// …* (1996).
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["boxes", "spheres", "stack", "rigid bodies"]))]
 pub struct FreeBodies {
-    /// The bodies: `[Spheres(radius: "10 cm", mass: "1 kg", at: Lattice(count: 10)), Boxes(size: …)]`.
+    /// The bodies:
+    /// `[Spheres(radius: "10 cm", mass: "1 kg", at: Lattice(count: 10)), Boxes(size: …)]`.
     pub bodies: Vec<BodyGroup>,
     /// How contact forces are found: `Constraints(spring: Hertz(modulus: "100 GPa"))`,
     /// `Rigid(contacts: 50)`, `Compliant(spring: Spring(stiffness: "1e6 N/m"), steps: 50)`.

@@ -46,27 +46,28 @@ use assembly::Assembly;
 ///   tangential acceleration to oppose; `correct_velocity` mends it by adding `Jν/Δt`, eq. 13c),
 ///   errors of velocity and position stay, so contacts drift, and touchdown needs an `Impact`.
 ///
-/// A contact whose own `friction` is zero or more has that μ instead of `mu`. Contacts whose `velocity`
-/// is relative to a ground that moves are carried along by it. With `constraints`, G and b are those
-/// of the closed mechanism, whose loops give way to no force (eqs. 13–18); the `jacobian` of the
-/// problem is then that of the closed mechanism too, so that `J M⁻¹ Jᵀ` is G.
+/// A contact whose own `friction` is zero or more has that μ instead of `mu`. Contacts whose
+/// `velocity` is relative to a ground that moves are carried along by it. With `constraints`, G and
+/// b are those of the closed mechanism, whose loops give way to no force (eqs. 13–18); the
+/// `jacobian` of the problem is then that of the closed mechanism too, so that `J M⁻¹ Jᵀ` is G.
 ///
 /// At velocity level a contact that is farther from the ground than it could come in this step at
 /// `max_speed` is inactive. Only active contacts are assembled, without rows of the Jacobian that
 /// are zero, as the tangential ones of a joint limit: a robot in the air costs next to nothing.
 ///
 /// The diagonal R of the problem holds the regularisation, which makes the forces of redundant
-/// contacts unique. With `stiffness` the ground gives way, at velocity level: `f_n = −K (φ + Δt v⁺) − D v⁺`
-/// of the velocity v⁺ after the step, never less than 0, by `R = 1/(Δt (K Δt + D))` and
-/// `γ = K φ R`; D only while φ < 0. However stiff, that is stable at any step, and friction sticks as on
-/// rigid ground.
+/// contacts unique. With `stiffness` the ground gives way, at velocity level:
+/// `f_n = −K (φ + Δt v⁺) − D v⁺` of the velocity v⁺ after the step, never less than 0, by
+/// `R = 1/(Δt (K Δt + D))` and `γ = K φ R`; D only while φ < 0. However stiff, that is stable at
+/// any step, and friction sticks as on rigid ground.
 ///
 /// The velocity level speaks of the position after the step as `q + Δt ν⁺`: run it with
 /// `SemiImplicitEuler`. Under `Euler` and `Rk4` the position moves otherwise, and feet sink by
 /// millimetres when they land: a warning. Solvers that choose their steps are refused, since the
-/// length of a step must be known before it is made. Its problem is convex (M. Anitescu, *Optimization-based simulation
-/// of nonsmooth rigid multibody dynamics*, 2006): a contact that slides at speed v hovers by about
-/// `Δt μ v`; `CoulombContact`, around any solver, takes that away.
+/// length of a step must be known before it is made. Its problem is convex (M. Anitescu,
+/// *Optimization-based simulation of nonsmooth rigid multibody dynamics*, 2006): a contact that
+/// slides at speed v hovers by about `Δt μ v`; `CoulombContact`, around any solver, takes that
+/// away.
 ///
 /// Computed at major steps and held between them, as a contact force belongs to a whole step,
 /// unless `in_minor_steps`.

@@ -2,8 +2,8 @@
 //!
 //! The motion of the frame against the surface is found once, in the axes of the surface, and its
 //! Jacobian once in six rows, in those of the world or of the body that carries the surface. Each
-//! contact then takes three rows of it: `J = Fᵀ (J_lin + J_ang × arm)`. For a surface of a body B the
-//! six rows are `J_A − J_B` at the origin of A's frame, so that three of them are
+//! contact then takes three rows of it: `J = Fᵀ (J_lin + J_ang × arm)`. For a surface of a body B
+//! the six rows are `J_A − J_B` at the origin of A's frame, so that three of them are
 //! `Fᵀ (J_A(x) − J_B(x))`: what acts on A at x acts on B at x with the opposite sign.
 
 use legwork_block::{Inputs, Invalid, Matrix, OptionalIn, Out, Outputs, Ports, Pose, Vector};

@@ -33,19 +33,20 @@ use crate::dynamics::wire_factor::WireFactor;
 ///
 /// A contact closes when its gap is zero or less and it approaches; it opens when it carries no
 /// force and separates, so that a standing robot does not flip modes. Contacts that touch at t = 0
-/// are closed without an impact. At an impact `M(ν⁺ − ν⁻) = JᵀF + J_pᵀΛ`, with the impulses F of all
-/// closed contacts that take out most kinetic energy, and the impulses Λ of constraints for which
-/// `J_p ν⁺ = 0`; kinetic energy never grows, unless the ground itself moves. No closed contact
-/// approaches after it. A contact whose own `friction` is zero or more has that μ instead of `mu`.
+/// are closed without an impact. At an impact `M(ν⁺ − ν⁻) = JᵀF + J_pᵀΛ`, with the impulses F of
+/// all closed contacts that take out most kinetic energy, and the impulses Λ of constraints for
+/// which `J_p ν⁺ = 0`; kinetic energy never grows, unless the ground itself moves. No closed
+/// contact approaches after it. A contact whose own `friction` is zero or more has that μ instead
+/// of `mu`.
 ///
-/// The outputs are computed again after the reset, at the same instant: the forces of that very step
-/// are those of ν⁺, and a foot that has just landed carries its load.
+/// The outputs are computed again after the reset, at the same instant: the forces of that very
+/// step are those of ν⁺, and a foot that has just landed carries its load.
 ///
 /// Needed for `GaussContact(level: Acceleration)`; velocity-level contact has no impacts.
 ///
 /// References: N. Guedelha et al., *A flexible MATLAB/Simulink simulator …* (2024), eqs. (19)–(24),
-/// where the right-hand side of eq. (7) has a wrong sign; E. Drumwright, D. Shell, *Modeling contact
-/// friction and joint friction …* (2010), for `TwoPhase`.
+/// where the right-hand side of eq. (7) has a wrong sign; E. Drumwright, D. Shell, *Modeling
+/// contact friction and joint friction …* (2010), for `TwoPhase`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["collision", "restitution"]))]

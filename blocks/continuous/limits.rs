@@ -93,8 +93,8 @@ impl Limits {
         }
     }
 
-    /// The guard of leaving a limit: above zero once the rate of an element that stays at one points
-    /// inwards.
+    /// The guard of leaving a limit: above zero once the rate of an element that stays at one
+    /// points inwards.
     pub(crate) fn left(held: &[Piece], rates: &[f64]) -> f64 {
         pieces::furthest(rates.iter().zip(held).map(|(&rate, piece)| match piece {
             Piece::Below => rate,

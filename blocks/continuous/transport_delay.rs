@@ -20,9 +20,9 @@ use crate::signal::shape::{self, initial_state, note_unit, state_signal};
 ///
 /// The input is stored once per major step (or period, with `every:`) and interpolated between, so
 /// the output is exact at whole steps and off by `h² ü / 8` at most between them; a jump of the
-/// input becomes a ramp over one step. The delay is constant and at least the step h of the run; the
-/// input does not feed through. The ring of samples is of fixed length, `delay / h` and a few more:
-/// with steps that get much shorter than h it can be too short, which is a fault of the run.
+/// input becomes a ramp over one step. The delay is constant and at least the step h of the run;
+/// the input does not feed through. The ring of samples is of fixed length, `delay / h` and a few
+/// more: with steps that get much shorter than h it can be too short, which is a fault of the run.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["dead time", "time delay", "latency"]))]

@@ -17,10 +17,10 @@ use crate::signal::canonical::{Canonical, ContinuousFilter, Filtered, coefficien
 /// | in `u` | number; vector with `of: Vector`, each element filtered on its own | any |
 /// | out `y` | that of `u` | not checked |
 ///
-/// Zeros and poles [rad/s] are a list of real numbers, `[-1, -2]`, or of pairs of real and imaginary
-/// part, `[[-1, 2], [-1, -2]]`. Complex ones come with their conjugates. There are at most as many
-/// zeros as poles; the input feeds through only if there are as many. The factors are multiplied out
-/// and the state is that of `TransferFunction`.
+/// Zeros and poles [rad/s] are a list of real numbers, `[-1, -2]`, or of pairs of real and
+/// imaginary part, `[[-1, 2], [-1, -2]]`. Complex ones come with their conjugates. There are at
+/// most as many zeros as poles; the input feeds through only if there are as many. The factors are
+/// multiplied out and the state is that of `TransferFunction`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["ZPK", "LTI"]))]

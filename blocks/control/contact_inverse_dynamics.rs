@@ -36,30 +36,36 @@ pub use models::{Choice, Energy, Model, OnContactFail, Stages};
 /// Contact forces depend on torques and torques on contact forces; both are found together for the
 /// end of the next period Δt of the block, which should be that of the controller, or of a longer
 /// `horizon`: `P ν⁺ = q̇ + Δt q̈`
-/// and `M(ν⁺ − ν) = Δt (Pᵀτ − h + Jᵀf)`. What relates f to the velocities of the contacts is the model:
+/// and `M(ν⁺ − ν) = Δt (Pᵀτ − h + Jᵀf)`. What relates f to the velocities of the contacts is the
+/// model:
 ///
-/// - `NoSlipLcp`: no penetration, no pull, no slip of contacts that press. The fastest; starts from the contacts that
-///   pressed before. Asks for whatever tangential force it takes. Where the joints let not all of them hold,
-///   they slide as little as they can, in the least-squares sense. Contacts that contradict each other give way as
-///   dampers do, and the report counts the steps in which they did.
+/// - `NoSlipLcp`: no penetration, no pull, no slip of contacts that press. The fastest; starts from
+///   the contacts that pressed before. Asks for whatever tangential force it takes. Where the
+///   joints let not all of them hold, they slide as little as they can, in the least-squares sense.
+///   Contacts that contradict each other give way as dampers do, and the report counts the steps in
+///   which they did.
 /// - `CoulombLcp`: Coulomb's law on the pyramid, by Lemke's method. The law that `CoulombContact`
-///   has too, so its forces come true in such a world. Where contacts are redundant its answer jumps; with
-///   `choose: LeastChange` and at most three contacts that count it takes, of all solutions, the one whose torques
-///   differ least from those of the last step. Contacts that contradict each other give way as with `NoSlipLcp`.
-/// - `CoulombQp(stages: Two)`: of all forces in the pyramids those after which the kinetic energy is
-///   least, and of those the ones with least torque. Smooth, and cheap with many contacts.
-/// - `NoSlipQp(stages: Two)`: the same with friction without limit; with `energy: Absolute` at contacts that press.
-/// - `energy: Relative`, of the last two: the energy against the motion at which contacts stick. That of
-///   the paper, `Absolute`, is of all motion, and foresees forces that stop whatever the joints carry.
+///   has too, so its forces come true in such a world. Where contacts are redundant its answer
+///   jumps; with `choose: LeastChange` and at most three contacts that count it takes, of all
+///   solutions, the one whose torques differ least from those of the last step. Contacts that
+///   contradict each other give way as with `NoSlipLcp`.
+/// - `CoulombQp(stages: Two)`: of all forces in the pyramids those after which the kinetic energy
+///   is least, and of those the ones with least torque. Smooth, and cheap with many contacts.
+/// - `NoSlipQp(stages: Two)`: the same with friction without limit; with `energy: Absolute` at
+///   contacts that press.
+/// - `energy: Relative`, of the last two: the energy against the motion at which contacts stick.
+///   That of the paper, `Absolute`, is of all motion, and foresees forces that stop whatever the
+///   joints carry.
 /// - `Sensed`: takes the forces of `f_sensed` as they are.
 ///
 /// Contacts count if their gap is below `reach`, and `expected` is not zero. Gaps enter as
-/// `N ν⁺ ≥ −φ/Δt`, of a penetration at most the share that rigid contact recovers too, and at most at
-/// `recovery_speed`: 0 where the ground gives way, so that a robot that sank in is not expected to come out. With
-/// `repair`, accelerations that the contacts do not allow give way to the nearest that they do (in the
-/// least-squares sense, sec. 4.5).
+/// `N ν⁺ ≥ −φ/Δt`, of a penetration at most the share that rigid contact recovers too, and at most
+/// at `recovery_speed`: 0 where the ground gives way, so that a robot that sank in is not expected
+/// to come out. With `repair`, accelerations that the contacts do not allow give way to the nearest
+/// that they do (in the least-squares sense, sec. 4.5).
 ///
-/// Reference: S. Zapolsky, E. Drumwright, *Inverse dynamics with rigid contact and friction* (2017).
+/// Reference: S. Zapolsky, E. Drumwright, *Inverse dynamics with rigid contact and friction*
+/// (2017).
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["whole-body control", "WBC", "whole-body controller"]))]
@@ -73,8 +79,9 @@ pub struct ContactInverseDynamics {
     /// Which solution `CoulombLcp` takes where there are several; default `Lemke`.
     #[serde(default)]
     pub choose: Choice,
-    /// Coulomb friction μ, one value or one for each contact [1], of contacts that have none of their own: a contact's own
-    /// friction goes before `mu`. Required if there are such contacts; read by the models `Coulomb…` only.
+    /// Coulomb friction μ, one value or one for each contact [1], of contacts that have none of
+    /// their own: a contact's own friction goes before `mu`. Required if there are such contacts;
+    /// read by the models `Coulomb…` only.
     #[serde(default)]
     pub mu: Option<Friction>,
     /// Friction cone; default `Pyramid(sides: 4, fit: Inscribed)`. It must be a pyramid.
@@ -83,21 +90,22 @@ pub struct ContactInverseDynamics {
     /// Gap up to which a contact counts [m]; default 1 mm.
     #[serde(default = "reach")]
     pub reach: NonNegative<Length>,
-    /// Time Δt in which velocities are to change [s]; default the period. Where joints move as no contact
-    /// allows, by a speed v, the forces that are expected for it are `m v/Δt`: a longer one is gentler. Several
-    /// periods take the edge off landing feet and ground that gives way, and forces still come
-    /// as expected, since torques follow at every period. One below the period overshoots. With acceleration feedback of k_d it is to stay
-    /// at `1/k_d` or less.
+    /// Time Δt in which velocities are to change [s]; default the period. Where joints move as no
+    /// contact allows, by a speed v, the forces that are expected for it are `m v/Δt`: a longer one
+    /// is gentler. Several periods take the edge off landing feet and ground that gives way, and
+    /// forces still come as expected, since torques follow at every period. One below the period
+    /// overshoots. With acceleration feedback of k_d it is to stay at `1/k_d` or less.
     #[serde(default)]
     pub horizon: Option<Positive<Time>>,
-    /// Highest speed at which a penetrating contact is expected to come out [m/s]; default 0.02 m/s,
-    /// that of `GaussContact`.
+    /// Highest speed at which a penetrating contact is expected to come out [m/s]; default 0.02
+    /// m/s, that of `GaussContact`.
     #[serde(default = "recovery_speed")]
     pub recovery_speed: NonNegative<Velocity>,
     /// Whether accelerations that the contacts do not allow are changed; default false.
     #[serde(default)]
     pub repair: bool,
-    /// What to do when contact forces are not found: `NoForces` (the default), `HoldLast(max: 5)`, `Stop`.
+    /// What to do when contact forces are not found: `NoForces` (the default), `HoldLast(max: 5)`,
+    /// `Stop`.
     #[serde(default)]
     pub on_fail: OnContactFail,
 }
@@ -228,8 +236,8 @@ impl ContactInverseDynamics {
     }
 }
 
-/// Speed above which accelerations are called inconsistent with the contacts [m/s]. Feet on the ground that a
-/// controller moves by numbers differ by more than rounding at nearly every step.
+/// Speed above which accelerations are called inconsistent with the contacts [m/s]. Feet on the
+/// ground that a controller moves by numbers differ by more than rounding at nearly every step.
 const INCONSISTENT: f64 = 1e-4;
 
 impl Block for ContactInverseDynamics {

@@ -53,7 +53,8 @@ use crate::robot::name::RobotName;
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["PD", "joint control", "position control", "impedance"]))]
 pub struct JointPd {
-    /// Stiffness [N m/rad]: one for all joints, a list, or by joint name or pattern (needs `robot`).
+    /// Stiffness [N m/rad]: one for all joints, a list, or by joint name or pattern (needs
+    /// `robot`).
     pub kp: PerJoint<NonNegative<RotationalStiffness>>,
     /// Damping [N m s/rad]: as `kp`.
     pub kd: PerJoint<NonNegative<RotationalDamping>>,

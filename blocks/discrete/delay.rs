@@ -18,8 +18,8 @@ use crate::signal::shape::{self, initial_state, note_unit, state_signal};
 /// | out `y` | that of `u` | that of `u` |
 ///
 /// The input does not feed through, so a delay breaks an algebraic loop. The period is stated with
-/// `every:` or inherited from a discrete input. For a time that is no whole number of periods, or in
-/// continuous time, see `TransportDelay`.
+/// `every:` or inherited from a discrete input. For a time that is no whole number of periods, or
+/// in continuous time, see `TransportDelay`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["z^-n", "buffer"]))]

@@ -29,8 +29,8 @@ use crate::robot::shared_mass::{Mass, mass};
 /// | out `by_torque` | nv × n | | `∂ν̇/∂τ = M⁻¹S` |
 ///
 /// With `δ = (δq, δν)` the linear system is `δ̇ = A δ + B δτ`, `A = [0, 1; by_configuration,
-/// by_velocity]`, `B = [0; by_torque]` (for a turning base up to the turn's own rate, which `q ⊕ δq`
-/// carries along). Analytic, O(nv² depth); no differences are taken.
+/// by_velocity]`, `B = [0; by_torque]` (for a turning base up to the turn's own rate, which `q ⊕
+/// δq` carries along). Analytic, O(nv² depth); no differences are taken.
 ///
 /// J. Carpentier, N. Mansard, *Analytical derivatives of rigid body dynamics algorithms* (2018);
 /// S. Singh, R. P. Russell, P. M. Wensing, *Efficient analytical derivatives of rigid-body dynamics

@@ -33,17 +33,18 @@ use crate::robot::shared_kinematics::AtState;
 /// The point of application is the frame's origin, moved by `offset` in the frame's axes. It moves
 /// with the frame. Nothing but wrenches is summed: other generalised forces add by `Sum`.
 ///
-/// References: D. T. de Paula et al., *Dynamic modeling and simulation of a torque-controlled spatial
-/// quadruped robot* (2024), sec. 4.3, algorithm 4: wrenches apart from the terms of velocity and
-/// gravity, for controllers to use; R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 5.3.
+/// References: D. T. de Paula et al., *Dynamic modeling and simulation of a torque-controlled
+/// spatial quadruped robot* (2024), sec. 4.3, algorithm 4: wrenches apart from the terms of
+/// velocity and gravity, for controllers to use; R. Featherstone, *Rigid Body Dynamics Algorithms*
+/// (2008), sec. 5.3.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["applied force", "disturbance", "push"]))]
 pub struct ExternalWrenches {
     /// The robot.
     pub robot: RobotName,
-    /// Where the wrenches act, in the order of the inputs: at least one. A frame may stand there more
-    /// than once.
+    /// Where the wrenches act, in the order of the inputs: at least one. A frame may stand there
+    /// more than once.
     pub at: Vec<Application>,
 }
 
@@ -56,8 +57,8 @@ pub struct Application {
     /// How the wrench is written: `Mixed` (the default), `Body` or `World`.
     #[serde(default)]
     pub representation: Representation,
-    /// Point of application in the frame's axes, from its origin [m]; default the origin. With `World`
-    /// it has no meaning and is refused.
+    /// Point of application in the frame's axes, from its origin [m]; default the origin. With
+    /// `World` it has no meaning and is refused.
     #[serde(default)]
     pub offset: Option<[Length; 3]>,
 }

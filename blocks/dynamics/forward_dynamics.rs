@@ -36,8 +36,8 @@ use crate::robot::shared_mass::{Mass, mass};
 /// | `Factor` | O(n depth²) for M, its factor and h, computed once per state for all blocks that need them; O(nv depth) for the solve | other blocks need M too, as contact models do |
 /// | `ArticulatedBody` | O(n); M is not formed | the robot alone; long chains |
 ///
-/// Both give the same up to rounding. A joint that moves no mass and has no rotor inertia is a fault
-/// that names it.
+/// Both give the same up to rounding. A joint that moves no mass and has no rotor inertia is a
+/// fault that names it.
 ///
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 6.1, 6.5 and 7.3.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

@@ -33,13 +33,14 @@ use crate::robot::shared_kinematics::{kinematics, state_input};
 /// | out `force` | | N | `‖ṗ − m g − Σ f‖` |
 /// | out `moment` | | N m | `‖L̇ − Σ (p − c) × f‖` about the centre of mass c |
 ///
-/// `(ṗ, L̇) = A_G ν̇ + Ȧ_G ν`, the second term link by link. At the end of a run the worst of both are
-/// reported as `worst_force_residual` and `worst_moment_residual`; beyond rounding (1e-9 of the
-/// weight) some block has forces that another does not know of. The base must float: what a fixed one
-/// pushes is not known. Of a world it is the balance of all its robots and bodies together: contacts
-/// between them do not belong to `points`, those with the ground do.
+/// `(ṗ, L̇) = A_G ν̇ + Ȧ_G ν`, the second term link by link. At the end of a run the worst of both
+/// are reported as `worst_force_residual` and `worst_moment_residual`; beyond rounding (1e-9 of the
+/// weight) some block has forces that another does not know of. The base must float: what a fixed
+/// one pushes is not known. Of a world it is the balance of all its robots and bodies together:
+/// contacts between them do not belong to `points`, those with the ground do.
 ///
-/// D. E. Orin, A. Goswami, S.-H. Lee, *Centroidal dynamics of a humanoid robot* (2013), eqs. 2, 6, 11.
+/// D. E. Orin, A. Goswami, S.-H. Lee, *Centroidal dynamics of a humanoid robot* (2013), eqs. 2, 6,
+/// 11.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MomentumBalance {
@@ -173,8 +174,8 @@ mod tests {
     use crate::testing::contacts::block;
     use crate::testing::robots::{Rig, States, go, load};
 
-    /// Forward dynamics by articulated bodies keep the balance under torques and external forces; an
-    /// acceleration that is off does not.
+    /// Forward dynamics by articulated bodies keep the balance under torques and external forces;
+    /// an acceleration that is off does not.
     #[test]
     fn the_balance_holds_for_the_robots_acceleration_and_for_no_other() {
         let robot = go();

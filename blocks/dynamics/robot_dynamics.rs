@@ -28,10 +28,10 @@ use dense_factor::factor_into;
 /// | out `bus` | Dynamics(robot) | | `nu`, handed on; `M`; `h`; `factor`: C with `CᵀC = M` |
 ///
 /// The inertia of the motors adds to the joints' rows and columns of M, on top of the rotors that
-/// the robot has of its own, before M is factored. The matrix is `(TΓ)⁻ᵀ I_m (TΓ)⁻¹` for transmission
-/// T and ratios Γ: symmetric and positive semidefinite. All that comes from the bus knows of it:
-/// `GaussContact`, `Impact`, `ConstrainedAcceleration`. `ForwardDynamics`, which asks for the robot
-/// itself, does not: take `ConstrainedAcceleration(loops: false)`.
+/// the robot has of its own, before M is factored. The matrix is `(TΓ)⁻ᵀ I_m (TΓ)⁻¹` for
+/// transmission T and ratios Γ: symmetric and positive semidefinite. All that comes from the bus
+/// knows of it: `GaussContact`, `Impact`, `ConstrainedAcceleration`. `ForwardDynamics`, which asks
+/// for the robot itself, does not: take `ConstrainedAcceleration(loops: false)`.
 ///
 /// A fault if M is singular: some joint moves no mass and has no rotor inertia. One that has the
 /// inertia of its motor only is not singular.

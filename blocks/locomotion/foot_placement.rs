@@ -19,13 +19,15 @@ use crate::robot::shared_kinematics::state_input;
 /// | in `command`, optional | 3 | m/s, m/s, rad/s | wanted velocity forward and to the left, rate of turn; 0 without |
 /// | out `shift` | 2 | m | forward and to the left, for `FootTrajectory` |
 ///
-/// v is the velocity of the trunk along its heading and to the left. A robot that is too fast puts its
-/// feet farther ahead and is slowed by them. `FootTrajectory` itself touches down `v_wanted T_st/2`
-/// ahead, so the gain `k = T_st/2 + k_R` gives Raibert's law `v T_st/2 + k_R (v − v_wanted)`;
-/// `√(h/g)` of the trunk's height h would stop it within one step (capture point).
+/// v is the velocity of the trunk along its heading and to the left. A robot that is too fast puts
+/// its feet farther ahead and is slowed by them. `FootTrajectory` itself touches down
+/// `v_wanted T_st/2` ahead, so the gain `k = T_st/2 + k_R` gives Raibert's law
+/// `v T_st/2 + k_R (v − v_wanted)`; `√(h/g)` of the trunk's height h would stop it within one step
+/// (capture point).
 ///
 /// References: M. H. Raibert, *Legged robots that balance* (1986), ch. 2; J. Pratt et al., *Capture
-/// point: a step toward humanoid push recovery* (2006). De Paula et al. (2024) have no such feedback.
+/// point: a step toward humanoid push recovery* (2006). De Paula et al. (2024) have no such
+/// feedback.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["Raibert", "capture point"]))]

@@ -27,27 +27,28 @@ use crate::robot::name::RobotName;
 ///
 /// The stance centre c of a leg is `height` below the trunk's origin, `forward` of its hip axis
 /// and `outward` of where the foot hangs at rest. In stance a foot goes with the ground,
-/// `ṗ = −v − ω × (c + p)`, so a step is as long as the command times the stance; it touches down half of
-/// that ahead of c, and `shift` more. Vertically it goes `depth` below the ground in stance, to push
-/// without feedback, and to `step_height` in swing. Command, `step_height` and `depth` count by the
-/// amplitude of the gait, so that a walk begins with small steps.
+/// `ṗ = −v − ω × (c + p)`, so a step is as long as the command times the stance; it touches down
+/// half of that ahead of c, and `shift` more. Vertically it goes `depth` below the ground in
+/// stance, to push without feedback, and to `step_height` in swing. Command, `step_height` and
+/// `depth` count by the amplitude of the gait, so that a walk begins with small steps.
 ///
-/// With `swing: Bezier` it is in x and y a Bézier curve of 6th order whose ends have the velocities of the stances
-/// before and after and no acceleration, in z of 6th order with the stated speeds at lift-off and
-/// touch-down; stance in z is of 4th order. So feet never jump, nor do their velocities while the
-/// command is steady (`legwork_control::Swing`, `stance_height`).
+/// With `swing: Bezier` it is in x and y a Bézier curve of 6th order whose ends have the velocities
+/// of the stances before and after and no acceleration, in z of 6th order with the stated speeds at
+/// lift-off and touch-down; stance in z is of 4th order. So feet never jump, nor do their
+/// velocities while the command is steady (`legwork_control::Swing`, `stance_height`).
 ///
-/// With `swing: Spline` it is a cubic spline through lift-off, `step_height` above it, `step_height` above touch-down,
-/// and touch-down, at equal times, with the same velocities at its ends. In the middle the foot is at
-/// 1.25 of `step_height`. While touch-down moves, in the first three quarters, the rest of the swing is planned
-/// anew from where the foot is and as it moves (`legwork_control::SwingSpline`).
+/// With `swing: Spline` it is a cubic spline through lift-off, `step_height` above it,
+/// `step_height` above touch-down, and touch-down, at equal times, with the same velocities at its
+/// ends. In the middle the foot is at 1.25 of `step_height`. While touch-down moves, in the first
+/// three quarters, the rest of the swing is planned anew from where the foot is and as it moves
+/// (`legwork_control::SwingSpline`).
 ///
-/// It is discrete: it takes the period of `gait`. Inputs feed through. `lift` is followed at once and
-/// its rate does not count in `velocity`.
+/// It is discrete: it takes the period of `gait`. Inputs feed through. `lift` is followed at once
+/// and its rate does not count in `velocity`.
 ///
 /// References: D. J. Hyun et al., *High speed trot-running* (2014); D. T. de Paula et al.
-/// (2024), sec. 6.2, who have planar curves and the abduction at 0. S. Zapolsky, E. Drumwright (2017), sec. 7.2.1, for the
-/// spline.
+/// (2024), sec. 6.2, who have planar curves and the abduction at 0. S. Zapolsky, E. Drumwright
+/// (2017), sec. 7.2.1, for the spline.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["swing leg"]))]

@@ -38,9 +38,10 @@ use crate::buses::{GaitBus, gait_leaf};
 /// | `Bound` | 0, 0, ½, ½ | ½ |
 /// | `Pronk` | 0, 0, 0, 0 | ½ |
 ///
-/// Gait, T and β may change at any time: they are approached exponentially in the time `blend`, and no
-/// phase jumps or runs backward. Phases stand until `start`, and while `walk` is false; then steps grow
-/// from nothing to full in the time `ramp` and shrink so again. While the robot stands all `stance` are 1.
+/// Gait, T and β may change at any time: they are approached exponentially in the time `blend`, and
+/// no phase jumps or runs backward. Phases stand until `start`, and while `walk` is false; then
+/// steps grow from nothing to full in the time `ramp` and shrink so again. While the robot stands
+/// all `stance` are 1.
 ///
 /// It is discrete: state its period by `every:`. While the legs are in step it keeps time exactly.
 ///

@@ -29,13 +29,13 @@ use crate::robot::shared_kinematics::describe;
 /// | out `reachable` | Bool | | every foot is where it is wanted |
 ///
 /// The legs are those of the robot's k feet: three joints each, about x (abduction), y (hip) and
-/// y (knee) of the trunk at rest, with axes either way and any offsets. Joints that are in no leg are
-/// at 0. A foot out of reach is no fault: the leg stretches or folds towards it, or stops at a
+/// y (knee) of the trunk at rest, with axes either way and any offsets. Joints that are in no leg
+/// are at 0. A foot out of reach is no fault: the leg stretches or folds towards it, or stops at a
 /// joint's limit, `reachable` is false, and the run's report counts it.
 ///
-/// `ṡ = J⁻¹ v`, damped near poses in which the foot cannot move in every direction (leg stretched or
-/// folded, foot on the abduction axis).
-/// `InverseKinematics` does the same for any robot by iteration.
+/// `ṡ = J⁻¹ v`, damped near poses in which the foot cannot move in every direction (leg stretched
+/// or folded, foot on the abduction axis). `InverseKinematics` does the same for any robot by
+/// iteration.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["IK"]))]

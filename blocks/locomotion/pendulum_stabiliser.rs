@@ -22,22 +22,22 @@ use crate::robot::shared_kinematics::state_input;
 /// | out `f` | k | N | wanted change of the normal forces, zero or more |
 /// | out `tau` | n | N m | joint torques |
 ///
-/// Wanted is the moment `m = −k_p (φ, ϑ) − k_d (ω_φ, ω_ϑ)` on the trunk about its horizontal axes, of its
-/// roll and pitch and their rates. With the normal rows N of the contacts' Jacobian within `reach`, N_m their
-/// two columns for these axes and N_s those for the joints,
+/// Wanted is the moment `m = −k_p (φ, ϑ) − k_d (ω_φ, ω_ϑ)` on the trunk about its horizontal axes,
+/// of its roll and pitch and their rates. With the normal rows N of the contacts' Jacobian within
+/// `reach`, N_m their two columns for these axes and N_s those for the joints,
 ///
 /// ```text
 /// f = max(0, N_m (N_mᵀ N_m + λ² 1)⁻¹ m)        τ = −N_sᵀ f
 /// ```
 ///
-/// λ is a quarter of the mean arm, so that two feet on a line, which can hardly turn the trunk about it, do
-/// not push for that with many times the weight. Feet only push: what would pull is left out, so the trunk gains height a little.
-/// A rate of turn about the vertical is not resisted. Stable in steps Δt while `k_d Δt` is less than the
-/// trunk's inertia, about.
+/// λ is a quarter of the mean arm, so that two feet on a line, which can hardly turn the trunk
+/// about it, do not push for that with many times the weight. Feet only push: what would pull is
+/// left out, so the trunk gains height a little. A rate of turn about the vertical is not resisted.
+/// Stable in steps Δt while `k_d Δt` is less than the trunk's inertia, about.
 ///
-/// References: T. Sugihara, Y. Nakamura, *Variable impedant inverted pendulum model control for a seamless
-/// contact phase transition on humanoid robot* (2003); S. Zapolsky, E. Drumwright (2017), sec. 7.3, with
-/// k_p = 0 and k_d of 10 or 50 N m s/rad in their published settings.
+/// References: T. Sugihara, Y. Nakamura, *Variable impedant inverted pendulum model control for a
+/// seamless contact phase transition on humanoid robot* (2003); S. Zapolsky, E. Drumwright (2017),
+/// sec. 7.3, with k_p = 0 and k_d of 10 or 50 N m s/rad in their published settings.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["balance", "virtual model control"]))]
@@ -173,8 +173,8 @@ mod tests {
     use crate::testing::contacts::points;
     use crate::testing::robots::{Rig, go};
 
-    /// Four feet at the corners ±0.2, ±0.1 of a level trunk that heads to `yaw`, each on a joint that moves it
-    /// up and down.
+    /// Four feet at the corners ±0.2, ±0.1 of a level trunk that heads to `yaw`, each on a joint
+    /// that moves it up and down.
     fn rig(yaw: f64, omega: [f64; 3], gap: f64) -> Rig {
         let parameters = json!({ "robot": "go", "damping": 10 });
         let block: PendulumStabiliser = serde_json::from_value(parameters).expect("it binds");
@@ -212,8 +212,8 @@ mod tests {
         rig
     }
 
-    /// Feet on the side that goes down push, with the moment that damps, or half of it: those on the other
-    /// side would have to pull for the rest.
+    /// Feet on the side that goes down push, with the moment that damps, or half of it: those on
+    /// the other side would have to pull for the rest.
     #[test]
     fn the_side_that_goes_down_is_pushed_up_whatever_the_heading() {
         for yaw in [0.0, 1.1, -2.5] {

@@ -19,9 +19,9 @@ use crate::robot::shared_kinematics::state_input;
 /// | in `state` | State(robot) | | configuration and velocity |
 /// | out `lift` | k | m | added to the height of each foot, for `FootTrajectory` |
 ///
-/// φ, ϑ are roll and pitch of the trunk, ω its angular velocity along its heading and to the left, x and
-/// y where the hips are. A foot under the low side is put lower and pushes the trunk up. Gain 1 would
-/// put the feet on the ground at once of a trunk turned level in the air.
+/// φ, ϑ are roll and pitch of the trunk, ω its angular velocity along its heading and to the left,
+/// x and y where the hips are. A foot under the low side is put lower and pushes the trunk up. Gain
+/// 1 would put the feet on the ground at once of a trunk turned level in the air.
 ///
 /// De Paula et al. (2024) have no such feedback: their trunk is level by the joints' stiffness.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

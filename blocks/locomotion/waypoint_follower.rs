@@ -27,13 +27,14 @@ use crate::robot::shared_kinematics::state_input;
 /// | out `reached` | Int | 1 | waypoints reached so far |
 ///
 /// With the waypoint in the direction e from the robot's heading, it turns at `e/T`, at most at
-/// `turn_rate`. While |e| is above `align` it turns on the spot, else it walks at `speed cos e`, nothing
-/// to the side. A waypoint is reached once the trunk's origin is within `tolerance` of it; the
-/// next is then taken in the next period. After the last comes the first. A waypoint is reached by entering: it is so
-/// again only after the robot has been farther away, so one that stays at the only waypoint has reached it once.
+/// `turn_rate`. While |e| is above `align` it turns on the spot, else it walks at `speed cos e`,
+/// nothing to the side. A waypoint is reached once the trunk's origin is within `tolerance` of it;
+/// the next is then taken in the next period. After the last comes the first. A waypoint is reached
+/// by entering: it is so again only after the robot has been farther away, so one that stays at the
+/// only waypoint has reached it once.
 ///
-/// The command jumps where a waypoint is reached: put a `RateLimiter` behind it. It is discrete: state its
-/// period by `every:`, or it takes that of `state`.
+/// The command jumps where a waypoint is reached: put a `RateLimiter` behind it. It is discrete:
+/// state its period by `every:`, or it takes that of `state`.
 ///
 /// S. Zapolsky, E. Drumwright, *Inverse dynamics with rigid contact and friction* (2017), sec. 7.6,
 /// have such a course; their law of steering is not printed.

@@ -14,8 +14,8 @@ use serde::Deserialize;
 /// | out `y` | whole number: major steps (samples, with `every:`) before this one where it did not | 1 |
 ///
 /// With `on_fail: Stop` the first failure is a fault of the run with `message`. With
-/// `on_fail: Count` the run goes on and the summary tells the number. Minor steps are not looked at.
-/// Expressions over signals go into the diagram's `checks:`, which need no block.
+/// `on_fail: Count` the run goes on and the summary tells the number. Minor steps are not looked
+/// at. Expressions over signals go into the diagram's `checks:`, which need no block.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["assert", "check"]))]

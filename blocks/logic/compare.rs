@@ -17,8 +17,8 @@ use crate::signal::pieces;
 /// | in `u` with `to` | number | that of `to` |
 /// | out `y` | truth value | |
 ///
-/// `==` asks for equal bits but for the sign of zero: on results of arithmetic it seldom holds. With
-/// `<`, `<=`, `>=` and `>` a variable step is cut where the relation changes.
+/// `==` asks for equal bits but for the sign of zero: on results of arithmetic it seldom holds.
+/// With `<`, `<=`, `>=` and `>` a variable step is cut where the relation changes.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["relational operator", "comparison"]))]

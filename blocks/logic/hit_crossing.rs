@@ -22,10 +22,10 @@ use crate::signal::pieces;
 /// | in `u` | number | that of `offset` |
 /// | out `y` | truth value, true for one major step (one sample, with `every:`) | |
 ///
-/// A variable step is cut at each crossing, whatever the direction, and `y` is true there: a sampled
-/// block sees that only if it falls on one of its samples. Under fixed steps a crossing is noticed
-/// at the first major step after it, and two crossings within one step are not seen. At t = 0 there
-/// is none.
+/// A variable step is cut at each crossing, whatever the direction, and `y` is true there: a
+/// sampled block sees that only if it falls on one of its samples. Under fixed steps a crossing is
+/// noticed at the first major step after it, and two crossings within one step are not seen. At t =
+/// 0 there is none.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["zero crossing", "edge detection"]))]

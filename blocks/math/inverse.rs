@@ -13,8 +13,9 @@ use serde::Deserialize;
 ///
 /// Gauss–Jordan elimination with pivots from the present column (G. H. Golub, C. F. Van Loan,
 /// *Matrix Computations*, 2013, section 3.4); 2 n³ operations. A matrix with a pivot of zero, or
-/// whose condition number ‖u‖₁ ‖u⁻¹‖₁ is above 1/ε = 4.5e15, is singular to rounding: a fault of the
-/// run. To apply the inverse of a robot's mass matrix, `ForwardDynamics` is faster and more exact.
+/// whose condition number ‖u‖₁ ‖u⁻¹‖₁ is above 1/ε = 4.5e15, is singular to rounding: a fault of
+/// the run. To apply the inverse of a robot's mass matrix, `ForwardDynamics` is faster and more
+/// exact.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Inverse {}

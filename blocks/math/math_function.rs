@@ -19,8 +19,8 @@ use crate::signal::shape;
 /// | `Hypot` | `u1`, `u2` | √(u1² + u2²) | all the same |
 ///
 /// Shapes: number, vector or matrix, all the same. Where a function is not defined (the root or
-/// logarithm of a negative number, a division by zero) the result is NaN or infinite, a fault of the
-/// run. The functions are those of the `libm` crate, so results do not depend on the CPU.
+/// logarithm of a negative number, a division by zero) the result is NaN or infinite, a fault of
+/// the run. The functions are those of the `libm` crate, so results do not depend on the CPU.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["exp", "log", "sqrt", "power", "modulo"]))]

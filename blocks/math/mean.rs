@@ -18,7 +18,8 @@ use crate::signal::shape::expect_numbers;
 ///
 /// One sample counts per major step, or per period if the block or its input has one. With
 /// `magnitude` it is the mean of |u_i|, such as a mean error. The last value is reported as the
-/// metric `mean`, the largest |u_i| as `peak`. The sample of now counts in `y`; before the first y is 0.
+/// metric `mean`, the largest |u_i| as `peak`. The sample of now counts in `y`; before the first y
+/// is 0.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mean {

@@ -18,7 +18,8 @@ use crate::signal::shape;
 /// | 1, the default | `u`: vector of at least one element | number |
 /// | 2 or more | `u1`, `u2`, …: number, vector or matrix, all of one shape | of their shape |
 ///
-/// All ports have one unit. NaN passes. A variable step is cut where another one becomes the extreme.
+/// All ports have one unit. NaN passes. A variable step is cut where another one becomes the
+/// extreme.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["min", "max", "clamp"]))]

@@ -1,6 +1,6 @@
 //! Arithmetic on signals: sums, products, gains, expressions, elementary functions, vectors and
-//! small matrices. `Solve` closes an algebraic loop; `SpectralRadius` tells whether a solver is stable
-//! on a linear system.
+//! small matrices. `Solve` closes an algebraic loop; `SpectralRadius` tells whether a solver is
+//! stable on a linear system.
 
 mod abs;
 mod cross;

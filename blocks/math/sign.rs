@@ -16,8 +16,8 @@ use crate::signal::shape;
 /// | in `u` | any of number, vector, matrix | any |
 /// | out `y` | that of `u` | 1 |
 ///
-/// NaN passes. A variable step is cut where an element changes its sign. A motion that sticks at the
-/// change, as dry friction makes it, turns round without end there and is a fault; a steep
+/// NaN passes. A variable step is cut where an element changes its sign. A motion that sticks at
+/// the change, as dry friction makes it, turns round without end there and is a fault; a steep
 /// `Trigonometry(function: Tanh)` is kinder to solvers.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

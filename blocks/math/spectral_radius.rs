@@ -26,9 +26,10 @@ use crate::signal::shape;
 /// |---|---|---|
 /// | out `y` | number: ρ | 1 |
 ///
-/// ρ is also reported at the end of the run, as the metric `spectral_radius`. The stability functions
-/// are those of E. Hairer and G. Wanner, *Solving Ordinary Differential Equations II* (1996), section
-/// IV.2. ρ comes from Gelfand's formula `ρ = lim ‖Gᵏ‖^(1/k)` at k = 2⁶⁴, by squaring 64 times.
+/// ρ is also reported at the end of the run, as the metric `spectral_radius`. The stability
+/// functions are those of E. Hairer and G. Wanner, *Solving Ordinary Differential Equations II*
+/// (1996), section IV.2. ρ comes from Gelfand's formula `ρ = lim ‖Gᵏ‖^(1/k)` at k = 2⁶⁴, by
+/// squaring 64 times.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["eigenvalue", "stability"]))]

@@ -16,8 +16,8 @@ use crate::signal::shape;
 /// | `Sinh`, `Cosh`, `Tanh`, `Asinh`, `Acosh`, `Atanh` | `u` | 1 | 1 |
 ///
 /// Shapes: number, vector or matrix, all the same. Where a function is not defined the result is
-/// NaN, a fault of the run. The functions are those of the `libm` crate, so results do not depend on
-/// the CPU.
+/// NaN, a fault of the run. The functions are those of the `libm` crate, so results do not depend
+/// on the CPU.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["sin", "cos", "tan", "atan2"]))]

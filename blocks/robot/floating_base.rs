@@ -44,9 +44,9 @@ use initial::written;
 /// | `Quaternion` | unit quaternion | `½ ω ⊗ quaternion`, on its manifold | nowhere |
 /// | `EulerAngles` | roll φ, pitch θ, yaw ψ of `R = Rz(ψ) Ry(θ) Rx(φ)` | `(φ̇, θ̇, ψ̇) = T(θ, ψ) ω` | θ = ±90° |
 ///
-/// with `φ̇ = (ω_x cos ψ + ω_y sin ψ)/cos θ`, `θ̇ = ω_y cos ψ − ω_x sin ψ`, `ψ̇ = ω_z + φ̇ sin θ`. The
-/// bus is the same: its quaternion is made of the angles. Within 1° of the pole is a fault of the run.
-/// Angles are not wrapped, so that turns count.
+/// with `φ̇ = (ω_x cos ψ + ω_y sin ψ)/cos θ`, `θ̇ = ω_y cos ψ − ω_x sin ψ`, `ψ̇ = ω_z + φ̇ sin θ`.
+/// The bus is the same: its quaternion is made of the angles. Within 1° of the pole is a fault of
+/// the run. Angles are not wrapped, so that turns count.
 ///
 /// Of a world the robots' states are stacked, and `init` names them:
 /// `init: (robots: {"go": (keyframe: "stand"), "box": (position: [1, 0, 0.5])})`.
@@ -55,9 +55,9 @@ use initial::written;
 /// has acted leaves no approaching velocity.
 ///
 /// Reference for Euler angles: D. T. de Paula et al., *Dynamic modeling and simulation of a
-/// torque-controlled spatial quadruped robot* (2024), eqs. (41)–(42). There the angles' matrix gives
-/// ω in world axes, the twist of the trunk is in its own axes and is integrated as a velocity in the
-/// world; here position and angles both have the velocities in world axes.
+/// torque-controlled spatial quadruped robot* (2024), eqs. (41)–(42). There the angles' matrix
+/// gives ω in world axes, the twist of the trunk is in its own axes and is integrated as a velocity
+/// in the world; here position and angles both have the velocities in world axes.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["robot state", "plant", "six-DOF"]))]

@@ -7,8 +7,9 @@ use legwork_block::{Invalid, Resource, Unit, Value, nearest};
 use legwork_mechanics::{FrameId, Joint, Model};
 
 /// A robot of the `robots:` section, made by [`Urdf`](crate::robot::urdf::Urdf) or
-/// [`FreeBody`](crate::robot::free_body::FreeBody), or several in a [`World`](crate::robot::world::World): `q`, `ν`
-/// and all that follows are then stacked, links and joints are named `robot/link`.
+/// [`FreeBody`](crate::robot::free_body::FreeBody), or several in a
+/// [`World`](crate::robot::world::World): `q`, `ν` and all that follows are then stacked, links and
+/// joints are named `robot/link`.
 ///
 /// In expressions it has these facts:
 ///

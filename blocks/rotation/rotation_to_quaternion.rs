@@ -14,7 +14,8 @@ use crate::rotation::rotations;
 /// | out `q` | vector of 4 (w, x, y, z) | 1 |
 ///
 /// q and −q are one rotation: at half turns the sign of (x, y, z) can jump. S. W. Shepperd,
-/// *Quaternion from rotation matrix* (1978): by the largest component, exact to rounding everywhere.
+/// *Quaternion from rotation matrix* (1978): by the largest component, exact to rounding
+/// everywhere.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["DCM", "direction cosine matrix"]))]

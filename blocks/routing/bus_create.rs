@@ -14,8 +14,8 @@ use serde::Deserialize;
 /// | out `y` | bus `name` with these fields | not kept |
 ///
 /// A field is taken out by its path, `"bus.y.field"`. Two buses fit only if their names and fields
-/// agree. Where an input expects a bus of the diagram's `buses:`, `Bus("Name", { … })` in `in:` makes
-/// one without a block, also one with some fields of another: `"a": "other.y.a"`.
+/// agree. Where an input expects a bus of the diagram's `buses:`, `Bus("Name", { … })` in `in:`
+/// makes one without a block, also one with some fields of another: `"a": "other.y.a"`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["bus creator", "struct"]))]

@@ -37,8 +37,8 @@ use crate::signal::philox::Stream;
 /// | `Tachometer` (the default) | `q_v round((ṡ + w_v) / q_v)` of the true velocity, exact without `velocity_quantum` and `velocity_noise` |
 /// | `Difference` | `(s[k] − s[k−1]) / T` of the measured positions: late by T/2, in steps of `q / T`; 0 in the first sample |
 ///
-/// Differences and noise need a period: state it with `every:`. Joints of several degrees of freedom
-/// have no counters and are refused.
+/// Differences and noise need a period: state it with `every:`. Joints of several degrees of
+/// freedom have no counters and are refused.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["position sensor", "quantization"]))]

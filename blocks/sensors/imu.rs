@@ -31,10 +31,10 @@ use crate::signal::philox::Stream;
 /// | out `rpy` | 3 | rad | true roll, pitch, yaw: `R = Rz(yaw) Ry(pitch) Rx(roll)`; at a pitch of ±π/2 roll is 0 |
 /// | out `accelerometer` | 3 | m/s² | `Rᵀ(a − g)`, proper acceleration of the frame's origin, frame axes |
 ///
-/// R is `world_from_frame`, `a = J ν̇ + J̇ν` the classical acceleration of the frame's origin, g the
-/// robot's gravity. At rest the accelerometer shows −g, upward; in free fall it shows nothing. Only
-/// it depends on `nu_dot`: a controller that uses it closes a loop without delay with the torques
-/// that it commands, and needs a `UnitDelay`.
+/// R is `world_from_frame`, `a = J ν̇ + J̇ν` the classical acceleration of the frame's origin, g
+/// the robot's gravity. At rest the accelerometer shows −g, upward; in free fall it shows nothing.
+/// Only it depends on `nu_dot`: a controller that uses it closes a loop without delay with the
+/// torques that it commands, and needs a `UnitDelay`.
 ///
 /// # Errors of the sensors
 ///
@@ -45,8 +45,8 @@ use crate::signal::philox::Stream;
 /// - `quantum`, one digit, and `range`, beyond which the sensor shows its end, on each axis.
 ///
 /// Noise and walk need a period: state it with `every:`. Sample k is a function of the run's seed,
-/// the block's path, `seed` and k alone. One-sided densities of data sheets (`µg/√Hz`) are √2 of the
-/// two-sided N for which a sum over a time t has the variance `N² t`.
+/// the block's path, `seed` and k alone. One-sided densities of data sheets (`µg/√Hz`) are √2 of
+/// the two-sided N for which a sum over a time t has the variance `N² t`.
 ///
 /// Reference: *IEEE standard specification format guide and test procedure for single-axis
 /// interferometric fiber optic gyros*, IEEE 952 (1997), annex C: N and K.

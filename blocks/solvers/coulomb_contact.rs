@@ -31,9 +31,9 @@ use crate::solvers::problem_dump::Dump;
 ///
 /// The convex problem pairs a contact that slides at speed v with a normal velocity μ v: it is
 /// thrown off the ground. Each pass adds `σ(a_t)`, which is `μ |a_t|` for the circular cone, to the
-/// normal bias and solves again; at the fixed point a loaded contact has no normal velocity, sliding
-/// or not. The distance shrinks by about μ²/(1+μ²) per pass; no proof covers many coupled contacts,
-/// so `residual` is that of the law itself.
+/// normal bias and solves again; at the fixed point a loaded contact has no normal velocity,
+/// sliding or not. The distance shrinks by about μ²/(1+μ²) per pass; no proof covers many coupled
+/// contacts, so `residual` is that of the law itself.
 ///
 /// Any solver block fits: `needs: { "solve": Use("qp") }`. All its calls of a step start from what
 /// the last step left it, and its own `on_fail` answers for it. `on_fail` here is asked when the
@@ -41,8 +41,9 @@ use crate::solvers::problem_dump::Dump;
 ///
 /// Computed at major steps and held between them, unless `in_minor_steps`.
 ///
-/// References: G. de Saxcé, Z.-Q. Feng, *The bipotential method* (1998); V. Acary, F. Cadoux et al.,
-/// *A formulation of the linear discrete Coulomb friction problem via convex optimization* (2011).
+/// References: G. de Saxcé, Z.-Q. Feng, *The bipotential method* (1998); V. Acary, F. Cadoux et
+/// al., *A formulation of the linear discrete Coulomb friction problem via convex optimization*
+/// (2011).
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-aliases" = ["de Saxcé", "friction"]))]

@@ -19,10 +19,10 @@ use crate::solvers::problem_dump::Dump;
 /// | out `residual` | | 1 | optimality residual relative to the force scale; infinite if there is none |
 ///
 /// One unknown per edge of each pyramid, a dense basis, lexicographic ties, and a ladder of
-/// regularisation where the plain attempt ends on a ray. The classical reference method: slower than
-/// the others where there are many contacts. It starts from the edges of the last step. The circular
-/// cone is refused. Where `on_fail` gave the forces, status, iterations and residual are those of the
-/// solver that was asked last.
+/// regularisation where the plain attempt ends on a ray. The classical reference method: slower
+/// than the others where there are many contacts. It starts from the edges of the last step. The
+/// circular cone is refused. Where `on_fail` gave the forces, status, iterations and residual are
+/// those of the solver that was asked last.
 ///
 /// Computed at major steps and held between them, unless `in_minor_steps`.
 ///

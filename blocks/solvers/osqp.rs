@@ -29,8 +29,8 @@ use crate::solvers::problem_dump::Dump;
 ///
 /// Computed at major steps and held between them, unless `in_minor_steps`.
 ///
-/// Reference: B. Stellato, G. Banjac, P. Goulart, A. Bemporad, S. Boyd, *OSQP: an operator splitting
-/// solver for quadratic programs* (2020).
+/// Reference: B. Stellato, G. Banjac, P. Goulart, A. Bemporad, S. Boyd, *OSQP: an operator
+/// splitting solver for quadratic programs* (2020).
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-aliases" = ["ADMM", "operator splitting", "QP"]))]

@@ -26,14 +26,15 @@ use crate::solvers::problem_dump::Dump;
 /// until none pulls and none lets its contact approach. Exact up to rounding, and fast where few
 /// edges carry force. The columns are made from J and the factor of M on the bus: the matrix of the
 /// complementarity problem is never formed, and of G only the judge of the answer hears. It starts
-/// from the edges of the last step. What pivoting cannot finish is handed to Lemke's method. The circular cone is refused. Where `on_fail` gave the forces, status,
-/// iterations and residual are those of the solver that was asked last.
+/// from the edges of the last step. What pivoting cannot finish is handed to Lemke's method. The
+/// circular cone is refused. Where `on_fail` gave the forces, status, iterations and residual are
+/// those of the solver that was asked last.
 ///
 /// Computed at major steps and held between them, unless `in_minor_steps`.
 ///
-/// Reference: S. Zapolsky, E. Drumwright, *Inverse dynamics with rigid contact and friction* (2017),
-/// algorithm 2; R. W. Cottle, J.-S. Pang, R. E. Stone, *The Linear Complementarity Problem* (1992),
-/// sec. 4.2.
+/// Reference: S. Zapolsky, E. Drumwright, *Inverse dynamics with rigid contact and friction*
+/// (2017), algorithm 2; R. W. Cottle, J.-S. Pang, R. E. Stone, *The Linear Complementarity Problem*
+/// (1992), sec. 4.2.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-aliases" = ["LCP", "Murty"]))]

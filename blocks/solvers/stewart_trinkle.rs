@@ -19,18 +19,19 @@ use crate::solvers::problem_dump::Dump;
 /// | out `residual` | | 1 | residual of Coulomb's law relative to the force scale; infinite if there is none |
 ///
 /// Per contact the normal force f_n, the weights β of the m edges d of its pyramid, and the slip λ:
-/// `0 ≤ f_n ⟂ a_n ≥ 0`, `0 ≤ β_j ⟂ d_jᵀa_t + λ ≥ 0`, `0 ≤ λ ⟂ μ f_n − Σβ ≥ 0`. The other solver blocks
-/// solve the convex law, in which a contact that slides at v lifts by μ v; `CoulombContact` finds the same
-/// law as this block by a fixed point around them, with circular cones too, and starts warm. This
-/// one always starts cold, has `k (m + 2)` unknowns, and for forces that are not unique takes what
-/// the pivots come to. The circular cone is refused. Where `on_fail` gave the forces, status, iterations
-/// and residual are those of the solver that was asked last.
+/// `0 ≤ f_n ⟂ a_n ≥ 0`, `0 ≤ β_j ⟂ d_jᵀa_t + λ ≥ 0`, `0 ≤ λ ⟂ μ f_n − Σβ ≥ 0`. The other solver
+/// blocks solve the convex law, in which a contact that slides at v lifts by μ v; `CoulombContact`
+/// finds the same law as this block by a fixed point around them, with circular cones too, and
+/// starts warm. This one always starts cold, has `k (m + 2)` unknowns, and for forces that are not
+/// unique takes what the pivots come to. The circular cone is refused. Where `on_fail` gave the
+/// forces, status, iterations and residual are those of the solver that was asked last.
 ///
 /// Computed at major steps and held between them, unless `in_minor_steps`.
 ///
-/// References: D. Stewart, J. Trinkle, *An implicit time-stepping scheme for rigid body dynamics with
-/// inelastic collisions and Coulomb friction* (1996); M. Anitescu, F. Potra, *Formulating dynamic
-/// multi-rigid-body contact problems with friction as solvable linear complementarity problems* (1997).
+/// References: D. Stewart, J. Trinkle, *An implicit time-stepping scheme for rigid body dynamics
+/// with inelastic collisions and Coulomb friction* (1996); M. Anitescu, F. Potra, *Formulating
+/// dynamic multi-rigid-body contact problems with friction as solvable linear complementarity
+/// problems* (1997).
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-aliases" = ["LCP", "time stepping"]))]
@@ -108,8 +109,8 @@ mod tests {
     use super::StewartTrinkle;
     use crate::testing::contacts::{Harness, block, problem};
 
-    /// A body of 2 kg that slides along x at 1 m/s: friction is full against it, and it stays on the ground,
-    /// where the convex law would lift it.
+    /// A body of 2 kg that slides along x at 1 m/s: friction is full against it, and it stays on
+    /// the ground, where the convex law would lift it.
     #[test]
     fn what_slides_stays_on_the_ground() {
         let cone = Cone::Pyramid { sides: 4, fit: PyramidFit::Inscribed };

@@ -16,10 +16,10 @@ use crate::sources::timetable::{self, After, Player, Span, Timetable};
 /// |---|---|---|
 /// | out `y` | number with `column`; vector with `columns` | not known: numbers count as SI units |
 ///
-/// The first line names the columns; lines that start with `#` do not count. Times rise from line to
-/// line. A line where a chosen column is empty is left out, as `legwork export --csv` writes them
-/// for signals of several rates. Before the first time the first values hold. A variable step is cut
-/// at every kink or jump.
+/// The first line names the columns; lines that start with `#` do not count. Times rise from line
+/// to line. A line where a chosen column is empty is left out, as `legwork export --csv` writes
+/// them for signals of several rates. Before the first time the first values hold. A variable step
+/// is cut at every kink or jump.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["CSV", "from file", "from workspace"]))]

@@ -21,9 +21,9 @@ use crate::sources::timetable::{self, After, Player, Span, Timetable};
 ///
 /// The unit is the recorded one. Of a bus, `field` names the part. Before the first row the first
 /// values hold; of rows at one time (a reset and what follows it) the last one counts. At the times
-/// of its rows the output is what was recorded, to the last bit. A variable step is cut at every row,
-/// since lines have kinks there and stairs jump; a recording with a row for every step of a long run
-/// is therefore better played back under a fixed step.
+/// of its rows the output is what was recorded, to the last bit. A variable step is cut at every
+/// row, since lines have kinks there and stairs jump; a recording with a row for every step of a
+/// long run is therefore better played back under a fixed step.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-aliases" = ["MCAP", "replay", "playback"]))]

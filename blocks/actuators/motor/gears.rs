@@ -17,8 +17,8 @@ pub struct Coupling {
     /// order.
     #[serde(default)]
     pub joints: Option<Vec<String>>,
-    /// T: k rows of k numbers [1], a row for each joint and a column for each motor, in the order of
-    /// `joints`.
+    /// T: k rows of k numbers [1], a row for each joint and a column for each motor, in the order
+    /// of `joints`.
     pub matrix: Vec<Vec<Dimensionless>>,
 }
 

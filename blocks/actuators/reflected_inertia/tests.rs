@@ -36,8 +36,8 @@ fn icub() -> (Vec<f64>, Vec<f64>, Vec<String>) {
     (rig.leaf("matrix", 0), rig.leaf("vector", 0), names)
 }
 
-/// The products by hand: T⁻¹ of the torso is [[1, 1, 0], [−1, 1, 0], [0, −1, R/r]], and a shoulder's
-/// gears turn by ∓(s₁, (s₂ − s₁)/t, (s₂ + s₃ − s₁)/t).
+/// The products by hand: T⁻¹ of the torso is [[1, 1, 0], [−1, 1, 0], [0, −1, R/r]], and a
+/// shoulder's gears turn by ∓(s₁, (s₂ − s₁)/t, (s₂ + s₃ − s₁)/t).
 #[test]
 fn icubs_matrix_is_that_by_hand() {
     let (matrix, vector, names) = icub();
@@ -77,7 +77,8 @@ fn icubs_matrix_is_that_by_hand() {
         assert!((entry(j, i) - exact).abs() < 1e-13, "{j}, {i}");
     }
     let entries = matrix.iter().filter(|entry| **entry != 0.0).count();
-    // Three blocks of nine, of the torso without (pitch, roll) and (pitch, yaw), and 23 joints alone.
+    // Three blocks of nine, of the torso without (pitch, roll) and (pitch, yaw), and 23 joints
+    // alone.
     assert_eq!(entries, 5 + 9 + 9 + 23);
     for (i, diagonal) in vector.iter().enumerate() {
         assert_eq!(*diagonal, matrix[i * n + i]);

@@ -135,8 +135,8 @@ fn redundant_loops_give_the_acceleration_of_the_loops_once() {
     }
 }
 
-/// Forces of a loop are internal: the rate of the centroidal momentum with it and without is that of
-/// gravity.
+/// Forces of a loop are internal: the rate of the centroidal momentum with it and without is that
+/// of gravity.
 #[test]
 fn loops_do_not_change_the_total_momentum() {
     let robot = go();
@@ -211,9 +211,9 @@ fn what_does_not_fit_together_is_refused() {
     assert!(alone.message.contains("`points` and `f` together"), "{}", alone.message);
 }
 
-/// A robot with tied feet tumbles at 5 rad/s, by semi-implicit Euler: after each step the loops are open by the
-/// third order of the step only, as the projection promises; a missing or doubled `½ J̇ν` would leave
-/// the second.
+/// A robot with tied feet tumbles at 5 rad/s, by semi-implicit Euler: after each step the loops are
+/// open by the third order of the step only, as the projection promises; a missing or doubled
+/// `½ J̇ν` would leave the second.
 #[test]
 fn projection_closes_a_tumbling_loop_to_third_order() {
     let robot = go();

@@ -14,24 +14,24 @@ use crate::solvers::plain_solver::OnPlainFail;
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub enum ConstraintMethod {
-    /// Convex minimisation over velocities by Newton's method, with Coulomb's circular cone; its cost
-    /// goes with bodies and rows.
+    /// Convex minimisation over velocities by Newton's method, with Coulomb's circular cone; its
+    /// cost goes with bodies and rows.
     #[default]
     Velocities,
-    /// The same law as a program in forces, dense, whose cost goes with the cube of the rows: by the
-    /// active-set method, warm, or by Clarabel's interior points where a contact has friction and
-    /// the cone is circular; those are exact to about 1e-6.
+    /// The same law as a program in forces, dense, whose cost goes with the cube of the rows: by
+    /// the active-set method, warm, or by Clarabel's interior points where a contact has friction
+    /// and the cone is circular; those are exact to about 1e-6.
     Forces {
         /// Friction cone: `Circular` (the default), `Pyramid(sides: 4, fit: Circumscribed)`.
         #[serde(default = "circular")]
         cone: FrictionCone,
     },
-    /// Drumwright's program as it is written, by the same solvers: the least forces that are at least
-    /// those of the springs. That is the law for a single row, for rows that do not push each other
-    /// harder, and for joints; elsewhere springs at rest may push. A sliding contact is pressed
-    /// harder, so that friction stops it, unless `zeta` exceeds about `(Δt B W)²`, with the tangential
-    /// B and W the inverse inertia at the contact; above, a body on several contacts slips rather
-    /// than load them unevenly.
+    /// Drumwright's program as it is written, by the same solvers: the least forces that are at
+    /// least those of the springs. That is the law for a single row, for rows that do not push each
+    /// other harder, and for joints; elsewhere springs at rest may push. A sliding contact is
+    /// pressed harder, so that friction stops it, unless `zeta` exceeds about `(Δt B W)²`, with the
+    /// tangential B and W the inverse inertia at the contact; above, a body on several contacts
+    /// slips rather than load them unevenly.
     LeastForces {
         /// ζ, the weight of normal forces and limits against tangential forces, above zero [1];
         /// default 1 s/Δt, the paper's.

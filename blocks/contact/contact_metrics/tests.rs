@@ -63,7 +63,8 @@ fn only_what_happens_after_settling_counts_as_reopening_and_drift() {
 }
 
 /// One contact that slides by the convex law: `a_n = μ |a_t|`, so that the total vanishes and the
-/// lift is the normal part; by Coulomb's law the normal part vanishes. Its own friction comes first.
+/// lift is the normal part; by Coulomb's law the normal part vanishes. Its own friction comes
+/// first.
 #[test]
 fn the_problem_tells_the_convex_law_from_coulombs() {
     let metrics: ContactMetrics = block(json!({ "mu": 0.1 }));

@@ -91,7 +91,8 @@ pub enum BodyPlaces {
         /// Shift of every second layer along x and y [m]; default 0.
         #[serde(default = "zero::<Length>")]
         stagger: NonNegative<Length>,
-        /// Middle of the plane that the lowest layer is `gap` above [m]; default the world's origin.
+        /// Middle of the plane that the lowest layer is `gap` above [m]; default the world's
+        /// origin.
         #[serde(default = "still::<Length>")]
         origin: [Length; 3],
         /// Orientation of all, a quaternion (w, x, y, z); default none.

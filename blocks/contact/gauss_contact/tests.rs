@@ -143,8 +143,9 @@ fn the_problem_is_that_of_the_equation_of_motion() {
     }
 }
 
-/// The forces that solve the problem of ground that gives way are those of its springs and dampers at the
-/// end of the step: `f_n = −K (φ + Δt v⁺) − D v⁺`, with v⁺ by LU on M; the damper acts inside the ground only.
+/// The forces that solve the problem of ground that gives way are those of its springs and dampers
+/// at the end of the step: `f_n = −K (φ + Δt v⁺) − D v⁺`, with v⁺ by LU on M; the damper acts
+/// inside the ground only.
 #[test]
 fn compliant_ground_pushes_as_springs_and_dampers_after_the_step() {
     let (stiffness, damping, step) = (1.2e4, 30.0, 0.001);

@@ -108,8 +108,8 @@ pub enum Choice {
     /// The one that Lemke's method ends at.
     #[default]
     Lemke,
-    /// Of all the one with least change of torques since the last step, at first with least torques; with more than
-    /// three contacts Lemke's.
+    /// Of all the one with least change of torques since the last step, at first with least
+    /// torques; with more than three contacts Lemke's.
     LeastChange,
 }
 

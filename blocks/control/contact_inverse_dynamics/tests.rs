@@ -35,8 +35,8 @@ fn harness(parameters: Value) -> Harness {
     rig
 }
 
-/// Without slip the base of 2 kg is dragged along at −3 m/s², by 6 N; Coulomb's law allows 4 N. What
-/// keeps the kinetic energy least is a base that stays.
+/// Without slip the base of 2 kg is dragged along at −3 m/s², by 6 N; Coulomb's law allows 4 N.
+/// What keeps the kinetic energy least is a base that stays.
 #[test]
 fn a_motor_pushes_against_the_friction_that_the_model_expects() {
     let models = [
@@ -74,7 +74,8 @@ fn contacts_that_are_far_or_not_expected_do_not_count() {
     }
 }
 
-/// A step that has no answer: numbers that are none. What was found last is held as long as allowed.
+/// A step that has no answer: numbers that are none. What was found last is held as long as
+/// allowed.
 #[test]
 fn failures_are_answered_as_the_parameter_says() {
     let fail = |rig: &mut Harness| {

@@ -73,8 +73,8 @@ fn standing_feet_go_with_the_ground_of_a_trunk_that_moves_and_turns() {
             }
             highest = highest.max(z + 0.28);
         }
-        // Velocities are the rates of the positions up to h² a/2; a Bézier curve of order 6 with points
-        // up to c = 64 H/50 has a ≤ 30 c/T² = 90 m/s².
+        // Velocities are the rates of the positions up to h² a/2; a Bézier curve of order 6 with
+        // points up to c = 64 H/50 has a ≤ 30 c/T² = 90 m/s².
         if k > 1 {
             let old: &Vec<f64> = &last;
             for i in 0..12 {

@@ -153,8 +153,8 @@ impl Init {
     }
 }
 
-/// The `init` with which a robot or a world begins in the state `x`, position and ν. Quaternions are
-/// of length one up to rounding and are normalised again when they are read; angles are kept.
+/// The `init` with which a robot or a world begins in the state `x`, position and ν. Quaternions
+/// are of length one up to rounding and are normalised again when they are read; angles are kept.
 pub(super) fn written(robot: &RobotModel, orientation: Orientation, x: &[f64]) -> Written {
     let (mut q, mut nu) = x.split_at(x.len() - robot.model.velocity_dim());
     if !robot.is_world() {
