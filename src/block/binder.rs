@@ -19,7 +19,7 @@ mod error;
 mod reader;
 mod sequence;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use serde::de::DeserializeOwned;
@@ -47,6 +47,7 @@ pub fn bind<T: DeserializeOwned>(
         scope,
         reserved: skip,
         found: RefCell::new(Diagnostics::default()),
+        failed: Cell::new(false),
         dreams: RefCell::new(BTreeSet::new()),
     };
     let mut bound = None;
@@ -57,6 +58,7 @@ pub fn bind<T: DeserializeOwned>(
                 break;
             }
             Err(error) => {
+                context.failed.set(true);
                 let (diagnostic, culprit) = error.finish(node);
                 context.found.borrow_mut().extend(diagnostic);
                 // The same value again: a made-up one did not help, the rest stays unseen.
@@ -66,9 +68,8 @@ pub fn bind<T: DeserializeOwned>(
             }
         }
     }
-    let found = context.found.into_inner();
-    let failed = found.has_errors();
-    let mut found: Vec<Diagnostic> = found.into_iter().collect();
+    let failed = context.failed.get();
+    let mut found: Vec<Diagnostic> = context.found.into_inner().into_iter().collect();
     found.sort_by_key(|diagnostic| diagnostic.primary.span);
     diagnostics.extend(found);
     bound.filter(|_| !failed)
@@ -79,12 +80,15 @@ struct Context<'a> {
     scope: &'a dyn Scope,
     reserved: &'a [&'a str],
     found: RefCell<Diagnostics>,
+    /// Whether there was a mistake, be it one that only follows from another.
+    failed: Cell<bool>,
     /// Values that are replaced by made-up ones, since their mistakes are reported.
     dreams: RefCell<BTreeSet<Culprit>>,
 }
 
 impl Context<'_> {
     fn report(&self, diagnostic: Diagnostic) {
+        self.failed.set(true);
         self.found.borrow_mut().push(diagnostic);
     }
 

@@ -71,6 +71,10 @@ pub struct Diagnostic {
     pub secondary: Vec<Label>,
     /// What to do, in the imperative.
     pub hints: Vec<String>,
+    /// Whether it only follows from a mistake that is reported already. [`Diagnostics`] leaves such
+    /// a one out.
+    #[serde(skip)]
+    pub follows: bool,
 }
 
 impl Diagnostic {
@@ -83,6 +87,7 @@ impl Diagnostic {
             primary: Label { span, text: String::new() },
             secondary: Vec::new(),
             hints: Vec::new(),
+            follows: false,
         }
     }
 
@@ -129,9 +134,9 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Adds one, unless the very same is there already.
+    /// Adds one, unless the very same is there already or it only follows from another.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if !self.list.contains(&diagnostic) {
+        if !diagnostic.follows && !self.list.contains(&diagnostic) {
             self.list.push(diagnostic);
         }
     }

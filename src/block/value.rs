@@ -448,6 +448,12 @@ pub trait Scope {
 
     /// All names, for suggestions.
     fn names(&self) -> Vec<String>;
+
+    /// Whether `name`, which has no value, is there with mistakes of its own: they are reported
+    /// where it stands, and what follows from them is not reported again.
+    fn is_reported(&self, _name: &str) -> bool {
+        false
+    }
 }
 
 /// No names at all.

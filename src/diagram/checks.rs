@@ -1,62 +1,54 @@
 //! What is recorded and what is checked: paths → places in the arena.
 
 use legwork_block::{
-    Diagnostic, Diagnostics, ExpressionSignal, Place, PortTable, SignalPath, SignalResolver, Slot,
-    Span, Type, Unit, parse_unit,
+    Diagnostic, Diagnostics, ExpressionSignal, Place, SignalPath, SignalResolver, Slot, Span, Type,
+    Unit, parse_unit,
 };
 use legwork_program::{Check, LogChannel, Rate, Ratio, SignalRef, TIME_SLOT};
 
-use crate::expand::{CheckEntry, Env, LogEntry, Tree};
-use crate::infer::{TypedNetwork, find_output, unit_text};
+use crate::expand::{CheckEntry, LogEntry, Names, Resolver as Paths, Tree};
+use crate::infer::TypedNetwork;
 use crate::layout::{Layout, source_slots};
-use crate::network::{Select, Source};
+use crate::listing::node_signals;
+use crate::network::{PortPart, Source};
 use crate::path;
 use crate::rates::{Rates, ticks};
 use crate::select::select;
 
 /// The placed signals, with the names that lead to them.
 pub(crate) struct Signals<'n> {
-    pub(crate) network: &'n TypedNetwork,
+    pub(crate) typed: &'n TypedNetwork,
     pub(crate) layout: &'n Layout,
-    pub(crate) tree: &'n Tree,
+    pub(crate) names: &'n Names,
 }
 
 /// Without `log:` every output of the diagram's own blocks is recorded, so that a first run shows
 /// something; what lies inside masks and copies is not.
-pub(crate) fn all_channels(network: &TypedNetwork, layout: &Layout) -> Vec<LogChannel> {
-    let mut channels = Vec::new();
-    for (block, node) in network.blocks.iter().zip(&layout.nodes) {
-        if node.hidden || node.path.contains(['.', '[']) {
-            continue;
-        }
-        for (port, output) in block.declaration.outputs.iter().enumerate() {
-            let signal = SignalRef {
-                path: format!("{}.{}", node.path, output.name),
-                ty: output.ty.clone(),
-                unit: unit_text(&output.unit),
-                slots: node.io.outputs.port(port).to_vec(),
-            };
-            channels.push(LogChannel { signal, rate: node.rate });
-        }
-    }
-    channels
+pub(crate) fn all_channels(typed: &TypedNetwork, layout: &Layout) -> Vec<LogChannel> {
+    let nodes = typed.network.root.blocks.iter().zip(&layout.nodes);
+    nodes
+        .filter(|(_, node)| !node.hidden && !node.path.contains(['.', '[']))
+        .flat_map(|(&block, node)| {
+            let channel = |signal| LogChannel { signal, rate: node.rate };
+            node_signals(typed, block, node).map(channel)
+        })
+        .collect()
 }
 
 /// The channels of `log:`.
 pub(crate) fn log_channels(
-    network: &TypedNetwork,
+    typed: &TypedNetwork,
     layout: &Layout,
     logs: &[LogEntry],
     base: Ratio,
     diagnostics: &mut Diagnostics,
 ) -> Vec<LogChannel> {
-    let outputs = outputs(layout);
     let mut channels = Vec::new();
     for entry in logs {
-        let Some(ty) = source_type(network, &entry.source) else { continue };
-        let Some(slots) = source_slots(network, &outputs, &entry.source) else { continue };
+        let Some(ty) = source_type(typed, &entry.source) else { continue };
+        let Some(slots) = placed(typed, layout, &entry.source) else { continue };
         let rate = match entry.every {
-            None => source_rate(network, layout, &entry.source),
+            None => source_rate(typed, layout, &entry.source),
             Some((period, span)) => match ticks(period, base).filter(|period| *period > 0) {
                 Some(period) => Rate::Periodic { period, offset: 0 },
                 None => {
@@ -66,32 +58,32 @@ pub(crate) fn log_channels(
                 }
             },
         };
-        let unit = source_unit(network, &entry.source);
+        let unit = source_unit(typed, &entry.source);
         let signal = SignalRef { path: entry.path.clone(), ty, unit, slots };
         channels.push(LogChannel { signal, rate });
     }
     channels
 }
 
-fn outputs(layout: &Layout) -> Vec<PortTable> {
-    layout.nodes.iter().map(|node| node.io.outputs.clone()).collect()
+/// Where a source lives.
+fn placed(typed: &TypedNetwork, layout: &Layout, source: &Source) -> Option<Vec<Slot>> {
+    source_slots(typed, source, &|node, port| layout.nodes[node].io.outputs.port(port))
 }
 
 /// The type of a source whose ports are all known.
-fn source_type(network: &TypedNetwork, source: &Source) -> Option<Type> {
+fn source_type(typed: &TypedNetwork, source: &Source) -> Option<Type> {
     match source {
-        Source::Port(path) => {
-            let (_, _, output) = find_output(network, path).ok()?;
-            Some(select(&output.ty, &path.select, path.span)?.ok()?.ty)
+        Source::Port(part) => {
+            Some(select(&typed.output(part).ty, &part.select, part.span)?.ok()?.ty)
         }
         Source::Array { items, .. } => {
-            let of = source_type(network, items.first()?)?;
+            let of = source_type(typed, items.first()?)?;
             Some(Type::array(of, items.len()))
         }
         Source::Join { items, .. } => {
             let (mut element, mut count) = (None, 0);
             for item in items {
-                let (of, n) = match source_type(network, item)? {
+                let (of, n) = match source_type(typed, item)? {
                     Type::Array(of, n) => (*of, n.known()?),
                     one => (one, 1),
                 };
@@ -100,41 +92,35 @@ fn source_type(network: &TypedNetwork, source: &Source) -> Option<Type> {
             }
             Some(Type::array(element?, count))
         }
-        Source::Bus { name, .. } => network.named_types.bus(name, &mut 0),
+        Source::Bus { ty, .. } => Some(ty.clone()),
+        Source::Broken(_) => None,
     }
 }
 
 /// The unit of a source, if one is known. Elements and slices of a port keep its unit; fields of a
 /// bus bring their own.
-fn source_unit(network: &TypedNetwork, source: &Source) -> Option<String> {
+fn source_unit(typed: &TypedNetwork, source: &Source) -> Option<String> {
     match source {
-        Source::Port(path) => {
-            let (_, _, output) = find_output(network, path).ok()?;
-            let of_port = unit_text(&output.unit);
-            if path.select.is_empty() {
-                return of_port;
-            }
-            let selected = select(&output.ty, &path.select, path.span)?.ok()?;
-            let is_part = !path.select.iter().any(|step| matches!(step, Select::Field(_)));
-            selected.unit.or(of_port.filter(|_| is_part))
-        }
+        Source::Port(part) => port_unit(typed, part),
         Source::Array { items, .. } | Source::Join { items, .. } => {
-            source_unit(network, items.first()?)
+            source_unit(typed, items.first()?)
         }
-        Source::Bus { .. } => None,
+        Source::Bus { .. } | Source::Broken(_) => None,
     }
 }
 
+fn port_unit(typed: &TypedNetwork, part: &PortPart) -> Option<String> {
+    let output = typed.output(part);
+    let selected = select(&output.ty, &part.select, part.span)?.ok()?;
+    selected.unit.or_else(|| output.unit.clone().filter(|_| part.is_slice()))
+}
+
 /// When a source can change: at the rate of the one block behind it, else at every step.
-fn source_rate(network: &TypedNetwork, layout: &Layout, source: &Source) -> Rate {
-    let mut ports = Vec::new();
-    source.ports(&mut ports);
-    let mut rates = ports
-        .iter()
-        .filter_map(|port| network.index.get(&port.block))
-        .map(|&block| layout.nodes[block].rate);
-    match rates.next() {
-        Some(first) if rates.all(|rate| rate == first) => first,
+fn source_rate(typed: &TypedNetwork, layout: &Layout, source: &Source) -> Rate {
+    let mut rates = Vec::new();
+    source.each_port(&mut |port| rates.push(layout.nodes[typed.network.node(port.block)].rate));
+    match rates.first() {
+        Some(first) if rates.iter().all(|rate| rate == first) => *first,
         _ => Rate::Continuous,
     }
 }
@@ -143,15 +129,14 @@ fn source_rate(network: &TypedNetwork, layout: &Layout, source: &Source) -> Rate
 pub(crate) fn compile(
     entries: &[CheckEntry],
     signals: &Signals<'_>,
-    env: &Env,
     rates: &Rates,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Check> {
     let mut checks = Vec::new();
-    let mut resolver = Resolver { signals, outputs: outputs(signals.layout) };
+    let mut resolver = Resolver { signals };
     let base = rates.base.to_f64();
     for entry in entries {
-        let condition = match entry.expression.compile(env, &mut resolver) {
+        let condition = match entry.expression.compile(&signals.names.env, &mut resolver) {
             Ok(condition) => condition,
             Err(diagnostic) => {
                 diagnostics.push(diagnostic);
@@ -188,7 +173,6 @@ pub(crate) fn compile(
 /// Finds the signals of a condition.
 struct Resolver<'n> {
     signals: &'n Signals<'n>,
-    outputs: Vec<PortTable>,
 }
 
 impl SignalResolver for Resolver<'_> {
@@ -199,20 +183,26 @@ impl SignalResolver for Resolver<'_> {
         }
         let place = Place::from(path.span);
         let signal = path::parse(&text, &place).map_err(|d| at(d, path.span))?;
-        let source = self
-            .signals
-            .tree
-            .path_source(0, &signal, true, 0)
-            .map_err(|diagnostic| at(*diagnostic, path.span))?;
-        let network = self.signals.network;
-        self.check_path(&source, path.span)?;
-        let (Some(ty), Some(slots)) =
-            (source_type(network, &source), source_slots(network, &self.outputs, &source))
+        let &Signals { typed, layout, names } = self.signals;
+        let paths = Paths { tree: &names.tree, blocks: &typed.network.blocks, types: &names.types };
+        let source = match paths.path_source(Tree::ROOT, &signal, true, 0) {
+            Ok(source) => source,
+            // Nothing is reported of a network that is typed.
+            Err(unresolved) => {
+                let message = format!("`{text}` has mistakes of its own");
+                let found = unresolved
+                    .diagnostic()
+                    .unwrap_or_else(|| Diagnostic::error("bad-path", path.span, message));
+                return Err(at(found, path.span));
+            }
+        };
+        check_parts(typed, &source, path.span)?;
+        let (Some(ty), Some(slots)) = (source_type(typed, &source), placed(typed, layout, &source))
         else {
             let message = format!("`{text}` cannot stand in a condition");
             return Err(Diagnostic::error("wrong-type", path.span, message));
         };
-        let unit = unit_of(network, &source);
+        let unit = unit_of(typed, &source);
         let slot = slots.first().copied().unwrap_or_default();
         match ty {
             Type::Real | Type::Int => Ok(ExpressionSignal::Real { slot: slot.start, unit }),
@@ -231,20 +221,16 @@ impl SignalResolver for Resolver<'_> {
     }
 }
 
-impl Resolver<'_> {
-    /// The mistakes of a path into a known network: no such output, field or element.
-    fn check_path(&self, source: &Source, span: Span) -> Result<(), Diagnostic> {
-        let mut ports = Vec::new();
-        source.ports(&mut ports);
-        for port in ports {
-            let (_, _, output) = find_output(self.signals.network, port)
-                .map_err(|diagnostic| at(*diagnostic, span))?;
-            if let Some(Err(diagnostic)) = select(&output.ty, &port.select, span) {
-                return Err(diagnostic);
-            }
+/// The mistakes of a path into a known network: no such field or element.
+fn check_parts(typed: &TypedNetwork, source: &Source, span: Span) -> Result<(), Diagnostic> {
+    let mut checked = Ok(());
+    source.each_port(&mut |part| {
+        let selected = select(&typed.output(part).ty, &part.select, span);
+        if let (Ok(()), Some(Err(found))) = (&checked, selected) {
+            checked = Err(found);
         }
-        Ok(())
-    }
+    });
+    checked
 }
 
 fn at(diagnostic: Diagnostic, span: Span) -> Diagnostic {
@@ -253,15 +239,7 @@ fn at(diagnostic: Diagnostic, span: Span) -> Diagnostic {
     diagnostic
 }
 
-fn unit_of(network: &TypedNetwork, source: &Source) -> Option<Unit> {
-    let Source::Port(path) = source else { return None };
-    let (_, _, output) = find_output(network, path).ok()?;
-    let selected = select(&output.ty, &path.select, path.span)?.ok()?;
-    let is_part = !path.select.iter().any(|step| matches!(step, Select::Field(_)));
-    let text = match (&selected.unit, &output.unit) {
-        (Some(text), _) => text.clone(),
-        (None, legwork_block::PortUnit::Is(text)) if is_part => text.clone(),
-        _ => return None,
-    };
-    parse_unit(&text).ok().map(|(unit, _)| unit)
+fn unit_of(typed: &TypedNetwork, source: &Source) -> Option<Unit> {
+    let Source::Port(part) = source else { return None };
+    parse_unit(&port_unit(typed, part)?).ok().map(|(unit, _)| unit)
 }

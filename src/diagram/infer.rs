@@ -1,278 +1,283 @@
-//! Network → typed network: plans blocks, finds every type, dimension and unit.
+//! Network → typed network: finds every type, dimension and unit.
 
-mod functions;
-mod plan;
+mod joined;
 mod wire;
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use legwork_block::{
-    Declaration, Diagnostic, Diagnostics, PlannedBlock, PortUnit, Span, Type, Var,
-};
+use legwork_block::{Diagnostic, Diagnostics, Dim, PortUnit, Span, Type, Var};
 
 use crate::expand::{Assertion, LogEntry};
-use crate::functions::TypedFunction;
-use crate::network::{NetworkBlock, Source};
-use crate::select::select;
+use crate::ids::{BlockId, IdVec, OutputId};
+use crate::network::{Network, PortPart, Source, source_text};
 use crate::unify::{Solution, UnitTerm, readable};
-pub(crate) use plan::{World, invalid_parameter, plan};
-use wire::{FOLLOW_UP, Wire, unit_term, wire};
-pub(crate) use wire::{find_output, unit_text};
+use wire::{Blocked, Carried, Sources, unit_term};
 
-/// A block with its plan and its place in the numbering of variables.
-pub(crate) struct TypedBlock {
-    /// The block in the network.
-    pub network: NetworkBlock,
-    /// What it declared, with variables of the whole diagram and, after inference, without any.
-    pub declaration: Declaration,
-    /// Its plan.
-    pub planned: Arc<dyn PlannedBlock>,
-    /// The block that computes each shared value it asked for.
-    pub asked: Vec<usize>,
-    /// The condition that switches it on and off.
-    pub gate: Option<usize>,
-    /// The functions that it needs, once the network is split.
-    pub functions: Vec<TypedFunction>,
-    var_base: u32,
-    /// Values of the dimension variables.
-    pub vars: Vec<usize>,
+/// A network with every type known. Only [`infer`] makes one.
+pub(crate) struct TypedNetwork {
+    pub(crate) network: Network,
+    types: IdVec<BlockId, BlockTypes>,
 }
 
-/// The network with every type known.
-pub(crate) struct TypedNetwork {
-    /// Blocks, sorted by path.
-    pub blocks: Vec<TypedBlock>,
-    /// Index of each path.
-    pub index: BTreeMap<String, usize>,
-    /// Makes the types that diagrams name.
-    pub(crate) named_types: Arc<dyn NamedTypes>,
+/// What inference found of a block.
+struct BlockTypes {
+    outputs: IdVec<OutputId, OutputType>,
+    /// Values of its dimension variables.
+    vars: Vec<usize>,
+}
+
+/// Type and unit of an output port.
+pub(crate) struct OutputType {
+    pub(crate) ty: Type,
+    /// The unit as text, if the port declares one or inference found it.
+    pub(crate) unit: Option<String>,
 }
 
 impl TypedNetwork {
-    /// A block's condition and those around it, from the inside out.
-    pub(crate) fn gates(&self, block: usize) -> impl Iterator<Item = usize> + '_ {
-        std::iter::successors(self.blocks[block].gate, |&gate| {
-            let around = self.blocks[gate].network.condition.as_ref()?.around.as_ref()?;
-            self.index.get(around).copied()
-        })
+    /// Type and unit of the output that a source reads.
+    pub(crate) fn output(&self, part: &PortPart) -> &OutputType {
+        &self.types[part.block].outputs[part.output]
     }
 
-    /// Whether a block runs at single major steps only, because a condition around it does.
-    pub(crate) fn is_momentary(&self, block: usize) -> bool {
-        let facts = |gate: usize| self.blocks[gate].network.condition.as_ref();
-        self.gates(block).any(|gate| facts(gate).is_some_and(|facts| facts.momentary))
+    /// The types of a block's outputs, in the order in which it declares them.
+    pub(crate) fn outputs(&self, block: BlockId) -> &IdVec<OutputId, OutputType> {
+        &self.types[block].outputs
     }
 
-    /// Over how many hits of its rate one step of a block goes.
-    pub(crate) fn stretch(&self, block: usize) -> u32 {
-        let facts = |gate: usize| self.blocks[gate].network.condition.as_ref();
-        let stretches = self.gates(block).filter_map(|gate| Some(facts(gate)?.stretch));
-        stretches.fold(1, u32::saturating_mul)
+    /// Values of a block's dimension variables.
+    pub(crate) fn vars(&self, block: BlockId) -> &[usize] {
+        &self.types[block].vars
     }
 }
 
-/// Types by name: those of the registry and the diagram's own buses.
-pub(crate) trait NamedTypes {
-    /// The bus `name` with fresh variables from `next_var` on.
-    fn bus(&self, name: &str, next_var: &mut u32) -> Option<Type>;
+/// Inference under way.
+struct Inference {
+    network: Network,
+    solution: Solution,
+    next_var: u32,
+    /// Blocks that join copies and whose declaration waits for the types of their inputs.
+    undecided: Vec<BlockId>,
 }
 
-/// Finds every type, dimension and unit; reports what does not fit or stays unknown.
+/// A wire whose reader and source are to get one type.
+#[derive(Clone, Copy)]
+struct Open {
+    block: BlockId,
+    input: usize,
+}
+
+/// Finds every type, dimension and unit; reports what does not fit or stays unknown, and gives the
+/// network back if anything is wrong with the diagram.
 pub(crate) fn infer(
-    network: &mut TypedNetwork,
+    network: Network,
     assertions: &[Assertion],
     logs: &[LogEntry],
     diagnostics: &mut Diagnostics,
-) {
-    let mut next_var: u32 = network.blocks.iter().map(|b| b.declaration.var_count).sum();
-    let mut solution = Solution::default();
-    solution.grow(next_var);
-    let mut wires: Vec<(usize, usize, Source, Span)> = Vec::new();
-    for (b, block) in network.blocks.iter().enumerate() {
-        for (i, input) in block.declaration.inputs.iter().enumerate() {
-            if let Some((source, span)) = block.network.inputs.get(&input.name) {
-                wires.push((b, i, source.clone(), *span));
-            }
-        }
-    }
-    // A wire that selects from a type which is not known yet waits for the next round.
-    while !wires.is_empty() {
-        let before = (wires.len(), solution.learnt);
-        let mut waiting = Vec::new();
-        for (b, i, source, span) in wires {
-            match wire(network, &mut solution, &source, &mut next_var) {
-                None => waiting.push((b, i, source, span)),
-                // What follows from a mistake that is reported already is not reported again.
-                Some(Err(diagnostic)) => {
-                    if diagnostic.code != FOLLOW_UP || !diagnostics.has_errors() {
-                        diagnostics.push(*diagnostic);
-                    }
-                }
-                Some(Ok(found)) => join(network, &mut solution, (b, i), &found, span, diagnostics),
-            }
-        }
-        // Equations left open belong to no wire; the ports that stay unknown are named below.
-        let _ = solution.revisit();
-        wires = waiting;
-        if (wires.len(), solution.learnt) == before {
-            break;
-        }
-    }
-    let stuck = !wires.is_empty();
-    assert_types(network, &mut solution, assertions, &mut next_var, diagnostics);
+) -> Result<TypedNetwork, Network> {
+    let mut inference = Inference::new(network);
+    let stuck = inference.wires(diagnostics);
+    inference.assertions(assertions, diagnostics);
     for entry in logs {
-        if let Some(Err(diagnostic)) = wire(network, &mut solution, &entry.source, &mut next_var)
-            && diagnostic.code != FOLLOW_UP
-        {
+        if let Err(Blocked::Wrong(diagnostic)) = inference.carried(&entry.source) {
             diagnostics.push(*diagnostic);
         }
     }
-    for (_, _, source, span) in &wires {
+    for open in &stuck {
+        let block = &inference.network.blocks[open.block];
+        let Some(wire) = &block.inputs[open.input] else { continue };
+        let source = source_text(&inference.network.blocks, &wire.source);
         let message = format!("the type of `{source}` cannot be found out");
         diagnostics.push(
-            Diagnostic::error("unknown-type", *span, message)
+            Diagnostic::error("unknown-type", wire.span, message)
                 .hint("connect the blocks before it to something of a known type"),
         );
     }
-    finish(network, &solution, stuck, diagnostics);
-}
-
-/// Holds interfaces against what stands behind them. A type that an interface declares also tells
-/// what is not known yet.
-fn assert_types(
-    network: &TypedNetwork,
-    solution: &mut Solution,
-    assertions: &[Assertion],
-    next_var: &mut u32,
-    diagnostics: &mut Diagnostics,
-) {
-    for assertion in assertions {
-        let declared = assertion.ty.shift(*next_var);
-        *next_var += assertion.var_count;
-        solution.grow(*next_var);
-        let found = match wire(network, solution, &assertion.source, next_var) {
-            None => continue,
-            Some(Err(diagnostic)) if diagnostic.code == FOLLOW_UP => continue,
-            Some(Err(diagnostic)) => {
-                let code = assertion.code;
-                let mut diagnostic = Diagnostic { code, ..*diagnostic };
-                diagnostic.message = format!("{}: {}", assertion.what, diagnostic.message);
-                diagnostics.push(diagnostic);
-                continue;
-            }
-            Some(Ok(found)) => found,
-        };
-        if solution.types(&declared, &found.ty).is_err() {
-            let message = format!(
-                "{} expected {}, found {}",
-                assertion.what,
-                readable(&solution.ty(&declared)),
-                readable(&solution.ty(&found.ty))
-            );
-            diagnostics.push(Diagnostic::error(assertion.code, assertion.span, message));
-        }
+    if !diagnostics.has_errors() {
+        inference.unknown_outputs(diagnostics);
     }
-}
-
-/// Whether a source is one number; `None` while its type is not known.
-pub(crate) fn is_number(network: &TypedNetwork, source: &Source) -> Option<bool> {
-    let Source::Port(path) = source else { return Some(false) };
-    let (_, _, output) = find_output(network, path).ok()?;
-    match select(&output.ty, &path.select, path.span)?.ok()?.ty {
-        Type::Var(_) => None,
-        ty => Some(matches!(ty, Type::Real | Type::Bool | Type::Int)),
+    if diagnostics.has_errors() {
+        return Err(inference.network);
     }
+    let types = inference.network.blocks.ids().map(|block| inference.types_of(block)).collect();
+    Ok(TypedNetwork { network: inference.network, types })
 }
 
-/// Puts the solution into the declarations; names outputs that stayed unknown.
-fn finish(
-    network: &mut TypedNetwork,
-    solution: &Solution,
-    stuck: bool,
-    diagnostics: &mut Diagnostics,
-) {
-    let had_errors = stuck || diagnostics.has_errors();
-    for block in &mut network.blocks {
-        for input in &mut block.declaration.inputs {
-            input.ty = solution.ty(&input.ty);
-        }
-        for output in &mut block.declaration.outputs {
-            output.ty = solution.ty(&output.ty);
-            if let (PortUnit::Var(_), UnitTerm::Is(unit)) =
-                (&output.unit, solution.unit(unit_term(&output.unit)))
-            {
-                output.unit = PortUnit::Is(unit.to_string());
+impl Inference {
+    fn new(network: Network) -> Self {
+        let next_var = network.var_count;
+        let mut solution = Solution::default();
+        solution.grow(next_var);
+        let joins = |block: &BlockId| network.blocks[*block].joins_copies;
+        let undecided = network.by_path.iter().copied().filter(joins).collect();
+        Self { network, solution, next_var, undecided }
+    }
+
+    /// Gives both ends of every wire one type; the wires of which one end stayed unknown.
+    ///
+    /// A wire that selects from a type which is not known yet waits for the next round. Every other
+    /// round goes backwards, so that a chain whose names run against it takes no round per block.
+    fn wires(&mut self, diagnostics: &mut Diagnostics) -> Vec<Open> {
+        let mut open: Vec<Open> = Vec::new();
+        for &block in &self.network.by_path {
+            if !self.network.blocks[block].joins_copies {
+                open.extend(self.open_wires(block));
             }
-            if output.ty.leaves().is_none() && !had_errors {
+        }
+        while !open.is_empty() || !self.undecided.is_empty() {
+            let before = (open.len(), self.solution.learnt);
+            open.retain(|&wire| self.join(wire, diagnostics));
+            // Equations left open belong to no wire; the ports that stay unknown are named later.
+            let _ = self.solution.revisit();
+            let decided = self.decide_joined(false);
+            let progress = (open.len(), self.solution.learnt) != before || !decided.is_empty();
+            open.extend(decided);
+            if !progress {
+                // What is still not known is not known from its sources.
+                let decided = self.decide_joined(true);
+                if decided.is_empty() {
+                    break;
+                }
+                open.extend(decided);
+            }
+            open.reverse();
+        }
+        open
+    }
+
+    fn open_wires(&self, block: BlockId) -> impl Iterator<Item = Open> + use<> {
+        let inputs = self.network.blocks[block].inputs.iter().enumerate();
+        let connected: Vec<usize> =
+            inputs.filter_map(|(input, wire)| wire.as_ref().map(|_| input)).collect();
+        connected.into_iter().map(move |input| Open { block, input })
+    }
+
+    /// Makes the types at both ends of a wire equal; whether it has to wait.
+    fn join(&mut self, open: Open, diagnostics: &mut Diagnostics) -> bool {
+        let network = &self.network;
+        let block = &network.blocks[open.block];
+        let Some(wire) = &block.inputs[open.input] else { return false };
+        let (solution, next_var) = (&mut self.solution, &mut self.next_var);
+        match (Sources { network, solution, next_var }).carried(&wire.source) {
+            Err(Blocked::Unknown) => return true,
+            Err(Blocked::Reported) => {}
+            Err(Blocked::Wrong(diagnostic)) => diagnostics.push(*diagnostic),
+            Ok(found) => {
+                diagnostics.extend(fit(network, &mut self.solution, open, &found, wire.span));
+            }
+        }
+        false
+    }
+
+    fn carried(&mut self, source: &Source) -> Result<Carried, Blocked> {
+        let Self { network, solution, next_var, .. } = self;
+        Sources { network, solution, next_var }.carried(source)
+    }
+
+    /// Holds interfaces against what stands behind them. A type that an interface declares also
+    /// tells what is not known yet.
+    fn assertions(&mut self, assertions: &[Assertion], diagnostics: &mut Diagnostics) {
+        for assertion in assertions {
+            let declared = assertion.ty.shift(self.next_var);
+            self.next_var += assertion.var_count;
+            self.solution.grow(self.next_var);
+            let found = match self.carried(&assertion.source) {
+                Err(Blocked::Unknown | Blocked::Reported) => continue,
+                Err(Blocked::Wrong(found)) => {
+                    let message = format!("{}: {}", assertion.what, found.message);
+                    diagnostics.push(Diagnostic { code: assertion.code, message, ..*found });
+                    continue;
+                }
+                Ok(found) => found,
+            };
+            if self.solution.types(&declared, &found.ty).is_err() {
                 let message = format!(
-                    "the type of `{}.{}` cannot be found out",
-                    block.network.path, output.name
+                    "{} expected {}, found {}",
+                    assertion.what,
+                    readable(&self.solution.ty(&declared)),
+                    readable(&self.solution.ty(&found.ty))
                 );
+                diagnostics.push(Diagnostic::error(assertion.code, assertion.span, message));
+            }
+        }
+    }
+
+    /// Names outputs that stayed unknown.
+    fn unknown_outputs(&self, diagnostics: &mut Diagnostics) {
+        for &block in &self.network.by_path {
+            let block = &self.network.blocks[block];
+            for output in &block.declaration.outputs {
+                let ty = self.solution.ty(&output.ty);
+                if ty.leaves().is_some() {
+                    continue;
+                }
+                let message =
+                    format!("the type of `{}.{}` cannot be found out", block.path, output.name);
                 diagnostics.push(
-                    Diagnostic::error("unknown-type", block.network.span, message)
-                        .label(format!("so far: {}", output.ty))
+                    Diagnostic::error("unknown-type", block.span, message)
+                        .label(format!("so far: {ty}"))
                         .hint("connect it, or its inputs, to something of a known type"),
                 );
             }
         }
-        block.vars = (0..block.declaration.var_count)
-            .map(|v| {
-                let dim = legwork_block::Dim::var(Var(block.var_base + v));
-                solution.dim(&dim).known().unwrap_or(0)
-            })
+    }
+
+    /// The solution for one block.
+    fn types_of(&self, block: BlockId) -> BlockTypes {
+        let block = &self.network.blocks[block];
+        let unit = |unit: &PortUnit| match (unit, self.solution.unit(unit_term(unit))) {
+            (PortUnit::Is(text), _) => Some(text.clone()),
+            (PortUnit::Var(_), UnitTerm::Is(unit)) => Some(unit.to_string()),
+            _ => None,
+        };
+        let outputs = block.declaration.outputs.iter();
+        let outputs = outputs
+            .map(|output| OutputType { ty: self.solution.ty(&output.ty), unit: unit(&output.unit) })
             .collect();
+        let value = |var| {
+            let dim = Dim::var(Var(block.var_base + var));
+            // A dimension that nothing asks for, as of an input that is not connected, is zero.
+            self.solution.dim(&dim).known().unwrap_or(0)
+        };
+        BlockTypes { outputs, vars: (0..block.declaration.var_count).map(value).collect() }
     }
 }
 
-fn join(
-    network: &TypedNetwork,
+/// Makes what a wire carries fit the input that reads it; what does not fit.
+fn fit(
+    network: &Network,
     solution: &mut Solution,
-    (b, i): (usize, usize),
-    found: &Wire,
+    open: Open,
+    found: &Carried,
     span: Span,
-    diagnostics: &mut Diagnostics,
-) {
-    let block = &network.blocks[b];
-    let input = &block.declaration.inputs[i];
-    let port = format!("{}.{}", block.network.path, input.name);
+) -> Option<Diagnostic> {
+    let block = &network.blocks[open.block];
+    let input = &block.declaration.inputs[open.input];
+    let port = || format!("{}.{}", block.path, input.name);
     if let Err(mismatch) = solution.types(&input.ty, &found.ty) {
-        let message = format!(
-            "`{port}` expected {}, found {}",
-            readable(&solution.ty(&input.ty)),
-            readable(&solution.ty(&found.ty))
-        );
-        let same_kind = std::mem::discriminant(&solution.ty(&input.ty))
-            == std::mem::discriminant(&solution.ty(&found.ty));
-        let code = if same_kind && !matches!(found.ty, Type::Bus(_)) {
-            "wrong-shape"
-        } else {
-            "wrong-type"
-        };
+        let (expected, found) = (solution.ty(&input.ty), solution.ty(&found.ty));
+        let (wanted, given) = (readable(&expected), readable(&found));
+        let message = format!("`{}` expected {wanted}, found {given}", port());
+        let same_kind = std::mem::discriminant(&expected) == std::mem::discriminant(&found);
+        let code =
+            if same_kind && !matches!(found, Type::Bus(_)) { "wrong-shape" } else { "wrong-type" };
         let mut diagnostic = Diagnostic::error(code, span, message);
         if let Some(inside) = mismatch.inside {
             diagnostic = diagnostic.label(inside);
         }
-        if let (Type::Bus(expected), Type::Bus(found)) =
-            (solution.ty(&input.ty), solution.ty(&found.ty))
+        if let (Type::Bus(expected), Type::Bus(found)) = (expected, found)
             && expected.name == found.name
             && expected.args != found.args
             && !input.argument_hint.is_empty()
         {
             diagnostic = diagnostic.hint(input.argument_hint.as_str());
         }
-        diagnostics.push(diagnostic);
-        return;
+        return Some(diagnostic);
     }
-    let expected = unit_term(&input.unit);
-    if let Err((expected, found)) = solution.units(expected, found.unit) {
-        let message = format!("`{port}` expected the unit {expected}, found {found}");
-        diagnostics.push(Diagnostic::error("unit-mismatch", span, message));
+    if let Err((expected, found)) = solution.units(unit_term(&input.unit), found.unit) {
+        let message = format!("`{}` expected the unit {expected}, found {found}", port());
+        return Some(Diagnostic::error("unit-mismatch", span, message));
     }
-    if let (Some(expected), Some(found)) = (&input.frame, &found.frame)
-        && expected != found
-    {
-        let message = format!("`{port}` expected the frame `{expected}`, found `{found}`");
-        diagnostics.push(Diagnostic::error("wrong-frame", span, message));
-    }
+    let (expected, found) = (input.frame.as_ref()?, found.frame.as_ref()?);
+    (expected != found).then(|| {
+        let message = format!("`{}` expected the frame `{expected}`, found `{found}`", port());
+        Diagnostic::error("wrong-frame", span, message)
+    })
 }

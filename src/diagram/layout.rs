@@ -1,19 +1,22 @@
 //! Typed network + order + rates → program: where every signal and state lives.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use legwork_block::{
     ContinuousState, Declaration, Diagnostic, Diagnostics, Guard, InstanceIo, Manifold, PortTable,
     Sizes, Slot, Span,
 };
 use legwork_program::{
-    ArenaSlot, Gate, GateId, HeldCopy, Loop, Node, NodeId, Part, Placed, PoolId, Rate, Step,
-    StepId, Stop, Unknown,
+    ArenaSlot, Gate, GateId, HeldCopy, Loop, Node, NodeId, Part as StatePart, Placed, PoolId, Rate,
+    Step, StepId, Stop, Unknown,
 };
 
+use crate::expand::invalid_parameter;
 use crate::functions;
-use crate::infer::{TypedNetwork, find_output, invalid_parameter};
-use crate::network::{PortPath, Source};
+use crate::ids::{BlockId, Id};
+use crate::infer::TypedNetwork;
+use crate::network::{NetworkBlock, Part, PortPart, Source};
 use crate::schedule::{AlgebraicLoop, Group, Order};
 use crate::select::select;
 
@@ -33,7 +36,6 @@ pub(crate) struct Layout {
     pub(crate) pool_len: usize,
 }
 
-/// Places signals along the schedule and states along the paths; lets blocks check sizes.
 /// When the outputs of a network are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moments {
@@ -45,38 +47,50 @@ pub(crate) enum Moments {
     MajorAndMinor,
 }
 
-/// Which outputs are held while others move.
-struct Hold<'a> {
-    network: &'a TypedNetwork,
+/// The blocks that are placed, and which outputs are held while others move.
+struct Placing<'a> {
+    typed: &'a TypedNetwork,
+    part: &'a [BlockId],
     rates: &'a [Rate],
     moments: Moments,
 }
 
-impl Hold<'_> {
-    fn runs_in_minor_steps(&self, block: usize) -> bool {
-        self.rates[block] == Rate::Continuous
-            && !self.network.blocks[block].declaration.per_major
-            && !self.network.is_momentary(block)
+impl<'a> Placing<'a> {
+    fn block(&self, node: usize) -> &'a NetworkBlock {
+        &self.typed.network.blocks[self.part[node]]
     }
 
-    /// Whether the outputs of `block` are computed whenever `source` is, so that one may stand for
+    fn blocks(&self) -> impl Iterator<Item = &'a NetworkBlock> + use<'a> {
+        let typed = self.typed;
+        self.part.iter().map(|&block| &typed.network.blocks[block])
+    }
+
+    fn node(&self, block: BlockId) -> usize {
+        self.typed.network.node(block)
+    }
+
+    fn runs_in_minor_steps(&self, node: usize) -> bool {
+        self.rates[node] == Rate::Continuous
+            && !self.block(node).declaration.per_major
+            && !self.typed.network.is_momentary(self.part[node])
+    }
+
+    /// Whether the outputs of `node` are computed whenever `source` is, so that one may stand for
     /// the other.
-    fn together(&self, block: usize, source: &Source) -> bool {
+    fn together(&self, node: usize, source: &Source) -> bool {
         if self.moments == Moments::Call {
             return true;
         }
-        let mut ports = Vec::new();
-        source.ports(&mut ports);
-        ports.iter().all(|port| {
-            self.network.index.get(&port.block).is_some_and(|&other| {
-                let when = |b: usize| (self.rates[b], self.network.blocks[b].gate);
-                let is_minor = |b: usize| {
-                    self.moments == Moments::MajorAndMinor && self.runs_in_minor_steps(b)
-                };
-                self.rates[other] == Rate::Constant
-                    || (when(block) == when(other) && is_minor(block) == is_minor(other))
-            })
-        })
+        let when = |node: usize| (self.rates[node], self.block(node).gate);
+        let is_minor =
+            |node: usize| self.moments == Moments::MajorAndMinor && self.runs_in_minor_steps(node);
+        let mut together = true;
+        source.each_port(&mut |port| {
+            let other = self.node(port.block);
+            together &= self.rates[other] == Rate::Constant
+                || (when(node) == when(other) && is_minor(node) == is_minor(other));
+        });
+        together
     }
 }
 
@@ -90,8 +104,11 @@ struct Placement {
     arena_len: usize,
 }
 
+/// Places the signals of a part along the schedule and its states along the paths; lets blocks check
+/// sizes.
 pub(crate) fn place(
-    network: &TypedNetwork,
+    typed: &TypedNetwork,
+    part: &Part,
     order: &Order,
     rates: &[Rate],
     updates: &[Rate],
@@ -99,101 +116,104 @@ pub(crate) fn place(
     diagnostics: &mut Diagnostics,
 ) -> Option<Layout> {
     let Order { groups: order, loops } = order;
-    let gates = place_gates(network);
-    let hold = Hold { network, rates, moments };
-    let Placement { outputs, copies, steps_own, arena_len } =
-        place_outputs(network, order, &hold, diagnostics)?;
-    let pools = place_pools(network, order);
-    let mut nodes = Vec::with_capacity(network.blocks.len());
+    let placing = Placing { typed, part: &part.blocks, rates, moments };
+    let gates = place_gates(&placing);
+    let Placement { outputs, mut copies, steps_own, arena_len } =
+        place_outputs(&placing, order, diagnostics)?;
+    let pools = place_pools(&placing, order);
+    let mut nodes = Vec::with_capacity(part.blocks.len());
     let (mut state_len, mut rate_len) = (0, 0);
-    for (b, block) in network.blocks.iter().enumerate() {
+    for (n, &id) in part.blocks.iter().enumerate() {
+        let block = placing.block(n);
+        let declaration = &block.declaration;
         let mut inputs = PortTable::new();
-        for input in &block.declaration.inputs {
-            match block.network.inputs.get(&input.name) {
-                Some((source, _)) => inputs.push(source_slots(network, &outputs, source)?),
+        for wire in &block.inputs {
+            match wire {
+                Some(wire) => {
+                    inputs.push(source_slots(typed, &wire.source, &|node, port| {
+                        outputs[node].port(port)
+                    })?);
+                }
                 None => inputs.push([]),
             }
         }
-        let sizes = Sizes::new(&block.vars, &inputs, &outputs[b]);
-        if let Err(invalid) = block.planned.check(&sizes) {
-            diagnostics.push(invalid_parameter(&block.network, &invalid));
+        let vars = typed.vars(id);
+        let sizes = Sizes::new(vars, &inputs, &outputs[n]);
+        if let Err(found) = block.planned.check(&sizes) {
+            let NetworkBlock { path, span, parameter_spans, .. } = block;
+            diagnostics.push(invalid_parameter(path, *span, parameter_spans, &found));
         }
-        let continuous = block.declaration.continuous.as_ref().map(|state| {
+        let continuous = declaration.continuous.as_ref().map(|state| {
             let placed = place_state(state, &sizes, state_len, rate_len);
             state_len += placed.x.len as usize;
             rate_len += placed.rate.len as usize;
             placed
         });
+        // A block that asks for a computation that shares none reads nothing.
+        let pool = |&asked: &BlockId| pools[placing.node(asked)].map_or(0, |p| p.index() as u32);
         nodes.push(Node {
-            path: block.network.path.clone(),
+            path: block.path.clone(),
             kind: block.planned.kind(),
-            text: block.network.text.clone(),
-            block: block.planned.clone(),
-            vars: block.vars.clone(),
+            text: block.text.clone(),
+            block: Arc::clone(&block.planned),
+            vars: vars.to_vec(),
             io: InstanceIo {
                 inputs,
-                outputs: outputs[b].clone(),
-                shared: block.asked.iter().map(|&asked| pool_index(pools[asked])).collect(),
-                shares: block.declaration.shares,
+                outputs: outputs[n].clone(),
+                shared: block.asked.iter().map(pool).collect(),
+                shares: declaration.shares,
                 functions: Vec::new(),
             },
-            functions: functions::place(&block.functions, diagnostics)?,
-            input_names: block.declaration.inputs.iter().map(|i| i.name.clone()).collect(),
-            output_names: block.declaration.outputs.iter().map(|o| o.name.clone()).collect(),
-            output_types: block.declaration.outputs.iter().map(|o| o.ty.clone()).collect(),
-            may_be_infinite: block
-                .declaration
-                .outputs
-                .iter()
-                .map(|output| output.may_be_infinite)
-                .collect(),
-            rate: rates[b],
-            update_rate: updates[b],
-            updates: block.declaration.updates
-                || (block.declaration.pieces && rates[b] == Rate::Continuous),
+            functions: functions::place(typed, id, diagnostics)?,
+            input_names: declaration.inputs.iter().map(|i| i.name.clone()).collect(),
+            output_names: declaration.outputs.iter().map(|o| o.name.clone()).collect(),
+            output_types: typed.outputs(id).iter().map(|output| output.ty.clone()).collect(),
+            may_be_infinite: declaration.outputs.iter().map(|o| o.may_be_infinite).collect(),
+            rate: rates[n],
+            update_rate: updates[n],
+            updates: typed.network.updates(id)
+                || (declaration.pieces && rates[n] == Rate::Continuous),
             continuous,
-            guards: guards(&block.declaration, rates[b]),
-            pool: pools[b],
-            span: block.network.span,
-            hidden: block.network.hidden,
+            guards: guards(declaration, rates[n]),
+            pool: pools[n],
+            span: block.span,
+            hidden: block.hidden,
             // What never changes is computed once, whether its part is on or not.
             gate: block
                 .gate
-                .filter(|_| rates[b] != Rate::Constant)
+                .filter(|_| rates[n] != Rate::Constant)
                 .and_then(|gate| gates.get(&gate).copied()),
-            opens: gates.get(&b).copied(),
-            stretch: network.stretch(b),
-            copies: copies[b].clone(),
+            opens: gates.get(&id).copied(),
+            stretch: typed.network.stretch(id),
+            copies: std::mem::take(&mut copies[n]),
         });
     }
     let schedule = order
         .iter()
         .zip(steps_own)
         .map(|(group, own)| Step {
-            node: NodeId::new(group.block),
+            node: NodeId::new(group.node),
             group: group.group as u16,
             own,
-            rate: rates[group.block],
-            minor: hold.runs_in_minor_steps(group.block),
+            rate: rates[group.node],
+            minor: placing.runs_in_minor_steps(group.node),
         })
         .collect();
-    let loops = loops.iter().map(|found| place_loop(network, &nodes, found)).collect();
-    let stops = network
-        .blocks
-        .iter()
-        .enumerate()
-        .filter_map(|(b, block)| {
-            let slot = outputs[b].first(block.declaration.stops? as usize);
-            Some(Stop { node: NodeId::new(b), slot: arena_slot(slot) })
-        })
-        .collect();
+    let loops = loops.iter().map(|found| place_loop(&placing, &nodes, found)).collect();
+    let stop = |(n, block): (usize, &NetworkBlock)| {
+        let slot = outputs[n].first(block.declaration.stops? as usize);
+        Some(Stop { node: NodeId::new(n), slot: arena_slot(slot) })
+    };
+    let mut placed_gates: Vec<(GateId, BlockId)> =
+        gates.iter().map(|(&b, &gate)| (gate, b)).collect();
+    placed_gates.sort_unstable();
     Some(Layout {
-        gates: gates
-            .keys()
-            .filter_map(|&condition| gate(network, &gates, &outputs, condition))
+        gates: placed_gates
+            .into_iter()
+            .filter_map(|(_, condition)| gate(&placing, &gates, &outputs, condition))
             .collect(),
         loops,
-        stops,
+        stops: placing.blocks().enumerate().filter_map(stop).collect(),
         nodes,
         schedule,
         arena_len,
@@ -210,36 +230,35 @@ fn guards(declaration: &Declaration, rate: Rate) -> Vec<Guard> {
     if moves { declaration.guards.clone() } else { Vec::new() }
 }
 
-/// The number of each condition's gate.
-fn place_gates(network: &TypedNetwork) -> BTreeMap<usize, GateId> {
-    let conditions = (0..network.blocks.len())
-        .filter(|&block| network.blocks[block].network.condition.is_some());
-    conditions.zip((0..).map(GateId::new)).collect()
+/// The number of each condition's gate, by path.
+fn place_gates(placing: &Placing<'_>) -> BTreeMap<BlockId, GateId> {
+    let is_condition = |block: &BlockId| placing.typed.network.blocks[*block].condition.is_some();
+    placing.part.iter().copied().filter(is_condition).zip((0..).map(GateId::new)).collect()
 }
 
 fn gate(
-    network: &TypedNetwork,
-    gates: &BTreeMap<usize, GateId>,
+    placing: &Placing<'_>,
+    gates: &BTreeMap<BlockId, GateId>,
     outputs: &[PortTable],
-    condition: usize,
+    condition: BlockId,
 ) -> Option<Gate> {
-    let facts = network.blocks[condition].network.condition.as_ref()?;
-    let around = facts.around.as_ref().and_then(|around| network.index.get(around));
+    let node = placing.node(condition);
+    let facts = placing.block(node).condition.as_ref()?;
     Some(Gate {
-        parent: around.and_then(|around| gates.get(around).copied()),
-        active: arena_slot(outputs[condition].first(0)),
-        starts: arena_slot(outputs[condition].first(1)),
+        parent: facts.around.and_then(|around| gates.get(&around).copied()),
+        active: arena_slot(outputs[node].first(0)),
+        starts: arena_slot(outputs[node].first(1)),
         clears: facts.clears,
         restarts: facts.restarts,
     })
 }
 
-fn place_loop(network: &TypedNetwork, nodes: &[Node], found: &AlgebraicLoop) -> Loop {
-    let unknowns = found.solves.iter().filter_map(|&block| {
-        let rule = network.blocks[block].declaration.solves.clone()?;
-        let io = &nodes[block].io;
+fn place_loop(placing: &Placing<'_>, nodes: &[Node], found: &AlgebraicLoop) -> Loop {
+    let unknowns = found.solves.iter().filter_map(|&node| {
+        let rule = placing.block(node).declaration.solves.clone()?;
+        let io = &nodes[node].io;
         Some(Unknown {
-            node: NodeId::new(block),
+            node: NodeId::new(node),
             output: io.outputs.first(0),
             input: io.inputs.first(0),
             rule,
@@ -254,46 +273,47 @@ fn place_loop(network: &TypedNetwork, nodes: &[Node], found: &AlgebraicLoop) -> 
 /// The outputs of a group lie side by side, groups in the order of the schedule. A forwarded leaf
 /// is the input's own place, or a copy of it if the block's outputs are held while the input moves.
 fn place_outputs(
-    network: &TypedNetwork,
+    placing: &Placing<'_>,
     order: &[Group],
-    hold: &Hold<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Placement> {
-    let mut copies = vec![Vec::new(); network.blocks.len()];
+    let mut copies = vec![Vec::new(); placing.part.len()];
     let mut ports: Vec<Vec<Vec<Slot>>> =
-        network.blocks.iter().map(|b| vec![Vec::new(); b.declaration.outputs.len()]).collect();
+        placing.blocks().map(|b| vec![Vec::new(); b.declaration.outputs.len()]).collect();
     let mut owns = Vec::with_capacity(order.len());
     let mut at = 0u32;
     for group in order {
         let start = at;
-        let block = &network.blocks[group.block];
-        for (port, output) in block.declaration.outputs.iter().enumerate() {
+        let block = placing.block(group.node);
+        let types = placing.typed.outputs(placing.part[group.node]);
+        for ((port, output), ty) in block.declaration.outputs.iter().enumerate().zip(types.iter()) {
             if output.group != group.group {
                 continue;
             }
             let mut slots = Vec::new();
-            for (leaf, len) in output.ty.leaves()?.into_iter().enumerate() {
+            for (leaf, len) in ty.ty.leaves()?.into_iter().enumerate() {
                 let mut shown = None;
                 if let Some(forward) = output.forwards.iter().find(|forward| forward.leaf == leaf) {
-                    let name = &block.declaration.inputs[forward.input as usize].name;
-                    let (source, _) = block.network.inputs.get(name)?;
-                    let from = *slots_in(network, &ports, source)?.get(forward.input_leaf)?;
-                    if hold.together(group.block, source) {
+                    let source = &block.inputs[forward.input as usize].as_ref()?.source;
+                    let from =
+                        source_slots(placing.typed, source, &|node, port| &ports[node][port])?;
+                    let from = *from.get(forward.input_leaf)?;
+                    if placing.together(group.node, source) {
                         shown = Some(from);
                     } else {
                         let to = Slot { start: at, len: len as u32 };
-                        copies[group.block].push(HeldCopy { group: group.group as u16, from, to });
+                        copies[group.node].push(HeldCopy { group: group.group as u16, from, to });
                     }
                 }
                 match shown {
                     Some(slot) => slots.push(slot),
                     None if len > ARENA_LIMIT - at as usize => {
-                        let (path, name) = (&block.network.path, &output.name);
+                        let (path, name) = (&block.path, &output.name);
                         let message = format!(
-                            "`{path}.{name}` and the signals before it are larger than {ARENA_LIMIT} numbers"
+                            "`{path}.{name}` and the signals before it are larger than \
+                             {ARENA_LIMIT} numbers"
                         );
-                        let span = block.network.span;
-                        diagnostics.push(Diagnostic::error("too-large", span, message));
+                        diagnostics.push(Diagnostic::error("too-large", block.span, message));
                         return None;
                     }
                     None => {
@@ -302,7 +322,7 @@ fn place_outputs(
                     }
                 }
             }
-            ports[group.block][port] = slots;
+            ports[group.node][port] = slots;
         }
         owns.push(Slot { start, len: at - start });
     }
@@ -318,21 +338,16 @@ fn place_outputs(
 }
 
 /// Shared values lie in the pool in the order in which they are computed.
-fn place_pools(network: &TypedNetwork, order: &[Group]) -> Vec<Option<PoolId>> {
-    let mut pools = vec![None; network.blocks.len()];
+fn place_pools(placing: &Placing<'_>, order: &[Group]) -> Vec<Option<PoolId>> {
+    let mut pools = vec![None; placing.part.len()];
     let mut next = 0;
     for group in order {
-        if network.blocks[group.block].declaration.shares && pools[group.block].is_none() {
-            pools[group.block] = Some(PoolId::new(next));
+        if placing.block(group.node).declaration.shares && pools[group.node].is_none() {
+            pools[group.node] = Some(PoolId::new(next));
             next += 1;
         }
     }
     pools
-}
-
-/// The place of a shared value; a block that asks for a computation that shares none reads nothing.
-fn pool_index(pool: Option<PoolId>) -> u32 {
-    pool.map_or(0, |pool| pool.index() as u32)
 }
 
 /// Where the number of a slot that holds one lives.
@@ -340,74 +355,59 @@ fn arena_slot(slot: Slot) -> ArenaSlot {
     ArenaSlot::new(slot.start as usize)
 }
 
-/// The leaves of a source, given the tables of all outputs.
-pub(crate) fn source_slots(
-    network: &TypedNetwork,
-    outputs: &[PortTable],
+/// The leaves of a source; `table` gives those of an output port by node and port.
+pub(crate) fn source_slots<'t>(
+    typed: &TypedNetwork,
     source: &Source,
+    table: &impl Fn(usize, usize) -> &'t [Slot],
 ) -> Option<Vec<Slot>> {
-    collect_slots(network, source, &|block, port| outputs[block].port(port).to_vec())
+    let mut slots = Vec::new();
+    push_slots(typed, source, table, &mut slots)?;
+    Some(slots)
 }
 
-fn slots_in(
-    network: &TypedNetwork,
-    ports: &[Vec<Vec<Slot>>],
+fn push_slots<'t>(
+    typed: &TypedNetwork,
     source: &Source,
-) -> Option<Vec<Slot>> {
-    collect_slots(network, source, &|block, port| ports[block][port].clone())
-}
-
-fn collect_slots(
-    network: &TypedNetwork,
-    source: &Source,
-    table: &dyn Fn(usize, usize) -> Vec<Slot>,
-) -> Option<Vec<Slot>> {
+    table: &impl Fn(usize, usize) -> &'t [Slot],
+    slots: &mut Vec<Slot>,
+) -> Option<()> {
     match source {
-        Source::Port(path) => port_slots(network, path, table),
-        Source::Array { items, .. } | Source::Join { items, .. } => {
-            let mut slots = Vec::new();
-            for item in items {
-                slots.extend(collect_slots(network, item, table)?);
-            }
-            Some(slots)
+        Source::Port(part) => {
+            let whole = table(typed.network.node(part.block), part.output.index());
+            push_part(typed, part, whole, slots)
         }
-        Source::Bus { name, fields, .. } => {
-            // Storage order is that of the bus type, whatever the order in the text.
-            let mut next_var = u32::MAX / 2;
-            let legwork_block::Type::Bus(bus) = network.named_types.bus(name, &mut next_var)?
-            else {
-                return None;
-            };
-            let mut slots = Vec::new();
-            for field in &bus.fields {
-                let (_, source) = fields.iter().find(|(name, _)| *name == field.name)?;
-                slots.extend(collect_slots(network, source, table)?);
-            }
-            Some(slots)
+        // The fields of a bus are in the order of its type, which is that of storage.
+        Source::Bus { fields: parts, .. }
+        | Source::Array { items: parts, .. }
+        | Source::Join { items: parts, .. } => {
+            parts.iter().try_for_each(|part| push_slots(typed, part, table, slots))
         }
+        Source::Broken(_) => None,
     }
 }
 
-fn port_slots(
-    network: &TypedNetwork,
-    path: &PortPath,
-    table: &dyn Fn(usize, usize) -> Vec<Slot>,
-) -> Option<Vec<Slot>> {
-    let (block, port, output) = find_output(network, path).ok()?;
-    let slots = table(block, port);
-    if path.select.is_empty() {
-        return Some(slots);
+/// The leaves of a part of the port whose leaves are `whole`.
+fn push_part(
+    typed: &TypedNetwork,
+    part: &PortPart,
+    whole: &[Slot],
+    slots: &mut Vec<Slot>,
+) -> Option<()> {
+    if part.select.is_empty() {
+        slots.extend(whole);
+        return Some(());
     }
-    let selected = select(&output.ty, &path.select, Span::default())?.ok()?;
+    let selected = select(&typed.output(part).ty, &part.select, Span::default())?.ok()?;
     let first = selected.first_leaf?;
-    let count = selected.ty.leaves()?.len();
     match selected.part {
-        None => Some(slots.get(first..first + count)?.to_vec()),
+        None => slots.extend(whole.get(first..first + selected.ty.leaves()?.len())?),
         Some((start, len)) => {
-            let leaf = slots.get(first)?;
-            Some(vec![Slot { start: leaf.start + start as u32, len: len as u32 }])
+            let leaf = whole.get(first)?;
+            slots.push(Slot { start: leaf.start + start as u32, len: len as u32 });
         }
     }
+    Some(())
 }
 
 fn place_state(
@@ -417,12 +417,12 @@ fn place_state(
     rate_start: usize,
 ) -> Placed {
     let (ContinuousState::First(manifolds) | ContinuousState::Second(manifolds)) = state;
-    let parts: Vec<Part> = manifolds
+    let parts: Vec<StatePart> = manifolds
         .iter()
         .map(|manifold| match manifold {
-            Manifold::Euclidean(dim) => Part::Euclidean(sizes.dim(dim)),
-            Manifold::Quaternion => Part::Quaternion,
-            Manifold::EulerAngles => Part::EulerAngles,
+            Manifold::Euclidean(dim) => StatePart::Euclidean(sizes.dim(dim)),
+            Manifold::Quaternion => StatePart::Quaternion,
+            Manifold::EulerAngles => StatePart::EulerAngles,
         })
         .collect();
     let position: usize = parts.iter().map(|part| part.len()).sum();

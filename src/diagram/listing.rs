@@ -1,40 +1,41 @@
 //! The wires and signals of a compiled diagram, for stepping and drawing.
 
 use legwork_block::{Feed, Feeds};
-use legwork_program::{Edge, NodeId, SignalRef};
+use legwork_program::{Edge, Node, NodeId, SignalRef};
 
-use crate::infer::{TypedNetwork, find_output, unit_text};
+use crate::ids::{BlockId, Id};
+use crate::infer::TypedNetwork;
 use crate::layout::Layout;
+use crate::network::{Network, Part};
 
-/// Every wire, by reader.
-pub(crate) fn edges(network: &TypedNetwork) -> Vec<Edge> {
+/// Every wire of a part, by reader.
+pub(crate) fn edges(network: &Network, part: &Part) -> Vec<Edge> {
     let mut edges = Vec::new();
-    for (to, block) in network.blocks.iter().enumerate() {
+    for (to, &block) in part.blocks.iter().enumerate() {
+        let block = &network.blocks[block];
         let feeds = |feed: Feed| {
             block.declaration.groups.iter().any(|group| match group {
                 Feeds::All => true,
                 Feeds::Only(list) => list.contains(&feed),
             })
         };
-        for (port, input) in block.declaration.inputs.iter().enumerate() {
-            let Some((source, _)) = block.network.inputs.get(&input.name) else { continue };
-            let mut paths = Vec::new();
-            source.ports(&mut paths);
-            for path in paths {
-                let Ok((from, from_port, _)) = find_output(network, path) else { continue };
+        for (port, wire) in block.inputs.iter().enumerate() {
+            let Some(wire) = wire else { continue };
+            let feeds = feeds(Feed::Input(port as u16));
+            wire.source.each_port(&mut |source| {
                 edges.push(Edge {
-                    from: NodeId::new(from),
-                    from_port: from_port as u16,
-                    part: path.select.iter().map(ToString::to_string).collect(),
+                    from: NodeId::new(network.node(source.block)),
+                    from_port: source.output.index() as u16,
+                    part: source.select.iter().map(ToString::to_string).collect(),
                     to: NodeId::new(to),
                     to_port: Some(port as u16),
-                    feeds: feeds(Feed::Input(port as u16)),
+                    feeds,
                 });
-            }
+            });
         }
         for (index, &from) in block.asked.iter().enumerate() {
             edges.push(Edge {
-                from: NodeId::new(from),
+                from: NodeId::new(network.node(from)),
                 from_port: 0,
                 part: String::new(),
                 to: NodeId::new(to),
@@ -46,19 +47,27 @@ pub(crate) fn edges(network: &TypedNetwork) -> Vec<Edge> {
     edges
 }
 
-/// Every output port by path.
-pub(crate) fn signals(network: &TypedNetwork, layout: &Layout) -> Vec<SignalRef> {
+/// Every output port of the diagram's own blocks, by path.
+pub(crate) fn signals(typed: &TypedNetwork, layout: &Layout) -> Vec<SignalRef> {
     let mut signals = Vec::new();
-    for (block, node) in network.blocks.iter().zip(&layout.nodes) {
-        for (port, output) in block.declaration.outputs.iter().enumerate() {
-            signals.push(SignalRef {
-                path: format!("{}.{}", node.path, output.name),
-                ty: output.ty.clone(),
-                unit: unit_text(&output.unit),
-                slots: node.io.outputs.port(port).to_vec(),
-            });
-        }
+    for (&block, node) in typed.network.root.blocks.iter().zip(&layout.nodes) {
+        signals.extend(node_signals(typed, block, node));
     }
     signals.sort_by(|a, b| a.path.cmp(&b.path));
     signals
+}
+
+/// The output ports of a placed block.
+pub(crate) fn node_signals<'n>(
+    typed: &'n TypedNetwork,
+    block: BlockId,
+    node: &'n Node,
+) -> impl Iterator<Item = SignalRef> + use<'n> {
+    let names = node.output_names.iter();
+    names.zip(typed.outputs(block).iter()).enumerate().map(|(port, (name, output))| SignalRef {
+        path: format!("{}.{name}", node.path),
+        ty: output.ty.clone(),
+        unit: output.unit.clone(),
+        slots: node.io.outputs.port(port).to_vec(),
+    })
 }

@@ -1,9 +1,11 @@
 //! Rates: which block is due when (semantics 2.3, 2.4, 3.1).
 
+use std::collections::VecDeque;
+
 use legwork_block::{Diagnostic, Diagnostics, RateRule, Span};
 use legwork_program::{Rate, Ratio};
 
-use crate::infer::TypedNetwork;
+use crate::network::{Network, NetworkBlock};
 
 /// The rational base of time, the step in ticks, and every block's rate.
 pub(crate) struct Rates {
@@ -34,15 +36,17 @@ enum Found {
     Periodic(Ratio, Ratio),
 }
 
-/// Finds every rate; reports what is missing or does not fit.
+/// Finds every rate; reports what is missing or does not fit. On an algebraic loop, which is reported
+/// already, a missing rate only follows.
 pub(crate) fn find(
-    network: &TypedNetwork,
+    network: &Network,
     run: &RunTimes,
     log_periods: &[(Ratio, Span)],
+    has_loop: bool,
     diagnostics: &mut Diagnostics,
 ) -> Option<Rates> {
     let stated = stated_multiples(network, run, log_periods, diagnostics);
-    let found = propagate(network, diagnostics);
+    let found = propagate(network, has_loop, diagnostics);
     crossings(network, &found, diagnostics);
     let found = found.into_iter().collect::<Option<Vec<Found>>>()?;
     let (base, step_ticks, stop_tick) = stated?;
@@ -54,7 +58,7 @@ pub(crate) fn find(
         }
     };
     let updates = (0..found.len())
-        .map(|b| match network.blocks[b].declaration.any_rates {
+        .map(|b| match root(network, b).declaration.any_rates {
             true => rate(source_rate(network, b, &found, diagnostics)?),
             false => rate(found[b]),
         })
@@ -65,12 +69,12 @@ pub(crate) fn find(
 
 /// The period of what goes into a block between two rates.
 fn source_rate(
-    network: &TypedNetwork,
+    network: &Network,
     b: usize,
     found: &[Found],
     diagnostics: &mut Diagnostics,
 ) -> Option<Found> {
-    let block = &network.blocks[b].network;
+    let block = root(network, b);
     let sources = sources_of(network, b);
     let rates: Vec<Found> = sources.iter().map(|&s| found[s]).collect();
     if let Some(first @ Found::Periodic(..)) = rates.first()
@@ -98,7 +102,7 @@ pub(crate) fn ticks(time: Ratio, base: Ratio) -> Option<u64> {
 /// is a whole multiple of the step, so the step is the base; otherwise the base is what all of
 /// them are whole multiples of.
 fn stated_multiples(
-    network: &TypedNetwork,
+    network: &Network,
     run: &RunTimes,
     log_periods: &[(Ratio, Span)],
     diagnostics: &mut Diagnostics,
@@ -149,8 +153,8 @@ fn stated_multiples(
             .hint(format!("use {nearest}, or a step that divides it")),
         );
     };
-    for block in &network.blocks {
-        if let Some(every) = block.network.every {
+    for &block in &network.root.blocks {
+        if let Some(every) = network.blocks[block].every {
             check(every.period, every.span, "period");
             check(every.offset, every.span, "offset");
         }
@@ -181,33 +185,38 @@ fn nearest_multiples(time: Ratio, step: Ratio) -> String {
 }
 
 /// Rates go forward from sources, stated periods and continuous state (semantics 2.3).
-fn propagate(network: &TypedNetwork, diagnostics: &mut Diagnostics) -> Vec<Option<Found>> {
-    let n = network.blocks.len();
+fn propagate(
+    network: &Network,
+    has_loop: bool,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Option<Found>> {
+    let n = network.root.blocks.len();
     let sources: Vec<Vec<usize>> = (0..n).map(|b| sources_of(network, b)).collect();
     let mut found: Vec<Option<Found>> = vec![None; n];
     let mut failed = vec![false; n];
-    for (b, block) in network.blocks.iter().enumerate() {
+    for (b, &id) in network.root.blocks.iter().enumerate() {
+        let block = &network.blocks[id];
         let declaration = &block.declaration;
-        let every = block.network.every;
+        let every = block.every;
         if declaration.continuous.is_some() {
             if let Some(every) = every {
                 diagnostics.push(
                     Diagnostic::error(
                         "rate-conflict",
                         every.span,
-                        format!("{} has continuous state and no period", block.network.path),
+                        format!("{} has continuous state and no period", block.path),
                     )
                     .hint("leave `every:` out, or sample its outputs with a ZeroOrderHold"),
                 );
             }
-            if network.is_momentary(b) {
+            if network.is_momentary(id) {
                 diagnostics.push(
                     Diagnostic::error(
                         "rate-conflict",
-                        block.network.span,
+                        block.span,
                         format!(
                             "{} has continuous state, but runs at single steps only",
-                            block.network.path
+                            block.path
                         ),
                     )
                     .hint("put a DiscreteIntegrator or a DiscreteStateSpace there"),
@@ -221,46 +230,44 @@ fn propagate(network: &TypedNetwork, diagnostics: &mut Diagnostics) -> Vec<Optio
         } else if declaration.rate == RateRule::Continuous
             || (sources[b].is_empty()
                 && declaration.rate != RateRule::Sampled
-                && !network.is_momentary(b))
+                && !network.is_momentary(id))
         {
             found[b] = Some(Found::Continuous);
         }
     }
-    loop {
-        let mut changed = false;
-        for b in 0..n {
-            if found[b].is_some() || failed[b] {
-                continue;
-            }
-            match inherit(network, b, &sources[b], &found, &failed) {
-                Inherit::Wait => {}
-                Inherit::Rate(rate) => {
-                    found[b] = Some(rate);
-                    changed = true;
-                }
-                Inherit::Fail(diagnostic) => {
-                    diagnostics.extend(diagnostic.map(|diagnostic| *diagnostic));
-                    failed[b] = true;
-                    changed = true;
-                }
+    // A block is looked at again whenever the rate of one that it reads becomes known.
+    let mut readers: Vec<Vec<usize>> = vec![Vec::new(); n];
+    for (b, sources) in sources.iter().enumerate() {
+        sources.iter().for_each(|&source| readers[source].push(b));
+        let gate = root(network, b).gate.map(|gate| network.node(gate));
+        gate.iter().for_each(|&gate| readers[gate].push(b));
+    }
+    let mut waiting: VecDeque<usize> = (0..n).collect();
+    while let Some(b) = waiting.pop_front() {
+        if found[b].is_some() || failed[b] {
+            continue;
+        }
+        match inherit(network, b, &sources[b], &found, &failed) {
+            Inherit::Wait => continue,
+            Inherit::Rate(rate) => found[b] = Some(rate),
+            Inherit::Fail(diagnostic) => {
+                diagnostics.extend(diagnostic.map(|diagnostic| *diagnostic));
+                failed[b] = true;
             }
         }
-        if !changed {
-            break;
-        }
+        waiting.extend(&readers[b]);
     }
     let unknown: Vec<&str> = (0..n)
         .filter(|&b| found[b].is_none() && !failed[b])
-        .map(|b| network.blocks[b].network.path.as_str())
+        .map(|b| root(network, b).path.as_str())
         .collect();
-    // On an algebraic loop the missing rate only follows.
-    let looped = diagnostics.iter().any(|diagnostic| diagnostic.code == "algebraic-loop");
     let first = (0..n).find(|&b| found[b].is_none() && !failed[b]);
-    if let (Some(first), false) = (first, looped) {
+    // On an algebraic loop the missing rate only follows.
+    if let (Some(first), false) = (first, has_loop) {
         diagnostics.push(
             Diagnostic::error(
                 "unknown-rate",
-                network.blocks[first].network.span,
+                root(network, first).span,
                 format!("no rate reaches the cycle of {}", unknown.join(", ")),
             )
             .hint("state a period in one of them: every: \"1 ms\""),
@@ -276,20 +283,22 @@ enum Inherit {
 }
 
 fn inherit(
-    network: &TypedNetwork,
+    network: &Network,
     b: usize,
     sources: &[usize],
     found: &[Option<Found>],
     failed: &[bool],
 ) -> Inherit {
-    let block = &network.blocks[b];
-    let path = &block.network.path;
+    let id = network.root.blocks[b];
+    let block = &network.blocks[id];
+    let path = &block.path;
     if sources.iter().any(|&s| failed[s]) {
         return Inherit::Fail(None);
     }
     let sampled = block.declaration.rate == RateRule::Sampled;
     // What runs at single steps of a condition needs no period of its own: those are its hits.
-    if let Some(gate) = block.gate.filter(|_| network.is_momentary(b)) {
+    if let Some(gate) = block.gate.filter(|_| network.is_momentary(id)) {
+        let gate = network.node(gate);
         return match found[gate] {
             Some(rate) => Inherit::Rate(rate),
             None if failed[gate] => Inherit::Fail(None),
@@ -310,7 +319,7 @@ fn inherit(
         known.iter().copied().filter(|rate| matches!(rate, Found::Periodic(..))).collect();
     let fail = |message: String| {
         Inherit::Fail(Some(Box::new(
-            Diagnostic::error("unknown-rate", block.network.span, message)
+            Diagnostic::error("unknown-rate", block.span, message)
                 .hint("state its period: every: \"1 ms\""),
         )))
     };
@@ -319,7 +328,7 @@ fn inherit(
             fail(format!("{path} has discrete state, but its input is continuous: no period"))
         }
         None if sampled => fail(format!("{path} has discrete state, but nothing gives its period")),
-        None if block.declaration.updates => Inherit::Rate(Found::Continuous),
+        None if network.updates(id) => Inherit::Rate(Found::Continuous),
         None => Inherit::Rate(Found::Constant),
         Some(first) if periodic.iter().all(|rate| rate == first) => Inherit::Rate(*first),
         Some(_) => {
@@ -335,7 +344,7 @@ fn inherit(
             Inherit::Fail(Some(Box::new(
                 Diagnostic::error(
                     "rate-conflict",
-                    block.network.span,
+                    block.span,
                     format!("{path} has inputs of several rates: {}", names.join(", ")),
                 )
                 .hint("state the period it is to have: every: \"…\""),
@@ -344,59 +353,68 @@ fn inherit(
     }
 }
 
+/// Block `b` of the diagram's own.
+fn root(network: &Network, b: usize) -> &NetworkBlock {
+    &network.blocks[network.root.blocks[b]]
+}
+
 /// Blocks whose outputs a block reads, its shared computations included.
-fn sources_of(network: &TypedNetwork, b: usize) -> Vec<usize> {
-    let block = &network.blocks[b];
-    let mut ports = Vec::new();
-    for (source, _) in block.network.inputs.values() {
-        source.ports(&mut ports);
+fn sources_of(network: &Network, b: usize) -> Vec<usize> {
+    let block = root(network, b);
+    let mut sources: Vec<usize> = block.asked.iter().map(|&asked| network.node(asked)).collect();
+    for wire in block.inputs.iter().flatten() {
+        wire.source.each_port(&mut |port| sources.push(network.node(port.block)));
     }
-    let mut sources: Vec<usize> = ports
-        .into_iter()
-        .filter_map(|path| network.index.get(&path.block).copied())
-        .chain(block.asked.iter().copied())
-        .collect();
     sources.sort_unstable();
     sources.dedup();
     sources
 }
 
 /// Semantics 2.4: between two periods one must divide the other, with offsets that agree.
-fn crossings(network: &TypedNetwork, found: &[Option<Found>], diagnostics: &mut Diagnostics) {
-    for (b, block) in network.blocks.iter().enumerate() {
-        let Some(Found::Periodic(period, offset)) = found[b] else { continue };
+fn crossings(network: &Network, found: &[Option<Found>], diagnostics: &mut Diagnostics) {
+    for b in 0..network.root.blocks.len() {
+        let block = root(network, b);
+        let Some(rate @ Found::Periodic(..)) = found[b] else { continue };
         if block.declaration.any_rates {
             continue;
         }
-        for (name, (source, span)) in &block.network.inputs {
-            let mut ports = Vec::new();
-            source.ports(&mut ports);
-            for port in ports {
-                let Some(&s) = network.index.get(&port.block) else { continue };
-                let Some(Found::Periodic(from, from_offset)) = found[s] else { continue };
-                if fits((period, offset), (from, from_offset)) {
-                    continue;
-                }
-                let proposal = propose(from, period);
-                let mut diagnostic = Diagnostic::error(
-                    "rate-conflict",
-                    *span,
-                    format!(
-                        "`{}.{name}` runs every {period} (offset {offset}), its source every {from} \
-                         (offset {from_offset}): neither rate divides the other",
-                        block.network.path
-                    ),
-                )
-                .also(network.blocks[s].network.span, "the source");
-                if let Some(proposal) = proposal {
-                    diagnostic = diagnostic.hint(proposal);
-                }
-                diagnostics.push(
-                    diagnostic.hint("or put a RateTransition(hold | linear | newest) between"),
-                );
-            }
+        for (input, wire) in block.declaration.inputs.iter().zip(&block.inputs) {
+            let Some(wire) = wire else { continue };
+            wire.source.each_port(&mut |port| {
+                let s = network.node(port.block);
+                let port = format_args!("{}.{}", block.path, input.name);
+                let conflict = found[s].and_then(|source| crossing(port, rate, source));
+                diagnostics.extend(conflict.map(|(message, proposal)| {
+                    let found = Diagnostic::error("rate-conflict", wire.span, message)
+                        .also(root(network, s).span, "the source");
+                    proposal
+                        .into_iter()
+                        .fold(found, Diagnostic::hint)
+                        .hint("or put a RateTransition(hold | linear | newest) between")
+                }));
+            });
         }
     }
+}
+
+/// What is wrong between the rate of the input `port` and that of its source, and what would fit.
+fn crossing(
+    port: std::fmt::Arguments<'_>,
+    reader: Found,
+    source: Found,
+) -> Option<(String, Option<String>)> {
+    let (Found::Periodic(period, offset), Found::Periodic(from, from_offset)) = (reader, source)
+    else {
+        return None;
+    };
+    if fits((period, offset), (from, from_offset)) {
+        return None;
+    }
+    let message = format!(
+        "`{port}` runs every {period} (offset {offset}), its source every {from} \
+         (offset {from_offset}): neither rate divides the other"
+    );
+    Some((message, propose(from, period)))
 }
 
 fn fits(a: (Ratio, Ratio), b: (Ratio, Ratio)) -> bool {

@@ -3,26 +3,32 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-use legwork_block::{Diagnostic, Diagnostics, Feed, Feeds};
+use legwork_block::{Diagnostic, Diagnostics, Feed, Feeds, OutputDeclaration};
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::infer::{TypedNetwork, find_output};
+use crate::ids::{BlockId, Id, OutputId};
+use crate::network::{Network, NetworkBlock, Part, Wire};
 
 /// An output group of a block: what the schedule orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Group {
-    pub(crate) block: usize,
+    /// Place of the block in its part.
+    pub(crate) node: usize,
+    /// The group of the block.
     pub(crate) group: usize,
 }
 
 /// Why one group must run before another.
-#[derive(Debug, Clone)]
-struct Hop {
-    /// Output port of the source.
-    output: String,
-    /// Input port of the reader; empty for a shared computation.
-    input: String,
+#[derive(Debug, Clone, Copy)]
+enum Hop {
+    /// A wire from this output of the source to this input of the reader.
+    Wire(OutputId, usize),
+    /// The source says whether the reader is on, or computes what it shares with others.
+    Hidden,
 }
+
+/// Output groups and why one must run before another.
+type Graph = DiGraph<Group, Hop>;
 
 /// All output groups in the order of their execution, and the algebraic loops among them.
 pub(crate) struct Order {
@@ -32,67 +38,99 @@ pub(crate) struct Order {
 
 /// Groups that depend on one another through the unknowns of `Solve` blocks (semantics 5.3).
 pub(crate) struct AlgebraicLoop {
-    /// The blocks whose outputs are the unknowns.
+    /// Places in their part of the blocks whose outputs are the unknowns.
     pub(crate) solves: Vec<usize>,
     /// Places in the order of the groups between unknowns and what they are compared with.
     pub(crate) body: Vec<usize>,
 }
 
-/// Orders all output groups, or names every feedthrough cycle.
-pub(crate) fn schedule(network: &TypedNetwork, diagnostics: &mut Diagnostics) -> Option<Order> {
-    let mut graph: DiGraph<Group, Hop> = DiGraph::new();
-    let mut first_group = Vec::new();
-    for (block, typed) in network.blocks.iter().enumerate() {
+/// Orders the output groups of a part, or names every feedthrough cycle.
+pub(crate) fn schedule(
+    network: &Network,
+    part: &Part,
+    diagnostics: &mut Diagnostics,
+) -> Option<Order> {
+    let part = Blocks { network, part: &part.blocks };
+    let mut graph = Graph::new();
+    let mut first_group = Vec::with_capacity(part.part.len());
+    for (node, &block) in part.part.iter().enumerate() {
         first_group.push(graph.node_count());
-        for group in 0..typed.declaration.groups.len() {
-            graph.add_node(Group { block, group });
+        for group in 0..network.blocks[block].declaration.groups.len() {
+            graph.add_node(Group { node, group });
         }
     }
-    for block in 0..network.blocks.len() {
-        add_edges(network, block, &first_group, &mut graph);
+    for node in 0..part.part.len() {
+        add_edges(&part, node, &first_group, &mut graph);
     }
     let order = topological_order(&graph);
     if order.len() < graph.node_count() {
-        report_cycles(network, &graph, diagnostics);
+        report_cycles(&part, &graph, diagnostics);
         return None;
     }
-    Some(close_loops(network, &graph, &first_group, order, diagnostics))
+    Some(close_loops(&part, &graph, &first_group, order, diagnostics))
+}
+
+/// The blocks of a part by their places.
+struct Blocks<'n> {
+    network: &'n Network,
+    part: &'n [BlockId],
+}
+
+impl<'n> Blocks<'n> {
+    fn block(&self, node: usize) -> &'n NetworkBlock {
+        &self.network.blocks[self.part[node]]
+    }
+
+    /// Calls `read` with the output group behind every port that `wire` reads, and the port.
+    fn each_source(
+        &self,
+        wire: &'n Wire,
+        first_group: &[usize],
+        mut read: impl FnMut(NodeIndex, OutputId),
+    ) {
+        wire.source.each_port(&mut |port| {
+            let group = self.network.output(port).group;
+            let from = first_group[self.network.node(port.block)] + group;
+            read(NodeIndex::new(from), port.output);
+        });
+    }
 }
 
 /// Finds the loops that `Solve` blocks close, and lets each of them run in one go: what the loop
 /// needs before it, what needs the loop after it.
 fn close_loops(
-    network: &TypedNetwork,
-    graph: &DiGraph<Group, Hop>,
+    part: &Blocks<'_>,
+    graph: &Graph,
     first_group: &[usize],
     mut order: Vec<NodeIndex>,
     diagnostics: &mut Diagnostics,
 ) -> Order {
-    let solves: Vec<usize> = (0..network.blocks.len())
-        .filter(|&block| network.blocks[block].declaration.solves.is_some())
+    let solves: Vec<usize> = (0..part.part.len())
+        .filter(|&node| part.block(node).declaration.solves.is_some())
         .collect();
+    if solves.is_empty() {
+        let groups = order.into_iter().map(|node| graph[node]).collect();
+        return Order { groups, loops: Vec::new() };
+    }
     let mut closed = graph.map(|_, group| *group, |_, _| ());
-    for &block in &solves {
-        let to = NodeIndex::new(first_group[block]);
-        for (source, _) in network.blocks[block].network.inputs.values() {
-            let mut paths = Vec::new();
-            source.ports(&mut paths);
-            for path in paths {
-                let Ok((from, _, output)) = find_output(network, path) else { continue };
-                closed.add_edge(NodeIndex::new(first_group[from] + output.group), to, ());
-            }
+    for &node in &solves {
+        let to = NodeIndex::new(first_group[node]);
+        for wire in part.block(node).inputs.iter().flatten() {
+            part.each_source(wire, first_group, |from, _| {
+                closed.add_edge(from, to, ());
+            });
         }
     }
     let mut sets: Vec<Vec<NodeIndex>> = petgraph::algo::tarjan_scc(&closed)
         .into_iter()
-        .filter(|set| set.iter().any(|&node| solves.contains(&graph[node].block)))
+        .filter(|set| set.iter().any(|&node| solves.contains(&graph[node].node)))
         .collect();
     for set in &mut sets {
         set.sort_by_key(|&node| graph[node]);
     }
     sets.sort_by_key(|set| graph[set[0]]);
     for set in sets.iter().filter(|set| set.len() == 1) {
-        let block = &network.blocks[graph[set[0]].block].network;
+        let block = part.block(graph[set[0]].node);
         let message = format!("{}: its input does not depend on its output: no loop", block.path);
         diagnostics.push(
             Diagnostic::error("no-loop", block.span, message)
@@ -107,12 +145,12 @@ fn close_loops(
     let loops = sets
         .iter()
         .map(|set| {
-            let is_solve = |node: &&NodeIndex| solves.contains(&graph[**node].block);
+            let is_solve = |node: &&NodeIndex| solves.contains(&graph[**node].node);
             let mut body: Vec<usize> =
                 set.iter().filter(|node| !is_solve(node)).map(|node| place[node]).collect();
             body.sort_unstable();
             AlgebraicLoop {
-                solves: set.iter().filter(is_solve).map(|&node| graph[node].block).collect(),
+                solves: set.iter().filter(is_solve).map(|&node| graph[node].node).collect(),
                 body,
             }
         })
@@ -121,11 +159,7 @@ fn close_loops(
 }
 
 /// The same order with the groups of `set` side by side.
-fn in_one_go(
-    graph: &DiGraph<Group, Hop>,
-    set: &[NodeIndex],
-    order: Vec<NodeIndex>,
-) -> Vec<NodeIndex> {
+fn in_one_go(graph: &Graph, set: &[NodeIndex], order: Vec<NodeIndex>) -> Vec<NodeIndex> {
     let is_member =
         |node: &NodeIndex| set.binary_search_by_key(&graph[*node], |&n| graph[n]).is_ok();
     let mut follows = vec![false; graph.node_count()];
@@ -148,53 +182,37 @@ fn in_one_go(
     before
 }
 
-fn add_edges(
-    network: &TypedNetwork,
-    block: usize,
-    first_group: &[usize],
-    graph: &mut DiGraph<Group, Hop>,
-) {
-    let typed = &network.blocks[block];
-    for (group, feeds) in typed.declaration.groups.iter().enumerate() {
-        let to = NodeIndex::new(first_group[block] + group);
-        let feeds_input = |port: usize| match feeds {
+fn add_edges(part: &Blocks<'_>, node: usize, first_group: &[usize], graph: &mut Graph) {
+    let block = part.block(node);
+    let node_of = |block: BlockId| NodeIndex::new(first_group[part.network.node(block)]);
+    for (group, feeds) in block.declaration.groups.iter().enumerate() {
+        let to = NodeIndex::new(first_group[node] + group);
+        let reaches = |feed| match feeds {
             Feeds::All => true,
-            Feeds::Only(list) => list.contains(&Feed::Input(port as u16)),
+            Feeds::Only(list) => list.contains(&feed),
         };
-        let feeds_shared = |index: usize| match feeds {
-            Feeds::All => true,
-            Feeds::Only(list) => list.contains(&Feed::Shared(index as u16)),
-        };
-        for (port, input) in typed.declaration.inputs.iter().enumerate() {
-            let Some((source, _)) = typed.network.inputs.get(&input.name) else { continue };
-            if !feeds_input(port) {
-                continue;
-            }
-            let mut paths = Vec::new();
-            source.ports(&mut paths);
-            for path in paths {
-                let Ok((from, _, output)) = find_output(network, path) else { continue };
-                let from = NodeIndex::new(first_group[from] + output.group);
-                let hop = Hop { output: output.name.clone(), input: input.name.clone() };
-                graph.add_edge(from, to, hop);
+        for (input, wire) in block.inputs.iter().enumerate() {
+            let Some(wire) = wire else { continue };
+            if reaches(Feed::Input(input as u16)) {
+                part.each_source(wire, first_group, |from, output| {
+                    graph.add_edge(from, to, Hop::Wire(output, input));
+                });
             }
         }
-        if let Some(condition) = typed.gate {
-            let from = NodeIndex::new(first_group[condition]);
-            graph.add_edge(from, to, Hop { output: "active".into(), input: String::new() });
+        if let Some(condition) = block.gate {
+            graph.add_edge(node_of(condition), to, Hop::Hidden);
         }
-        for (index, &asked) in typed.asked.iter().enumerate() {
-            if feeds_shared(index) {
-                let from = NodeIndex::new(first_group[asked]);
-                graph.add_edge(from, to, Hop { output: String::new(), input: String::new() });
+        for (index, &asked) in block.asked.iter().enumerate() {
+            if reaches(Feed::Shared(index as u16)) {
+                graph.add_edge(node_of(asked), to, Hop::Hidden);
             }
         }
     }
 }
 
-/// Kahn's algorithm; of all groups that may come next, the first by (path, group). Blocks are
-/// sorted by path, so their index stands for it. Shorter than the graph if there is a cycle.
-fn topological_order(graph: &DiGraph<Group, Hop>) -> Vec<NodeIndex> {
+/// Kahn's algorithm; of all groups that may come next, the first by (path, group). The blocks of a
+/// part are sorted by path, so their place stands for it. Shorter than the graph if there is a cycle.
+fn topological_order(graph: &Graph) -> Vec<NodeIndex> {
     let mut waits: Vec<usize> = graph
         .node_indices()
         .map(|node| graph.edges_directed(node, petgraph::Incoming).count())
@@ -218,11 +236,7 @@ fn topological_order(graph: &DiGraph<Group, Hop>) -> Vec<NodeIndex> {
 }
 
 /// One message per strongly connected set, with its shortest cycle port by port.
-fn report_cycles(
-    network: &TypedNetwork,
-    graph: &DiGraph<Group, Hop>,
-    diagnostics: &mut Diagnostics,
-) {
+fn report_cycles(part: &Blocks<'_>, graph: &Graph, diagnostics: &mut Diagnostics) {
     let mut sets: Vec<Vec<NodeIndex>> = petgraph::algo::tarjan_scc(graph)
         .into_iter()
         .filter(|set| set.len() > 1 || graph.contains_edge(set[0], set[0]))
@@ -233,12 +247,12 @@ fn report_cycles(
     sets.sort_by_key(|set| graph[set[0]]);
     for set in sets {
         let cycle = shortest_cycle(graph, &set);
-        diagnostics.push(describe_cycle(network, graph, &cycle));
+        diagnostics.push(describe_cycle(part, graph, &cycle));
     }
 }
 
 /// The shortest cycle through the set's first node that lies on one: nodes in order of flow.
-fn shortest_cycle(graph: &DiGraph<Group, Hop>, set: &[NodeIndex]) -> Vec<NodeIndex> {
+fn shortest_cycle(graph: &Graph, set: &[NodeIndex]) -> Vec<NodeIndex> {
     let mut best: Vec<NodeIndex> = Vec::new();
     for &start in set {
         let mut came_from = vec![None; graph.node_count()];
@@ -274,90 +288,67 @@ fn shortest_cycle(graph: &DiGraph<Group, Hop>, set: &[NodeIndex]) -> Vec<NodeInd
 }
 
 /// The cycle with, per hop, its ports and why it feeds through; and the ways out.
-fn describe_cycle(
-    network: &TypedNetwork,
-    graph: &DiGraph<Group, Hop>,
-    cycle: &[NodeIndex],
-) -> Diagnostic {
-    let path = |node: NodeIndex| network.blocks[graph[node].block].network.path.as_str();
+fn describe_cycle(part: &Blocks<'_>, graph: &Graph, cycle: &[NodeIndex]) -> Diagnostic {
+    let block = |node: NodeIndex| part.block(graph[node].node);
+    let input = |node: NodeIndex, input: usize| block(node).declaration.inputs[input].name.as_str();
     let mut chain = String::new();
-    let mut hops: Vec<(NodeIndex, &Hop)> = Vec::new();
+    let mut hops: Vec<(NodeIndex, Hop)> = Vec::new();
     for (i, &node) in cycle.iter().enumerate() {
         let next = cycle[(i + 1) % cycle.len()];
         let Some(edge) = graph.find_edge(node, next) else { continue };
-        let hop = &graph[edge];
-        hops.push((next, hop));
-        if hop.input.is_empty() {
-            chain.push_str(&format!("{} ► ", path(node)));
-        } else {
-            chain.push_str(&format!(
-                "{}.{} ► {}.{} ► ",
-                path(node),
-                hop.output,
-                path(next),
-                hop.input
-            ));
+        hops.push((next, graph[edge]));
+        chain.push_str(&block(node).path);
+        if let Hop::Wire(output, port) = graph[edge] {
+            let output = &block(node).declaration.outputs[output.index()].name;
+            chain.push_str(&format!(".{output} ► {}.{}", block(next).path, input(next, port)));
         }
+        chain.push_str(" ► ");
     }
-    let first = path(cycle[0]);
-    chain.push_str(first);
-    let visible = |node: &&(NodeIndex, &Hop)| !network.blocks[graph[node.0].block].network.hidden;
-    let start = hops.iter().find(visible).map_or(cycle[0], |hop| hop.0);
-    let span_of = |(node, hop): &(NodeIndex, &Hop)| {
-        let block = &network.blocks[graph[*node].block].network;
-        block.inputs.get(&hop.input).map_or(block.span, |(_, span)| *span)
-    };
-    let mut diagnostic = Diagnostic::error(
-        "algebraic-loop",
-        network.blocks[graph[start].block].network.span,
-        format!("algebraic loop: {chain}"),
-    );
-    for hop in hops.iter().filter(visible) {
-        let typed = &network.blocks[graph[hop.0].block];
-        let group = &typed.declaration.groups[graph[hop.0].group];
-        let outputs: Vec<&str> = typed
-            .declaration
-            .outputs
-            .iter()
-            .filter(|output| output.group == graph[hop.0].group)
-            .map(|output| output.name.as_str())
-            .collect();
-        let why = match group {
+    chain.push_str(&block(cycle[0]).path);
+    let start = hops.iter().find(|(node, _)| !block(*node).hidden).map_or(cycle[0], |hop| hop.0);
+    let mut diagnostic =
+        Diagnostic::error("algebraic-loop", block(start).span, format!("algebraic loop: {chain}"));
+    for &(node, hop) in hops.iter().filter(|(node, _)| !block(*node).hidden) {
+        let reader = block(node);
+        let declaration = &reader.declaration;
+        let names = |choose: &dyn Fn(&OutputDeclaration) -> bool| -> Vec<&str> {
+            let outputs = declaration.outputs.iter().filter(|output| choose(output));
+            outputs.map(|output| output.name.as_str()).collect()
+        };
+        let why = match declaration.groups[graph[node].group] {
             Feeds::All => "every input of this block feeds its outputs at once",
             Feeds::Only(_) => "this input is declared to feed them",
         };
-        diagnostic = diagnostic.also(
-            span_of(hop),
-            format!(
-                "`{}` of {} feeds `{}` at once: {why}",
-                hop.1.input,
-                typed.network.path,
-                outputs.join("`, `")
-            ),
-        );
+        let (name, span) = match hop {
+            Hop::Wire(_, port) => {
+                (input(node, port), reader.inputs[port].as_ref().map_or(reader.span, |w| w.span))
+            }
+            Hop::Hidden => ("", reader.span),
+        };
+        let fed = names(&|output| output.group == graph[node].group).join("`, `");
+        let message = format!("`{name}` of {} feeds `{fed}` at once: {why}", reader.path);
+        diagnostic = diagnostic.also(span, message);
         // A port of the same block that does not feed through is the cheapest way out.
-        let delayed: Vec<&str> = typed
-            .declaration
-            .outputs
-            .iter()
-            .filter(|output| {
-                matches!(&typed.declaration.groups[output.group], Feeds::Only(list) if list.is_empty())
-            })
-            .map(|output| output.name.as_str())
-            .collect();
+        let delayed = names(
+            &|output| matches!(&declaration.groups[output.group], Feeds::Only(list) if list.is_empty()),
+        );
         if !delayed.is_empty() {
             diagnostic = diagnostic.hint(format!(
                 "read `{}.{}` instead, which depends on state only",
-                typed.network.path,
+                reader.path,
                 delayed.join("` or `")
             ));
         }
     }
-    if let Some((node, hop)) = hops.iter().find(visible) {
+    let wired = hops.iter().find_map(|&(node, hop)| match hop {
+        Hop::Wire(_, port) if !block(node).hidden => Some((node, port)),
+        _ => None,
+    });
+    if let Some((node, port)) = wired {
         diagnostic = diagnostic.hint(format!(
             "put a UnitDelay before `{}.{}`: then it is one period old",
-            path(*node),
-            hop.input
+            block(node).path,
+            input(node, port)
         ));
     }
     diagnostic.hint("or solve the loop with a Solve(…) block, which is explicit about its cost")

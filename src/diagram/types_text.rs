@@ -6,9 +6,10 @@ use legwork_block::{
     Diagnostic, Expression, NamedType, Place, Resources, Scope, Type, TypeMaker, Value, Var,
 };
 
-use crate::infer::NamedTypes;
+use crate::expand::Robots;
 
 /// The types that a diagram may name: those of the blocks' library and its own buses.
+#[derive(Default)]
 pub(crate) struct TypeTable {
     pub(crate) named: Vec<NamedType>,
     /// Each with the number of its variables, which count from 0.
@@ -27,22 +28,21 @@ impl Resources for Nothing {
     }
 }
 
-impl NamedTypes for TypeTable {
-    fn bus(&self, name: &str, next_var: &mut u32) -> Option<Type> {
-        if let Some(ty) = self.own_bus(name, next_var) {
-            return Some(ty);
-        }
-        let named = self.named.iter().find(|named| named.name == name)?;
-        Some((named.make)(&mut TypeMaker::new(&Nothing, Vec::new(), next_var)))
-    }
-}
-
 /// Most parentheses in the text of a type.
 const NESTING_LIMIT: usize = 50;
 
 const BASIC: [&str; 8] = ["Real", "Bool", "Int", "Vector", "Matrix", "Rotation", "Pose", "Array"];
 
 impl TypeTable {
+    /// The type `name` with fresh variables from `next_var` on.
+    pub(crate) fn bus(&self, name: &str, next_var: &mut u32) -> Option<Type> {
+        if let Some(ty) = self.own_bus(name, next_var) {
+            return Some(ty);
+        }
+        let named = self.named.iter().find(|named| named.name == name)?;
+        Some((named.make)(&mut TypeMaker::new(&Nothing, Vec::new(), next_var)))
+    }
+
     /// A bus of the diagram's own, with fresh variables.
     fn own_bus(&self, name: &str, next_var: &mut u32) -> Option<Type> {
         let (ty, var_count) = self.buses.get(name)?;
@@ -57,7 +57,7 @@ impl TypeTable {
         text: &str,
         place: &Place,
         scope: &dyn Scope,
-        resources: &dyn Resources,
+        robots: &Robots,
         next_var: &mut u32,
     ) -> Result<Type, Diagnostic> {
         let here = place.part(0, text.len());
@@ -110,7 +110,7 @@ impl TypeTable {
                 count(1..=2)?;
                 let start = offset(args[0]);
                 let inner = Place::from(place.part(start, start + args[0].len()));
-                let of = self.parse(args[0], &inner, scope, resources, next_var)?;
+                let of = self.parse(args[0], &inner, scope, robots, next_var)?;
                 let array = Type::Array(Box::new(of), dim(1, next_var)?);
                 if leaves(&array) > LEAF_LIMIT {
                     let message = format!("a type of more than {LEAF_LIMIT} parts");
@@ -118,7 +118,7 @@ impl TypeTable {
                 }
                 Ok(array)
             }
-            _ => self.named(name, &args, here, scope, resources, next_var),
+            _ => self.named(name, &args, here, scope, robots, next_var),
         }
     }
 
@@ -128,7 +128,7 @@ impl TypeTable {
         args: &[&str],
         here: legwork_block::Span,
         scope: &dyn Scope,
-        resources: &dyn Resources,
+        robots: &Robots,
         next_var: &mut u32,
     ) -> Result<Type, Diagnostic> {
         if args.is_empty()
@@ -163,15 +163,16 @@ impl TypeTable {
                 },
                 _ => (*arg).to_owned(),
             };
-            if resources.resource(&robot).is_none() {
-                let names = resources.resource_names();
+            if robots.resource(&robot).is_none() {
+                let names = robots.resource_names();
                 let message = format!("expected the name of a robot, found `{robot}`");
-                return Err(Diagnostic::error("unknown-robot", here, message)
-                    .suggest(&robot, names.iter().map(String::as_str)));
+                let found = Diagnostic::error("unknown-robot", here, message)
+                    .suggest(&robot, names.iter().map(String::as_str));
+                return Err(Diagnostic { follows: robots.is_failed(&robot), ..found });
             }
             names.push(robot);
         }
-        Ok((named.make)(&mut TypeMaker::new(resources, names, next_var)))
+        Ok((named.make)(&mut TypeMaker::new(robots, names, next_var)))
     }
 }
 

@@ -176,7 +176,10 @@ impl<'a> Evaluator<'a> {
         match &expr.kind {
             ExprKind::Name(name) => match self.scope.lookup(name) {
                 Some(value) => Ok(value.into()),
-                None => Err(unknown(name, expr.span, &self.scope.names())),
+                None => Err(Diagnostic {
+                    follows: self.scope.is_reported(name),
+                    ..unknown(name, expr.span, &self.scope.names())
+                }),
             },
             ExprKind::Field(inner, name) => {
                 let term = self.term(inner)?;

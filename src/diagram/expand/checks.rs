@@ -4,11 +4,12 @@ use legwork_block::{Arguments, Diagnostic, Expression, Named, Node, NodeKind};
 use legwork_program::{CheckKind, Ratio};
 
 use super::tree::Env;
-use super::{CheckEntry, Expander, LogEntry, wrong_type};
+use super::{CheckEntry, Expander, LogEntry, Resolver, wrong_type};
+use crate::ids::FrameId;
 
 impl Expander<'_> {
     /// `log: ["body.state", Every("10 ms", "contact.f")]`.
-    pub(super) fn log(&mut self, node: &Node, root: usize, env: &Env) -> Vec<LogEntry> {
+    pub(super) fn log(&mut self, node: &Node, root: FrameId, env: &Env) -> Vec<LogEntry> {
         let mut logs: Vec<LogEntry> = Vec::new();
         let Some(items) = node.list() else {
             self.report(wrong_type(node, "a list of paths"));
@@ -34,9 +35,10 @@ impl Expander<'_> {
                 self.report(Diagnostic::error("duplicate-key", path.span, message));
                 continue;
             }
-            match self.tree.source(root, path, true) {
+            let resolver = Resolver { tree: &self.tree, blocks: &self.blocks, types: &self.types };
+            match resolver.source(root, path, true) {
                 Ok(source) => logs.push(LogEntry { path: text.to_owned(), source, every }),
-                Err(diagnostic) => self.report(*diagnostic),
+                Err(unresolved) => self.diagnostics.extend(unresolved.diagnostic()),
             }
         }
         logs

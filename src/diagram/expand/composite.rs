@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind};
 
-use super::tree::{Env, FrameId, Item, OuterInputs};
+use super::tree::{Env, Item, OuterInputs};
 use super::{Expander, PendingAssertion, RESERVED, signature, unknown_field, wrong_type};
+use crate::ids::FrameId;
 
 /// A declared interface: name and type of each port, as written.
 #[derive(Default)]

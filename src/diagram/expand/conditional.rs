@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use legwork_block::{Condition, Diagnostic, Edge, Name, Node, Test, erase};
+use legwork_block::{Condition, Diagnostic, Edge, Name, Node, Span, Test, erase};
 
-use super::tree::{Env, FrameId, Item};
-use super::{Expander, Pending, wrong_type};
-use crate::network::{ConditionFacts, NetworkBlock, PortPath, Source};
+use super::blocks::NewBlock;
+use super::leaf::parameter_spans;
+use super::tree::{Env, Item};
+use super::{Expander, PendingInputs, wrong_type};
+use crate::ids::{BlockId, FrameId, Id, OutputId};
+use crate::network::{ConditionFacts, PortPart, Source, Wire};
 
 /// After the path of a conditional part: the node that says whether it is on.
 const CONDITION: &str = "~on";
@@ -66,47 +69,43 @@ impl Expander<'_> {
         let every = self.every(node.field("every"), env);
         let Some(test) = test else { return Item::Broken };
         let condition = Condition { test, nested: self.gate.is_some(), input_count: inputs.len() };
-        let around = self.gate.clone();
-        let outer = around.as_ref().map(|around| {
-            let (block, port) = (around.clone(), "active".to_owned());
-            let source =
-                Source::Port(PortPath { block, port, select: Vec::new(), span: kind.span });
-            ("around".to_owned(), (source, kind.span))
+        let around = self.gate;
+        let gate = self.add_block(NewBlock {
+            path: format!("{path}{CONDITION}"),
+            block: erase(condition),
+            span: kind.span,
+            parameter_spans: parameter_spans(node),
+            text: format!("{}({test:?})", kind.text),
+            hidden: true,
+            every,
+            owner: self.tree.frames[frame].owner,
+            gate: None,
+            condition: Some(ConditionFacts {
+                around,
+                clears,
+                restarts,
+                momentary: test != Test::Enabled,
+                stretch: if let Test::Every(n) = test { n } else { 1 },
+            }),
         });
-        let gate = format!("{path}{CONDITION}");
-        self.pending.push(Pending {
-            block: NetworkBlock {
-                path: gate.clone(),
-                block: erase(condition),
-                span: kind.span,
-                parameter_spans: node
-                    .fields()
-                    .iter()
-                    .map(|field| (field.name.text.clone(), field.value.span))
-                    .collect(),
-                every,
-                inputs: outer.into_iter().collect(),
-                text: format!("{}({test:?})", kind.text),
-                needs: Vec::new(),
-                owner: self.tree.frames[frame].owner.clone(),
-                hidden: true,
-                gate: None,
-                condition: Some(ConditionFacts {
-                    around: around.clone(),
-                    clears,
-                    restarts,
-                    momentary: test != Test::Enabled,
-                    stretch: if let Test::Every(n) = test { n } else { 1 },
-                }),
-            },
-            inputs,
-            needs: Vec::new(),
-            frame,
-        });
-        self.gate = Some(gate);
+        self.pending.push(PendingInputs { block: gate, inputs, frame, is_frame: false });
+        if let (Some(gate), Some(around)) = (gate, around) {
+            self.connect_around(gate, around, kind.span);
+        }
+        // Without a condition of its own, because of a mistake, the part is looked at as any other.
+        self.gate = gate.or(around);
         let item = self.expand_inside(frame, path, node, node, env);
         self.gate = around;
         item
+    }
+
+    /// Connects a condition to the one around it, which says in its first output whether it is on.
+    fn connect_around(&mut self, gate: BlockId, around: BlockId, span: Span) {
+        let block = &mut self.blocks[gate];
+        let inputs = &block.declaration.inputs;
+        let Some(input) = inputs.iter().position(|input| input.name == "around") else { return };
+        let active = PortPart { block: around, output: OutputId::FIRST, select: Vec::new(), span };
+        block.inputs[input] = Some(Wire { source: Source::Port(active), span });
     }
 
     /// The index of the word that a field holds; `None` if there is no such field, or it holds

@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, Value};
+use legwork_block::{
+    Arguments, ConcatVectors, Diagnostic, Named, Node, NodeKind, StackRows, Value, erase,
+};
 
-use super::tree::{Collected, Env, FrameId, Item};
-use super::{Expander, PendingCollector, wrong_type};
+use super::blocks::NewBlock;
+use super::tree::{Collected, Env, Item};
+use super::{Expander, PendingCopies, wrong_type};
+use crate::ids::FrameId;
 
 impl Expander<'_> {
     /// `ForEach(over: { "f": "=go.feet" }, body: {…}, collect: {…})`.
@@ -167,15 +171,31 @@ impl Expander<'_> {
                     continue;
                 }
             };
-            let block = format!("{path}.{name}");
-            self.collectors.push(PendingCollector {
-                path: block.clone(),
-                stack,
-                node: argument,
-                frames: copies.values().copied().collect(),
-                gate: self.gate.clone(),
-                owner: self.tree.frames[frame].owner.clone(),
+            let block = self.add_block(NewBlock {
+                path: format!("{path}.{name}"),
+                block: if stack {
+                    erase(StackRows { count: copies.len() })
+                } else {
+                    // Which of them are numbers is seen when types are found.
+                    erase(ConcatVectors { scalar: vec![false; copies.len()] })
+                },
+                span: argument.span,
+                parameter_spans: Vec::new(),
+                text: format!(
+                    "{}(count: {})",
+                    if stack { "Stack" } else { "Concat" },
+                    copies.len()
+                ),
+                hidden: false,
+                every: None,
+                owner: self.tree.frames[frame].owner,
+                gate: self.gate,
+                condition: None,
             });
+            let Some(block) = block else { continue };
+            self.blocks[block].joins_copies = !stack;
+            let frames = copies.values().copied().collect();
+            self.copies.push(PendingCopies { block, node: argument, frames });
             collected.insert(name.to_owned(), Collected::Block(block));
         }
         collected

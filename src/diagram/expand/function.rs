@@ -3,100 +3,102 @@
 //! A binding is expanded like the inside of a mask whose inputs are the function's arguments. Its
 //! blocks stand below the caller's path, and belong to the frame `caller.function()`.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 use legwork_block::{
-    Arguments, Diagnostic, ErasedBlock, FunctionDeclaration, Name, Named, Node, NodeField,
-    NodeKind, Place, Ports, Span, Text,
+    Arguments, Diagnostic, Name, Named, Node, NodeField, NodeKind, Place, Span, Text,
 };
 
-use super::tree::{Env, FrameId, Item, OuterInputs};
-use super::{Expander, wrong_type};
-use crate::network::frame_path;
-
-/// A binding whose results are still text.
-pub(super) struct PendingNeed {
-    pub(super) name: String,
-    pub(super) frame: FrameId,
-    pub(super) results: BTreeMap<String, (Node, Span)>,
-    pub(super) span: Span,
-}
+use super::tree::{Env, Item, OuterInputs};
+use super::{Expander, PendingInputs, wrong_type};
+use crate::function_frame::signature;
+use crate::ids::{BlockId, FrameId};
 
 /// What stands for the caller inside.
 const CALLER: &str = "call";
 
 impl Expander<'_> {
     /// `needs: { "solve": Use("qp") }`.
-    pub(super) fn expand_needs(
-        &mut self,
-        path: &str,
-        node: &Node,
-        block: &Arc<dyn ErasedBlock>,
-        env: &Env,
-    ) -> Vec<PendingNeed> {
-        let Some(needs) = node.field("needs") else { return Vec::new() };
-        let Some(entries) = needs.map() else {
-            self.report(wrong_type(
-                needs,
-                "a map of functions, such as { \"solve\": Use(\"qp\") }",
-            ));
-            return Vec::new();
+    pub(super) fn expand_needs(&mut self, caller: BlockId, node: &Node, env: &Env) {
+        let entries = match node.field("needs").map(|needs| (needs, needs.map())) {
+            None => &[],
+            Some((_, Some(entries))) => entries,
+            Some((needs, None)) => {
+                let expected = "a map of functions, such as { \"solve\": Use(\"qp\") }";
+                self.report(wrong_type(needs, expected));
+                &[]
+            }
         };
-        // What the block finds wrong with its parameters is said when the whole diagram is planned.
-        let ports = Ports::new(&self.robots, self.loader, self.step);
-        let Ok((declaration, _)) = Arc::clone(block).plan(ports) else { return Vec::new() };
-        let declared = &declaration.functions;
-        let mut bound = Vec::new();
         for (key, value) in entries {
             let Some(name) = key.text() else {
                 self.report(wrong_type(key, "the name of a function as text"));
                 continue;
             };
-            let Some(function) = declared.iter().find(|function| function.name == name) else {
-                let names = || declared.iter().map(|function| function.name.as_str());
-                let kind = block.kind();
-                let message = format!("expected a function that {kind} needs, found `{name}`");
-                let diagnostic =
-                    Diagnostic::error("unknown-function", key.span, message).suggest(name, names());
-                let known: Vec<&str> = names().collect();
-                self.report(diagnostic.hint(if known.is_empty() {
-                    "it needs none".to_owned()
-                } else {
-                    format!("it needs `{}`", known.join("`, `"))
-                }));
-                continue;
-            };
-            bound.push(self.expand_need(path, function, value, env));
+            let declared = &self.blocks[caller].declaration.functions;
+            match declared.iter().position(|function| function.name == name) {
+                Some(index) => self.expand_need(caller, index, value, env),
+                None => {
+                    let diagnostic = self.unknown_function(caller, name, key.span);
+                    self.report(diagnostic);
+                }
+            }
         }
-        bound
-    }
-
-    fn expand_need(
-        &mut self,
-        path: &str,
-        function: &FunctionDeclaration,
-        value: &Node,
-        env: &Env,
-    ) -> PendingNeed {
-        let owner = frame_path(path, &function.name);
-        let prefix = format!("{path}.");
-        let outside = self.new_frame(prefix.clone(), None, None);
-        self.tree.frames[outside].owner = Some(owner.clone());
-        self.tree.frames[outside].items.insert(CALLER.to_owned(), Item::Block { path: owner });
-        let arguments = || function.arguments.iter().map(|argument| argument.name.as_str());
-        let sources = arguments()
-            .map(|name| {
-                let node = text_node(format!("{CALLER}.{name}"), value.span);
-                (name.to_owned(), (node, value.span))
+        let block = &self.blocks[caller];
+        let unbound: Vec<Diagnostic> = block
+            .declaration
+            .functions
+            .iter()
+            .zip(&block.functions)
+            .filter(|(_, frame)| frame.is_none())
+            .map(|(function, _)| {
+                let (path, name) = (&block.path, &function.name);
+                let message = format!("{path}: the function `{name}` that it needs is not bound");
+                Diagnostic::error("missing-function", block.span, message)
+                    .label(signature(function))
+                    .hint(format!("bind it in the block: needs: {{ \"{name}\": Use(\"…\") }}"))
             })
             .collect();
-        let declared = arguments().map(str::to_owned).collect();
+        self.diagnostics.extend(unbound);
+    }
+
+    fn unknown_function(&self, caller: BlockId, name: &str, span: Span) -> Diagnostic {
+        let block = &self.blocks[caller];
+        let functions = &block.declaration.functions;
+        let known: Vec<&str> = functions.iter().map(|function| function.name.as_str()).collect();
+        let kind = block.planned.kind();
+        let message = format!("expected a function that {kind} needs, found `{name}`");
+        Diagnostic::error("unknown-function", span, message)
+            .suggest(name, known.iter().copied())
+            .hint(if known.is_empty() {
+                "it needs none".to_owned()
+            } else {
+                format!("it needs `{}`", known.join("`, `"))
+            })
+    }
+
+    /// Expands what is bound to the function `index` of `caller`.
+    fn expand_need(&mut self, caller: BlockId, index: usize, value: &Node, env: &Env) {
+        let Some(call) = self.add_frame(caller, index, value.span) else { return };
+        let path = self.blocks[caller].path.clone();
+        let prefix = format!("{path}.");
+        let outside = self.new_frame(prefix.clone(), None, None);
+        self.tree.frames[outside].owner = Some(call);
+        self.tree.frames[outside].items.insert(CALLER.to_owned(), Item::Block(call));
+        let function = &self.blocks[caller].declaration.functions[index];
+        let name = function.name.clone();
+        let arguments: Vec<String> = function.arguments.iter().map(|a| a.name.clone()).collect();
+        let results: Vec<String> = function.results.iter().map(|r| r.name.clone()).collect();
+        let text = |text: String| (text_node(text, value.span), value.span);
+        let sources = arguments
+            .iter()
+            .map(|argument| (argument.clone(), text(format!("{CALLER}.{argument}"))))
+            .collect();
+        let declared = arguments.clone();
         let inputs = OuterInputs { frame: outside, sources, declared, optional: BTreeSet::new() };
         let frame = self.new_frame(prefix, None, Some(inputs));
-        let item = match called_with(value, arguments()) {
+        let item = match called_with(value, arguments.iter().map(String::as_str)) {
             Ok(called) => {
-                let callee = format!("{path}.{}", function.name);
+                let callee = format!("{path}.{name}");
                 // Whether the caller is on is the caller's affair.
                 let gate = self.gate.take();
                 let item = self.expand_block(frame, &callee, &called, env);
@@ -108,16 +110,12 @@ impl Expander<'_> {
                 Item::Broken
             }
         };
-        self.tree.frames[frame].items.insert(function.name.clone(), item);
-        let results = function
-            .results
+        self.tree.frames[frame].items.insert(name.clone(), item);
+        let inputs = results
             .iter()
-            .map(|result| {
-                let node = text_node(format!("{}.{}", function.name, result.name), value.span);
-                (result.name.clone(), (node, value.span))
-            })
+            .map(|result| (result.clone(), text(format!("{name}.{result}"))))
             .collect();
-        PendingNeed { name: function.name.clone(), frame, results, span: value.span }
+        self.pending.push(PendingInputs { block: Some(call), inputs, frame, is_frame: true });
     }
 
     /// `Function(file: …)` is a mask, `Function(ports: …, blocks: …, out: …)` a subsystem, that a

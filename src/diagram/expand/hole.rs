@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use legwork_block::{Arguments, Diagnostic, Name, Named, Node, NodeField, NodeKind, Place, Text};
 
-use super::tree::{Env, FrameId, Hole, Item};
+use super::tree::{Env, Hole, Item};
 use super::{Expander, literal, wrong_type};
+use crate::ids::FrameId;
 
 impl Expander<'_> {
     /// `Use("hole")`, `Use(of: "hole", in: {…}, parameter: …)`.
@@ -124,6 +125,9 @@ impl Expander<'_> {
                 interface: variant.ports.clone(),
                 interface_names: Rc::clone(&env.names),
             });
+        }
+        if env.root && self.failed_variants.contains(name) {
+            return None;
         }
         let known: Vec<String> = if env.root {
             self.variants.keys().cloned().collect()

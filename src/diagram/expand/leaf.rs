@@ -2,13 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use legwork_block::{Arguments, Diagnostic, Diagnostics, Name, Named, Node, NodeKind, Span};
+use legwork_block::{
+    Arguments, Diagnostic, Diagnostics, Name, Named, Node, NodeField, NodeKind, Span,
+};
 use legwork_program::Ratio;
 
-use super::tree::{Env, FrameId, Item};
+use super::blocks::NewBlock;
+use super::tree::{Env, Item};
 use super::value::node_text;
-use super::{COMPOSITES, Expander, Pending, RESERVED, literal, unknown_field, wrong_type};
-use crate::network::{Every, NetworkBlock};
+use super::{COMPOSITES, Expander, PendingInputs, RESERVED, literal, unknown_field, wrong_type};
+use crate::ids::FrameId;
+use crate::network::Every;
 
 impl Expander<'_> {
     pub(super) fn expand_leaf(
@@ -57,29 +61,22 @@ impl Expander<'_> {
         if every.is_none() && node.field("every").is_some() {
             return Item::Broken;
         }
-        let needs = self.expand_needs(path, node, &block, env);
-        let parameter_spans =
-            node.fields().iter().map(|field| (field.name.text.clone(), field.value.span)).collect();
-        self.pending.push(Pending {
-            block: NetworkBlock {
-                path: path.to_owned(),
-                block,
-                span: kind.span,
-                parameter_spans,
-                every,
-                inputs: BTreeMap::new(),
-                needs: Vec::new(),
-                owner: self.tree.frames[frame].owner.clone(),
-                text: leaf_text(kind, node, env),
-                hidden: false,
-                gate: self.gate.clone(),
-                condition: None,
-            },
-            inputs,
-            needs,
-            frame,
+        let block = self.add_block(NewBlock {
+            path: path.to_owned(),
+            block,
+            span: kind.span,
+            parameter_spans: parameter_spans(node),
+            text: leaf_text(kind, node, env),
+            hidden: false,
+            every,
+            owner: self.tree.frames[frame].owner,
+            gate: self.gate,
+            condition: None,
         });
-        Item::Block { path: path.to_owned() }
+        self.pending.push(PendingInputs { block, inputs, frame, is_frame: false });
+        let Some(block) = block else { return Item::Broken };
+        self.expand_needs(block, node, env);
+        Item::Block(block)
     }
 
     /// The `in:` of a block: name → path as written.
@@ -138,6 +135,12 @@ impl Expander<'_> {
         }
         Some(Every { period, offset, span: node.span })
     }
+}
+
+/// Where each parameter of a block stands.
+pub(super) fn parameter_spans(node: &Node) -> Vec<(String, Span)> {
+    let span = |field: &NodeField| (field.name.text.clone(), field.value.span);
+    node.fields().iter().map(span).collect()
 }
 
 /// The block as text with its expressions evaluated, for listings and the hash.

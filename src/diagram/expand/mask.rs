@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use indexmap::IndexMap;
-use legwork_block::{Diagnostic, Node, Scope, Unit, Value};
+use legwork_block::{Diagnostic, Node, Resources, Scope, Unit, Value};
 
-use super::tree::{Around, Env, FrameId, Hole, Item};
+use super::tree::{Around, Env, Hole, Item};
 use super::{Expander, unknown_field, wrong_type};
 use crate::document;
+use crate::ids::FrameId;
 
 impl Expander<'_> {
     /// `Mask(file: "…", parameter: …, hole: …, in: …)`.
@@ -199,8 +200,9 @@ impl Expander<'_> {
         let value = match (kind, value) {
             ("Robot", Value::Text(robot)) => match self.robot_facts(&robot) {
                 Some(facts) => facts,
+                None if self.robots.is_failed(&robot) => return None,
                 None => {
-                    let names: Vec<String> = self.robots.0.keys().cloned().collect();
+                    let names = self.robots.resource_names();
                     let message = format!("expected the name of a robot, found `{robot}`");
                     self.report(
                         Diagnostic::error("unknown-robot", node.span, message)

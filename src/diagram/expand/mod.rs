@@ -1,5 +1,6 @@
 //! Document → network: parameters, robots, variants, masks, for-each.
 
+mod blocks;
 mod buses;
 mod checks;
 mod composite;
@@ -18,6 +19,7 @@ mod tree;
 mod value;
 mod variants;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -28,15 +30,16 @@ use legwork_block::{
 };
 use legwork_program::Ratio;
 
+use crate::ids::{BlockId, FrameId, IdVec};
 use crate::loader::Loader;
-use crate::network::{Need, NetworkBlock, PortPath, Source};
+use crate::network::{Network, NetworkBlock, Source};
 use crate::types_text::TypeTable;
-use resolve::ABSENT;
-pub(crate) use resolve::BROKEN;
+pub(crate) use blocks::{in_variables_from, invalid_parameter};
+pub(crate) use resolve::Resolver;
 pub(crate) use run::Run;
 pub(crate) use sections::SECTIONS;
 pub(crate) use tree::{Env, Tree};
-use tree::{Frame, FrameId, Item};
+use tree::{Frame, Item};
 use value::literal;
 pub(crate) use value::{evaluate, node_text};
 
@@ -52,18 +55,24 @@ const COMPOSITES: [&str; 8] =
 
 /// The expanded diagram.
 pub(crate) struct Expanded {
-    pub(crate) blocks: Vec<NetworkBlock>,
+    pub(crate) network: Network,
     pub(crate) assertions: Vec<Assertion>,
-    pub(crate) collectors: Vec<Collector>,
     /// `None` without a `log:` section.
     pub(crate) logs: Option<Vec<LogEntry>>,
     pub(crate) checks: Vec<CheckEntry>,
     pub(crate) run: Run,
-    pub(crate) variants: Vec<(String, Vec<String>)>,
     /// Where the paths of checks lead.
+    pub(crate) names: Names,
+}
+
+/// What names mean in a diagram that is expanded.
+pub(crate) struct Names {
+    /// What paths lead to.
     pub(crate) tree: Tree,
-    /// What names mean in checks.
+    /// What expressions know.
     pub(crate) env: Env,
+    /// The types that can be named.
+    pub(crate) types: TypeTable,
 }
 
 /// A source that must have a type: what an interface declares.
@@ -74,17 +83,6 @@ pub(crate) struct Assertion {
     pub(crate) span: Span,
     pub(crate) what: String,
     pub(crate) code: &'static str,
-}
-
-/// A block that joins the copies of a for-each: which of its inputs are numbers is found when the
-/// blocks before it are planned.
-pub(crate) struct Collector {
-    pub(crate) path: String,
-    pub(crate) stack: bool,
-    pub(crate) sources: Vec<Source>,
-    pub(crate) span: Span,
-    pub(crate) gate: Option<String>,
-    pub(crate) owner: Option<String>,
 }
 
 /// An entry of `log:`.
@@ -107,24 +105,48 @@ pub(crate) struct CheckEntry {
 
 /// Robots by name.
 #[derive(Default)]
-pub(crate) struct Robots(pub(crate) BTreeMap<String, Arc<dyn Resource>>);
+pub(crate) struct Robots {
+    loaded: BTreeMap<String, Arc<dyn Resource>>,
+    /// Those whose own mistakes are reported already.
+    failed: BTreeSet<String>,
+    /// Whether one of those was asked for: what its user then finds wrong only follows.
+    asked_failed: Cell<bool>,
+}
 
-impl Resources for Robots {
-    fn resource(&self, name: &str) -> Option<&Arc<dyn Resource>> {
-        self.0.get(name)
+impl Robots {
+    /// Whether a robot has mistakes of its own, which are reported.
+    pub(crate) fn is_failed(&self, name: &str) -> bool {
+        self.failed.contains(name)
     }
 
-    fn resource_names(&self) -> Vec<String> {
-        self.0.keys().cloned().collect()
+    /// Whether a robot with mistakes of its own was asked for since the last call.
+    fn take_asked_failed(&self) -> bool {
+        self.asked_failed.take()
     }
 }
 
-/// A block whose inputs are still text.
-struct Pending {
-    block: NetworkBlock,
+impl Resources for Robots {
+    fn resource(&self, name: &str) -> Option<&Arc<dyn Resource>> {
+        if self.failed.contains(name) {
+            self.asked_failed.set(true);
+        }
+        self.loaded.get(name)
+    }
+
+    fn resource_names(&self) -> Vec<String> {
+        self.loaded.keys().cloned().collect()
+    }
+}
+
+/// Inputs that are still text: of a block, or of one that had mistakes of its own, whose wires are
+/// looked at all the same.
+struct PendingInputs {
+    block: Option<BlockId>,
     inputs: BTreeMap<String, (Node, Span)>,
-    needs: Vec<function::PendingNeed>,
     frame: FrameId,
+    /// Whether the block stands for the caller of a function: what is wrong with its inputs, the
+    /// results, is said where the function is bound.
+    is_frame: bool,
 }
 
 /// An interface to hold against what stands behind it, once everything is expanded.
@@ -140,14 +162,11 @@ struct PendingAssertion {
     is_optional: bool,
 }
 
-/// A collector whose sources are still text.
-struct PendingCollector {
-    path: String,
-    stack: bool,
+/// A block that joins copies, whose source in each copy is still text.
+struct PendingCopies {
+    block: BlockId,
     node: Node,
     frames: Vec<FrameId>,
-    gate: Option<String>,
-    owner: Option<String>,
 }
 
 /// Builds the tree of names and the flat list of blocks.
@@ -155,27 +174,28 @@ pub(crate) struct Expander<'a> {
     registry: &'a Registry,
     loader: &'a Loader<'a>,
     diagnostics: &'a mut Diagnostics,
-    pub(crate) robots: Robots,
-    pub(crate) types: TypeTable,
+    robots: Robots,
+    types: TypeTable,
     tree: Tree,
-    pending: Vec<Pending>,
+    blocks: IdVec<BlockId, NetworkBlock>,
+    /// Variables of all blocks so far.
+    var_count: u32,
+    pending: Vec<PendingInputs>,
     assertions: Vec<PendingAssertion>,
-    collectors: Vec<PendingCollector>,
+    copies: Vec<PendingCopies>,
     variants: IndexMap<String, variants::VariantEntry>,
-    /// Step of the run [s], which blocks see when they are planned.
-    step: f64,
+    /// The section `run:`, which blocks see when they are planned; without it they are not planned.
+    run: Option<Run>,
     chosen: BTreeMap<String, (String, Span)>,
     masks: BTreeMap<String, Option<Rc<Node>>>,
-    pub(crate) failed_names: BTreeSet<String>,
+    /// Variants whose own mistakes are reported already.
+    failed_variants: BTreeSet<String>,
     /// Blocks, masks and copies so far.
     unfolded: usize,
     said_too_large: bool,
-    /// Path of the condition of the part that is being unfolded.
-    gate: Option<String>,
+    /// The condition of the part that is being unfolded.
+    gate: Option<BlockId>,
 }
-
-/// Codes of what is said of a name that is not known.
-const FOLLOWERS: [&str; 3] = ["unknown-name", "unknown-robot", "unknown-variant"];
 
 impl<'a> Expander<'a> {
     pub(crate) fn new(
@@ -191,31 +211,24 @@ impl<'a> Expander<'a> {
             diagnostics,
             robots: Robots::default(),
             tree: Tree::default(),
+            blocks: IdVec::default(),
+            var_count: 0,
             pending: Vec::new(),
             assertions: Vec::new(),
-            collectors: Vec::new(),
+            copies: Vec::new(),
             variants: IndexMap::new(),
             chosen,
-            step: 0.0,
+            run: None,
             unfolded: 0,
             said_too_large: false,
             gate: None,
             masks: BTreeMap::new(),
-            failed_names: BTreeSet::new(),
+            failed_variants: BTreeSet::new(),
         }
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        // What only follows from a name that is wrong itself is not reported again.
-        let names_it = FOLLOWERS.contains(&diagnostic.code)
-            && self
-                .failed_names
-                .iter()
-                .any(|name| diagnostic.message.ends_with(&format!("`{name}`")));
-        let follows = diagnostic.code == BROKEN || names_it;
-        if !follows {
-            self.diagnostics.push(diagnostic);
-        }
+        self.diagnostics.push(diagnostic);
     }
 
     fn new_frame(
@@ -225,9 +238,8 @@ impl<'a> Expander<'a> {
         inputs: Option<tree::OuterInputs>,
     ) -> FrameId {
         let around = parent.or(inputs.as_ref().map(|outer| outer.frame));
-        let owner = around.and_then(|id| self.tree.frames[id].owner.clone());
-        self.tree.frames.push(Frame { prefix, parent, inputs, items: IndexMap::new(), owner });
-        self.tree.frames.len() - 1
+        let owner = around.and_then(|id| self.tree.frames[id].owner);
+        self.tree.frames.push(Frame { prefix, parent, inputs, items: IndexMap::new(), owner })
     }
 
     /// Expands the entries of a `blocks:` map into `frame`.
@@ -241,7 +253,7 @@ impl<'a> Expander<'a> {
                 self.report(wrong_type(key, "the name of a block as text"));
                 continue;
             };
-            if let Some(reason) = bad_name(name, frame == 0) {
+            if let Some(reason) = bad_name(name, frame == Tree::ROOT) {
                 self.report(Diagnostic::error("bad-name", key.span, reason));
             }
             if self.tree.frames[frame].items.contains_key(name) {
@@ -294,82 +306,6 @@ impl<'a> Expander<'a> {
         }
         true
     }
-
-    /// Resolves every path that is still text.
-    fn resolve(&mut self) -> (Vec<NetworkBlock>, Vec<Assertion>, Vec<Collector>) {
-        let mut blocks = Vec::new();
-        for pending in std::mem::take(&mut self.pending) {
-            let mut block = pending.block;
-            block.inputs.extend(self.sources(pending.frame, pending.inputs));
-            for need in pending.needs {
-                let results = self.sources(need.frame, need.results);
-                block.needs.push(Need { name: need.name, results, span: need.span });
-            }
-            blocks.push(block);
-        }
-        let mut assertions = Vec::new();
-        for pending in std::mem::take(&mut self.assertions) {
-            match self.tree.source(pending.frame, &pending.path, true) {
-                Ok(source) => assertions.push(Assertion {
-                    source,
-                    ty: pending.ty,
-                    var_count: pending.var_count,
-                    span: pending.span,
-                    what: pending.what,
-                    code: pending.code,
-                }),
-                Err(diagnostic) if diagnostic.code == ABSENT && pending.is_optional => {}
-                Err(diagnostic) if diagnostic.code == ABSENT => self
-                    .report(not_connected(&diagnostic, &format!("{} not connected", pending.what))),
-                Err(diagnostic) => self.report(*diagnostic),
-            }
-        }
-        let mut collectors = Vec::new();
-        for pending in std::mem::take(&mut self.collectors) {
-            let mut sources = Vec::new();
-            for &frame in &pending.frames {
-                match self.tree.source(frame, &pending.node, false) {
-                    Ok(source) => sources.push(source),
-                    Err(diagnostic) if diagnostic.code == ABSENT => {
-                        self.report(not_connected(&diagnostic, &diagnostic.message));
-                    }
-                    Err(diagnostic) => self.report(*diagnostic),
-                }
-            }
-            let span = pending.node.span;
-            let PendingCollector { path, stack, gate, owner, .. } = pending;
-            collectors.push(Collector { path, stack, sources, span, gate, owner });
-        }
-        (blocks, assertions, collectors)
-    }
-
-    /// Resolves the paths of one block's inputs, or of one function's results.
-    fn sources(
-        &mut self,
-        frame: FrameId,
-        paths: BTreeMap<String, (Node, Span)>,
-    ) -> BTreeMap<String, (Source, Span)> {
-        let mut sources = BTreeMap::new();
-        for (name, (node, span)) in paths {
-            let source = match self.tree.source(frame, &node, false) {
-                Ok(source) => source,
-                // An input that needs it is said to be missing when it is planned.
-                Err(diagnostic) if diagnostic.code == ABSENT => continue,
-                Err(diagnostic) => {
-                    self.report(*diagnostic);
-                    // Named, so that it is not said to be missing too.
-                    Source::Port(PortPath {
-                        block: String::new(),
-                        port: String::new(),
-                        select: Vec::new(),
-                        span,
-                    })
-                }
-            };
-            sources.insert(name, (source, span));
-        }
-        sources
-    }
 }
 
 /// "expected …, found …" at a node.
@@ -379,13 +315,6 @@ pub(crate) fn wrong_type(node: &Node, expected: &str) -> Diagnostic {
         node.span,
         format!("expected {expected}, found {}", node.describe()),
     )
-}
-
-/// An input that must be connected leads to an optional input of a mask that is not.
-fn not_connected(absent: &Diagnostic, message: &str) -> Diagnostic {
-    let at = absent.primary.span;
-    Diagnostic::error("missing-input", at, message.to_owned())
-        .hint("the mask's own input is optional, and its user has not connected it")
 }
 
 /// A field that is not known.

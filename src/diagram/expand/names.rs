@@ -1,13 +1,13 @@
 //! The sections `params:` and `robots:`: what names mean in expressions.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 use legwork_block::{
-    Diagnostic, Diagnostics, NoResource, Node, OtherResources, Resource, Scope, Value,
+    Diagnostic, Diagnostics, Files, NoResource, Node, OtherResources, Resource, Scope, Value,
 };
 
 use super::tree::Env;
@@ -72,23 +72,25 @@ impl Expander<'_> {
         }
         let LazyNames { done, robots, found, .. } = lazy;
         let (done, robots, found) = (done.into_inner(), robots.into_inner(), found.into_inner());
-        self.robots.0 = robots;
         let mut names = IndexMap::new();
+        let mut failed = BTreeSet::new();
         for (name, value) in done {
             match value {
                 Some(value) => {
                     names.insert(name, value);
                 }
                 None => {
-                    self.failed_names.insert(name);
+                    failed.insert(name);
                 }
             }
         }
+        self.robots.loaded = robots;
+        self.robots.failed.clone_from(&failed);
         for diagnostic in found {
             self.diagnostics.push(diagnostic);
         }
         names.insert(VARIANTS.to_owned(), chosen);
-        let env = Env { root: true, ..Env::of_names(Rc::new(names)) };
+        let env = Env { root: true, failed: Rc::new(failed), ..Env::of_names(Rc::new(names)) };
         for (name, (node, robot)) in &entries {
             let is_param = node.kind_name().is_some_and(|kind| kind.text == "Param");
             if let (false, true, Some(value)) = (robot, is_param, env.lookup(name)) {
@@ -102,7 +104,7 @@ impl Expander<'_> {
 
     /// What expressions see of a robot: its facts and its name.
     pub(super) fn robot_facts(&self, name: &str) -> Option<Value> {
-        Some(with_name(self.robots.0.get(name)?.as_ref(), name))
+        Some(with_name(self.robots.loaded.get(name)?.as_ref(), name))
     }
 }
 
@@ -169,6 +171,23 @@ impl Scope for LazyNames<'_, '_> {
     fn names(&self) -> Vec<String> {
         self.entries.keys().cloned().collect()
     }
+
+    /// A name that is there but has no value is reported where it stands.
+    fn is_reported(&self, name: &str) -> bool {
+        self.entries.contains_key(name)
+    }
+}
+
+/// Files, with a note on whether one that was asked for could not be read.
+struct NotedFiles<'l> {
+    files: &'l dyn Files,
+    missing: Cell<bool>,
+}
+
+impl Files for NotedFiles<'_> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        self.files.read(path).inspect_err(|_| self.missing.set(true))
+    }
 }
 
 /// The robots of the diagram, for one that is made of others.
@@ -228,15 +247,7 @@ impl LazyNames<'_, '_> {
         match evaluate(value_node, self) {
             Ok(value) => Some(value),
             Err(diagnostic) => {
-                // A name that is there but has no value is reported where it stands.
-                let follows = diagnostic.code == "unknown-name"
-                    && self
-                        .entries
-                        .keys()
-                        .any(|name| diagnostic.message.ends_with(&format!("`{name}`")));
-                if !follows {
-                    self.found.borrow_mut().push(*diagnostic);
-                }
+                self.found.borrow_mut().push(*diagnostic);
                 None
             }
         }
@@ -256,7 +267,8 @@ impl LazyNames<'_, '_> {
         // Collected apart, as evaluating the fields looks names up again.
         let mut found = Diagnostics::default();
         let others = OtherRobots { lazy: self, name, failed: Cell::new(false) };
-        let loaded = (entry.load)(node, self, name, self.expander.loader, &others, &mut found);
+        let files = NotedFiles { files: self.expander.loader, missing: Cell::new(false) };
+        let loaded = (entry.load)(node, self, name, &files, &others, &mut found);
         self.found.borrow_mut().extend(found);
         match loaded? {
             Ok((resource, warnings)) => {
@@ -276,11 +288,7 @@ impl LazyNames<'_, '_> {
                     .and_then(|parameter| node.field(parameter))
                     .or_else(|| node.field("path"))
                     .map_or(node.span, |field| field.span);
-                let code = if invalid.message.contains("no file") {
-                    "missing-file"
-                } else {
-                    "invalid-robot"
-                };
+                let code = if files.missing.get() { "missing-file" } else { "invalid-robot" };
                 let mut diagnostic = Diagnostic::error(code, at, invalid.message);
                 diagnostic.hints.extend(invalid.hints);
                 self.found.borrow_mut().push(diagnostic);

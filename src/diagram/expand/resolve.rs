@@ -1,22 +1,70 @@
 //! Paths → sources: through masks, holes and copies down to the ports of blocks.
 
-use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, Span};
+use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, OutputDeclaration, Span, Type};
 
-use super::tree::{Collected, FrameId, Item, Tree};
-use crate::network::{PortPath, Select, Source};
+use super::tree::{Collected, Item, Tree};
+use crate::ids::{BlockId, FrameId, Id, IdVec, OutputId};
+use crate::network::{NetworkBlock, PortPart, Select, Source, source_text};
 use crate::path::{self, PathStep, SignalText};
+use crate::types_text::TypeTable;
 
 /// Longer chains of masks handing signals on are cycles.
 const MAX_DEPTH: usize = 200;
 
-type Resolved = Result<Source, Box<Diagnostic>>;
+/// A source, or why there is none.
+pub(crate) type Resolved = Result<Source, Unresolved>;
 
-/// Code of a path into something whose own mistakes are reported already.
-pub(crate) const BROKEN: &str = "broken";
-/// Code of a path to an optional input of a mask that its user has not connected.
-pub(crate) const ABSENT: &str = "absent-input";
+/// Why a path leads to no source.
+pub(crate) enum Unresolved {
+    /// A mistake in the path.
+    Wrong(Box<Diagnostic>),
+    /// The block is there, but has no such output.
+    NoOutput(Box<Diagnostic>),
+    /// It leads to an optional input of a mask that its user has not connected.
+    Absent {
+        /// Where the input is read.
+        span: Span,
+        /// Its name.
+        input: String,
+    },
+    /// It leads to something whose own mistakes are reported already.
+    Reported,
+}
 
-impl Tree {
+impl Unresolved {
+    /// What is to be reported. An input that must be connected may not lead to one that is not.
+    pub(crate) fn diagnostic(self) -> Option<Diagnostic> {
+        match self {
+            Self::Wrong(diagnostic) | Self::NoOutput(diagnostic) => Some(*diagnostic),
+            Self::Absent { span, input } => {
+                Some(not_connected(span, &format!("`^{input}` is not connected")))
+            }
+            Self::Reported => None,
+        }
+    }
+}
+
+impl From<Diagnostic> for Unresolved {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self::Wrong(Box::new(diagnostic))
+    }
+}
+
+/// An input that must be connected leads to an optional input of a mask that is not.
+pub(super) fn not_connected(at: Span, message: &str) -> Diagnostic {
+    Diagnostic::error("missing-input", at, message.to_owned())
+        .hint("the mask's own input is optional, and its user has not connected it")
+}
+
+/// Finds what paths lead to, once everything is expanded.
+#[derive(Clone, Copy)]
+pub(crate) struct Resolver<'a> {
+    pub(crate) tree: &'a Tree,
+    pub(crate) blocks: &'a IdVec<BlockId, NetworkBlock>,
+    pub(crate) types: &'a TypeTable,
+}
+
+impl Resolver<'_> {
     /// The source that `node` means in `frame`. `deep` lets a path reach inside masks.
     pub(crate) fn source(&self, frame: FrameId, node: &Node, deep: bool) -> Resolved {
         self.source_at(frame, node, deep, 0)
@@ -25,42 +73,100 @@ impl Tree {
     fn source_at(&self, frame: FrameId, node: &Node, deep: bool, depth: usize) -> Resolved {
         match &node.kind {
             NodeKind::Text(text) => {
-                let path = path::parse(&text.value, &text.place).map_err(Box::new)?;
+                let path = path::parse(&text.value, &text.place)?;
                 self.path_source(frame, &path, deep, depth)
             }
             NodeKind::Named(Named { name: Some(name), arguments: Arguments::Positional(args) })
                 if name.text == "Bus" && args.len() == 2 =>
             {
                 let (Some(bus), Some(entries)) = (args[0].text(), args[1].map()) else {
-                    return Err(Box::new(bad_source(node)));
+                    return Err(bad_source(node).into());
                 };
                 let mut fields = Vec::new();
                 for (key, value) in entries {
                     let Some(key) = key.text() else {
-                        return Err(Box::new(bad_source(node)));
+                        return Err(bad_source(node).into());
                     };
-                    fields.push((key.to_owned(), self.source_at(frame, value, deep, depth + 1)?));
+                    fields.push((key, self.source_at(frame, value, deep, depth + 1)?));
                 }
-                Ok(Source::Bus { name: bus.to_owned(), fields, span: node.span })
+                self.bus(bus, fields, node.span)
             }
             NodeKind::Named(Named { name: Some(name), arguments: Arguments::Positional(args) })
                 if name.text == "Join" && args.len() == 1 =>
             {
                 let NodeKind::List(parts) = &args[0].kind else {
-                    return Err(Box::new(bad_source(node)));
+                    return Err(bad_source(node).into());
                 };
                 let mut items = Vec::new();
                 for part in parts {
                     match self.source_at(frame, part, deep, depth + 1) {
                         Ok(source) => items.push(source),
                         // Nothing is joined where nothing is connected.
-                        Err(diagnostic) if diagnostic.code == ABSENT => {}
-                        Err(diagnostic) => return Err(diagnostic),
+                        Err(Unresolved::Absent { .. }) => {}
+                        Err(unresolved) => return Err(unresolved),
                     }
                 }
                 Ok(Source::Join { items, span: node.span })
             }
-            _ => Err(Box::new(bad_source(node))),
+            _ => Err(bad_source(node).into()),
+        }
+    }
+
+    /// A bus put together from `parts`: one for each field of its type, in that order.
+    fn bus(&self, name: &str, mut parts: Vec<(&str, Source)>, span: Span) -> Resolved {
+        let mut var_count = 0;
+        let wrong = |code, message| Err(Diagnostic::error(code, span, message).into());
+        let Some(ty) = self.types.bus(name, &mut var_count) else {
+            return wrong("unknown-bus", format!("expected the name of a bus, found `{name}`"));
+        };
+        let Type::Bus(bus) = &ty else {
+            let message = format!("expected the name of a bus, found `{name}`, which is {ty}");
+            return wrong("unknown-bus", message);
+        };
+        let mut fields = Vec::with_capacity(bus.fields.len());
+        for field in &bus.fields {
+            let Some(at) = parts.iter().position(|(name, _)| *name == field.name) else {
+                let message = format!("field `{}` of {ty} is missing", field.name);
+                return wrong("missing-field", message);
+            };
+            fields.push(parts.swap_remove(at).1);
+        }
+        if let Some((name, source)) = parts.first() {
+            let message = format!("expected a field of {ty}, found `{name}`");
+            let found = Diagnostic::error("unknown-field", source.span(), message);
+            return Err(found.suggest(name, bus.fields.iter().map(|f| f.name.as_str())).into());
+        }
+        Ok(Source::Bus { ty, var_count, fields, span })
+    }
+
+    /// The output `name` of a block.
+    fn port(&self, block: BlockId, name: &str, span: Span) -> Resolved {
+        let outputs = &self.blocks[block].declaration.outputs;
+        match outputs.iter().position(|output| output.name == name) {
+            Some(output) => {
+                let output = OutputId::new(output);
+                Ok(Source::Port(PortPart { block, output, select: Vec::new(), span }))
+            }
+            None => Err(Unresolved::NoOutput(Box::new(self.no_output(block, name, span)))),
+        }
+    }
+
+    fn no_output(&self, block: BlockId, name: &str, span: Span) -> Diagnostic {
+        let NetworkBlock { path, planned, declaration, .. } = &self.blocks[block];
+        let names: Vec<&str> = declaration
+            .outputs
+            .iter()
+            .map(|OutputDeclaration { name, .. }| name.as_str())
+            .collect();
+        let message = format!("no output `{name}` on `{path}` ({})", planned.kind());
+        let diagnostic =
+            Diagnostic::error("unknown-port", span, message).suggest(name, names.iter().copied());
+        if declaration.functions.iter().any(|function| function.name == name) {
+            diagnostic.hint("it is a function, whose signals live only inside a call")
+        } else if names.is_empty() {
+            diagnostic.hint("it has no outputs")
+        } else {
+            diagnostic.hint(format!("it has `{}`", names.join("`, `")))
         }
     }
 
@@ -73,22 +179,22 @@ impl Tree {
     ) -> Resolved {
         if depth > MAX_DEPTH {
             let message = format!("`{}` leads back to itself", path.text);
-            return Err(Box::new(Diagnostic::error("signal-cycle", path.span, message)));
+            return Err(Diagnostic::error("signal-cycle", path.span, message).into());
         }
         let PathStep::Name(name) = &path.steps[0] else {
-            return Err(Box::new(Diagnostic::error("bad-path", path.span, "expected a name")));
+            return Err(Diagnostic::error("bad-path", path.span, "expected a name").into());
         };
         if path.outer {
             return self.outer_source(frame, name, path, deep, depth);
         }
         let mut at = Some(frame);
         while let Some(id) = at {
-            if let Some(item) = self.frames[id].items.get(name) {
+            if let Some(item) = self.tree.frames[id].items.get(name) {
                 return self.item_source(item, name, &path.steps[1..], path, deep, depth);
             }
-            at = self.frames[id].parent;
+            at = self.tree.frames[id].parent;
         }
-        Err(Box::new(self.unknown_block(frame, name, path)))
+        Err(self.unknown_block(frame, name, path).into())
     }
 
     fn unknown_block(&self, frame: FrameId, name: &str, path: &SignalText) -> Diagnostic {
@@ -96,11 +202,11 @@ impl Tree {
         let mut at = Some(frame);
         let mut inputs: Vec<&str> = Vec::new();
         while let Some(id) = at {
-            names.extend(self.frames[id].items.keys().map(String::as_str));
-            if let Some(outer) = &self.frames[id].inputs {
+            names.extend(self.tree.frames[id].items.keys().map(String::as_str));
+            if let Some(outer) = &self.tree.frames[id].inputs {
                 inputs.extend(outer.declared.iter().map(String::as_str));
             }
-            at = self.frames[id].parent;
+            at = self.tree.frames[id].parent;
         }
         let diagnostic = Diagnostic::error(
             "unknown-block",
@@ -127,40 +233,37 @@ impl Tree {
     ) -> Resolved {
         let mut at = Some(frame);
         while let Some(id) = at {
-            if let Some(outer) = &self.frames[id].inputs {
+            if let Some(outer) = &self.tree.frames[id].inputs {
                 let Some((node, _)) = outer.sources.get(name) else {
                     if outer.optional.contains(name) {
-                        let message = format!("`^{name}` is not connected");
-                        return Err(Box::new(Diagnostic::error(ABSENT, path.span, message)));
+                        return Err(Unresolved::Absent { span: path.span, input: name.clone() });
                     }
                     // Declared, but not connected: that is reported where it is not connected.
                     if outer.declared.contains(name) {
-                        return Err(Box::new(Diagnostic::error(BROKEN, path.span, "")));
+                        return Err(Unresolved::Reported);
                     }
                     let names: Vec<&str> = outer.declared.iter().map(String::as_str).collect();
-                    return Err(Box::new(
-                        Diagnostic::error(
-                            "unknown-port",
-                            path.span,
-                            format!("the mask has no input `{name}`"),
-                        )
-                        .suggest(name, names.iter().copied())
-                        .hint(format!("it has `{}`", names.join("`, `"))),
-                    ));
+                    return Err(Diagnostic::error(
+                        "unknown-port",
+                        path.span,
+                        format!("the mask has no input `{name}`"),
+                    )
+                    .suggest(name, names.iter().copied())
+                    .hint(format!("it has `{}`", names.join("`, `")))
+                    .into());
                 };
                 let source = self.source_at(outer.frame, node, deep, depth + 1)?;
-                return select_further(source, &path.steps[1..], path);
+                return self.select_further(source, &path.steps[1..], path);
             }
-            at = self.frames[id].parent;
+            at = self.tree.frames[id].parent;
         }
-        Err(Box::new(
-            Diagnostic::error(
-                "unknown-port",
-                path.span,
-                format!("`^{name}` names a mask's own input, and this is no mask"),
-            )
-            .hint("name a block and its port: `block.port`"),
-        ))
+        Err(Diagnostic::error(
+            "unknown-port",
+            path.span,
+            format!("`^{name}` names a mask's own input, and this is no mask"),
+        )
+        .hint("name a block and its port: `block.port`")
+        .into())
     }
 
     fn item_source(
@@ -173,78 +276,69 @@ impl Tree {
         depth: usize,
     ) -> Resolved {
         match item {
-            Item::Broken => Err(Box::new(Diagnostic::error(BROKEN, path.span, String::new()))),
-            Item::Block { path: block } => {
+            Item::Broken => Err(Unresolved::Reported),
+            Item::Block(block) => {
                 let Some(PathStep::Name(port)) = rest.first() else {
-                    return Err(Box::new(name_a_port(name, path)));
+                    return Err(name_a_port(name, path).into());
                 };
-                let source = Source::Port(PortPath {
-                    block: block.clone(),
-                    port: port.clone(),
-                    select: Vec::new(),
-                    span: path.span,
-                });
-                select_further(source, &rest[1..], path)
+                self.select_further(self.port(*block, port, path.span)?, &rest[1..], path)
             }
             Item::Share { frame, node, index, count } => {
                 let whole = self.source_at(*frame, node, deep, depth + 1)?;
                 let Source::Port(mut port) = whole else {
+                    let whole = source_text(self.blocks, &whole);
                     let message = format!("expected a signal of a block to share, found {whole}");
-                    return Err(Box::new(Diagnostic::error("wrong-type", node.span, message)));
+                    return Err(Diagnostic::error("wrong-type", node.span, message).into());
                 };
                 port.select.push(Select::Part { index: *index, count: *count });
-                select_further(Source::Port(port), rest, path)
+                self.select_further(Source::Port(port), rest, path)
             }
             Item::Hole { choice, outs, name: hole } => {
                 match rest.first() {
                     Some(PathStep::Name(out)) if outs.contains(out) || deep => {}
                     Some(PathStep::Name(out)) => {
-                        return Err(Box::new(
-                            Diagnostic::error(
-                                "unknown-port",
-                                path.span,
-                                format!("the interface of `{hole}` has no output `{out}`"),
-                            )
-                            .suggest(out, outs.iter().map(String::as_str))
-                            .hint(format!("it has `{}`", outs.join("`, `"))),
-                        ));
+                        return Err(Diagnostic::error(
+                            "unknown-port",
+                            path.span,
+                            format!("the interface of `{hole}` has no output `{out}`"),
+                        )
+                        .suggest(out, outs.iter().map(String::as_str))
+                        .hint(format!("it has `{}`", outs.join("`, `")))
+                        .into());
                     }
-                    _ => return Err(Box::new(name_a_port(name, path))),
+                    _ => return Err(name_a_port(name, path).into()),
                 }
                 self.item_source(choice, name, rest, path, deep, depth + 1)
             }
             Item::Composite { inside, outs } => {
                 let Some(PathStep::Name(out)) = rest.first() else {
-                    return Err(Box::new(name_a_port(name, path)));
+                    return Err(name_a_port(name, path).into());
                 };
                 if let Some(node) = outs.get(out) {
                     let source = self.source_at(*inside, node, deep, depth + 1)?;
-                    return select_further(source, &rest[1..], path);
+                    return self.select_further(source, &rest[1..], path);
                 }
-                if deep && let Some(item) = self.frames[*inside].items.get(out) {
+                if deep && let Some(item) = self.tree.frames[*inside].items.get(out) {
                     return self.item_source(item, out, &rest[1..], path, deep, depth + 1);
                 }
                 let names: Vec<&str> = outs.keys().map(String::as_str).collect();
-                Err(Box::new(
-                    Diagnostic::error(
-                        "unknown-port",
-                        path.span,
-                        format!("no output `{out}` on `{name}`"),
-                    )
-                    .suggest(out, names.iter().copied())
-                    .hint(format!("it has `{}`", names.join("`, `"))),
-                ))
+                Err(Diagnostic::error(
+                    "unknown-port",
+                    path.span,
+                    format!("no output `{out}` on `{name}`"),
+                )
+                .suggest(out, names.iter().copied())
+                .hint(format!("it has `{}`", names.join("`, `")))
+                .into())
             }
             Item::ForEach { copies, collected } => match rest {
                 [PathStep::Name(out), more @ ..] => match collected.get(out) {
                     Some(Collected::Block(block)) => {
-                        let source = Source::Port(PortPath {
-                            block: block.clone(),
-                            port: "y".into(),
-                            select: Vec::new(),
-                            span: path.span,
-                        });
-                        select_further(source, more, path)
+                        // A block that joins copies has one output.
+                        let (block, output) = (*block, OutputId::FIRST);
+                        let span = path.span;
+                        let whole = PortPart { block, output, select: Vec::new(), span };
+                        self.select_further(Source::Port(whole), more, path)
                     }
                     Some(Collected::Array(node)) => {
                         // One index picks one copy; no array need be made.
@@ -252,21 +346,22 @@ impl Tree {
                             && let Some((_, &frame)) = copies.get_index(*i)
                         {
                             let source = self.source_at(frame, node, deep, depth + 1)?;
-                            return select_further(source, more, path);
+                            return self.select_further(source, more, path);
                         }
                         let items = copies
                             .values()
                             .map(|&frame| self.source_at(frame, node, deep, depth + 1))
                             .collect::<Result<Vec<_>, _>>()?;
                         if let Some(step) = more.first() {
-                            return Err(Box::new(Diagnostic::error(
+                            return Err(Diagnostic::error(
                                 "bad-path",
                                 path.span,
                                 format!(
                                     "`{name}.{out}` holds {} copies, found {step:?} behind it",
                                     items.len()
                                 ),
-                            )));
+                            )
+                            .into());
                         }
                         Ok(Source::Array { items, span: path.span })
                     }
@@ -275,19 +370,18 @@ impl Tree {
                             .values()
                             .map(|&frame| self.source_at(frame, node, deep, depth + 1))
                             .collect::<Result<Vec<_>, _>>()?;
-                        select_further(Source::Join { items, span: path.span }, more, path)
+                        self.select_further(Source::Join { items, span: path.span }, more, path)
                     }
                     None => {
                         let names: Vec<&str> = collected.keys().map(String::as_str).collect();
-                        Err(Box::new(
-                            Diagnostic::error(
-                                "unknown-port",
-                                path.span,
-                                format!("`{name}` collects no `{out}`"),
-                            )
-                            .suggest(out, names.iter().copied())
-                            .hint(format!("it collects `{}`", names.join("`, `"))),
-                        ))
+                        Err(Diagnostic::error(
+                            "unknown-port",
+                            path.span,
+                            format!("`{name}` collects no `{out}`"),
+                        )
+                        .suggest(out, names.iter().copied())
+                        .hint(format!("it collects `{}`", names.join("`, `")))
+                        .into())
                     }
                 },
                 [key, PathStep::Name(block), more @ ..] => {
@@ -298,29 +392,27 @@ impl Tree {
                     };
                     let Some(&frame) = copies.get(&key) else {
                         let names: Vec<&str> = copies.keys().map(String::as_str).collect();
-                        return Err(Box::new(
-                            Diagnostic::error(
-                                "unknown-copy",
-                                path.span,
-                                format!("no copy `{key}` of `{name}`"),
-                            )
-                            .suggest(&key, names.iter().copied())
-                            .hint(format!("there are `{}`", names.join("`, `"))),
-                        ));
+                        return Err(Diagnostic::error(
+                            "unknown-copy",
+                            path.span,
+                            format!("no copy `{key}` of `{name}`"),
+                        )
+                        .suggest(&key, names.iter().copied())
+                        .hint(format!("there are `{}`", names.join("`, `")))
+                        .into());
                     };
-                    let Some(item) = self.frames[frame].items.get(block) else {
-                        return Err(Box::new(self.unknown_block(frame, block, path)));
+                    let Some(item) = self.tree.frames[frame].items.get(block) else {
+                        return Err(self.unknown_block(frame, block, path).into());
                     };
                     self.item_source(item, block, more, path, deep, depth + 1)
                 }
-                _ => Err(Box::new(
-                    Diagnostic::error(
-                        "bad-path",
-                        path.span,
-                        format!("`{name}` is a for-each: name what it collects, or one copy"),
-                    )
-                    .hint(format!("such as `{name}[{}].…`", first_key(copies.keys().next()))),
-                )),
+                _ => Err(Diagnostic::error(
+                    "bad-path",
+                    path.span,
+                    format!("`{name}` is a for-each: name what it collects, or one copy"),
+                )
+                .hint(format!("such as `{name}[{}].…`", first_key(copies.keys().next())))
+                .into()),
             },
         }
     }
@@ -348,73 +440,78 @@ fn bad_source(node: &Node) -> Diagnostic {
     .hint("a bus is put together by Bus(\"Name\", { \"field\": \"block.port\" }), arrays by Join([\"a.y\", \"b.y\"])")
 }
 
-/// Adds selections behind a source.
-fn select_further(source: Source, steps: &[PathStep], path: &SignalText) -> Resolved {
-    if steps.is_empty() {
-        return Ok(at_span(source, path.span));
-    }
-    let mut source = source;
-    let mut steps = steps;
-    // A field of a bus that was put together here is one of its parts; an element of an array is
-    // one of its items.
-    loop {
-        source = match (source, steps.first()) {
-            (Source::Bus { fields, name, .. }, Some(PathStep::Name(field))) => {
-                let Some((_, part)) = fields.into_iter().find(|(known, _)| known == field) else {
-                    let message = format!("expected a field of {name}, found `{field}`");
-                    return Err(Box::new(Diagnostic::error("unknown-field", path.span, message)));
-                };
-                part
-            }
-            (Source::Array { mut items, .. }, Some(PathStep::Index(i))) => {
-                if *i >= items.len() {
-                    let message =
-                        format!("expected an index within 0..{}, found `[{i}]`", items.len());
-                    return Err(Box::new(Diagnostic::error(
-                        "slice-out-of-range",
-                        path.span,
-                        message,
-                    )));
-                }
-                items.swap_remove(*i)
-            }
-            (other, _) => {
-                source = other;
-                break;
-            }
-        };
-        steps = &steps[1..];
+impl Resolver<'_> {
+    /// Adds selections behind a source.
+    fn select_further(&self, source: Source, steps: &[PathStep], path: &SignalText) -> Resolved {
         if steps.is_empty() {
             return Ok(at_span(source, path.span));
         }
-    }
-    match source {
-        Source::Port(mut port) => {
-            for step in steps {
-                let Some(select) = step.select() else {
-                    return Err(Box::new(Diagnostic::error(
-                        "bad-path",
-                        path.span,
-                        "expected an index or a field, found the key of a for-each".to_owned(),
-                    )));
-                };
-                port.select.push(select);
+        let mut source = source;
+        let mut steps = steps;
+        // A field of a bus that was put together here is one of its parts; an element of an array is
+        // one of its items.
+        loop {
+            source = match (source, steps.first()) {
+                (
+                    Source::Bus { ty: Type::Bus(bus), mut fields, .. },
+                    Some(PathStep::Name(field)),
+                ) => {
+                    let Some(at) = bus.fields.iter().position(|known| known.name == *field) else {
+                        let message = format!("expected a field of {}, found `{field}`", bus.name);
+                        return Err(Diagnostic::error("unknown-field", path.span, message).into());
+                    };
+                    fields.swap_remove(at)
+                }
+                (Source::Array { mut items, .. }, Some(PathStep::Index(i))) => {
+                    if *i >= items.len() {
+                        let message =
+                            format!("expected an index within 0..{}, found `[{i}]`", items.len());
+                        return Err(
+                            Diagnostic::error("slice-out-of-range", path.span, message).into()
+                        );
+                    }
+                    items.swap_remove(*i)
+                }
+                (other, _) => {
+                    source = other;
+                    break;
+                }
+            };
+            steps = &steps[1..];
+            if steps.is_empty() {
+                return Ok(at_span(source, path.span));
             }
-            port.span = path.span;
-            Ok(Source::Port(port))
         }
-        other => Err(Box::new(Diagnostic::error(
-            "bad-path",
-            path.span,
-            format!("nothing can be selected from {other}"),
-        ))),
+        match source {
+            Source::Port(mut port) => {
+                for step in steps {
+                    let Some(select) = step.select() else {
+                        return Err(Diagnostic::error(
+                            "bad-path",
+                            path.span,
+                            "expected an index or a field, found the key of a for-each".to_owned(),
+                        )
+                        .into());
+                    };
+                    port.select.push(select);
+                }
+                port.span = path.span;
+                Ok(Source::Port(port))
+            }
+            other => Err(Diagnostic::error(
+                "bad-path",
+                path.span,
+                format!("nothing can be selected from {}", source_text(self.blocks, &other)),
+            )
+            .into()),
+        }
     }
 }
 
 /// The same source, said to stand where it is used.
 fn at_span(source: Source, span: Span) -> Source {
     match source {
-        Source::Port(port) => Source::Port(PortPath { span, ..port }),
+        Source::Port(port) => Source::Port(PortPart { span, ..port }),
         other => other,
     }
 }

@@ -16,7 +16,7 @@ pub(crate) struct Run {
 
 impl Expander<'_> {
     /// `run: (stop: "3 s", step: "1 ms", solver: SemiImplicitEuler, seed: 7)`.
-    pub(super) fn run(&mut self, document: &Node, env: &Env) -> Option<Run> {
+    pub(super) fn run_section(&mut self, document: &Node, env: &Env) -> Option<Run> {
         let Some(run) = document.field("run") else {
             self.report(
                 Diagnostic::error("missing-field", document.span, "`run` is missing")

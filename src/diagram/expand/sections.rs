@@ -2,7 +2,8 @@
 
 use legwork_block::{Diagnostic, Node};
 
-use super::{Expanded, Expander, wrong_type};
+use super::{Expanded, Expander, Names, wrong_type};
+use crate::network::Network;
 
 /// Names of sections, which blocks may not have.
 pub(crate) const SECTIONS: [&str; 10] =
@@ -28,8 +29,7 @@ impl Expander<'_> {
         self.read_variants(document.field("variants"));
         let env = self.names(document);
         self.buses(document.field("buses"), &env);
-        let run = self.run(document, &env);
-        self.step = run.as_ref().map_or(0.0, |run| run.step.0.to_f64());
+        self.run = self.run_section(document, &env);
         let root = self.new_frame(String::new(), None, None);
         match document.field("blocks") {
             Some(blocks) => self.expand_blocks(root, blocks, &env),
@@ -38,26 +38,19 @@ impl Expander<'_> {
                     .hint("write blocks: { \"a\": Constant(value: 1.0) }"),
             ),
         }
-        let (blocks, assertions, collectors) = self.resolve();
+        let assertions = self.wire();
         let logs = document.field("log").map(|log| self.log(log, root, &env));
         let checks = self.checks(document.field("checks"), &env);
-        let tree = std::mem::take(&mut self.tree);
-        let variants = self
-            .variants
-            .iter()
-            .map(|(name, entry)| (name.clone(), entry.choices.clone()))
-            .collect();
-        Some(Expanded {
-            blocks,
-            assertions,
-            collectors,
-            logs,
-            checks,
-            run: run?,
-            variants,
-            tree,
-            env,
-        })
+        let network = Network::new(std::mem::take(&mut self.blocks), self.var_count);
+        let (tree, types) = (std::mem::take(&mut self.tree), std::mem::take(&mut self.types));
+        let names = Names { tree, env, types };
+        Some(Expanded { network, assertions, logs, checks, run: self.run.take()?, names })
+    }
+
+    /// Name and choices of every variant.
+    pub(crate) fn variants(&self) -> Vec<(String, Vec<String>)> {
+        let entries = self.variants.iter();
+        entries.map(|(name, entry)| (name.clone(), entry.choices.clone())).collect()
     }
 
     /// `format: 1`.

@@ -6,13 +6,17 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 use legwork_block::{Node, Scope, Span, Value};
 
-/// Index of a [`Frame`].
-pub(crate) type FrameId = usize;
+use crate::ids::{BlockId, FrameId, Id, IdVec};
 
-/// All frames; the first is the diagram's own.
+/// All frames; the first, [`Tree::ROOT`], is the diagram's own.
 #[derive(Default)]
 pub(crate) struct Tree {
-    pub(crate) frames: Vec<Frame>,
+    pub(crate) frames: IdVec<FrameId, Frame>,
+}
+
+impl Tree {
+    /// The frame of the diagram's own blocks.
+    pub(crate) const ROOT: FrameId = FrameId::FIRST;
 }
 
 /// Names visible at one level: the diagram's blocks, a mask's inside, one copy of a for-each.
@@ -25,8 +29,8 @@ pub(crate) struct Frame {
     pub(crate) inputs: Option<OuterInputs>,
     /// Its blocks.
     pub(crate) items: IndexMap<String, Item>,
-    /// Path of the frame of the function that all this is part of, if it is.
-    pub(crate) owner: Option<String>,
+    /// The block that stands for the caller of the function that all this is part of, if it is.
+    pub(crate) owner: Option<BlockId>,
 }
 
 /// The inputs of a mask's instance, as written by its user.
@@ -44,11 +48,8 @@ pub(crate) struct OuterInputs {
 
 /// What a name leads to.
 pub(crate) enum Item {
-    /// A block of this path.
-    Block {
-        /// Path in the network.
-        path: String,
-    },
+    /// A block.
+    Block(BlockId),
     /// A mask, a subsystem: only `outs` are visible from outside.
     Composite {
         /// The inside.
@@ -94,7 +95,7 @@ pub(crate) enum Collected {
     /// The elements of one array per copy.
     Join(Node),
     /// A block that stacks or joins the copies' signals.
-    Block(String),
+    Block(BlockId),
 }
 
 /// What expressions and holes mean at one place.
@@ -108,6 +109,8 @@ pub(crate) struct Env {
     pub(crate) root: bool,
     /// What is being unfolded around this place, so that nothing unfolds inside itself.
     pub(crate) around: Rc<Around>,
+    /// Names whose own mistakes are reported already.
+    pub(crate) failed: Rc<BTreeSet<String>>,
 }
 
 /// Masks and variants that a place stands in, from the outermost on.
@@ -142,7 +145,8 @@ impl Env {
 
     /// The names of a declared interface, and nothing else.
     pub(crate) fn of_names(names: Rc<IndexMap<String, Value>>) -> Self {
-        Self { names, holes: Rc::default(), root: false, around: Rc::default() }
+        let (holes, around, failed) = (Rc::default(), Rc::default(), Rc::default());
+        Self { names, holes, root: false, around, failed }
     }
 }
 
@@ -153,5 +157,9 @@ impl Scope for Env {
 
     fn names(&self) -> Vec<String> {
         self.names.keys().cloned().collect()
+    }
+
+    fn is_reported(&self, name: &str) -> bool {
+        self.failed.contains(name)
     }
 }

@@ -40,7 +40,7 @@ impl Expander<'_> {
                     node.span,
                     format!("variant `{name}` needs `default` as text, and `choices`"),
                 ));
-                self.failed_names.insert(name.to_owned());
+                self.failed_variants.insert(name.to_owned());
                 continue;
             };
             let Some((_, choice_node)) = choices.iter().find(|(k, _)| k.text() == Some(&choice))
@@ -54,7 +54,7 @@ impl Expander<'_> {
                     .suggest(&choice, names.iter().map(String::as_str))
                     .hint(format!("it has `{}`", names.join("`, `"))),
                 );
-                self.failed_names.insert(name.to_owned());
+                self.failed_variants.insert(name.to_owned());
                 continue;
             };
             self.variants.insert(

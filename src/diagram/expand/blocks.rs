@@ -1,0 +1,380 @@
+//! Blocks as they enter the network: planned when they are met, wired when all names are known.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use legwork_block::{
+    Declaration, Diagnostic, Diagnostics, ErasedBlock, FunctionDeclaration, InputDeclaration,
+    Invalid, OutputDeclaration, PortUnit, Ports, RateRule, Severity, Span, Var,
+};
+
+use super::resolve::{Unresolved, not_connected};
+use super::{Assertion, Expander, PendingAssertion, PendingCopies, PendingInputs, Resolver};
+use crate::function_frame::{self, call_site};
+use crate::ids::{BlockId, Id, IdVec};
+use crate::network::{ConditionFacts, Every, NetworkBlock, Source, Wire, source_text};
+
+/// A block on its way into the network.
+pub(super) struct NewBlock {
+    pub(super) path: String,
+    pub(super) block: Arc<dyn ErasedBlock>,
+    pub(super) span: Span,
+    pub(super) parameter_spans: Vec<(String, Span)>,
+    pub(super) text: String,
+    pub(super) hidden: bool,
+    pub(super) every: Option<Every>,
+    pub(super) owner: Option<BlockId>,
+    pub(super) gate: Option<BlockId>,
+    pub(super) condition: Option<ConditionFacts>,
+}
+
+impl Expander<'_> {
+    /// Plans a block and adds it; `None` if that is not possible, which is then reported.
+    pub(super) fn add_block(&mut self, new: NewBlock) -> Option<BlockId> {
+        let NewBlock { path, block, span, parameter_spans, .. } = new;
+        let run = self.run.as_ref()?;
+        let mut ports = Ports::new(&self.robots, self.loader, run.step.0.to_f64())
+            .at(&path, run.seed)
+            .under(run.solver);
+        if new.owner.is_some() {
+            ports = ports.in_function();
+        }
+        let planned = block.plan(ports);
+        let follows = self.robots.take_asked_failed();
+        let invalid = |invalid: &Invalid| invalid_parameter(&path, span, &parameter_spans, invalid);
+        let (declaration, planned) = match planned {
+            Ok(planned) => planned,
+            Err(_) if follows => return None,
+            Err(found) => {
+                let diagnostic = invalid(&found);
+                self.report(diagnostic);
+                return None;
+            }
+        };
+        for warning in &declaration.warnings {
+            let diagnostic = Diagnostic {
+                severity: Severity::Warning,
+                code: "questionable-parameter",
+                ..invalid(warning)
+            };
+            self.report(diagnostic);
+        }
+        let block = NetworkBlock {
+            inputs: vec![None; declaration.inputs.len()],
+            functions: vec![None; declaration.functions.len()],
+            var_base: self.var_count,
+            declaration: in_variables_from(self.var_count, declaration),
+            planned,
+            path,
+            span,
+            parameter_spans,
+            text: new.text,
+            hidden: new.hidden,
+            joins_copies: false,
+            every: new.every,
+            asked: Vec::new(),
+            owner: new.owner,
+            gate: new.gate,
+            condition: new.condition,
+        };
+        self.var_count += block.declaration.var_count;
+        if let Some(owner) = block.owner {
+            self.check_time(&block, owner);
+        }
+        Some(self.blocks.push(block))
+    }
+
+    /// Adds the block that stands for the caller inside the function `index` of `caller`: its
+    /// outputs are the arguments, its inputs the results, both in the caller's own variables, so
+    /// that inference needs no rule of its own for calls.
+    pub(super) fn add_frame(
+        &mut self,
+        caller: BlockId,
+        index: usize,
+        span: Span,
+    ) -> Option<BlockId> {
+        let frame = BlockId::new(self.blocks.len());
+        let block = function_frame::block(&self.blocks[caller], index, frame, span)?;
+        self.blocks[caller].functions[index] = Some(frame);
+        Some(self.blocks.push(block))
+    }
+
+    /// Reports what asks for time of its own inside a function.
+    fn check_time(&mut self, block: &NetworkBlock, owner: BlockId) {
+        let site = call_site(&self.blocks, owner);
+        let mut refuse = |span, what: &str| {
+            let message = format!("{} {what}, but `{site}` has no time of its own", block.path);
+            self.diagnostics.push(
+                Diagnostic::error("function-time", span, message)
+                    .label("a function runs when its caller calls it")
+                    .hint("connect it by wires instead, outside the function"),
+            );
+        };
+        let declaration = &block.declaration;
+        if declaration.continuous.is_some() {
+            refuse(block.span, "has continuous state");
+        }
+        if declaration.guards.iter().any(|guard| guard.resets) {
+            refuse(block.span, "has guards");
+        }
+        if block.condition.is_some() {
+            refuse(block.span, "is a conditional part");
+        }
+        if declaration.solves.is_some() {
+            refuse(block.span, "closes an algebraic loop");
+        }
+        if declaration.stops.is_some() {
+            refuse(block.span, "ends the run");
+        }
+        if let Some(every) = block.every {
+            refuse(every.span, "has a period");
+        } else if declaration.rate == RateRule::Sampled {
+            refuse(block.span, "has sampled state");
+        }
+    }
+
+    /// Finds what every path that is still text leads to, and adds the hidden blocks that compute
+    /// what blocks share.
+    pub(super) fn wire(&mut self) -> Vec<Assertion> {
+        let resolver = Resolver { tree: &self.tree, blocks: &self.blocks, types: &self.types };
+        let mut inputs: Vec<(BlockId, Vec<Option<Wire>>)> = Vec::new();
+        for pending in std::mem::take(&mut self.pending) {
+            let block = pending.block;
+            let wires = block_wires(&resolver, pending, self.diagnostics);
+            inputs.extend(block.map(|block| (block, wires)));
+        }
+        for pending in std::mem::take(&mut self.copies) {
+            inputs.push((pending.block, copies(&resolver, &pending, self.diagnostics)));
+        }
+        let assertions = std::mem::take(&mut self.assertions)
+            .into_iter()
+            .filter_map(|pending| assertion(&resolver, pending, self.diagnostics))
+            .collect();
+        for (block, wires) in inputs {
+            // A condition is wired to the one around it when it is made.
+            for (input, wire) in self.blocks[block].inputs.iter_mut().zip(wires) {
+                if wire.is_some() {
+                    *input = wire;
+                }
+            }
+        }
+        self.add_shared();
+        assertions
+    }
+
+    /// Adds a hidden block for each shared computation that is asked for. Two asks of one key with
+    /// the same sources share one, and a function's blocks share among themselves only.
+    fn add_shared(&mut self) {
+        let mut shared: BTreeMap<String, BlockId> = BTreeMap::new();
+        // Hidden blocks may ask for others.
+        let mut at = 0;
+        while at < self.blocks.len() {
+            let id = BlockId::new(at);
+            at += 1;
+            let asks = std::mem::take(&mut self.blocks[id].declaration.asks);
+            for ask in &asks {
+                let block = &self.blocks[id];
+                let wires: Option<Vec<Wire>> =
+                    ask.inputs.iter().map(|&port| block.inputs[port as usize].clone()).collect();
+                // An input that is missing is reported.
+                let Some(wires) = wires else { continue };
+                let sources: Vec<String> =
+                    wires.iter().map(|wire| source_text(&self.blocks, &wire.source)).collect();
+                let owner = block.owner.map_or("", |owner| &self.blocks[owner].path);
+                let path = format!("{owner}~{}[{}]", ask.key, sources.join(", "));
+                let computation = match shared.get(&path) {
+                    Some(known) => Some(*known),
+                    None => {
+                        let (span, owner) = (block.span, block.owner);
+                        let new = self.add_block(NewBlock {
+                            path: path.clone(),
+                            text: format!("{}()", ask.block.kind()),
+                            block: Arc::clone(&ask.block),
+                            span,
+                            parameter_spans: Vec::new(),
+                            hidden: true,
+                            every: None,
+                            owner,
+                            gate: None,
+                            condition: None,
+                        });
+                        if let Some(new) = new {
+                            let inputs = &mut self.blocks[new].inputs;
+                            inputs.iter_mut().zip(wires).for_each(|(i, wire)| *i = Some(wire));
+                            shared.insert(path, new);
+                        }
+                        new
+                    }
+                };
+                self.blocks[id].asked.extend(computation);
+            }
+        }
+    }
+}
+
+/// The wires of a block's inputs, in the order in which it declares them.
+fn block_wires(
+    resolver: &Resolver<'_>,
+    pending: PendingInputs,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Option<Wire>> {
+    let PendingInputs { block, inputs, frame, is_frame } = pending;
+    let block = block.map(|block| &resolver.blocks[block]);
+    let declared = block.map_or(&[][..], |block| &block.declaration.inputs);
+    let mut wires: Vec<Option<Wire>> = match block {
+        Some(block) => block.inputs.clone(),
+        None => Vec::new(),
+    };
+    let mut unknown = Vec::new();
+    for (name, (node, span)) in inputs {
+        let source = match resolver.source(frame, &node, false) {
+            Ok(source) => source,
+            // An input that needs it is said to be missing.
+            Err(Unresolved::Absent { .. }) => continue,
+            Err(unresolved) => {
+                diagnostics.extend(unresolved.diagnostic());
+                Source::Broken(span)
+            }
+        };
+        match declared.iter().position(|input| input.name == name) {
+            Some(input) => wires[input] = Some(Wire { source, span }),
+            None => unknown.push((name, span)),
+        }
+    }
+    if let (Some(block), false) = (block, is_frame) {
+        check_inputs(resolver, block, &wires, &unknown, diagnostics);
+    }
+    wires
+}
+
+/// Reports inputs that the block does not have, and inputs that are not connected.
+fn check_inputs(
+    resolver: &Resolver<'_>,
+    block: &NetworkBlock,
+    wires: &[Option<Wire>],
+    unknown: &[(String, Span)],
+    diagnostics: &mut Diagnostics,
+) {
+    let declared = &block.declaration.inputs;
+    let called = called(resolver.blocks, block);
+    for (name, span) in unknown {
+        let kind = block.planned.kind();
+        let message = match &called {
+            Some(site) => format!("`{site}` is called with `{name}`, not an input of {kind}"),
+            None => format!("expected an input of {kind}, found `{name}`"),
+        };
+        let names: Vec<&str> = declared.iter().map(|input| input.name.as_str()).collect();
+        let found =
+            Diagnostic::error("unknown-port", *span, message).suggest(name, names.iter().copied());
+        diagnostics.push(if names.is_empty() {
+            found.hint("it has no inputs")
+        } else {
+            found.hint(format!("it has `{}`", names.join("`, `")))
+        });
+    }
+    let is_missing =
+        |(input, wire): &(&InputDeclaration, &Option<Wire>)| !input.optional && wire.is_none();
+    let missing: Vec<&str> = declared
+        .iter()
+        .zip(wires)
+        .filter(is_missing)
+        .map(|(input, _)| input.name.as_str())
+        .collect();
+    let Some(first) = missing.first() else { return };
+    let plural = if missing.len() > 1 { "s" } else { "" };
+    let message = format!("{}: input{plural} `{}` not connected", block.path, missing.join("`, `"));
+    let advice = match called {
+        Some(_) => "the function's arguments do not give it; bind a Function around it".to_owned(),
+        None => format!("connect in the block: in: {{ \"{first}\": \"block.port\" }}"),
+    };
+    diagnostics.push(Diagnostic::error("missing-input", block.span, message).hint(advice));
+}
+
+/// The call site, if the block itself is what a function is bound to.
+fn called<'b>(blocks: &'b IdVec<BlockId, NetworkBlock>, block: &NetworkBlock) -> Option<&'b str> {
+    let site = call_site(blocks, block.owner?);
+    (site == block.path).then_some(site)
+}
+
+/// The wires of a block that joins copies: one from each of them.
+fn copies(
+    resolver: &Resolver<'_>,
+    pending: &PendingCopies,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Option<Wire>> {
+    let span = pending.node.span;
+    let wire = |&frame| {
+        let source = resolver.source(frame, &pending.node, false).unwrap_or_else(|unresolved| {
+            diagnostics.extend(unresolved.diagnostic());
+            Source::Broken(span)
+        });
+        Some(Wire { source, span })
+    };
+    pending.frames.iter().map(wire).collect()
+}
+
+fn assertion(
+    resolver: &Resolver<'_>,
+    pending: PendingAssertion,
+    diagnostics: &mut Diagnostics,
+) -> Option<Assertion> {
+    let PendingAssertion { path, frame, ty, var_count, span, what, code, is_optional } = pending;
+    let unresolved = match resolver.source(frame, &path, true) {
+        Ok(source) => return Some(Assertion { source, ty, var_count, span, what, code }),
+        Err(unresolved) => unresolved,
+    };
+    diagnostics.extend(match unresolved {
+        Unresolved::Absent { .. } if is_optional => None,
+        Unresolved::Absent { span, .. } => {
+            Some(not_connected(span, &format!("{what} not connected")))
+        }
+        Unresolved::NoOutput(found) => {
+            Some(Diagnostic { code, message: format!("{what}: {}", found.message), ..*found })
+        }
+        unresolved => unresolved.diagnostic(),
+    });
+    None
+}
+
+/// A diagnostic for what a block's `plan` or `check` found wrong.
+pub(crate) fn invalid_parameter(
+    path: &str,
+    span: Span,
+    parameter_spans: &[(String, Span)],
+    invalid: &Invalid,
+) -> Diagnostic {
+    let parameter = invalid.parameter.as_ref();
+    let at = parameter.and_then(|name| parameter_spans.iter().find(|(known, _)| known == name));
+    let message = format!("{path}: {}", invalid.message);
+    let span = at.map_or(span, |(_, span)| *span);
+    let mut diagnostic = Diagnostic::error("invalid-parameter", span, message);
+    diagnostic.hints.extend(invalid.hints.iter().cloned());
+    diagnostic
+}
+
+/// A declaration whose variables begin at `base` instead of at 0.
+pub(crate) fn in_variables_from(base: u32, mut declaration: Declaration) -> Declaration {
+    fn unit(base: u32, unit: &mut PortUnit) {
+        if let PortUnit::Var(var) = unit {
+            *var = Var(var.0 + base);
+        }
+    }
+    fn input(base: u32, port: &mut InputDeclaration) {
+        port.ty = port.ty.shift(base);
+        unit(base, &mut port.unit);
+    }
+    fn output(base: u32, port: &mut OutputDeclaration) {
+        port.ty = port.ty.shift(base);
+        unit(base, &mut port.unit);
+    }
+    if base == 0 {
+        return declaration;
+    }
+    declaration.inputs.iter_mut().for_each(|port| input(base, port));
+    declaration.outputs.iter_mut().for_each(|port| output(base, port));
+    for FunctionDeclaration { arguments, results, .. } in &mut declaration.functions {
+        arguments.iter_mut().for_each(|port| output(base, port));
+        results.iter_mut().for_each(|port| input(base, port));
+    }
+    declaration
+}

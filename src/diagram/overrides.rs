@@ -1,0 +1,113 @@
+//! What the command line adds: parameters, variants, patches, a stop time, signals.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use legwork_block::{Diagnostic, Diagnostics, FileId, Node, NodeKind, Place, Span, Text};
+
+use crate::loader::Loader;
+use crate::{document, patch};
+
+/// What the command line adds to a diagram.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// `--set path=value`, in order.
+    pub set: Vec<(String, String)>,
+    /// `--variant name=choice`, in order.
+    pub variants: Vec<(String, String)>,
+    /// `--with patch.ron`, in order; applied before `set`.
+    pub patches: Vec<String>,
+    /// `--until`: instead of `run.stop`, as text such as `2 s`.
+    pub until: Option<String>,
+    /// `--signals`: recorded instead of what `log:` says, if there are any.
+    pub signals: Vec<String>,
+    /// Directories to look for files in, after the diagram's own.
+    pub roots: Vec<PathBuf>,
+}
+
+/// Text → document, with patches and overrides applied.
+pub(crate) fn document(
+    path: &Path,
+    text: &[u8],
+    options: &Options,
+    loader: &Loader<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Node> {
+    let file = loader.add(&path.display().to_string(), text);
+    let mut document = match document::parse(file, text) {
+        Ok(document) => document,
+        Err(diagnostic) => {
+            diagnostics.push(diagnostic);
+            return None;
+        }
+    };
+    for name in &options.patches {
+        let (file, bytes) = match loader.source(name) {
+            Ok(found) => found,
+            Err(message) => {
+                let span = on_command_line(loader, "--with", name).1;
+                diagnostics.push(Diagnostic::error("missing-file", span, message));
+                continue;
+            }
+        };
+        match document::parse(file, &bytes) {
+            Ok(node) => patch::apply(&mut document, &node, diagnostics),
+            Err(diagnostic) => diagnostics.push(diagnostic),
+        }
+    }
+    for (target, value) in &options.set {
+        let (_, target_span) = on_command_line(loader, "--set path", target);
+        let node = command_line_value(loader, value);
+        let place = Place::from(target_span);
+        patch::set(&mut document, target, &place, &node, diagnostics);
+    }
+    if let Some(until) = &options.until {
+        let (_, span) = on_command_line(loader, "--until", until);
+        let node = command_line_value(loader, until);
+        patch::set(&mut document, "run.stop", &Place::from(span), &node, diagnostics);
+    }
+    if !options.signals.is_empty() {
+        let texts = options.signals.iter().map(|signal| {
+            let (_, span) = on_command_line(loader, "--signals", signal);
+            text_node(signal, span)
+        });
+        let span = Span::new(file, 0, 0);
+        let list = Node { span, kind: NodeKind::List(texts.collect()) };
+        patch::set(&mut document, "log", &Place::from(span), &list, diagnostics);
+    }
+    Some(document)
+}
+
+fn text_node(text: &str, span: Span) -> Node {
+    Node { span, kind: NodeKind::Text(Text { value: text.to_owned(), place: Place::from(span) }) }
+}
+
+/// A text of the command line as a source of its own.
+fn on_command_line(loader: &Loader<'_>, name: &str, text: &str) -> (FileId, Span) {
+    let file = loader.add(&format!("<{name}>"), text.as_bytes());
+    (file, Span::new(file, 0, text.len()))
+}
+
+/// A value of the command line: RON, or else a text.
+fn command_line_value(loader: &Loader<'_>, text: &str) -> Node {
+    let (file, span) = on_command_line(loader, "--set value", text);
+    match document::parse(file, text.as_bytes()) {
+        Ok(node) => patch::bare_words(node),
+        Err(_) => text_node(text, span),
+    }
+}
+
+/// The choice of each variant that the command line names, and where it does.
+pub(crate) fn chosen_variants(
+    options: &Options,
+    loader: &Loader<'_>,
+) -> BTreeMap<String, (String, Span)> {
+    options
+        .variants
+        .iter()
+        .map(|(name, choice)| {
+            let (_, span) = on_command_line(loader, "--variant", &format!("{name}={choice}"));
+            (name.clone(), (choice.clone(), span))
+        })
+        .collect()
+}
