@@ -1,5 +1,5 @@
-//! The buses of the library: what robots, contacts and solvers say to one another. They stand in
-//! one file because a reader of one needs the others' fields beside it.
+//! The buses of the library: what robots, contacts and solvers exchange. They are in one file
+//! because a reader of one needs the fields of the others beside it.
 
 use legwork_block::{
     Arg, BusField, Dim, Fault, Leaves, NamedType, Outcome, Ports, Signal, Type, TypeMaker, bus,

@@ -52,7 +52,7 @@ pub(crate) struct Bench {
     instance: Box<dyn Instance>,
 }
 
-/// What the variables of one block stand for.
+/// Values of the type variables of one block.
 #[derive(Default)]
 struct Solution {
     types: Vec<(Var, Type)>,

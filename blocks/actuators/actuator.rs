@@ -51,7 +51,7 @@ pub struct Actuator {
     /// Whether the lag is advanced once per period, exactly for a held input.
     #[serde(default)]
     pub discrete: bool,
-    /// The robot, if values stand under joint names.
+    /// The robot, if values are given by joint name.
     #[serde(default)]
     pub robot: Option<RobotName>,
 }

@@ -8,8 +8,8 @@ pub const CONSTRAINT_ROWS: usize = 6;
 /// `Constraint`: a loop that is closed, or a frame that is held. The constraint force keeps
 /// `J ν̇ + γ = 0` in its active rows.
 ///
-/// There are always six rows, linear ones first, so that constraints of different kinds stand in
-/// one array; a kind that has fewer leaves the rest zero and inactive. Such rows cost nothing.
+/// There are always six rows, linear ones first, so that constraints of different kinds fit
+/// into one array; a kind with fewer rows leaves the rest zero and inactive, at no cost.
 ///
 /// | field | shape | unit | meaning |
 /// |---|---|---|---|

@@ -106,7 +106,7 @@ pub(super) fn state_type(arg: Arg, dims: &RobotDims, robot: Option<&RobotModel>)
 const Q: usize = 0;
 const NU: usize = 1;
 
-/// Where the numbers of one robot stand in a state.
+/// Where the numbers of one robot are in a state.
 struct Parts {
     floating: bool,
     q: usize,

@@ -17,7 +17,7 @@ pub(crate) struct ClosedChain {
     half_rows: Vec<f64>,
     /// γ of the active rows.
     bias: Vec<f64>,
-    /// Where each active row stands among six of each constraint.
+    /// Index of each active row among the six of each constraint.
     sources: Vec<usize>,
     /// `Q C` of the elimination, row by row.
     basis_rows: Vec<f64>,

@@ -18,7 +18,7 @@ use crate::robot::shared_kinematics::describe;
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
 /// | in `dynamics` | `Dynamics` | | ν, M, h and the factor of M, which is not factored again |
-/// | in `tau` | n | N m | joint torques; act on the last n rows (nv − n is 6 or 0) |
+/// | in `tau` | n | N m | joint torques, in the order of the coordinates of joints |
 /// | in `points`, optional | `ContactPoints` | | k contacts |
 /// | in `f`, with `points` | 3k | N | forces on the robot at these contacts, contact axes |
 /// | in `external`, optional | nv | N, N m | further generalised forces |

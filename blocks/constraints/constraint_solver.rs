@@ -97,12 +97,12 @@ pub struct ConstraintSolver {
     /// B along the tangents, above zero or friction has no grip [N s/m]; default 10⁶ kg/Δt.
     #[serde(default)]
     pub friction_damping: Option<NonNegative<Damping>>,
-    /// As what problem a step is solved. `Velocities` (the default): sparse, for everything.
-    /// `Forces(cone: Circular)`: the same law, dense, several times dearer, by active sets or
+    /// The formulation of a step. `Velocities` (the default): sparse, for everything.
+    /// `Forces(cone: Circular)`: the same law, dense, several times slower, by active sets or
     /// second-order cones; takes pyramids too,
     /// `Forces(cone: Pyramid(sides: 4, fit: Circumscribed))`, whose friction depends on its
     /// direction. `LeastForces(zeta: 1e8, cone: Circular)`: the paper's program, for comparison;
-    /// joints, limits and stacks come out alike, friction does not obey Coulomb's law. Default
+    /// joints, limits and stacks come out alike, friction does not follow Coulomb's law. Default
     /// `zeta` 1 s/Δt, default `cone` Circular.
     #[serde(default)]
     pub method: ConstraintMethod,
@@ -306,7 +306,8 @@ impl Block for ConstraintSolver {
         self.check_parameters()?;
         Self::check_solver(ports)?;
         if self.has_no_grip() {
-            let message = "expected damping above zero with friction, found none: contacts slide as if `mu` were 0";
+            let message = "expected damping above zero with friction, found none: contacts slide \
+                           as if `mu` were 0";
             ports.warn(Invalid::parameter("friction_damping", message));
         }
         let robot = self.robot.find(ports)?;

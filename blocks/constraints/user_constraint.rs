@@ -17,7 +17,7 @@ use crate::contact::gauss_contact::non_negative;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::state_input;
 
-/// A constraint of one's own, whose error and Jacobian are signals. Its rows are `φ = 0`, or
+/// A user-defined constraint, whose error and Jacobian are signals. Its rows are `φ = 0`, or
 /// `φ ≥ 0` with `unilateral: true`.
 ///
 /// | port | shape | unit | meaning |

@@ -11,8 +11,8 @@ use serde::Deserialize;
 use crate::buses::ContactPointsBus;
 use crate::contact::friction_cone::{Friction, friction_of};
 
-/// Contact forces from penetration and slip: spring-dampers with smooth friction. There is no
-/// problem to solve.
+/// Contact forces from penetration and slip: spring-dampers with smooth friction. No optimisation
+/// problem is solved.
 ///
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
@@ -30,7 +30,7 @@ use crate::contact::friction_cone::{Friction, friction_of};
 ///   contact creeps below `slip_speed`.
 ///
 /// A contact whose own `friction` is zero or more has that instead of `mu`; `mu_dynamic` then
-/// stands to it as it stands to `mu`.
+/// is scaled in proportion.
 ///
 /// The work of the forces is accounted for: `f · v = −d(energy)/dt − dissipated` at each contact.
 ///
@@ -43,7 +43,7 @@ use crate::contact::friction_cone::{Friction, friction_of};
 /// corrected; exponent 1.5 is Hertz's sphere.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["Hertz", "Hunt–Crossley", "penalty contact", "spring-damper contact"]))]
+#[schemars(extend("x-aliases" = ["Hertz", "Hunt–Crossley", "penalty contact"]))]
 pub struct CompliantContact {
     /// Largest friction coefficient, one value or one for each contact, zero or more [1].
     pub mu: Friction,

@@ -18,7 +18,7 @@ pub enum FrictionCone {
         /// Facets, at least 3 [1].
         #[serde(default = "four")]
         sides: u32,
-        /// How the pyramid stands to Coulomb's cone.
+        /// How the pyramid fits Coulomb's cone.
         #[serde(default)]
         fit: Fit,
     },
@@ -26,7 +26,7 @@ pub enum FrictionCone {
     Circular,
 }
 
-/// How a friction pyramid stands to Coulomb's cone.
+/// How a friction pyramid fits Coulomb's cone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 pub enum Fit {
     /// Edges on the cone, the first along t₁: friction never exceeds `μ f_n`; between two edges of

@@ -29,7 +29,7 @@ use assembly::Assembly;
 /// |---|---|---|---|
 /// | in `dynamics` | `Dynamics` | | ν, M, h and the factor of M |
 /// | in `points` | `ContactPoints` | | k contacts |
-/// | in `tau` | n | N m | joint torques; act on the last n rows (nv − n is 6 or 0) |
+/// | in `tau` | n | N m | joint torques, in the order of the coordinates of joints |
 /// | in `mode` | k, optional | 1 | 1 where a contact is closed; at acceleration level required |
 /// | in `external` | nv, optional | N, N m | further generalised forces |
 /// | in `mu` | k, optional | 1 | friction as a signal, in the place of the parameter |

@@ -34,7 +34,7 @@ pub enum Ground {
         file: String,
         /// Distance of grid points along x and y [m].
         cell: Positive<Length>,
-        /// Where the first height stands, x and y [m]; default 0.
+        /// Where the first height is, x and y [m]; default 0.
         #[serde(default)]
         origin: Option<[Length; 2]>,
         /// Coulomb friction by place; default that of the block or of the contact model.

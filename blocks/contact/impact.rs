@@ -68,7 +68,7 @@ pub struct Impact {
 /// What the impulses of an impact may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 pub enum ImpactKind {
-    /// All closed contacts come to rest, tangentially too, and may be pulled to.
+    /// All closed contacts come to rest, also tangentially; impulses may pull.
     Stick,
     /// Impulses push along the normals.
     NormalOnly,

@@ -107,7 +107,8 @@ impl ImplicitContact {
         let advice = "choose `run: (solver: SemiImplicitEuler)`, or the block CompliantContact";
         if solver.is_variable() {
             let message = format!(
-                "expected a solver of fixed steps for contact at the end of the step, found {solver}"
+                "expected a solver of fixed steps for contact at the end of the step, found \
+                 {solver}"
             );
             return Err(Invalid::new(message).hint(advice));
         }

@@ -22,7 +22,7 @@ use crate::signal::shape::{self, Common};
 /// | in `feed_forward`, optional | that of `u` | that of `y` |
 /// | out `y` | that of `u` | that of the limits and `initial` |
 ///
-/// Numbers stand for every element. By default the controller is continuous. With `discrete: true`
+/// A number holds for every element. By default the controller is continuous. With `discrete: true`
 /// it works on samples of the period T, stated with `every:` or inherited: the integral by `method`
 /// as in `DiscreteIntegrator`, the derivative by backward Euler, stable for every N:
 /// `d[k] = (d[k−1] + kd N (e[k] − e[k−1])) / (1 + N T)`. The input always feeds through.
@@ -85,7 +85,7 @@ fn hundred() -> Positive<AngularVelocity> {
 pub enum AntiWindup {
     /// Nothing.
     None,
-    /// The integral stands still while it would drive the output further beyond a limit.
+    /// The integral is held while it would drive the output further beyond a limit.
     #[default]
     Clamping,
     /// The excess over the limit is fed back to the integral.

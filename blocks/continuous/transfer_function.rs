@@ -17,7 +17,7 @@ use crate::signal::canonical::{Canonical, ContinuousFilter, Filtered, coefficien
 /// | in `u` | number; vector with `of: Vector`, each element filtered on its own | any |
 /// | out `y` | that of `u` | not checked |
 ///
-/// Coefficients stand in falling powers of s [1/s]: `numerator: [1]`, `denominator: [1, 2, 5]` is
+/// Coefficients are in descending powers of s [1/s]: `numerator: [1]`, `denominator: [1, 2, 5]` is
 /// 1 / (s² + 2 s + 5). The numerator's degree is at most the denominator's; the input feeds through
 /// only if the degrees are equal. The state is that of the controllable canonical form (T. Kailath,
 /// *Linear Systems*, 1980, section 2.1.2), which loses digits at high orders: from order six or so
@@ -142,7 +142,7 @@ mod tests {
         assert!(y[0] > 0.0);
     }
 
-    /// 6 / (s² + 3 s + 2) under u = 1: y = 3 is where it stands still, from the states (0, u / 2).
+    /// 6 / (s² + 3 s + 2) under u = 1: y = 3 is the steady state, from the states (0, u / 2).
     #[test]
     fn it_begins_at_the_states_given() {
         let still = json!({ "numerator": [6], "denominator": [1, 3, 2], "initial": [0, 0.5] });

@@ -41,7 +41,7 @@ pub use models::{Choice, Energy, Model, OnContactFail, Stages};
 ///
 /// - `NoSlipLcp`: no penetration, no pull, no slip of contacts that press. The fastest; starts from
 ///   the contacts that pressed before. Asks for whatever tangential force it takes. Where the
-///   joints let not all of them hold, they slide as little as they can, in the least-squares sense.
+///   joints cannot hold all of them, they slide as little as they can, in the least-squares sense.
 ///   Contacts that contradict each other give way as dampers do, and the report counts the steps in
 ///   which they did.
 /// - `CoulombLcp`: Coulomb's law on the pyramid, by Lemke's method. The law that `CoulombContact`
@@ -193,7 +193,8 @@ impl ContactInverseDynamics {
         if self.energy == Energy::Relative && !has_energy {
             let message = "expected a model of least energy with `energy: Relative`, found another";
             return Err(Invalid::parameter("energy", message).hint(
-                "write `model: CoulombQp(stages: Two)` or `NoSlipQp(stages: Two)`, or leave `energy` out",
+                "write `model: CoulombQp(stages: Two)` or `NoSlipQp(stages: Two)`, or leave out \
+                 `energy`",
             ));
         }
         if self.repair && self.model == Model::Sensed {
@@ -444,8 +445,8 @@ impl Block for ContactInverseDynamics {
             let (chosen, calls) = (state.chosen, state.calls);
             report.metric("mean_solutions", state.solutions as f64 / chosen.max(1) as f64);
             report.notes.push(format!(
-                "the solution of least change was taken in {chosen} of {calls} steps; in the rest more than three contacts \
-                 counted, none did, or forces had no bound"
+                "the solution of least change was taken in {chosen} of {calls} steps; in the rest \
+                 more than three contacts counted, none did, or forces had no bound"
             ));
         }
         if state.failures > 0 {
@@ -461,7 +462,8 @@ impl Block for ContactInverseDynamics {
         if state.yielded > 0 {
             let (yielded, calls) = (state.yielded, state.calls);
             report.notes.push(format!(
-                "contacts gave way in {yielded} of {calls} steps: the wanted accelerations contradict them"
+                "contacts gave way in {yielded} of {calls} steps: the wanted accelerations \
+                 contradict them"
             ));
         }
         if state.repaired > 0 {

@@ -58,7 +58,7 @@ pub struct JointPd {
     pub kp: PerJoint<NonNegative<RotationalStiffness>>,
     /// Damping [N m s/rad]: as `kp`.
     pub kd: PerJoint<NonNegative<RotationalDamping>>,
-    /// The robot: needed if gains stand under joint names, for a world, and for joints of several
+    /// The robot: needed if gains are given by joint name, for a world, and for joints of several
     /// degrees of freedom; otherwise the state tells.
     #[serde(default)]
     pub robot: Option<RobotName>,
@@ -70,7 +70,7 @@ pub struct Plan {
     kd: JointValues,
     dims: RobotDims,
     robot: Option<Arc<RobotModel>>,
-    /// Sizes `[nq, nv, n]` of states of the diagram in which joints do not stand last.
+    /// Sizes `[nq, nv, n]` of states of the diagram in which joints are not last.
     mixed: Vec<[usize; 3]>,
     s_ref: In<Vector>,
     state: In<StateBus>,

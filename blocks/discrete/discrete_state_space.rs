@@ -32,7 +32,7 @@ pub struct DiscreteStateSpace {
     /// C: a list of n for an output that is a number, p rows of n for a vector.
     pub c: Tensor,
     /// D, p rows of m; a list where one of them is a number, a number where both are; default 0,
-    /// which stands for zeros of any shape.
+    /// which means zeros of any shape.
     #[serde(default = "shape::zero")]
     pub d: Tensor,
     /// State at t = 0: a list of n, or one number for all; default 0.

@@ -16,7 +16,7 @@ use crate::signal::canonical::{Canonical, DiscreteFilterPlan, coefficients};
 /// | in `u` | number, vector or matrix, each element filtered on its own | any |
 /// | out `y` | that of `u` | not checked |
 ///
-/// Coefficients stand in falling powers of z: `numerator: [1]`, `denominator: [1, -0.5]` is
+/// Coefficients are in descending powers of z: `numerator: [1]`, `denominator: [1, -0.5]` is
 /// 1 / (z − 0.5), that is y[k] = 0.5 y[k−1] + u[k−1]. The numerator's degree is at most the
 /// denominator's; the input feeds through only if the degrees are equal. The period is stated with
 /// `every:` or inherited from a discrete input.

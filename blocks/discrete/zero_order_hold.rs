@@ -4,8 +4,8 @@ use legwork_block::{Any, Block, In, Invalid, Out, Outcome, OutputCx, Ports, Rate
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Samples its input at each hit of its period and holds it in between. `y(t) = u(t_k)` for t_k ≤ t
-/// < t_k+1.
+/// Samples its input at each hit of its period and holds it in between. `y(t) = u(t_k)` for
+/// `t_k ≤ t < t_k+1`.
 ///
 /// | port | shape | unit |
 /// |---|---|---|

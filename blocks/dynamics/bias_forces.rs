@@ -17,7 +17,7 @@ use crate::robot::shared_mass::{Mass, mass};
 /// | in `state` | State(robot) | | configuration and velocity |
 /// | out `h` | nv | N, N m | force on the base in world axes, moment about its origin, joint torques |
 ///
-/// h stands on the left: for a robot at rest its third number is the weight, positive.
+/// h is on the left-hand side: for a robot at rest its third number is the weight, positive.
 ///
 /// Recursive Newton–Euler algorithm; R. Featherstone, *Rigid Body Dynamics Algorithms* (2008),
 /// sec. 5.3.

@@ -16,7 +16,7 @@ use crate::robot::shared_kinematics::{AtState, describe};
 /// | in `state` | State(robot) | | configuration and velocity |
 /// | out `c` | nv | N, N m | force on the base in world axes, moment about its origin, joint torques |
 ///
-/// It stands on the left, `M ν̇ + C ν + g = …`. [`BiasForces`](crate::BiasForces) is its sum with
+/// It is on the left-hand side, `M ν̇ + C ν + g = …`. [`BiasForces`](crate::BiasForces) is its sum with
 /// [`GravityForces`](crate::GravityForces).
 ///
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 5.3, without gravity.

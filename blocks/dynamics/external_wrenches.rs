@@ -20,7 +20,7 @@ use crate::robot::shared_kinematics::AtState;
 /// | in `w1`, `w2`, …, one for each of `at`; `w` if there is one | 6 | N, N m | force, then moment, on the robot |
 /// | out `external` | nv | N, N m | force on the base in world axes, moment about its origin, on the joints |
 ///
-/// It stands on the right, `M ν̇ + C ν + g = Sᵀτ + f_ext`, and is what `external` of
+/// It is on the right-hand side, `M ν̇ + C ν + g = Sᵀτ + f_ext`, and is what `external` of
 /// [`ForwardDynamics`](crate::ForwardDynamics) takes. The `Jacobian` of a frame in the same
 /// representation is the `Jᵢ` of a wrench at the frame's origin.
 ///
@@ -43,7 +43,7 @@ use crate::robot::shared_kinematics::AtState;
 pub struct ExternalWrenches {
     /// The robot.
     pub robot: RobotName,
-    /// Where the wrenches act, in the order of the inputs: at least one. A frame may stand there
+    /// Where the wrenches act, in the order of the inputs: at least one. A frame may occur there
     /// more than once.
     pub at: Vec<Application>,
 }
@@ -208,7 +208,9 @@ mod tests {
         };
         for representation in ["Mixed", "Body"] {
             let at = json!([{
-                "frame": "FL_shank", "representation": representation, "offset": [0.03, -0.05, 0.08],
+                "frame": "FL_shank",
+                "representation": representation,
+                "offset": [0.03, -0.05, 0.08],
             }]);
             let mut rig = Rig::new(block("go", at), &go(), &[]);
             for (q, nu) in States::of(&go(), 5) {
@@ -240,7 +242,8 @@ mod tests {
 
     #[test]
     fn wrenches_add_each_by_its_own_input() {
-        let at = json!([{ "frame": "trunk" }, { "frame": "HR_foot", "representation": "Body" }, { "frame": "trunk" }]);
+        let foot = json!({ "frame": "HR_foot", "representation": "Body" });
+        let at = json!([{ "frame": "trunk" }, foot, { "frame": "trunk" }]);
         let mut both = Rig::new(block("go", at), &go(), &[]);
         let (q, nu) = States::of(&go(), 1).remove(0);
         both.set("state", &[&q, &nu]);

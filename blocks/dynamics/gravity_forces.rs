@@ -16,7 +16,7 @@ use crate::robot::shared_kinematics::{AtState, describe};
 /// | in `state` | State(robot) | | configuration and velocity; only q matters |
 /// | out `g` | nv | N, N m | force on the base in world axes, moment about its origin, joint torques |
 ///
-/// It stands on the left, `M ν̇ + C ν + g = …`: the joint torques `g` hold a fixed-base robot still
+/// It is on the left-hand side, `M ν̇ + C ν + g = …`: the joint torques `g` hold a fixed-base robot still
 /// (gravity compensation), and a floating base feels its weight as a positive third number.
 /// [`BiasForces`](crate::BiasForces) is its sum with [`CoriolisForces`](crate::CoriolisForces).
 ///

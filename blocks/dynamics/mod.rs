@@ -47,7 +47,7 @@ pub(crate) fn register(r: &mut Registry) {
     shelf.block::<DynamicsDerivatives>(r#"DynamicsDerivatives(robot: "go")"#);
     shelf.block::<Energy>(r#"Energy(robot: "go")"#);
     shelf.block::<ExternalWrenches>(
-        r#"ExternalWrenches(robot: "go", at: [(frame: "trunk", representation: Body, offset: ["10 cm", 0, 0])])"#,
+        r#"ExternalWrenches(robot: "go", at: [(frame: "trunk", offset: ["10 cm", 0, 0])])"#,
     );
     shelf.block::<ForwardDynamics>(r#"ForwardDynamics(robot: "go")"#);
     shelf.block::<GravityForces>(r#"GravityForces(robot: "go")"#);

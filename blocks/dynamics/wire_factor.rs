@@ -216,7 +216,7 @@ impl WireFactor {
 }
 
 /// The pivoting methods of `legwork-qp` take M by this square root: with `CᵀC = M`, `C⁻ᵀ` is one of
-/// M⁻¹. It stands here because this is the only crate that knows the layout of a wire and the
+/// M⁻¹. It is here because this is the only crate that knows the layout of a wire and the
 /// solvers both; `legwork-qp` knows no robot, `legwork-mechanics` no solver.
 impl HalfInverseMass for WireFactor {
     fn dim(&self) -> usize {

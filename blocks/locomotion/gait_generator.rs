@@ -39,7 +39,7 @@ use crate::buses::{GaitBus, gait_leaf};
 /// | `Pronk` | 0, 0, 0, 0 | ½ |
 ///
 /// Gait, T and β may change at any time: they are approached exponentially in the time `blend`, and
-/// no phase jumps or runs backward. Phases stand until `start`, and while `walk` is false; then
+/// no phase jumps or runs backward. Phases do not change until `start`, and while `walk` is false; then
 /// steps grow from nothing to full in the time `ramp` and shrink so again. While the robot stands
 /// all `stance` are 1.
 ///

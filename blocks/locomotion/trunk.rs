@@ -1,10 +1,10 @@
-//! What feedback of the trunk shares: where its state stands, its angles and its heading.
+//! What feedback of the trunk shares: where its state is, its angles and its heading.
 
 use legwork_block::Invalid;
 
 use crate::robot::model::RobotModel;
 
-/// Where the base of a robot stands in its state.
+/// Where the base of a robot is in its state.
 pub(crate) struct Base {
     /// Index of the quaternion in q.
     pub(crate) quaternion: usize,

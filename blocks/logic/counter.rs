@@ -11,7 +11,7 @@ use serde::Deserialize;
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | in `enable`, optional | truth value: while false the count stands | |
+/// | in `enable`, optional | truth value: while false the count is held | |
 /// | in `reset`, optional | truth value: while true the next count is `initial` | |
 /// | out `y` | whole number | 1 |
 ///
@@ -23,7 +23,7 @@ pub struct Counter {
     /// First count, zero or more; default 0.
     #[serde(default)]
     pub initial: u64,
-    /// Greatest count, at least `initial`; default none: the count goes to 2⁵³ and stands there.
+    /// Greatest count, at least `initial`; default none: the count stops at 2⁵³.
     #[serde(default)]
     pub limit: Option<u64>,
 }

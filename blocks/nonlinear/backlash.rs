@@ -184,7 +184,7 @@ mod tests {
     use super::*;
     use crate::testing::{Bench, block, refusal};
 
-    /// Up, back and down again: it follows half a width behind, and stands while the play is
+    /// Up, back and down again: it follows half a width behind, and rests while the play is
     /// crossed.
     #[test]
     fn the_output_is_pushed_at_the_ends_of_the_play() {

@@ -17,7 +17,7 @@ use crate::signal::shape::{self, Common, note_unit};
 /// | in `u` | any of number, vector, matrix if both bounds are numbers; otherwise that of the bounds | that of the bounds |
 /// | out `y` | that of `u` | that of `u` |
 ///
-/// A number stands for every element. A bound may be infinite; a missing one does not limit.
+/// A number holds for every element. A bound may be infinite; a missing one does not limit.
 /// NaN passes, so that the run stops at the block that made it.
 ///
 /// A variable step is cut where an element reaches or leaves a bound; up to there the law of its

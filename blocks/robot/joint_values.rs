@@ -19,7 +19,7 @@ impl JointValues {
     /// The numbers of the parameter `parameter`. Values by joint name need the robot.
     ///
     /// # Errors
-    /// If values stand under names and the robot is not given, or the names do not fit its joints.
+    /// If values are given by name and the robot is not, or the names do not fit its joints.
     pub(crate) fn new<Q: Physical>(
         parameter: &str,
         values: &PerJoint<Q>,

@@ -11,7 +11,7 @@ use serde::Deserialize;
 /// | in `u` | vector of more elements than the greatest index | any |
 /// | out `y` | vector, one element for each index | that of `u` |
 ///
-/// An index may stand more than once. Elements that follow one another need no block: write the
+/// An index may be given more than once. Elements that follow one another need no block: write the
 /// path `"block.y[2..5]"`, or `"block.y[2]"` for a number.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

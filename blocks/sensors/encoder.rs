@@ -83,7 +83,7 @@ pub enum VelocityFrom {
 /// Ports and numbers of an [`Encoder`].
 pub struct Plan {
     robot: Arc<RobotModel>,
-    /// Where the position of each joint stands in q.
+    /// Index of the position of each joint in q.
     at: Vec<usize>,
     /// One count of each joint [rad]; 0 if exact.
     quanta: Vec<f64>,

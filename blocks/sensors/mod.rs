@@ -19,6 +19,6 @@ pub(crate) fn register(r: &mut Registry) {
     );
     shelf.block::<FootWrench>(r#"FootWrench(robot: "go", frame: "FL_foot", axes: Frame)"#);
     shelf.block::<Imu>(
-        r#"Imu(robot: "go", frame: "trunk", gyroscope: (noise: "0.1 mrad/s/Hz^(1/2)", range: "2000 deg/s"))"#,
+        r#"Imu(robot: "go", frame: "trunk", gyroscope: (noise: "0.1 mrad/s/Hz^(1/2)"))"#,
     );
 }

@@ -21,7 +21,7 @@ use crate::solvers::problem_dump::Dump;
 /// | out `residual` | | 1 | optimality residual relative to the force scale; infinite if there is none |
 ///
 /// All contacts move at once; momentum restarts where it points uphill. It needs fewer passes than
-/// sweeps where contacts are many or redundant. What is left after the last step stands in
+/// sweeps where contacts are many or redundant. What is left after the last step is in
 /// `residual`. It starts from the forces of the last step. With redundant contacts the distribution
 /// of force depends on that start, the motion does not. Where `on_fail` gave the forces, status,
 /// iterations and residual are those of the solver that was asked last.

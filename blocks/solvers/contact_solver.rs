@@ -289,7 +289,7 @@ where
             let what = "the problem on the wire has the circular cone that its type denies";
             return Err(Fault::new(format!("{what}; {}", needs_pyramid(method.name()))));
         }
-        // The first method's warm start stands in front; fallbacks start cold behind it.
+        // The first method's warm start comes first; fallbacks start cold behind it.
         let own = if i == 0 { 0 } else { warm.len() };
         warm.resize(own + method.warm_len(problem.contact_count(), data.sides), 0.0);
         if i == 0 && cx.state.warm.len() == warm.len() {

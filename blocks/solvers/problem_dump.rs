@@ -74,7 +74,8 @@ impl KeptProblem {
         let step = (time.t / time.step).round().max(0.0) as u64;
         let Solution { status, iterations, residual } = solution;
         let origin = format!(
-            "{solver} at t = {} s: {status:?} after {iterations} iterations, residual {residual:.1e}",
+            "{solver} at t = {} s: {status:?} after {iterations} iterations, residual \
+             {residual:.1e}",
             time.t
         );
         let mut named = NamedProblem::new(format!("step {step}"), origin, problem);

@@ -20,7 +20,7 @@ use crate::solvers::problem_dump::Dump;
 /// | out `iterations` | | 1 | sweeps |
 /// | out `residual` | | 1 | optimality residual relative to the force scale; infinite if there is none |
 ///
-/// Cheap per sweep and never infeasible; what is left after the last sweep stands in `residual`. It
+/// Cheap per sweep and never infeasible; what is left after the last sweep is in `residual`. It
 /// starts from the forces of the last step. With redundant contacts the distribution of force
 /// depends on that start, the motion does not. Where `on_fail` gave the forces, status, iterations
 /// and residual are those of the solver that was asked last.

@@ -37,7 +37,7 @@ use crate::solvers::problem_dump::Dump;
 #[serde(deny_unknown_fields, default)]
 #[schemars(extend("x-aliases" = ["quadratic program", "whole-body QP"]))]
 pub struct Qp {
-    /// Most changes of the active set; default 0 stands for 40 + 10 × (unknowns + bounds) [1].
+    /// Most changes of the active set; default 0 means 40 + 10 × (unknowns + bounds) [1].
     pub iterations: u32,
     /// Start from an empty active set each time; default false.
     pub cold: bool,

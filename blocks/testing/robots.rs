@@ -61,7 +61,7 @@ impl Resources for World {
     }
 }
 
-/// What the variables of one block stand for.
+/// Values of the type variables of one block.
 #[derive(Default)]
 struct Solution {
     dims: BTreeMap<Var, usize>,

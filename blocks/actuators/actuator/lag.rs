@@ -19,7 +19,7 @@ impl Lag {
     /// `initial`.
     ///
     /// # Errors
-    /// If one of the others stands without `bandwidth`.
+    /// If one of the others is given without `bandwidth`.
     pub(crate) fn new(
         bandwidth: Option<Positive<Frequency>>,
         discrete: bool,

@@ -1,4 +1,4 @@
-//! As what problem a step is solved, and what is done if it is not: parameters.
+//! The formulation in which a step is solved, and what happens if it is not: parameters.
 
 use legwork_block::Invalid;
 use legwork_block::quantity::{Dimensionless, Positive};
@@ -10,7 +10,7 @@ use super::SlidingLaw;
 use crate::contact::friction_cone::FrictionCone;
 use crate::solvers::plain_solver::OnPlainFail;
 
-/// As what problem the constraint solver solves a step.
+/// The formulation in which the constraint solver solves a step.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub enum ConstraintMethod {
@@ -54,11 +54,13 @@ impl ConstraintMethod {
             Self::Velocities => Ok(()),
             Self::Forces { cone } => cone.shape().map(|_| ()),
             Self::LeastForces { .. } if law == SlidingLaw::Associated => {
-                let message = "expected `Coulomb` with `method: LeastForces`, which has a law of sliding of its own";
+                let message = "expected `Coulomb` with `method: LeastForces`, which has a law of \
+                               sliding of its own";
                 Err(Invalid::parameter("friction_law", message))
             }
             Self::LeastForces { .. } if on_fail == OnStepFail::Associated => {
-                let message = "expected another policy with `method: LeastForces`, which has a law of sliding of its own";
+                let message = "expected another policy with `method: LeastForces`, which has a \
+                               law of sliding of its own";
                 Err(Invalid::parameter("on_fail", message))
             }
             Self::LeastForces { cone, .. } => cone.shape().map(|_| ()),

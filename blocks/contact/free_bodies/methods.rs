@@ -1,4 +1,4 @@
-//! By what the bodies' contacts are found: parameters.
+//! How contact forces between bodies are computed: parameters.
 
 use legwork_block::Invalid;
 use legwork_block::quantity::{
@@ -29,7 +29,7 @@ pub enum ContactMethod {
         /// B along the tangents [N s/m]; default 10⁶ kg/Δt.
         #[serde(default)]
         friction_damping: Option<NonNegative<Damping>>,
-        /// As what problem: `Velocities` (the default), `Forces(cone: Circular)`,
+        /// The formulation: `Velocities` (the default), `Forces(cone: Circular)`,
         /// `LeastForces(zeta: 100)`, see `ConstraintSolver`; those in forces are dense, and begin
         /// every step anew.
         #[serde(default)]

@@ -204,7 +204,8 @@ impl FreeBodies {
         let found = contacts.list().len();
         if !matches!(kind, ConstraintMethod::Velocities) && found > MOST_CONTACTS {
             return Err(Fault::new(format!(
-                "expected {MOST_CONTACTS} contacts at most in a dense problem, found {found}; choose `method: Velocities`"
+                "expected {MOST_CONTACTS} contacts at most in a dense problem, found {found}; \
+                 choose `method: Velocities`"
             )));
         }
         solution.working_set.clear();

@@ -21,7 +21,8 @@ fn constraints() -> Value {
 }
 
 fn compliant() -> Value {
-    json!({ "Compliant": { "spring": { "Spring": { "stiffness": 1e7 } }, "damping": 1e3, "steps": 100 } })
+    let spring = json!({ "Spring": { "stiffness": 1e7 } });
+    json!({ "Compliant": { "spring": spring, "damping": 1e3, "steps": 100 } })
 }
 
 fn spheres(count: usize, columns: [usize; 2], gap: &str) -> Value {

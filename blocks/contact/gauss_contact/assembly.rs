@@ -18,7 +18,7 @@ pub struct Assembly {
     chain: ClosedChain,
     /// The parameter μ, k; empty if it is a signal.
     friction: Vec<f64>,
-    /// Where each assembled row stands among 3k.
+    /// Index of each assembled row among 3k.
     rows: Vec<usize>,
     /// Rows of J, column by column.
     jacobian: Vec<f64>,

@@ -228,7 +228,10 @@ fn rates_on_bodies_agree_with_differences_along_the_motion() {
     let robot = scene();
     let of = |frame: &str, surface: Value| {
         json!({ "Body": {
-            "frame": frame, "surface": surface, "at": [0.02, -0.03, 0.05], "rpy": [0.3, "20 deg", 0],
+            "frame": frame,
+            "surface": surface,
+            "at": [0.02, -0.03, 0.05],
+            "rpy": [0.3, "20 deg", 0],
         } })
     };
     let grounds = [

@@ -91,7 +91,7 @@ fn the_joints_of_a_fixed_base_are_all_of_its_state() {
     assert_eq!(rig.leaf("tau", 0), [-1.25; 9]);
 }
 
-/// The joints of a world do not stand together; its robots' torques are those of its robots.
+/// The joints of a world are not contiguous; its robots' torques are those of its robots.
 #[test]
 fn a_world_is_controlled_by_its_name() {
     let scene = scene();

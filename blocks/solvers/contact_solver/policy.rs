@@ -57,7 +57,7 @@ impl OnFail {
     }
 }
 
-/// A solver that may stand in for another.
+/// A solver that may replace another.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub enum FallbackSolver {
     /// The dual active-set method.
