@@ -190,7 +190,7 @@ pub struct Gate {
 }
 
 /// A block's continuous state, placed in the state vector.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placed {
     /// What the block declared.
     pub state: ContinuousState,

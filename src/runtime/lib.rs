@@ -25,5 +25,6 @@ pub use moment::Moment;
 pub use observe::{CheckState, Observer, channels};
 pub use roundtrip::{Difference, Proof, RoundtripError, Trials, roundtrip};
 pub use simulation::{
-    BlockTime, Cursor, Simulation, Snapshot, SnapshotError, SnapshotHeader, Spent, SwapError,
+    BlockTime, Carried, Cursor, ForkError, Simulation, Snapshot, SnapshotError, SnapshotHeader,
+    Spent, SwapError,
 };

@@ -9,6 +9,7 @@
 
 mod build;
 mod finite;
+mod fork;
 mod guards;
 mod integrate;
 mod loops;
@@ -33,6 +34,7 @@ use crate::recording::{Phase as RowPhase, Stamp};
 use crate::solver::Method;
 use loops::{LoopMemory, LoopWork};
 
+pub use fork::{Carried, ForkError};
 pub(crate) use placement::Held;
 pub use profile::{BlockTime, Spent};
 pub use snapshot::Snapshot;

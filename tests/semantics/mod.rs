@@ -10,12 +10,13 @@
 //! | 4 plants and contact | `plants` |
 //! | 5 loops | `steps`; `Solve` in `conditional` |
 //! | 6 conditional and called parts | `conditional`, `functions`, `steps` |
-//! | 7 state, 8 order and determinism, 9 failure | `state`, `snapshots`, `history`; streams of random numbers in `conditional` |
+//! | 7 state, 8 order and determinism, 9 failure | `state`, `snapshots`, `history`, `fork`; streams of random numbers in `conditional` |
 //! | 10 solvers | `solvers` |
 
 mod conditional;
 mod crossings;
 mod events;
+mod fork;
 mod functions;
 mod harness;
 mod history;

@@ -58,7 +58,7 @@ const MEMO: &str = r#"Diagram(run: (stop: "100 ms", step: "1 ms", solver: Heun),
     "slow": UnitDelay(every: "5 ms", initial: 1.0, in: { "u": "i.y" }),
 }, log: ["echo.sum", "slow.y"])"#;
 
-fn programs() -> Vec<(&'static str, Arc<Program>)> {
+pub(crate) fn programs() -> Vec<(&'static str, Arc<Program>)> {
     vec![
         ("mixed", program(MIXED)),
         ("memo", program(MEMO)),

@@ -105,7 +105,7 @@ impl Simulation {
 }
 
 /// Whether two states are alike but for their numbers and texts.
-fn same_shape(a: &Value, b: &Value) -> bool {
+pub(super) fn same_shape(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Array(a), Value::Array(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_shape(a, b))
