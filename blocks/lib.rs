@@ -1,7 +1,21 @@
 //! The standard block library: one folder per shelf, one file per block.
 //!
-//! [`register`] is the list of all shelves; each shelf lists its blocks. A block's doc comment is
-//! its manual: it is what `legwork blocks KIND` prints.
+//! | signals | robots | contact and control |
+//! |---|---|---|
+//! | [`sources`] | [`robot`]: robots as resources | [`contact`] |
+//! | [`math`] | [`kinematics`] | [`constraints`] |
+//! | [`nonlinear`] | [`dynamics`] | [`solvers`] |
+//! | [`continuous`], [`discrete`] | [`actuators`] | [`control`] |
+//! | [`logic`], [`routing`], [`rotation`] | [`sensors`] | [`locomotion`] |
+//!
+//! [`register`] adds all shelves; each shelf lists its blocks. A block is its parameters: a struct
+//! whose doc comment is its manual, which `legwork blocks KIND` prints together with its ports.
+//! `legwork blocks --search WORDS` finds blocks by words of their manuals and by the other names
+//! that the attribute `x-aliases` gives them.
+//!
+//! What several shelves share is in [`buses`], the types of the signals between them, and in
+//! `signal` and `robot`. To add a block, write its file on a shelf and add it to the three lists in
+//! the shelf's `mod.rs`: modules, names and kinds.
 
 pub mod actuators;
 pub mod constraints;

@@ -30,6 +30,50 @@ fn every_example_binds_and_plans() {
     }
 }
 
+/// Ports are written twice, in the manual's table and in `plan`; rows with a condition are those
+/// that the example may lack.
+#[test]
+fn tables_of_ports_agree_with_what_blocks_declare() {
+    let go = go();
+    let world = World::new(&go);
+    let mut rows = 0;
+    for kind in registry().blocks() {
+        let node = parse(FileId(0), kind.example.as_bytes()).expect("the example is written well");
+        let block = (kind.bind)(&node, &(), &[], &mut Diagnostics::default()).expect("it binds");
+        let (declaration, _) =
+            block.plan(Ports::new(&world, &Diagrams, 0.001)).expect("the example plans");
+        let schema = (kind.schema)();
+        let doc = schema.get("description").and_then(|doc| doc.as_str()).expect("a manual");
+        let inputs: Vec<&str> = declaration.inputs.iter().map(|port| port.name.as_str()).collect();
+        let outputs: Vec<&str> =
+            declaration.outputs.iter().map(|port| port.name.as_str()).collect();
+        for (side, declared) in [("| in `", inputs), ("| out `", outputs)] {
+            let table: Vec<&str> = doc.lines().filter(|line| line.starts_with(side)).collect();
+            if table.is_empty() || table.iter().any(|row| row.contains('…')) {
+                continue;
+            }
+            let named = |row: &str| -> Vec<String> {
+                let cell = row[2..].split(" |").next().unwrap_or_default();
+                cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+            };
+            let all: Vec<String> = table.iter().flat_map(|row| named(row)).collect();
+            for port in &declared {
+                assert!(all.iter().any(|name| name == port), "{}: no row of `{port}`", kind.kind);
+            }
+            let always = table.iter().filter(|row| {
+                !["optional", "with `", "without `", "with the "]
+                    .iter()
+                    .any(|if_| row.contains(if_))
+            });
+            for name in always.flat_map(|row| named(row)) {
+                assert!(declared.contains(&name.as_str()), "{}: no port `{name}`", kind.kind);
+                rows += 1;
+            }
+        }
+    }
+    assert!(rows > 200, "{rows} rows");
+}
+
 #[test]
 fn every_block_and_every_parameter_is_described() {
     for kind in registry().blocks() {
