@@ -18,8 +18,8 @@ fn seconds(h: f64) -> String {
     format!("{h:e} s")
 }
 
-/// The hinge opens by what the ball falls away from its circle in one step, `½ h² v²/l` at most:
-/// second order over four decades, whatever the stiffness.
+/// The hinge opens by what the ball falls away from its circle in one step, at most `½ h² v²/l`:
+/// second order over four decades, at any stiffness.
 #[test]
 fn the_error_of_a_stiff_hinge_goes_with_the_square_of_the_step() {
     let error = |h: f64, k: f64| {
@@ -40,7 +40,7 @@ fn the_error_of_a_stiff_hinge_goes_with_the_square_of_the_step() {
     assert!((soft / stiff - 1.0).abs() < 1e-3, "{soft:e} {stiff:e}");
 }
 
-/// The paper's explicit term keeps the order and loses the stability: energy beyond all bounds.
+/// The paper's explicit term keeps the order and loses the stability: energy grows without bound.
 #[test]
 fn the_rate_bias_is_explicit() {
     let set = [("h", "0.1 s"), ("rate_bias", "true"), ("run.stop", "2 s")];
@@ -72,8 +72,9 @@ fn a_hinge_and_a_limit_hold_alike_by_all_programs() {
     }
 }
 
-/// A blow that is resolved bounces with what implicit Euler's damping leaves of it: in N steps of
-/// the oscillator, `(1 + (ωh)²)^(-N/2)` with `N atan(ωh) = π`. One that is not, is dead.
+/// An impact that is resolved rebounds with what implicit Euler's damping leaves of it: in N steps
+/// of the oscillator, `(1 + (ωh)²)^(-N/2)` with `N atan(ωh) = π`. An unresolved one does not
+/// rebound.
 #[test]
 fn a_limit_is_elastic_at_fine_steps_and_dead_at_coarse_ones() {
     for (h, tolerance) in [(1e-8_f64, 0.01), (1e-7, 0.06)] {
@@ -101,8 +102,8 @@ fn a_limit_is_elastic_at_fine_steps_and_dead_at_coarse_ones() {
     }
 }
 
-/// Within 1 % of Coulomb's `½ g (sin α - μ cos α) t²` at 1 ms, and at 10 ms of what semi-implicit
-/// Euler makes of it, which the diagram checks to 0.1 mm at every step.
+/// Within 1 % of Coulomb's `½ g (sin α - μ cos α) t²` at 1 ms, and at 10 ms of the corresponding
+/// value of semi-implicit Euler, which the diagram checks to 0.1 mm at every step.
 #[test]
 fn a_block_slides_down_a_ramp_as_coulomb_says() {
     let slope = 15.0_f64.to_radians();
@@ -123,7 +124,7 @@ fn a_block_slides_down_a_ramp_as_coulomb_says() {
 }
 
 /// The law in forces is the same law: with Coulomb's cone by interior points, and with a pyramid
-/// whose edge lies along the slope by the active set.
+/// whose edge is along the slope by the active set.
 #[test]
 fn a_block_slides_alike_by_programs_in_forces() {
     for mu in ["0", "0.125", "0.375"] {
@@ -138,9 +139,9 @@ fn a_block_slides_alike_by_programs_in_forces() {
     }
 }
 
-/// No weight makes the program of least forces Coulomb's law on the ramp: with a small one, the paper's
-/// 1 s/h too, the sliding block is pressed until friction holds it, and hops; a great one lets the
-/// resting block slip.
+/// No weight makes the program of least forces Coulomb's law on the ramp: with a small one,
+/// including the paper's 1 s/h, the sliding block is pressed until friction holds it, and hops; a
+/// large one lets the resting block slip.
 #[test]
 fn least_forces_press_what_slides_or_let_slip_what_rests() {
     let slides = |mu: &str, zeta: &str| {
@@ -167,7 +168,7 @@ fn least_forces_press_what_slides_or_let_slip_what_rests() {
     assert!(slid > 5e-3, "{slid}");
 }
 
-/// A minute above the angle of friction: what the damper of 10⁶ kg/h lets through, no more.
+/// A minute above the angle of friction: the creep of the damper of 10⁶ kg/h, no more.
 #[test]
 fn a_block_in_stiction_stays() {
     let run = run("ramp", &[("mu", "0.375".into()), ("run.stop", "60 s".into())], &[]);
@@ -180,8 +181,8 @@ fn a_block_in_stiction_stays() {
 }
 
 /// A cube without load is a damped oscillator, `m z̈ + c ż + k z = -m g` with the sums of all
-/// springs: what Dormand and Prince's method finds, and what the constraint solver tends to with the
-/// first power of the step.
+/// springs: the solution by Dormand and Prince's method, to which the constraint solver converges
+/// with the first power of the step.
 #[test]
 fn a_cube_on_a_foundation_is_an_oscillator() {
     let (m, g, k, n) = (888.0_f64, 9.8_f64, 1e6_f64, 4.0_f64);
@@ -215,8 +216,8 @@ fn a_cube_on_a_foundation_is_an_oscillator() {
     }
 }
 
-/// What the paper's load does to the cube, by three methods of integration; the constraint solver is
-/// as far from them as its damping of the vertical oscillation makes it.
+/// The effect of the paper's load on the cube, by three methods of integration; the constraint
+/// solver differs from them by its damping of the vertical oscillation.
 #[test]
 fn a_loaded_cube_sinks_alike_under_all_methods() {
     let load = [("n", "6".to_owned()), ("load", "50 N".to_owned())];
@@ -230,7 +231,7 @@ fn a_loaded_cube_sinks_alike_under_all_methods() {
     let constraints = last(&run("foundation", &load, &[]), "body.state");
     let apart = |a: &[f64]| (0..7).map(|i| (a[i] - fine[i]).powi(2)).sum::<f64>().sqrt();
     assert!(apart(&stiff) < 1e-6, "{:e}", apart(&stiff));
-    // The oscillation about the static sink, of which nothing is left at h = 10 ms.
+    // The oscillation about the static sink, which has decayed at h = 10 ms.
     let amplitude = 888.0 * 9.8 / 1e7;
     assert!(apart(&constraints) < 1.05 * amplitude, "{:e}", apart(&constraints));
 }
@@ -248,9 +249,9 @@ fn a_cube_sinks_alike_by_all_programs() {
     }
 }
 
-/// A hundred balls of steel fall on one another and stand after 500 steps of 10 ms.
+/// A hundred balls of steel fall on one another and are a stack after 500 steps of 10 ms.
 #[test]
-fn a_hundred_balls_stand_as_a_stack() {
+fn a_hundred_balls_form_a_stack() {
     let run = run("stack", &[("n", "100".into()), ("gap", "1 mm".into())], &[]);
     assert_eq!(last(&run, "balls.contacts"), [100.0]);
     let positions = last(&run, "balls.positions");
@@ -261,10 +262,10 @@ fn a_hundred_balls_stand_as_a_stack() {
 const METHODS: [&str; 4] = ["constraints", "gauss", "lcp", "compliant"];
 const HERTZ: [&str; 3] = ["constraints", "forces", "least_forces"];
 
-/// Balls on one another, by four methods and the other programs of the first: each stands, and each ball sinks into the one below by what
-/// its spring carries.
+/// Balls on one another, by four methods and the other programs of the first: each comes to rest,
+/// and each ball sinks into the one below by what its spring carries.
 #[test]
-fn a_stack_stands_by_all_methods() {
+fn a_stack_rests_by_all_methods() {
     let (g, radius, modulus) = (9.8_f64, 0.1_f64, 1e11_f64);
     for method in METHODS.iter().chain(&HERTZ[1..]) {
         let set = [("n", "5".into()), ("gap", "1 mm".into())];
@@ -288,10 +289,10 @@ fn a_stack_stands_by_all_methods() {
     }
 }
 
-/// The wall by four methods: the same places within what the compliant springs sink in, and among the others to the
-/// micrometre.
+/// The wall by four methods: the same positions up to the sink of the compliant springs, and among
+/// the others to the micrometre.
 #[test]
-fn a_wall_stands_alike_by_all_methods() {
+fn a_wall_rests_equally_by_all_methods() {
     let places = |method: &str| last(&run("wall", &[], &[("method", method)]), "wall.positions");
     let reference = places("constraints");
     for method in &METHODS[1..] {
@@ -310,7 +311,8 @@ fn a_wall_of_stone_stands() {
     assert!((positions[56] - 0.9).abs() < 1e-6 && (positions[54] + 0.205).abs() < 1e-6);
 }
 
-/// The pushed box by four methods: all hold it as long as friction can, and let it slide as far.
+/// The pushed box by four methods: all hold it as long as friction can, and let it slide equally
+/// far.
 #[test]
 fn a_box_is_pushed_alike_by_all_methods() {
     let distance = |method: &str| {

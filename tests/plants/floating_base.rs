@@ -75,7 +75,7 @@ fn a_box_slides_below_the_angle_of_friction_and_sticks_above() {
     }
 }
 
-/// Without the box that stops, whose way depends on `mu_high`.
+/// Without the box that stops, whose distance depends on `mu_high`.
 const SLOPE_CHECKS: &str = r#"{
     "slides": Finally(that: "=abs(bodies.state.slider.base.position[0]/cos(slope) - 0.05[m]*tan(slope) - 0.5*g*(sin(slope) - mu_low*cos(slope))*1[s^2]) < 0.01*0.5*g*(sin(slope) - mu_low*cos(slope))*1[s^2]"),
     "sticks": Always(that: "=norm(bodies.state.sticker.nu) < 1e-6"),
@@ -84,7 +84,7 @@ const SLOPE_CHECKS: &str = r#"{
     "does not take off": Always(that: "=audit.reopenings == 0"),
 }"#;
 
-/// All fields of `KinDyn` are of one instant: the equation of motion holds among them.
+/// All fields of `KinDyn` belong to one instant: the equation of motion holds among them.
 #[test]
 fn the_bus_of_kinematics_and_dynamics_is_of_one_instant() {
     for (patches, nv, feet) in [(&[][..], 29, 2), (&[MINI_CHEETAH], 18, 4)] {
@@ -106,7 +106,7 @@ fn the_bus_of_kinematics_and_dynamics_is_of_one_instant() {
             let [_, _, _, _, jacobian, _, mass, bias, _, forces, nu_dot, touching] =
                 [16, n, nv, 16 * feet, 6 * feet * nv, 6 * feet, nv * nv, nv, n, 6 * feet, nv, feet]
                     .map(&mut take);
-            // One sole of iCub stands a little higher than the other.
+            // One sole of iCub is slightly higher than the other.
             let has_landed = bus.stamp(row).t > 0.1;
             let all = touching.iter().all(|&closed| closed == 1.0);
             assert!(!has_landed || all, "row {row}: {touching:?}");

@@ -1,5 +1,5 @@
-//! An arm that swings a box between four fingers: tracking with and without foreseen contact forces,
-//! beside the figures of Zapolsky and Drumwright (2017).
+//! An arm that swings a box between four fingers: tracking with and without predicted contact
+//! forces, compared with the figures of Zapolsky and Drumwright (2017).
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
@@ -40,7 +40,7 @@ fn figures(controller: &str, mu: &str) -> Figures {
     figures_of(&run(controller, mu), RATE)
 }
 
-/// The error is computed here once more, from positions and the trajectory's formula.
+/// The error is recomputed here, from positions and the trajectory's formula.
 fn figures_of(recording: &Recording, rate: f64) -> Figures {
     let errors: Vec<(f64, f64)> = rows(recording, "both.state")
         .iter()
@@ -61,8 +61,8 @@ fn figures_of(recording: &Recording, rate: f64) -> Figures {
     Figures { mean: mean(0.0), at_last: mean((held + 0.05).min(2.0)), torque, held }
 }
 
-/// At the published pose the tips of the fingers are at the box, by geometry: opposite joints are on one
-/// axis, fingers 0.05 m long at ±π/4, balls of 0.01 m, an edge of 0.05071 m.
+/// At the published pose the tips of the fingers touch the box, by geometry: opposite joints are on
+/// one axis, fingers 0.05 m long at ±π/4, balls of 0.01 m, an edge of 0.05071 m.
 #[test]
 fn four_tips_touch_the_box_at_the_start() {
     let gap = 0.05 * FRAC_1_SQRT_2 - 0.01 - 0.5 * 0.05071;
@@ -75,8 +75,8 @@ fn four_tips_touch_the_box_at_the_start() {
 }
 
 #[test]
-fn foreseen_forces_keep_the_arm_on_its_path_and_the_box_in_the_hand() {
-    // Mean errors that the authors' data have for their controller [rad].
+fn predicted_forces_keep_the_arm_on_its_path_and_the_box_in_the_hand() {
+    // Mean errors of the authors' controller in their data [rad].
     for (mu, published) in [("1", 0.0064), ("100", 0.0134)] {
         for controller in ["qp_mu_relative", "qp_inf_relative"] {
             let found = figures(controller, mu);
@@ -89,21 +89,21 @@ fn foreseen_forces_keep_the_arm_on_its_path_and_the_box_in_the_hand() {
 }
 
 #[test]
-fn without_them_it_is_farther_off_or_wants_absurd_torques() {
+fn without_them_it_is_less_accurate_or_needs_excessive_torques() {
     let good = figures("qp_mu_relative", "1");
     let blind = figures("none", "1");
     assert!(blind.mean > 10.0 * good.mean && blind.mean < 0.0132, "{blind:?}");
     let feedback = figures("pid", "1");
     assert!(feedback.mean > 0.02, "{feedback:?}");
-    // The box slips from fingers that only their springs close.
+    // The box slips from fingers that are closed by their springs only.
     assert!(feedback.held < 1.0, "{feedback:?}");
-    // Measured forces let the fingers close harder every step.
+    // Measured forces make the fingers close harder every step.
     let sensed = figures("sensed_1", "1");
     assert!(sensed.torque > 100.0 && sensed.mean > 10.0 * good.mean, "{sensed:?}");
 }
 
-/// The paper's own law, least energy of all motion, has friction stop the box, and the fingers lose it; the path is kept as
-/// well as in the authors' data.
+/// The paper's own law, least energy of all motion, uses friction to stop the box, and the fingers
+/// lose it; the path is kept as well as in the authors' data.
 #[test]
 fn least_energy_of_all_motion_loses_the_box_and_keeps_the_path() {
     for (mu, published) in [("1", 0.0064), ("100", 0.0134)] {
@@ -117,7 +117,7 @@ fn least_energy_of_all_motion_loses_the_box_and_keeps_the_path() {
     assert!(sensed.mean > 2.0 * figures("qp_mu", "100").mean, "{sensed:?}");
 }
 
-/// More friction counted on than there is: the box is lost, the path is not.
+/// More friction assumed than there is: the box is lost, the path is not.
 #[test]
 fn tracking_survives_the_loss_of_the_box() {
     let recording = run_with("qp_mu_relative", &[("mu", "0.4"), ("mu_known", "1")], &[]);
@@ -126,8 +126,8 @@ fn tracking_survives_the_loss_of_the_box() {
     assert!(found.mean < 0.0064 && found.at_last < 1e-4, "{found:?}");
 }
 
-/// The published experiment: the box leaves the hand in the middle of the run, and the path is kept as well as
-/// the authors' controller keeps it; feedback alone and sensed forces are worse.
+/// The published experiment: the box leaves the hand in the middle of the run, and the path is kept
+/// as well as by the authors' controller; feedback alone and sensed forces are worse.
 #[test]
 fn a_box_that_slips_out_of_the_hand_does_not_disturb_the_path() {
     let slip = |controller: &str| figures_of(&run_with(controller, &[], &[SLIP]), SLIP_RATE);
@@ -140,8 +140,8 @@ fn a_box_that_slips_out_of_the_hand_does_not_disturb_the_path() {
     assert!(sensed.held < good.held && sensed.mean > 2.0 * good.mean, "{sensed:?}");
 }
 
-/// At the friction that stands for infinity every controller moves the arm for the three seconds. Coulomb's law
-/// keeps the box without absurd torques where its contacts contradict each other.
+/// At the friction that represents infinity every controller moves the arm for the three seconds.
+/// Coulomb's law keeps the box without excessive torques where its contacts contradict each other.
 #[test]
 fn every_controller_completes_the_run_on_sticky_fingers() {
     for controller in [

@@ -23,7 +23,7 @@ pub(crate) struct Case<'a> {
     pub(crate) patches: &'a [&'a str],
 }
 
-/// A run that came to its end.
+/// A run that reached its end.
 pub(crate) struct Ended {
     pub(crate) recording: Recording,
     /// Checks of the diagram that failed.
@@ -34,7 +34,7 @@ pub(crate) fn in_repository(file: impl AsRef<Path>) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(file)
 }
 
-/// A text as if it stood in this file.
+/// A text as if it were in this file.
 pub(crate) fn compile_text(path: &Path, text: &[u8], options: &Options) -> Compiled {
     let mut registry = Registry::default();
     legwork_blocks::register(&mut registry);
@@ -93,7 +93,7 @@ impl Case<'_> {
         self.compiled().variants.into_iter().collect()
     }
 
-    /// Runs to the end without a recording, whatever becomes of the checks.
+    /// Runs to the end without a recording, whether checks hold or not.
     pub(crate) fn simulate(&self) -> Simulation {
         let mut simulation = Simulation::new(self.program());
         simulation.run().unwrap_or_else(|fault| panic!("{self:?}: {fault}"));
@@ -119,7 +119,7 @@ impl Case<'_> {
         Ok(Ended { recording, failed })
     }
 
-    /// Runs with a recording to the end, whatever becomes of the checks.
+    /// Runs with a recording to the end, whether checks hold or not.
     pub(crate) fn end(&self) -> Ended {
         self.attempt().unwrap_or_else(|fault| panic!("{self:?}: {fault}"))
     }

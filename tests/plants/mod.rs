@@ -1,4 +1,5 @@
-//! The diagrams of robots and bodies, run to their end and judged by laws and by figures of others.
+//! The diagrams of robots and bodies, run to their end and compared with laws and with figures of
+//! others.
 
 mod constraint_solver;
 mod floating_base;

@@ -151,7 +151,7 @@ fn recorded_problems_replay_alike_through_both_solvers() {
 }
 
 /// iCub falls 5 mm on its two soles of four corners each: 24 rows for 38 coordinates, of which the
-/// soles can move 12, so half of the contacts is redundant.
+/// soles can move 12, so half of the contacts are redundant.
 const ICUB: &str = r#"Diagram(
     format: 1,
     run: (stop: "80 ms", step: "1 ms", solver: SemiImplicitEuler),
@@ -185,7 +185,7 @@ fn pivoting_with_the_mass_agrees_with_the_dense_form_on_mini_cheetah_and_icub() 
     let log = r#"["contact.assemble.problem", "contact.f", "contact.solve.status"]"#;
     let set = [("log", log), ("run.stop", "0.4 s")];
     let cheetah = case(STAND, &set, &[("qp", "ppm")]).program();
-    // Its robot is found as the diagrams find theirs.
+    // Its robot is found as in the diagrams.
     let here = in_repository("diagrams/icub.ron");
     let icub = program_of(compile_text(&here, ICUB.as_bytes(), &Options::default()));
     for (name, program) in [("mini cheetah", cheetah), ("icub", icub)] {
@@ -204,8 +204,8 @@ fn pivoting_with_the_mass_agrees_with_the_dense_form_on_mini_cheetah_and_icub() 
             assert_eq!(dense.solve(&problem, &mut expected).status, Status::Solved);
             let residual = kkt::natural_residual(&problem, &found, &mut vec![0.0; n]);
             assert!(residual < 1e-8, "{name}, row {i}: residual {residual:.1e}");
-            // What forces do is determined; how redundant contacts share them follows from the
-            // regularisation alone, which magnifies rounding.
+            // The effect of the forces is determined; their distribution among redundant contacts
+            // follows from the regularisation alone, which magnifies rounding.
             let apart = |a: &[f64], b: &[f64]| {
                 a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
             };
@@ -270,7 +270,7 @@ fn s8_2_ten_runs_with_each_solver_are_byte_equal() {
         }
         recordings.push(first);
     }
-    // The methods are not one and the same.
+    // The methods differ.
     for (i, one) in recordings.iter().enumerate() {
         assert!(recordings[..i].iter().all(|other| other != one), "{} is another", choices[i]);
     }

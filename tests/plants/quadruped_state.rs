@@ -1,5 +1,6 @@
-//! The quadruped of de Paula et al. (2024) as they simulate it: dynamics in parts, the trunk's state
-//! in Euler angles or as a quaternion, their contact law at rest and in motion, and where energy goes.
+//! The quadruped of de Paula et al. (2024) as they simulate it: dynamics in parts, the trunk's
+//! state in Euler angles or as a quaternion, their contact law at rest and in motion, and the
+//! balance of energy.
 
 use legwork_runtime::recording::Recording;
 use legwork_runtime::{RunFault, Trials, roundtrip};
@@ -75,7 +76,8 @@ fn angles_and_quaternion_agree_in_flight_and_standing() {
     assert!(end[3].abs() < 0.3, "{:?}", &end[3..7]);
 }
 
-/// In flight all is smooth: angles are as near to the exact motion as the order of the solver says.
+/// In flight all is smooth: angles are as near to the exact motion as the order of the solver
+/// predicts.
 #[test]
 fn every_solver_keeps_its_order_on_angles() {
     let exact = last(&run(DROP, &[&FLIGHT, &[EXACT]]), "body.state");
@@ -117,7 +119,7 @@ fn in_trot_the_difference_shrinks_with_the_step() {
         let end = |coordinates: &[_]| last(&trot(solver, step, coordinates), "body.state");
         apart(&end(&[]), &end(&[ANGLES]))
     };
-    // Above 0.125 ms the friction of a foot that lands chatters, and no order is left.
+    // Above 0.125 ms the friction of a landing foot chatters, and there is no order.
     let order = |solver: &str| {
         let [coarse, fine] = ["0.125 ms", "0.0625 ms"].map(|step| difference(solver, step));
         ((coarse / fine).log2(), coarse)
@@ -276,8 +278,8 @@ fn contacts_push_within_the_cone_and_against_slip() {
     }
 }
 
-/// Kinetic, potential and elastic energy and what damping and friction took: the start's and the
-/// work of the motors, to 1e-6 and to what the tolerance asks for.
+/// Kinetic, potential and elastic energy and the losses of damping and friction: the start's and
+/// the work of the motors, to 1e-6 and to the tolerance.
 #[test]
 fn energy_is_accounted_for() {
     let laws: [Pairs<'_>; 4] = [
@@ -292,7 +294,7 @@ fn energy_is_accounted_for() {
         let start = balance[0][0];
         let worst = balance.iter().map(|row| (row[0] / start - 1.0).abs()).fold(0.0, f64::max);
         assert!(worst < 1e-6, "{law:?}: {worst:.1e} of {start} J");
-        // None of the terms is idle.
+        // None of the terms is zero.
         let elastic =
             rows(&run, "contact.energy").iter().map(|u| u.iter().sum()).fold(0.0, f64::max);
         let (lost, work) = (last(&run, "lost.y")[0], last(&run, "work.y")[0]);

@@ -1,5 +1,5 @@
-//! Mini Cheetah trots: speed, attitude and slip under both contact models, on slippery and on sloping
-//! ground, with and without feedback, and through changes of gait.
+//! Mini Cheetah trots: speed, attitude and slip under both contact models, on slippery and on
+//! sloping ground, with and without feedback, and through changes of gait.
 
 use std::f64::consts::{PI, TAU};
 
@@ -8,7 +8,7 @@ use legwork_runtime::recording::Recording;
 use super::harness::{self, Case, failed_checks};
 
 const TROT: &str = "diagrams/quadruped/trot.ron";
-/// What de Paula et al. (2024) have: joints are all that is fed back.
+/// The feedback of de Paula et al. (2024): joints only.
 const OPEN_LOOP: [(&str, &str); 3] = [("k_place", "0"), ("k_level", "0"), ("k_heading", "0")];
 
 /// Runs to the end; every check of the diagram must hold.
@@ -127,7 +127,7 @@ fn it_trots_on_slippery_ground() {
 
 #[test]
 fn it_trots_up_and_down_a_slope_of_5_degrees() {
-    // Nothing pulls it uphill but its steps: there it is slower, on rigid ground by a third.
+    // Only its steps push it uphill: there it is slower, on rigid ground by a third.
     let runs = [("5 deg", "hertz", "0.2"), ("5 deg", "gauss", "0.35"), ("-5 deg", "hertz", "0.1")];
     for (slope, contact, tolerance) in runs {
         let run = trots(&[("slope", slope), ("tolerance", tolerance)], contact);
@@ -186,7 +186,7 @@ fn the_same_diagram_gives_the_same_bits() {
     assert_eq!(rows(&a, "body.state", 0.0, 1.5), rows(&b, "body.state", 0.0, 1.5));
 }
 
-/// Names of the checks that fail beside MuJoCo's run of the same reference.
+/// Names of the checks that fail, compared with MuJoCo's run of the same reference.
 fn failed_beside_mujoco(set: &[(&str, &str)]) -> Vec<String> {
     let patches = ["diagrams/quadruped/beside_mujoco.patch"];
     let case = Case { file: TROT, set, patches: &patches, ..Case::default() };
