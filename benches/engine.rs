@@ -1,4 +1,4 @@
-//! What the engine costs: per block and step, and per compilation.
+//! Cost of the engine: per block and step, and per compilation.
 //!
 //! `cargo bench --bench engine`; ns per block and step = time of `gain_chain_1000` / 1000.
 
@@ -105,7 +105,7 @@ impl ReadFile for Disk {
 fn stand_step(bencher: Bencher<'_, '_>, record: bool) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("diagrams/quadruped/stand.ron");
     let text = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    // Far beyond the steps that are measured: a run that has ended would cost nothing.
+    // Far beyond the measured steps: a run that has ended would cost nothing.
     let options = Options { until: Some("100000 s".to_owned()), ..Options::default() };
     let compiled = compile(&path, &text, &options, &registry(), &Disk);
     let shown = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);

@@ -6,14 +6,14 @@
 //! ```
 //!
 //! Both sides integrate the same function over the same time at the same tolerances (diffsol's rms
-//! norm and weights are those of the kernels), each with its own choice of steps. A run is everything
-//! from the initial state to the end; what diffsol allocates to make a solver is not counted. The
-//! fastest of many runs is printed, one side after the other in turn, with the error at the end
-//! against Dormand-Prince at 1e-13. Equal tolerances do not give equal errors, so the kernels run at
-//! a tenth of diffsol's tolerance as well.
+//! norm and weights are those of the kernels), each with its own choice of steps. A run is
+//! everything from the initial state to the end; what diffsol allocates to make a solver is not
+//! counted. The fastest of many runs is printed, one side after the other in turn, with the error
+//! at the end against Dormand-Prince at 1e-13. Equal tolerances do not give equal errors, so the
+//! kernels run at a tenth of diffsol's tolerance as well.
 //!
-//! The rows "diagram" run the same system as a block diagram (a `StateSpace` pushed by an `Fcn`), from the
-//! first major step to the last, nothing recorded: what the engine adds to its kernel.
+//! The rows "diagram" run the same system as a block diagram (a `StateSpace` pushed by an `Fcn`),
+//! from the first major step to the last, nothing recorded: what the engine adds to its kernel.
 
 use std::convert::Infallible;
 use std::error::Error;
