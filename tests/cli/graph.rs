@@ -16,3 +16,52 @@ fn a_picture_goes_where_its_ending_says() {
         assert!(text.contains(start), "{name}: {text}");
     }
 }
+
+/// A part that a signal enables, with one inside that its edges trigger.
+const SWITCHED: &str = r#"Diagram(
+    format: 1,
+    run: (stop: "1 s", step: "10 ms", solver: Euler),
+    blocks: {
+        "wave": Sine(frequency: "1 Hz"),
+        "part": Enabled(by: "wave.y", when_off: Reset, in: { "u": "wave.y" },
+            ports: (in: { "u": "Real" }, out: { "y": "Real", "z": "Real" }),
+            blocks: {
+                "twice": Gain(gain: 2.0, in: { "u": "^u" }),
+                "edge": Triggered(by: "twice.y", edge: Falling, in: { "u": "twice.y" },
+                    ports: (in: { "u": "Real" }, out: { "y": "Real" }),
+                    blocks: { "take": Gain(gain: 1.0, in: { "u": "^u" }) },
+                    out: { "y": "take.y" }),
+            },
+            out: { "y": "twice.y", "z": "edge.y" }),
+    },
+    log: ["part.y", "part.z"],
+)"#;
+
+#[test]
+fn control_wires_of_conditional_parts_are_drawn_in_every_format() {
+    let here = folder();
+    write(&here, "s.ron", SWITCHED);
+    let draw = |words: &[&str], name: &str| {
+        let done = legwork(here.path(), &[&["graph", "s.ron", "-o", name], words].concat());
+        assert_eq!(done.code, 0, "{}", done.err);
+        std::fs::read_to_string(here.path().join(name)).unwrap()
+    };
+    let svg = draw(&[], "x.svg");
+    for part in [
+        ">Enabled</text>",
+        ">Triggered(Falling)</text>",
+        ">switches</text>",
+        "<title>wave.y ► part.by (Real)</title>",
+        "<title>part.twice.y ► part.edge.by (Real)</title>",
+        "part: Enabled; outputs are zero while it is off, states go on when it comes on",
+    ] {
+        assert!(svg.contains(part), "no `{part}` in {svg}");
+    }
+    assert_eq!(draw(&[], "x.dot").matches("style=dotted").count(), 2);
+    assert_eq!(draw(&[], "x.mmd").matches("--o").count(), 2);
+    // Folded, the part has a pin for what enables it.
+    let folded = draw(&["--depth", "0"], "x.svg");
+    assert!(folded.contains("<title>wave.y ► part.Enabled (Real)</title>"), "{folded}");
+    // The compiler's node is drawn once, in its part, also with the shared computations.
+    assert_eq!(draw(&["--hidden"], "x.svg").matches(">Enabled</text>").count(), 1);
+}

@@ -1,54 +1,107 @@
-//! From a compiled program to the model of its picture.
+//! From a compiled program to its schematic.
 
 use std::collections::BTreeMap;
 
 use legwork_block::Type;
-use legwork_program::{Edge, FunctionProgram, Program, Rate, Ratio};
+use legwork_program::{Edge, FunctionProgram, Node, Program, Rate, Ratio};
 
-use super::model::{Frame, Model, Node, Output, Pace, Pin, Role, Wire};
+use super::schematic::{Flow, Frame, Output, Pin, Role, SampleTime, Schematic, Symbol, Wire};
 
-/// What writes an input: a pin of the model, the part read, whether it feeds through.
-type Source = (Pin, String, bool);
+/// Name of a condition's input that switches its part on and off.
+const CONTROL: &str = "by";
 
-/// The model of a program, with or without shared computations.
-pub(super) fn build(program: &Program, hidden: bool) -> Model {
-    let mut model = Model::new(&program.name);
+/// What writes an input: a pin, the part read, what it does there.
+type Source = (Pin, String, Flow);
+
+/// The schematic of a program, with or without shared computations.
+pub(super) fn build(program: &Program, hidden: bool) -> Schematic {
+    let mut schematic = Schematic::new(&program.name);
     let mut frames = BTreeMap::new();
     let mut index = vec![None; program.nodes.len()];
     for (n, node) in program.nodes.iter().enumerate() {
-        if node.hidden && !hidden {
+        let is_condition = node.opens.is_some();
+        if node.hidden && !hidden && !is_condition {
             continue;
         }
-        index[n] = Some(model.nodes.len());
-        let (frame, name, role) = if node.hidden {
-            (0, hidden_name(&node.path), Role::Hidden)
+        index[n] = Some(schematic.symbols.len());
+        let symbol = if is_condition {
+            condition(program, node, &mut schematic, &mut frames)
         } else {
-            let (frame, name) = frame_of(&mut model, &mut frames, &node.path);
-            (frame, name, Role::Block)
+            block(program, node, &mut schematic, &mut frames)
         };
-        model.nodes.push(Node {
-            frame,
-            role,
-            name,
-            kind: node.kind.to_owned(),
-            note: format!("{}: {}{}", node.path, node.text, calls(&node.functions)),
-            pace: pace(program, node.rate),
-            inputs: node.input_names.clone(),
-            outputs: node
-                .output_names
-                .iter()
-                .zip(&node.output_types)
-                .map(|(name, ty)| Output {
-                    name: name.clone(),
-                    ty: ty.to_string(),
-                    bus: matches!(ty, Type::Bus(_) | Type::Array(..)),
-                })
-                .collect(),
-        });
+        schematic.symbols.push(symbol);
     }
-    let sources = sources(program, &index, &mut model);
-    connect(&mut model, sources);
-    model
+    let sources = sources(program, &index, &mut schematic);
+    connect(&mut schematic, sources);
+    schematic
+}
+
+fn block(
+    program: &Program,
+    node: &Node,
+    schematic: &mut Schematic,
+    frames: &mut BTreeMap<String, usize>,
+) -> Symbol {
+    let (frame, name, role) = if node.hidden {
+        (0, hidden_name(&node.path), Role::Hidden)
+    } else {
+        let (frame, name) = frame_of(schematic, frames, &node.path);
+        (frame, name, Role::Block)
+    };
+    let output = |(name, ty): (&String, &Type)| Output {
+        name: name.clone(),
+        ty: ty.to_string(),
+        bus: matches!(ty, Type::Bus(_) | Type::Array(..)),
+    };
+    Symbol {
+        frame,
+        role,
+        name,
+        path: node.path.clone(),
+        kind: node.kind.to_owned(),
+        note: format!("{}: {}{}", node.path, node.text, calls(&node.functions)),
+        sample_time: sample_time(program, node.rate),
+        inputs: node.input_names.clone(),
+        outputs: node.output_names.iter().zip(&node.output_types).map(output).collect(),
+    }
+}
+
+/// What switches a conditional part on and off, in the part's frame. Of its inputs only the control
+/// signal is drawn: the others tell its rate, or what the part around it does.
+fn condition(
+    program: &Program,
+    node: &Node,
+    schematic: &mut Schematic,
+    frames: &mut BTreeMap<String, usize>,
+) -> Symbol {
+    let part = node.path.rsplit_once('~').map_or(node.path.as_str(), |(part, _)| part);
+    let (frame, _) = frame_of(schematic, frames, &format!("{part}.{CONTROL}"));
+    let name = condition_name(&node.text);
+    let gate = node.opens.map(|gate| &program.gates[gate]);
+    let effect = gate.map_or(String::new(), |gate| {
+        let off = if gate.clears { "are zero" } else { "hold" };
+        let on = if gate.restarts { "begin anew" } else { "go on" };
+        format!("; outputs {off} while it is off, states {on} when it comes on")
+    });
+    let is_controlled = node.input_names.iter().any(|input| input == CONTROL);
+    Symbol {
+        frame,
+        role: Role::Condition,
+        note: format!("{part}: {name}{effect}"),
+        name,
+        path: part.to_owned(),
+        kind: String::new(),
+        sample_time: sample_time(program, node.rate),
+        inputs: if is_controlled { vec![CONTROL.to_owned()] } else { Vec::new() },
+        outputs: Vec::new(),
+    }
+}
+
+/// `Triggered(Rising)` of `Triggered(Triggered(Rising))`, `Enabled` of `Enabled(Enabled)`.
+fn condition_name(text: &str) -> String {
+    let word = text.split('(').next().unwrap_or(text);
+    let detail = text.rsplit('(').next().map_or("", |last| last.trim_end_matches(')'));
+    if detail == word { word.to_owned() } else { format!("{word}({detail})") }
 }
 
 /// What a block calls, by name of the function.
@@ -64,26 +117,43 @@ fn calls(functions: &[FunctionProgram]) -> String {
 fn sources(
     program: &Program,
     index: &[Option<usize>],
-    model: &mut Model,
+    schematic: &mut Schematic,
 ) -> BTreeMap<Pin, Vec<Source>> {
     let mut sources: BTreeMap<Pin, Vec<Source>> = BTreeMap::new();
     for edge in &program.edges {
         let Edge { from, from_port, part, to, to_port, feeds } = edge;
+        let reader = &program.nodes[*to];
         let (Some(from), Some(to)) = (index[from.index()], index[to.index()]) else { continue };
-        let shared = to_port.is_none();
-        let out = if shared { shared_output(&mut model.nodes[from]) } else { *from_port as usize };
+        let symbols = &mut schematic.symbols;
+        let is_control = symbols[to].role == Role::Condition;
+        let name = to_port.and_then(|port| reader.input_names.get(port as usize));
+        if symbols[from].role == Role::Condition
+            || is_control && name.is_none_or(|name| name != CONTROL)
+        {
+            continue;
+        }
+        let out = match to_port {
+            Some(_) => *from_port as usize,
+            None => shared_output(&mut symbols[from]),
+        };
         let input = match to_port {
+            Some(_) if is_control => 0,
             Some(port) => *port as usize,
             None => {
-                let name = model.nodes[from].kind.clone();
-                model.nodes[to].inputs.push(name);
-                model.nodes[to].inputs.len() - 1
+                let name = symbols[from].kind.clone();
+                symbols[to].inputs.push(name);
+                symbols[to].inputs.len() - 1
             }
         };
-        let source = (Pin { node: from, pin: out }, part.clone(), *feeds);
-        let known = sources.entry(Pin { node: to, pin: input }).or_default();
+        let flow = match feeds {
+            _ if is_control => Flow::Control,
+            true => Flow::Through,
+            false => Flow::State,
+        };
+        let source = (Pin { symbol: from, pin: out }, part.clone(), flow);
+        let known = sources.entry(Pin { symbol: to, pin: input }).or_default();
         match known.iter_mut().find(|(pin, part, _)| (pin, part) == (&source.0, &source.1)) {
-            Some(same) => same.2 |= source.2,
+            Some(same) => same.2 = same.2.join(source.2),
             None => known.push(source),
         }
     }
@@ -91,36 +161,39 @@ fn sources(
 }
 
 /// The output pin that stands for a shared value.
-fn shared_output(node: &mut Node) -> usize {
+fn shared_output(symbol: &mut Symbol) -> usize {
     const NAME: &str = "shared";
-    if let Some(known) = node.outputs.iter().position(|output| output.ty == NAME) {
+    if let Some(known) = symbol.outputs.iter().position(|output| output.ty == NAME) {
         return known;
     }
-    node.outputs.push(Output { name: NAME.to_owned(), ty: NAME.to_owned(), bus: true });
-    node.outputs.len() - 1
+    symbol.outputs.push(Output { name: NAME.to_owned(), ty: NAME.to_owned(), bus: true });
+    symbol.outputs.len() - 1
 }
 
 /// Makes the wires. Where several sources write one input, they meet at a bar next to where they
 /// come from, so that one wire leaves the copies of a for-each; equal sources share a bar.
-pub(super) fn connect(model: &mut Model, sources: BTreeMap<Pin, Vec<Source>>) {
+pub(super) fn connect(schematic: &mut Schematic, sources: BTreeMap<Pin, Vec<Source>>) {
     let mut joins: BTreeMap<Vec<(Pin, String)>, usize> = BTreeMap::new();
     let mut join_wires: BTreeMap<(usize, usize), Wire> = BTreeMap::new();
     for (to, sources) in sources {
-        if let [(from, part, feeds)] = sources.as_slice() {
-            model.wires.push(Wire { from: *from, to, part: part.clone(), feeds: *feeds });
+        if let [(from, part, flow)] = sources.as_slice() {
+            schematic.wires.push(Wire { from: *from, to, part: part.clone(), flow: *flow });
             continue;
         }
         let key: Vec<_> = sources.iter().map(|(from, part, _)| (*from, part.clone())).collect();
         let join = *joins.entry(key).or_insert_with(|| {
-            let frame = model.common_frame(sources.iter().map(|s| model.nodes[s.0.node].frame));
-            let pace = sources.iter().map(|s| &model.nodes[s.0.node].pace).max();
-            model.nodes.push(Node {
+            let frame =
+                schematic.common_frame(sources.iter().map(|s| schematic.symbols[s.0.symbol].frame));
+            let sample_time =
+                sources.iter().map(|s| &schematic.symbols[s.0.symbol].sample_time).max();
+            schematic.symbols.push(Symbol {
                 frame,
                 role: Role::Join,
                 name: String::new(),
+                path: String::new(),
                 kind: String::new(),
                 note: format!("array of {}", sources.len()),
-                pace: pace.cloned().unwrap_or(Pace::Constant),
+                sample_time: sample_time.cloned().unwrap_or(SampleTime::Constant),
                 inputs: vec![String::new(); sources.len()],
                 outputs: vec![Output {
                     name: String::new(),
@@ -128,28 +201,28 @@ pub(super) fn connect(model: &mut Model, sources: BTreeMap<Pin, Vec<Source>>) {
                     bus: true,
                 }],
             });
-            model.nodes.len() - 1
+            schematic.symbols.len() - 1
         });
-        for (pin, (from, part, feeds)) in sources.iter().enumerate() {
+        for (pin, (from, part, flow)) in sources.iter().enumerate() {
             let wire = join_wires.entry((join, pin)).or_insert_with(|| Wire {
                 from: *from,
-                to: Pin { node: join, pin },
+                to: Pin { symbol: join, pin },
                 part: part.clone(),
-                feeds: false,
+                flow: *flow,
             });
-            wire.feeds |= feeds;
+            wire.flow = wire.flow.join(*flow);
         }
-        let feeds = sources.iter().any(|s| s.2);
-        let from = Pin { node: join, pin: 0 };
-        model.wires.push(Wire { from, to, part: String::new(), feeds });
+        let flow = sources.iter().map(|s| s.2).reduce(Flow::join).unwrap_or(Flow::State);
+        let from = Pin { symbol: join, pin: 0 };
+        schematic.wires.push(Wire { from, to, part: String::new(), flow });
     }
-    model.wires.extend(join_wires.into_values());
+    schematic.wires.extend(join_wires.into_values());
 }
 
-fn pace(program: &Program, rate: Rate) -> Pace {
+fn sample_time(program: &Program, rate: Rate) -> SampleTime {
     match rate {
-        Rate::Constant => Pace::Constant,
-        Rate::Continuous => Pace::Continuous,
+        Rate::Constant => SampleTime::Constant,
+        Rate::Continuous => SampleTime::Continuous,
         Rate::Periodic { period, offset } => {
             let text = |ticks: u64| {
                 Ratio::new(i128::from(ticks), 1)
@@ -160,7 +233,7 @@ fn pace(program: &Program, rate: Rate) -> Pace {
                 0 => format!("every {}", text(period)),
                 _ => format!("every {} from {}", text(period), text(offset)),
             };
-            Pace::Periodic { period, offset, text }
+            SampleTime::Periodic { period, offset, text }
         }
     }
 }
@@ -187,7 +260,7 @@ fn steps(path: &str) -> Vec<&str> {
 /// The frame of the block at `path`, made if need be, and the block's own name. A step with a key,
 /// `foot[FL]`, is a frame in the frame `foot` of all copies.
 pub(super) fn frame_of(
-    model: &mut Model,
+    schematic: &mut Schematic,
     known: &mut BTreeMap<String, usize>,
     path: &str,
 ) -> (usize, String) {
@@ -201,8 +274,8 @@ pub(super) fn frame_of(
             let path = format!("{prefix}{name}");
             let parent = frame;
             frame = *known.entry(path.clone()).or_insert_with(|| {
-                model.frames.push(Frame { parent: Some(parent), name: name.to_owned(), path });
-                model.frames.len() - 1
+                schematic.frames.push(Frame { parent: Some(parent), name: name.to_owned(), path });
+                schematic.frames.len() - 1
             });
         }
         prefix.push_str(step);
@@ -225,18 +298,18 @@ mod tests {
 
     #[test]
     fn a_path_is_a_chain_of_frames() {
-        let mut model = Model::new("");
+        let mut schematic = Schematic::new("");
         let mut known = BTreeMap::new();
-        let (frame, name) = frame_of(&mut model, &mut known, "leg.foot[F.L].point");
+        let (frame, name) = frame_of(&mut schematic, &mut known, "leg.foot[F.L].point");
         let names: Vec<_> =
-            model.chain(frame).into_iter().map(|f| &*model.frames[f].path).collect();
+            schematic.chain(frame).into_iter().map(|f| &*schematic.frames[f].path).collect();
         assert_eq!(names, ["", "leg", "leg.foot", "leg.foot[F.L]"]);
         assert_eq!(name, "point");
         assert_eq!(
-            frame_of(&mut model, &mut known, "leg.foot.J").0,
-            model.frames[frame].parent.unwrap()
+            frame_of(&mut schematic, &mut known, "leg.foot.J").0,
+            schematic.frames[frame].parent.unwrap()
         );
-        assert_eq!(frame_of(&mut model, &mut known, "body").0, 0);
+        assert_eq!(frame_of(&mut schematic, &mut known, "body").0, 0);
         assert_eq!(hidden_name("~Kinematics:go[body.state]"), "Kinematics:go");
     }
 }

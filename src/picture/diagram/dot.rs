@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
-use super::model::{Model, Role};
+use super::colours::{Colour, Colours};
+use super::schematic::{Flow, Role, Schematic};
 use crate::text::xml;
 
-/// Draws a model: clusters for frames, tables with one cell per pin for blocks.
-pub(super) fn render(model: &Model) -> String {
+/// Draws a schematic: clusters for frames, tables with one cell per pin for blocks.
+pub(super) fn render(schematic: &Schematic) -> String {
     let mut out = String::new();
     let _ = write!(
         out,
@@ -14,29 +15,31 @@ pub(super) fn render(model: &Model) -> String {
          node [shape=plain, fontname=\"Helvetica\", fontsize=11];\n  \
          edge [fontname=\"Helvetica\", fontsize=9, arrowsize=0.6];\n  \
          graph [fontname=\"Helvetica\", fontsize=12, style=rounded];\n",
-        quoted(&model.title),
+        quoted(&schematic.title),
     );
-    frame(&mut out, model, &model.children(), 0, 1);
-    let paces = model.paces();
-    for wire in &model.wires {
-        let source = &model.nodes[wire.from.node];
+    frame(&mut out, schematic, &schematic.children(), 0, 1);
+    let colours = Colours::of(schematic);
+    for wire in &schematic.wires {
+        let source = &schematic.symbols[wire.from.symbol];
         let output = &source.outputs[wire.from.pin];
-        let line = paces.get(&source.pace).map_or("#5b6673", |colour| colour.line);
+        let line = colours.get(&source.sample_time).line;
         let _ = write!(
             out,
             "  n{}:o{}:e -> n{}:i{}:w [color=\"{line}\", tooltip={}",
-            wire.from.node,
+            wire.from.symbol,
             wire.from.pin,
-            wire.to.node,
+            wire.to.symbol,
             wire.to.pin,
             quoted(&output.ty),
         );
         if output.bus {
             out.push_str(", penwidth=2.2");
         }
-        if !wire.feeds {
-            out.push_str(", style=dashed");
-        }
+        out.push_str(match wire.flow {
+            Flow::Through => "",
+            Flow::State => ", style=dashed",
+            Flow::Control => ", style=dotted",
+        });
         if !wire.part.is_empty() {
             let _ = write!(out, ", label={}", quoted(&wire.part));
         }
@@ -46,43 +49,42 @@ pub(super) fn render(model: &Model) -> String {
     out
 }
 
-fn frame(out: &mut String, model: &Model, children: &[Vec<usize>], f: usize, depth: usize) {
+fn frame(out: &mut String, schematic: &Schematic, children: &[Vec<usize>], f: usize, depth: usize) {
     let indent = "  ".repeat(depth);
-    for n in (0..model.nodes.len()).filter(|&n| model.nodes[n].frame == f) {
-        let _ = writeln!(out, "{indent}n{n} [label=<{}>];", table(model, n));
+    for n in (0..schematic.symbols.len()).filter(|&n| schematic.symbols[n].frame == f) {
+        let _ = writeln!(out, "{indent}n{n} [label=<{}>];", table(schematic, n));
     }
     for &child in &children[f] {
         let _ = writeln!(out, "{indent}subgraph cluster_{child} {{");
-        let _ = writeln!(out, "{indent}  label={};", quoted(&model.frames[child].name));
-        frame(out, model, children, child, depth + 1);
+        let _ = writeln!(out, "{indent}  label={};", quoted(&schematic.frames[child].name));
+        frame(out, schematic, children, child, depth + 1);
         let _ = writeln!(out, "{indent}}}");
     }
 }
 
 /// An HTML-like table: heading, then inputs left and outputs right.
-fn table(model: &Model, n: usize) -> String {
-    let node = &model.nodes[n];
-    let paces = model.paces();
-    let (line, fill) = paces.get(&node.pace).map_or(("#5b6673", "#ffffff"), |c| (c.line, c.fill));
-    let style = match node.role {
+fn table(schematic: &Schematic, n: usize) -> String {
+    let symbol = &schematic.symbols[n];
+    let Colour { line, fill } = Colours::of(schematic).get(&symbol.sample_time);
+    let style = match symbol.role {
         Role::Hidden => " STYLE=\"rounded,dashed\"",
         _ => " STYLE=\"rounded\"",
     };
-    let borders = if node.role == Role::Folded { 3 } else { 1 };
+    let borders = if symbol.role == Role::Folded { 3 } else { 1 };
     let mut out = format!(
         "<TABLE{style} BORDER=\"{borders}\" CELLBORDER=\"0\" CELLSPACING=\"0\" COLOR=\"{line}\" \
          BGCOLOR=\"{fill}\">"
     );
-    if node.role != Role::Join {
-        let _ = write!(out, "<TR><TD COLSPAN=\"2\"><B>{}</B></TD></TR>", text(&node.name));
-        if !node.kind.is_empty() {
-            let _ = write!(out, "<TR><TD COLSPAN=\"2\"><I>{}</I></TD></TR>", text(&node.kind));
+    if symbol.role != Role::Join {
+        let _ = write!(out, "<TR><TD COLSPAN=\"2\"><B>{}</B></TD></TR>", text(&symbol.name));
+        if !symbol.kind.is_empty() {
+            let _ = write!(out, "<TR><TD COLSPAN=\"2\"><I>{}</I></TD></TR>", text(&symbol.kind));
         }
     }
-    for row in 0..node.inputs.len().max(node.outputs.len()) {
+    for row in 0..symbol.inputs.len().max(symbol.outputs.len()) {
         out.push_str("<TR>");
-        let input = node.inputs.get(row).map(String::as_str);
-        let output = node.outputs.get(row).map(|output| output.name.as_str());
+        let input = symbol.inputs.get(row).map(String::as_str);
+        let output = symbol.outputs.get(row).map(|output| output.name.as_str());
         for (name, letter, side) in [(input, 'i', "LEFT"), (output, 'o', "RIGHT")] {
             let _ = match name {
                 Some(name) => {

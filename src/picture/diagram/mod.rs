@@ -1,23 +1,25 @@
-//! Pictures of a compiled diagram: SVG, DOT and Mermaid.
+//! Drawings of a compiled diagram: SVG, DOT and Mermaid, or coordinates to draw from.
 //!
 //! ```text
-//! Program ──build──► Model ──collapse──► Model ──layered──► Layout ──svg──► text
-//!                                          ├──dot──► text
-//!                                          └──mermaid──► text
+//! Program ──build──► Schematic ──fold──► Schematic ──layered──► Drawing ──svg──► text
+//!                                            ├──dot──► text
+//!                                            └──mermaid──► text
 //! ```
 //!
-//! Only `build` sees a program; everything after it sees the plain tree of frames, blocks and wires
-//! of `model`. The layout is a layered one (Sugiyama, Tagawa, Toda, *Methods for visual
-//! understanding of hierarchical system structures*, 1981) with ports, done frame by frame from the
-//! inside out. It depends on nothing but the model: equal programs give equal pictures.
+//! Only `build` sees a program; everything after it sees the plain tree of frames, symbols and
+//! wires of a [`Schematic`]. The layout is a layered one (Sugiyama, Tagawa, Toda, *Methods for
+//! visual understanding of hierarchical system structures*, 1981) with ports, done frame by frame
+//! from the inside out. It depends on nothing but the schematic: equal programs give equal
+//! drawings.
 
 mod build;
-mod collapse;
+mod colours;
 mod dot;
-mod draw;
+mod drawing;
+mod fold;
 mod layered;
 mod mermaid;
-mod model;
+mod schematic;
 mod svg;
 
 #[cfg(test)]
@@ -25,4 +27,64 @@ mod samples;
 #[cfg(test)]
 mod tests;
 
-pub use draw::{Options, dot, mermaid, svg};
+use legwork_program::Program;
+
+pub use colours::Colour;
+pub use drawing::{Drawing, Point, Rect};
+pub use schematic::{Flow, Frame, Output, Pin, Role, SampleTime, Schematic, Symbol, Wire};
+
+/// What a drawing shows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Whether to show the shared computations that the compiler made.
+    pub hidden: bool,
+    /// Frames nested deeper than this are drawn as one box; 0 folds every mask and for-each.
+    pub depth: Option<usize>,
+    /// Heading; the program's name if there is none.
+    pub title: Option<String>,
+}
+
+/// What is drawn of a program.
+pub fn schematic(program: &Program, options: &Options) -> Schematic {
+    let mut schematic = build::build(program, options.hidden);
+    if let Some(title) = &options.title {
+        schematic.title.clone_from(title);
+    }
+    match options.depth {
+        Some(depth) => fold::fold(&schematic, depth),
+        None => schematic,
+    }
+}
+
+/// The diagram as a self-contained SVG sheet: inputs left, outputs right, one frame per mask,
+/// subsystem and copy, one colour per sample time, wires into state dashed, control wires dotted.
+pub fn svg(program: &Program, options: &Options) -> String {
+    schematic(program, options).draw().svg()
+}
+
+/// The diagram in Graphviz' DOT language, one cluster per frame.
+pub fn dot(program: &Program, options: &Options) -> String {
+    schematic(program, options).dot()
+}
+
+/// The diagram as a Mermaid flowchart, one subgraph per frame.
+pub fn mermaid(program: &Program, options: &Options) -> String {
+    schematic(program, options).mermaid()
+}
+
+impl Schematic {
+    /// Places everything and routes the wires.
+    pub fn draw(self) -> Drawing {
+        layered::lay_out(self)
+    }
+
+    /// In Graphviz' DOT language, one cluster per frame.
+    pub fn dot(&self) -> String {
+        dot::render(self)
+    }
+
+    /// As a Mermaid flowchart, one subgraph per frame.
+    pub fn mermaid(&self) -> String {
+        mermaid::render(self)
+    }
+}

@@ -4,26 +4,26 @@
 use std::collections::BTreeMap;
 
 use super::build::{connect, frame_of};
-use super::model::{Model, Node, Output, Pace, Pin, Role};
+use super::schematic::{Flow, Output, Pin, Role, SampleTime, Schematic, Symbol};
 
-/// Builds a model from paths.
+/// Builds a schematic from paths.
 pub(super) struct Sketch {
-    model: Model,
+    schematic: Schematic,
     frames: BTreeMap<String, usize>,
-    nodes: BTreeMap<String, usize>,
-    sources: BTreeMap<Pin, Vec<(Pin, String, bool)>>,
+    symbols: BTreeMap<String, usize>,
+    sources: BTreeMap<Pin, Vec<(Pin, String, Flow)>>,
 }
 
-pub(super) fn every(ticks: u64) -> Pace {
-    Pace::Periodic { period: ticks, offset: 0, text: format!("every {ticks} ms") }
+pub(super) fn every(ticks: u64) -> SampleTime {
+    SampleTime::Periodic { period: ticks, offset: 0, text: format!("every {ticks} ms") }
 }
 
 impl Sketch {
     pub(super) fn new(title: &str) -> Self {
         Self {
-            model: Model::new(title),
+            schematic: Schematic::new(title),
             frames: BTreeMap::new(),
-            nodes: BTreeMap::new(),
+            symbols: BTreeMap::new(),
             sources: BTreeMap::new(),
         }
     }
@@ -33,19 +33,20 @@ impl Sketch {
         &mut self,
         path: &str,
         kind: &str,
-        pace: Pace,
+        sample_time: SampleTime,
         inputs: &[&str],
         outputs: &[&str],
     ) {
-        let (frame, name) = frame_of(&mut self.model, &mut self.frames, path);
-        self.nodes.insert(path.to_owned(), self.model.nodes.len());
-        self.model.nodes.push(Node {
+        let (frame, name) = frame_of(&mut self.schematic, &mut self.frames, path);
+        self.symbols.insert(path.to_owned(), self.schematic.symbols.len());
+        self.schematic.symbols.push(Symbol {
             frame,
             role: Role::Block,
             name,
             kind: kind.to_owned(),
+            path: path.to_owned(),
             note: format!("{path}: {kind}()"),
-            pace,
+            sample_time,
             inputs: inputs.iter().map(|&name| name.to_owned()).collect(),
             outputs: outputs
                 .iter()
@@ -62,30 +63,48 @@ impl Sketch {
     pub(super) fn wire(&mut self, from: &str, part: &str, to: &str, feeds: bool) {
         let (from_block, out) = from.rsplit_once('.').unwrap();
         let (to_block, input) = to.rsplit_once('.').unwrap();
-        let (f, t) = (self.nodes[from_block], self.nodes[to_block]);
-        let nodes = &self.model.nodes;
-        let out = nodes[f].outputs.iter().position(|o| o.name == out).unwrap();
-        let input = nodes[t].inputs.iter().position(|i| i == input).unwrap();
-        let to = Pin { node: t, pin: input };
-        let source = (Pin { node: f, pin: out }, part.to_owned(), feeds);
+        let (f, t) = (self.symbols[from_block], self.symbols[to_block]);
+        let symbols = &self.schematic.symbols;
+        let out = symbols[f].outputs.iter().position(|o| o.name == out).unwrap();
+        let input = symbols[t].inputs.iter().position(|i| i == input).unwrap();
+        let to = Pin { symbol: t, pin: input };
+        let flow = if feeds { Flow::Through } else { Flow::State };
+        let source = (Pin { symbol: f, pin: out }, part.to_owned(), flow);
         self.sources.entry(to).or_default().push(source);
     }
 
-    pub(super) fn model(mut self) -> Model {
-        connect(&mut self.model, self.sources);
-        self.model
+    /// What switches the part at `path`.
+    pub(super) fn condition(&mut self, path: &str, text: &str) {
+        self.block(&format!("{path}.~"), "", SampleTime::Continuous, &["by"], &[]);
+        if let Some(symbol) = self.schematic.symbols.last_mut() {
+            (symbol.role, symbol.name) = (Role::Condition, text.to_owned());
+        }
+    }
+
+    /// A wire from `block.port` to what switches the part at `path`.
+    pub(super) fn control(&mut self, from: &str, path: &str) {
+        self.wire(from, "", &format!("{path}.~.by"), true);
+        let to = Pin { symbol: self.symbols[&format!("{path}.~")], pin: 0 };
+        for source in self.sources.get_mut(&to).unwrap() {
+            source.2 = Flow::Control;
+        }
+    }
+
+    pub(super) fn schematic(mut self) -> Schematic {
+        connect(&mut self.schematic, self.sources);
+        self.schematic
     }
 }
 
 /// A mass on a spring: two integrators in a loop.
-pub(super) fn oscillator() -> Model {
+pub(super) fn oscillator() -> Schematic {
     let mut s = Sketch::new("oscillator");
-    s.block("force", "Constant", Pace::Constant, &[], &["y"]);
-    s.block("sum", "Sum", Pace::Continuous, &["u1", "u2", "u3"], &["y"]);
-    s.block("velocity", "Integrator", Pace::Continuous, &["u"], &["y"]);
-    s.block("position", "Integrator", Pace::Continuous, &["u"], &["y"]);
-    s.block("spring", "Gain", Pace::Continuous, &["u"], &["y"]);
-    s.block("damper", "Gain", Pace::Continuous, &["u"], &["y"]);
+    s.block("force", "Constant", SampleTime::Constant, &[], &["y"]);
+    s.block("sum", "Sum", SampleTime::Continuous, &["u1", "u2", "u3"], &["y"]);
+    s.block("velocity", "Integrator", SampleTime::Continuous, &["u"], &["y"]);
+    s.block("position", "Integrator", SampleTime::Continuous, &["u"], &["y"]);
+    s.block("spring", "Gain", SampleTime::Continuous, &["u"], &["y"]);
+    s.block("damper", "Gain", SampleTime::Continuous, &["u"], &["y"]);
     s.wire("force.y", "", "sum.u1", true);
     s.wire("spring.y", "", "sum.u2", true);
     s.wire("damper.y", "", "sum.u3", true);
@@ -93,13 +112,13 @@ pub(super) fn oscillator() -> Model {
     s.wire("velocity.y", "", "position.u", false);
     s.wire("velocity.y", "", "damper.u", true);
     s.wire("position.y", "", "spring.u", true);
-    s.model()
+    s.schematic()
 }
 
 /// A quadruped that stands: four copies of a foot, a mask for contact.
-pub(super) fn standing() -> Model {
+pub(super) fn standing() -> Schematic {
     let mut s = Sketch::new("Mini Cheetah is dropped, lands and stands under joint PD.");
-    let c = || Pace::Continuous;
+    let c = || SampleTime::Continuous;
     s.block("accel", "ForwardDynamics", c(), &["state", "tau", "J", "f"], &["nu_dot"]);
     s.block("act", "Actuator", c(), &["u"], &["tau"]);
     s.block("audit", "ContactMetrics", every(10), &["points", "f", "height"], &[]);
@@ -114,7 +133,7 @@ pub(super) fn standing() -> Model {
         s.wire("body.state", "", &format!("{path}.state"), true);
     }
     s.block("pd", "JointPd", every(1), &["s_ref", "state"], &["tau"]);
-    s.block("pose", "Constant", Pace::Constant, &[], &["y"]);
+    s.block("pose", "Constant", SampleTime::Constant, &[], &["y"]);
     for (i, foot) in ["FL", "FR", "HL", "HR"].iter().enumerate() {
         let path = format!("foot[{foot}_foot].point");
         s.wire(&format!("{path}.contact"), "", "contact.assemble.points", true);
@@ -135,11 +154,30 @@ pub(super) fn standing() -> Model {
     s.wire("accel.nu_dot", "", "body.nu_dot", false);
     s.wire("contact.solve.f", "", "audit.f", true);
     s.wire("body.state", ".base.position[2]", "audit.height", true);
-    s.model()
+    s.schematic()
+}
+
+/// A controller that a switch turns on, and inside it a counter that an edge triggers.
+pub(super) fn switched() -> Schematic {
+    let mut s = Sketch::new("switched");
+    s.block("mode", "Step", SampleTime::Continuous, &[], &["y"]);
+    s.block("wave", "Sine", SampleTime::Continuous, &[], &["y"]);
+    s.condition("guard", "Enabled");
+    s.block("guard.gain", "Gain", SampleTime::Continuous, &["u"], &["y"]);
+    s.condition("guard.count", "Triggered(Rising)");
+    s.block("guard.count.hold", "UnitDelay", SampleTime::Continuous, &["u"], &["y"]);
+    s.block("sum", "Sum", SampleTime::Continuous, &["u1", "u2"], &["y"]);
+    s.control("mode.y", "guard");
+    s.wire("wave.y", "", "guard.gain.u", true);
+    s.control("guard.gain.y", "guard.count");
+    s.wire("wave.y", "", "guard.count.hold.u", false);
+    s.wire("guard.gain.y", "", "sum.u1", true);
+    s.wire("guard.count.hold.y", "", "sum.u2", true);
+    s.schematic()
 }
 
 /// `count` blocks, some in frames, wired at random; the same for the same `seed`.
-pub(super) fn random(count: usize, seed: u64) -> Model {
+pub(super) fn random(count: usize, seed: u64) -> Schematic {
     let mut state = seed | 1;
     let mut below = move |n: usize| {
         state ^= state << 13;
@@ -153,14 +191,15 @@ pub(super) fn random(count: usize, seed: u64) -> Model {
     let mut paths: Vec<(String, usize, usize)> = Vec::new();
     for i in 0..count {
         let path = format!("{}b{i}", frames[below(frames.len())]);
-        let pace = match below(6) {
-            0 => Pace::Constant,
+        let sample_time = match below(6) {
+            0 => SampleTime::Constant,
             1 | 2 => every(1 + 4 * below(3) as u64),
-            _ => Pace::Continuous,
+            _ => SampleTime::Continuous,
         };
         let kind = ["Gain", "Sum", "UnitDelay", "DiscreteTransferFunction"][below(4)];
-        let (ins, outs) = (if pace == Pace::Constant { 0 } else { 1 + below(3) }, 1 + below(2));
-        s.block(&path, kind, pace, &["u1", "u2", "u3"][..ins], &["y*", "state"][..outs]);
+        let (ins, outs) =
+            (if sample_time == SampleTime::Constant { 0 } else { 1 + below(3) }, 1 + below(2));
+        s.block(&path, kind, sample_time, &["u1", "u2", "u3"][..ins], &["y*", "state"][..outs]);
         paths.push((path, ins, outs));
     }
     for to in 0..count {
@@ -174,5 +213,5 @@ pub(super) fn random(count: usize, seed: u64) -> Model {
             s.wire(&format!("{from}.{out}"), part, &format!("{to}.u{}", input + 1), feeds);
         }
     }
-    s.model()
+    s.schematic()
 }

@@ -1,10 +1,12 @@
-//! The picture as SVG.
+//! A drawing as SVG.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::layered::{LABEL, Layout, NAME, Rect, SMALL, lay_out, pin_height};
-use super::model::{Colour, Model, Pace, Pin, Role, Wire};
+use super::colours::{Colour, Colours};
+use super::drawing::{Drawing, Point, Rect};
+use super::layered::{LABEL, NAME, SMALL};
+use super::schematic::{Flow, Pin, Role, Schematic, Wire};
 use crate::text::{self, xml};
 
 /// White border of the sheet [px].
@@ -20,15 +22,22 @@ const INK: &str = "#1b2430";
 /// Colour of small text.
 const FAINT: &str = "#5b6673";
 
-type Paces<'a> = BTreeMap<&'a Pace, Colour>;
+/// Dashes of a wire.
+fn dashes(flow: Flow) -> &'static str {
+    match flow {
+        Flow::Through => "",
+        Flow::State => " stroke-dasharray=\"6 4\"",
+        Flow::Control => " stroke-dasharray=\"1.5 2.5\"",
+    }
+}
 
-/// Draws a model. Writing into a `String` cannot fail, so its results are dropped.
-pub(super) fn render(model: &Model) -> String {
-    let layout = lay_out(model);
-    let paces = model.paces();
-    let legend = legend(model, &paces);
-    let sheet = layout.frames[0];
-    let title = text::width(&model.title, 16, true);
+/// Draws a schematic. Writing into a `String` cannot fail, so its results are dropped.
+pub(super) fn render(drawing: &Drawing) -> String {
+    let schematic = &drawing.schematic;
+    let colours = Colours::of(schematic);
+    let legend = legend(schematic, &colours);
+    let sheet = drawing.frames[0];
+    let title = text::width(&schematic.title, 16, true);
     let width = sheet.width.max(legend.1).max(title) + 2 * BORDER;
     let height = sheet.height + LEGEND + 2 * BORDER;
     let mut out = String::new();
@@ -39,16 +48,16 @@ pub(super) fn render(model: &Model) -> String {
          <title>{0}</title>\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n\
          <text x=\"{BORDER}\" y=\"{1}\" font-size=\"16\" font-weight=\"bold\" fill=\"{INK}\">{0}</text>",
-        xml(&model.title),
+        xml(&schematic.title),
         BORDER + 14,
     );
     let _ = writeln!(out, "<g transform=\"translate({BORDER} {BORDER})\">");
-    frames(&mut out, model, &layout);
-    wires(&mut out, model, &layout, &paces);
-    for (n, &rect) in layout.nodes.iter().enumerate() {
-        node(&mut out, model, n, rect, &paces);
+    frames(&mut out, drawing);
+    wires(&mut out, drawing, &colours);
+    for n in 0..schematic.symbols.len() {
+        symbol(&mut out, drawing, n, &colours);
     }
-    labels(&mut out, &layout);
+    labels(&mut out, drawing);
     out.push_str("</g>\n");
     let _ = writeln!(
         out,
@@ -59,10 +68,11 @@ pub(super) fn render(model: &Model) -> String {
     out
 }
 
-fn frames(out: &mut String, model: &Model, layout: &Layout) {
-    for (f, frame) in model.frames.iter().enumerate().skip(1) {
-        let Rect { x, y, width, height } = layout.frames[f];
-        let fill = FRAME_FILL[(model.chain(f).len() - 2).min(FRAME_FILL.len() - 1)];
+fn frames(out: &mut String, drawing: &Drawing) {
+    let schematic = &drawing.schematic;
+    for (f, frame) in schematic.frames.iter().enumerate().skip(1) {
+        let Rect { x, y, width, height } = drawing.frames[f];
+        let fill = FRAME_FILL[(schematic.chain(f).len() - 2).min(FRAME_FILL.len() - 1)];
         let _ = writeln!(
             out,
             "<g class=\"frame\"><title>{}</title>\
@@ -77,32 +87,28 @@ fn frames(out: &mut String, model: &Model, layout: &Layout) {
     }
 }
 
-/// The colour of a block: that of its rate. Constants feed bars too, which no legend lists.
-fn colour(model: &Model, n: usize, paces: &Paces<'_>) -> Colour {
-    paces.get(&model.nodes[n].pace).copied().unwrap_or(Colour { line: FAINT, fill: "#ffffff" })
-}
-
 /// Wires by source, so that the white around crossing wires never cuts a branch of the same wire.
-fn wires(out: &mut String, model: &Model, layout: &Layout, paces: &Paces<'_>) {
+fn wires(out: &mut String, drawing: &Drawing, colours: &Colours<'_>) {
+    let schematic = &drawing.schematic;
     let mut nets: BTreeMap<Pin, Vec<usize>> = BTreeMap::new();
-    for (w, wire) in model.wires.iter().enumerate() {
+    for (w, wire) in schematic.wires.iter().enumerate() {
         nets.entry(wire.from).or_default().push(w);
     }
     for (from, net) in nets {
-        let line = colour(model, from.node, paces).line;
-        let bus = model.nodes[from.node].outputs[from.pin].bus;
-        let junctions = junctions(layout, &net);
+        let line = colours.get(&schematic.symbols[from.symbol].sample_time).line;
+        let bus = schematic.symbols[from.symbol].outputs[from.pin].bus;
+        let junctions = junctions(drawing, &net);
         let mut all = String::new();
         // One path per style: branches that share a track are painted once.
-        let mut styles: BTreeMap<(bool, bool), String> = BTreeMap::new();
+        let mut styles: BTreeMap<(Flow, bool), String> = BTreeMap::new();
         let mut marks = String::new();
         for &w in &net {
-            let wire = &model.wires[w];
-            let way = path(&layout.wires[w], &junctions);
+            let wire = &schematic.wires[w];
+            let way = path(&drawing.wires[w], &junctions);
             all.push_str(&way);
-            styles.entry((wire.feeds, bus && wire.part.is_empty())).or_default().push_str(&way);
-            if let Some(&(x, y)) = layout.wires[w].last()
-                && model.nodes[wire.to.node].role != Role::Join
+            styles.entry((wire.flow, bus && wire.part.is_empty())).or_default().push_str(&way);
+            if let Some(&(x, y)) = drawing.wires[w].last()
+                && schematic.symbols[wire.to.symbol].role != Role::Join
             {
                 let _ = writeln!(marks, "<path d=\"M{x} {y}l-7 -3.5v7z\" fill=\"{line}\"/>");
             }
@@ -111,7 +117,7 @@ fn wires(out: &mut String, model: &Model, layout: &Layout, paces: &Paces<'_>) {
                 marks,
                 "<path d=\"{way}\" fill=\"none\" stroke=\"#ffffff\" stroke-opacity=\"0\" \
                  stroke-width=\"7\"><title>{}</title></path>",
-                xml(&describe(model, wire)),
+                xml(&describe(schematic, wire)),
             );
         }
         let _ = writeln!(
@@ -119,8 +125,8 @@ fn wires(out: &mut String, model: &Model, layout: &Layout, paces: &Paces<'_>) {
             "<g class=\"wire\">\n<path d=\"{all}\" fill=\"none\" stroke=\"#ffffff\" \
              stroke-opacity=\"0.85\" stroke-width=\"5\"/>"
         );
-        for ((feeds, thick), ways) in styles {
-            let dash = if feeds { "" } else { " stroke-dasharray=\"6 4\"" };
+        for ((flow, thick), ways) in styles {
+            let dash = dashes(flow);
             let width = if thick { "2.4" } else { "1.3" };
             let _ = writeln!(
                 out,
@@ -136,28 +142,29 @@ fn wires(out: &mut String, model: &Model, layout: &Layout, paces: &Paces<'_>) {
 }
 
 /// `body.state.base.position[2] ► pd.z`, and the type of the whole signal.
-fn describe(model: &Model, wire: &Wire) -> String {
-    let end = |node: usize, pin: &str| {
-        let node = &model.nodes[node];
-        let name = node.note.split(": ").next().unwrap_or(&node.name);
+fn describe(schematic: &Schematic, wire: &Wire) -> String {
+    let end = |symbol: usize, pin: &str| {
+        let symbol = &schematic.symbols[symbol];
+        // A bar has no path.
+        let name = if symbol.path.is_empty() { &symbol.note } else { &symbol.path };
         if pin.is_empty() { name.to_owned() } else { format!("{name}.{pin}") }
     };
-    let output = &model.nodes[wire.from.node].outputs[wire.from.pin];
-    let input = &model.nodes[wire.to.node].inputs[wire.to.pin];
+    let output = &schematic.symbols[wire.from.symbol].outputs[wire.from.pin];
+    let input = &schematic.symbols[wire.to.symbol].inputs[wire.to.pin];
     format!(
         "{}{} ► {} ({})",
-        end(wire.from.node, &output.name),
+        end(wire.from.symbol, &output.name),
         wire.part,
-        end(wire.to.node, input),
+        end(wire.to.symbol, input),
         output.ty
     )
 }
 
 /// Points where a net branches: three or four of its pieces meet.
-fn junctions(layout: &Layout, net: &[usize]) -> BTreeSet<(i32, i32)> {
-    let ways = || net.iter().map(|&w| &layout.wires[w]);
-    let corners: BTreeSet<(i32, i32)> = ways().flatten().copied().collect();
-    let meets = |&(x, y): &(i32, i32)| {
+fn junctions(drawing: &Drawing, net: &[usize]) -> BTreeSet<Point> {
+    let ways = || net.iter().map(|&w| &drawing.wires[w]);
+    let corners: BTreeSet<Point> = ways().flatten().copied().collect();
+    let meets = |&(x, y): &Point| {
         let mut sides = [false; 4];
         for piece in ways().flat_map(|way| way.windows(2)) {
             let (x0, x1) = (piece[0].0.min(piece[1].0), piece[0].0.max(piece[1].0));
@@ -176,7 +183,7 @@ fn junctions(layout: &Layout, net: &[usize]) -> BTreeSet<(i32, i32)> {
 }
 
 /// The way of a wire with rounded corners, except where it branches.
-fn path(way: &[(i32, i32)], junctions: &BTreeSet<(i32, i32)>) -> String {
+fn path(way: &[Point], junctions: &BTreeSet<Point>) -> String {
     let mut out = String::new();
     for (i, &(x, y)) in way.iter().enumerate() {
         let (before, after) = (i.checked_sub(1).map(|i| way[i]), way.get(i + 1));
@@ -193,30 +200,31 @@ fn path(way: &[(i32, i32)], junctions: &BTreeSet<(i32, i32)>) -> String {
 }
 
 /// The point up to one corner's radius from `from` towards `to`.
-fn towards(from: (i32, i32), to: (i32, i32)) -> (i32, i32) {
+fn towards(from: Point, to: Point) -> Point {
     let step = |a: i32, b: i32| (b - a).signum() * CORNER.min((b - a).abs() / 2);
     (from.0 + step(from.0, to.0), from.1 + step(from.1, to.1))
 }
 
-fn node(out: &mut String, model: &Model, n: usize, rect: Rect, paces: &Paces<'_>) {
-    let node = &model.nodes[n];
-    let Rect { x, y, width, height } = rect;
-    let Colour { line, fill } = colour(model, n, paces);
-    let _ = write!(out, "<g class=\"block\"><title>{}</title>", xml(&node.note));
-    if node.role == Role::Join {
+fn symbol(out: &mut String, drawing: &Drawing, n: usize, colours: &Colours<'_>) {
+    let symbol = &drawing.schematic.symbols[n];
+    let Rect { x, y, width, height } = drawing.symbols[n];
+    let Colour { line, fill } = colours.get(&symbol.sample_time);
+    let _ = write!(out, "<g class=\"block\"><title>{}</title>", xml(&symbol.note));
+    if symbol.role == Role::Join {
         let _ = writeln!(
             out,
             "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{line}\"/></g>"
         );
         return;
     }
-    let dash = if node.role == Role::Hidden { " stroke-dasharray=\"3 2\"" } else { "" };
+    let round = if symbol.role == Role::Condition { 10 } else { 6 };
+    let dash = if symbol.role == Role::Hidden { " stroke-dasharray=\"3 2\"" } else { "" };
     let _ = write!(
         out,
-        "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"6\" fill=\"{fill}\" \
-         stroke=\"{line}\" stroke-width=\"1.4\"{dash}/>"
+        "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"{round}\" \
+         fill=\"{fill}\" stroke=\"{line}\" stroke-width=\"1.4\"{dash}/>"
     );
-    if node.role == Role::Folded {
+    if symbol.role == Role::Folded {
         let _ = write!(
             out,
             "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"4\" fill=\"none\" \
@@ -228,27 +236,32 @@ fn node(out: &mut String, model: &Model, n: usize, rect: Rect, paces: &Paces<'_>
         );
     }
     let middle = x + width / 2;
+    let heading = if symbol.role == Role::Condition { y + 14 } else { y + 17 };
     let _ = write!(
         out,
-        "<text x=\"{middle}\" y=\"{}\" font-size=\"{NAME}\" font-weight=\"bold\" fill=\"{INK}\" \
-         text-anchor=\"middle\">{}</text>\
-         <text x=\"{middle}\" y=\"{}\" font-size=\"{SMALL}\" font-style=\"italic\" fill=\"{FAINT}\" \
-         text-anchor=\"middle\">{}</text>",
-        y + 17,
-        xml(&node.name),
-        y + 31,
-        xml(&node.kind),
+        "<text x=\"{middle}\" y=\"{heading}\" font-size=\"{NAME}\" font-weight=\"bold\" \
+         fill=\"{INK}\" text-anchor=\"middle\">{}</text>",
+        xml(&symbol.name),
     );
-    for (p, name) in node.inputs.iter().enumerate() {
-        pin(out, x + 7, y + pin_height(node.role, p, 0, true), "start", name);
+    if symbol.role != Role::Condition {
+        let _ = write!(
+            out,
+            "<text x=\"{middle}\" y=\"{}\" font-size=\"{SMALL}\" font-style=\"italic\" \
+             fill=\"{FAINT}\" text-anchor=\"middle\">{}</text>",
+            y + 31,
+            xml(&symbol.kind),
+        );
     }
-    for (p, output) in node.outputs.iter().enumerate() {
-        pin(out, x + width - 7, y + pin_height(node.role, p, 0, false), "end", &output.name);
+    for (name, &(x, y)) in symbol.inputs.iter().zip(&drawing.inputs[n]) {
+        pin(out, (x + 7, y), "start", name);
+    }
+    for (output, &(x, y)) in symbol.outputs.iter().zip(&drawing.outputs[n]) {
+        pin(out, (x - 7, y), "end", &output.name);
     }
     out.push_str("</g>\n");
 }
 
-fn pin(out: &mut String, x: i32, y: i32, anchor: &str, name: &str) {
+fn pin(out: &mut String, (x, y): Point, anchor: &str, name: &str) {
     let _ = write!(
         out,
         "<text x=\"{x}\" y=\"{}\" font-size=\"{SMALL}\" fill=\"{INK}\" text-anchor=\"{anchor}\">{}</text>",
@@ -258,8 +271,8 @@ fn pin(out: &mut String, x: i32, y: i32, anchor: &str, name: &str) {
 }
 
 /// The part that a wire reads, above its end.
-fn labels(out: &mut String, layout: &Layout) {
-    for (label, way) in layout.labels.iter().zip(&layout.wires) {
+fn labels(out: &mut String, drawing: &Drawing) {
+    for (label, way) in drawing.labels.iter().zip(&drawing.wires) {
         if let (Some(&(x, y)), false) = (way.last(), label.is_empty()) {
             let _ = writeln!(
                 out,
@@ -273,24 +286,26 @@ fn labels(out: &mut String, layout: &Layout) {
 }
 
 /// The legend and its width: the rates that occur, the kinds of wires that occur.
-fn legend(model: &Model, paces: &Paces<'_>) -> (String, i32) {
+fn legend(schematic: &Schematic, colours: &Colours<'_>) -> (String, i32) {
     let mut out = String::new();
     let mut x = 0;
-    for (pace, Colour { line, fill }) in paces {
+    for (sample_time, Colour { line, fill }) in colours.iter() {
         let _ = writeln!(
             out,
             "<rect x=\"{x}\" y=\"18\" width=\"18\" height=\"12\" rx=\"3\" fill=\"{fill}\" stroke=\"{line}\" \
              stroke-width=\"1.4\"/><text x=\"{}\" y=\"28\">{}</text>",
             x + 23,
-            xml(pace.label()),
+            xml(sample_time.label()),
         );
-        x += 23 + text::width(pace.label(), SMALL, false) + 16;
+        x += 23 + text::width(sample_time.label(), SMALL, false) + 16;
     }
-    let bus = |wire: &Wire| model.nodes[wire.from.node].outputs[wire.from.pin].bus;
+    let bus = |wire: &Wire| schematic.symbols[wire.from.symbol].outputs[wire.from.pin].bus;
+    let any = |flow: Flow| schematic.wires.iter().any(|wire| wire.flow == flow);
     let lines = [
-        (model.wires.iter().any(|w| w.feeds), "feeds through", ""),
-        (model.wires.iter().any(|w| !w.feeds), "into state", " stroke-dasharray=\"6 4\""),
-        (model.wires.iter().any(bus), "bus or array", " stroke-width=\"2.4\""),
+        (any(Flow::Through), "feeds through", dashes(Flow::Through)),
+        (any(Flow::State), "into state", dashes(Flow::State)),
+        (any(Flow::Control), "switches", dashes(Flow::Control)),
+        (schematic.wires.iter().any(bus), "bus or array", " stroke-width=\"2.4\""),
     ];
     for (_, label, style) in lines.into_iter().filter(|line| line.0) {
         let _ = writeln!(

@@ -3,16 +3,22 @@
 
 use std::collections::BTreeMap;
 
-use super::layered::{Layout, Rect, lay_out};
-use super::model::{Model, Pin};
-use super::{collapse, dot, mermaid, samples, svg};
+use super::schematic::{Flow, Pin, Schematic};
+use super::{Drawing, Rect, fold, samples};
 
-fn models() -> Vec<Model> {
-    let mut models = vec![samples::oscillator(), samples::standing(), Model::new("empty")];
-    models.extend((1..=25).map(|seed| samples::random(8 + 2 * seed as usize, seed * 0x9e37_79b9)));
-    let folded: Vec<Model> = models.iter().map(|model| collapse::collapse(model, 1)).collect();
-    models.extend(folded);
-    models
+fn schematics() -> Vec<Schematic> {
+    let mut schematics = vec![
+        samples::oscillator(),
+        samples::standing(),
+        samples::switched(),
+        Schematic::new("empty"),
+    ];
+    schematics
+        .extend((1..=25).map(|seed| samples::random(8 + 2 * seed as usize, seed * 0x9e37_79b9)));
+    let folded: Vec<Schematic> =
+        schematics.iter().map(|schematic| fold::fold(schematic, 1)).collect();
+    schematics.extend(folded);
+    schematics
 }
 
 fn apart(a: Rect, b: Rect) -> bool {
@@ -25,17 +31,17 @@ fn within(a: Rect, b: Rect) -> bool {
 
 #[test]
 fn boxes_keep_apart_and_lie_in_their_frames() {
-    for model in models() {
-        let layout = lay_out(&model);
-        let frame_of = |f: usize| model.frames[f].parent;
-        let boxes: Vec<(usize, Rect)> = (0..model.nodes.len())
-            .map(|n| (model.nodes[n].frame, layout.nodes[n]))
-            .chain((1..model.frames.len()).map(|f| (frame_of(f).unwrap(), layout.frames[f])))
+    for schematic in schematics() {
+        let layout = schematic.clone().draw();
+        let frame_of = |f: usize| schematic.frames[f].parent;
+        let boxes: Vec<(usize, Rect)> = (0..schematic.symbols.len())
+            .map(|n| (schematic.symbols[n].frame, layout.symbols[n]))
+            .chain((1..schematic.frames.len()).map(|f| (frame_of(f).unwrap(), layout.frames[f])))
             .collect();
         for (i, &(parent, rect)) in boxes.iter().enumerate() {
-            assert!(within(rect, layout.frames[parent]), "{}: {rect:?}", model.title);
+            assert!(within(rect, layout.frames[parent]), "{}: {rect:?}", schematic.title);
             for &(other, other_rect) in &boxes[..i] {
-                assert!(other != parent || apart(rect, other_rect), "{}", model.title);
+                assert!(other != parent || apart(rect, other_rect), "{}", schematic.title);
             }
         }
     }
@@ -43,23 +49,23 @@ fn boxes_keep_apart_and_lie_in_their_frames() {
 
 #[test]
 fn wires_are_orthogonal_end_at_their_pins_and_cross_no_box() {
-    for model in models() {
-        let layout = lay_out(&model);
-        for (wire, way) in model.wires.iter().zip(&layout.wires) {
-            let (from, to) = (layout.nodes[wire.from.node], layout.nodes[wire.to.node]);
+    for schematic in schematics() {
+        let layout = schematic.clone().draw();
+        for (wire, way) in schematic.wires.iter().zip(&layout.wires) {
+            let (from, to) = (layout.symbols[wire.from.symbol], layout.symbols[wire.to.symbol]);
             assert_eq!(way[0].0, from.x + from.width);
             assert_eq!(way.last().unwrap().0, to.x);
             for piece in way.windows(2) {
                 let ((x0, y0), (x1, y1)) = (piece[0], piece[1]);
-                assert!((x0 == x1) != (y0 == y1), "{}: {way:?}", model.title);
+                assert!((x0 == x1) != (y0 == y1), "{}: {way:?}", schematic.title);
                 let line = Rect {
                     x: x0.min(x1),
                     y: y0.min(y1),
                     width: (x1 - x0).abs(),
                     height: (y1 - y0).abs(),
                 };
-                for node in &layout.nodes {
-                    assert!(apart(line, *node), "{}: {way:?} {node:?}", model.title);
+                for symbol in &layout.symbols {
+                    assert!(apart(line, *symbol), "{}: {way:?} {symbol:?}", schematic.title);
                 }
             }
         }
@@ -67,7 +73,7 @@ fn wires_are_orthogonal_end_at_their_pins_and_cross_no_box() {
 }
 
 /// Pieces of wires as (horizontal, place across, from, to).
-fn pieces(layout: &Layout, wire: usize) -> impl Iterator<Item = (bool, i32, i32, i32)> {
+fn pieces(layout: &Drawing, wire: usize) -> impl Iterator<Item = (bool, i32, i32, i32)> {
     layout.wires[wire].windows(2).map(|piece| {
         let ((x0, y0), (x1, y1)) = (piece[0], piece[1]);
         if y0 == y1 {
@@ -80,11 +86,11 @@ fn pieces(layout: &Layout, wire: usize) -> impl Iterator<Item = (bool, i32, i32,
 
 #[test]
 fn wires_of_different_signals_never_run_on_top_of_each_other() {
-    for model in models() {
-        let layout = lay_out(&model);
-        for a in 0..model.wires.len() {
+    for schematic in schematics() {
+        let layout = schematic.clone().draw();
+        for a in 0..schematic.wires.len() {
             for b in 0..a {
-                if model.wires[a].from == model.wires[b].from {
+                if schematic.wires[a].from == schematic.wires[b].from {
                     continue;
                 }
                 for (flat, at, low, high) in pieces(&layout, a) {
@@ -93,7 +99,7 @@ fn wires_of_different_signals_never_run_on_top_of_each_other() {
                         assert!(
                             !on_top,
                             "{}: {a} {b} {:?} {:?}",
-                            model.title, layout.wires[a], layout.wires[b]
+                            schematic.title, layout.wires[a], layout.wires[b]
                         );
                     }
                 }
@@ -104,46 +110,83 @@ fn wires_of_different_signals_never_run_on_top_of_each_other() {
 
 #[test]
 fn feedback_runs_back_and_everything_else_forward() {
-    for model in [samples::oscillator(), samples::standing()] {
-        let layout = lay_out(&model);
-        for (wire, way) in model.wires.iter().zip(&layout.wires) {
+    for schematic in [samples::oscillator(), samples::standing(), samples::switched()] {
+        let layout = schematic.clone().draw();
+        for (wire, way) in schematic.wires.iter().zip(&layout.wires) {
             let back = way[0].0 > way.last().unwrap().0;
-            assert!(!(back && wire.feeds), "{}: {way:?}", model.title);
+            assert!(!(back && wire.flow != Flow::State), "{}: {way:?}", schematic.title);
         }
     }
 }
 
 #[test]
 fn one_wire_leaves_the_copies_of_a_for_each() {
-    let model = samples::standing();
+    let schematic = samples::standing();
     let mut drivers: BTreeMap<Pin, usize> = BTreeMap::new();
-    for wire in &model.wires {
+    for wire in &schematic.wires {
         *drivers.entry(wire.to).or_default() += 1;
     }
     assert!(drivers.values().all(|&n| n == 1));
-    let join =
-        model.nodes.iter().position(|node| node.inputs.iter().any(String::is_empty)).unwrap();
-    assert_eq!(model.frames[model.nodes[join].frame].path, "foot");
-    assert_eq!(model.wires.iter().filter(|wire| wire.from.node == join).count(), 2);
+    let join = schematic
+        .symbols
+        .iter()
+        .position(|symbol| symbol.inputs.iter().any(String::is_empty))
+        .unwrap();
+    assert_eq!(schematic.frames[schematic.symbols[join].frame].path, "foot");
+    assert_eq!(schematic.wires.iter().filter(|wire| wire.from.symbol == join).count(), 2);
 }
 
 #[test]
 fn folding_keeps_every_signal_that_crosses_a_border() {
-    let model = samples::standing();
-    let folded = collapse::collapse(&model, 0);
+    let schematic = samples::standing();
+    let folded = fold::fold(&schematic, 0);
     assert_eq!(folded.frames.len(), 1);
-    let foot = folded.nodes.iter().find(|node| node.name == "foot").unwrap();
+    let foot = folded.symbols.iter().find(|symbol| symbol.name == "foot").unwrap();
     assert_eq!((foot.inputs.len(), foot.outputs.len(), foot.kind.as_str()), (1, 2, "5 blocks"));
-    let contact = folded.nodes.iter().find(|node| node.name == "contact").unwrap();
+    let contact = folded.symbols.iter().find(|symbol| symbol.name == "contact").unwrap();
     assert_eq!(contact.inputs.len(), 3);
-    assert_eq!(collapse::collapse(&model, 9).wires.len(), model.wires.len());
+    assert_eq!(fold::fold(&schematic, 9).wires.len(), schematic.wires.len());
+}
+
+#[test]
+fn what_switches_a_part_is_drawn_inside_it_and_is_a_pin_of_the_folded_part() {
+    let schematic = samples::switched();
+    let controls: Vec<_> =
+        schematic.wires.iter().filter(|wire| wire.flow == Flow::Control).collect();
+    assert_eq!(controls.len(), 2);
+    let frames = controls.iter().map(|wire| schematic.symbols[wire.to.symbol].frame);
+    let paths: Vec<_> = frames.map(|frame| schematic.frames[frame].path.as_str()).collect();
+    assert_eq!(paths, ["guard", "guard.count"]);
+    let svg = schematic.clone().draw().svg();
+    // Two wires and the legend.
+    assert_eq!(svg.matches("stroke-dasharray=\"1.5 2.5\"").count(), 3, "{svg}");
+    assert!(svg.contains(">Triggered(Rising)</text>") && svg.contains(">switches</text>"));
+    assert_eq!(schematic.dot().matches("style=dotted").count(), 2);
+    assert_eq!(schematic.mermaid().matches("--o").count(), 2);
+    let folded = fold::fold(&schematic, 0);
+    let guard = folded.symbols.iter().position(|symbol| symbol.name == "guard").unwrap();
+    let control = folded.wires.iter().find(|wire| wire.flow == Flow::Control).unwrap();
+    assert_eq!(control.to.symbol, guard);
+    assert_eq!(folded.symbols[guard].inputs[control.to.pin], "Enabled");
+    assert_eq!(folded.symbols[guard].kind, "2 blocks");
+}
+
+#[test]
+fn pins_lie_where_their_wires_end() {
+    for schematic in schematics() {
+        let drawing = schematic.draw();
+        for (wire, way) in drawing.schematic.wires.iter().zip(&drawing.wires) {
+            assert_eq!(way[0], drawing.outputs[wire.from.symbol][wire.from.pin]);
+            assert_eq!(*way.last().unwrap(), drawing.inputs[wire.to.symbol][wire.to.pin]);
+        }
+    }
 }
 
 #[test]
 fn pictures_are_the_same_every_time_and_names_are_escaped() {
     let draw = || {
-        let model = samples::random(40, 7);
-        [svg::render(&model), dot::render(&model), mermaid::render(&model)]
+        let schematic = samples::random(40, 7);
+        [schematic.clone().draw().svg(), schematic.dot(), schematic.mermaid()]
     };
     let [svg, dot, mermaid] = draw();
     assert_eq!(draw(), [svg.clone(), dot.clone(), mermaid.clone()]);

@@ -1,4 +1,4 @@
-//! Layered layout with ports: where every box, frame and wire of a model goes.
+//! Layered layout with ports: where every box, frame and wire of a schematic goes.
 //!
 //! One frame at a time, from the inside out ([`sheet`]): a frame that is laid out is a box with pins
 //! to the frame around it. Within a frame: columns ([`rank`]), order within columns ([`order`]),
@@ -9,9 +9,11 @@ mod place;
 mod rank;
 mod route;
 mod sheet;
+mod size;
 mod tracks;
 
-pub(super) use sheet::{LABEL, Layout, NAME, Rect, SMALL, lay_out, pin_height};
+pub(super) use sheet::lay_out;
+pub(super) use size::{LABEL, NAME, SMALL};
 
 /// All heights of pins are multiples of this [px]: wires either coincide or keep clear.
 pub(super) const GRID: i32 = 10;
@@ -59,7 +61,7 @@ enum End {
 
 /// A frame's inside, laid out; the origin is its upper left corner.
 #[derive(Debug)]
-struct Sheet {
+struct PlacedLevel {
     width: i32,
     height: i32,
     /// Upper left corners of the boxes.

@@ -2,7 +2,7 @@
 
 use super::order::{Columns, Vertex};
 use super::tracks::{Strand, assign_tracks};
-use super::{End, GRID, Level, Sheet};
+use super::{End, GRID, Level, PlacedLevel};
 
 /// Distance between vertical tracks [px].
 const TRACK: i32 = 10;
@@ -18,7 +18,7 @@ struct Lane {
 }
 
 /// Draws all wires and fixes all coordinates; `y` holds the tops of the vertices.
-pub(super) fn route(level: &Level, columns: &Columns, y: &[i32]) -> Sheet {
+pub(super) fn route(level: &Level, columns: &Columns, y: &[i32]) -> PlacedLevel {
     let lanes = lanes(level, columns, y);
     let channels = channels(level, columns, y, &lanes);
     let (mut low, mut high) = (i32::MAX, i32::MIN);
@@ -66,7 +66,7 @@ pub(super) fn route(level: &Level, columns: &Columns, y: &[i32]) -> Sheet {
                 .map(|(_, v)| y[*v] - low)
         })
         .collect();
-    Sheet { width, height: high - low, items, borders, routes }
+    PlacedLevel { width, height: high - low, items, borders, routes }
 }
 
 /// The row of an end: the left border is row 0, the right one the last.
