@@ -102,7 +102,8 @@ pub(super) fn frame(
     left: &str,
 ) {
     let (bottom, top) = (y.start(), y.end());
-    for (at, label) in x.ticks(8) {
+    let (across, up) = (x.ticks(8), y.ticks(ticks));
+    for (at, label) in across.marks {
         let at = x.at(at);
         let _ = writeln!(out, "<path d=\"M{at:.1} {bottom:.1}V{top:.1}\" stroke=\"{GRID}\"/>");
         if below.is_some() {
@@ -114,7 +115,7 @@ pub(super) fn frame(
             );
         }
     }
-    for (at, label) in y.ticks(ticks) {
+    for (at, label) in up.marks {
         let at = y.at(at);
         let _ = writeln!(
             out,
@@ -139,6 +140,12 @@ pub(super) fn frame(
         (bottom + top) / 2.0,
         xml(left)
     );
+    if let Some(offset) = up.offset {
+        note(out, (x.start() + 6.0, top + 13.0), "start", &offset);
+    }
+    if let (Some(offset), Some(_)) = (across.offset, below) {
+        note(out, (x.end(), bottom + 29.0), "end", &offset);
+    }
     if let Some(below) = below {
         let _ = writeln!(
             out,
@@ -148,4 +155,14 @@ pub(super) fn frame(
             xml(below)
         );
     }
+}
+
+/// Small text that stays readable on top of a curve.
+fn note(out: &mut String, (x, y): (f64, f64), anchor: &str, text: &str) {
+    let _ = writeln!(
+        out,
+        "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"11\" text-anchor=\"{anchor}\" \
+         fill=\"{FAINT}\" stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\">{}</text>",
+        xml(text)
+    );
 }
