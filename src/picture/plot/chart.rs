@@ -3,7 +3,7 @@
 use super::Error;
 use super::axis::{Axis, Scale};
 use super::curve::Curve;
-use super::ink::{begin, colour, frame, legend, line, range_of, stroke};
+use super::ink::{begin, colour, frame, legend, line, range_of, stroke_of};
 
 const WIDTH: f64 = 720.0;
 /// Pixels around and in the panel.
@@ -34,6 +34,9 @@ pub(super) struct Chart {
 /// Points under a name.
 pub(super) struct Series {
     pub(super) name: String,
+    /// Number of its colour and of its dashes.
+    pub(super) colour: usize,
+    pub(super) dash: usize,
     pub(super) points: Vec<(f64, f64)>,
 }
 
@@ -43,9 +46,9 @@ impl Chart {
     /// # Errors
     /// If it does not fit into the size that was chosen.
     pub(super) fn svg(&self) -> Result<String, Error> {
-        let strokes = self.series.iter().enumerate();
+        let stroke = |series: &Series| stroke_of(series.colour, series.dash);
         let entries: Vec<(String, String)> =
-            strokes.map(|(i, series)| (series.name.clone(), stroke(i))).collect();
+            self.series.iter().map(|series| (series.name.clone(), stroke(series))).collect();
         let width = self.size.map_or(WIDTH, |size| f64::from(size.0));
         let (legend, rows) = legend(&entries, width);
         let around = HEAD + rows + FOOT;
@@ -66,11 +69,11 @@ impl Chart {
         let x = axis(points().map(|p| p.0), self.log_x, LEFT, width - RIGHT, false);
         let y = axis(points().map(|p| p.1), self.log_y, bottom, top, true);
         frame(&mut out, &x, &y, 6, Some(&self.x), &self.y);
-        for (i, series) in self.series.iter().enumerate() {
+        for series in &self.series {
             let curve = Curve::new(series.points.clone());
-            line(&mut out, &curve, &x, &y, &stroke(i));
+            line(&mut out, &curve, &x, &y, &stroke(series));
             if series.points.len() <= MOST_MARKS {
-                curve.mark(&mut out, &x, &y, colour(i));
+                curve.mark(&mut out, &x, &y, colour(series.colour));
             }
         }
         out.push_str("</svg>\n");
@@ -105,7 +108,8 @@ mod tests {
     use super::*;
 
     fn chart(log: bool, points: &[(f64, f64)]) -> String {
-        let series = vec![Series { name: "a < b".into(), points: points.to_vec() }];
+        let series =
+            vec![Series { name: "a < b".into(), colour: 0, dash: 0, points: points.to_vec() }];
         let (title, x, y) = ("t".to_owned(), "n".to_owned(), "time [us]".to_owned());
         Chart { title, x, y, log_x: log, log_y: log, size: None, series }
             .svg()

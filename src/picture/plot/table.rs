@@ -1,5 +1,8 @@
 //! The columns of a table over its first one.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+
 use super::chart::{Chart, Series};
 use super::{Error, Look};
 
@@ -9,6 +12,8 @@ pub struct Table {
     header: Vec<String>,
     /// Cells by row. An empty one is no number, nor is a word.
     rows: Vec<Vec<f64>>,
+    /// The cells as they are written, by row.
+    texts: Vec<Vec<String>>,
     /// By column, its first word with its line.
     words: Vec<Option<(u64, String)>>,
 }
@@ -37,7 +42,7 @@ impl Table {
             let message = format!("expected a table of at least 2 columns, found {found}");
             return Err(Error::Table(message));
         }
-        let mut rows = Vec::new();
+        let (mut rows, mut texts) = (Vec::new(), Vec::new());
         let mut words = vec![None; header.len()];
         for record in reader.records() {
             let record = record.map_err(fail)?;
@@ -50,8 +55,49 @@ impl Table {
                 }
             }
             rows.push(row);
+            texts.push(record.iter().map(|cell| cell.trim().to_owned()).collect());
         }
-        Ok(Self { header, rows, words })
+        Ok(Self { header, rows, texts, words })
+    }
+
+    /// How many of the first columns are the axes of a grid: of two or more columns the rows hold
+    /// every combination of their values exactly once, as a sweep's do. 1 if there is no grid.
+    fn axis_count(&self) -> usize {
+        let values = |column: usize| -> BTreeSet<&str> {
+            self.texts.iter().map(|row| row[column].as_str()).collect()
+        };
+        let mut cells = values(0).len();
+        if cells == self.texts.len() {
+            return 1;
+        }
+        for count in 2..=self.header.len() {
+            cells = cells.saturating_mul(values(count - 1).len());
+            if cells >= self.texts.len() {
+                let rows: BTreeSet<&[String]> =
+                    self.texts.iter().map(|row| &row[..count]).collect();
+                let is_grid = cells == self.texts.len() && rows.len() == cells;
+                return if is_grid { count } else { 1 };
+            }
+        }
+        1
+    }
+
+    /// Rows with equal values on the axes behind the first, in the order in which they appear, and
+    /// what to call them: `mu=0.4`.
+    fn groups(&self, axes: Range<usize>) -> Vec<(String, Vec<usize>)> {
+        let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+        for (index, row) in self.texts.iter().enumerate() {
+            let value = |column: usize| {
+                let (name, unit) = name_and_unit(&self.header[column]);
+                format!("{name}={} {unit}", row[column]).trim_end().to_owned()
+            };
+            let name = axes.clone().map(value).collect::<Vec<_>>().join(", ");
+            match groups.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, rows)) => rows.push(index),
+                None => groups.push((name, vec![index])),
+            }
+        }
+        groups
     }
 
     /// Number of rows below the header.
@@ -61,15 +107,17 @@ impl Table {
 }
 
 /// Draws columns of a table over its first one: those of these names, with or without their unit,
-/// or all that have numbers.
+/// or all that have numbers. Where the first columns are the axes of a grid, as in the table of a
+/// sweep over two parameters, each combination of values of the others is a curve of its own.
 ///
 /// # Errors
 /// If there is no column of a name, a column holds a word, or the plot does not fit its size.
 pub fn table(table: &Table, names: &[String], look: &Look) -> Result<TablePlot, Error> {
-    let Table { header, rows, words } = table;
+    let Table { header, rows, words, .. } = table;
+    let axes = table.axis_count();
     let columns = match names.is_empty() {
         false => chosen(header, names)?,
-        true => numeric(rows, words),
+        true => numeric(rows, words).into_iter().filter(|column| *column >= axes).collect(),
     };
     for &column in columns.iter().chain([&0]) {
         if let Some((line, word)) = &words[column] {
@@ -80,13 +128,6 @@ pub fn table(table: &Table, names: &[String], look: &Look) -> Result<TablePlot, 
     if columns.is_empty() {
         return Err(Error::NoNumbers);
     }
-    let series: Vec<Series> = columns
-        .iter()
-        .map(|&column| Series {
-            name: name_and_unit(&header[column]).0.to_owned(),
-            points: rows.iter().map(|row| (row[0], row[column])).collect(),
-        })
-        .collect();
     let chart = Chart {
         title: look.title.clone().unwrap_or_default(),
         x: header[0].clone(),
@@ -94,10 +135,31 @@ pub fn table(table: &Table, names: &[String], look: &Look) -> Result<TablePlot, 
         log_x: look.log_x,
         log_y: look.log_y,
         size: look.size,
-        series,
+        series: series(table, 1..axes, &columns),
     };
     let svg = chart.svg()?;
     Ok(TablePlot { svg, series: chart.series.into_iter().map(|series| series.name).collect() })
+}
+
+/// A curve for each column and group of rows.
+fn series(table: &Table, axes: Range<usize>, columns: &[usize]) -> Vec<Series> {
+    let groups = table.groups(axes);
+    let mut series = Vec::new();
+    for (c, &column) in columns.iter().enumerate() {
+        for (g, (group, rows)) in groups.iter().enumerate() {
+            let own = name_and_unit(&table.header[column]).0;
+            let name = match (group.is_empty(), columns.len()) {
+                (true, _) => own.to_owned(),
+                (false, 1) => group.clone(),
+                (false, _) => format!("{own}, {group}"),
+            };
+            let points = rows.iter().map(|&row| (table.rows[row][0], table.rows[row][column]));
+            // Without groups a colour a column; with them a colour a group and dashes by column.
+            let (colour, dash) = if groups.len() == 1 { (c, c) } else { (g, c) };
+            series.push(Series { name, colour, dash, points: points.collect() });
+        }
+    }
+    series
 }
 
 /// What is drawn if nobody chooses: all columns behind the first, but for those of words alone.
@@ -161,5 +223,49 @@ mod tests {
         assert_eq!(chosen(&header, &["warm".to_owned()]).ok(), Some(vec![2]));
         let failure = chosen(&header, &["wram".to_owned()]).err().map(|error| error.to_string());
         assert_eq!(failure.as_deref(), Some("no column `wram`; did you mean `warm`?"));
+    }
+
+    fn table_of(text: &str) -> Table {
+        Table::parse(text.as_bytes()).expect("a table")
+    }
+
+    #[test]
+    fn a_grid_is_drawn_with_a_curve_for_each_value_of_its_other_axes() {
+        let sweep = "kp [N],mu,status,x [m],y [m]\n\
+                     1,0.2,ok,1,5\n1,0.4,ok,2,6\n2,0.2,ok,3,7\n2,0.4,ok,4,8\n3,0.2,ok,5,9\n3,0.4,ok,6,10\n";
+        let sweep = table_of(sweep);
+        assert_eq!(sweep.axis_count(), 2);
+        let points = |series: &Series| series.points.clone();
+        let both = series(&sweep, 1..2, &[3]);
+        assert_eq!(
+            both.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(),
+            ["mu=0.2", "mu=0.4"]
+        );
+        assert_eq!(points(&both[0]), [(1.0, 1.0), (2.0, 3.0), (3.0, 5.0)]);
+        assert_eq!(points(&both[1]), [(1.0, 2.0), (2.0, 4.0), (3.0, 6.0)]);
+        let all = table(&sweep, &[], &Look::default()).expect("a plot");
+        assert_eq!(all.series, ["x, mu=0.2", "x, mu=0.4", "y, mu=0.2", "y, mu=0.4"]);
+        // The unit goes with the value; words are values too.
+        for (text, curves) in [
+            ("n,step [ms],t\n1,1,3\n1,2,4\n2,1,5\n2,2,6\n", ["step=1 ms", "step=2 ms"]),
+            ("n,solver,t\n1,a,3\n1,b,4\n2,a,5\n2,b,6\n", ["solver=a", "solver=b"]),
+        ] {
+            let drawn = table(&table_of(text), &["t".to_owned()], &Look::default());
+            assert_eq!(drawn.expect("a plot").series, curves);
+        }
+    }
+
+    #[test]
+    fn measurements_are_no_grid() {
+        for text in [
+            "n,cold,warm\n1,2,1\n10,20,3\n",
+            // The first column repeats, but the second has values of its own.
+            "t,x\n0,1\n0,2\n1,3\n",
+            // A row is missing, or is there twice.
+            "a,b,x\n1,1,5\n1,2,6\n2,1,7\n",
+            "a,b,x\n1,1,5\n1,2,6\n2,1,7\n2,1,8\n",
+        ] {
+            assert_eq!(table_of(text).axis_count(), 1, "{text}");
+        }
     }
 }
