@@ -1,5 +1,7 @@
 //! `State(robot)` and the names of its parts.
 
+use std::collections::VecDeque;
+
 use legwork_block::{Arg, BusField, BusView, Dim, Leaves, Ports, Signal, Type, bus};
 use legwork_mechanics::Tree;
 
@@ -80,22 +82,26 @@ pub(super) fn state_type(arg: Arg, dims: &RobotDims, robot: Option<&RobotModel>)
     let mut views = Vec::new();
     match robot {
         Some(world) if world.is_world() => {
+            let mut names = JointNames::of(world);
             for tree in world.model.trees() {
                 let (q, v) = (tree.configuration_range(), tree.velocity_range());
                 views.push(view(&tree.name, "q", (Q, q.start), Dim::fixed(q.len())));
                 views.push(view(&tree.name, "nu", (NU, v.start), Dim::fixed(v.len())));
-                views_of(&tree.name, &Parts::of(tree), &mut views);
+                views_of(&tree.name, &Parts::of(tree, &mut names), &mut views);
             }
         }
         Some(robot) => {
+            let mut names = JointNames::of(robot);
             for tree in robot.model.trees() {
-                views_of("", &Parts::of(tree), &mut views);
+                views_of("", &Parts::of(tree, &mut names), &mut views);
             }
         }
         None => {
             // A robot that inference finds: its base floats unless the dimensions say otherwise.
             let floating = dims.nq.clone().plus(-1, &dims.ns).known().unwrap_or(7) == 7;
-            let parts = Parts { floating, q: 0, v: 0, n: dims.n.clone(), ns: dims.ns.clone() };
+            let (n, ns) = (dims.n.clone(), dims.ns.clone());
+            let (s, s_dot) = (Vec::new(), Vec::new());
+            let parts = Parts { floating, q: 0, v: 0, n, ns, s, s_dot };
             views_of("", &parts, &mut views);
         }
     }
@@ -106,6 +112,9 @@ pub(super) fn state_type(arg: Arg, dims: &RobotDims, robot: Option<&RobotModel>)
 const Q: usize = 0;
 const NU: usize = 1;
 
+/// Axes of the world.
+const XYZ: [&str; 3] = ["x", "y", "z"];
+
 /// Where the numbers of one robot are in a state.
 struct Parts {
     floating: bool,
@@ -113,39 +122,65 @@ struct Parts {
     v: usize,
     n: Dim,
     ns: Dim,
+    /// Names of the joint positions and velocities; empty if they are not known.
+    s: Vec<String>,
+    s_dot: Vec<String>,
+}
+
+/// Names of the joint coordinates of a model that no tree has taken yet.
+struct JointNames {
+    s: VecDeque<String>,
+    s_dot: VecDeque<String>,
+}
+
+impl JointNames {
+    fn of(robot: &RobotModel) -> Self {
+        let s_dot = robot.model.joint_velocity_names().map(str::to_owned);
+        Self { s: robot.model.joint_configuration_names().collect(), s_dot: s_dot.collect() }
+    }
 }
 
 impl Parts {
-    fn of(tree: &Tree) -> Self {
+    fn of(tree: &Tree, names: &mut JointNames) -> Self {
+        let (n, ns) = (tree.joint_velocity_range().len(), tree.joint_configuration_range().len());
         Self {
+            s: names.s.drain(..ns).collect(),
+            s_dot: names.s_dot.drain(..n).collect(),
             floating: tree.is_floating(),
             q: tree.configuration_range().start,
             v: tree.velocity_range().start,
-            n: Dim::fixed(tree.joint_velocity_range().len()),
-            ns: Dim::fixed(tree.joint_configuration_range().len()),
+            n: Dim::fixed(n),
+            ns: Dim::fixed(ns),
         }
     }
 }
 
 /// Names of the parts of one robot's state; in a world they begin with the robot's name.
 fn views_of(robot: &str, parts: &Parts, views: &mut Vec<BusView>) {
-    let mut add = |name, at, len, unit: Option<&str>, world: bool| {
+    let mut add = |name, at, labels: &[&str], unit: Option<&str>, world: bool| {
+        let len = Dim::fixed(labels.len());
         let mut view = view(robot, name, at, len);
         view.unit = unit.map(str::to_owned);
         view.frame = world.then(|| "world".to_owned());
+        view.labels = labels.iter().map(|label| (*label).to_owned()).collect();
         views.push(view);
     };
-    let Parts { floating, q, v, n, ns } = parts;
+    let Parts { floating, q, v, .. } = parts;
     let (mut s, mut s_dot) = (*q, *v);
     if *floating {
-        add("base.position", (Q, *q), Dim::fixed(3), Some("m"), true);
-        add("base.orientation", (Q, q + 3), Dim::fixed(4), Some("1"), false);
-        add("base.velocity", (NU, *v), Dim::fixed(3), Some("m/s"), true);
-        add("base.angular_velocity", (NU, v + 3), Dim::fixed(3), Some("rad/s"), true);
+        add("base.position", (Q, *q), &XYZ, Some("m"), true);
+        add("base.orientation", (Q, q + 3), &["w", "x", "y", "z"], Some("1"), false);
+        add("base.velocity", (NU, *v), &XYZ, Some("m/s"), true);
+        add("base.angular_velocity", (NU, v + 3), &XYZ, Some("rad/s"), true);
         (s, s_dot) = (s + 7, s_dot + 6);
     }
-    add("s", (Q, s), ns.clone(), None, false);
-    add("s_dot", (NU, s_dot), n.clone(), None, false);
+    let mut joints = |name, at, len: &Dim, labels: &[String]| {
+        let mut view = view(robot, name, at, len.clone());
+        view.labels = labels.to_vec();
+        views.push(view);
+    };
+    joints("s", (Q, s), &parts.ns, &parts.s);
+    joints("s_dot", (NU, s_dot), &parts.n, &parts.s_dot);
 }
 
 fn view(robot: &str, name: &str, (field, start): (usize, usize), len: Dim) -> BusView {
@@ -153,7 +188,7 @@ fn view(robot: &str, name: &str, (field, start): (usize, usize), len: Dim) -> Bu
         "" => name.to_owned(),
         _ => format!("{robot}.{name}"),
     };
-    BusView { name, field, start, len, unit: None, frame: None }
+    BusView { name, field, start, len, unit: None, frame: None, labels: Vec::new() }
 }
 
 impl Signal for StateBus {

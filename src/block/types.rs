@@ -225,6 +225,8 @@ pub struct View {
     pub unit: Option<String>,
     /// Frame, if one is declared.
     pub frame: Option<String>,
+    /// What each element is called, such as the name of a joint; empty if it has only its index.
+    pub labels: Vec<String>,
 }
 
 impl Type {

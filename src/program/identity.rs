@@ -89,7 +89,7 @@ identity! {
     Tolerance { relative, absolute }
     BusType { name, args, fields, views }
     BusField { name, ty, unit, frame; without doc }
-    BusView { name, field, start, len, unit, frame }
+    BusView { name, field, start, len, unit, frame; without labels }
     Dim { constant, terms }
 }
 

@@ -1,10 +1,10 @@
 //! The names by which a recording's numbers are found: paths of signals, fields, views, elements.
 
-use legwork_block::nearest;
+use legwork_block::{Type, nearest};
 use legwork_program::Program;
 
 use crate::channels;
-use crate::comparison::quantities;
+use crate::comparison::{Quantity, quantities};
 use crate::recording::{Channel, Recording, Shape};
 
 /// Most paths that a message lists.
@@ -19,6 +19,8 @@ pub struct Numbers {
     pub unit: Option<String>,
     /// Path of each number, such as `body.state.base.position[2]`.
     pub elements: Vec<String>,
+    /// What each number is called besides, such as the name of a joint; empty if it is not known.
+    pub labels: Vec<String>,
     /// Index of the channel in the recording.
     pub channel: usize,
     /// Where each number is in a row.
@@ -32,6 +34,7 @@ impl Numbers {
             name: name.to_owned(),
             unit: self.unit.clone(),
             elements: which.clone().map(|i| self.elements[i].clone()).collect(),
+            labels: which.clone().filter_map(|i| self.labels.get(i).cloned()).collect(),
             channel: self.channel,
             columns: which.map(|i| self.columns[i]).collect(),
         }
@@ -77,6 +80,7 @@ impl Catalog {
                     name: quantity.name.clone(),
                     unit: quantity.unit.clone().filter(|unit| unit != "1"),
                     elements: quantity.elements.clone(),
+                    labels: program.map_or_else(Vec::new, |program| labels(program, quantity)),
                     channel: index,
                     columns: quantity.columns().collect(),
                 })),
@@ -132,6 +136,23 @@ impl Catalog {
             (false, more) => format!("it holds `{}` and {more} more", listed.join("`, `")),
         }
     }
+}
+
+/// What the elements of a quantity are called, if they are of a view that says so.
+fn labels(program: &Program, quantity: &Quantity) -> Vec<String> {
+    let Some(whole) = quantity.elements.first().map(|first| stem(first)) else {
+        return Vec::new();
+    };
+    let view = program.signals.iter().find_map(|signal| {
+        let name = whole.strip_prefix(signal.path.as_str())?.strip_prefix('.')?;
+        let Type::Bus(bus) = &signal.ty else { return None };
+        bus.views.iter().find(|view| view.name == name)
+    });
+    let label = |element: &String| {
+        let index = element.strip_prefix(whole)?.strip_prefix('[')?.strip_suffix(']')?;
+        view?.labels.get(index.parse::<usize>().ok()?).cloned()
+    };
+    quantity.elements.iter().map(label).collect::<Option<_>>().unwrap_or_default()
 }
 
 /// A path without spaces, and with one pair of brackets where two stand together.
@@ -208,7 +229,8 @@ impl List<'_> {
         if !elements.is_empty() {
             let unit = unit.filter(|unit| *unit != "1").map(str::to_owned);
             let (name, channel) = (name.to_owned(), self.channel);
-            self.out.push(Numbers { name, unit, elements, channel, columns: columns.collect() });
+            let (labels, columns) = (Vec::new(), columns.collect());
+            self.out.push(Numbers { name, unit, elements, labels, channel, columns });
         }
     }
 

@@ -100,7 +100,7 @@ fn runs_lie_over_one_another_with_their_names_in_the_legend() {
     assert_eq!(done.code, 0, "{}", done.err);
     assert_eq!(done.json()["runs"], serde_json::json!(["one/run.mcap", "two/run.mcap"]));
     let svg = text(&here, "a.svg");
-    for name in [">one<", ">two<", ">[4] one<", ">[5] two<", ">4.5<", ">t [s]<"] {
+    for name in [">one<", ">two<", ">wave.y[4] one<", ">wave.y[5] two<", ">4.5<", ">t [s]<"] {
         assert!(svg.contains(name), "no `{name}` in {svg}");
     }
     assert!(!svg.contains(">4.6<") && !svg.contains(">3.9<"), "{svg}");
@@ -121,7 +121,7 @@ fn a_table_with_the_time_lies_over_a_run() {
         assert_eq!(done.code, 0, "{}", done.err);
         assert_eq!(done.json()["panels"], panels);
         let svg = text(&here, "a.svg");
-        for name in [">one<", ">seen<", ">[0] one<", ">[1] seen<"] {
+        for name in [">one<", ">seen<", ">wave.y[0] one<", ">wave.y[1] seen<"] {
             assert!(svg.contains(name), "no `{name}` in {svg}");
         }
     }
@@ -193,7 +193,18 @@ fn a_bus_is_drawn_by_its_views() {
     let done = legwork(here.path(), &["plot", "run", height, "-o", "a.svg", "--json"]);
     assert_eq!(done.code, 0, "{}", done.err);
     assert_eq!(done.json()["signals"][0]["unit"], "m");
-    assert!(text(&here, "a.svg").contains(">[m]<"));
+    let svg = text(&here, "a.svg");
+    assert!(svg.contains(">[m]<") && svg.contains(">body.state.base.position[2] (z)<"), "{svg}");
+    // Legends name joints and axes, alone and beside others of their unit.
+    let words = ["plot", "run", "body.state.s[3..5]", "body.state.base.orientation", "-o", "j.svg"];
+    let words = [&words[..], &["body.state.base.velocity", "pd.tau[0..2]"]].concat();
+    let done = legwork(here.path(), &words);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let svg = text(&here, "j.svg");
+    let names = ["abduct_fr_to_thigh_fr_j", "w", "z", "pd.tau[1]"];
+    for name in names {
+        assert!(svg.contains(&format!(">{name}</text>")), "no `{name}` in {svg}");
+    }
 }
 
 #[test]

@@ -34,6 +34,15 @@ impl Signal {
         &self.name
     }
 
+    /// The name; of a single number, with what else it is called: `body.state.s[3] (knee)`.
+    fn heading(&self) -> String {
+        let numbers = self.by_run.iter().flatten().next();
+        match numbers.map(|numbers| (numbers.elements.as_slice(), numbers.labels.as_slice())) {
+            Some(([element], [label])) if *element == self.name => format!("{element} ({label})"),
+            _ => self.name.clone(),
+        }
+    }
+
     /// Paths of the numbers.
     pub fn elements(&self) -> &[String] {
         self.by_run.iter().flatten().next().map_or(&[], |numbers| &numbers.elements)
@@ -147,7 +156,7 @@ pub(super) fn panels(
 }
 
 fn panel(runs: &[Recorded<'_>], group: &[&Signal], window: Window) -> Panel {
-    let heading: Vec<&str> = group.iter().map(|one| one.name.as_str()).collect();
+    let heading: Vec<String> = group.iter().map(|one| one.heading()).collect();
     let numbers: usize = group.iter().map(|one| one.elements().len()).sum();
     let mut lines = Vec::new();
     let mut place = 0;
@@ -163,11 +172,13 @@ fn panel(runs: &[Recorded<'_>], group: &[&Signal], window: Window) -> Panel {
                     (_, 1) => stroke_of(r, r),
                     _ => stroke_of(place + i, r),
                 };
-                let short = if group.len() == 1 { short(element, &one.name) } else { element };
-                let name = match (runs.len(), short) {
-                    (1, short) => short.to_owned(),
-                    (_, "") => run.name.to_owned(),
-                    (_, short) => format!("{short} {}", run.name),
+                let label = label(numbers_of_run, i, group.len() > 1);
+                let in_heading = group.len() == 1 && *element == one.name;
+                let name = match (runs.len(), in_heading) {
+                    (1, true) => String::new(),
+                    (1, false) => label,
+                    (_, true) => run.name.to_owned(),
+                    (_, false) => format!("{label} {}", run.name),
                 };
                 lines.push(Line { name, stroke, trace });
             }
@@ -177,13 +188,17 @@ fn panel(runs: &[Recorded<'_>], group: &[&Signal], window: Window) -> Panel {
     Panel { heading: heading.join(", "), left: unit(group[0].unit()), below: None, lines }
 }
 
-/// `[2]` of `a.y[2]` under the heading `a.y`.
-fn short<'e>(element: &'e str, name: &str) -> &'e str {
-    let stem = name.strip_suffix(']').and_then(|name| name.rsplit_once('[')).map_or(name, |p| p.0);
-    if element == name {
-        return "";
+/// What a legend calls a number: its own name, such as that of a joint, or else its path. `Among`
+/// other signals, a name of its own does not say which signal it is of.
+fn label(numbers: &Numbers, number: usize, among: bool) -> String {
+    match numbers.labels.get(number) {
+        None => numbers.elements[number].clone(),
+        Some(label) if among && numbers.elements[number] != numbers.name => {
+            format!("{} {label}", numbers.name)
+        }
+        Some(_) if among => numbers.elements[number].clone(),
+        Some(label) => label.clone(),
     }
-    element.strip_prefix(stem).filter(|rest| rest.starts_with('[')).unwrap_or(element)
 }
 
 fn unit(unit: Option<&str>) -> String {
@@ -247,7 +262,7 @@ pub(super) fn phase(
         return Err(Error::NoCommonTime { x: x.to_owned(), y: y.to_owned() });
     }
     let label = |one: &Signal| format!("{} {}", one.name, unit(one.unit())).trim_end().to_owned();
-    let heading = format!("{} over {}", of.name, over.name);
+    let heading = format!("{} over {}", of.heading(), over.heading());
     Ok(Panel { heading, left: label(&of), below: Some(label(&over)), lines })
 }
 

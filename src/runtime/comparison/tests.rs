@@ -201,6 +201,7 @@ fn a_bus_falls_apart_into_its_named_parts() {
         len: Dim::fixed(len),
         unit: unit.map(str::to_owned),
         frame: None,
+        labels: Vec::new(),
     };
     let fields = vec![
         BusField::new("q", Type::vector(9)),
