@@ -6,18 +6,18 @@
 //! - All mistakes of one value are reported together: after a mistake, the value in question is
 //!   replaced by a made-up one and the struct is read again.
 //! - An error raised inside a `Deserialize` implementation gets the place of the innermost value.
+//!
+//! serde compiles a reading once for each type of parameters and each deserializer. So there is one
+//! deserializer, [`Reader`], for values of the file and for made-up ones, and its generic functions
+//! only hand the visitor what functions without type parameters have found.
 
-#![allow(
-    clippy::result_large_err,
-    reason = "an error ends the compilation, its size costs nothing"
-)]
-
+mod access;
 mod deserializer;
-mod dream;
-mod enums;
 mod error;
+mod made_up;
 mod reader;
-mod sequence;
+mod source;
+mod variant;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -27,8 +27,9 @@ use serde::de::DeserializeOwned;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::value::{Node, Scope};
 
-use error::Culprit;
+use error::{BindError, Subject};
 use reader::Reader;
+use source::{Position, Source};
 
 /// Mistakes of one value that are looked for at most.
 const MISTAKE_LIMIT: usize = 64;
@@ -43,36 +44,46 @@ pub fn bind<T: DeserializeOwned>(
     skip: &[&str],
     diagnostics: &mut Diagnostics,
 ) -> Option<T> {
+    let mut bound = None;
+    read_until_known(node, scope, skip, diagnostics, &mut |reader| {
+        bound = Some(T::deserialize(reader)?);
+        Ok(())
+    })
+    .then_some(bound)
+    .flatten()
+}
+
+/// Reads `node` until nothing new is found wrong. Whether nothing is wrong.
+fn read_until_known(
+    node: &Node,
+    scope: &dyn Scope,
+    skip: &[&str],
+    diagnostics: &mut Diagnostics,
+    read: &mut dyn FnMut(Reader<'_>) -> Result<(), BindError>,
+) -> bool {
     let context = Context {
         scope,
         reserved: skip,
         found: RefCell::new(Diagnostics::default()),
         failed: Cell::new(false),
-        dreams: RefCell::new(BTreeSet::new()),
+        made_up: RefCell::new(BTreeSet::new()),
     };
-    let mut bound = None;
     for _ in 0..MISTAKE_LIMIT {
-        match T::deserialize(Reader::new(node, &context)) {
-            Ok(value) => {
-                bound = Some(value);
-                break;
-            }
-            Err(error) => {
-                context.failed.set(true);
-                let (diagnostic, culprit) = error.finish(node);
-                context.found.borrow_mut().extend(diagnostic);
-                // The same value again: a made-up one did not help, the rest stays unseen.
-                if !culprit.is_some_and(|culprit| context.dreams.borrow_mut().insert(culprit)) {
-                    break;
-                }
-            }
+        let Err(error) = read(Reader::File(Source::new(node, &context, &Position::ROOT))) else {
+            break;
+        };
+        context.failed.set(true);
+        let (diagnostic, subject) = error.finish(node);
+        context.found.borrow_mut().extend(diagnostic);
+        // The same value again: a made-up one did not help, the rest stays unseen.
+        if !subject.is_some_and(|subject| context.made_up.borrow_mut().insert(subject)) {
+            break;
         }
     }
-    let failed = context.failed.get();
     let mut found: Vec<Diagnostic> = context.found.into_inner().into_iter().collect();
     found.sort_by_key(|diagnostic| diagnostic.primary.span);
     diagnostics.extend(found);
-    bound.filter(|_| !failed)
+    !context.failed.get()
 }
 
 /// What all readers of one value share.
@@ -82,8 +93,8 @@ struct Context<'a> {
     found: RefCell<Diagnostics>,
     /// Whether there was a mistake, be it one that only follows from another.
     failed: Cell<bool>,
-    /// Values that are replaced by made-up ones, since their mistakes are reported.
-    dreams: RefCell<BTreeSet<Culprit>>,
+    /// What is replaced by made-up values, since its mistakes are reported.
+    made_up: RefCell<BTreeSet<Subject>>,
 }
 
 impl Context<'_> {
@@ -92,7 +103,8 @@ impl Context<'_> {
         self.found.borrow_mut().push(diagnostic);
     }
 
-    fn is_dream(&self, culprit: &Culprit) -> bool {
-        self.dreams.borrow().contains(culprit)
+    fn is_made_up(&self, subject: impl FnOnce() -> Subject) -> bool {
+        let made_up = self.made_up.borrow();
+        !made_up.is_empty() && made_up.contains(&subject())
     }
 }

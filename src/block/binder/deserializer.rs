@@ -1,21 +1,35 @@
 //! [`Reader`] as serde sees it: each request runs on the value or on what it evaluates to.
 
 use serde::Deserializer;
-use serde::de::{Error, Visitor};
+use serde::de::Visitor;
 
-use super::enums::Variant;
+use super::access::{FormulaParts, Pairs};
 use super::error::{BindError, Bound};
 use super::reader::Reader;
+use super::source::{Any, FormulaText, Position, Whole};
 use crate::quantity::{FORMULA, QUANTITY};
-use crate::value::{Arguments, Named, NodeKind};
 
-macro_rules! forward {
-    ($($method:ident => $read:ident;)*) => { $(
+/// Hands the visitor the evaluated value; an error of the visitor gets its place.
+macro_rules! show {
+    ($($($method:ident)* => $read:ident $visit:ident;)*) => { $( $(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Bound<V::Value> {
-            match self.dream() {
-                Some(dream) => dream.$method(visitor),
-                None => self.run(|reader| reader.$read(visitor)),
+            let mut store = None;
+            let reader = self.evaluated(&mut store)?;
+            visitor.$visit(reader.$read()?).map_err(|error| reader.place(error))
+        }
+    )* )* };
+}
+
+macro_rules! show_whole {
+    ($($method:ident)*) => { $(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Bound<V::Value> {
+            let mut store = None;
+            let reader = self.evaluated(&mut store)?;
+            match reader.whole()? {
+                Whole::Unsigned(value) => visitor.visit_u64(value),
+                Whole::Signed(value) => visitor.visit_i64(value),
             }
+            .map_err(|error| reader.place(error))
         }
     )* };
 }
@@ -23,41 +37,51 @@ macro_rules! forward {
 impl<'de> Deserializer<'de> for Reader<'_> {
     type Error = BindError;
 
-    forward! {
-        deserialize_any => any;
-        deserialize_bool => boolean;
-        deserialize_i8 => whole;
-        deserialize_i16 => whole;
-        deserialize_i32 => whole;
-        deserialize_i64 => whole;
-        deserialize_i128 => whole;
-        deserialize_u8 => whole;
-        deserialize_u16 => whole;
-        deserialize_u32 => whole;
-        deserialize_u64 => whole;
-        deserialize_u128 => whole;
-        deserialize_f32 => real;
-        deserialize_f64 => real;
-        deserialize_char => text;
-        deserialize_str => text;
-        deserialize_string => text;
-        deserialize_bytes => text;
-        deserialize_byte_buf => text;
-        deserialize_identifier => text;
-        deserialize_unit => nothing;
-        deserialize_seq => list;
-        deserialize_map => entries;
+    show! {
+        deserialize_bool => boolean visit_bool;
+        deserialize_f32 deserialize_f64 => real visit_f64;
+        deserialize_char deserialize_str deserialize_string deserialize_bytes
+        deserialize_byte_buf deserialize_identifier => text visit_str;
+        deserialize_seq => list visit_seq;
+    }
+
+    show_whole! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Bound<V::Value> {
+        let mut store = None;
+        let reader = self.evaluated(&mut store)?;
+        match reader.any()? {
+            Any::Nothing => visitor.visit_unit(),
+            Any::Bool(value) => visitor.visit_bool(value),
+            Any::Whole(value) => visitor.visit_i64(value),
+            Any::Real(value) => visitor.visit_f64(value),
+            Any::Text(text) => visitor.visit_str(text),
+            Any::Quantity(text) => visitor.visit_str(&text),
+            Any::List(items) => visitor.visit_seq(items),
+            Any::Map(Pairs::Entries(entries)) => visitor.visit_map(entries),
+            Any::Map(Pairs::Fields(fields)) => visitor.visit_map(fields),
+        }
+        .map_err(|error| reader.place(error))
+    }
+
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Bound<V::Value> {
+        let mut store = None;
+        let reader = self.evaluated(&mut store)?;
+        reader.nothing()?;
+        visitor.visit_unit().map_err(|error| reader.place(error))
     }
 
     /// Does not evaluate: no expression gives nothing, and the type inside may want a formula.
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Bound<V::Value> {
-        match self.dream() {
-            Some(dream) => dream.deserialize_option(visitor),
-            None => self.run_literal(|reader| match &reader.node.kind {
-                NodeKind::Unit => visitor.visit_none(),
-                _ => visitor.visit_some(reader.again()),
-            }),
+        let reader = self.literal();
+        match reader.is_nothing() {
+            true => visitor.visit_none(),
+            false => visitor.visit_some(reader),
         }
+        .map_err(|error| reader.place(error))
     }
 
     fn deserialize_unit_struct<V: Visitor<'de>>(
@@ -65,10 +89,10 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         _name: &'static str,
         visitor: V,
     ) -> Bound<V::Value> {
-        match self.dream() {
-            Some(dream) => dream.deserialize_unit(visitor),
-            None => self.run(|reader| reader.empty_struct(visitor)),
-        }
+        let mut store = None;
+        let reader = self.evaluated(&mut store)?;
+        reader.empty_struct()?;
+        visitor.visit_unit().map_err(|error| reader.place(error))
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -76,31 +100,28 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         name: &'static str,
         visitor: V,
     ) -> Bound<V::Value> {
-        if let Some(dream) = self.dream() {
-            return dream.deserialize_newtype_struct(name, visitor);
-        }
         if name == FORMULA {
-            return self.run_literal(|reader| reader.formula(visitor));
+            let reader = self.literal();
+            return match reader.formula()? {
+                FormulaText::Literal(text) => visitor.visit_str(&text),
+                FormulaText::Placed(text) => visitor.visit_seq(FormulaParts::new(text)),
+            }
+            .map_err(|error| reader.place(error));
         }
         if let Some(unit) = name.strip_prefix(QUANTITY) {
-            return self.run(|reader| reader.quantity(unit, visitor));
+            let mut store = None;
+            let reader = self.evaluated(&mut store)?;
+            return visitor.visit_f64(reader.quantity(unit)?).map_err(|error| reader.place(error));
         }
-        // `Metres(5)` for a newtype `Metres`.
-        if let NodeKind::Named(Named { name: Some(given), arguments: Arguments::Positional(items) }) =
-            &self.node.kind
-            && given.text == name
-            && let [inner] = items.as_slice()
-        {
-            return visitor.visit_newtype_struct(self.child(inner));
-        }
-        visitor.visit_newtype_struct(self)
+        let mut position = Position::ROOT;
+        let reader = self.inside_newtype(name, &mut position)?;
+        visitor.visit_newtype_struct(reader).map_err(|error| reader.place(error))
     }
 
     fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Bound<V::Value> {
-        match self.dream() {
-            Some(dream) => dream.deserialize_tuple(len, visitor),
-            None => self.run(|reader| reader.tuple(len, visitor)),
-        }
+        let mut store = None;
+        let reader = self.evaluated(&mut store)?;
+        visitor.visit_seq(reader.tuple(len)?).map_err(|error| reader.place(error))
     }
 
     fn deserialize_tuple_struct<V: Visitor<'de>>(
@@ -112,70 +133,39 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         self.deserialize_tuple(len, visitor)
     }
 
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Bound<V::Value> {
+        let mut store = None;
+        let reader = self.evaluated(&mut store)?;
+        match reader.map()? {
+            Pairs::Entries(entries) => visitor.visit_map(entries),
+            Pairs::Fields(fields) => visitor.visit_map(fields),
+        }
+        .map_err(|error| reader.place(error))
+    }
+
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
         fields: &'static [&'static str],
         visitor: V,
     ) -> Bound<V::Value> {
-        match self.dream() {
-            Some(dream) => dream.deserialize_struct(name, fields, visitor),
-            None => self.run(|reader| reader.structure(name, fields, visitor)),
-        }
+        let mut store = None;
+        let reader = self.evaluated(&mut store)?;
+        visitor.visit_map(reader.structure(name, fields)?).map_err(|error| reader.place(error))
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
-        name: &'static str,
+        _name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
     ) -> Bound<V::Value> {
-        match self.dream() {
-            Some(dream) => dream.deserialize_enum(name, variants, visitor),
-            None => self.run(|reader| visitor.visit_enum(Variant::of(reader, variants)?)),
-        }
+        let mut store = None;
+        let reader = self.evaluated(&mut store)?;
+        visitor.visit_enum(reader.variant(variants)?).map_err(|error| reader.place(error))
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Bound<V::Value> {
         visitor.visit_unit()
-    }
-}
-
-impl Reader<'_> {
-    fn boolean<'de, V: Visitor<'de>>(&self, visitor: V) -> Bound<V::Value> {
-        match &self.node.kind {
-            NodeKind::Bool(value) => visitor.visit_bool(*value),
-            _ => self.wrong("true or false"),
-        }
-    }
-
-    fn nothing<'de, V: Visitor<'de>>(&self, visitor: V) -> Bound<V::Value> {
-        match &self.node.kind {
-            NodeKind::Unit => visitor.visit_unit(),
-            _ => self.wrong("`()`"),
-        }
-    }
-
-    /// `Kind`, `Kind()` or `()` for a struct without parameters.
-    fn empty_struct<'de, V: Visitor<'de>>(&self, visitor: V) -> Bound<V::Value> {
-        match &self.node.kind {
-            NodeKind::Unit
-            | NodeKind::Named(Named {
-                arguments: Arguments::None | Arguments::Fields(_), ..
-            }) => {
-                self.check_unknown(&[]);
-                visitor.visit_unit()
-            }
-            _ => self.wrong("no parameters"),
-        }
-    }
-
-    fn tuple<'de, V: Visitor<'de>>(&self, len: usize, visitor: V) -> Bound<V::Value> {
-        match self.node.list() {
-            Some(items) if items.len() != len => {
-                Err(BindError::custom(format!("expected {len} values, found {}", items.len())))
-            }
-            _ => self.list(visitor),
-        }
     }
 }

@@ -10,21 +10,11 @@ pub(super) type Bound<T> = Result<T, BindError>;
 
 /// What a mistake is about, so that a second reading can pass over it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Culprit {
-    /// The value at this address.
-    Value(usize),
-    /// A field that the value at this address lacks.
-    Missing(usize, &'static str),
-}
-
-impl Culprit {
-    pub(super) fn value(node: &Node) -> Self {
-        Self::Value(std::ptr::from_ref(node).addr())
-    }
-
-    pub(super) fn missing(node: &Node, field: &'static str) -> Self {
-        Self::Missing(std::ptr::from_ref(node).addr(), field)
-    }
+pub(super) struct Subject {
+    /// The way to the value from the one that is bound, by positions.
+    pub(super) path: Vec<u32>,
+    /// The field that the value lacks, if that is the mistake.
+    pub(super) missing: Option<&'static str>,
 }
 
 /// A mistake, with its place as soon as that is known.
@@ -34,7 +24,7 @@ pub(super) struct BindError(Box<Inner>);
 #[derive(Debug)]
 struct Inner {
     what: What,
-    culprit: Option<Culprit>,
+    subject: Option<Subject>,
 }
 
 #[derive(Debug)]
@@ -44,30 +34,30 @@ enum What {
     MissingField(&'static str),
     Placed(Diagnostic),
     /// Made-up values did not fit: not a mistake of the author.
-    Dream,
+    MadeUp,
 }
 
 impl BindError {
-    fn new(what: What, culprit: Option<Culprit>) -> Self {
-        Self(Box::new(Inner { what, culprit }))
+    fn new(what: What, subject: Option<Subject>) -> Self {
+        Self(Box::new(Inner { what, subject }))
     }
 
-    pub(super) fn placed(diagnostic: Diagnostic, culprit: Option<Culprit>) -> Self {
-        Self::new(What::Placed(diagnostic), culprit)
+    pub(super) fn placed(diagnostic: Diagnostic, subject: Subject) -> Self {
+        Self::new(What::Placed(diagnostic), Some(subject))
     }
 
-    pub(super) fn dream() -> Self {
-        Self::new(What::Dream, None)
+    pub(super) fn made_up() -> Self {
+        Self::new(What::MadeUp, None)
     }
 
-    /// Gives an error without place the place of `node`.
-    pub(super) fn at(mut self, span: Span, culprit: Option<Culprit>) -> Self {
-        if let What::Message(message) = &self.0.what {
-            let message = message.clone();
+    /// Gives an error without place this one, and one without subject this one.
+    pub(super) fn at(mut self, span: Span, subject: impl FnOnce() -> Subject) -> Self {
+        if let What::Message(message) = &mut self.0.what {
+            let message = std::mem::take(message);
             self.0.what = What::Placed(Diagnostic::error("parameter", span, message));
         }
-        if self.0.culprit.is_none() && !matches!(self.0.what, What::MissingField(_)) {
-            self.0.culprit = culprit;
+        if self.0.subject.is_none() && !matches!(self.0.what, What::MissingField(_)) {
+            self.0.subject = Some(subject());
         }
         self
     }
@@ -81,7 +71,7 @@ impl BindError {
     }
 
     /// The diagnostic, placed at `node` if nowhere else, and what it is about.
-    pub(super) fn finish(self, node: &Node) -> (Option<Diagnostic>, Option<Culprit>) {
+    pub(super) fn finish(self, node: &Node) -> (Option<Diagnostic>, Option<Subject>) {
         let diagnostic = match self.0.what {
             What::Message(message) => Some(Diagnostic::error("parameter", node.span, message)),
             What::MissingField(name) => {
@@ -89,9 +79,9 @@ impl BindError {
                 Some(Diagnostic::error("missing-parameter", node.span, message))
             }
             What::Placed(diagnostic) => Some(diagnostic),
-            What::Dream => None,
+            What::MadeUp => None,
         };
-        (diagnostic, self.0.culprit)
+        (diagnostic, self.0.subject)
     }
 }
 
@@ -101,7 +91,7 @@ impl fmt::Display for BindError {
             What::Message(message) => f.write_str(message),
             What::MissingField(name) => write!(f, "the parameter `{name}` is missing"),
             What::Placed(diagnostic) => f.write_str(&diagnostic.message),
-            What::Dream => f.write_str("a value in place of a wrong one does not fit"),
+            What::MadeUp => f.write_str("a value in place of a wrong one does not fit"),
         }
     }
 }
@@ -114,15 +104,15 @@ impl serde::de::Error for BindError {
     }
 
     fn invalid_type(found: serde::de::Unexpected<'_>, expected: &dyn serde::de::Expected) -> Self {
-        Self::custom(format!("expected {expected}, found {found}"))
+        Self::custom(format_args!("expected {expected}, found {found}"))
     }
 
     fn invalid_value(found: serde::de::Unexpected<'_>, expected: &dyn serde::de::Expected) -> Self {
-        Self::custom(format!("expected {expected}, found {found}"))
+        Self::custom(format_args!("expected {expected}, found {found}"))
     }
 
     fn invalid_length(found: usize, expected: &dyn serde::de::Expected) -> Self {
-        Self::custom(format!("expected {expected}, found {found} values"))
+        Self::custom(format_args!("expected {expected}, found {found} values"))
     }
 
     fn missing_field(field: &'static str) -> Self {
