@@ -235,7 +235,7 @@ impl<B: Block> PlannedBlock for Planned<B> {
             state,
             memo: self.block.memo(&self.plan, &Sizes::new(vars, &io.inputs, &io.outputs)),
             scratch,
-            functions: io.functions.iter().cloned().map(FunctionInstance::new).collect(),
+            functions: functions_of(&io),
             io,
         };
         (Box::new(running), pooled)
@@ -353,8 +353,7 @@ impl<B: Block> Instance for Running<B> {
     }
 
     fn save(&self) -> Box<dyn Any + Send> {
-        let functions = self.functions.iter().map(FunctionInstance::save).collect();
-        Box::new((self.state.clone(), self.memo.clone(), functions) as Saved<B>)
+        Box::new((self.state.clone(), self.memo.clone(), saved(&self.functions)) as Saved<B>)
     }
 
     fn restore(&mut self, saved: &(dyn Any + Send)) {
@@ -363,39 +362,22 @@ impl<B: Block> Instance for Running<B> {
             .expect("a saved state goes back to the block it came from");
         self.state = state.clone();
         self.memo = memo.clone();
-        for (function, saved) in self.functions.iter_mut().zip(functions) {
-            function.restore(saved);
-        }
+        restore_functions(&mut self.functions, functions);
     }
 
     fn save_bytes(&self) -> Result<Vec<u8>, Box<Fault>> {
-        let functions: Result<Vec<_>, _> =
-            self.functions.iter().map(FunctionInstance::save_bytes).collect();
-        encode(&(&self.state, functions?))
+        encode(&(&self.state, bytes_of(&self.functions)?))
     }
 
     fn load_bytes(&mut self, bytes: &[u8]) -> Result<(), Box<Fault>> {
         let (state, functions): (B::State, Vec<Vec<u8>>) = decode(bytes)?;
-        if functions.len() != self.functions.len() {
-            let (expected, found) = (self.functions.len(), functions.len());
-            return Err(Fault::new(format!("expected {expected} functions, found {found}")));
-        }
-        for (function, bytes) in self.functions.iter_mut().zip(&functions) {
-            function.load_bytes(bytes)?;
-        }
+        load_functions(&mut self.functions, &functions)?;
         self.state = state;
         Ok(())
     }
 
     fn state_json(&self) -> Result<serde_json::Value, Box<Fault>> {
-        let state = serde_json::to_value(&self.state)
-            .map_err(|error| Fault::new(format!("the state cannot be written: {error}")))?;
-        if self.functions.is_empty() {
-            return Ok(state);
-        }
-        let functions: Result<Vec<_>, _> =
-            self.functions.iter().map(FunctionInstance::state_json).collect();
-        Ok(serde_json::json!({ "state": state, "functions": functions? }))
+        json_of(serde_json::to_value(&self.state), &self.functions)
     }
 
     fn numbers(&self) -> Vec<f64> {
@@ -422,4 +404,45 @@ impl<B: Block> Instance for Running<B> {
     fn wrap_functions(&mut self, wrap: &mut WrapBlock<'_>) {
         self.functions.iter_mut().for_each(|function| function.wrap(wrap));
     }
+}
+
+// What follows is the same for every kind of block, and so compiled once.
+
+fn functions_of(io: &InstanceIo) -> Vec<FunctionInstance> {
+    io.functions.iter().cloned().map(FunctionInstance::new).collect()
+}
+
+fn saved(functions: &[FunctionInstance]) -> Vec<SavedFunction> {
+    functions.iter().map(FunctionInstance::save).collect()
+}
+
+fn restore_functions(functions: &mut [FunctionInstance], saved: &[SavedFunction]) {
+    for (function, saved) in functions.iter_mut().zip(saved) {
+        function.restore(saved);
+    }
+}
+
+fn bytes_of(functions: &[FunctionInstance]) -> Result<Vec<Vec<u8>>, Box<Fault>> {
+    functions.iter().map(FunctionInstance::save_bytes).collect()
+}
+
+fn load_functions(functions: &mut [FunctionInstance], saved: &[Vec<u8>]) -> Result<(), Box<Fault>> {
+    if functions.len() != saved.len() {
+        let (expected, found) = (functions.len(), saved.len());
+        return Err(Fault::new(format!("expected {expected} functions, found {found}")));
+    }
+    functions.iter_mut().zip(saved).try_for_each(|(function, bytes)| function.load_bytes(bytes))
+}
+
+fn json_of(
+    state: serde_json::Result<serde_json::Value>,
+    functions: &[FunctionInstance],
+) -> Result<serde_json::Value, Box<Fault>> {
+    let state =
+        state.map_err(|error| Fault::new(format!("the state cannot be written: {error}")))?;
+    if functions.is_empty() {
+        return Ok(state);
+    }
+    let functions: Result<Vec<_>, _> = functions.iter().map(FunctionInstance::state_json).collect();
+    Ok(serde_json::json!({ "state": state, "functions": functions? }))
 }

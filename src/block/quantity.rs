@@ -201,6 +201,17 @@ quantities! {
     AngularVelocityWalk "rad/s^2/Hz^(1/2)";
 }
 
+fn out_of_range(expected: &str, value: f64, unit: &str) -> String {
+    let space = if unit == "1" { "" } else { " " };
+    let unit = if unit == "1" { "" } else { unit };
+    format!("expected a value {expected}, found {value}{space}{unit}")
+}
+
+/// A number, or a text with a unit.
+fn number_schema(unit: &str) -> Schema {
+    json_schema!({ "type": ["number", "string"], "x-unit": unit })
+}
+
 /// Declares a type that holds a quantity within a range.
 macro_rules! ranges {
     ($($(#[$doc:meta])* $name:ident($value:ident: $test:expr, $expected:literal, $schema:tt);)*) => { $(
@@ -228,8 +239,7 @@ macro_rules! ranges {
                 if $test {
                     return Q::from_si($value).map(Self);
                 }
-                let unit = if Q::UNIT == "1" { String::new() } else { format!(" {}", Q::UNIT) };
-                Err(format!(concat!("expected a value ", $expected, ", found {}{}"), $value, unit))
+                Err(out_of_range($expected, $value, Q::UNIT))
             }
 
             fn si(self) -> f64 {
@@ -259,7 +269,9 @@ macro_rules! ranges {
             }
 
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": ["number", "string"], "x-unit": Q::UNIT, $schema: 0 })
+                let mut schema = number_schema(Q::UNIT);
+                schema.insert($schema.to_owned(), 0.into());
+                schema
             }
         }
     )* };
@@ -330,7 +342,7 @@ macro_rules! by_si {
             }
 
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": ["number", "string"], "x-unit": D::UNIT })
+                number_schema(D::UNIT)
             }
         }
     )* };

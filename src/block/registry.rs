@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use schemars::{JsonSchema, Schema};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 
 use crate::binder::bind;
@@ -85,6 +85,43 @@ pub type LoadResource = fn(
     &dyn OtherResources,
     &mut Diagnostics,
 ) -> Option<Result<(Arc<dyn Resource>, Vec<String>), Invalid>>;
+
+/// The schema of a type with those of the types inside, as `schemars::schema_for!` makes it, which
+/// would be compiled once for each kind.
+fn whole_schema(title: &str, make: fn(&mut SchemaGenerator) -> Schema) -> Schema {
+    let mut generator = SchemaGenerator::default();
+    let mut schema = make(&mut generator);
+    let object = schema.ensure_object();
+    object.entry("title").or_insert_with(|| title.into());
+    if let Some(meta) = &generator.settings().meta_schema {
+        object.insert("$schema".into(), meta.as_ref().into());
+    }
+    let mut parts = generator.take_definitions(true);
+    // A type that holds itself is among its parts.
+    let is_a_part = parts.remove(title).is_some();
+    if !parts.is_empty() {
+        object.insert("$defs".into(), parts.into());
+    }
+    if is_a_part {
+        let reference = format!("#/$defs/{title}");
+        object.values_mut().for_each(|value| refer_to_whole(value, &reference));
+    }
+    schema
+}
+
+/// Puts the reference to the whole schema in place of `reference`.
+fn refer_to_whole(value: &mut serde_json::Value, reference: &str) {
+    match value {
+        serde_json::Value::String(text) if text == reference => "#".clone_into(text),
+        serde_json::Value::Array(items) => {
+            items.iter_mut().for_each(|item| refer_to_whole(item, reference));
+        }
+        serde_json::Value::Object(fields) => {
+            fields.values_mut().for_each(|field| refer_to_whole(field, reference));
+        }
+        _ => {}
+    }
+}
 
 /// What a program knows, by name. Made by explicit calls; nothing registers itself.
 #[derive(Clone, Default)]
@@ -204,7 +241,7 @@ impl ShelfMut<'_> {
             kind: B::KIND,
             shelf: self.shelf,
             example,
-            schema: || schemars::schema_for!(B),
+            schema: || whole_schema(&B::schema_name(), B::json_schema),
             bind: |node, scope, skip, diagnostics| {
                 bind::<B>(node, scope, skip, diagnostics).map(erase)
             },
@@ -218,7 +255,7 @@ impl ShelfMut<'_> {
         let entry = ResourceEntry {
             kind: R::KIND,
             shelf: self.shelf,
-            schema: || schemars::schema_for!(R),
+            schema: || whole_schema(&R::schema_name(), R::json_schema),
             load: |node, scope, name, files, others, diagnostics| {
                 bind::<R>(node, scope, &["doc"], diagnostics)
                     .map(|kind| kind.load(name, files, others))

@@ -11,8 +11,7 @@ use crate::fault::Fault;
 /// # Errors
 /// If the state's `Serialize` fails.
 pub(crate) fn encode<T: Serialize>(state: &T) -> Result<Vec<u8>, Box<Fault>> {
-    postcard::to_stdvec(state)
-        .map_err(|error| Fault::new(format!("the state cannot be written as bytes: {error}")))
+    postcard::to_stdvec(state).map_err(|error| unwritable(&error))
 }
 
 /// The state of these bytes.
@@ -22,12 +21,22 @@ pub(crate) fn encode<T: Serialize>(state: &T) -> Result<Vec<u8>, Box<Fault>> {
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Box<Fault>> {
     match postcard::take_from_bytes(bytes) {
         Ok((state, [])) => Ok(state),
-        Ok((_, rest)) => {
-            let (length, found) = (bytes.len() - rest.len(), bytes.len());
-            Err(Fault::new(format!("expected a state of {length} bytes, found {found}")))
-        }
-        Err(error) => Err(Fault::new(format!("the state cannot be read from bytes: {error}"))),
+        Ok((_, rest)) => Err(too_long(bytes, rest)),
+        Err(error) => Err(unreadable(&error)),
     }
+}
+
+fn unwritable(error: &postcard::Error) -> Box<Fault> {
+    Fault::new(format!("the state cannot be written as bytes: {error}"))
+}
+
+fn too_long(bytes: &[u8], rest: &[u8]) -> Box<Fault> {
+    let (length, found) = (bytes.len() - rest.len(), bytes.len());
+    Fault::new(format!("expected a state of {length} bytes, found {found}"))
+}
+
+fn unreadable(error: &postcard::Error) -> Box<Fault> {
+    Fault::new(format!("the state cannot be read from bytes: {error}"))
 }
 
 #[cfg(test)]

@@ -209,9 +209,12 @@ impl<Q: JsonSchema> JsonSchema for PerJoint<Q> {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let one = generator.subschema_for::<Q>();
-        let list = json_schema!({ "type": "array", "items": one.clone() });
-        let map = json_schema!({ "type": "object", "additionalProperties": one.clone() });
-        json_schema!({ "anyOf": [one, list, map] })
+        one_or_many(&generator.subschema_for::<Q>())
     }
+}
+
+fn one_or_many(one: &Schema) -> Schema {
+    let list = json_schema!({ "type": "array", "items": one.clone() });
+    let map = json_schema!({ "type": "object", "additionalProperties": one.clone() });
+    json_schema!({ "anyOf": [one, list, map] })
 }
