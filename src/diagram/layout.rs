@@ -104,8 +104,8 @@ struct Placement {
     arena_len: usize,
 }
 
-/// Places the signals of a part along the schedule and its states along the paths; lets blocks check
-/// sizes.
+/// Places the signals of a part along the schedule and its states along the paths; lets blocks
+/// check sizes.
 pub(crate) fn place(
     typed: &TypedNetwork,
     part: &Part,

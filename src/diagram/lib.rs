@@ -22,6 +22,7 @@ mod function_frame;
 mod functions;
 mod ids;
 mod infer;
+mod language;
 mod layout;
 mod listing;
 mod loader;
@@ -37,5 +38,7 @@ mod types_text;
 mod unify;
 
 pub use compile::{Compiled, compile};
+pub use expand::constructs;
+pub use language::{FieldManual, Manual};
 pub use loader::ReadFile;
 pub use overrides::Options;

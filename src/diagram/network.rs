@@ -55,8 +55,8 @@ pub(crate) struct NetworkBlock {
     pub(crate) var_base: u32,
     /// Its plan.
     pub(crate) planned: Arc<dyn PlannedBlock>,
-    /// Whether the block joins the copies of a for-each, and it is not known yet which of its inputs
-    /// are one number: then its declaration says nothing of types.
+    /// Whether the block joins the copies of a for-each, and it is not known yet which of its
+    /// inputs are one number: then its declaration says nothing of types.
     pub(crate) joins_copies: bool,
     /// `every:`, if it is stated.
     pub(crate) every: Option<Every>,

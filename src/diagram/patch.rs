@@ -4,7 +4,8 @@ use legwork_block::{
     Arguments, Diagnostic, Diagnostics, Name, Named, Node, NodeField, NodeKind, Place, Span, Text,
 };
 
-use crate::expand::{SECTIONS, unknown_field, wrong_type};
+use crate::expand::sections;
+use crate::language::{self, Entries, Entry, What, construct, wrong_type};
 use crate::path::{self, PathStep};
 
 /// Puts `value` at `target` in the diagram.
@@ -21,51 +22,67 @@ pub(crate) fn set(
     }
 }
 
-/// What a patch looks like.
-const FORM: &str = "Patch(set: { … }, replace: { … }, add: { … })";
+construct! {
+    /// Changes to a diagram, in a file of their own: `--with patch.ron`. They are made in the order
+    /// in which they are written.
+    ///
+    /// ```ron
+    /// Patch(
+    ///     set: { "pd.kp": 60.0, "run.stop": "5 s" },
+    ///     replace: { "ground": Use("soft") },
+    ///     add: { "scope": Gain(gain: 1.0, in: { "u": "body.z" }) },
+    /// )
+    /// ```
+    "Patch":
+    pub(crate) struct Patch<'n> {
+        /// Version of the file format: 1.
+        format: Option<&'n Node>,
+        /// What it is for.
+        doc: Option<&'n Node>,
+        /// New values of parameters and sections, by path.
+        set: Option<Entries<'n, OfChanges>>,
+        /// Blocks that take the place of others.
+        replace: Option<Entries<'n, OfChanges>>,
+        /// Blocks under names that are free.
+        add: Option<Entries<'n, OfChanges>>,
+    }
+}
 
-/// Applies a parsed `Patch(set: {…}, replace: {…}, add: {…})`: sets values at paths, puts blocks in the
-/// place of others, and adds blocks.
+/// What a patch changes.
+pub(crate) struct OfChanges;
+
+impl What for OfChanges {
+    const EXPECTED: &'static str = "a map of changes, such as { \"pd.kp\": 60.0 }";
+}
+
+/// One kind of change.
+type Change = fn(&mut Node, Entry<'_>, &mut Diagnostics);
+
+/// Applies a parsed patch.
 pub(crate) fn apply(document: &mut Node, patch: &Node, diagnostics: &mut Diagnostics) {
     if patch.kind_name().is_none_or(|kind| kind.text != "Patch") {
-        diagnostics.push(wrong_type(patch, FORM));
+        let form = "Patch(set: { … }, replace: { … }, add: { … })";
+        diagnostics.push(wrong_type(patch, form));
         return;
     }
-    for field in patch.fields() {
-        let entries = field.value.map().unwrap_or(&[]);
-        match field.name.text.as_str() {
-            "doc" | "format" => {}
-            "set" => {
-                for (key, value) in entries {
-                    match &key.kind {
-                        NodeKind::Text(text) => {
-                            set(document, &text.value, &text.place, value, diagnostics);
-                        }
-                        _ => diagnostics.push(wrong_type(key, "a path as text")),
-                    }
-                }
-            }
-            "replace" => {
-                for (key, value) in entries {
-                    replace(document, key, value, diagnostics);
-                }
-            }
-            "add" => {
-                for (key, value) in entries {
-                    add(document, key, value, diagnostics);
-                }
-            }
-            _ => diagnostics.push(unknown_field(&field.name, &["set", "replace", "add", "doc"])),
-        }
+    let Some(patch) = language::read::<Patch<'_>>(patch, diagnostics) else { return };
+    let set_entry: Change = |document, entry, diagnostics| {
+        set(document, entry.name, entry.place, entry.value, diagnostics);
+    };
+    let mut changes: Vec<(Entries<'_, OfChanges>, Change)> =
+        [(patch.set, set_entry), (patch.replace, replace as Change), (patch.add, add as Change)]
+            .into_iter()
+            .filter_map(|(entries, change)| Some((entries?, change)))
+            .collect();
+    changes.sort_by_key(|(entries, _)| entries.span);
+    for (entries, change) in changes {
+        entries.iter().for_each(|entry| change(document, entry, diagnostics));
     }
 }
 
 /// Replaces a block, which must be there, by another.
-fn replace(document: &mut Node, key: &Node, value: &Node, diagnostics: &mut Diagnostics) {
-    let Some(name) = key.text() else {
-        diagnostics.push(wrong_type(key, "the name of a block as text"));
-        return;
-    };
+fn replace(document: &mut Node, entry: Entry<'_>, diagnostics: &mut Diagnostics) {
+    let Entry { name, name_span, value, .. } = entry;
     let Some(blocks) = field_mut(document, "blocks") else { return };
     let NodeKind::Map(entries) = &mut blocks.kind else { return };
     let names: Vec<String> =
@@ -75,7 +92,7 @@ fn replace(document: &mut Node, key: &Node, value: &Node, diagnostics: &mut Diag
         None => diagnostics.push(
             Diagnostic::error(
                 "unknown-block",
-                key.span,
+                name_span,
                 format!("expected the name of a block, found `{name}`"),
             )
             .suggest(name, names.iter().map(String::as_str)),
@@ -84,20 +101,18 @@ fn replace(document: &mut Node, key: &Node, value: &Node, diagnostics: &mut Diag
 }
 
 /// Adds a block, whose name must be free.
-fn add(document: &mut Node, key: &Node, value: &Node, diagnostics: &mut Diagnostics) {
-    let Some(name) = key.text() else {
-        diagnostics.push(wrong_type(key, "the name of a block as text"));
-        return;
-    };
+fn add(document: &mut Node, entry: Entry<'_>, diagnostics: &mut Diagnostics) {
+    let Entry { name, name_span, value, .. } = entry;
     let Some(blocks) = field_mut(document, "blocks") else { return };
     let NodeKind::Map(entries) = &mut blocks.kind else { return };
     if entries.iter().any(|(known, _)| known.text() == Some(name)) {
         let message = format!("expected a name that is free, found the block `{name}`");
-        let diagnostic = Diagnostic::error("duplicate-key", key.span, message);
+        let diagnostic = Diagnostic::error("duplicate-key", name_span, message);
         diagnostics.push(diagnostic.hint("`replace:` puts another block in its place"));
         return;
     }
-    entries.push((key.clone(), value.clone()));
+    let text = Text { value: name.to_owned(), place: entry.place.clone() };
+    entries.push((Node { span: name_span, kind: NodeKind::Text(text) }, value.clone()));
 }
 
 fn set_checked(
@@ -122,7 +137,7 @@ fn set_checked(
         }
     }
     let first = names[0].as_str();
-    let (mut at, rest) = if SECTIONS.contains(&first) {
+    let (mut at, rest) = if sections().any(|section| section == first) {
         if field_mut(document, first).is_none() {
             add_field(document, first, path.span);
         }
@@ -236,8 +251,10 @@ fn unknown_start(document: &Node, name: &str, span: Span) -> Diagnostic {
     };
     let blocks = keys("blocks");
     let params = keys("params");
-    let known =
-        blocks.iter().chain(&params).map(String::as_str).chain(SECTIONS).collect::<Vec<_>>();
+    let mut known: Vec<&str> = blocks.iter().chain(&params).map(String::as_str).collect();
+    for section in sections() {
+        known.push(section);
+    }
     let message = format!("expected a block, a parameter or a section, found `{name}`");
     Diagnostic::error("unknown-block", span, message).suggest(name, known)
 }

@@ -36,8 +36,8 @@ enum Found {
     Periodic(Ratio, Ratio),
 }
 
-/// Finds every rate; reports what is missing or does not fit. On an algebraic loop, which is reported
-/// already, a missing rate only follows.
+/// Finds every rate; reports what is missing or does not fit. On an algebraic loop, which is
+/// reported already, a missing rate only follows.
 pub(crate) fn find(
     network: &Network,
     run: &RunTimes,

@@ -211,7 +211,8 @@ fn add_edges(part: &Blocks<'_>, node: usize, first_group: &[usize], graph: &mut 
 }
 
 /// Kahn's algorithm; of all groups that may come next, the first by (path, group). The blocks of a
-/// part are sorted by path, so their place stands for it. Shorter than the graph if there is a cycle.
+/// part are sorted by path, so their place stands for it. Shorter than the graph if there is a
+/// cycle.
 fn topological_order(graph: &Graph) -> Vec<NodeIndex> {
     let mut waits: Vec<usize> = graph
         .node_indices()
@@ -329,9 +330,7 @@ fn describe_cycle(part: &Blocks<'_>, graph: &Graph, cycle: &[NodeIndex]) -> Diag
         let message = format!("`{name}` of {} feeds `{fed}` at once: {why}", reader.path);
         diagnostic = diagnostic.also(span, message);
         // A port of the same block that does not feed through is the cheapest way out.
-        let delayed = names(
-            &|output| matches!(&declaration.groups[output.group], Feeds::Only(list) if list.is_empty()),
-        );
+        let delayed = names(&|output| declaration.groups[output.group] == Feeds::Only(Vec::new()));
         if !delayed.is_empty() {
             diagnostic = diagnostic.hint(format!(
                 "read `{}.{}` instead, which depends on state only",

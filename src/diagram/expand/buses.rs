@@ -1,26 +1,49 @@
 //! The section `buses:`: the diagram's own types.
 
-use legwork_block::{Diagnostic, Node, NodeKind, Type};
+use legwork_block::{Diagnostic, Diagnostics, Node, NodeKind, Type};
 
+use super::Expander;
 use super::tree::Env;
-use super::{Expander, wrong_type};
+use crate::language::{self, Entries, Entry, Text, What, construct, wrong_type};
 use crate::types_text::{LEAF_LIMIT, leaves};
 
+construct! {
+    /// A field of a bus with a unit or a frame. Without them a field is its type alone.
+    ///
+    /// ```ron
+    /// buses: { "Foot": { "J": "Matrix(3, go.nv)", "p": Field(type: "Vector(3)", unit: "m") } }
+    /// ```
+    "Field":
+    pub(super) struct BusField<'n> {
+        /// Its type, with its dimensions.
+        ty as "type": &'n Node = required("", "Field(type: \"Vector(3)\", unit: \"m\")"),
+        /// Its unit.
+        unit: Option<Text<'n>>,
+        /// The frame of its coordinates.
+        frame: Option<Text<'n>>,
+        /// What it is.
+        doc: Option<Text<'n>>,
+    }
+}
+
+/// Buses by name.
+pub(super) struct OfBuses;
+
+impl What for OfBuses {
+    const EXPECTED: &'static str = "a map of buses";
+}
+
 impl Expander<'_> {
-    /// `buses: { "Foot": { "J": "Matrix(3, go.nv)", "p": Field(type: "Vector(3)", unit: "m") } }`.
-    pub(super) fn buses(&mut self, node: Option<&Node>, env: &Env) {
-        let Some(node) = node else { return };
-        let Some(entries) = node.map() else {
-            self.report(wrong_type(node, "a map of buses"));
-            return;
-        };
+    /// Makes the types of the section `buses:`.
+    pub(super) fn buses(&mut self, entries: Option<&Entries<'_, OfBuses>>, env: &Env) {
+        let Some(entries) = entries else { return };
         // A bus may hold another that stands behind it: rounds until nothing new is known.
-        let mut waiting: Vec<&(Node, Node)> = entries.iter().collect();
+        let mut waiting: Vec<Entry<'_>> = entries.iter().collect();
         loop {
             let before = waiting.len();
             let mut failed = Vec::new();
             for entry in std::mem::take(&mut waiting) {
-                match self.bus(entry, env) {
+                match self.bus(&entry, env) {
                     Ok(()) => {}
                     Err(diagnostics) => failed.push((entry, diagnostics)),
                 }
@@ -38,21 +61,30 @@ impl Expander<'_> {
         }
     }
 
-    fn bus(&mut self, (key, fields): &(Node, Node), env: &Env) -> Result<(), Vec<Diagnostic>> {
-        let (Some(name), Some(entries)) = (key.text(), fields.map()) else {
+    fn bus(&mut self, entry: &Entry<'_>, env: &Env) -> Result<(), Vec<Diagnostic>> {
+        let (name, fields, name_span) = (entry.name, entry.value, entry.name_span);
+        let Some(entries) = fields.map() else {
             return Err(vec![wrong_type(fields, "a map of fields and their types")]);
         };
         if self.types.named.iter().any(|known| known.name == name) {
             let message = format!("`{name}` is the name of a bus of the library");
-            return Err(vec![Diagnostic::error("duplicate-key", key.span, message)]);
+            return Err(vec![Diagnostic::error("duplicate-key", name_span, message)]);
         }
         let mut found = Vec::new();
         let mut errors = Vec::new();
         let mut next_var = 0;
         for (key, node) in entries {
             let Some(field) = key.text() else { continue };
-            let ty_node = node.field("type").unwrap_or(node);
-            let NodeKind::Text(text) = &ty_node.kind else {
+            let mut notes =
+                BusField { at: node.span, ty: node, unit: None, frame: None, doc: None };
+            if node.kind_name().is_some_and(|kind| kind.text == "Field") {
+                let mut found = Diagnostics::default();
+                let read = language::read(node, &mut found);
+                errors.extend(found);
+                let Some(read) = read else { continue };
+                notes = read;
+            }
+            let NodeKind::Text(text) = &notes.ty.kind else {
                 errors.push(wrong_type(node, "a type as text, or Field(type: …, unit: …)"));
                 continue;
             };
@@ -61,20 +93,19 @@ impl Expander<'_> {
                 Ok(ty)
                     if next_var == before || !matches!(ty, Type::Vector(_) | Type::Matrix(..)) =>
                 {
-                    let note =
-                        |name: &str| node.field(name).and_then(Node::text).map(str::to_owned);
+                    let note = |text: Option<Text<'_>>| text.map(|text| text.value.to_owned());
                     found.push(legwork_block::BusField {
                         name: field.to_owned(),
                         ty,
-                        unit: note("unit"),
-                        frame: note("frame"),
-                        doc: note("doc").unwrap_or_default(),
+                        unit: note(notes.unit),
+                        frame: note(notes.frame),
+                        doc: note(notes.doc).unwrap_or_default(),
                     });
                 }
                 Ok(_) => errors.push(
                     Diagnostic::error(
                         "bad-type",
-                        ty_node.span,
+                        notes.ty.span,
                         format!("field `{field}` of a bus needs its dimensions"),
                     )
                     .hint("write \"Vector(3)\" or \"Matrix(3, go.nv)\""),
@@ -89,7 +120,7 @@ impl Expander<'_> {
         // Buses in buses grow fast.
         if leaves(&ty) > LEAF_LIMIT {
             let message = format!("the bus `{name}` has more than {LEAF_LIMIT} parts");
-            return Err(vec![Diagnostic::error("too-large", key.span, message)]);
+            return Err(vec![Diagnostic::error("too-large", name_span, message)]);
         }
         self.types.buses.insert(name.to_owned(), (ty, next_var));
         Ok(())

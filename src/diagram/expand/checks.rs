@@ -1,11 +1,51 @@
 //! The sections `log:` and `checks:`: what a run records and what it must hold.
 
-use legwork_block::{Arguments, Diagnostic, Expression, Named, Node, NodeKind};
+use legwork_block::{Arguments, Diagnostic, Diagnostics, Expression, Named, Node, NodeKind, Text};
 use legwork_program::{CheckKind, Ratio};
 
 use super::tree::Env;
-use super::{CheckEntry, Expander, LogEntry, Resolver, wrong_type};
+use super::{CheckEntry, Expander, LogEntry, Resolver};
 use crate::ids::FrameId;
+use crate::language::{self, Entries, Entry, What, construct, wrong_type};
+
+construct! {
+    /// A condition on signals: `Always(…)` must hold at every step of its window, `Eventually(…)`
+    /// at one of them, `Finally(…)` at the last step of the run.
+    ///
+    /// ```ron
+    /// checks: { "stays up": Always(that: "=body.state.base.position[2] > 0.2", after: "0.2 s") }
+    /// ```
+    "Always":
+    pub(super) struct Condition<'n> {
+        /// The condition, an expression of signals, parameters and the time `t`.
+        that: &'n Node = required("", "that: \"=block.port > 0\""),
+        /// When its window begins. Default: with the run.
+        after: Option<&'n Node>,
+        /// When its window ends. Default: with the run.
+        until: Option<&'n Node>,
+        /// What it is for.
+        doc: Option<&'n Node>,
+    }
+}
+
+/// Checks by name.
+pub(super) struct OfChecks;
+
+impl What for OfChecks {
+    const EXPECTED: &'static str = "a map of checks";
+}
+
+/// The text of an expression, which begins with `=`.
+fn expression_text<'n>(node: &'n Node, found: &mut Diagnostics) -> Option<&'n Text> {
+    match &node.kind {
+        NodeKind::Text(text) if text.value.starts_with('=') => Some(text),
+        _ => {
+            let message = "expected an expression that begins with `=`";
+            found.push(Diagnostic::error("wrong-type", node.span, message));
+            None
+        }
+    }
+}
 
 impl Expander<'_> {
     /// `log: ["body.state", Every("10 ms", "contact.f")]`.
@@ -44,16 +84,14 @@ impl Expander<'_> {
         logs
     }
 
-    /// `checks: { "stays up": Always(that: "=…", after: "0.2 s") }`.
-    pub(super) fn checks(&mut self, node: Option<&Node>, env: &Env) -> Vec<CheckEntry> {
+    /// Evaluates the section `checks:`.
+    pub(super) fn checks(
+        &mut self,
+        entries: Option<&Entries<'_, OfChecks>>,
+        env: &Env,
+    ) -> Vec<CheckEntry> {
         let mut checks = Vec::new();
-        let Some(node) = node else { return checks };
-        let Some(entries) = node.map() else {
-            self.report(wrong_type(node, "a map of checks"));
-            return checks;
-        };
-        for (key, check) in entries {
-            let Some(name) = key.text() else { continue };
+        for Entry { name, value: check, .. } in entries.into_iter().flat_map(Entries::iter) {
             let kind = match check.kind_name().map(|kind| kind.text.as_str()) {
                 Some("Always") => CheckKind::Always,
                 Some("Eventually") => CheckKind::Eventually,
@@ -72,28 +110,17 @@ impl Expander<'_> {
                     continue;
                 }
             };
-            self.known_fields(check, &["that", "after", "until", "doc"]);
-            let Some(NodeKind::Text(text)) = check.field("that").map(|that| &that.kind) else {
-                self.report(
-                    Diagnostic::error("missing-field", check.span, "`that` is missing")
-                        .hint("write that: \"=block.port > 0\""),
-                );
+            let Some(Condition { that, after, until, .. }) =
+                language::read(check, self.diagnostics)
+            else {
                 continue;
             };
-            let that_span = check.field("that").map_or(check.span, |that| that.span);
-            if !text.value.starts_with('=') {
-                self.report(Diagnostic::error(
-                    "wrong-type",
-                    that_span,
-                    "expected an expression that begins with `=`",
-                ));
-                continue;
-            }
-            let mut bound = |field: &str, default: f64| match check.field(field) {
+            let Some(text) = expression_text(that, self.diagnostics) else { continue };
+            let mut bound = |field: Option<&Node>, default: f64| match field {
                 None => Some(default),
                 Some(node) => self.seconds(node, env, false).map(Ratio::to_f64),
             };
-            let (Some(after), Some(until)) = (bound("after", 0.0), bound("until", f64::INFINITY))
+            let (Some(after), Some(until)) = (bound(after, 0.0), bound(until, f64::INFINITY))
             else {
                 continue;
             };
@@ -105,7 +132,7 @@ impl Expander<'_> {
                     text: text.value.clone(),
                     after,
                     until,
-                    span: that_span,
+                    span: that.span,
                 }),
                 Err(diagnostic) => self.report(diagnostic),
             }

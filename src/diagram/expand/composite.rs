@@ -1,49 +1,57 @@
-//! What the blocks that hold blocks share: the inside, the declared interface, its assertions.
+//! What the parts that hold blocks share: the inside, the declared interface, its assertions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use indexmap::IndexMap;
-use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind};
+use legwork_block::{Diagnostic, Node, NodeKind, Span};
 
+use super::structural::At;
 use super::tree::{Env, Item, OuterInputs};
-use super::{Expander, PendingAssertion, RESERVED, signature, unknown_field, wrong_type};
+use super::{Expander, PendingAssertion};
 use crate::ids::FrameId;
+use crate::language::{Entries, Inputs, Interface, Needed, What, construct, wrong_type};
 
-/// A declared interface: name and type of each port, as written.
-#[derive(Default)]
-pub(super) struct Interface {
-    pub(super) inputs: IndexMap<String, Node>,
-    pub(super) outputs: IndexMap<String, Node>,
-    /// Inputs that need not be connected: `Optional("Vector(3)")`.
-    pub(super) optional: BTreeSet<String>,
+construct! {
+    /// What a part with an inside of its own has: a mask's file, a subsystem, a conditional part.
+    "Subsystem":
+    pub(super) struct Inside<'n> {
+        /// Name and type of each port: `(in: { "u": "Real" }, out: { "y": "Vector(3)" })`. Blocks
+        /// inside read the input `u` as `^u`.
+        ports: Option<Interface>,
+        /// The blocks inside.
+        blocks: Needed<Entries<'n, OfBlocks>> =
+            required("", "blocks: { \"a\": Constant(value: 1.0) }"),
+        /// The source of each output, inside: `{ "y": "a.y" }`.
+        out: Option<Entries<'n, OfOutputs>>,
+    }
+}
+
+/// Blocks by name.
+pub(crate) struct OfBlocks;
+
+impl What for OfBlocks {
+    const EXPECTED: &'static str = "a map of blocks, such as { \"a\": Constant(…) }";
+}
+
+/// Outputs of a part and their sources.
+pub(super) struct OfOutputs;
+
+impl What for OfOutputs {
+    const EXPECTED: &'static str = "a map of outputs, such as { \"y\": \"block.port\" }";
 }
 
 impl Expander<'_> {
-    /// `Subsystem(ports: …, blocks: …, out: …, in: …)`: a mask written in place. It sees the
-    /// surroundings' names in expressions, and signals only through its ports.
-    pub(super) fn expand_subsystem(
-        &mut self,
-        frame: FrameId,
-        path: &str,
-        node: &Node,
-        env: &Env,
-    ) -> Item {
-        self.known_fields(node, &["ports", "blocks", "out", "in", "doc"]);
-        self.expand_inside(frame, path, node, node, env)
-    }
-
-    /// The inside of a mask or subsystem: `definition` holds `ports`, `blocks`, `out`.
+    /// Unfolds the inside of a part that stands at `span` in the text, where its inputs are wired.
     pub(super) fn expand_inside(
         &mut self,
-        frame: FrameId,
-        path: &str,
-        instance: &Node,
-        definition: &Node,
+        At { frame, path }: At<'_>,
+        inputs: Option<Inputs>,
+        inside: Inside<'_>,
+        span: Span,
         inner: &Env,
     ) -> Item {
-        let sources = self.input_nodes(instance.field("in"));
-        let interface = self.interface(definition.field("ports"));
-        let at = instance.kind_name().map_or(instance.span, |kind| kind.span);
+        let Inputs(sources) = inputs.unwrap_or_default();
+        let has_ports = inside.ports.is_some();
+        let interface = inside.ports.unwrap_or_default();
         let names: Vec<&str> = interface.inputs.keys().map(String::as_str).collect();
         for (name, (node, _)) in &sources {
             if !interface.inputs.contains_key(name) {
@@ -73,7 +81,7 @@ impl Expander<'_> {
                 None => self.report(
                     Diagnostic::error(
                         "missing-input",
-                        at,
+                        span,
                         format!("{path}: input `{name}` not connected"),
                     )
                     .also(ty.span, "declared here"),
@@ -83,61 +91,63 @@ impl Expander<'_> {
         let declared = interface.inputs.keys().cloned().collect();
         let optional = interface.optional.clone();
         let outer = OuterInputs { frame, sources, declared, optional };
-        let inside = self.new_frame(format!("{path}."), None, Some(outer));
-        match definition.field("blocks") {
-            Some(blocks) => self.expand_blocks(inside, blocks, inner),
-            None => self.report(Diagnostic::error(
-                "missing-field",
-                definition.kind_name().map_or(definition.span, |kind| kind.span),
-                "`blocks` is missing",
-            )),
+        let frame = self.new_frame(format!("{path}."), None, Some(outer));
+        if let Needed(Some(blocks)) = &inside.blocks {
+            self.expand_blocks(frame, blocks, inner);
         }
-        let outs = self.outs(definition, &interface, inside, path, inner);
-        Item::Composite { inside, outs }
+        let outs = match inside.out {
+            Some(out) if has_ports => self.outs(&out, &interface, frame, path, inner),
+            Some(out) => {
+                if let Some(first) = out.names().next() {
+                    let message = "`out` names outputs that no `ports` declares";
+                    let hint = format!("write ports: (out: {{ \"{first}\": \"Real\" }})");
+                    self.report(Diagnostic::error("missing-field", out.span, message).hint(hint));
+                }
+                BTreeMap::new()
+            }
+            None => BTreeMap::new(),
+        };
+        self.check_outputs(&interface, &outs);
+        Item::Composite { inside: frame, outs }
     }
 
-    /// The `out:` of a mask: a path for every declared output and no other.
+    /// The `out:` of a part: a path for every declared output and no other.
     fn outs(
         &mut self,
-        definition: &Node,
+        out: &Entries<'_, OfOutputs>,
         interface: &Interface,
         inside: FrameId,
         path: &str,
         inner: &Env,
     ) -> BTreeMap<String, Node> {
         let mut outs = BTreeMap::new();
-        let entries = definition.field("out").and_then(Node::map).unwrap_or(&[]);
-        let names: Vec<&str> = interface.outputs.keys().map(String::as_str).collect();
-        for (key, node) in entries {
-            let Some(name) = key.text() else { continue };
+        for entry in out.iter() {
+            let name = entry.name;
             let Some(ty) = interface.outputs.get(name) else {
-                self.report(
-                    Diagnostic::error(
-                        "unknown-port",
-                        key.span,
-                        format!("`ports` declares no output `{name}`"),
-                    )
-                    .suggest(name, names.iter().copied()),
-                );
+                let message = format!("`ports` declares no output `{name}`");
+                let found = Diagnostic::error("unknown-port", entry.name_span, message);
+                let known = interface.outputs.keys().map(String::as_str);
+                self.report(found.suggest(name, known));
                 continue;
             };
             let what = format!("output `{name}` of `{path}`");
-            self.assert_type(node, inside, ty, inner, node.span, what, "wrong-type");
-            outs.insert(name.to_owned(), node.clone());
-        }
-        for (name, ty) in &interface.outputs {
-            if !outs.contains_key(name) {
-                self.report(
-                    Diagnostic::error(
-                        "missing-output",
-                        ty.span,
-                        format!("output `{name}` is declared, but `out` does not say where it comes from"),
-                    )
-                    .hint(format!("write out: {{ \"{name}\": \"block.port\" }}")),
-                );
-            }
+            let span = entry.value.span;
+            self.assert_type(entry.value, inside, ty, inner, span, what, "wrong-type");
+            outs.insert(name.to_owned(), entry.value.clone());
         }
         outs
+    }
+
+    /// Reports declared outputs that come from nowhere.
+    fn check_outputs(&mut self, interface: &Interface, outs: &BTreeMap<String, Node>) {
+        for (name, ty) in interface.outputs.iter().filter(|(name, _)| !outs.contains_key(*name)) {
+            let message =
+                format!("output `{name}` is declared, but `out` does not say where it comes from");
+            self.report(
+                Diagnostic::error("missing-output", ty.span, message)
+                    .hint(format!("write out: {{ \"{name}\": \"block.port\" }}")),
+            );
+        }
     }
 
     /// Holds a source against a declared type, once everything is expanded.
@@ -148,7 +158,7 @@ impl Expander<'_> {
         frame: FrameId,
         ty: &Node,
         env: &Env,
-        span: legwork_block::Span,
+        span: Span,
         what: String,
         code: &'static str,
     ) {
@@ -169,68 +179,6 @@ impl Expander<'_> {
                 is_optional: false,
             }),
             Err(diagnostic) => self.report(diagnostic),
-        }
-    }
-
-    /// `ports: (in: {…}, out: {…})`, or `ports: "fn(problem: ContactProblem) -> (f: Vector)"`.
-    pub(super) fn interface(&mut self, ports: Option<&Node>) -> Interface {
-        let mut interface = Interface::default();
-        let Some(ports) = ports else { return interface };
-        if let NodeKind::Text(text) = &ports.kind {
-            return match signature::parse(text) {
-                Ok(interface) => interface,
-                Err(diagnostic) => {
-                    self.report(diagnostic);
-                    interface
-                }
-            };
-        }
-        for field in ports.fields() {
-            let is_input = field.name.text == "in";
-            let into = match field.name.text.as_str() {
-                "in" => &mut interface.inputs,
-                "out" => &mut interface.outputs,
-                // Of a hole: what fills it if its user does not.
-                "default" | "doc" => continue,
-                _ => {
-                    self.report(unknown_field(&field.name, &["in", "out"]));
-                    continue;
-                }
-            };
-            for (key, ty) in field.value.map().unwrap_or(&[]) {
-                let Some(name) = key.text() else { continue };
-                match &ty.kind {
-                    NodeKind::Named(Named {
-                        name: Some(kind),
-                        arguments: Arguments::Positional(args),
-                    }) if is_input && kind.text == "Optional" && args.len() == 1 => {
-                        interface.optional.insert(name.to_owned());
-                        into.insert(name.to_owned(), args[0].clone());
-                    }
-                    _ => {
-                        into.insert(name.to_owned(), ty.clone());
-                    }
-                }
-            }
-        }
-        interface
-    }
-
-    /// Reports fields that a composite does not have.
-    pub(super) fn known_fields(&mut self, node: &Node, known: &[&str]) {
-        for field in node.fields() {
-            let name = field.name.text.as_str();
-            if known.contains(&name) {
-                continue;
-            }
-            let mut diagnostic = unknown_field(&field.name, known);
-            if name == "every" && RESERVED.contains(&name) {
-                diagnostic = diagnostic.hint("state the period in the blocks inside");
-            }
-            if name == "needs" {
-                diagnostic = diagnostic.hint("bind functions in the blocks inside");
-            }
-            self.report(diagnostic);
         }
     }
 }

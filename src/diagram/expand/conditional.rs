@@ -2,99 +2,259 @@
 
 use std::collections::BTreeMap;
 
-use legwork_block::{Condition, Diagnostic, Edge, Name, Node, Span, Test, erase};
+use legwork_block::{Condition, Diagnostic, Diagnostics, Edge, Node, Span, Test, erase};
 
 use super::blocks::NewBlock;
-use super::leaf::parameter_spans;
+use super::composite::Inside;
+use super::structural::At;
 use super::tree::{Env, Item};
-use super::{Expander, PendingInputs, wrong_type};
-use crate::ids::{BlockId, FrameId, Id, OutputId};
+use super::{Expander, PendingInputs};
+use crate::ids::{BlockId, Id, OutputId};
+use crate::language::{Inputs, Period, Read, Text, construct, read_word, words};
 use crate::network::{ConditionFacts, PortPart, Source, Wire};
 
 /// After the path of a conditional part: the node that says whether it is on.
 const CONDITION: &str = "~on";
 
-impl Expander<'_> {
-    /// `Enabled(by: "a.b", when_off: Hold, …)`, `Triggered(by: "a.b", edge: Rising, …)`,
-    /// `Every(n: 10, …)`; the rest is as for a Subsystem.
-    pub(super) fn expand_conditional(
-        &mut self,
-        frame: FrameId,
-        path: &str,
-        node: &Node,
-        kind: &Name,
+words! {
+    /// What the outputs of a part show while it is off.
+    pub(super) enum WhenOff {
+        /// The last values from when it was on.
+        Hold,
+        /// Zeros.
+        Reset,
+    }
+}
+
+words! {
+    /// What the states of a part do when it comes on.
+    pub(super) enum WhenOn {
+        /// They go on from where they were.
+        Resume,
+        /// They begin at their initial values.
+        Restart,
+    }
+}
+
+impl<'n> Read<'n> for Edge {
+    fn read(node: &'n Node, found: &mut Diagnostics) -> Option<Self> {
+        let words =
+            [("Rising", Self::Rising), ("Falling", Self::Falling), ("Either", Self::Either)];
+        read_word(node, &words, found)
+    }
+}
+
+construct! {
+    /// A part that is on while a signal is above zero.
+    ///
+    /// ```ron
+    /// "swing": Enabled(
+    ///     by: "gait.swings", when_off: Reset, when_on: Restart,
+    ///     ports: (in: { "q": "Vector" }, out: { "tau": "Vector" }),
+    ///     blocks: { … }, out: { "tau": "pd.tau" }, in: { "q": "body.q" },
+    /// )
+    /// ```
+    "Enabled":
+    pub(super) struct Enabled<'n> {
+        /// The signal, a number or a truth value: the part is on while it is above zero.
+        by: &'n Node = required("which signal?", "by: \"block.port\""),
+        /// What the outputs show while it is off: `Hold` their last values, or `Reset` to zero.
+        when_off: Option<WhenOff>,
+        /// What states do when it comes on: `Resume` where they were, or `Restart`.
+        when_on: Option<WhenOn>,
+        /// The source of each input.
+        inputs as "in": Option<Inputs>,
+        /// What it is for.
+        doc: Option<Text<'n>>,
+        ..inside: Inside
+    }
+}
+
+construct! {
+    /// A part that runs at single major steps: when a signal crosses zero.
+    ///
+    /// ```ron
+    /// "touchdown": Triggered(
+    ///     by: "foot.force", edge: Rising,
+    ///     ports: (in: { "x": "Real" }, out: { "held": "Real" }),
+    ///     blocks: { "h": Gain(gain: 1.0, in: { "u": "^x" }) }, out: { "held": "h.y" },
+    ///     in: { "x": "body.x" },
+    /// )
+    /// ```
+    "Triggered":
+    pub(super) struct Triggered<'n> {
+        /// The signal, a number or a truth value.
+        by: &'n Node = required("which signal?", "by: \"block.port\""),
+        /// Which crossing counts: `Rising`, `Falling` or `Either`.
+        edge: Option<Edge>,
+        /// What the outputs show at other steps: `Hold` their last values, or `Reset` to zero.
+        when_off: Option<WhenOff>,
+        /// The source of each input.
+        inputs as "in": Option<Inputs>,
+        /// What it is for.
+        doc: Option<Text<'n>>,
+        ..inside: Inside
+    }
+}
+
+construct! {
+    /// A part that runs at every n-th hit of its rate, the first included.
+    ///
+    /// ```ron
+    /// "slow": Every(
+    ///     n: 10, every: "1 ms",
+    ///     ports: (in: { "u": "Real" }, out: { "y": "Real" }),
+    ///     blocks: { … }, out: { "y": "filter.y" }, in: { "u": "sensor.y" },
+    /// )
+    /// ```
+    "Every":
+    pub(super) struct Every<'n> {
+        /// Every how many hits it runs.
+        n: &'n Node = required("every which hit?", "n: 10"),
+        /// The period of the hits that are counted. Default: that of its inputs.
+        every: Option<Period<'n>>,
+        /// What the outputs show at other hits: `Hold` their last values, or `Reset` to zero.
+        when_off: Option<WhenOff>,
+        /// The source of each input.
+        inputs as "in": Option<Inputs>,
+        /// What it is for.
+        doc: Option<Text<'n>>,
+        ..inside: Inside
+    }
+}
+
+impl Enabled<'_> {
+    pub(super) fn expand(
+        self,
+        expander: &mut Expander<'_>,
+        at: At<'_>,
+        _: &Node,
         env: &Env,
     ) -> Item {
-        let own: &[&str] = match kind.text.as_str() {
-            "Enabled" => &["by", "when_off", "when_on"],
-            "Triggered" => &["by", "edge", "when_off"],
-            _ => &["n", "every", "when_off"],
+        let part = Conditional {
+            kind: "Enabled",
+            span: self.at,
+            test: Test::Enabled,
+            control: BTreeMap::from([("by".to_owned(), (self.by.clone(), self.by.span))]),
+            every: None,
+            when_off: self.when_off,
+            when_on: self.when_on,
+            inputs: self.inputs,
+            inside: self.inside,
         };
-        let shared = ["ports", "blocks", "out", "in", "doc"];
-        let known: Vec<&str> = own.iter().chain(&shared).copied().collect();
-        self.known_fields(node, &known);
-        let clears = self.word(node, "when_off", &["Hold", "Reset"]) == Some(1);
-        let restarts = self.word(node, "when_on", &["Resume", "Restart"]) == Some(1);
-        let test = match kind.text.as_str() {
-            "Enabled" => Some(Test::Enabled),
-            "Triggered" => {
-                let edges = [Edge::Rising, Edge::Falling, Edge::Either];
-                let edge = self.word(node, "edge", &["Rising", "Falling", "Either"]).unwrap_or(0);
-                Some(Test::Triggered(edges[edge]))
-            }
-            _ => self.every_n(node, kind, env).map(Test::Every),
+        expander.expand_conditional(at, part, env)
+    }
+}
+
+impl Triggered<'_> {
+    pub(super) fn expand(
+        self,
+        expander: &mut Expander<'_>,
+        at: At<'_>,
+        _: &Node,
+        env: &Env,
+    ) -> Item {
+        let part = Conditional {
+            kind: "Triggered",
+            span: self.at,
+            test: Test::Triggered(self.edge.unwrap_or(Edge::Rising)),
+            control: BTreeMap::from([("by".to_owned(), (self.by.clone(), self.by.span))]),
+            every: None,
+            when_off: self.when_off,
+            when_on: None,
+            inputs: self.inputs,
+            inside: self.inside,
         };
-        let mut inputs = BTreeMap::new();
-        if kind.text != "Every" {
-            match node.field("by") {
-                Some(by) => {
-                    inputs.insert("by".to_owned(), (by.clone(), by.span));
-                }
-                None => {
-                    self.report(
-                        Diagnostic::error(
-                            "missing-field",
-                            kind.span,
-                            "`by` is missing: which signal?",
-                        )
-                        .hint("write by: \"block.port\""),
-                    );
-                    return Item::Broken;
-                }
-            }
-        } else {
-            let sources = self.input_nodes(node.field("in")).into_values();
-            inputs.extend(sources.enumerate().map(|(i, source)| (format!("u{}", i + 1), source)));
-        }
-        let every = self.every(node.field("every"), env);
-        let Some(test) = test else { return Item::Broken };
-        let condition = Condition { test, nested: self.gate.is_some(), input_count: inputs.len() };
-        let around = self.gate;
-        let gate = self.add_block(NewBlock {
-            path: format!("{path}{CONDITION}"),
-            block: erase(condition),
-            span: kind.span,
-            parameter_spans: parameter_spans(node),
-            text: format!("{}({test:?})", kind.text),
-            hidden: true,
+        expander.expand_conditional(at, part, env)
+    }
+}
+
+impl Every<'_> {
+    pub(super) fn expand(
+        self,
+        expander: &mut Expander<'_>,
+        at: At<'_>,
+        _: &Node,
+        env: &Env,
+    ) -> Item {
+        let n = hit_count(expander, self.n, env);
+        let every = self.every.as_ref().and_then(|every| expander.every(every, env));
+        let Some(n) = n else { return Item::Broken };
+        // Its inputs tell the rate whose hits are counted.
+        let sources = self.inputs.iter().flat_map(|inputs| inputs.0.values().cloned());
+        let control = (1..).map(|i| format!("u{i}")).zip(sources).collect();
+        let part = Conditional {
+            kind: "Every",
+            span: self.at,
+            test: Test::Every(n),
+            control,
             every,
-            owner: self.tree.frames[frame].owner,
+            when_off: self.when_off,
+            when_on: None,
+            inputs: self.inputs,
+            inside: self.inside,
+        };
+        expander.expand_conditional(at, part, env)
+    }
+}
+
+/// `n` of Every.
+fn hit_count(expander: &mut Expander<'_>, node: &Node, env: &Env) -> Option<u32> {
+    let n = expander.number(node, env)?;
+    if n >= 1.0 && n.fract() == 0.0 && n <= f64::from(u32::MAX) {
+        return Some(n as u32);
+    }
+    let message = format!("expected a whole number from 1 on, found {n}");
+    expander.report(Diagnostic::error("out-of-range", node.span, message));
+    None
+}
+
+/// A conditional part of any kind.
+struct Conditional<'n> {
+    kind: &'static str,
+    span: Span,
+    test: Test,
+    /// What the condition reads.
+    control: BTreeMap<String, (Node, Span)>,
+    every: Option<crate::network::Every>,
+    when_off: Option<WhenOff>,
+    when_on: Option<WhenOn>,
+    inputs: Option<Inputs>,
+    inside: Inside<'n>,
+}
+
+impl Expander<'_> {
+    fn expand_conditional(&mut self, at: At<'_>, part: Conditional<'_>, env: &Env) -> Item {
+        let Conditional { kind, span, test, control, .. } = part;
+        let around = self.gate;
+        let condition = Condition { test, nested: around.is_some(), input_count: control.len() };
+        let by = control.get("by").map(|(_, span)| ("by".to_owned(), *span));
+        let gate = self.add_block(NewBlock {
+            path: format!("{}{CONDITION}", at.path),
+            block: erase(condition),
+            span,
+            parameter_spans: by.into_iter().collect(),
+            text: format!("{kind}({test:?})"),
+            hidden: true,
+            every: part.every,
+            owner: self.tree.frames[at.frame].owner,
             gate: None,
             condition: Some(ConditionFacts {
                 around,
-                clears,
-                restarts,
+                clears: part.when_off == Some(WhenOff::Reset),
+                restarts: part.when_on == Some(WhenOn::Restart),
                 momentary: test != Test::Enabled,
                 stretch: if let Test::Every(n) = test { n } else { 1 },
             }),
         });
+        let (frame, inputs) = (at.frame, control);
         self.pending.push(PendingInputs { block: gate, inputs, frame, is_frame: false });
         if let (Some(gate), Some(around)) = (gate, around) {
-            self.connect_around(gate, around, kind.span);
+            self.connect_around(gate, around, span);
         }
         // Without a condition of its own, because of a mistake, the part is looked at as any other.
         self.gate = gate.or(around);
-        let item = self.expand_inside(frame, path, node, node, env);
+        let item = self.expand_inside(at, part.inputs, part.inside, span, env);
         self.gate = around;
         item
     }
@@ -106,39 +266,5 @@ impl Expander<'_> {
         let Some(input) = inputs.iter().position(|input| input.name == "around") else { return };
         let active = PortPart { block: around, output: OutputId::FIRST, select: Vec::new(), span };
         block.inputs[input] = Some(Wire { source: Source::Port(active), span });
-    }
-
-    /// The index of the word that a field holds; `None` if there is no such field, or it holds
-    /// something else, which is reported.
-    fn word(&mut self, node: &Node, field: &str, known: &[&str]) -> Option<usize> {
-        let value = node.field(field)?;
-        let name = value
-            .text()
-            .or_else(|| value.kind_name().map(|name| name.text.as_str()))
-            .unwrap_or_default();
-        let found = known.iter().position(|word| *word == name);
-        if found.is_none() {
-            let expected = format!("one of {}", known.join(", "));
-            self.report(wrong_type(value, &expected).suggest(name, known.iter().copied()));
-        }
-        found
-    }
-
-    /// `n` of Every.
-    fn every_n(&mut self, node: &Node, kind: &Name, env: &Env) -> Option<u32> {
-        let Some(field) = node.field("n") else {
-            self.report(
-                Diagnostic::error("missing-field", kind.span, "`n` is missing: every which hit?")
-                    .hint("write n: 10"),
-            );
-            return None;
-        };
-        let n = self.number(field, env)?;
-        if n >= 1.0 && n.fract() == 0.0 && n <= f64::from(u32::MAX) {
-            return Some(n as u32);
-        }
-        let message = format!("expected a whole number from 1 on, found {n}");
-        self.report(Diagnostic::error("out-of-range", field.span, message));
-        None
     }
 }

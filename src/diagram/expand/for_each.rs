@@ -8,40 +8,91 @@ use legwork_block::{
 };
 
 use super::blocks::NewBlock;
+use super::composite::OfBlocks;
+use super::structural::At;
 use super::tree::{Collected, Env, Item};
-use super::{Expander, PendingCopies, wrong_type};
+use super::{Expander, PendingCopies};
 use crate::ids::FrameId;
+use crate::language::{Entries, Text, What, construct, wrong_type};
 
-impl Expander<'_> {
-    /// `ForEach(over: { "f": "=go.feet" }, body: {…}, collect: {…})`.
-    pub(super) fn expand_for_each(
-        &mut self,
-        frame: FrameId,
-        path: &str,
-        node: &Node,
+construct! {
+    /// Copies of blocks, one for each item of a list.
+    ///
+    /// A copy is called by its item if the first list holds texts or whole numbers only, else by
+    /// its position: `foot[FL_foot].gain.y`. Copies see the blocks around them.
+    ///
+    /// ```ron
+    /// "foot": ForEach(
+    ///     over: { "f": "=go.feet" },
+    ///     body: { "point": FramePoint(robot: "go", frame: "=f", in: { "state": "body.state" }) },
+    ///     collect: { "points": Array("point.contact") },
+    /// )
+    /// ```
+    "ForEach":
+    pub(super) struct ForEach<'n> {
+        /// Names and their lists, all of one length: in a copy the name is the item.
+        over: Entries<'n, OfLists> = required("which list?", "over: { \"f\": \"=go.feet\" }"),
+        /// Signals of which each copy gets its part, by the name of the part in the body: a vector
+        /// is cut into as many equal parts as there are copies.
+        share: Option<Entries<'n, OfShares>>,
+        /// The blocks of each copy.
+        body: Entries<'n, OfBlocks> = required("", "body: { \"a\": Constant(value: 1.0) }"),
+        /// Outputs made of the copies' signals: `Array("a.y")` one after the other, `Join("a.y")`
+        /// the elements of their arrays, `Stack("a.y")` their matrices below one another,
+        /// `Concat("a.y")` their vectors in one vector.
+        collect: Option<Entries<'n, OfCollectors>>,
+        /// What it is for.
+        doc: Option<Text<'n>>,
+    }
+}
+
+/// Lists by name.
+pub(super) struct OfLists;
+
+impl What for OfLists {
+    const EXPECTED: &'static str = "names and their lists, such as { \"f\": \"=go.feet\" }";
+}
+
+/// Signals that are shared out.
+pub(super) struct OfShares;
+
+impl What for OfShares {
+    const EXPECTED: &'static str = "a map such as { \"f\": \"block.port\" }";
+}
+
+/// What is collected.
+pub(super) struct OfCollectors;
+
+impl What for OfCollectors {
+    const EXPECTED: &'static str = "a map such as { \"all\": Array(\"block.port\") }";
+}
+
+impl ForEach<'_> {
+    pub(super) fn expand(
+        self,
+        expander: &mut Expander<'_>,
+        at: At<'_>,
+        _: &Node,
         env: &Env,
     ) -> Item {
-        self.known_fields(node, &["over", "share", "body", "collect", "doc"]);
-        let at = node.kind_name().map_or(node.span, |kind| kind.span);
-        let (Some(over), Some(body)) = (node.field("over"), node.field("body")) else {
-            self.report(
-                Diagnostic::error("missing-field", at, "a ForEach needs `over` and `body`")
-                    .hint("write ForEach(over: { \"f\": \"=go.feet\" }, body: { … })"),
-            );
+        expander.expand_for_each(at, &self, env)
+    }
+}
+
+impl Expander<'_> {
+    fn expand_for_each(&mut self, place: At<'_>, part: &ForEach<'_>, env: &Env) -> Item {
+        let (At { frame, path }, at) = (place, part.at);
+        let over = &part.over;
+        if over.is_empty() {
+            let message = format!("expected {}, found none", OfLists::EXPECTED);
+            self.report(Diagnostic::error("wrong-type", over.span, message));
             return Item::Broken;
-        };
-        let Some(entries) = over.map().filter(|entries| !entries.is_empty()) else {
-            self.report(wrong_type(over, "names and their lists, such as { \"f\": \"=go.feet\" }"));
-            return Item::Broken;
-        };
+        }
         let mut lists: Vec<(String, Vec<Value>)> = Vec::new();
-        for (key, list) in entries {
-            let Some(name) = key.text() else {
-                self.report(wrong_type(key, "a name as text"));
-                return Item::Broken;
-            };
+        for entry in over.iter() {
+            let list = entry.value;
             match self.value(list, env) {
-                Some(Value::List(items)) => lists.push((name.to_owned(), items)),
+                Some(Value::List(items)) => lists.push((entry.name.to_owned(), items)),
                 Some(other) => {
                     let message = format!("expected a list, found {}", other.describe());
                     self.report(Diagnostic::error("wrong-type", list.span, message));
@@ -84,54 +135,27 @@ impl Expander<'_> {
                 self.report(Diagnostic::error("duplicate-key", over.span, message));
                 return Item::Broken;
             }
-            self.share(frame, inside, node.field("share"), i, count);
-            self.expand_blocks(inside, body, &inner);
+            for entry in part.share.iter().flat_map(Entries::iter) {
+                let share = Item::Share { frame, node: entry.value.clone(), index: i, count };
+                self.tree.frames[inside].items.insert(entry.name.to_owned(), share);
+            }
+            self.expand_blocks(inside, &part.body, &inner);
         }
-        let collected = self.collect(frame, path, node.field("collect"), &copies);
+        let collected = self.collect(place, part.collect.as_ref(), &copies);
         Item::ForEach { copies, collected }
     }
 
-    /// `share: { "f": "contact.f" }`: in the body `f` is the copy's own of as many equal parts of
-    /// the signal as there are copies.
-    fn share(
-        &mut self,
-        frame: FrameId,
-        inside: FrameId,
-        node: Option<&Node>,
-        index: usize,
-        count: usize,
-    ) {
-        let Some(node) = node else { return };
-        let Some(entries) = node.map() else {
-            // Once, not for every copy.
-            if index == 0 {
-                self.report(wrong_type(node, "a map such as { \"f\": \"block.port\" }"));
-            }
-            return;
-        };
-        for (key, path) in entries {
-            let Some(name) = key.text() else { continue };
-            let share = Item::Share { frame, node: path.clone(), index, count };
-            self.tree.frames[inside].items.insert(name.to_owned(), share);
-        }
-    }
-
-    /// `collect: { "all": Array("a.b"), "each": Join("a.e"), "J": Stack("a.c"), "v": Concat("a.d") }`.
+    /// `collect: { "all": Array("a.b"), "each": Join("a.e"), "J": Stack("a.c"), "v": Concat("a.d")
+    /// }`.
     fn collect(
         &mut self,
-        frame: FrameId,
-        path: &str,
-        node: Option<&Node>,
+        At { frame, path }: At<'_>,
+        entries: Option<&Entries<'_, OfCollectors>>,
         copies: &IndexMap<String, FrameId>,
     ) -> BTreeMap<String, Collected> {
         let mut collected = BTreeMap::new();
-        let Some(node) = node else { return collected };
-        let Some(entries) = node.map() else {
-            self.report(wrong_type(node, "a map such as { \"all\": Array(\"block.port\") }"));
-            return collected;
-        };
-        for (key, how) in entries {
-            let Some(name) = key.text() else { continue };
+        for entry in entries.into_iter().flat_map(Entries::iter) {
+            let (name, how) = (entry.name, entry.value);
             let argument = match &how.kind {
                 NodeKind::Named(Named { arguments: Arguments::Positional(args), .. })
                     if args.len() == 1 =>

@@ -9,36 +9,85 @@ use legwork_block::{
     Arguments, Diagnostic, Name, Named, Node, NodeField, NodeKind, Place, Span, Text,
 };
 
+use super::mask::Mask;
+use super::structural::At;
+use super::subsystem::Subsystem;
 use super::tree::{Env, Item, OuterInputs};
-use super::{Expander, PendingInputs, wrong_type};
+use super::{Expander, PendingInputs};
 use crate::function_frame::signature;
-use crate::ids::{BlockId, FrameId};
+use crate::ids::BlockId;
+use crate::language::{self, Entries, What, construct, wrong_type};
+
+construct! {
+    /// A function that a block calls: `Function(file: "…")` is a mask, and `Function(ports: …,
+    /// blocks: …, out: …)` a subsystem, that stands in the `needs:` of a block.
+    ///
+    /// ```ron
+    /// "slope": Slope(h: 0.1, needs: { "f": Function(
+    ///     ports: "fn(u: Real) -> (y: Real)",
+    ///     blocks: { "double": Gain(gain: 2.0, in: { "u": "^u" }) },
+    ///     out: { "y": "double.y" },
+    /// ) }, in: { "u": "clock.y" })
+    /// ```
+    "Function" open:
+    pub(super) struct Function<'n> {
+        /// The file of a mask; without it, the fields are those of a subsystem.
+        file: Option<&'n Node>,
+    }
+}
+
+/// Functions and what is bound to them.
+pub(super) struct OfNeeds;
+
+impl What for OfNeeds {
+    const EXPECTED: &'static str = "a map of functions, such as { \"solve\": Use(\"qp\") }";
+}
+
+impl Function<'_> {
+    pub(super) fn expand(
+        self,
+        expander: &mut Expander<'_>,
+        at: At<'_>,
+        node: &Node,
+        env: &Env,
+    ) -> Item {
+        if expander.tree.frames[at.frame].owner.is_none() {
+            let path = at.path;
+            let message = format!("{path}: a Function is called by a block, it has no wires");
+            expander.report(
+                Diagnostic::error("function-on-wires", self.at, message)
+                    .hint("write Subsystem(…) or Mask(…), or bind it in a block: needs: { … }"),
+            );
+            return Item::Broken;
+        }
+        let found = &mut *expander.diagnostics;
+        if self.file.is_some() {
+            let mask: Option<Mask<'_>> = language::read(node, found);
+            mask.map_or(Item::Broken, |mask| mask.expand(expander, at, node, env))
+        } else {
+            let subsystem: Option<Subsystem<'_>> = language::read(node, found);
+            subsystem.map_or(Item::Broken, |part| part.expand(expander, at, node, env))
+        }
+    }
+}
 
 /// What stands for the caller inside.
 const CALLER: &str = "call";
 
 impl Expander<'_> {
     /// `needs: { "solve": Use("qp") }`.
-    pub(super) fn expand_needs(&mut self, caller: BlockId, node: &Node, env: &Env) {
-        let entries = match node.field("needs").map(|needs| (needs, needs.map())) {
-            None => &[],
-            Some((_, Some(entries))) => entries,
-            Some((needs, None)) => {
-                let expected = "a map of functions, such as { \"solve\": Use(\"qp\") }";
-                self.report(wrong_type(needs, expected));
-                &[]
-            }
-        };
-        for (key, value) in entries {
-            let Some(name) = key.text() else {
-                self.report(wrong_type(key, "the name of a function as text"));
-                continue;
-            };
+    pub(super) fn expand_needs(
+        &mut self,
+        caller: BlockId,
+        needs: Option<&Entries<'_, OfNeeds>>,
+        env: &Env,
+    ) {
+        for entry in needs.into_iter().flat_map(Entries::iter) {
             let declared = &self.blocks[caller].declaration.functions;
-            match declared.iter().position(|function| function.name == name) {
-                Some(index) => self.expand_need(caller, index, value, env),
+            match declared.iter().position(|function| function.name == entry.name) {
+                Some(index) => self.expand_need(caller, index, entry.value, env),
                 None => {
-                    let diagnostic = self.unknown_function(caller, name, key.span);
+                    let diagnostic = self.unknown_function(caller, entry.name, entry.name_span);
                     self.report(diagnostic);
                 }
             }
@@ -101,7 +150,8 @@ impl Expander<'_> {
                 let callee = format!("{path}.{name}");
                 // Whether the caller is on is the caller's affair.
                 let gate = self.gate.take();
-                let item = self.expand_block(frame, &callee, &called, env);
+                let at = At { frame, path: &callee };
+                let item = self.expand_block(at, &called, env);
                 self.gate = gate;
                 item
             }
@@ -116,31 +166,6 @@ impl Expander<'_> {
             .map(|result| (result.clone(), text(format!("{name}.{result}"))))
             .collect();
         self.pending.push(PendingInputs { block: Some(call), inputs, frame, is_frame: true });
-    }
-
-    /// `Function(file: …)` is a mask, `Function(ports: …, blocks: …, out: …)` a subsystem, that a
-    /// block calls.
-    pub(super) fn expand_function(
-        &mut self,
-        frame: FrameId,
-        path: &str,
-        node: &Node,
-        env: &Env,
-    ) -> Item {
-        if self.tree.frames[frame].owner.is_none() {
-            let at = node.kind_name().map_or(node.span, |kind| kind.span);
-            let message = format!("{path}: a Function is called by a block, it has no wires");
-            self.report(
-                Diagnostic::error("function-on-wires", at, message)
-                    .hint("write Subsystem(…) or Mask(…), or bind it in a block: needs: { … }"),
-            );
-            return Item::Broken;
-        }
-        if node.field("file").is_some() {
-            self.expand_mask(frame, path, node, env)
-        } else {
-            self.expand_subsystem(frame, path, node, env)
-        }
     }
 }
 

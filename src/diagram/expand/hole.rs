@@ -2,42 +2,46 @@
 
 use std::rc::Rc;
 
-use legwork_block::{Arguments, Diagnostic, Name, Named, Node, NodeField, NodeKind, Place, Text};
+use legwork_block::{Arguments, Diagnostic, Name, Named, Node, NodeField, NodeKind, Place};
 
+use super::structural::At;
 use super::tree::{Env, Hole, Item};
-use super::{Expander, literal, wrong_type};
-use crate::ids::FrameId;
+use super::{Expander, literal};
+use crate::language::{Inputs, Interface, Read, Text, construct, wrong_type};
 
-impl Expander<'_> {
-    /// `Use("hole")`, `Use(of: "hole", in: {…}, parameter: …)`.
-    pub(super) fn expand_use(
-        &mut self,
-        frame: FrameId,
-        path: &str,
+construct! {
+    /// The choice of a variant, or what fills a hole of the mask around: `Use("qp")`.
+    ///
+    /// ```ron
+    /// "solver": Use(of: "qp", in: { "problem": "contact.problem" })
+    /// ```
+    "Use" shorthand open:
+    pub(super) struct Use<'n> {
+        /// Name of the variant or of the hole. Other fields are handed to the choice.
+        of: Text<'n> = required("which hole or variant?", "Use(of: \"qp\", in: { … })"),
+        /// The source of each input.
+        inputs as "in": Option<Inputs>,
+        /// What it is for.
+        doc: Option<Text<'n>>,
+    }
+}
+
+impl Use<'_> {
+    pub(super) fn expand(
+        self,
+        expander: &mut Expander<'_>,
+        at: At<'_>,
         node: &Node,
         env: &Env,
     ) -> Item {
-        let name_node = match &node.kind {
-            NodeKind::Named(Named { arguments: Arguments::Positional(args), .. })
-                if args.len() == 1 =>
-            {
-                Some(args[0].clone())
-            }
-            _ => node.field("of").cloned(),
-        };
-        let Some(name_node) = name_node else {
-            let at = node.kind_name().map_or(node.span, |kind| kind.span);
-            self.report(
-                Diagnostic::error("missing-field", at, "`of` is missing: which hole or variant?")
-                    .hint("write Use(of: \"qp\", in: { … })"),
-            );
-            return Item::Broken;
-        };
-        let Some(name) = name_node.text().map(str::to_owned) else {
-            self.report(wrong_type(&name_node, "the name of a hole or variant as text"));
-            return Item::Broken;
-        };
-        let Some(hole) = self.find_hole(&name, &name_node, env) else { return Item::Broken };
+        expander.expand_use(at, self, node, env)
+    }
+}
+
+impl Expander<'_> {
+    fn expand_use(&mut self, at: At<'_>, part: Use<'_>, node: &Node, env: &Env) -> Item {
+        let (At { frame, path }, name, name_node) = (at, part.of.value.to_owned(), part.of.node);
+        let Some(hole) = self.find_hole(&name, name_node, env) else { return Item::Broken };
         let merged = match self.merge(&hole, node, env) {
             Ok(merged) => merged,
             Err(diagnostic) => {
@@ -47,10 +51,13 @@ impl Expander<'_> {
         };
         // `in:` of the merged block is read where the Use stands; its parameters are literal, and a
         // composite's own text is read where the choice stands.
-        let choice = self.expand_block(frame, path, &merged, &hole.env);
-        let interface = self.interface(hole.interface.as_ref());
+        let choice = self.expand_block(at, &merged, &hole.env);
+        let interface = hole.interface.as_ref();
+        let interface = interface
+            .and_then(|ports| Interface::read(ports, self.diagnostics))
+            .unwrap_or_default();
         let interface_env = Env::of_names(Rc::clone(&hole.interface_names));
-        let sources = self.input_nodes(node.field("in"));
+        let Inputs(sources) = part.inputs.unwrap_or_default();
         for (input, ty) in &interface.inputs {
             match sources.get(input) {
                 Some((source, span)) => {
@@ -74,7 +81,7 @@ impl Expander<'_> {
                 None => self.report(
                     Diagnostic::error(
                         "missing-input",
-                        node.kind_name().map_or(node.span, |kind| kind.span),
+                        part.at,
                         format!("{path}: input `{input}` of `{name}` not connected"),
                     )
                     .also(ty.span, "declared here"),
@@ -84,8 +91,10 @@ impl Expander<'_> {
         for (output, ty) in &interface.outputs {
             let text = format!("{}.{output}", path_tail(path));
             let place = Place::from(hole.choice.span);
-            let source =
-                Node { span: hole.choice.span, kind: NodeKind::Text(Text { value: text, place }) };
+            let source = Node {
+                span: hole.choice.span,
+                kind: NodeKind::Text(legwork_block::Text { value: text, place }),
+            };
             let what = format!("output `{output}` that the interface of `{name}` declares");
             self.assert_type(
                 &source,

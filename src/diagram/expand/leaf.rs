@@ -1,24 +1,44 @@
 //! Blocks of the registry: their parameters, inputs and periods.
 
-use std::collections::BTreeMap;
-
-use legwork_block::{
-    Arguments, Diagnostic, Diagnostics, Name, Named, Node, NodeField, NodeKind, Span,
-};
+use legwork_block::{Arguments, Diagnostic, Name, Named, Node, NodeField, NodeKind, Span};
 use legwork_program::Ratio;
 
 use super::blocks::NewBlock;
+use super::function::OfNeeds;
+use super::structural::{At, STRUCTURAL};
 use super::tree::{Env, Item};
 use super::value::node_text;
-use super::{COMPOSITES, Expander, PendingInputs, RESERVED, literal, unknown_field, wrong_type};
-use crate::ids::FrameId;
+use super::{Expander, PendingInputs, literal};
+use crate::language::{self, Construct, Entries, Inputs, Period, construct};
 use crate::network::Every;
+
+construct! {
+    /// What the engine takes from a block of any kind, beside its parameters; `legwork blocks KIND`
+    /// shows those.
+    ///
+    /// ```ron
+    /// "pd": Pid(kp: "60 N*m/rad", every: "1 ms", in: { "u": "error.y" })
+    /// ```
+    "Kind" open:
+    pub(super) struct Reserved<'n> {
+        /// Its period, `"1 ms"`, or `(period: "1 ms", offset: "0.5 ms")`; a frequency counts as its
+        /// period. Without it the rate is that of what it reads.
+        every: Option<Period<'n>>,
+        /// The source of each input: `{ "u": "block.port" }`. A part of a signal is
+        /// `"block.port.field[2..5]"`, a bus put together `Bus("Name", { "field": "block.port" })`,
+        /// an array `Join(["a.y", "b.y"])`.
+        inputs as "in": Option<Inputs>,
+        /// What is bound to the functions that it calls: `{ "solve": Use("qp") }`.
+        needs: Option<Entries<'n, OfNeeds>>,
+        /// What it is for.
+        doc: Option<&'n Node>,
+    }
+}
 
 impl Expander<'_> {
     pub(super) fn expand_leaf(
         &mut self,
-        frame: FrameId,
-        path: &str,
+        At { frame, path }: At<'_>,
         node: &Node,
         kind: &Name,
         env: &Env,
@@ -29,7 +49,8 @@ impl Expander<'_> {
             return Item::Broken;
         }
         let Some(entry) = self.registry.find_block(&kind.text).cloned() else {
-            let known = self.registry.blocks().map(|entry| entry.kind).chain(COMPOSITES);
+            let structural = STRUCTURAL.iter().map(|construct| construct.manual.name);
+            let known = self.registry.blocks().map(|entry| entry.kind).chain(structural);
             let message = format!("expected a kind of block, found `{}`", kind.text);
             let mut diagnostic = Diagnostic::error("unknown-block-kind", kind.span, message)
                 .suggest(&kind.text, known);
@@ -50,17 +71,16 @@ impl Expander<'_> {
             );
             return Item::Broken;
         }
-        let every = self.every(node.field("every"), env);
-        let inputs = self.input_nodes(node.field("in"));
-        let mut found = Diagnostics::default();
-        let block = (entry.bind)(node, env, &RESERVED, &mut found);
-        for diagnostic in found {
-            self.report(diagnostic);
-        }
+        let reserved: Option<Reserved<'_>> = language::read(node, self.diagnostics);
+        let Some(reserved) = reserved else { return Item::Broken };
+        let every = reserved.every.as_ref().and_then(|every| self.every(every, env));
+        let names: Vec<&str> = Reserved::MANUAL.names().collect();
+        let block = (entry.bind)(node, env, &names, self.diagnostics);
         let Some(block) = block else { return Item::Broken };
-        if every.is_none() && node.field("every").is_some() {
+        if every.is_none() && reserved.every.is_some() {
             return Item::Broken;
         }
+        let Inputs(inputs) = reserved.inputs.unwrap_or_default();
         let block = self.add_block(NewBlock {
             path: path.to_owned(),
             block,
@@ -75,50 +95,13 @@ impl Expander<'_> {
         });
         self.pending.push(PendingInputs { block, inputs, frame, is_frame: false });
         let Some(block) = block else { return Item::Broken };
-        self.expand_needs(block, node, env);
+        self.expand_needs(block, reserved.needs.as_ref(), env);
         Item::Block(block)
     }
 
-    /// The `in:` of a block: name → path as written.
-    pub(super) fn input_nodes(&mut self, node: Option<&Node>) -> BTreeMap<String, (Node, Span)> {
-        let mut inputs = BTreeMap::new();
-        let Some(node) = node else { return inputs };
-        match &node.kind {
-            NodeKind::Unit => {}
-            NodeKind::Map(entries) => {
-                for (key, value) in entries {
-                    match key.text() {
-                        Some(name) => {
-                            inputs.insert(name.to_owned(), (value.clone(), value.span));
-                        }
-                        None => self.report(wrong_type(key, "the name of an input as text")),
-                    }
-                }
-            }
-            NodeKind::Named(Named { name: None, arguments: Arguments::Fields(fields) }) => {
-                for field in fields {
-                    inputs.insert(field.name.text.clone(), (field.value.clone(), field.value.span));
-                }
-            }
-            _ => self.report(wrong_type(node, "inputs such as { \"u\": \"block.port\" }")),
-        }
-        inputs
-    }
-
-    /// `every:`: a period, or `(period: …, offset: …)`.
-    pub(super) fn every(&mut self, node: Option<&Node>, env: &Env) -> Option<Every> {
-        let node = node?;
-        let (period, offset) = match &node.kind {
-            NodeKind::Named(Named { name: None, .. }) => {
-                for field in node.fields() {
-                    if !["period", "offset"].contains(&field.name.text.as_str()) {
-                        self.report(unknown_field(&field.name, &["period", "offset"]));
-                    }
-                }
-                (node.field("period")?, node.field("offset"))
-            }
-            _ => (node, None),
-        };
+    /// A period and its offset [s].
+    pub(super) fn every(&mut self, every: &Period<'_>, env: &Env) -> Option<Every> {
+        let &Period { node, period, offset } = every;
         let period_span = period.span;
         let period = self.seconds(period, env, true)?;
         let offset = match offset {
@@ -129,7 +112,10 @@ impl Expander<'_> {
             self.report(Diagnostic::error(
                 "out-of-range",
                 period_span,
-                format!("expected a period above zero and an offset of zero or more, found {period}, {offset}"),
+                format!(
+                    "expected a period above zero and an offset of zero or more, \
+                     found {period}, {offset}"
+                ),
             ));
             return None;
         }
@@ -148,7 +134,7 @@ fn leaf_text(kind: &Name, node: &Node, env: &Env) -> String {
     let fields: Vec<String> = node
         .fields()
         .iter()
-        .filter(|field| !RESERVED.contains(&field.name.text.as_str()))
+        .filter(|field| !Reserved::MANUAL.names().any(|name| name == field.name.text))
         .map(|field| {
             let value = literal(&field.value, env).unwrap_or_else(|_| field.value.clone());
             format!("{}: {}", field.name.text, node_text(&value))

@@ -6,34 +6,120 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 use legwork_block::{Diagnostic, Node, Resources, Scope, Unit, Value};
 
+use super::Expander;
+use super::composite::Inside;
+use super::structural::At;
 use super::tree::{Around, Env, Hole, Item};
-use super::{Expander, unknown_field, wrong_type};
 use crate::document;
-use crate::ids::FrameId;
+use crate::language::{
+    self, Construct, Entries, Inputs, Text, What, construct, name_span, wrong_type,
+};
 
-impl Expander<'_> {
-    /// `Mask(file: "…", parameter: …, hole: …, in: …)`.
-    pub(super) fn expand_mask(
-        &mut self,
-        frame: FrameId,
-        path: &str,
+construct! {
+    /// A part whose inside is in a file of its own, with parameters and holes that its user fills.
+    ///
+    /// ```ron
+    /// "contact": Mask(
+    ///     file: "std:masks/gauss_contact.ron", robot: "go", solver: Use("qp"),
+    ///     in: { "state": "body.state", "tau": "pd.tau" },
+    /// )
+    /// ```
+    "Mask" open:
+    pub(super) struct Mask<'n> {
+        /// Path of the file, beside the diagram or above it; with `std:` in front, a built-in one.
+        file: Text<'n> =
+            required("where is the mask?", "Mask(file: \"std:masks/gauss_contact.ron\", …)"),
+        /// The source of each input.
+        inputs as "in": Option<Inputs>,
+        /// What it is for.
+        doc: Option<Text<'n>>,
+    }
+}
+
+construct! {
+    /// The file of a mask. Blocks inside see its parameters, its holes and its inputs, nothing
+    /// else.
+    ///
+    /// ```ron
+    /// Mask(
+    ///     params: { "k": Real(min: 0.0, default: 1.0) },
+    ///     holes: { "solver": (in: { "problem": "ContactProblem" }, out: { "f": "Vector" }) },
+    ///     ports: (in: { "u": "Real" }, out: { "y": "Real" }),
+    ///     blocks: { "g": Gain(gain: "=k", in: { "u": "^u" }) },
+    ///     out: { "y": "g.y" },
+    /// )
+    /// ```
+    "Mask":
+    pub(super) struct MaskFile<'n> {
+        /// Version of the file format: 1.
+        format: Option<&'n Node>,
+        /// What it is for.
+        doc: Option<Text<'n>>,
+        /// Parameters: `Robot(…)`, `Real(…)`, `Int(…)`, `Bool(…)`, `Text(…)`, `Name(…)`, `List(…)`
+        /// or `Any(…)`, each with `default`, `min` and `max` as it needs.
+        params: Option<Entries<'n, OfParameters>>,
+        /// Holes that the user fills with a block, and the ports that it must have.
+        holes: Option<Entries<'n, OfHoles>>,
+        ..inside: Inside
+    }
+}
+
+construct! {
+    /// A parameter of a mask: its kind is `Robot`, `Real`, `Int`, `Bool`, `Text`, `Name`, `List` or
+    /// `Any`.
+    ///
+    /// ```ron
+    /// params: { "go": Robot(), "k": Real(min: 0.0, default: 1.0, doc: "stiffness [N/m]") }
+    /// ```
+    "Real":
+    pub(super) struct Parameter<'n> {
+        /// What it is if the user of the mask does not say. Parameters before it are known.
+        default: Option<&'n Node>,
+        /// The least that it, or an element of it, may be.
+        min: Option<&'n Node>,
+        /// The most that it, or an element of it, may be.
+        max: Option<&'n Node>,
+        /// What it is for.
+        doc: Option<Text<'n>>,
+    }
+}
+
+/// Parameters of a mask.
+pub(super) struct OfParameters;
+
+impl What for OfParameters {
+    const EXPECTED: &'static str = "a map of parameters, such as { \"k\": Real(default: 1.0) }";
+}
+
+/// Holes of a mask.
+pub(super) struct OfHoles;
+
+impl What for OfHoles {
+    const EXPECTED: &'static str = "a map of holes and their ports";
+}
+
+/// `min:` and `max:` of a parameter.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds<'n> {
+    pub(super) least: Option<&'n Node>,
+    pub(super) most: Option<&'n Node>,
+}
+
+impl Mask<'_> {
+    pub(super) fn expand(
+        self,
+        expander: &mut Expander<'_>,
+        at: At<'_>,
         node: &Node,
         env: &Env,
     ) -> Item {
-        let Some(file) = node.field("file").cloned() else {
-            let diagnostic = match node.kind_name() {
-                Some(name) => {
-                    Diagnostic::error("missing-field", name.span, "the mask's `file` is missing")
-                }
-                None => wrong_type(node, "a mask"),
-            };
-            self.report(diagnostic.hint("write Mask(file: \"std:masks/gauss_contact.ron\", …)"));
-            return Item::Broken;
-        };
-        let Some(name) = file.text().map(str::to_owned) else {
-            self.report(wrong_type(&file, "the path of a mask's file as text"));
-            return Item::Broken;
-        };
+        expander.expand_mask(at, self, node, env)
+    }
+}
+
+impl Expander<'_> {
+    fn expand_mask(&mut self, at: At<'_>, part: Mask<'_>, node: &Node, env: &Env) -> Item {
+        let (name, file) = (part.file.value.to_owned(), part.file.node);
         if env.around.masks.contains(&name) {
             self.report(Diagnostic::error(
                 "mask-cycle",
@@ -42,13 +128,17 @@ impl Expander<'_> {
             ));
             return Item::Broken;
         }
-        let Some(mask) = self.mask_file(&name, &file) else { return Item::Broken };
+        let Some(mask) = self.mask_file(&name, file) else { return Item::Broken };
+        let Some(mask) = language::read::<MaskFile<'_>>(&mask, self.diagnostics) else {
+            return Item::Broken;
+        };
+        self.format_version(mask.format);
         let mut around = (*env.around).clone();
         around.masks.push(name);
         let Some(inner) = self.mask_env(node, &mask, env, &Rc::new(around)) else {
             return Item::Broken;
         };
-        self.expand_inside(frame, path, node, &mask, &inner)
+        self.expand_inside(at, part.inputs, mask.inside, part.at, &inner)
     }
 
     /// The parsed file of a mask, once per file.
@@ -80,8 +170,6 @@ impl Expander<'_> {
             self.report(wrong_type(&mask, "Mask(params: …, ports: …, blocks: …, out: …)"));
             return None;
         }
-        self.known_fields(&mask, &["format", "doc", "params", "holes", "ports", "blocks", "out"]);
-        self.format_version(&mask);
         Some(Rc::new(mask))
     }
 
@@ -89,33 +177,40 @@ impl Expander<'_> {
     fn mask_env(
         &mut self,
         instance: &Node,
-        mask: &Node,
+        mask: &MaskFile<'_>,
         env: &Env,
         around: &Rc<Around>,
     ) -> Option<Env> {
-        let params = mask.field("params").and_then(Node::map).unwrap_or(&[]);
-        let holes = mask.field("holes").and_then(Node::map).unwrap_or(&[]);
-        let names: Vec<&str> = params.iter().chain(holes).filter_map(|(k, _)| k.text()).collect();
+        let params = || mask.params.iter().flat_map(Entries::iter);
+        let holes = || mask.holes.iter().flat_map(Entries::iter);
+        let names: Vec<&str> = params().chain(holes()).map(|entry| entry.name).collect();
         let mut good = true;
         for field in instance.fields() {
             let name = field.name.text.as_str();
-            if !names.contains(&name) && !["file", "in", "doc"].contains(&name) {
-                self.report(unknown_field(&field.name, &names));
+            if !names.contains(&name) && !Mask::MANUAL.names().any(|own| own == name) {
+                self.report(language::unknown_field(&field.name, &names));
                 good = false;
             }
         }
         let mut values: IndexMap<String, Value> = IndexMap::new();
-        for (key, declaration) in params {
-            let Some(name) = key.text() else { continue };
+        for entry in params() {
+            let (name, declaration) = (entry.name, entry.value);
+            let Some(parameter) = language::read::<Parameter<'_>>(declaration, self.diagnostics)
+            else {
+                continue;
+            };
             let inner = Env::of_names(Rc::new(values.clone()));
             let given = instance.field(name);
-            let value = match given.or_else(|| declaration.field("default")) {
+            let value = match given.or(parameter.default) {
                 Some(node) => {
                     let scope: &dyn Scope = if given.is_some() { env } else { &inner };
-                    self.parameter_value(name, declaration, node, scope)
+                    self.parameter_value(name, declaration, node, scope).filter(|value| {
+                        let bounds = Bounds { least: parameter.min, most: parameter.max };
+                        self.in_bounds(name, bounds, node, value, scope)
+                    })
                 }
                 None => {
-                    let span = instance.kind_name().map_or(instance.span, |kind| kind.span);
+                    let span = name_span(instance);
                     self.report(
                         Diagnostic::error(
                             "missing-field",
@@ -136,8 +231,8 @@ impl Expander<'_> {
         }
         let names = Rc::new(values);
         let mut filled = BTreeMap::new();
-        for (key, interface) in holes {
-            let Some(name) = key.text() else { continue };
+        for entry in holes() {
+            let (name, interface) = (entry.name, entry.value);
             match instance.field(name) {
                 Some(choice) => {
                     filled.insert(
@@ -166,7 +261,7 @@ impl Expander<'_> {
                     }));
                 }
                 None => {
-                    let span = instance.kind_name().map_or(instance.span, |kind| kind.span);
+                    let span = name_span(instance);
                     self.report(
                         Diagnostic::error(
                             "missing-field",
@@ -187,8 +282,8 @@ impl Expander<'_> {
         })
     }
 
-    /// A parameter of a mask, held against its declaration: kind, bounds.
-    pub(super) fn parameter_value(
+    /// A parameter of a mask, held against the kind that it is declared to be.
+    fn parameter_value(
         &mut self,
         name: &str,
         declaration: &Node,
@@ -242,20 +337,20 @@ impl Expander<'_> {
             ));
             return None;
         }
-        self.in_bounds(name, declaration, node, &value, scope).then_some(value)
+        Some(value)
     }
 
-    /// `min:` and `max:` of a declaration; lists are held element by element.
+    /// Whether a value is within its bounds; lists are held element by element.
     pub(super) fn in_bounds(
         &mut self,
         name: &str,
-        declaration: &Node,
+        bounds: Bounds<'_>,
         node: &Node,
         value: &Value,
         scope: &dyn Scope,
     ) -> bool {
-        for (bound, above) in [("min", false), ("max", true)] {
-            let Some(bound_node) = declaration.field(bound) else { continue };
+        for (bound, above) in [(bounds.least, false), (bounds.most, true)] {
+            let Some(bound_node) = bound else { continue };
             let (limit, unit) = match self.value(bound_node, scope) {
                 Some(Value::Real { value, unit }) => (value, unit),
                 Some(other) => {

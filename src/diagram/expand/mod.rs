@@ -5,6 +5,7 @@ mod buses;
 mod checks;
 mod composite;
 mod conditional;
+mod constructs;
 mod for_each;
 mod function;
 mod hole;
@@ -14,7 +15,8 @@ mod names;
 mod resolve;
 mod run;
 mod sections;
-mod signature;
+mod structural;
+mod subsystem;
 mod tree;
 mod value;
 mod variants;
@@ -26,32 +28,29 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use legwork_block::{
-    Diagnostic, Diagnostics, Expression, Name, Node, Registry, Resource, Resources, Span, Type,
+    Diagnostic, Diagnostics, Expression, Node, Registry, Resource, Resources, Span, Type,
 };
 use legwork_program::Ratio;
 
 use crate::ids::{BlockId, FrameId, IdVec};
+use crate::language::{Entries, Entry, wrong_type};
 use crate::loader::Loader;
 use crate::network::{Network, NetworkBlock, Source};
 use crate::types_text::TypeTable;
 pub(crate) use blocks::{in_variables_from, invalid_parameter};
+use composite::OfBlocks;
+pub use constructs::constructs;
 pub(crate) use resolve::Resolver;
 pub(crate) use run::Run;
-pub(crate) use sections::SECTIONS;
+pub(crate) use sections::sections;
+use structural::{At, STRUCTURAL};
 pub(crate) use tree::{Env, Tree};
 use tree::{Frame, Item};
 use value::literal;
 pub(crate) use value::{evaluate, node_text};
 
-/// Fields that the engine takes from every block.
-const RESERVED: [&str; 4] = ["every", "in", "needs", "doc"];
-
 /// Most blocks, masks and copies that a diagram may unfold into.
 pub(crate) const UNFOLD_LIMIT: usize = 20_000;
-
-/// Kinds that the language itself knows.
-const COMPOSITES: [&str; 8] =
-    ["ForEach", "Subsystem", "Mask", "Use", "Function", "Enabled", "Triggered", "Every"];
 
 /// The expanded diagram.
 pub(crate) struct Expanded {
@@ -242,54 +241,39 @@ impl<'a> Expander<'a> {
         self.tree.frames.push(Frame { prefix, parent, inputs, items: IndexMap::new(), owner })
     }
 
-    /// Expands the entries of a `blocks:` map into `frame`.
-    fn expand_blocks(&mut self, frame: FrameId, blocks: &Node, env: &Env) {
-        let Some(entries) = blocks.map() else {
-            self.report(wrong_type(blocks, "a map of blocks, such as { \"a\": Constant(…) }"));
-            return;
-        };
-        for (key, node) in entries {
-            let Some(name) = key.text() else {
-                self.report(wrong_type(key, "the name of a block as text"));
-                continue;
-            };
+    /// Expands blocks into `frame`.
+    fn expand_blocks(&mut self, frame: FrameId, blocks: &Entries<'_, OfBlocks>, env: &Env) {
+        for Entry { name, name_span, value, .. } in blocks.iter() {
             if let Some(reason) = bad_name(name, frame == Tree::ROOT) {
-                self.report(Diagnostic::error("bad-name", key.span, reason));
+                self.report(Diagnostic::error("bad-name", name_span, reason));
             }
             if self.tree.frames[frame].items.contains_key(name) {
                 let message = format!("`{name}` is a share of a signal already");
-                self.report(Diagnostic::error("duplicate-key", key.span, message));
+                self.report(Diagnostic::error("duplicate-key", name_span, message));
                 continue;
             }
             let path = format!("{}{name}", self.tree.frames[frame].prefix);
-            let item = self.expand_block(frame, &path, node, env);
+            let item = self.expand_block(At { frame, path: &path }, value, env);
             self.tree.frames[frame].items.insert(name.to_owned(), item);
         }
     }
 
-    /// Expands one block, mask, for-each or hole.
-    fn expand_block(&mut self, frame: FrameId, path: &str, node: &Node, env: &Env) -> Item {
+    /// Expands a block of the registry, or a construct that holds blocks.
+    fn expand_block(&mut self, at: At<'_>, node: &Node, env: &Env) -> Item {
         self.unfolded += 1;
         if self.too_large(node.span) {
             return Item::Broken;
         }
-        let Some(kind) = node.kind_name().cloned() else {
+        let Some(kind) = node.kind_name() else {
             self.report(
                 wrong_type(node, "a block such as Gain(gain: 2.0, in: { … })")
                     .hint("begin with the kind's name"),
             );
             return Item::Broken;
         };
-        match kind.text.as_str() {
-            "ForEach" => self.expand_for_each(frame, path, node, env),
-            "Subsystem" => self.expand_subsystem(frame, path, node, env),
-            "Mask" => self.expand_mask(frame, path, node, env),
-            "Function" => self.expand_function(frame, path, node, env),
-            "Use" => self.expand_use(frame, path, node, env),
-            "Enabled" | "Triggered" | "Every" => {
-                self.expand_conditional(frame, path, node, &kind, env)
-            }
-            _ => self.expand_leaf(frame, path, node, &kind, env),
+        match STRUCTURAL.iter().find(|construct| construct.manual.name == kind.text) {
+            Some(construct) => (construct.expand)(self, at, node, env),
+            None => self.expand_leaf(at, node, kind, env),
         }
     }
 
@@ -308,25 +292,6 @@ impl<'a> Expander<'a> {
     }
 }
 
-/// "expected …, found …" at a node.
-pub(crate) fn wrong_type(node: &Node, expected: &str) -> Diagnostic {
-    Diagnostic::error(
-        "wrong-type",
-        node.span,
-        format!("expected {expected}, found {}", node.describe()),
-    )
-}
-
-/// A field that is not known.
-pub(crate) fn unknown_field(name: &Name, known: &[&str]) -> Diagnostic {
-    Diagnostic::error(
-        "unknown-field",
-        name.span,
-        format!("expected one of `{}`, found `{}`", known.join("`, `"), name.text),
-    )
-    .suggest(&name.text, known.iter().copied())
-}
-
 /// Why a name cannot be a block's name, if it cannot.
 fn bad_name(name: &str, root: bool) -> Option<String> {
     if name.is_empty() || name.contains(['.', '[', ']', '^', '~', '=']) || name.trim() != name {
@@ -334,7 +299,7 @@ fn bad_name(name: &str, root: bool) -> Option<String> {
             "expected a name without `.`, `[`, `]`, `^`, `~`, `=` and outer blanks, found `{name}`"
         ));
     }
-    if root && SECTIONS.contains(&name) {
+    if root && sections().any(|section| section == name) {
         return Some(format!("`{name}` is the name of a section, so it cannot name a block"));
     }
     None

@@ -7,11 +7,55 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use legwork_block::{
-    Diagnostic, Diagnostics, Files, NoResource, Node, OtherResources, Resource, Scope, Value,
+    Diagnostic, Diagnostics, Files, NoResource, Node, OtherResources, Resource, Scope, Span, Value,
 };
 
+use super::mask::Bounds;
 use super::tree::Env;
-use super::{Expander, evaluate, wrong_type};
+use super::{Expander, evaluate};
+use crate::language::{self, Entries, Entry, Text, What, construct, wrong_type};
+
+construct! {
+    /// A parameter with bounds, which hold for overrides of the command line too. Without bounds a
+    /// parameter is a value alone: `"kp": "60 N*m/rad"`.
+    ///
+    /// ```ron
+    /// params: { "kp": Param(value: "60 N*m/rad", min: 0.0, max: "200 N*m/rad") }
+    /// ```
+    "Param":
+    pub(super) struct Param<'n> {
+        /// Its value: a number, a text with a unit, a list, or an expression of other parameters.
+        value: &'n Node = required("", "Param(value: 1.0, min: 0.0)"),
+        /// The least that it, or an element of it, may be.
+        min: Option<&'n Node>,
+        /// The most that it, or an element of it, may be.
+        max: Option<&'n Node>,
+        /// What it is for.
+        doc: Option<Text<'n>>,
+    }
+}
+
+/// Names and what they stand for.
+pub(super) struct OfNames;
+
+impl What for OfNames {
+    const EXPECTED: &'static str = "a map of names";
+}
+
+/// What a name of the sections `params:` and `robots:` stands for.
+enum Named<'n> {
+    Value(&'n Node),
+    /// A parameter with bounds; `None` if it is wrong, which is reported.
+    Param(Option<Param<'n>>),
+    Robot(&'n Node),
+}
+
+/// A name of the sections `params:` and `robots:`.
+struct Declared<'n> {
+    /// Where what it stands for is written.
+    span: Span,
+    named: Named<'n>,
+}
 
 /// What expressions call the record of chosen variants: `=variants.contact == 'gauss'`.
 const VARIANTS: &str = "variants";
@@ -21,36 +65,38 @@ const CHAIN_LIMIT: usize = 100;
 
 impl Expander<'_> {
     /// Parameters and robots, whatever order they stand in.
-    pub(super) fn names(&mut self, document: &Node) -> Env {
-        let mut entries: IndexMap<String, (&Node, bool)> = IndexMap::new();
-        for (section, robot) in [("params", false), ("robots", true)] {
-            let Some(node) = document.field(section) else { continue };
-            let Some(map) = node.map() else {
-                self.report(wrong_type(node, "a map of names"));
-                continue;
-            };
-            for (key, value) in map {
-                let Some(name) = key.text() else {
-                    self.report(wrong_type(key, "a name as text"));
-                    continue;
-                };
+    pub(super) fn names(
+        &mut self,
+        params: Option<&Entries<'_, OfNames>>,
+        robots: Option<&Entries<'_, OfNames>>,
+    ) -> Env {
+        let mut entries: IndexMap<String, Declared<'_>> = IndexMap::new();
+        for (section, is_robot) in [(params, false), (robots, true)] {
+            for Entry { name, name_span, value, .. } in section.into_iter().flat_map(Entries::iter)
+            {
                 if name == VARIANTS {
                     let message = format!("`{name}` is the record of the chosen variants");
                     self.report(
-                        Diagnostic::error("duplicate-key", key.span, message)
+                        Diagnostic::error("duplicate-key", name_span, message)
                             .hint("give it another name"),
                     );
                     continue;
                 }
-                if let Some((first, _)) = entries.get(name) {
+                if let Some(first) = entries.get(name) {
                     let message = format!("`{name}` names a parameter and a robot");
                     self.report(
-                        Diagnostic::error("duplicate-key", key.span, message)
+                        Diagnostic::error("duplicate-key", name_span, message)
                             .also(first.span, "the other one"),
                     );
                     continue;
                 }
-                entries.insert(name.to_owned(), (value, robot));
+                let is_param = value.kind_name().is_some_and(|kind| kind.text == "Param");
+                let named = match (is_robot, is_param) {
+                    (true, _) => Named::Robot(value),
+                    (false, true) => Named::Param(language::read(value, self.diagnostics)),
+                    (false, false) => Named::Value(value),
+                };
+                entries.insert(name.to_owned(), Declared { span: value.span, named });
             }
         }
         let chosen = Value::record(
@@ -91,13 +137,11 @@ impl Expander<'_> {
         }
         names.insert(VARIANTS.to_owned(), chosen);
         let env = Env { root: true, failed: Rc::new(failed), ..Env::of_names(Rc::new(names)) };
-        for (name, (node, robot)) in &entries {
-            let is_param = node.kind_name().is_some_and(|kind| kind.text == "Param");
-            if let (false, true, Some(value)) = (robot, is_param, env.lookup(name)) {
-                self.known_fields(node, &["value", "min", "max", "doc"]);
-                let at = node.field("value").unwrap_or(node);
-                self.in_bounds(name, node, at, &value, &env);
-            }
+        for (name, declared) in &entries {
+            let Named::Param(Some(param)) = &declared.named else { continue };
+            let Some(value) = env.lookup(name) else { continue };
+            let bounds = Bounds { least: param.min, most: param.max };
+            self.in_bounds(name, bounds, param.value, &value, &env);
         }
         env
     }
@@ -122,7 +166,7 @@ fn with_name(resource: &dyn Resource, name: &str) -> Value {
 /// Parameters and robots, each evaluated when it is first looked up, so that their order in the
 /// file does not matter.
 struct LazyNames<'e, 'x> {
-    entries: &'e IndexMap<String, (&'e Node, bool)>,
+    entries: &'e IndexMap<String, Declared<'e>>,
     /// The chosen variants.
     variants: &'e Value,
     expander: &'e Expander<'x>,
@@ -137,7 +181,7 @@ impl Scope for LazyNames<'_, '_> {
         if name == VARIANTS {
             return Some(self.variants.clone());
         }
-        let (node, robot) = *self.entries.get(name)?;
+        let declared = self.entries.get(name)?;
         if let Some(done) = self.done.borrow().get(name) {
             return done.clone();
         }
@@ -150,19 +194,23 @@ impl Scope for LazyNames<'_, '_> {
                 _ => ("parameter-cycle", "parameters and robots"),
             };
             let message = format!("{who} need each other: {} ► {name}", active.join(" ► "));
-            self.found.borrow_mut().push(Diagnostic::error(code, node.span, message));
+            self.found.borrow_mut().push(Diagnostic::error(code, declared.span, message));
             return None;
         }
         if self.active.borrow().len() >= CHAIN_LIMIT {
             self.found.borrow_mut().push(Diagnostic::error(
                 "nesting",
-                node.span,
+                declared.span,
                 format!("more than {CHAIN_LIMIT} parameters need one another in a chain"),
             ));
             return None;
         }
         self.active.borrow_mut().push(name.to_owned());
-        let value = if robot { self.robot(name, node) } else { self.parameter(node) };
+        let value = match &declared.named {
+            Named::Value(node) => self.parameter(node),
+            Named::Param(param) => param.as_ref().and_then(|param| self.parameter(param.value)),
+            Named::Robot(node) => self.robot(name, node),
+        };
         self.active.borrow_mut().pop();
         self.done.borrow_mut().insert(name.to_owned(), value.clone());
         value
@@ -216,7 +264,7 @@ impl OtherResources for OtherRobots<'_, '_, '_> {
             .lazy
             .entries
             .iter()
-            .filter(|(name, (_, robot))| *robot && name.as_str() != self.name);
+            .filter(|(name, _)| self.lazy.is_robot(name) && name.as_str() != self.name);
         let mut names: Vec<String> = robots.map(|(name, _)| name.clone()).collect();
         names.sort();
         names
@@ -225,26 +273,11 @@ impl OtherResources for OtherRobots<'_, '_, '_> {
 
 impl LazyNames<'_, '_> {
     fn is_robot(&self, name: &str) -> bool {
-        self.entries.get(name).is_some_and(|(_, robot)| *robot)
+        self.entries.get(name).is_some_and(|declared| matches!(declared.named, Named::Robot(_)))
     }
 
     fn parameter(&self, node: &Node) -> Option<Value> {
-        let is_param = node.kind_name().is_some_and(|kind| kind.text == "Param");
-        let value_node = if is_param {
-            match node.field("value") {
-                Some(value) => value,
-                None => {
-                    self.found.borrow_mut().push(
-                        Diagnostic::error("missing-field", node.span, "`value` is missing")
-                            .hint("write Param(value: 1.0, min: 0.0)"),
-                    );
-                    return None;
-                }
-            }
-        } else {
-            node
-        };
-        match evaluate(value_node, self) {
+        match evaluate(node, self) {
             Ok(value) => Some(value),
             Err(diagnostic) => {
                 self.found.borrow_mut().push(*diagnostic);

@@ -437,7 +437,10 @@ fn bad_source(node: &Node) -> Diagnostic {
         node.span,
         format!("expected a path such as \"block.port\", found {}", node.describe()),
     )
-    .hint("a bus is put together by Bus(\"Name\", { \"field\": \"block.port\" }), arrays by Join([\"a.y\", \"b.y\"])")
+    .hint(
+        "a bus is put together by Bus(\"Name\", { \"field\": \"block.port\" }), \
+         arrays by Join([\"a.y\", \"b.y\"])",
+    )
 }
 
 impl Resolver<'_> {
@@ -448,8 +451,8 @@ impl Resolver<'_> {
         }
         let mut source = source;
         let mut steps = steps;
-        // A field of a bus that was put together here is one of its parts; an element of an array is
-        // one of its items.
+        // A field of a bus that was put together here is one of its parts; an element of an array
+        // is one of its items.
         loop {
             source = match (source, steps.first()) {
                 (

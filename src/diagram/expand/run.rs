@@ -3,8 +3,9 @@
 use legwork_block::{Diagnostic, Node, NodeKind, Span};
 use legwork_program::{Ratio, Solver, Tolerance};
 
+use super::Expander;
 use super::tree::Env;
-use super::{Expander, wrong_type};
+use crate::language::{self, construct, wrong_type};
 
 /// The `run:` section.
 pub(crate) struct Run {
@@ -14,32 +15,48 @@ pub(crate) struct Run {
     pub(crate) seed: u64,
 }
 
+construct! {
+    /// How long a run takes, in which steps, and with which solver.
+    ///
+    /// ```ron
+    /// run: (stop: "3 s", step: "1 ms", solver: SemiImplicitEuler, seed: 7)
+    /// ```
+    "run":
+    pub(super) struct RunSection<'n> {
+        /// When the run ends.
+        stop: &'n Node = required("", "stop: \"3 s\""),
+        /// The step; with a solver that chooses its own, the longest. Default: 1 ms, or a hundredth
+        /// of `stop` with a variable step.
+        step: Option<&'n Node>,
+        /// How continuous state is advanced: `Euler`, `SemiImplicitEuler`, `Heun`, `Rk4`,
+        /// `ImplicitEuler`, or with variable steps `DormandPrince`, `Esdirk`, `Bdf`, which take
+        /// `(rtol: 1e-6, atol: 1e-9)`. Default: `SemiImplicitEuler`.
+        solver: Option<&'n Node>,
+        /// Seed of all random numbers. Default: 0.
+        seed: Option<&'n Node>,
+    }
+}
+
+construct! {
+    /// How exact a solver with variable steps is to be: `DormandPrince(rtol: 1e-8, atol: 1e-10)`.
+    "DormandPrince":
+    pub(super) struct VariableStep<'n> {
+        /// Error of one step, relative to the state.
+        rtol: Option<&'n Node>,
+        /// Error of one step that is accepted however small the state is.
+        atol: Option<&'n Node>,
+    }
+}
+
 impl Expander<'_> {
-    /// `run: (stop: "3 s", step: "1 ms", solver: SemiImplicitEuler, seed: 7)`.
-    pub(super) fn run_section(&mut self, document: &Node, env: &Env) -> Option<Run> {
-        let Some(run) = document.field("run") else {
-            self.report(
-                Diagnostic::error("missing-field", document.span, "`run` is missing")
-                    .hint("write run: (stop: \"3 s\", step: \"1 ms\")"),
-            );
-            return None;
-        };
-        self.known_fields(run, &["stop", "step", "solver", "seed"]);
-        let stop = match run.field("stop") {
-            Some(node) => self.seconds(node, env, false).map(|stop| (stop, node.span)),
-            None => {
-                self.report(
-                    Diagnostic::error("missing-field", run.span, "`run.stop` is missing")
-                        .hint("write stop: \"3 s\""),
-                );
-                None
-            }
-        };
-        let solver = match run.field("solver") {
+    /// Evaluates the section `run:`.
+    pub(super) fn run_section(&mut self, run: &RunSection<'_>, env: &Env) -> Option<Run> {
+        let stop = self.seconds(run.stop, env, false).map(|stop| (stop, run.stop.span));
+        let solver = match run.solver {
             None => Some(Solver::SemiImplicitEuler),
             Some(node) => self.solver(node, env),
         };
-        let step = match run.field("step") {
+        let step = match run.step {
             Some(node) => self.seconds(node, env, false).map(|step| (step, node.span)),
             None => {
                 let hundredth = stop
@@ -47,10 +64,10 @@ impl Expander<'_> {
                         stop.is_positive() && solver.is_some_and(Solver::is_variable)
                     })
                     .and_then(|(stop, _)| stop.times(Ratio::new(1, 100)?));
-                hundredth.or(Ratio::new(1, 1000)).map(|step| (step, run.span))
+                hundredth.or(Ratio::new(1, 1000)).map(|step| (step, run.at))
             }
         };
-        let seed = match run.field("seed").map(|node| (node, &node.kind)) {
+        let seed = match run.seed.map(|node| (node, &node.kind)) {
             None => Some(0),
             Some((node, kind)) => {
                 let seed = match kind {
@@ -104,10 +121,15 @@ impl Expander<'_> {
             self.report(diagnostic.hint(format!("known are `{}`", names.join("`, `"))));
             return None;
         };
-        let fields: &[&str] = if found.is_variable() { &["rtol", "atol"] } else { &[] };
-        self.known_fields(node, fields);
-        let (relative, absolute) =
-            (self.tolerance(node, "rtol", env), self.tolerance(node, "atol", env));
+        if !found.is_variable() {
+            for field in node.fields() {
+                let message = format!("`{name}` has a fixed step and no `{}`", field.name.text);
+                self.report(Diagnostic::error("unknown-field", field.name.span, message));
+            }
+            return Some(*found);
+        }
+        let VariableStep { rtol, atol, .. } = language::read(node, self.diagnostics)?;
+        let (relative, absolute) = (self.tolerance(rtol, env), self.tolerance(atol, env));
         let tolerance = Tolerance {
             relative: relative?.unwrap_or(fixed.relative),
             absolute: absolute?.unwrap_or(fixed.absolute),
@@ -121,8 +143,8 @@ impl Expander<'_> {
     }
 
     /// A tolerance above zero: `Some(None)` if it is not stated, `None` if it is wrong.
-    fn tolerance(&mut self, node: &Node, name: &str, env: &Env) -> Option<Option<f64>> {
-        let Some(field) = node.field(name) else { return Some(None) };
+    fn tolerance(&mut self, field: Option<&Node>, env: &Env) -> Option<Option<f64>> {
+        let Some(field) = field else { return Some(None) };
         let value = self.number(field, env)?;
         if value > 0.0 && value < 1.0 {
             return Some(Some(value));

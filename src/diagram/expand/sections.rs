@@ -2,12 +2,63 @@
 
 use legwork_block::{Diagnostic, Node};
 
-use super::{Expanded, Expander, Names, wrong_type};
+use super::buses::OfBuses;
+use super::checks::OfChecks;
+use super::composite::OfBlocks;
+use super::names::OfNames;
+use super::run::RunSection;
+use super::variants::OfVariants;
+use super::{Expanded, Expander, Names};
+use crate::language::{self, Construct, Entries, Needed, construct, wrong_type};
 use crate::network::Network;
 
-/// Names of sections, which blocks may not have.
-pub(crate) const SECTIONS: [&str; 10] =
-    ["format", "doc", "run", "params", "robots", "buses", "variants", "blocks", "log", "checks"];
+construct! {
+    /// A diagram: blocks joined by signals, and what a run of them is to show.
+    ///
+    /// ```ron
+    /// Diagram(
+    ///     format: 1,
+    ///     run: (stop: "1 s", step: "1 ms"),
+    ///     blocks: {
+    ///         "sine": Sine(amplitude: 1.0, frequency: "1 Hz"),
+    ///         "twice": Gain(gain: 2.0, in: { "u": "sine.y" }),
+    ///     },
+    ///     log: ["twice.y"],
+    ///     checks: { "is bounded": Always(that: "=abs(twice.y) <= 2") },
+    /// )
+    /// ```
+    "Diagram":
+    pub(super) struct Diagram<'n> {
+        /// Version of the file format: 1.
+        format: Option<&'n Node>,
+        /// What it shows, as Markdown.
+        doc: Option<&'n Node>,
+        /// How long a run takes, in which steps, and with which solver.
+        run: Needed<RunSection<'n>> = required("", "run: (stop: \"3 s\", step: \"1 ms\")"),
+        /// Parameters by name: values, or `Param(…)` with bounds. Expressions read them: `"=2*kp"`.
+        params: Option<Entries<'n, OfNames>>,
+        /// Robots by name, such as `Urdf(path: "go.urdf")`. Expressions read their facts:
+        /// `"=go.nv"`.
+        robots: Option<Entries<'n, OfNames>>,
+        /// Bus types of the diagram's own.
+        buses: Option<Entries<'n, OfBuses>>,
+        /// Variants, of which the command line chooses.
+        variants: Option<Entries<'n, OfVariants>>,
+        /// The blocks by name.
+        blocks: Needed<Entries<'n, OfBlocks>> =
+            required("", "blocks: { \"a\": Constant(value: 1.0) }"),
+        /// Signals that are recorded, `"block.port"` or `Every("10 ms", "block.port")`. Default:
+        /// every output of the diagram's own blocks.
+        log: Option<&'n Node>,
+        /// Conditions that a run must meet.
+        checks: Option<Entries<'n, OfChecks>>,
+    }
+}
+
+/// The names of the sections, which blocks may not have.
+pub(crate) fn sections() -> impl Iterator<Item = &'static str> {
+    Diagram::MANUAL.names()
+}
 
 /// The version of the file format that this front end reads.
 const FORMAT: f64 = 1.0;
@@ -24,23 +75,20 @@ impl Expander<'_> {
             self.report(diagnostic);
             return None;
         }
-        self.known_fields(document, &SECTIONS);
-        self.format_version(document);
-        self.read_variants(document.field("variants"));
-        let env = self.names(document);
-        self.buses(document.field("buses"), &env);
-        self.run = self.run_section(document, &env);
+        let Diagram { format, run, params, robots, buses, variants, blocks, log, checks, .. } =
+            language::read(document, self.diagnostics)?;
+        self.format_version(format);
+        self.read_variants(variants.as_ref());
+        let env = self.names(params.as_ref(), robots.as_ref());
+        self.buses(buses.as_ref(), &env);
+        self.run = run.0.and_then(|run| self.run_section(&run, &env));
         let root = self.new_frame(String::new(), None, None);
-        match document.field("blocks") {
-            Some(blocks) => self.expand_blocks(root, blocks, &env),
-            None => self.report(
-                Diagnostic::error("missing-field", document.span, "`blocks` is missing")
-                    .hint("write blocks: { \"a\": Constant(value: 1.0) }"),
-            ),
+        if let Needed(Some(blocks)) = blocks {
+            self.expand_blocks(root, &blocks, &env);
         }
         let assertions = self.wire();
-        let logs = document.field("log").map(|log| self.log(log, root, &env));
-        let checks = self.checks(document.field("checks"), &env);
+        let logs = log.map(|log| self.log(log, root, &env));
+        let checks = self.checks(checks.as_ref(), &env);
         let network = Network::new(std::mem::take(&mut self.blocks), self.var_count);
         let (tree, types) = (std::mem::take(&mut self.tree), std::mem::take(&mut self.types));
         let names = Names { tree, env, types };
@@ -54,8 +102,8 @@ impl Expander<'_> {
     }
 
     /// `format: 1`.
-    pub(super) fn format_version(&mut self, document: &Node) {
-        let Some(format) = document.field("format") else { return };
+    pub(super) fn format_version(&mut self, format: Option<&Node>) {
+        let Some(format) = format else { return };
         if format.number() != Some(FORMAT) {
             self.report(
                 Diagnostic::error(

@@ -8,8 +8,9 @@ use legwork_block::{
 };
 use legwork_program::Ratio;
 
+use super::Expander;
 use super::tree::Env;
-use super::{Expander, wrong_type};
+use crate::language::wrong_type;
 
 impl Expander<'_> {
     /// A plain number.

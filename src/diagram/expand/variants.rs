@@ -2,7 +2,46 @@
 
 use legwork_block::{Diagnostic, Node, Span};
 
-use super::{Expander, wrong_type};
+use super::Expander;
+use crate::language::{self, Entries, Entry, Text, What, construct};
+
+construct! {
+    /// Something of which there are several choices: blocks, masks or parts with the same ports.
+    /// The command line chooses: `--variant qp=clarabel`. Expressions read `variants.qp`.
+    ///
+    /// ```ron
+    /// variants: { "qp": Variant(
+    ///     ports: (in: { "problem": "ContactProblem" }, out: { "f": "Vector" }),
+    ///     default: "active_set",
+    ///     choices: { "active_set": ActiveSetQp(), "clarabel": Clarabel() },
+    /// ) }
+    /// ```
+    "Variant":
+    pub(super) struct Variant<'n> {
+        /// The ports that every choice must have.
+        ports: Option<&'n Node>,
+        /// Name of the choice that is taken if nothing else is said.
+        default: Text<'n> = required("which choice?", "default: \"a\""),
+        /// The choices by name.
+        choices: Entries<'n, OfChoices> = required("", "choices: { \"a\": Gain(gain: 1.0) }"),
+        /// What it is for.
+        doc: Option<Text<'n>>,
+    }
+}
+
+/// Choices of a variant.
+pub(super) struct OfChoices;
+
+impl What for OfChoices {
+    const EXPECTED: &'static str = "a map of choices, such as { \"a\": Gain(gain: 1.0) }";
+}
+
+/// Variants by name.
+pub(super) struct OfVariants;
+
+impl What for OfVariants {
+    const EXPECTED: &'static str = "a map of variants";
+}
 
 /// A variant with its choice made.
 pub(crate) struct VariantEntry {
@@ -13,38 +52,21 @@ pub(crate) struct VariantEntry {
 }
 
 impl Expander<'_> {
-    /// `variants: { "qp": Variant(ports: …, default: "a", choices: {…}) }`, and what was chosen.
-    pub(super) fn read_variants(&mut self, node: Option<&Node>) {
-        let entries = node.and_then(Node::map).unwrap_or(&[]);
-        if let (Some(node), true) = (node, entries.is_empty())
-            && node.map().is_none()
-        {
-            self.report(wrong_type(node, "a map of variants"));
-        }
-        for (key, node) in entries {
-            let Some(name) = key.text() else { continue };
-            self.known_fields(node, &["ports", "default", "choices", "doc"]);
-            let choices = node.field("choices").and_then(Node::map).unwrap_or(&[]);
-            let names: Vec<String> =
-                choices.iter().filter_map(|(k, _)| k.text().map(str::to_owned)).collect();
-            let chosen = match self.chosen.get(name) {
-                Some((choice, span)) => Some((choice.clone(), *span)),
-                None => match node.field("default") {
-                    Some(default) => default.text().map(|text| (text.to_owned(), default.span)),
-                    None => None,
-                },
-            };
-            let Some((choice, span)) = chosen else {
-                self.report(Diagnostic::error(
-                    "missing-field",
-                    node.span,
-                    format!("variant `{name}` needs `default` as text, and `choices`"),
-                ));
+    /// Reads the variants and what was chosen.
+    pub(super) fn read_variants(&mut self, entries: Option<&Entries<'_, OfVariants>>) {
+        let entries = || entries.into_iter().flat_map(Entries::iter);
+        for Entry { name, value: node, .. } in entries() {
+            let Some(variant) = language::read::<Variant<'_>>(node, self.diagnostics) else {
                 self.failed_variants.insert(name.to_owned());
                 continue;
             };
-            let Some((_, choice_node)) = choices.iter().find(|(k, _)| k.text() == Some(&choice))
-            else {
+            let choices = &variant.choices;
+            let names: Vec<String> = choices.names().map(str::to_owned).collect();
+            let (choice, span) = match self.chosen.get(name) {
+                Some((choice, span)) => (choice.clone(), *span),
+                None => (variant.default.value.to_owned(), variant.default.node.span),
+            };
+            let Some(choice_node) = choices.get(&choice) else {
                 self.report(
                     Diagnostic::error(
                         "unknown-variant",
@@ -62,7 +84,7 @@ impl Expander<'_> {
                 VariantEntry {
                     chosen: choice,
                     choice: choice_node.clone(),
-                    ports: node.field("ports").cloned(),
+                    ports: variant.ports.cloned(),
                     choices: names,
                 },
             );
@@ -70,15 +92,14 @@ impl Expander<'_> {
         let unknown: Vec<(String, Span)> = self
             .chosen
             .iter()
-            .filter(|(name, _)| !entries.iter().any(|(k, _)| k.text() == Some(name)))
+            .filter(|(name, _)| !entries().any(|entry| entry.name == name.as_str()))
             .map(|(name, (_, span))| (name.clone(), *span))
             .collect();
         for (name, span) in unknown {
-            let known: Vec<String> =
-                entries.iter().filter_map(|(k, _)| k.text().map(str::to_owned)).collect();
+            let known: Vec<&str> = entries().map(|entry| entry.name).collect();
             let message = format!("the diagram has no variant `{name}`");
             let mut diagnostic = Diagnostic::error("unknown-variant", span, message)
-                .suggest(&name, known.iter().map(String::as_str));
+                .suggest(&name, known.iter().copied());
             if !known.is_empty() {
                 diagnostic = diagnostic.hint(format!("it has `{}`", known.join("`, `")));
             }

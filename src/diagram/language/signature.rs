@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use legwork_block::{Diagnostic, Node, NodeKind, Place, Text};
 
-use super::composite::Interface;
+use super::Interface;
 use crate::types_text::split_arguments;
 
 /// The interface that a function type declares.

@@ -1,0 +1,31 @@
+//! The list of all constructs, for the manual of the language.
+
+use super::buses::BusField;
+use super::checks::Condition;
+use super::leaf::Reserved;
+use super::mask::{MaskFile, Parameter};
+use super::names::Param;
+use super::run::{RunSection, VariableStep};
+use super::sections::Diagram;
+use super::structural::STRUCTURAL;
+use super::variants::Variant;
+use crate::language::{Construct, Manual, OffsetPeriod, Ports};
+use crate::patch::Patch;
+
+/// The manuals of all constructs of the language, from the diagram down to its parts.
+pub fn constructs() -> Vec<Manual> {
+    let mut all = vec![
+        Diagram::MANUAL,
+        RunSection::MANUAL,
+        VariableStep::MANUAL,
+        Param::MANUAL,
+        BusField::MANUAL,
+        Variant::MANUAL,
+        Reserved::MANUAL,
+        OffsetPeriod::MANUAL,
+        Ports::MANUAL,
+    ];
+    all.extend(STRUCTURAL.iter().map(|construct| construct.manual));
+    all.extend([MaskFile::MANUAL, Parameter::MANUAL, Condition::MANUAL, Patch::MANUAL]);
+    all
+}
