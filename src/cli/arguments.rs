@@ -46,7 +46,7 @@ pub(crate) enum Command {
     Duel(DuelArguments),
     /// Find where a diagram holds still, and write it as a patch.
     Trim(TrimArguments),
-    /// List the kinds of blocks, or print the manual of one.
+    /// List the kinds of blocks, search them, or print the manual of one.
     Blocks(BlocksArguments),
     /// Draw a diagram as SVG, DOT or Mermaid.
     Graph(GraphArguments),
@@ -300,8 +300,12 @@ pub(crate) struct TrimArguments {
 /// `legwork blocks`.
 #[derive(Debug, Args)]
 pub(crate) struct BlocksArguments {
-    /// A kind of block, such as `UnitDelay`, or a type of its parameters, such as `FrictionCone`.
-    pub(crate) kind: Option<String>,
+    /// A kind of block, such as `UnitDelay`, a type of its parameters, such as `FrictionCone`, or
+    /// a shelf, such as `sources`.
+    pub(crate) name: Option<String>,
+    /// Find the kinds whose manuals hold all of these words.
+    #[arg(long, value_name = "WORD", num_args = 1.., conflicts_with = "name")]
+    pub(crate) search: Vec<String>,
 }
 
 /// `legwork graph`.

@@ -7,88 +7,104 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::BlocksArguments;
-use super::kind_page::{Page, TypePage, summary_of};
+use super::manual::{self, Hit, Section, Shelf, Suggestion};
 
-/// Lists all kinds of blocks and resources, or prints the page of one, or of a named type of their
-/// parameters.
+/// Lists all kinds by shelf, searches their manuals, or prints one shelf, the manual of one kind
+/// or that of a named type of parameters.
 ///
 /// # Errors
-/// If there is no such kind; the message names the nearest.
+/// If there is nothing of this name; the message names the nearest.
 pub(crate) fn blocks(arguments: &BlocksArguments, registry: &Registry) -> Result<Answer, Failure> {
-    let Some(kind) = &arguments.kind else { return Ok(list(registry)) };
-    let page = registry
-        .find_block(kind)
-        .map(|entry| Page::of_block(entry, registry))
-        .or_else(|| registry.find_resource(kind).map(Page::of_resource));
+    if !arguments.search.is_empty() {
+        return Ok(search(&arguments.search.join(" "), registry));
+    }
+    let Some(name) = &arguments.name else { return Ok(list(&manual::shelves(registry))) };
+    if let Some(shelf) = manual::shelf(name, registry) {
+        return Ok(list(&[shelf]));
+    }
     // A block and a type of parameters may have one name.
-    let ty = TypePage::find(kind, registry);
-    let (json, text) = match (page, ty) {
-        (None, None) => return Err(unknown(kind, registry)),
-        (Some(page), None) => (page.to_json(), page.to_text()),
-        (None, Some(ty)) => (ty.to_json(), ty.to_text()),
-        (Some(page), Some(ty)) => {
-            let mut json = page.to_json();
-            json["meanings"] = ty.to_json()["meanings"].take();
-            (json, format!("{}\n{}", page.to_text(), ty.to_text()))
+    let (kind, ty) = (manual::manual(name, registry), manual::named_type(name, registry));
+    let texts: Vec<String> =
+        [kind.as_ref().map(ToString::to_string), ty.as_ref().map(ToString::to_string)]
+            .into_iter()
+            .flatten()
+            .collect();
+    let json = match (kind, ty) {
+        (None, None) => return Err(unknown(name, registry)),
+        (Some(kind), None) => json!(kind),
+        (None, Some(ty)) => json!(ty),
+        (Some(kind), Some(ty)) => {
+            let mut json = json!(kind);
+            json["meanings"] = json!(ty.meanings);
+            json
         }
     };
-    Ok(Answer::new(Code::Success, json).text(text))
+    Ok(Answer::new(Code::Success, json).text(texts.join("\n")))
 }
 
-fn list(registry: &Registry) -> Answer {
-    let blocks: Vec<(&str, String)> = registry
-        .blocks()
-        .map(|entry| (entry.kind, summary_of(&(entry.schema)().to_value())))
-        .collect();
-    let resources: Vec<(&str, String)> = registry
-        .resources()
-        .map(|entry| (entry.kind, summary_of(&(entry.schema)().to_value())))
-        .collect();
-    let width = blocks.iter().chain(&resources).map(|(kind, _)| kind.len()).max().unwrap_or(0);
+/// All kinds of some shelves, each with its summary.
+fn list(shelves: &[Shelf]) -> Answer {
+    let kinds = || shelves.iter().flat_map(|shelf| &shelf.kinds);
+    let width = kinds().map(|listed| listed.kind.len()).max().unwrap_or(0);
     let mut text = String::new();
-    let mut section = |heading: &str, kinds: &[(&str, String)]| {
-        if kinds.is_empty() {
-            return;
-        }
+    for shelf in shelves {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{heading}");
-        for (kind, summary) in kinds {
-            let _ = writeln!(text, "  {kind:width$}  {summary}");
+        let _ = writeln!(text, "{}: {}", shelf.name, shelf.summary);
+        for listed in &shelf.kinds {
+            let _ = writeln!(text, "  {:width$}  {}", listed.kind, listed.summary);
         }
+        text.push('\n');
+    }
+    text += "`legwork blocks KIND` prints the manual of one, `legwork blocks --search WORDS` finds \
+             kinds.\n";
+    let of = |section| -> Value {
+        kinds().filter(|listed| listed.section == section).map(|listed| json!(listed)).collect()
     };
-    section("blocks, for `blocks:`", &blocks);
-    section("resources, for `robots:`", &resources);
-    text += "\n`legwork blocks KIND` prints the manual of one.\n";
-    let json = json!({ "blocks": to_json(&blocks), "resources": to_json(&resources) });
+    let json = json!({
+        "shelves": shelves,
+        "blocks": of(Section::Blocks),
+        "resources": of(Section::Robots),
+    });
     Answer::new(Code::Success, json).text(text)
 }
 
-fn to_json(kinds: &[(&str, String)]) -> Value {
-    kinds.iter().map(|(kind, summary)| json!({ "kind": kind, "summary": summary })).collect()
+/// The kinds whose manuals hold the words, each with the lines where they are.
+fn search(words: &str, registry: &Registry) -> Answer {
+    let hits = manual::search(words, registry);
+    let width = hits.iter().map(|hit| hit.kind.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for hit in &hits {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{:width$}  {}", hit.kind, hit.summary);
+        for found in shown(hit) {
+            let _ = writeln!(text, "    {}: {}", found.part, found.line);
+        }
+    }
+    if hits.is_empty() {
+        text = format!("no manual holds `{words}`");
+        if let Suggestion::Near(near) = manual::suggest(words, registry) {
+            let _ = write!(text, "; did you mean `{near}`?");
+        }
+        text.push('\n');
+    }
+    Answer::new(Code::Success, json!({ "hits": hits })).text(text)
 }
 
-fn unknown(kind: &str, registry: &Registry) -> Failure {
-    let known = || {
-        registry
-            .blocks()
-            .map(|entry| entry.kind)
-            .chain(registry.resources().map(|entry| entry.kind))
-    };
-    if let Some(hint) = registry.why_absent(kind) {
-        return Failure::usage(format!("this build has no block `{kind}`; {hint}"));
-    }
-    let hint = match legwork_block::nearest(kind, known()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => {
-            let lower = kind.to_lowercase();
-            let alike: Vec<&str> =
-                known().filter(|name| name.to_lowercase().contains(&lower)).collect();
-            if alike.is_empty() || lower.is_empty() {
-                "`legwork blocks` lists all".to_owned()
-            } else {
-                format!("there are {}", alike.join(", "))
-            }
+/// The matches that the line of a hit does not show by itself.
+fn shown(hit: &Hit) -> impl Iterator<Item = &manual::Match> {
+    hit.matches.iter().filter(|found| !["kind", "summary"].contains(&found.part))
+}
+
+fn unknown(name: &str, registry: &Registry) -> Failure {
+    let hint = match manual::suggest(name, registry) {
+        Suggestion::Absent(hint) => {
+            return Failure::usage(format!("this build has no block `{name}`; {hint}"));
         }
+        Suggestion::Near(near) => format!("did you mean `{near}`?"),
+        Suggestion::Alike(alike) => format!("there are {}", alike.join(", ")),
+        Suggestion::Nothing => format!(
+            "`legwork blocks` lists all, `legwork blocks --search {name}` looks into the manuals"
+        ),
     };
-    Failure::usage(format!("no kind of block `{kind}`; {hint}"))
+    Failure::usage(format!("no kind of block `{name}`; {hint}"))
 }

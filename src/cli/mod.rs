@@ -22,7 +22,7 @@ mod export;
 mod graph;
 mod grid;
 mod interrupt;
-mod kind_page;
+mod manual;
 mod new;
 mod origin;
 mod plot;

@@ -45,7 +45,46 @@ fn every_block_has_a_page_with_documentation_and_ports() {
     assert!(slip.err.contains("did you mean `UnitDelay`?"), "{}", slip.err);
 }
 
-/// What stands in the types of parameters can be read too, to the last field.
+#[test]
+fn kinds_are_listed_by_shelf_and_a_shelf_alone() {
+    let here = folder();
+    let all = legwork(here.path(), &["blocks", "--json"]).json();
+    let shelves = all["shelves"].as_array().expect("a list");
+    let on = |shelf: &Value| -> Vec<String> {
+        let kinds = shelf["kinds"].as_array().expect("a list").iter();
+        kinds.map(|kind| kind["kind"].as_str().expect("a name").to_owned()).collect()
+    };
+    let listed: usize = shelves.iter().map(|shelf| on(shelf).len()).sum();
+    let known = |section: &str| all[section].as_array().expect("a list").len();
+    assert_eq!(listed, known("blocks") + known("resources"));
+    let sensors = legwork(here.path(), &["blocks", "sensors", "--json"]).json();
+    let shelf = shelves.iter().find(|shelf| shelf["name"] == "sensors").expect("a shelf");
+    assert_eq!(sensors["shelves"], json!([shelf]));
+    let text = legwork(here.path(), &["blocks", "sensors"]).out;
+    assert!(text.starts_with("sensors: "), "{text}");
+    assert!(on(shelf).iter().all(|kind| text.contains(&format!("\n  {kind} "))), "{text}");
+    assert!(!text.contains("Gain"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 110), "{text}");
+}
+
+#[test]
+fn kinds_are_found_by_words_of_their_manuals() {
+    let here = folder();
+    let found = legwork(here.path(), &["blocks", "--search", "torque", "bandwidth", "--json"]);
+    let json = found.json();
+    let hits = json["hits"].as_array().expect("a list");
+    let kinds: Vec<&str> = hits.iter().map(|hit| hit["kind"].as_str().expect("a name")).collect();
+    assert!(kinds.contains(&"Actuator") && kinds.contains(&"Motor"), "{kinds:?}");
+    let text = legwork(here.path(), &["blocks", "--search", "torque bandwidth"]).out;
+    assert!(text.contains("    parameter: bandwidth: "), "{text}");
+    let first = legwork(here.path(), &["blocks", "--search", "crba"]).out;
+    assert!(first.starts_with("MassMatrix "), "{first}");
+    assert!(first.contains("    alias: CRBA\n"), "{first}");
+    let none = legwork(here.path(), &["blocks", "--search", "sturation"]).out;
+    assert_eq!(none, "no manual holds `sturation`; did you mean `Saturation`?\n");
+}
+
+/// Types of parameters can be read too, to the last field.
 #[test]
 fn every_named_type_of_a_parameter_has_a_page() {
     let here = folder();

@@ -1,80 +1,8 @@
-//! Parameters of a kind, read from its schema.
+//! The types of parameters in a few words, from their JSON schema.
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
-
-/// One parameter.
-pub(super) struct Parameter {
-    name: String,
-    ty: String,
-    unit: Option<String>,
-    required: bool,
-    default: Option<Value>,
-    doc: String,
-}
-
-/// The parameters of a struct's schema, in the order of their names.
-pub(super) fn parameters(schema: &Value) -> Vec<Parameter> {
-    parameters_of(schema, schema)
-}
-
-/// The type of a part of a schema in a few words; named types are names.
-pub(super) fn type_name(schema: &Value, root: &Value) -> String {
-    type_text(schema, root, false)
-}
-
-/// The parameters of a struct's schema within another.
-pub(super) fn parameters_of(schema: &Value, root: &Value) -> Vec<Parameter> {
-    let required = |name: &str| {
-        schema["required"].as_array().is_some_and(|names| names.iter().any(|known| known == name))
-    };
-    let Some(properties) = schema["properties"].as_object() else { return Vec::new() };
-    let mut found: Vec<Parameter> = properties
-        .iter()
-        .map(|(name, property)| Parameter {
-            name: name.clone(),
-            ty: type_text(property, root, true),
-            unit: unit_of(property, root, 0),
-            required: required(name),
-            default: property.get("default").cloned(),
-            doc: property["description"].as_str().unwrap_or_default().to_owned(),
-        })
-        .collect();
-    found.sort_by_key(|parameter| !parameter.required);
-    found
-}
-
-impl Parameter {
-    pub(super) fn to_json(&self) -> Value {
-        json!({
-            "name": self.name,
-            "type": self.ty,
-            "unit": self.unit,
-            "required": self.required,
-            "default": self.default,
-            "doc": self.doc,
-        })
-    }
-
-    pub(super) fn write(&self, out: &mut String) -> std::fmt::Result {
-        let unit = match self.unit.as_deref() {
-            None | Some("1") => String::new(),
-            Some("any") => " [any unit]".to_owned(),
-            Some(unit) => format!(" [{unit}]"),
-        };
-        let default = match (&self.default, self.required) {
-            (_, true) => ", required".to_owned(),
-            (None | Some(Value::Null), false) => ", optional".to_owned(),
-            (Some(value), false) => format!(", default {value}"),
-        };
-        writeln!(out, "  {}: {}{unit}{default}", self.name, self.ty)?;
-        for line in self.doc.lines() {
-            writeln!(out, "{}", format!("      {line}").trim_end())?;
-        }
-        Ok(())
-    }
-}
+use serde_json::Value;
 
 /// Levels of named types that are looked into: types may hold themselves.
 const UNIT_DEPTH: usize = 8;
@@ -92,7 +20,7 @@ fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
 }
 
 /// The one unit that a schema and all its parts state.
-fn unit_of(schema: &Value, root: &Value, depth: usize) -> Option<String> {
+pub(super) fn unit_of(schema: &Value, root: &Value, depth: usize) -> Option<String> {
     if depth > UNIT_DEPTH {
         return None;
     }
@@ -111,7 +39,7 @@ fn unit_of(schema: &Value, root: &Value, depth: usize) -> Option<String> {
 }
 
 /// A schema's type in a few words. A named type is unfolded if `unfold`; those inside it are not.
-fn type_text(schema: &Value, root: &Value, unfold: bool) -> String {
+pub(super) fn type_text(schema: &Value, root: &Value, unfold: bool) -> String {
     let (schema, name) = target(schema, root);
     if let (Some(name), false) = (name, unfold) {
         return name.to_owned();
@@ -228,6 +156,8 @@ fn plain(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -1,0 +1,247 @@
+//! The manuals of all kinds of blocks and resources, made from their declarations, so that they
+//! cannot lag behind.
+//!
+//! ```text
+//! Registry ──shelves──► what there is, by shelf
+//!          ──manual───► one kind: text and parameters from the documentation of its struct,
+//!                       ports and rate from planning its registered example
+//!          ──search───► the kinds whose manuals hold some words, best first
+//! ```
+
+mod example;
+mod named_type;
+mod parameter;
+mod port;
+mod schema;
+mod search;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use legwork_block::{BlockKind, Registry, ResourceEntry, nearest};
+use serde::Serialize;
+use serde_json::Value;
+
+pub(crate) use self::named_type::named_type;
+use self::parameter::Parameter;
+use self::port::Ports;
+pub(crate) use self::search::{Hit, Match, search};
+
+use self::example::Examples;
+
+/// Everything that is known of a kind.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Manual {
+    /// Name in diagrams.
+    pub(crate) kind: &'static str,
+    /// Name of its shelf.
+    pub(crate) shelf: &'static str,
+    /// Section of a diagram that it is written in.
+    pub(crate) section: Section,
+    /// Other words that people know it by.
+    pub(crate) aliases: Vec<String>,
+    /// First sentence of the documentation.
+    pub(crate) summary: String,
+    /// Documentation, in Markdown.
+    pub(crate) doc: String,
+    /// Parameters, required ones first.
+    pub(crate) parameters: Vec<Parameter>,
+    /// JSON schema of the parameters.
+    pub(crate) schema: Value,
+    /// A block as a diagram writes it; none for a resource.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) example: Option<&'static str>,
+    /// Ports and rate of the example.
+    #[serde(flatten)]
+    pub(crate) ports: Option<Ports>,
+    /// Why the ports of the example are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ports_unknown: Option<String>,
+}
+
+/// A section of a diagram that holds kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Section {
+    /// `blocks:`.
+    Blocks,
+    /// `robots:`.
+    Robots,
+}
+
+/// One kind in a list.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Listed {
+    /// Name in diagrams.
+    pub(crate) kind: &'static str,
+    /// Section of a diagram that it is written in.
+    pub(crate) section: Section,
+    /// First sentence of the documentation.
+    pub(crate) summary: String,
+}
+
+/// What is on a shelf.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Shelf {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What is on it, in one sentence.
+    pub(crate) summary: &'static str,
+    /// Its kinds, by name.
+    pub(crate) kinds: Vec<Listed>,
+}
+
+/// What somebody may have meant by a name that no kind, type or shelf has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Suggestion {
+    /// This build was made without the kind; the sentence says how to get it.
+    Absent(&'static str),
+    /// A name that is spelled nearly so.
+    Near(&'static str),
+    /// Names that contain it.
+    Alike(Vec<&'static str>),
+    /// Nothing.
+    Nothing,
+}
+
+/// All shelves that have something on them, in the order of the registry.
+pub(crate) fn shelves(registry: &Registry) -> Vec<Shelf> {
+    registry.shelves().map(|shelf| shelf_of(shelf, registry)).collect()
+}
+
+/// The shelf of this name.
+pub(crate) fn shelf(name: &str, registry: &Registry) -> Option<Shelf> {
+    let shelf = registry.shelves().find(|shelf| shelf.name == name)?;
+    Some(shelf_of(shelf, registry))
+}
+
+fn shelf_of(shelf: &legwork_block::Shelf, registry: &Registry) -> Shelf {
+    let kinds = kinds(registry).filter(|kind| kind.shelf() == shelf.name).map(|kind| {
+        let summary = first_sentence(&doc_of(&kind.schema()));
+        Listed { kind: kind.name(), section: kind.section(), summary }
+    });
+    let mut kinds: Vec<Listed> = kinds.collect();
+    kinds.sort_by_key(|listed| listed.kind);
+    Shelf { name: shelf.name, summary: shelf.summary, kinds }
+}
+
+/// The manual of a kind of block or resource.
+pub(crate) fn manual(kind: &str, registry: &Registry) -> Option<Manual> {
+    let found = kinds(registry).find(|known| known.name() == kind)?;
+    Some(Manual::of(found, &Examples::new(registry)))
+}
+
+/// What may be meant by `name`, which no kind, type or shelf has.
+pub(crate) fn suggest(name: &str, registry: &Registry) -> Suggestion {
+    if let Some(hint) = registry.why_absent(name) {
+        return Suggestion::Absent(hint);
+    }
+    let known = || {
+        let shelves = registry.shelves().map(|shelf| shelf.name);
+        kinds(registry).map(|kind| kind.name()).chain(shelves)
+    };
+    if let Some(near) = nearest(name, known()) {
+        return Suggestion::Near(near);
+    }
+    let lower = name.to_lowercase();
+    let alike: Vec<&str> = known().filter(|known| known.to_lowercase().contains(&lower)).collect();
+    if alike.is_empty() || lower.is_empty() {
+        Suggestion::Nothing
+    } else {
+        Suggestion::Alike(alike)
+    }
+}
+
+impl Manual {
+    fn of(kind: Kind<'_>, examples: &Examples<'_>) -> Self {
+        let schema = kind.schema();
+        let doc = doc_of(&schema);
+        let mut manual = Self {
+            kind: kind.name(),
+            shelf: kind.shelf(),
+            section: kind.section(),
+            aliases: aliases_of(&schema),
+            summary: first_sentence(&doc),
+            doc,
+            parameters: parameter::parameters(&schema),
+            schema,
+            example: None,
+            ports: None,
+            ports_unknown: None,
+        };
+        if let Kind::Block(entry) = kind {
+            manual.example = Some(entry.example);
+            match examples.plan(entry) {
+                Ok(ports) => manual.ports = Some(ports),
+                Err(reason) => manual.ports_unknown = Some(reason),
+            }
+        }
+        manual
+    }
+
+    /// The named types of its parameters that have manuals of their own.
+    pub(crate) fn types(&self) -> Vec<String> {
+        named_type::types_of(&self.schema)
+    }
+}
+
+/// An entry of the registry.
+#[derive(Clone, Copy)]
+enum Kind<'r> {
+    Block(&'r BlockKind),
+    Resource(&'r ResourceEntry),
+}
+
+/// All kinds: blocks by name, then resources by name.
+fn kinds(registry: &Registry) -> impl Iterator<Item = Kind<'_>> {
+    registry.blocks().map(Kind::Block).chain(registry.resources().map(Kind::Resource))
+}
+
+impl Kind<'_> {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Block(entry) => entry.kind,
+            Self::Resource(entry) => entry.kind,
+        }
+    }
+
+    fn shelf(self) -> &'static str {
+        match self {
+            Self::Block(entry) => entry.shelf,
+            Self::Resource(entry) => entry.shelf,
+        }
+    }
+
+    fn section(self) -> Section {
+        match self {
+            Self::Block(_) => Section::Blocks,
+            Self::Resource(_) => Section::Robots,
+        }
+    }
+
+    fn schema(self) -> Value {
+        match self {
+            Self::Block(entry) => (entry.schema)().to_value(),
+            Self::Resource(entry) => (entry.schema)().to_value(),
+        }
+    }
+}
+
+fn doc_of(schema: &Value) -> String {
+    schema["description"].as_str().unwrap_or_default().to_owned()
+}
+
+/// The words of `#[schemars(extend("x-aliases" = […]))]` on a struct of parameters.
+fn aliases_of(schema: &Value) -> Vec<String> {
+    let words = schema["x-aliases"].as_array().map_or(&[][..], Vec::as_slice);
+    words.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// The first sentence of a text: up to a full stop before a space, or the first paragraph.
+fn first_sentence(doc: &str) -> String {
+    let paragraph: Vec<&str> =
+        doc.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+    let paragraph = paragraph.join(" ");
+    let end = paragraph.find(". ").map_or(paragraph.len(), |at| at + 1);
+    paragraph[..end].to_owned()
+}

@@ -1,0 +1,109 @@
+//! What holds for every manual of the library, and for searches in them.
+
+use legwork_block::Registry;
+
+use super::*;
+
+fn registry() -> Registry {
+    let mut registry = Registry::default();
+    legwork_blocks::register(&mut registry);
+    registry
+}
+
+fn found(words: &str) -> Vec<&'static str> {
+    search(words, &registry()).iter().map(|hit| hit.kind).collect()
+}
+
+#[test]
+fn summaries_are_sentences_that_fit_on_a_line() {
+    let listed: Vec<Listed> =
+        shelves(&registry()).into_iter().flat_map(|shelf| shelf.kinds).collect();
+    assert!(listed.len() > 140, "{}", listed.len());
+    for Listed { kind, summary, .. } in listed {
+        let len = summary.chars().count();
+        assert!(len <= 80, "{kind}: {len} characters: {summary}");
+        assert!(summary.ends_with(['.', ':']), "{kind}: {summary}");
+    }
+}
+
+#[test]
+fn every_kind_is_listed_once() {
+    let registry = registry();
+    let mut listed: Vec<&str> =
+        shelves(&registry).iter().flat_map(|shelf| &shelf.kinds).map(|one| one.kind).collect();
+    listed.sort_unstable();
+    let mut known: Vec<&str> = kinds(&registry).map(Kind::name).collect();
+    known.sort_unstable();
+    assert_eq!(listed, known);
+}
+
+#[test]
+fn what_is_called_by_the_words_comes_first() {
+    let registry = registry();
+    let manuals: Vec<Manual> =
+        kinds(&registry).map(|kind| manual(kind.name(), &registry).expect("its manual")).collect();
+    for Manual { kind, aliases, .. } in &manuals {
+        assert_eq!(found(kind).first(), Some(kind));
+        for alias in aliases {
+            let same = |other: &str| other.to_lowercase() == alias.to_lowercase();
+            let called: Vec<&str> = manuals
+                .iter()
+                .filter(|other| same(other.kind) || other.aliases.iter().any(|one| same(one)))
+                .map(|other| other.kind)
+                .collect();
+            let mut first: Vec<&str> = found(alias).into_iter().take(called.len()).collect();
+            first.sort_unstable();
+            let mut called = called;
+            called.sort_unstable();
+            assert_eq!(first, called, "{kind} by {alias}");
+        }
+    }
+}
+
+#[test]
+fn all_words_must_match_in_any_order() {
+    let one = found("torque");
+    let both = found("torque limit");
+    assert!(!both.is_empty() && both.len() < one.len(), "{both:?}");
+    assert!(both.iter().all(|kind| one.contains(kind)), "{both:?}");
+    assert_eq!(both, found("LIMIT, torque"));
+    assert_eq!(found("torque xyzzy"), [""; 0]);
+    assert_eq!(found("  "), [""; 0]);
+}
+
+#[test]
+fn the_algorithms_of_rigid_bodies_are_found_by_their_short_names() {
+    for (word, kind) in [
+        ("crba", "MassMatrix"),
+        ("rnea", "InverseDynamics"),
+        ("aba", "ForwardDynamics"),
+        ("mass matrix", "MassMatrix"),
+        ("zoh", "ZeroOrderHold"),
+        ("pid", "Pid"),
+        ("proportional", "Pid"),
+        ("quaternion", "QuaternionProduct"),
+    ] {
+        assert_eq!(found(word).first(), Some(&kind), "{word}");
+    }
+}
+
+#[test]
+fn a_match_is_shown_by_its_line() {
+    let hits = search("backlash", &registry());
+    assert_eq!(hits[0].matches[0], Match { part: "kind", line: "Backlash".to_owned() });
+    for hit in search("bandwidth", &registry()) {
+        assert!(hit.matches[0].line.to_lowercase().contains("bandwidth"), "{hit:?}");
+    }
+}
+
+#[test]
+fn what_is_nearly_right_is_suggested() {
+    let registry = registry();
+    assert_eq!(suggest("Gian", &registry), Suggestion::Near("Gain"));
+    assert_eq!(suggest("sensor", &registry), Suggestion::Near("sensors"));
+    assert_eq!(suggest("xyzzy-plugh", &registry), Suggestion::Nothing);
+    let Suggestion::Alike(alike) = suggest("Qua", &registry) else { panic!("no names") };
+    assert!(alike.contains(&"QuaternionProduct"), "{alike:?}");
+    #[cfg(not(feature = "osqp"))]
+    assert!(matches!(suggest("Osqp", &registry), Suggestion::Absent(_)));
+}
