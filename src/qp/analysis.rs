@@ -1,9 +1,9 @@
 //! Spectra of contact problems, for reports and tests.
 //!
-//! The kernels behind these functions choose their instructions at run time, so the last bits
-//! depend on the machine: the figures belong in reports, tests and messages, never on a signal.
+//! The order of operations is that of a library: the figures belong in reports, tests and messages,
+//! never on a signal.
 
-use faer::{MatRef, Side};
+use nalgebra::{DMatrix, SymmetricEigen};
 use thiserror::Error;
 
 /// Why a matrix has no spectrum.
@@ -50,9 +50,20 @@ pub fn spectrum(matrix: &[f64], dim: usize, tolerance: f64) -> Result<Spectrum, 
     if !crate::dense::all_finite(matrix) {
         return Err(SpectrumError::NoEigenvalues { dim });
     }
-    let eigenvalues = MatRef::from_column_major_slice(matrix, dim, dim)
-        .self_adjoint_eigenvalues(Side::Lower)
-        .map_err(|_| SpectrumError::NoEigenvalues { dim })?;
+    if dim == 0 {
+        let (eigenvalues, rank, condition) = (Vec::new(), 0, 1.0);
+        return Ok(Spectrum { eigenvalues, rank, condition, is_positive_semidefinite: true });
+    }
+    // Iterations that the QR method is given; it needs two to three for each eigenvalue.
+    let limit = 100 * (dim + 1);
+    let eigen =
+        SymmetricEigen::try_new(DMatrix::from_column_slice(dim, dim, matrix), f64::EPSILON, limit)
+            .ok_or(SpectrumError::NoEigenvalues { dim })?;
+    let mut eigenvalues = eigen.eigenvalues.as_slice().to_vec();
+    eigenvalues.sort_by(f64::total_cmp);
+    if !crate::dense::all_finite(&eigenvalues) {
+        return Err(SpectrumError::NoEigenvalues { dim });
+    }
     let largest = crate::dense::max_abs(&eigenvalues);
     let threshold = tolerance * largest;
     let counted = || eigenvalues.iter().copied().filter(|&v| v > threshold);
@@ -64,4 +75,31 @@ pub fn spectrum(matrix: &[f64], dim: usize, tolerance: f64) -> Result<Spectrum, 
     };
     let is_positive_semidefinite = eigenvalues.iter().all(|&v| v >= -threshold);
     Ok(Spectrum { eigenvalues, rank, condition, is_positive_semidefinite })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The matrix of second differences has the eigenvalues `2 - 2 cos(k π / (n + 1))`.
+    #[test]
+    fn eigenvalues_of_second_differences_are_those_of_the_closed_form() {
+        for dim in [0, 1, 2, 5, 40] {
+            let mut matrix = vec![0.0; dim * dim];
+            for i in 0..dim {
+                matrix[i * dim + i] = 2.0;
+                // Only the lower triangle is read.
+                if i + 1 < dim {
+                    matrix[i * dim + i + 1] = -1.0;
+                }
+            }
+            let found = spectrum(&matrix, dim, 1e-12).expect("finite");
+            assert_eq!((found.rank, found.is_positive_semidefinite), (dim, true));
+            for (i, value) in found.eigenvalues.iter().enumerate() {
+                let angle = (i + 1) as f64 * std::f64::consts::PI / (dim + 1) as f64;
+                let expected = 2.0 - 2.0 * libm::cos(angle);
+                assert!((value - expected).abs() < 1e-14 * (dim + 1) as f64, "{dim}: {value}");
+            }
+        }
+    }
 }
