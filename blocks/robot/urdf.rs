@@ -289,7 +289,7 @@ impl ResourceKind for Urdf {
                 unknown("feet", &format!("a link of {}", self.path), foot, links)
             })?;
             if feet.contains(&frame) {
-                return Err(Invalid::parameter("feet", format!("foot `{foot}` stands twice")));
+                return Err(Invalid::parameter("feet", format!("foot `{foot}` is listed twice")));
             }
             feet.push(frame);
         }

@@ -41,7 +41,7 @@ impl World {
         for name in &self.of {
             let name = name.as_str();
             if members.iter().any(|member| member.name == name) {
-                return Err(wrong(format!("robot `{name}` stands twice")));
+                return Err(wrong(format!("robot `{name}` is listed twice")));
             }
             // The state of the world has fields of these names.
             if ["q", "nu"].contains(&name) {

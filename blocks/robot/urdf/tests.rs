@@ -59,7 +59,7 @@ fn names_that_the_robot_does_not_have_get_the_nearest() {
     assert_eq!(hints, ["did you mean `FL_abad_joint`?"]);
 
     let (_, message, _) = refusal("feet", json!(["FL_foot", "FL_foot"]));
-    assert_eq!(message, "foot `FL_foot` stands twice");
+    assert_eq!(message, "foot `FL_foot` is listed twice");
 }
 
 #[test]

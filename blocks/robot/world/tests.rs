@@ -111,7 +111,7 @@ fn robots_that_cannot_share_a_world_are_refused() {
         refusal(json!(["go", "bal"])),
         said("expected the name of a robot, found `bal`", "did you mean `ball`?")
     );
-    assert_eq!(refusal(json!(["go", "go"])), said("robot `go` stands twice", ""));
+    assert_eq!(refusal(json!(["go", "go"])), said("robot `go` is listed twice", ""));
     assert_eq!(
         refusal(json!(["go", "scene"])),
         said("expected robots, found the world `scene`", "name the robots that it is made of")
