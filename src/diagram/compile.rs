@@ -118,7 +118,7 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
         return None;
     }
     let signals = listing::signals(typed, &layout);
-    Some(Program::new(ProgramParts {
+    let program = Program::new(ProgramParts {
         name: name.clone(),
         run: RunSettings { stop: run.stop.0, step: run.step.0, solver: run.solver, seed: run.seed },
         base: rates.base,
@@ -139,7 +139,9 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
         signals,
         resources: *resources,
         warnings: diagnostics.clone(),
-    }))
+    });
+    debug_assert_eq!(program.verify(), Ok(()), "compilation keeps every promise");
+    Some(program)
 }
 
 /// Hash of what blocks know besides their parameters: robots, as they are written with the

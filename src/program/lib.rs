@@ -11,6 +11,7 @@ mod ids;
 mod listing;
 mod ratio;
 mod signal;
+mod verify;
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub use ids::{ArenaSlot, GateId, NodeId, PoolId, StepId};
 pub use legwork_block::{Solver, Tolerance};
 pub use ratio::Ratio;
 pub use signal::{LogChannel, SignalRef};
+pub use verify::{Rule, VerifyError};
 
 /// When a block is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@
 //!
 //! | clause | in |
 //! |---|---|
-//! | 2 compile, 2.4 rates | `rates`, `identity` (hashes), `conditional` (rate transitions); 2.2 in `allocations` |
+//! | 2 compile, 2.4 rates | `rates`, `identity` (hashes), `verify` (promises), `conditional` (rate transitions); 2.2 in `allocations` |
 //! | 3 a major step | `steps`; variable steps and located events in `events`, those of the library's blocks in `crossings` |
 //! | 4 plants and contact | `plants` |
 //! | 5 loops | `steps`; `Solve` in `conditional` |
@@ -28,3 +28,4 @@ mod snapshots;
 mod solvers;
 mod state;
 mod steps;
+mod verify;
