@@ -32,7 +32,7 @@ use state::state_type;
 /// | `M` | nv × nv | kg, kg m, kg m² | joint-space inertia, reflected rotor inertia included |
 /// | `h` | nv | N, N m | bias force: Coriolis, centrifugal and gravity |
 /// | `factor` | nv × nv | | `C` with `CᵀC = M`, lower triangular, sparse by branches |
-/// | `joints` | nv | 1 | 1 at the coordinates of joints, on which torques act in their order, 0 at those of bases |
+/// | `joints` | nv | 1 | 1 at joints, on which torques act in their order; 0 at bases |
 #[derive(Clone)]
 pub struct DynamicsBus {
     ty: Type,
@@ -152,7 +152,7 @@ impl Signal for DynamicsBus {
 /// | `position` | 3 | m | the point that is nearest to what is touched, world axes |
 /// | `axes` | 3 × 3 | 1 | world_from_contact: columns t₁, t₂, n |
 /// | `gap` | | m | distance to the ground, negative inside |
-/// | `velocity` | 3 | m/s | relative velocity at the point, contact axes; its third part is the gap's rate |
+/// | `velocity` | 3 | m/s | relative velocity at the point, contact axes; [2] is the gap's rate |
 /// | `jacobian` | 3 × nv | | `velocity = jacobian ν − v_ground` |
 /// | `jacobian_dot_nu` | 3 | m/s² | rate of `velocity` at ν̇ = 0, contact axes |
 /// | `friction` | | 1 | μ of this pair of surfaces; −1 leaves it to the contact model |

@@ -31,11 +31,11 @@ use gears::{Coupling, each, transmission};
 /// |---|---|---|---|
 /// | in `u` | n | N m | wanted joint torques |
 /// | in `state` | State(robot) | | configuration and velocity of the joints |
-/// | in `bus_voltage`, with `electric`, optional | | V | voltage of the supply, such as that of a battery's model; without, the parameter's |
+/// | in `bus_voltage`, with `electric`, optional | | V | supply voltage; default the parameter |
 /// | out `tau` | n | N m | torques that reach the joints |
 /// | out `current`, with `electric` | n | A | of each motor |
 /// | out `voltage`, with `electric` | n | V | of each motor, `R i + k_e ω` |
-/// | out `power`, with `electric` | n | W | of each motor out of the supply; negative while it brakes more than it heats |
+/// | out `power`, with `electric` | n | W | from the supply; negative where it recovers energy |
 ///
 /// # The law
 ///

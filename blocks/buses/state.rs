@@ -13,7 +13,7 @@ use crate::robot::model::RobotModel;
 /// | field | shape | unit | meaning |
 /// |---|---|---|---|
 /// | `q`  | nq | m, 1, rad | base position, base quaternion (w, x, y, z), joint positions |
-/// | `nu` | nv | m/s, rad/s | base velocity in world axes, base angular velocity in world axes, joint velocities |
+/// | `nu` | nv | m/s, rad/s | base velocity and angular velocity in world axes, joint velocities |
 ///
 /// Parts have names of their own: `base.position`, `base.orientation`, `base.velocity`,
 /// `base.angular_velocity` (floating base), `s`, `s_dot`. In the state of a world they begin with

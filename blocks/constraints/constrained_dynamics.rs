@@ -25,7 +25,7 @@ use crate::robot::shared_mass::{Mass, mass};
 /// | in `state` | State(robot) | | configuration and velocity |
 /// | in `tau` | n | N m | joint torques τ |
 /// | in `J` | k × nv | 1, m | Jacobian of the constraints |
-/// | in `gamma` | k | m/s², rad/s² | γ: `J̇ν`, plus stabilisation such as `2ω J ν + ω² e` if wanted |
+/// | in `gamma` | k | m/s², rad/s² | γ: `J̇ν`, plus any stabilisation such as `2ω J ν + ω² e` |
 /// | in `external`, optional | nv | N, N m | generalised force f_ext |
 /// | out `nu_dot` | nv | m/s², rad/s² | acceleration ν̇ |
 /// | out `lambda` | k | N, N m | constraint forces λ on the robot |

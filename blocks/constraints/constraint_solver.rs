@@ -42,7 +42,7 @@ pub use softness::{ContactSoftness, JointSoftness, LimitSoftness};
 /// | in `tau` | n | N m | joint torques |
 /// | in `external`, optional | nv | N, N m | further generalised forces |
 /// | in `constraints`, with `joints` | `Constraints` | | m loops, joints and other bilateral rows |
-/// | in `joint_stiffness`, `joint_damping`, optional | 6m | N/m, N s/m | K and B row by row, in the place of the parameter |
+/// | in `joint_stiffness`, `joint_damping`, optional | 6m | N/m, N s/m | K and B of each row |
 /// | in `limits`, with `limits` | `ContactPoints` | | l joint limits and other unilateral rows |
 /// | in `limit_stiffness`, `limit_damping`, optional | l | N m/rad | alike |
 /// | in `points`, with `contact` | `ContactPoints` | | k contacts |

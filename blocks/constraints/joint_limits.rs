@@ -17,7 +17,7 @@ use crate::robot::shared_kinematics::AtState;
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity |
-/// | out `contacts` | `ContactPoints` | | k contacts: one per joint with limits, in the order of the robot file |
+/// | out `contacts` | `ContactPoints` | | k contacts: one per limited joint, in the robot's order |
 /// | out `jacobian` | 3k × nv | 1 | their Jacobians below one another |
 ///
 /// | field | value |

@@ -56,8 +56,8 @@ pub(crate) use held::Rows;
 ///
 /// | `stabilise` | γ | |
 /// |---|---|---|
-/// | `Projection` | `φ/Δt² + J ν/Δt + ½ J̇ν` | the loop is closed after the step, to third order in Δt |
-/// | `Baumgarte(…)` | `J̇ν + 2ζω J ν + ω² φ` | any solver; an error decays like a spring and damper |
+/// | `Projection` | `φ/Δt² + J ν/Δt + ½ J̇ν` | closed after the step, to third order in Δt |
+/// | `Baumgarte(…)` | `J̇ν + 2ζω J ν + ω² φ` | an error decays like a spring and damper |
 /// | `Off` | `J̇ν` | errors of velocity and position stay, and the loop drifts |
 ///
 /// `Projection` follows from `φ(q ⊕ Δt ν⁺) = φ + Δt J ν⁺ + ½ Δt² J̇ν + O(Δt³)` with

@@ -27,7 +27,7 @@ use crate::robot::shared_kinematics::state_input;
 /// | in `G` | k × nv | | `φ̇ = G ν` |
 /// | in `G_dot_nu`, optional | k | m/s², rad/s² | Ġν; zero if it is not connected |
 /// | out `constraint`, without `unilateral` | `Constraint` | | at most six rows |
-/// | out `contacts`, with `unilateral` | `ContactPoints` | | k contacts without friction, as those of `JointLimits` |
+/// | out `contacts`, with `unilateral` | `ContactPoints` | | k contacts without friction |
 ///
 /// Of a constraint with other than one row of its own units, K and B are those of the inputs
 /// `joint_stiffness` and `joint_damping` of `ConstraintSolver`. `stabilise` is that of

@@ -30,11 +30,11 @@ use crate::robot::name::RobotName;
 /// | out `slip` | | m/s | largest tangential speed of a loaded contact |
 /// | out `complementarity` | | N m | largest `f_n · max(gap, 0)`: force at a distance |
 /// | out `normal_force` | | N | `Σ f_n` |
-/// | out `cone_violation` | | 1 | with `mu`: largest `(\|f_t\| − μ f_n)/max(f_n, min_force)`, zero or more |
+/// | out `cone_violation` | | 1 | with `mu`: largest `(\|f_t\| − μ f_n)/max(f_n, min_force)` |
 /// | out `weight_error` | | 1 | with `robot`: `\|Σ f·e − m g\|/(m g)`, e up, against gravity |
 /// | out `touchdown` | | s | time of the first touchdown; infinite before |
 /// | out `reopenings` | | 1 | openings later than a contact's first touchdown + `settle` |
-/// | out `drift` | | m | farthest that a contact point moved while closed, from where it was `settle` after closing |
+/// | out `drift` | | m | farthest motion of a closed contact, `settle` after it closed |
 ///
 /// The last three are state and one step old. A contact is loaded if `f_n > min_force`. It closes
 /// when it is loaded or its gap is zero or less, and opens when it is not loaded and its gap is

@@ -19,7 +19,7 @@ use crate::robot::shared_kinematics::AtState;
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity |
 /// | in `ground_pose`, optional | Pose | 1, m | world_from_ground; not for `Body` |
-/// | in `ground_velocity`, optional | 6 | m/s, rad/s | of the ground's origin, world axes, linear first |
+/// | in `ground_velocity`, optional | 6 | m/s, rad/s | of the ground's origin, world axes |
 /// | in `ground_acceleration`, optional | 6 | m/s², rad/s² | alike |
 /// | out `contacts` | `ContactPoints` | | k contacts, in the order of the shape |
 /// | out `jacobian` | 3k × nv | 1, m | their Jacobians below one another |
@@ -28,10 +28,10 @@ use crate::robot::shared_kinematics::AtState;
 /// |---|---|---|
 /// | `Vertices([[x, y, z], …])` | as many | points of the frame |
 /// | `Circle(radius: r, points: 8)` | `points` | of a circle about the frame's z axis |
-/// | `Cylinder(radius: r, length: l, axis: [0, 1, 0])` | 2 | the lowest point of the circle at each end |
+/// | `Cylinder(radius: r, length: l, axis: [0, 1, 0])` | 2 | the lowest point of each end |
 /// | `Sphere(radius: r)` | 1 | the lowest point |
-/// | `Grid(size: [x, y], cells: [10, 10])` | as many cells | their middles, in the frame's x-y plane |
-/// | `FromCollision` | 8 per box, 1 per sphere, 2 per cylinder or capsule | of all collision shapes of the link |
+/// | `Grid(size: [x, y], cells: [10, 10])` | one per cell | middles, in the frame's x-y plane |
+/// | `FromCollision` | 8 per box, 1 per sphere, 2 per cylinder, capsule | all collision shapes |
 ///
 /// A contact of the k is what `ContactPoint` gives for one; see there for axes, velocity, ground
 /// that moves and other bodies. The motion of the link is computed once for all of them.

@@ -19,10 +19,10 @@ use crate::robot::shared_kinematics::AtState;
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity |
 /// | in `ground_pose`, optional | Pose | 1, m | world_from_ground; not for `Body` |
-/// | in `ground_velocity`, optional | 6 | m/s, rad/s | of the ground's origin, world axes, linear first |
+/// | in `ground_velocity`, optional | 6 | m/s, rad/s | of the ground's origin, world axes |
 /// | in `ground_acceleration`, optional | 6 | m/s², rad/s² | alike |
 /// | out `contact` | `Contact` | | position, axes, gap, velocity, Jacobian, J̇ν |
-/// | out `jacobian` | 3 × nv | 1, m | `contact.jacobian`: `velocity = jacobian ν` on ground at rest |
+/// | out `jacobian` | 3 × nv | 1, m | `velocity = jacobian ν` on ground at rest |
 ///
 /// The contact axes are (t₁, t₂, n) with n out of the ground; on level ground they are the world's
 /// x, y, z. The point is that of the shape which is nearest to the ground: for a sphere of radius r

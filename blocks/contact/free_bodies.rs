@@ -38,12 +38,12 @@ use step::{Call, StepInputs};
 /// | out `contacts` | | 1 | points that carried force in the last step |
 /// | out `penetration` | | m | largest depth of them at the end of that step |
 /// | out `load` | | N | upward force of the ground and of fixed bodies in that step |
-/// | out `iterations` | | 1 | steps of the `method` of `contact: Constraints(…)` in that step; 0 of other contacts |
-/// | out `status` | | 1 | of that step with `contact: Constraints(…)`: 0 solved, 1 inaccurate, 2 and above: not solved; 0 of other methods, whose solver blocks count their own |
+/// | out `iterations` | | 1 | steps of the `method` of `contact: Constraints(…)`; else 0 |
+/// | out `status` | | 1 | of `contact: Constraints(…)`: 0 solved, 1 inaccurate, else not |
 ///
 /// | function | type | meaning |
 /// |---|---|---|
-/// | `solve`, with `contact: Rigid(…)` | `fn(problem: ContactProblem) -> (f: Vector(3k))` | solves the contact problem |
+/// | `solve`, with `contact: Rigid(…)` | `fn(problem: ContactProblem) -> (f: Vector(3k))` | any |
 ///
 /// Bodies come in groups and are numbered in their order; each starts in a lattice of layers or at
 /// given poses. The step is `every:`. Which bodies can meet within a step is found by a grid of

@@ -18,7 +18,7 @@ use crate::signal::shape::{self, Common};
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | in `u` | the error e; that of the gains and limits: number, vector or matrix | unit of y / unit of `kp`, not checked |
+/// | in `u` | error e, of the shape of gains and limits | unit of y / `kp`, not checked |
 /// | in `feed_forward`, optional | that of `u` | that of `y` |
 /// | out `y` | that of `u` | that of the limits and `initial` |
 ///

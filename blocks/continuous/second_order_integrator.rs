@@ -18,7 +18,7 @@ use crate::signal::shape::{self, Common};
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | in `u` | that of `position` and `velocity`; a number stands for every element of the other | unit of the position / s² |
+/// | in `u` | that of `position`, `velocity`; numbers are broadcast | unit of `position` / s² |
 /// | out `position` | that of `u` | unit of the position |
 /// | out `velocity` | that of `u` | unit of the position / s |
 ///

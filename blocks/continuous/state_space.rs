@@ -16,7 +16,7 @@ use crate::signal::shape;
 /// | port | shape | unit |
 /// |---|---|---|
 /// | in `u` | number if `b` is a list of n (or a number); vector of m if it has n rows of m | any |
-/// | out `y` | number if `c` is a list of n (or a number); vector of p if it has p rows of n | not checked |
+/// | out `y` | number if `c` is a list of n or a number; vector of p for p rows | not checked |
 ///
 /// The input feeds through only if D is not zero. Products have a fixed order of sums and no fused
 /// operations.

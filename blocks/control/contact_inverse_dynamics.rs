@@ -25,7 +25,7 @@ pub use models::{Choice, Energy, Model, OnContactFail, Stages};
 /// | in `dynamics` | `Dynamics` | | ν, M, h of the robot, or of it and the bodies that it holds |
 /// | in `points` | `ContactPoints` | | k contacts |
 /// | in `acceleration` | n | rad/s², m/s² | wanted accelerations of the joints |
-/// | in `expected` | k, optional | 1 | 0 where a contact is not to be counted on, such as a foot in swing |
+/// | in `expected` | k, optional | 1 | 0 where a contact does not count, as a foot in swing |
 /// | in `f_sensed` | 3k, optional | N | contact forces; required by `model: Sensed` |
 /// | out `tau` | n | N m, N | joint torques; if not solved, what `on_fail` says |
 /// | out `f` | 3k | N | contact forces that are expected, contact axes |

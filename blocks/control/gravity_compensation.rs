@@ -16,7 +16,7 @@ use crate::robot::shared_kinematics::{AtState, describe};
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity; only q matters |
 /// | out `tau` | n | N m | joint torques |
-/// | out `f` | 3k or 6k | N, N m | forces, or wrenches, of the k feet on the robot, world axes, about the feet's origins |
+/// | out `f` | 3k or 6k | N, N m | forces or wrenches of the k feet on the robot, world axes |
 /// | out `residual` | | N, N m | largest part of the base's weight that the feet cannot carry |
 ///
 /// The rows of a floating base say `J_bᵀ f = g_b`: the feet carry the weight. Of all such f this is

@@ -20,7 +20,7 @@ use crate::signal::shape::{self, initial_state, state_signal};
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | in `u` | that of `initial`; without it any of number, vector, matrix | unit of y / s, not checked |
+/// | in `u` | that of `initial`, else any of number, vector, matrix | unit of y / s, unchecked |
 /// | out `y` | that of `u` | that of `initial` |
 ///
 /// The period is stated with `every:` or inherited from a discrete input. `initial` is the state,

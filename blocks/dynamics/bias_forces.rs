@@ -15,7 +15,7 @@ use crate::robot::shared_mass::{Mass, mass};
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity |
-/// | out `h` | nv | N, N m | force on the base in world axes, moment about its origin, joint torques |
+/// | out `h` | nv | N, N m | force and moment on the base in world axes, joint torques |
 ///
 /// h is on the left-hand side: for a robot at rest its third number is the weight, positive.
 ///

@@ -14,7 +14,7 @@ use crate::robot::shared_kinematics::AtState;
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity |
-/// | out `momentum` | 6 | kg m/s, kg m²/s | linear momentum p, angular momentum L about the centre of mass, world axes |
+/// | out `momentum` | 6 | kg m/s, kg m²/s | p, L about the centre of mass, world axes |
 ///
 /// Of a floating robot in flight L stays as it is and `ṗ = m g`. The momentum of motor rotors is
 /// left out.

@@ -15,7 +15,7 @@ use crate::robot::shared_kinematics::AtState;
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity; only q matters |
-/// | out `matrix` | 6 × nv | kg, kg m, kg m² | rows: linear momentum, angular momentum about the centre of mass, world axes |
+/// | out `matrix` | 6 × nv | kg, kg m, kg m² | rows: p, L about the centre of mass, world axes |
 ///
 /// Its linear rows are the mass times the Jacobian of [`CenterOfMass`](crate::CenterOfMass).
 ///

@@ -14,10 +14,10 @@ use crate::robot::shared_kinematics::{AtState, describe};
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity |
-/// | out `c` | nv | N, N m | force on the base in world axes, moment about its origin, joint torques |
+/// | out `c` | nv | N, N m | force and moment on the base in world axes, joint torques |
 ///
-/// It is on the left-hand side, `M ν̇ + C ν + g = …`. [`BiasForces`](crate::BiasForces) is its sum with
-/// [`GravityForces`](crate::GravityForces).
+/// It is on the left-hand side, `M ν̇ + C ν + g = …`. [`BiasForces`](crate::BiasForces) is its sum
+/// with [`GravityForces`](crate::GravityForces).
 ///
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 5.3, without gravity.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

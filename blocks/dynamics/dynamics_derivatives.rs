@@ -24,7 +24,7 @@ use crate::robot::shared_mass::{Mass, mass};
 /// | in `tau` | n | N m | joint torques τ |
 /// | in `external`, optional | nv | N, N m | generalised force f_ext, held fixed |
 /// | out `nu_dot` | nv | m/s², rad/s² | acceleration ν̇ |
-/// | out `by_configuration` | nv × nv | | `∂ν̇/∂q` along the manifold: column k for the motion `q ⊕ ε e_k` |
+/// | out `by_configuration` | nv × nv | | `∂ν̇/∂q` on the manifold: column k for `q ⊕ ε e_k` |
 /// | out `by_velocity` | nv × nv | | `∂ν̇/∂ν` |
 /// | out `by_torque` | nv × n | | `∂ν̇/∂τ = M⁻¹S` |
 ///

@@ -17,8 +17,8 @@ use crate::robot::shared_kinematics::AtState;
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity; only q matters |
-/// | in `w1`, `w2`, …, one for each of `at`; `w` if there is one | 6 | N, N m | force, then moment, on the robot |
-/// | out `external` | nv | N, N m | force on the base in world axes, moment about its origin, on the joints |
+/// | in `w1`, `w2`, …, one for each of `at`; `w` for one | 6 | N, N m | force, moment |
+/// | out `external` | nv | N, N m | force and moment on the base in world axes, on the joints |
 ///
 /// It is on the right-hand side, `M ν̇ + C ν + g = Sᵀτ + f_ext`, and is what `external` of
 /// [`ForwardDynamics`](crate::ForwardDynamics) takes. The `Jacobian` of a frame in the same

@@ -26,14 +26,14 @@ use crate::robot::shared_mass::{Mass, mass};
 /// | in `tau` | n | N m | joint torques τ |
 /// | in `J`, optional | 3k × nv | 1, m | Jacobians of k contact points, below one another |
 /// | in `f`, with `J` | 3k | N | forces on the robot at these points, contact axes (t₁, t₂, n) |
-/// | in `external`, optional | nv | N, N m | generalised force f_ext: on the base in world axes, moment about its origin, joints |
+/// | in `external`, optional | nv | N, N m | generalised force f_ext: base in world axes, joints |
 /// | out `nu_dot` | nv | m/s², rad/s² | acceleration ν̇, time derivative of ν number by number |
 ///
 /// `J` and `f` must be in the same axes.
 ///
 /// | `algorithm` | cost | when |
 /// |---|---|---|
-/// | `Factor` | O(n depth²) for M, its factor and h, computed once per state for all blocks that need them; O(nv depth) for the solve | other blocks need M too, as contact models do |
+/// | `Factor` | O(n depth²) once for M, h, factor; O(nv depth) | other blocks need M |
 /// | `ArticulatedBody` | O(n); M is not formed | the robot alone; long chains |
 ///
 /// Both give the same up to rounding. A joint that moves no mass and has no rotor inertia is a

@@ -14,10 +14,10 @@ use crate::robot::shared_kinematics::{AtState, describe};
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity; only q matters |
-/// | out `g` | nv | N, N m | force on the base in world axes, moment about its origin, joint torques |
+/// | out `g` | nv | N, N m | force and moment on the base in world axes, joint torques |
 ///
-/// It is on the left-hand side, `M ν̇ + C ν + g = …`: the joint torques `g` hold a fixed-base robot still
-/// (gravity compensation), and a floating base feels its weight as a positive third number.
+/// It is on the left-hand side, `M ν̇ + C ν + g = …`: the joint torques `g` hold a fixed-base robot
+/// still (gravity compensation), and a floating base feels its weight as a positive third number.
 /// [`BiasForces`](crate::BiasForces) is its sum with [`CoriolisForces`](crate::CoriolisForces).
 ///
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 5.3.

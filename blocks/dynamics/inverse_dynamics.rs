@@ -16,8 +16,8 @@ use crate::robot::shared_kinematics::{AtState, describe};
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity |
 /// | in `nu_dot` | nv | m/s², rad/s² | acceleration ν̇, time derivative of ν number by number |
-/// | in `external`, optional | nv | N, N m | generalised force f_ext that acts already, such as `Jᵀf` of contacts |
-/// | out `force` | nv | N, N m | F: force on the base in world axes, moment about its origin, joint torques |
+/// | in `external`, optional | nv | N, N m | generalised force f_ext, such as `Jᵀf` of contacts |
+/// | out `force` | nv | N, N m | F: force and moment on the base in world axes, joint torques |
 /// | out `tau` | n | N m | the joints' part of F |
 ///
 /// A floating base has no motor: the acceleration is one that the robot can do by itself if the

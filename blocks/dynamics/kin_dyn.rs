@@ -24,9 +24,9 @@ use crate::robot::shared_kinematics::{AtState, describe};
 /// | in `state` | State(robot) | | configuration and velocity |
 /// | in `dynamics` | Dynamics(robot) | | M and h at this state, of `RobotDynamics` |
 /// | in `nu_dot` | nv | m/s², rad/s² | acceleration at this state |
-/// | in `fc` | 6Nc | N, N m | wrenches on the feet at this state, in the order of `frames`, as `FootWrench` has them |
-/// | in `motor_inertia`, optional | n | kg m² | diagonal of the reflected rotor inertia; without, that of the robot |
-/// | out `bus` | `KinDyn(robot)` | | `w_H_b`, `s`, `nu`, `w_H_feet_sole`, `J_feet_sole`, `JDot_feet_sole_nu`, `M`, `h`, `motorGrpI`, `fc`, `nuDot`, `feet_in_contact` |
+/// | in `fc` | 6Nc | N, N m | wrenches on the feet in the order of `frames`, from `FootWrench` |
+/// | in `motor_inertia`, optional | n | kg m² | reflected rotor inertia; default the robot's |
+/// | out `bus` | `KinDyn(robot)` | | all of it at one instant |
 ///
 /// Everything is of the instant of its inputs: connect outputs without delay, and no field is older
 /// than another. (The bus of this name in the reference mixes two steps.) With `every:` all fields

@@ -24,7 +24,7 @@ use dense_factor::factor_into;
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity |
 /// | in `motor_inertia`, optional | n | kg m², kg | reflected inertia of the motors, zero or more |
-/// | in `motor_inertia_matrix`, optional | n × n | kg m², kg | the same where motors drive several joints |
+/// | in `motor_inertia_matrix`, optional | n × n | kg m², kg | the same, of coupled joints |
 /// | out `bus` | Dynamics(robot) | | `nu`, handed on; `M`; `h`; `factor`: C with `CᵀC = M` |
 ///
 /// The inertia of the motors adds to the joints' rows and columns of M, on top of the rotors that

@@ -15,7 +15,7 @@ use crate::robot::shared_kinematics::AtState;
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity |
-/// | out `y` | 6 | m/s², rad/s² | linear, angular rate, of [`Jacobian`](crate::Jacobian) or with `relative_to` of [`RelativeJacobian`](crate::RelativeJacobian) |
+/// | out `y` | 6 | m/s², rad/s² | J of `Jacobian`, or of `RelativeJacobian` with `relative_to` |
 ///
 /// In the `Mixed` representation it is the classical acceleration of the frame's origin and the
 /// angular acceleration, in world axes; in the others the rate of the numbers themselves.

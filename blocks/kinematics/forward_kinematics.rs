@@ -14,7 +14,7 @@ use crate::robot::shared_kinematics::AtState;
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity |
-/// | out `pose` | Pose | 1, m | rotation (9 numbers, column by column), position of the origin (3) |
+/// | out `pose` | Pose | 1, m | rotation (9, column by column), position of the origin (3) |
 /// | out `velocity` | 6 | m/s, rad/s | linear, angular velocity in `representation`: `J ν` |
 ///
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 4.4.

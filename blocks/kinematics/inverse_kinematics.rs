@@ -28,7 +28,7 @@ use target::Goal;
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | where the bases are, and the joints' first guess |
-/// | in `target1`, `target2`, … | Pose, or 3 | 1, m; m | where each frame is to be, world axes: 3 numbers if only the position is asked or `orientation` is stated |
+/// | in `target1`, `target2`, … | Pose, or 3 | 1, m; m | wanted pose, world axes; 3: position |
 /// | out `s` | ns | rad, m | joint positions |
 /// | out `converged` | Bool | | all targets are met within the tolerances |
 /// | out `error` | | 1 | weighted error, `√(Σ …)` of the above |

@@ -15,13 +15,13 @@ use crate::robot::shared_kinematics::AtState;
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity; only q matters |
-/// | out `jacobian` | 6 × nv | 1, m | rows: linear velocity, angular velocity, in `representation` |
+/// | out `jacobian` | 6 × nv | 1, m | rows: linear, angular velocity, in `representation` |
 ///
 /// | `representation` | linear velocity | axes | elsewhere |
 /// |---|---|---|---|
 /// | `Mixed` | of the frame's origin | world | iDynTree MIXED, Pinocchio LOCAL_WORLD_ALIGNED |
 /// | `Body` | of the frame's origin | frame | iDynTree BODY_FIXED, Pinocchio LOCAL |
-/// | `World` | of the body's point at the world's origin | world | iDynTree INERTIAL_FIXED, Pinocchio WORLD |
+/// | `World` | of the body at the origin | world | iDynTree INERTIAL_FIXED, Pinocchio WORLD |
 ///
 /// `Jᵀ w` is the generalised force of a wrench w = (force, moment) on the robot in the same
 /// representation: for `Mixed` the moment is about the frame's origin, in world axes.

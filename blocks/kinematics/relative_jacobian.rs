@@ -16,7 +16,7 @@ use crate::robot::shared_kinematics::AtState;
 /// | port | shape | unit | meaning |
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity; only q matters |
-/// | out `jacobian` | 6 × nv | 1, m | rows: velocity of the origin of `to` in `from`, angular velocity against `from`; axes of `from` |
+/// | out `jacobian` | 6 × nv | 1, m | linear, angular velocity of `to` in `from`, axes of `from` |
 ///
 /// Only the joints between the frames have columns: those of common ancestors and of the base are
 /// exactly zero. Its `J̇ν` is that of `DotJNu(frame: to, relative_to: from)`.

@@ -15,7 +15,7 @@ use crate::robot::shared_kinematics::AtState;
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity |
 /// | out `pose` | Pose | 1, m | maps coordinates in `to` to coordinates in `from` |
-/// | out `velocity` | 6 | m/s, rad/s | of the origin of `to` in `from`, angular against `from`; axes of `from` |
+/// | out `velocity` | 6 | m/s, rad/s | linear, angular, of `to` in `from`, axes of `from` |
 ///
 /// With `A = from`, `B = to`, `d = p_B − p_A`: pose `(R_Aᵀ R_B, R_Aᵀ d)`, velocity
 /// `(R_Aᵀ (v_B − v_A − ω_A × d), R_Aᵀ (ω_B − ω_A))`. Where the robot is in the world has no

@@ -16,7 +16,7 @@ use crate::robot::shared_kinematics::state_input;
 /// | port | type | unit | meaning |
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity |
-/// | in `command`, optional | 3 | m/s, m/s, rad/s | wanted velocity forward and to the left, rate of turn; 0 without |
+/// | in `command`, optional | 3 | m/s, m/s, rad/s | wanted forward, left, turning; default 0 |
 /// | out `shift` | 2 | m | forward and to the left, for `FootTrajectory` |
 ///
 /// v is the velocity of the trunk along its heading and to the left. A robot that is too fast puts

@@ -18,9 +18,9 @@ use crate::robot::name::RobotName;
 /// | port | type | unit | meaning |
 /// |---|---|---|---|
 /// | in `gait` | Gait | | where the legs are in their steps |
-/// | in `command`, optional | 3 | m/s, m/s, rad/s | wanted velocity forward and to the left, rate of turn to the left; 0 without |
-/// | in `shift`, optional | 2 | m | added to where feet touch down, forward and left, as from `FootPlacement`; 0 without |
-/// | in `lift`, optional | 4 | m | added to the height of each foot, as from `TrunkLevelling`; 0 without |
+/// | in `command`, optional | 3 | m/s, m/s, rad/s | wanted forward, left, turning; default 0 |
+/// | in `shift`, optional | 2 | m | forward, left of touch-down, from `FootPlacement`; default 0 |
+/// | in `lift`, optional | 4 | m | added height of each foot, from `TrunkLevelling`; default 0 |
 /// | out `position` | 12 | m | feet below one another, axes of the trunk, from its origin |
 /// | out `velocity` | 12 | m/s | their velocities relative to the trunk |
 /// | out `from_centre` | 12 | m | feet from their stance centres |

@@ -16,9 +16,9 @@ use crate::buses::{GaitBus, gait_leaf};
 ///
 /// | port | type | unit | meaning |
 /// |---|---|---|---|
-/// | in `gait`, optional | Real | 1 | 0 trot, 1 walk, 2 pace, 3 bound, 4 pronk; else the parameter |
+/// | in `gait`, optional | Real | 1 | 0 trot, 1 walk, 2 pace, 3 bound, 4 pronk; default `gait` |
 /// | in `period`, optional | Real | s | time of a cycle T, more than zero; else the parameter |
-/// | in `duty`, optional | Real | 1 | part of a cycle in stance β, between 0 and 1; else the parameter |
+/// | in `duty`, optional | Real | 1 | duty factor β, between 0 and 1; default the parameter |
 /// | in `walk`, optional | Bool | | whether to walk; true without |
 /// | out `gait` | Gait | | where the legs are in their steps; no input feeds through |
 ///
@@ -39,9 +39,9 @@ use crate::buses::{GaitBus, gait_leaf};
 /// | `Pronk` | 0, 0, 0, 0 | ½ |
 ///
 /// Gait, T and β may change at any time: they are approached exponentially in the time `blend`, and
-/// no phase jumps or runs backward. Phases do not change until `start`, and while `walk` is false; then
-/// steps grow from nothing to full in the time `ramp` and shrink so again. While the robot stands
-/// all `stance` are 1.
+/// no phase jumps or runs backward. Phases do not change until `start`, and while `walk` is false;
+/// then steps grow from nothing to full in the time `ramp` and shrink so again. While the robot
+/// stands all `stance` are 1.
 ///
 /// It is discrete: state its period by `every:`. While the legs are in step it keeps time exactly.
 ///

@@ -22,7 +22,7 @@ use crate::robot::shared_kinematics::state_input;
 /// | port | type | unit | meaning |
 /// |---|---|---|---|
 /// | in `state` | State(robot) | | configuration and velocity |
-/// | out `command` | 3 | m/s, m/s, rad/s | velocity forward and to the left, rate of turn, for `FootTrajectory` |
+/// | out `command` | 3 | m/s, m/s, rad/s | forward, left, rate of turn, for `FootTrajectory` |
 /// | out `index` | Int | 1 | number of the waypoint that it goes to, from 0 |
 /// | out `reached` | Int | 1 | waypoints reached so far |
 ///

@@ -11,7 +11,7 @@ use serde::Deserialize;
 /// | port | shape | unit |
 /// |---|---|---|
 /// | in `u` | truth value that must hold | |
-/// | out `y` | whole number: major steps (samples, with `every:`) before this one where it did not | 1 |
+/// | out `y` | whole number: failures at earlier major steps (samples, with `every:`) | 1 |
 ///
 /// With `on_fail: Stop` the first failure is a fault of the run with `message`. With
 /// `on_fail: Count` the run goes on and the summary tells the number. Minor steps are not looked

@@ -27,7 +27,7 @@ use self::inputs::{Constants, Found, InputShape, Source};
 /// | port | shape | unit |
 /// |---|---|---|
 /// | in `u`, `u1`, … | number or vector, as the expression uses it | any, not checked |
-/// | out `y` | number; truth value; vector, if the expression gives a list | that of the expression, if it has one |
+/// | out `y` | number, truth value, or vector if it gives a list | that of the expression, if any |
 ///
 /// Functions and operators are those of all expressions. Parameters of the diagram come in by
 /// `constants`. A result that is no finite number is a fault of the run.

@@ -11,7 +11,7 @@ use crate::signal::shape;
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | in `u1`, `u2`, …, one for each operation; `u` if there is one | number, vector or matrix, all of one shape; a number if listed in `numbers` | any |
+/// | in `u1`, `u2`, …, one per operation; `u` for one | all of one shape, but `numbers` | any |
 /// | out `y` | that of the inputs that are not listed | not checked |
 ///
 /// The first operation applies to 1: `"/"` alone gives the reciprocal. A number counts for every

@@ -10,7 +10,7 @@ use crate::signal::shape;
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | in `u1`, `u2`, …, one for each sign; `u` if there is one sign | number, vector or matrix, all of one shape; a number if listed in `numbers` | any, all the same |
+/// | in `u1`, `u2`, …, one per sign; `u` for one | of one shape, but `numbers` | any, all equal |
 /// | out `y` | that of the inputs that are not listed | that of the inputs |
 ///
 /// Terms are added from left to right. A number counts for every element.

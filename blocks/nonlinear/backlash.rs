@@ -17,7 +17,7 @@ use crate::signal::shape::{self, Common, spread};
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | in `u` | any of number, vector, matrix if all parameters are numbers; otherwise theirs | that of the parameters |
+/// | in `u` | that of the parameters; any if they are numbers | that of the parameters |
 /// | out `y` | that of `u` | that of `u` |
 ///
 /// y₀ is that of the last major step (the last sample, with `every:`): where the input turns inside

@@ -14,7 +14,7 @@ use crate::signal::shape::{self, Common};
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | in `u` | any of number, vector, matrix if both bounds are numbers; otherwise theirs | that of the bounds |
+/// | in `u` | that of the bounds; any if they are numbers | that of the bounds |
 /// | out `y` | that of `u` | that of `u` |
 ///
 /// A variable step is cut where an element enters or leaves the zone.

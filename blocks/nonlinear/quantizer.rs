@@ -13,7 +13,7 @@ use crate::signal::shape::{self, Common};
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | in `u` | any of number, vector, matrix if `interval` is a number; otherwise its shape | that of `interval` |
+/// | in `u` | that of `interval`; any if it is a number | that of `interval` |
 /// | out `y` | that of `u` | that of `u` |
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

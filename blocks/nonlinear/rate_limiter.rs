@@ -16,7 +16,7 @@ use crate::signal::shape::{self, Common, spread};
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | in `u` | any of number, vector, matrix if all parameters are numbers; otherwise theirs | that of `rising` · s |
+/// | in `u` | that of the parameters; any if they are numbers | that of `rising` · s |
 /// | out `y` | that of `u` | that of `u` |
 ///
 /// t₀ is the last major step (the last sample, with `every:`). The input feeds through. Without

@@ -15,7 +15,7 @@ use crate::signal::shape;
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | in `u` | any of number, vector, matrix; each element has a switch of its own | that of `on` and `off` |
+/// | in `u` | any of number, vector, matrix, element by element | that of `on` and `off` |
 /// | out `y` | that of `u` | that of the values |
 ///
 /// The switch changes at major steps only (at samples, with `every:`), and minor steps hold the

@@ -14,7 +14,7 @@ use crate::signal::shape::{self, Common, note_unit};
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | in `u` | any of number, vector, matrix if both bounds are numbers; otherwise that of the bounds | that of the bounds |
+/// | in `u` | that of the bounds; any if they are numbers | that of the bounds |
 /// | out `y` | that of `u` | that of `u` |
 ///
 /// A number holds for every element. A bound may be infinite; a missing one does not limit.

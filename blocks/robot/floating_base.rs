@@ -30,7 +30,7 @@ use initial::written;
 /// | port | type | unit | meaning |
 /// |---|---|---|---|
 /// | in `nu_dot` | nv | m/s², rad/s² | acceleration |
-/// | in `reset`, optional | Bool, Real or Vector | | velocity is reset as long as a number of it is above 0 |
+/// | in `reset`, optional | Bool, Real or Vector | | resets velocity while a number is above 0 |
 /// | in `nu_reset`, with `reset` | nv | m/s, rad/s | velocity after the reset |
 /// | out `state` | State(robot) | m, 1, rad; m/s, rad/s | q and ν; no input feeds through |
 ///
@@ -42,7 +42,7 @@ use initial::written;
 /// | `orientation` of a base | kept as | rate | where it ends |
 /// |---|---|---|---|
 /// | `Quaternion` | unit quaternion | `½ ω ⊗ quaternion`, on its manifold | nowhere |
-/// | `EulerAngles` | roll φ, pitch θ, yaw ψ of `R = Rz(ψ) Ry(θ) Rx(φ)` | `(φ̇, θ̇, ψ̇) = T(θ, ψ) ω` | θ = ±90° |
+/// | `EulerAngles` | `R = Rz(ψ) Ry(θ) Rx(φ)` | `(φ̇, θ̇, ψ̇) = T(θ, ψ) ω` | θ = ±90° |
 ///
 /// with `φ̇ = (ω_x cos ψ + ω_y sin ψ)/cos θ`, `θ̇ = ω_y cos ψ − ω_x sin ψ`, `ψ̇ = ω_z + φ̇ sin θ`.
 /// The bus is the same: its quaternion is made of the angles. Within 1° of the pole is a fault of

@@ -23,9 +23,9 @@ use legwork_mechanics::{FrameId, Joint, Model};
 /// | `gravity` | acceleration of free fall, world axes [m/s²] |
 /// | `feet`, `joints`, `mimic` | names; `mimic` are the joints that follow others |
 /// | `robots` | names of the robots of a world; empty for one robot |
-/// | `effort`, `velocity`, `lower`, `upper` | limits of each of the n joint coordinates [N m, rad/s, rad; N, m/s, m if prismatic], bare numbers, infinite without limit and for joints of several coordinates |
+/// | `effort`, `velocity`, `lower`, `upper` | limits of joint coordinates, infinite if none |
 /// | `rotor_inertia` | reflected to each joint coordinate [kg m²; kg if prismatic] |
-/// | `keyframes.<name>` | `s`, and if the keyframe states them `base_position`, `base_orientation`; a world has none, its robots have theirs |
+/// | `keyframes.<name>` | `s`, and if stated `base_position`, `base_orientation`; not of a world |
 #[derive(Debug, Clone)]
 pub struct RobotModel {
     /// Name in the diagram.

@@ -11,7 +11,7 @@ use crate::rotation::rotations;
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | in `rotation` | vector of 4 (w, x, y, z) of any length but 0; Rotation with `by: Rotation` | 1 |
+/// | in `rotation` | vector of 4 (w, x, y, z), not zero; Rotation with `by: Rotation` | 1 |
 /// | in `u` | vector of 3 | any |
 /// | out `y` | vector of 3 | that of `u` |
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

@@ -11,7 +11,7 @@ use crate::signal::shape;
 /// | port | shape | unit |
 /// |---|---|---|
 /// | in `u` | number, vector, matrix, `Rotation` or `Pose` of as many numbers | any |
-/// | out `y` | number for `shape: []`, vector of n for `[n]`, matrix for `[rows, columns]` | that of `u` |
+/// | out `y` | number for `[]`, vector for `[n]`, matrix for `[rows, columns]` | that of `u` |
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reshape {

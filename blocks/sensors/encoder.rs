@@ -25,7 +25,7 @@ use crate::signal::philox::Stream;
 /// | in `state` | State(robot) | | configuration and velocity |
 /// | out `s` | n | rad | measured joint positions |
 /// | out `s_dot` | n | rad/s | measured joint velocities |
-/// | out `state` | State(robot) | | the state with measured joints, its bases true: for controllers of the joints |
+/// | out `state` | State(robot) | | measured joints, true bases: for joint controllers |
 ///
 /// `s = q round((s + w) / q)` with the quantum `q = 2π / (counts N)`: `counts` per turn of the
 /// encoder's shaft, which turns N times (`gear_ratio`) as the joint does once, so 1 for an encoder
@@ -34,8 +34,8 @@ use crate::signal::philox::Stream;
 ///
 /// | `velocity` | ṡ |
 /// |---|---|
-/// | `Tachometer` (the default) | `q_v round((ṡ + w_v) / q_v)` of the true velocity, exact without `velocity_quantum` and `velocity_noise` |
-/// | `Difference` | `(s[k] − s[k−1]) / T` of the measured positions: late by T/2, in steps of `q / T`; 0 in the first sample |
+/// | `Tachometer` (the default) | `q_v round((ṡ + w_v) / q_v)` of the true ṡ; by default exact |
+/// | `Difference` | `(s[k] − s[k−1]) / T` of measured positions: late by T/2, in steps of `q / T` |
 ///
 /// Differences and noise need a period: state it with `every:`. Joints of several degrees of
 /// freedom have no counters and are refused.

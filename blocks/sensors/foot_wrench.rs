@@ -24,7 +24,7 @@ use crate::signal::philox::Stream;
 /// | in `state` | State(robot) | | configuration and velocity |
 /// | in `contacts` | `ContactPoints` | | the k contacts of this foot |
 /// | in `f` | 3k | N | forces on the robot at them, each in its contact's axes (t₁, t₂, n) |
-/// | out `wrench` | 6 | N, N m | force, then moment on the robot about the frame's origin, in `axes` |
+/// | out `wrench` | 6 | N, N m | force, moment on the robot about the frame's origin, in `axes` |
 ///
 /// With `axes: World` it is dual to the `Mixed` Jacobian of the frame, with `axes: Frame` to the
 /// `Body` one: `Jᵀ wrench = Σ J_iᵀ f_i`. Forces of several feet in one vector are selected by path,

@@ -28,8 +28,8 @@ use crate::signal::philox::Stream;
 /// | in `nu_dot` | nv | m/s², rad/s² | acceleration at this state |
 /// | out `gyroscope` | 3 | rad/s | `Rᵀω`, angular velocity, frame axes |
 /// | out `orientation` | 4 | 1 | true attitude: quaternion (w, x, y, z) of R, w ≥ 0 |
-/// | out `rpy` | 3 | rad | true roll, pitch, yaw: `R = Rz(yaw) Ry(pitch) Rx(roll)`; at a pitch of ±π/2 roll is 0 |
-/// | out `accelerometer` | 3 | m/s² | `Rᵀ(a − g)`, proper acceleration of the frame's origin, frame axes |
+/// | out `rpy` | 3 | rad | true roll, pitch, yaw; at a pitch of ±π/2 roll is 0 |
+/// | out `accelerometer` | 3 | m/s² | `Rᵀ(a − g)`, proper acceleration of the origin, frame axes |
 ///
 /// R is `world_from_frame`, `a = J ν̇ + J̇ν` the classical acceleration of the frame's origin, g
 /// the robot's gravity. At rest the accelerometer shows −g, upward; in free fall it shows nothing.

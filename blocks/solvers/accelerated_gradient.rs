@@ -16,9 +16,9 @@ use crate::solvers::problem_dump::Dump;
 /// |---|---|---|---|
 /// | in `problem` | `ContactProblem` | | with a friction pyramid or the circular cone |
 /// | out `f` | 3k | N | contact forces on the robot, contact axes |
-/// | out `status` | | 1 | 0 solved, 1 steps used up, 2 steps used up and residual above `accept`, 5 numerical trouble, 6 invalid data |
+/// | out `status` | | 1 | 0 solved, 1 steps used up, else not: see [`solvers`](crate::solvers) |
 /// | out `iterations` | | 1 | steps |
-/// | out `residual` | | 1 | optimality residual relative to the force scale; infinite if there is none |
+/// | out `residual` | | 1 | residual relative to the force scale; infinite if unknown |
 ///
 /// All contacts move at once; momentum restarts where it points uphill. It needs fewer passes than
 /// sweeps where contacts are many or redundant. What is left after the last step is in

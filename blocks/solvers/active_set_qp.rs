@@ -13,9 +13,9 @@ use crate::solvers::problem_dump::Dump;
 /// |---|---|---|---|
 /// | in `problem` | `ContactProblem` | | with a friction pyramid |
 /// | out `f` | 3k | N | contact forces on the robot, contact axes |
-/// | out `status` | | 1 | 0 solved, 1 inaccurate, 2 iteration limit, 3 infeasible, 4 unbounded, 5 numerical trouble, 6 invalid data, 7 cone not supported |
+/// | out `status` | | 1 | 0 solved, 1 inaccurate, else not: see [`solvers`](crate::solvers) |
 /// | out `iterations` | | 1 | changes of the active set |
-/// | out `residual` | | 1 | optimality residual relative to the force scale; infinite if there is none |
+/// | out `residual` | | 1 | residual relative to the force scale; infinite if unknown |
 ///
 /// A direct method: a few changes of the active set lead to the exact answer up to rounding, so it
 /// is the default. It starts from the active set of the last step, which saves iterations and does

@@ -23,7 +23,7 @@ use crate::solvers::problem_dump::Dump;
 /// | out `f` | 3k | N | contact forces on the robot, contact axes |
 /// | out `status` | | 1 | 0 solved, 2 passes used up, 6 invalid data |
 /// | out `iterations` | | 1 | passes: calls of the solver |
-/// | out `residual` | | 1 | residual of Coulomb's law relative to the force scale; infinite if there is none |
+/// | out `residual` | | 1 | residual of Coulomb's law over the force scale; infinite if unknown |
 ///
 /// | function | type | meaning |
 /// |---|---|---|

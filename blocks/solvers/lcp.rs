@@ -22,9 +22,9 @@ use crate::solvers::problem_dump::Dump;
 /// | in `q` | n | |
 /// | out `z` | n | the solution; with a singular M one of them |
 /// | out `w` | n | `M z + q`; zero if the data are invalid |
-/// | out `status` | | 0 solved, 1 inaccurate, 2 iteration limit, 3 infeasible, 5 numerical trouble, 6 invalid data, 8 undecided |
+/// | out `status` | | 0 solved, 1 inaccurate, else not: see [`solvers`](crate::solvers) |
 /// | out `iterations` | | pivots |
-/// | out `residual` | | natural residual relative to the terms of each row; infinite if there is none |
+/// | out `residual` | | natural residual over the terms of each row; infinite if unknown |
 ///
 /// It starts from the set of positive z of the last step. Outside the classes that Lemke's method
 /// decides a problem may end undecided: on a ray that proves nothing. Computed whenever its inputs

@@ -14,9 +14,9 @@ use crate::solvers::problem_dump::Dump;
 /// |---|---|---|---|
 /// | in `problem` | `ContactProblem` | | with a friction pyramid |
 /// | out `f` | 3k | N | contact forces on the robot, contact axes |
-/// | out `status` | | 1 | 0 solved, 1 inaccurate, 2 iteration limit, 3 infeasible, 4 unbounded, 5 numerical trouble, 6 invalid data, 7 cone not supported, 8 undecided |
+/// | out `status` | | 1 | 0 solved, 1 inaccurate, else not: see [`solvers`](crate::solvers) |
 /// | out `iterations` | | 1 | pivots |
-/// | out `residual` | | 1 | optimality residual relative to the force scale; infinite if there is none |
+/// | out `residual` | | 1 | residual relative to the force scale; infinite if unknown |
 ///
 /// One unknown per edge of each pyramid, a dense basis, lexicographic ties, and a ladder of
 /// regularisation where the plain attempt ends on a ray. The classical reference method: slower

@@ -1,5 +1,19 @@
 //! Solvers of contact problems and of optimisation problems: quadratic and cone programs, linear
 //! complementarity problems.
+//!
+//! All of them have the outputs `status` and `residual`. In `status`:
+//!
+//! | number | meaning |
+//! |---|---|
+//! | 0 | solved |
+//! | 1 | inaccurate: iterations used up, or the tolerance missed, but the residual is accepted |
+//! | 2 | iteration limit |
+//! | 3 | infeasible |
+//! | 4 | unbounded |
+//! | 5 | numerical trouble |
+//! | 6 | invalid data |
+//! | 7 | cone not supported |
+//! | 8 | undecided |
 
 mod accelerated_gradient;
 mod active_set_qp;

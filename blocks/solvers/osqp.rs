@@ -17,9 +17,9 @@ use crate::solvers::problem_dump::Dump;
 /// |---|---|---|---|
 /// | in `problem` | `ContactProblem` | | with a friction pyramid |
 /// | out `f` | 3k | N | contact forces on the robot, contact axes |
-/// | out `status` | | 1 | 0 solved, 1 inaccurate, 2 iteration limit and residual above `accept`, 4 unbounded, 5 numerical trouble, 6 invalid data, 7 cone not supported |
+/// | out `status` | | 1 | 0 solved, 1 inaccurate, else not: see [`solvers`](crate::solvers) |
 /// | out `iterations` | | 1 | iterations |
-/// | out `residual` | | 1 | optimality residual relative to the force scale; infinite if there is none |
+/// | out `residual` | | 1 | residual relative to the force scale; infinite if unknown |
 ///
 /// Modest accuracy at a steady cost: each solve sets up its workspace anew, starts cold and
 /// allocates. The step size adapts after a fixed number of iterations, never by a clock. The C

@@ -16,9 +16,9 @@ use crate::solvers::problem_dump::Dump;
 /// |---|---|---|---|
 /// | in `problem` | `ContactProblem` | | with a friction pyramid or the circular cone |
 /// | out `f` | 3k | N | contact forces on the robot, contact axes |
-/// | out `status` | | 1 | 0 solved, 1 sweeps used up, 2 sweeps used up and residual above `accept`, 5 numerical trouble, 6 invalid data |
+/// | out `status` | | 1 | 0 solved, 1 sweeps used up, else not: see [`solvers`](crate::solvers) |
 /// | out `iterations` | | 1 | sweeps |
-/// | out `residual` | | 1 | optimality residual relative to the force scale; infinite if there is none |
+/// | out `residual` | | 1 | residual relative to the force scale; infinite if unknown |
 ///
 /// Cheap per sweep and never infeasible; what is left after the last sweep is in `residual`. It
 /// starts from the forces of the last step. With redundant contacts the distribution of force

@@ -23,7 +23,7 @@ use crate::solvers::problem_dump::Dump;
 /// | in `lower`, `upper` | m | equal for an equality; infinite where there is no bound |
 /// | in `x_lower`, `x_upper` | n, optional | bounds of the unknowns |
 /// | out `x` | n | the solution |
-/// | out `status` | | 0 solved, 1 inaccurate, 2 iteration limit, 3 infeasible, 4 unbounded, 5 numerical trouble, 6 invalid data |
+/// | out `status` | | 0 solved, 1 inaccurate, else not: see [`solvers`](crate::solvers) |
 /// | out `iterations` | | changes of the active set |
 /// | out `residual` | | relative residual of the optimality conditions; infinite if there is none |
 ///

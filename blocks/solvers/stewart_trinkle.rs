@@ -14,9 +14,9 @@ use crate::solvers::problem_dump::Dump;
 /// |---|---|---|---|
 /// | in `problem` | `ContactProblem` | | with a friction pyramid |
 /// | out `f` | 3k | N | contact forces on the robot, contact axes |
-/// | out `status` | | 1 | 0 solved, 1 inaccurate, 2 iteration limit, 3 infeasible, 4 unbounded, 5 numerical trouble, 6 invalid data, 7 cone not supported, 8 undecided |
+/// | out `status` | | 1 | 0 solved, 1 inaccurate, else not: see [`solvers`](crate::solvers) |
 /// | out `iterations` | | 1 | pivots |
-/// | out `residual` | | 1 | residual of Coulomb's law relative to the force scale; infinite if there is none |
+/// | out `residual` | | 1 | residual of Coulomb's law over the force scale; infinite if unknown |
 ///
 /// Per contact the normal force f_n, the weights β of the m edges d of its pyramid, and the slip λ:
 /// `0 ≤ f_n ⟂ a_n ≥ 0`, `0 ≤ β_j ⟂ d_jᵀa_t + λ ≥ 0`, `0 ≤ λ ⟂ μ f_n − Σβ ≥ 0`. The other solver

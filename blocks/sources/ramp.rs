@@ -14,7 +14,7 @@ use crate::signal::shape::{self, Common};
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | out `y` | that of `slope` and `initial`; a number stands for every element of the other | that of `initial`, or of `slope` · s |
+/// | out `y` | that of `slope`, `initial`; numbers are broadcast | of `initial` or `slope` · s |
 ///
 /// A variable step is cut at `start`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

@@ -14,7 +14,7 @@ use crate::signal::shape::{self, Common};
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | out `y` | that of `mean` and `deviation`; a number stands for every element of the other | theirs |
+/// | out `y` | that of `mean` and `deviation`; numbers are broadcast | theirs |
 ///
 /// The period is stated with `every:`; samples are independent whatever it is, so the power of the
 /// noise depends on it: see `WhiteNoise`. Sample k is a function of the run's seed, the

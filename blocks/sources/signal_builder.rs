@@ -15,7 +15,7 @@ use crate::sources::timetable::{self, After, Player, Span, Timetable};
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | out `y` | number if `values` is a list of numbers; vector of m if it is a list of rows of m | that of `values` |
+/// | out `y` | number for a list of numbers; vector of m for rows of m | that of `values` |
 ///
 /// Before the first time the first value holds. With `interpolation: Below` the signal is a
 /// staircase that jumps at `times`. A variable step is cut at kinks and jumps; for fixed steps let

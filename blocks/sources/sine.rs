@@ -13,7 +13,7 @@ use crate::signal::shape::{self, Common};
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | out `y` | that of `amplitude` and `bias`; a number stands for every element of the other | theirs |
+/// | out `y` | that of `amplitude` and `bias`; numbers are broadcast | theirs |
 ///
 /// The frequency counts cycles per second. For an angular velocity ω write
 /// `frequency: "=omega / (2*pi[rad])"`.

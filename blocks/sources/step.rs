@@ -14,7 +14,7 @@ use crate::signal::shape::{self, Common};
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | out `y` | that of `before` and `after`; a number stands for every element of the other | theirs |
+/// | out `y` | that of `before` and `after`; numbers are broadcast | theirs |
 ///
 /// A variable step is cut at the jump. For a fixed step give it a time that is a whole multiple of
 /// the step, so that the derivative is smooth between major steps.

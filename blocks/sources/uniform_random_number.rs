@@ -14,7 +14,7 @@ use crate::signal::shape::{self, Common};
 ///
 /// | port | shape | unit |
 /// |---|---|---|
-/// | out `y` | that of the bounds; a number stands for every element of the other | theirs |
+/// | out `y` | that of the bounds; numbers are broadcast | theirs |
 ///
 /// The period is stated with `every:`. Sample k is a function of the run's seed, the block's path,
 /// `seed` and k alone (Philox): a run repeats bit for bit, and adding a block changes no other's
