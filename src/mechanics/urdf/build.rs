@@ -11,25 +11,21 @@ use super::chain::{Drive, push_bodies, unit};
 use super::error::{UrdfError, Warning};
 use super::graph::Graph;
 use super::joints::{Joints, Motion};
-use super::schema::Lines;
+use super::robot::{Inertial, Robot};
 use crate::body::Body;
 use crate::branch::BranchPattern;
 use crate::inertia::Inertia;
 use crate::model::{Base, BodyId, Frame, FrameId, JointKind, Model, Tree};
 use crate::placement::Placement;
 use crate::rotors::Rotors;
-use crate::shape::{Collision, Shape};
+use crate::shape::Collision;
 
 /// Builds the model of a robot that was read without error.
-pub(super) fn model(
-    robot: &urdf_rs::Robot,
-    lines: &Lines,
-    options: &Options,
-) -> Result<(Model, Vec<Warning>), UrdfError> {
+pub(super) fn model(robot: &Robot, options: &Options) -> Result<(Model, Vec<Warning>), UrdfError> {
     let mut warnings = Vec::new();
-    let graph = Graph::new(robot, lines)?;
-    let mut joints = Joints::new(robot, lines, &graph, options, &mut warnings)?;
-    let layout = Layout::new(robot, lines, options, &graph, &mut joints, &mut warnings)?;
+    let graph = Graph::new(robot)?;
+    let mut joints = Joints::new(robot, &graph, options, &mut warnings)?;
+    let layout = Layout::new(robot, options, &graph, &mut joints, &mut warnings)?;
 
     let frames = robot.links.iter().zip(&layout.links);
     let frames = frames.map(|(link, &(body, body_from_frame))| Frame {
@@ -84,8 +80,7 @@ struct Layout {
 
 impl Layout {
     fn new(
-        robot: &urdf_rs::Robot,
-        lines: &Lines,
+        robot: &Robot,
         options: &Options,
         graph: &Graph<'_>,
         joints: &mut Joints,
@@ -105,14 +100,12 @@ impl Layout {
             let (parent, child) = graph.ends[j];
             let joint = &robot.joints[j];
             let (parent_body, body_from_parent) = links[parent];
-            let at_zero = body_from_parent
-                * Placement::from_xyz_rpy(joint.origin.xyz.0, joint.origin.rpy.0)
-                * held(joints, j, &joint.axis.xyz.0, lines.joints[j])?;
+            let at_zero =
+                body_from_parent * joint.origin * held(joints, j, joint.axis, joint.line)?;
             links[child] = match drive(joints, j) {
                 None => (parent_body, at_zero),
                 Some(drive) => {
-                    let axis = Vector3::from(joint.axis.xyz.0);
-                    let line = lines.joints[j];
+                    let (axis, line) = (joint.axis, joint.line);
                     let body_from_link =
                         push_bodies(&mut bodies, parent_body, &at_zero, axis, line, &drive)?;
                     (bodies.len() - 1, body_from_link)
@@ -124,25 +117,22 @@ impl Layout {
             ready.extend(children[child].iter().copied().map(Reverse));
         }
         let mut layout = Self { bodies, links };
-        layout.add_inertias(robot, lines, options, warnings)?;
+        layout.add_inertias(robot, options, warnings)?;
         Ok(layout)
     }
 
     /// Welds the links' inertias into bodies.
     fn add_inertias(
         &mut self,
-        robot: &urdf_rs::Robot,
-        lines: &Lines,
+        robot: &Robot,
         options: &Options,
         warnings: &mut Vec<Warning>,
     ) -> Result<(), UrdfError> {
-        for ((link, &line), (body, body_from_link)) in
-            robot.links.iter().zip(&lines.links).zip(&self.links)
-        {
+        for (link, (body, body_from_link)) in robot.links.iter().zip(&self.links) {
             let inertia = link_inertia(&link.inertial);
             if !inertia.is_physical() {
                 warnings.push(Warning::NonPhysicalInertia {
-                    line,
+                    line: link.line,
                     link: link.name.clone(),
                     mass: inertia.mass(),
                     moments: inertia.principal_moments(),
@@ -165,14 +155,14 @@ impl Layout {
 fn held(
     joints: &Joints,
     joint: usize,
-    axis: &[f64; 3],
+    axis: Vector3<f64>,
     line: usize,
 ) -> Result<Placement, UrdfError> {
     let (Motion::Welded(position), Some(kind)) = (joints.motions[joint], joints.kinds[joint])
     else {
         return Ok(Placement::identity());
     };
-    let axis = unit(Vector3::from(*axis), line)?;
+    let axis = unit(axis, line)?;
     if kind == JointKind::Prismatic {
         return Ok(Placement { rotation: Matrix3::identity(), translation: position * axis });
     }
@@ -198,38 +188,20 @@ fn drive(joints: &Joints, joint: usize) -> Option<Drive> {
     Some(Drive { kind, q_index, v_index, multiplier, offset })
 }
 
-fn link_inertia(inertial: &urdf_rs::Inertial) -> Inertia {
-    let i = &inertial.inertia;
-    let matrix = Matrix3::new(i.ixx, i.ixy, i.ixz, i.ixy, i.iyy, i.iyz, i.ixz, i.iyz, i.izz);
-    let origin = Placement::from_xyz_rpy(inertial.origin.xyz.0, inertial.origin.rpy.0);
-    Inertia::new(inertial.mass.value, Vector3::zeros(), &matrix).transformed(&origin)
+fn link_inertia(inertial: &Inertial) -> Inertia {
+    let [ixx, ixy, ixz, iyy, iyz, izz] = inertial.inertia;
+    let matrix = Matrix3::new(ixx, ixy, ixz, ixy, iyy, iyz, ixz, iyz, izz);
+    Inertia::new(inertial.mass, Vector3::zeros(), &matrix).transformed(&inertial.origin)
 }
 
-fn collisions(robot: &urdf_rs::Robot) -> Vec<Collision> {
+fn collisions(robot: &Robot) -> Vec<Collision> {
     let mut out = Vec::new();
     for (i, link) in robot.links.iter().enumerate() {
-        for collision in &link.collision {
-            let shape = match &collision.geometry {
-                urdf_rs::Geometry::Sphere { radius } => Shape::Sphere { radius: *radius },
-                urdf_rs::Geometry::Box { size } => Shape::Box { size: Vector3::from(size.0) },
-                urdf_rs::Geometry::Cylinder { radius, length } => {
-                    Shape::Cylinder { radius: *radius, length: *length }
-                }
-                urdf_rs::Geometry::Capsule { radius, length } => {
-                    Shape::Capsule { radius: *radius, length: *length }
-                }
-                urdf_rs::Geometry::Mesh { filename, scale } => Shape::Mesh {
-                    path: filename.clone(),
-                    scale: Vector3::from(scale.map_or([1.0; 3], |scale| scale.0)),
-                },
-            };
-            let origin = &collision.origin;
-            out.push(Collision {
-                link: FrameId(i),
-                link_from_shape: Placement::from_xyz_rpy(origin.xyz.0, origin.rpy.0),
-                shape,
-            });
-        }
+        out.extend(link.collisions.iter().map(|collision| Collision {
+            link: FrameId(i),
+            link_from_shape: collision.origin,
+            shape: collision.shape.clone(),
+        }));
     }
     out
 }

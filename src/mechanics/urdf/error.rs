@@ -36,12 +36,6 @@ pub enum UrdfError {
         /// The text of the attribute.
         found: String,
     },
-    /// The typed reader rejected the checked text.
-    #[error("urdf reader: {message}")]
-    Reader {
-        /// The reader's message.
-        message: String,
-    },
     /// Two links or two joints have one name.
     #[error("line {line}: a {element} named `{name}` exists already on line {first_line}")]
     DuplicateName {
@@ -204,8 +198,7 @@ impl UrdfError {
             | Self::NotHeld { line, .. }
             | Self::MimicCycle { line, .. }
             | Self::MimicNotFinite { line, .. } => Some(*line),
-            Self::Reader { .. }
-            | Self::NoLinks
+            Self::NoLinks
             | Self::TooManyJoints { .. }
             | Self::NotFinite { .. }
             | Self::NoJointToHold { .. }

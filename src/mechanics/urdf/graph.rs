@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::UrdfError;
-use super::schema::Lines;
+use super::robot::Robot;
 
 /// Joints by name, the joint above each link, and which links a joint connects.
 pub(super) struct Graph<'a> {
@@ -15,14 +15,15 @@ pub(super) struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    pub(super) fn new(robot: &'a urdf_rs::Robot, lines: &Lines) -> Result<Self, UrdfError> {
-        let link_names = robot.links.iter().map(|link| link.name.as_str());
-        let links = unique("link", link_names, &lines.links)?;
-        let joint_names = robot.joints.iter().map(|joint| joint.name.as_str());
-        let joints = unique("joint", joint_names, &lines.joints)?;
+    pub(super) fn new(robot: &'a Robot) -> Result<Self, UrdfError> {
+        let link_names = robot.links.iter().map(|link| (link.name.as_str(), link.line));
+        let links = unique("link", link_names)?;
+        let joint_names = robot.joints.iter().map(|joint| (joint.name.as_str(), joint.line));
+        let joints = unique("joint", joint_names)?;
         let mut parent_joint: Vec<Option<usize>> = vec![None; robot.links.len()];
         let mut ends = Vec::with_capacity(robot.joints.len());
-        for (j, (joint, &line)) in robot.joints.iter().zip(&lines.joints).enumerate() {
+        for (j, joint) in robot.joints.iter().enumerate() {
+            let line = joint.line;
             let find = |name: &str| {
                 links.get(name).copied().ok_or_else(|| UrdfError::UnknownLink {
                     line,
@@ -31,11 +32,11 @@ impl<'a> Graph<'a> {
                     nearest: nearest(name, links.keys()),
                 })
             };
-            let (parent, child) = (find(&joint.parent.link)?, find(&joint.child.link)?);
+            let (parent, child) = (find(&joint.parent)?, find(&joint.child)?);
             if let Some(first) = parent_joint[child] {
                 return Err(UrdfError::TwoParents {
                     line,
-                    link: joint.child.link.clone(),
+                    link: joint.child.clone(),
                     joint: joint.name.clone(),
                     first: robot.joints[first].name.clone(),
                 });
@@ -57,12 +58,12 @@ impl<'a> Graph<'a> {
             (0..robot.links.len()).filter(|&i| parent_joint[i].is_none()).collect();
         let graph = Self { joints, parent_joint, ends, root: roots.first().copied().unwrap_or(0) };
         // A cycle is reported first: beside it, a second root is only a symptom.
-        graph.check_rings(robot, lines)?;
+        graph.check_rings(robot)?;
         match roots[..] {
             [] => Err(UrdfError::NoLinks),
             [_] => Ok(graph),
             [_, second, ..] => Err(UrdfError::ManyRoots {
-                line: lines.links[second],
+                line: robot.links[second].line,
                 roots: roots.iter().map(|&i| robot.links[i].name.clone()).collect(),
             }),
         }
@@ -70,7 +71,7 @@ impl<'a> Graph<'a> {
 
     /// Walks up from every link; a walk that meets itself is a cycle. Links known to lead to a
     /// root are not walked again, so the whole is O(links).
-    fn check_rings(&self, robot: &urdf_rs::Robot, lines: &Lines) -> Result<(), UrdfError> {
+    fn check_rings(&self, robot: &Robot) -> Result<(), UrdfError> {
         let mut seen = vec![usize::MAX; robot.links.len()];
         for start in 0..robot.links.len() {
             let mut at = start;
@@ -79,14 +80,14 @@ impl<'a> Graph<'a> {
                 let Some(joint) = self.parent_joint[at] else { break };
                 at = self.ends[joint].0;
                 if seen[at] == start {
-                    return Err(self.ring(robot, lines, at));
+                    return Err(self.ring(robot, at));
                 }
             }
         }
         Ok(())
     }
 
-    fn ring(&self, robot: &urdf_rs::Robot, lines: &Lines, start: usize) -> UrdfError {
+    fn ring(&self, robot: &Robot, start: usize) -> UrdfError {
         let mut links = vec![robot.links[start].name.clone()];
         let mut at = start;
         while let Some(joint) = self.parent_joint[at] {
@@ -97,27 +98,26 @@ impl<'a> Graph<'a> {
             }
         }
         links.reverse();
-        UrdfError::Cycle { line: lines.links[start], links }
+        UrdfError::Cycle { line: robot.links[start].line, links }
     }
 }
 
 fn unique<'a>(
     element: &'static str,
-    names: impl Iterator<Item = &'a str>,
-    lines: &[usize],
+    names: impl Iterator<Item = (&'a str, usize)>,
 ) -> Result<BTreeMap<&'a str, usize>, UrdfError> {
-    let mut by_name = BTreeMap::new();
-    for (i, name) in names.enumerate() {
-        if let Some(first) = by_name.insert(name, i) {
+    let mut by_name: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for (i, (name, line)) in names.enumerate() {
+        if let Some((_, first_line)) = by_name.insert(name, (i, line)) {
             return Err(UrdfError::DuplicateName {
-                line: lines[i],
+                line,
                 element,
                 name: name.to_owned(),
-                first_line: lines[first],
+                first_line,
             });
         }
     }
-    Ok(by_name)
+    Ok(by_name.into_iter().map(|(name, (i, _))| (name, i)).collect())
 }
 
 /// The name with the fewest edits to `name`, if they are fewer than half its letters.

@@ -3,7 +3,7 @@
 use super::error::{UrdfError, Warning};
 use super::graph::Graph;
 use super::mimic::{self, Law};
-use super::schema::Lines;
+use super::robot::{self, Limit, Robot};
 use super::{MimicJoints, Options};
 use crate::model::{Base, Joint, JointId, JointKind, MimicJoint};
 use crate::rotors::matches;
@@ -44,19 +44,18 @@ pub(super) struct Joints {
 
 impl Joints {
     pub(super) fn new(
-        robot: &urdf_rs::Robot,
-        lines: &Lines,
+        robot: &Robot,
         graph: &Graph<'_>,
         options: &Options,
         warnings: &mut Vec<Warning>,
     ) -> Result<Self, UrdfError> {
-        let kinds: Vec<_> = robot.joints.iter().map(|joint| kind(&joint.joint_type)).collect();
+        let kinds: Vec<_> = robot.joints.iter().map(|joint| joint.kind).collect();
         let found = kinds.iter().flatten().fold(0, |sum, kind| sum + kind.velocity_dim());
         if found > MAX_FREEDOMS {
             return Err(UrdfError::TooManyJoints { found, limit: MAX_FREEDOMS });
         }
         let laws = match options.mimic {
-            MimicJoints::Coupled => mimic::laws(robot, lines, graph)?,
+            MimicJoints::Coupled => mimic::laws(robot, graph)?,
             MimicJoints::Independent => vec![None; robot.joints.len()],
         };
         let (configuration_dim, velocity_dim) = match options.base {
@@ -73,7 +72,7 @@ impl Joints {
             configuration_dim,
             velocity_dim,
         };
-        let held = held(robot, lines, &joints.kinds, options)?;
+        let held = held(robot, &joints.kinds, options)?;
         for (i, joint) in robot.joints.iter().enumerate() {
             let followed = laws[i].as_ref().and_then(|law| {
                 held[law.joint].map(|position| law.multiplier * position + law.offset)
@@ -85,22 +84,20 @@ impl Joints {
             }
             let (Some(kind), None) = (joints.kinds[i], &laws[i]) else { continue };
             joints.motions[i] = Motion::Own(joints.own.len());
-            joints.add(joint, kind, lines, i, warnings)?;
+            joints.add(joint, kind, warnings)?;
         }
-        joints.add_mimics(robot, lines, &laws)?;
+        joints.add_mimics(robot, &laws)?;
         Ok(joints)
     }
 
     /// Adds a joint that moves on its own.
     fn add(
         &mut self,
-        joint: &urdf_rs::Joint,
+        joint: &robot::Joint,
         kind: JointKind,
-        lines: &Lines,
-        index: usize,
         warnings: &mut Vec<Warning>,
     ) -> Result<(), UrdfError> {
-        let line = lines.joints[index];
+        let line = joint.line;
         if let Some(mimic) = &joint.mimic {
             warnings.push(Warning::MimicIgnored {
                 line,
@@ -108,16 +105,15 @@ impl Joints {
                 mimicked: mimic.joint.clone(),
             });
         }
-        let limit = limits(joint, kind, line, lines.limited[index])?;
+        let limit = limits(joint, kind)?;
         if matches!(kind, JointKind::Revolute | JointKind::Prismatic) {
-            let joint = joint.name.clone();
-            if !lines.limited[index] {
-                warnings.push(Warning::NoLimit { line, joint });
+            let name = joint.name.clone();
+            if joint.limit.is_none() {
+                warnings.push(Warning::NoLimit { line, joint: name });
             } else if limit.lower == limit.upper {
-                warnings.push(Warning::Locked { line, joint, position: limit.lower });
+                warnings.push(Warning::Locked { line, joint: name, position: limit.lower });
             }
         }
-        let dynamics = joint.dynamics.clone().unwrap_or_default();
         self.own.push(Joint {
             name: joint.name.clone(),
             kind,
@@ -125,8 +121,8 @@ impl Joints {
             upper: limit.upper,
             effort: limit.effort,
             velocity: limit.velocity,
-            damping: dynamics.damping,
-            friction: dynamics.friction,
+            damping: joint.damping,
+            friction: joint.friction,
             q_index: self.configuration_dim,
             v_index: self.velocity_dim,
             // Known when the tree is laid out.
@@ -139,19 +135,14 @@ impl Joints {
     }
 
     /// Adds the joints that follow others, all of which are known by now.
-    fn add_mimics(
-        &mut self,
-        robot: &urdf_rs::Robot,
-        lines: &Lines,
-        laws: &[Option<Law>],
-    ) -> Result<(), UrdfError> {
+    fn add_mimics(&mut self, robot: &Robot, laws: &[Option<Law>]) -> Result<(), UrdfError> {
         for (i, (joint, law)) in robot.joints.iter().zip(laws).enumerate() {
             let (Some(law), Some(kind)) = (law, self.kinds[i]) else { continue };
             if self.is_held[i] {
                 continue;
             }
             let Motion::Own(followed) = self.motions[law.joint] else { continue };
-            limits(joint, kind, lines.joints[i], lines.limited[i])?;
+            limits(joint, kind)?;
             self.motions[i] = Motion::Mimic(self.mimics.len());
             self.mimics.push(MimicJoint {
                 name: joint.name.clone(),
@@ -166,8 +157,7 @@ impl Joints {
 
 /// By joint of the file: where it is held, if it is.
 fn held(
-    robot: &urdf_rs::Robot,
-    lines: &Lines,
+    robot: &Robot,
     kinds: &[Option<JointKind>],
     options: &Options,
 ) -> Result<Vec<Option<f64>>, UrdfError> {
@@ -181,7 +171,7 @@ fn held(
             }
             found = true;
             if !matches!(kind, JointKind::Revolute | JointKind::Continuous | JointKind::Prismatic) {
-                let (line, joint) = (lines.joints[i], joint.name.clone());
+                let (line, joint) = (joint.line, joint.name.clone());
                 return Err(UrdfError::NotHeld { line, joint });
             }
             held[i] = Some(*position);
@@ -193,40 +183,23 @@ fn held(
     Ok(held)
 }
 
-fn kind(kind: &urdf_rs::JointType) -> Option<JointKind> {
-    match kind {
-        urdf_rs::JointType::Revolute => Some(JointKind::Revolute),
-        urdf_rs::JointType::Continuous => Some(JointKind::Continuous),
-        urdf_rs::JointType::Prismatic => Some(JointKind::Prismatic),
-        urdf_rs::JointType::Planar => Some(JointKind::Planar),
-        urdf_rs::JointType::Spherical => Some(JointKind::Spherical),
-        urdf_rs::JointType::Floating => Some(JointKind::Floating),
-        urdf_rs::JointType::Fixed => None,
-    }
-}
-
 /// The limits of a joint; infinite where the file states none or the kind has none.
-fn limits(
-    joint: &urdf_rs::Joint,
-    kind: JointKind,
-    line: usize,
-    limited: bool,
-) -> Result<urdf_rs::JointLimit, UrdfError> {
-    let mut limit = joint.limit.clone();
-    if !limited {
-        // The reader's default for a missing <limit> is zero, which would lock the joint.
-        limit.effort = f64::INFINITY;
-        limit.velocity = f64::INFINITY;
-    }
-    if !(limited && matches!(kind, JointKind::Revolute | JointKind::Prismatic)) {
-        limit.lower = f64::NEG_INFINITY;
-        limit.upper = f64::INFINITY;
+fn limits(joint: &robot::Joint, kind: JointKind) -> Result<Limit, UrdfError> {
+    let none = Limit {
+        lower: f64::NEG_INFINITY,
+        upper: f64::INFINITY,
+        effort: f64::INFINITY,
+        velocity: f64::INFINITY,
+    };
+    let mut limit = joint.limit.unwrap_or(none);
+    if !matches!(kind, JointKind::Revolute | JointKind::Prismatic) {
+        (limit.lower, limit.upper) = (none.lower, none.upper);
     }
     if limit.lower > limit.upper {
         let (lower, upper) = (limit.lower, limit.upper);
         let problem =
             format!("joint `{}`: expected lower <= upper, found {lower} > {upper}", joint.name);
-        return Err(UrdfError::Schema { line, problem });
+        return Err(UrdfError::Schema { line: joint.line, problem });
     }
     Ok(limit)
 }

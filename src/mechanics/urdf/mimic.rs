@@ -2,7 +2,8 @@
 
 use super::error::UrdfError;
 use super::graph::Graph;
-use super::schema::Lines;
+use super::robot::Robot;
+use crate::model::JointKind;
 
 /// What a joint follows in the end: `s = multiplier · s_joint + offset`.
 #[derive(Clone, Copy, Debug)]
@@ -14,27 +15,18 @@ pub(super) struct Law {
 }
 
 /// The law of every joint of the file that mimics another.
-pub(super) fn laws(
-    robot: &urdf_rs::Robot,
-    lines: &Lines,
-    graph: &Graph<'_>,
-) -> Result<Vec<Option<Law>>, UrdfError> {
-    (0..robot.joints.len()).map(|joint| law(robot, lines, graph, joint)).collect()
+pub(super) fn laws(robot: &Robot, graph: &Graph<'_>) -> Result<Vec<Option<Law>>, UrdfError> {
+    (0..robot.joints.len()).map(|joint| law(robot, graph, joint)).collect()
 }
 
-fn law(
-    robot: &urdf_rs::Robot,
-    lines: &Lines,
-    graph: &Graph<'_>,
-    joint: usize,
-) -> Result<Option<Law>, UrdfError> {
+fn law(robot: &Robot, graph: &Graph<'_>, joint: usize) -> Result<Option<Law>, UrdfError> {
     let mut law = Law { joint, multiplier: 1.0, offset: 0.0 };
     let mut steps = 0;
     while let Some((next, multiplier, offset)) = step(robot, graph, law.joint) {
         for wrong in [law.joint, next] {
-            if let Some(kind) = not_coupled(&robot.joints[wrong].joint_type) {
+            if let Some(kind) = not_coupled(robot.joints[wrong].kind) {
                 return Err(UrdfError::MimicKind {
-                    line: lines.joints[law.joint],
+                    line: robot.joints[law.joint].line,
                     joint: robot.joints[law.joint].name.clone(),
                     mimicked: robot.joints[next].name.clone(),
                     wrong: robot.joints[wrong].name.clone(),
@@ -47,12 +39,12 @@ fn law(
         law.joint = next;
         steps += 1;
         if steps > robot.joints.len() {
-            return Err(ring(robot, lines, graph, next));
+            return Err(ring(robot, graph, next));
         }
     }
     if !(law.multiplier.is_finite() && law.offset.is_finite()) {
         return Err(UrdfError::MimicNotFinite {
-            line: lines.joints[joint],
+            line: robot.joints[joint].line,
             joint: robot.joints[joint].name.clone(),
             multiplier: law.multiplier,
             offset: law.offset,
@@ -62,27 +54,25 @@ fn law(
 }
 
 /// The joint that a joint names, with multiplier and offset. All names are known by now.
-fn step(robot: &urdf_rs::Robot, graph: &Graph<'_>, joint: usize) -> Option<(usize, f64, f64)> {
+fn step(robot: &Robot, graph: &Graph<'_>, joint: usize) -> Option<(usize, f64, f64)> {
     let mimic = robot.joints[joint].mimic.as_ref()?;
     let next = graph.joints.get(mimic.joint.as_str())?;
-    Some((*next, mimic.multiplier.unwrap_or(1.0), mimic.offset.unwrap_or(0.0)))
+    Some((*next, mimic.multiplier, mimic.offset))
 }
 
 /// Why a joint of this type neither mimics nor is mimicked.
-fn not_coupled(kind: &urdf_rs::JointType) -> Option<&'static str> {
+fn not_coupled(kind: Option<JointKind>) -> Option<&'static str> {
     match kind {
-        urdf_rs::JointType::Revolute
-        | urdf_rs::JointType::Continuous
-        | urdf_rs::JointType::Prismatic => None,
-        urdf_rs::JointType::Fixed => Some("fixed"),
-        urdf_rs::JointType::Floating => Some("floating"),
-        urdf_rs::JointType::Planar => Some("planar"),
-        urdf_rs::JointType::Spherical => Some("spherical"),
+        Some(JointKind::Revolute | JointKind::Continuous | JointKind::Prismatic) => None,
+        None => Some("fixed"),
+        Some(JointKind::Floating) => Some("floating"),
+        Some(JointKind::Planar) => Some("planar"),
+        Some(JointKind::Spherical) => Some("spherical"),
     }
 }
 
 /// The cycle that contains `inside`, starting at its first joint in the file.
-fn ring(robot: &urdf_rs::Robot, lines: &Lines, graph: &Graph<'_>, inside: usize) -> UrdfError {
+fn ring(robot: &Robot, graph: &Graph<'_>, inside: usize) -> UrdfError {
     let mut members = vec![inside];
     let mut at = inside;
     while let Some((next, ..)) = step(robot, graph, at)
@@ -95,7 +85,7 @@ fn ring(robot: &urdf_rs::Robot, lines: &Lines, graph: &Graph<'_>, inside: usize)
     members.rotate_left(first);
     members.push(members[0]);
     UrdfError::MimicCycle {
-        line: lines.joints[members[0]],
+        line: robot.joints[members[0]].line,
         joints: members.iter().map(|&joint| robot.joints[joint].name.clone()).collect(),
     }
 }

@@ -1,7 +1,7 @@
 //! Robot files: URDF text → [`Model`].
 //!
 //! ```text
-//! text ──xml──► elements with lines ──schema──► canonical text ──urdf-rs──► Robot ──build──► Model
+//! text ──xml──► elements with lines ──schema, robot──► Robot ──build──► Model
 //! ```
 //!
 //! - `xml` checks that the text is well formed and remembers the line of every element;
@@ -23,6 +23,7 @@ mod graph;
 mod joints;
 mod mimic;
 mod package;
+mod robot;
 mod schema;
 mod version;
 mod xml;
@@ -98,9 +99,7 @@ impl Model {
     /// or follow joints that cannot be followed.
     pub fn from_urdf(text: &str, options: &Options) -> Result<(Self, Vec<Warning>), UrdfError> {
         let elements = xml::parse(text)?;
-        let canonical = schema::canonical(&elements)?;
-        let robot = urdf_rs::read_from_string(&canonical.text)
-            .map_err(|error| UrdfError::Reader { message: error.to_string() })?;
-        build::model(&robot, &canonical.lines, options)
+        let version = schema::check(&elements)?;
+        build::model(&robot::Robot::new(&elements, version), options)
     }
 }

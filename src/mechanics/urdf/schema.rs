@@ -1,26 +1,12 @@
 //! Which elements and attributes describe the mechanism, and what they may hold.
 //!
-//! Everything in the tables is checked and copied into a canonical text; everything else is
-//! dropped, so that the typed reader meets nothing but well-formed values.
+//! Everything in the tables is checked; everything else is ignored, whatever it contains. What has
+//! passed reads without errors.
 
 use super::error::UrdfError;
-use super::version::{Version, roll_pitch_yaw};
+use super::robot::joint_kind;
+use super::version::{QUATERNION, Version, roll_pitch_yaw};
 use super::xml::Element;
-
-/// The checked text, and the lines of links and joints in the original.
-pub(super) struct Canonical {
-    pub(super) text: String,
-    pub(super) lines: Lines,
-}
-
-/// Line of each link and joint, in file order, and what else the typed values do not keep.
-#[derive(Default)]
-pub(super) struct Lines {
-    pub(super) links: Vec<usize>,
-    pub(super) joints: Vec<usize>,
-    /// Whether each joint states a `<limit>`, which the typed values cannot tell.
-    pub(super) limited: Vec<bool>,
-}
 
 /// How often an element may occur in its parent.
 #[derive(Clone, Copy, PartialEq)]
@@ -75,9 +61,6 @@ const SHAPES: &[(&str, Count)] = &[
     ("capsule", Count::Optional),
     ("mesh", Count::Optional),
 ];
-
-/// Orientation of an `<origin>` that is converted before the typed reader sees it.
-const QUATERNION: &str = "quat_xyzw";
 
 const RULES: &[Rule] = &[
     Rule {
@@ -218,46 +201,32 @@ const RULES: &[Rule] = &[
 const JOINT_TYPES: [&str; 7] =
     ["revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical"];
 
-/// Checks the document and writes what describes the mechanism.
-pub(super) fn canonical(elements: &[Element]) -> Result<Canonical, UrdfError> {
+/// Checks the document; gives its version.
+pub(super) fn check(elements: &[Element]) -> Result<Version, UrdfError> {
     let root = &elements[0];
     if root.name != "robot" {
         return Err(schema_error(root, format!("expected <robot>, found <{}>", root.name)));
     }
     let version = Version::new(root.attribute("version"));
-    let mut out = Canonical { text: String::new(), lines: Lines::default() };
-    write(elements, root, version, &mut out)?;
-    Ok(out)
+    check_element(elements, root, version)?;
+    Ok(version)
 }
 
 fn schema_error(element: &Element, problem: String) -> UrdfError {
     UrdfError::Schema { line: element.line, problem }
 }
 
-/// Writes an element that has a rule. The rules nest five deep, so the recursion ends.
-fn write(
+/// Checks an element that has a rule. The rules nest five deep, so the recursion ends.
+fn check_element(
     elements: &[Element],
     element: &Element,
     version: Version,
-    out: &mut Canonical,
 ) -> Result<(), UrdfError> {
     let Some(rule) = RULES.iter().find(|rule| rule.name == element.name) else {
         return Ok(());
     };
-    match rule.name {
-        "link" => out.lines.links.push(element.line),
-        "joint" => {
-            out.lines.joints.push(element.line);
-            let limited = element.children.iter().any(|&child| elements[child].name == "limit");
-            out.lines.limited.push(limited);
-        }
-        _ => {}
-    }
-    out.text.push('<');
-    out.text.push_str(rule.name);
-    write_texts(rule, element, &mut out.text)?;
-    write_numbers(rule, element, version, &mut out.text)?;
-    out.text.push('>');
+    check_texts(rule, element)?;
+    check_numbers(rule, element, version)?;
     for &(name, count) in rule.children {
         let mut found = 0;
         for &child in &element.children {
@@ -270,7 +239,7 @@ fn write(
                 let problem = format!("a second <{name}> in <{}>", rule.name);
                 return Err(schema_error(child, problem));
             }
-            write(elements, child, version, out)?;
+            check_element(elements, child, version)?;
         }
         if found == 0 && count == Count::One {
             let problem = format!("<{}>{} has no <{name}>", rule.name, named(element));
@@ -287,13 +256,10 @@ fn write(
             return Err(schema_error(element, problem));
         }
     }
-    out.text.push_str("</");
-    out.text.push_str(rule.name);
-    out.text.push('>');
     Ok(())
 }
 
-fn write_texts(rule: &Rule, element: &Element, out: &mut String) -> Result<(), UrdfError> {
+fn check_texts(rule: &Rule, element: &Element) -> Result<(), UrdfError> {
     for &(name, required) in rule.texts {
         match element.attribute(name) {
             Some(value) => {
@@ -305,12 +271,11 @@ fn write_texts(rule: &Rule, element: &Element, out: &mut String) -> Result<(), U
                     let problem = format!("<{}>: control character in `{name}`", rule.name);
                     return Err(schema_error(element, problem));
                 }
-                if name == "type" && !JOINT_TYPES.contains(&value) {
+                if name == "type" && joint_kind(value).is_none() {
                     let expected = JOINT_TYPES.join(", ");
                     let problem = format!("joint type: expected {expected}, found `{value}`");
                     return Err(schema_error(element, problem));
                 }
-                push_attribute(name, value, out);
             }
             None if required => {
                 let problem = format!("<{}>{} has no `{name}`", rule.name, named(element));
@@ -322,49 +287,34 @@ fn write_texts(rule: &Rule, element: &Element, out: &mut String) -> Result<(), U
     Ok(())
 }
 
-fn write_numbers(
-    rule: &Rule,
-    element: &Element,
-    version: Version,
-    out: &mut String,
-) -> Result<(), UrdfError> {
+fn check_numbers(rule: &Rule, element: &Element, version: Version) -> Result<(), UrdfError> {
     for numbers in rule.numbers {
         match element.attribute(numbers.name) {
             Some(value) => {
                 if !readable(value, numbers) {
                     return Err(number_error(rule, element, numbers, value));
                 }
-                if numbers.name == QUATERNION {
-                    if version >= Version::V1_1 {
-                        let angles = angles(rule, element, numbers, value)?;
-                        push_attribute("rpy", &angles, out);
-                    }
-                    continue;
+                if numbers.name == QUATERNION && version >= Version::V1_1 {
+                    check_quaternion(rule, element, numbers, value)?;
                 }
-                let words: Vec<&str> = value.split_whitespace().collect();
-                push_attribute(numbers.name, &words.join(" "), out);
             }
             None if numbers.required => {
                 let problem = format!("<{}> has no `{}`", rule.name, numbers.name);
                 return Err(schema_error(element, problem));
             }
-            None => {
-                if let Some(default) = version.default_of(rule.name, numbers.name) {
-                    push_attribute(numbers.name, default, out);
-                }
-            }
+            None => {}
         }
     }
     Ok(())
 }
 
-/// The three angles that an `<origin>` states as a quaternion.
-fn angles(
+/// A quaternion in an `<origin>` stands alone and is a rotation.
+fn check_quaternion(
     rule: &Rule,
     element: &Element,
     numbers: &Numbers,
     value: &str,
-) -> Result<String, UrdfError> {
+) -> Result<(), UrdfError> {
     if element.attribute("rpy").is_some() {
         let problem = format!("<origin> has both `rpy` and `{QUATERNION}`");
         return Err(schema_error(element, problem));
@@ -373,10 +323,10 @@ fn angles(
     for (part, word) in quaternion.iter_mut().zip(value.split_whitespace()) {
         *part = word.parse().unwrap_or(f64::NAN);
     }
-    let [roll, pitch, yaw] =
-        roll_pitch_yaw(quaternion).ok_or_else(|| number_error(rule, element, numbers, value))?;
-    // The shortest text that reads back as the same number.
-    Ok(format!("{roll:?} {pitch:?} {yaw:?}"))
+    match roll_pitch_yaw(quaternion) {
+        Some(_) => Ok(()),
+        None => Err(number_error(rule, element, numbers, value)),
+    }
 }
 
 fn number_error(rule: &Rule, element: &Element, numbers: &Numbers, value: &str) -> UrdfError {
@@ -423,20 +373,4 @@ fn description(numbers: &Numbers) -> String {
 
 fn named(element: &Element) -> String {
     element.attribute("name").map_or_else(String::new, |name| format!(" `{name}`"))
-}
-
-fn push_attribute(name: &str, value: &str, out: &mut String) {
-    out.push(' ');
-    out.push_str(name);
-    out.push_str("=\"");
-    for c in value.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
 }

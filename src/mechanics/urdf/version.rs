@@ -4,6 +4,9 @@ use nalgebra::Vector3;
 
 use crate::manifold::quaternion_to_rotation;
 
+/// Attribute of an `<origin>` with its orientation as a quaternion x, y, z, w.
+pub(super) const QUATERNION: &str = "quat_xyzw";
+
 /// Version of the format: major, minor. A file without a valid version counts as 1.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Version(u32, u32);
@@ -25,14 +28,9 @@ impl Version {
             .unwrap_or(Self::V1_0)
     }
 
-    /// Default of a missing attribute, if it differs from the typed reader's.
-    pub(super) fn default_of(self, element: &str, attribute: &str) -> Option<&'static str> {
-        match (element, attribute) {
-            ("limit", "effort" | "velocity") => Some("inf"),
-            ("limit", "lower") if self >= Self::V1_2 => Some("-inf"),
-            ("limit", "upper") if self >= Self::V1_2 => Some("inf"),
-            _ => None,
-        }
+    /// Lower and upper limit of a joint whose `<limit>` states none.
+    pub(super) fn missing_bounds(self) -> (f64, f64) {
+        if self >= Self::V1_2 { (f64::NEG_INFINITY, f64::INFINITY) } else { (0.0, 0.0) }
     }
 }
 
@@ -95,7 +93,7 @@ mod tests {
         assert_eq!(Version::new(Some("one")), Version::V1_0);
         assert_eq!(Version::new(Some(" 1.1 ")), Version::V1_1);
         assert!(Version::new(Some("1.10")) > Version::V1_2);
-        assert_eq!(Version::V1_1.default_of("limit", "lower"), None);
-        assert_eq!(Version::V1_2.default_of("limit", "lower"), Some("-inf"));
+        assert_eq!(Version::V1_1.missing_bounds(), (0.0, 0.0));
+        assert_eq!(Version::V1_2.missing_bounds(), (f64::NEG_INFINITY, f64::INFINITY));
     }
 }
