@@ -80,8 +80,8 @@ fn smallest(s: &(Solid, Pose)) -> f64 {
     }
 }
 
-/// Witnesses lie on their solids, and their gap is what parts them along the normal. No supporting
-/// plane is nearer than the nearest of them says.
+/// Witnesses lie on their solids, and their gap is what separates them along the normal. No
+/// supporting plane is nearer than the nearest of them says.
 #[test]
 fn witnesses_are_points_of_both_solids() {
     let mut random = Random::new(11);
@@ -159,7 +159,7 @@ fn the_normal_is_the_direction_of_least_overlap() {
         let margin = MARGIN * smallest(&a).min(smallest(&b));
         for _ in 0..300 {
             let other = separation(&a, &b, &vector(&mut random).normalize());
-            assert!(other <= overlap + margin + 1e-12, "{case}: {other} beside {overlap}");
+            assert!(other <= overlap + margin + 1e-12, "{case}: {other} against {overlap}");
         }
         assert!(found.iter().all(|w| w.normal == n), "{case}: {found:?}");
     }
@@ -235,11 +235,17 @@ fn depth_is_continuous_through_degenerate_configurations() {
     }
 }
 
+/// Edges whose angle has a smaller sine than 1e-4 count as parallel: a point on one of them may be
+/// off by that times the longest edge, 1 m.
+const PARALLEL: f64 = 1e-4;
+
 /// Multiples of a quarter turn, equal sizes, common centres, faces and edges that touch exactly:
-/// finite witnesses, eight at most.
+/// eight witnesses at most, on both solids and with the gap along a unit normal, and at least one
+/// where the solids share a point.
 #[test]
-fn degenerate_pairs_have_finite_witnesses() {
+fn degenerate_pairs_have_witnesses_on_both_solids() {
     let mut random = Random::new(15);
+    let mut touching = 0;
     let mut pick =
         |values: &[f64]| values[(random.uniform() * values.len() as f64) as usize % values.len()];
     for case in 0..100_000 {
@@ -262,11 +268,22 @@ fn degenerate_pairs_have_finite_witnesses() {
         let found = witnesses(&a, &b, 0.05);
         assert!(found.len() <= 8, "{case}");
         for w in &found {
-            let all = [w.first, w.second, w.normal];
-            assert!(all.iter().all(|x| x.iter().all(|x| x.is_finite())), "{case}: {w:?}");
             assert!((w.normal.norm() - 1.0).abs() < 1e-9, "{case}: {w:?}");
+            let gap = w.normal.dot(&(w.first - w.second));
+            assert!((gap - w.gap).abs() < 1e-9, "{case}: gap {gap}, {w:?}");
+            for (solid, point) in [(&a, &w.first), (&b, &w.second)] {
+                let off = (projection(solid, point) - point).norm();
+                assert!(off < PARALLEL, "{case}: {off:e} outside, {w:?}");
+            }
+        }
+        // The centre of one solid inside the other is a common point.
+        let inside = |solid, centre: &Vector3<f64>| projection(solid, centre) == *centre;
+        if inside(&a, &b.1.centre) || inside(&b, &a.1.centre) {
+            touching += 1;
+            assert!(!found.is_empty(), "{case}: a common point without a witness");
         }
     }
+    assert!(touching > 1_000, "only {touching} pairs with a known common point");
 }
 
 /// Over a plane: the lowest point of a solid is the nearest witness, and a resting box has its four
