@@ -22,7 +22,7 @@ use crate::height_field::HeightField;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Surface {
-    /// All that lies below a plane.
+    /// The region below a plane.
     HalfSpace(Plane),
     /// A cuboid along the axes, centred.
     Box {
@@ -41,7 +41,7 @@ pub enum Surface {
         /// Half of the height, greater than zero [m].
         half_length: f64,
     },
-    /// All that lies below a field of heights along z.
+    /// The region below a height field along z.
     HeightField(HeightField),
 }
 

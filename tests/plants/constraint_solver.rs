@@ -52,7 +52,7 @@ fn the_rate_bias_is_explicit() {
 
 /// Bilateral rows and single ones, where even the program of least forces is the law.
 #[test]
-fn a_hinge_and_a_limit_hold_alike_by_all_programs() {
+fn a_hinge_and_a_limit_hold_equally_by_all_programs() {
     for (name, logged, h) in [
         ("pendulum", "body.state", 0.1),
         ("pendulum", "body.state", 0.01),
@@ -126,7 +126,7 @@ fn a_block_slides_down_a_ramp_as_coulomb_says() {
 /// The law in forces is the same law: with Coulomb's cone by interior points, and with a pyramid
 /// whose edge is along the slope by the active set.
 #[test]
-fn a_block_slides_alike_by_programs_in_forces() {
+fn a_block_slides_equally_by_programs_in_forces() {
     for mu in ["0", "0.125", "0.375"] {
         let by =
             |method| last(&run("ramp", &[("mu", mu.into())], &[("method", method)]), "body.state");
@@ -219,7 +219,7 @@ fn a_cube_on_a_foundation_is_an_oscillator() {
 /// The effect of the paper's load on the cube, by three methods of integration; the constraint
 /// solver differs from them by its damping of the vertical oscillation.
 #[test]
-fn a_loaded_cube_sinks_alike_under_all_methods() {
+fn a_loaded_cube_sinks_equally_under_all_methods() {
     let load = [("n", "6".to_owned()), ("load", "50 N".to_owned())];
     let with = |solver: &str| {
         let mut set = load.to_vec();
@@ -238,7 +238,7 @@ fn a_loaded_cube_sinks_alike_under_all_methods() {
 
 /// All springs of the cube by each program: the same motion, however many forces are unknown.
 #[test]
-fn a_cube_sinks_alike_by_all_programs() {
+fn a_cube_sinks_equally_by_all_programs() {
     let set = [("n", "6".to_owned()), ("load", "50 N".to_owned())];
     let by = |program| last(&run("foundation", &set, &[("program", program)]), "body.state");
     let reference = by("velocities");
@@ -314,7 +314,7 @@ fn a_wall_of_stone_stands() {
 /// The pushed box by four methods: all hold it as long as friction can, and let it slide equally
 /// far.
 #[test]
-fn a_box_is_pushed_alike_by_all_methods() {
+fn a_box_is_pushed_equally_by_all_methods() {
     let distance = |method: &str| {
         let run = run("pushed_box", &[], &[("method", method)]);
         last(&run, "box.positions")[0]

@@ -1,4 +1,4 @@
-//! The main job: Mini Cheetah drops, lands and stands; solvers and contact models are swapped
+//! The main case: Mini Cheetah drops, lands and stands; solvers and contact models are swapped
 //! without touching a file.
 
 use std::sync::Arc;
@@ -124,7 +124,7 @@ fn problems(recording: &Recording, topic: &str) -> Vec<ContactProblemData> {
 /// The same recorded problems through both solvers: both solve them, by one judge of residuals,
 /// and give the same forces.
 #[test]
-fn recorded_problems_replay_alike_through_both_solvers() {
+fn recorded_problems_replay_equally_through_both_solvers() {
     let program = case(STAND, &[("log", r#"["contact.assemble.problem"]"#)], &[]).program();
     let recording = Recording::from_bytes(record(&program, false).1).unwrap();
     let mut active_set = PyramidActiveSet::new(4, 4);

@@ -98,7 +98,7 @@ fn diagonal_legs_stand_together_and_carry_the_robots_weight() {
 #[test]
 fn standing_on_four_feet_sinks_in_as_hertz_has_it() {
     let run = trots(&[("run.stop", "0.5 s")], "hertz");
-    // (m g/(4 K))^(2/3), with front and hind feet loaded alike.
+    // (m g/(4 K))^(2/3), with front and hind feet loaded equally.
     let exact = (8.252 * 9.81 / (4.0 * 1.8e6_f64)).powf(2.0 / 3.0);
     let (_, depth) = rows(&run, "audit.penetration", 0.45, 0.5).pop().unwrap();
     assert!((0.3e-3..1e-3).contains(&depth[0]), "{} m", depth[0]);

@@ -80,7 +80,7 @@ pub struct ConstraintSolution {
     /// λ₁ of all rows [N], a contact's in the order (r, s, n).
     pub forces: Vec<f64>,
     /// The active set that [`Method::Forces`] and [`Method::LeastForces`] without circular cones
-    /// begin from and end with; empty, or of another problem's length, is none.
+    /// begin from and end with; empty, or of another problem's length, is a cold start.
     pub working_set: Vec<f64>,
 }
 

@@ -278,7 +278,7 @@ fn bodies_that_touch_nothing_fall_and_turn() {
 /// A box on a box on the ground with a ball on top, by three methods: at rest the same places
 /// within the springs' sink, the ground bears the weight.
 #[test]
-fn a_stack_rests_alike_by_all_methods() {
+fn a_stack_rests_equally_by_all_methods() {
     let heights: Vec<Vec<f64>> = methods()
         .iter()
         .map(|method| {

@@ -129,11 +129,11 @@ fn robot(contacts: usize, seed: u64) -> Robot {
             jacobian[3 * contacts * column + 3 * i..][..3].copy_from_slice(row);
         }
     }
-    let mut wish: Vec<f64> = (0..JOINTS).map(|_| 5.0 * random.normal()).collect();
+    let mut desired: Vec<f64> = (0..JOINTS).map(|_| 5.0 * random.normal()).collect();
     let accelerations = (0..COUNT)
         .map(|_| {
-            wish.iter_mut().for_each(|a| *a += 0.1 * random.normal());
-            wish.clone()
+            desired.iter_mut().for_each(|a| *a += 0.1 * random.normal());
+            desired.clone()
         })
         .collect();
     let mut joints = vec![1.0; NV];

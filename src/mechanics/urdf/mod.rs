@@ -58,12 +58,12 @@ pub struct Options {
     /// Acceleration of free fall in world axes [m/s²].
     pub gravity: Vector3<f64>,
     /// Reflected rotor inertia [kg m² or kg] by name of the joint coordinate
-    /// ([`Model::joint_velocity_names`]); `*` stands for any characters, later entries win, joints
+    /// ([`Model::joint_velocity_names`]); `*` matches any characters, later entries win, joints
     /// not named have none.
     pub rotor_inertia: Vec<(String, f64)>,
     /// What to do with mimic joints.
     pub mimic: MimicJoints,
-    /// Joints that are held at a position [rad or m], by name; `*` stands for any characters, later
+    /// Joints that are held at a position [rad or m], by name; `*` matches any characters, later
     /// entries win. Only joints of one degree of freedom; what mimics them is held, too.
     pub welded: Vec<(String, f64)>,
 }

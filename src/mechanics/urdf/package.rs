@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_tried_is_told() {
+    fn the_error_lists_what_was_tried() {
         let Err(error) = resolve("package://leg/a.stl", &[]) else { panic!("found nothing") };
         assert_eq!(
             error.to_string(),

@@ -105,7 +105,7 @@ fn forces_of_world(
 }
 
 /// Equal up to a solver's tolerance at numbers of the size `scale`.
-fn assert_alike(ours: &[f64], worlds: &[f64], scale: f64) {
+fn assert_equal(ours: &[f64], worlds: &[f64], scale: f64) {
     let scale = max_abs(worlds).max(scale);
     for (a, b) in ours.iter().zip(worlds) {
         assert!((a - b).abs() < 1e-6 * scale, "{ours:?} {worlds:?}");
@@ -125,7 +125,7 @@ fn coulombs_law_is_inverted() {
         let forces = forces_of_world(&robot, &answer.torque, |problem, forces| {
             StewartTrinkleSolver::default().solve(problem, forces)
         });
-        assert_alike(&answer.forces, &forces, 1.0);
+        assert_equal(&answer.forces, &forces, 1.0);
         pressing += usize::from(max_abs(&forces) > 0.0);
     }
     assert!(pressing > 30, "only {pressing} of 60 touch");
@@ -152,7 +152,7 @@ fn the_relative_energy_inverts_the_convex_law() {
         });
         // The force that stops a mass of the robot within a step.
         let scale = 1.0 * 0.01 * fast / STEP;
-        assert_alike(&answer.forces, &forces, scale);
+        assert_equal(&answer.forces, &forces, scale);
         if max_abs(&forces) > 0.0 {
             let after = robot.contact_velocity(&answer.after);
             let slides = max_abs(&after[..2]) > 1e-6;
@@ -177,7 +177,7 @@ fn on_joints_at_rest_both_energies_agree() {
         let [absolute, relative] =
             [Energy::Absolute, Energy::Relative].map(|energy| robot.solve_with(model, energy));
         assert_eq!(relative.status(), Status::Solved);
-        assert_alike(&relative.after, &absolute.after, 1.0);
+        assert_equal(&relative.after, &absolute.after, 1.0);
         // And not otherwise.
         robot.velocity[6..].iter_mut().for_each(|v| *v += 0.5);
         let [absolute, relative] =

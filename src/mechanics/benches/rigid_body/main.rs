@@ -1,6 +1,6 @@
 //! Time per quantity and state on one thread: `cargo bench -p legwork-mechanics`.
 //!
-//! Rows stand in [`rows`], the method in [`timing`]. `cargo bench -p legwork-mechanics -- --help`
+//! Rows are in [`rows`], the method in [`timing`]. `cargo bench -p legwork-mechanics -- --help`
 //! lists the options. Without `--bench`, which `cargo bench` passes, every row runs once and
 //! nothing is timed: that is what `cargo test --benches` does.
 #![allow(
@@ -9,7 +9,7 @@
     missing_docs,
     reason = "a bench, not a library"
 )]
-#![allow(clippy::print_stderr, reason = "wrong options are told to the caller")]
+#![allow(clippy::print_stderr, reason = "wrong options are reported to the caller")]
 
 mod options;
 mod robot;

@@ -77,7 +77,7 @@ fn relative_motion_between_robots() {
 /// A floating robot holds a box: what one gives the other takes, so that forces and moments on
 /// both cancel, and their relative acceleration is zero.
 #[test]
-fn what_holds_two_robots_together_pushes_both_alike() {
+fn what_holds_two_robots_together_pushes_both_equally() {
     let mut held = Law::new("relative acceleration of held bodies / condition", 1e-12);
     let mut third = Law::new("Newton's third law between robots / condition", 1e-12);
     let floats = |model: &Model| model.trees()[0].is_floating();

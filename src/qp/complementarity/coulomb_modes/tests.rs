@@ -153,12 +153,12 @@ fn of_a_redundant_load_the_nearest_share_is_taken() {
     let mut modes = CoulombModes::default();
     // The normal force of the first foot.
     let matrix = [0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
-    for (wish, expected) in [(4.0, 4.0), (9.0, 9.0), (30.0, 10.0), (-3.0, 0.0)] {
+    for (target, expected) in [(4.0, 4.0), (9.0, 9.0), (30.0, 10.0), (-3.0, 0.0)] {
         let mut forces = [0.0; 6];
-        let nearness = Nearness { matrix: &matrix, target: &[wish] };
+        let nearness = Nearness { matrix: &matrix, target: &[target] };
         let (outcome, _) = modes.nearest(&problem, &nearness, &mut forces);
         assert_eq!(outcome.status, Status::Solved);
-        assert!((forces[2] - expected).abs() < 1e-6, "{wish}: {forces:?}");
+        assert!((forces[2] - expected).abs() < 1e-6, "{target}: {forces:?}");
         assert!((forces[2] + forces[5] - 10.0).abs() < 1e-8, "{forces:?}");
         assert!(worst_condition(&problem, &forces) < 1e-9, "{forces:?}");
     }

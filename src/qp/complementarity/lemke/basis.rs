@@ -56,7 +56,7 @@ impl Lemke {
         if !self.refresh() {
             return false;
         }
-        // d = B e, so that z0 lifts all basic variables alike.
+        // d = B e, so that z0 lifts all basic variables equally.
         self.cover.fill(0.0);
         for row in 0..n {
             let mut column = std::mem::take(&mut self.column);
@@ -79,7 +79,7 @@ impl Lemke {
             limit => limit,
         };
         let stop = pivots.saturating_add(limit);
-        // z0 enters at the row that lies lowest; rows (x, B⁻¹) compare lexicographically.
+        // z0 enters at the lowest row; rows (x, B⁻¹) compare lexicographically.
         let mut entering = z0;
         self.load(entering);
         let mut leaving = 0;

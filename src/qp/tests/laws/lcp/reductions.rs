@@ -126,7 +126,7 @@ fn the_problem_without_slip_has_one_answer_in_both_forms() {
         };
         let mut reduction = MixedLcpReduction::new(size, contacts);
         let lcp = reduction.reduce(&mixed).unwrap();
-        // q of both forms: N v + h with the velocity that obeys the rows without normal forces.
+        // q of both forms: N v + h with the velocity that satisfies the rows without normal forces.
         let vector = lcp.vector().to_vec();
         let mut z = vec![0.0; contacts];
         let status = Lemke::new(contacts).solve(&lcp, &mut z).status;
