@@ -6,7 +6,7 @@
 //! contact model or a controller is a word on the command line.
 //!
 //! This crate is the facade: it re-exports the others under short names and holds the [`command`],
-//! the only code that prints, exits and reads arguments.
+//! the only code that prints, exits and reads arguments: a thin layer over [`study`].
 //!
 //! # The pipeline
 //!
@@ -23,10 +23,11 @@
 //! # The crates
 //!
 //! ```text
-//! legwork ─► diagram ─► program ─► block
-//!     ├────► runtime ─► program
-//!     ├────► blocks ─► block, mechanics, qp, contact
-//!     └────► qp, for `legwork duel` alone
+//! legwork ─► study ─► diagram ─► program ─► block
+//!     │        ├────► runtime ─► program
+//!     │        └────► qp, for duels of solvers alone
+//!     ├────► picture ─► program, runtime
+//!     └────► blocks ─► block, mechanics, qp, contact, control
 //! ```
 //!
 //! | crate | what it is | entry point |
@@ -35,6 +36,8 @@
 //! | [`program`] | the compiled diagram: what the front end makes and the engine takes | [`program::Program`] |
 //! | [`diagram`] | from RON to a program | [`diagram::compile`] |
 //! | [`runtime`] | from a program to a recording: executor, solvers, snapshots | [`runtime::Simulation`] |
+//! | [`study`] | what a user does: open, run, step, fork, compare, sweep, trim, duel | [`study::Library`] |
+//! | `legwork-picture` | drawings of diagrams and plots of recordings | `legwork graph` |
 //! | [`blocks`] | the standard library, one file per block | [`blocks::register`] |
 //! | `legwork-mechanics` | rigid-body models and algorithms | |
 //! | `legwork-qp` | quadratic and complementarity problems and their solvers | `legwork duel` |
@@ -115,5 +118,7 @@ pub use legwork_blocks as blocks;
 pub use legwork_diagram as diagram;
 pub use legwork_program as program;
 pub use legwork_runtime as runtime;
+pub use legwork_study as study;
 
-pub use cli::{Disk, command};
+pub use cli::command;
+pub use legwork_study::Disk;

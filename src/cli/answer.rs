@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use legwork_study::{Error, ErrorKind, Outcome};
 use serde_json::Value;
 
 /// Exit codes; they are part of the interface that scripts rely on.
@@ -34,8 +35,8 @@ impl Code {
         }
     }
 
-    /// The graver of two: a diagram that does not compile says more than a check that failed.
-    pub(crate) fn graver(self, other: Self) -> Self {
+    /// The worse of two: a diagram that does not compile says more than a check that failed.
+    pub(crate) fn worse(self, other: Self) -> Self {
         let order = [
             Self::Success,
             Self::Check,
@@ -46,6 +47,17 @@ impl Code {
         ];
         let place = |code| order.iter().position(|known| *known == code);
         if place(self) >= place(other) { self } else { other }
+    }
+}
+
+impl From<Outcome> for Code {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Success => Self::Success,
+            Outcome::CheckFailed => Self::Check,
+            Outcome::Fault => Self::Fault,
+            Outcome::Cancelled => Self::Interrupted,
+        }
     }
 }
 
@@ -94,14 +106,26 @@ impl Failure {
     }
 }
 
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let code = match error.kind() {
+            ErrorKind::Diagram => Code::Diagram,
+            ErrorKind::Check => Code::Check,
+            ErrorKind::Fault => Code::Fault,
+            _ => Code::Usage,
+        };
+        Self { code, message: error.message().to_owned() }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_diagram_that_does_not_compile_outweighs_a_failed_check() {
-        assert_eq!(Code::Check.graver(Code::Diagram), Code::Diagram);
-        assert_eq!(Code::Fault.graver(Code::Check), Code::Fault);
-        assert_eq!(Code::Success.graver(Code::Success), Code::Success);
+        assert_eq!(Code::Check.worse(Code::Diagram), Code::Diagram);
+        assert_eq!(Code::Fault.worse(Code::Check), Code::Fault);
+        assert_eq!(Code::Success.worse(Code::Success), Code::Success);
     }
 }

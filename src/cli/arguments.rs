@@ -1,8 +1,9 @@
 //! The command line, declared.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
+use legwork_study::{Diagram, Error, Library};
 
 use super::sweep::SweepArguments;
 
@@ -74,6 +75,34 @@ pub(crate) struct Overrides {
     /// Apply a patch file, before any --set.
     #[arg(long, value_name = "PATCH")]
     pub(crate) with: Vec<PathBuf>,
+}
+
+impl Overrides {
+    /// Opens a diagram with these overrides and, if there is one, another stop time.
+    ///
+    /// # Errors
+    /// If it cannot be read, or a patch's path is not UTF-8.
+    pub(crate) fn open(
+        &self,
+        file: &Path,
+        until: Option<&str>,
+        library: &Library,
+    ) -> Result<Diagram, Error> {
+        let mut diagram = library.open(file)?;
+        for patch in &self.with {
+            diagram = diagram.with(patch)?;
+        }
+        for (path, value) in &self.set {
+            diagram = diagram.set(path, value);
+        }
+        for (name, choice) in &self.variant {
+            diagram = diagram.variant(name, choice);
+        }
+        Ok(match until {
+            Some(until) => diagram.until(until),
+            None => diagram,
+        })
+    }
 }
 
 /// `legwork run`.
@@ -461,6 +490,18 @@ pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
             Ok((name.trim().to_owned(), value.trim().to_owned()))
         }
         _ => Err("expected a name, `=` and a value".to_owned()),
+    }
+}
+
+/// What could be asked of a diagram by an option that takes variants with their choices.
+pub(crate) fn example(option: &str, variants: &[(String, Vec<String>)]) -> String {
+    let all: Vec<String> = variants
+        .iter()
+        .map(|(name, choices)| format!("{option} {name}={}", choices.join(",")))
+        .collect();
+    match all.is_empty() {
+        true => "the diagram has no variants".to_owned(),
+        false => format!("the diagram has {}", all.join(" and ")),
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 use legwork_block::{Diagnostic, Diagnostics, FileId, Label, Severity};
 use legwork_diagram::render::SourceMap;
+use legwork_study::{Findings, RunFault};
 
 use super::console;
 
@@ -22,6 +23,18 @@ pub(crate) fn say(diagnostic: &Diagnostic, sources: &SourceMap) {
     let renderer = if console::in_colours() { Renderer::styled() } else { Renderer::plain() };
     console::say(&render(diagnostic, sources, &renderer));
     console::say("");
+}
+
+/// Says a fault and shows its block.
+pub(crate) fn say_fault(fault: &RunFault, sources: &SourceMap) {
+    say(&Diagnostic::error("fault", fault.span, fault.to_string()), sources);
+}
+
+/// Says what several compilations found, each with the choices that it needs behind `option`.
+pub(crate) fn say_findings(findings: &Findings, option: &str) {
+    for (diagnostic, sources) in findings.list(option) {
+        say(&diagnostic, sources);
+    }
 }
 
 /// One diagnostic as text.

@@ -3,25 +3,22 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use legwork_block::{FileId, Registry};
-use legwork_diagram::document;
-use serde_json::{Value, json};
+use legwork_study::Library;
+use serde_json::json;
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::{DemoArguments, Overrides, RunArguments};
 use super::run;
-use super::source::{Demo, demos, find_demo};
 
 /// Lists the built-in diagrams, or runs one.
 ///
 /// # Errors
 /// If there is no such diagram.
-pub(crate) fn demo(arguments: &DemoArguments, registry: &Registry) -> Result<Answer, Failure> {
-    let Some(name) = &arguments.name else { return Ok(list(registry)) };
+pub(crate) fn demo(arguments: &DemoArguments, library: &Library) -> Result<Answer, Failure> {
+    let Some(name) = &arguments.name else { return Ok(list(library)) };
     let name = name.strip_prefix("demo:").unwrap_or(name);
-    let found = find_demo(name, registry)?;
     let arguments = RunArguments {
-        file: PathBuf::from(format!("demo:{}", found.name)),
+        file: PathBuf::from(format!("demo:{name}")),
         overrides: Overrides::default(),
         until: None,
         out: arguments.out.clone(),
@@ -32,19 +29,16 @@ pub(crate) fn demo(arguments: &DemoArguments, registry: &Registry) -> Result<Ans
         pace: None,
         profile: false,
     };
-    run::run(&arguments, registry)
+    run::run(&arguments, library)
 }
 
-fn list(registry: &Registry) -> Answer {
-    let known = demos(registry);
+fn list(library: &Library) -> Answer {
+    let known = library.demos();
     let width = known.iter().map(|demo| demo.name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
-    let mut json = Vec::new();
     for demo in &known {
-        let doc = doc_of(demo, registry);
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{:width$}  {}", demo.name, first_line(&doc));
-        json.push(json!({ "name": demo.name, "file": format!("demo:{}", demo.name), "doc": doc }));
+        let _ = writeln!(text, "{:width$}  {}", demo.name, first_line(&demo.doc));
     }
     if known.is_empty() {
         text = "this program has no built-in diagrams\n".to_owned();
@@ -52,15 +46,7 @@ fn list(registry: &Registry) -> Answer {
         text += "\nRun one with `legwork run demo:NAME`, make it yours with `legwork new FILE --from \
                  demo:NAME`.\n";
     }
-    Answer::new(Code::Success, json!({ "demos": Value::Array(json) })).text(text)
-}
-
-/// What a diagram says about itself.
-fn doc_of(demo: &Demo, registry: &Registry) -> String {
-    let bytes = registry.find_file(&demo.path).unwrap_or_default();
-    let document = document::parse(FileId::default(), bytes).ok();
-    let doc = document.as_ref().and_then(|node| node.field("doc")?.text());
-    doc.unwrap_or_default().to_owned()
+    Answer::new(Code::Success, json!({ "demos": known })).text(text)
 }
 
 fn first_line(text: &str) -> &str {

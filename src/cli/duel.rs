@@ -1,114 +1,234 @@
-//! `legwork duel`: dumped problems through several solvers, one judge, the worst disagreement cut
-//! small.
-//!
-//! ```text
-//! files ──problems──► problems ──qp::duel::run──► table ──► text, report
-//!                                                   └─ worst dispute ──cut──► a small problem file
-//! ```
+//! `legwork duel`: dumped problems through several solvers.
 
-mod cut;
-mod problems;
-mod report;
-mod text;
+use std::fmt::Write as _;
 
-use std::num::NonZeroU32;
-use std::time::Instant;
-
-use legwork_block::{Severity, nearest};
-use legwork_qp::duel::{self, Dimensions, DuelSolver, Table};
+use legwork_study::duel::{
+    self, BELIEVED_RESIDUAL, Cell, Duel, DuelRequest, Score, Status, describe,
+};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::DuelArguments;
-use super::console;
-use cut::Cut;
-use problems::Given;
+use super::summary::{counted, seconds, write_table};
+use super::{complaint, console};
 
-/// Differences beyond this are a disagreement, unless the command line says otherwise: solvers of
-/// different kinds stop at gaps and residuals of 1e-10, whose root is what accelerations differ by.
-const TOLERANCE: f64 = 1e-4;
-
-/// Everything that came of a duel.
-struct Outcome {
-    given: Vec<Given>,
-    solvers: Vec<String>,
-    table: Table,
-    tolerance: f64,
-    repeats: u32,
-    cut: Option<Cut>,
-}
-
-impl Outcome {
-    /// How many of the pairs differ beyond the tolerance; the first ones of the table do.
-    fn disagreements(&self) -> usize {
-        let is_beyond = |dispute: &&duel::Dispute| dispute.disagreement.size() > self.tolerance;
-        self.table.disputes.iter().filter(is_beyond).count()
-    }
-
-    /// Whether a solver takes the problem.
-    fn is_taken(&self, problem: usize, solver: usize) -> bool {
-        self.table.cells[problem][solver].status != legwork_qp::Status::UnsupportedCone
-    }
-}
+/// Most problems that are shown one by one; JSON has them all.
+const MOST_PROBLEMS: usize = 12;
+/// Most disagreements that are listed.
+const MOST_DISAGREEMENTS: usize = 24;
 
 /// Puts problems before solvers.
 ///
 /// # Errors
 /// If the command line makes no sense, or the small problem cannot be written.
 pub(crate) fn duel(arguments: &DuelArguments) -> Result<Answer, Failure> {
-    let names = names(&arguments.solvers)?;
-    let tolerance = arguments.tol.unwrap_or(TOLERANCE);
-    if !(tolerance >= 0.0 && tolerance.is_finite()) {
-        return Err(Failure::usage(format!(
-            "expected --tol with a number of at least 0, found {tolerance}"
-        )));
-    }
-    let (given, findings) = problems::read_all(&arguments.problems)?;
-    if findings.count(Severity::Error) > 0 {
-        findings.say();
-        return Ok(Answer::new(Code::Diagram, json!({ "diagnostics": findings.to_json() })));
-    }
-    let mut solvers = make(&names, &given);
-    let named: Vec<_> = given.iter().map(|one| one.problem.clone()).collect();
-    let repeats = NonZeroU32::get(arguments.repeat);
-    let start = Instant::now();
-    let table = duel::run(&named, &mut solvers, repeats, &mut || start.elapsed().as_secs_f64());
-    let mut outcome = Outcome { given, solvers: names, table, tolerance, repeats, cut: None };
-    if let Some(file) = &arguments.shrink {
-        outcome.cut = cut::cut(&outcome, file)?;
-    }
-    console::say(&text::of(&outcome, arguments.shrink.is_some()));
+    let request = DuelRequest {
+        problems: arguments.problems.clone(),
+        solvers: arguments.solvers.clone(),
+        tolerance: arguments.tol,
+        repeats: arguments.repeat,
+        shrink: arguments.shrink.clone(),
+    };
+    let outcome = match duel::duel(&request)? {
+        Ok(outcome) => outcome,
+        Err(findings) => {
+            complaint::say_findings(&findings, "");
+            return Ok(Answer::new(Code::Diagram, json!({ "diagnostics": findings.to_json() })));
+        }
+    };
+    console::say(&text(&outcome, arguments.shrink.is_some()));
     let code = if outcome.disagreements() > 0 { Code::Check } else { Code::Success };
-    Ok(Answer::new(code, Value::Object(report::to_json(&outcome))))
+    Ok(Answer::new(code, Value::Object(outcome.to_json())))
 }
 
-/// The solvers asked for, all if none is.
-fn names(asked: &[String]) -> Result<Vec<String>, Failure> {
-    let known = duel::solver_names();
-    if asked.is_empty() {
-        return Ok(known.iter().map(|name| (*name).to_owned()).collect());
-    }
-    let mut names: Vec<String> = Vec::with_capacity(asked.len());
-    for name in asked.iter().map(|name| name.trim()) {
-        if !known.contains(&name) {
-            let hint = match nearest(name, known.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there are {}", known.join(", ")),
-            };
-            return Err(Failure::usage(format!("no solver `{name}`; {hint}")));
-        }
-        if names.iter().any(|other| other == name) {
-            return Err(Failure::usage(format!("the solver `{name}` is named twice")));
-        }
-        names.push(name.to_owned());
-    }
-    Ok(names)
+/// The whole text. `asked_to_cut`: a small file was asked for.
+fn text(outcome: &Duel, asked_to_cut: bool) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_all(outcome, asked_to_cut, &mut out);
+    out.trim_end().to_owned()
 }
 
-/// Solvers with memory for all the problems.
-fn make(names: &[String], given: &[Given]) -> Vec<Box<dyn DuelSolver>> {
-    let sizes = given.iter().map(|one| Dimensions::of(&one.problem.problem));
-    let most = sizes.fold(Dimensions::default(), Dimensions::max);
-    // The names have been looked up, so none is lost here.
-    names.iter().filter_map(|name| duel::make(name, most).ok()).collect()
+fn write_all(outcome: &Duel, asked_to_cut: bool, out: &mut String) -> std::fmt::Result {
+    writeln!(
+        out,
+        "duel: {}, {}, {} of each",
+        counted(outcome.given.len() as u64, "problem"),
+        counted(outcome.solvers.len() as u64, "solver"),
+        counted(outcome.repeats.into(), "solve"),
+    )?;
+    writeln!(out)?;
+    write_scores(outcome, out)?;
+    write_problems(outcome, out)?;
+    write_disagreements(outcome, out)?;
+    match &outcome.cut {
+        Some(cut) => writeln!(
+            out,
+            "\nwrote {}: {} cut to {}, {}",
+            cut.file.display(),
+            counted(cut.unknowns.0 as u64, "unknown"),
+            cut.unknowns.1,
+            describe(cut.disagreement),
+        ),
+        None if asked_to_cut => writeln!(out, "\nnothing to cut small: no file written"),
+        None => Ok(()),
+    }
+}
+
+/// A row a solver, the most accurate first.
+fn write_scores(outcome: &Duel, out: &mut String) -> std::fmt::Result {
+    let mut rows = vec![
+        [
+            "solver",
+            "accuracy",
+            "speed",
+            "takes",
+            "solved",
+            "refuted",
+            "residual",
+            "worst",
+            "iter",
+            "most",
+            "per solve",
+            "differs",
+        ]
+        .map(str::to_owned),
+    ];
+    let mut order: Vec<&Score> = outcome.table.scores.iter().collect();
+    order.sort_by_key(|score| (score.accepted == 0, score.accuracy_rank));
+    for score in order {
+        let rank = |rank: usize| if score.accepted > 0 { rank.to_string() } else { none() };
+        rows.push([
+            score.solver.clone(),
+            rank(score.accuracy_rank),
+            rank(score.time_rank),
+            score.accepted.to_string(),
+            score.solved.to_string(),
+            score.refuted.to_string(),
+            figure(score.median_residual),
+            figure(score.worst_residual),
+            rank(score.median_iterations as usize),
+            rank(score.most_iterations as usize),
+            time(score.median_seconds),
+            if score.accepted > 0 { figure(score.worst_disagreement) } else { none() },
+        ]);
+    }
+    write_table(&rows, "  ", 1, out)?;
+    for score in &outcome.table.scores {
+        if score.accepted == 0 {
+            writeln!(out, "  {} takes none of these problems", score.solver)?;
+        }
+        if score.overclaimed > 0 {
+            writeln!(
+                out,
+                "  {} calls {} solved with a residual beyond {BELIEVED_RESIDUAL:.0e}",
+                score.solver,
+                counted(score.overclaimed as u64, "problem"),
+            )?;
+        }
+        if score.unrepeatable > 0 {
+            let problems = counted(score.unrepeatable as u64, "problem");
+            writeln!(out, "  {} returns other bits when it repeats {problems}", score.solver)?;
+        }
+    }
+    Ok(())
+}
+
+/// The problems with the largest disagreements, a row a solver.
+fn write_problems(outcome: &Duel, out: &mut String) -> std::fmt::Result {
+    let worst = |problem: &usize| {
+        let cells = outcome.table.cells[*problem].iter();
+        cells.map(|cell| cell.disagreement).fold(0.0, f64::max)
+    };
+    let mut shown: Vec<usize> = (0..outcome.given.len()).collect();
+    if shown.len() > MOST_PROBLEMS {
+        shown.sort_by(|a, b| worst(b).total_cmp(&worst(a)));
+        shown.truncate(MOST_PROBLEMS);
+    }
+    for &problem in &shown {
+        let given = &outcome.given[problem];
+        writeln!(
+            out,
+            "\n{} ({}, {})",
+            given.problem.name,
+            given.problem.problem.kind(),
+            counted(given.problem.problem.dim() as u64, "unknown"),
+        )?;
+        let mut rows =
+            vec![["solver", "status", "iter", "residual", "time", "differs"].map(str::to_owned)];
+        for (solver, cell) in outcome.solvers.iter().zip(&outcome.table.cells[problem]) {
+            rows.push(cell_row(solver, cell));
+        }
+        write_table(&rows, "  ", 2, out)?;
+    }
+    if shown.len() < outcome.given.len() {
+        let others = outcome.given.len() - shown.len();
+        writeln!(out, "\nand {others} problems with smaller differences; --json has all")?;
+    }
+    Ok(())
+}
+
+fn cell_row(solver: &str, cell: &Cell) -> [String; 6] {
+    if cell.status == Status::UnsupportedCone {
+        let note = "does not take it".to_owned();
+        return [solver.to_owned(), note, none(), none(), none(), none()];
+    }
+    [
+        solver.to_owned(),
+        of_status(cell.status),
+        cell.iterations.to_string(),
+        figure(cell.residual),
+        time(cell.seconds),
+        figure(cell.disagreement),
+    ]
+}
+
+fn write_disagreements(outcome: &Duel, out: &mut String) -> std::fmt::Result {
+    let count = outcome.disagreements();
+    let tolerance = figure(outcome.tolerance);
+    if count == 0 {
+        return writeln!(out, "\nno two solvers differ by more than {tolerance}");
+    }
+    let pairs = if count == 1 { "pair of answers differs" } else { "pairs of answers differ" };
+    writeln!(out, "\n{count} {pairs} by more than {tolerance}")?;
+    let mut rows = Vec::new();
+    for dispute in &outcome.table.disputes[..count.min(MOST_DISAGREEMENTS)] {
+        let (a, b) = dispute.solvers;
+        let says = |solver: usize| {
+            let status = outcome.table.cells[dispute.problem][solver].status;
+            format!("{}: {}", outcome.solvers[solver], of_status(status))
+        };
+        rows.push([
+            outcome.given[dispute.problem].problem.name.clone(),
+            says(a),
+            says(b),
+            describe(dispute.disagreement),
+        ]);
+    }
+    write_table(&rows, "  ", 4, out)?;
+    if count > MOST_DISAGREEMENTS {
+        writeln!(out, "  and {} more; --json has all", count - MOST_DISAGREEMENTS)?;
+    }
+    Ok(())
+}
+
+fn of_status(status: Status) -> String {
+    status.name().replace('_', " ")
+}
+
+fn none() -> String {
+    "-".to_owned()
+}
+
+fn figure(value: f64) -> String {
+    match value {
+        0.0 => "0".to_owned(),
+        value if value.is_nan() => none(),
+        value if value.is_finite() => format!("{value:.1e}"),
+        value => value.to_string(),
+    }
+}
+
+fn time(value: f64) -> String {
+    if value.is_nan() { none() } else { seconds(value) }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use clap::error::ErrorKind;
-use legwork_block::Registry;
+use legwork_study::{Library, Registry};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
@@ -35,29 +35,28 @@ pub fn command(register: impl FnOnce(&mut Registry)) -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return misunderstood(&error, arguments.iter().any(|word| word == "--json")),
     };
-    let mut registry = Registry::default();
-    register(&mut registry);
-    let outcome = dispatch(&parsed.command, parsed.json, &registry);
+    let library = Library::new(register);
+    let outcome = dispatch(&parsed.command, parsed.json, &library);
     answer(outcome, parsed.json).into()
 }
 
-fn dispatch(command: &Command, json: bool, registry: &Registry) -> Result<Answer, Failure> {
+fn dispatch(command: &Command, json: bool, library: &Library) -> Result<Answer, Failure> {
     match command {
-        Command::Run(arguments) => run::run(arguments, registry),
-        Command::Step(arguments) => step::step(arguments, json, registry),
-        Command::Check(arguments) => check::check(arguments, registry),
-        Command::Test(arguments) => test::test(arguments, registry),
-        Command::Compare(arguments) => compare::compare(arguments, registry),
-        Command::Sweep(arguments) => sweep::sweep(arguments, registry),
+        Command::Run(arguments) => run::run(arguments, library),
+        Command::Step(arguments) => step::step(arguments, json, library),
+        Command::Check(arguments) => check::check(arguments, library),
+        Command::Test(arguments) => test::test(arguments, library),
+        Command::Compare(arguments) => compare::compare(arguments, library),
+        Command::Sweep(arguments) => sweep::sweep(arguments, library),
         Command::Duel(arguments) => duel::duel(arguments),
-        Command::Trim(arguments) => trim::trim(arguments, registry),
-        Command::Blocks(arguments) => blocks::blocks(arguments, registry),
-        Command::Graph(arguments) => graph::graph(arguments, registry),
-        Command::Plot(arguments) => plot::plot(arguments, registry),
-        Command::Report(arguments) => report::report(arguments, registry),
+        Command::Trim(arguments) => trim::trim(arguments, library),
+        Command::Blocks(arguments) => blocks::blocks(arguments, library.registry()),
+        Command::Graph(arguments) => graph::graph(arguments, library),
+        Command::Plot(arguments) => plot::plot(arguments, library),
+        Command::Report(arguments) => report::report(arguments, library),
         Command::Export(arguments) => export::export(arguments, json),
-        Command::Demo(arguments) => demo::demo(arguments, registry),
-        Command::New(arguments) => new::new(arguments, registry),
+        Command::Demo(arguments) => demo::demo(arguments, library),
+        Command::New(arguments) => new::new(arguments, library),
     }
 }
 

@@ -2,15 +2,15 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use legwork_runtime::recording::{Ending, Join, Recording, export_csv};
+use legwork_study::recording::{Ending, Join, Recording, export_csv};
+use legwork_study::recording_at;
 use serde_json::json;
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::ExportArguments;
 use super::console::{self, Pipe};
-use super::run::RECORDING;
 use super::summary::counted;
 
 /// Exports a recording.
@@ -41,20 +41,6 @@ pub(crate) fn export(arguments: &ExportArguments, json: bool) -> Result<Answer, 
     let json =
         json!({ "recording": path.display().to_string(), "topics": topics, "output": output });
     Ok(Answer::new(Code::Success, json))
-}
-
-/// The recording itself, or that in the directory of a run.
-pub(crate) fn recording_at(path: &Path) -> Result<PathBuf, Failure> {
-    let file = if path.is_dir() { path.join(RECORDING) } else { path.to_owned() };
-    if file.is_file() {
-        return Ok(file);
-    }
-    let shown = path.display();
-    Err(Failure::usage(if path.is_dir() {
-        format!("no {RECORDING} in the directory `{shown}`")
-    } else {
-        format!("no recording `{shown}`; `legwork run` writes one")
-    }))
 }
 
 fn to_standard_output(recording: &Recording, topics: &[&str]) -> Result<(), Failure> {

@@ -2,16 +2,12 @@
 
 use std::path::Path;
 
-use legwork_block::Registry;
-use legwork_diagram::Compiled;
-use legwork_diagram::render::to_json;
 use legwork_picture::diagram::{self, Options};
-use legwork_program::Program;
+use legwork_study::{Library, Program};
 use serde_json::json;
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::GraphArguments;
-use super::source::{self, Source};
 use super::{complaint, console};
 
 /// Makes the text of a picture.
@@ -21,31 +17,30 @@ type Draw = fn(&Program, &Options) -> String;
 ///
 /// # Errors
 /// If the file cannot be read, or the picture not be written.
-pub(crate) fn graph(arguments: &GraphArguments, registry: &Registry) -> Result<Answer, Failure> {
+pub(crate) fn graph(arguments: &GraphArguments, library: &Library) -> Result<Answer, Failure> {
     let (format, draw) = match &arguments.output {
         None => ("mermaid", diagram::mermaid as Draw),
         Some(path) => format_of(path)?,
     };
-    let source = Source::open(&arguments.file, registry)?;
-    let options = source::options(&arguments.overrides, None)?;
-    let Compiled { program, diagnostics, sources, .. } = source.compile(&options, registry);
-    complaint::say_all(&diagnostics, &sources);
-    let Some(program) = program else {
-        let listed = to_json(&diagnostics, &sources);
-        let json = json!({ "diagram": source.name, "diagnostics": listed });
+    let diagram = arguments.overrides.open(&arguments.file, None, library)?;
+    let name = diagram.name();
+    let compiled = diagram.compile();
+    complaint::say_all(&compiled.diagnostics, &compiled.sources);
+    let Some(model) = &compiled.model else {
+        let json = json!({ "diagram": name, "diagnostics": compiled.to_json() });
         return Ok(Answer::new(Code::Diagram, json));
     };
     let look = Options { hidden: arguments.hidden, depth: arguments.depth, title: None };
-    let picture = draw(&program, &look);
+    let picture = draw(model.program(), &look);
     let Some(path) = &arguments.output else {
-        let json = json!({ "diagram": source.name, "format": format, "graph": picture });
+        let json = json!({ "diagram": name, "format": format, "graph": picture });
         return Ok(Answer::new(Code::Success, json).text(picture));
     };
     std::fs::write(path, picture)
         .map_err(|error| Failure::usage(format!("cannot write `{}`: {error}", path.display())))?;
     console::say(&format!("wrote {}", path.display()));
     let output = path.display().to_string();
-    let json = json!({ "diagram": source.name, "format": format, "output": output });
+    let json = json!({ "diagram": name, "format": format, "output": output });
     Ok(Answer::new(Code::Success, json))
 }
 

@@ -1,26 +1,25 @@
 //! Ctrl-C: what runs ends after its present step. A second one ends the process at once.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::LazyLock;
+
+use legwork_study::Cancel;
 
 use super::answer::Code;
 
-static REQUESTED: AtomicBool = AtomicBool::new(false);
+static CANCEL: LazyLock<Cancel> = LazyLock::new(Cancel::default);
 
-/// From now on Ctrl-C asks instead of killing. Where that cannot be had, it kills as before.
-pub(crate) fn listen() {
+/// From now on Ctrl-C asks instead of killing, by the flag that is returned. Where that cannot be
+/// had, it kills as before.
+pub(crate) fn listen() -> &'static Cancel {
     let _ = ctrlc::set_handler(|| {
-        if REQUESTED.swap(true, Ordering::Relaxed) {
+        if CANCEL.cancel() {
             std::process::exit(i32::from(Code::Interrupted.number()));
         }
     });
+    &CANCEL
 }
 
-/// Whether Ctrl-C was pressed since the last [`forget`].
-pub(crate) fn is_requested() -> bool {
-    REQUESTED.load(Ordering::Relaxed)
-}
-
-/// Whoever pressed Ctrl-C has been heard.
-pub(crate) fn forget() {
-    REQUESTED.store(false, Ordering::Relaxed);
+/// The flag of [`listen`], for what Ctrl-C kills at once.
+pub(crate) fn flag() -> &'static Cancel {
+    &CANCEL
 }

@@ -3,13 +3,12 @@
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 
-use legwork_block::Registry;
+use legwork_study::Library;
 use serde_json::json;
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::NewArguments;
 use super::console;
-use super::source::Source;
 
 /// The diagram that is written without `--from`.
 const STARTER: &[u8] = include_bytes!("starter.ron");
@@ -18,10 +17,10 @@ const STARTER: &[u8] = include_bytes!("starter.ron");
 ///
 /// # Errors
 /// If the file exists or cannot be written, or what to start from cannot be read.
-pub(crate) fn new(arguments: &NewArguments, registry: &Registry) -> Result<Answer, Failure> {
+pub(crate) fn new(arguments: &NewArguments, library: &Library) -> Result<Answer, Failure> {
     let bytes = match &arguments.from {
         None => STARTER.to_vec(),
-        Some(from) => Source::open(from, registry)?.bytes,
+        Some(from) => library.open(from)?.text().to_vec(),
     };
     let shown = arguments.file.display();
     let mut file = match OpenOptions::new().write(true).create_new(true).open(&arguments.file) {

@@ -2,14 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use legwork_block::Registry;
 use legwork_picture::plot::{self, Error, Look, Plot, Recorded, Request, Signal, Table, Window};
+use legwork_study::{Library, parse_time};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::{Logarithmic, PlotArguments};
-use super::recorded::Run;
-use super::{console, time};
+use super::{console, recorded};
 
 /// What a file's ending asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,14 +22,14 @@ enum Format {
 ///
 /// # Errors
 /// If what is to be drawn cannot be read or is not there, or the picture cannot be written.
-pub(crate) fn plot(arguments: &PlotArguments, registry: &Registry) -> Result<Answer, Failure> {
+pub(crate) fn plot(arguments: &PlotArguments, library: &Library) -> Result<Answer, Failure> {
     let format = format_of(&arguments.output)?;
     let (svg, json) = match arguments.words.split_first() {
         Some((first, rest)) if !is_run(first) => {
             refuse_for_tables(arguments)?;
             table(first, rest, arguments)?
         }
-        _ => runs(arguments, registry)?,
+        _ => runs(arguments, library)?,
     };
     let output = &arguments.output;
     let cannot = |why: &dyn std::fmt::Display| {
@@ -104,9 +103,9 @@ fn failure(error: &Error) -> Failure {
 }
 
 /// The plot of recorded runs and what `--json` says of it.
-fn runs(arguments: &PlotArguments, registry: &Registry) -> Result<(String, Value), Failure> {
+fn runs(arguments: &PlotArguments, library: &Library) -> Result<(String, Value), Failure> {
     let (paths, signals) = sorted(&arguments.words);
-    let runs = Run::open_all(&paths, registry)?;
+    let runs = recorded::open_all(&paths, library)?;
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
     let pair = |pair: &[String]| (pair[0].clone(), pair[1].clone());
     let request = Request {
@@ -116,7 +115,7 @@ fn runs(arguments: &PlotArguments, registry: &Registry) -> Result<(String, Value
         apart: arguments.apart,
         look: look(arguments, names.join(", ")),
     };
-    let recorded: Vec<Recorded<'_>> = runs.iter().map(Run::recorded).collect();
+    let recorded: Vec<Recorded<'_>> = runs.iter().map(recorded::to_draw).collect();
     let Plot { svg, signals, panels, more } =
         plot::recordings(&recorded, &request).map_err(|error| failure(&error))?;
     if more > 0 {
@@ -179,7 +178,7 @@ fn sorted(words: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
 /// The times between two texts.
 fn window(from: Option<&str>, until: Option<&str>) -> Result<Window, Failure> {
     let seconds = |text: Option<&str>, otherwise: f64| match text {
-        Some(text) => time::seconds(text).map_err(Failure::usage),
+        Some(text) => parse_time(text).map_err(Failure::from),
         None => Ok(otherwise),
     };
     let window = Window {

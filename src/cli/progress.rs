@@ -1,75 +1,84 @@
 //! How far runs have got, for somebody who watches.
 
-use std::time::Instant;
+use std::sync::{Mutex, PoisonError};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use legwork_runtime::Simulation;
+use legwork_study::{Event, seconds};
 
 use super::console;
-use super::execution::LOOK;
 
-/// A bar of so many ticks, if somebody watches.
-pub(crate) fn bar(ticks: u64) -> Option<ProgressBar> {
-    console::is_watched().then(|| {
-        let bar = ProgressBar::with_draw_target(Some(ticks), ProgressDrawTarget::stderr());
-        // The template is a constant; without it the bar has its default look.
-        if let Ok(style) = ProgressStyle::with_template("{wide_bar} {msg} eta {eta}") {
-            bar.set_style(style);
-        }
-        bar
-    })
+/// A bar of the ticks of all runs of a request, if somebody watches. It goes when it is dropped.
+#[derive(Default)]
+pub(crate) struct Progress {
+    state: Mutex<Option<State>>,
 }
 
-/// The progress of one run on its bar, or on one that several runs share.
-pub(crate) struct Progress {
-    bar: Option<ProgressBar>,
-    is_shared: bool,
-    last: Instant,
-    /// The tick that a shared bar knows of.
-    told: u64,
+struct State {
+    bar: ProgressBar,
+    runs: usize,
+    ended: usize,
+    /// Stop time of the longest run [s].
+    stop: f64,
+    /// By run, the ticks that the bar knows of.
+    told: Vec<u64>,
 }
 
 impl Progress {
-    /// On a bar of its own.
-    pub(crate) fn new(simulation: &Simulation) -> Self {
-        let bar = bar(simulation.program().stop_tick);
-        Self { bar, is_shared: false, last: Instant::now(), told: 0 }
-    }
-
-    /// On a bar of all ticks of several runs.
-    pub(crate) fn on(bar: &ProgressBar) -> Self {
-        Self { bar: Some(bar.clone()), is_shared: true, last: Instant::now(), told: 0 }
-    }
-
-    /// Moves the bar, but not too often.
-    pub(crate) fn look(&mut self, simulation: &Simulation) {
-        let Some(bar) = &self.bar else { return };
-        if self.last.elapsed() < LOOK {
-            return;
-        }
-        self.last = Instant::now();
-        if self.is_shared {
-            self.tell(simulation.tick());
-        } else {
-            let stop = simulation.program().run.stop;
-            bar.set_position(simulation.tick());
-            bar.set_message(format!("{:.2} s of {stop}", simulation.time()));
+    /// Moves the bar.
+    pub(crate) fn tell(&self, event: Event) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match (event, state.as_mut()) {
+            (Event::Begin { runs, ticks, stop }, _) if console::is_watched() => {
+                let bar = State { bar: bar(ticks), runs, ended: 0, stop, told: vec![0; runs] };
+                bar.tell_count();
+                *state = Some(bar);
+            }
+            (Event::Progress { run, tick, t }, Some(state)) => {
+                state.advance(run, tick);
+                if state.runs == 1 {
+                    let stop = seconds(state.stop);
+                    state.bar.set_message(format!("{t:.2} s of {stop}"));
+                }
+            }
+            (Event::End { run, ticks }, Some(state)) => {
+                state.advance(run, ticks);
+                state.ended += 1;
+                state.tell_count();
+            }
+            _ => {}
         }
     }
+}
 
-    /// The run is over, whether or not it got to its stop time.
-    pub(crate) fn end(&mut self, simulation: &Simulation) {
-        if self.is_shared {
-            self.tell(simulation.program().stop_tick);
-        } else if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+impl Drop for Progress {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(state) = state {
+            state.bar.finish_and_clear();
+        }
+    }
+}
+
+impl State {
+    fn advance(&mut self, run: usize, tick: u64) {
+        if let Some(told) = self.told.get_mut(run) {
+            self.bar.inc(tick.saturating_sub(*told));
+            *told = tick.max(*told);
         }
     }
 
-    fn tell(&mut self, tick: u64) {
-        if let Some(bar) = &self.bar {
-            bar.inc(tick.saturating_sub(self.told));
-            self.told = tick;
+    fn tell_count(&self) {
+        if self.runs > 1 {
+            self.bar.set_message(format!("{} of {} runs", self.ended, self.runs));
         }
     }
+}
+
+fn bar(ticks: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(ticks), ProgressDrawTarget::stderr());
+    // The template is a constant; without it the bar has its default look.
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {msg} eta {eta}") {
+        bar.set_style(style);
+    }
+    bar
 }

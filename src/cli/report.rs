@@ -5,35 +5,33 @@ mod sections;
 
 use std::path::Path;
 
-use legwork_block::Registry;
 use legwork_picture::diagram::{self, Options};
 use legwork_picture::plot::{self, Error, Request};
+use legwork_study::{Library, RUN_JSON, Recorded};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::ReportArguments;
-use super::console;
-use super::recorded::Run;
+use super::{console, recorded};
 use page::Page;
 
 /// Name of the page in the directory of a run.
 const REPORT: &str = "report.html";
-/// Name of what `legwork run` writes beside the recording.
-const RUN_JSON: &str = "run.json";
 
 /// Writes the page of a run.
 ///
 /// # Errors
 /// If there is no recording, it lacks a signal, or the page cannot be written.
-pub(crate) fn report(arguments: &ReportArguments, registry: &Registry) -> Result<Answer, Failure> {
-    let run = Run::open(&arguments.run, registry)?;
+pub(crate) fn report(arguments: &ReportArguments, library: &Library) -> Result<Answer, Failure> {
+    let runs = recorded::open_all(std::slice::from_ref(&arguments.run), library)?;
+    let [run] = &runs[..] else { unreachable!("one run was opened") };
     let folder = run.file.parent().unwrap_or(Path::new("")).to_owned();
-    let facts = facts(&folder.join(RUN_JSON), &run)?;
-    let (plots, drawn) = plots(&run, &arguments.plot)?;
-    let mut page = Page::new(&sections::title(&run, facts.as_ref()));
-    sections::summary(&mut page, &run, facts.as_ref());
+    let facts = facts(&folder.join(RUN_JSON), run)?;
+    let (plots, drawn) = plots(run, &arguments.plot)?;
+    let mut page = Page::new(&sections::title(run, facts.as_ref()));
+    sections::summary(&mut page, run, facts.as_ref());
     if let Some(facts) = &facts {
-        sections::outcome(&mut page, &run, facts);
+        sections::outcome(&mut page, run, facts);
     } else {
         page.note("There is no run.json of this run beside the recording: checks, metrics and times are not known.");
     }
@@ -46,7 +44,7 @@ pub(crate) fn report(arguments: &ReportArguments, registry: &Registry) -> Result
         Ok(picture) => page.section("Diagram", &page::scroll(picture)),
         Err(why) => page.section("Diagram", &page::paragraph(&format!("Not drawn: {why}."))),
     }
-    sections::source(&mut page, &run);
+    sections::source(&mut page, run);
 
     let output = arguments.output.clone().unwrap_or_else(|| folder.join(REPORT));
     std::fs::write(&output, page.html())
@@ -61,7 +59,7 @@ pub(crate) fn report(arguments: &ReportArguments, registry: &Registry) -> Result
 }
 
 /// What `run.json` says, if it is there and of this run.
-fn facts(path: &Path, run: &Run) -> Result<Option<Value>, Failure> {
+fn facts(path: &Path, run: &Recorded) -> Result<Option<Value>, Failure> {
     let Ok(text) = std::fs::read_to_string(path) else { return Ok(None) };
     let shown = path.display();
     let facts: Value = serde_json::from_str(&text).map_err(|error| {
@@ -77,9 +75,9 @@ fn facts(path: &Path, run: &Run) -> Result<Option<Value>, Failure> {
 }
 
 /// The plot of the signals named, or of what moves; and their paths.
-fn plots(run: &Run, paths: &[String]) -> Result<(String, Vec<String>), Failure> {
+fn plots(run: &Recorded, paths: &[String]) -> Result<(String, Vec<String>), Failure> {
     let request = Request { signals: paths.to_vec(), ..Request::default() };
-    let plot = match plot::recordings(&[run.recorded()], &request) {
+    let plot = match plot::recordings(&[recorded::to_draw(run)], &request) {
         Err(Error::NothingMoves) => {
             return Ok((page::paragraph("No recorded signal moves."), Vec::new()));
         }

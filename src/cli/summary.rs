@@ -1,44 +1,23 @@
 //! What a run tells people when it has ended.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 
-use super::drive::Events;
-use super::execution::{Execution, Verdict};
+use legwork_study::{Execution, Run, Verdict};
+pub(crate) use legwork_study::{counted, digits, seconds};
 
-/// Where a run was written.
-pub(crate) struct Files<'a> {
-    /// Directory of the run.
-    pub(crate) directory: &'a Path,
-    /// The recording in it.
-    pub(crate) recording: &'a Path,
-    /// Size of the recording.
-    pub(crate) bytes: u64,
-    /// Problems that solver blocks kept.
-    pub(crate) problems: &'a [PathBuf],
-    /// What happened besides steps.
-    pub(crate) events: &'a Events,
-    /// Simulated time per time that was asked for.
-    pub(crate) pace: Option<f64>,
-}
-
-/// The whole summary.
-pub(crate) fn of(execution: &Execution, compile_time: f64, files: &Files<'_>) -> String {
+/// The whole summary of a run; `pace` is what was asked for, simulated time per time.
+pub(crate) fn of(run: &Run, pace: Option<f64>) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
-    let _ = write_all(execution, compile_time, files, &mut text);
+    let _ = write_all(run, pace, &mut text);
     text.trim_end().to_owned()
 }
 
-fn write_all(
-    execution: &Execution,
-    compile_time: f64,
-    files: &Files<'_>,
-    out: &mut String,
-) -> std::fmt::Result {
+fn write_all(run: &Run, pace: Option<f64>, out: &mut String) -> std::fmt::Result {
+    let execution = &run.execution;
     let program = &execution.program;
     let blocks = program.nodes.iter().filter(|node| !node.hidden).count();
-    let end = match (&execution.fault, files.events.interrupted) {
+    let end = match (&execution.fault, run.cancelled) {
         (Some(_), _) => "stopped at",
         (None, true) => "ended by Ctrl-C at",
         (None, false) => "ran",
@@ -63,16 +42,16 @@ fn write_all(
         out,
         "  took       {}{factor}; compiled in {}",
         seconds(execution.wall),
-        seconds(compile_time)
+        seconds(run.model.compile_time())
     )?;
-    if let (Some(pace), Some(latest)) = (files.pace, files.events.latest) {
+    if let (Some(pace), Some(latest)) = (pace, run.latest) {
         let pace = digits(pace);
         writeln!(out, "  paced      {pace} times real time, late by {} at most", seconds(latest))?;
     }
     write_checks(execution, out)?;
     write_metrics(execution, out)?;
     write_reports(execution, out)?;
-    write_files(execution, files, out)
+    write_files(run, out)
 }
 
 fn write_checks(execution: &Execution, out: &mut String) -> std::fmt::Result {
@@ -133,29 +112,34 @@ fn write_reports(execution: &Execution, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn write_files(execution: &Execution, files: &Files<'_>, out: &mut String) -> std::fmt::Result {
-    let rows = match &execution.recording {
+fn write_files(run: &Run, out: &mut String) -> std::fmt::Result {
+    let (Some(directory), Some(recording)) = (&run.directory, run.recording_file()) else {
+        return Ok(());
+    };
+    let program = &run.execution.program;
+    let rows = match &run.execution.recording {
         Some(Ok(finished)) => {
-            let topics = counted(execution.program.log.len() as u64, "signal");
-            format!(" ({topics}, {}, {})", counted(finished.row_count, "row"), size(files.bytes))
+            let topics = counted(program.log.len() as u64, "signal");
+            let bytes = std::fs::metadata(&recording).map_or(0, |file| file.len());
+            format!(" ({topics}, {}, {})", counted(finished.row_count, "row"), size(bytes))
         }
         _ => " (not whole)".to_owned(),
     };
-    writeln!(out, "  recording  {}{rows}", files.recording.display())?;
+    writeln!(out, "  recording  {}{rows}", recording.display())?;
     writeln!(
         out,
         "             as a table: legwork export {} -o {}.csv; as plots: open it in Foxglove or \
          PlotJuggler",
-        files.directory.display(),
-        execution.program.name
+        directory.display(),
+        program.name
     )?;
     let mut heading = "problems";
-    for path in files.problems {
+    for path in &run.problems {
         writeln!(out, "  {heading:10} {}", path.display())?;
         heading = "";
     }
-    for taken in files.events.snapshots.iter().filter(|taken| taken.bytes.is_ok()) {
-        let file = files.directory.join(&taken.name);
+    for taken in run.snapshots.iter().filter(|taken| taken.snapshot.is_ok()) {
+        let file = directory.join(&taken.name);
         writeln!(
             out,
             "  snapshot   {} (t={}); --resume continues it",
@@ -164,35 +148,6 @@ fn write_files(execution: &Execution, files: &Files<'_>, out: &mut String) -> st
         )?;
     }
     Ok(())
-}
-
-/// `1 block`, `2 blocks`.
-pub(crate) fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
-/// A time with four digits: `3 s`, `12.35 ms`.
-pub(crate) fn seconds(t: f64) -> String {
-    let (value, unit) = match t.abs() {
-        s if s == 0.0 || s >= 1.0 => (t, "s"),
-        s if s >= 1e-3 => (t * 1e3, "ms"),
-        _ => (t * 1e6, "us"),
-    };
-    format!("{} {unit}", digits(value))
-}
-
-/// A number with four digits and no zeros behind them.
-pub(crate) fn digits(value: f64) -> String {
-    let size = value.abs();
-    if value == 0.0 || !value.is_finite() {
-        return format!("{value}");
-    }
-    if !(1e-3..1e6).contains(&size) {
-        return format!("{value:.3e}");
-    }
-    let places = (3 - size.log10().floor() as i32).max(0) as usize;
-    let text = format!("{value:.places$}");
-    if places > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// Aligned columns with two spaces between them: the first `left` to the left, the others to the
@@ -228,6 +183,13 @@ pub(crate) fn write_table<R: AsRef<[String]>>(
     Ok(())
 }
 
+/// What several runs at a time do to times; nothing is to be said of one.
+pub(crate) fn note_of_jobs(at_a_time: usize) -> Option<String> {
+    (at_a_time > 1).then(|| {
+        format!("{at_a_time} runs at a time share this machine; --jobs 1 times them undisturbed")
+    })
+}
+
 fn size(bytes: u64) -> String {
     match bytes as f64 {
         b if b < 1e3 => format!("{bytes} bytes"),
@@ -242,22 +204,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_four_digits() {
-        let cases = [
-            (0.0, "0"),
-            (3.0, "3"),
-            (12.3456, "12.35"),
-            (123_456.0, "123456"),
-            (1.0e7, "1.000e7"),
-            (-0.012_345_6, "-0.01235"),
-            (1.5e-9, "1.500e-9"),
-            (f64::NAN, "NaN"),
-        ];
-        for (value, text) in cases {
-            assert_eq!(digits(value), text);
-        }
-        assert_eq!(seconds(0.0421), "42.1 ms");
-        assert_eq!(seconds(90.0), "90 s");
+    fn sizes_have_a_unit() {
+        assert_eq!(size(999), "999 bytes");
         assert_eq!(size(1_234_567), "1.235 MB");
     }
 }

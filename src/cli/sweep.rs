@@ -1,185 +1,138 @@
 //! `legwork sweep`: one diagram in every cell of a table of choices and parameters.
-//!
-//! ```text
-//! command line ──axes──► cells ──prepare──► programs ──runs──► ends ──► columns ──► text, CSV
-//!                                                                └────► report (JSON)
-//! ```
-//!
-//! A cell that fails is a row that says why. Cells share nothing, so that each gives the bits of a
-//! run of its own.
 
-mod arguments;
-mod axes;
-mod columns;
-mod prepare;
-mod report;
-mod runs;
-mod show;
-mod text;
-
+use std::fmt::Write as _;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use legwork_block::Registry;
-use legwork_diagram::Compiled;
-use serde_json::{Value, json};
+use clap::Args;
+use legwork_study::sweep::{Column, End, Entry, Status, Sweep, SweepRequest, Table, parse_shows};
+use legwork_study::{Execution, Library, split_list};
+use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Code, Failure};
-use super::source::{self, Source};
-use super::{console, grid, interrupt, pool};
-pub(crate) use arguments::SweepArguments;
-use axes::{Axis, Cell};
-use columns::Table;
-use prepare::Prepared;
-use runs::{End, Job};
+use super::arguments::{Overrides, example, pair};
+use super::progress::Progress;
+use super::summary::{counted, digits, note_of_jobs, seconds, write_table};
+use super::{complaint, console, interrupt};
 
 /// Name of what `--json` prints in the directory of a sweep.
 const REPORT: &str = "sweep.json";
+/// Most columns of metrics; the written table has them all.
+const MOST_METRICS: usize = 8;
+/// Most pairs of cells that are said to be the same program.
+const MOST_PAIRS: usize = 4;
 
-/// Everything that came of a sweep.
-struct Outcome<'a> {
-    diagram: &'a str,
-    axes: &'a [Axis],
-    cells: &'a [Cell],
-    /// By cell.
-    ends: Vec<End>,
-    /// What was found wrong in the diagram, as JSON.
-    diagnostics: Value,
-    /// Runs at a time.
-    jobs: usize,
-    /// Whether the command line chose the stop time.
-    shortened: bool,
-}
-
-impl Outcome<'_> {
-    /// Every row, with how it ended.
-    fn rows(&self) -> impl Iterator<Item = (&Cell, &End, Status)> {
-        self.cells.iter().zip(&self.ends).map(|(cell, end)| (cell, end, self.status(end)))
-    }
-
-    fn status(&self, end: &End) -> Status {
-        match end {
-            End::Wrong(_) => Status::DiagramError,
-            End::NotRun => Status::NotRun,
-            End::Ran(ran) if ran.interrupted => Status::Interrupted,
-            End::Ran(ran) => match ran.execution.code(true, self.shortened) {
-                Code::Success => Status::Ok,
-                Code::Check => Status::CheckFailed,
-                _ => Status::Fault,
-            },
-        }
-    }
-
-    fn code(&self) -> Code {
-        let codes = self.rows().map(|(_, _, status)| status.code());
-        codes.fold(Code::Success, Code::graver)
-    }
-}
-
-/// How a cell ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Status {
-    Ok,
-    CheckFailed,
-    Fault,
-    DiagramError,
-    Interrupted,
-    NotRun,
-}
-
-impl Status {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::CheckFailed => "check failed",
-            Self::Fault => "fault",
-            Self::DiagramError => "diagram error",
-            Self::Interrupted => "interrupted",
-            Self::NotRun => "not run",
-        }
-    }
-
-    fn code(self) -> Code {
-        match self {
-            Self::Ok => Code::Success,
-            Self::CheckFailed => Code::Check,
-            Self::Fault => Code::Fault,
-            Self::DiagramError => Code::Diagram,
-            Self::Interrupted | Self::NotRun => Code::Interrupted,
-        }
-    }
+/// `legwork sweep`.
+///
+/// Every combination of the axes' values runs, a row each; one that fails says so, and the others go
+/// on. Results and recordings are those of single runs, bit for bit, however many run at a time.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+                  legwork sweep demo:stand --over mu=0.2,0.7 --over qp=active_set,pgs\n  \
+                  legwork sweep demo:stand --over mu=0.2,0.4,0.8 --show 'pd.tau[2]:rms' --table mu.csv\n\n\
+                  Exit codes, the first that holds: 130 ended by Ctrl-C, 1 a row's diagram has errors or an \
+                  axis is not there, 2 a run stopped at a fault, 3 a check failed, 64 usage, 0 success.")]
+pub(crate) struct SweepArguments {
+    /// The diagram.
+    pub(crate) file: PathBuf,
+    /// An axis of the table: choices of a variant, as in `qp=active_set,clarabel`, or values of what
+    /// --set takes, as in `mu=0.1,0.5` or `robots.go.feet=[a,b],[c,d]`. Commas in brackets and quotes
+    /// part nothing. May be given several times; the first axis changes slowest.
+    #[arg(long, value_name = "AXIS=VALUE[,VALUE..]", value_parser = pair)]
+    pub(crate) over: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+    /// Stop at this time instead of the diagram's, sooner or later, as in `2 s`.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+    /// A column for a recorded signal, a part or an element of it, as in
+    /// `body.state.base.position[2]:min`. Over its recorded rows: final (the default), mean, rms,
+    /// max, min, abs_mean; of a run that stopped early, over those that it has.
+    #[arg(long, value_name = "PATH[:STATISTIC]")]
+    pub(crate) show: Vec<String>,
+    /// Write the table as comma-separated values; `legwork plot` draws them over the first axis.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) table: Option<PathBuf>,
+    /// Directory for sweep.json and the runs, each as `legwork run` writes it, in a directory named
+    /// after its values; no run is kept without it.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How many runs at a time; without it, one on each core. Results do not depend on it, times do.
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<std::num::NonZeroUsize>,
 }
 
 /// Runs a diagram in every cell.
 ///
 /// # Errors
 /// If the command line makes no sense, an axis is not there, or a file cannot be written.
-pub(crate) fn sweep(arguments: &SweepArguments, registry: &Registry) -> Result<Answer, Failure> {
-    let source = Source::open(&arguments.file, registry)?;
-    let options = source::options(&arguments.overrides, arguments.until.as_deref())?;
-    let asked = axes::parse(arguments)?;
-    let shows = show::parse(&arguments.show)?;
-    let Compiled { variants, .. } = source.compile(&options, registry);
-    if asked.is_empty() {
-        let hint = grid::example("--over", &variants);
+pub(crate) fn sweep(arguments: &SweepArguments, library: &Library) -> Result<Answer, Failure> {
+    let diagram = arguments.overrides.open(&arguments.file, arguments.until.as_deref(), library)?;
+    let values = |list: &str| split_list(list).into_iter().map(str::to_owned).collect();
+    let request = SweepRequest {
+        over: arguments.over.iter().map(|(name, list)| (name.clone(), values(list))).collect(),
+        show: parse_shows(&arguments.show)?,
+        directory: arguments.out.clone(),
+        jobs: arguments.jobs,
+    };
+    if request.over.is_empty() {
+        let hint = example("--over", &diagram.compile().variants);
         let message = format!("expected --over with an axis and its values; {hint}");
         return Err(Failure::usage(message));
     }
-    let axes = axes::classify(asked, &variants)?;
-    let cells = axes::cells(&axes, &options);
-    let jobs = pool::at_a_time(arguments.jobs, cells.len());
-    interrupt::listen();
-
-    let compiled = prepare::compile_all(&source, &cells, jobs, registry);
-    if let Some(slip) = prepare::unknown_axis(&axes, &variants, &compiled) {
-        return Err(slip);
-    }
-    let (prepared, findings) = prepare::sort(&source, &cells, compiled);
-    findings.say_with("");
-    let diagnostics = findings.to_json();
-    if prepared.iter().all(Prepared::is_wrong) {
-        let json = json!({ "diagram": source.name, "diagnostics": diagnostics });
+    let cancel = interrupt::listen();
+    let plan = diagram.plan_sweep(&request, cancel)?;
+    complaint::say_findings(plan.findings(), "");
+    if plan.is_wrong() {
+        let json = json!({ "diagram": diagram.name(), "diagnostics": plan.findings().to_json() });
         return Ok(Answer::new(Code::Diagram, json));
     }
-    show::check(&shows, prepared.iter().filter_map(Prepared::program))?;
-
     let table = arguments.table.as_deref().map(create).transpose()?;
-    let directories = axes::directories(&cells, arguments.out.as_deref());
-    let waiting = prepared.into_iter().zip(directories);
-    let waiting = waiting.map(|(prepared, directory)| Job { prepared, directory }).collect();
-    let ends = runs::run_all(waiting, &source, &shows, jobs)?;
-    let shortened = arguments.until.is_some();
-    let (axes, cells, diagram) = (&axes[..], &cells[..], source.name.as_str());
-    let outcome = Outcome { diagram, axes, cells, ends, diagnostics, jobs, shortened };
-    tell(&outcome, arguments, table)
+    let progress = Progress::default();
+    let sweep = plan.run(&|_, _| {}, &|event| progress.tell(event), cancel)?;
+    drop(progress);
+    tell(&sweep, arguments, table)
 }
 
 /// Says and writes what came of it.
-fn tell(
-    outcome: &Outcome<'_>,
-    arguments: &SweepArguments,
-    table: Option<File>,
-) -> Result<Answer, Failure> {
-    let columns = Table::of(outcome);
-    console::say(&text::of(outcome, &columns));
-    let mut json = report::to_json(outcome, &columns);
+fn tell(sweep: &Sweep, arguments: &SweepArguments, file: Option<File>) -> Result<Answer, Failure> {
+    let table = sweep.table();
+    console::say(&text(sweep, &table));
+    let mut json = sweep.to_json();
     let mut written = Vec::new();
-    if let (Some(file), Some(path)) = (table, &arguments.table) {
-        columns.write(file).map_err(|error| cannot_write(path, &error))?;
-        json["table"] = path.display().to_string().into();
+    if let (Some(file), Some(path)) = (file, &arguments.table) {
+        table.write(file).map_err(|error| cannot_write(path, &error))?;
+        json.insert("table".to_owned(), path.display().to_string().into());
         written.push(path.display().to_string());
     }
     if let Some(directory) = &arguments.out {
-        let path = directory.join(REPORT);
-        std::fs::create_dir_all(directory)
-            .and_then(|()| std::fs::write(&path, format!("{json:#}\n")))
-            .map_err(|error| cannot_write(&path, &error))?;
+        let path = write_report(directory, &json)?;
         written.push(path.display().to_string());
     }
     if !written.is_empty() {
         console::say(&format!("\nwrote {}", written.join(", ")));
     }
-    Ok(Answer::new(outcome.code(), json))
+    let codes = sweep.rows().map(|(_, _, status)| code(status));
+    Ok(Answer::new(codes.fold(Code::Success, Code::worse), Value::Object(json)))
+}
+
+fn write_report(directory: &Path, json: &Map<String, Value>) -> Result<PathBuf, Failure> {
+    let path = directory.join(REPORT);
+    let text = format!("{:#}\n", Value::Object(json.clone()));
+    std::fs::create_dir_all(directory)
+        .and_then(|()| std::fs::write(&path, text))
+        .map_err(|error| cannot_write(&path, &error))?;
+    Ok(path)
+}
+
+fn code(status: Status) -> Code {
+    match status {
+        Status::Ok => Code::Success,
+        Status::CheckFailed => Code::Check,
+        Status::Fault => Code::Fault,
+        Status::DiagramError => Code::Diagram,
+        Status::Interrupted | Status::NotRun => Code::Interrupted,
+    }
 }
 
 /// Makes the table's file before anything runs, so that a slip costs no time.
@@ -189,4 +142,115 @@ fn create(path: &Path) -> Result<File, Failure> {
 
 fn cannot_write(path: &Path, why: &dyn std::fmt::Display) -> Failure {
     Failure::usage(format!("cannot write `{}`: {why}", path.display()))
+}
+
+/// The whole text.
+fn text(outcome: &Sweep, table: &Table) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_all(outcome, table, &mut out);
+    out.trim_end().to_owned()
+}
+
+fn write_all(outcome: &Sweep, table: &Table, out: &mut String) -> std::fmt::Result {
+    let ok = outcome.rows().filter(|(_, _, status)| *status == Status::Ok).count();
+    let count = outcome.cells.len();
+    writeln!(out, "{}: {}, {ok} ok", outcome.diagram, counted(count as u64, "run"))?;
+    writeln!(out)?;
+    let measured: Vec<&Column> =
+        table.metrics.iter().take(MOST_METRICS).chain(&table.figures).collect();
+    let mut rows = vec![heading(outcome, &measured)];
+    let all = outcome.rows().enumerate();
+    rows.extend(all.map(|(row, (_, end, status))| cells(outcome, row, end, status, &measured)));
+    write_table(&rows, "  ", outcome.axes.len() + 1, out)?;
+    for note in notes(outcome, table) {
+        writeln!(out, "  {note}")?;
+    }
+    Ok(())
+}
+
+fn heading(outcome: &Sweep, measured: &[&Column]) -> Vec<String> {
+    let axes = outcome.axes.iter().map(|axis| axis.name.clone());
+    let mut cells: Vec<String> = axes.chain(["status".to_owned()]).collect();
+    let is_checked = executions(outcome).any(|execution| !execution.checks.is_empty());
+    cells.push(if is_checked { "checks" } else { "" }.to_owned());
+    let is_short = executions(outcome).any(|execution| !is_whole(execution));
+    cells.push(if is_short { "until" } else { "" }.to_owned());
+    cells.push("real time".to_owned());
+    cells.extend(measured.iter().map(|column| column.heading()));
+    cells
+}
+
+fn cells(
+    outcome: &Sweep,
+    row: usize,
+    end: &End,
+    status: Status,
+    measured: &[&Column],
+) -> Vec<String> {
+    let values = outcome.cells[row].values.iter().map(|(_, value)| value.clone());
+    let mut cells: Vec<String> = values.chain([status.name().to_owned()]).collect();
+    let execution = match end {
+        End::Ran(ran) => Some(&ran.run.execution),
+        End::Wrong(_) | End::NotRun => None,
+    };
+    let of = |text: &dyn Fn(&Execution) -> Option<String>| execution.and_then(text);
+    cells.push(
+        of(&|execution| match execution.checks.len() {
+            0 => None,
+            count => Some(format!("{} of {count}", execution.checks_passed())),
+        })
+        .unwrap_or_default(),
+    );
+    let until = of(&|execution| (!is_whole(execution)).then(|| seconds(execution.sim_time)));
+    cells.push(until.unwrap_or_default());
+    let factor = of(&|execution| Some(format!("{} x", digits(execution.real_time_factor()?))));
+    cells.push(factor.unwrap_or_else(none));
+    cells.extend(measured.iter().map(|column| match &column.entries[row] {
+        Entry::Number(number) => digits(*number),
+        Entry::Text(text) => text.clone(),
+        Entry::Missing => none(),
+    }));
+    cells
+}
+
+fn none() -> String {
+    "-".to_owned()
+}
+
+fn executions(outcome: &Sweep) -> impl Iterator<Item = &Execution> {
+    outcome.ends.iter().filter_map(|end| match end {
+        End::Ran(ran) => Some(&ran.run.execution),
+        End::Wrong(_) | End::NotRun => None,
+    })
+}
+
+/// Whether a run got to its stop time.
+fn is_whole(execution: &Execution) -> bool {
+    let program = &execution.program;
+    execution.fault.is_none() && execution.sim_time >= program.base.at(program.stop_tick)
+}
+
+/// What the table does not say by itself.
+fn notes(outcome: &Sweep, table: &Table) -> Vec<String> {
+    let mut notes: Vec<String> = note_of_jobs(outcome.jobs).into_iter().collect();
+    if table.metrics.len() > MOST_METRICS {
+        let more = table.metrics.len() - MOST_METRICS;
+        notes.push(format!("and {}; --json and --table have all", counted(more as u64, "metric")));
+    }
+    for (cell, end, status) in outcome.rows() {
+        if let Some(reason) = end.reason() {
+            notes.push(format!("{}: {}: {reason}", cell.name, status.name()));
+        }
+    }
+    let mut pairs = outcome.twins();
+    let more = pairs.len().saturating_sub(MOST_PAIRS);
+    pairs.truncate(MOST_PAIRS);
+    notes.extend(
+        pairs.iter().map(|(a, b)| format!("`{}` and `{}` are the same program", a.name, b.name)),
+    );
+    if more > 0 {
+        notes.push(format!("and {}", counted(more as u64, "such pair")));
+    }
+    notes
 }

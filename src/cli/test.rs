@@ -2,29 +2,25 @@
 
 use std::path::Path;
 
-use legwork_block::Registry;
-use legwork_diagram::render::to_json;
-use legwork_diagram::{Compiled, Options};
+use legwork_study::{Execution, Library, Outcome, RunRequest, fault_to_json};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::TestArguments;
-use super::execution::Execution;
-use super::source::{self, Source};
+use super::progress::Progress;
 use super::summary::{counted, seconds};
-use super::{complaint, console, run};
+use super::{complaint, console, interrupt};
 
 /// Runs diagrams, without recordings.
 ///
 /// # Errors
 /// If an override is no text; a file that cannot be read fails by itself.
-pub(crate) fn test(arguments: &TestArguments, registry: &Registry) -> Result<Answer, Failure> {
-    let options = source::options(&arguments.overrides, None)?;
+pub(crate) fn test(arguments: &TestArguments, library: &Library) -> Result<Answer, Failure> {
     let mut code = Code::Success;
     let mut results = Vec::new();
     let mut passed = 0;
     for file in &arguments.files {
-        let (one, result) = match test_one(file, &options, registry) {
+        let (one, result) = match test_one(file, arguments, library) {
             Ok(tested) => tested,
             Err(failure) => {
                 console::say(&format!("FAIL  {}: {}", file.display(), failure.message));
@@ -33,7 +29,7 @@ pub(crate) fn test(arguments: &TestArguments, registry: &Registry) -> Result<Ans
             }
         };
         passed += usize::from(one == Code::Success);
-        code = code.graver(one);
+        code = code.worse(one);
         results.push(result);
     }
     let failed = results.len() - passed;
@@ -41,41 +37,47 @@ pub(crate) fn test(arguments: &TestArguments, registry: &Registry) -> Result<Ans
     Ok(Answer::new(code, json!({ "diagrams": results, "passed": passed, "failed": failed })))
 }
 
-fn test_one(file: &Path, options: &Options, registry: &Registry) -> Result<(Code, Value), Failure> {
-    let source = Source::open(file, registry)?;
-    let Compiled { program, diagnostics, sources, .. } = source.compile(options, registry);
-    let listed = to_json(&diagnostics, &sources);
-    let Some(program) = program else {
-        console::say(&format!("FAIL  {}: it does not compile", source.name));
-        complaint::say_all(&diagnostics, &sources);
-        let json = json!({ "diagram": source.name, "passed": false, "diagnostics": listed });
+fn test_one(
+    file: &Path,
+    arguments: &TestArguments,
+    library: &Library,
+) -> Result<(Code, Value), Failure> {
+    let diagram = arguments.overrides.open(file, None, library)?;
+    let name = diagram.name();
+    let compiled = diagram.compile();
+    let listed = compiled.to_json();
+    let Some(model) = &compiled.model else {
+        console::say(&format!("FAIL  {name}: it does not compile"));
+        complaint::say_all(&compiled.diagnostics, &compiled.sources);
+        let json = json!({ "diagram": name, "passed": false, "diagnostics": listed });
         return Ok((Code::Diagram, json));
     };
-    let execution = Execution::of(program, None);
-    let code = execution.code(true, false);
-    console::say(&line(&source.name, &execution, code));
-    if let Some(fault) = &execution.fault {
-        run::say_fault(fault, &sources);
-    }
+    let progress = Progress::default();
+    let watch = |event| progress.tell(event);
+    let run = model.run(&RunRequest::default(), &watch, interrupt::flag())?;
+    drop(progress);
+    let (execution, outcome) = (&run.execution, run.outcome());
+    console::say(&line(name, execution, outcome));
     let mut json = json!({
-        "diagram": source.name,
-        "passed": code == Code::Success,
-        "checks": run::checks_to_json(&execution),
+        "diagram": name,
+        "passed": outcome == Outcome::Success,
+        "checks": execution.checks_to_json(),
         "sim_time_s": execution.sim_time,
         "wall_s": execution.wall,
         "diagnostics": listed,
     });
     if let Some(fault) = &execution.fault {
-        json["fault"] = run::fault_to_json(fault, &sources);
+        complaint::say_fault(fault, model.sources());
+        json["fault"] = fault_to_json(fault, model.sources());
     }
-    Ok((code, json))
+    Ok((outcome.into(), json))
 }
 
 /// `pass  a.ron: 2 checks, 3 s in 0.2 s`, or what failed.
-fn line(name: &str, execution: &Execution, code: Code) -> String {
+fn line(name: &str, execution: &Execution, outcome: Outcome) -> String {
     let count = execution.checks.len() as u64;
     let times = format!("{} in {}", seconds(execution.sim_time), seconds(execution.wall));
-    if code == Code::Success {
+    if outcome == Outcome::Success {
         return format!("pass  {name}: {}, {times}", counted(count, "check"));
     }
     let failed = execution.failed_checks(false);

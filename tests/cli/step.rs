@@ -100,6 +100,84 @@ fn a_session_on_the_standing_robot_says_what_its_transcript_says() {
     assert!(recording(&here.path("a")) == recording(&here.path("b")), "recordings differ");
 }
 
+/// A fork without changes is the session that it left, bit for bit; each goes its own way after.
+#[test]
+fn a_fork_goes_on_bit_for_bit_and_leaves_the_other_alone() {
+    let here = Folder::new();
+    let rates = here.write("rates.ron", RATES);
+    let script =
+        b"goto 50 ms\nnext\nback\nfork same\ncontinue\nsession main\nfork soft gain.gain=1\n\
+                   step 3\nsession\nsession main\ncontinue\n";
+    let session = typed(&["step", &rates, "--out", &here.path("out")], script);
+    assert_eq!(session.code, 0, "{}", session.err);
+    assert!(session.out.contains("`same` is forked from `main` at t=0.05 s"), "{}", session.out);
+    assert!(session.out.contains("> soft  t=0.053 s"), "{}", session.out);
+    assert!(session.out.contains("  main  t=0.05 s"), "{}", session.out);
+    let rows = |directory: &str, topic: &str| -> Vec<(u64, Vec<f64>)> {
+        let recording = Recording::open(Path::new(&here.path(directory)).join("run.mcap")).unwrap();
+        let series = recording.series(topic).unwrap();
+        let mut values = Vec::new();
+        let row = |i: usize| {
+            series.values_into(i, &mut values);
+            (series.stamp(i).tick, values.clone())
+        };
+        (0..series.len()).map(row).collect()
+    };
+    for topic in ["i.y", "slow.y", "gain.y"] {
+        let (main, same) = (rows("out", topic), rows("out/same", topic));
+        assert!(!same.is_empty() && same.len() < main.len(), "{topic}: {}", same.len());
+        assert_eq!(main[main.len() - same.len()..], same, "{topic}");
+    }
+    // The loop without its gain of 2 has other values, and they end with the fork.
+    let (main, soft) = (rows("out", "i.y"), rows("out/soft", "i.y"));
+    assert!(soft.len() < 10 && main.ends_with(&rows("out/same", "i.y")));
+    let at = main.iter().position(|row| row.0 == soft[soft.len() - 1].0).unwrap();
+    assert_ne!(main[at], soft[soft.len() - 1]);
+}
+
+/// What cannot be carried over to another variant is named, and a fork that makes no sense refused.
+#[test]
+fn a_fork_says_what_it_could_not_carry_over() {
+    let here = Folder::new();
+    let diagram = here.write(
+        "variants.ron",
+        r#"Diagram(
+            run: (stop: "1 s", step: "10 ms", solver: Rk4),
+            variants: { "way": Variant(
+                ports: (in: { "u": "Real" }, out: { "y": "Real" }),
+                default: "late",
+                choices: {
+                    "late": UnitDelay(every: "10 ms"),
+                    "held": Integrator(),
+                },
+            ) },
+            blocks: {
+                "wave": Sine(amplitude: 1.0, frequency: "1 Hz"),
+                "part": Use(of: "way", in: { "u": "wave.y" }),
+                "sum": Integrator(in: { "u": "part.y" }),
+            },
+        )"#,
+    );
+    let out = here.path("out");
+    let session = typed(&["step", &diagram, "--out", &out], b"goto 0.2 s\nfork b way=held\nstep\n");
+    assert_eq!(session.code, 0, "{}", session.err);
+    assert!(session.out.contains("`b` is forked from `main`"), "{}", session.out);
+    assert!(session.out.contains("begins anew  part: "), "{}", session.out);
+    assert!(!session.out.contains("begins anew  sum"), "{}", session.out);
+    for (line, said) in [
+        ("next\nfork b", "forks between two major steps"),
+        ("fork main", "there is a session `main` already"),
+        ("fork b way=nothing", "nothing"),
+        ("fork b wave.zork=3", "zork"),
+        ("session b", "no session `b`; there are `main`"),
+        ("continue\nfork b", "the run has ended"),
+    ] {
+        let session = typed(&["step", &diagram, "--out", &out], line.as_bytes());
+        assert_eq!(session.code, 64, "{line}: {}", session.out);
+        assert!(session.err.contains(said), "{line}: {}", session.err);
+    }
+}
+
 /// Detours forth and back leave no trace.
 #[test]
 fn s8_2_a_stepped_and_scripted_run_is_byte_equal_to_a_headless_one() {
@@ -424,6 +502,8 @@ fn no_line_makes_a_session_panic() {
         "where",
         "schedule",
         "unwatch",
+        "fork",
+        "session",
         "help",
         "b",
         "c",

@@ -2,16 +2,13 @@
 //! farthest off.
 
 use legwork_picture::plot;
-use legwork_runtime::comparison::Samples;
-
-use super::Outcome;
-use super::table::severity;
+use legwork_study::compare::{Samples, VariantComparison, severity};
 
 /// Most signals on a sheet.
 const MOST_SIGNALS: usize = 4;
 
 /// The comparison to draw.
-pub(super) fn comparison(outcome: &Outcome<'_>) -> plot::Comparison {
+pub(super) fn comparison(outcome: &VariantComparison) -> plot::Comparison {
     let program = &outcome.runs[outcome.reference].run.execution.program;
     let stops = outcome.runs.iter().map(|one| one.run.execution.sim_time);
     plot::Comparison {
@@ -25,7 +22,7 @@ pub(super) fn comparison(outcome: &Outcome<'_>) -> plot::Comparison {
 
 /// The quantities that differ most, each with the number to show: those that are most tolerances
 /// off in some run, in the order of the log where they are equal.
-fn chosen(outcome: &Outcome<'_>) -> Vec<(usize, usize)> {
+fn chosen(outcome: &VariantComparison) -> Vec<(usize, usize)> {
     let mut found: Vec<(f64, usize, usize)> = Vec::new();
     for quantity in 0..outcome.compared.len() {
         let worst = outcome
@@ -44,12 +41,12 @@ fn chosen(outcome: &Outcome<'_>) -> Vec<(usize, usize)> {
     found.into_iter().map(|(_, quantity, element)| (quantity, element)).collect()
 }
 
-fn compared(outcome: &Outcome<'_>, (index, element): (usize, usize)) -> plot::Compared {
+fn compared(outcome: &VariantComparison, (index, element): (usize, usize)) -> plot::Compared {
     let compared = &outcome.compared[index];
     let quantity = &compared.quantity;
     let column = quantity.start + element;
     let samples = |run: usize| {
-        let series = outcome.runs[run].run.recording.series(&compared.topic).ok();
+        let series = outcome.runs[run].recording.series(&compared.topic).ok();
         series.map(Samples::of).filter(|samples| samples.width() > column)
     };
     let reference = samples(outcome.reference);

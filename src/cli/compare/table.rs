@@ -2,26 +2,24 @@
 
 use std::fmt::Write as _;
 
-use legwork_runtime::comparison::Difference;
+use legwork_study::compare::{
+    Compared, Comparison, Difference, Totals, VariantComparison, VariantRun, severity,
+};
 
-use super::super::pool;
-use super::super::summary::{counted, digits, seconds, write_table};
-use super::differences::{Compared, Comparison};
-use super::report::{Totals, checks_passed};
-use super::{One, Outcome};
+use super::super::summary::{counted, digits, note_of_jobs, seconds, write_table};
 
 /// Most signals in the table of one run; JSON has them all.
 const MOST_SIGNALS: usize = 16;
 
 /// The whole text.
-pub(super) fn of(outcome: &Outcome<'_>) -> String {
+pub(super) fn of(outcome: &VariantComparison) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
     let _ = write_all(outcome, &mut out);
     out.trim_end().to_owned()
 }
 
-fn write_all(outcome: &Outcome<'_>, out: &mut String) -> std::fmt::Result {
+fn write_all(outcome: &VariantComparison, out: &mut String) -> std::fmt::Result {
     let reference = &outcome.runs[outcome.reference];
     let program = &reference.run.execution.program;
     writeln!(
@@ -48,7 +46,7 @@ fn write_all(outcome: &Outcome<'_>, out: &mut String) -> std::fmt::Result {
 }
 
 /// A row a run: what it cost, what its solvers say, what passed.
-fn write_costs(outcome: &Outcome<'_>, out: &mut String) -> std::fmt::Result {
+fn write_costs(outcome: &VariantComparison, out: &mut String) -> std::fmt::Result {
     let mut rows = vec![
         [
             "run",
@@ -67,18 +65,18 @@ fn write_costs(outcome: &Outcome<'_>, out: &mut String) -> std::fmt::Result {
     write_table(&rows, "  ", 1, out)
 }
 
-fn cost_row(one: &One) -> [String; 9] {
+fn cost_row(one: &VariantRun) -> [String; 9] {
     let execution = &one.run.execution;
-    let total = Totals::of(&one.run.solvers());
+    let total = Totals::of(&one.solvers());
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
     let calls = execution.solver_calls();
     let checks = match execution.checks.len() {
         0 => "-".to_owned(),
-        count => format!("{} of {count}", checks_passed(one)),
+        count => format!("{} of {count}", execution.checks_passed()),
     };
     [
         one.name().to_owned(),
-        or_none(one.run.step_cost().map(seconds)),
+        or_none(one.step_cost().map(seconds)),
         or_none(execution.real_time_factor().map(|factor| format!("{} x", digits(factor)))),
         if calls > 0 { calls.to_string() } else { "-".to_owned() },
         if calls > 0 { execution.solver_failures().to_string() } else { "-".to_owned() },
@@ -90,15 +88,15 @@ fn cost_row(one: &One) -> [String; 9] {
 }
 
 /// What the table of costs does not say by itself.
-fn notes(outcome: &Outcome<'_>) -> Vec<String> {
-    let mut notes: Vec<String> = pool::note(outcome.jobs).into_iter().collect();
-    let hash = |one: &One| one.run.execution.program.hash();
+fn notes(outcome: &VariantComparison) -> Vec<String> {
+    let mut notes: Vec<String> = note_of_jobs(outcome.jobs).into_iter().collect();
+    let hash = |one: &VariantRun| one.run.execution.program.hash();
     for (i, one) in outcome.runs.iter().enumerate() {
         if let Some(same) = outcome.runs[..i].iter().find(|other| hash(other) == hash(one)) {
             let (name, same) = (one.name(), same.name());
             notes.push(format!("`{name}` and `{same}` are the same program"));
         }
-        for solver in one.run.solvers() {
+        for solver in one.solvers() {
             let all = solver.notes.iter().map(|note| format!("{}: {note}", one.name()));
             notes.extend(all);
         }
@@ -111,8 +109,8 @@ fn notes(outcome: &Outcome<'_>) -> Vec<String> {
 
 /// A row a signal, the largest differences first, and where the two part.
 fn write_comparison(
-    outcome: &Outcome<'_>,
-    one: &One,
+    outcome: &VariantComparison,
+    one: &VariantRun,
     comparison: &Comparison,
     out: &mut String,
 ) -> std::fmt::Result {
@@ -172,15 +170,6 @@ fn write_comparison(
         )?;
     }
     Ok(())
-}
-
-/// How many tolerances a difference is large; the order of tables and plots.
-pub(super) fn severity(difference: &Difference) -> f64 {
-    match (difference.max, difference.tolerance) {
-        (0.0, _) => 0.0,
-        (max, 0.0) => f64::MAX.min(max * f64::MAX),
-        (max, tolerance) => max / tolerance,
-    }
 }
 
 /// All digits, so that two values that are not equal are not shown as equal.

@@ -3,8 +3,8 @@
 use legwork_runtime::recording::Ending;
 use serde_json::{Map, Value};
 
-use super::super::origin;
-use super::super::recorded::Run;
+use legwork_study::{Recorded, origin};
+
 use super::super::summary::{counted, digits, seconds};
 use super::page::{self, Cell, Page};
 
@@ -24,7 +24,7 @@ fn object<'f>(facts: &'f Value, name: &str) -> Option<&'f Map<String, Value>> {
 }
 
 /// The diagram's name as `run.json` has it, or the name of the run.
-pub(super) fn title(run: &Run, facts: Option<&Value>) -> String {
+pub(super) fn title(run: &Recorded, facts: Option<&Value>) -> String {
     let diagram = facts.and_then(|facts| facts.get("diagram")?.as_str());
     let path = diagram.map(|name| name.strip_prefix("demo:").unwrap_or(name));
     let stem = path.and_then(|name| std::path::Path::new(name).file_stem());
@@ -32,7 +32,7 @@ pub(super) fn title(run: &Run, facts: Option<&Value>) -> String {
 }
 
 /// The doc of the diagram, what ran, how long, and by what.
-pub(super) fn summary(page: &mut Page, run: &Run, facts: Option<&Value>) {
+pub(super) fn summary(page: &mut Page, run: &Recorded, facts: Option<&Value>) {
     let metadata = run.recording.metadata();
     if let Some(doc) = metadata.and_then(origin::doc) {
         page.lead(&doc);
@@ -94,7 +94,7 @@ pub(super) fn summary(page: &mut Page, run: &Run, facts: Option<&Value>) {
 }
 
 /// Fault, checks, metrics and profile.
-pub(super) fn outcome(page: &mut Page, run: &Run, facts: &Value) {
+pub(super) fn outcome(page: &mut Page, run: &Recorded, facts: &Value) {
     if let Some(fault) = object(facts, "fault") {
         let part = |name: &str| fault.get(name).and_then(Value::as_str).unwrap_or_default();
         let t = fault.get("t").and_then(Value::as_f64).map_or(String::new(), seconds);
@@ -114,7 +114,7 @@ pub(super) fn outcome(page: &mut Page, run: &Run, facts: &Value) {
     profile(page, facts);
 }
 
-fn checks(page: &mut Page, run: &Run, facts: &Value) {
+fn checks(page: &mut Page, run: &Recorded, facts: &Value) {
     let Some(checks) = object(facts, "checks") else {
         page.section("Checks", &page::paragraph("The diagram has none."));
         return;
@@ -159,7 +159,7 @@ fn profile(page: &mut Page, facts: &Value) {
 }
 
 /// The text of the diagram.
-pub(super) fn source(page: &mut Page, run: &Run) {
+pub(super) fn source(page: &mut Page, run: &Recorded) {
     if let Some(metadata) = run.recording.metadata() {
         page.section("Text", &page::folded("the diagram as it was run", &metadata.diagram));
     }

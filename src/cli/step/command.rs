@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use legwork_block::nearest;
 
-use super::super::time;
+use legwork_study::parse_time;
 
 /// What a line asks for.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,14 +29,19 @@ pub(super) enum Command {
     Schedule,
     Snapshot(PathBuf),
     Restore(PathBuf),
+    /// Name of the new session; what it changes.
+    Fork(String, Vec<(String, String)>),
+    /// The session to go on in; without, a list.
+    Session(Option<String>),
     Help(Option<String>),
     Quit,
 }
 
 /// Names, in the order of the help; short forms that would else be ambiguous.
-pub(super) const NAMES: [&str; 20] = [
+pub(super) const NAMES: [&str; 22] = [
     "next", "step", "into", "out", "continue", "until", "goto", "back", "break", "delete", "watch",
-    "unwatch", "print", "set", "where", "schedule", "snapshot", "restore", "help", "quit",
+    "unwatch", "print", "set", "where", "schedule", "snapshot", "restore", "fork", "session",
+    "help", "quit",
 ];
 const SHORT: [(&str, &str); 5] =
     [("b", "break"), ("s", "step"), ("w", "where"), ("u", "until"), ("exit", "quit")];
@@ -63,8 +68,8 @@ impl Command {
             "into" => Ok(Self::Into(optional())),
             "out" => none(Self::Out),
             "continue" => none(Self::Continue),
-            "until" => Ok(Self::Until(time::seconds(&needed("a time")?)?)),
-            "goto" => Ok(Self::Goto(time::seconds(&needed("a time")?)?)),
+            "until" => Ok(Self::Until(seconds(&needed("a time")?)?)),
+            "goto" => Ok(Self::Goto(seconds(&needed("a time")?)?)),
             "back" => {
                 let number = rest.strip_suffix("steps").or_else(|| rest.strip_suffix("step"));
                 match number {
@@ -88,6 +93,8 @@ impl Command {
             "schedule" => none(Self::Schedule),
             "snapshot" => Ok(Self::Snapshot(needed("a file")?.into())),
             "restore" => Ok(Self::Restore(needed("a file")?.into())),
+            "fork" => fork(&needed("a name")?),
+            "session" => Ok(Self::Session(optional())),
             "help" => Ok(Self::Help(optional())),
             _ => none(Self::Quit),
         }
@@ -120,6 +127,31 @@ fn parameter(text: &str) -> Option<(String, String)> {
     };
     let (path, value) = (path.trim(), value.trim());
     (!path.is_empty() && !value.is_empty()).then(|| (path.to_owned(), value.to_owned()))
+}
+
+/// `soft kp=60 N*m/rad qp=clarabel`: a name, then what is changed.
+fn fork(text: &str) -> Result<Command, String> {
+    let mut words = text.split_whitespace();
+    let name = words.next().unwrap_or_default();
+    if name.contains(|c: char| !c.is_ascii_alphanumeric() && !"_-".contains(c)) {
+        return Err(format!("expected a name of letters, digits, `_` and `-`, found `{name}`"));
+    }
+    let mut changes: Vec<(String, String)> = Vec::new();
+    for word in words {
+        match (word.split_once('='), changes.last_mut()) {
+            (Some((path, value)), _) if !path.is_empty() && !value.is_empty() => {
+                changes.push((path.to_owned(), value.to_owned()));
+            }
+            // A value may have spaces, as in `60 N*m/rad`.
+            (None, Some((_, value))) => *value += &format!(" {word}"),
+            _ => return Err(format!("expected `path=value` or `variant=choice`, found `{word}`")),
+        }
+    }
+    Ok(Command::Fork(name.to_owned(), changes))
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    parse_time(text).map_err(|error| error.to_string())
 }
 
 fn count(text: &str) -> Result<u64, String> {
@@ -163,6 +195,15 @@ mod tests {
             ("w", Command::Where),
             ("del 2", Command::Delete(Some(2))),
             ("q", Command::Quit),
+            ("session", Command::Session(None)),
+            ("fork a", Command::Fork("a".into(), Vec::new())),
+            (
+                "f b kp=60 N*m/rad qp=pgs",
+                Command::Fork(
+                    "b".into(),
+                    vec![("kp".into(), "60 N*m/rad".into()), ("qp".into(), "pgs".into())],
+                ),
+            ),
         ] {
             assert_eq!(Command::parse(line), Ok(command), "{line}");
         }
@@ -174,20 +215,17 @@ mod tests {
             ("nxet", "no command `nxet`; did you mean `next`?"),
             ("frobnicate", "no command `frobnicate`; see `help`"),
             ("st 1 2", "expected a number of times, found `1 2`"),
-            ("wat", "`watch` expected"),
-            ("o", "`out`"),
-            ("re", "restore"),
+            ("un 3", "`un` may be `until` or `unwatch`"),
             ("print", "`print` expected a signal or a block; see `help print`"),
             ("until soon", "expected a time such as `0.4 s`, found `soon`"),
             ("set kp", "`set` expected a parameter and its value, found `kp`"),
             ("where now", "`where` takes nothing, found `now`; see `help where`"),
+            ("fork", "`fork` expected a name"),
+            ("fork a/b", "expected a name of letters, digits, `_` and `-`, found `a/b`"),
+            ("fork a kp", "expected `path=value` or `variant=choice`, found `kp`"),
         ] {
-            if let Err(message) = Command::parse(line) {
-                assert!(message.contains(said), "{line}: {message}");
-            }
-        }
-        for wrong in ["nxet", "st 1 2", "print", "until soon", "set kp", "where now", "un 3"] {
-            assert!(Command::parse(wrong).is_err(), "{wrong}");
+            let message = Command::parse(line).expect_err(line);
+            assert!(message.contains(said), "{line}: {message}");
         }
     }
 }

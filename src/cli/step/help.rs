@@ -2,7 +2,7 @@
 
 use super::command;
 
-const TEXTS: [(&str, &str, &str); 20] = [
+const TEXTS: [(&str, &str, &str); 22] = [
     (
         "next",
         "next [N]",
@@ -68,6 +68,16 @@ const TEXTS: [(&str, &str, &str); 20] = [
         "restore",
         "restore FILE",
         "Goes on from a snapshot. The history and the recording begin there.",
+    ),
+    (
+        "fork",
+        "fork NAME [CHANGE..]",
+        "Makes a second session from the present state, between two steps, and goes on in it. A change is\na parameter or a choice: `fork soft kp=40`, `fork other qp=clarabel`. It says which states could\nnot be carried over. Its recording begins at the fork and goes into a directory of its name.",
+    ),
+    (
+        "session",
+        "session [NAME]",
+        "Goes on in another session; the first is `main`. Alone it lists them.",
     ),
     ("help", "help [COMMAND]", "This."),
     ("quit", "quit", "Writes the recording and leaves."),

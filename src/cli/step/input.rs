@@ -73,7 +73,7 @@ impl Input {
     pub(super) fn offer(&mut self, names: &[String]) {
         if let Kind::Terminal(editor) = &mut self.kind
             && let Some(helper) = editor.helper_mut()
-            && helper.paths.len() != names.len()
+            && helper.paths != names
         {
             helper.paths = names.to_vec();
         }

@@ -1,38 +1,28 @@
 //! `legwork step`: a diagram run step by step, forth and back.
 //!
-//! `input` brings lines, `command` makes commands of them, `session` obeys; `probe` finds signals
-//! and conditions by compiling them into the diagram, `show` writes values.
+//! `input` brings lines, `command` makes commands of them, `sessions` carries them out, `show` writes
+//! the answers.
 
-mod breakpoint;
 mod command;
-mod edit;
 mod help;
 mod input;
-mod probe;
-mod session;
+mod sessions;
 mod show;
-mod travel;
-mod views;
 
 use std::path::Path;
-use std::sync::Arc;
 
-use legwork_block::Registry;
-use legwork_diagram::Compiled;
-use legwork_diagram::render::to_json;
-use legwork_runtime::recording::RecordingError;
-use serde_json::json;
+use legwork_study::session::Session;
+use legwork_study::{Library, Snapshot, parse_time, seconds};
+use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::StepArguments;
-use super::edits;
-use super::run::{RECORDING, directory, metadata, recorder};
-use super::source::{self, Source};
-use super::summary::{counted, seconds};
-use super::{complaint, console, interrupt, snapshot, time};
+use super::run::directory;
+use super::summary::counted;
+use super::{complaint, console, interrupt};
 use command::Command;
 use input::{Input, Line};
-use session::{Origin, Session};
+use sessions::{FIRST, Sessions};
 
 /// Steps a diagram.
 ///
@@ -41,67 +31,77 @@ use session::{Origin, Session};
 pub(crate) fn step(
     arguments: &StepArguments,
     json: bool,
-    registry: &Registry,
+    library: &Library,
 ) -> Result<Answer, Failure> {
-    let source = Source::open(&arguments.file, registry)?;
-    let options = source::options(&arguments.overrides, None)?;
-    let (compiled, files) = source.compile_and_keep(&options, registry);
-    let Compiled { program, diagnostics, sources, .. } = compiled;
-    complaint::say_all(&diagnostics, &sources);
-    let Some(program) = program else {
-        let diagnostics = to_json(&diagnostics, &sources);
-        let json = json!({ "diagram": source.name, "diagnostics": diagnostics });
+    let diagram = arguments.overrides.open(&arguments.file, None, library)?;
+    let compiled = diagram.compile();
+    complaint::say_all(&compiled.diagnostics, &compiled.sources);
+    let Some(model) = &compiled.model else {
+        let json = json!({ "diagram": diagram.name(), "diagnostics": compiled.to_json() });
         return Ok(Answer::new(Code::Diagram, json));
     };
-    let metadata = metadata(&source, &options, &program, &files);
-    let directory = directory(arguments.out.as_deref(), &program);
-    let at = arguments.at.as_deref().map(time::seconds).transpose().map_err(Failure::usage)?;
+    let directory = directory(arguments.out.as_deref(), model);
+    let at = arguments.at.as_deref().map(parse_time).transpose()?;
     let mut input = Input::open(arguments.script.as_deref())?;
-    interrupt::listen();
-
-    let program = Arc::new(program);
-    let history = match &arguments.resume {
-        Some(file) => snapshot::history(&program, file)?,
-        None => session::fresh(&program),
+    let mut session = match &arguments.resume {
+        Some(file) => model.resume(&Snapshot::read(file)?)?,
+        None => model.session(),
     };
-    let origin = Origin { source, options, registry, metadata };
-    let mut session = Session::new(origin, history, sources);
-    if arguments.resume.is_some() {
-        session.note_resumed();
-    }
-    if let Some(t) = at {
+    session.cancel_by(interrupt::listen().clone());
+    let mut sessions = Sessions::new(session);
+    let begin = match at {
         // A fault on the way is told with the place.
-        let _ = session.obey(&Command::Goto(t));
-    } else {
-        session.tell_place();
-    }
+        Some(t) => sessions.perform(&Command::Goto(t))?,
+        None => sessions.tell_place(),
+    };
     let say = |text: &str| if json { say_aside(text) } else { console::print(text) };
-    say(&session.take_text())?;
-    let outcome = talk(&mut session, &mut input, &say);
-    let recording = write_recording(&session, &directory)?;
-    let simulation = session.history().simulation();
-    let (t, steps) = (simulation.time(), simulation.step_count());
+    say(&begin)?;
+    let outcome = talk(&mut sessions, &mut input, &say);
+    let mut left = Vec::new();
+    let mut code = Code::Success;
+    for (name, session) in sessions.all() {
+        left.push(leave(name, session, &directory)?);
+        if session.fault().is_some() {
+            code = Code::Fault;
+        }
+    }
+    outcome?;
+    let mut json = left.remove(0);
+    if !left.is_empty() {
+        json["forks"] = left.into();
+    }
+    Ok(Answer::new(code, json))
+}
+
+/// Writes what a session recorded, says where it is left, and gives what `--json` prints of it. A
+/// forked session has a directory of its name.
+fn leave(name: &str, session: &Session, directory: &Path) -> Result<Value, Failure> {
+    let is_fork = name != FIRST;
+    let recording = match is_fork {
+        false => session.record_into(directory)?,
+        true => session.record_into(&directory.join(name))?,
+    };
+    let diagram = session.diagram().name();
+    let (t, steps) = (session.time(), session.simulation().step_count());
+    let shown = if is_fork { format!("{diagram}, {name}") } else { diagram.to_owned() };
     console::say(&format!(
-        "{}: left at t={} in step {steps}, {}; recording {}",
-        session.origin().source.name,
+        "{shown}: left at t={} in step {steps}, {}; recording {}",
         seconds(t),
         counted(session.edits().len() as u64, "edit"),
         recording.display(),
     ));
-    outcome?;
-    let fault = session.history().fault();
-    let code = if fault.is_some() { Code::Fault } else { Code::Success };
-    Ok(Answer::new(
-        code,
-        json!({
-            "diagram": session.origin().source.name,
-            "sim_time_s": t,
-            "steps": steps,
-            "edits": session.edits(),
-            "fault": fault.map(ToString::to_string),
-            "recording": recording.display().to_string(),
-        }),
-    ))
+    let mut json = json!({
+        "diagram": diagram,
+        "sim_time_s": t,
+        "steps": steps,
+        "edits": session.edits(),
+        "fault": session.fault().map(ToString::to_string),
+        "recording": recording.display().to_string(),
+    });
+    if is_fork {
+        json["session"] = name.into();
+    }
+    Ok(json)
 }
 
 fn say_aside(text: &str) -> Result<(), Failure> {
@@ -109,15 +109,15 @@ fn say_aside(text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads commands and obeys, to the end.
+/// Reads commands and carries them out, to the end.
 fn talk(
-    session: &mut Session<'_>,
+    sessions: &mut Sessions,
     input: &mut Input,
     say: &dyn Fn(&str) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut last: Option<String> = None;
     loop {
-        input.offer(session.names());
+        input.offer(sessions.current().names());
         let Line { number, text } = match input.next()? {
             Some(line) => line,
             None => return Ok(()),
@@ -134,17 +134,14 @@ fn talk(
         if !input.is_terminal() {
             say(&format!("> {text}\n"))?;
         }
-        interrupt::forget();
-        let outcome = Command::parse(&text).and_then(|command| {
-            if command == Command::Quit {
-                return Ok(true);
-            }
-            session.obey(&command).map(|()| false)
+        interrupt::flag().reset();
+        let outcome = Command::parse(&text).and_then(|command| match command {
+            Command::Quit => Ok(None),
+            _ => sessions.perform(&command).map(Some).map_err(|error| error.to_string()),
         });
-        say(&session.take_text())?;
         match outcome {
-            Ok(true) => return Ok(()),
-            Ok(false) => {}
+            Ok(None) => return Ok(()),
+            Ok(Some(answer)) => say(&answer)?,
             Err(message) if input.is_terminal() => say(&format!("{message}\n"))?,
             Err(message) => {
                 return Err(Failure::usage(format!("{}:{number}: {message}", input.name())));
@@ -152,18 +149,4 @@ fn talk(
         }
         last = Some(text);
     }
-}
-
-/// Writes what the session recorded.
-fn write_recording(session: &Session<'_>, directory: &Path) -> Result<std::path::PathBuf, Failure> {
-    let usage = |error: RecordingError| Failure::usage(error.to_string());
-    let mut metadata = session.origin().metadata.clone();
-    edits::note(session.edits(), &mut metadata);
-    let simulation = session.history().simulation();
-    let mut recorder = recorder(directory, simulation.program(), &metadata)?;
-    if let Some(journal) = simulation.observer().journal() {
-        journal.write_to(&mut recorder).map_err(usage)?;
-    }
-    recorder.finish().map_err(usage)?;
-    Ok(directory.join(RECORDING))
 }

@@ -1,43 +1,177 @@
-//! Values for people: buses as trees, matrices as rows, rotations with axis and angle.
+//! What a session answers, for people: places as lines, buses as trees, matrices as rows, rotations
+//! with axis and angle.
 
 use std::fmt::Write as _;
 
-use legwork_block::{BusType, Type};
+use legwork_study::session::{
+    BlockView, EditNote, Halt, InputView, Place, Scheduled, Stage, Stop, Value, Where,
+};
+use legwork_study::{BusType, Type, trimmed};
+
+use super::super::complaint;
+use super::super::summary::counted;
 
 /// Numbers of a vector on one line.
 const PER_LINE: usize = 6;
 
-/// A value of a type, its leaves in storage order.
-pub(super) fn value<'a>(
-    name: &str,
-    ty: &Type,
-    unit: Option<&str>,
-    leaves: impl Iterator<Item = &'a [f64]>,
-) -> String {
-    let mut leaves: Vec<&[f64]> = leaves.collect();
-    let mut rest = &mut leaves[..];
+/// Edits on the way, why the run stopped, and where it is. `noun` is what it was to go back by.
+pub(super) fn stop(stop: &Stop, noun: &str) -> String {
+    let mut text = String::new();
+    for note in &stop.edits {
+        text += &format!("{}\n", edit(note));
+    }
+    match &stop.halt {
+        Halt::Arrived | Halt::End => {}
+        Halt::Breakpoint { number, text: what } => {
+            text += &format!("breakpoint {number}: {what}\n");
+        }
+        Halt::Fault { message } => text += &format!("fault: {message}\n"),
+        Halt::Cancelled => text += "stopped by Ctrl-C\n",
+        Halt::NoOtherPart => text += "no block of another subsystem in this step and the next\n",
+        Halt::Beginning { gone } => {
+            let gone = counted(*gone, noun);
+            text += &format!("the history begins here, {gone} back\n");
+        }
+    }
+    text + &place(&stop.place) + "\n"
+}
+
+/// What became of an edit.
+pub(super) fn edit(note: &EditNote) -> String {
+    match note {
+        EditNote::Entered { edit, blocks, robots } => {
+            let what = match &blocks[..] {
+                [] if *robots => "a robot".to_owned(),
+                [] => "no block".to_owned(),
+                [one] => format!("`{one}`"),
+                many => counted(many.len() as u64, "block"),
+            };
+            format!("{} = {} from t={} on: changes {what}", edit.path, edit.value, edit.t)
+        }
+        EditNote::Waits { path, value } => format!("{path} = {value} enters before the next step"),
+        EditNote::Refused { path, value, why } => format!("{path} = {value} is refused: {why}"),
+        EditNote::Undone { edit } => {
+            format!("undone: {} = {} at t={}", edit.path, edit.value, edit.t)
+        }
+    }
+}
+
+/// `t=0.1 s  step 100  output pd (JointPd)  [4 of 25]`.
+pub(super) fn place(place: &Place) -> String {
+    let block = || match (&place.block, &place.kind) {
+        (Some(block), Some(kind)) => format!("{block} ({kind})"),
+        _ => String::new(),
+    };
+    let what = match place.stage {
+        Stage::Output => {
+            let number = place.number.unwrap_or_default();
+            format!("output {}  [{number} of {}]", block(), place.count)
+        }
+        Stage::OutputsDone => "outputs done".to_owned(),
+        Stage::Update => format!("update {}", block()),
+        Stage::Guards => "guards".to_owned(),
+        Stage::Observe => "observe".to_owned(),
+        Stage::Integrate => "integrate".to_owned(),
+        Stage::End => match &place.stopped_by {
+            Some(block) => format!("end, stopped by {block}"),
+            None => "end".to_owned(),
+        },
+    };
+    format!("t={} s  step {}  {what}", trimmed(place.t), place.step)
+}
+
+/// Everything about a place, and the block's line in the file.
+pub(super) fn whereabouts(here: &Where) -> String {
+    let Where { place: at, tick, tau, microstep, pieces, fault, block, pending } = here;
+    let mut text = place(at);
+    // Writing to a string cannot fail.
+    let _ = write!(
+        text,
+        "\n  t = {:?} s, k = {tick}, tau = {tau:?}, n = {microstep}; {pieces} pieces of step {} \
+         done",
+        at.t, at.step,
+    );
+    if let Some(fault) = fault {
+        let _ = write!(text, "\n  at a fault: {fault}");
+    }
+    if let Some(block) = block {
+        let _ = write!(text, "\n  {}: {}  [{}]", block.path, block.text, block.rate);
+        if let Some(source) = &block.source {
+            let file = complaint::shown(&source.file);
+            let _ = write!(text, "\n  {file}:{}:{} | {}", source.line, source.column, source.text);
+        }
+    }
+    for (path, value) in pending {
+        let _ = write!(text, "\n  waits for the end of the step: {path} = {value}");
+    }
+    text + "\n"
+}
+
+/// The order of execution.
+pub(super) fn schedule(entries: &[Scheduled]) -> String {
+    let mut text = String::new();
+    for (i, entry) in entries.iter().enumerate() {
+        let next = if entry.is_next { '>' } else { ' ' };
+        let due = if entry.is_due { '*' } else { ' ' };
+        let group = entry.group.map_or(String::new(), |group| format!(" group {group}"));
+        let Scheduled { block, kind, rate, .. } = entry;
+        let _ = writeln!(text, "{next}{due}{:>4}  {block}{group} ({kind})  {rate}", i + 1);
+    }
+    text
+}
+
+/// A block with its inputs, outputs and state.
+pub(super) fn block(block: &BlockView) -> String {
+    let mut text = format!("{}: {}  [{}]\n", block.path, block.text, block.rate);
+    for one in &block.inputs {
+        text += &input(one);
+    }
+    for output in &block.outputs {
+        text += &indented("  out ", &value(output));
+    }
+    if let Some(x) = &block.continuous {
+        let mut shown = String::new();
+        write_vector("", x, None, 0, &mut shown);
+        text += &indented("  x   ", &shown);
+    }
+    match &block.state {
+        state if state.is_null() => {}
+        state => {
+            let state = state.as_str().map_or_else(|| state.to_string(), str::to_owned);
+            text += &indented("  state ", &state);
+        }
+    }
+    text
+}
+
+/// `u <- body.state: …`.
+fn input(input: &InputView) -> String {
+    let name = &input.name;
+    let Some(held) = &input.value else { return format!("  in  {name}: not connected\n") };
+    let path = format!("{name} <- {}", input.from.join(", "));
+    indented("  in  ", &value(&Value { path, ..held.clone() }))
+}
+
+/// The text behind a mark, its further lines below.
+fn indented(mark: &str, text: &str) -> String {
     let mut out = String::new();
-    write_value(name, ty, unit, &mut rest, 0, &mut out);
+    for (i, line) in text.lines().enumerate() {
+        let before = if i == 0 { mark.to_owned() } else { " ".repeat(mark.len()) };
+        out += &format!("{before}{line}\n");
+    }
     out
 }
 
-/// Leaves of an unknown type.
-pub(super) fn leaves<'a>(name: &str, leaves: impl Iterator<Item = &'a [f64]>) -> String {
-    let all: Vec<f64> = leaves.flatten().copied().collect();
-    numbers(name, &all, None)
-}
-
-/// A row of numbers, wrapped.
-pub(super) fn numbers(name: &str, numbers: &[f64], unit: Option<&str>) -> String {
+/// A value by its type; without one, as a vector.
+pub(super) fn value(value: &Value) -> String {
+    let mut leaves: Vec<&[f64]> = value.leaves.iter().map(Vec::as_slice).collect();
+    let (mut rest, unit) = (&mut leaves[..], value.unit.as_deref());
     let mut out = String::new();
-    write_vector(name, numbers, unit, 0, &mut out);
+    match &value.ty {
+        Some(ty) => write_value(&value.path, ty, unit, &mut rest, 0, &mut out),
+        None => write_vector(&value.path, &value.numbers(), unit, 0, &mut out),
+    }
     out
-}
-
-/// A time or another number without the zeros behind it.
-pub(super) fn trimmed(value: f64) -> String {
-    let text = format!("{value:.9}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Six significant digits.
@@ -232,18 +366,19 @@ mod tests {
     #[test]
     fn values_are_told_by_their_types() {
         let pair = [1.0, -2.5e-7];
-        assert_eq!(
-            value("v", &Type::vector(2), Some("m"), [&pair[..]].into_iter()),
-            "v: [1, -2.50000e-7] m\n"
-        );
+        let text = |name: &str, ty: Type, unit: Option<&str>, leaves: &[&[f64]]| {
+            let (path, unit) = (name.to_owned(), unit.map(str::to_owned));
+            let leaves = leaves.iter().map(|leaf| leaf.to_vec()).collect();
+            value(&Value { path, ty: Some(ty), unit, leaves })
+        };
+        assert_eq!(text("v", Type::vector(2), Some("m"), &[&pair]), "v: [1, -2.50000e-7] m\n");
         let matrix = [1.0, 2.0, 3.0, 40.0];
-        let text = value("M", &Type::matrix(2, 2), None, [&matrix[..]].into_iter());
-        assert_eq!(text, "M: 2 × 2\n   1   3\n   2  40\n");
-        assert_eq!(value("on", &Type::Bool, None, [&[1.0][..]].into_iter()), "on: true\n");
-        let seven = [0.0; 7];
-        let text = value("x", &Type::vector(7), None, [&seven[..]].into_iter());
-        assert_eq!(text, "x: [0, 0, 0, 0, 0, 0,\n    0]\n");
+        let shown = text("M", Type::matrix(2, 2), None, &[&matrix]);
+        assert_eq!(shown, "M: 2 × 2\n   1   3\n   2  40\n");
+        assert_eq!(text("on", Type::Bool, None, &[&[1.0]]), "on: true\n");
+        let shown = text("x", Type::vector(7), None, &[&[0.0; 7]]);
+        assert_eq!(shown, "x: [0, 0, 0, 0, 0, 0,\n    0]\n");
         // A leaf that is missing is no reason to panic.
-        assert_eq!(value("r", &Type::Real, None, std::iter::empty()), "r: NaN\n");
+        assert_eq!(text("r", Type::Real, None, &[]), "r: NaN\n");
     }
 }

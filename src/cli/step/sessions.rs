@@ -1,0 +1,202 @@
+//! The sessions of a `legwork step`, and what each command does with them.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use legwork_study::session::{Fork, Session, Stop};
+use legwork_study::{Error, ErrorKind, Snapshot, trimmed};
+
+use super::super::summary::counted;
+use super::command::Command;
+use super::{help, show};
+
+/// Name of the session that a `legwork step` begins with.
+pub(super) const FIRST: &str = "main";
+
+/// The sessions by name, the first of them made by the command line, the others forked.
+pub(super) struct Sessions {
+    all: Vec<(String, Session)>,
+    /// Index of the one that commands go to.
+    current: usize,
+}
+
+impl Sessions {
+    pub(super) fn new(first: Session) -> Self {
+        Self { all: vec![(FIRST.to_owned(), first)], current: 0 }
+    }
+
+    /// Name and session, in the order in which they were made.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&str, &Session)> {
+        self.all.iter().map(|(name, session)| (name.as_str(), session))
+    }
+
+    /// The one that commands go to.
+    pub(super) fn current(&self) -> &Session {
+        &self.all[self.current].1
+    }
+
+    fn current_mut(&mut self) -> &mut Session {
+        &mut self.all[self.current].1
+    }
+
+    /// Does what a command asks for; what there is to say.
+    pub(super) fn perform(&mut self, command: &Command) -> Result<String, Error> {
+        let session = self.current_mut();
+        match command {
+            Command::Next(count) => {
+                session.next(*count).map(|stop| shown_stop(&stop, "piece", session))
+            }
+            Command::Step(count) => {
+                session.step(*count).map(|stop| shown_stop(&stop, "piece", session))
+            }
+            Command::Into(part) => {
+                session.into_part(part.as_deref()).map(|stop| shown_stop(&stop, "piece", session))
+            }
+            Command::Out => session.out_of_part().map(|stop| shown_stop(&stop, "piece", session)),
+            Command::Continue => session.proceed().map(|stop| shown_stop(&stop, "piece", session)),
+            Command::Until(t) => session.until(*t).map(|stop| shown_stop(&stop, "piece", session)),
+            Command::Goto(t) => {
+                let stop = session.go_to(*t);
+                Ok(shown_stop(&stop, "piece", session))
+            }
+            Command::Back(count) => {
+                session.back(*count).map(|stop| shown_stop(&stop, "piece", session))
+            }
+            Command::BackSteps(count) => {
+                session.back_steps(*count).map(|stop| shown_stop(&stop, "step", session))
+            }
+            Command::Break(None) => Ok(breakpoints(session)),
+            Command::Break(Some(text)) => {
+                session.break_at(text).map(|number| format!("breakpoint {number}: {text}\n"))
+            }
+            Command::Delete(which) => {
+                session.delete_breakpoint(*which).map(|()| breakpoints(session))
+            }
+            Command::Watch(None) => Ok(list(session.watches().iter(), "no watches")),
+            Command::Watch(Some(path)) => session.watch(path).map(|value| show::value(&value)),
+            Command::Unwatch(which) => {
+                session.unwatch(*which)?;
+                Ok(list(session.watches().iter(), "no watches"))
+            }
+            Command::Print(path) => match session.block(path) {
+                Some(block) => Ok(show::block(&block)),
+                None => session.read(path).map(|value| show::value(&value)),
+            },
+            Command::Set(path, value) => {
+                session.set(path, value).map(|note| show::edit(&note) + "\n")
+            }
+            Command::Where => Ok(show::whereabouts(&session.whereabouts())),
+            Command::Schedule => Ok(show::schedule(&session.schedule())),
+            Command::Snapshot(file) => write_snapshot(session, file),
+            Command::Restore(file) => {
+                session.restore(&Snapshot::read(file)?)?;
+                Ok(self.tell_place())
+            }
+            Command::Fork(name, changes) => self.fork(name, changes),
+            Command::Session(None) => Ok(self.list()),
+            Command::Session(Some(name)) => {
+                self.current = self.find(name)?;
+                Ok(self.tell_place())
+            }
+            Command::Help(word) => help::help(word.as_deref()).map_err(request),
+            Command::Quit => Ok(String::new()),
+        }
+    }
+
+    /// One line on where it is; then the watches.
+    pub(super) fn tell_place(&mut self) -> String {
+        let session = self.current_mut();
+        let place = show::place(&session.place()) + "\n";
+        place + &watches(session)
+    }
+
+    /// Forks the present session and goes on in the new one.
+    fn fork(&mut self, name: &str, changes: &[(String, String)]) -> Result<String, Error> {
+        if self.all.iter().any(|(other, _)| other == name) {
+            return Err(request(format!("there is a session `{name}` already")));
+        }
+        let changes: Vec<(&str, &str)> =
+            changes.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let Fork { session, carried } = self.current().fork(&changes)?;
+        let from = &self.all[self.current].0;
+        let mut text = format!(
+            "`{name}` is forked from `{from}` at t={} s: {} carried over\n",
+            trimmed(session.time()),
+            counted(carried.kept.len() as u64, "state"),
+        );
+        // Writing to a string cannot fail.
+        for (path, why) in &carried.fresh {
+            let _ = writeln!(text, "  begins anew  {path}: {why}");
+        }
+        for path in &carried.dropped {
+            let _ = writeln!(text, "  left behind  {path}");
+        }
+        self.all.push((name.to_owned(), session));
+        self.current = self.all.len() - 1;
+        Ok(text + &self.tell_place())
+    }
+
+    fn find(&self, name: &str) -> Result<usize, Error> {
+        let names = || self.all.iter().map(|(name, _)| name.as_str());
+        names().position(|other| other == name).ok_or_else(|| {
+            let names: Vec<&str> = names().collect();
+            let names = names.join("`, `");
+            request(format!("no session `{name}`; there are `{names}`"))
+        })
+    }
+
+    /// A line a session; `>` marks the one that commands go to.
+    fn list(&self) -> String {
+        let mut text = String::new();
+        for (i, (name, session)) in self.all.iter().enumerate() {
+            let mark = if i == self.current { '>' } else { ' ' };
+            let place = show::place(&session.place());
+            let _ = writeln!(text, "{mark} {name}  {place}");
+        }
+        text
+    }
+}
+
+/// Edits, why the run stopped, where it is, and the watches.
+fn shown_stop(stop: &Stop, noun: &str, session: &mut Session) -> String {
+    show::stop(stop, noun) + &watches(session)
+}
+
+fn watches(session: &mut Session) -> String {
+    let mut text = String::new();
+    for value in session.watched() {
+        match value {
+            Ok(value) => text += &show::value(&value),
+            Err(error) => text += &format!("{error}\n"),
+        }
+    }
+    text
+}
+
+fn breakpoints(session: &Session) -> String {
+    list(session.breakpoints(), "no breakpoints")
+}
+
+fn list(texts: impl Iterator<Item = impl AsRef<str>>, none: &str) -> String {
+    let line = |(i, text): (usize, _)| format!("{:>3}  {}\n", i + 1, AsRef::<str>::as_ref(&text));
+    let lines: String = texts.enumerate().map(line).collect();
+    if lines.is_empty() { format!("{none}\n") } else { lines }
+}
+
+fn write_snapshot(session: &Session, file: &Path) -> Result<String, Error> {
+    let snapshot = session.snapshot()?;
+    snapshot.write(file)?;
+    let mut text = format!("wrote {} ({} bytes)\n", file.display(), snapshot.bytes().len());
+    if !session.edits().is_empty() {
+        let set =
+            session.edits().iter().map(|edit| format!("--set '{}={}'", edit.path, edit.value));
+        let set: Vec<String> = set.collect();
+        text += &format!("it is of the diagram with {}\n", set.join(" "));
+    }
+    Ok(text)
+}
+
+/// A mistake in a command.
+fn request(message: String) -> Error {
+    Error::new(ErrorKind::Request, message)
+}

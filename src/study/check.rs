@@ -1,0 +1,82 @@
+//! Every mistake of a diagram, with every choice of every variant; and whether it continues from
+//! snapshots bit for bit.
+
+use legwork_block::{Diagnostic, Diagnostics, Severity};
+use legwork_runtime::{Proof, RoundtripError, Trials};
+
+use crate::diagram::Diagram;
+use crate::findings::Findings;
+use crate::model::Model;
+
+/// What was found wrong with a diagram.
+#[derive(Debug)]
+pub struct Checked {
+    /// What was found, with the choices that it needs.
+    pub findings: Findings,
+    /// Name and choices of every variant.
+    pub variants: Vec<(String, Vec<String>)>,
+    /// How many choices of variants were compiled; those that need a block which this program was
+    /// built without are not.
+    pub choices: usize,
+    /// The diagram with its own choices, unless it has errors.
+    pub model: Option<Model>,
+}
+
+impl Checked {
+    /// Whether there are no errors.
+    pub fn is_ok(&self) -> bool {
+        self.findings.count(Severity::Error) == 0
+    }
+}
+
+impl Diagram {
+    /// Compiles it once as it is and once with every choice of every variant.
+    pub fn check(&self) -> Checked {
+        let compiled = self.compile();
+        let mut findings = Findings::default();
+        findings.add(compiled.diagnostics, &compiled.sources, None);
+        let mut choices = 0;
+        for (name, choice) in all_choices(&compiled.variants) {
+            let mut with_choice = self.clone().variant(name, choice).compile();
+            if lacks_a_block(&with_choice.diagnostics) {
+                // A choice that this program cannot offer is not a mistake of the diagram.
+                let mut softened = Diagnostics::default();
+                softened.extend(with_choice.diagnostics.into_iter().map(as_warning));
+                with_choice.diagnostics = softened;
+            } else {
+                choices += 1;
+            }
+            let choice = format!("{name}={choice}");
+            findings.add(with_choice.diagnostics, &with_choice.sources, Some(&choice));
+        }
+        Checked { findings, variants: compiled.variants, choices, model: compiled.model }
+    }
+}
+
+impl Model {
+    /// Runs it, and continues it from snapshots at so many random ticks.
+    ///
+    /// # Errors
+    /// If it stops at a fault, or a bit differs.
+    pub fn roundtrip(&self, ticks: u32) -> Result<Proof, RoundtripError> {
+        legwork_runtime::roundtrip(self.program(), Trials { ticks, ..Trials::default() })
+    }
+}
+
+/// Whether all that is wrong is that this program was built without some block.
+fn lacks_a_block(diagnostics: &Diagnostics) -> bool {
+    let mut errors = diagnostics.iter().filter(|d| d.severity == Severity::Error).peekable();
+    errors.peek().is_some() && errors.all(|error| error.code == "absent-block-kind")
+}
+
+fn as_warning(mut diagnostic: Diagnostic) -> Diagnostic {
+    diagnostic.severity = Severity::Warning;
+    diagnostic
+}
+
+/// Every choice of every variant.
+fn all_choices(variants: &[(String, Vec<String>)]) -> impl Iterator<Item = (&str, &str)> {
+    variants
+        .iter()
+        .flat_map(|(name, choices)| choices.iter().map(move |choice| (&**name, &**choice)))
+}

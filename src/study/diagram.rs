@@ -1,0 +1,222 @@
+//! A diagram with what changes it, and its compilation.
+
+use std::cell::RefCell;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use legwork_block::{Diagnostic, Diagnostics, Severity};
+use legwork_diagram::render::{SourceMap, to_json, to_text};
+use legwork_diagram::{Options, ReadFile, compile};
+use serde_json::Value;
+
+use crate::disk::Disk;
+use crate::error::{Error, ErrorKind as Kind};
+use crate::library::{Library, doc_of};
+use crate::model::{Compiled, Model};
+
+/// A diagram's text, where it comes from, and the overrides that change it without touching its
+/// file. Methods that change it give a changed copy.
+#[derive(Debug, Clone)]
+pub struct Diagram {
+    library: Library,
+    name: String,
+    path: PathBuf,
+    text: Arc<[u8]>,
+    is_built_in: bool,
+    options: Options,
+}
+
+/// What came of compiling a diagram.
+#[derive(Debug)]
+pub struct Compilation {
+    /// The compiled diagram, unless there were errors.
+    pub model: Option<Model>,
+    /// Errors and warnings.
+    pub diagnostics: Diagnostics,
+    /// The texts that they point into.
+    pub sources: Arc<SourceMap>,
+    /// Name and choices of every variant.
+    pub variants: Vec<(String, Vec<String>)>,
+}
+
+impl Compilation {
+    /// The compiled diagram.
+    ///
+    /// # Errors
+    /// What is wrong with the diagram, as text.
+    pub fn into_model(self) -> Result<Model, Error> {
+        let text = self.to_text();
+        self.model.ok_or_else(|| Error::new(Kind::Diagram, text))
+    }
+
+    /// The compiled diagram, or the messages of its errors with their hints, a line each.
+    pub(crate) fn model_or_errors(self) -> Result<Model, Error> {
+        let Self { model, diagnostics, .. } = self;
+        model.ok_or_else(|| {
+            let errors = diagnostics.iter().filter(|one| one.severity == Severity::Error);
+            let line = |one: &Diagnostic| {
+                let hints: String = one.hints.iter().map(|hint| format!("; {hint}")).collect();
+                format!("{}{hints}", one.message)
+            };
+            let lines: Vec<String> = errors.map(line).collect();
+            Error::new(Kind::Diagram, lines.join("\n"))
+        })
+    }
+
+    /// Errors and warnings as text, a paragraph each.
+    pub fn to_text(&self) -> String {
+        to_text(&self.diagnostics, &self.sources)
+    }
+
+    /// Errors and warnings as a JSON array.
+    pub fn to_json(&self) -> Value {
+        to_json(&self.diagnostics, &self.sources)
+    }
+}
+
+impl Diagram {
+    pub(crate) fn new(
+        library: &Library,
+        name: String,
+        path: PathBuf,
+        text: Vec<u8>,
+        is_built_in: bool,
+    ) -> Self {
+        let (library, options) = (library.clone(), Options::default());
+        Self { library, name, path, text: text.into(), is_built_in, options }
+    }
+
+    /// The name by which it was opened.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its text.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// What it says about itself.
+    pub fn doc(&self) -> String {
+        doc_of(&self.text)
+    }
+
+    /// What it is compiled against.
+    pub fn library(&self) -> &Library {
+        &self.library
+    }
+
+    /// All overrides.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// With these overrides instead of its own.
+    #[must_use]
+    pub fn with_options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// With another value of a parameter or a field: `pd.kp` and `60`, `run.solver` and `Rk4`.
+    #[must_use]
+    pub fn set(mut self, path: &str, value: &str) -> Self {
+        self.options.set.push((path.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// With this choice for a variant, instead of another that was made before.
+    #[must_use]
+    pub fn variant(mut self, name: &str, choice: &str) -> Self {
+        self.options.variants.retain(|(other, _)| other != name);
+        self.options.variants.push((name.to_owned(), choice.to_owned()));
+        self
+    }
+
+    /// With a patch file, which applies before what is set. A file that lies in the working
+    /// directory goes before one of the same name beside the diagram.
+    ///
+    /// # Errors
+    /// If the path is not UTF-8.
+    pub fn with(mut self, patch: impl AsRef<Path>) -> Result<Self, Error> {
+        let patch = patch.as_ref();
+        let path = if patch.is_file() {
+            std::path::absolute(patch).unwrap_or_else(|_| patch.to_owned())
+        } else {
+            patch.to_owned()
+        };
+        let text = path.to_str().ok_or_else(|| {
+            Error::request(format!("expected a patch's path in UTF-8, found {}", patch.display()))
+        })?;
+        self.options.patches.push(text.to_owned());
+        Ok(self)
+    }
+
+    /// With another stop time, as text such as `2 s`.
+    #[must_use]
+    pub fn until(mut self, time: &str) -> Self {
+        self.options.until = Some(time.to_owned());
+        self
+    }
+
+    /// With these recorded signals instead of those that the diagram logs.
+    #[must_use]
+    pub fn signals(mut self, paths: Vec<String>) -> Self {
+        self.options.signals = paths;
+        self
+    }
+
+    /// Compiles it.
+    ///
+    /// ```
+    /// let library = legwork_study::Library::new(legwork_blocks::register);
+    /// let diagram = library.diagram("a.ron", r#"Diagram(
+    ///     run: (stop: "1 s", step: "10 ms"),
+    ///     blocks: { "one": Constant(value: 1.0), "x": Integrator(in: { "u": "one.z" }) },
+    /// )"#);
+    /// let compiled = diagram.compile();
+    /// assert!(compiled.model.is_none());
+    /// assert!(compiled.to_text().contains("a.ron:3:"));
+    /// ```
+    pub fn compile(&self) -> Compilation {
+        let reader = Reader { is_built_in: self.is_built_in, read: RefCell::default() };
+        let before = Instant::now();
+        let registry = self.library.registry();
+        let compiled = compile(&self.path, &self.text, &self.options, registry, &reader);
+        let time = before.elapsed().as_secs_f64();
+        let sources = Arc::new(compiled.sources);
+        let model = compiled.program.map(|program| {
+            let (warnings, sources) = (compiled.diagnostics.clone(), Arc::clone(&sources));
+            let files = reader.read.into_inner();
+            let variants = compiled.variants.clone();
+            let compiled = Compiled { warnings, sources, files, variants, time };
+            Model::new(self.clone(), program, compiled)
+        });
+        let (diagnostics, variants) = (compiled.diagnostics, compiled.variants);
+        Compilation { model, diagnostics, sources, variants }
+    }
+}
+
+/// Reads files and keeps them.
+struct Reader {
+    is_built_in: bool,
+    read: RefCell<Vec<(PathBuf, Vec<u8>)>>,
+}
+
+impl ReadFile for Reader {
+    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        // A built-in diagram has no directory: what it names by a relative path is built in too,
+        // and must not depend on where the command runs.
+        if self.is_built_in && path.is_relative() {
+            return Err(ErrorKind::NotFound.into());
+        }
+        let bytes = Disk.read(path)?;
+        let mut read = self.read.borrow_mut();
+        if !read.iter().any(|(known, _)| known == path) {
+            read.push((path.to_owned(), bytes.clone()));
+        }
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,67 @@
+//! What a user does with diagrams, as a library: every door is a thin layer over it.
+//!
+//! ```text
+//! Library ──open──► Diagram ──compile──► Model ──run──► Run ──► Recording
+//!                  overrides                └──session──► Session ──fork──► Session
+//! ```
+//!
+//! A request is data, an answer is data, progress is a callback ([`Watch`]), cancellation a flag
+//! ([`Cancel`]). This crate prints nothing, ends no process, reads no arguments, installs no signal
+//! handlers and knows no concrete block: those come with the [`Library`].
+
+mod cancel;
+mod check;
+pub mod compare;
+mod diagram;
+mod disk;
+mod drive;
+pub mod duel;
+mod edits;
+mod error;
+mod execution;
+mod findings;
+mod grid;
+mod library;
+mod model;
+pub mod origin;
+mod pool;
+pub mod profile;
+mod recorded;
+mod run;
+pub mod session;
+mod snapshot;
+pub mod sweep;
+mod text;
+mod time;
+pub mod trim;
+mod watch;
+
+pub use cancel::Cancel;
+pub use check::Checked;
+pub use diagram::{Compilation, Diagram};
+pub use disk::Disk;
+pub use edits::{Edit, read_edits};
+pub use error::{Error, ErrorKind};
+pub use execution::{Execution, Outcome, Verdict};
+pub use findings::Findings;
+pub use grid::split_list;
+pub use library::{Demo, Library};
+pub use model::Model;
+pub use recorded::{Recorded, is_table, recording_at};
+pub use run::{RECORDING, RUN_JSON, Record, Run, RunRequest, Taken, fault_to_json};
+pub use session::{Fork, Session};
+pub use snapshot::Snapshot;
+pub use text::{counted, digits, seconds, trimmed};
+pub use time::parse_time;
+pub use watch::{Event, Watch, unwatched};
+
+pub use legwork_block::{BusType, Type};
+pub use legwork_block::{Diagnostic, Diagnostics, Registry, Report, Severity};
+pub use legwork_diagram::Options;
+pub use legwork_diagram::render::SourceMap;
+pub use legwork_program::{Program, SignalRef};
+pub use legwork_runtime::catalog::{Catalog, Numbers};
+pub use legwork_runtime::recording::{self, Metadata, Recording};
+pub use legwork_runtime::{
+    BlockTime, Carried, Difference, Proof, RoundtripError, RunFault, Simulation, Spent,
+};

@@ -1,0 +1,142 @@
+//! What made a recording, from the recording alone: it keeps the diagram, what changed it on the
+//! command line, and the files that it read.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use legwork_block::Severity;
+use legwork_diagram::{Compiled, Options, ReadFile, compile};
+use legwork_program::Program;
+use legwork_runtime::recording::Metadata;
+
+use crate::library::{Library, doc_of};
+
+/// The program that wrote a recording.
+///
+/// # Errors
+/// Why it is not known, in lower case.
+pub fn program(metadata: &Metadata, name: &str, library: &Library) -> Result<Program, String> {
+    let options = options(&metadata.overrides);
+    let kept = Kept { files: files(metadata), given: RefCell::default() };
+    let path = PathBuf::from(format!("{name}.ron"));
+    let compiled = compile(&path, metadata.diagram.as_bytes(), &options, library.registry(), &kept);
+    let Compiled { program, diagnostics, .. } = compiled;
+    let Some(program) = program else {
+        let error = diagnostics.iter().find(|found| found.severity == Severity::Error);
+        let why = error.map_or("errors", |error| error.message.as_str());
+        return Err(format!("the recorded diagram does not compile here: {why}"));
+    };
+    if format!("{:016x}", program.hash()) != metadata.program_hash {
+        let theirs = &metadata.version;
+        return Err(format!(
+            "the recorded diagram compiles to another program here; version {theirs} wrote it"
+        ));
+    }
+    Ok(program)
+}
+
+/// What the recorded diagram says about itself.
+pub fn doc(metadata: &Metadata) -> Option<String> {
+    Some(doc_of(metadata.diagram.as_bytes())).filter(|doc| !doc.is_empty())
+}
+
+/// The overrides as the command line gave them; see `Model::metadata`.
+fn options(overrides: &[String]) -> Options {
+    let mut options = Options::default();
+    for text in overrides {
+        if let Some(patch) = text.strip_prefix("with ") {
+            options.patches.push(patch.to_owned());
+            continue;
+        }
+        let Some((path, value)) = text.split_once('=') else { continue };
+        match path.strip_prefix("variants.") {
+            Some(name) if !name.contains('.') => {
+                options.variants.push((name.to_owned(), value.to_owned()));
+            }
+            _ if path == "run.stop" => options.until = Some(value.to_owned()),
+            _ => options.set.push((path.to_owned(), value.to_owned())),
+        }
+    }
+    options
+}
+
+/// The recorded files by name, each with its contents in the order in which they were read.
+fn files(metadata: &Metadata) -> BTreeMap<String, Vec<Vec<u8>>> {
+    let mut files: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
+    let kept = |key: &str| Some(metadata.other.get(key)?.clone().into_bytes());
+    for key in metadata.other.keys() {
+        let Some(name) = key.strip_prefix("file ") else { continue };
+        // `a.ron (2)` is the second of its name.
+        let further = |count: usize| kept(&format!("{key} ({count})"));
+        let is_further = name.rsplit_once(" (").is_some_and(|(first, _)| {
+            metadata.other.contains_key(&format!("file {first}")) && name.ends_with(')')
+        });
+        if !is_further {
+            let all = kept(key).into_iter().chain((2..).map_while(further));
+            files.insert(name.to_owned(), all.collect());
+        }
+    }
+    files
+}
+
+/// Gives the files back by their names: where they were is not recorded.
+struct Kept {
+    files: BTreeMap<String, Vec<Vec<u8>>>,
+    /// By path, which of the files of that name it is.
+    given: RefCell<BTreeMap<PathBuf, usize>>,
+}
+
+impl ReadFile for Kept {
+    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut given = self.given.borrow_mut();
+        let others = given.keys().filter(|other| other.file_name() == path.file_name()).count();
+        let index = given.get(path).copied().unwrap_or(others);
+        let bytes = self.files.get(&name).and_then(|files| files.get(index));
+        let bytes = bytes.ok_or(ErrorKind::NotFound)?.clone();
+        given.insert(path.to_owned(), index);
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overrides_are_read_back() {
+        let texts = [
+            "with soft.ron",
+            "kp=3",
+            "variants.qp.choices.pgs.sweeps=2",
+            "run.stop=2 s",
+            "variants.qp=pgs",
+        ];
+        let options = options(&texts.map(str::to_owned));
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(options.patches, ["soft.ron"]);
+        assert_eq!(options.set, [pair("kp", "3"), pair("variants.qp.choices.pgs.sweeps", "2")]);
+        assert_eq!(options.until.as_deref(), Some("2 s"));
+        assert_eq!(options.variants, [pair("qp", "pgs")]);
+    }
+
+    #[test]
+    fn files_of_one_name_are_given_in_the_order_in_which_they_were_read() {
+        let mut metadata = Metadata::default();
+        for (key, text) in
+            [("file a", "1"), ("file a (2)", "2"), ("file b (x)", "3"), ("edits", "")]
+        {
+            metadata.other.insert(key.to_owned(), text.to_owned());
+        }
+        let kept = Kept { files: files(&metadata), given: RefCell::default() };
+        let read = |path: &str| kept.read(Path::new(path)).ok();
+        assert_eq!(read("x/a"), Some(b"1".to_vec()));
+        assert_eq!(read("y/a"), Some(b"2".to_vec()));
+        assert_eq!(read("x/a"), Some(b"1".to_vec()));
+        assert_eq!(read("z/a"), None);
+        assert_eq!(read("b (x)"), Some(b"3".to_vec()));
+        assert_eq!(read("edits"), None);
+    }
+}

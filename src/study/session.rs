@@ -1,0 +1,300 @@
+//! A run that is stepped forth and back: where it is, what it stops at, what has been changed.
+//!
+//! A [`Session`] is a state with a past. It goes on by pieces of a step (a block's outputs, the
+//! guards, recording, a block's update, integration), by steps, to a time, to a breakpoint; it goes
+//! back the same ways, exactly; its parameters change between two steps; and it forks into a
+//! session of another program. What it is asked is answered with data: [`Stop`], [`Place`],
+//! [`Value`], [`BlockView`].
+
+mod breakpoint;
+mod edit;
+mod fork;
+mod place;
+mod probe;
+mod travel;
+mod value;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use legwork_diagram::render::SourceMap;
+use legwork_program::Program;
+use legwork_runtime::recording::{Metadata, Recording, Sink};
+use legwork_runtime::{Cursor, History, RunFault, Simulation};
+
+pub use edit::EditNote;
+pub use fork::Fork;
+pub use place::{BlockLine, Halt, Place, Scheduled, SourceLine, Stage, Stop, Where};
+pub use value::{BlockView, InputView, Value};
+
+use crate::cancel::Cancel;
+use crate::diagram::Diagram;
+use crate::edits::{Edit, note_edits};
+use crate::error::Error;
+use crate::model::Model;
+use crate::run::{self, RECORDING};
+use crate::snapshot::Snapshot;
+use breakpoint::Breakpoint;
+use probe::Probe;
+
+/// A run with its past.
+///
+/// ```
+/// let library = legwork_study::Library::new(legwork_blocks::register);
+/// let text = r#"Diagram(
+///     run: (stop: "1 s", step: "10 ms"),
+///     params: { "slope": Param(value: 1.0) },
+///     blocks: {
+///         "rate": Constant(value: "=slope"),
+///         "ramp": Integrator(in: { "u": "rate.y" }),
+///     },
+/// )"#;
+/// let mut session = library.diagram("ramp.ron", text).compile().into_model()?.session();
+/// session.until(0.5)?;
+/// session.set("slope", "3")?;
+/// session.until(0.6)?;
+/// assert!((session.read("ramp.y")?.numbers()[0] - 0.8).abs() < 1e-12);
+/// session.go_to(0.5)?;
+/// assert!((session.read("ramp.y")?.numbers()[0] - 0.5).abs() < 1e-12);
+/// # Ok::<(), legwork_study::Error>(())
+/// ```
+pub struct Session {
+    /// With all overrides, but without the edits of the session.
+    diagram: Diagram,
+    /// Names of its variants.
+    variants: Vec<String>,
+    /// What the recording says, without edits.
+    metadata: Metadata,
+    history: History,
+    /// Texts of the diagram, and after each edit.
+    sources: Vec<Arc<SourceMap>>,
+    breakpoints: Vec<Breakpoint>,
+    watches: Vec<String>,
+    /// Edits that have entered.
+    edits: Vec<Edit>,
+    /// Edits that wait for the end of the step: path and value.
+    pending: Vec<(String, String)>,
+    probe: Probe,
+    /// Paths of signals and blocks.
+    names: Vec<String>,
+    cancel: Cancel,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = self.place();
+        f.debug_struct("Session").field("place", &place).finish_non_exhaustive()
+    }
+}
+
+impl Model {
+    /// A session that begins at t = 0.
+    pub fn session(&self) -> Session {
+        Session::over(self, fresh(Simulation::new(Arc::clone(self.program()))))
+    }
+
+    /// A session that continues a snapshot, with the way back to the beginning of its step.
+    ///
+    /// # Errors
+    /// If the snapshot is damaged, or is of another program.
+    pub fn resume(&self, snapshot: &Snapshot) -> Result<Session, Error> {
+        let mut session = Session::over(self, snapshot.history(self.program())?);
+        session.note_resumed();
+        Ok(session)
+    }
+}
+
+/// A history that begins at a simulation between two steps, and keeps its rows.
+fn fresh(mut simulation: Simulation) -> History {
+    simulation.observer_mut().keep_rows();
+    History::new(simulation).expect("a new or forked simulation is between two steps")
+}
+
+impl Session {
+    fn over(model: &Model, history: History) -> Self {
+        let program = history.simulation().program();
+        let signals = program.signals.iter().map(|signal| signal.path.clone());
+        let nodes = program.nodes.iter().map(|node| node.path.clone());
+        let mut names: Vec<String> = signals.chain(nodes).collect();
+        names.sort();
+        Self {
+            diagram: model.diagram().clone(),
+            variants: model.variants().iter().map(|(name, _)| name.clone()).collect(),
+            metadata: model.metadata(),
+            history,
+            sources: vec![Arc::clone(model.sources())],
+            breakpoints: Vec::new(),
+            watches: Vec::new(),
+            edits: Vec::new(),
+            pending: Vec::new(),
+            probe: Probe::default(),
+            names,
+            cancel: Cancel::default(),
+        }
+    }
+
+    /// Stops going on when this flag is set, instead of at one of its own.
+    pub fn cancel_by(&mut self, cancel: Cancel) {
+        self.cancel = cancel;
+    }
+
+    /// The flag that stops it from going on.
+    pub fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    /// What runs, with the edits so far.
+    pub fn program(&self) -> &Arc<Program> {
+        self.simulation().program()
+    }
+
+    /// The diagram with its overrides, without the edits of the session.
+    pub fn diagram(&self) -> &Diagram {
+        &self.diagram
+    }
+
+    /// The simulation at the present place.
+    pub fn simulation(&self) -> &Simulation {
+        self.history.simulation()
+    }
+
+    /// Simulated time [s].
+    pub fn time(&self) -> f64 {
+        self.simulation().time()
+    }
+
+    /// Whether the run has ended.
+    pub fn is_at_end(&self) -> bool {
+        self.simulation().cursor() == Cursor::Done
+    }
+
+    /// The fault that the run stopped at, if it did.
+    pub fn fault(&self) -> Option<&RunFault> {
+        self.history.fault()
+    }
+
+    /// Edits that have entered, in order.
+    pub fn edits(&self) -> &[Edit] {
+        &self.edits
+    }
+
+    /// Paths of signals and blocks.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The texts that places of blocks and faults point into.
+    pub fn sources(&self) -> &SourceMap {
+        &self.sources[self.sources.len() - 1]
+    }
+
+    /// Shows a signal at each stop.
+    ///
+    /// # Errors
+    /// If there is no such signal.
+    pub fn watch(&mut self, path: &str) -> Result<Value, Error> {
+        let value = self.read(path)?;
+        self.watches.push(path.to_owned());
+        Ok(value)
+    }
+
+    /// What is watched.
+    pub fn watches(&self) -> &[String] {
+        &self.watches
+    }
+
+    /// The values of what is watched.
+    pub fn watched(&mut self) -> Vec<Result<Value, Error>> {
+        self.watches.clone().iter().map(|path| self.read(path)).collect()
+    }
+
+    /// Stops watching watch `number`, from 1; all without one.
+    ///
+    /// # Errors
+    /// If there is no such watch.
+    pub fn unwatch(&mut self, number: Option<usize>) -> Result<(), Error> {
+        remove(&mut self.watches, number, "watch")
+    }
+
+    /// The present state; [`Model::resume`] and [`Session::restore`] continue it bit for bit.
+    ///
+    /// # Errors
+    /// If a block's state cannot be written.
+    pub fn snapshot(&self) -> Result<Snapshot, Error> {
+        let bytes = self.history.to_bytes().map_err(|error| Error::request(error.to_string()))?;
+        Ok(Snapshot::new("snapshot", bytes))
+    }
+
+    /// Goes on from a snapshot of the same program. The past and the recording begin there, with
+    /// the edits so far as if they were overrides.
+    ///
+    /// # Errors
+    /// If the snapshot is damaged, or is of another program.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
+        let program = Arc::clone(self.program());
+        self.history = snapshot.history(&program)?;
+        for Edit { path, value, .. } in std::mem::take(&mut self.edits) {
+            self.metadata.overrides.push(format!("{path}={value}"));
+            self.diagram = self.diagram.clone().set(&path, &value);
+        }
+        self.metadata.program_hash = format!("{:016x}", program.hash());
+        self.sources.drain(..self.sources.len() - 1);
+        self.pending.clear();
+        self.breakpoints.iter_mut().for_each(Breakpoint::forget);
+        self.note_resumed();
+        Ok(())
+    }
+
+    /// Says in the recording that it does not begin at t = 0.
+    fn note_resumed(&mut self) {
+        let tick = self.simulation().tick();
+        run::note_resumed(&mut self.metadata, tick);
+    }
+
+    /// Writes what was recorded so far into a directory, as a run does; the file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn record_into(&self, directory: &Path) -> Result<PathBuf, Error> {
+        self.write_rows(run::sink_in(directory)?)?;
+        Ok(directory.join(RECORDING))
+    }
+
+    /// What was recorded so far.
+    ///
+    /// # Errors
+    /// If a row cannot be recorded.
+    pub fn recording(&self) -> Result<Recording, Error> {
+        let bytes = self.write_rows(Sink::memory())?.unwrap_or_default();
+        Recording::from_bytes(bytes).map_err(|error| run::recording_error(&error))
+    }
+
+    fn write_rows(&self, sink: Sink) -> Result<Option<Vec<u8>>, Error> {
+        let mut metadata = self.metadata.clone();
+        note_edits(&self.edits, &mut metadata);
+        let simulation = self.simulation();
+        let mut recorder = run::recorder(sink, simulation.program(), &metadata)?;
+        let written = match simulation.observer().journal() {
+            Some(journal) => journal.write_to(&mut recorder),
+            None => Ok(()),
+        };
+        let finished = written.and_then(|()| recorder.finish());
+        finished.map(|done| done.memory).map_err(|error| run::recording_error(&error))
+    }
+}
+
+/// Removes number `which`, from 1, or all.
+fn remove<T>(list: &mut Vec<T>, which: Option<usize>, noun: &str) -> Result<(), Error> {
+    match which {
+        None => list.clear(),
+        Some(number) => match number.checked_sub(1).filter(|at| *at < list.len()) {
+            Some(at) => drop(list.remove(at)),
+            None => {
+                let message = format!("no {noun} {number}; there are {}", list.len());
+                return Err(Error::request(message));
+            }
+        },
+    }
+    Ok(())
+}

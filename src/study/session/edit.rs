@@ -1,0 +1,146 @@
+//! Parameters changed between two steps (semantics 8.3).
+
+use std::sync::Arc;
+
+use legwork_program::Program;
+use serde::Serialize;
+
+use super::Session;
+use crate::edits::Edit;
+use crate::error::Error;
+use crate::model::Model;
+use crate::text::trimmed;
+
+/// What became of an edit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum EditNote {
+    /// It holds from now on.
+    Entered {
+        /// The edit.
+        edit: Edit,
+        /// Paths of the blocks that it changes.
+        blocks: Vec<String>,
+        /// Whether it changes a robot.
+        robots: bool,
+    },
+    /// It enters before the next step.
+    Waits {
+        /// What is changed.
+        path: String,
+        /// To what.
+        value: String,
+    },
+    /// It waited for the end of the step and cannot enter.
+    Refused {
+        /// What was to be changed.
+        path: String,
+        /// To what.
+        value: String,
+        /// Why it cannot.
+        why: String,
+    },
+    /// It lies ahead of where the session went back to.
+    Undone {
+        /// The edit.
+        edit: Edit,
+    },
+}
+
+impl Session {
+    /// Changes a parameter before the next step, as [`crate::Diagram::set`] would. What is due
+    /// next computes with it, what is held stays held. The recording keeps the edit, and a run
+    /// with it repeats the session.
+    ///
+    /// # Errors
+    /// If the run has ended, the diagram does not compile with it, or it changes more than
+    /// parameters.
+    pub fn set(&mut self, path: &str, value: &str) -> Result<EditNote, Error> {
+        if self.is_at_end() {
+            return Err(Error::request("the run has ended; `back` and `goto` lead back"));
+        }
+        if self.history.pieces() == 0 && self.history.fault().is_none() {
+            return self.enter(path, value);
+        }
+        // What cannot enter is said now rather than at the end of the step.
+        self.compile_with(path, value)?;
+        let (path, value) = (path.to_owned(), value.to_owned());
+        self.pending.push((path.clone(), value.clone()));
+        Ok(EditNote::Waits { path, value })
+    }
+
+    /// Lets the edits in that waited for the end of the step.
+    pub(super) fn enter_pending(&mut self, notes: &mut Vec<EditNote>) {
+        if self.pending.is_empty() || self.history.pieces() > 0 || self.is_at_end() {
+            return;
+        }
+        for (path, value) in std::mem::take(&mut self.pending) {
+            notes.push(self.enter(&path, &value).unwrap_or_else(|error| {
+                let why = error.message().to_owned();
+                EditNote::Refused { path, value, why }
+            }));
+        }
+    }
+
+    /// Takes back edits that lie ahead.
+    pub(super) fn undo_edits(&mut self, notes: &mut Vec<EditNote>) {
+        let count = self.history.edit_count();
+        let undone = self.edits.split_off(count.min(self.edits.len()));
+        notes.extend(undone.into_iter().map(|edit| EditNote::Undone { edit }));
+        self.sources.truncate(count + 1);
+    }
+
+    fn enter(&mut self, path: &str, value: &str) -> Result<EditNote, Error> {
+        let model = self.compile_with(path, value)?;
+        let program = model.program();
+        let blocks = self.changed_blocks(program);
+        let robots = program.resources != self.program().resources;
+        self.history.edit(program).map_err(|error| Error::request(error.to_string()))?;
+        let t = format!("{} s", trimmed(self.time()));
+        let (path, value) = (path.to_owned(), value.to_owned());
+        let edit = Edit { step: self.history.step(), t, path, value };
+        self.sources.push(Arc::clone(model.sources()));
+        self.edits.push(edit.clone());
+        Ok(EditNote::Entered { edit, blocks, robots })
+    }
+
+    /// The diagram with all edits so far and one more.
+    fn compile_with(&self, path: &str, value: &str) -> Result<Model, Error> {
+        let mut diagram = self.edited_diagram();
+        for (path, value) in &self.pending {
+            diagram = diagram.set(path, value);
+        }
+        let compiled = diagram.set(path, value).compile();
+        compiled.model_or_errors().map_err(|error| self.explain(path, error))
+    }
+
+    /// The diagram with all edits that have entered.
+    pub(super) fn edited_diagram(&self) -> crate::Diagram {
+        let edits = self.edits.iter();
+        edits.fold(self.diagram.clone(), |diagram, edit| diagram.set(&edit.path, &edit.value))
+    }
+
+    /// Why a path that is no parameter cannot be set.
+    fn explain(&self, path: &str, error: Error) -> Error {
+        let is_signal = self.program().signals.iter().any(|signal| {
+            path.strip_prefix(signal.path.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        });
+        if is_signal {
+            Error::request(format!(
+                "`{path}` is a signal: it is computed from parameters and states, and a run that \
+                 is to be repeated headless can only change parameters"
+            ))
+        } else {
+            error
+        }
+    }
+
+    /// Paths of the blocks whose parameters differ.
+    fn changed_blocks(&self, program: &Program) -> Vec<String> {
+        let old = self.program();
+        let pairs = old.nodes.iter().zip(&program.nodes);
+        let changed = pairs.filter(|(old, new)| old.path != new.path || old.text != new.text);
+        changed.map(|(_, new)| new.path.clone()).collect()
+    }
+}

@@ -1,0 +1,66 @@
+//! A second session from the present state, with other parameters or another variant.
+
+use std::sync::Arc;
+
+use legwork_runtime::Carried;
+
+use super::{Session, fresh};
+use crate::error::Error;
+
+/// A session that was forked from another.
+#[derive(Debug)]
+pub struct Fork {
+    /// The session. Its past and its recording begin at the fork.
+    pub session: Session,
+    /// What became of the states.
+    pub carried: Carried,
+}
+
+impl Session {
+    /// A second, independent session from the present state. `changes` are choices of variants,
+    /// `qp` and `clarabel`, or what [`crate::Diagram::set`] takes, `pd.kp` and `60`. States go over
+    /// by the paths of their blocks; [`Fork::carried`] says which could not. Without changes it
+    /// goes on as this one does, bit for bit.
+    ///
+    /// ```
+    /// let library = legwork_study::Library::new(legwork_blocks::register);
+    /// let mut session = library.open("demo:stand")?.compile().into_model()?.session();
+    /// session.step(20)?;
+    /// let mut fork = session.fork(&[("qp", "clarabel")])?.session;
+    /// session.step(5)?;
+    /// fork.step(5)?;
+    /// assert_eq!(session.time(), fork.time());
+    /// # Ok::<(), legwork_study::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Inside a major step or at the end of the run; if the diagram does not compile with the
+    /// changes; or if the new program has no step at this time.
+    pub fn fork(&self, changes: &[(&str, &str)]) -> Result<Fork, Error> {
+        if !self.simulation().is_between_steps() {
+            // The runtime would say the same, but only after a compilation.
+            return Err(Error::request("a run forks between two major steps; `step` leads there"));
+        }
+        let diagram =
+            changes.iter().fold(self.edited_diagram(), |diagram, (name, value)| {
+                match self.variants.iter().any(|variant| variant == name) {
+                    true => diagram.variant(name, value),
+                    false => diagram.set(name, value),
+                }
+            });
+        let model = diagram.compile().model_or_errors()?;
+        let (simulation, carried) = self
+            .simulation()
+            .fork(Arc::clone(model.program()))
+            .map_err(|error| Error::request(error.to_string()))?;
+        let mut session = Self::over(&model, fresh(simulation));
+        let from = format!("at tick {} of {}", self.simulation().tick(), self.program_hash());
+        session.metadata.other.insert("forked".to_owned(), from);
+        session.cancel_by(self.cancel.clone());
+        Ok(Fork { session, carried })
+    }
+
+    fn program_hash(&self) -> String {
+        format!("{:016x}", self.program().hash())
+    }
+}

@@ -1,0 +1,256 @@
+//! One diagram in every cell of a table of choices and parameters.
+//!
+//! ```text
+//! request ──axes──► cells ──prepare──► models ──runs──► ends ──► columns ──► text, CSV
+//!                                                         └────► report (JSON)
+//! ```
+//!
+//! A cell that fails is a row that says why. Cells share nothing, so that each gives the bits of a
+//! run of its own.
+
+mod axes;
+mod columns;
+mod prepare;
+mod report;
+mod runs;
+mod show;
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+pub use axes::{Axis, Cell, Kind};
+pub use columns::{Column, Entry, Table};
+pub use runs::{End, Ran};
+pub use show::{Figure, Show, Statistic, parse_shows};
+
+use crate::cancel::Cancel;
+use crate::diagram::Diagram;
+use crate::error::Error;
+use crate::execution::Outcome;
+use crate::findings::Findings;
+use crate::pool;
+use crate::watch::Watch;
+use prepare::Prepared;
+use runs::Job;
+
+/// What is asked of a sweep.
+#[derive(Debug, Clone, Default)]
+pub struct SweepRequest {
+    /// Name and values of each axis: choices of a variant, or values of what [`Diagram::set`]
+    /// takes. The first axis changes slowest.
+    pub over: Vec<(String, Vec<String>)>,
+    /// Figures of recorded signals.
+    pub show: Vec<Show>,
+    /// Directory of the runs, each in one named after its values; no run is kept without it.
+    pub directory: Option<PathBuf>,
+    /// Runs at a time; without it, one on each core. Results do not depend on it, times do.
+    pub jobs: Option<NonZeroUsize>,
+}
+
+/// A sweep whose cells are compiled.
+pub struct SweepPlan {
+    diagram: String,
+    axes: Vec<Axis>,
+    cells: Vec<Cell>,
+    prepared: Vec<Prepared>,
+    directories: Vec<Option<PathBuf>>,
+    findings: Findings,
+    show: Vec<Show>,
+    jobs: usize,
+}
+
+impl fmt::Debug for SweepPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SweepPlan").field("axes", &self.axes).finish_non_exhaustive()
+    }
+}
+
+/// What came of a sweep.
+#[derive(Debug)]
+pub struct Sweep {
+    /// Name of the diagram.
+    pub diagram: String,
+    /// The axes.
+    pub axes: Vec<Axis>,
+    /// Every combination of their values.
+    pub cells: Vec<Cell>,
+    /// What became of each cell.
+    pub ends: Vec<End>,
+    /// What was found wrong in the diagram.
+    pub findings: Findings,
+    /// Runs at a time.
+    pub jobs: usize,
+}
+
+/// How a cell ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Its run got to its end and its checks passed.
+    Ok,
+    /// A check failed.
+    CheckFailed,
+    /// Its run stopped at a fault.
+    Fault,
+    /// Its diagram has errors.
+    DiagramError,
+    /// Somebody cancelled its run.
+    Interrupted,
+    /// Somebody cancelled the sweep before.
+    NotRun,
+}
+
+impl Status {
+    /// The words for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::CheckFailed => "check failed",
+            Self::Fault => "fault",
+            Self::DiagramError => "diagram error",
+            Self::Interrupted => "interrupted",
+            Self::NotRun => "not run",
+        }
+    }
+}
+
+impl Diagram {
+    /// Compiles every cell of a sweep.
+    ///
+    /// # Errors
+    /// If the request makes no sense, or an axis or a signal is not there.
+    pub fn plan_sweep(&self, request: &SweepRequest, cancel: &Cancel) -> Result<SweepPlan, Error> {
+        axes::check(&request.over, self.options())?;
+        let variants = self.compile().variants;
+        let axes = axes::classify(request.over.clone(), &variants)?;
+        let cells = axes::cells(&axes, self.options());
+        let jobs = pool::at_a_time(request.jobs, cells.len());
+        let compiled = prepare::compile_all(self, &cells, jobs, cancel);
+        if let Some(error) = prepare::unknown_axis(&axes, &variants, &compiled) {
+            return Err(error);
+        }
+        let (prepared, findings) = prepare::sort(&cells, compiled);
+        let models = || prepared.iter().filter_map(Prepared::model);
+        if models().next().is_some() {
+            show::check(&request.show, models().map(|model| &**model.program()))?;
+        }
+        let directories = axes::directories(&cells, request.directory.as_deref());
+        let (diagram, show) = (self.name().to_owned(), request.show.clone());
+        Ok(SweepPlan { diagram, axes, cells, prepared, directories, findings, show, jobs })
+    }
+
+    /// Runs every cell of a sweep; `each` is told of every cell that is done.
+    ///
+    /// # Errors
+    /// Those of [`Diagram::plan_sweep`] and [`SweepPlan::run`].
+    pub fn sweep(
+        &self,
+        request: &SweepRequest,
+        each: &(dyn Fn(usize, &End) + Sync),
+        watch: Watch<'_>,
+        cancel: &Cancel,
+    ) -> Result<Sweep, Error> {
+        self.plan_sweep(request, cancel)?.run(each, watch, cancel)
+    }
+}
+
+impl SweepPlan {
+    /// What was found wrong.
+    pub fn findings(&self) -> &Findings {
+        &self.findings
+    }
+
+    /// Whether no cell compiles.
+    pub fn is_wrong(&self) -> bool {
+        self.prepared.iter().all(Prepared::is_wrong)
+    }
+
+    /// Runs the cells; `each` is told of every one that is done, from several threads.
+    ///
+    /// # Errors
+    /// If the files of a run cannot be written.
+    pub fn run(
+        self,
+        each: &(dyn Fn(usize, &End) + Sync),
+        watch: Watch<'_>,
+        cancel: &Cancel,
+    ) -> Result<Sweep, Error> {
+        let Self { diagram, axes, cells, prepared, directories, findings, show, jobs } = self;
+        let waiting = prepared.into_iter().zip(directories);
+        let waiting = waiting.map(|(prepared, directory)| Job { prepared, directory }).collect();
+        let ends = runs::run_all(waiting, &show, jobs, (each, watch), cancel)?;
+        Ok(Sweep { diagram, axes, cells, ends, findings, jobs })
+    }
+}
+
+impl Sweep {
+    /// Every row, with how it ended.
+    pub fn rows(&self) -> impl Iterator<Item = (&Cell, &End, Status)> {
+        self.cells.iter().zip(&self.ends).map(|(cell, end)| (cell, end, end.status()))
+    }
+
+    /// The table as columns.
+    pub fn table(&self) -> Table {
+        Table::of(self)
+    }
+
+    /// All of it as JSON. Numbers that JSON has not are null.
+    pub fn to_json(&self) -> Map<String, Value> {
+        report::to_json(self)
+    }
+
+    /// Cells that compile to the same program as an earlier one, with the first such: an axis that
+    /// changes nothing is a slip.
+    pub fn twins(&self) -> Vec<(&Cell, &Cell)> {
+        let hash = |end: &End| match end {
+            End::Ran(ran) => Some(ran.run.execution.program.hash()),
+            End::Wrong(_) | End::NotRun => None,
+        };
+        let mut pairs = Vec::new();
+        for (i, (cell, end)) in self.cells.iter().zip(&self.ends).enumerate() {
+            let Some(own) = hash(end) else { continue };
+            let same = self.ends[..i].iter().position(|other| hash(other) == Some(own));
+            if let Some(first) = same {
+                pairs.push((cell, &self.cells[first]));
+            }
+        }
+        pairs
+    }
+}
+
+impl End {
+    /// How the cell ended.
+    pub fn status(&self) -> Status {
+        match self {
+            Self::Wrong(_) => Status::DiagramError,
+            Self::NotRun => Status::NotRun,
+            Self::Ran(ran) => match ran.run.outcome() {
+                Outcome::Success => Status::Ok,
+                Outcome::CheckFailed => Status::CheckFailed,
+                Outcome::Fault => Status::Fault,
+                Outcome::Cancelled => Status::Interrupted,
+            },
+        }
+    }
+
+    /// Why it did not end well.
+    pub fn reason(&self) -> Option<String> {
+        match self {
+            Self::Wrong(errors) => Some(errors.clone()),
+            Self::NotRun => None,
+            Self::Ran(ran) => {
+                let execution = &ran.run.execution;
+                match (self.status(), &execution.fault, execution.recording_error()) {
+                    (_, Some(fault), _) => Some(fault.to_string()),
+                    (_, None, Some(error)) => Some(error.to_string()),
+                    (Status::CheckFailed, None, None) => {
+                        Some(execution.failed_checks(ran.run.is_shortened()).join(", "))
+                    }
+                    _ => None,
+                }
+            }
+        }
+    }
+}
