@@ -37,6 +37,7 @@ pub mod solvers;
 pub mod sources;
 
 pub mod buses;
+mod defaults;
 mod files;
 mod signal;
 

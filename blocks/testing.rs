@@ -2,16 +2,18 @@
 
 pub(crate) mod contacts;
 pub(crate) mod integrate;
+mod layout;
 pub(crate) mod robots;
 
 use std::sync::Arc;
 
 use legwork_block::{
-    Block, ContinuousState, Declaration, Dim, Feed, Feeds, Files, Instance, InstanceIo, Invalid,
-    Manifold, Outcome, OutputIo, PortTable, Ports, Resource, Resources, Slot, Time, Type, Var,
-    View, erase,
+    Block, ContinuousState, Declaration, Files, Instance, InstanceIo, Invalid, Manifold, Outcome,
+    OutputIo, PortTable, Ports, Resource, Resources, Time, Type, View, erase,
 };
 use serde::de::DeserializeOwned;
+
+use layout::{Solution, place, visible};
 
 /// A diagram without robots and files.
 pub(crate) struct Nothing;
@@ -52,57 +54,6 @@ pub(crate) struct Bench {
     instance: Box<dyn Instance>,
 }
 
-/// Values of the type variables of one block.
-#[derive(Default)]
-struct Solution {
-    types: Vec<(Var, Type)>,
-    dims: Vec<(Var, usize)>,
-}
-
-impl Solution {
-    fn unify(&mut self, declared: &Type, given: &Type) {
-        match (self.resolve(declared), given) {
-            (Type::Var(var), _) => self.types.push((var, given.clone())),
-            (Type::Vector(n), Type::Vector(m)) => self.solve(&n, m),
-            (Type::Matrix(r, c), Type::Matrix(s, d)) => {
-                self.solve(&r, s);
-                self.solve(&c, d);
-            }
-            (declared, given) => assert_eq!(declared, *given, "input of another type"),
-        }
-    }
-
-    fn solve(&mut self, declared: &Dim, given: &Dim) {
-        let given = given.known().expect("tests give sizes");
-        match declared.terms.as_slice() {
-            [] => assert_eq!(declared.known(), Some(given), "input of another size"),
-            [(1, var)] => self.dims.push((*var, given - declared.constant as usize)),
-            _ => panic!("cannot solve {declared} = {given}"),
-        }
-    }
-
-    fn resolve(&self, ty: &Type) -> Type {
-        let find = |var| self.types.iter().find(|(v, _)| *v == var).map(|(_, ty)| ty.clone());
-        ty.map(&|dim| self.dim(dim), &|var| find(var).unwrap_or(Type::Var(var)), &Clone::clone)
-    }
-
-    fn dim(&self, dim: &Dim) -> Dim {
-        dim.substitute(&|var| {
-            self.dims.iter().find(|(v, _)| *v == var).map(|&(_, n)| Dim::fixed(n))
-        })
-    }
-}
-
-/// Appends a port of type `ty` at the end of the arena.
-fn place(table: &mut PortTable, arena: &mut Vec<f64>, ty: &Type) {
-    let leaves = ty.leaves().unwrap_or_else(|| panic!("{ty} is not known"));
-    table.push(leaves.into_iter().map(|len| {
-        let slot = Slot { start: arena.len() as u32, len: len as u32 };
-        arena.resize(arena.len() + len, 0.0);
-        slot
-    }));
-}
-
 /// Numbers of a continuous state and of its rate.
 fn state_sizes(state: &ContinuousState, solution: &Solution) -> (usize, usize) {
     let size = |parts: &[Manifold]| -> usize {
@@ -140,9 +91,7 @@ impl Bench {
         for output in &declaration.outputs {
             place(&mut outputs, &mut arena, &solution.resolve(&output.ty));
         }
-        let vars: Vec<usize> = (0..declaration.var_count)
-            .map(|v| solution.dim(&Dim::var(Var(v))).known().unwrap_or(0))
-            .collect();
+        let vars = solution.vars(declaration.var_count);
         planned.check(&legwork_block::Sizes::new(&vars, &inputs, &outputs))?;
         let (x_len, rate_len) =
             declaration.continuous.as_ref().map_or((0, 0), |state| state_sizes(state, &solution));
@@ -186,16 +135,8 @@ impl Bench {
     pub(crate) fn output(&mut self, t: f64) -> Outcome {
         let time = self.time(t);
         for (group, feeds) in self.declaration.groups.iter().enumerate() {
-            let mut before = self.arena[..self.first_output].to_vec();
-            if let Feeds::Only(feeds) = feeds {
-                for port in 0..self.inputs.port_count() {
-                    if !feeds.contains(&Feed::Input(port as u16)) {
-                        for slot in self.inputs.port(port) {
-                            before[slot.range()].fill(f64::NAN);
-                        }
-                    }
-                }
-            }
+            let before = self.arena[..self.first_output].to_vec();
+            let before = visible(&self.inputs, before, feeds);
             self.instance.output(OutputIo {
                 time,
                 group,

@@ -19,8 +19,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::buses::{CONSTRAINT_ROWS, ConstraintsBus, ContactPointsBus, DynamicsBus, RobotDims};
-use crate::constraints::constrained_acceleration::applied_force;
 use crate::contact::friction_cone::{Friction, friction_of};
+use crate::defaults::quantity;
+use crate::dynamics::applied_force::applied_force;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::describe;
@@ -469,7 +470,7 @@ impl ConstraintSolver {
 
 /// A quantity of zero, for defaults.
 pub(crate) fn zero<Q: Physical>() -> NonNegative<Q> {
-    crate::contact::gauss_contact::non_negative(0.0)
+    quantity(0.0)
 }
 
 #[cfg(test)]

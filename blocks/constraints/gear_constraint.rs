@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::buses::{CONSTRAINT_ROWS, ConstraintBus, RobotDims, StateBus, constraint_leaf as leaf};
 use crate::constraints::loop_constraint::{Rows, Stabilise};
-use crate::contact::gauss_contact::non_negative;
+use crate::defaults::quantity;
 use crate::robot::model::{RobotModel, unknown};
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::state_input;
@@ -50,7 +50,7 @@ pub struct GearConstraint {
 }
 
 fn max_rate() -> NonNegative<Velocity> {
-    non_negative(1.0)
+    quantity(1.0)
 }
 
 /// Ports and joints of a [`GearConstraint`].

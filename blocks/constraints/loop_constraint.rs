@@ -21,7 +21,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::buses::{CONSTRAINT_ROWS, ConstraintBus, RobotDims, constraint_leaf as leaf};
-use crate::contact::gauss_contact::non_negative;
+use crate::defaults::quantity;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::AtState;
@@ -183,15 +183,15 @@ pub enum Stabilise {
 }
 
 fn critical() -> NonNegative<Dimensionless> {
-    non_negative(1.0)
+    quantity(1.0)
 }
 
 fn max_speed() -> NonNegative<Velocity> {
-    non_negative(1.0)
+    quantity(1.0)
 }
 
 fn max_turn_rate() -> NonNegative<AngularVelocity> {
-    non_negative(10.0)
+    quantity(10.0)
 }
 
 /// What sees the second frame.

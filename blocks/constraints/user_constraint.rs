@@ -13,7 +13,7 @@ use crate::buses::{
     contact_leaf,
 };
 use crate::constraints::loop_constraint::{Rows, Stabilise};
-use crate::contact::gauss_contact::non_negative;
+use crate::defaults::quantity;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::state_input;
 
@@ -49,7 +49,7 @@ pub struct UserConstraint {
 }
 
 fn max_rate() -> NonNegative<Velocity> {
-    non_negative(1.0)
+    quantity(1.0)
 }
 
 /// The rows, as one kind of constraint or the other.

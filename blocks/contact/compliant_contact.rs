@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use crate::buses::ContactPointsBus;
 use crate::contact::friction_cone::{Friction, friction_of};
+use crate::defaults::quantity;
 
 /// Contact forces from penetration and slip: spring-dampers with smooth friction. No optimisation
 /// problem is solved.
@@ -81,7 +82,7 @@ pub struct CompliantContact {
 }
 
 fn stiffness() -> NonNegative<HertzStiffness> {
-    crate::contact::gauss_contact::non_negative(Law::default().stiffness)
+    quantity(Law::default().stiffness)
 }
 
 fn exponent() -> Dimensionless {
@@ -89,12 +90,11 @@ fn exponent() -> Dimensionless {
 }
 
 fn ramp_depth() -> NonNegative<Length> {
-    crate::contact::gauss_contact::non_negative(Law::default().ramp_depth)
+    quantity(Law::default().ramp_depth)
 }
 
 fn slip_speed() -> Positive<Velocity> {
-    legwork_block::quantity::Physical::from_si(Law::default().static_speed)
-        .expect("a default is in its range")
+    quantity(Law::default().static_speed)
 }
 
 /// Ports of a [`CompliantContact`], its law, and what differs between contacts.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::buses::{ContactPoints, ContactPointsBus, ContactProblemBus, ContactProblemRef};
 use crate::contact::friction_cone::{Friction, FrictionCone, friction_of};
-use crate::contact::gauss_contact::non_negative;
+use crate::defaults::quantity;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 
@@ -79,15 +79,15 @@ fn circular() -> FrictionCone {
 }
 
 fn settle() -> NonNegative<Time> {
-    non_negative(0.3)
+    quantity(0.3)
 }
 
 fn min_force() -> Positive<Force> {
-    legwork_block::quantity::Physical::from_si(0.1).expect("a default is in its range")
+    quantity(0.1)
 }
 
 fn gap_tolerance() -> NonNegative<Length> {
-    non_negative(1e-4)
+    quantity(1e-4)
 }
 
 /// Ports and constants of a [`ContactMetrics`].

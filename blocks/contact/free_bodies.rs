@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::ContactProblemBus;
-use crate::contact::gauss_contact::non_negative;
+use crate::defaults::quantity;
 use crate::solvers::contact_solver::STATUS_DOC;
 use crate::solvers::plain_solver::PlainState;
 pub use groups::{BodyGroup, BodyPlaces, BoxGroup, SphereGroup};
@@ -89,11 +89,11 @@ pub struct FreeBodies {
 }
 
 fn friction() -> NonNegative<Dimensionless> {
-    non_negative(0.5)
+    quantity(0.5)
 }
 
 fn gravity() -> NonNegative<Acceleration> {
-    non_negative(9.81)
+    quantity(9.81)
 }
 
 fn level() -> [f64; 3] {

@@ -93,6 +93,12 @@ pub(crate) fn friction_of(mu: &Friction, count: usize) -> Result<Vec<f64>, Inval
     }
 }
 
+/// Whether a pyramid's edges lie on the circular cone.
+pub(crate) fn is_inscribed(cone: &ConeShape) -> bool {
+    use legwork_qp::{Cone, PyramidFit};
+    matches!(cone.cone(), Cone::Pyramid { fit: PyramidFit::Inscribed, .. })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

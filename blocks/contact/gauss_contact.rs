@@ -18,8 +18,9 @@ use crate::buses::{
     ConstraintsBus, ContactPointsBus, ContactProblemBus, DynamicsBus, dynamics_leaf,
     problem_leaf as leaf,
 };
-use crate::constraints::constrained_acceleration::check_torques;
 use crate::contact::friction_cone::{Friction, FrictionCone, friction_of};
+use crate::defaults::quantity;
+use crate::dynamics::applied_force::check_torques;
 use assembly::Assembly;
 
 /// The rigid contact problem by Gauss's principle of least constraint. `min ½ fᵀ(G + R)f + bᵀf`
@@ -132,25 +133,20 @@ pub enum Level {
     Acceleration,
 }
 
-/// A quantity of SI value `value`, for defaults that are known to be in range.
-pub(crate) fn non_negative<Q: legwork_block::quantity::Physical>(value: f64) -> NonNegative<Q> {
-    legwork_block::quantity::Physical::from_si(value).expect("a default is in its range")
-}
-
 fn recovery_speed() -> NonNegative<Velocity> {
-    non_negative(RecoveryLimit::default().max_speed)
+    quantity(RecoveryLimit::default().max_speed)
 }
 
 fn recovery_share() -> NonNegative<Dimensionless> {
-    non_negative(RecoveryLimit::default().fraction)
+    quantity(RecoveryLimit::default().fraction)
 }
 
 fn max_speed() -> Positive<Velocity> {
-    legwork_block::quantity::Physical::from_si(50.0).expect("a default is in its range")
+    quantity(50.0)
 }
 
 fn regularisation() -> NonNegative<Dimensionless> {
-    non_negative(DEFAULT_REGULARISATION)
+    quantity(DEFAULT_REGULARISATION)
 }
 
 /// Ports and constants of a [`GaussContact`].
@@ -317,12 +313,6 @@ impl Block for GaussContact {
         }
         self.assemble(plan, time_step, &cx.inputs, &mut cx.outputs, cx.scratch)
     }
-}
-
-/// Whether a pyramid's edges lie on the circular cone.
-pub(crate) fn is_inscribed(cone: &ConeShape) -> bool {
-    use legwork_qp::{Cone, PyramidFit};
-    matches!(cone.cone(), Cone::Pyramid { fit: PyramidFit::Inscribed, .. })
 }
 
 /// The Jacobians of all contacts below one another: 3k × nv.

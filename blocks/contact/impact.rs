@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use crate::buses::{ConstraintsBus, Contact, ContactPoints, ContactPointsBus, DynamicsBus};
 use crate::constraints::closed_chain::{ClosedChain, Keeps};
 use crate::contact::friction_cone::{Friction, FrictionCone, friction_of};
-use crate::contact::gauss_contact::{non_negative, stack_jacobian};
+use crate::contact::gauss_contact::stack_jacobian;
+use crate::defaults::quantity;
 use crate::dynamics::wire_factor::WireFactor;
 
 /// Inelastic impacts: which contacts are closed, and the velocity after an impact.
@@ -81,7 +82,7 @@ pub enum ImpactKind {
 }
 
 fn release_force() -> NonNegative<Force> {
-    non_negative(1e-3)
+    quantity(1e-3)
 }
 
 /// Ports of an [`Impact`].

@@ -11,9 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::{ContactPointsBus, DynamicsBus};
-use crate::constraints::constrained_acceleration::check_torques;
 use crate::contact::friction_cone::{Friction, FrictionCone, friction_of};
-use crate::contact::gauss_contact::non_negative;
+use crate::defaults::quantity;
+use crate::dynamics::applied_force::check_torques;
 use crate::solvers::contact_solver::STATUS_DOC;
 use counted::Counted;
 pub use models::{Choice, Energy, Model, OnContactFail, Stages};
@@ -111,11 +111,11 @@ pub struct ContactInverseDynamics {
 }
 
 fn recovery_speed() -> NonNegative<Velocity> {
-    non_negative(RecoveryLimit::default().max_speed)
+    quantity(RecoveryLimit::default().max_speed)
 }
 
 fn reach() -> NonNegative<Length> {
-    non_negative(1e-3)
+    quantity(1e-3)
 }
 
 /// Ports of a [`ContactInverseDynamics`].

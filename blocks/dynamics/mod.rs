@@ -1,6 +1,7 @@
 //! The equation of motion of a robot, `M ν̇ + h = Sᵀτ + Jᵀf`, and its terms: mass matrix, bias
 //! and gravity forces, forward and inverse dynamics, momentum, energy.
 
+pub(crate) mod applied_force;
 mod bias_forces;
 mod centroidal_momentum;
 mod centroidal_momentum_matrix;

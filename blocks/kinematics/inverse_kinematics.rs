@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::{RobotDims, StateBus};
+use crate::defaults::quantity;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::{describe, state_input};
@@ -84,7 +85,7 @@ pub struct InverseKinematics {
 }
 
 fn default<Q: Physical>(value: f64) -> Q {
-    Q::from_si(value).expect("a default is in its range")
+    quantity(value)
 }
 
 fn damping() -> Positive<Dimensionless> {

@@ -1,11 +1,12 @@
 //! `FootPlacement`: where to put feet so that the robot goes as fast as it should.
 
-use legwork_block::quantity::{Length, NonNegative, Physical, Positive, Time};
+use legwork_block::quantity::{Length, NonNegative, Positive, Time};
 use legwork_block::{In, Inputs, Invalid, OptionalIn, Out, Outcome, Outputs, Ports, Pure, Vector};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::buses::StateBus;
+use crate::defaults::quantity;
 use crate::locomotion::trunk::{Base, along_heading, bounded, roll_pitch_yaw};
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::state_input;
@@ -42,7 +43,7 @@ pub struct FootPlacement {
 }
 
 fn limit() -> Positive<Length> {
-    Positive::from_si(0.1).expect("a default is in its range")
+    quantity(0.1)
 }
 
 /// Ports of a [`FootPlacement`].

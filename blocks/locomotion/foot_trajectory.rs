@@ -1,6 +1,6 @@
 //! `FootTrajectory`: where feet are to be, from their phases and a wanted velocity.
 
-use legwork_block::quantity::{Length, NonNegative, Physical, Positive, Velocity};
+use legwork_block::quantity::{Length, NonNegative, Positive, Velocity};
 use legwork_block::{
     Block, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
     Vector,
@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::{GaitBus, GaitRef};
+use crate::defaults::quantity;
 use crate::locomotion::legs::four_legs;
 use crate::robot::name::RobotName;
 
@@ -101,15 +102,15 @@ impl From<Swing> for SwingCurve {
 }
 
 fn step_height() -> NonNegative<Length> {
-    NonNegative::from_si(0.05).expect("a default is in its range")
+    quantity(0.05)
 }
 
 fn no_length() -> NonNegative<Length> {
-    NonNegative::from_si(0.0).expect("a default is in its range")
+    quantity(0.0)
 }
 
 fn no_speed() -> NonNegative<Velocity> {
-    NonNegative::from_si(0.0).expect("a default is in its range")
+    quantity(0.0)
 }
 
 /// Ports of a [`FootTrajectory`] and the stance centres.

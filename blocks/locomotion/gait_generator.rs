@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::f64::consts::{PI, TAU};
 
 use crate::buses::{GaitBus, gait_leaf};
+use crate::defaults::quantity;
 
 /// Phases of four legs in a gait: coupled oscillators that change gait smoothly.
 ///
@@ -108,7 +109,7 @@ impl From<GaitKind> for Gait {
 }
 
 fn time<Q: Physical>(seconds: f64) -> Q {
-    Q::from_si(seconds).expect("a default is in its range")
+    quantity(seconds)
 }
 
 fn period() -> Positive<Time> {

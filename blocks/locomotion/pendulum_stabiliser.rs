@@ -1,13 +1,12 @@
 //! `PendulumStabiliser`: joint torques by which feet push against a trunk that tips.
 
-use legwork_block::quantity::{
-    Length, NonNegative, Physical, RotationalDamping, RotationalStiffness,
-};
+use legwork_block::quantity::{Length, NonNegative, RotationalDamping, RotationalStiffness};
 use legwork_block::{Block, Dim, In, Invalid, Out, Outcome, OutputCx, Ports, Sizes, Vector};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::buses::{ContactPointsBus, RobotDims, StateBus};
+use crate::defaults::quantity;
 use crate::locomotion::trunk::{Base, roll_pitch_yaw};
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::state_input;
@@ -55,11 +54,11 @@ pub struct PendulumStabiliser {
 }
 
 fn no_stiffness() -> NonNegative<RotationalStiffness> {
-    NonNegative::from_si(0.0).expect("a default is in its range")
+    quantity(0.0)
 }
 
 fn reach() -> NonNegative<Length> {
-    NonNegative::from_si(1e-3).expect("a default is in its range")
+    quantity(1e-3)
 }
 
 /// Ports of a [`PendulumStabiliser`].

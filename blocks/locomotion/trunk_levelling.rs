@@ -1,11 +1,12 @@
 //! `TrunkLevelling`: longer legs where the trunk is low.
 
-use legwork_block::quantity::{Dimensionless, Length, NonNegative, Physical, Positive, Time};
+use legwork_block::quantity::{Dimensionless, Length, NonNegative, Positive, Time};
 use legwork_block::{In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Vector};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::buses::StateBus;
+use crate::defaults::quantity;
 use crate::locomotion::legs::legs;
 use crate::locomotion::trunk::{Base, along_heading, bounded, roll_pitch_yaw};
 use crate::robot::name::RobotName;
@@ -41,11 +42,11 @@ pub struct TrunkLevelling {
 }
 
 fn no_time() -> NonNegative<Time> {
-    NonNegative::from_si(0.0).expect("a default is in its range")
+    quantity(0.0)
 }
 
 fn limit() -> Positive<Length> {
-    Positive::from_si(0.05).expect("a default is in its range")
+    quantity(0.05)
 }
 
 /// Ports of a [`TrunkLevelling`], and where the hips are.

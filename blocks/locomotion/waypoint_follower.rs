@@ -3,7 +3,7 @@
 use std::f64::consts::{PI, TAU};
 
 use legwork_block::quantity::{
-    Angle, AngularVelocity, Length, NonNegative, Physical, Positive, Time, Velocity,
+    Angle, AngularVelocity, Length, NonNegative, Positive, Time, Velocity,
 };
 use legwork_block::{
     Block, In, Int, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Report, Sizes, UpdateCx,
@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::{State, StateBus};
+use crate::defaults::quantity;
 use crate::locomotion::trunk::{Base, bounded, roll_pitch_yaw};
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::state_input;
@@ -63,19 +64,19 @@ pub struct WaypointFollower {
 }
 
 fn turn_rate() -> NonNegative<AngularVelocity> {
-    NonNegative::from_si(0.5).expect("a default is in its range")
+    quantity(0.5)
 }
 
 fn settle() -> Positive<Time> {
-    Positive::from_si(0.5).expect("a default is in its range")
+    quantity(0.5)
 }
 
 fn align() -> Positive<Angle> {
-    Positive::from_si(PI / 6.0).expect("a default is in its range")
+    quantity(PI / 6.0)
 }
 
 fn tolerance() -> Positive<Length> {
-    Positive::from_si(0.05).expect("a default is in its range")
+    quantity(0.05)
 }
 
 /// Ports of a [`WaypointFollower`].

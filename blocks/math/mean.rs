@@ -1,12 +1,13 @@
 //! `Mean`: the mean of a signal over a run.
 
-use legwork_block::quantity::{NonNegative, Physical, Time};
+use legwork_block::quantity::{NonNegative, Time};
 use legwork_block::{
     Any, Block, In, Invalid, Out, Outcome, OutputCx, Ports, Real, Report, Sizes, UpdateCx,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::defaults::quantity;
 use crate::signal::shape::expect_numbers;
 
 /// The mean of a signal over its elements and the run so far. `y = Σ_k Σ_i u_i / (n K)`.
@@ -32,7 +33,7 @@ pub struct Mean {
 }
 
 fn from_start() -> NonNegative<Time> {
-    NonNegative::from_si(0.0).expect("a default is in its range")
+    quantity(0.0)
 }
 
 /// What was summed so far.

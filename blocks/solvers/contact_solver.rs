@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::buses::ContactProblemBus;
 use crate::contact::friction_cone::FrictionCone;
-use crate::contact::gauss_contact::is_inscribed;
+use crate::contact::friction_cone::is_inscribed;
 use crate::solvers::problem_dump::{Dump, KeptProblem};
 pub(crate) use iterative::{Iterative, WarmStart};
 pub(crate) use method::{Cold, Method, ProblemSize, SolverBlock};

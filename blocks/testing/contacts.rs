@@ -2,42 +2,19 @@
 
 use std::any::Any;
 use std::cmp::Ordering;
-use std::sync::Arc;
 
 use legwork_block::{
-    Block, Dim, Feed, Feeds, Files, Instance, InstanceIo, Invalid, Outcome, OutputIo, PortTable,
-    Ports, Report, Resource, Resources, Sizes, Slot, Time, Type, Var, View, erase,
+    Block, Dim, Instance, InstanceIo, Invalid, Outcome, OutputIo, PortTable, Ports, Report, Sizes,
+    Slot, Time, Type, View, erase,
 };
 use nalgebra::DMatrix;
-use serde::de::DeserializeOwned;
 
+use super::Nothing;
+pub(crate) use super::block;
+use super::layout::{Solution, place, visible};
 use crate::buses::{
     ContactPointsBus, ContactProblemBus, DynamicsBus, contact_leaf, problem_leaf as leaf,
 };
-
-/// A diagram without robots and files.
-struct Nothing;
-
-impl Resources for Nothing {
-    fn resource(&self, _: &str) -> Option<&Arc<dyn Resource>> {
-        None
-    }
-
-    fn resource_names(&self) -> Vec<String> {
-        Vec::new()
-    }
-}
-
-impl Files for Nothing {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
-        Err(format!("no file {path}"))
-    }
-}
-
-/// A block from its parameters as JSON.
-pub(crate) fn block<B: DeserializeOwned>(parameters: serde_json::Value) -> B {
-    serde_json::from_value(parameters).expect("the parameters bind")
-}
 
 /// The type of `count` contacts of a robot with `nv` velocities.
 pub(crate) fn points(count: usize, nv: usize) -> Type {
@@ -71,39 +48,6 @@ pub(crate) struct Harness {
     pub(crate) minor: bool,
 }
 
-fn unify(declared: &Type, given: &Type, found: &mut Vec<(Var, usize)>) {
-    let mut solve = |declared: &Dim, given: &Dim| {
-        let given = given.known().expect("tests give sizes") as i64;
-        let known: i64 = declared
-            .terms
-            .iter()
-            .filter_map(|(c, var)| found.iter().find(|(v, _)| v == var).map(|(_, n)| c * *n as i64))
-            .sum();
-        let open: Vec<_> =
-            declared.terms.iter().filter(|(_, var)| !found.iter().any(|(v, _)| v == var)).collect();
-        if let [(c, var)] = open.as_slice() {
-            found.push((*var, ((given - declared.constant - known) / c) as usize));
-        }
-    };
-    match (declared, given) {
-        (Type::Vector(n), Type::Vector(m)) => solve(n, m),
-        (Type::Matrix(r, c), Type::Matrix(s, d)) => {
-            solve(r, s);
-            solve(c, d);
-        }
-        (Type::Array(of, n), Type::Array(given_of, m)) => {
-            solve(n, m);
-            unify(of, given_of, found);
-        }
-        (Type::Bus(bus), Type::Bus(given)) => {
-            for (field, given) in bus.fields.iter().zip(&given.fields) {
-                unify(&field.ty, &given.ty, found);
-            }
-        }
-        _ => {}
-    }
-}
-
 impl Harness {
     /// The block with the inputs `given`; others are not connected.
     #[expect(clippy::panic_in_result_fn, reason = "a test that connects too little is wrong")]
@@ -111,31 +55,25 @@ impl Harness {
         let (declaration, planned) = erase(block).plan(Ports::new(&Nothing, &Nothing, 0.001))?;
         let type_of =
             |name: &str| given.iter().find(|(port, _)| *port == name).map(|(_, ty)| ty.clone());
-        let mut found = Vec::new();
+        let mut solution = Solution::default();
         for input in &declaration.inputs {
             match type_of(&input.name) {
-                Some(ty) => unify(&input.ty, &ty, &mut found),
+                Some(ty) => solution.unify(&input.ty, &ty),
                 None => assert!(input.optional, "input {} is not connected", input.name),
             }
         }
-        let resolve = |ty: &Type| {
-            let value = |var| found.iter().find(|(v, _)| *v == var).map(|&(_, n)| Dim::fixed(n));
-            ty.map(&|dim| dim.substitute(&value), &Type::Var, &Clone::clone)
-        };
         let (mut inputs, mut outputs, mut arena) = (PortTable::new(), PortTable::new(), Vec::new());
         for input in &declaration.inputs {
-            let ty = type_of(&input.name);
-            let leaves = ty.map_or(Vec::new(), |_| resolve(&input.ty).leaves().expect("known"));
-            place(&mut inputs, &mut arena, leaves);
+            match type_of(&input.name) {
+                Some(_) => place(&mut inputs, &mut arena, &solution.resolve(&input.ty)),
+                None => inputs.push([]),
+            }
         }
         let first_output = arena.len();
         for output in &declaration.outputs {
-            let leaves = resolve(&output.ty).leaves().expect("known");
-            place(&mut outputs, &mut arena, leaves);
+            place(&mut outputs, &mut arena, &solution.resolve(&output.ty));
         }
-        let vars: Vec<usize> = (0..declaration.var_count)
-            .map(|var| found.iter().find(|(v, _)| v.0 == var).map_or(0, |(_, n)| *n))
-            .collect();
+        let vars = solution.vars(declaration.var_count);
         planned.check(&Sizes::new(&vars, &inputs, &outputs))?;
         let io =
             InstanceIo { inputs: inputs.clone(), outputs: outputs.clone(), ..Default::default() };
@@ -192,7 +130,7 @@ impl Harness {
             (leaf::SIDES, &[data.cone.sides() as f64]),
             (
                 leaf::INSCRIBED,
-                &[f64::from(u8::from(crate::contact::gauss_contact::is_inscribed(&data.cone)))],
+                &[f64::from(u8::from(crate::contact::friction_cone::is_inscribed(&data.cone)))],
             ),
         ] {
             self.set_leaf("problem", leaf, values);
@@ -210,16 +148,8 @@ impl Harness {
             self.instance.begin_step();
         }
         for (group, feeds) in self.declaration.groups.iter().enumerate() {
-            let mut before = self.arena[..self.first_output].to_vec();
-            if let Feeds::Only(feeds) = feeds {
-                for port in 0..self.inputs.port_count() {
-                    if !feeds.contains(&Feed::Input(port as u16)) {
-                        for slot in self.inputs.port(port) {
-                            before[slot.range()].fill(f64::NAN);
-                        }
-                    }
-                }
-            }
+            let before = self.arena[..self.first_output].to_vec();
+            let before = visible(&self.inputs, before, feeds);
             self.instance.output(OutputIo {
                 time,
                 group,
@@ -309,13 +239,4 @@ fn mass_of(data: &legwork_qp::ContactProblemData) -> (Vec<f64>, Vec<f64>) {
     let root = &parts.eigenvectors
         * DMatrix::from_diagonal(&parts.eigenvalues.map(|value| value.max(0.0).sqrt()));
     ((root * &factor).as_slice().to_vec(), factor.as_slice().to_vec())
-}
-
-/// Appends a port of the given leaves at the end of the arena.
-fn place(table: &mut PortTable, arena: &mut Vec<f64>, leaves: Vec<usize>) {
-    table.push(leaves.into_iter().map(|len| {
-        let slot = Slot { start: arena.len() as u32, len: len as u32 };
-        arena.resize(arena.len() + len, 0.0);
-        slot
-    }));
 }

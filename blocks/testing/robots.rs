@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use legwork_block::{
-    Arg, Block, ContinuousState, Declaration, Dim, ErasedBlock, Files, Instance, InstanceIo,
-    Invalid, Manifold, OutputIo, PortTable, Ports, Resource, Resources, Sizes, Slot, Time, Type,
-    Var, View, erase,
+    Block, ContinuousState, Declaration, ErasedBlock, Files, Instance, InstanceIo, Invalid,
+    Manifold, OutputIo, PortTable, Ports, Resource, Resources, Sizes, Slot, Time, Type, View,
+    erase,
 };
 
+use super::layout::{Solution, place};
 use crate::robot::model::RobotModel;
 
 mod models;
@@ -58,65 +59,6 @@ impl Resources for World {
 
     fn resource_names(&self) -> Vec<String> {
         self.robots.keys().cloned().collect()
-    }
-}
-
-/// Values of the type variables of one block.
-#[derive(Default)]
-struct Solution {
-    dims: BTreeMap<Var, usize>,
-    types: BTreeMap<Var, Type>,
-}
-
-impl Solution {
-    fn unify(&mut self, declared: &Type, given: &Type) {
-        match (declared, given) {
-            (Type::Var(var), _) => {
-                self.types.insert(*var, given.clone());
-            }
-            (Type::Vector(n), Type::Vector(m)) => self.solve(n, m),
-            (Type::Matrix(r, c), Type::Matrix(s, d)) => {
-                self.solve(r, s);
-                self.solve(c, d);
-            }
-            (Type::Array(of, n), Type::Array(given_of, m)) => {
-                self.solve(n, m);
-                self.unify(of, given_of);
-            }
-            (Type::Bus(a), Type::Bus(b)) => {
-                assert_eq!(a.name, b.name, "input of another bus");
-                for (a, b) in a.fields.iter().zip(&b.fields) {
-                    self.unify(&a.ty, &b.ty);
-                }
-            }
-            _ => assert_eq!(declared, given, "input of another type"),
-        }
-    }
-
-    fn solve(&mut self, declared: &Dim, given: &Dim) {
-        let given = given.known().expect("tests give sizes");
-        let rest = self.dim(declared);
-        match rest.terms.as_slice() {
-            [] => assert_eq!(rest.known(), Some(given), "input of another size"),
-            [(factor, var)] => {
-                let value = (given as i64 - rest.constant) / factor;
-                self.dims.insert(*var, value as usize);
-            }
-            _ => panic!("cannot solve {declared} = {given}"),
-        }
-    }
-
-    fn dim(&self, dim: &Dim) -> Dim {
-        dim.substitute(&|var| self.dims.get(&var).map(|&n| Dim::fixed(n)))
-    }
-
-    fn resolve(&self, ty: &Type) -> Type {
-        let find = |var: Var| self.types.get(&var).cloned().unwrap_or(Type::Var(var));
-        ty.map(&|dim| self.dim(dim), &find, &Arg::clone)
-    }
-
-    fn vars(&self, count: u32) -> Vec<usize> {
-        (0..count).map(|v| self.dims.get(&Var(v)).copied().unwrap_or(0)).collect()
     }
 }
 
@@ -313,16 +255,6 @@ impl Rig {
     pub(crate) fn shared_count(&self) -> usize {
         self.hidden.len()
     }
-}
-
-/// Appends a port of type `ty` to the arena.
-fn place(table: &mut PortTable, arena: &mut Vec<f64>, ty: &Type) {
-    let leaves = ty.leaves().unwrap_or_else(|| panic!("{ty} is not known"));
-    table.push(leaves.into_iter().map(|len| {
-        let slot = Slot { start: arena.len() as u32, len: len as u32 };
-        arena.resize(arena.len() + len, 0.0);
-        slot
-    }));
 }
 
 /// Lets forwarded leaves of outputs show the inputs' memory.

@@ -10,6 +10,8 @@ use serde::Deserialize;
 
 use super::zero;
 
+use crate::defaults::quantity;
+
 /// K and B of bilateral rows.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -92,7 +94,7 @@ pub enum ContactSoftness {
 }
 
 fn hertz_factor() -> Positive<Dimensionless> {
-    legwork_block::quantity::Physical::from_si(4.0 / 3.0).expect("a default is in its range")
+    quantity(4.0 / 3.0)
 }
 
 impl ContactSoftness {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::constraints::constraint_solver::{ConstraintMethod, OnStepFail, zero};
 use crate::contact::friction_cone::FrictionCone;
-use crate::contact::gauss_contact::non_negative;
+use crate::defaults::quantity;
 use crate::{SlidingLaw, constraint_solver};
 
 /// How contact forces are found.
@@ -104,15 +104,15 @@ pub enum ContactSpring {
 }
 
 fn positive<Q: legwork_block::quantity::Physical>(value: f64) -> Positive<Q> {
-    legwork_block::quantity::Physical::from_si(value).expect("a default is in its range")
+    quantity(value)
 }
 
 fn recovery_speed() -> NonNegative<Velocity> {
-    non_negative(RecoveryLimit::default().max_speed)
+    quantity(RecoveryLimit::default().max_speed)
 }
 
 fn recovery_share() -> NonNegative<Dimensionless> {
-    non_negative(RecoveryLimit::default().fraction)
+    quantity(RecoveryLimit::default().fraction)
 }
 
 fn slip_speed() -> Positive<Velocity> {

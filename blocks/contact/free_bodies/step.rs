@@ -16,7 +16,7 @@ use super::methods::MOST_CONTACTS;
 use super::{ContactMethod, FreeBodies, FreeBodiesState};
 use crate::buses::{ContactProblemBus, problem_leaf as leaf};
 use crate::constraints::constraint_solver::OnStepFail;
-use crate::contact::gauss_contact::is_inscribed;
+use crate::contact::friction_cone::is_inscribed;
 use crate::solvers::plain_solver::{self, PlainMemo, Policy, Solve};
 use crate::solvers::problem_dump::Dump;
 use crate::{ConstraintMethod, SlidingLaw};

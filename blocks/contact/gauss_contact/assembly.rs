@@ -3,10 +3,11 @@
 use legwork_block::{Fault, Inputs, Outcome, Outputs};
 use legwork_contact::rigid::row_products_into;
 
-use super::{GaussContact, Level, Plan, is_inscribed};
+use super::{GaussContact, Level, Plan};
 use crate::buses::{Contact, ContactPoints, problem_leaf as leaf};
 use crate::constraints::closed_chain::{ClosedChain, Keeps};
-use crate::constraints::constrained_acceleration::applied_force;
+use crate::contact::friction_cone::is_inscribed;
+use crate::dynamics::applied_force::applied_force;
 use crate::dynamics::wire_factor::WireFactor;
 
 /// Acceleration of free fall by which forces are scaled [m/s²]; it need not be the robot's own.

@@ -8,6 +8,7 @@ use nalgebra::{Matrix3, Vector3};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::defaults::quantity;
 use crate::robot::frames::{input_of, read_placement};
 use crate::robot::model::RobotModel;
 
@@ -33,7 +34,7 @@ pub struct FrameTarget {
 }
 
 fn weight() -> NonNegative<Dimensionless> {
-    Physical::from_si(1.0).expect("a default is in its range")
+    quantity(1.0)
 }
 
 /// The input of one target.
