@@ -2,7 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | `semantics` | the execution rules, clause by clause; `cargo test --test laws semantics` lists them |
+//! | `semantics` | the execution rules; `cargo test --test laws semantics` lists the clauses |
 //! | `plants` | the diagrams of robots and bodies, by laws and by figures of others |
 //! | `validation` | diagrams against closed forms, SciPy and the theory of stability |
 //! | `allocations` | after its first major step a run allocates nothing |
