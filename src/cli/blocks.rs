@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use legwork_block::Registry;
+use legwork_study::manual::{self, Hit, Section, Shelf, Suggestion};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::BlocksArguments;
-use super::manual::{self, Hit, Section, Shelf, Suggestion};
 
 /// Lists all kinds by shelf, searches their manuals, or prints one shelf, the manual of one kind
 /// or that of a named type of parameters.

@@ -18,7 +18,6 @@ mod entry;
 mod export;
 mod graph;
 mod interrupt;
-mod manual;
 mod new;
 mod plot;
 mod profile;

@@ -22,6 +22,7 @@ mod execution;
 mod findings;
 mod grid;
 mod library;
+pub mod manual;
 mod model;
 pub mod origin;
 mod pool;

@@ -7,65 +7,65 @@ use serde::Serialize;
 
 /// Ports, needed functions and rate of a block.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Ports {
+pub struct Ports {
     /// Inputs, in the order of their declaration.
-    pub(crate) inputs: Vec<Input>,
+    pub inputs: Vec<Input>,
     /// Outputs, in the order of their declaration.
-    pub(crate) outputs: Vec<Output>,
+    pub outputs: Vec<Output>,
     /// Functions that `needs:` binds.
-    pub(crate) needs: Vec<Function>,
+    pub needs: Vec<Function>,
     /// When the block runs, in words.
-    pub(crate) rate: String,
+    pub rate: String,
 }
 
 /// What a signal is.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Port {
+pub struct Port {
     /// Its name.
-    pub(crate) name: String,
+    pub name: String,
     /// Its type, such as `Vector(n)`; letters are sizes that wires settle.
     #[serde(rename = "type")]
-    pub(crate) ty: String,
+    pub ty: String,
     /// Its unit, where the block fixes it.
-    pub(crate) unit: Option<String>,
+    pub unit: Option<String>,
     /// The frame in whose axes it is written.
-    pub(crate) frame: Option<String>,
+    pub frame: Option<String>,
     /// What it means.
-    pub(crate) doc: String,
+    pub doc: String,
 }
 
 /// An input.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Input {
+pub struct Input {
     /// Name, type, unit and meaning.
     #[serde(flatten)]
-    pub(crate) port: Port,
+    pub port: Port,
     /// Whether it may be left out.
-    pub(crate) optional: bool,
+    pub optional: bool,
 }
 
 /// An output.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Output {
+pub struct Output {
     /// Name, type, unit and meaning.
     #[serde(flatten)]
-    pub(crate) port: Port,
+    pub port: Port,
     /// Names of the inputs that reach it at once.
-    pub(crate) feeds_through: Vec<String>,
+    pub feeds_through: Vec<String>,
 }
 
 /// A function that a block needs.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Function {
+pub struct Function {
     /// Its name under `needs:`.
-    pub(crate) name: String,
+    pub name: String,
     /// Its type: `fn(problem: ContactProblem) -> (f: Vector(3*n))`.
     #[serde(rename = "type")]
-    pub(crate) ty: String,
+    pub ty: String,
     /// What it is called with.
-    pub(crate) arguments: Vec<Port>,
+    pub arguments: Vec<Port>,
     /// What it answers.
-    pub(crate) results: Vec<Port>,
+    pub results: Vec<Port>,
 }
 
 impl Ports {

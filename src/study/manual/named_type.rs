@@ -9,39 +9,39 @@ use super::{doc_of, kinds};
 
 /// A named type, as the kinds use it that have it.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct NamedType {
+pub struct NamedType {
     /// Its name.
     #[serde(rename = "type")]
-    pub(crate) name: String,
+    pub name: String,
     /// One, unless kinds mean different things by the name.
-    pub(crate) meanings: Vec<Meaning>,
+    pub meanings: Vec<Meaning>,
 }
 
 /// What the name means to some kinds.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Meaning {
+pub struct Meaning {
     /// These kinds.
-    pub(crate) kinds: Vec<&'static str>,
+    pub kinds: Vec<&'static str>,
     /// Documentation, in Markdown.
-    pub(crate) doc: String,
+    pub doc: String,
     /// What a parameter of the type can be, if there is a choice.
-    pub(crate) choices: Vec<Choice>,
+    pub choices: Vec<Choice>,
     /// Its fields, if it is a struct.
-    pub(crate) parameters: Vec<Parameter>,
+    pub parameters: Vec<Parameter>,
     /// Its JSON schema.
-    pub(crate) schema: Value,
+    pub schema: Value,
 }
 
 /// One of the things that a parameter of the type can be.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Choice {
+pub struct Choice {
     /// As a diagram writes it.
     #[serde(rename = "choice")]
-    pub(crate) text: String,
+    pub text: String,
     /// What it means.
-    pub(crate) doc: String,
+    pub doc: String,
     /// Its fields.
-    pub(crate) parameters: Vec<Parameter>,
+    pub parameters: Vec<Parameter>,
 }
 
 /// The named types of a schema that have choices or fields of their own.
@@ -53,7 +53,7 @@ pub(super) fn types_of(schema: &Value) -> Vec<String> {
 }
 
 /// The manual of a type that a block or resource has a parameter of.
-pub(crate) fn named_type(name: &str, registry: &Registry) -> Option<NamedType> {
+pub fn named_type(name: &str, registry: &Registry) -> Option<NamedType> {
     let mut meanings: Vec<Meaning> = Vec::new();
     for kind in kinds(registry) {
         let root = kind.schema();

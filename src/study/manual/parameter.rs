@@ -7,20 +7,20 @@ use super::schema::{type_text, unit_of};
 
 /// One parameter.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Parameter {
+pub struct Parameter {
     /// Its name.
-    pub(crate) name: String,
+    pub name: String,
     /// Its type in a few words, as a diagram writes it.
     #[serde(rename = "type")]
-    pub(crate) ty: String,
+    pub ty: String,
     /// Its unit; `1` without one, `any` for any.
-    pub(crate) unit: Option<String>,
+    pub unit: Option<String>,
     /// Whether it must be given.
-    pub(crate) required: bool,
+    pub required: bool,
     /// Its value if it is not given, where the schema tells.
-    pub(crate) default: Option<Value>,
+    pub default: Option<Value>,
     /// What it means.
-    pub(crate) doc: String,
+    pub doc: String,
 }
 
 /// The parameters of a struct's schema, required ones first, then by name.

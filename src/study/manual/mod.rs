@@ -7,6 +7,15 @@
 //!                       ports and rate from planning its registered example
 //!          ──search───► the kinds whose manuals hold some words, best first
 //! ```
+//!
+//! All of it is data that serialises; `Display` of a [`Manual`] is its text for people.
+//!
+//! ```
+//! let mut registry = legwork_study::Registry::default();
+//! legwork_blocks::register(&mut registry);
+//! let hits = legwork_study::manual::search("mass matrix", &registry);
+//! assert_eq!(hits[0].kind, "MassMatrix");
+//! ```
 
 mod example;
 mod named_type;
@@ -22,47 +31,47 @@ use legwork_block::{BlockKind, Registry, ResourceEntry, nearest};
 use serde::Serialize;
 use serde_json::Value;
 
-pub(crate) use self::named_type::named_type;
-use self::parameter::Parameter;
-use self::port::Ports;
-pub(crate) use self::search::{Hit, Match, search};
+pub use self::named_type::{Choice, Meaning, NamedType, named_type};
+pub use self::parameter::Parameter;
+pub use self::port::{Function, Input, Output, Port, Ports};
+pub use self::search::{Hit, Match, search};
 
 use self::example::Examples;
 
 /// Everything that is known of a kind.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Manual {
+pub struct Manual {
     /// Name in diagrams.
-    pub(crate) kind: &'static str,
+    pub kind: &'static str,
     /// Name of its shelf.
-    pub(crate) shelf: &'static str,
+    pub shelf: &'static str,
     /// Section of a diagram that it is written in.
-    pub(crate) section: Section,
+    pub section: Section,
     /// Other words that people know it by.
-    pub(crate) aliases: Vec<String>,
+    pub aliases: Vec<String>,
     /// First sentence of the documentation.
-    pub(crate) summary: String,
+    pub summary: String,
     /// Documentation, in Markdown.
-    pub(crate) doc: String,
+    pub doc: String,
     /// Parameters, required ones first.
-    pub(crate) parameters: Vec<Parameter>,
+    pub parameters: Vec<Parameter>,
     /// JSON schema of the parameters.
-    pub(crate) schema: Value,
+    pub schema: Value,
     /// A block as a diagram writes it; none for a resource.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) example: Option<&'static str>,
+    pub example: Option<&'static str>,
     /// Ports and rate of the example.
     #[serde(flatten)]
-    pub(crate) ports: Option<Ports>,
+    pub ports: Option<Ports>,
     /// Why the ports of the example are not known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) ports_unknown: Option<String>,
+    pub ports_unknown: Option<String>,
 }
 
 /// A section of a diagram that holds kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Section {
+pub enum Section {
     /// `blocks:`.
     Blocks,
     /// `robots:`.
@@ -71,29 +80,29 @@ pub(crate) enum Section {
 
 /// One kind in a list.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Listed {
+pub struct Listed {
     /// Name in diagrams.
-    pub(crate) kind: &'static str,
+    pub kind: &'static str,
     /// Section of a diagram that it is written in.
-    pub(crate) section: Section,
+    pub section: Section,
     /// First sentence of the documentation.
-    pub(crate) summary: String,
+    pub summary: String,
 }
 
 /// What is on a shelf.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Shelf {
+pub struct Shelf {
     /// Its name.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// What is on it, in one sentence.
-    pub(crate) summary: &'static str,
+    pub summary: &'static str,
     /// Its kinds, by name.
-    pub(crate) kinds: Vec<Listed>,
+    pub kinds: Vec<Listed>,
 }
 
 /// What somebody may have meant by a name that no kind, type or shelf has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Suggestion {
+pub enum Suggestion {
     /// This build was made without the kind; the sentence says how to get it.
     Absent(&'static str),
     /// A name that is spelled nearly so.
@@ -105,12 +114,12 @@ pub(crate) enum Suggestion {
 }
 
 /// All shelves that have something on them, in the order of the registry.
-pub(crate) fn shelves(registry: &Registry) -> Vec<Shelf> {
+pub fn shelves(registry: &Registry) -> Vec<Shelf> {
     registry.shelves().map(|shelf| shelf_of(shelf, registry)).collect()
 }
 
 /// The shelf of this name.
-pub(crate) fn shelf(name: &str, registry: &Registry) -> Option<Shelf> {
+pub fn shelf(name: &str, registry: &Registry) -> Option<Shelf> {
     let shelf = registry.shelves().find(|shelf| shelf.name == name)?;
     Some(shelf_of(shelf, registry))
 }
@@ -126,13 +135,13 @@ fn shelf_of(shelf: &legwork_block::Shelf, registry: &Registry) -> Shelf {
 }
 
 /// The manual of a kind of block or resource.
-pub(crate) fn manual(kind: &str, registry: &Registry) -> Option<Manual> {
+pub fn manual(kind: &str, registry: &Registry) -> Option<Manual> {
     let found = kinds(registry).find(|known| known.name() == kind)?;
     Some(Manual::of(found, &Examples::new(registry)))
 }
 
 /// What may be meant by `name`, which no kind, type or shelf has.
-pub(crate) fn suggest(name: &str, registry: &Registry) -> Suggestion {
+pub fn suggest(name: &str, registry: &Registry) -> Suggestion {
     if let Some(hint) = registry.why_absent(name) {
         return Suggestion::Absent(hint);
     }
@@ -180,7 +189,7 @@ impl Manual {
     }
 
     /// The named types of its parameters that have manuals of their own.
-    pub(crate) fn types(&self) -> Vec<String> {
+    pub fn types(&self) -> Vec<String> {
         named_type::types_of(&self.schema)
     }
 }

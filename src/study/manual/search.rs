@@ -11,33 +11,33 @@ use super::{Manual, Section, kinds, text};
 
 /// A kind whose manual holds all words.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Hit {
+pub struct Hit {
     /// Name in diagrams.
-    pub(crate) kind: &'static str,
+    pub kind: &'static str,
     /// Name of its shelf.
-    pub(crate) shelf: &'static str,
+    pub shelf: &'static str,
     /// Section of a diagram that it is written in.
-    pub(crate) section: Section,
+    pub section: Section,
     /// First sentence of its documentation.
-    pub(crate) summary: String,
+    pub summary: String,
     /// How well it matches: the sum over the words, in points without a unit.
-    pub(crate) score: u32,
+    pub score: u32,
     /// The best place of every word, each place once.
-    pub(crate) matches: Vec<Match>,
+    pub matches: Vec<Match>,
 }
 
 /// A place in a manual.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Match {
+pub struct Match {
     /// Part of the manual: `kind`, `alias`, `summary`, `shelf`, `parameter`, `input`, `output`,
     /// `need` or `doc`.
-    pub(crate) part: &'static str,
+    pub part: &'static str,
     /// The line.
-    pub(crate) line: String,
+    pub line: String,
 }
 
 /// The kinds whose manuals hold every word of `words`, best first; of equals by name.
-pub(crate) fn search(words: &str, registry: &Registry) -> Vec<Hit> {
+pub fn search(words: &str, registry: &Registry) -> Vec<Hit> {
     let words = tokens(words);
     if words.is_empty() {
         return Vec::new();
