@@ -72,6 +72,14 @@ impl Expression {
         self.root.span
     }
 
+    /// The name that the expression is, if it is nothing else.
+    pub fn only_name(&self) -> Option<&str> {
+        match &self.root.kind {
+            syntax::ExprKind::Name(name) => Some(name),
+            _ => None,
+        }
+    }
+
     /// The value of the expression with the names of `scope`.
     ///
     /// # Errors

@@ -460,8 +460,7 @@ impl<'de> Deserialize<'de> for Formula {
                 mut seq: A,
             ) -> Result<Formula, A::Error> {
                 let text = seq.next_element()?.unwrap_or_default();
-                let words: Vec<u32> = seq.next_element()?.unwrap_or_default();
-                Ok(Formula { text, place: Place::from_words(&words) })
+                Ok(Formula { text, place: seq.next_element()?.unwrap_or_default() })
             }
         }
 

@@ -5,15 +5,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::{FileId, Span};
+use crate::diagnostic::Span;
 use crate::unit::Unit;
 
 /// Where a piece of decoded text stands in its file, byte for byte.
 ///
 /// A string literal with escapes or raw delimiters is longer than its text. `Place` maps ranges of
 /// the text back to the file.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Place {
     /// The whole literal with its quotes.
     pub span: Span,
@@ -35,21 +36,6 @@ impl Place {
         let (from, to) = (self.byte(start), self.byte(end));
         let end = to.max(from).min(self.span.end.max(self.start));
         Span { file: self.span.file, start: from.min(end), end }
-    }
-
-    /// The place as plain numbers, to pass through a serde visitor.
-    pub(crate) fn to_words(&self) -> Vec<u32> {
-        let mut words = vec![self.span.file.0, self.span.start, self.span.end, self.start];
-        words.extend(self.jumps.iter().flat_map(|(at, extra)| [*at, *extra]));
-        words
-    }
-
-    /// The place of [`Place::to_words`]; that of no file if there are too few.
-    pub(crate) fn from_words(words: &[u32]) -> Self {
-        let [file, from, to, start, jumps @ ..] = words else { return Self::default() };
-        let span = Span { file: FileId(*file), start: *from, end: *to };
-        let jumps = jumps.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
-        Self { span, start: *start, jumps }
     }
 
     /// File byte of text position `at`. A jump takes effect behind the character that was escaped.
@@ -89,7 +75,7 @@ pub enum NodeKind {
     Text(Text),
     /// `[a, b]`, or `(a, b)` without names.
     List(Vec<Node>),
-    /// `{ key: value }` in file order; no key stands twice.
+    /// `{ key: value }` in file order; no key is given twice.
     Map(Vec<(Node, Node)>),
     /// `Kind(a: 1)`, `Kind("x")`, `Kind`, or `(a: 1)`.
     Named(Named),
@@ -453,6 +439,11 @@ pub trait Scope {
     /// where it stands, and what follows from them is not reported again.
     fn is_reported(&self, _name: &str) -> bool {
         false
+    }
+
+    /// Where `name` got its value, if that is not in the diagram: on the command line or in a patch.
+    fn set_elsewhere(&self, _name: &str) -> Option<Span> {
+        None
     }
 }
 

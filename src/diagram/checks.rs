@@ -199,7 +199,7 @@ impl SignalResolver for Resolver<'_> {
         check_parts(typed, &source, path.span)?;
         let (Some(ty), Some(slots)) = (source_type(typed, &source), placed(typed, layout, &source))
         else {
-            let message = format!("`{text}` cannot stand in a condition");
+            let message = format!("`{text}` cannot be used in a condition");
             return Err(Diagnostic::error("wrong-type", path.span, message));
         };
         let unit = unit_of(typed, &source);

@@ -16,7 +16,7 @@ use legwork_block::{Diagnostic, FileId, Node, Span};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// Levels of brackets that may stand in each other.
+/// Levels of brackets that may be nested.
 pub const DEPTH_LIMIT: usize = 100;
 
 /// Reads the bytes of a file.

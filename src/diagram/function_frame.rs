@@ -49,7 +49,7 @@ pub(crate) fn block(
     Some(NetworkBlock {
         path: frame_path(&caller.path, &function.name),
         span,
-        parameter_spans: Vec::new(),
+        parameters: Vec::new(),
         text: signature(function),
         hidden: true,
         declaration: Declaration {

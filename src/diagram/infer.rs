@@ -3,11 +3,11 @@
 mod joined;
 mod wire;
 
-use legwork_block::{Diagnostic, Diagnostics, Dim, PortUnit, Span, Type, Var};
+use legwork_block::{Diagnostic, Diagnostics, Dim, PortUnit, Type, Var};
 
 use crate::expand::{Assertion, LogEntry};
 use crate::ids::{BlockId, IdVec, OutputId};
-use crate::network::{Network, PortPart, Source, source_text};
+use crate::network::{Network, PortPart, Source, Wire, source_text};
 use crate::unify::{Solution, UnitTerm, readable};
 use wire::{Blocked, Carried, Sources, unit_term};
 
@@ -55,6 +55,17 @@ struct Inference {
     next_var: u32,
     /// Blocks that join copies and whose declaration waits for the types of their inputs.
     undecided: Vec<BlockId>,
+}
+
+/// A wire that does not fit the input that reads it.
+struct Misfit {
+    /// The block of the input.
+    block: BlockId,
+    /// The blocks that the wire reads.
+    sources: Vec<BlockId>,
+    /// Whether a parameter of the block, a list, gives its input the length that does not fit.
+    by_parameter: bool,
+    diagnostic: Diagnostic,
 }
 
 /// A wire whose reader and source are to get one type.
@@ -116,6 +127,7 @@ impl Inference {
     /// round goes backwards, so that a chain whose names run against it takes no round per block.
     fn wires(&mut self, diagnostics: &mut Diagnostics) -> Vec<Open> {
         let mut open: Vec<Open> = Vec::new();
+        let mut misfits: Vec<Misfit> = Vec::new();
         for &block in &self.network.by_path {
             if !self.network.blocks[block].joins_copies {
                 open.extend(self.open_wires(block));
@@ -123,7 +135,7 @@ impl Inference {
         }
         while !open.is_empty() || !self.undecided.is_empty() {
             let before = (open.len(), self.solution.learnt);
-            open.retain(|&wire| self.join(wire, diagnostics));
+            open.retain(|&wire| self.join(wire, &mut misfits, diagnostics));
             // Equations left open belong to no wire; the ports that stay unknown are named later.
             let _ = self.solution.revisit();
             let decided = self.decide_joined(false);
@@ -139,6 +151,14 @@ impl Inference {
             }
             open.reverse();
         }
+        // What does not fit a block because of a parameter does not fit its readers either.
+        let blamed: Vec<BlockId> =
+            misfits.iter().filter(|found| found.by_parameter).map(|found| found.block).collect();
+        for found in misfits {
+            if !found.sources.iter().any(|source| blamed.contains(source)) {
+                diagnostics.push(found.diagnostic);
+            }
+        }
         open
     }
 
@@ -150,7 +170,12 @@ impl Inference {
     }
 
     /// Makes the types at both ends of a wire equal; whether it has to wait.
-    fn join(&mut self, open: Open, diagnostics: &mut Diagnostics) -> bool {
+    fn join(
+        &mut self,
+        open: Open,
+        misfits: &mut Vec<Misfit>,
+        diagnostics: &mut Diagnostics,
+    ) -> bool {
         let network = &self.network;
         let block = &network.blocks[open.block];
         let Some(wire) = &block.inputs[open.input] else { return false };
@@ -160,7 +185,7 @@ impl Inference {
             Err(Blocked::Reported) => {}
             Err(Blocked::Wrong(diagnostic)) => diagnostics.push(*diagnostic),
             Ok(found) => {
-                diagnostics.extend(fit(network, &mut self.solution, open, &found, wire.span));
+                misfits.extend(fit(network, &mut self.solution, open, &found, wire));
             }
         }
         false
@@ -171,7 +196,7 @@ impl Inference {
         Sources { network, solution, next_var }.carried(source)
     }
 
-    /// Holds interfaces against what stands behind them. A type that an interface declares also
+    /// Holds interfaces against what is behind them. A type that an interface declares also
     /// tells what is not known yet.
     fn assertions(&mut self, assertions: &[Assertion], diagnostics: &mut Diagnostics) {
         for assertion in assertions {
@@ -246,8 +271,14 @@ fn fit(
     solution: &mut Solution,
     open: Open,
     found: &Carried,
-    span: Span,
-) -> Option<Diagnostic> {
+    wire: &Wire,
+) -> Option<Misfit> {
+    let span = wire.span;
+    let misfit = |diagnostic, by_parameter| {
+        let mut sources = Vec::new();
+        wire.source.each_port(&mut |port| sources.push(port.block));
+        Some(Misfit { block: open.block, sources, by_parameter, diagnostic })
+    };
     let block = &network.blocks[open.block];
     let input = &block.declaration.inputs[open.input];
     let port = || format!("{}.{}", block.path, input.name);
@@ -269,15 +300,25 @@ fn fit(
         {
             diagnostic = diagnostic.hint(input.argument_hint.as_str());
         }
-        return Some(diagnostic);
+        let parameter = block.parameters.iter().find(|parameter| {
+            let len = parameter.len.map(Type::vector);
+            len.is_some_and(|ty| solution.ty(&input.ty) == ty)
+        });
+        if let Some(parameter) = parameter {
+            let len = parameter.len.unwrap_or_default();
+            let note = format!("`{}` has {len} elements", parameter.name);
+            diagnostic = diagnostic.also(parameter.span, note);
+        }
+        return misfit(diagnostic, parameter.is_some());
     }
     if let Err((expected, found)) = solution.units(unit_term(&input.unit), found.unit) {
         let message = format!("`{}` expected the unit {expected}, found {found}", port());
-        return Some(Diagnostic::error("unit-mismatch", span, message));
+        return misfit(Diagnostic::error("unit-mismatch", span, message), false);
     }
     let (expected, found) = (input.frame.as_ref()?, found.frame.as_ref()?);
-    (expected != found).then(|| {
-        let message = format!("`{}` expected the frame `{expected}`, found `{found}`", port());
-        Diagnostic::error("wrong-frame", span, message)
-    })
+    if expected == found {
+        return None;
+    }
+    let message = format!("`{}` expected the frame `{expected}`, found `{found}`", port());
+    misfit(Diagnostic::error("wrong-frame", span, message), false)
 }

@@ -185,3 +185,6 @@ pub(crate) fn name_span(node: &Node) -> Span {
 pub(crate) fn read<'n, C: Construct<'n>>(node: &'n Node, found: &mut Diagnostics) -> Option<C> {
     C::from_node(node, found)
 }
+
+#[cfg(test)]
+mod tests;

@@ -140,8 +140,8 @@ pub(crate) fn place(
         let vars = typed.vars(id);
         let sizes = Sizes::new(vars, &inputs, &outputs[n]);
         if let Err(found) = block.planned.check(&sizes) {
-            let NetworkBlock { path, span, parameter_spans, .. } = block;
-            diagnostics.push(invalid_parameter(path, *span, parameter_spans, &found));
+            let NetworkBlock { path, span, parameters, .. } = block;
+            diagnostics.push(invalid_parameter(path, *span, parameters, &found));
         }
         let continuous = declaration.continuous.as_ref().map(|state| {
             let placed = place_state(state, &sizes, state_len, rate_len);

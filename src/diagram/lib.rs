@@ -4,16 +4,19 @@
 //! text ──parse──► Document ──expand──► Network ──infer──► TypedNetwork ──schedule──► Program
 //! ```
 //!
-//! [`compile`] names every arrow in order. `document` reads RON into a tree that keeps every
-//! place; `patch` applies overrides to it; `expand` evaluates parameters and unfolds masks,
-//! for-each and variants into a flat list of blocks; `infer` plans them and finds every type,
-//! dimension and unit; `functions` moves what blocks call into their callers; `rates` and
-//! `schedule` find when and in which order they run; `layout` places signals and states.
+//! [`compile`] names every arrow in order. `document` reads RON into a tree that keeps every place;
+//! `overrides` and `patch` apply what the command line says. `language` holds what all constructs
+//! share: each is one type, whose comments are its manual ([`constructs`]). `expand` reads
+//! constructs, evaluates parameters, unfolds masks, for-each and variants into planned blocks, and
+//! resolves every wire to ids; `infer` finds every type, dimension and unit; `rates` and `schedule`
+//! find when and in which order blocks run; `layout` places signals and states; `functions` does so
+//! for what blocks call.
 //!
-//! What is absent: this crate names no concrete block, touches no file except through
-//! [`ReadFile`], and does not stop at the first mistake of a stage.
+//! What is absent: this crate names no concrete block, touches no file except through [`ReadFile`],
+//! and does not stop at the first mistake of a stage.
 
-pub mod binder;
+#[cfg(test)]
+mod bind_tests;
 mod checks;
 mod compile;
 pub mod document;

@@ -41,10 +41,10 @@ pub(crate) struct Part {
 pub(crate) struct NetworkBlock {
     /// Path: `foot[FL_foot].point`.
     pub(crate) path: String,
-    /// Where the kind's name stands.
+    /// Where the kind's name is written.
     pub(crate) span: Span,
-    /// Where each parameter stands.
-    pub(crate) parameter_spans: Vec<(String, Span)>,
+    /// Where each parameter is written, and how long it is.
+    pub(crate) parameters: Vec<ParameterNote>,
     /// The block as text, for listings.
     pub(crate) text: String,
     /// Whether the compiler made it.
@@ -75,6 +75,15 @@ pub(crate) struct NetworkBlock {
     pub(crate) condition: Option<ConditionFacts>,
 }
 
+/// What messages say of a parameter.
+pub(crate) struct ParameterNote {
+    pub(crate) name: String,
+    /// Where its value is written.
+    pub(crate) span: Span,
+    /// How many elements it has, if it is written as a list.
+    pub(crate) len: Option<usize>,
+}
+
 /// What a condition does to the blocks behind it (semantics 6.1).
 #[derive(Debug, Clone)]
 pub(crate) struct ConditionFacts {
@@ -97,7 +106,7 @@ pub(crate) struct Every {
     pub(crate) period: Ratio,
     /// Time of the first hit.
     pub(crate) offset: Ratio,
-    /// Where it stands.
+    /// Where it is written.
     pub(crate) span: Span,
 }
 
@@ -106,7 +115,7 @@ pub(crate) struct Every {
 pub(crate) struct Wire {
     /// Where the value comes from.
     pub(crate) source: Source,
-    /// Where the connection stands.
+    /// Where the connection is written.
     pub(crate) span: Span,
 }
 
@@ -123,14 +132,14 @@ pub(crate) enum Source {
         var_count: u32,
         /// The source of each of its fields, in their order.
         fields: Vec<Self>,
-        /// Where it stands.
+        /// Where it is written.
         span: Span,
     },
     /// One signal per copy of a for-each; no data is copied.
     Array {
         /// The signals.
         items: Vec<Self>,
-        /// Where it stands.
+        /// Where it is written.
         span: Span,
     },
     /// The elements of several arrays, and single signals of their kind, in one array; no data is
@@ -138,7 +147,7 @@ pub(crate) enum Source {
     Join {
         /// The arrays and signals.
         items: Vec<Self>,
-        /// Where it stands.
+        /// Where it is written.
         span: Span,
     },
     /// Something with mistakes that are reported already.
@@ -154,7 +163,7 @@ pub(crate) struct PortPart {
     pub(crate) output: OutputId,
     /// What part of the port's value.
     pub(crate) select: Vec<Select>,
-    /// Where it stands.
+    /// Where it is written.
     pub(crate) span: Span,
 }
 
@@ -200,7 +209,7 @@ impl std::fmt::Display for Select {
 }
 
 impl Source {
-    /// Where it stands.
+    /// Where it is written.
     pub(crate) fn span(&self) -> Span {
         match self {
             Self::Port(part) => part.span,

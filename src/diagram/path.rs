@@ -11,7 +11,7 @@ pub(crate) struct SignalText {
     pub(crate) outer: bool,
     /// Its steps; the first is a name.
     pub(crate) steps: Vec<PathStep>,
-    /// Where it stands.
+    /// Where it is written.
     pub(crate) span: Span,
     /// As written.
     pub(crate) text: String,
@@ -45,7 +45,7 @@ impl PathStep {
     }
 }
 
-/// Parses a path that stands at `place`.
+/// Parses a path written at `place`.
 pub(crate) fn parse(text: &str, place: &Place) -> Result<SignalText, Diagnostic> {
     let error = |at: usize, message: String| {
         let end = (at + 1).min(text.len()).max(at);

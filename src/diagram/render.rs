@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_caret_stands_under_the_place() {
+    fn the_caret_is_under_the_place() {
         assert_eq!(
             rendered("A(\n\té: xyz,\n)\n", 8, 11),
             "a.ron:2:5: error[code]: message\n2 |     é: xyz,\n  |        ^^^ here\n"

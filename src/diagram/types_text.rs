@@ -211,7 +211,7 @@ fn dimension(
     }
 }
 
-/// Splits at commas that stand in no parentheses.
+/// Splits at commas outside parentheses.
 pub(crate) fn split_arguments(inside: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut depth, mut start) = (0usize, 0);

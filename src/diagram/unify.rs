@@ -1,16 +1,55 @@
 //! Equations between types, dimensions, units and bus arguments, and their solution.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use legwork_block::{Arg, BusType, Dim, Type, Unit, Var};
 
+/// Variables that are equal: each leads to one that stands for all of its set.
+#[derive(Default)]
+struct Equal {
+    towards: Vec<Cell<u32>>,
+}
+
+impl Equal {
+    fn grow(&mut self, count: usize) {
+        let known = self.towards.len() as u32;
+        self.towards.extend((known..count as u32).map(Cell::new));
+    }
+
+    /// The variable that stands for the set of `var`. Ways are shortened as they are walked, so
+    /// that chains of equal variables cost no more than stars.
+    fn of(&self, var: Var) -> Var {
+        let mut at = var.0;
+        loop {
+            let next = self.towards[at as usize].get();
+            if next == at {
+                return Var(at);
+            }
+            self.towards[at as usize].set(self.towards[next as usize].get());
+            at = next;
+        }
+    }
+
+    /// Makes `other` stand for the set of `var`, which stands for its own.
+    fn join(&self, var: Var, other: Var) {
+        self.towards[var.0 as usize].set(other.0);
+    }
+}
+
 /// What inference knows of every variable.
 #[derive(Default)]
 pub(crate) struct Solution {
+    /// Of variables that stand for a set.
     types: Vec<Option<Type>>,
+    equal_types: Equal,
+    /// Of variables that stand for a set.
     dims: Vec<Option<Dim>>,
+    equal_dims: Equal,
     args: Vec<Option<Arg>>,
-    units: Vec<Option<UnitTerm>>,
+    /// Of variables that stand for a set; `None` while nothing is known.
+    units: Vec<Option<Unit>>,
+    equal_units: Equal,
     /// Dimension equations `dim = 0` with more than one unknown, to look at again.
     open: Vec<Dim>,
     /// How many facts were learnt, to see whether a round brought any.
@@ -47,6 +86,9 @@ impl Solution {
         self.dims.resize(n, None);
         self.args.resize(n, None);
         self.units.resize(n, None);
+        self.equal_types.grow(n);
+        self.equal_dims.grow(n);
+        self.equal_units.grow(n);
     }
 
     /// The type with everything known put in.
@@ -55,6 +97,7 @@ impl Solution {
     }
 
     fn type_var(&self, var: Var) -> Type {
+        let var = self.equal_types.of(var);
         match &self.types[var.0 as usize] {
             Some(ty) => self.ty(ty),
             None => Type::Var(var),
@@ -66,7 +109,13 @@ impl Solution {
         if dim.terms.is_empty() {
             return dim.clone();
         }
-        dim.substitute(&|var| self.dims[var.0 as usize].as_ref().map(|known| self.dim(known)))
+        dim.substitute(&|var| {
+            let root = self.equal_dims.of(var);
+            match &self.dims[root.0 as usize] {
+                Some(known) => Some(self.dim(known)),
+                None => (root != var).then(|| Dim::var(root)),
+            }
+        })
     }
 
     fn arg(&self, arg: &Arg) -> Arg {
@@ -81,22 +130,24 @@ impl Solution {
 
     /// The unit with everything known put in.
     pub(crate) fn unit(&self, unit: UnitTerm) -> UnitTerm {
-        match unit {
-            UnitTerm::Var(var) => match self.units[var.0 as usize] {
-                Some(known) => self.unit(known),
-                None => unit,
-            },
-            _ => unit,
-        }
+        let UnitTerm::Var(var) = unit else { return unit };
+        let var = self.equal_units.of(var);
+        self.units[var.0 as usize].map_or(UnitTerm::Var(var), UnitTerm::Is)
     }
 
     /// Makes two types equal.
     pub(crate) fn types(&mut self, a: &Type, b: &Type) -> Fit {
         let (a, b) = (self.shallow(a), self.shallow(b));
         match (&a, &b) {
-            (Type::Var(x), Type::Var(y)) if x == y => Ok(()),
+            (Type::Var(x), Type::Var(y)) => {
+                if x != y {
+                    self.equal_types.join(*x, *y);
+                    self.learnt += 1;
+                }
+                Ok(())
+            }
             (Type::Var(x), other) | (other, Type::Var(x)) => {
-                if mentions(other, *x) {
+                if self.mentions(other, *x) {
                     return Err(DIFFERENT);
                 }
                 self.types[x.0 as usize] = Some(other.clone());
@@ -120,12 +171,22 @@ impl Solution {
     }
 
     fn shallow(&self, ty: &Type) -> Type {
+        let Type::Var(var) = ty else { return ty.clone() };
+        let var = self.equal_types.of(*var);
+        self.types[var.0 as usize].clone().unwrap_or(Type::Var(var))
+    }
+
+    /// Whether `ty` holds the variable `var`, which stands for its set.
+    fn mentions(&self, ty: &Type, var: Var) -> bool {
         match ty {
-            Type::Var(var) => match &self.types[var.0 as usize] {
-                Some(known) => self.shallow(known),
-                None => ty.clone(),
-            },
-            _ => ty.clone(),
+            Type::Var(other) => {
+                let other = self.equal_types.of(*other);
+                let known = self.types[other.0 as usize].as_ref();
+                other == var || known.is_some_and(|ty| self.mentions(ty, var))
+            }
+            Type::Array(of, _) => self.mentions(of, var),
+            Type::Bus(bus) => bus.fields.iter().any(|field| self.mentions(&field.ty, var)),
+            _ => false,
         }
     }
 
@@ -185,6 +246,11 @@ impl Solution {
                 self.learnt += 1;
                 Ok(())
             }
+            [(a, x), (b, y)] if equation.constant == 0 && *a == -b => {
+                self.equal_dims.join(*x, *y);
+                self.learnt += 1;
+                Ok(())
+            }
             terms => {
                 // A variable with coefficient ±1 can be written by the others.
                 if let Some(&(coefficient, var)) = terms.iter().find(|(c, _)| c.abs() == 1) {
@@ -223,21 +289,17 @@ impl Solution {
                 }
             }
             (UnitTerm::Var(x), UnitTerm::Var(y)) if x == y => Ok(()),
-            (UnitTerm::Var(x), other) | (other, UnitTerm::Var(x)) => {
-                self.units[x.0 as usize] = Some(other);
+            (UnitTerm::Var(x), UnitTerm::Var(y)) => {
+                self.equal_units.join(x, y);
+                self.learnt += 1;
+                Ok(())
+            }
+            (UnitTerm::Var(x), UnitTerm::Is(unit)) | (UnitTerm::Is(unit), UnitTerm::Var(x)) => {
+                self.units[x.0 as usize] = Some(unit);
                 self.learnt += 1;
                 Ok(())
             }
         }
-    }
-}
-
-fn mentions(ty: &Type, var: Var) -> bool {
-    match ty {
-        Type::Var(v) => *v == var,
-        Type::Array(of, _) => mentions(of, var),
-        Type::Bus(bus) => bus.fields.iter().any(|field| mentions(&field.ty, var)),
-        _ => false,
     }
 }
 
@@ -265,6 +327,43 @@ pub(crate) fn readable(ty: &Type) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn variables_that_are_equal_get_one_value_in_any_order() {
+        let count = 1000;
+        for backwards in [false, true] {
+            let mut solution = Solution::default();
+            solution.grow(count);
+            let mut pairs: Vec<u32> = (1..count).collect();
+            if backwards {
+                pairs.reverse();
+            }
+            for i in pairs {
+                let (a, b) = (Var(i - 1), Var(i));
+                assert!(solution.types(&Type::Var(a), &Type::Var(b)).is_ok());
+                assert!(solution.dims(&Dim::var(a), &Dim::var(b)).is_ok());
+                assert!(solution.units(UnitTerm::Var(a), UnitTerm::Var(b)).is_ok());
+            }
+            let middle = Var(count / 2);
+            assert!(solution.types(&Type::Var(middle), &Type::Bool).is_ok());
+            assert!(solution.dims(&Dim::var(middle), &Dim::fixed(7)).is_ok());
+            assert!(solution.units(UnitTerm::Is(Unit::SECOND), UnitTerm::Var(middle)).is_ok());
+            for var in (0..count).map(Var) {
+                assert_eq!(solution.ty(&Type::Var(var)), Type::Bool);
+                assert_eq!(solution.dim(&Dim::var(var)).known(), Some(7));
+                assert_eq!(solution.unit(UnitTerm::Var(var)), UnitTerm::Is(Unit::SECOND));
+            }
+        }
+    }
+
+    #[test]
+    fn a_type_does_not_hold_itself() {
+        let mut solution = Solution::default();
+        solution.grow(2);
+        let (a, b) = (Type::Var(Var(0)), Type::Var(Var(1)));
+        assert!(solution.types(&a, &b).is_ok());
+        assert!(solution.types(&a, &Type::array(b, 2)).is_err());
+    }
 
     #[test]
     fn unknown_dimensions_read_any() {

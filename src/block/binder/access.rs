@@ -1,7 +1,7 @@
 //! Items of lists, entries of maps, fields of structs.
 
 use serde::de::value::StrDeserializer;
-use serde::de::{DeserializeSeed, IntoDeserializer, MapAccess, SeqAccess};
+use serde::de::{DeserializeSeed, Error, IntoDeserializer, MapAccess, SeqAccess};
 
 use super::error::{BindError, Bound};
 use super::made_up::MadeUp;
@@ -195,6 +195,7 @@ impl<'de> SeqAccess<'de> for FormulaParts<'_> {
             return seed.deserialize(text.into_deserializer()).map(Some);
         }
         let Some(place) = self.place.take() else { return Ok(None) };
-        seed.deserialize(place.to_words().into_deserializer()).map(Some)
+        let place = serde_json::to_value(place).map_err(Error::custom)?;
+        seed.deserialize(place).map(Some).map_err(Error::custom)
     }
 }

@@ -62,6 +62,15 @@ impl BindError {
         self
     }
 
+    /// Changes the diagnostic, if there is one with a place.
+    pub(super) fn map(mut self, change: impl FnOnce(Diagnostic) -> Diagnostic) -> Self {
+        self.0.what = match self.0.what {
+            What::Placed(diagnostic) => What::Placed(change(diagnostic)),
+            what => what,
+        };
+        self
+    }
+
     /// The field that a struct found missing, if that is the mistake.
     pub(super) fn missing(&self) -> Option<&'static str> {
         match self.0.what {

@@ -161,7 +161,36 @@ impl<'a> Source<'a> {
             Some(field) => self.lacks(field),
             None => error,
         };
-        error.at(self.node.span, || self.subject())
+        let error = error.at(self.node.span, || self.subject());
+        match &self.node.kind {
+            NodeKind::Text(text) if !self.computed => self.explain(text, error),
+            _ => error,
+        }
+    }
+
+    /// Adds to an error about a text what the names in it stand for.
+    fn explain(&self, Text { value, place }: &Text, error: BindError) -> BindError {
+        let scope = self.context.scope;
+        if !value.starts_with('=') {
+            let hint = format!("write \"={value}\" for what it stands for");
+            return error.map(|found| match scope.lookup(value) {
+                Some(_) if !found.hints.contains(&hint) => found.hint(hint),
+                _ => found,
+            });
+        }
+        let Ok(expression) = Expression::parse_from(value, 1, place) else { return error };
+        let name = expression.only_name();
+        match name.and_then(|name| scope.set_elsewhere(name)) {
+            // What is wrong is what was put there from outside.
+            Some(span) => error.map(|mut found| {
+                if found.primary.span == span {
+                    return found;
+                }
+                let used = std::mem::replace(&mut found.primary.span, span);
+                found.also(used, "used here")
+            }),
+            None => error,
+        }
     }
 
     /// The same for the name of a field.

@@ -39,7 +39,7 @@ impl Scale {
 
 /// A text that is not a unit or a quantity.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
+#[error("{message}{}", hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}")))]
 pub struct UnitError {
     /// What was expected and what was found.
     pub message: String,

@@ -18,6 +18,11 @@ pub(super) fn parse(file: FileId, text: &str, base: usize) -> Parsed<Node> {
         let found = parser.error(0, 0, "the file is empty");
         return Err(found.hint("write a diagram: `Diagram(format: 1, blocks: {})`"));
     }
+    if parser.rest().starts_with('<') {
+        let found = parser.error(0, 1, "expected a diagram, found XML");
+        let hint = "a robot is a part of a diagram: robots: { \"go\": Urdf(path: \"go.urdf\") }";
+        return Err(found.hint(hint));
+    }
     let node = parser.value()?;
     parser.skip_space()?;
     match parser.rest().chars().next() {
@@ -74,7 +79,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Length of the comment `/* … */`, in which comments may stand.
+    /// Length of the comment `/* … */`, which may hold comments.
     fn block_comment(&self) -> Parsed<usize> {
         let rest = self.rest();
         let (mut level, mut at) = (1, 2);
@@ -153,7 +158,7 @@ impl<'t> Parser<'t> {
         let start = self.at;
         self.depth += 1;
         if self.depth > DEPTH_LIMIT {
-            let message = format!("more than {DEPTH_LIMIT} brackets stand in each other");
+            let message = format!("more than {DEPTH_LIMIT} brackets are nested");
             return Err(Diagnostic::error("nesting", self.span(start, start + 1), message));
         }
         let rest = self.rest();
@@ -357,7 +362,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Checks that no name stands twice.
+/// Checks that no name is given twice.
 fn distinct(
     what: &str,
     code: &'static str,
@@ -366,7 +371,7 @@ fn distinct(
     let mut seen = BTreeMap::new();
     for (name, span) in names {
         if let Some(first) = seen.get(&name) {
-            let message = format!("the {what} {} stands twice", quoted(&name));
+            let message = format!("the {what} {} is given twice", quoted(&name));
             return Err(Diagnostic::error(code, span, message)
                 .label("again here")
                 .also(*first, "first here"));

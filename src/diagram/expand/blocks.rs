@@ -8,18 +8,20 @@ use legwork_block::{
     Invalid, OutputDeclaration, PortUnit, Ports, RateRule, Severity, Span, Var,
 };
 
-use super::resolve::{Unresolved, not_connected};
+use super::unresolved::{Unresolved, not_connected};
 use super::{Assertion, Expander, PendingAssertion, PendingCopies, PendingInputs, Resolver};
 use crate::function_frame::{self, call_site};
 use crate::ids::{BlockId, Id, IdVec};
-use crate::network::{ConditionFacts, Every, NetworkBlock, Source, Wire, source_text};
+use crate::network::{
+    ConditionFacts, Every, NetworkBlock, ParameterNote, Source, Wire, source_text,
+};
 
 /// A block on its way into the network.
 pub(super) struct NewBlock {
     pub(super) path: String,
     pub(super) block: Arc<dyn ErasedBlock>,
     pub(super) span: Span,
-    pub(super) parameter_spans: Vec<(String, Span)>,
+    pub(super) parameters: Vec<ParameterNote>,
     pub(super) text: String,
     pub(super) hidden: bool,
     pub(super) every: Option<Every>,
@@ -31,7 +33,7 @@ pub(super) struct NewBlock {
 impl Expander<'_> {
     /// Plans a block and adds it; `None` if that is not possible, which is then reported.
     pub(super) fn add_block(&mut self, new: NewBlock) -> Option<BlockId> {
-        let NewBlock { path, block, span, parameter_spans, .. } = new;
+        let NewBlock { path, block, span, parameters, .. } = new;
         let run = self.run.as_ref()?;
         let mut ports = Ports::new(&self.robots, self.loader, run.step.0.to_f64())
             .at(&path, run.seed)
@@ -41,7 +43,7 @@ impl Expander<'_> {
         }
         let planned = block.plan(ports);
         let follows = self.robots.take_asked_failed();
-        let invalid = |invalid: &Invalid| invalid_parameter(&path, span, &parameter_spans, invalid);
+        let invalid = |invalid: &Invalid| invalid_parameter(&path, span, &parameters, invalid);
         let (declaration, planned) = match planned {
             Ok(planned) => planned,
             Err(_) if follows => return None,
@@ -67,7 +69,7 @@ impl Expander<'_> {
             planned,
             path,
             span,
-            parameter_spans,
+            parameters,
             text: new.text,
             hidden: new.hidden,
             joins_copies: false,
@@ -191,7 +193,7 @@ impl Expander<'_> {
                             text: format!("{}()", ask.block.kind()),
                             block: Arc::clone(&ask.block),
                             span,
-                            parameter_spans: Vec::new(),
+                            parameters: Vec::new(),
                             hidden: true,
                             every: None,
                             owner,
@@ -340,13 +342,13 @@ fn assertion(
 pub(crate) fn invalid_parameter(
     path: &str,
     span: Span,
-    parameter_spans: &[(String, Span)],
+    parameters: &[ParameterNote],
     invalid: &Invalid,
 ) -> Diagnostic {
-    let parameter = invalid.parameter.as_ref();
-    let at = parameter.and_then(|name| parameter_spans.iter().find(|(known, _)| known == name));
+    let name = invalid.parameter.as_ref();
+    let at = name.and_then(|name| parameters.iter().find(|known| known.name == *name));
     let message = format!("{path}: {}", invalid.message);
-    let span = at.map_or(span, |(_, span)| *span);
+    let span = at.map_or(span, |parameter| parameter.span);
     let mut diagnostic = Diagnostic::error("invalid-parameter", span, message);
     diagnostic.hints.extend(invalid.hints.iter().cloned());
     diagnostic

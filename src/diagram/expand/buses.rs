@@ -37,7 +37,7 @@ impl Expander<'_> {
     /// Makes the types of the section `buses:`.
     pub(super) fn buses(&mut self, entries: Option<&Entries<'_, OfBuses>>, env: &Env) {
         let Some(entries) = entries else { return };
-        // A bus may hold another that stands behind it: rounds until nothing new is known.
+        // A bus may hold one that is declared behind it: rounds until nothing new is known.
         let mut waiting: Vec<Entry<'_>> = entries.iter().collect();
         loop {
             let before = waiting.len();

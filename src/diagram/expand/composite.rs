@@ -40,7 +40,7 @@ impl What for OfOutputs {
 }
 
 impl Expander<'_> {
-    /// Unfolds the inside of a part that stands at `span` in the text, where its inputs are wired.
+    /// Unfolds the inside of a part that is written at `span`, where its inputs are wired.
     pub(super) fn expand_inside(
         &mut self,
         At { frame, path }: At<'_>,

@@ -11,7 +11,7 @@ use super::tree::{Env, Item};
 use super::{Expander, PendingInputs};
 use crate::ids::{BlockId, Id, OutputId};
 use crate::language::{Inputs, Period, Read, Text, construct, read_word, words};
-use crate::network::{ConditionFacts, PortPart, Source, Wire};
+use crate::network::{ConditionFacts, ParameterNote, PortPart, Source, Wire};
 
 /// After the path of a conditional part: the node that says whether it is on.
 const CONDITION: &str = "~on";
@@ -228,12 +228,13 @@ impl Expander<'_> {
         let Conditional { kind, span, test, control, .. } = part;
         let around = self.gate;
         let condition = Condition { test, nested: around.is_some(), input_count: control.len() };
-        let by = control.get("by").map(|(_, span)| ("by".to_owned(), *span));
+        let note = |span| ParameterNote { name: "by".to_owned(), span, len: None };
+        let parameters = control.get("by").map(|(_, span)| note(*span)).into_iter().collect();
         let gate = self.add_block(NewBlock {
             path: format!("{}{CONDITION}", at.path),
             block: erase(condition),
             span,
-            parameter_spans: by.into_iter().collect(),
+            parameters,
             text: format!("{kind}({test:?})"),
             hidden: true,
             every: part.every,

@@ -204,7 +204,7 @@ impl Expander<'_> {
                     erase(ConcatVectors { scalar: vec![false; copies.len()] })
                 },
                 span: argument.span,
-                parameter_spans: Vec::new(),
+                parameters: Vec::new(),
                 text: format!(
                     "{}(count: {})",
                     if stack { "Stack" } else { "Concat" },

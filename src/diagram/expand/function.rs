@@ -1,7 +1,7 @@
 //! Functions that blocks need: what `needs:` binds to them (semantics 6.2).
 //!
 //! A binding is expanded like the inside of a mask whose inputs are the function's arguments. Its
-//! blocks stand below the caller's path, and belong to the frame `caller.function()`.
+//! blocks are below the caller's path, and belong to the frame `caller.function()`.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ use crate::language::{self, Entries, What, construct, wrong_type};
 
 construct! {
     /// A function that a block calls: `Function(file: "…")` is a mask, and `Function(ports: …,
-    /// blocks: …, out: …)` a subsystem, that stands in the `needs:` of a block.
+    /// blocks: …, out: …)` a subsystem, in the `needs:` of a block.
     ///
     /// ```ron
     /// "slope": Slope(h: 0.1, needs: { "f": Function(
@@ -211,7 +211,7 @@ fn called_with<'n>(
     Ok(Node { span: value.span, kind: NodeKind::Named(named) })
 }
 
-/// A text that stands nowhere: every part of it points at the whole of `span`.
+/// A text that is not in the file: every part of it points at the whole of `span`.
 fn text_node(value: String, span: Span) -> Node {
     let place = Place::new(span, span.start, vec![(1, span.end - span.start)]);
     Node { span, kind: NodeKind::Text(Text { value, place }) }

@@ -49,8 +49,8 @@ impl Expander<'_> {
                 return Item::Broken;
             }
         };
-        // `in:` of the merged block is read where the Use stands; its parameters are literal, and a
-        // composite's own text is read where the choice stands.
+        // `in:` of the merged block is read where the Use is written; its parameters are literal,
+        // and a composite's own text where the choice is written.
         let choice = self.expand_block(at, &merged, &hole.env);
         let interface = hole.interface.as_ref();
         let interface = interface

@@ -1,6 +1,6 @@
 //! Blocks of the registry: their parameters, inputs and periods.
 
-use legwork_block::{Arguments, Diagnostic, Name, Named, Node, NodeField, NodeKind, Span};
+use legwork_block::{Arguments, Diagnostic, Name, Named, Node, NodeField, NodeKind};
 use legwork_program::Ratio;
 
 use super::blocks::NewBlock;
@@ -10,7 +10,7 @@ use super::tree::{Env, Item};
 use super::value::node_text;
 use super::{Expander, PendingInputs, literal};
 use crate::language::{self, Construct, Entries, Inputs, Period, construct};
-use crate::network::Every;
+use crate::network::{Every, ParameterNote};
 
 construct! {
     /// What the engine takes from a block of any kind, beside its parameters; `legwork blocks KIND`
@@ -85,7 +85,7 @@ impl Expander<'_> {
             path: path.to_owned(),
             block,
             span: kind.span,
-            parameter_spans: parameter_spans(node),
+            parameters: notes(node),
             text: leaf_text(kind, node, env),
             hidden: false,
             every,
@@ -123,10 +123,14 @@ impl Expander<'_> {
     }
 }
 
-/// Where each parameter of a block stands.
-pub(super) fn parameter_spans(node: &Node) -> Vec<(String, Span)> {
-    let span = |field: &NodeField| (field.name.text.clone(), field.value.span);
-    node.fields().iter().map(span).collect()
+/// What messages say of the parameters of a block.
+fn notes(node: &Node) -> Vec<ParameterNote> {
+    let note = |field: &NodeField| ParameterNote {
+        name: field.name.text.clone(),
+        span: field.value.span,
+        len: field.value.list().map(<[Node]>::len),
+    };
+    node.fields().iter().map(note).collect()
 }
 
 /// The block as text with its expressions evaluated, for listings and the hash.

@@ -18,6 +18,7 @@ mod sections;
 mod structural;
 mod subsystem;
 mod tree;
+mod unresolved;
 mod value;
 mod variants;
 
@@ -148,7 +149,7 @@ struct PendingInputs {
     is_frame: bool,
 }
 
-/// An interface to hold against what stands behind it, once everything is expanded.
+/// An interface to hold against what is behind it, once everything is expanded.
 struct PendingAssertion {
     path: Node,
     frame: FrameId,
@@ -277,7 +278,7 @@ impl<'a> Expander<'a> {
         }
     }
 
-    /// Whether too much was unfolded: few lines can stand for very many blocks, by for-each in
+    /// Whether too much was unfolded: few lines can make very many blocks, by for-each in
     /// for-each and masks in masks.
     fn too_large(&mut self, at: Span) -> bool {
         if self.unfolded <= UNFOLD_LIMIT {

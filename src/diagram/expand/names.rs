@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use legwork_block::{
-    Diagnostic, Diagnostics, Files, NoResource, Node, OtherResources, Resource, Scope, Span, Value,
+    Diagnostic, Diagnostics, FileId, Files, NoResource, Node, OtherResources, Resource, Scope,
+    Span, Value,
 };
 
 use super::mask::Bounds;
@@ -64,11 +65,12 @@ const VARIANTS: &str = "variants";
 const CHAIN_LIMIT: usize = 100;
 
 impl Expander<'_> {
-    /// Parameters and robots, whatever order they stand in.
+    /// Parameters and robots of the diagram `file`, whatever order they are in.
     pub(super) fn names(
         &mut self,
         params: Option<&Entries<'_, OfNames>>,
         robots: Option<&Entries<'_, OfNames>>,
+        file: FileId,
     ) -> Env {
         let mut entries: IndexMap<String, Declared<'_>> = IndexMap::new();
         for (section, is_robot) in [(params, false), (robots, true)] {
@@ -130,13 +132,22 @@ impl Expander<'_> {
                 }
             }
         }
+        let elsewhere = entries.iter().filter_map(|(name, declared)| {
+            let span = match &declared.named {
+                Named::Param(Some(param)) => param.value.span,
+                _ => declared.span,
+            };
+            (span.file != file).then(|| (name.clone(), span))
+        });
+        let elsewhere = Rc::new(elsewhere.collect());
         self.robots.loaded = robots;
         self.robots.failed.clone_from(&failed);
         for diagnostic in found {
             self.diagnostics.push(diagnostic);
         }
         names.insert(VARIANTS.to_owned(), chosen);
-        let env = Env { root: true, failed: Rc::new(failed), ..Env::of_names(Rc::new(names)) };
+        let env =
+            Env { root: true, failed: Rc::new(failed), elsewhere, ..Env::of_names(Rc::new(names)) };
         for (name, declared) in &entries {
             let Named::Param(Some(param)) = &declared.named else { continue };
             let Some(value) = env.lookup(name) else { continue };
@@ -220,7 +231,7 @@ impl Scope for LazyNames<'_, '_> {
         self.entries.keys().cloned().collect()
     }
 
-    /// A name that is there but has no value is reported where it stands.
+    /// A name that is there but has no value is reported where it is written.
     fn is_reported(&self, name: &str) -> bool {
         self.entries.contains_key(name)
     }

@@ -3,6 +3,7 @@
 use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, OutputDeclaration, Span, Type};
 
 use super::tree::{Collected, Item, Tree};
+use super::unresolved::{Resolved, Unresolved};
 use crate::ids::{BlockId, FrameId, Id, IdVec, OutputId};
 use crate::network::{NetworkBlock, PortPart, Select, Source, source_text};
 use crate::path::{self, PathStep, SignalText};
@@ -10,51 +11,6 @@ use crate::types_text::TypeTable;
 
 /// Longer chains of masks handing signals on are cycles.
 const MAX_DEPTH: usize = 200;
-
-/// A source, or why there is none.
-pub(crate) type Resolved = Result<Source, Unresolved>;
-
-/// Why a path leads to no source.
-pub(crate) enum Unresolved {
-    /// A mistake in the path.
-    Wrong(Box<Diagnostic>),
-    /// The block is there, but has no such output.
-    NoOutput(Box<Diagnostic>),
-    /// It leads to an optional input of a mask that its user has not connected.
-    Absent {
-        /// Where the input is read.
-        span: Span,
-        /// Its name.
-        input: String,
-    },
-    /// It leads to something whose own mistakes are reported already.
-    Reported,
-}
-
-impl Unresolved {
-    /// What is to be reported. An input that must be connected may not lead to one that is not.
-    pub(crate) fn diagnostic(self) -> Option<Diagnostic> {
-        match self {
-            Self::Wrong(diagnostic) | Self::NoOutput(diagnostic) => Some(*diagnostic),
-            Self::Absent { span, input } => {
-                Some(not_connected(span, &format!("`^{input}` is not connected")))
-            }
-            Self::Reported => None,
-        }
-    }
-}
-
-impl From<Diagnostic> for Unresolved {
-    fn from(diagnostic: Diagnostic) -> Self {
-        Self::Wrong(Box::new(diagnostic))
-    }
-}
-
-/// An input that must be connected leads to an optional input of a mask that is not.
-pub(super) fn not_connected(at: Span, message: &str) -> Diagnostic {
-    Diagnostic::error("missing-input", at, message.to_owned())
-        .hint("the mask's own input is optional, and its user has not connected it")
-}
 
 /// Finds what paths lead to, once everything is expanded.
 #[derive(Clone, Copy)]
@@ -511,7 +467,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The same source, said to stand where it is used.
+/// The same source, as if written where it is used.
 fn at_span(source: Source, span: Span) -> Source {
     match source {
         Source::Port(port) => Source::Port(PortPart { span, ..port }),

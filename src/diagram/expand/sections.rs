@@ -79,7 +79,7 @@ impl Expander<'_> {
             language::read(document, self.diagnostics)?;
         self.format_version(format);
         self.read_variants(variants.as_ref());
-        let env = self.names(params.as_ref(), robots.as_ref());
+        let env = self.names(params.as_ref(), robots.as_ref(), document.span.file);
         self.buses(buses.as_ref(), &env);
         self.run = run.0.and_then(|run| self.run_section(&run, &env));
         let root = self.new_frame(String::new(), None, None);

@@ -111,9 +111,11 @@ pub(crate) struct Env {
     pub(crate) around: Rc<Around>,
     /// Names whose own mistakes are reported already.
     pub(crate) failed: Rc<BTreeSet<String>>,
+    /// Names that got their value on the command line or in a patch, and where.
+    pub(crate) elsewhere: Rc<BTreeMap<String, Span>>,
 }
 
-/// Masks and variants that a place stands in, from the outermost on.
+/// Masks and variants around a place, from the outermost on.
 #[derive(Clone, Default)]
 pub(crate) struct Around {
     /// Files of masks, as written.
@@ -145,8 +147,14 @@ impl Env {
 
     /// The names of a declared interface, and nothing else.
     pub(crate) fn of_names(names: Rc<IndexMap<String, Value>>) -> Self {
-        let (holes, around, failed) = (Rc::default(), Rc::default(), Rc::default());
-        Self { names, holes, root: false, around, failed }
+        Self {
+            names,
+            holes: Rc::default(),
+            root: false,
+            around: Rc::default(),
+            failed: Rc::default(),
+            elsewhere: Rc::default(),
+        }
     }
 }
 
@@ -161,5 +169,9 @@ impl Scope for Env {
 
     fn is_reported(&self, name: &str) -> bool {
         self.failed.contains(name)
+    }
+
+    fn set_elsewhere(&self, name: &str) -> Option<Span> {
+        self.elsewhere.get(name).copied()
     }
 }

@@ -169,7 +169,7 @@ impl<'n> Read<'n> for Inputs {
 construct! {
     /// A period with an offset: `every: (period: "10 ms", offset: "2 ms")`.
     ///
-    /// Without an offset the period stands alone: `every: "10 ms"`, or a frequency: `"100 Hz"`.
+    /// Without an offset the period is written alone: `every: "10 ms"`, or a frequency: `"100 Hz"`.
     "every":
     pub(crate) struct OffsetPeriod<'n> {
         /// Time between two hits, or their frequency.

@@ -1,3 +1,6 @@
+//! Parameter structs that are read from texts: the binder of `legwork-block` over this crate's
+//! reader of files.
+
 #![allow(clippy::unwrap_used, reason = "tests state what must hold")]
 
 use std::collections::BTreeMap;
@@ -6,11 +9,10 @@ use indexmap::IndexMap;
 use legwork_block::quantity::{
     Formula, Frequency, PerJoint, Positive, RotationalStiffness, Scalar, Tensor, Time, Torque,
 };
-use legwork_block::{Diagnostic, Diagnostics, FileId, Value, parse_unit};
+use legwork_block::{Diagnostic, Diagnostics, FileId, Value, bind, parse_unit};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::bind;
 use crate::document::parse;
 
 fn scope() -> IndexMap<String, Value> {

@@ -1,0 +1,50 @@
+//! Why a path leads to no source.
+
+use legwork_block::{Diagnostic, Span};
+
+use crate::network::Source;
+
+/// A source, or why there is none.
+pub(crate) type Resolved = Result<Source, Unresolved>;
+
+/// Why a path leads to no source.
+pub(crate) enum Unresolved {
+    /// A mistake in the path.
+    Wrong(Box<Diagnostic>),
+    /// The block is there, but has no such output.
+    NoOutput(Box<Diagnostic>),
+    /// It leads to an optional input of a mask that its user has not connected.
+    Absent {
+        /// Where the input is read.
+        span: Span,
+        /// Its name.
+        input: String,
+    },
+    /// It leads to something whose own mistakes are reported already.
+    Reported,
+}
+
+impl Unresolved {
+    /// What is to be reported. An input that must be connected may not lead to one that is not.
+    pub(crate) fn diagnostic(self) -> Option<Diagnostic> {
+        match self {
+            Self::Wrong(diagnostic) | Self::NoOutput(diagnostic) => Some(*diagnostic),
+            Self::Absent { span, input } => {
+                Some(not_connected(span, &format!("`^{input}` is not connected")))
+            }
+            Self::Reported => None,
+        }
+    }
+}
+
+impl From<Diagnostic> for Unresolved {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self::Wrong(Box::new(diagnostic))
+    }
+}
+
+/// An input that must be connected leads to an optional input of a mask that is not.
+pub(super) fn not_connected(at: Span, message: &str) -> Diagnostic {
+    Diagnostic::error("missing-input", at, message.to_owned())
+        .hint("the mask's own input is optional, and its user has not connected it")
+}
