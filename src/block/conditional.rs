@@ -11,7 +11,7 @@ use crate::signal::{Any, Bool, In, Out};
 
 /// Which change of sign a trigger waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Edge {
+pub enum SignChange {
     /// From zero or below to above.
     Rising,
     /// From above zero to zero or below.
@@ -20,7 +20,7 @@ pub enum Edge {
     Either,
 }
 
-impl Edge {
+impl SignChange {
     /// Whether the control signal crossed this edge; true means above zero.
     fn is_met(self, before: bool, now: bool) -> bool {
         match self {
@@ -37,7 +37,7 @@ pub enum Test {
     /// While its control signal is above zero.
     Enabled,
     /// At the major step at which its control signal crosses an edge, not at t = 0.
-    Triggered(Edge),
+    Triggered(SignChange),
     /// At every n-th hit of its rate, the first included.
     Every(u32),
 }
@@ -108,10 +108,16 @@ impl Block for Condition {
         if self.test == Test::Enabled || matches!(self.test, Test::Triggered(_)) {
             let ty = ports.var();
             control = Some(ports.input("by", &Any::var(ty)));
-            if matches!(self.test, Test::Enabled | Test::Triggered(Edge::Rising | Edge::Either)) {
+            if matches!(
+                self.test,
+                Test::Enabled | Test::Triggered(SignChange::Rising | SignChange::Either)
+            ) {
                 ports.locate(Crossing::Rising);
             }
-            if matches!(self.test, Test::Enabled | Test::Triggered(Edge::Falling | Edge::Either)) {
+            if matches!(
+                self.test,
+                Test::Enabled | Test::Triggered(SignChange::Falling | SignChange::Either)
+            ) {
                 ports.locate(Crossing::Falling);
             }
             ports.updates();

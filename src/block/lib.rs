@@ -98,7 +98,7 @@ pub use block::{
     Block, DerivativeCx, GuardCx, Inputs, LeafOf, NO_FEEDS, OutputCx, Outputs, Pure, ResetCx,
     SharedPool, Sizes, Time, UpdateCx,
 };
-pub use conditional::{Condition, Edge, Test};
+pub use conditional::{Condition, SignChange, Test};
 pub use declaration::{
     Ask, ContinuousState, Crossing, Declaration, Feeds, Forward, Guard, InputDeclaration, Manifold,
     OutputDeclaration, PortUnit, RateRule, SolveFailure, SolveRule,

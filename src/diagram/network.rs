@@ -59,7 +59,7 @@ pub(crate) struct NetworkBlock {
     /// inputs are one number: then its declaration says nothing of types.
     pub(crate) joins_copies: bool,
     /// `every:`, if it is stated.
-    pub(crate) every: Option<Every>,
+    pub(crate) every: Option<Sampling>,
     /// What each input port reads, in the order of the declaration.
     pub(crate) inputs: Vec<Option<Wire>>,
     /// The block that computes each shared value that it asked for.
@@ -101,7 +101,7 @@ pub(crate) struct ConditionFacts {
 
 /// A stated rate.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Every {
+pub(crate) struct Sampling {
     /// Period.
     pub(crate) period: Ratio,
     /// Time of the first hit.

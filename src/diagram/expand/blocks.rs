@@ -13,7 +13,7 @@ use super::{Assertion, Expander, PendingAssertion, PendingCopies, PendingInputs,
 use crate::function_frame::{self, call_site};
 use crate::ids::{BlockId, Id, IdVec};
 use crate::network::{
-    ConditionFacts, Every, NetworkBlock, ParameterNote, Source, Wire, source_text,
+    ConditionFacts, NetworkBlock, ParameterNote, Sampling, Source, Wire, source_text,
 };
 
 /// A block on its way into the network.
@@ -24,7 +24,7 @@ pub(super) struct NewBlock {
     pub(super) parameters: Vec<ParameterNote>,
     pub(super) text: String,
     pub(super) hidden: bool,
-    pub(super) every: Option<Every>,
+    pub(super) every: Option<Sampling>,
     pub(super) owner: Option<BlockId>,
     pub(super) gate: Option<BlockId>,
     pub(super) condition: Option<ConditionFacts>,

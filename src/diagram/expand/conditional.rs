@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use legwork_block::{Condition, Diagnostic, Diagnostics, Edge, Node, Span, Test, erase};
+use legwork_block::{Condition, Diagnostic, Diagnostics, Node, SignChange, Span, Test, erase};
 
 use super::blocks::NewBlock;
 use super::composite::Inside;
@@ -36,7 +36,7 @@ words! {
     }
 }
 
-impl<'n> Read<'n> for Edge {
+impl<'n> Read<'n> for SignChange {
     fn read(node: &'n Node, found: &mut Diagnostics) -> Option<Self> {
         let words =
             [("Rising", Self::Rising), ("Falling", Self::Falling), ("Either", Self::Either)];
@@ -86,7 +86,7 @@ construct! {
         /// The signal, a number or a truth value.
         by: &'n Node = required("which signal?", "by: \"block.port\""),
         /// Which crossing counts: `Rising`, `Falling` or `Either`.
-        edge: Option<Edge>,
+        edge: Option<SignChange>,
         /// What the outputs show at other steps: `Hold` their last values, or `Reset` to zero.
         when_off: Option<WhenOff>,
         /// The source of each input.
@@ -157,7 +157,7 @@ impl Triggered<'_> {
         let part = Conditional {
             kind: "Triggered",
             span: self.at,
-            test: Test::Triggered(self.edge.unwrap_or(Edge::Rising)),
+            test: Test::Triggered(self.edge.unwrap_or(SignChange::Rising)),
             control: BTreeMap::from([("by".to_owned(), (self.by.clone(), self.by.span))]),
             every: None,
             when_off: self.when_off,
@@ -216,7 +216,7 @@ struct Conditional<'n> {
     test: Test,
     /// What the condition reads.
     control: BTreeMap<String, (Node, Span)>,
-    every: Option<crate::network::Every>,
+    every: Option<crate::network::Sampling>,
     when_off: Option<WhenOff>,
     when_on: Option<WhenOn>,
     inputs: Option<Inputs>,

@@ -10,7 +10,7 @@ use super::tree::{Env, Item};
 use super::value::node_text;
 use super::{Expander, PendingInputs, literal};
 use crate::language::{self, Construct, Entries, Inputs, Period, construct};
-use crate::network::{Every, ParameterNote};
+use crate::network::{ParameterNote, Sampling};
 
 construct! {
     /// What the engine takes from a block of any kind, beside its parameters; `legwork blocks KIND`
@@ -100,7 +100,7 @@ impl Expander<'_> {
     }
 
     /// A period and its offset [s].
-    pub(super) fn every(&mut self, every: &Period<'_>, env: &Env) -> Option<Every> {
+    pub(super) fn every(&mut self, every: &Period<'_>, env: &Env) -> Option<Sampling> {
         let &Period { node, period, offset } = every;
         let period_span = period.span;
         let period = self.seconds(period, env, true)?;
@@ -119,7 +119,7 @@ impl Expander<'_> {
             ));
             return None;
         }
-        Some(Every { period, offset, span: node.span })
+        Some(Sampling { period, offset, span: node.span })
     }
 }
 
