@@ -1,6 +1,7 @@
 //! Cost of the engine: per block and step, and per compilation.
 //!
-//! `cargo bench --bench engine`; ns per block and step = time of `gain_chain_1000` / 1000.
+//! `cargo bench --bench engine`; ns per block and step = time of `gain_chain_1000` / 1000, and
+//! beside it `indirect_calls_1000`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -73,6 +74,40 @@ fn gain_chain_1000(bencher: Bencher<'_, '_>) {
         Err(error) => panic!("{error}"),
     }
     bencher.bench_local(|| black_box(&mut simulation).step());
+}
+
+/// What the chain of gains is measured against: an object behind a pointer, called through its
+/// table of functions.
+trait Call {
+    fn call(&self, signals: &mut [f64]);
+}
+
+/// `signals[y] = gain · signals[u]`.
+struct Product {
+    gain: f64,
+    u: usize,
+    y: usize,
+}
+
+impl Call for Product {
+    #[inline(never)]
+    fn call(&self, signals: &mut [f64]) {
+        signals[self.y] = self.gain * signals[self.u];
+    }
+}
+
+/// The arithmetic of `gain_chain_1000` by 1 000 indirect calls, without an engine. A step of the
+/// chain may take four times as long.
+#[divan::bench(sample_count = 50)]
+fn indirect_calls_1000(bencher: Bencher<'_, '_>) {
+    let mut signals = vec![0.5; 1001];
+    let calls: Vec<Box<dyn Call>> = (0..1000)
+        .map(|u| Box::new(Product { gain: 1.0001, u, y: u + 1 }) as Box<dyn Call>)
+        .collect();
+    bencher.bench_local(|| {
+        let signals = black_box(&mut signals);
+        calls.iter().for_each(|call| call.call(signals));
+    });
 }
 
 /// Text → program of 500 blocks.

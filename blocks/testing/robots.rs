@@ -259,11 +259,13 @@ impl Rig {
 
 /// Lets forwarded leaves of outputs show the inputs' memory.
 fn forward(declaration: &Declaration, inputs: &PortTable, outputs: &mut PortTable) {
+    let own = std::mem::take(outputs);
     for (port, output) in declaration.outputs.iter().enumerate() {
+        let mut slots = own.port(port).to_vec();
         for forward in &output.forwards {
-            let slot = outputs.starts[port] as usize + forward.leaf;
-            outputs.slots[slot] = inputs.port(forward.input as usize)[forward.input_leaf];
+            slots[forward.leaf] = inputs.port(forward.input as usize)[forward.input_leaf];
         }
+        outputs.push(slots);
     }
 }
 

@@ -21,46 +21,54 @@ impl Slot {
     }
 }
 
-/// The slots of a block's ports: those of port `p` are `slots[starts[p]..starts[p + 1]]`.
+/// The slots of a block's ports, leaf by leaf.
+///
+/// They lie in one piece of memory, since every read of a small block goes through it: for each
+/// port where its slots begin among the entries and how many they are, then the slots themselves.
 #[derive(Debug, Clone, Default)]
 pub struct PortTable {
-    /// First slot of each port, and one past the last.
-    pub starts: Vec<u32>,
-    /// All slots, leaf by leaf.
-    pub slots: Vec<Slot>,
-    /// First leaf of each port, once more: most ports have one leaf and are read from here.
-    first: Vec<Slot>,
+    entries: Vec<Slot>,
+    port_count: u32,
 }
 
 impl PortTable {
     /// An empty table to push ports into.
     pub fn new() -> Self {
-        Self { starts: vec![0], slots: Vec::new(), first: Vec::new() }
+        Self::default()
     }
 
     /// Appends a port.
     pub fn push(&mut self, slots: impl IntoIterator<Item = Slot>) {
-        let start = self.slots.len();
-        self.slots.extend(slots);
-        self.first.push(self.slots.get(start).copied().unwrap_or_default());
-        self.starts.push(self.slots.len() as u32);
+        let ports = self.port_count as usize;
+        self.entries.insert(ports, Slot::default());
+        self.entries[..ports].iter_mut().for_each(|port| port.start += 1);
+        let start = self.entries.len();
+        self.entries.extend(slots);
+        let len = self.entries.len() - start;
+        self.entries[ports] = Slot { start: start as u32, len: len as u32 };
+        self.port_count += 1;
     }
 
     /// The slots of one port, leaf by leaf.
+    ///
+    /// # Panics
+    /// If there is no such port.
     #[inline]
     pub fn port(&self, port: usize) -> &[Slot] {
-        &self.slots[self.starts[port] as usize..self.starts[port + 1] as usize]
+        debug_assert!(port < self.port_count());
+        &self.entries[self.entries[port].range()]
     }
 
     /// The first leaf of one port; an empty slot if it has none.
     #[inline(always)]
     pub fn first(&self, port: usize) -> Slot {
-        self.first[port]
+        let slots = self.entries[port];
+        if slots.len == 0 { Slot::default() } else { self.entries[slots.start as usize] }
     }
 
     /// How many ports there are.
     pub fn port_count(&self) -> usize {
-        self.starts.len().saturating_sub(1)
+        self.port_count as usize
     }
 }
 

@@ -62,6 +62,18 @@ struct Task {
     closes: Option<u32>,
 }
 
+/// What a task needs that runs whenever it is due: it has no gate, no shared value, no copies, and
+/// no part in a loop.
+#[derive(Debug, Clone, Copy)]
+struct PlainTask {
+    own: Slot,
+    x: Slot,
+    node: NodeId,
+    group: u16,
+    rate: u16,
+    minor: bool,
+}
+
 /// A block with something besides outputs: `update`, `derivative` or guards.
 #[derive(Debug, Clone, Copy)]
 struct Role {
@@ -119,6 +131,10 @@ pub struct Simulation {
     due: Vec<bool>,
     steps: Vec<f64>,
     tasks: Vec<Task>,
+    /// The same tasks, as far as the plain ones need.
+    plain: Vec<PlainTask>,
+    /// For each task, the first one from it on that is not plain; the number of tasks if none is.
+    next_special: Vec<u32>,
     updates: Vec<Role>,
     derivatives: Vec<Role>,
     guards: Vec<Role>,
@@ -324,14 +340,10 @@ impl Simulation {
                 let next = (i..self.tasks.len())
                     .find(|&j| self.is_due(j))
                     .map_or(self.tasks.len(), |j| j + 1);
-                for j in i..next {
-                    self.major_output(j)?;
-                }
+                self.major_outputs(i..next)?;
                 self.cursor = Cursor::Output(next);
                 if !(next..self.tasks.len()).any(|j| self.is_due(j)) {
-                    for j in next..self.tasks.len() {
-                        self.major_output(j)?;
-                    }
+                    self.major_outputs(next..self.tasks.len())?;
                     self.check_finite()?;
                     self.cursor = Cursor::Guards;
                 }
@@ -378,9 +390,7 @@ impl Simulation {
                 if first == 0 {
                     self.begin_outputs();
                 }
-                for i in first..self.tasks.len() {
-                    self.major_output(i)?;
-                }
+                self.major_outputs(first..self.tasks.len())?;
                 self.check_finite()?;
                 self.cursor = Cursor::Guards;
             }

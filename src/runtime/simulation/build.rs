@@ -7,7 +7,7 @@ use legwork_block::{Manifold, Slot};
 use legwork_program::{GateId, NodeId, Program, Rate};
 
 use super::loops::{LoopMemory, LoopWork};
-use super::{Cursor, Initial, Role, Simulation, Task};
+use super::{Cursor, Initial, PlainTask, Role, Simulation, Task};
 use crate::chart::Chart;
 use crate::moment::Moment;
 use crate::observe::Observer;
@@ -77,7 +77,7 @@ impl Simulation {
             class(channel.rate, 1);
         }
         let mut copies = Vec::new();
-        let tasks = program
+        let tasks: Vec<Task> = program
             .schedule
             .iter()
             .zip(0..)
@@ -107,6 +107,23 @@ impl Simulation {
                 }
             })
             .collect();
+        let plain = tasks
+            .iter()
+            .map(|&Task { own, x, node, group, rate, minor, .. }| PlainTask {
+                own,
+                x,
+                node,
+                group,
+                rate,
+                minor,
+            })
+            .collect();
+        let mut next_special = vec![0; tasks.len()];
+        let mut next = tasks.len() as u32;
+        for (i, task) in tasks.iter().enumerate().rev() {
+            next = if task.is_plain() { next } else { i as u32 };
+            next_special[i] = next;
+        }
         let base = program.base;
         let step = base.at(program.step_ticks);
         let steps = classes
@@ -151,6 +168,8 @@ impl Simulation {
             classes: classes.into_iter().map(|(rate, _)| rate).collect(),
             steps,
             tasks,
+            plain,
+            next_special,
             updates,
             derivatives,
             guards,

@@ -1,11 +1,22 @@
 //! Outputs, in major and in minor steps (semantics 3.3, 3.6).
 
+use std::ops::Range;
+
 use legwork_block::{Fault, OutputIo, Time, View};
 
 use legwork_program::GateId;
 
 use super::{Simulation, Task};
 use crate::fault::{Phase, RunFault};
+
+impl Task {
+    /// Whether nothing is to be done but to call the block.
+    pub(super) fn is_plain(&self) -> bool {
+        let Self { copies, pool, gate, opens, unknown, closes, .. } = self;
+        let free = pool.is_none() && gate.is_none() && opens.is_none();
+        free && copies.len == 0 && unknown.is_none() && closes.is_none()
+    }
+}
 
 impl Simulation {
     /// Finds which rates are due and empties memos.
@@ -42,6 +53,54 @@ impl Simulation {
     #[inline]
     pub(super) fn is_due(&self, i: usize) -> bool {
         self.due[self.tasks[i].rate as usize]
+    }
+
+    /// Runs these tasks of a major step, as far as they are due, and solves the loops that end
+    /// with one of them.
+    pub(super) fn major_outputs(&mut self, tasks: Range<usize>) -> Result<(), RunFault> {
+        let mut next = tasks.start;
+        while next < tasks.end {
+            let special = (self.next_special[next] as usize).min(tasks.end);
+            self.plain_outputs(next..special, false, 0.0)?;
+            if special < tasks.end {
+                self.major_output(special)?;
+            }
+            next = special + 1;
+        }
+        Ok(())
+    }
+
+    /// Runs plain tasks: all that are due in a major step, all that are continuous in a minor one.
+    /// Most tasks are plain, and this is where a run of small blocks spends its time.
+    #[inline]
+    fn plain_outputs(
+        &mut self,
+        tasks: Range<usize>,
+        minor: bool,
+        offset: f64,
+    ) -> Result<(), RunFault> {
+        let t = self.now + offset;
+        for (task, i) in self.plain[tasks.clone()].iter().zip(tasks) {
+            let rate = task.rate as usize;
+            if !(if minor { task.minor } else { self.due[rate] }) {
+                continue;
+            }
+            let (before, rest) = self.arena.split_at_mut(task.own.start as usize);
+            let io = OutputIo {
+                time: Time { t, step: self.steps[rate], minor },
+                group: task.group as usize,
+                x: &self.x[task.x.range()],
+                before,
+                own: &mut rest[..task.own.len as usize],
+                own_start: task.own.start,
+                shared: &self.pool,
+                shared_own: None,
+            };
+            if let Err(fault) = self.instances[task.node.index()].output(io) {
+                return Err(self.output_fault(i, *fault));
+            }
+        }
+        Ok(())
     }
 
     /// Runs task `i` of a major step, if it is due, and solves the loop that ends with it.
@@ -151,13 +210,19 @@ impl Simulation {
     /// Outputs of continuous groups at a stage.
     pub(super) fn minor_outputs(&mut self, offset: f64, x: &[f64]) -> Result<(), RunFault> {
         self.x.copy_from_slice(x);
-        for i in 0..self.tasks.len() {
-            if self.tasks[i].minor {
-                self.output(i, true, offset)?;
+        let (mut next, count) = (0, self.tasks.len());
+        while next < count {
+            let special = self.next_special[next] as usize;
+            self.plain_outputs(next..special, true, offset)?;
+            if special < count {
+                if self.tasks[special].minor {
+                    self.output(special, true, offset)?;
+                }
+                if let Some(index) = self.tasks[special].closes {
+                    self.close_minor_loop(index as usize, offset)?;
+                }
             }
-            if let Some(index) = self.tasks[i].closes {
-                self.close_minor_loop(index as usize, offset)?;
-            }
+            next = special + 1;
         }
         Ok(())
     }
