@@ -163,9 +163,8 @@ impl SpectralRadius {
                 }
                 position.times(&velocity)
             }
-            Solver::Euler | Solver::SemiImplicitEuler => series(1),
-            Solver::Heun => series(2),
-            Solver::Rk4 => series(4),
+            Solver::SemiImplicitEuler => series(1),
+            Solver::Explicit(method) => series(method.tableau().order),
             Solver::ImplicitEuler => {
                 let mut rest = one.plus(-h, a).columns;
                 let mut inverse = one.columns;
@@ -220,10 +219,15 @@ impl Block for SpectralRadius {
 
 #[cfg(test)]
 mod tests {
+    use legwork_block::Tolerance;
     use serde_json::json;
 
     use super::*;
     use crate::testing::{block, refusal};
+
+    fn explicit(name: &str) -> Solver {
+        Solver::named(name, Tolerance::default()).expect("a method of the table")
+    }
 
     fn radius(parameters: serde_json::Value, solver: Solver, h: f64) -> f64 {
         let block: SpectralRadius = block(parameters);
@@ -238,10 +242,10 @@ mod tests {
         let z = -1.5_f64;
         let rk4 = 1.0 + z + z * z / 2.0 + z * z * z / 6.0 + z * z * z * z / 24.0;
         for (solver, expected) in [
-            (Solver::Euler, 0.5),
+            (explicit("Euler"), 0.5),
             (Solver::SemiImplicitEuler, 0.5),
-            (Solver::Heun, 1.0 + z + z * z / 2.0),
-            (Solver::Rk4, rk4),
+            (explicit("Heun"), 1.0 + z + z * z / 2.0),
+            (explicit("Rk4"), rk4),
             (Solver::ImplicitEuler, 0.4),
         ] {
             assert!((at(solver) - expected).abs() < 1e-14, "{solver}: {}", at(solver));
@@ -256,7 +260,7 @@ mod tests {
         let at = |solver, h| radius(system.clone(), solver, h);
         for h in [1e-4, 0.01, 0.15] {
             let growth = (1.0_f64 + 100.0 * h * h).sqrt();
-            assert!((at(Solver::Euler, h) - growth).abs() < 1e-13);
+            assert!((at(explicit("Euler"), h) - growth).abs() < 1e-13);
             assert!((at(Solver::ImplicitEuler, h) - 1.0 / growth).abs() < 1e-13);
             assert!((at(Solver::SemiImplicitEuler, h) - 1.0).abs() < 1e-13);
         }
@@ -270,8 +274,8 @@ mod tests {
     #[test]
     fn defective_matrices_have_the_radius_of_their_eigenvalue() {
         let jordan = json!({ "a": [[-0.5, 1e6], [0, -0.5]] });
-        assert!((radius(jordan, Solver::Euler, 1.0) - 0.5).abs() < 1e-13);
-        assert_eq!(radius(json!({ "a": [[-1, 1], [0, -1]] }), Solver::Euler, 1.0), 0.0);
+        assert!((radius(jordan, explicit("Euler"), 1.0) - 0.5).abs() < 1e-13);
+        assert_eq!(radius(json!({ "a": [[-1, 1], [0, -1]] }), explicit("Euler"), 1.0), 0.0);
     }
 
     #[test]

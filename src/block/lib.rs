@@ -85,13 +85,14 @@ mod registry;
 mod report;
 mod resource;
 mod signal;
-mod solver;
 mod state_bytes;
 mod structural;
 mod typenames;
 mod types;
 mod unit;
 mod value;
+
+pub use legwork_ode::{Solver, Tolerance};
 
 pub use binder::bind;
 pub use block::{
@@ -127,7 +128,6 @@ pub use signal::{
     Any, Bool, Feed, In, Int, Leaves, Matrix, OptionalIn, Out, PortTable, Pose, Real, Rotation,
     Shared, Signal, Slot, Vector,
 };
-pub use solver::{Solver, Tolerance};
 pub use structural::{ConcatVectors, Piece, StackRows};
 pub use typenames::{NamedType, TypeMaker, bus};
 pub use types::{Arg, BusType, Dim, Field as BusField, Type, Var, View as BusView};

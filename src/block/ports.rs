@@ -4,6 +4,8 @@ use std::any::Any as AnyValue;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use legwork_ode::Solver;
+
 use crate::block::Block;
 use crate::declaration::{
     Ask, ContinuousState, Crossing, Declaration, Feeds, Forward, Guard, InputDeclaration,
@@ -13,7 +15,6 @@ use crate::fault::Invalid;
 use crate::instance::erase;
 use crate::resource::{Files, Resource, Resources};
 use crate::signal::{Bool, Feed, In, OptionalIn, Out, Shared, Signal};
-use crate::solver::Solver;
 use crate::types::{Arg, Dim, Type, Var};
 
 /// Collects a block's declaration; hands out handles, variables, robots and files.

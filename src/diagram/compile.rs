@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use legwork_block::{Diagnostics, Node, Registry, Solver, Span};
+use legwork_block::{Diagnostics, Node, Registry, Span};
 use legwork_program::{Fnv, Program, ProgramParts, Ratio, RunSettings};
 
 use crate::expand::{CheckEntry, Expanded, Expander, LogEntry, Names, Run, node_text};
@@ -95,10 +95,8 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
     let recorded = logs.as_deref().unwrap_or_default();
     let rates = find_rates(network, run, recorded, order.is_none(), diagnostics);
     let (order, rates) = (order?, rates?);
-    let moments = match run.solver {
-        Solver::Euler | Solver::SemiImplicitEuler => Moments::Major,
-        _ => Moments::MajorAndMinor,
-    };
+    let has_stages = run.solver.has_stages();
+    let moments = if has_stages { Moments::MajorAndMinor } else { Moments::Major };
     let layout = layout::place(
         typed,
         &network.root,

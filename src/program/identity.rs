@@ -233,10 +233,8 @@ impl Identity for Rate {
 impl Identity for Solver {
     fn add_to(&self, hash: &mut Fnv) {
         match self {
-            Self::Euler => 0u8.add_to(hash),
+            Self::Explicit(method) => (0u8, method.tableau().name).add_to(hash),
             Self::SemiImplicitEuler => 1u8.add_to(hash),
-            Self::Heun => 2u8.add_to(hash),
-            Self::Rk4 => 3u8.add_to(hash),
             Self::ImplicitEuler => 4u8.add_to(hash),
             Self::DormandPrince(tolerance) => (5u8, tolerance).add_to(hash),
             Self::Esdirk(tolerance) => (6u8, tolerance).add_to(hash),

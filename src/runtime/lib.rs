@@ -11,12 +11,12 @@ mod history;
 mod manifold;
 mod moment;
 mod observe;
-pub mod ode;
 mod roundtrip;
 mod simulation;
 mod solver;
 pub mod trim;
 
+pub use legwork_ode as ode;
 pub use legwork_recording as recording;
 
 pub use fault::{Phase, RunFault};

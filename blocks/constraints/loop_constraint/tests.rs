@@ -1,5 +1,6 @@
 //! Constraints against differences along the motion, and the law of γ.
 
+use legwork_block::Tolerance;
 use legwork_mechanics::integrate;
 use serde_json::json;
 
@@ -142,7 +143,8 @@ fn what_does_not_fit_together_is_refused() {
                       "rpy": [0, 0, 1] });
     assert_eq!(refusal(rpy).parameter.as_deref(), Some("rpy"));
     let loop_: LoopConstraint = block(json!({ "robot": "go", "frames": ["a", "b"] }));
-    let solver = loop_.stabilise.check_solver(Solver::Rk4).expect_err("refused");
+    let rk4 = Solver::named("Rk4", Tolerance::default()).expect("a solver");
+    let solver = loop_.stabilise.check_solver(rk4).expect_err("refused");
     assert!(solver.hints[0].contains("Baumgarte"), "{solver:?}");
 }
 

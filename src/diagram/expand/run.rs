@@ -99,24 +99,17 @@ impl Expander<'_> {
             .or_else(|| node.kind_name().map(|name| name.text.as_str()))
             .unwrap_or_default();
         let fixed = Tolerance::default();
-        let known = [
-            ("Euler", Solver::Euler),
-            ("SemiImplicitEuler", Solver::SemiImplicitEuler),
-            ("Heun", Solver::Heun),
-            ("Rk4", Solver::Rk4),
-            ("ImplicitEuler", Solver::ImplicitEuler),
-            ("DormandPrince", Solver::DormandPrince(fixed)),
-            ("Esdirk", Solver::Esdirk(fixed)),
-            ("Bdf", Solver::Bdf(fixed)),
-        ];
-        let Some((_, found)) = known.iter().find(|(known, _)| *known == name) else {
-            let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        let Some(found) = Solver::named(name, fixed) else {
+            let names = Solver::names();
             let message = format!("expected the name of a solver, found {}", node.describe());
-            let simulink = SIMULINK_NAMES.iter().find(|(theirs, _)| *theirs == name);
+            let ours = |known: &&str| {
+                Solver::named(known, fixed).is_some_and(|solver| solver.aliases().contains(&name))
+            };
+            let simulink = names.iter().copied().find(ours);
             let mut diagnostic = Diagnostic::error("unknown-solver", node.span, message)
                 .suggest(name, names.iter().copied());
-            if let Some((theirs, ours)) = simulink {
-                diagnostic = diagnostic.hint(format!("`{theirs}` of Simulink is `{ours}` here"));
+            if let Some(ours) = simulink {
+                diagnostic = diagnostic.hint(format!("`{name}` of Simulink is `{ours}` here"));
             }
             self.report(diagnostic.hint(format!("known are `{}`", names.join("`, `"))));
             return None;
@@ -126,7 +119,7 @@ impl Expander<'_> {
                 let message = format!("`{name}` has a fixed step and no `{}`", field.name.text);
                 self.report(Diagnostic::error("unknown-field", field.name.span, message));
             }
-            return Some(*found);
+            return Some(found);
         }
         let VariableStep { rtol, atol, .. } = language::read(node, self.diagnostics)?;
         let (relative, absolute) = (self.tolerance(rtol, env), self.tolerance(atol, env));
@@ -134,12 +127,7 @@ impl Expander<'_> {
             relative: relative?.unwrap_or(fixed.relative),
             absolute: absolute?.unwrap_or(fixed.absolute),
         };
-        Some(match found {
-            Solver::DormandPrince(_) => Solver::DormandPrince(tolerance),
-            Solver::Esdirk(_) => Solver::Esdirk(tolerance),
-            Solver::Bdf(_) => Solver::Bdf(tolerance),
-            other => *other,
-        })
+        Solver::named(name, tolerance)
     }
 
     /// A tolerance above zero: `Some(None)` if it is not stated, `None` if it is wrong.
@@ -154,15 +142,3 @@ impl Expander<'_> {
         None
     }
 }
-
-/// What Simulink calls the solvers.
-const SIMULINK_NAMES: [(&str, &str); 8] = [
-    ("ode1", "Euler"),
-    ("ode2", "Heun"),
-    ("ode4", "Rk4"),
-    ("ode14x", "ImplicitEuler"),
-    ("ode45", "DormandPrince"),
-    ("ode15s", "Bdf"),
-    ("ode23t", "Esdirk"),
-    ("ode23s", "Esdirk"),
-];

@@ -1,5 +1,6 @@
 //! What every variable-step kernel offers.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::Flow;
@@ -9,12 +10,18 @@ use super::Flow;
 /// Both are positive; a relative tolerance below about 1e-14 asks for more than `f64` holds and ends
 /// in [`Failure::StepTooSmall`]. `absolute / relative` is the magnitude below which the absolute
 /// part decides; forward differences take it for the size of a state near zero.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Tolerance {
     /// Relative part.
     pub relative: f64,
     /// Absolute part, in the unit of each coordinate.
     pub absolute: f64,
+}
+
+impl Default for Tolerance {
+    fn default() -> Self {
+        Self { relative: 1e-6, absolute: 1e-9 }
+    }
 }
 
 /// Why a step could not be taken. The kernel stays at the last accepted (t, u).

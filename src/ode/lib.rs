@@ -1,7 +1,8 @@
-//! Variable-step methods for `u̇ = g(t, u)`, and implicit Euler with a fixed step.
+//! Integration methods for `u̇ = g(t, u)`: numbers in, numbers out.
 //!
 //! | kernel | method | order | for |
 //! |---|---|---|---|
+//! | [`ExplicitStep`] | explicit Runge-Kutta, one of [`METHODS`] | 1 to 4 | fixed step, non-stiff |
 //! | [`DormandPrince54`] | explicit Runge-Kutta pair 5(4), dense output of order 4 | 5 | non-stiff |
 //! | [`Bdf`] | NDF in backward differences, quasi-constant step | 1 to 5 | stiff |
 //! | [`Esdirk43`] | ESDIRK4(3)6L\[2\]SA, dense output of order 4 | 4 | stiff, short segments |
@@ -25,12 +26,14 @@ mod bdf;
 mod control;
 mod dormand_prince;
 mod esdirk;
+mod explicit;
 mod flow;
 mod implicit_euler;
 mod kernel;
 mod lu;
 mod newton;
 mod progress;
+mod solver;
 mod variable_step;
 
 #[cfg(test)]
@@ -39,8 +42,10 @@ mod tests;
 pub use bdf::Bdf;
 pub use dormand_prince::DormandPrince54;
 pub use esdirk::Esdirk43;
+pub use explicit::{ExplicitStep, METHODS, Method, Tableau};
 pub use flow::Flow;
 pub use implicit_euler::ImplicitEuler;
 pub use kernel::{Counts, Failure, Kernel, Tolerance};
-pub(crate) use lu::Lu;
+pub use lu::{Lu, Singular};
+pub use solver::Solver;
 pub use variable_step::VariableStep;

@@ -9,7 +9,7 @@
 
 /// A factored n × n matrix.
 #[derive(Debug, Clone)]
-pub(crate) struct Lu {
+pub struct Lu {
     n: usize,
     /// U with its diagonal, and below it L without its ones; column-major.
     factors: Vec<f64>,
@@ -21,15 +21,16 @@ pub(crate) struct Lu {
 
 /// The matrix has no pivot: it is singular or not finite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Singular;
+pub struct Singular;
 
 impl Lu {
-    pub(crate) fn new(n: usize) -> Self {
+    /// Memory for matrices of n × n.
+    pub fn new(n: usize) -> Self {
         Self { n, factors: vec![0.0; n * n], pivots: vec![0; n], inverse_diagonal: vec![0.0; n] }
     }
 
     /// Factors `I - c J`, with J column-major.
-    pub(crate) fn factor_shifted(&mut self, c: f64, jacobian: &[f64]) -> Result<(), Singular> {
+    pub fn factor_shifted(&mut self, c: f64, jacobian: &[f64]) -> Result<(), Singular> {
         for (a, j) in self.factors.iter_mut().zip(jacobian) {
             *a = -c * j;
         }
@@ -77,7 +78,7 @@ impl Lu {
     }
 
     /// Solves `A x = b` in place.
-    pub(crate) fn solve(&self, b: &mut [f64]) {
+    pub fn solve(&self, b: &mut [f64]) {
         let n = self.n;
         for (row, &pivot) in self.pivots.iter().enumerate() {
             b.swap(row, pivot);
