@@ -174,9 +174,8 @@ mod tests {
                 assert!((row.iter().sum::<f64>() - nodes[i]).abs() < 1e-15, "{name}: row {i}");
             }
             let over = |f: &dyn Fn(usize) -> f64| (0..s).map(|i| weights[i] * f(i)).sum::<f64>();
-            let inner = |f: &dyn Fn(usize) -> f64, i: usize| {
-                (0..s).map(|j| a(i, j) * f(j)).sum::<f64>()
-            };
+            let inner =
+                |f: &dyn Fn(usize) -> f64, i: usize| (0..s).map(|j| a(i, j) * f(j)).sum::<f64>();
             let nested = |i: usize| inner(&|j| inner(&|k| c[k], j), i);
             let conditions = [
                 (1, over(&|_| 1.0), 1.0),

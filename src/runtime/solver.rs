@@ -6,9 +6,7 @@
 
 use legwork_program::Solver;
 
-use crate::ode::{
-    Bdf, DormandPrince54, Esdirk43, ExplicitStep, ImplicitEuler, VariableStep,
-};
+use crate::ode::{Bdf, DormandPrince54, Esdirk43, ExplicitStep, ImplicitEuler, VariableStep};
 
 /// A method with its work memory.
 pub(crate) enum Method {
