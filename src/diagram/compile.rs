@@ -13,7 +13,7 @@ use crate::network::Network;
 use crate::overrides::{self, Options};
 use crate::rates::{self, RunTimes};
 use crate::render::SourceMap;
-use crate::{checks, functions, layout, listing, schedule};
+use crate::{checks, functions, layout, listing, schedule, subsystems};
 
 /// What came of a compilation.
 pub struct Compiled {
@@ -135,6 +135,7 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
         log,
         checks,
         signals,
+        subsystems: subsystems::subsystems(network, names),
         resources: *resources,
         warnings: diagnostics.clone(),
     });

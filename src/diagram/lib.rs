@@ -37,6 +37,7 @@ mod rates;
 pub mod render;
 mod schedule;
 mod select;
+mod subsystems;
 mod types_text;
 mod unify;
 

@@ -117,6 +117,7 @@ impl ProgramParts {
             checks,
             // Names of what the nodes say.
             signals: _,
+            subsystems: _,
             resources,
             warnings: _,
         } = self;

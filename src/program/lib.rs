@@ -11,6 +11,7 @@ mod ids;
 mod listing;
 mod ratio;
 mod signal;
+mod subsystem;
 mod verify;
 
 use std::ops::Deref;
@@ -27,6 +28,7 @@ pub use ids::{ArenaSlot, GateId, NodeId, PoolId, StepId};
 pub use legwork_block::{Solver, Tolerance};
 pub use ratio::Ratio;
 pub use signal::{LogChannel, SignalRef};
+pub use subsystem::{PortPart, Subsystem, SubsystemPort};
 pub use verify::{Rule, VerifyError};
 
 /// When a block is due.
@@ -310,6 +312,8 @@ pub struct ProgramParts {
     pub checks: Vec<Check>,
     /// All signals by path, for stepping, printing and breakpoints; sorted.
     pub signals: Vec<SignalRef>,
+    /// What the blocks were expanded from, by path, for drawing.
+    pub subsystems: Vec<Subsystem>,
     /// Hash of what blocks know besides their parameters: robots and files.
     pub resources: u64,
     /// What was found that does not keep it from running.

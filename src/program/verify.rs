@@ -172,6 +172,17 @@ impl ProgramParts {
         for signal in &self.signals {
             leaves(&signal.ty, &signal.slots, self.arena_len, &signal.path)?;
         }
+        for subsystem in &self.subsystems {
+            let ports = subsystem.inputs.iter().chain(&subsystem.outputs);
+            for part in ports.flat_map(|port| &port.ports) {
+                let node = self.nodes.get(part.node.index());
+                ensure(node.is_some(), Rule::NodeExists, &subsystem.path)?;
+                let port = node.is_some_and(|node| (part.port as usize) < node.output_names.len());
+                ensure(port, Rule::PortExists, &subsystem.path)?;
+            }
+        }
+        let ascend = self.subsystems.is_sorted_by(|a, b| a.path < b.path);
+        ensure(ascend, Rule::PathsAscend, "subsystems")?;
         let ascend = self.signals.is_sorted_by(|a, b| a.path < b.path);
         ensure(ascend, Rule::PathsAscend, "signals")
     }

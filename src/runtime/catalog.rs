@@ -155,7 +155,7 @@ fn labels(program: &Program, quantity: &Quantity) -> Vec<String> {
     quantity.elements.iter().map(label).collect::<Option<_>>().unwrap_or_default()
 }
 
-/// A path without spaces, and with one pair of brackets where two stand together.
+/// A path without spaces, and with one pair of brackets for two side by side.
 fn plain(path: &str) -> String {
     path.replace(' ', "").replace("][", ",")
 }

@@ -65,3 +65,59 @@ fn control_wires_of_conditional_parts_are_drawn_in_every_format() {
     // The compiler's node is drawn once, in its part, also with the shared computations.
     assert_eq!(draw(&["--hidden"], "x.svg").matches(">Enabled</text>").count(), 1);
 }
+
+/// Folded parts have the ports that the diagram gives them, not those of the blocks inside.
+#[test]
+fn a_folded_part_shows_its_own_ports() {
+    let here = folder();
+    write(
+        &here,
+        "m.ron",
+        r#"Mask(
+    format: 1,
+    ports: (in: { "error": "Vector(2)" }, out: { "force": "Vector(2)", "first": "Real" }),
+    blocks: {
+        "p": Gain(gain: 2.0, in: { "u": "^error" }),
+        "d": Gain(gain: 3.0, in: { "u": "^error[1]" }),
+    },
+    out: { "force": "p.y", "first": "p.y[0]" },
+)"#,
+    );
+    write(
+        &here,
+        "f.ron",
+        r#"Diagram(
+    format: 1,
+    run: (stop: "1 s", step: "10 ms", solver: Euler),
+    blocks: {
+        "one": Constant(value: [1.0, 2.0]),
+        "law": Mask(file: "m.ron", in: { "error": "one.y" }),
+        "each": ForEach(
+            over: { "k": ["a", "b"] },
+            body: { "twice": Gain(gain: 2.0, in: { "u": "law.force" }) },
+            collect: { "all": Concat("twice.y") },
+        ),
+        "sum": Gain(gain: 1.0, in: { "u": "each.all" }),
+        "top": Gain(gain: 1.0, in: { "u": "law.first" }),
+    },
+    log: ["sum.y", "top.y"],
+)"#,
+    );
+    let done = legwork(here.path(), &["graph", "f.ron", "--depth", "0", "-o", "x.svg"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let svg = std::fs::read_to_string(here.path().join("x.svg")).unwrap();
+    let mut wires: Vec<&str> = svg
+        .split("<title>")
+        .filter_map(|rest| rest.split("</title>").next())
+        .filter(|title| title.contains('►'))
+        .collect();
+    wires.sort_unstable();
+    // `error` is one pin although two blocks read it, one of them in part.
+    let expected = [
+        "each.all ► sum.u (Vector(4))",
+        "law.first ► top.u (Vector(2)[0])",
+        "law.force ► each.law.force (Vector(2))",
+        "one.y ► law.error (Vector(2))",
+    ];
+    assert_eq!(wires, expected, "{svg}");
+}

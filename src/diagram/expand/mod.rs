@@ -45,8 +45,8 @@ pub(crate) use resolve::Resolver;
 pub(crate) use run::Run;
 pub(crate) use sections::sections;
 use structural::{At, STRUCTURAL};
-pub(crate) use tree::{Env, Tree};
-use tree::{Frame, Item};
+use tree::Frame;
+pub(crate) use tree::{Collected, Env, Item, Tree};
 use value::literal;
 pub(crate) use value::{evaluate, node_text};
 

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use legwork_block::Type;
-use legwork_program::{Edge, FunctionProgram, Node, Program, Rate, Ratio};
+use legwork_program::{Edge, FunctionProgram, Node, PortPart, Program, Rate, Ratio, SubsystemPort};
 
-use super::schematic::{Flow, Frame, Output, Pin, Role, SampleTime, Schematic, Symbol, Wire};
+use super::schematic::{
+    Flow, Frame, Output, Pin, Port, Ports, Role, SampleTime, Schematic, Symbol, Wire,
+};
 
 /// Name of a condition's input that switches its part on and off.
 const CONTROL: &str = "by";
@@ -31,9 +33,26 @@ pub(super) fn build(program: &Program, hidden: bool) -> Schematic {
         };
         schematic.symbols.push(symbol);
     }
+    for subsystem in &program.subsystems {
+        if let Some(&frame) = frames.get(&subsystem.path) {
+            let pins = |port: &SubsystemPort| place(port, &index);
+            let inputs = subsystem.inputs.iter().map(pins).collect();
+            let outputs = subsystem.outputs.iter().map(pins).collect();
+            schematic.frames[frame].ports = Ports { inputs, outputs };
+        }
+    }
     let sources = sources(program, &index, &mut schematic);
     connect(&mut schematic, sources);
     schematic
+}
+
+/// A port of a subsystem in terms of pins.
+fn place(port: &SubsystemPort, index: &[Option<usize>]) -> Port {
+    let source = |part: &PortPart| {
+        let symbol = index[part.node.index()]?;
+        Some((Pin { symbol, pin: part.port as usize }, part.part.clone()))
+    };
+    Port { name: port.name.clone(), sources: port.ports.iter().filter_map(source).collect() }
 }
 
 fn block(
@@ -160,7 +179,7 @@ fn sources(
     sources
 }
 
-/// The output pin that stands for a shared value.
+/// The output pin of a shared value.
 fn shared_output(symbol: &mut Symbol) -> usize {
     const NAME: &str = "shared";
     if let Some(known) = symbol.outputs.iter().position(|output| output.ty == NAME) {
@@ -274,7 +293,7 @@ pub(super) fn frame_of(
             let path = format!("{prefix}{name}");
             let parent = frame;
             frame = *known.entry(path.clone()).or_insert_with(|| {
-                schematic.frames.push(Frame { parent: Some(parent), name: name.to_owned(), path });
+                schematic.frames.push(Frame::new(Some(parent), name, path));
                 schematic.frames.len() - 1
             });
         }
@@ -311,5 +330,14 @@ mod tests {
         );
         assert_eq!(frame_of(&mut schematic, &mut known, "body").0, 0);
         assert_eq!(hidden_name("~Kinematics:go[body.state]"), "Kinematics:go");
+    }
+
+    #[test]
+    fn a_condition_says_its_test_once() {
+        assert_eq!(condition_name("Enabled(Enabled)"), "Enabled");
+        assert_eq!(condition_name("Triggered(Triggered(Rising))"), "Triggered(Rising)");
+        assert_eq!(condition_name("Every(Every(10))"), "Every(10)");
+        assert_eq!(condition_name("Enabled"), "Enabled");
+        assert_eq!(condition_name("Triggered(Falling)"), "Triggered(Falling)");
     }
 }

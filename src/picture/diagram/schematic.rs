@@ -32,7 +32,7 @@ impl SampleTime {
     }
 }
 
-/// What a symbol stands for.
+/// What a symbol shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Role {
     /// A block of the diagram.
@@ -57,6 +57,31 @@ pub struct Frame {
     pub name: String,
     /// Path in the diagram.
     pub path: String,
+    /// What its ports stand for, for folding it.
+    #[serde(skip)]
+    pub(super) ports: Ports,
+}
+
+/// The ports of a frame, where the diagram names them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Ports {
+    pub(super) inputs: Vec<Port>,
+    pub(super) outputs: Vec<Port>,
+}
+
+/// A port of a frame.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Port {
+    pub(super) name: String,
+    /// The output pins of blocks that it stands for, and the part of each.
+    pub(super) sources: Vec<(Pin, String)>,
+}
+
+impl Frame {
+    /// A frame without ports.
+    pub(super) fn new(parent: Option<usize>, name: &str, path: String) -> Self {
+        Self { parent, name: name.to_owned(), path, ports: Ports::default() }
+    }
 }
 
 /// An output pin.
@@ -75,7 +100,7 @@ pub struct Output {
 pub struct Symbol {
     /// Index of the frame it lies in.
     pub frame: usize,
-    /// What it stands for.
+    /// What it shows.
     pub role: Role,
     /// Last step of the path; empty for a bar.
     pub name: String,
@@ -149,7 +174,7 @@ pub struct Schematic {
 impl Schematic {
     /// An empty sheet.
     pub(super) fn new(title: &str) -> Self {
-        let sheet = Frame { parent: None, name: String::new(), path: String::new() };
+        let sheet = Frame::new(None, "", String::new());
         let (symbols, wires) = (Vec::new(), Vec::new());
         Self { title: title.to_owned(), frames: vec![sheet], symbols, wires }
     }

@@ -1,4 +1,4 @@
-//! From values to pixels, and where ticks stand.
+//! From values to pixels, and where the ticks are.
 
 /// How values are spaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

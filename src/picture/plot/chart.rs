@@ -20,13 +20,13 @@ const MOST_MARKS: usize = 60;
 /// A chart of several series over one x.
 pub(super) struct Chart {
     pub(super) title: String,
-    /// What stands at the axes, with units: `time [us]`.
+    /// Labels of the axes, with units: `time [us]`.
     pub(super) x: String,
     pub(super) y: String,
     /// Whether an axis is logarithmic; points at zero or below then lie at its start.
     pub(super) log_x: bool,
     pub(super) log_y: bool,
-    /// Width and height [px], if somebody chose them.
+    /// Width and height [px], if they are given.
     pub(super) size: Option<(u32, u32)>,
     pub(super) series: Vec<Series>,
 }

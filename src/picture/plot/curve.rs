@@ -1,4 +1,4 @@
-//! Points as a line that a viewer can bear.
+//! Points as a line, thinned so that viewers stay fast.
 
 use std::fmt::Write as _;
 
@@ -51,7 +51,7 @@ impl Curve {
         Self::range(positive.iter())
     }
 
-    /// The line. It has gaps where values are none, and lies at the edge where they are infinite.
+    /// The line. It has gaps at NaN, and lies at the edge where values are infinite.
     pub(super) fn path(&self, x: &Axis, value: &Axis) -> String {
         let mut out = String::new();
         let mut is_open = false;
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_none_leave_gaps() {
+    fn nan_leaves_gaps() {
         let curve =
             Curve { points: vec![(0.0, 0.0), (1.0, f64::NAN), (2.0, 1.0), (3.0, f64::INFINITY)] };
         let time = Axis::new(0.0, 3.0, 0.0, 3.0, Scale::Linear);

@@ -92,7 +92,7 @@ pub(super) fn line(out: &mut String, curve: &Curve, x: &Axis, y: &Axis, stroke: 
 }
 
 /// Grid, ticks and labels of a panel: about `ticks` of them on its left. Without a label below, the
-/// ticks of `x` have no numbers: they stand under another panel.
+/// ticks of `x` have no numbers: those are under another panel.
 pub(super) fn frame(
     out: &mut String,
     x: &Axis,

@@ -71,7 +71,7 @@ pub struct Plot {
     pub signals: Vec<Signal>,
     /// Number of panels.
     pub panels: usize,
-    /// How many more signals move, where nobody said what to draw.
+    /// How many more signals move, if no signal was named.
     pub more: usize,
 }
 

@@ -8,9 +8,9 @@ use super::ink::{INK, begin, frame, legend, range_of};
 use super::trace::Trace;
 use crate::text::{shorten, xml};
 
-/// Width of a sheet that nobody chose [px].
+/// Default width of a sheet [px].
 const WIDTH: f64 = 960.0;
-/// Heights of a panel that nobody chose: alone, and among others [px].
+/// Default heights of a panel: alone, and among others [px].
 const ALONE: f64 = 340.0;
 const STACKED: f64 = 190.0;
 /// The least height of a panel [px].
@@ -41,9 +41,9 @@ pub(super) struct Line {
 /// One pair of axes.
 pub(super) struct Panel {
     pub(super) heading: String,
-    /// What stands at the vertical axis.
+    /// Label of the vertical axis.
     pub(super) left: String,
-    /// What stands at the horizontal axis of a panel that has its own; others share the time.
+    /// Label of the horizontal axis of a panel that has its own; others share the time.
     pub(super) below: Option<String>,
     pub(super) lines: Vec<Line>,
 }
@@ -56,7 +56,7 @@ pub(super) struct Sheet {
     /// Whether an axis is logarithmic; points at zero or below then lie at its start.
     pub(super) log_x: bool,
     pub(super) log_y: bool,
-    /// Width and height [px], if somebody chose them.
+    /// Width and height [px], if they are given.
     pub(super) size: Option<(u32, u32)>,
 }
 

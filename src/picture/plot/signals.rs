@@ -10,7 +10,7 @@ use super::{Error, Recorded, Window};
 
 /// Most panels of a picture.
 const MOST_PANELS: usize = 40;
-/// Most panels that are drawn if nobody chooses.
+/// Most panels that are drawn if no signal is named.
 const MOST_UNASKED: usize = 12;
 /// Most numbers of a signal that is drawn unasked.
 const MOST_NUMBERS: usize = 24;
@@ -83,7 +83,7 @@ pub(super) fn select(runs: &[Recorded<'_>], path: &str) -> Result<Vec<Signal>, E
     Ok(chosen)
 }
 
-/// What is drawn if nobody chooses: what moves in the first run, in the order of its log; and how
+/// What is drawn if no signal is named: what moves in the first run, in the order of its log; and how
 /// much more moves.
 pub(super) fn default_choice(runs: &[Recorded<'_>]) -> (Vec<Signal>, usize) {
     let Some(first) = runs.first() else { return (Vec::new(), 0) };
@@ -124,7 +124,7 @@ fn moves(run: &Recorded<'_>, numbers: &Numbers) -> bool {
 }
 
 /// The panels over time: what a path names alone shares a panel with all that has its unit, unless
-/// all shall stand `apart`.
+/// all are to be `apart`.
 ///
 /// # Errors
 /// If there are too many, or no row lies in the window.

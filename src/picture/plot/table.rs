@@ -162,7 +162,7 @@ fn series(table: &Table, axes: Range<usize>, columns: &[usize]) -> Vec<Series> {
     series
 }
 
-/// What is drawn if nobody chooses: all columns behind the first, but for those of words alone.
+/// What is drawn if no column is named: all columns behind the first, but for those of words alone.
 fn numeric(rows: &[Vec<f64>], words: &[Option<(u64, String)>]) -> Vec<usize> {
     let has_number = |column: usize| rows.iter().any(|row| !row[column].is_nan());
     (1..words.len()).filter(|&column| words[column].is_none() || has_number(column)).collect()

@@ -32,7 +32,7 @@ impl Trace {
     }
 
     /// The line over an ascending x such as time. Of the points in a pixel column the lowest and
-    /// the highest are drawn, in their order: no spike is lost. Numbers that are none leave gaps.
+    /// the highest are drawn, in their order: no spike is lost. NaN leaves a gap.
     pub(super) fn over_time(&self, x: &Axis, y: &Axis) -> String {
         let mut pen = Pen::default();
         let mut column = Column::default();
@@ -55,7 +55,7 @@ impl Trace {
         pen.end()
     }
 
-    /// The line where both numbers go back and forth. Moves that nobody sees are left out.
+    /// The line where both numbers go back and forth. Moves too small to see are left out.
     pub(super) fn in_plane(&self, x: &Axis, y: &Axis) -> String {
         let mut pen = Pen::default();
         let mut skipped = None;
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_holds_and_a_number_that_is_none_leaves_a_gap() {
+    fn a_count_holds_and_nan_leaves_a_gap() {
         let (x, y) = axes();
         let steps = Trace::held(vec![(0.0, 0.0), (50.0, 1.0), (100.0, 1.0)]).over_time(&x, &y);
         assert_eq!(steps, "M0 100h50v-10h50");

@@ -2,7 +2,7 @@
 
 use super::{End, Level};
 
-/// What stands in a column.
+/// What is in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Vertex {
     /// A box.
@@ -36,7 +36,7 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Vertices and segments of a level whose boxes stand in `column`, not yet ordered well.
+    /// Vertices and segments of a level whose boxes are in `column`, not yet ordered well.
     pub(super) fn new(level: &Level, column: &[usize]) -> Self {
         let last = column.iter().map(|c| c + 2).max().unwrap_or(1);
         let mut columns = Self {
@@ -136,7 +136,7 @@ impl Columns {
         self.swap_neighbours();
     }
 
-    /// Where in its row each vertex stands.
+    /// The place of each vertex in its row.
     fn indices(&self) -> Vec<usize> {
         let mut index = vec![0; self.vertices.len()];
         for row in &self.rows {

@@ -3,8 +3,8 @@
 use super::GRID;
 use super::order::{Columns, Vertex};
 
-/// Wishes of a vertex: heights at which one of its wires would be straight, with weights.
-type Wishes = Vec<(i32, i32)>;
+/// Targets of a vertex: heights at which one of its wires would be straight, with weights.
+type Targets = Vec<(i32, i32)>;
 
 /// Which wires a sweep looks at.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -102,12 +102,12 @@ fn sweep(
     y: &mut [i32],
     rows: &[usize],
     side: Side,
-    value: fn(&mut Wishes) -> i32,
+    value: fn(&mut Targets) -> i32,
 ) {
     for &r in rows {
         let row = &columns.rows[r];
-        // Blocks of vertices that touch: first vertex, wishes, height.
-        let mut blocks: Vec<(usize, Wishes, i32)> = Vec::new();
+        // Blocks of vertices that touch: first vertex, targets, height.
+        let mut blocks: Vec<(usize, Targets, i32)> = Vec::new();
         let mut offsets = Vec::with_capacity(row.len());
         let mut offset = 0;
         for (i, &v) in row.iter().enumerate() {
@@ -115,25 +115,25 @@ fn sweep(
                 offset += columns.heights[row[i - 1]] + gap(columns, row[i - 1], v);
             }
             offsets.push(offset);
-            let mut wishes = Wishes::new();
+            let mut targets = Targets::new();
             for (s, links) in links[v].iter().enumerate() {
                 if side == Side::Both || (side == Side::Left) == (s == 0) {
-                    wishes.extend(links.iter().map(|&(w, d, weight)| (y[w] + d - offset, weight)));
+                    targets.extend(links.iter().map(|&(w, d, weight)| (y[w] + d - offset, weight)));
                 }
             }
-            if wishes.is_empty() {
-                wishes.push((y[v] - offset, 1));
+            if targets.is_empty() {
+                targets.push((y[v] - offset, 1));
             }
-            let height = value(&mut wishes);
-            blocks.push((i, wishes, height));
+            let height = value(&mut targets);
+            blocks.push((i, targets, height));
             while let [.., (_, _, above), (_, _, below)] = blocks.as_slice()
                 && above > below
             {
-                if let (Some((_, more, _)), Some((_, wishes, height))) =
+                if let (Some((_, more, _)), Some((_, targets, height))) =
                     (blocks.pop(), blocks.last_mut())
                 {
-                    wishes.extend(more);
-                    *height = value(wishes);
+                    targets.extend(more);
+                    *height = value(targets);
                 }
             }
         }
@@ -146,19 +146,19 @@ fn sweep(
     }
 }
 
-fn mean(wishes: &mut Wishes) -> i32 {
-    let (sum, weight) = wishes.iter().fold((0i64, 0i64), |(sum, weight), &(y, w)| {
+fn mean(targets: &mut Targets) -> i32 {
+    let (sum, weight) = targets.iter().fold((0i64, 0i64), |(sum, weight), &(y, w)| {
         (sum + i64::from(y) * i64::from(w), weight + i64::from(w))
     });
     let grid = i64::from(GRID) * weight;
     ((sum + grid / 2).div_euclid(grid)) as i32 * GRID
 }
 
-fn median(wishes: &mut Wishes) -> i32 {
-    wishes.sort_unstable();
-    let total: i32 = wishes.iter().map(|w| w.1).sum();
+fn median(targets: &mut Targets) -> i32 {
+    targets.sort_unstable();
+    let total: i32 = targets.iter().map(|w| w.1).sum();
     let mut seen = 0;
-    for &(y, weight) in wishes.iter() {
+    for &(y, weight) in targets.iter() {
         seen += weight;
         if 2 * seen >= total {
             return y;

@@ -9,7 +9,7 @@ use super::{End, Level};
 ///
 /// Connections that feed through come first, then the others as long as they close no cycle: what
 /// is left runs backwards. Columns are longest paths, then boxes slide towards the side on which
-/// they have more wires (a constant stands next to its reader).
+/// they have more wires (a constant is next to its reader).
 pub(super) fn columns(level: &Level) -> Vec<usize> {
     let count = level.items.len();
     let (pairs, pull) = connections(level);

@@ -101,7 +101,7 @@ fn track_order(channel: &[Strand]) -> Vec<usize> {
     order
 }
 
-/// A strand whose left end lies on the right end of a strand that stands left of it.
+/// A strand whose left end lies on the right end of a strand to the left of it.
 fn overlap(channel: &[Strand], order: &[usize]) -> Option<usize> {
     for (i, &a) in order.iter().enumerate() {
         for &b in &order[i + 1..] {
