@@ -153,6 +153,10 @@ const CORRUPTIONS: &[Corruption] = &[
         let larger = program(&WHOLE.replace(r#""end": Stop"#, big));
         p.checks[0].condition = larger.checks[0].condition.clone();
     }),
+    (Rule::NodeExists, "subsystem", |p| {
+        p.subsystems[0].outputs[0].ports[0].node = NodeId::new(FAR);
+    }),
+    (Rule::PortExists, "subsystem", |p| p.subsystems[0].outputs[0].ports[0].port = 9),
     (Rule::FrameDoesNotRun, "frame", |p| {
         let function = &mut node(p, "call").functions[0];
         let last = *function.schedule.last().unwrap();
