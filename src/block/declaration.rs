@@ -1,4 +1,4 @@
-//! What a block has declared: ports, state, rate, guards, needs.
+//! The declaration of a block: ports, state, rate, guards, needs.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct InputDeclaration {
     pub doc: String,
     /// Whether it may be left unconnected.
     pub optional: bool,
-    /// What to do when a bus comes whose arguments are not these; empty if nothing is said.
+    /// Hint for a bus with other arguments; empty if there is none.
     pub argument_hint: String,
 }
 
@@ -62,7 +62,7 @@ pub struct Forward {
 /// Unit of a port.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum PortUnit {
-    /// Nothing is said; fits every unit.
+    /// Not declared; fits every unit.
     #[default]
     Unspecified,
     /// This unit, as text, such as `N*m`.
@@ -71,7 +71,7 @@ pub enum PortUnit {
     Var(Var),
 }
 
-/// Which inputs reach the outputs of a group at once.
+/// Which inputs have direct feedthrough to the outputs of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Feeds {
     /// Every input and shared computation: the safe default.
@@ -83,7 +83,7 @@ pub enum Feeds {
 /// A part of a continuous state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Manifold {
-    /// So many plain numbers.
+    /// Plain numbers, this many.
     Euclidean(Dim),
     /// A unit quaternion (w, x, y, z); its rate is the angular velocity in world axes (3).
     Quaternion,
@@ -103,7 +103,7 @@ pub enum ContinuousState {
     Second(Vec<Manifold>),
 }
 
-/// Which rate a block asks for.
+/// The rate that a block requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RateRule {
     /// From its inputs.
@@ -138,13 +138,13 @@ pub struct Guard {
     pub resets: bool,
 }
 
-/// A shared computation that a block asks for.
+/// A shared computation that a block requests.
 pub struct Ask {
     /// The computation, a block without outputs but one shared value.
     pub block: Arc<dyn ErasedBlock>,
-    /// Two asks of one key with the same sources share one computation.
+    /// Two requests with one key and the same sources share one computation.
     pub key: String,
-    /// The asking block's input for each input port of the computation, in order.
+    /// The requesting block's input for each input port of the computation, in order.
     pub inputs: Vec<u16>,
 }
 
@@ -157,7 +157,7 @@ pub struct Declaration {
     pub outputs: Vec<OutputDeclaration>,
     /// What feeds each output group.
     pub groups: Vec<Feeds>,
-    /// Shared computations asked for.
+    /// Shared computations requested.
     pub asks: Vec<Ask>,
     /// Makes the shared value, if this block is a shared computation.
     pub shares: bool,
@@ -178,11 +178,11 @@ pub struct Declaration {
     pub solves: Option<SolveRule>,
     /// The output that ends the run when it is true.
     pub stops: Option<u16>,
-    /// Whether its inputs may come at any rate: it is there to change rates.
+    /// Whether its inputs may have any rate, because it changes rates.
     pub any_rates: bool,
     /// Functions that it needs.
     pub functions: Vec<FunctionDeclaration>,
-    /// What the diagram's author should know, though it runs.
+    /// Warnings for the diagram's author.
     pub warnings: Vec<Invalid>,
     /// Number of variables made.
     pub var_count: u32,
@@ -198,11 +198,11 @@ pub struct SolveRule {
     pub limit: u32,
     /// z before the first solution; zeros if it is empty.
     pub initial: Vec<f64>,
-    /// What to do when it is not found.
+    /// Policy when it is not found.
     pub on_fail: SolveFailure,
 }
 
-/// What becomes of an algebraic loop that Newton's method does not solve.
+/// Policy for an algebraic loop that Newton's method does not solve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SolveFailure {
     /// The run ends with a fault.

@@ -1,11 +1,11 @@
-//! What goes wrong while a diagram runs.
+//! Faults of a run, and invalid parameters.
 
 use std::fmt;
 
 /// What a block's functions return: nothing, or what went wrong with the numbers.
 pub type Outcome = Result<(), Box<Fault>>;
 
-/// The numbers went wrong: the run stops, its recording is kept. The engine adds time, phase and
+/// An invalid number: the run stops, its recording is kept. The engine adds time, phase and
 /// the block's path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -14,7 +14,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A fault, boxed so that the happy path returns one word.
+    /// A fault, boxed so that success returns one word.
     pub fn new(message: impl Into<String>) -> Box<Self> {
         Box::new(Self { message: message.into() })
     }
@@ -31,7 +31,7 @@ impl std::error::Error for Fault {}
 /// A block's parameters do not fit together, or not to the robot or file that they name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invalid {
-    /// The parameter to point at, if one is to blame.
+    /// The parameter at fault, if it is one.
     pub parameter: Option<String>,
     /// One sentence in lower case.
     pub message: String,
@@ -40,12 +40,12 @@ pub struct Invalid {
 }
 
 impl Invalid {
-    /// The whole block is to blame.
+    /// The whole block is at fault.
     pub fn new(message: impl Into<String>) -> Self {
         Self { parameter: None, message: message.into(), hints: Vec::new() }
     }
 
-    /// One parameter is to blame.
+    /// One parameter is at fault.
     pub fn parameter(name: &str, message: impl Into<String>) -> Self {
         Self { parameter: Some(name.into()), ..Self::new(message) }
     }

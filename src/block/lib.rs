@@ -19,7 +19,8 @@
 //!
 //! ```
 //! use legwork_block::{
-//!     Argument, Function, Block, In, Invalid, Out, Outcome, OutputCx, Ports, Real, ResultOf, Sizes,
+//!     Argument, Block, Function, In, Invalid, Out, Outcome, OutputCx, Ports, Real, ResultOf,
+//!     Sizes,
 //! };
 //!
 //! /// `y = (f(u + h) - f(u - h)) / (2 h)`.

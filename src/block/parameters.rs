@@ -27,8 +27,8 @@ impl Written {
         Self::List(numbers.iter().map(|&number| Self::Number(number, None)).collect())
     }
 
-    /// A signal of the type `ty`, column by column, with the unit that it is written with: a number,
-    /// a list, or a list of rows. `None` for other types, and for another count of numbers.
+    /// A signal of the type `ty`, column by column, with the unit that it is written with: a
+    /// number, a list, or a list of rows. `None` for other types, and for another count of numbers.
     pub fn signal(ty: &Type, unit: Option<Unit>, numbers: &[f64]) -> Option<Self> {
         let one = |&number: &f64| Self::Number(number, unit);
         match (ty, numbers) {

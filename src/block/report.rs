@@ -1,4 +1,4 @@
-//! What blocks tell at the end of a run.
+//! Reports of blocks at the end of a run.
 
 /// Collects metrics and solver counts of one block.
 #[derive(Debug, Clone, Default)]

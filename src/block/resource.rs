@@ -1,4 +1,4 @@
-//! Things that blocks share and the diagram names: robots, and the files they come from.
+//! Resources that blocks share and the diagram names: robots, and the files they come from.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub trait OtherResources {
     fn other_names(&self) -> Vec<String>;
 }
 
-/// Why a resource cannot be had from another.
+/// Why a resource cannot be used by another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoResource {
@@ -86,7 +86,7 @@ pub fn other<T: Resource>(
         Ok(found) => of_type(parameter, name, found),
         Err(NoResource::Unknown) => Err(unknown(parameter, name, &others.other_names())),
         Err(NoResource::Failed) => {
-            Err(Invalid::parameter(parameter, format!("`{name}` has mistakes of its own")))
+            Err(Invalid::parameter(parameter, format!("`{name}` has errors of its own")))
         }
     }
 }

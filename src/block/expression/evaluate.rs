@@ -14,7 +14,7 @@ pub(super) struct Evaluator<'a> {
     signals: Option<&'a mut dyn SignalResolver>,
 }
 
-/// What a chain of names and brackets leads to.
+/// The target of a chain of names and brackets.
 enum Chain {
     /// The root is a constant, or the chain starts with no name.
     Constant,
@@ -64,7 +64,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// `and`, `or`: the right side is not looked at if the left one is known and decides.
+    /// `and`, `or`: the right side is not evaluated if the left one is known and decides.
     fn logic(&mut self, op: Binary, pair: &(Expr, Expr)) -> Result<Term, Diagnostic> {
         let left = truth(self.term(&pair.0)?, pair.0.span)?;
         if let Scalar::Known(known) = left
@@ -126,7 +126,7 @@ impl<'a> Evaluator<'a> {
             }
             ExprKind::Index(inner, index) => {
                 self.segments(inner, path)?;
-                // A bare word that is no constant is the key of a for-each copy.
+                // A bare word that is not a constant is the key of a for-each copy.
                 let kind = match &index.kind {
                     ExprKind::Name(key) if self.scope.lookup(key).is_none() => {
                         SegmentKind::Key(key.clone())
@@ -296,7 +296,8 @@ pub(super) fn each(
     }
 }
 
-/// An operator on numbers, element by element on lists; `==` and `!=` also on texts and truth values.
+/// An operator on numbers, element by element on lists; `==` and `!=` also on texts and truth
+/// values.
 pub(super) fn binary(op: Binary, a: Term, b: Term, span: Span) -> Result<Term, Diagnostic> {
     match (a, b) {
         (Term::List(a), Term::List(b)) => {
@@ -430,7 +431,7 @@ fn power_unit(
     }
 }
 
-/// `if` with a condition that is known only later: both branches must be alike.
+/// `if` with a condition that is known only later: both branches must have one type.
 fn select(condition: &Scalar, yes: Term, no: Term, span: Span) -> Result<Term, Diagnostic> {
     match (yes, no) {
         (Term::Real(a, a_unit), Term::Real(b, b_unit)) => {

@@ -122,7 +122,7 @@ fn unary_unit(op: Unary, unit: Option<Unit>, at: Span) -> Result<Option<Unit>, D
         Unary::Sqrt => {
             return unit.map_or(Ok(None), |unit| {
                 unit.power(1, 2).map(Some).ok_or_else(|| {
-                    let message = format!("the square root of {unit} is no unit");
+                    let message = format!("the square root of {unit} is not a unit");
                     Diagnostic::error("unit-mismatch", at, message)
                 })
             });
@@ -248,7 +248,7 @@ fn call_special(name: &str, arguments: Vec<(Term, Span)>, span: Span) -> Result<
     }
 }
 
-/// A function that stands in the table but has no rule for this call.
+/// A function of the table without a rule for this call.
 fn no_rule(name: &str, span: Span) -> Diagnostic {
     let message = format!("`{name}` does not take these arguments");
     Diagnostic::error("expression-arity", span, message)

@@ -19,7 +19,7 @@ const SYMBOLS: [&str; 24] = [
     ".", "<", ">", "!", "=", "?", ":",
 ];
 
-/// A text that does not split into words: what is wrong, and where.
+/// Why a text does not split into words, and where.
 pub(super) type LexError = (String, Range<usize>);
 
 /// The word at or after byte `from` of `text` with its range.

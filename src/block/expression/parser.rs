@@ -10,12 +10,12 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::unit::{Unit, parse_unit};
 use crate::value::{Name, Place};
 
-/// Levels of brackets that may stand in each other.
+/// Largest depth of nested brackets.
 const DEPTH_LIMIT: usize = 100;
 /// Levels of the syntax tree: also bounds the length of a chain such as `a + b + c + …`.
 const HEIGHT_LIMIT: usize = 400;
 
-/// Words that are no names.
+/// Words that are not names.
 pub(super) const KEYWORDS: [&str; 6] = ["if", "then", "else", "and", "or", "not"];
 
 /// Binding power of `not`: tighter than `and`, looser than comparisons.
@@ -30,7 +30,7 @@ pub(super) fn parse(text: &str, offset: usize, place: &Place) -> Result<Expr, Di
     if parser.token == Token::End {
         let span = place.part(offset, text.len());
         return Err(Diagnostic::error("expression-syntax", span, "the expression is empty")
-            .hint("write a value behind `=`"));
+            .hint("write a value after `=`"));
     }
     let root = parser.expression(0)?;
     match parser.token {
@@ -237,7 +237,7 @@ impl Parser<'_> {
             Token::Symbol("^") => {
                 self.advance()?;
                 let Token::Name(word) = self.token.clone() else {
-                    return Err(self.expected("the name of a port behind `^`"));
+                    return Err(self.expected("the name of a port after `^`"));
                 };
                 self.advance()?;
                 self.node(range.start, ExprKind::Name(format!("^{word}")))
@@ -298,7 +298,8 @@ impl Parser<'_> {
         self.node(start, ExprKind::Number(scaled, unit.map(|(unit, _)| unit)))
     }
 
-    /// `[unit]` directly behind the number or constant at `literal`; gives the unit and the SI value.
+    /// `[unit]` directly after the number or constant at `literal`; gives the unit and the SI
+    /// value.
     fn unit_literal(
         &mut self,
         literal: Range<usize>,
@@ -312,7 +313,7 @@ impl Parser<'_> {
             return Err(Diagnostic::error(
                 "expression-syntax",
                 self.span(&self.range),
-                "expected `]` behind the unit",
+                "expected `]` after the unit",
             ));
         };
         let (unit, scale) = parse_unit(&self.text[open..open + length]).map_err(|error| {
@@ -347,7 +348,7 @@ impl Parser<'_> {
         loop {
             if self.eat(".")? {
                 let Token::Name(text) = self.token.clone() else {
-                    return Err(self.expected("the name of a field behind `.`"));
+                    return Err(self.expected("the name of a field after `.`"));
                 };
                 let name = Name { text, span: self.span(&self.range) };
                 self.advance()?;
@@ -383,7 +384,7 @@ impl Parser<'_> {
         self.node(start, kind)
     }
 
-    /// The error for words behind a complete expression.
+    /// The error for words after a complete expression.
     fn trailing(&self, root: &Expr) -> Diagnostic {
         let found = self.expected("an operator or the end");
         match self.token {

@@ -1,4 +1,4 @@
-//! What the evaluator computes with: values whose numbers are known now, or are programs that give
+//! The values of the evaluator: values whose numbers are known now, or are programs that give
 //! them later. Operations on known numbers are carried out, the others are appended to the program.
 
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) enum Scalar {
     Later(Vec<Op>),
 }
 
-/// A value in the making.
+/// A value under construction.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Term {
     Real(Scalar, Option<Unit>),

@@ -117,7 +117,7 @@ fn errors_name_the_place_and_the_remedy() {
             "expected the end of the comparison, found `<`",
             "comparisons do not chain: write `a < b and b < c`",
         ),
-        ("  ", "  ", "the expression is empty", "write a value behind `=`"),
+        ("  ", "  ", "the expression is empty", "write a value after `=`"),
         ("1 ; 2", ";", "unexpected character `;`", ""),
         ("[1, 2] + [1]", "[1, 2] + [1]", "`+` of lists of different lengths, 2 and 1", ""),
         ("f*2", "f*2", "`*` does not apply to text 'FL_foot' and the number 2", ""),

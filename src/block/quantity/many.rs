@@ -11,7 +11,7 @@ use serde::de::{Error, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Values for the joints of a robot: one for all, a list in the robot's order, or a map from name
-/// patterns, in which `*` stands for any characters.
+/// patterns, in which `*` matches any characters.
 ///
 /// A joint's own name goes before patterns; a joint that two patterns match is an error.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,7 +118,7 @@ fn pick<Q: Clone>(
     }
 }
 
-/// Whether `name` fits `pattern`, in which `*` stands for any characters.
+/// Whether `name` fits `pattern`, in which `*` matches any characters.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
