@@ -1,4 +1,5 @@
-//! A picture as PNG. Its letters are built in, so that it looks the same on a machine without fonts.
+//! A picture as PNG. Its letters are built in, so that it looks the same on a machine without
+//! fonts.
 
 use std::sync::Arc;
 

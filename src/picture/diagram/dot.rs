@@ -11,7 +11,8 @@ pub(super) fn render(schematic: &Schematic) -> String {
     let mut out = String::new();
     let _ = write!(
         out,
-        "digraph diagram {{\n  rankdir=LR;\n  label={};\n  labelloc=t;\n  nodesep=0.3;\n  ranksep=0.8;\n  \
+        "digraph diagram {{\n  rankdir=LR;\n  label={};\n  labelloc=t;\n  nodesep=0.3;\n  \
+         ranksep=0.8;\n  \
          node [shape=plain, fontname=\"Helvetica\", fontsize=11];\n  \
          edge [fontname=\"Helvetica\", fontsize=9, arrowsize=0.6];\n  \
          graph [fontname=\"Helvetica\", fontsize=12, style=rounded];\n",

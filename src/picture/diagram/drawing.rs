@@ -35,7 +35,8 @@ pub struct Drawing {
     pub inputs: Vec<Vec<Point>>,
     /// By symbol, each of its output pins, on its right edge.
     pub outputs: Vec<Vec<Point>>,
-    /// Corners of each wire from its output pin to its input pin; pieces are horizontal or vertical.
+    /// Corners of each wire from its output pin to its input pin; pieces are horizontal or
+    /// vertical.
     pub wires: Vec<Vec<Point>>,
     /// The part that each wire reads, shortened for its end; empty for the whole.
     pub labels: Vec<String>,

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::colours::Colours;
 use super::schematic::{Flow, Role, Schematic};
 
-/// Draws a schematic: subgraphs for frames; `A["name<br/>Kind"]` for blocks; dotted arrows do not feed
-/// through, thick ones are buses, those that end in a circle switch a part on and off.
+/// Draws a schematic: subgraphs for frames; `A["name<br/>Kind"]` for blocks; dotted arrows do not
+/// feed through, thick ones are buses, those that end in a circle switch a part on and off.
 pub(super) fn render(schematic: &Schematic) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "---\ntitle: \"{}\"\n---\nflowchart LR", yaml(&schematic.title));

@@ -44,10 +44,12 @@ pub(super) fn render(drawing: &Drawing) -> String {
     let _ = writeln!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {width} {height}\" font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n\
+         viewBox=\"0 0 {width} {height}\" font-family=\"Helvetica, Arial, 'DejaVu Sans', \
+         sans-serif\">\n\
          <title>{0}</title>\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n\
-         <text x=\"{BORDER}\" y=\"{1}\" font-size=\"16\" font-weight=\"bold\" fill=\"{INK}\">{0}</text>",
+         <text x=\"{BORDER}\" y=\"{1}\" font-size=\"16\" font-weight=\"bold\" \
+         fill=\"{INK}\">{0}</text>",
         xml(&schematic.title),
         BORDER + 14,
     );
@@ -61,7 +63,8 @@ pub(super) fn render(drawing: &Drawing) -> String {
     out.push_str("</g>\n");
     let _ = writeln!(
         out,
-        "<g transform=\"translate({BORDER} {})\" font-size=\"{SMALL}\" fill=\"{FAINT}\">\n{}</g>\n</svg>",
+        "<g transform=\"translate({BORDER} {})\" font-size=\"{SMALL}\" \
+         fill=\"{FAINT}\">\n{}</g>\n</svg>",
         sheet.height + BORDER,
         legend.0,
     );
@@ -78,7 +81,8 @@ fn frames(out: &mut String, drawing: &Drawing) {
             "<g class=\"frame\"><title>{}</title>\
              <rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"8\" \
              fill=\"{fill}\" stroke=\"#b4bfcb\"/>\
-             <text x=\"{}\" y=\"{}\" font-size=\"{NAME}\" font-weight=\"bold\" fill=\"{FAINT}\">{}</text></g>",
+             <text x=\"{}\" y=\"{}\" font-size=\"{NAME}\" font-weight=\"bold\" \
+             fill=\"{FAINT}\">{}</text></g>",
             xml(&frame.path),
             x + 10,
             y + 18,
@@ -130,7 +134,8 @@ fn wires(out: &mut String, drawing: &Drawing, colours: &Colours<'_>) {
             let width = if thick { "2.4" } else { "1.3" };
             let _ = writeln!(
                 out,
-                "<path d=\"{ways}\" fill=\"none\" stroke=\"{line}\" stroke-width=\"{width}\"{dash}/>"
+                "<path d=\"{ways}\" fill=\"none\" stroke=\"{line}\" \
+                 stroke-width=\"{width}\"{dash}/>"
             );
         }
         for (x, y) in junctions {
@@ -264,7 +269,8 @@ fn symbol(out: &mut String, drawing: &Drawing, n: usize, colours: &Colours<'_>) 
 fn pin(out: &mut String, (x, y): Point, anchor: &str, name: &str) {
     let _ = write!(
         out,
-        "<text x=\"{x}\" y=\"{}\" font-size=\"{SMALL}\" fill=\"{INK}\" text-anchor=\"{anchor}\">{}</text>",
+        "<text x=\"{x}\" y=\"{}\" font-size=\"{SMALL}\" fill=\"{INK}\" \
+         text-anchor=\"{anchor}\">{}</text>",
         y + 3,
         xml(name),
     );
@@ -276,7 +282,8 @@ fn labels(out: &mut String, drawing: &Drawing) {
         if let (Some(&(x, y)), false) = (way.last(), label.is_empty()) {
             let _ = writeln!(
                 out,
-                "<text x=\"{}\" y=\"{}\" font-size=\"{LABEL}\" fill=\"{FAINT}\" text-anchor=\"end\">{}</text>",
+                "<text x=\"{}\" y=\"{}\" font-size=\"{LABEL}\" fill=\"{FAINT}\" \
+                 text-anchor=\"end\">{}</text>",
                 x - 6,
                 y - 4,
                 xml(label),
@@ -292,7 +299,8 @@ fn legend(schematic: &Schematic, colours: &Colours<'_>) -> (String, i32) {
     for (sample_time, Colour { line, fill }) in colours.iter() {
         let _ = writeln!(
             out,
-            "<rect x=\"{x}\" y=\"18\" width=\"18\" height=\"12\" rx=\"3\" fill=\"{fill}\" stroke=\"{line}\" \
+            "<rect x=\"{x}\" y=\"18\" width=\"18\" height=\"12\" rx=\"3\" fill=\"{fill}\" \
+             stroke=\"{line}\" \
              stroke-width=\"1.4\"/><text x=\"{}\" y=\"28\">{}</text>",
             x + 23,
             xml(sample_time.label()),
@@ -310,7 +318,8 @@ fn legend(schematic: &Schematic, colours: &Colours<'_>) -> (String, i32) {
     for (_, label, style) in lines.into_iter().filter(|line| line.0) {
         let _ = writeln!(
             out,
-            "<path d=\"M{x} 24h26\" stroke=\"{FAINT}\"{style}/><text x=\"{}\" y=\"28\">{label}</text>",
+            "<path d=\"M{x} 24h26\" stroke=\"{FAINT}\"{style}/><text x=\"{}\" \
+             y=\"28\">{label}</text>",
             x + 31,
         );
         x += 31 + text::width(label, SMALL, false) + 16;

@@ -103,7 +103,8 @@ fn run_stroke(run: usize, reference: usize) -> String {
 fn draw(out: &mut String, compared: &Compared, time: &Axis, top: f64, reference: usize) {
     let _ = writeln!(
         out,
-        "<text x=\"{LEFT}\" y=\"{}\" font-size=\"13\" font-weight=\"bold\" fill=\"{INK}\">{}</text>",
+        "<text x=\"{LEFT}\" y=\"{}\" font-size=\"13\" font-weight=\"bold\" \
+         fill=\"{INK}\">{}</text>",
         top + 16.0,
         xml(&compared.title),
     );
@@ -157,7 +158,8 @@ fn draw(out: &mut String, compared: &Compared, time: &Axis, top: f64, reference:
         let _ = writeln!(
             out,
             "<path d=\"M{LEFT} {y:.1}H{}\" stroke=\"#b00020\" stroke-dasharray=\"4 3\"/>\
-             <text x=\"{}\" y=\"{:.1}\" font-size=\"10\" text-anchor=\"end\" fill=\"#b00020\">tolerance</text>",
+             <text x=\"{}\" y=\"{:.1}\" font-size=\"10\" text-anchor=\"end\" \
+             fill=\"#b00020\">tolerance</text>",
             WIDTH - RIGHT,
             WIDTH - RIGHT - 4.0,
             y - 3.0,

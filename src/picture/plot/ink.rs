@@ -72,7 +72,8 @@ pub(super) fn legend(curves: &[(String, String)], wide: f64) -> (String, f64) {
         let y = LEGEND_TOP + LEGEND_ROW * f64::from(rows - 1);
         let _ = writeln!(
             out,
-            "<path d=\"M{x} {y}h30\" fill=\"none\" {stroke}/><text x=\"{}\" y=\"{}\" fill=\"{INK}\">{}</text>",
+            "<path d=\"M{x} {y}h30\" fill=\"none\" {stroke}/><text x=\"{}\" y=\"{}\" \
+             fill=\"{INK}\">{}</text>",
             x + 36.0,
             y + 4.0,
             xml(label),
@@ -135,7 +136,8 @@ pub(super) fn frame(
     );
     let _ = writeln!(
         out,
-        "<text transform=\"translate(16 {:.1}) rotate(-90)\" font-size=\"11\" text-anchor=\"middle\" \
+        "<text transform=\"translate(16 {:.1}) rotate(-90)\" font-size=\"11\" \
+         text-anchor=\"middle\" \
          fill=\"{FAINT}\">{}</text>",
         (bottom + top) / 2.0,
         xml(left)
@@ -149,7 +151,8 @@ pub(super) fn frame(
     if let Some(below) = below {
         let _ = writeln!(
             out,
-            "<text x=\"{}\" y=\"{:.1}\" font-size=\"11\" text-anchor=\"middle\" fill=\"{FAINT}\">{}</text>",
+            "<text x=\"{}\" y=\"{:.1}\" font-size=\"11\" text-anchor=\"middle\" \
+             fill=\"{FAINT}\">{}</text>",
             (x.start() + x.end()) / 2.0,
             bottom + 29.0,
             xml(below)

@@ -1,8 +1,8 @@
 //! Layered layout with ports: where every box, frame and wire of a schematic goes.
 //!
-//! One frame at a time, from the inside out ([`sheet`]): a frame that is laid out is a box with pins
-//! to the frame around it. Within a frame: columns ([`rank`]), order within columns ([`order`]),
-//! heights ([`place`]), then wires in the channels between columns ([`route`]).
+//! One frame at a time, from the inside out ([`sheet`]): a frame that is laid out is a box with
+//! pins to the frame around it. Within a frame: columns ([`rank`]), order within columns
+//! ([`order`]), heights ([`place`]), then wires in the channels between columns ([`route`]).
 
 mod order;
 mod place;
