@@ -199,8 +199,8 @@ fn s2_2_implicit_springs_allocate_nothing_after_the_first_step() {
     }
 }
 
-/// Memory for contacts grows as they come, by doubling, and is kept: what falls apart and piles up allocates in few
-/// steps.
+/// Memory for contacts grows as they come, by doubling, and is kept: what falls apart and piles up
+/// allocates in few steps.
 #[test]
 fn free_bodies_allocate_as_contacts_come_and_not_by_step() {
     for method in ["constraints", "gauss", "compliant"] {

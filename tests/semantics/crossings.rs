@@ -348,7 +348,8 @@ fn s3_7_a_ball_bounces_on_the_limit_of_one_block_and_comes_to_rest() {
     assert_eq!(recording.unwrap(), 15);
 }
 
-/// A mass on a table that is pulled up after a while: it leaves the table when the pull outweighs it.
+/// A mass on a table that is pulled up after a while: it leaves the table when the pull outweighs
+/// it.
 #[test]
 fn s3_7_a_mass_leaves_its_limit_when_the_acceleration_points_inwards() {
     let recording =

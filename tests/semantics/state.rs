@@ -52,7 +52,8 @@ fn s7_1_a_snapshot_of_another_program_is_refused() {
     assert!(b.restore(&a.snapshot()).is_err());
 }
 
-/// 8.1: topological order; of blocks that may come next, the first by path, whatever the file's order.
+/// 8.1: topological order; of blocks that may come next, the first by path, whatever the file's
+/// order.
 #[test]
 fn s8_1_ties_are_broken_by_path() {
     let text =
