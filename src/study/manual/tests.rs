@@ -104,6 +104,7 @@ fn what_is_nearly_right_is_suggested() {
     assert_eq!(suggest("xyzzy-plugh", &registry), Suggestion::Nothing);
     let Suggestion::Alike(alike) = suggest("Qua", &registry) else { panic!("no names") };
     assert!(alike.contains(&"QuaternionProduct"), "{alike:?}");
-    #[cfg(not(feature = "osqp"))]
-    assert!(matches!(suggest("Osqp", &registry), Suggestion::Absent(_)));
+    let mut without = Registry::default();
+    without.absent_block("Slow", "built with the feature `slow`");
+    assert_eq!(suggest("Slow", &without), Suggestion::Absent("built with the feature `slow`"));
 }
