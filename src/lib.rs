@@ -37,7 +37,7 @@
 //! | [`diagram`] | from RON to a program | [`diagram::compile`] |
 //! | [`runtime`] | from a program to a recording: executor, solvers, snapshots | [`runtime::Simulation`] |
 //! | [`study`] | what a user does: open, run, step, fork, compare, sweep, trim, duel | [`study::Library`] |
-//! | `legwork-picture` | drawings of diagrams and plots of recordings | `legwork graph` |
+//! | [`picture`] | drawings of diagrams and plots of recordings | [`picture::diagram::svg`] |
 //! | [`blocks`] | the standard library, one file per block | [`blocks::register`] |
 //! | `legwork-mechanics` | rigid-body models and algorithms | |
 //! | `legwork-qp` | quadratic and complementarity problems and their solvers | `legwork duel` |
@@ -116,6 +116,7 @@ mod cli;
 pub use legwork_block as block;
 pub use legwork_blocks as blocks;
 pub use legwork_diagram as diagram;
+pub use legwork_picture as picture;
 pub use legwork_program as program;
 pub use legwork_runtime as runtime;
 pub use legwork_study as study;

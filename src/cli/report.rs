@@ -1,11 +1,11 @@
 //! `legwork report`: a recorded run as one page that needs no network and no other file.
 
-mod page;
 mod sections;
 
 use std::path::Path;
 
 use legwork_picture::diagram::{self, Options};
+use legwork_picture::page::{self, Page};
 use legwork_picture::plot::{self, Error, Request};
 use legwork_study::{Library, RUN_JSON, Recorded};
 use serde_json::{Value, json};
@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Code, Failure};
 use super::arguments::ReportArguments;
 use super::{console, recorded};
-use page::Page;
 
 /// Name of the page in the directory of a run.
 const REPORT: &str = "report.html";
@@ -33,7 +32,10 @@ pub(crate) fn report(arguments: &ReportArguments, library: &Library) -> Result<A
     if let Some(facts) = &facts {
         sections::outcome(&mut page, run, facts);
     } else {
-        page.note("There is no run.json of this run beside the recording: checks, metrics and times are not known.");
+        page.note(
+            "There is no run.json of this run beside the recording: checks, metrics and times are \
+             not known.",
+        );
     }
     page.section("Signals", &plots);
     let picture = run.program.as_ref().map(|program| {

@@ -6,10 +6,23 @@
 //!                                            └── png ──► PNG (feature `png`)
 //! ```
 //!
+//! [`page`] puts drawings, plots and tables on one page of HTML.
+//!
+//! ```
+//! use legwork_picture::plot::{Look, Table, table};
+//!
+//! let sweep = Table::parse(b"kp,mu,slip [mm]\n50,0.2,3\n50,0.4,1\n60,0.2,2\n60,0.4,0.8\n")?;
+//! let plot = table(&sweep, &[], &Look::default())?;
+//! assert_eq!(plot.series, ["mu=0.2", "mu=0.4"]);
+//! assert!(plot.svg.starts_with("<svg"));
+//! # Ok::<(), legwork_picture::plot::Error>(())
+//! ```
+//!
 //! Pure functions: nothing here reads files, arguments or clocks, and nothing prints. Equal input
 //! gives equal text.
 
 pub mod diagram;
+pub mod page;
 pub mod plot;
 #[cfg(feature = "png")]
 mod png;
@@ -17,4 +30,3 @@ mod text;
 
 #[cfg(feature = "png")]
 pub use png::png;
-pub use text::xml;

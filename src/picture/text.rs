@@ -36,7 +36,7 @@ pub(crate) fn shorten(text: &str, limit: usize) -> String {
 }
 
 /// Escapes for XML text and attributes. Characters that XML 1.0 forbids become U+FFFD.
-pub fn xml(text: &str) -> String {
+pub(crate) fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,12 +1,11 @@
 //! What a page says of a run: from the recording, and from the `run.json` beside it.
 
+use legwork_picture::page::{self, Cell, Page};
 use legwork_runtime::recording::Ending;
+use legwork_study::{Recorded, origin};
 use serde_json::{Map, Value};
 
-use legwork_study::{Recorded, origin};
-
 use super::super::summary::{counted, digits, seconds};
-use super::page::{self, Cell, Page};
 
 /// Blocks of a profile that a page lists.
 const MOST_BLOCKS: usize = 20;

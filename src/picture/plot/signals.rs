@@ -83,8 +83,8 @@ pub(super) fn select(runs: &[Recorded<'_>], path: &str) -> Result<Vec<Signal>, E
     Ok(chosen)
 }
 
-/// What is drawn if no signal is named: what moves in the first run, in the order of its log; and how
-/// much more moves.
+/// What is drawn if no signal is named: what moves in the first run, in the order of its log; and
+/// how much more moves.
 pub(super) fn default_choice(runs: &[Recorded<'_>]) -> (Vec<Signal>, usize) {
     let Some(first) = runs.first() else { return (Vec::new(), 0) };
     let mut chosen = Vec::new();

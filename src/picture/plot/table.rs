@@ -232,7 +232,8 @@ mod tests {
     #[test]
     fn a_grid_is_drawn_with_a_curve_for_each_value_of_its_other_axes() {
         let sweep = "kp [N],mu,status,x [m],y [m]\n\
-                     1,0.2,ok,1,5\n1,0.4,ok,2,6\n2,0.2,ok,3,7\n2,0.4,ok,4,8\n3,0.2,ok,5,9\n3,0.4,ok,6,10\n";
+                     1,0.2,ok,1,5\n1,0.4,ok,2,6\n2,0.2,ok,3,7\n2,0.4,ok,4,8\n\
+                     3,0.2,ok,5,9\n3,0.4,ok,6,10\n";
         let sweep = table_of(sweep);
         assert_eq!(sweep.axis_count(), 2);
         let points = |series: &Series| series.points.clone();

@@ -1,13 +1,14 @@
-//! A page of HTML whose texts are all escaped.
+//! A page of HTML that needs no network and no other file, and whose texts are all escaped.
 
 use std::fmt::Write as _;
 
-use legwork_picture::xml;
+use crate::text::xml;
 
 const STYLE: &str = "\
 body{font:15px/1.45 Helvetica,Arial,'DejaVu Sans',sans-serif;color:#1b2430;background:#fff;\
 max-width:1080px;margin:24px auto;padding:0 16px}\
-h1{font-size:24px;margin:0 0 4px}h2{font-size:18px;margin:28px 0 8px;border-bottom:1px solid #e3e8ee}\
+h1{font-size:24px;margin:0 0 4px}\
+h2{font-size:18px;margin:28px 0 8px;border-bottom:1px solid #e3e8ee}\
 p{margin:6px 0}table{border-collapse:collapse;margin:6px 0}\
 td,th{padding:3px 14px 3px 0;text-align:left;vertical-align:top;border-bottom:1px solid #eef2f6}\
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}\
@@ -15,43 +16,49 @@ td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}\
 .doc,.note{color:#5b6673}.doc{white-space:pre-line}.scroll{overflow-x:auto}\
 pre{background:#f7f9fb;padding:10px;overflow-x:auto;font-size:13px}svg{max-width:none}";
 
-/// A page in the making.
-pub(super) struct Page {
+/// A page in the making. Text is escaped; `html` is what the functions of this module and drawings
+/// give.
+#[derive(Debug, Clone)]
+pub struct Page {
     title: String,
     body: String,
 }
 
-/// A cell of a table: text, a number to the right, or text of a class.
-pub(super) enum Cell {
+/// A cell of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cell {
+    /// Text.
     Text(String),
+    /// A number, to the right.
     Number(String),
+    /// Text of a class: `pass`, `fail` or `open`.
     Marked(&'static str, String),
 }
 
 impl Page {
     /// A page under a title.
-    pub(super) fn new(title: &str) -> Self {
+    pub fn new(title: &str) -> Self {
         Self { title: title.to_owned(), body: String::new() }
     }
 
     /// A section; `html` is written as it is.
-    pub(super) fn section(&mut self, heading: &str, html: &str) {
+    pub fn section(&mut self, heading: &str, html: &str) {
         // Writing to a string cannot fail.
         let _ = write!(self.body, "<h2>{}</h2>\n{html}\n", xml(heading));
     }
 
     /// Text without a heading, as under the title.
-    pub(super) fn lead(&mut self, text: &str) {
+    pub fn lead(&mut self, text: &str) {
         let _ = writeln!(self.body, "<p class=\"doc\">{}</p>", xml(text));
     }
 
     /// What the reader should know of the page.
-    pub(super) fn note(&mut self, text: &str) {
+    pub fn note(&mut self, text: &str) {
         let _ = writeln!(self.body, "<p class=\"note\">{}</p>", xml(text));
     }
 
     /// The whole page.
-    pub(super) fn html(&self) -> String {
+    pub fn html(&self) -> String {
         let title = xml(&self.title);
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -63,7 +70,7 @@ impl Page {
 }
 
 /// A table; without a header if that is empty.
-pub(super) fn table(header: &[&str], rows: &[Vec<Cell>]) -> String {
+pub fn table(header: &[&str], rows: &[Vec<Cell>]) -> String {
     let mut out = String::from("<table>\n");
     if !header.is_empty() {
         let numeric = |i: usize| matches!(rows.first().map(|row| &row[i]), Some(Cell::Number(_)));
@@ -92,17 +99,17 @@ pub(super) fn table(header: &[&str], rows: &[Vec<Cell>]) -> String {
 }
 
 /// A paragraph of text.
-pub(super) fn paragraph(text: &str) -> String {
+pub fn paragraph(text: &str) -> String {
     format!("<p>{}</p>\n", xml(text))
 }
 
 /// A picture that may be wider than the page.
-pub(super) fn scroll(svg: &str) -> String {
+pub fn scroll(svg: &str) -> String {
     format!("<div class=\"scroll\">\n{svg}</div>\n")
 }
 
 /// Text as it is written, behind a line that opens it.
-pub(super) fn folded(summary: &str, text: &str) -> String {
+pub fn folded(summary: &str, text: &str) -> String {
     format!("<details><summary>{}</summary>\n<pre>{}</pre>\n</details>\n", xml(summary), xml(text))
 }
 
