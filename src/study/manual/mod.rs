@@ -34,7 +34,7 @@ use serde_json::Value;
 pub use self::named_type::{Choice, Meaning, NamedType, named_type};
 pub use self::parameter::Parameter;
 pub use self::port::{Function, Input, Output, Port, Ports};
-pub use self::search::{Hit, Match, search};
+pub use self::search::{Hit, Match, search, search_among};
 
 use self::example::Examples;
 
@@ -138,6 +138,12 @@ fn shelf_of(shelf: &legwork_block::Shelf, registry: &Registry) -> Shelf {
 pub fn manual(kind: &str, registry: &Registry) -> Option<Manual> {
     let found = kinds(registry).find(|known| known.name() == kind)?;
     Some(Manual::of(found, &Examples::new(registry)))
+}
+
+/// The manuals of all kinds: blocks by name, then resources by name.
+pub fn manuals(registry: &Registry) -> Vec<Manual> {
+    let examples = Examples::new(registry);
+    kinds(registry).map(|kind| Manual::of(kind, &examples)).collect()
 }
 
 /// What may be meant by `name`, which no kind, type or shelf has.

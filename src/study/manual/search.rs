@@ -6,8 +6,7 @@
 use legwork_block::Registry;
 use serde::Serialize;
 
-use super::example::Examples;
-use super::{Manual, Section, kinds, text};
+use super::{Manual, Section, manuals, text};
 
 /// A kind whose manual holds all words.
 #[derive(Debug, Clone, Serialize)]
@@ -38,21 +37,24 @@ pub struct Match {
 
 /// The kinds whose manuals hold every word of `words`, best first; of equals by name.
 pub fn search(words: &str, registry: &Registry) -> Vec<Hit> {
+    search_among(words, &manuals(registry))
+}
+
+/// As [`search`], among manuals that were made before: for many searches.
+pub fn search_among(words: &str, manuals: &[Manual]) -> Vec<Hit> {
     let words = tokens(words);
     if words.is_empty() {
         return Vec::new();
     }
-    let examples = Examples::new(registry);
-    let mut hits: Vec<Hit> =
-        kinds(registry).filter_map(|kind| hit(&words, Manual::of(kind, &examples))).collect();
+    let mut hits: Vec<Hit> = manuals.iter().filter_map(|manual| hit(&words, manual)).collect();
     hits.sort_by(|a, b| b.score.cmp(&a.score).then_with(|| a.kind.cmp(b.kind)));
     hits
 }
 
 /// What a manual says to the words; none if it lacks one.
-fn hit(words: &[String], manual: Manual) -> Option<Hit> {
-    let places = places(&manual);
-    let mut score = if is_called(&manual, words) { CALLED_SO } else { 0 };
+fn hit(words: &[String], manual: &Manual) -> Option<Hit> {
+    let places = places(manual);
+    let mut score = called_so(manual, words);
     let mut matches: Vec<Match> = Vec::new();
     for word in words {
         let rated = places.iter().map(|place| (place.rate(word), place));
@@ -67,18 +69,20 @@ fn hit(words: &[String], manual: Manual) -> Option<Hit> {
             matches.push(found);
         }
     }
-    let Manual { kind, shelf, section, summary, .. } = manual;
-    Some(Hit { kind, shelf, section, summary, score, matches })
+    let Manual { kind, shelf, section, .. } = *manual;
+    Some(Hit { kind, shelf, section, summary: manual.summary.clone(), score, matches })
 }
 
-/// Points for a kind whose name or alias consists of just the words: more than any other match.
-const CALLED_SO: u32 = 1000;
-
-fn is_called(manual: &Manual, words: &[String]) -> bool {
-    let name = [manual.kind.to_lowercase()];
-    words == name
-        || tokens(manual.kind) == words
-        || manual.aliases.iter().any(|alias| tokens(alias) == words)
+/// Points for a kind whose name, or else an alias, consists of just the words: more than all other
+/// matches together.
+fn called_so(manual: &Manual, words: &[String]) -> u32 {
+    if words == [manual.kind.to_lowercase()] || tokens(manual.kind) == words {
+        2000
+    } else if manual.aliases.iter().any(|alias| tokens(alias) == words) {
+        1000
+    } else {
+        0
+    }
 }
 
 /// A line of a manual with its words and what a match in it is worth.

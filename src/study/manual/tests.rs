@@ -39,21 +39,20 @@ fn every_kind_is_listed_once() {
 
 #[test]
 fn what_is_called_by_the_words_comes_first() {
-    let registry = registry();
-    let manuals: Vec<Manual> =
-        kinds(&registry).map(|kind| manual(kind.name(), &registry).expect("its manual")).collect();
+    let manuals = manuals(&registry());
+    let found = |words: &str| -> Vec<&str> {
+        search_among(words, &manuals).iter().map(|hit| hit.kind).collect()
+    };
     for Manual { kind, aliases, .. } in &manuals {
         assert_eq!(found(kind).first(), Some(kind));
         for alias in aliases {
             let same = |other: &str| other.to_lowercase() == alias.to_lowercase();
-            let called: Vec<&str> = manuals
-                .iter()
-                .filter(|other| same(other.kind) || other.aliases.iter().any(|one| same(one)))
-                .map(|other| other.kind)
-                .collect();
+            let called =
+                |other: &&Manual| same(other.kind) || other.aliases.iter().any(|one| same(one));
+            let mut called: Vec<&str> =
+                manuals.iter().filter(called).map(|other| other.kind).collect();
             let mut first: Vec<&str> = found(alias).into_iter().take(called.len()).collect();
             first.sort_unstable();
-            let mut called = called;
             called.sort_unstable();
             assert_eq!(first, called, "{kind} by {alias}");
         }
