@@ -38,7 +38,7 @@ mod parser;
 mod syntax;
 mod term;
 
-pub use compile::{Compiled, Segment, SegmentKind, Signal, SignalPath, SignalResolver};
+pub use compile::{Comparison, Compiled, Segment, SegmentKind, Signal, SignalPath, SignalResolver};
 pub use operator::Op;
 
 use crate::diagnostic::{Diagnostic, Span};

@@ -107,8 +107,8 @@ pub use declaration::{
 };
 pub use diagnostic::{Diagnostic, Diagnostics, FileId, Label, Severity, Span, nearest};
 pub use expression::{
-    Compiled, Expression, Op, Segment, SegmentKind, Signal as ExpressionSignal, SignalPath,
-    SignalResolver,
+    Comparison, Compiled, Expression, Op, Segment, SegmentKind, Signal as ExpressionSignal,
+    SignalPath, SignalResolver,
 };
 pub use fault::{Fault, Invalid, Outcome};
 pub use function::{

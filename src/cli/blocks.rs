@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use legwork_block::Registry;
+use legwork_study::Library;
 use legwork_study::manual::{self, Hit, Section, Shelf, Suggestion};
 use serde_json::{Value, json};
 
@@ -14,7 +15,8 @@ use super::arguments::BlocksArguments;
 ///
 /// # Errors
 /// If there is nothing of this name; the message names the nearest.
-pub(crate) fn blocks(arguments: &BlocksArguments, registry: &Registry) -> Result<Answer, Failure> {
+pub(crate) fn blocks(arguments: &BlocksArguments, library: &Library) -> Result<Answer, Failure> {
+    let registry = library.registry();
     if !arguments.search.is_empty() {
         return Ok(search(&arguments.search.join(" "), registry));
     }

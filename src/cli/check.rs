@@ -1,14 +1,36 @@
 //! `legwork check`: every mistake of diagrams, with every choice of every variant.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use legwork_study::{Checked, Library, Model, Proof, RoundtripError, Severity};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
-use super::arguments::CheckArguments;
+use super::arguments::Overrides;
 use super::summary::counted;
-use super::{complaint, console};
+use super::{console, diagnostics};
+
+/// `legwork check`.
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// The diagrams.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+    /// Print the diagram with everything expanded: blocks, wires, types, rates, order.
+    #[arg(long)]
+    pub(crate) expand: bool,
+    /// Also run the diagrams and continue them from snapshots at random ticks: exit code 3 if a bit
+    /// differs.
+    #[arg(long)]
+    pub(crate) roundtrip: bool,
+    /// At how many random ticks.
+    #[arg(long, value_name = "N", default_value_t = 20, requires = "roundtrip",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) ticks: u32,
+}
 
 /// Checks diagrams.
 ///
@@ -42,8 +64,16 @@ fn check_one(
 ) -> Result<(Code, Value), Failure> {
     let diagram = arguments.overrides.open(file, None, library)?;
     let checked = diagram.check();
-    complaint::say_findings(&checked.findings, "--variant ");
-    console::say(&format!("{}: {}", diagram.name(), verdict(&checked)));
+    diagnostics::say_findings(&checked.findings, "--variant ");
+    let say = |text: &str| match arguments.expand {
+        // Standard output is for the diagram.
+        true => {
+            console::note(text);
+            Ok(())
+        }
+        false => console::tell(text),
+    };
+    say(&format!("{}: {}", diagram.name(), verdict(&checked)))?;
     let mut code = if checked.is_ok() { Code::Success } else { Code::Diagram };
     let variants: std::collections::BTreeMap<_, _> = checked.variants.iter().cloned().collect();
     let mut json = json!({
@@ -58,7 +88,8 @@ fn check_one(
         json["expanded"] = expanded.into();
     }
     if let (true, Some(model)) = (arguments.roundtrip, &checked.model) {
-        let (proven, proof) = prove(model, arguments.ticks);
+        let (proven, text, proof) = prove(model, arguments.ticks);
+        say(&text)?;
         code = code.worse(proven);
         json["roundtrip"] = proof;
     }
@@ -78,21 +109,21 @@ fn verdict(checked: &Checked) -> String {
     }
 }
 
-/// Continues a diagram from snapshots at random ticks.
-fn prove(model: &Model, ticks: u32) -> (Code, Value) {
+/// Continues a diagram from snapshots at random ticks: what came of it, in words and as JSON.
+fn prove(model: &Model, ticks: u32) -> (Code, String, Value) {
     let name = model.diagram().name();
     match model.roundtrip(ticks) {
         Ok(Proof { snapshots, inside, bytes, .. }) => {
             let count = counted(u64::from(snapshots), "snapshot");
-            console::say(&format!(
+            let text = format!(
                 "{name}: continues from {count} bit for bit, {inside} of them inside a step, up to \
                  {bytes} bytes each"
-            ));
+            );
             let json = json!({ "snapshots": snapshots, "inside_a_step": inside, "bytes": bytes });
-            (Code::Success, json)
+            (Code::Success, text, json)
         }
         Err(error) => {
-            console::say(&format!("error: {name}: {error}"));
+            let text = format!("error: {name}: {error}");
             let code = match &error {
                 RoundtripError::Fault(_) => Code::Fault,
                 _ => Code::Check,
@@ -104,7 +135,7 @@ fn prove(model: &Model, ticks: u32) -> (Code, Value) {
                 }),
                 _ => Value::Null,
             };
-            (code, json!({ "error": error.to_string(), "difference": place }))
+            (code, text, json!({ "error": error.to_string(), "difference": place }))
         }
     }
 }

@@ -4,16 +4,73 @@ mod plot;
 mod recordings;
 mod table;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use legwork_study::compare::{CompareRequest, VariantComparison, split_signals};
 use legwork_study::{Library, split_list};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
-use super::arguments::{CompareArguments, Overrides, example};
+use super::arguments::{Overrides, example, pair};
 use super::progress::Progress;
-use super::{complaint, console, interrupt};
+use super::{console, diagnostics, interrupt};
+
+/// `legwork compare`.
+///
+/// Every combination of the choices runs from the same initial state; signals are compared with
+/// those of the first. Failed checks are shown and do not matter to the exit code.
+///
+/// Recorded runs are compared as they are, at the times that both have: how far apart their common
+/// signals are in the mean, by root mean square and at most. A table of comma-separated values
+/// whose first column is the time `t`, such as `legwork export` writes, is a run too.
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "legwork compare [OPTIONS] <FILE> --variant <NAME=CHOICE,CHOICE..>\n       \
+                      legwork compare [--signals <PATH>] [--tol <TOLERANCE>] <RUN> <RUN>...",
+    after_help = "Exit codes: 0 all within the tolerance, 1 diagram error, 2 a run stopped at a \
+                        fault, 3 a signal is beyond its tolerance, 64 usage."
+)]
+pub(crate) struct CompareArguments {
+    /// The diagram; or the directory of a recorded run, its recording or a table.
+    #[arg(value_name = "FILE|RUN")]
+    pub(crate) file: PathBuf,
+    /// Runs to compare with the first.
+    #[arg(value_name = "RUN")]
+    pub(crate) others: Vec<PathBuf>,
+    /// Choices of a variant, as in `qp=active_set,clarabel`; of several variants, every
+    /// combination.
+    #[arg(long, value_name = "NAME=CHOICE[,CHOICE..]", value_parser = pair)]
+    pub(crate) variant: Vec<(String, String)>,
+    /// Set a parameter or a field in all runs, as in `pd.kp=60` or `run.solver=Rk4`.
+    #[arg(long, value_name = "PATH=VALUE", value_parser = pair)]
+    pub(crate) set: Vec<(String, String)>,
+    /// Apply a patch file to all runs, before any --set.
+    #[arg(long, value_name = "PATCH")]
+    pub(crate) with: Vec<PathBuf>,
+    /// Stop at this time instead of the diagram's, sooner or later, as in `2 s`.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+    /// Compare these signals instead of those that the diagram logs, as in
+    /// `body.state,contact.f[0..3]`.
+    #[arg(long, value_name = "PATH[,PATH..]")]
+    pub(crate) signals: Vec<String>,
+    /// Largest difference: a share of each signal's range, as in `1e-6` (the default where only
+    /// solvers differ); or, with a unit, a difference of signals in it, as in `1 mm`. For one
+    /// signal: `contact.f=0.1 N`.
+    #[arg(long, value_name = "[SIGNAL=]TOLERANCE")]
+    pub(crate) tol: Vec<String>,
+    /// Compare with this run instead of the first, by the name that the table gives it.
+    #[arg(long, value_name = "RUN")]
+    pub(crate) reference: Option<String>,
+    /// Directory for compare.json, compare.svg and the recordings; none are written without it.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How many runs at a time; without it, one on each core. Results do not depend on it, times
+    /// do.
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<std::num::NonZeroUsize>,
+}
 
 /// Compares the choices of a diagram.
 ///
@@ -49,7 +106,7 @@ pub(crate) fn compare(arguments: &CompareArguments, library: &Library) -> Result
         jobs: arguments.jobs,
     };
     let plan = diagram.plan_comparison(&request)?;
-    complaint::say_findings(plan.findings(), "--variant ");
+    diagnostics::say_findings(plan.findings(), "--variant ");
     if !plan.is_whole() {
         let json = json!({ "diagram": diagram.name(), "diagnostics": plan.findings().to_json() });
         return Ok(Answer::new(Code::Diagram, json));
@@ -59,7 +116,7 @@ pub(crate) fn compare(arguments: &CompareArguments, library: &Library) -> Result
     drop(progress);
     for one in &outcome.runs {
         if let Some(fault) = &one.run.execution.fault {
-            complaint::say_fault(fault, one.run.model.sources());
+            diagnostics::say_fault(fault, one.run.model.sources());
         }
     }
     tell(&outcome, arguments.out.as_deref())
@@ -67,7 +124,7 @@ pub(crate) fn compare(arguments: &CompareArguments, library: &Library) -> Result
 
 /// Says and writes what came of it.
 fn tell(outcome: &VariantComparison, out: Option<&Path>) -> Result<Answer, Failure> {
-    console::say(&table::of(outcome));
+    console::tell(&table::of(outcome))?;
     let mut json = outcome.to_json();
     if let Some(directory) = out {
         let picture = directory.join("compare.svg");
@@ -75,7 +132,7 @@ fn tell(outcome: &VariantComparison, out: Option<&Path>) -> Result<Answer, Failu
         json.insert("plot".to_owned(), picture.display().to_string().into());
         let file = directory.join("compare.json");
         write(&file, &format!("{:#}\n", Value::Object(json.clone())))?;
-        console::say(&format!("\nwrote {}, {}", picture.display(), file.display()));
+        console::note(&format!("\nwrote {}, {}", picture.display(), file.display()));
     }
     let code = match (outcome.has_fault(), outcome.agrees()) {
         (true, _) => Code::Fault,

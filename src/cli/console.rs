@@ -1,8 +1,54 @@
 //! Standard output and standard error, and what to do when nobody listens.
+//!
+//! Results go to standard output, unless `--json` has it; what is said besides goes to standard
+//! error. `--quiet` leaves errors, and what a command was asked to print: a table, a patch.
 
 use std::io::{self, ErrorKind, IsTerminal as _, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::answer::Failure;
+
+/// Whether `--json` was given.
+static JSON: AtomicBool = AtomicBool::new(false);
+/// Whether `--quiet` was given.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// What the command line asks of the outputs, once, before anything is written.
+pub(crate) fn configure(json: bool, quiet: bool) {
+    JSON.store(json, Ordering::Relaxed);
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+/// Whether standard output holds one JSON object.
+pub(crate) fn is_json() -> bool {
+    JSON.load(Ordering::Relaxed)
+}
+
+fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Writes a result for people, and ends its line.
+///
+/// # Errors
+/// If the output is closed or full.
+pub(crate) fn tell(text: &str) -> Result<(), Failure> {
+    if is_quiet() {
+        return Ok(());
+    }
+    if is_json() {
+        say(text);
+        return Ok(());
+    }
+    print(&format!("{text}\n"))
+}
+
+/// Writes a line to standard error that is no error: a warning, what was written where.
+pub(crate) fn note(text: &str) {
+    if !is_quiet() {
+        say(text);
+    }
+}
 
 /// Writes `text` to standard output. A reader that has gone away, as in `legwork blocks | head`, is
 /// no mistake.
@@ -19,7 +65,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a line for people to standard error. What cannot be said is not said.
+/// Writes a line about an error to standard error. What cannot be said is not said.
 pub(crate) fn say(text: &str) {
     let mut out = io::stderr().lock();
     let _ = writeln!(out, "{text}");
@@ -32,9 +78,9 @@ pub(crate) fn in_colours() -> bool {
     io::stderr().is_terminal() && !plain
 }
 
-/// Whether standard error is a terminal.
+/// Whether somebody watches standard error.
 pub(crate) fn is_watched() -> bool {
-    io::stderr().is_terminal()
+    io::stderr().is_terminal() && !is_quiet()
 }
 
 /// A writer that remembers that its reader has gone away.

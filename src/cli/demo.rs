@@ -3,12 +3,23 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use clap::Args;
 use legwork_study::Library;
 use serde_json::json;
 
 use super::answer::{Answer, Code, Failure};
-use super::arguments::{DemoArguments, Overrides, RunArguments};
-use super::run;
+use super::arguments::Overrides;
+use super::run::{self, RunArguments};
+
+/// `legwork demo`.
+#[derive(Debug, Args)]
+pub(crate) struct DemoArguments {
+    /// The diagram to run.
+    pub(crate) name: Option<String>,
+    /// Directory for run.mcap and run.json [default: runs/<name of the diagram>].
+    #[arg(long, value_name = "DIR", requires = "name")]
+    pub(crate) out: Option<PathBuf>,
+}
 
 /// Lists the built-in diagrams, or runs one.
 ///

@@ -1,27 +1,56 @@
 //! `legwork duel`: dumped problems through several solvers.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
+use clap::Args;
+use legwork_study::Library;
 use legwork_study::duel::{
     self, BELIEVED_RESIDUAL, Cell, Duel, DuelRequest, Score, Status, describe,
 };
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
-use super::arguments::DuelArguments;
 use super::summary::{counted, seconds, write_table};
-use super::{complaint, console};
+use super::{console, diagnostics};
 
 /// Most problems that are shown one by one; JSON has them all.
 const MOST_PROBLEMS: usize = 12;
 /// Most disagreements that are listed.
 const MOST_DISAGREEMENTS: usize = 24;
 
+/// `legwork duel`.
+///
+/// Every problem is solved by every solver from a cold start. One judge, which knows the problem
+/// alone, rates the answers; two solvers differ if one has an answer and the other none, or if
+/// their answers are apart in what the problem determines: contact accelerations, objective, slack.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 all within the tolerance, 1 a file that is no problem, 3 solvers differ, 64 usage."
+)]
+pub(crate) struct DuelArguments {
+    /// Problem files, or directories of them (`*.json`).
+    #[arg(required = true, value_name = "PROBLEM")]
+    pub(crate) problems: Vec<PathBuf>,
+    /// Solvers, as in `active_set,clarabel`; all that there are without it.
+    #[arg(long, value_name = "NAME[,NAME..]", value_delimiter = ',')]
+    pub(crate) solvers: Vec<String>,
+    /// Largest relative difference of two answers [default: 1e-4].
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) tol: Option<f64>,
+    /// How often each problem is solved by each solver; times are medians.
+    #[arg(long, value_name = "N", default_value = "5")]
+    pub(crate) repeat: std::num::NonZeroU32,
+    /// Cut the problem of the worst disagreement small and write it here.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) shrink: Option<PathBuf>,
+}
+
 /// Puts problems before solvers.
 ///
 /// # Errors
 /// If the command line makes no sense, or the small problem cannot be written.
-pub(crate) fn duel(arguments: &DuelArguments) -> Result<Answer, Failure> {
+pub(crate) fn duel(arguments: &DuelArguments, _: &Library) -> Result<Answer, Failure> {
     let request = DuelRequest {
         problems: arguments.problems.clone(),
         solvers: arguments.solvers.clone(),
@@ -32,11 +61,11 @@ pub(crate) fn duel(arguments: &DuelArguments) -> Result<Answer, Failure> {
     let outcome = match duel::duel(&request)? {
         Ok(outcome) => outcome,
         Err(findings) => {
-            complaint::say_findings(&findings, "");
+            diagnostics::say_findings(&findings, "");
             return Ok(Answer::new(Code::Diagram, json!({ "diagnostics": findings.to_json() })));
         }
     };
-    console::say(&text(&outcome, arguments.shrink.is_some()));
+    console::tell(&text(&outcome, arguments.shrink.is_some()))?;
     let code = if outcome.disagreements() > 0 { Code::Check } else { Code::Success };
     Ok(Answer::new(code, Value::Object(outcome.to_json())))
 }

@@ -9,11 +9,8 @@ use legwork_study::{Library, Registry};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
-use super::arguments::{Command, CommandLine};
-use super::{
-    blocks, check, compare, console, demo, duel, export, graph, new, plot, report, run, step,
-    sweep, test, trim,
-};
+use super::arguments::CommandLine;
+use super::console;
 
 /// The whole `legwork` command, with the blocks, robots and files that `register` adds.
 ///
@@ -35,29 +32,10 @@ pub fn command(register: impl FnOnce(&mut Registry)) -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return misunderstood(&error, arguments.iter().any(|word| word == "--json")),
     };
+    console::configure(parsed.json, parsed.quiet);
     let library = Library::new(register);
-    let outcome = dispatch(&parsed.command, parsed.json, &library);
+    let outcome = parsed.command.perform(&library);
     answer(outcome, parsed.json).into()
-}
-
-fn dispatch(command: &Command, json: bool, library: &Library) -> Result<Answer, Failure> {
-    match command {
-        Command::Run(arguments) => run::run(arguments, library),
-        Command::Step(arguments) => step::step(arguments, json, library),
-        Command::Check(arguments) => check::check(arguments, library),
-        Command::Test(arguments) => test::test(arguments, library),
-        Command::Compare(arguments) => compare::compare(arguments, library),
-        Command::Sweep(arguments) => sweep::sweep(arguments, library),
-        Command::Duel(arguments) => duel::duel(arguments),
-        Command::Trim(arguments) => trim::trim(arguments, library),
-        Command::Blocks(arguments) => blocks::blocks(arguments, library.registry()),
-        Command::Graph(arguments) => graph::graph(arguments, library),
-        Command::Plot(arguments) => plot::plot(arguments, library),
-        Command::Report(arguments) => report::report(arguments, library),
-        Command::Export(arguments) => export::export(arguments, json),
-        Command::Demo(arguments) => demo::demo(arguments, library),
-        Command::New(arguments) => new::new(arguments, library),
-    }
 }
 
 /// Prints what a command came back with.

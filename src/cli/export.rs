@@ -2,23 +2,36 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use legwork_study::recording::{Ending, Join, Recording, export_csv};
-use legwork_study::recording_at;
+use legwork_study::{Library, recording_at};
 use serde_json::json;
 
 use super::answer::{Answer, Code, Failure};
-use super::arguments::ExportArguments;
 use super::console::{self, Pipe};
 use super::summary::counted;
+
+/// `legwork export`.
+#[derive(Debug, Args)]
+pub(crate) struct ExportArguments {
+    /// A recording, or the directory of its run.
+    pub(crate) run: PathBuf,
+    /// A recorded signal, as in `body.state`; all of them if none is named.
+    #[arg(long, value_name = "TOPIC")]
+    pub(crate) topic: Vec<String>,
+    /// Where to write; standard output without it.
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+}
 
 /// Exports a recording.
 ///
 /// # Errors
 /// If there is no recording, it lacks a topic, or the table cannot be written.
-pub(crate) fn export(arguments: &ExportArguments, json: bool) -> Result<Answer, Failure> {
-    if json && arguments.output.is_none() {
+pub(crate) fn export(arguments: &ExportArguments, _: &Library) -> Result<Answer, Failure> {
+    if console::is_json() && arguments.output.is_none() {
         let message = "--json and the table would share standard output; name a file with -o";
         return Err(Failure::usage(message));
     }
@@ -26,7 +39,7 @@ pub(crate) fn export(arguments: &ExportArguments, json: bool) -> Result<Answer, 
     let recording = Recording::open(&path).map_err(|error| Failure::usage(error.to_string()))?;
     if recording.ending() != Ending::Complete {
         let message = format!("warning: `{}` is cut off; its whole part follows", path.display());
-        console::say(&message);
+        console::note(&message);
     }
     let topics: Vec<&str> = if arguments.topic.is_empty() {
         recording.channels().map(|channel| channel.topic.as_str()).collect()
@@ -65,7 +78,7 @@ fn to_file(recording: &Recording, topics: &[&str], output: &Path) -> Result<(), 
     export_csv(recording, topics, Join::Outer, &mut out)
         .map_err(|error| Failure::usage(error.to_string()))?;
     out.flush().map_err(cannot)?;
-    console::say(&format!(
+    console::note(&format!(
         "wrote {} of {}",
         output.display(),
         counted(topics.len() as u64, "signal")

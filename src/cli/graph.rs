@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::GraphArguments;
-use super::{complaint, console};
+use super::{console, diagnostics};
 
 /// Makes the text of a picture.
 type Draw = fn(&Program, &Options) -> String;
@@ -25,7 +25,7 @@ pub(crate) fn graph(arguments: &GraphArguments, library: &Library) -> Result<Ans
     let diagram = arguments.overrides.open(&arguments.file, None, library)?;
     let name = diagram.name();
     let compiled = diagram.compile();
-    complaint::say_all(&compiled.diagnostics, &compiled.sources);
+    diagnostics::say_all(&compiled.diagnostics, &compiled.sources);
     let Some(model) = &compiled.model else {
         let json = json!({ "diagram": name, "diagnostics": compiled.to_json() });
         return Ok(Answer::new(Code::Diagram, json));
@@ -38,7 +38,7 @@ pub(crate) fn graph(arguments: &GraphArguments, library: &Library) -> Result<Ans
     };
     std::fs::write(path, picture)
         .map_err(|error| Failure::usage(format!("cannot write `{}`: {error}", path.display())))?;
-    console::say(&format!("wrote {}", path.display()));
+    console::note(&format!("wrote {}", path.display()));
     let output = path.display().to_string();
     let json = json!({ "diagram": name, "format": format, "output": output });
     Ok(Answer::new(Code::Success, json))

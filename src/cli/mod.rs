@@ -1,18 +1,18 @@
 //! The command: the only code that prints, exits, or reads arguments and files.
 //!
-//! [`entry::command`] is the door. Each command is one file with one function from its arguments to
-//! an [`Answer`](answer::Answer) or a [`Failure`](answer::Failure); `entry` alone writes answers to
-//! standard output. What is for people while a command works goes to standard error through
-//! [`console`].
+//! [`entry::command`] is the door, [`commands`] the list. Each command is one file: its arguments,
+//! a function from them to an [`Answer`](answer::Answer) or a [`Failure`](answer::Failure), and its
+//! text; what it does is in `legwork_study`. Everything is written through [`console`].
 
 mod answer;
 mod arguments;
 mod blocks;
 mod check;
+mod commands;
 mod compare;
-mod complaint;
 mod console;
 mod demo;
+mod diagnostics;
 mod duel;
 mod entry;
 mod export;

@@ -2,16 +2,27 @@
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
+use std::path::PathBuf;
 
+use clap::Args;
 use legwork_study::Library;
 use serde_json::json;
 
 use super::answer::{Answer, Code, Failure};
-use super::arguments::NewArguments;
 use super::console;
 
 /// The diagram that is written without `--from`.
 const STARTER: &[u8] = include_bytes!("starter.ron");
+
+/// `legwork new`.
+#[derive(Debug, Args)]
+pub(crate) struct NewArguments {
+    /// The file to write; one that exists is left alone.
+    pub(crate) file: PathBuf,
+    /// Start from a diagram that is built in instead, or from a file.
+    #[arg(long, value_name = "demo:NAME")]
+    pub(crate) from: Option<PathBuf>,
+}
 
 /// Writes a new diagram.
 ///
@@ -32,6 +43,6 @@ pub(crate) fn new(arguments: &NewArguments, library: &Library) -> Result<Answer,
     };
     file.write_all(&bytes)
         .map_err(|error| Failure::usage(format!("cannot write `{shown}`: {error}")))?;
-    console::say(&format!("wrote {shown}; run it with `legwork run {shown}`"));
+    console::note(&format!("wrote {shown}; run it with `legwork run {shown}`"));
     Ok(Answer::new(Code::Success, json!({ "file": shown.to_string() })))
 }

@@ -41,7 +41,7 @@ pub(crate) fn plot(arguments: &PlotArguments, library: &Library) -> Result<Answe
         Format::Png => legwork_picture::png(&svg).map_err(|why| cannot(&why))?,
     };
     std::fs::write(output, bytes).map_err(|error| cannot(&error))?;
-    console::say(&format!("wrote {}", output.display()));
+    console::note(&format!("wrote {}", output.display()));
     Ok(Answer::new(Code::Success, json))
 }
 
@@ -119,7 +119,7 @@ fn runs(arguments: &PlotArguments, library: &Library) -> Result<(String, Value),
     let Plot { svg, signals, panels, more } =
         plot::recordings(&recorded, &request).map_err(|error| failure(&error))?;
     if more > 0 {
-        console::say(&format!("{more} more recorded signals move; name those to draw"));
+        console::note(&format!("{more} more recorded signals move; name those to draw"));
     }
     let signal = |one: &Signal| json!({ "path": one.name(), "unit": one.unit(), "elements": one.elements() });
     let json = json!({

@@ -16,7 +16,7 @@ pub(crate) fn open_all(paths: &[PathBuf], library: &Library) -> Result<Vec<Recor
     let runs = Recorded::open_all(paths, library)?;
     for run in runs.iter().filter(|run| run.is_cut_off()) {
         let shown = run.file.display();
-        console::say(&format!("warning: `{shown}` is cut off; its whole part follows"));
+        console::note(&format!("warning: `{shown}` is cut off; its whole part follows"));
     }
     Ok(runs)
 }

@@ -51,7 +51,7 @@ pub(crate) fn report(arguments: &ReportArguments, library: &Library) -> Result<A
     let output = arguments.output.clone().unwrap_or_else(|| folder.join(REPORT));
     std::fs::write(&output, page.html())
         .map_err(|error| Failure::usage(format!("cannot write `{}`: {error}", output.display())))?;
-    console::say(&format!("wrote {}", output.display()));
+    console::note(&format!("wrote {}", output.display()));
     let json = json!({
         "report": output.display().to_string(),
         "plots": drawn,
@@ -70,7 +70,7 @@ fn facts(path: &Path, run: &Recorded) -> Result<Option<Value>, Failure> {
     let theirs = facts.get("program_hash").and_then(Value::as_str);
     let own = run.recording.metadata().map(|metadata| metadata.program_hash.as_str());
     if theirs != own {
-        console::say(&format!("warning: `{shown}` is of another run and is left out"));
+        console::note(&format!("warning: `{shown}` is of another run and is left out"));
         return Ok(None);
     }
     Ok(Some(facts))

@@ -2,18 +2,56 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use legwork_study::{
     Edit, Error, Library, Model, Outcome, Record, RunRequest, Snapshot, parse_time, read_edits,
 };
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
-use super::arguments::RunArguments;
+use super::arguments::{Overrides, positive};
 use super::progress::Progress;
-use super::{complaint, console, interrupt, profile, summary};
+use super::{console, diagnostics, interrupt, profile, summary};
 
 /// Directory of runs that get no `--out`.
 const RUNS: &str = "runs";
+
+/// `legwork run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// The diagram.
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+    /// Stop at this time instead of the diagram's, sooner or later, as in `2 s`.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+    /// Directory for run.mcap and run.json [default: runs/<name of the diagram>].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Report failed checks, but do not fail because of them.
+    #[arg(long)]
+    pub(crate) no_checks: bool,
+    /// Continue a snapshot of this diagram, bit for bit. The recording holds the rows from its time
+    /// on.
+    #[arg(long, value_name = "SNAPSHOT")]
+    pub(crate) resume: Option<PathBuf>,
+    /// Write a snapshot before the first step at or after this time, as in `1.5 s`, beside the
+    /// recording; may be given several times.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) snapshot_at: Vec<String>,
+    /// Repeat the edits of a session of `legwork step`: its directory, its recording, or a list of
+    /// edits in JSON.
+    #[arg(long, value_name = "RUN", visible_alias = "edits")]
+    pub(crate) replay_edits: Option<PathBuf>,
+    /// Run at this many times real time, by sleeping between steps; 1 is real time.
+    #[arg(long, value_name = "FACTOR", value_parser = positive)]
+    pub(crate) pace: Option<f64>,
+    /// Measure what each block takes. The run is slower by two clock readings per call of a block;
+    /// its results are the same.
+    #[arg(long)]
+    pub(crate) profile: bool,
+}
 
 /// Runs a diagram.
 ///
@@ -22,7 +60,7 @@ const RUNS: &str = "runs";
 pub(crate) fn run(arguments: &RunArguments, library: &Library) -> Result<Answer, Failure> {
     let diagram = arguments.overrides.open(&arguments.file, arguments.until.as_deref(), library)?;
     let compiled = diagram.compile();
-    complaint::say_all(&compiled.diagnostics, &compiled.sources);
+    diagnostics::say_all(&compiled.diagnostics, &compiled.sources);
     let Some(model) = &compiled.model else {
         let json = json!({ "diagram": diagram.name(), "diagnostics": compiled.to_json() });
         return Ok(Answer::new(Code::Diagram, json));
@@ -33,7 +71,7 @@ pub(crate) fn run(arguments: &RunArguments, library: &Library) -> Result<Answer,
     let run = model.run(&request, &|event| progress.tell(event), cancel)?;
     drop(progress);
     if let Some(fault) = &run.execution.fault {
-        complaint::say_fault(fault, model.sources());
+        diagnostics::say_fault(fault, model.sources());
     }
     for taken in &run.snapshots {
         if let Err(why) = &taken.snapshot {
@@ -43,9 +81,9 @@ pub(crate) fn run(arguments: &RunArguments, library: &Library) -> Result<Answer,
     if let Some(error) = run.execution.recording_error() {
         console::say(&format!("error: {error}"));
     }
-    console::say(&summary::of(&run, arguments.pace));
+    console::tell(&summary::of(&run, arguments.pace))?;
     if let Some(times) = &run.execution.profile {
-        console::say(&profile::table(times, run.execution.wall));
+        console::tell(&profile::table(times, run.execution.wall))?;
     }
     let code = match run.outcome() {
         Outcome::CheckFailed if arguments.no_checks => Code::Success,
@@ -65,6 +103,7 @@ fn request(arguments: &RunArguments, model: &Model) -> Result<RunRequest, Error>
         edits: edits.unwrap_or_default(),
         resume: arguments.resume.as_deref().map(Snapshot::read).transpose()?,
         profile: arguments.profile,
+        measure: true,
     })
 }
 

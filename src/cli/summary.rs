@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use legwork_study::{Execution, Run, Verdict};
+use legwork_study::{Comparison, Execution, Measured, Run, Verdict};
 pub(crate) use legwork_study::{counted, digits, seconds};
 
 /// The whole summary of a run; `pace` is what was asked for, simulated time per time.
@@ -62,7 +62,8 @@ fn write_checks(execution: &Execution, out: &mut String) -> std::fmt::Result {
     let passed = execution.checks_passed();
     writeln!(out, "  checks     {passed} of {} passed", checks.len())?;
     let base = execution.program.base;
-    for (check, verdict) in checks.iter().zip(&execution.checks) {
+    let verdicts = execution.checks.iter().zip(&execution.measured);
+    for (check, (verdict, measured)) in checks.iter().zip(verdicts) {
         let (mark, note) = match verdict {
             Verdict::Passed => ("pass", String::new()),
             Verdict::Failed { at: Some(t) } => {
@@ -74,9 +75,17 @@ fn write_checks(execution: &Execution, out: &mut String) -> std::fmt::Result {
             }
             Verdict::Undecided => ("----", ": open, the run stopped".to_owned()),
         };
-        writeln!(out, "    {mark}  {}{note}", check.name)?;
+        let measured = measured.as_ref().map_or(String::new(), shown_measured);
+        writeln!(out, "    {mark}  {}{note}{measured}", check.name)?;
     }
     Ok(())
+}
+
+/// `; measured 0.5, not < 0.495, by 0.005`.
+fn shown_measured(measured: &Measured) -> String {
+    let Comparison { left, sign, right } = measured.comparison;
+    let (value, bound, off) = (digits(left), digits(right), digits((left - right).abs()));
+    format!("; measured {value}, not {sign} {bound}, by {off}")
 }
 
 fn write_metrics(execution: &Execution, out: &mut String) -> std::fmt::Result {

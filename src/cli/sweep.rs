@@ -13,7 +13,7 @@ use super::answer::{Answer, Code, Failure};
 use super::arguments::{Overrides, example, pair};
 use super::progress::Progress;
 use super::summary::{counted, digits, note_of_jobs, seconds, write_table};
-use super::{complaint, console, interrupt};
+use super::{console, diagnostics, interrupt};
 
 /// Name of what `--json` prints in the directory of a sweep.
 const REPORT: &str = "sweep.json";
@@ -24,8 +24,8 @@ const MOST_PAIRS: usize = 4;
 
 /// `legwork sweep`.
 ///
-/// Every combination of the axes' values runs, a row each; one that fails says so, and the others go
-/// on. Results and recordings are those of single runs, bit for bit, however many run at a time.
+/// Every combination of the axes' values runs, a row each; one that fails says so, and the others
+/// go on. Results and recordings are those of single runs, bit for bit, however many run at a time.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
                   legwork sweep demo:stand --over mu=0.2,0.7 --over qp=active_set,pgs\n  \
@@ -35,9 +35,9 @@ const MOST_PAIRS: usize = 4;
 pub(crate) struct SweepArguments {
     /// The diagram.
     pub(crate) file: PathBuf,
-    /// An axis of the table: choices of a variant, as in `qp=active_set,clarabel`, or values of what
-    /// --set takes, as in `mu=0.1,0.5` or `robots.go.feet=[a,b],[c,d]`. Commas in brackets and quotes
-    /// part nothing. May be given several times; the first axis changes slowest.
+    /// An axis of the table: choices of a variant, as in `qp=active_set,clarabel`, or values of
+    /// what --set takes, as in `mu=0.1,0.5` or `robots.go.feet=[a,b],[c,d]`. Commas in brackets and
+    /// quotes part nothing. May be given several times; the first axis changes slowest.
     #[arg(long, value_name = "AXIS=VALUE[,VALUE..]", value_parser = pair)]
     pub(crate) over: Vec<(String, String)>,
     #[command(flatten)]
@@ -57,7 +57,8 @@ pub(crate) struct SweepArguments {
     /// after its values; no run is kept without it.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// How many runs at a time; without it, one on each core. Results do not depend on it, times do.
+    /// How many runs at a time; without it, one on each core. Results do not depend on it, times
+    /// do.
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<std::num::NonZeroUsize>,
 }
@@ -82,7 +83,7 @@ pub(crate) fn sweep(arguments: &SweepArguments, library: &Library) -> Result<Ans
     }
     let cancel = interrupt::listen();
     let plan = diagram.plan_sweep(&request, cancel)?;
-    complaint::say_findings(plan.findings(), "");
+    diagnostics::say_findings(plan.findings(), "");
     if plan.is_wrong() {
         let json = json!({ "diagram": diagram.name(), "diagnostics": plan.findings().to_json() });
         return Ok(Answer::new(Code::Diagram, json));
@@ -97,7 +98,7 @@ pub(crate) fn sweep(arguments: &SweepArguments, library: &Library) -> Result<Ans
 /// Says and writes what came of it.
 fn tell(sweep: &Sweep, arguments: &SweepArguments, file: Option<File>) -> Result<Answer, Failure> {
     let table = sweep.table();
-    console::say(&text(sweep, &table));
+    console::tell(&text(sweep, &table))?;
     let mut json = sweep.to_json();
     let mut written = Vec::new();
     if let (Some(file), Some(path)) = (file, &arguments.table) {
@@ -110,7 +111,7 @@ fn tell(sweep: &Sweep, arguments: &SweepArguments, file: Option<File>) -> Result
         written.push(path.display().to_string());
     }
     if !written.is_empty() {
-        console::say(&format!("\nwrote {}", written.join(", ")));
+        console::note(&format!("\nwrote {}", written.join(", ")));
     }
     let codes = sweep.rows().map(|(_, _, status)| code(status));
     Ok(Answer::new(codes.fold(Code::Success, Code::worse), Value::Object(json)))

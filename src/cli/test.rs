@@ -1,15 +1,26 @@
 //! `legwork test`: diagrams that say themselves what must hold.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use legwork_study::{Execution, Library, Outcome, RunRequest, fault_to_json};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
-use super::arguments::TestArguments;
+use super::arguments::Overrides;
 use super::progress::Progress;
 use super::summary::{counted, seconds};
-use super::{complaint, console, interrupt};
+use super::{console, diagnostics, interrupt};
+
+/// `legwork test`.
+#[derive(Debug, Args)]
+pub(crate) struct TestArguments {
+    /// The diagrams.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+}
 
 /// Runs diagrams, without recordings.
 ///
@@ -23,7 +34,7 @@ pub(crate) fn test(arguments: &TestArguments, library: &Library) -> Result<Answe
         let (one, result) = match test_one(file, arguments, library) {
             Ok(tested) => tested,
             Err(failure) => {
-                console::say(&format!("FAIL  {}: {}", file.display(), failure.message));
+                console::tell(&format!("FAIL  {}: {}", file.display(), failure.message))?;
                 let diagram = file.display().to_string();
                 (failure.code, json!({ "diagram": diagram, "error": failure.message }))
             }
@@ -33,7 +44,7 @@ pub(crate) fn test(arguments: &TestArguments, library: &Library) -> Result<Answe
         results.push(result);
     }
     let failed = results.len() - passed;
-    console::say(&format!("{} passed, {failed} failed", counted(passed as u64, "diagram")));
+    console::tell(&format!("{} passed, {failed} failed", counted(passed as u64, "diagram")))?;
     Ok(Answer::new(code, json!({ "diagrams": results, "passed": passed, "failed": failed })))
 }
 
@@ -47,8 +58,8 @@ fn test_one(
     let compiled = diagram.compile();
     let listed = compiled.to_json();
     let Some(model) = &compiled.model else {
-        console::say(&format!("FAIL  {name}: it does not compile"));
-        complaint::say_all(&compiled.diagnostics, &compiled.sources);
+        console::tell(&format!("FAIL  {name}: it does not compile"))?;
+        diagnostics::say_all(&compiled.diagnostics, &compiled.sources);
         let json = json!({ "diagram": name, "passed": false, "diagnostics": listed });
         return Ok((Code::Diagram, json));
     };
@@ -57,7 +68,7 @@ fn test_one(
     let run = model.run(&RunRequest::default(), &watch, interrupt::flag())?;
     drop(progress);
     let (execution, outcome) = (&run.execution, run.outcome());
-    console::say(&line(name, execution, outcome));
+    console::tell(&line(name, execution, outcome))?;
     let mut json = json!({
         "diagram": name,
         "passed": outcome == Outcome::Success,
@@ -67,7 +78,7 @@ fn test_one(
         "diagnostics": listed,
     });
     if let Some(fault) = &execution.fault {
-        complaint::say_fault(fault, model.sources());
+        diagnostics::say_fault(fault, model.sources());
         json["fault"] = fault_to_json(fault, model.sources());
     }
     Ok((outcome.into(), json))

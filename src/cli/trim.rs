@@ -1,13 +1,52 @@
 //! `legwork trim`: initial states and inputs at which a diagram holds still, as a patch.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use legwork_study::trim::{Motion, PROOF, SHOWN, Trim, TrimError, TrimRequest};
 use legwork_study::{Library, Model, fault_to_json};
 use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Code, Failure};
-use super::arguments::TrimArguments;
+use super::arguments::{Overrides, positive};
 use super::summary::{counted, digits, seconds};
-use super::{complaint, console};
+use super::{console, diagnostics};
+
+/// `legwork trim`.
+///
+/// Runs the diagram until nothing moves, or for the time to settle, then seeks a state (and outputs
+/// of constants that --free names) that one period of the run leaves where it is. The patch sets
+/// the initial states of all blocks and the values of free constants. The patched diagram is then
+/// run for 1 s: it must not move by more than 1e-6 of 1 + any number of its state.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+                  legwork trim stand.ron -o standing.ron && legwork run stand.ron --with standing.ron\n  \
+                  legwork trim arm.ron --free torque.y --settle 0   hold the arm about where it begins\n\n\
+                  The patched diagram is run for 1 s, in which no number x of its state may move by more than \
+                  1e-6 (1 + |x|). Free constants give way before the state does. An unstable equilibrium is found too, with \
+                  --settle 0 from nearby. What is not free is left as it is: overrides of this command \
+                  line hold for the run with the patch as well, and are not in it.\n\n\
+                  Exit codes: 0 holds still, 1 diagram error, 2 a run stopped at a fault, 3 does not hold \
+                  still (what moves is said), 64 usage.")]
+pub(crate) struct TrimArguments {
+    /// The diagram.
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+    /// Let this output of a constant change too, or some of its numbers: `tau.y`, `tau.y[2]`.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) free: Vec<String>,
+    /// Run at most so long to settle, as in `2 s`; 0 begins the search at t = 0 [default: the
+    /// diagram's stop time].
+    #[arg(long, value_name = "TIME")]
+    pub(crate) settle: Option<String>,
+    /// The largest rate that counts as still: of every number of the state, in its unit per second.
+    #[arg(long, value_name = "RATE", default_value = "1e-9", value_parser = positive)]
+    pub(crate) tol: f64,
+    /// Where to write the patch; standard output without it.
+    #[arg(short, long, value_name = "PATCH")]
+    pub(crate) output: Option<PathBuf>,
+}
 
 /// Trims a diagram.
 ///
@@ -22,7 +61,7 @@ pub(crate) fn trim(arguments: &TrimArguments, library: &Library) -> Result<Answe
     };
     let diagram = arguments.overrides.open(&arguments.file, None, library)?;
     let compiled = request.settling(diagram).compile();
-    complaint::say_all(&compiled.diagnostics, &compiled.sources);
+    diagnostics::say_all(&compiled.diagnostics, &compiled.sources);
     let Some(model) = &compiled.model else {
         let name = arguments.file.display().to_string();
         let json = json!({ "diagram": name, "diagnostics": compiled.to_json() });
@@ -44,7 +83,7 @@ pub(crate) fn trim(arguments: &TrimArguments, library: &Library) -> Result<Answe
         .map_err(|error| Failure::usage(format!("cannot write `{}`: {error}", path.display())))?;
     let with = path.display();
     json.insert("file".to_owned(), with.to_string().into());
-    console::say(&format!(
+    console::note(&format!(
         "  wrote {with}; use it with `legwork run {} --with {with}`",
         found.diagram
     ));
@@ -60,9 +99,9 @@ fn stopped(model: &Model, error: &TrimError, settles: bool) -> Answer {
     add("diagnostics", model.warnings_to_json());
     let code = match error {
         TrimError::Fault(fault) => {
-            complaint::say_fault(fault, model.sources());
+            diagnostics::say_fault(fault, model.sources());
             if settles {
-                console::say(
+                console::note(
                     "help: without a run to settle, `--settle 0`, the search begins at t = 0",
                 );
             }
@@ -83,8 +122,8 @@ fn say(found: &Trim) {
     let trimmed = &found.trimmed;
     let [first, settled, polished] = trimmed.rates;
     let outcome = if trimmed.still { "an equilibrium at t = 0" } else { "no equilibrium" };
-    console::say(&format!("{}: {outcome}", found.diagram));
-    console::say(&format!(
+    console::note(&format!("{}: {outcome}", found.diagram));
+    console::note(&format!(
         "  fastest    {} per second at first, {} after {} of settling, {} after {}",
         digits(first),
         digits(settled),
@@ -93,7 +132,7 @@ fn say(found: &Trim) {
         counted(u64::from(trimmed.iterations), "iteration"),
     ));
     for (block, reason) in &found.unwritten {
-        console::say(&format!("warning: the patch cannot say where `{block}` begins: {reason}"));
+        console::note(&format!("warning: the patch cannot say where `{block}` begins: {reason}"));
     }
     if trimmed.still {
         say_drift(found);
@@ -101,7 +140,7 @@ fn say(found: &Trim) {
     }
     console::say("error: nothing was found that holds still; what moves:");
     for motion in trimmed.motions.iter().filter(|one| one.amount > 0.0).take(SHOWN) {
-        console::say(&format!("  {}", amount(motion, "/s")));
+        console::note(&format!("  {}", amount(motion, "/s")));
     }
 }
 
@@ -109,19 +148,19 @@ fn say(found: &Trim) {
 fn say_drift(found: &Trim) {
     let time = seconds(PROOF);
     match found.drift.first().filter(|most| most.amount > 0.0) {
-        None => console::say(&format!("  in {time} nothing moves")),
+        None => console::note(&format!("  in {time} nothing moves")),
         Some(most) => {
-            console::say(&format!("  in {time} it moves by at most {}", amount(most, "")));
+            console::note(&format!("  in {time} it moves by at most {}", amount(most, "")));
         }
     }
     if found.stays() {
         return;
     }
     console::say("error: the trimmed diagram does not stay where it is:");
-    found.beyond().take(SHOWN).for_each(|one| console::say(&format!("  {}", amount(one, ""))));
+    found.beyond().take(SHOWN).for_each(|one| console::note(&format!("  {}", amount(one, ""))));
     if !found.trimmed.begin_anew.is_empty() {
         let names = found.trimmed.begin_anew.join("`, `");
-        console::say(&format!(
+        console::note(&format!(
             "note: no parameter says the discrete state of `{names}`: it begins anew"
         ));
     }

@@ -1,6 +1,6 @@
 //! The diagram's `checks:` section, compiled.
 
-use legwork_block::{Compiled, Span};
+use legwork_block::{Comparison, Compiled, Span};
 
 /// What a check asks of its condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,5 +39,10 @@ impl Check {
     /// Whether the condition holds at time `t` [s].
     pub fn holds(&self, arena: &[f64], t: f64) -> bool {
         self.condition.test(|slot| if slot == TIME_SLOT { t } else { arena[slot] })
+    }
+
+    /// The comparison that makes it false at time `t` [s], if there is one to name.
+    pub fn failed_comparison(&self, arena: &[f64], t: f64) -> Option<Comparison> {
+        self.condition.failed_comparison(|slot| if slot == TIME_SLOT { t } else { arena[slot] })
     }
 }

@@ -10,6 +10,7 @@ use legwork_runtime::recording::{Finished, Recorder, RecordingError};
 use legwork_runtime::{BlockTime, CheckState, Cursor, RunFault, Simulation};
 use serde_json::{Map, Value};
 
+use crate::measure::{self, Measured};
 use crate::text::seconds;
 
 /// What came of the steps of a run.
@@ -28,6 +29,8 @@ pub struct Execution {
     pub fault: Option<RunFault>,
     /// How each check ended.
     pub checks: Vec<Verdict>,
+    /// What failed checks measured, by check, where that was asked for and can be said.
+    pub measured: Vec<Option<Measured>>,
     /// What the blocks report, by path.
     pub reports: Vec<(String, Report)>,
     /// What each block took, if that was measured.
@@ -112,6 +115,10 @@ impl Execution {
             .zip(simulation.observer().checks())
             .map(|(check, state)| verdict(check.kind, state, !ended))
             .collect();
+        let mut measured = vec![None; program.checks.len()];
+        for (check, found) in measure::at_the_end(&simulation) {
+            measured[check] = Some(found);
+        }
         let reports = simulation
             .reports()
             .into_iter()
@@ -126,6 +133,7 @@ impl Execution {
             wall,
             fault,
             checks,
+            measured,
             reports,
             recording,
         }
@@ -181,6 +189,15 @@ impl Execution {
     pub fn checks_to_json(&self) -> Map<String, Value> {
         let verdicts = self.program.checks.iter().zip(&self.checks);
         verdicts.map(|(check, verdict)| (check.name.clone(), verdict.to_json())).collect()
+    }
+
+    /// What failed checks measured, by name.
+    pub fn measured_to_json(&self) -> Map<String, Value> {
+        let checks = self.program.checks.iter().zip(&self.measured);
+        let one = |(check, measured): (&legwork_program::Check, &Option<Measured>)| {
+            Some((check.name.clone(), serde_json::json!(measured.as_ref()?)))
+        };
+        checks.filter_map(one).collect()
     }
 
     /// What blocks measured, by name.

@@ -59,6 +59,9 @@ pub struct RunRequest {
     pub resume: Option<Snapshot>,
     /// Measure what each block takes.
     pub profile: bool,
+    /// Find out what failed checks measured, by repeating the steps up to where each failed: at
+    /// most some thousands.
+    pub measure: bool,
 }
 
 /// What came of a run.
@@ -153,6 +156,12 @@ impl Model {
         if let Some(refused) = events.refused {
             return Err(Error::request(refused));
         }
+        for failure in std::mem::take(&mut events.failures) {
+            // A step that cannot be repeated leaves its checks without a number.
+            for (check, measured) in failure.measure().unwrap_or_default() {
+                execution.measured[check] = Some(measured);
+            }
+        }
         let memory = match &mut execution.recording {
             Some(Ok(finished)) => finished.memory.take(),
             _ => None,
@@ -189,6 +198,7 @@ impl Model {
         let snapshots = request.snapshots.iter().map(|t| (*t, format!("t={t}.snapshot")));
         Ok(Orders {
             pace: request.pace,
+            measure: request.measure,
             edits: edits::plan(request.edits.clone(), self.diagram())?,
             snapshots: snapshots.collect(),
         })
@@ -335,6 +345,7 @@ impl Run {
         add("wall_s", execution.wall.into());
         add("real_time_factor", execution.real_time_factor().into());
         add("checks", execution.checks_to_json().into());
+        add("measured", execution.measured_to_json().into());
         add("metrics", execution.metrics_to_json().into());
         add("solver_calls", execution.solver_calls().into());
         add("solver_failures", execution.solver_failures().into());

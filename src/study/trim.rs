@@ -184,7 +184,8 @@ impl Trim {
             let moving = motions.iter().filter(|one| one.amount > 0.0).take(SHOWN);
             let one = |motion: &Motion| {
                 json!({
-                    "name": motion.name, "unit": motion.unit, "start": motion.start, "amount": motion.amount,
+                    "name": motion.name, "unit": motion.unit,
+                    "start": motion.start, "amount": motion.amount,
                 })
             };
             moving.map(one).collect()

@@ -101,7 +101,7 @@ fn solvers_of_one_problem_agree_and_the_json_has_every_promised_field() {
         }
     }
     for part in ["active_set", "clarabel against active_set", "KKT residual", "contact.f", " N "] {
-        assert!(done.err.contains(part), "no `{part}` in {}", done.err);
+        assert!(done.said().contains(part), "no `{part}` in {}", done.said());
     }
 }
 
@@ -159,7 +159,7 @@ fn another_contact_model_needs_a_tolerance() {
     let done = compare(here.path(), &stand(), &choices);
     assert_eq!(done.code, 64);
     for part in ["different problems", "`contact.assemble`", "--tol"] {
-        assert!(done.err.contains(part), "no `{part}` in {}", done.err);
+        assert!(done.said().contains(part), "no `{part}` in {}", done.said());
     }
     assert!(done.json()["error"].is_string());
     let with = compare(here.path(), &stand(), &[&choices[..], &["--tol", "1e9"]].concat());
@@ -174,7 +174,7 @@ fn another_contact_model_needs_a_tolerance() {
     std::fs::write(&cones, text).expect("the directory is writable");
     let done = compare(here.path(), &cones, &["--variant", "qp=clarabel,coulomb"]);
     assert_eq!(done.code, 64);
-    assert!(done.err.contains("CoulombContact"), "{}", done.err);
+    assert!(done.said().contains("CoulombContact"), "{}", done.said());
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn the_first_divergence_names_time_block_port_element_and_both_values() {
     assert_eq!((&first["block"], &first["port"]), (&json!("part"), &json!("y")));
     assert_eq!(first["element"], "part.y");
     assert_eq!((&first["reference"], &first["value"]), (&json!(1.0), &json!(1.1)));
-    assert!(done.err.contains("block part, port y"), "{}", done.err);
+    assert!(done.said().contains("block part, port y"), "{}", done.said());
     let signals = &done.json()["comparisons"][0]["signals"];
     let ramp = signals.as_array().unwrap().iter().find(|s| s["signal"] == "ramp.y").unwrap();
     let close = |key: &str, value: f64| {
@@ -260,7 +260,7 @@ fn a_run_that_stops_at_a_fault_is_a_row_and_not_the_end() {
     assert_eq!(json["runs"][1]["checks"]["gets there"], Value::Null);
     let signal = &json["comparisons"][0]["signals"][0];
     assert_eq!((&signal["rows"], &signal["rows_unmatched"]), (&json!(50), &json!(51)));
-    assert!(done.err.contains("bad stopped at a fault: t=0.5 s"), "{}", done.err);
+    assert!(done.said().contains("bad stopped at a fault: t=0.5 s"), "{}", done.said());
 }
 
 #[test]
@@ -269,8 +269,8 @@ fn choices_that_change_nothing_are_told() {
     let file = ramp(&here, r#""one": Gain(gain: 1.0), "same": Gain(gain: 1.0)"#);
     let done = compare(here.path(), &file, &["--variant", "v=one,same"]);
     assert_eq!(done.code, 0, "{}", done.err);
-    assert!(done.err.contains("`same` and `one` are the same program"), "{}", done.err);
-    assert!(done.out.is_empty(), "{}", done.out);
+    assert!(done.out.contains("`same` and `one` are the same program"), "{}", done.out);
+    assert!(done.err.is_empty(), "{}", done.err);
     assert_eq!(std::fs::read_dir(here.path()).unwrap().count(), 1, "files without --out");
 }
 
@@ -346,7 +346,7 @@ fn recorded_runs_and_tables_are_compared_at_common_times() {
     assert_eq!(same.code, 0, "{}", same.err);
     let far = at(&["fast", "--tol", "ramp.y=50 %"]);
     assert_eq!(far.code, 3, "{}", far.err);
-    assert!(far.err.contains("FAR"), "{}", far.err);
+    assert!(far.said().contains("FAR"), "{}", far.said());
     assert_eq!(at(&["fast", "--tol", "ramp.y=201 %"]).code, 0);
 }
 

@@ -63,7 +63,7 @@ fn solvers_agree_on_problems_of_every_kind_and_the_json_has_every_promised_field
     }
     for part in ["landing.json (contact, 12 unknowns)", "does not take it", "no two solvers differ"]
     {
-        assert!(done.err.contains(part), "no `{part}` in {}", done.err);
+        assert!(done.said().contains(part), "no `{part}` in {}", done.said());
     }
 }
 
@@ -83,7 +83,7 @@ fn a_disagreement_is_listed_and_cut_small() {
         (&dispute["kind"], &dispute["statuses"][0]),
         (&json!("failure"), &json!("undecided"))
     );
-    assert!(done.err.contains("lemke: undecided"), "{}", done.err);
+    assert!(done.said().contains("lemke: undecided"), "{}", done.said());
     let unknowns = json["shrunk"]["unknowns"].as_u64().expect("a count");
     assert!(unknowns < 12, "{unknowns}");
 
@@ -98,8 +98,8 @@ fn a_disagreement_is_listed_and_cut_small() {
     // Nothing to cut where all agree.
     let none = here.path().join("none.json");
     let done = duel(&[&file("skew"), "--solvers", "lemke,clarabel", "--shrink", shown(&none)]);
-    assert_eq!((done.code, done.out.as_str()), (0, ""), "{}", done.err);
-    assert!(done.err.contains("no file written") && !none.exists(), "{}", done.err);
+    assert_eq!((done.code, done.err.as_str()), (0, ""), "{}", done.err);
+    assert!(done.out.contains("no file written") && !none.exists(), "{}", done.out);
 }
 
 #[test]
@@ -136,6 +136,6 @@ fn a_command_line_that_makes_no_sense_is_told_so() {
     ] {
         let done = duel(&arguments);
         assert_eq!(done.code, 64, "{arguments:?}: {}", done.err);
-        assert!(done.err.contains(expected), "no `{expected}` in {}", done.err);
+        assert!(done.said().contains(expected), "no `{expected}` in {}", done.said());
     }
 }

@@ -84,6 +84,60 @@ fn a_failed_check_says_when() {
     assert!(done.err.contains("FAIL  stays low: not at t=500 ms"), "{}", done.err);
 }
 
+/// What a failed check measured: at the step where it failed, and at the end.
+#[test]
+fn a_failed_check_says_what_it_measured_and_by_how_much() {
+    let here = folder();
+    let checks = r#""stays low": Always(that: "=ramp.y < 0.495"),
+        "gets far": Finally(that: "=ramp.y > 3"),
+        "either": Always(that: "=ramp.y < 0.2 or ramp.y > 9"),
+        "holds": Always(that: "=ramp.y < 2")"#;
+    // Under Rk4 the outputs of a step are computed again inside it.
+    write(&here, "a.ron", ramp(checks).replace("solver: Euler", "solver: Rk4"));
+    let done = legwork(here.path(), &["run", "a.ron", "--json"]);
+    assert_eq!(done.code, 3, "{}", done.err);
+    let measured = &done.json()["measured"];
+    let near = |value: &Value, expected: f64| {
+        assert!((value.as_f64().expect("a number") - expected).abs() < 1e-9, "{measured}");
+    };
+    near(&measured["stays low"]["t"], 0.5);
+    near(&measured["stays low"]["left"], 0.5);
+    near(&measured["stays low"]["right"], 0.495);
+    assert_eq!(measured["stays low"]["sign"], "<");
+    near(&measured["gets far"]["left"], 1.0);
+    assert_eq!(measured.as_object().map(serde_json::Map::len), Some(2), "{measured}");
+    for said in ["; measured 0.5, not < 0.495, by 0.005", "; measured 1, not > 3, by 2"] {
+        assert!(done.err.contains(said), "no `{said}` in {}", done.err);
+    }
+}
+
+/// Results go to standard output, unless JSON is asked for; `--quiet` leaves errors.
+#[test]
+fn results_are_on_standard_output_and_quiet_leaves_errors_alone() {
+    let here = folder();
+    write(&here, "a.ron", ramp(r#""gets there": Finally(that: "=ramp.y > 0.99")"#));
+    write(&here, "broken.ron", ramp("").replace("rate.y\" }", "rat.y\" }"));
+    for (arguments, result) in [
+        (&["run", "a.ron"][..], "1 of 1 passed"),
+        (&["test", "a.ron"], "pass  a.ron"),
+        (&["check", "a.ron"], "a.ron: ok"),
+        (&["sweep", "a.ron", "--over", "slope=1,2"], "slope"),
+    ] {
+        let done = legwork(here.path(), arguments);
+        assert!(done.out.contains(result), "{arguments:?}: {}", done.out);
+        assert!(!done.err.contains(result), "{arguments:?}: {}", done.err);
+        let quiet = legwork(here.path(), &[arguments, &["--quiet"]].concat());
+        assert_eq!(quiet.code, done.code);
+        assert_eq!((quiet.out.as_str(), quiet.err.as_str()), ("", ""), "{arguments:?}");
+        let json = legwork(here.path(), &[arguments, &["--quiet", "--json"]].concat());
+        assert!(json.err.is_empty() && json.json().is_object(), "{arguments:?}: {}", json.err);
+    }
+    let expanded = legwork(here.path(), &["check", "a.ron", "--expand"]);
+    assert!(!expanded.out.contains("a.ron: ok") && expanded.err.contains("a.ron: ok"));
+    let wrong = legwork(here.path(), &["run", "broken.ron", "-q"]);
+    assert!(wrong.code == 1 && wrong.err.contains("broken.ron:"), "{}", wrong.err);
+}
+
 #[test]
 fn a_check_whose_window_is_not_reached_is_neither_passed_nor_failed() {
     let here = folder();

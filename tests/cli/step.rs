@@ -331,7 +331,7 @@ fn s9_1_a_fault_leaves_a_snapshot_of_the_last_good_step() {
     assert_eq!(json["fault"]["t"], 0.1);
     let snapshot = json["fault"]["snapshot"].as_str().unwrap().to_owned();
     assert_eq!(PathBuf::from(&snapshot).file_name().unwrap(), "fault.snapshot");
-    assert!(run.err.contains(&snapshot), "{}", run.err);
+    assert!(run.said().contains(&snapshot), "{}", run.said());
     let again = legwork(&["run", &file, "--resume", &snapshot, "--out", &here.path("b"), "--json"]);
     assert_eq!(again.json()["fault"]["message"], json["fault"]["message"]);
     assert_eq!(again.json()["fault"]["t"], 0.1);
@@ -365,7 +365,7 @@ fn ctrl_c_ends_a_run_after_its_step_with_recording_and_snapshot() {
     assert!(killed.success());
     let run = done(child.wait_with_output().unwrap());
     assert_eq!(run.code, 130, "{}", run.err);
-    assert!(run.err.contains("ended by Ctrl-C"), "{}", run.err);
+    assert!(run.said().contains("ended by Ctrl-C"), "{}", run.said());
     let json = run.json();
     assert_eq!(json["interrupted"], true);
     let t = json["sim_time_s"].as_f64().unwrap();
@@ -393,7 +393,7 @@ fn s8_3_a_paced_run_sleeps_between_steps_only() {
     let wall = paced.json()["wall_s"].as_f64().unwrap();
     assert!(wall >= 0.4, "0.2 s at half of real time took {wall} s");
     assert!(paced.json()["latest_s"].as_f64().unwrap() >= 0.0);
-    assert!(paced.err.contains("paced      0.5 times real time"), "{}", paced.err);
+    assert!(paced.said().contains("paced      0.5 times real time"), "{}", paced.said());
     assert!(recording(&a) == recording(&b), "recordings differ");
     assert_eq!(legwork(&["run", &file, "--pace", "0"]).code, 64);
 }

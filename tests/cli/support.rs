@@ -15,6 +15,11 @@ pub(crate) struct Done {
 }
 
 impl Done {
+    /// What it wrote, for people and for other programs.
+    pub(crate) fn said(&self) -> String {
+        format!("{}{}", self.out, self.err)
+    }
+
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out)
             .unwrap_or_else(|error| panic!("{error} in {:?}; stderr: {}", self.out, self.err))

@@ -148,8 +148,12 @@ fn a_cell_that_fails_is_a_row_and_not_the_end() {
     assert_eq!(cells[4]["reason"], Value::Null);
     // What is wrong is said with its place and the cells that have it.
     assert!(done.err.contains("with slope=0.5 part=broken or slope=1 part=broken"), "{}", done.err);
-    assert!(done.err.contains("slope=0.5 part=one: check failed: gets there"), "{}", done.err);
-    assert!(done.err.contains("1 ok"), "{}", done.err);
+    assert!(
+        done.said().contains("slope=0.5 part=one: check failed: gets there"),
+        "{}",
+        done.said()
+    );
+    assert!(done.said().contains("1 ok"), "{}", done.said());
 
     let table = std::fs::read_to_string(here.path().join("t.csv")).expect("the table is written");
     let lines: Vec<&str> = table.lines().collect();
@@ -227,8 +231,12 @@ fn axes_that_change_nothing_are_told() {
     write(&here, "ramp.ron", RAMP);
     let done = legwork(here.path(), &["sweep", "ramp.ron", "--over", "slope=1,1.0"]);
     assert_eq!(done.code, 0, "{}", done.err);
-    assert!(done.err.contains("`slope=1.0` and `slope=1` are the same program"), "{}", done.err);
-    assert!(done.out.is_empty(), "{}", done.out);
+    assert!(
+        done.said().contains("`slope=1.0` and `slope=1` are the same program"),
+        "{}",
+        done.said()
+    );
+    assert!(done.err.is_empty(), "{}", done.err);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Expression;
 use super::evaluate::{Evaluator, wrong};
-use super::operator::Op;
+use super::operator::{Binary, Op, Unary};
 use super::term::{Scalar, Term};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::unit::Unit;
@@ -106,7 +106,56 @@ pub struct Compiled {
     unit: Option<Unit>,
 }
 
+/// A comparison that does not hold, with its two sides.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Comparison {
+    /// What is left of the sign.
+    pub left: f64,
+    /// The sign, such as `<`.
+    pub sign: &'static str,
+    /// What is right of it.
+    pub right: f64,
+}
+
 impl Compiled {
+    /// The first comparison that makes a condition false, if the condition is one comparison or
+    /// several that must all hold. `read` is that of [`Compiled::eval`].
+    pub fn failed_comparison(&self, read: impl Fn(usize) -> f64) -> Option<Comparison> {
+        let is_comparison = |op: &Op| matches!(op, Op::Binary(binary) if binary.sign().is_some());
+        let first = self.ops.iter().position(is_comparison)?;
+        let undoes =
+            |op: &Op| matches!(op, Op::Select | Op::Unary(Unary::Not) | Op::Binary(Binary::Or));
+        if self.ops[first..].iter().any(undoes) {
+            return None;
+        }
+        let mut stack = Vec::new();
+        for op in &self.ops {
+            match *op {
+                Op::Push(value) => stack.push(value),
+                Op::Load(slot) => stack.push(read(slot as usize)),
+                Op::Unary(op) => {
+                    let x = stack.pop()?;
+                    stack.push(op.apply(x));
+                }
+                Op::Binary(op) => {
+                    let (right, left) = (stack.pop()?, stack.pop()?);
+                    let value = op.apply(left, right);
+                    match op.sign() {
+                        Some(sign) if value == 0.0 => {
+                            return Some(Comparison { left, sign, right });
+                        }
+                        _ => stack.push(value),
+                    }
+                }
+                Op::Select => {
+                    let (other, one, test) = (stack.pop()?, stack.pop()?, stack.pop()?);
+                    stack.push(if test != 0.0 { one } else { other });
+                }
+            }
+        }
+        None
+    }
+
     /// The value with the signals that `read` gives for each slot; a truth value is 0 or 1.
     /// Does not allocate.
     pub fn eval(&self, read: impl Fn(usize) -> f64) -> f64 {

@@ -109,6 +109,19 @@ pub enum Binary {
 }
 
 impl Binary {
+    /// The sign of a comparison; `None` of other operations.
+    pub fn sign(self) -> Option<&'static str> {
+        match self {
+            Self::Less => Some("<"),
+            Self::LessEqual => Some("<="),
+            Self::Greater => Some(">"),
+            Self::GreaterEqual => Some(">="),
+            Self::Equal => Some("=="),
+            Self::NotEqual => Some("!="),
+            _ => None,
+        }
+    }
+
     /// The operation's value at `x`, `y`.
     pub fn apply(self, x: f64, y: f64) -> f64 {
         match self {

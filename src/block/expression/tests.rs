@@ -257,3 +257,31 @@ fn expressions_over_signals_are_checked() {
     let error = expression.compile(&scope(), &mut Signals).unwrap_err();
     assert_eq!(error.code, "expression-size");
 }
+
+/// `a` is 3, `b` is 0.5.
+struct Two;
+
+impl SignalResolver for Two {
+    fn resolve(&mut self, path: &SignalPath) -> Result<Signal, Diagnostic> {
+        let slot = u32::from(path.to_string() == "b");
+        Ok(Signal::Real { slot, unit: None })
+    }
+}
+
+#[test]
+fn a_condition_names_the_comparison_that_does_not_hold() {
+    let failed = |text: &str| {
+        let expression = Expression::parse(text, place(text)).unwrap();
+        let compiled = expression.compile(&scope(), &mut Two).expect(text);
+        let read = |slot: usize| [3.0, 0.5][slot];
+        let found = compiled.failed_comparison(read);
+        assert!(found.is_none() || !compiled.test(read), "{text}");
+        found.map(|one| (one.left, one.sign, one.right))
+    };
+    assert_eq!(failed("a < 2"), Some((3.0, "<", 2.0)));
+    assert_eq!(failed("abs(b - a) <= 1 + b"), Some((2.5, "<=", 1.5)));
+    assert_eq!(failed("a > 1 and b > 1 and a < 1"), Some((0.5, ">", 1.0)));
+    for text in ["a > 2", "a < 2 or b > 1", "not (a > 2)", "a > 1 and b < 1"] {
+        assert_eq!(failed(text), None, "{text}");
+    }
+}

@@ -9,9 +9,9 @@ use legwork_study::compare::{
 use legwork_study::{Library, is_table};
 
 use super::super::answer::{Answer, Code, Failure};
-use super::super::arguments::CompareArguments;
 use super::super::summary::{counted, digits, seconds, write_table};
 use super::super::{console, recorded};
+use super::CompareArguments;
 
 /// Signals whose numbers get a row each in the table, if nobody names signals.
 const MOST_NUMBERS: usize = 4;
@@ -40,7 +40,7 @@ pub(super) fn compare(arguments: &CompareArguments, library: &Library) -> Result
     };
     let outcome = compare_recordings(&recorded::open_all(&paths, library)?, &request)?;
     let is_short = arguments.signals.is_empty();
-    console::say(&text(outcome.name_of_reference(), &outcome.pairs, is_short));
+    console::tell(&text(outcome.name_of_reference(), &outcome.pairs, is_short))?;
     let code = if outcome.agrees() { Code::Success } else { Code::Check };
     Ok(Answer::new(code, outcome.to_json()))
 }

@@ -1,7 +1,7 @@
 //! `legwork step`: a diagram run step by step, forth and back.
 //!
-//! `input` brings lines, `command` makes commands of them, `sessions` carries them out, `show` writes
-//! the answers.
+//! `input` brings lines, `command` makes commands of them, `sessions` carries them out, `show`
+//! writes the answers.
 
 mod command;
 mod help;
@@ -9,33 +9,67 @@ mod input;
 mod sessions;
 mod show;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use legwork_study::session::Session;
 use legwork_study::{Library, Snapshot, parse_time, seconds};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
-use super::arguments::StepArguments;
+use super::arguments::Overrides;
 use super::run::directory;
 use super::summary::counted;
-use super::{complaint, console, interrupt};
+use super::{console, diagnostics, interrupt};
 use command::Command;
 use input::{Input, Line};
 use sessions::{FIRST, Sessions};
+
+/// `legwork step`.
+///
+/// Runs a diagram block by block or step by step, forth and back. Commands come from the terminal,
+/// from a script, or from standard input, one a line; `help` lists them.
+#[derive(Debug, Args)]
+#[command(after_help = "Commands (unambiguous beginnings will do; `help COMMAND` says more):\n  \
+    next [N]        the next block, output or update         step [N]   the rest of the major step\n  \
+    into [PART]     the first block of a subsystem           out        behind the last block of it\n  \
+    until T         the first step at or after T             goto T     the same, forth or back\n  \
+    continue        to the next breakpoint or the end        back [N]   N blocks back, exactly\n  \
+    break PATH [C]  stop before a block, or when C holds     delete N   remove a breakpoint\n  \
+    watch PATH      show a signal at each stop               print X    a signal, or all of a block\n  \
+    set PATH VALUE  change a parameter between two steps     where      time, phase, block, its line\n  \
+    schedule        the order of execution                   quit       write the recording and leave\n  \
+    snapshot FILE   write the present state                  restore FILE  go on from one\n  \
+    fork NAME [C..] a second session, with changes           session N     go on in another\n\n\
+    A session's recording is that of `legwork run`, byte for byte, as far as it went; with edits, that of\n\
+    `legwork run --replay-edits`. From a script the first mistake ends the session with exit code 64.")]
+pub(crate) struct StepArguments {
+    /// The diagram.
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) overrides: Overrides,
+    /// Begin at the first step at or after this time, as in `0.4 s`.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<String>,
+    /// Continue a snapshot, such as that of the step before a fault.
+    #[arg(long, value_name = "SNAPSHOT")]
+    pub(crate) resume: Option<PathBuf>,
+    /// Take the commands from this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<PathBuf>,
+    /// Directory for run.mcap [default: runs/<name of the diagram>].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
 
 /// Steps a diagram.
 ///
 /// # Errors
 /// If a file cannot be read or written, or a script has a mistake.
-pub(crate) fn step(
-    arguments: &StepArguments,
-    json: bool,
-    library: &Library,
-) -> Result<Answer, Failure> {
+pub(crate) fn step(arguments: &StepArguments, library: &Library) -> Result<Answer, Failure> {
     let diagram = arguments.overrides.open(&arguments.file, None, library)?;
     let compiled = diagram.compile();
-    complaint::say_all(&compiled.diagnostics, &compiled.sources);
+    diagnostics::say_all(&compiled.diagnostics, &compiled.sources);
     let Some(model) = &compiled.model else {
         let json = json!({ "diagram": diagram.name(), "diagnostics": compiled.to_json() });
         return Ok(Answer::new(Code::Diagram, json));
@@ -54,7 +88,10 @@ pub(crate) fn step(
         Some(t) => sessions.perform(&Command::Goto(t))?,
         None => sessions.tell_place(),
     };
-    let say = |text: &str| if json { say_aside(text) } else { console::print(text) };
+    let say = |text: &str| match console::is_json() {
+        true => say_aside(text),
+        false => console::print(text),
+    };
     say(&begin)?;
     let outcome = talk(&mut sessions, &mut input, &say);
     let mut left = Vec::new();
@@ -84,7 +121,7 @@ fn leave(name: &str, session: &Session, directory: &Path) -> Result<Value, Failu
     let diagram = session.diagram().name();
     let (t, steps) = (session.time(), session.simulation().step_count());
     let shown = if is_fork { format!("{diagram}, {name}") } else { diagram.to_owned() };
-    console::say(&format!(
+    console::note(&format!(
         "{shown}: left at t={} in step {steps}, {}; recording {}",
         seconds(t),
         counted(session.edits().len() as u64, "edit"),
@@ -105,7 +142,7 @@ fn leave(name: &str, session: &Session, directory: &Path) -> Result<Value, Failu
 }
 
 fn say_aside(text: &str) -> Result<(), Failure> {
-    console::say(text.trim_end());
+    console::note(text.trim_end());
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use legwork_study::session::{
 };
 use legwork_study::{BusType, Type, trimmed};
 
-use super::super::complaint;
+use super::super::diagnostics;
 use super::super::summary::counted;
 
 /// Numbers of a vector on one line.
@@ -97,7 +97,7 @@ pub(super) fn whereabouts(here: &Where) -> String {
     if let Some(block) = block {
         let _ = write!(text, "\n  {}: {}  [{}]", block.path, block.text, block.rate);
         if let Some(source) = &block.source {
-            let file = complaint::shown(&source.file);
+            let file = diagnostics::shown(&source.file);
             let _ = write!(text, "\n  {file}:{}:{} | {}", source.line, source.column, source.text);
         }
     }
@@ -318,8 +318,8 @@ fn trimmed_to(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// The unit quaternion (w, x, y, z) of a rotation matrix stored column by column (Shepperd, *Quaternion
-/// from rotation matrix*, 1978): the largest component first, by which the others are divided.
+/// The unit quaternion (w, x, y, z) of a rotation matrix stored column by column (Shepperd,
+/// *Quaternion from rotation matrix*, 1978): the largest component first, by which the others are divided.
 fn quaternion(r: &[f64]) -> [f64; 4] {
     let &[r11, r21, r31, r12, r22, r32, r13, r23, r33] = r else { return [1.0, 0.0, 0.0, 0.0] };
     let trace = r11 + r22 + r33;

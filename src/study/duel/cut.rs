@@ -22,8 +22,8 @@ pub struct Cut {
     pub disagreement: Disagreement,
 }
 
-/// Leaves out of the problem of the worst dispute what does not matter to it, and writes the rest to
-/// `file`; nothing if no pair differs beyond the tolerance.
+/// Leaves out of the problem of the worst dispute what does not matter to it, and writes the rest
+/// to `file`; nothing if no pair differs beyond the tolerance.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -68,8 +68,8 @@ fn between(
     duel::disagreement(problem, &first.solve(problem), &second.solve(problem))
 }
 
-/// Whether a smaller problem still shows what the whole one does: an answer against none stays that,
-/// and a distance stays beyond the tolerance.
+/// Whether a smaller problem still shows what the whole one does: an answer against none stays
+/// that, and a distance stays beyond the tolerance.
 fn is_of_kind(found: Disagreement, whole: Disagreement, tolerance: f64) -> bool {
     match (found, whole) {
         (Disagreement::Distance(_), Disagreement::Distance(_)) => found.size() > tolerance,

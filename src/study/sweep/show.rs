@@ -147,7 +147,8 @@ pub(super) fn check<'p>(
         let most: usize = counts.max().unwrap_or(0);
         if most > MOST_NUMBERS {
             return Err(Error::request(format!(
-                "expected --show of at most {MOST_NUMBERS} numbers, found `{path}`, which names {most}"
+                "expected --show of at most {MOST_NUMBERS} numbers, found `{path}`, which names \
+                 {most}"
             )));
         }
     }

@@ -21,8 +21,11 @@ pub(crate) fn say_all(diagnostics: &Diagnostics, sources: &SourceMap) {
 /// Says one diagnostic on standard error.
 pub(crate) fn say(diagnostic: &Diagnostic, sources: &SourceMap) {
     let renderer = if console::in_colours() { Renderer::styled() } else { Renderer::plain() };
-    console::say(&render(diagnostic, sources, &renderer));
-    console::say("");
+    let text = format!("{}\n", render(diagnostic, sources, &renderer));
+    match diagnostic.severity {
+        Severity::Error => console::say(&text),
+        Severity::Warning => console::note(&text),
+    }
 }
 
 /// Says a fault and shows its block.
