@@ -87,28 +87,41 @@
 //!
 //! # From Rust
 //!
-//! ```
-//! use std::path::Path;
-//! use std::sync::Arc;
+//! [`study`] is what a user does, as a library. Half a second after its landing the quadruped goes
+//! on with two solvers of its contacts:
 //!
-//! let mut registry = legwork::block::Registry::default();
-//! legwork::blocks::register(&mut registry);
-//! let text = br#"Diagram(
-//!     format: 1,
-//!     run: (stop: "1 s", step: "10 ms"),
-//!     blocks: {
-//!         "one":  Constant(value: 1.0),
-//!         "ramp": Integrator(in: { "u": "one.y" }),
-//!     },
-//!     checks: { "reaches one": Finally(that: "=abs(ramp.y - 1) < 1e-12") },
-//! )"#;
-//! let compiled = legwork::diagram::compile(
-//!     Path::new("ramp.ron"), text, &legwork::diagram::Options::default(), &registry, &legwork::Disk,
-//! );
-//! let program = compiled.program.expect("no errors");
-//! let mut simulation = legwork::runtime::Simulation::new(Arc::new(program));
-//! simulation.run().expect("no fault");
-//! assert!(simulation.observer().checks()[0].passed);
+//! ```
+//! use legwork::study::{Error, Fork, Library};
+//!
+//! /// Where the base is [m].
+//! const POSITION: &str = "body.state.base.position";
+//!
+//! fn main() -> Result<(), Error> {
+//!     let library = Library::new(legwork::blocks::register);
+//!     let stand = library.open("diagrams/quadruped/stand.ron")?.compile().into_model()?;
+//!     let mut session = stand.session();
+//!     session.until(0.5)?;
+//!
+//!     // Two sessions from one state; the path and the reason of every state that begins anew.
+//!     let Fork { session: mut first, .. } = session.fork(&[("qp", "active_set")])?;
+//!     let Fork { session: mut second, carried } = session.fork(&[("qp", "clarabel")])?;
+//!     for (block, why) in &carried.fresh {
+//!         println!("{block} begins anew: {why}");
+//!     }
+//!
+//!     let mut largest = 0.0_f64;
+//!     while first.time() < 1.0 {
+//!         first.step(1)?;
+//!         second.step(1)?;
+//!         let (a, b) = (first.read(POSITION)?.numbers(), second.read(POSITION)?.numbers());
+//!         largest = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(largest, f64::max);
+//!     }
+//!     println!("the base's positions differ by at most {largest:e} m");
+//!     # assert_eq!((first.time(), second.time()), (1.0, 1.0));
+//!     # // Both solve one strictly convex problem to 1e-10: the difference is theirs, not chaos.
+//!     # assert!(largest > 0.0 && largest < 1e-6, "{largest}");
+//!     Ok(())
+//! }
 //! ```
 
 mod cli;
