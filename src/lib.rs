@@ -1,89 +1,110 @@
 //! Legwork runs block diagrams of robots that touch the ground.
 //!
-//! An engineer writes a diagram as a RON file: typed blocks (robot dynamics, Jacobian, QP solver, PD
-//! controller, actuator, integrator), bus signals between them, masks that generate one subgraph per
-//! foot. Legwork checks it, compiles it to a static schedule and runs it. Swapping a solver, a
-//! contact model or a controller is a word on the command line.
+//! An engineer writes a diagram as a RON file: typed blocks (robot dynamics, Jacobian, QP solver,
+//! PD controller, actuator, integrator), bus signals between them, masks that generate one subgraph
+//! per foot. Legwork checks it, compiles it to a static schedule and runs it. A solver, a contact
+//! model or a controller is changed on the command line.
 //!
-//! This crate is the facade: it re-exports the others under short names and holds the [`command`],
-//! the only code that prints, exits and reads arguments: a thin layer over [`study`].
+//! This crate is the facade: it re-exports the others under short names and contains the
+//! [`command`], the only code that prints, exits and reads arguments.
 //!
 //! # The pipeline
 //!
 //! ```text
-//! text ──parse──► Document ──expand──► Network ──infer──► TypedNetwork ──schedule──► Program ──run──► Recording
-//!       RON, spans          masks, for-each,    shapes, types,      feedthrough, rates,       executor,
-//!                           variants, params    units, buses        order, memory             solvers
+//! RON text
+//!    │  parse      text with places
+//! Document
+//!    │  expand     masks, for-each, variants and parameters become a flat list of blocks
+//! Network
+//!    │  infer      shapes, types, units, buses
+//! TypedNetwork
+//!    │  schedule   feedthrough, rates, order, memory
+//! Program
+//!    │  run        executor, integration methods, events
+//! Recording
 //! ```
 //!
-//! One noun per stage, one pure function per arrow, one file or folder per arrow; all arrows but the
-//! last stand in [`diagram::compile`], the last is [`runtime::Simulation`]. Each stage can only be
-//! built by the arrow before it, and collects all its diagnostics instead of stopping at the first.
+//! One noun per stage, one pure function per arrow, one file or folder per arrow. All arrows but
+//! the last are in [`diagram::compile`]; the last is [`runtime::Simulation`]. Each stage can
+//! only be built by the arrow before it, and collects all its diagnostics instead of stopping at
+//! the first.
 //!
 //! # The crates
 //!
 //! ```text
-//! legwork ─► study ─► diagram ─► program ─► block
-//!     │        ├────► runtime ─► program
-//!     │        └────► qp, for duels of solvers alone
-//!     ├────► picture ─► program, runtime
-//!     └────► blocks ─► block, mechanics, qp, contact, control
+//! legwork ─┬─► study ─┬─► diagram ─► program ─► block
+//!          │          ├─► runtime ─► program, recording
+//!          │          └─► qp, for duels of solvers
+//!          ├─► picture ─► program, runtime
+//!          └─► blocks ──► block, recording, mechanics, qp, contact, control
 //! ```
 //!
-//! | crate | what it is | entry point |
+//! | crate | content | entry point |
 //! |---|---|---|
-//! | [`block`] | what a block is: ports, signals, buses, registry, diagnostics, faults | [`block::Block`] |
-//! | [`program`] | the compiled diagram: what the front end makes and the engine takes | [`program::Program`] |
+//! | [`block`] | what a block is: ports, signals, units, expressions, registry | [`block::Block`] |
+//! | [`program`] | the compiled diagram, made by the front end | [`program::Program`] |
 //! | [`diagram`] | from RON to a program | [`diagram::compile`] |
-//! | [`runtime`] | from a program to a recording: executor, solvers, snapshots | [`runtime::Simulation`] |
-//! | [`study`] | what a user does: open, run, step, fork, compare, sweep, trim, duel | [`study::Library`] |
-//! | [`picture`] | drawings of diagrams and plots of recordings | [`picture::diagram::svg`] |
-//! | [`blocks`] | the standard library, one file per block | [`blocks::register`] |
-//! | `legwork-mechanics` | rigid-body models and algorithms | |
-//! | `legwork-qp` | quadratic and complementarity problems and their solvers | `legwork duel` |
-//! | `legwork-contact` | contact geometry and contact models | |
+//! | [`runtime`] | from a program to a recording: executor, snapshots | [`runtime::Simulation`] |
+//! | [`study`] | what a user does: open, run, step, compare, sweep, trim | [`study::Library`] |
+//! | `legwork-recording` | the MCAP file of a run, tables | [`runtime::recording`] |
+//! | [`picture`] | drawings of diagrams, plots of recordings | [`picture::diagram::svg`] |
+//! | `legwork-mechanics` | rigid-body models and algorithms: URDF, M, h, J, RNEA, ABA | `Model` |
+//! | `legwork-qp` | quadratic, cone and contact problems, their solvers | `ContactProblem` |
+//! | `legwork-contact` | contact geometry and contact models | `ContactAssembly` |
+//! | `legwork-control` | inverse kinematics and dynamics, gaits, legs | `ContactInverseDynamics` |
+//! | [`blocks`] | the standard library: folder = shelf, file = block | [`blocks::register`] |
+//!
+//! `src/cli` is the command, a thin layer over [`study`] and [`picture`]: arguments in, text
+//! out. Other front ends (a page, Python, an editor) would be such layers too.
 //!
 //! # Invariants
 //!
-//! The manifests enforce the first five: a crate cannot use what it does not depend on.
+//! The manifests enforce the first six: a crate cannot use what it does not depend on.
 //!
-//! - Numerics (`mechanics`, `qp`, `contact`) never see a port, a time or a diagram.
-//! - The runtime never sees text: a program can be built by hand and run without the front end.
-//! - The front end never names a concrete block; what it knows stands in a [`block::Registry`].
-//! - A third party's crate of blocks stands where `blocks` stands: it needs `block` alone.
-//! - Nothing registers itself. What a program knows is a list that one can read.
-//! - A block is an immutable struct of parameters; the engine owns all that changes. A block does no
-//!   IO: files come through [`block::Files`].
-//! - Every name is resolved before t = 0. After that nothing allocates, hashes a text or looks a name
-//!   up.
-//! - Whatever shapes the future is declared state, so that a snapshot continues bit for bit.
+//! - Numerics (`mechanics`, `qp`, `contact`, `control`) contain no port, simulated time or diagram.
+//! - The runtime contains no text: a program can be built by hand and run without the front end.
+//! - The front end names no concrete block; the kinds of blocks come from a [`block::Registry`].
+//! - A third-party crate of blocks depends on `block` only, like `blocks` itself.
+//! - Pictures are pure functions of a program or a recording.
+//! - `study` prints nothing, ends no process, reads no arguments and knows no concrete block.
+//! - Nothing registers itself: the kinds of blocks are an explicit list.
+//! - A block is an immutable struct of parameters; the engine owns everything that changes. A block
+//!   does no IO: files come through [`block::Files`].
+//! - Every name is resolved before t = 0. After that nothing allocates, hashes a text or looks up a
+//!   name.
+//! - Everything that affects later steps is declared state, so that a snapshot continues bit for
+//!   bit.
 //! - Equal binary, program and seed give equal bits: ordered maps, seeded random numbers, no clock
-//!   inside a step, transcendental functions from `libm`, no kernel chosen at run time. No time is
-//!   accumulated: that of tick k is k times a rational base.
-//! - A recording holds nothing from a clock, a host or the place of a file.
-//! - Infeasible is an answer, a number that is none is a fault, a wrong shape is a bug.
+//!   inside a step, transcendental functions from `libm`, no kernel chosen at run time. Time is not
+//!   accumulated: the time of tick k is k times a rational base.
+//! - A recording contains nothing from a clock, a host or the path of a file.
+//! - Infeasible is an answer, NaN or infinity in a signal is a fault, a wrong shape is a bug.
 //!
 //! # A major step
 //!
-//! Outputs, guards and resets until none fires, observe, update, integrate. Outputs are pure;
-//! observing sees (t, x before the update, y); all updates read the same y and x and are committed
-//! together; discrete code never runs inside an integration step.
+//! 1. Outputs: every block that is due computes its outputs from time, state and inputs.
+//! 2. Events: guards that fire reset state, and outputs are computed again until none fires.
+//! 3. Observe: recording, checks and breakpoints read (t, state before the update, outputs).
+//! 4. Update: discrete state advances. All updates read the same outputs and state and are
+//!    committed together.
+//! 5. Integrate: continuous state advances to the next tick. Discrete code never runs inside an
+//!    integration step.
 //!
 //! # Notation
 //!
 //! | symbol | name in code | meaning [unit] |
 //! |---|---|---|
-//! | q | `configuration`, `q` | base position, unit quaternion (w, x, y, z), joint positions [m, 1, rad] |
-//! | ν | `velocity`, `nu` | base velocity and angular velocity in world axes, joint velocities [m/s, rad/s] |
-//! | s, ṡ | `s`, `s_dot` | joint positions and velocities, in the order of the robot file [rad, rad/s] |
+//! | q | `configuration`, `q` | base position, quaternion (w, x, y, z), joints [m, 1, rad] |
+//! | ν | `velocity`, `nu` | (ṗ, ω) of the base in world axes, joint velocities [m/s, rad/s] |
+//! | s, ṡ | `s`, `s_dot` | joint positions and velocities, as in the robot file [rad, rad/s] |
 //! | τ | `tau` | joint torques [N m] |
 //! | M, h | `mass_matrix`, `bias_force` | M ν̇ + h = Sᵀτ + Σ Jᵀf [kg, kg m, kg m²; N, N m] |
 //! | J | `jacobian` | contact velocity = J ν |
 //! | f | `contact_forces`, `f` | forces on the robot, in world axes [N] |
 //! | u, y, x | | a block's inputs, outputs, state |
 //!
-//! SI units throughout, world z up. Transforms read right to left: `world_from_foot`. The full table
-//! stands in the front page of `legwork-mechanics`.
+//! SI units throughout, world z up. Transforms read right to left: `world_from_foot`. The full
+//! table is on the front page of `legwork-mechanics`.
 //!
 //! # From Rust
 //!
@@ -123,6 +144,33 @@
 //!     Ok(())
 //! }
 //! ```
+//!
+//! Below `study`, [`diagram::compile`] and [`runtime::Simulation`] do the same step by step.
+//!
+//! # How to add
+//!
+//! - **A block**: `blocks/SHELF/NAME.rs`, a struct whose doc comment is its manual, with
+//!   `impl Block` (or `Pure`); and `blocks/SHELF/mod.rs`: the module, the name, and a line with an
+//!   example in `register`.
+//! - **A block of your own**: a crate that depends on `legwork-block`, and a `main` that registers
+//!   it; `tests/third_party` is a complete example.
+//! - **A solver of contact problems**: `src/qp/NAME.rs` with `impl ContactSolver`, named in
+//!   `src/qp/lib.rs`; a name in `src/qp/duel/solvers.rs`, for `legwork duel`; its block on the
+//!   shelf `solvers`, which `plain_solver.rs` or `contact_solver.rs` there adapts.
+//! - **A language construct**: `src/diagram/expand/NAME.rs`, a type by `construct!`, whose comments
+//!   are its manual, with `expand`; and its name in `STRUCTURAL` of `structural.rs` if it contains
+//!   blocks, else in `constructs.rs`.
+//! - **An integration method**: `src/runtime/ode/NAME.rs` with `impl Kernel`; a variant in
+//!   `src/block/solver.rs`, its name in `src/diagram/expand/run.rs`, its construction in
+//!   `src/runtime/solver.rs`.
+//! - **A subcommand**: its work in `src/study`, a request in and an answer out; its layer in
+//!   `src/cli/NAME.rs`, from arguments to that request and from the answer to text; its arguments
+//!   in `src/cli/arguments.rs`, and a line each in `src/cli/entry.rs` and `src/cli/mod.rs`.
+//! - **A diagram or robot** that ships with the command: a file in `diagrams` or a folder in
+//!   `diagrams/robots`; `blocks/files.rs` lists what is built in.
+//!
+//! Tests of execution rules are in `tests/semantics`, named by their clause; tests of robots in
+//! `tests/plants`; the expected message of every error of a diagram in `tests/data/errors`.
 
 mod cli;
 
