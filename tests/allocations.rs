@@ -75,7 +75,7 @@ fn count(program: &Arc<Program>, recorder: Option<Recorder>) -> (u64, u64) {
 }
 
 /// Allocations after the first major step, by the phase and the first block that may be due.
-fn culprits(program: &Arc<Program>) -> BTreeMap<String, u64> {
+fn allocations_by_block(program: &Arc<Program>) -> BTreeMap<String, u64> {
     let mut simulation = Simulation::new(Arc::clone(program));
     simulation.step().unwrap_or_else(|fault| panic!("{fault}"));
     let mut found = BTreeMap::new();
@@ -103,7 +103,7 @@ fn assert_none(name: &str, program: &Arc<Program>) {
     let (allocations, steps) = count(program, None);
     println!("{name}: {allocations} allocations in {steps} steps");
     assert!(steps > 0, "{name}: no step was counted");
-    assert_eq!(allocations, 0, "{name}: {:?}", culprits(program));
+    assert_eq!(allocations, 0, "{name}: {:?}", allocations_by_block(program));
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn s2_2_the_count_sees_an_allocation_of_a_block() {
     })"#;
     let program = compiled(Path::new("leak.ron"), text, &[]);
     assert_eq!(count(&program, None), (10, 10));
-    assert_eq!(culprits(&program).values().sum::<u64>(), 10);
+    assert_eq!(allocations_by_block(&program).values().sum::<u64>(), 10);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn free_bodies_allocate_as_contacts_come_and_not_by_step() {
         let stack = program("diagrams/constraint_solver/stack.ron", &[("method", method)]);
         let (allocations, steps) = count(&stack, None);
         println!("stack, method={method}: {allocations} allocations in {steps} steps");
-        assert!(allocations < steps / 3, "{method}: {:?}", culprits(&stack));
+        assert!(allocations < steps / 3, "{method}: {:?}", allocations_by_block(&stack));
     }
 }
 
@@ -243,7 +243,7 @@ fn only_the_solve_of_clarabel_allocates() {
     let program = program(STAND, &[("qp", "clarabel")]);
     let (allocations, steps) = count(&program, None);
     println!("stand, qp=clarabel: {allocations} allocations in {steps} steps");
-    let places: Vec<String> = culprits(&program).into_keys().collect();
+    let places: Vec<String> = allocations_by_block(&program).into_keys().collect();
     assert_eq!(places, ["output contact.solve"]);
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use legwork_program::Program;
-use legwork_runtime::trim::{FreeOutput, Wishes, drift, trim as seek};
+use legwork_runtime::trim::{FreeOutput, TrimOptions, drift, trim as seek};
 pub use legwork_runtime::trim::{Motion, TrimError, Trimmed};
 use serde_json::{Map, Value, json};
 
@@ -89,8 +89,8 @@ impl Model {
             true => 0.0,
             false => program.base.at(program.stop_tick),
         };
-        let wishes = Wishes { settle, tolerance: request.tolerance, free };
-        let trimmed = match seek(program, &wishes) {
+        let options = TrimOptions { settle, tolerance: request.tolerance, free };
+        let trimmed = match seek(program, &options) {
             Ok(trimmed) => trimmed,
             Err(error) => return Ok(Err(error)),
         };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use legwork::diagram::{Options, compile};
 use legwork::program::Program;
 use legwork::runtime::Simulation;
-use legwork::runtime::trim::{Wishes, trim};
+use legwork::runtime::trim::{TrimOptions, trim};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -163,7 +163,7 @@ fn the_standing_quadruped_stays_within_a_micrometre() {
 }
 
 #[test]
-fn bad_wishes_have_clear_answers() {
+fn bad_options_have_clear_answers() {
     let here = folder_with(LOOP);
     let error = |arguments: &[&str], expected_code: i32, expected: &str| {
         let (code, json, err) = legwork(here.path(), &[&["trim", "a.ron"], arguments].concat());
@@ -220,9 +220,10 @@ fn states_read_back_to_the_same_bits() {
     },
 )"#;
     let before = program(text, &[]);
-    // A tolerance that everything meets: the state after 0.3 s, polished or not, is what is written.
-    let wishes = Wishes { settle: 0.3, tolerance: 1e-9, free: Vec::new() };
-    let found = trim(&before, &wishes).expect("no fault");
+    // A tolerance that everything meets: the state after 0.3 s, polished or not, is what is
+    // written.
+    let options = TrimOptions { settle: 0.3, tolerance: 1e-9, free: Vec::new() };
+    let found = trim(&before, &options).expect("no fault");
     assert!(!found.still, "it moves on and on");
     let mut set = Vec::new();
     for start in &found.starts {
@@ -250,8 +251,8 @@ fn states_read_back_to_the_same_bits() {
     }
 }
 
-/// Every kind of block with discrete state that a parameter gives, behind a constant: the patch takes
-/// each of them to where it settles.
+/// Every kind of block with discrete state that a parameter gives, behind a constant: the patch
+/// takes each of them to where it settles.
 #[test]
 fn discrete_states_begin_where_they_settle() {
     let here = folder_with(

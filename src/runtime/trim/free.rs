@@ -23,7 +23,10 @@ pub struct FreeOutput {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FreeError {
     /// There is no such output.
-    #[error("no output `{name}`{}", near.as_ref().map_or(String::new(), |near| format!("; did you mean `{near}`?")))]
+    #[error(
+        "no output `{name}`{}",
+        near.as_ref().map_or(String::new(), |near| format!("; did you mean `{near}`?"))
+    )]
     Unknown {
         /// As it was asked for.
         name: String,

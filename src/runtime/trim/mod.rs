@@ -6,13 +6,14 @@
 //!
 //! ```text
 //! residual  (x(T) ⊖ x(0)) / T   in the chart of the continuous state; (d(T) − d(0)) / T
-//! unknowns  x(0) in its chart, the numbers d(0) of discrete states, and the outputs of free constants
+//! unknowns  x(0) in its chart, numbers d(0) of discrete states, and outputs of free constants
 //! ```
 //!
 //! The map begins at t = 0, as the trimmed diagram does: discrete state that no parameter gives is
 //! what it is at the start of a run, and inputs that depend on time have their values of then. A
-//! direction in which nothing changes, such as that of a base on a plane, is left where it was: steps
-//! are those of least norm, and free outputs move more readily than the state. Equal programs and wishes give equal bits.
+//! direction in which nothing changes, such as that of a base on a plane, is left where it was:
+//! steps are those of least norm, and free outputs move more readily than the state. Equal programs
+//! and options give equal bits.
 
 mod free;
 mod map;
@@ -34,9 +35,9 @@ pub use motion::{Motion, drift};
 /// Periods in a row that must be still for a run to have settled.
 const STILL_PERIODS: u32 = 10;
 
-/// What is wanted of [`trim`].
+/// Options of [`trim`].
 #[derive(Debug, Clone)]
-pub struct Wishes {
+pub struct TrimOptions {
     /// How long the program may run to settle [s].
     pub settle: f64,
     /// The largest rate of any number of the state that counts as still [its unit / s; rad/s].
@@ -105,23 +106,23 @@ impl From<RunFault> for TrimError {
 /// # Errors
 /// If the run to settle, or the first period from where it ends, meets a fault; if a block ends
 /// that period. No equilibrium is no error: [`Trimmed::still`] says so.
-pub fn trim(program: &Program, wishes: &Wishes) -> Result<Trimmed, TrimError> {
-    let held = wishes.free.iter().flat_map(FreeOutput::held).collect();
+pub fn trim(program: &Program, options: &TrimOptions) -> Result<Trimmed, TrimError> {
+    let held = options.free.iter().flat_map(FreeOutput::held).collect();
     let mut map = Map::new(program, held)?;
     let mut rate = vec![0.0; map.rows()];
     let start = map.start.clone();
     map.residual(&start, &mut rate)?;
     let first = largest(&rate);
-    let (settled, point, begin_anew) = settle(&mut map, wishes)?;
-    let polished = polish(&mut map, point, wishes.tolerance)?;
+    let (settled, point, begin_anew) = settle(&mut map, options)?;
+    let polished = polish(&mut map, point, options.tolerance)?;
     let motions = motion::motions(&map, &polished.point)?;
     Ok(Trimmed {
         settled,
         rates: [first, polished.before, polished.after],
         iterations: polished.iterations,
         period: map.length,
-        still: polished.after <= wishes.tolerance,
-        starts: starts(&map, &polished.point, &wishes.free),
+        still: polished.after <= options.tolerance,
+        starts: starts(&map, &polished.point, &options.free),
         state: polished.point.x,
         begin_anew,
         motions,
@@ -130,13 +131,13 @@ pub fn trim(program: &Program, wishes: &Wishes) -> Result<Trimmed, TrimError> {
 
 /// Runs until nothing moves, or for as long as wished. How long that was, where it ends, and which
 /// blocks then have a state that no parameter gives.
-fn settle(map: &mut Map, wishes: &Wishes) -> Result<(f64, Point, Vec<String>), TrimError> {
+fn settle(map: &mut Map, options: &TrimOptions) -> Result<(f64, Point, Vec<String>), TrimError> {
     let mut at = map.start.clone();
     let (mut simulation, held) = map.begin(&at);
     let mut rate = vec![0.0; map.rows()];
     let mut still = 0;
     // Half a tick, so that a time that is meant to be one is not missed by rounding.
-    let end = wishes.settle - 0.5 * map.program.base.to_f64();
+    let end = options.settle - 0.5 * map.program.base.to_f64();
     while simulation.time() < end && still < STILL_PERIODS {
         let next = simulation.tick() + map.ticks;
         match run_to(&mut simulation, next, &held) {
@@ -145,7 +146,7 @@ fn settle(map: &mut Map, wishes: &Wishes) -> Result<(f64, Point, Vec<String>), T
         }
         let now = map.point(&simulation, &at.free);
         map.rate(&at, &now, &mut rate);
-        still = if largest(&rate) <= wishes.tolerance { still + 1 } else { 0 };
+        still = if largest(&rate) <= options.tolerance { still + 1 } else { 0 };
         at = now;
     }
     let settled = simulation.time();

@@ -24,8 +24,8 @@ pub struct Motion {
     pub amount: f64,
 }
 
-/// How far the outputs of blocks with state get from where they begin, in `duration` [s] from t = 0,
-/// whatever the program's stop time is; the farthest first.
+/// How far the outputs of blocks with state get from where they begin, in `duration` [s] from t =
+/// 0, whatever the program's stop time is; the farthest first.
 ///
 /// # Errors
 /// The first fault.
