@@ -14,7 +14,8 @@ use super::commands::Command;
     version,
     arg_required_else_help = true,
     subcommand_required = true,
-    after_help = "Exit codes: 0 success, 1 diagram error, 2 run-time fault, 3 a check or tolerance failed, 64 usage,\n\
+    after_help = "Exit codes: 0 success, 1 diagram error, 2 run-time fault, 3 a check or \
+    tolerance failed, 64 usage,\n\
                   130 ended by Ctrl-C.\n\
                   FILE is a path, or demo:NAME for a diagram that is built in (see `legwork demo`)."
 )]
@@ -106,8 +107,8 @@ pub(crate) struct GraphArguments {
 /// `legwork plot`.
 ///
 /// Signals over time, one panel for each unit; several runs lie over one another. What a path names
-/// is what `log:` recorded, a part of it, or an element: `body.state.base.position[2]`, `pd.tau[0..3]`.
-/// Without a path, what moves is drawn.
+/// is what `log:` recorded, a part of it, or an element: `body.state.base.position[2]`,
+/// `pd.tau[0..3]`. Without a path, what moves is drawn.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "legwork plot [OPTIONS] --output <FILE> <RUN>... [PATH]...\n       \
@@ -121,12 +122,13 @@ pub(crate) struct GraphArguments {
 )]
 pub(crate) struct PlotArguments {
     /// The directory of a run or its recording, several to lay over one another, and signals to
-    /// draw; behind the first, a table whose first column is the time `t` and whose others are named
-    /// like an exported recording's is a run too. Or a table of comma-separated values with a header, with units as in `time [us]`, and
-    /// columns to draw over its first one.
+    /// draw; behind the first, a table whose first column is the time `t` and whose others are
+    /// named like an exported recording's is a run too. Or a table of comma-separated values with a
+    /// header, with units as in `time [us]`, and columns to draw over its first one.
     #[arg(required = true, value_name = "RUN|TABLE [PATH|COLUMN]")]
     pub(crate) words: Vec<PathBuf>,
-    /// Where to write; the ending says what: .svg, or .png if legwork was built with the feature `png`.
+    /// Where to write; the ending says what: .svg, or .png if legwork was built with the feature
+    /// `png`.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// Draw from this time on, as in `0.4 s`.

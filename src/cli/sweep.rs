@@ -29,9 +29,12 @@ const MOST_PAIRS: usize = 4;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
                   legwork sweep demo:stand --over mu=0.2,0.7 --over qp=active_set,pgs\n  \
-                  legwork sweep demo:stand --over mu=0.2,0.4,0.8 --show 'pd.tau[2]:rms' --table mu.csv\n\n\
-                  Exit codes, the first that holds: 130 ended by Ctrl-C, 1 a row's diagram has errors or an \
-                  axis is not there, 2 a run stopped at a fault, 3 a check failed, 64 usage, 0 success.")]
+                  legwork sweep demo:stand --over mu=0.2,0.4,0.8 --show 'pd.tau[2]:rms' --table \
+                  mu.csv\n\n\
+                  Exit codes, the first that holds: 130 ended by Ctrl-C, 1 a row's diagram has \
+                  errors or an \
+                  axis is not there, 2 a run stopped at a fault, 3 a check failed, 64 usage, 0 \
+                  success.")]
 pub(crate) struct SweepArguments {
     /// The diagram.
     pub(crate) file: PathBuf,

@@ -13,8 +13,8 @@
 //! interpolation polynomial of the step's order k through the last k + 1 solutions.
 //!
 //! # References
-//! Byrne, Hindmarsh, *A polyalgorithm for the numerical solution of ordinary differential equations*
-//! (1975); Shampine, Reichelt, *The MATLAB ODE suite* (1997), (2.1)-(2.6) and table 1.
+//! Byrne, Hindmarsh, *A polyalgorithm for the numerical solution of ordinary differential
+//! equations* (1975); Shampine, Reichelt, *The MATLAB ODE suite* (1997), (2.1)-(2.6) and table 1.
 
 use super::control::{exhausted, fit};
 use super::newton::{Equation, Newton, Outcome};

@@ -1,6 +1,7 @@
 //! Step size control.
 
-/// Attempts at one step before it is given up: even halving each time they reach 1e-18 of the first.
+/// Attempts at one step before it is given up: even halving each time they reach 1e-18 of the
+/// first.
 const ATTEMPTS: u32 = 60;
 
 /// Safety factor on the step size that the error estimate allows.
@@ -61,8 +62,8 @@ impl StepControl {
 
     /// The step size to remember after a step `taken` with error norm `error` was accepted.
     ///
-    /// `wanted` is the size before it was cut at the end of the segment: a cut step that passes with
-    /// ease does not lower it. `limit` bounds the growth, 1 right after a rejection.
+    /// `wanted` is the size before it was cut at the end of the segment: a cut step that passes
+    /// with ease does not lower it. `limit` bounds the growth, 1 right after a rejection.
     pub(super) fn accept(&mut self, taken: f64, wanted: f64, error: f64, limit: f64) -> f64 {
         let alpha = self.exponent - 0.75 * self.beta;
         let present = libm::log(error.max(1e-10));

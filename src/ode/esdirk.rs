@@ -1,21 +1,22 @@
-//! ESDIRK4(3)6L\[2\]SA: a singly diagonally implicit Runge-Kutta pair 4(3) with an explicit first stage.
+//! ESDIRK4(3)6L\[2\]SA: a singly diagonally implicit Runge-Kutta pair 4(3) with an explicit first
+//! stage.
 //!
 //! Six stages, five of them implicit with the same `γ = 1/4`, so one factorization of `I - γ h Ĵ`
 //! serves them all. L-stable, stage order 2, stiffly accurate: the last stage is the solution, its
-//! rate the first stage of the next step. That rate is taken from the stage equation, `k = d / (γ h)`,
-//! not from the flow, which would multiply the error of a stiff component by its eigenvalue. The
-//! embedded solution of order 3 is L-stable too, so the error estimate of a stiff component decays
-//! like the component.
+//! rate the first stage of the next step. That rate is taken from the stage equation,
+//! `k = d / (γ h)`, not from the flow, which would multiply the error of a stiff component by its
+//! eigenvalue. The embedded solution of order 3 is L-stable too, so the error estimate of a stiff
+//! component decays like the component.
 //!
 //! Dense output `u(tₙ + θ h) = uₙ + h Σⱼ bⱼ*(θ) kⱼ` of order 4, continuous at both ends. It is not
-//! L-stable inside the step: a component with `h λ → -∞` that has not decayed yet is returned with up
-//! to about twice its size. The fifth stage lies at `tₙ + 1.04 h`: in the last step of a segment the
-//! flow is asked for a rate beyond the end by 4 % of that step.
+//! L-stable inside the step: a component with `h λ → -∞` that has not decayed yet is returned with
+//! up to about twice its size. The fifth stage lies at `tₙ + 1.04 h`: in the last step of a segment
+//! the flow is asked for a rate beyond the end by 4 % of that step.
 //!
 //! # References
-//! Kennedy, Carpenter, *Diagonally implicit Runge-Kutta methods for ordinary differential equations.
-//! A review*, NASA/TM-2016-219173 (2016), section 7.1.1 and table 16; the same in *Diagonally implicit
-//! Runge-Kutta methods for stiff ODEs* (2019).
+//! Kennedy, Carpenter, *Diagonally implicit Runge-Kutta methods for ordinary differential
+//! equations. A review*, NASA/TM-2016-219173 (2016), section 7.1.1 and table 16; the same in
+//! *Diagonally implicit Runge-Kutta methods for stiff ODEs* (2019).
 
 mod tableau;
 

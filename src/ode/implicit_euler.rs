@@ -1,12 +1,13 @@
 //! Implicit Euler with a fixed step: `u⁺ = u + h g(t + h, u⁺)`.
 //!
 //! Order 1, L-stable. Newton's iteration on the whole state starts at `u⁺ = u`, not at the explicit
-//! prediction, which a stiff component would throw far off. It stops when the estimated error of the
-//! iterate, `η ‖Δ‖` with `η = max(0.3, θ/(1 - θ))` and the observed rate θ, is at most 0.1 in the norm of the tolerance.
+//! prediction, which a stiff component would throw far off. It stops when the estimated error of
+//! the iterate, `η ‖Δ‖` with `η = max(0.3, θ/(1 - θ))` and the observed rate θ, is at most 0.1 in
+//! the norm of the tolerance.
 //!
-//! The Jacobian is kept from step to step as long as θ ≤ 0.3. When Newton fails with an old Jacobian
-//! it starts again with a new one at (t + h, u); when that fails too it goes on with a Jacobian at
-//! the present iterate, twenty times at most, each for ten iterations at most.
+//! The Jacobian is kept from step to step as long as θ ≤ 0.3. When Newton fails with an old
+//! Jacobian it starts again with a new one at (t + h, u); when that fails too it goes on with a
+//! Jacobian at the present iterate, twenty times at most, each for ten iterations at most.
 //!
 //! # References
 //! Hairer, Wanner, *Solving ODEs II* (1996), IV.8.
@@ -130,7 +131,8 @@ impl ImplicitEuler {
         Ok(())
     }
 
-    /// The Jacobian that the next step begins with, n × n column-major; `None` if it takes a new one.
+    /// The Jacobian that the next step begins with, n × n column-major; `None` if it takes a new
+    /// one.
     ///
     /// Which Jacobian Newton uses decides the last bits of a step, so it is memory of the solver: a
     /// snapshot keeps it.

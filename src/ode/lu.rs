@@ -1,8 +1,8 @@
 //! Dense LU factorization with partial pivoting, `P A = L U`, on column-major slices.
 //!
-//! Left-looking: a column is finished before the next one is touched, four earlier columns at a time.
-//! The same elimination of one column is the forward substitution of a solve. `2n³/3` operations, no
-//! allocation, every sum in the order of the code.
+//! Left-looking: a column is finished before the next one is touched, four earlier columns at a
+//! time. The same elimination of one column is the forward substitution of a solve. `2n³/3`
+//! operations, no allocation, every sum in the order of the code.
 //!
 //! # References
 //! Golub, Van Loan, *Matrix Computations* (2013), algorithm 3.4.1 in its gaxpy form (3.2.9).

@@ -20,10 +20,11 @@
 //! ODEs II* (1996), IV.8, (8.10)-(8.11)).
 //!
 //! # Difference Jacobian
-//! Column j is `(g(u + δ eⱼ) - g(u)) / δ` with `δ = √ε (mⱼ + absolute / relative)`: the magnitude of
-//! the state, not of its chart coordinate, and near zero the size below which the absolute tolerance
-//! governs (Salane, *Adaptive routines for forming Jacobians numerically* (1986), as numjac does), and
-//! 16 ulp of the coordinate, so that it moves. δ has the sign of the rate, so that it goes the way the solution goes.
+//! Column j is `(g(u + δ eⱼ) - g(u)) / δ` with `δ = √ε (mⱼ + absolute / relative)`: the magnitude
+//! of the state, not of its chart coordinate, and near zero the size below which the absolute
+//! tolerance governs (Salane, *Adaptive routines for forming Jacobians numerically* (1986), as
+//! numjac does), and 16 ulp of the coordinate, so that it moves. δ has the sign of the rate, so
+//! that it goes the way the solution goes.
 
 use super::lu::Lu;
 use super::progress::{Progress, norm};
@@ -71,8 +72,9 @@ impl Newton {
     /// Stops at `η ‖Δ‖ ≤ κ`, or at the round-off of a state of magnitude 1 if that is more.
     ///
     /// Two corrections in a row may show a rate that is better than what follows, as when the first
-    /// removes what a bad guess put into one component. With an error estimate behind it an iteration
-    /// may believe them; one whose result is taken as it is passes a `least_eta` to bound η from below.
+    /// removes what a bad guess put into one component. With an error estimate behind it an
+    /// iteration may believe them; one whose result is taken as it is passes a `least_eta` to bound
+    /// η from below.
     pub(super) fn new(
         n: usize,
         kappa: f64,
@@ -204,8 +206,8 @@ impl Newton {
         self.factored.is_some()
     }
 
-    /// Solves for `d`, which holds the first guess and after a failure the best iterate, in the norm of `inverse_weight`; [`Self::prepare`]
-    /// has been called with this c.
+    /// Solves for `d`, which holds the first guess and after a failure the best iterate, in the
+    /// norm of `inverse_weight`; [`Self::prepare`] has been called with this c.
     pub(super) fn solve<F: Flow>(
         &mut self,
         flow: &mut F,

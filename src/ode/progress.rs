@@ -114,8 +114,8 @@ impl Progress {
 
     /// The step size to begin with, from the rate `first` at (t, u): such that an explicit Euler
     /// step is small against the state and the leading error term, as far as two rates show it, is
-    /// 1 % of the tolerance. `q`: the error of the method's estimate is `O(h^q)`. Weights at `u` are
-    /// taken; `scratch` has n numbers. One rate.
+    /// 1 % of the tolerance. `q`: the error of the method's estimate is `O(h^q)`. Weights at `u`
+    /// are taken; `scratch` has n numbers. One rate.
     ///
     /// # References
     /// Hairer, Nørsett, Wanner, *Solving ODEs I* (1993), II.4, p. 169. `‖u₀‖` is the norm of the

@@ -2,8 +2,8 @@
 //!
 //! `x = retract(x₀, u)` with `u = 0` where the chart is centred. Plain numbers add; a quaternion is
 //! turned by a rotation vector, whose rate is `u̇ = dexp⁻¹(u) ω` (Munthe-Kaas 1998); Euler angles
-//! add, at the rate `T(θ) ω`; second-order state contributes its position and its velocity. Solvers see u only, so that each of them
-//! keeps its order on rotations.
+//! add, at the rate `T(θ) ω`; second-order state contributes its position and its velocity. Solvers
+//! see u only, so that each of them keeps its order on rotations.
 
 use legwork_block::ContinuousState;
 use legwork_program::{Node, Part, Placed, Program};

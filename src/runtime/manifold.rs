@@ -6,8 +6,8 @@
 //! the order of the method.
 //!
 //! An Euler-angle part is roll φ, pitch θ, yaw ψ with `R = Rz(ψ) Ry(θ) Rx(φ)`. The angles are their
-//! own chart; the rate is pulled back by `T(θ)` of `ω = T⁻¹ (φ̇, θ̇, ψ̇)` (Diebel 2006, *Representing
-//! attitude*, sec. 5.6). T has a pole at θ = ±90°.
+//! own chart; the rate is pulled back by `T(θ)` of `ω = T⁻¹ (φ̇, θ̇, ψ̇)` (Diebel 2006,
+//! *Representing attitude*, sec. 5.6). T has a pole at θ = ±90°.
 
 use legwork_program::Part;
 
@@ -109,8 +109,8 @@ pub(crate) fn turn_to_angle_rates(parts: &[Part], x: &[f64], rate: &mut [f64]) {
     }
 }
 
-/// Rates (φ̇, θ̇, ψ̇) of roll, pitch and yaw at the angular velocity `ω` in world axes: the solution
-/// of `ω = φ̇ Rz(ψ) Ry(θ) e_x + θ̇ Rz(ψ) e_y + ψ̇ e_z`.
+/// Rates (φ̇, θ̇, ψ̇) of roll, pitch and yaw at the angular velocity `ω` in world axes: the
+/// solution of `ω = φ̇ Rz(ψ) Ry(θ) e_x + θ̇ Rz(ψ) e_y + ψ̇ e_z`.
 fn angle_rates([_, pitch, yaw]: [f64; 3], [x, y, z]: [f64; 3]) -> [f64; 3] {
     let ((sin_pitch, cos_pitch), (sin_yaw, cos_yaw)) = (libm::sincos(pitch), libm::sincos(yaw));
     let roll_rate = (cos_yaw * x + sin_yaw * y) / cos_pitch;

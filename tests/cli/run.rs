@@ -239,7 +239,8 @@ fn a_problem_that_was_not_solved_is_written_beside_the_recording() {
 }
 
 /// What a profile counts is what the execution rules say: a discrete block computes at every hit
-/// and updates at every one but the last, a constant is computed once; and the results are the same.
+/// and updates at every one but the last, a constant is computed once; and the results are the
+/// same.
 #[test]
 fn a_profile_counts_the_calls_of_every_block_and_changes_no_bit() {
     let here = folder();

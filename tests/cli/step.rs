@@ -1,4 +1,5 @@
-//! Sessions of `legwork step`, snapshots on disk, resumed, paced and interrupted runs, from outside.
+//! Sessions of `legwork step`, snapshots on disk, resumed, paced and interrupted runs, from
+//! outside.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -490,7 +490,10 @@ fn s9_2_passes_that_are_used_up_are_answered_by_the_policy() {
         });
         files.map(|(path, text)| (path.to_owned(), text)).collect::<Vec<_>>()
     };
-    let is_own = |kept: &[(String, String)]| matches!(kept, [(path, text)] if path == "solve" && text.contains("CoulombContact at t = "));
+    let is_own = |kept: &[(String, String)]| match kept {
+        [(path, text)] => path == "solve" && text.contains("CoulombContact at t = "),
+        _ => false,
+    };
     let mut stop = Simulation::new(program(&text("")));
     let fault = stop.run().unwrap_err();
     assert!(fault.fault.message.contains("MaxIterations after 1 iterations"), "{fault}");

@@ -5,12 +5,12 @@
 //!
 //! | clause | in |
 //! |---|---|
-//! | 2 compile, 2.4 rates | `rates`, `identity` (hashes), `verify` (promises), `conditional` (rate transitions); 2.2 in `allocations` |
-//! | 3 a major step | `steps`; variable steps and located events in `events`, those of the library's blocks in `crossings` |
+//! | 2 compile, 2.4 rates | `rates`, `identity`, `verify`, `conditional`; 2.2 in `allocations` |
+//! | 3 a major step | `steps`; variable steps and located events in `events`, `crossings` |
 //! | 4 plants and contact | `plants` |
 //! | 5 loops | `steps`; `Solve` in `conditional` |
 //! | 6 conditional and called parts | `conditional`, `functions`, `steps` |
-//! | 7 state, 8 order and determinism, 9 failure | `state`, `snapshots`, `history`, `fork`; streams of random numbers in `conditional` |
+//! | 7 state, 8 order, 9 failure | `state`, `snapshots`, `history`, `fork`, `conditional` |
 //! | 10 solvers | `solvers` |
 
 mod conditional;

@@ -6,13 +6,15 @@ const TEXTS: [(&str, &str, &str); 22] = [
     (
         "next",
         "next [N]",
-        "Does the next piece of the step, N times: a block's outputs, the guards, recording, a\nblock's update, integration.",
+        "Does the next piece of the step, N times: a block's outputs, the guards, recording, \
+         a\nblock's update, integration.",
     ),
     ("step", "step [N]", "Does the rest of the major step; N times. Stops at breakpoints."),
     (
         "into",
         "into [PART]",
-        "Goes to the next block that lies in a subsystem, mask or copy in which the present one does\nnot lie; with PART, in that one.",
+        "Goes to the next block that lies in a subsystem, mask or copy in which the present one \
+         does\nnot lie; with PART, in that one.",
     ),
     (
         "out",
@@ -37,12 +39,15 @@ const TEXTS: [(&str, &str, &str); 22] = [
     (
         "back",
         "back [N], back N steps",
-        "Goes N pieces, or N steps, back. What follows then repeats bit for bit; edits that lie ahead\nare undone.",
+        "Goes N pieces, or N steps, back. What follows then repeats bit for bit; edits that lie \
+         ahead\nare undone.",
     ),
     (
         "break",
         "break [PATH [CONDITION]]",
-        "Stops before a block, `break pd`, or where a condition on signals comes true, after the outputs of\na step: `break body.state.base.position[2] < 0.3`, `break x.y touches 0`, `break stuck.y` for a Bool.\nAlone it lists.",
+        "Stops before a block, `break pd`, or where a condition on signals comes true, after the \
+         outputs of\na step: `break body.state.base.position[2] < 0.3`, `break x.y touches 0`, \
+         `break stuck.y` for a Bool.\nAlone it lists.",
     ),
     ("delete", "delete [N]", "Removes breakpoint N, or all."),
     ("watch", "watch [PATH]", "Shows a signal at each stop. Alone it lists."),
@@ -51,7 +56,10 @@ const TEXTS: [(&str, &str, &str); 22] = [
     (
         "set",
         "set PATH VALUE",
-        "Changes a parameter as --set does, before the next step: `set pd.kp 80`, `set mu 0.4`. What is\ndue next computes with it, what is held stays held. The recording keeps the edit, and `legwork run\n--replay-edits` repeats it. Outputs and states cannot be set: they are computed.",
+        "Changes a parameter as --set does, before the next step: `set pd.kp 80`, `set mu 0.4`. \
+         What is\ndue next computes with it, what is held stays held. The recording keeps the \
+         edit, and `legwork run\n--replay-edits` repeats it. Outputs and states cannot be set: \
+         they are computed.",
     ),
     ("where", "where", "Time, step, phase, place in the order, and the block's line in the file."),
     (
@@ -72,7 +80,10 @@ const TEXTS: [(&str, &str, &str); 22] = [
     (
         "fork",
         "fork NAME [CHANGE..]",
-        "Makes a second session from the present state, between two steps, and goes on in it. A change is\na parameter or a choice: `fork soft kp=40`, `fork other qp=clarabel`. It says which states could\nnot be carried over. Its recording begins at the fork and goes into a directory of its name.",
+        "Makes a second session from the present state, between two steps, and goes on in it. A \
+         change is\na parameter or a choice: `fork soft kp=40`, `fork other qp=clarabel`. It says \
+         which states could\nnot be carried over. Its recording begins at the fork and goes into \
+         a directory of its name.",
     ),
     (
         "session",

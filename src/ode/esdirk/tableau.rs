@@ -84,9 +84,9 @@ pub(super) const DENSE: [[f64; 6]; 3] = [
     ],
 ];
 
-/// Weights of the stage rates before that extrapolate to a stage, stages 2 to 6: polynomials in c of
-/// the highest degree whose weights stay below 2. Larger ones, as stage 5 would have from degree 2
-/// on, amplify what stiff components do.
+/// Weights of the stage rates before that extrapolate to a stage, stages 2 to 6: polynomials in c
+/// of the highest degree whose weights stay below 2. Larger ones, as stage 5 would have from degree
+/// 2 on, amplify what stiff components do.
 pub(super) const GUESS: [[f64; 5]; 6] = [
     [0.0; 5],
     [1.0, 0.0, 0.0, 0.0, 0.0],

@@ -56,7 +56,8 @@ fn remembered_step_spares_the_choice_and_survives_short_segments() {
         let bound = 1.5e-6 * kernel.counts().steps as f64;
         assert!((u[0] - libm::cos(1.0)).abs() < bound, "{u:?}");
         assert_eq!(kernel.t(), 0.01);
-        // Order 1 restarts of BDF allow √(2 tolerance) ~ 1.4 ms; the others far more than a segment.
+        // Order 1 restarts of BDF allow √(2 tolerance) ~ 1.4 ms; the others far more than a
+        // segment.
         let bound = if matches!(kernel, VariableStep::Bdf(_)) { 5e-4 } else { 0.01 };
         assert!(least > bound, "remembers {least:e} s");
     }

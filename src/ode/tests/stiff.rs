@@ -9,8 +9,8 @@ fn stiff_kernels(n: usize, tolerance: Tolerance) -> [VariableStep; 2] {
 }
 
 /// Solves a reference problem at two tolerances. Errors, relative to |u| + floor, stay below four
-/// times those of SciPy's BDF at the same tolerance, which is about the tolerance times the number of
-/// steps, and more where the solution is about to jump. Returns the counts at the looser one.
+/// times those of SciPy's BDF at the same tolerance, which is about the tolerance times the number
+/// of steps, and more where the solution is about to jump. Returns the counts at the looser one.
 fn compare(name: &str, rate: fn(f64, &[f64], &mut [f64])) -> Vec<Counts> {
     let reference = reference(name);
     let n = reference.start.len();

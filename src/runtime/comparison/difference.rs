@@ -45,12 +45,13 @@ pub struct Difference {
     /// Mean of the distances of all numbers at all times, in the quantity's unit: the mean absolute
     /// error.
     pub mean: f64,
-    /// Root of the mean square of the distances of all numbers at all times, in the quantity's unit.
+    /// Root of the mean square of the distances of all numbers at all times, in the quantity's
+    /// unit.
     pub rms: f64,
-    /// What relative figures relate to, in the quantity's unit: the range of the reference, which is
-    /// that of its number which moves most. What moves by less than a millionth of the magnitude is
-    /// as good as constant: its own magnitude counts, or that millionth if it is larger. Where the
-    /// reference is zero throughout, the other run's magnitude.
+    /// What relative figures relate to, in the quantity's unit: the range of the reference, which
+    /// is that of its number which moves most. What moves by less than a millionth of the magnitude
+    /// is as good as constant: its own magnitude counts, or that millionth if it is larger. Where
+    /// the reference is zero throughout, the other run's magnitude.
     pub scale: f64,
     /// Where the distance is largest; none if it is zero everywhere.
     pub largest: Option<Divergence>,

@@ -6,7 +6,7 @@
 //! | 4 | version of this layout, little-endian |
 //! | 8 | number of bytes that follow the checksum |
 //! | 8 | FNV-1a of these |
-//! | … | [`SnapshotHeader`], then the body, as [postcard](https://postcard.jamesmunns.com/wire-format) |
+//! | … | [`SnapshotHeader`], then the body, as [postcard](https://postcard.jamesmunns.com) |
 //!
 //! A double is its eight bytes, so that every bit comes back.
 //!
@@ -187,7 +187,8 @@ impl SnapshotHeader {
         match ours.iter().find(|(path, _)| find(&self.blocks, path).is_none()) {
             Some((path, _)) => format!("{whose}, which has no block `{path}`"),
             None => format!(
-                "{whose} with another step, solver, seed, robot, file, wiring or check (hash {:016x}, here \
+                "{whose} with another step, solver, seed, robot, file, wiring or check (hash \
+                 {:016x}, here \
                  {:016x})",
                 self.hash,
                 program.continuation_hash()
