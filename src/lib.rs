@@ -32,8 +32,8 @@
 //! # The crates
 //!
 //! ```text
-//! legwork ─┬─► study ─┬─► diagram ─► program ─► block
-//!          │          ├─► runtime ─► program, recording
+//! legwork ─┬─► study ─┬─► diagram ─► program ─► block ─► ode
+//!          │          ├─► runtime ─► program, recording, ode
 //!          │          └─► qp, for duels of solvers
 //!          ├─► picture ─► program, runtime
 //!          └─► blocks ──► block, recording, mechanics, qp, contact, control
@@ -46,6 +46,7 @@
 //! | [`diagram`] | from RON to a program | [`diagram::compile`] |
 //! | [`runtime`] | from a program to a recording: executor, snapshots | [`runtime::Simulation`] |
 //! | [`study`] | what a user does: open, run, step, compare, sweep, trim | [`study::Library`] |
+//! | `legwork-ode` | integration methods on one chart of the state | `METHODS`, `Kernel` |
 //! | `legwork-recording` | the MCAP file of a run, tables | [`runtime::recording`] |
 //! | [`picture`] | drawings of diagrams, plots of recordings | [`picture::diagram::svg`] |
 //! | `legwork-mechanics` | rigid-body models and algorithms: URDF, M, h, J, RNEA, ABA | `Model` |
@@ -61,7 +62,7 @@
 //!
 //! The manifests enforce the first six: a crate cannot use what it does not depend on.
 //!
-//! - Numerics (`mechanics`, `qp`, `contact`, `control`) contain no port, simulated time or diagram.
+//! - Numerics (`ode`, `mechanics`, `qp`, `contact`, `control`) contain no port and no diagram.
 //! - The runtime contains no text: a program can be built by hand and run without the front end.
 //! - The front end names no concrete block; the kinds of blocks come from a [`block::Registry`].
 //! - A third-party crate of blocks depends on `block` only, like `blocks` itself.
@@ -160,9 +161,9 @@
 //! - **A language construct**: `src/diagram/expand/NAME.rs`, a type by `construct!`, whose comments
 //!   are its manual, with `expand`; and its name in `STRUCTURAL` of `structural.rs` if it contains
 //!   blocks, else in `constructs.rs`.
-//! - **An integration method**: `src/runtime/ode/NAME.rs` with `impl Kernel`; a variant in
-//!   `src/block/solver.rs`, its name in `src/diagram/expand/run.rs`, its construction in
-//!   `src/runtime/solver.rs`.
+//! - **An integration method**: explicit with a fixed step, an entry of `METHODS` in
+//!   `src/ode/explicit.rs`; another kernel, `src/ode/NAME.rs` with `impl Kernel`, a variant in
+//!   `src/ode/solver.rs`, and its construction in `src/runtime/solver.rs`.
 //! - **A subcommand**: its work in `src/study`, a request in and an answer out; its layer in
 //!   `src/cli/NAME.rs`, from arguments to that request and from the answer to text; its arguments
 //!   in `src/cli/arguments.rs`, and a line each in `src/cli/entry.rs` and `src/cli/mod.rs`.

@@ -7,9 +7,9 @@ use super::Flow;
 
 /// Tolerance of the local error: `wᵢ = absolute + relative · mᵢ`.
 ///
-/// Both are positive; a relative tolerance below about 1e-14 asks for more than `f64` holds and ends
-/// in [`Failure::StepTooSmall`]. `absolute / relative` is the magnitude below which the absolute
-/// part decides; forward differences take it for the size of a state near zero.
+/// Both are positive; a relative tolerance below about 1e-14 asks for more than `f64` holds and
+/// ends in [`Failure::StepTooSmall`]. `absolute / relative` is the magnitude below which the
+/// absolute part decides; forward differences take it for the size of a state near zero.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Tolerance {
     /// Relative part.
@@ -88,8 +88,8 @@ pub struct Counts {
 pub trait Kernel {
     /// Begins a segment at (t, u) where the rate is `first`. `h` [s] is the step size remembered
     /// from the segment before; without it the first [`Self::step`] chooses one (Hairer, Nørsett,
-    /// Wanner I, II.4), never beyond its `end`. All history is discarded, but for a Jacobian that is
-    /// kept on request.
+    /// Wanner I, II.4), never beyond its `end`. All history is discarded, but for a Jacobian that
+    /// is kept on request.
     ///
     /// # Panics
     /// If `u` or `first` do not have n numbers.
@@ -99,8 +99,8 @@ pub trait Kernel {
     /// nothing if t ≥ `end`.
     ///
     /// Near the end the step is stretched by up to 1 % or two equal steps are taken, so that no
-    /// sliver remains. Rates are asked for up to `end`; [`super::Esdirk43`] has a stage at 1.04 of a step.
-    /// After success the flow's last evaluation of an explicit kernel is at the new
+    /// sliver remains. Rates are asked for up to `end`; [`super::Esdirk43`] has a stage at 1.04 of
+    /// a step. After success the flow's last evaluation of an explicit kernel is at the new
     /// (t, u); after a failure the kernel is where it was.
     ///
     /// # Errors
@@ -135,8 +135,8 @@ pub trait Kernel {
         let _ = keep;
     }
 
-    /// The Jacobian that the next step begins with, n × n column-major; `None` if it takes a new one
-    /// or none at all.
+    /// The Jacobian that the next step begins with, n × n column-major; `None` if it takes a new
+    /// one or none at all.
     fn jacobian(&self) -> Option<&[f64]> {
         None
     }

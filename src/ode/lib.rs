@@ -15,12 +15,14 @@
 //! # Error measure
 //! An estimate e of the local error passes if `‖e‖ ≤ 1` in the norm
 //! `‖e‖² = 1/n Σ (eᵢ / wᵢ)²`, `wᵢ = absolute + relative · max(mᵢ(uₙ), mᵢ(uₙ₊₁))`, with the
-//! magnitudes m of [`Flow::magnitude`]; Hairer, Nørsett, Wanner, *Solving ODEs I* (1993), (II.4.11).
+//! magnitudes m of [`Flow::magnitude`]; Hairer, Nørsett, Wanner, *Solving ODEs I* (1993),
+//! (II.4.11).
 //!
 //! # Memory and determinism
 //! Everything is allocated by `new`; no step allocates. A segment depends only on what
-//! [`Kernel::begin`] is given, and on a kept Jacobian ([`Kernel::keep_jacobian`]), so a run restored at the
-//! beginning of a segment continues bit for bit. Sums have a fixed order and powers are those of `libm`.
+//! [`Kernel::begin`] is given, and on a kept Jacobian ([`Kernel::keep_jacobian`]), so a run
+//! restored at the beginning of a segment continues bit for bit. Sums have a fixed order and powers
+//! are those of `libm`.
 
 mod bdf;
 mod control;
