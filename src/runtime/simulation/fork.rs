@@ -84,7 +84,7 @@ impl Simulation {
             return Err(ForkError::Ended);
         }
         let moment = self.moment_in(&program)?;
-        let mut fork = Self::new(Arc::clone(&program));
+        let mut fork = Self::new(program);
         fork.set_moment(moment);
         fork.step_count = self.step_count;
         let mut carried = Carried::default();
