@@ -3,9 +3,9 @@
 //! # Tour
 //!
 //! - [`Plane`], [`sphere_on_plane`], [`vertex_on_plane`]: contact points and contact axes on flat
-//! ground.
+//!   ground.
 //! - [`Surface`]: the touched surface, as a signed distance field; [`touch`](touch::touch): contact
-//! point and velocity of a [`Feature`] of a moving body on it.
+//!   point and velocity of a [`Feature`] of a moving body on it.
 //! - [`collision`]: nearby points of balls and cuboids.
 //! - [`rigid`]: the rigid contact problem at velocity level (the default) and at acceleration
 //!   level.

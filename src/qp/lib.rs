@@ -20,7 +20,7 @@
 //!   operator only.
 //! - `osqp` (cargo feature `osqp`, needs cmake) wraps the splitting method of that name.
 //! - [`cone_least_squares`] solves the contact force problems of controllers: few rows, many
-//! contacts.
+//!   contacts.
 //! - [`CoulombFixedPoint`] makes any of them solve Coulomb's law instead of its convex relaxation.
 //! - [`kkt`] judges what any of them returns, by the optimality conditions alone.
 //! - [`problem_file`] writes problems down and reads them back bit by bit.

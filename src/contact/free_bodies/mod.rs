@@ -3,7 +3,7 @@
 //! # Tour
 //!
 //! - [`Scene`]: the bodies, the ground, gravity and friction; [`Motion`]: positions and velocities
-//! of the bodies.
+//!   of the bodies.
 //! - [`Contacts::find`]: the contacts that can close within a step, by [`crate::collision`].
 //! - [`FreeMotion::begin`]: inertia and momentum of a step without contacts;
 //!   [`FreeMotion::advance`]: the step itself, with the velocities that a method found.

@@ -35,7 +35,7 @@
 //!   and cancels the coupling within one kind of rows only. A caller who needs it passes it as
 //!   [`super::SpringDamper::preload`].
 //! - Nonlinear springs are solved at the end of the step by Newton's method, each step of which is
-//! such a program; the paper linearises them at the beginning of the step.
+//!   such a program; the paper linearises them at the beginning of the step.
 
 use super::force_program::{ForceProgram, RowKind, RowNumbers};
 

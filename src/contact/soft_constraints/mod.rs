@@ -12,8 +12,8 @@
 //! # Tour
 //!
 //! - [`ConstraintProblem`]: the bodies (blocks of M) and [`Law`]s of one step; [`SpringDamper`] and
-//! [`Friction`] are the parameters of a row, [`SpringDamper::hertz`] and
-//! [`SpringDamper::elastic_element`] two ways to obtain them.
+//!   [`Friction`] are the parameters of a row, [`SpringDamper::hertz`] and
+//!   [`SpringDamper::elastic_element`] two ways to obtain them.
 //! - [`SoftConstraintSolver::solve`]: v₁ and λ₁. [`SoftConstraintSolver::derivative`]: how they
 //!   change with the problem.
 //! - [`Method`]: the form of the problem. In velocities, sparse (the default); in forces, dense, by
@@ -48,16 +48,17 @@
 //! # Differences from the paper
 //!
 //! - The quadratic programs of eqs. (83)-(85) and (176)-(198) are [`Method::LeastForces`]. Their
-//! minimum is the intended law `λ = max(0, …)` where rows do not make each other push more (one
-//! row, a stack), in general not; the other methods solve the law itself. Friction is what their β
-//! requires, `λ_t` as near to the tangential spring-damper as the cone permits, but a contact never
-//! pushes harder to make that possible.
+//!   minimum is the intended law `λ = max(0, …)` where rows do not make each other push more (one
+//!   row, a stack), in general not; the other methods solve the law itself. Friction is what their
+//!   β requires, `λ_t` as near to the tangential spring-damper as the cone permits, but a contact
+//!   never
+//!   pushes harder to make that possible.
 //! - The force `-M̂ Ġv₀` of eq. (53) is the caller's [`SpringDamper::preload`], zero by default.
 //! - Ġv₀ is the caller's [`SpringDamper::rate_bias`]. The paper has it, eq. (39). It does not
 //!   change
-//! the order of the constraint's error, about `½ h² |Ġv|` with it and without. But it is explicit:
-//! a pendulum in absolute coordinates at h = 0.1 s gains energy with it and never without it. Zero
-//! gives unconditional stability.
+//!   the order of the constraint's error, about `½ h² |Ġv|` with it and without. But it is
+//!   explicit: a pendulum in absolute coordinates at h = 0.1 s gains energy with it and never
+//!   without it. Zero gives unconditional stability.
 //! - eq. (123) prints φ = +d^{3/2}; here φ is the gap, negative in contact, and the power belongs
 //!   to the law. eq. (121) lacks Hertz's 4/3, which [`SpringDamper::hertz`] takes as a factor.
 //!   Because the law is met at the end of the step, the depth at rest is Hertz's at every h.

@@ -21,7 +21,7 @@ pub(super) fn to_json(outcome: &Sweep) -> Map<String, Value> {
     add("axes", outcome.axes.iter().map(axis_to_json).collect());
     add("jobs", outcome.jobs.into());
     add("units", units.into());
-    add("cells", outcome.rows().map(|row| row_to_json(row)).collect());
+    add("cells", outcome.rows().map(row_to_json).collect());
     add("table", Value::Null);
     add("diagnostics", outcome.findings.to_json());
     object
