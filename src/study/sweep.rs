@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 
 pub use axes::{Axis, Cell, Kind};
 pub use columns::{Column, Entry, Table};
-pub use runs::{End, Ran};
+pub use runs::{Each, End, Ran};
 pub use show::{Figure, Show, Statistic, parse_shows};
 
 use crate::cancel::Cancel;
@@ -148,7 +148,7 @@ impl Diagram {
     pub fn sweep(
         &self,
         request: &SweepRequest,
-        each: &(dyn Fn(usize, &End) + Sync),
+        each: Each<'_>,
         watch: Watch<'_>,
         cancel: &Cancel,
     ) -> Result<Sweep, Error> {
@@ -171,12 +171,7 @@ impl SweepPlan {
     ///
     /// # Errors
     /// If the files of a run cannot be written.
-    pub fn run(
-        self,
-        each: &(dyn Fn(usize, &End) + Sync),
-        watch: Watch<'_>,
-        cancel: &Cancel,
-    ) -> Result<Sweep, Error> {
+    pub fn run(self, each: Each<'_>, watch: Watch<'_>, cancel: &Cancel) -> Result<Sweep, Error> {
         let Self { diagram, axes, cells, prepared, directories, findings, show, jobs } = self;
         let waiting = prepared.into_iter().zip(directories);
         let waiting = waiting.map(|(prepared, directory)| Job { prepared, directory }).collect();

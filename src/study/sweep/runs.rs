@@ -39,6 +39,10 @@ pub struct Ran {
     pub figures: Vec<Figure>,
 }
 
+/// Who is told of a cell that is done: its index, and what became of it. Several threads call it at
+/// the same time.
+pub type Each<'a> = &'a (dyn Fn(usize, &End) + Sync);
+
 /// Runs all cells that can, `at_a_time` of them at once, and tells `each` of a cell that is done.
 ///
 /// # Errors
@@ -47,7 +51,7 @@ pub(super) fn run_all(
     jobs: Vec<Job>,
     shows: &[Show],
     at_a_time: usize,
-    (each, watch): (&(dyn Fn(usize, &End) + Sync), Watch<'_>),
+    (each, watch): (Each<'_>, Watch<'_>),
     cancel: &Cancel,
 ) -> Result<Vec<End>, Error> {
     let programs = || jobs.iter().filter_map(|job| Some(job.prepared.model()?.program()));
