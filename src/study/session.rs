@@ -55,7 +55,7 @@ use probe::Probe;
 /// session.set("slope", "3")?;
 /// session.until(0.6)?;
 /// assert!((session.read("ramp.y")?.numbers()[0] - 0.8).abs() < 1e-12);
-/// session.go_to(0.5)?;
+/// session.go_to(0.5);
 /// assert!((session.read("ramp.y")?.numbers()[0] - 0.5).abs() < 1e-12);
 /// # Ok::<(), legwork_study::Error>(())
 /// ```
