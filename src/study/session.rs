@@ -54,9 +54,10 @@ use probe::Probe;
 /// session.until(0.5)?;
 /// session.set("slope", "3")?;
 /// session.until(0.6)?;
-/// assert!((session.read("ramp.y")?.numbers()[0] - 0.8).abs() < 1e-12);
+/// let state = |session: &legwork_study::Session| session.block("ramp")?.continuous;
+/// assert!((state(&session).expect("an integrator has state")[0] - 0.8).abs() < 1e-12);
 /// session.go_to(0.5);
-/// assert!((session.read("ramp.y")?.numbers()[0] - 0.5).abs() < 1e-12);
+/// assert!((state(&session).expect("an integrator has state")[0] - 0.5).abs() < 1e-12);
 /// # Ok::<(), legwork_study::Error>(())
 /// ```
 pub struct Session {

@@ -85,7 +85,8 @@ pub struct InputView {
 
 impl Session {
     /// A signal or any part of one, such as `body.state.base.position[2]`, as it is now. The run is
-    /// not touched. The first look at a path compiles it, later ones cost a copy.
+    /// not touched. The first look at a path compiles it, later ones cost a copy. At the beginning
+    /// of a step, before its outputs, a signal still holds what the step before left in it.
     ///
     /// # Errors
     /// If there is no such signal.
