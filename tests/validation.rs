@@ -99,7 +99,7 @@ fn stiff_error(problem: &str, topics: &[&str], times: &[f64], step: &str, solver
     // A multistep method begins at order 1 at each major step: no more of them than are looked at.
     let set = [("run.solver", solver), ("run.step", step)];
     let run = run(&format!("validation/{problem}.ron"), &set);
-    let reference = &references("src/runtime/ode/tests/data/references.json")[problem];
+    let reference = &references("src/ode/tests/data/references.json")[problem];
     let floor = reference["floor"].as_f64().unwrap();
     let states: Vec<Vec<f64>> =
         reference["states"].as_array().unwrap().iter().map(numbers).collect();
