@@ -58,7 +58,7 @@ fn run_unchecked(diagram: &str, set: &[(&str, &str)]) -> (Simulation, Run) {
 /// Runs a diagram to its end; its checks must hold.
 fn run(diagram: &str, set: &[(&str, &str)]) -> Run {
     let (simulation, run) = run_unchecked(diagram, set);
-    for (check, state) in simulation.program().checks.iter().zip(simulation.observer().checks()) {
+    for (check, state) in simulation.program().checks.iter().zip(simulation.checks()) {
         assert!(state.passed, "{diagram} {set:?}: check `{}`", check.name);
     }
     run

@@ -9,7 +9,7 @@ use crate::recording::{
 };
 
 /// How a check stands.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct CheckState {
     /// Whether its condition has been seen.
     pub seen: bool,
@@ -19,32 +19,15 @@ pub struct CheckState {
     pub failed_at: Option<f64>,
 }
 
-/// Recording and checks of a run.
+/// Where the rows of a run go.
+#[derive(Default)]
 pub struct Observer {
     recorder: Option<Recorder>,
     journal: Option<Journal>,
     recording_error: Option<RecordingError>,
-    checks: Vec<CheckState>,
-}
-
-impl Clone for Observer {
-    /// A copy of the checks; recorder and rows stay where they are.
-    fn clone(&self) -> Self {
-        let checks = self.checks.clone();
-        Self { recorder: None, journal: None, recording_error: None, checks }
-    }
 }
 
 impl Observer {
-    pub(crate) fn new(program: &Program) -> Self {
-        let checks = program
-            .checks
-            .iter()
-            .map(|_| CheckState { seen: false, passed: false, failed_at: None })
-            .collect();
-        Self { recorder: None, journal: None, recording_error: None, checks }
-    }
-
     /// Records rows from now on; the recorder's channels are those of [`channels`].
     pub fn record_to(&mut self, recorder: Recorder) {
         self.recorder = Some(recorder);
@@ -81,22 +64,7 @@ impl Observer {
         })
     }
 
-    /// How the checks stand, in the order of [`Program::checks`].
-    pub fn checks(&self) -> &[CheckState] {
-        &self.checks
-    }
-
-    /// Takes over how the checks of `other` stand; the recorder stays.
-    pub(crate) fn restore(&mut self, other: &Self) {
-        self.checks.clone_from(&other.checks);
-    }
-
-    /// Takes over how checks stand.
-    pub(crate) fn set_checks(&mut self, checks: Vec<CheckState>) {
-        self.checks = checks;
-    }
-
-    /// Records and checks a major step; `at_tick` says that it is at a tick, not between two.
+    /// Records a major step; `at_tick` says that it is at a tick, not between two.
     pub(crate) fn observe(
         &mut self,
         program: &Program,
@@ -111,13 +79,10 @@ impl Observer {
                 self.recording_error = Some(error);
             }
         }
-        for (check, state) in program.checks.iter().zip(&mut self.checks) {
-            state.see(check, stamp, at_tick, arena);
-        }
     }
 }
 
-/// Where rows go.
+/// Those that take a row.
 struct Rows<'a> {
     recorder: Option<&'a mut Recorder>,
     journal: Option<&'a mut Journal>,
@@ -150,7 +115,8 @@ impl Rows<'_> {
 }
 
 impl CheckState {
-    fn see(&mut self, check: &Check, stamp: Stamp, at_tick: bool, arena: &[f64]) {
+    /// Looks at a major step; `at_tick` says that it is at a tick, not between two.
+    pub(crate) fn see(&mut self, check: &Check, stamp: Stamp, at_tick: bool, arena: &[f64]) {
         let past = stamp.tick > check.until || (stamp.tick == check.until && !at_tick);
         if stamp.tick < check.after || past {
             return;

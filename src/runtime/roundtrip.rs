@@ -234,7 +234,7 @@ fn first_difference(
             return Ok(Some((Some(node.path.clone()), what)));
         }
     }
-    if run.observer().checks() != copy.observer().checks() {
+    if run.checks() != copy.checks() {
         return Ok(Some((None, "the checks differ".to_owned())));
     }
     Ok(unequal_rows(run, copy, first_row).map(|what| (None, what)))

@@ -18,6 +18,7 @@ mod placement;
 mod profile;
 mod snapshot;
 mod snapshot_file;
+mod state;
 mod swap;
 
 use std::any::Any;
@@ -25,20 +26,22 @@ use std::sync::Arc;
 
 use legwork_block::{Fault, Guard, Instance, Report, Slot, View};
 use legwork_program::{GateId, HeldCopy, NodeId, PoolId, Program, Rate};
+use serde::{Deserialize, Serialize};
 
 use crate::chart::Chart;
 use crate::fault::{Phase, RunFault};
 use crate::moment::Moment;
-use crate::observe::Observer;
+use crate::observe::{CheckState, Observer};
 use crate::recording::{Phase as RowPhase, Stamp};
 use crate::solver::Method;
-use loops::{LoopMemory, LoopWork};
+use loops::LoopWork;
 
 pub use fork::{Carried, ForkError};
 pub(crate) use placement::Held;
 pub use profile::{BlockTime, Spent};
 pub use snapshot::Snapshot;
 pub use snapshot_file::{SnapshotError, SnapshotHeader};
+use state::State;
 pub use swap::SwapError;
 
 /// One output group, ready to run.
@@ -95,7 +98,7 @@ struct Initial {
 }
 
 /// What the next call of [`Simulation::advance`] does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cursor {
     /// Computes the output group at this place of the schedule.
     Output(usize),
@@ -114,19 +117,13 @@ pub enum Cursor {
 /// A running program.
 pub struct Simulation {
     program: Arc<Program>,
+    state: State,
     instances: Vec<Box<dyn Instance>>,
     pool: Vec<Box<dyn Any + Send>>,
-    arena: Vec<f64>,
-    x: Vec<f64>,
     next_x: Vec<f64>,
     rates: Vec<f64>,
-    moment: Moment,
     /// Time of the present major step [s].
     now: f64,
-    microstep: u32,
-    /// Major steps that are behind.
-    step_count: u64,
-    cursor: Cursor,
     classes: Vec<Rate>,
     due: Vec<bool>,
     steps: Vec<f64>,
@@ -144,29 +141,17 @@ pub struct Simulation {
     /// Guard values at both sides of the bracket of an event.
     guard_before: Vec<f64>,
     far_values: Vec<f64>,
-    armed: Vec<bool>,
     fired: Vec<bool>,
-    /// Guards whose crossing was located at this moment.
-    located: Vec<bool>,
-    /// Guards that fired at this moment because they were located.
-    spent: Vec<bool>,
     chart: Chart,
     method: Method,
     /// Coordinates in the chart, and their rate.
     u: Vec<f64>,
     u_rate: Vec<f64>,
-    /// The step size that the solver goes on with [s].
-    step_memory: Option<f64>,
-    /// Time between the last event and the present major step [s].
-    since_event: f64,
     initials: Vec<Initial>,
     /// Forwarded leaves that are held, in the order of the tasks.
     copies: Vec<HeldCopy>,
-    loops: Vec<LoopMemory>,
     /// `None` while a loop is being solved.
     loop_work: Vec<Option<LoopWork>>,
-    /// The block that ended the run.
-    stopped_by: Option<NodeId>,
     observer: Observer,
     /// What blocks take, if that is measured.
     profile: Option<profile::Profile>,
@@ -184,38 +169,38 @@ impl Simulation {
     }
 
     fn set_moment(&mut self, moment: Moment) {
-        self.moment = moment;
+        self.state.moment = moment;
         self.now = moment.time(self.program.base);
     }
 
     /// Tick of the present major step; an event lies after it, before the next tick.
     pub fn tick(&self) -> u64 {
-        self.moment.tick
+        self.state.moment.tick
     }
 
     /// When the present major step is (semantics 3.1).
     pub fn moment(&self) -> Moment {
-        self.moment
+        self.state.moment
     }
 
     /// Major steps that are behind.
     pub fn step_count(&self) -> u64 {
-        self.step_count
+        self.state.step_count
     }
 
     /// The block that ended the run before its stop time, once it has.
     pub fn stopped_by(&self) -> Option<&str> {
-        Some(&self.program.nodes[self.stopped_by?].path)
+        Some(&self.program.nodes[self.state.stopped_by?].path)
     }
 
     /// Resets done in the present major step.
     pub fn microstep(&self) -> u32 {
-        self.microstep
+        self.state.microstep
     }
 
     /// What comes next.
     pub fn cursor(&self) -> Cursor {
-        self.cursor
+        self.state.cursor
     }
 
     /// Path of the block that comes next, if one does.
@@ -230,7 +215,7 @@ impl Simulation {
 
     /// Indices of the blocks that come in the rest of the present phase: outputs or updates.
     pub fn coming(&self) -> impl Iterator<Item = usize> + '_ {
-        let (outputs, updates) = match self.cursor {
+        let (outputs, updates) = match self.state.cursor {
             Cursor::Output(first) => (first, self.updates.len()),
             Cursor::Update(first) => (self.tasks.len(), first),
             _ => (self.tasks.len(), self.updates.len()),
@@ -248,7 +233,7 @@ impl Simulation {
 
     /// Place in [`Program::schedule`] of the output group that comes next, if one does.
     pub fn next_output(&self) -> Option<usize> {
-        let Cursor::Output(first) = self.cursor else { return None };
+        let Cursor::Output(first) = self.state.cursor else { return None };
         (first..self.tasks.len()).find(|&i| self.is_rate_due(self.tasks[i].rate))
     }
 
@@ -258,20 +243,26 @@ impl Simulation {
     }
 
     fn due_at(&self, rate: Rate) -> bool {
-        rate == Rate::Continuous || (self.moment.is_tick() && rate.due(self.moment.tick))
+        rate == Rate::Continuous
+            || (self.state.moment.is_tick() && rate.due(self.state.moment.tick))
     }
 
     /// All signals; [`Program::signals`] says where each lives.
     pub fn arena(&self) -> &[f64] {
-        &self.arena
+        &self.state.arena
     }
 
     /// The continuous state; [`legwork_program::Node::continuous`] says where each block's lives.
     pub fn state(&self) -> &[f64] {
-        &self.x
+        &self.state.x
     }
 
-    /// Checks, so far.
+    /// How the checks stand, in the order of [`Program::checks`].
+    pub fn checks(&self) -> &[CheckState] {
+        &self.state.checks
+    }
+
+    /// Where rows go.
     pub fn observer(&self) -> &Observer {
         &self.observer
     }
@@ -308,7 +299,7 @@ impl Simulation {
     /// # Errors
     /// The first fault; everything up to the last good row has been observed.
     pub fn run(&mut self) -> Result<(), RunFault> {
-        while self.cursor != Cursor::Done {
+        while self.state.cursor != Cursor::Done {
             self.step()?;
         }
         Ok(())
@@ -332,7 +323,7 @@ impl Simulation {
     /// # Errors
     /// The fault of that piece.
     pub fn advance(&mut self) -> Result<(), RunFault> {
-        match self.cursor {
+        match self.state.cursor {
             Cursor::Output(i) => {
                 if i == 0 {
                     self.begin_outputs();
@@ -341,11 +332,11 @@ impl Simulation {
                     .find(|&j| self.is_due(j))
                     .map_or(self.tasks.len(), |j| j + 1);
                 self.major_outputs(i..next)?;
-                self.cursor = Cursor::Output(next);
+                self.state.cursor = Cursor::Output(next);
                 if !(next..self.tasks.len()).any(|j| self.is_due(j)) {
                     self.major_outputs(next..self.tasks.len())?;
                     self.check_finite()?;
-                    self.cursor = Cursor::Guards;
+                    self.state.cursor = Cursor::Guards;
                 }
                 Ok(())
             }
@@ -354,7 +345,7 @@ impl Simulation {
                     (i..self.updates.len()).find(|&j| self.due[self.updates[j].rate as usize]);
                 if let Some(j) = next {
                     self.update(j)?;
-                    self.cursor = Cursor::Update(j + 1);
+                    self.state.cursor = Cursor::Update(j + 1);
                 }
                 self.end_updates();
                 Ok(())
@@ -369,43 +360,46 @@ impl Simulation {
 
     /// Goes on to integration if the cursor stands at an update and none is left.
     fn end_updates(&mut self) {
-        if let Cursor::Update(first) = self.cursor
+        if let Cursor::Update(first) = self.state.cursor
             && !self.updates[first..].iter().any(|role| self.due[role.rate as usize])
         {
             self.commit_loops();
-            self.cursor = Cursor::Integrate;
+            self.state.cursor = Cursor::Integrate;
         }
     }
 
     /// Whether a major step has ended and the next has not begun: only then edits enter, and
     /// snapshots are written as bytes.
     pub fn is_between_steps(&self) -> bool {
-        matches!(self.cursor, Cursor::Output(0) | Cursor::Done) && self.microstep == 0
+        self.state.is_between_steps()
     }
 
     /// Does the rest of the present phase.
     fn advance_phase(&mut self) -> Result<(), RunFault> {
-        match self.cursor {
+        match self.state.cursor {
             Cursor::Output(first) => {
                 if first == 0 {
                     self.begin_outputs();
                 }
                 self.major_outputs(first..self.tasks.len())?;
                 self.check_finite()?;
-                self.cursor = Cursor::Guards;
+                self.state.cursor = Cursor::Guards;
             }
             Cursor::Guards => {
                 let reset = !self.guards.is_empty() && self.test_guards()?;
-                self.cursor = if reset { Cursor::Output(0) } else { Cursor::Observe };
+                self.state.cursor = if reset { Cursor::Output(0) } else { Cursor::Observe };
             }
             Cursor::Observe => {
                 self.observe();
                 let stop = self.program.stops.iter();
-                self.stopped_by =
-                    stop.filter(|stop| self.arena[stop.slot.index()] != 0.0).map(|s| s.node).next();
-                let ends = self.moment.tick >= self.program.stop_tick || self.stopped_by.is_some();
-                self.cursor = if ends {
-                    self.microstep = 0;
+                self.state.stopped_by = stop
+                    .filter(|stop| self.state.arena[stop.slot.index()] != 0.0)
+                    .map(|s| s.node)
+                    .next();
+                let ends = self.state.moment.tick >= self.program.stop_tick
+                    || self.state.stopped_by.is_some();
+                self.state.cursor = if ends {
+                    self.state.microstep = 0;
                     Cursor::Done
                 } else {
                     Cursor::Update(0)
@@ -418,12 +412,12 @@ impl Simulation {
                     }
                 }
                 self.commit_loops();
-                self.cursor = Cursor::Integrate;
+                self.state.cursor = Cursor::Integrate;
             }
             Cursor::Integrate => {
                 self.integrate()?;
-                self.step_count += 1;
-                self.cursor = Cursor::Output(0);
+                self.state.step_count += 1;
+                self.state.cursor = Cursor::Output(0);
             }
             Cursor::Done => {}
         }
@@ -435,7 +429,7 @@ impl Simulation {
         let node = &self.program.nodes[node];
         RunFault {
             t: self.time(),
-            tick: self.moment.tick,
+            tick: self.state.moment.tick,
             phase,
             block: node.path.clone(),
             fault,
@@ -445,18 +439,22 @@ impl Simulation {
 
     /// The solutions of algebraic loops are what their next solves begin with.
     fn commit_loops(&mut self) {
-        for memory in &mut self.loops {
+        for memory in &mut self.state.loops {
             memory.commit();
         }
     }
 
     fn observe(&mut self) {
-        let phase = if self.microstep > 0 { RowPhase::Event } else { RowPhase::Step };
-        let Moment { tick, .. } = self.moment;
-        let nanoseconds = self.moment.nanoseconds(self.program.base);
+        let phase = if self.state.microstep > 0 { RowPhase::Event } else { RowPhase::Step };
+        let Moment { tick, .. } = self.state.moment;
+        let nanoseconds = self.state.moment.nanoseconds(self.program.base);
         let stamp =
-            Stamp { t: self.time(), ..Stamp::new(tick, self.microstep, phase, nanoseconds) };
-        self.observer.observe(&self.program, stamp, self.moment.is_tick(), &self.arena);
+            Stamp { t: self.time(), ..Stamp::new(tick, self.state.microstep, phase, nanoseconds) };
+        let at_tick = self.state.moment.is_tick();
+        self.observer.observe(&self.program, stamp, at_tick, &self.state.arena);
+        for (check, state) in self.program.checks.iter().zip(&mut self.state.checks) {
+            state.see(check, stamp, at_tick, &self.state.arena);
+        }
     }
 
     fn update(&mut self, i: usize) -> Result<(), RunFault> {
@@ -465,8 +463,8 @@ impl Simulation {
             return Ok(());
         }
         let time = self.clock(role.rate, false, 0.0);
-        let view = View { time, arena: &self.arena, shared: &self.pool };
-        match self.instances[role.node.index()].update(view, &self.x[role.x.range()]) {
+        let view = View { time, arena: &self.state.arena, shared: &self.pool };
+        match self.instances[role.node.index()].update(view, &self.state.x[role.x.range()]) {
             Ok(()) => Ok(()),
             Err(fault) => Err(self.fault_at(role.node, Phase::Update, *fault)),
         }

@@ -112,7 +112,7 @@ impl Execution {
         let checks = program
             .checks
             .iter()
-            .zip(simulation.observer().checks())
+            .zip(simulation.checks())
             .map(|(check, state)| verdict(check.kind, state, !ended))
             .collect();
         let mut measured = vec![None; program.checks.len()];

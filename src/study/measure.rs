@@ -35,14 +35,14 @@ pub(crate) struct Failures {
 
 impl Failures {
     pub(crate) fn new(simulation: &Simulation) -> Self {
-        let known = simulation.observer().checks().iter().map(|state| state.failed_at.is_some());
+        let known = simulation.checks().iter().map(|state| state.failed_at.is_some());
         Self { known: known.collect(), found: Vec::new() }
     }
 
     /// Looks at the checks after a step. If one failed in it, the state `before` is kept, and the
     /// present one put in its place; true then.
     pub(crate) fn look(&mut self, simulation: &Simulation, before: &mut Snapshot) -> bool {
-        let states = simulation.observer().checks().iter().zip(&mut self.known);
+        let states = simulation.checks().iter().zip(&mut self.known);
         let mut checks = Vec::new();
         for (i, (state, known)) in states.enumerate() {
             if state.failed_at.is_some() && !*known {
@@ -74,7 +74,7 @@ impl Failure {
         while !left.is_empty() && again.cursor() != Cursor::Done {
             again.advance()?;
             // After the piece in which a check is seen the signals are still those that it saw.
-            let has_failed = |i: &usize| again.observer().checks()[*i].failed_at.is_some();
+            let has_failed = |i: &usize| again.checks()[*i].failed_at.is_some();
             let (now, later) = left.into_iter().partition(has_failed);
             left = later;
             measured.extend(numbers(&again, &program, now));
@@ -103,7 +103,7 @@ pub(crate) fn at_the_end(simulation: &Simulation) -> Vec<(usize, Measured)> {
         return Vec::new();
     }
     let program = simulation.program();
-    let states = program.checks.iter().zip(simulation.observer().checks()).enumerate();
+    let states = program.checks.iter().zip(simulation.checks()).enumerate();
     let failed = states
         .filter(|(_, (check, state))| {
             check.kind == CheckKind::Finally && state.seen && !state.passed

@@ -92,7 +92,7 @@ fn passes_its_checks(path: &Path) -> Result<(), Failed> {
     if simulation.program().checks.is_empty() {
         return Err("a diagram needs checks".into());
     }
-    for (check, state) in simulation.program().checks.iter().zip(simulation.observer().checks()) {
+    for (check, state) in simulation.program().checks.iter().zip(simulation.checks()) {
         if !state.passed {
             let at = state.failed_at.map_or(String::new(), |t| format!(" at t = {t} s"));
             return Err(format!("check `{}` failed{at}: {}", check.name, check.text).into());

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use legwork_block::{Manifold, Slot};
 use legwork_program::{GateId, NodeId, Program, Rate};
 
-use super::loops::{LoopMemory, LoopWork};
-use super::{Cursor, Initial, PlainTask, Role, Simulation, Task};
+use super::loops::LoopWork;
+use super::state::State;
+use super::{Initial, PlainTask, Role, Simulation, Task};
 use crate::chart::Chart;
-use crate::moment::Moment;
 use crate::observe::Observer;
 use crate::solver::Method;
 
@@ -141,29 +141,20 @@ impl Simulation {
             chart,
             u: vec![0.0; coordinates],
             u_rate: vec![0.0; coordinates],
-            step_memory: None,
-            since_event: 0.0,
             initials,
             copies,
-            loops: program.loops.iter().map(LoopMemory::new).collect(),
             loop_work: program.loops.iter().map(|found| Some(LoopWork::new(found))).collect(),
-            stopped_by: None,
-            observer: Observer::new(&program),
+            observer: Observer::default(),
             profile: None,
             instances,
             pool: pool
                 .into_iter()
                 .map(|value| value.unwrap_or_else(|| Box::new(()) as Box<dyn Any + Send>))
                 .collect(),
-            arena: vec![0.0; program.arena_len],
             rates: vec![0.0; program.rate_len],
             next_x: x.clone(),
-            x,
-            moment: Moment::at(0),
+            state: State::new(&program, x, guard_count),
             now: 0.0,
-            microstep: 0,
-            step_count: 0,
-            cursor: Cursor::Output(0),
             due: vec![false; classes.len()],
             classes: classes.into_iter().map(|(rate, _)| rate).collect(),
             steps,
@@ -178,9 +169,6 @@ impl Simulation {
             guard_values: vec![0.0; guard_count],
             guard_before: vec![0.0; guard_count],
             far_values: vec![0.0; guard_count],
-            located: vec![false; guard_count],
-            spent: vec![false; guard_count],
-            armed: vec![false; guard_count],
             fired: vec![false; guard_count],
             program,
         }

@@ -10,7 +10,7 @@ impl Simulation {
     pub(super) fn check_finite(&self) -> Result<(), RunFault> {
         // 0·v is 0 for finite v and NaN otherwise; eight lanes let the compiler use wide registers.
         let mut lanes = [0.0; 8];
-        let chunks = self.arena.chunks_exact(8);
+        let chunks = self.state.arena.chunks_exact(8);
         let rest: f64 = chunks.remainder().iter().map(|v| v * 0.0).sum();
         for chunk in chunks {
             for (lane, v) in lanes.iter_mut().zip(chunk) {
@@ -34,7 +34,7 @@ impl Simulation {
                 let slots = node.io.outputs.port(port).iter();
                 for slot in slots.filter(|slot| own.contains(&(slot.start as usize))) {
                     let infinite_is_fine = node.may_be_infinite[port];
-                    let bad = self.arena[slot.range()]
+                    let bad = self.state.arena[slot.range()]
                         .iter()
                         .find(|v| v.is_nan() || (v.is_infinite() && !infinite_is_fine));
                     if let Some(value) = bad {

@@ -80,13 +80,13 @@ impl Simulation {
         if !self.is_between_steps() {
             return Err(ForkError::InAStep);
         }
-        if self.cursor == Cursor::Done {
+        if self.state.cursor == Cursor::Done {
             return Err(ForkError::Ended);
         }
         let moment = self.moment_in(&program)?;
         let mut fork = Self::new(program);
         fork.set_moment(moment);
-        fork.step_count = self.step_count;
+        fork.state.step_count = self.state.step_count;
         let mut carried = Carried::default();
         let begun = self.carry_blocks(&mut fork, &mut carried)?;
         self.carry_loops(&mut fork, &mut carried);
@@ -107,9 +107,9 @@ impl Simulation {
         let t = self.now;
         let no_step = |step| ForkError::NoStepHere { t, step };
         let moment = if old == new {
-            self.moment
-        } else if self.moment.is_tick() {
-            let time = Ratio::whole(i128::from(self.moment.tick)).times(old);
+            self.state.moment
+        } else if self.state.moment.is_tick() {
+            let time = Ratio::whole(i128::from(self.state.moment.tick)).times(old);
             let tick = time.and_then(|time| time.whole_multiple_of(new));
             let tick = tick.and_then(|tick| u64::try_from(tick).ok());
             Moment::at(tick.ok_or(no_step(new))?)
@@ -163,9 +163,9 @@ impl Simulation {
                 continue;
             }
             if let (Some(from), Some(to)) = (&before.continuous, &node.continuous) {
-                fork.x[to.x.range()].copy_from_slice(&self.x[from.x.range()]);
+                fork.state.x[to.x.range()].copy_from_slice(&self.state.x[from.x.range()]);
             }
-            begun[i] = !self.carry_outputs(before, node, &mut fork.arena);
+            begun[i] = !self.carry_outputs(before, node, &mut fork.state.arena);
             if stateful {
                 carried.kept.push(node.path.clone());
             }
@@ -190,7 +190,7 @@ impl Simulation {
             (0..outputs.port_count()).flat_map(|port| outputs.port(port).to_vec()).collect()
         };
         for (from, to) in leaves(from).into_iter().zip(leaves(to)) {
-            arena[to.range()].copy_from_slice(&self.arena[from.range()]);
+            arena[to.range()].copy_from_slice(&self.state.arena[from.range()]);
         }
         true
     }
@@ -206,9 +206,9 @@ impl Simulation {
             });
             let Some(before) = before.filter(|_| !begun[role.node.index()]) else { continue };
             let (from, to) = (before.own.range(), role.own.range());
-            fork.armed[to.clone()].copy_from_slice(&self.armed[from.clone()]);
-            fork.located[to.clone()].copy_from_slice(&self.located[from.clone()]);
-            fork.spent[to].copy_from_slice(&self.spent[from]);
+            fork.state.armed[to.clone()].copy_from_slice(&self.state.armed[from.clone()]);
+            fork.state.located[to.clone()].copy_from_slice(&self.state.located[from.clone()]);
+            fork.state.spent[to].copy_from_slice(&self.state.spent[from]);
         }
     }
 
@@ -218,12 +218,12 @@ impl Simulation {
             let unknowns = program.loops[index].unknowns.iter();
             unknowns.map(|u| (program.nodes[u.node].path.clone(), u.output.len)).collect()
         };
-        for i in 0..fork.loops.len() {
+        for i in 0..fork.state.loops.len() {
             let own = unknowns(&fork.program, i);
-            let same = (0..self.loops.len()).find(|&j| unknowns(&self.program, j) == own);
+            let same = (0..self.state.loops.len()).find(|&j| unknowns(&self.program, j) == own);
             match same {
                 Some(j) => {
-                    fork.loops[i].clone_from(&self.loops[j]);
+                    fork.state.loops[i].clone_from(&self.state.loops[j]);
                     carried.kept.extend(own.into_iter().map(|(path, _)| path));
                 }
                 None => {
@@ -242,8 +242,8 @@ impl Simulation {
         };
         let same_states = states(&self.program) == states(&fork.program);
         if same_states && self.program.run.solver == fork.program.run.solver {
-            fork.step_memory = self.step_memory;
-            fork.since_event = self.since_event;
+            fork.state.step_memory = self.state.step_memory;
+            fork.state.since_event = self.state.since_event;
             fork.method.set_memory(self.method.memory().as_deref());
         }
     }
@@ -251,10 +251,9 @@ impl Simulation {
     fn carry_checks(&self, fork: &mut Self, carried: &mut Carried) {
         let program = Arc::clone(&fork.program);
         let path = |check: &Check| format!("checks.{:?}", check.name);
-        let mut states = fork.observer.checks().to_vec();
-        for (check, state) in program.checks.iter().zip(&mut states) {
+        for (check, state) in program.checks.iter().zip(&mut fork.state.checks) {
             let known = |old: &&(&Check, _)| old.0.name == check.name;
-            let old = self.program.checks.iter().zip(self.observer.checks());
+            let old = self.program.checks.iter().zip(&self.state.checks);
             let old: Vec<_> = old.collect();
             let Some(&(old, reached)) = old.iter().find(known) else {
                 carried.fresh.push((path(check), "a new check".to_owned()));
@@ -269,7 +268,6 @@ impl Simulation {
                 carried.fresh.push((path(check), "it asks something else".to_owned()));
             }
         }
-        fork.observer.set_checks(states);
         for old in &self.program.checks {
             if !program.checks.iter().any(|check| check.name == old.name) {
                 carried.dropped.push(path(old));

@@ -17,18 +17,19 @@ impl Simulation {
         let mut any = false;
         for (i, guard) in self.crossings.iter().enumerate() {
             let on = guard.resets && self.is_on(self.guard_gates[i]);
-            self.fired[i] = on && (self.located[i] || self.has_crossed(i, self.guard_values[i]));
+            self.fired[i] =
+                on && (self.state.located[i] || self.has_crossed(i, self.guard_values[i]));
             any |= self.fired[i];
         }
         // A crossing that was located here is over, whatever rounding makes of its value now.
-        for (spent, located) in self.spent.iter_mut().zip(&mut self.located) {
+        for (spent, located) in self.state.spent.iter_mut().zip(&mut self.state.located) {
             *spent |= std::mem::take(located);
         }
         self.arm();
         if !any {
             return Ok(false);
         }
-        self.microstep += 1;
+        self.state.microstep += 1;
         if self.is_zeno() {
             return Err(self.zeno_fault());
         }
@@ -39,11 +40,11 @@ impl Simulation {
                 continue;
             }
             let time = self.clock(role.rate, false, 0.0);
-            let view = View { time, arena: &self.arena, shared: &self.pool };
+            let view = View { time, arena: &self.state.arena, shared: &self.pool };
             let outcome = self.instances[role.node.index()].reset(
                 view,
                 &self.fired[role.own.range()],
-                &mut self.x[role.x.range()],
+                &mut self.state.x[role.x.range()],
             );
             if let Err(fault) = outcome {
                 return Err(self.fault_at(role.node, Phase::Guard, *fault));
@@ -60,10 +61,10 @@ impl Simulation {
                 continue;
             }
             let time = self.clock(role.rate, minor, offset);
-            let view = View { time, arena: &self.arena, shared: &self.pool };
+            let view = View { time, arena: &self.state.arena, shared: &self.pool };
             self.instances[role.node.index()].guard(
                 view,
-                &self.x[role.x.range()],
+                &self.state.x[role.x.range()],
                 &mut self.guard_values[role.own.range()],
             );
         }
@@ -74,8 +75,8 @@ impl Simulation {
     pub(super) fn has_crossed(&self, i: usize, value: f64) -> bool {
         match self.crossings[i].crossing {
             Crossing::Level => value > 0.0,
-            Crossing::Rising => self.armed[i] && value >= 0.0,
-            Crossing::Falling => self.armed[i] && value <= 0.0,
+            Crossing::Rising => self.state.armed[i] && value >= 0.0,
+            Crossing::Falling => self.state.armed[i] && value <= 0.0,
         }
     }
 
@@ -89,11 +90,11 @@ impl Simulation {
     pub(super) fn arm(&mut self) {
         for (i, guard) in self.crossings.iter().enumerate() {
             let value = self.guard_values[i];
-            self.armed[i] = match guard.crossing {
+            self.state.armed[i] = match guard.crossing {
                 Crossing::Level => true,
                 Crossing::Rising => value < 0.0,
                 Crossing::Falling => value > 0.0,
-            } && !self.spent[i]
+            } && !self.state.spent[i]
                 && self.is_on(self.guard_gates[i]);
         }
     }
@@ -101,14 +102,14 @@ impl Simulation {
     /// Notes which guards have crossed at the present values: they fire at this moment.
     pub(super) fn mark_located(&mut self) {
         for i in 0..self.crossings.len() {
-            self.located[i] =
+            self.state.located[i] =
                 self.is_on(self.guard_gates[i]) && self.has_crossed(i, self.guard_values[i]);
         }
     }
 
     /// Whether time stands still.
     pub(super) fn is_zeno(&self) -> bool {
-        self.microstep > MAX_MICROSTEPS
+        self.state.microstep > MAX_MICROSTEPS
     }
 
     #[cold]

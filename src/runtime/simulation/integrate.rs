@@ -75,28 +75,28 @@ impl Simulation {
             self.method = method;
             self.take_back(work);
             if let Reached::Event(offset) = outcome? {
-                let interval = self.since_event + offset;
-                self.since_event = 0.0;
-                self.step_memory = Some(AFTER_EVENT * interval).filter(|h| *h > 0.0);
-                let moment = self.moment.after(offset, self.program.base);
+                let interval = self.state.since_event + offset;
+                self.state.since_event = 0.0;
+                self.state.step_memory = Some(AFTER_EVENT * interval).filter(|h| *h > 0.0);
+                let moment = self.state.moment.after(offset, self.program.base);
                 let at_end = moment.time(self.program.base) >= self.program.base.at(end);
                 return self.arrive(if at_end { Moment::at(end) } else { moment });
             }
-            self.since_event += length;
+            self.state.since_event += length;
         }
         self.arrive(Moment::at(end))
     }
 
     /// Time goes on, or an event follows in the same moment.
     fn arrive(&mut self, moment: Moment) -> Result<(), RunFault> {
-        if moment == self.moment {
-            self.microstep += 1;
+        if moment == self.state.moment {
+            self.state.microstep += 1;
             if self.is_zeno() {
-                self.fired.copy_from_slice(&self.located);
+                self.fired.copy_from_slice(&self.state.located);
                 return Err(self.zeno_fault());
             }
         } else {
-            self.microstep = 0;
+            self.state.microstep = 0;
             self.set_moment(moment);
         }
         Ok(())
@@ -104,7 +104,7 @@ impl Simulation {
 
     /// The next tick at which a major step must be.
     fn next_tick(&self) -> u64 {
-        let (tick, step) = (self.moment.tick, self.program.step_ticks);
+        let (tick, step) = (self.state.moment.tick, self.program.step_ticks);
         let next = (tick / step + 1) * step;
         if !self.program.run.solver.is_variable() {
             return next;
@@ -123,12 +123,12 @@ impl Simulation {
             u_rate: std::mem::take(&mut self.u_rate),
         };
         work.chart.freeze(gates.map(|gate| !self.is_on(gate)));
-        work.x.copy_from_slice(&self.x);
+        work.x.copy_from_slice(&self.state.x);
         work
     }
 
     fn take_back(&mut self, work: Work) {
-        self.x.copy_from_slice(&work.x);
+        self.state.x.copy_from_slice(&work.x);
         self.next_x = work.x;
         self.chart = work.chart;
         self.rates = work.rates;
@@ -179,8 +179,8 @@ impl Simulation {
         work: &mut Work,
     ) -> Result<Reached, RunFault> {
         let Work { chart, x, rates, u, u_rate } = work;
-        kernel.begin(0.0, u, u_rate, self.step_memory);
-        self.spent.fill(false);
+        kernel.begin(0.0, u, u_rate, self.state.step_memory);
+        self.state.spent.fill(false);
         let watches = !self.guards.is_empty();
         while kernel.t() < length {
             let mut flow = ProgramFlow { simulation: self, chart, x, rates };
@@ -209,7 +209,7 @@ impl Simulation {
             }
         }
         chart.place(kernel.u(), x);
-        self.step_memory = Some(kernel.remembered_step());
+        self.state.step_memory = Some(kernel.remembered_step());
         Ok(Reached::End)
     }
 

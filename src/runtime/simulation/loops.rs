@@ -74,7 +74,7 @@ impl LoopWork {
 impl Simulation {
     /// Counts of the loop that `node` closes; a loop of several blocks is counted with its first.
     pub(super) fn report_loop(&self, node: usize, report: &mut Report) {
-        for (found, memory) in self.program.loops.iter().zip(&self.loops) {
+        for (found, memory) in self.program.loops.iter().zip(&self.state.loops) {
             if found.unknowns[0].node.index() == node {
                 report.solver_calls += memory.solves;
                 report.solver_failures += memory.failures;
@@ -89,8 +89,8 @@ impl Simulation {
         let before: usize =
             found.unknowns[..unknown].iter().map(|unknown| unknown.output.len as usize).sum();
         let slot = found.unknowns[unknown].output;
-        self.arena[slot.range()]
-            .copy_from_slice(&self.loops[index].iterate[before..before + slot.len as usize]);
+        self.state.arena[slot.range()]
+            .copy_from_slice(&self.state.loops[index].iterate[before..before + slot.len as usize]);
     }
 
     /// Seeks the unknowns of a loop; its tasks have run once from the committed iterate.
@@ -107,7 +107,7 @@ impl Simulation {
         }
         let Some(mut work) = self.loop_work[index].take() else { return Ok(()) };
         let outcome = self.newton(found, &mut work, minor, offset);
-        let memory = &mut self.loops[index];
+        let memory = &mut self.state.loops[index];
         let outcome = match outcome {
             Ok(solved) => {
                 memory.iterations += u64::from(solved.iterations);
@@ -120,9 +120,9 @@ impl Simulation {
                 }
                 .map(|()| {
                     if !minor {
-                        self.loops[index].failed_now = !solved.converged;
-                        read(found, &self.arena, &mut work.z);
-                        self.loops[index].found.copy_from_slice(&work.z);
+                        self.state.loops[index].failed_now = !solved.converged;
+                        read(found, &self.state.arena, &mut work.z);
+                        self.state.loops[index].found.copy_from_slice(&work.z);
                     }
                 })
             }
@@ -144,10 +144,10 @@ impl Simulation {
                 (tolerance.min(unknown.rule.tolerance), limit.min(unknown.rule.limit))
             });
         let n = work.z.len();
-        read(found, &self.arena, &mut work.z);
+        read(found, &self.state.arena, &mut work.z);
         let mut iterations = 0;
         loop {
-            residual(found, &self.arena, &work.z, &mut work.residual);
+            residual(found, &self.state.arena, &work.z, &mut work.residual);
             let error = work
                 .residual
                 .iter()
@@ -161,10 +161,10 @@ impl Simulation {
             for j in 0..n {
                 let z = work.z[j];
                 let step = DIFFERENCE * (1.0 + z.abs());
-                write_one(found, &mut self.arena, j, z + step);
+                write_one(found, &mut self.state.arena, j, z + step);
                 self.run_loop(found, minor, offset)?;
-                write_one(found, &mut self.arena, j, z);
-                residual(found, &self.arena, &work.z, &mut work.step);
+                write_one(found, &mut self.state.arena, j, z);
+                residual(found, &self.state.arena, &work.z, &mut work.step);
                 let column = &mut work.jacobian[j * n..(j + 1) * n];
                 for ((slope, after), before) in
                     column.iter_mut().zip(&work.step).zip(&work.residual)
@@ -181,7 +181,7 @@ impl Simulation {
             for (z, step) in work.z.iter_mut().zip(&work.step) {
                 *z += step;
             }
-            write(found, &mut self.arena, &work.z);
+            write(found, &mut self.state.arena, &work.z);
             self.run_loop(found, minor, offset)?;
         }
     }
@@ -196,7 +196,7 @@ impl Simulation {
         minor: bool,
         offset: f64,
     ) -> Result<(), RunFault> {
-        let memory = &self.loops[index];
+        let memory = &self.state.loops[index];
         let policy = found.unknowns[0].rule.on_fail;
         match policy {
             SolveFailure::HoldLast(most) if memory.failures_in_a_row < most => {
@@ -213,7 +213,7 @@ impl Simulation {
                 return Err(self.fault_at(found.unknowns[0].node, phase, Fault { message }));
             }
         }
-        write(found, &mut self.arena, &work.z);
+        write(found, &mut self.state.arena, &work.z);
         self.run_loop(found, minor, offset)
     }
 

@@ -41,7 +41,7 @@ impl Simulation {
     pub(super) fn is_on(&self, gate: Option<GateId>) -> bool {
         match gate {
             None => true,
-            Some(gate) => self.arena[self.program.gates[gate].active.index()] != 0.0,
+            Some(gate) => self.state.arena[self.program.gates[gate].active.index()] != 0.0,
         }
     }
 
@@ -85,11 +85,11 @@ impl Simulation {
             if !(if minor { task.minor } else { self.due[rate] }) {
                 continue;
             }
-            let (before, rest) = self.arena.split_at_mut(task.own.start as usize);
+            let (before, rest) = self.state.arena.split_at_mut(task.own.start as usize);
             let io = OutputIo {
                 time: Time { t, step: self.steps[rate], minor },
                 group: task.group as usize,
-                x: &self.x[task.x.range()],
+                x: &self.state.x[task.x.range()],
                 before,
                 own: &mut rest[..task.own.len as usize],
                 own_start: task.own.start,
@@ -147,7 +147,7 @@ impl Simulation {
             return Ok(());
         }
         let time = self.clock(task.rate, minor, offset);
-        let (before, rest) = self.arena.split_at_mut(task.own.start as usize);
+        let (before, rest) = self.state.arena.split_at_mut(task.own.start as usize);
         let (shared, shared_own) = match task.pool {
             None => (&self.pool[..], None),
             Some(id) => {
@@ -158,7 +158,7 @@ impl Simulation {
         let io = OutputIo {
             time,
             group: task.group as usize,
-            x: &self.x[task.x.range()],
+            x: &self.state.x[task.x.range()],
             before,
             own: &mut rest[..task.own.len as usize],
             own_start: task.own.start,
@@ -170,7 +170,7 @@ impl Simulation {
             Err(fault) => return Err(self.output_fault(i, *fault)),
         }
         for copy in &self.copies[task.copies.range()] {
-            self.arena.copy_within(copy.from.range(), copy.to.start as usize);
+            self.state.arena.copy_within(copy.from.range(), copy.to.start as usize);
         }
         if let (Some(gate), false) = (task.opens, minor) {
             self.restart(gate);
@@ -182,7 +182,7 @@ impl Simulation {
     fn stay_off(&mut self, task: Task) {
         let clears = task.gate.is_some_and(|gate| self.program.gates[gate].clears);
         if clears {
-            self.arena[task.own.range()].fill(0.0);
+            self.state.arena[task.own.range()].fill(0.0);
         }
     }
 
@@ -190,12 +190,15 @@ impl Simulation {
     fn restart(&mut self, gate: GateId) {
         let found = &self.program.gates[gate];
         // Resets of this moment that follow must not be undone by its later microsteps.
-        if !found.restarts || self.microstep > 0 || self.arena[found.starts.index()] == 0.0 {
+        if !found.restarts
+            || self.state.microstep > 0
+            || self.state.arena[found.starts.index()] == 0.0
+        {
             return;
         }
         for initial in self.initials.iter().filter(|initial| initial.gate == gate) {
             self.instances[initial.node.index()].restore(initial.state.as_ref());
-            self.x[initial.slot.range()].copy_from_slice(&initial.x);
+            self.state.x[initial.slot.range()].copy_from_slice(&initial.x);
         }
     }
 
@@ -209,7 +212,7 @@ impl Simulation {
 
     /// Outputs of continuous groups at a stage.
     pub(super) fn minor_outputs(&mut self, offset: f64, x: &[f64]) -> Result<(), RunFault> {
-        self.x.copy_from_slice(x);
+        self.state.x.copy_from_slice(x);
         let (mut next, count) = (0, self.tasks.len());
         while next < count {
             let special = self.next_special[next] as usize;
@@ -241,7 +244,7 @@ impl Simulation {
                 continue;
             }
             let time = self.clock(role.rate, minor, offset);
-            let view = View { time, arena: &self.arena, shared: &self.pool };
+            let view = View { time, arena: &self.state.arena, shared: &self.pool };
             let outcome = self.instances[role.node.index()].derivative(
                 view,
                 &x[role.x.range()],

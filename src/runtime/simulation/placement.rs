@@ -35,7 +35,7 @@ impl Simulation {
         x: &[f64],
         numbers: impl Iterator<Item = (usize, &'n [f64])>,
     ) {
-        self.x.copy_from_slice(x);
+        self.state.x.copy_from_slice(x);
         for (node, numbers) in numbers {
             self.instances[node].set_numbers(numbers);
         }
@@ -48,18 +48,18 @@ impl Simulation {
     /// Does the rest of the present phase. What is `held` is what a constant puts out at t = 0,
     /// whatever its parameters say.
     pub(crate) fn advance_holding(&mut self, held: &[Held]) -> Result<(), RunFault> {
-        if !matches!(self.cursor, Cursor::Output(0)) || self.moment.tick > 0 {
+        if !matches!(self.state.cursor, Cursor::Output(0)) || self.state.moment.tick > 0 {
             return self.advance_phase();
         }
         self.begin_outputs();
         for i in 0..self.tasks.len() {
             self.major_output(i)?;
             for one in held.iter().filter(|one| one.node == self.tasks[i].node) {
-                self.arena[one.place as usize] = one.value;
+                self.state.arena[one.place as usize] = one.value;
             }
         }
         self.check_finite()?;
-        self.cursor = Cursor::Guards;
+        self.state.cursor = Cursor::Guards;
         Ok(())
     }
 }

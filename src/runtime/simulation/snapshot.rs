@@ -3,36 +3,32 @@
 use std::any::Any;
 
 use legwork_block::{Fault, Span};
-use legwork_program::NodeId;
+use serde::{Deserialize, Serialize};
 
-use super::loops::LoopMemory;
-use super::{Cursor, Simulation};
+use super::Simulation;
+use super::state::State;
 use crate::fault::{Phase, RunFault};
-use crate::moment::Moment;
-use crate::observe::Observer;
 use crate::recording::Journal;
+
+/// Everything that shapes the future; `B` is what a block's discrete state is kept as: a copy in
+/// memory, bytes in a file.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Saved<B> {
+    /// What the simulation itself keeps.
+    pub(super) state: State,
+    /// What the integration method keeps.
+    pub(super) method: Option<Vec<f64>>,
+    /// What each block keeps.
+    pub(super) blocks: Vec<B>,
+}
 
 /// Everything a run consists of at one moment (semantics 7.1, in memory).
 pub struct Snapshot {
+    /// Hash of the program that it is of.
     hash: u64,
-    moment: Moment,
-    microstep: u32,
-    step_count: u64,
-    cursor: Cursor,
-    x: Vec<f64>,
-    arena: Vec<f64>,
-    armed: Vec<bool>,
-    located: Vec<bool>,
-    spent: Vec<bool>,
-    step_memory: Option<f64>,
-    since_event: f64,
-    method: Option<Vec<f64>>,
-    loops: Vec<LoopMemory>,
-    stopped_by: Option<NodeId>,
-    states: Vec<Box<dyn Any + Send>>,
-    observer: Observer,
     /// Rows kept in memory, if any are.
     rows: Option<usize>,
+    saved: Saved<Box<dyn Any + Send>>,
 }
 
 impl Simulation {
@@ -40,23 +36,12 @@ impl Simulation {
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             hash: self.program.hash(),
-            moment: self.moment,
-            microstep: self.microstep,
-            step_count: self.step_count,
-            cursor: self.cursor,
-            x: self.x.clone(),
-            arena: self.arena.clone(),
-            armed: self.armed.clone(),
-            located: self.located.clone(),
-            spent: self.spent.clone(),
-            step_memory: self.step_memory,
-            since_event: self.since_event,
-            method: self.method.memory(),
-            loops: self.loops.clone(),
-            stopped_by: self.stopped_by,
-            states: self.instances.iter().map(|instance| instance.save()).collect(),
-            observer: self.observer.clone(),
             rows: self.observer.journal().map(Journal::len),
+            saved: Saved {
+                state: self.state.clone(),
+                method: self.method.memory(),
+                blocks: self.instances.iter().map(|instance| instance.save()).collect(),
+            },
         }
     }
 
@@ -75,29 +60,23 @@ impl Simulation {
                 span: Span::default(),
             });
         }
-        self.set_moment(snapshot.moment);
-        self.microstep = snapshot.microstep;
-        self.step_count = snapshot.step_count;
-        self.step_memory = snapshot.step_memory;
-        self.since_event = snapshot.since_event;
-        self.method.set_memory(snapshot.method.as_deref());
-        self.loops.clone_from(&snapshot.loops);
-        self.stopped_by = snapshot.stopped_by;
-        self.cursor = snapshot.cursor;
-        self.x.copy_from_slice(&snapshot.x);
-        self.arena.copy_from_slice(&snapshot.arena);
-        self.armed.copy_from_slice(&snapshot.armed);
-        self.located.copy_from_slice(&snapshot.located);
-        self.spent.copy_from_slice(&snapshot.spent);
-        for (instance, state) in self.instances.iter_mut().zip(&snapshot.states) {
+        let Saved { state, method, blocks } = &snapshot.saved;
+        for (instance, state) in self.instances.iter_mut().zip(blocks) {
             instance.restore(state.as_ref());
         }
-        self.observer.restore(&snapshot.observer);
         if let Some(rows) = snapshot.rows {
             self.observer.take_back_rows(rows);
         }
-        self.compute_shared();
+        self.resume(state.clone(), method.as_deref());
         Ok(())
+    }
+
+    /// Goes on from `state`; the blocks have theirs.
+    pub(super) fn resume(&mut self, state: State, method: Option<&[f64]>) {
+        self.set_moment(state.moment);
+        self.state = state;
+        self.method.set_memory(method);
+        self.compute_shared();
     }
 
     /// Everything that is not kept because it follows from what is.

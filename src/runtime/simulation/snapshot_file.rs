@@ -6,7 +6,7 @@
 //! | 4 | version of this layout, little-endian |
 //! | 8 | number of bytes that follow the checksum |
 //! | 8 | FNV-1a of these |
-//! | … | [`SnapshotHeader`], then the body, as [postcard](https://postcard.jamesmunns.com) |
+//! | … | [`SnapshotHeader`], then what it holds, as [postcard](https://postcard.jamesmunns.com) |
 //!
 //! A double is its eight bytes, so that every bit comes back.
 //!
@@ -18,18 +18,17 @@
 use std::sync::Arc;
 
 use legwork_block::Fault;
-use legwork_program::{Fnv, NodeId, Program};
+use legwork_program::{Fnv, Program};
 use serde::{Deserialize, Serialize};
 
-use super::loops::LoopMemory;
+use super::snapshot::Saved;
 use super::{Cursor, Simulation, Snapshot};
 use crate::fault::RunFault;
 use crate::moment::Moment;
-use crate::observe::CheckState;
 
 const MAGIC: [u8; 8] = *b"LEGWORK\x1a";
 /// Version of the layout.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// Bytes before the header.
 const PREFIX: usize = 8 + 4 + 8 + 8;
 /// Major steps have fewer pieces than this.
@@ -116,25 +115,6 @@ pub enum SnapshotError {
     Repeat(#[from] RunFault),
 }
 
-/// The rest of the file.
-#[derive(Serialize, Deserialize)]
-struct Body {
-    step_count: u64,
-    done: bool,
-    stopped_by: Option<NodeId>,
-    x: Vec<f64>,
-    arena: Vec<f64>,
-    armed: Vec<bool>,
-    located: Vec<bool>,
-    spent: Vec<bool>,
-    step_memory: Option<f64>,
-    since_event: f64,
-    method: Option<Vec<f64>>,
-    loops: Vec<LoopMemory>,
-    states: Vec<Vec<u8>>,
-    checks: Vec<CheckState>,
-}
-
 impl SnapshotHeader {
     /// Reads the header alone, to tell people what a file is.
     ///
@@ -150,7 +130,7 @@ impl SnapshotHeader {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             program: program.name.clone(),
             hash: program.continuation_hash(),
-            moment: simulation.moment,
+            moment: simulation.state.moment,
             t: simulation.now,
             pieces,
             blocks: blocks(program),
@@ -248,46 +228,28 @@ impl Simulation {
     ) -> Result<(Self, u64), SnapshotError> {
         let (header, rest) = take::<SnapshotHeader>(payload(bytes)?)?;
         header.fits(&program)?;
-        let (body, rest) = take::<Body>(rest)?;
+        let (saved, rest) = take::<Saved<Vec<u8>>>(rest)?;
         if !rest.is_empty() {
             return Err(damaged(format!("{} bytes too many", rest.len())));
         }
         let mut simulation = Self::new(program);
-        simulation.check_sizes(&header, &body)?;
-        simulation.load(&header, body)?;
+        simulation.check(&header, &saved)?;
+        simulation.load(saved)?;
         Ok((simulation, header.pieces))
     }
 
     fn write(&self, pieces: u64) -> Result<Vec<u8>, SnapshotError> {
         if !self.is_between_steps() {
-            return Err(SnapshotError::InAStep { cursor: self.cursor });
+            return Err(SnapshotError::InAStep { cursor: self.state.cursor });
         }
-        let states: Result<Vec<_>, _> = self
-            .instances
-            .iter()
-            .zip(&self.program.nodes)
-            .map(|(instance, node)| {
-                instance.save_bytes().map_err(|fault| state_error(&node.path, *fault))
-            })
-            .collect();
-        let body = Body {
-            step_count: self.step_count,
-            done: self.cursor == Cursor::Done,
-            stopped_by: self.stopped_by,
-            x: self.x.clone(),
-            arena: self.arena.clone(),
-            armed: self.armed.clone(),
-            located: self.located.clone(),
-            spent: self.spent.clone(),
-            step_memory: self.step_memory,
-            since_event: self.since_event,
+        let blocks = (0..self.instances.len()).map(|node| self.state_bytes(node));
+        let saved = Saved {
+            state: self.state.clone(),
             method: self.method.memory(),
-            loops: self.loops.clone(),
-            states: states?,
-            checks: self.observer.checks().to_vec(),
+            blocks: blocks.collect::<Result<_, _>>()?,
         };
         let plain = "numbers, texts and lists are always written";
-        let payload = postcard::to_stdvec(&(SnapshotHeader::of(self, pieces), body)).expect(plain);
+        let payload = postcard::to_stdvec(&(SnapshotHeader::of(self, pieces), saved)).expect(plain);
         let mut bytes = Vec::with_capacity(PREFIX + payload.len());
         bytes.extend(MAGIC);
         bytes.extend(FORMAT.to_le_bytes());
@@ -297,57 +259,34 @@ impl Simulation {
         Ok(bytes)
     }
 
-    /// Whether every list is as long as this program's.
-    fn check_sizes(&self, header: &SnapshotHeader, body: &Body) -> Result<(), SnapshotError> {
-        let coordinates = self.u.len();
-        let jacobian = body.method.as_ref().map_or(coordinates * coordinates, Vec::len);
-        for (what, expected, found) in [
-            ("numbers of continuous state", self.x.len(), body.x.len()),
-            ("numbers in signals", self.arena.len(), body.arena.len()),
-            ("guards", self.armed.len(), body.armed.len()),
-            ("guards", self.armed.len(), body.located.len()),
-            ("guards", self.armed.len(), body.spent.len()),
-            ("algebraic loops", self.loops.len(), body.loops.len()),
-            ("blocks", self.instances.len(), body.states.len()),
-            ("checks", self.observer.checks().len(), body.checks.len()),
-            ("numbers of a Jacobian", coordinates * coordinates, jacobian),
-        ] {
-            if expected != found {
-                return Err(damaged(format!("expected {expected} {what}, found {found}")));
-            }
-        }
-        let same_loops = self.loops.iter().zip(&body.loops).all(|(ours, theirs)| ours.fits(theirs));
-        let moment = header.moment;
+    /// Whether what was saved can be a state of this program.
+    fn check(&self, header: &SnapshotHeader, saved: &Saved<Vec<u8>>) -> Result<(), SnapshotError> {
+        let Saved { state, method, blocks } = saved;
         let node_count = self.instances.len();
-        let stop_exists = body.stopped_by.is_none_or(|node| node.index() < node_count);
-        let moment_exists = (0.0..1.0).contains(&moment.tau) && moment.tick < u64::MAX / 4;
-        if !(same_loops && stop_exists && moment_exists && header.pieces < MOST_PIECES) {
+        if let Some(what) = state.misfit(&self.state, node_count) {
+            return Err(damaged(what));
+        }
+        if blocks.len() != node_count {
+            return Err(damaged(format!("expected {node_count} blocks, found {}", blocks.len())));
+        }
+        let jacobian = self.u.len() * self.u.len();
+        if let Some(found) = method.as_ref().map(Vec::len).filter(|&found| found != jacobian) {
+            let what = format!("expected {jacobian} numbers of a Jacobian, found {found}");
+            return Err(damaged(what));
+        }
+        if header.moment != state.moment || header.pieces >= MOST_PIECES {
             return Err(damaged("a number in it is out of range".to_owned()));
         }
         Ok(())
     }
 
-    fn load(&mut self, header: &SnapshotHeader, body: Body) -> Result<(), SnapshotError> {
-        for (i, bytes) in body.states.iter().enumerate() {
+    fn load(&mut self, saved: Saved<Vec<u8>>) -> Result<(), SnapshotError> {
+        let Saved { state, method, blocks } = saved;
+        for (i, bytes) in blocks.iter().enumerate() {
             let outcome = self.instances[i].load_bytes(bytes);
             outcome.map_err(|fault| state_error(&self.program.nodes[i].path, *fault))?;
         }
-        self.set_moment(header.moment);
-        self.microstep = 0;
-        self.step_count = body.step_count;
-        self.cursor = if body.done { Cursor::Done } else { Cursor::Output(0) };
-        self.stopped_by = body.stopped_by;
-        self.x = body.x;
-        self.arena = body.arena;
-        self.armed = body.armed;
-        self.located = body.located;
-        self.spent = body.spent;
-        self.step_memory = body.step_memory;
-        self.since_event = body.since_event;
-        self.method.set_memory(body.method.as_deref());
-        self.loops = body.loops;
-        self.observer.set_checks(body.checks);
-        self.compute_shared();
+        self.resume(state, method.as_deref());
         Ok(())
     }
 

@@ -45,7 +45,7 @@ impl Simulation {
     /// If a major step is going on or the run has ended, if more than parameters differ, or if a
     /// constant faults; then nothing has changed.
     pub fn swap_parameters(&mut self, program: &Arc<Program>) -> Result<(), SwapError> {
-        if !self.is_between_steps() || self.cursor == Cursor::Done {
+        if !self.is_between_steps() || self.state.cursor == Cursor::Done {
             return Err(SwapError::NotBetweenSteps);
         }
         let different = |what: String| SwapError::Different { what };
