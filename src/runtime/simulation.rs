@@ -7,7 +7,7 @@
 //! Major steps are at every tick of the fixed step; where the solver chooses its own steps, at the
 //! hits of all rates, at multiples of the longest step, and at located events.
 
-mod build;
+mod blocks;
 mod finite;
 mod fork;
 mod guards;
@@ -15,17 +15,18 @@ mod integrate;
 mod loops;
 mod outputs;
 mod placement;
+mod plan;
 mod profile;
 mod snapshot;
 mod snapshot_file;
 mod state;
 mod swap;
+mod work;
 
-use std::any::Any;
 use std::sync::Arc;
 
-use legwork_block::{Fault, Guard, Instance, Report, Slot, View};
-use legwork_program::{GateId, HeldCopy, NodeId, PoolId, Program, Rate};
+use legwork_block::{Fault, Report, View};
+use legwork_program::{NodeId, Program, Rate};
 use serde::{Deserialize, Serialize};
 
 use crate::chart::Chart;
@@ -34,7 +35,9 @@ use crate::moment::Moment;
 use crate::observe::{CheckState, Observer};
 use crate::recording::{Phase as RowPhase, Stamp};
 use crate::solver::Method;
-use loops::LoopWork;
+use blocks::Blocks;
+use plan::Plan;
+use work::Work;
 
 pub use fork::{Carried, ForkError};
 pub(crate) use placement::Held;
@@ -43,59 +46,6 @@ pub use snapshot::Snapshot;
 pub use snapshot_file::{SnapshotError, SnapshotHeader};
 use state::State;
 pub use swap::SwapError;
-
-/// One output group, ready to run.
-#[derive(Debug, Clone, Copy)]
-struct Task {
-    /// Among [`Simulation::copies`].
-    copies: Slot,
-    node: NodeId,
-    group: u16,
-    rate: u16,
-    own: Slot,
-    x: Slot,
-    pool: Option<PoolId>,
-    minor: bool,
-    gate: Option<GateId>,
-    /// The gate whose signals this task computes.
-    opens: Option<GateId>,
-    /// Loop and unknown, if its output is one.
-    unknown: Option<(u32, u32)>,
-    /// The loop whose last task this is.
-    closes: Option<u32>,
-}
-
-/// What a task needs that runs whenever it is due: it has no gate, no shared value, no copies, and
-/// no part in a loop.
-#[derive(Debug, Clone, Copy)]
-struct PlainTask {
-    own: Slot,
-    x: Slot,
-    node: NodeId,
-    group: u16,
-    rate: u16,
-    minor: bool,
-}
-
-/// A block with something besides outputs: `update`, `derivative` or guards.
-#[derive(Debug, Clone, Copy)]
-struct Role {
-    node: NodeId,
-    rate: u16,
-    x: Slot,
-    /// Rates of the continuous state, or guards.
-    own: Slot,
-    gate: Option<GateId>,
-}
-
-/// The initial state of a block behind a gate that restarts it.
-struct Initial {
-    gate: GateId,
-    node: NodeId,
-    state: Box<dyn Any + Send>,
-    slot: Slot,
-    x: Vec<f64>,
-}
 
 /// What the next call of [`Simulation::advance`] does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,61 +66,65 @@ pub enum Cursor {
 
 /// A running program.
 pub struct Simulation {
-    program: Arc<Program>,
+    plan: Plan,
     state: State,
-    instances: Vec<Box<dyn Instance>>,
-    pool: Vec<Box<dyn Any + Send>>,
+    blocks: Blocks,
+    work: Work,
     next_x: Vec<f64>,
     rates: Vec<f64>,
-    /// Time of the present major step [s].
-    now: f64,
-    classes: Vec<Rate>,
-    due: Vec<bool>,
-    steps: Vec<f64>,
-    tasks: Vec<Task>,
-    /// The same tasks, as far as the plain ones need.
-    plain: Vec<PlainTask>,
-    /// For each task, the first one from it on that is not plain; the number of tasks if none is.
-    next_special: Vec<u32>,
-    updates: Vec<Role>,
-    derivatives: Vec<Role>,
-    guards: Vec<Role>,
-    crossings: Vec<Guard>,
-    guard_gates: Vec<Option<GateId>>,
-    guard_values: Vec<f64>,
     /// Guard values at both sides of the bracket of an event.
     guard_before: Vec<f64>,
     far_values: Vec<f64>,
-    fired: Vec<bool>,
     chart: Chart,
     method: Method,
     /// Coordinates in the chart, and their rate.
     u: Vec<f64>,
     u_rate: Vec<f64>,
-    initials: Vec<Initial>,
-    /// Forwarded leaves that are held, in the order of the tasks.
-    copies: Vec<HeldCopy>,
-    /// `None` while a loop is being solved.
-    loop_work: Vec<Option<LoopWork>>,
     observer: Observer,
     /// What blocks take, if that is measured.
     profile: Option<profile::Profile>,
 }
 
 impl Simulation {
+    /// Everything at t = 0, before the first outputs.
+    pub fn new(program: Arc<Program>) -> Self {
+        let (blocks, x) = Blocks::new(&program);
+        let plan = Plan::new(program);
+        let program = &plan.program;
+        let guard_count = plan.crossings.len();
+        let chart = Chart::new(program);
+        let coordinates = chart.len();
+        Self {
+            method: Method::new(program.run.solver, coordinates),
+            chart,
+            u: vec![0.0; coordinates],
+            u_rate: vec![0.0; coordinates],
+            rates: vec![0.0; program.rate_len],
+            next_x: x.clone(),
+            guard_before: vec![0.0; guard_count],
+            far_values: vec![0.0; guard_count],
+            state: State::new(program, x, guard_count),
+            work: Work::new(&plan),
+            blocks,
+            plan,
+            observer: Observer::default(),
+            profile: None,
+        }
+    }
+
     /// The program.
     pub fn program(&self) -> &Arc<Program> {
-        &self.program
+        &self.plan.program
     }
 
     /// Time of the present major step [s].
     pub fn time(&self) -> f64 {
-        self.now
+        self.work.now
     }
 
     fn set_moment(&mut self, moment: Moment) {
         self.state.moment = moment;
-        self.now = moment.time(self.program.base);
+        self.work.now = moment.time(self.plan.program.base);
     }
 
     /// Tick of the present major step; an event lies after it, before the next tick.
@@ -190,7 +144,7 @@ impl Simulation {
 
     /// The block that ended the run before its stop time, once it has.
     pub fn stopped_by(&self) -> Option<&str> {
-        Some(&self.program.nodes[self.state.stopped_by?].path)
+        Some(&self.plan.program.nodes[self.state.stopped_by?].path)
     }
 
     /// Resets done in the present major step.
@@ -205,7 +159,7 @@ impl Simulation {
 
     /// Path of the block that comes next, if one does.
     pub fn next_block(&self) -> Option<&str> {
-        Some(&self.program.nodes[self.next_node()?].path)
+        Some(&self.plan.program.nodes[self.next_node()?].path)
     }
 
     /// Index of the block that comes next, if one does.
@@ -216,15 +170,15 @@ impl Simulation {
     /// Indices of the blocks that come in the rest of the present phase: outputs or updates.
     pub fn coming(&self) -> impl Iterator<Item = usize> + '_ {
         let (outputs, updates) = match self.state.cursor {
-            Cursor::Output(first) => (first, self.updates.len()),
-            Cursor::Update(first) => (self.tasks.len(), first),
-            _ => (self.tasks.len(), self.updates.len()),
+            Cursor::Output(first) => (first, self.plan.updates.len()),
+            Cursor::Update(first) => (self.plan.tasks.len(), first),
+            _ => (self.plan.tasks.len(), self.plan.updates.len()),
         };
-        let due_outputs = self.tasks[outputs..]
+        let due_outputs = self.plan.tasks[outputs..]
             .iter()
             .filter(|task| self.is_rate_due(task.rate))
             .map(|task| task.node.index());
-        let due_updates = self.updates[updates..]
+        let due_updates = self.plan.updates[updates..]
             .iter()
             .filter(|role| self.is_rate_due(role.rate))
             .map(|role| role.node.index());
@@ -234,12 +188,12 @@ impl Simulation {
     /// Place in [`Program::schedule`] of the output group that comes next, if one does.
     pub fn next_output(&self) -> Option<usize> {
         let Cursor::Output(first) = self.state.cursor else { return None };
-        (first..self.tasks.len()).find(|&i| self.is_rate_due(self.tasks[i].rate))
+        (first..self.plan.tasks.len()).find(|&i| self.is_rate_due(self.plan.tasks[i].rate))
     }
 
     /// Whether the blocks of a rate are due in the major step that goes on or comes next.
     fn is_rate_due(&self, rate: u16) -> bool {
-        self.due_at(self.classes[rate as usize])
+        self.due_at(self.plan.classes[rate as usize])
     }
 
     fn due_at(&self, rate: Rate) -> bool {
@@ -277,13 +231,13 @@ impl Simulation {
     /// # Errors
     /// If the state cannot be written as JSON.
     pub fn state_json(&self, node: usize) -> Result<serde_json::Value, Box<Fault>> {
-        self.instances[node].state_json()
+        self.blocks.instances[node].state_json()
     }
 
     /// What the blocks report, those of functions included, in order of paths: (path, report).
     pub fn reports(&self) -> Vec<(&str, Report)> {
         let mut reports = Vec::new();
-        for (node, instance) in self.program.nodes.iter().zip(&self.instances) {
+        for (node, instance) in self.plan.program.nodes.iter().zip(&self.blocks.instances) {
             let mut report = Report::default();
             instance.report(&mut report);
             self.report_loop(reports.len(), &mut report);
@@ -328,21 +282,21 @@ impl Simulation {
                 if i == 0 {
                     self.begin_outputs();
                 }
-                let next = (i..self.tasks.len())
+                let next = (i..self.plan.tasks.len())
                     .find(|&j| self.is_due(j))
-                    .map_or(self.tasks.len(), |j| j + 1);
+                    .map_or(self.plan.tasks.len(), |j| j + 1);
                 self.major_outputs(i..next)?;
                 self.state.cursor = Cursor::Output(next);
-                if !(next..self.tasks.len()).any(|j| self.is_due(j)) {
-                    self.major_outputs(next..self.tasks.len())?;
+                if !(next..self.plan.tasks.len()).any(|j| self.is_due(j)) {
+                    self.major_outputs(next..self.plan.tasks.len())?;
                     self.check_finite()?;
                     self.state.cursor = Cursor::Guards;
                 }
                 Ok(())
             }
             Cursor::Update(i) => {
-                let next =
-                    (i..self.updates.len()).find(|&j| self.due[self.updates[j].rate as usize]);
+                let next = (i..self.plan.updates.len())
+                    .find(|&j| self.work.due[self.plan.updates[j].rate as usize]);
                 if let Some(j) = next {
                     self.update(j)?;
                     self.state.cursor = Cursor::Update(j + 1);
@@ -361,7 +315,7 @@ impl Simulation {
     /// Goes on to integration if the cursor stands at an update and none is left.
     fn end_updates(&mut self) {
         if let Cursor::Update(first) = self.state.cursor
-            && !self.updates[first..].iter().any(|role| self.due[role.rate as usize])
+            && !self.plan.updates[first..].iter().any(|role| self.work.due[role.rate as usize])
         {
             self.commit_loops();
             self.state.cursor = Cursor::Integrate;
@@ -381,22 +335,22 @@ impl Simulation {
                 if first == 0 {
                     self.begin_outputs();
                 }
-                self.major_outputs(first..self.tasks.len())?;
+                self.major_outputs(first..self.plan.tasks.len())?;
                 self.check_finite()?;
                 self.state.cursor = Cursor::Guards;
             }
             Cursor::Guards => {
-                let reset = !self.guards.is_empty() && self.test_guards()?;
+                let reset = !self.plan.guards.is_empty() && self.test_guards()?;
                 self.state.cursor = if reset { Cursor::Output(0) } else { Cursor::Observe };
             }
             Cursor::Observe => {
                 self.observe();
-                let stop = self.program.stops.iter();
+                let stop = self.plan.program.stops.iter();
                 self.state.stopped_by = stop
                     .filter(|stop| self.state.arena[stop.slot.index()] != 0.0)
                     .map(|s| s.node)
                     .next();
-                let ends = self.state.moment.tick >= self.program.stop_tick
+                let ends = self.state.moment.tick >= self.plan.program.stop_tick
                     || self.state.stopped_by.is_some();
                 self.state.cursor = if ends {
                     self.state.microstep = 0;
@@ -406,8 +360,8 @@ impl Simulation {
                 };
             }
             Cursor::Update(first) => {
-                for i in first..self.updates.len() {
-                    if self.due[self.updates[i].rate as usize] {
+                for i in first..self.plan.updates.len() {
+                    if self.work.due[self.plan.updates[i].rate as usize] {
                         self.update(i)?;
                     }
                 }
@@ -426,7 +380,7 @@ impl Simulation {
 
     #[cold]
     fn fault_at(&self, node: NodeId, phase: Phase, fault: Fault) -> RunFault {
-        let node = &self.program.nodes[node];
+        let node = &self.plan.program.nodes[node];
         RunFault {
             t: self.time(),
             tick: self.state.moment.tick,
@@ -447,24 +401,24 @@ impl Simulation {
     fn observe(&mut self) {
         let phase = if self.state.microstep > 0 { RowPhase::Event } else { RowPhase::Step };
         let Moment { tick, .. } = self.state.moment;
-        let nanoseconds = self.state.moment.nanoseconds(self.program.base);
+        let nanoseconds = self.state.moment.nanoseconds(self.plan.program.base);
         let stamp =
             Stamp { t: self.time(), ..Stamp::new(tick, self.state.microstep, phase, nanoseconds) };
         let at_tick = self.state.moment.is_tick();
-        self.observer.observe(&self.program, stamp, at_tick, &self.state.arena);
-        for (check, state) in self.program.checks.iter().zip(&mut self.state.checks) {
+        self.observer.observe(&self.plan.program, stamp, at_tick, &self.state.arena);
+        for (check, state) in self.plan.program.checks.iter().zip(&mut self.state.checks) {
             state.see(check, stamp, at_tick, &self.state.arena);
         }
     }
 
     fn update(&mut self, i: usize) -> Result<(), RunFault> {
-        let role = self.updates[i];
+        let role = self.plan.updates[i];
         if !self.is_on(role.gate) {
             return Ok(());
         }
         let time = self.clock(role.rate, false, 0.0);
-        let view = View { time, arena: &self.state.arena, shared: &self.pool };
-        match self.instances[role.node.index()].update(view, &self.state.x[role.x.range()]) {
+        let view = View { time, arena: &self.state.arena, shared: &self.blocks.pool };
+        match self.blocks.instances[role.node.index()].update(view, &self.state.x[role.x.range()]) {
             Ok(()) => Ok(()),
             Err(fault) => Err(self.fault_at(role.node, Phase::Update, *fault)),
         }

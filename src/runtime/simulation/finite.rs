@@ -2,7 +2,8 @@
 
 use legwork_block::Fault;
 
-use super::{Simulation, Task};
+use super::Simulation;
+use super::plan::Task;
 use crate::fault::{Phase, RunFault};
 
 impl Simulation {
@@ -18,7 +19,7 @@ impl Simulation {
             }
         }
         if (lanes.iter().sum::<f64>() + rest).is_nan()
-            && let Some(fault) = self.find_not_finite(&self.tasks)
+            && let Some(fault) = self.find_not_finite(&self.plan.tasks)
         {
             return Err(fault);
         }
@@ -29,7 +30,7 @@ impl Simulation {
     pub(super) fn find_not_finite(&self, tasks: &[Task]) -> Option<RunFault> {
         for task in tasks {
             let own = task.own.range();
-            let node = &self.program.nodes[task.node];
+            let node = &self.plan.program.nodes[task.node];
             for (port, name) in node.output_names.iter().enumerate() {
                 let slots = node.io.outputs.port(port).iter();
                 for slot in slots.filter(|slot| own.contains(&(slot.start as usize))) {

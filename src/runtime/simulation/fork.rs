@@ -7,6 +7,7 @@ use legwork_block::{Instance, Slot};
 use legwork_program::{Check, FunctionProgram, Node, Placed, Program, Rate, Ratio};
 use serde_json::Value;
 
+use super::blocks::Blocks;
 use super::swap::same_shape;
 use super::{Cursor, Simulation};
 use crate::fault::RunFault;
@@ -103,8 +104,8 @@ impl Simulation {
 
     /// The present moment in ticks of `program`.
     fn moment_in(&self, program: &Program) -> Result<Moment, ForkError> {
-        let (old, new) = (self.program.base, program.base);
-        let t = self.now;
+        let (old, new) = (self.plan.program.base, program.base);
+        let t = self.work.now;
         let no_step = |step| ForkError::NoStepHere { t, step };
         let moment = if old == new {
             self.state.moment
@@ -132,12 +133,12 @@ impl Simulation {
     /// Carries states, guards and held outputs over. Whether each new block begins anew.
     fn carry_blocks(&self, fork: &mut Self, carried: &mut Carried) -> Result<Vec<bool>, ForkError> {
         // What states look like at t = 0 tells whether one fits the other.
-        let initial = Self::new(Arc::clone(&self.program));
-        let (old_program, program) = (&self.program, Arc::clone(&fork.program));
+        let (initial, _) = Blocks::new(&self.plan.program);
+        let (old_program, program) = (&self.plan.program, Arc::clone(&fork.plan.program));
         let old: BTreeMap<&str, usize> = paths(&old_program.nodes).collect();
         let mut begun = vec![true; program.nodes.len()];
         for (i, node) in program.nodes.iter().enumerate() {
-            let stateful = holds_state(&*fork.instances[i], node)?;
+            let stateful = holds_state(&*fork.blocks.instances[i], node)?;
             let mut begin = |why: String| {
                 if stateful {
                     carried.fresh.push((node.path.clone(), why));
@@ -149,16 +150,15 @@ impl Simulation {
             };
             let before = &old_program.nodes[j];
             if let Err(why) =
-                same_state((before, &*initial.instances[j]), (node, &*fork.instances[i]))
+                same_state((before, &*initial.instances[j]), (node, &*fork.blocks.instances[i]))
             {
                 begin(why);
                 continue;
             }
-            let bytes = self.instances[j].save_bytes().map_err(|fault| ForkError::State {
-                block: node.path.clone(),
-                message: fault.to_string(),
+            let bytes = self.blocks.instances[j].save_bytes().map_err(|fault| {
+                ForkError::State { block: node.path.clone(), message: fault.to_string() }
             })?;
-            if let Err(fault) = fork.instances[i].load_bytes(&bytes) {
+            if let Err(fault) = fork.blocks.instances[i].load_bytes(&bytes) {
                 begin(format!("another state: {fault}"));
                 continue;
             }
@@ -197,11 +197,10 @@ impl Simulation {
 
     /// Guards of a block that goes on stay armed as they are.
     fn carry_guards(&self, fork: &mut Self, begun: &[bool]) {
-        let new_nodes = Arc::clone(&fork.program);
-        for role in &fork.guards {
-            let node = &new_nodes.nodes[role.node];
-            let before = self.guards.iter().find(|old| {
-                let old = &self.program.nodes[old.node];
+        for role in &fork.plan.guards {
+            let node = &fork.plan.program.nodes[role.node];
+            let before = self.plan.guards.iter().find(|old| {
+                let old = &self.plan.program.nodes[old.node];
                 old.path == node.path && old.guards == node.guards
             });
             let Some(before) = before.filter(|_| !begun[role.node.index()]) else { continue };
@@ -219,8 +218,9 @@ impl Simulation {
             unknowns.map(|u| (program.nodes[u.node].path.clone(), u.output.len)).collect()
         };
         for i in 0..fork.state.loops.len() {
-            let own = unknowns(&fork.program, i);
-            let same = (0..self.state.loops.len()).find(|&j| unknowns(&self.program, j) == own);
+            let own = unknowns(&fork.plan.program, i);
+            let same =
+                (0..self.state.loops.len()).find(|&j| unknowns(&self.plan.program, j) == own);
             match same {
                 Some(j) => {
                     fork.state.loops[i].clone_from(&self.state.loops[j]);
@@ -240,8 +240,8 @@ impl Simulation {
             let nodes = program.nodes.iter();
             nodes.filter_map(|n| Some((n.path.clone(), n.continuous.clone()?))).collect()
         };
-        let same_states = states(&self.program) == states(&fork.program);
-        if same_states && self.program.run.solver == fork.program.run.solver {
+        let same_states = states(&self.plan.program) == states(&fork.plan.program);
+        if same_states && self.plan.program.run.solver == fork.plan.program.run.solver {
             fork.state.step_memory = self.state.step_memory;
             fork.state.since_event = self.state.since_event;
             fork.method.set_memory(self.method.memory().as_deref());
@@ -249,18 +249,18 @@ impl Simulation {
     }
 
     fn carry_checks(&self, fork: &mut Self, carried: &mut Carried) {
-        let program = Arc::clone(&fork.program);
+        let program = Arc::clone(&fork.plan.program);
         let path = |check: &Check| format!("checks.{:?}", check.name);
         for (check, state) in program.checks.iter().zip(&mut fork.state.checks) {
             let known = |old: &&(&Check, _)| old.0.name == check.name;
-            let old = self.program.checks.iter().zip(&self.state.checks);
+            let old = self.plan.program.checks.iter().zip(&self.state.checks);
             let old: Vec<_> = old.collect();
             let Some(&(old, reached)) = old.iter().find(known) else {
                 carried.fresh.push((path(check), "a new check".to_owned()));
                 continue;
             };
             let asks = |check: &Check| (check.kind, check.text.clone());
-            let same_window = window(old, self.program.base) == window(check, program.base);
+            let same_window = window(old, self.plan.program.base) == window(check, program.base);
             if asks(old) == asks(check) && same_window {
                 *state = *reached;
                 carried.kept.push(path(check));
@@ -268,7 +268,7 @@ impl Simulation {
                 carried.fresh.push((path(check), "it asks something else".to_owned()));
             }
         }
-        for old in &self.program.checks {
+        for old in &self.plan.program.checks {
             if !program.checks.iter().any(|check| check.name == old.name) {
                 carried.dropped.push(path(old));
             }
@@ -278,9 +278,9 @@ impl Simulation {
     /// Computes what is computed once, at t = 0, and the outputs that hold until they are due of
     /// blocks that begin anew.
     fn compute_begun(&mut self, begun: &[bool]) -> Result<(), RunFault> {
-        for i in 0..self.tasks.len() {
-            let task = self.tasks[i];
-            let once = match self.classes[task.rate as usize] {
+        for i in 0..self.plan.tasks.len() {
+            let task = self.plan.tasks[i];
+            let once = match self.plan.classes[task.rate as usize] {
                 Rate::Constant => true,
                 Rate::Continuous => false,
                 Rate::Periodic { .. } => {

@@ -67,8 +67,8 @@ impl Simulation {
     /// Advances continuous state and time to the next major step.
     pub(super) fn integrate(&mut self) -> Result<(), RunFault> {
         let end = self.next_tick();
-        if !self.derivatives.is_empty() {
-            let length = self.program.base.at(end) - self.now;
+        if !self.plan.derivatives.is_empty() {
+            let length = self.plan.program.base.at(end) - self.work.now;
             let mut work = self.lend();
             let mut method = std::mem::replace(&mut self.method, Method::SemiImplicit);
             let outcome = self.advance_state(length, &mut method, &mut work);
@@ -78,8 +78,8 @@ impl Simulation {
                 let interval = self.state.since_event + offset;
                 self.state.since_event = 0.0;
                 self.state.step_memory = Some(AFTER_EVENT * interval).filter(|h| *h > 0.0);
-                let moment = self.state.moment.after(offset, self.program.base);
-                let at_end = moment.time(self.program.base) >= self.program.base.at(end);
+                let moment = self.state.moment.after(offset, self.plan.program.base);
+                let at_end = moment.time(self.plan.program.base) >= self.plan.program.base.at(end);
                 return self.arrive(if at_end { Moment::at(end) } else { moment });
             }
             self.state.since_event += length;
@@ -92,7 +92,7 @@ impl Simulation {
         if moment == self.state.moment {
             self.state.microstep += 1;
             if self.is_zeno() {
-                self.fired.copy_from_slice(&self.state.located);
+                self.work.fired.copy_from_slice(&self.state.located);
                 return Err(self.zeno_fault());
             }
         } else {
@@ -104,17 +104,17 @@ impl Simulation {
 
     /// The next tick at which a major step must be.
     fn next_tick(&self) -> u64 {
-        let (tick, step) = (self.state.moment.tick, self.program.step_ticks);
+        let (tick, step) = (self.state.moment.tick, self.plan.program.step_ticks);
         let next = (tick / step + 1) * step;
-        if !self.program.run.solver.is_variable() {
+        if !self.plan.program.run.solver.is_variable() {
             return next;
         }
-        let hits = self.classes.iter().filter_map(|rate| rate.next_hit(tick));
-        hits.fold(next, u64::min).min(self.program.stop_tick.max(tick + 1))
+        let hits = self.plan.classes.iter().filter_map(|rate| rate.next_hit(tick));
+        hits.fold(next, u64::min).min(self.plan.program.stop_tick.max(tick + 1))
     }
 
     fn lend(&mut self) -> Work {
-        let gates = self.derivatives.iter().map(|role| role.gate);
+        let gates = self.plan.derivatives.iter().map(|role| role.gate);
         let mut work = Work {
             chart: std::mem::replace(&mut self.chart, Chart::empty()),
             x: std::mem::take(&mut self.next_x),
@@ -181,7 +181,7 @@ impl Simulation {
         let Work { chart, x, rates, u, u_rate } = work;
         kernel.begin(0.0, u, u_rate, self.state.step_memory);
         self.state.spent.fill(false);
-        let watches = !self.guards.is_empty();
+        let watches = !self.plan.guards.is_empty();
         while kernel.t() < length {
             let mut flow = ProgramFlow { simulation: self, chart, x, rates };
             let outcome = kernel.step(&mut flow, length);
@@ -227,11 +227,11 @@ impl Simulation {
         kernel.interpolate(near, u);
         self.look(chart, near, u, x)?;
         // Values at the near side lie in `guard_before`, those at the far side in `guard_values`.
-        self.guard_before.copy_from_slice(&self.guard_values);
+        self.guard_before.copy_from_slice(&self.work.guard_values);
         kernel.interpolate(far, u);
         self.look(chart, far, u, x)?;
         let mut far_values = std::mem::take(&mut self.far_values);
-        far_values.copy_from_slice(&self.guard_values);
+        far_values.copy_from_slice(&self.work.guard_values);
         for round in 0..MOST_HALVINGS {
             // Relative to the time since the major step, not since t = 0: events that come ever
             // faster stay apart until they fall on one moment, and are counted there.
@@ -258,15 +258,15 @@ impl Simulation {
             self.look(chart, try_at, u, x)?;
             if self.any_crossed() {
                 far = try_at;
-                far_values.copy_from_slice(&self.guard_values);
+                far_values.copy_from_slice(&self.work.guard_values);
             } else {
                 near = try_at;
-                self.guard_before.copy_from_slice(&self.guard_values);
+                self.guard_before.copy_from_slice(&self.work.guard_values);
             }
         }
         kernel.interpolate(far, u);
         self.look(chart, far, u, x)?;
-        self.guard_values.copy_from_slice(&far_values);
+        self.work.guard_values.copy_from_slice(&far_values);
         self.far_values = far_values;
         self.mark_located();
         Ok(far)
@@ -297,7 +297,7 @@ impl Simulation {
             Failure::Flow(fault) => return fault,
             other => other.to_string(),
         };
-        let node = self.derivatives.first().map_or(NodeId::new(0), |role| role.node);
+        let node = self.plan.derivatives.first().map_or(NodeId::new(0), |role| role.node);
         RunFault {
             block: "solver".into(),
             ..self.fault_at(node, Phase::Integrate, Fault { message })

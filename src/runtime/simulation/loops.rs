@@ -74,7 +74,7 @@ impl LoopWork {
 impl Simulation {
     /// Counts of the loop that `node` closes; a loop of several blocks is counted with its first.
     pub(super) fn report_loop(&self, node: usize, report: &mut Report) {
-        for (found, memory) in self.program.loops.iter().zip(&self.state.loops) {
+        for (found, memory) in self.plan.program.loops.iter().zip(&self.state.loops) {
             if found.unknowns[0].node.index() == node {
                 report.solver_calls += memory.solves;
                 report.solver_failures += memory.failures;
@@ -85,7 +85,7 @@ impl Simulation {
 
     /// Writes the committed iterate of unknown `unknown` of loop `index` where its output lives.
     pub(super) fn guess(&mut self, index: usize, unknown: usize) {
-        let found = &self.program.loops[index];
+        let found = &self.plan.program.loops[index];
         let before: usize =
             found.unknowns[..unknown].iter().map(|unknown| unknown.output.len as usize).sum();
         let slot = found.unknowns[unknown].output;
@@ -100,12 +100,12 @@ impl Simulation {
         minor: bool,
         offset: f64,
     ) -> Result<(), RunFault> {
-        let program = std::sync::Arc::clone(&self.program);
+        let program = std::sync::Arc::clone(&self.plan.program);
         let found = &program.loops[index];
         if !self.is_on(program.nodes[found.unknowns[0].node].gate) {
             return Ok(());
         }
-        let Some(mut work) = self.loop_work[index].take() else { return Ok(()) };
+        let Some(mut work) = self.work.loops[index].take() else { return Ok(()) };
         let outcome = self.newton(found, &mut work, minor, offset);
         let memory = &mut self.state.loops[index];
         let outcome = match outcome {
@@ -128,7 +128,7 @@ impl Simulation {
             }
             Err(fault) => Err(fault),
         };
-        self.loop_work[index] = Some(work);
+        self.work.loops[index] = Some(work);
         outcome
     }
 
@@ -222,9 +222,9 @@ impl Simulation {
         for &task in &found.tasks {
             let task = task.index();
             let runs = if minor {
-                self.tasks[task].minor
+                self.plan.tasks[task].minor
             } else {
-                self.due[self.tasks[task].rate as usize]
+                self.work.due[self.plan.tasks[task].rate as usize]
             };
             if runs {
                 self.output(task, minor, offset)?;

@@ -6,33 +6,25 @@ use legwork_block::{Fault, OutputIo, Time, View};
 
 use legwork_program::GateId;
 
-use super::{Simulation, Task};
+use super::Simulation;
+use super::plan::Task;
 use crate::fault::{Phase, RunFault};
-
-impl Task {
-    /// Whether nothing is to be done but to call the block.
-    pub(super) fn is_plain(&self) -> bool {
-        let Self { copies, pool, gate, opens, unknown, closes, .. } = self;
-        let free = pool.is_none() && gate.is_none() && opens.is_none();
-        free && copies.len == 0 && unknown.is_none() && closes.is_none()
-    }
-}
 
 impl Simulation {
     /// Finds which rates are due and empties memos.
     pub(super) fn begin_outputs(&mut self) {
         self.find_due();
-        for role in &self.updates {
-            if self.due[role.rate as usize] {
-                self.instances[role.node.index()].begin_step();
+        for role in &self.plan.updates {
+            if self.work.due[role.rate as usize] {
+                self.blocks.instances[role.node.index()].begin_step();
             }
         }
     }
 
     /// Between two ticks only what is continuous is due.
     pub(super) fn find_due(&mut self) {
-        for i in 0..self.classes.len() {
-            self.due[i] = self.due_at(self.classes[i]);
+        for i in 0..self.plan.classes.len() {
+            self.work.due[i] = self.due_at(self.plan.classes[i]);
         }
     }
 
@@ -41,18 +33,18 @@ impl Simulation {
     pub(super) fn is_on(&self, gate: Option<GateId>) -> bool {
         match gate {
             None => true,
-            Some(gate) => self.state.arena[self.program.gates[gate].active.index()] != 0.0,
+            Some(gate) => self.state.arena[self.plan.program.gates[gate].active.index()] != 0.0,
         }
     }
 
     #[inline]
     pub(super) fn clock(&self, rate: u16, minor: bool, offset: f64) -> Time {
-        Time { t: self.now + offset, step: self.steps[rate as usize], minor }
+        Time { t: self.work.now + offset, step: self.plan.steps[rate as usize], minor }
     }
 
     #[inline]
     pub(super) fn is_due(&self, i: usize) -> bool {
-        self.due[self.tasks[i].rate as usize]
+        self.work.due[self.plan.tasks[i].rate as usize]
     }
 
     /// Runs these tasks of a major step, as far as they are due, and solves the loops that end
@@ -60,7 +52,7 @@ impl Simulation {
     pub(super) fn major_outputs(&mut self, tasks: Range<usize>) -> Result<(), RunFault> {
         let mut next = tasks.start;
         while next < tasks.end {
-            let special = (self.next_special[next] as usize).min(tasks.end);
+            let special = (self.plan.next_special[next] as usize).min(tasks.end);
             self.plain_outputs(next..special, false, 0.0)?;
             if special < tasks.end {
                 self.major_output(special)?;
@@ -79,24 +71,24 @@ impl Simulation {
         minor: bool,
         offset: f64,
     ) -> Result<(), RunFault> {
-        let t = self.now + offset;
-        for (task, i) in self.plain[tasks.clone()].iter().zip(tasks) {
+        let t = self.work.now + offset;
+        for (task, i) in self.plan.plain[tasks.clone()].iter().zip(tasks) {
             let rate = task.rate as usize;
-            if !(if minor { task.minor } else { self.due[rate] }) {
+            if !(if minor { task.minor } else { self.work.due[rate] }) {
                 continue;
             }
             let (before, rest) = self.state.arena.split_at_mut(task.own.start as usize);
             let io = OutputIo {
-                time: Time { t, step: self.steps[rate], minor },
+                time: Time { t, step: self.plan.steps[rate], minor },
                 group: task.group as usize,
                 x: &self.state.x[task.x.range()],
                 before,
                 own: &mut rest[..task.own.len as usize],
                 own_start: task.own.start,
-                shared: &self.pool,
+                shared: &self.blocks.pool,
                 shared_own: None,
             };
-            if let Err(fault) = self.instances[task.node.index()].output(io) {
+            if let Err(fault) = self.blocks.instances[task.node.index()].output(io) {
                 return Err(self.output_fault(i, *fault));
             }
         }
@@ -109,7 +101,7 @@ impl Simulation {
         if self.is_due(i) {
             self.output(i, false, 0.0)?;
         }
-        match self.tasks[i].closes {
+        match self.plan.tasks[i].closes {
             None => Ok(()),
             Some(index) => self.close_due_loop(index as usize),
         }
@@ -117,9 +109,9 @@ impl Simulation {
 
     #[cold]
     fn close_due_loop(&mut self, index: usize) -> Result<(), RunFault> {
-        let unknowns = &self.program.loops[index].unknowns;
+        let unknowns = &self.plan.program.loops[index].unknowns;
         let solve = unknowns[0].node;
-        let due = self.tasks.iter().position(|task| task.node == solve);
+        let due = self.plan.tasks.iter().position(|task| task.node == solve);
         if due.is_some_and(|task| self.is_due(task)) {
             self.close_loop(index, false, 0.0)?;
         }
@@ -128,8 +120,8 @@ impl Simulation {
 
     #[cold]
     fn close_minor_loop(&mut self, index: usize, offset: f64) -> Result<(), RunFault> {
-        let solve = self.program.loops[index].unknowns[0].node;
-        if self.tasks.iter().any(|task| task.node == solve && task.minor) {
+        let solve = self.plan.program.loops[index].unknowns[0].node;
+        if self.plan.tasks.iter().any(|task| task.node == solve && task.minor) {
             self.close_loop(index, true, offset)?;
         }
         Ok(())
@@ -137,7 +129,7 @@ impl Simulation {
 
     #[inline]
     pub(super) fn output(&mut self, i: usize, minor: bool, offset: f64) -> Result<(), RunFault> {
-        let task = self.tasks[i];
+        let task = self.plan.tasks[i];
         if task.gate.is_some() && !self.is_on(task.gate) {
             self.stay_off(task);
             return Ok(());
@@ -149,9 +141,9 @@ impl Simulation {
         let time = self.clock(task.rate, minor, offset);
         let (before, rest) = self.state.arena.split_at_mut(task.own.start as usize);
         let (shared, shared_own) = match task.pool {
-            None => (&self.pool[..], None),
+            None => (&self.blocks.pool[..], None),
             Some(id) => {
-                let (earlier, rest) = self.pool.split_at_mut(id.index());
+                let (earlier, rest) = self.blocks.pool.split_at_mut(id.index());
                 (&*earlier, rest.first_mut())
             }
         };
@@ -165,11 +157,11 @@ impl Simulation {
             shared,
             shared_own,
         };
-        match self.instances[task.node.index()].output(io) {
+        match self.blocks.instances[task.node.index()].output(io) {
             Ok(()) => {}
             Err(fault) => return Err(self.output_fault(i, *fault)),
         }
-        for copy in &self.copies[task.copies.range()] {
+        for copy in &self.plan.copies[task.copies.range()] {
             self.state.arena.copy_within(copy.from.range(), copy.to.start as usize);
         }
         if let (Some(gate), false) = (task.opens, minor) {
@@ -180,7 +172,7 @@ impl Simulation {
 
     /// Outputs of a part that is off hold, or are zero.
     fn stay_off(&mut self, task: Task) {
-        let clears = task.gate.is_some_and(|gate| self.program.gates[gate].clears);
+        let clears = task.gate.is_some_and(|gate| self.plan.program.gates[gate].clears);
         if clears {
             self.state.arena[task.own.range()].fill(0.0);
         }
@@ -188,7 +180,7 @@ impl Simulation {
 
     /// Gives the blocks of a part that comes on their initial states, if it asks for that.
     fn restart(&mut self, gate: GateId) {
-        let found = &self.program.gates[gate];
+        let found = &self.plan.program.gates[gate];
         // Resets of this moment that follow must not be undone by its later microsteps.
         if !found.restarts
             || self.state.microstep > 0
@@ -196,8 +188,8 @@ impl Simulation {
         {
             return;
         }
-        for initial in self.initials.iter().filter(|initial| initial.gate == gate) {
-            self.instances[initial.node.index()].restore(initial.state.as_ref());
+        for initial in self.blocks.initials.iter().filter(|initial| initial.gate == gate) {
+            self.blocks.instances[initial.node.index()].restore(initial.state.as_ref());
             self.state.x[initial.slot.range()].copy_from_slice(&initial.x);
         }
     }
@@ -206,22 +198,22 @@ impl Simulation {
     /// is not finite is.
     #[cold]
     fn output_fault(&self, i: usize, fault: Fault) -> RunFault {
-        self.find_not_finite(&self.tasks[..i])
-            .unwrap_or_else(|| self.fault_at(self.tasks[i].node, Phase::Output, fault))
+        self.find_not_finite(&self.plan.tasks[..i])
+            .unwrap_or_else(|| self.fault_at(self.plan.tasks[i].node, Phase::Output, fault))
     }
 
     /// Outputs of continuous groups at a stage.
     pub(super) fn minor_outputs(&mut self, offset: f64, x: &[f64]) -> Result<(), RunFault> {
         self.state.x.copy_from_slice(x);
-        let (mut next, count) = (0, self.tasks.len());
+        let (mut next, count) = (0, self.plan.tasks.len());
         while next < count {
-            let special = self.next_special[next] as usize;
+            let special = self.plan.next_special[next] as usize;
             self.plain_outputs(next..special, true, offset)?;
             if special < count {
-                if self.tasks[special].minor {
+                if self.plan.tasks[special].minor {
                     self.output(special, true, offset)?;
                 }
-                if let Some(index) = self.tasks[special].closes {
+                if let Some(index) = self.plan.tasks[special].closes {
                     self.close_minor_loop(index as usize, offset)?;
                 }
             }
@@ -238,14 +230,14 @@ impl Simulation {
         x: &[f64],
         rates: &mut [f64],
     ) -> Result<(), RunFault> {
-        for d in 0..self.derivatives.len() {
-            let role = self.derivatives[d];
+        for d in 0..self.plan.derivatives.len() {
+            let role = self.plan.derivatives[d];
             if !self.is_on(role.gate) {
                 continue;
             }
             let time = self.clock(role.rate, minor, offset);
-            let view = View { time, arena: &self.state.arena, shared: &self.pool };
-            let outcome = self.instances[role.node.index()].derivative(
+            let view = View { time, arena: &self.state.arena, shared: &self.blocks.pool };
+            let outcome = self.blocks.instances[role.node.index()].derivative(
                 view,
                 &x[role.x.range()],
                 &mut rates[role.own.range()],

@@ -20,12 +20,12 @@ pub(crate) struct Held {
 impl Simulation {
     /// The numbers of a block's discrete state that parameters can give.
     pub(crate) fn numbers_of(&self, node: usize) -> Vec<f64> {
-        self.instances[node].numbers()
+        self.blocks.instances[node].numbers()
     }
 
     /// The parameters with which a block begins at `at`, if it has such.
     pub(crate) fn starting_at(&self, node: usize, at: &[f64]) -> Option<Parameters> {
-        self.instances[node].starting_at(at, &self.program.nodes[node].output_types)
+        self.blocks.instances[node].starting_at(at, &self.plan.program.nodes[node].output_types)
     }
 
     /// At t = 0: begins at the continuous state `x` and with the `numbers` of blocks' discrete
@@ -37,11 +37,11 @@ impl Simulation {
     ) {
         self.state.x.copy_from_slice(x);
         for (node, numbers) in numbers {
-            self.instances[node].set_numbers(numbers);
+            self.blocks.instances[node].set_numbers(numbers);
         }
-        for initial in &mut self.initials {
+        for initial in &mut self.blocks.initials {
             initial.x.copy_from_slice(&x[initial.slot.range()]);
-            initial.state = self.instances[initial.node.index()].save();
+            initial.state = self.blocks.instances[initial.node.index()].save();
         }
     }
 
@@ -52,9 +52,9 @@ impl Simulation {
             return self.advance_phase();
         }
         self.begin_outputs();
-        for i in 0..self.tasks.len() {
+        for i in 0..self.plan.tasks.len() {
             self.major_output(i)?;
-            for one in held.iter().filter(|one| one.node == self.tasks[i].node) {
+            for one in held.iter().filter(|one| one.node == self.plan.tasks[i].node) {
                 self.state.arena[one.place as usize] = one.value;
             }
         }

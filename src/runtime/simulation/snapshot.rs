@@ -35,12 +35,12 @@ impl Simulation {
     /// A copy of everything that shapes the future.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
-            hash: self.program.hash(),
+            hash: self.plan.program.hash(),
             rows: self.observer.journal().map(Journal::len),
             saved: Saved {
                 state: self.state.clone(),
                 method: self.method.memory(),
-                blocks: self.instances.iter().map(|instance| instance.save()).collect(),
+                blocks: self.blocks.instances.iter().map(|instance| instance.save()).collect(),
             },
         }
     }
@@ -50,7 +50,7 @@ impl Simulation {
     /// # Errors
     /// If the snapshot is of another program.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RunFault> {
-        if snapshot.hash != self.program.hash() {
+        if snapshot.hash != self.plan.program.hash() {
             return Err(RunFault {
                 t: self.time(),
                 tick: self.tick(),
@@ -61,7 +61,7 @@ impl Simulation {
             });
         }
         let Saved { state, method, blocks } = &snapshot.saved;
-        for (instance, state) in self.instances.iter_mut().zip(blocks) {
+        for (instance, state) in self.blocks.instances.iter_mut().zip(blocks) {
             instance.restore(state.as_ref());
         }
         if let Some(rows) = snapshot.rows {
@@ -84,8 +84,8 @@ impl Simulation {
         self.find_due();
         // Shared values are functions of signals: computed again instead of kept. One that faults
         // on these signals has not been computed yet, and will be before anybody reads it.
-        for i in 0..self.tasks.len() {
-            if self.tasks[i].pool.is_some() {
+        for i in 0..self.plan.tasks.len() {
+            if self.plan.tasks[i].pool.is_some() {
                 let _ = self.output(i, false, 0.0);
             }
         }

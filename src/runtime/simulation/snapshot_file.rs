@@ -125,13 +125,13 @@ impl SnapshotHeader {
     }
 
     fn of(simulation: &Simulation, pieces: u64) -> Self {
-        let program = &simulation.program;
+        let program = &simulation.plan.program;
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             program: program.name.clone(),
             hash: program.continuation_hash(),
             moment: simulation.state.moment,
-            t: simulation.now,
+            t: simulation.work.now,
             pieces,
             blocks: blocks(program),
         }
@@ -203,7 +203,7 @@ impl Simulation {
     /// If `begin` is of another program or was taken inside a step, or a block's state cannot be
     /// written.
     pub fn to_bytes_since(&self, begin: &Snapshot, pieces: u64) -> Result<Vec<u8>, SnapshotError> {
-        let mut other = Self::new(Arc::clone(&self.program));
+        let mut other = Self::new(Arc::clone(&self.plan.program));
         other.restore(begin)?;
         other.write(pieces)
     }
@@ -242,7 +242,7 @@ impl Simulation {
         if !self.is_between_steps() {
             return Err(SnapshotError::InAStep { cursor: self.state.cursor });
         }
-        let blocks = (0..self.instances.len()).map(|node| self.state_bytes(node));
+        let blocks = (0..self.blocks.instances.len()).map(|node| self.state_bytes(node));
         let saved = Saved {
             state: self.state.clone(),
             method: self.method.memory(),
@@ -262,7 +262,7 @@ impl Simulation {
     /// Whether what was saved can be a state of this program.
     fn check(&self, header: &SnapshotHeader, saved: &Saved<Vec<u8>>) -> Result<(), SnapshotError> {
         let Saved { state, method, blocks } = saved;
-        let node_count = self.instances.len();
+        let node_count = self.blocks.instances.len();
         if let Some(what) = state.misfit(&self.state, node_count) {
             return Err(damaged(what));
         }
@@ -283,8 +283,8 @@ impl Simulation {
     fn load(&mut self, saved: Saved<Vec<u8>>) -> Result<(), SnapshotError> {
         let Saved { state, method, blocks } = saved;
         for (i, bytes) in blocks.iter().enumerate() {
-            let outcome = self.instances[i].load_bytes(bytes);
-            outcome.map_err(|fault| state_error(&self.program.nodes[i].path, *fault))?;
+            let outcome = self.blocks.instances[i].load_bytes(bytes);
+            outcome.map_err(|fault| state_error(&self.plan.program.nodes[i].path, *fault))?;
         }
         self.resume(state, method.as_deref());
         Ok(())
@@ -295,8 +295,8 @@ impl Simulation {
     /// # Errors
     /// If a block's state cannot be written.
     pub(crate) fn state_bytes(&self, node: usize) -> Result<Vec<u8>, SnapshotError> {
-        let path = &self.program.nodes[node].path;
-        self.instances[node].save_bytes().map_err(|fault| state_error(path, *fault))
+        let path = &self.plan.program.nodes[node].path;
+        self.blocks.instances[node].save_bytes().map_err(|fault| state_error(path, *fault))
     }
 }
 

@@ -4,14 +4,15 @@
 //! wires, order, rates and memory, its blocks take over the states of the old ones between two
 //! major steps. What is due next computes with the new parameters; what is held stays held.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use legwork_block::Instance;
 use legwork_program::{FunctionProgram, Node, Program, Rate};
 use serde_json::Value;
 
-use super::{Cursor, Initial, Simulation};
+use super::blocks::Blocks;
+use super::plan::Plan;
+use super::{Cursor, Simulation};
 
 /// Why a program cannot take the place of another.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -31,13 +32,6 @@ pub enum SwapError {
     Fault(#[from] crate::fault::RunFault),
 }
 
-/// Blocks made of a program.
-struct Made {
-    instances: Vec<Box<dyn Instance>>,
-    pool: Vec<Box<dyn Any + Send>>,
-    initials: Vec<Initial>,
-}
-
 impl Simulation {
     /// Goes on with `program`, which differs from the present one in parameters only.
     ///
@@ -49,54 +43,44 @@ impl Simulation {
             return Err(SwapError::NotBetweenSteps);
         }
         let different = |what: String| SwapError::Different { what };
-        same_programs(&self.program, program).map_err(different)?;
-        let made = self.take_over(program).map_err(different)?;
+        same_programs(&self.plan.program, program).map_err(different)?;
+        let (plan, blocks) = self.take_over(program).map_err(different)?;
         let before = self.snapshot();
-        let old_program = std::mem::replace(&mut self.program, Arc::clone(program));
-        let made = Made { instances: self.measured(made.instances), ..made };
-        let old = self.exchange(made);
-        let outcome = self.compute_constants();
-        if let Err(fault) = outcome {
-            self.program = old_program;
-            self.exchange(old);
+        let old_plan = std::mem::replace(&mut self.plan, plan);
+        let instances = self.measured(blocks.instances);
+        let old_blocks = std::mem::replace(&mut self.blocks, Blocks { instances, ..blocks });
+        if let Err(fault) = self.compute_constants() {
+            (self.plan, self.blocks) = (old_plan, old_blocks);
             self.restore(&before)?;
             return Err(fault.into());
         }
         Ok(())
     }
 
-    fn exchange(&mut self, made: Made) -> Made {
-        Made {
-            instances: std::mem::replace(&mut self.instances, made.instances),
-            pool: std::mem::replace(&mut self.pool, made.pool),
-            initials: std::mem::replace(&mut self.initials, made.initials),
-        }
-    }
-
-    /// The blocks of `program` with the states of the present ones.
-    fn take_over(&self, program: &Arc<Program>) -> Result<Made, String> {
+    /// The plan of `program`, and its blocks with the states of the present ones.
+    fn take_over(&self, program: &Arc<Program>) -> Result<(Plan, Blocks), String> {
         // What the states at t = 0 look like with old and new parameters tells whether a state of
         // the one fits the other.
-        let fresh = Self::new(Arc::clone(&self.program));
-        let Self { mut instances, pool, initials, .. } = Self::new(Arc::clone(program));
+        let (fresh, _) = Blocks::new(&self.plan.program);
+        let (mut blocks, _) = Blocks::new(program);
         for (i, node) in program.nodes.iter().enumerate() {
             let shape = |instance: &dyn Instance| instance.state_json().ok();
-            let (old, new) = (shape(&*fresh.instances[i]), shape(&*instances[i]));
+            let (old, new) = (shape(&*fresh.instances[i]), shape(&*blocks.instances[i]));
             if !old.zip(new).is_some_and(|(old, new)| same_shape(&old, &new)) {
                 return Err(format!("the state of `{}` would have another size", node.path));
             }
-            let bytes = self.instances[i].save_bytes();
-            let outcome = bytes.and_then(|bytes| instances[i].load_bytes(&bytes));
+            let bytes = self.blocks.instances[i].save_bytes();
+            let outcome = bytes.and_then(|bytes| blocks.instances[i].load_bytes(&bytes));
             outcome.map_err(|fault| format!("`{}`: {fault}", node.path))?;
         }
-        Ok(Made { instances, pool, initials })
+        Ok((Plan::new(Arc::clone(program)), blocks))
     }
 
     /// Computes again what is computed once, at t = 0.
     fn compute_constants(&mut self) -> Result<(), crate::fault::RunFault> {
         self.compute_shared();
-        for i in 0..self.tasks.len() {
-            if self.classes[self.tasks[i].rate as usize] == Rate::Constant {
+        for i in 0..self.plan.tasks.len() {
+            if self.plan.classes[self.plan.tasks[i].rate as usize] == Rate::Constant {
                 self.output(i, false, 0.0)?;
             }
         }
