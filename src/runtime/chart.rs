@@ -55,11 +55,6 @@ impl Chart {
         Self { pieces, start: vec![0.0; program.state_len], len: tangent }
     }
 
-    /// A chart of nothing.
-    pub(crate) fn empty() -> Self {
-        Self { pieces: Vec::new(), start: Vec::new(), len: 0 }
-    }
-
     /// How many coordinates there are.
     pub(crate) fn len(&self) -> usize {
         self.len

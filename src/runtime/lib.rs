@@ -1,7 +1,13 @@
 //! From a program to a recording: executor, solvers, snapshots.
 //!
-//! The entry point is [`Simulation`]: it holds everything that changes in a run and does one major
-//! step after the other, as a whole or block by block. It knows no text and no concrete block.
+//! The entry point is [`Simulation`]: it does one major step after the other, as a whole or block
+//! by block. It knows no text and no concrete block.
+//!
+//! Inside it, what a run does (a plan, derived once from the [`Program`](legwork_program::Program))
+//! is apart from what it has reached (the state) and from scratch memory. A [`Snapshot`] is a copy
+//! of the state with that of each block; [`Simulation::to_bytes`] writes the same fields.
+//! [`History`] goes back by snapshots, [`Simulation::fork`] goes on as another program, and an
+//! [`Observer`] says where recorded rows go.
 
 pub mod catalog;
 mod chart;

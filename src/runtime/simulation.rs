@@ -6,8 +6,21 @@
 //!
 //! Major steps are at every tick of the fixed step; where the solver chooses its own steps, at the
 //! hits of all rates, at multiples of the longest step, and at located events.
+//!
+//! What a run consists of is kept apart by how it changes:
+//!
+//! - `Plan`: tasks, roles, guards, classes of rates. It follows from the program and never
+//!   changes; an edit of parameters brings another.
+//! - `State`: time, signals, continuous state, guards, loops, checks. A snapshot is a copy of it.
+//! - `Blocks`: the blocks, which keep their discrete states themselves. A snapshot asks each.
+//! - `Work`: scratch memory and what follows from plan and state. No snapshot holds it.
+//!
+//! An `Engine` has these four and runs blocks at a moment. The `Integrator` beside it has the
+//! method and its scratch memory, and borrows the engine for the stages of a step. Of the method a
+//! snapshot holds the Jacobian that it goes on with.
 
 mod blocks;
+mod engine;
 mod finite;
 mod fork;
 mod guards;
@@ -25,26 +38,23 @@ mod work;
 
 use std::sync::Arc;
 
-use legwork_block::{Fault, Report, View};
-use legwork_program::{NodeId, Program, Rate};
+use legwork_block::{Fault, Report};
+use legwork_program::Program;
 use serde::{Deserialize, Serialize};
 
-use crate::chart::Chart;
-use crate::fault::{Phase, RunFault};
+use crate::fault::RunFault;
 use crate::moment::Moment;
 use crate::observe::{CheckState, Observer};
 use crate::recording::{Phase as RowPhase, Stamp};
-use crate::solver::Method;
-use blocks::Blocks;
-use plan::Plan;
-use work::Work;
+
+use engine::Engine;
+use integrate::Integrator;
 
 pub use fork::{Carried, ForkError};
 pub(crate) use placement::Held;
 pub use profile::{BlockTime, Spent};
 pub use snapshot::Snapshot;
 pub use snapshot_file::{SnapshotError, SnapshotHeader};
-use state::State;
 pub use swap::SwapError;
 
 /// What the next call of [`Simulation::advance`] does.
@@ -65,21 +75,13 @@ pub enum Cursor {
 }
 
 /// A running program.
+///
+/// [`Simulation::new`] stands at t = 0; [`Simulation::snapshot`] and [`Simulation::to_bytes`] take
+/// a copy of what shapes its future, [`Simulation::restore`] and [`Simulation::from_bytes`] go on
+/// from one, and [`Simulation::fork`] goes on as another program.
 pub struct Simulation {
-    plan: Plan,
-    state: State,
-    blocks: Blocks,
-    work: Work,
-    next_x: Vec<f64>,
-    rates: Vec<f64>,
-    /// Guard values at both sides of the bracket of an event.
-    guard_before: Vec<f64>,
-    far_values: Vec<f64>,
-    chart: Chart,
-    method: Method,
-    /// Coordinates in the chart, and their rate.
-    u: Vec<f64>,
-    u_rate: Vec<f64>,
+    engine: Engine,
+    integrator: Integrator,
     observer: Observer,
     /// What blocks take, if that is measured.
     profile: Option<profile::Profile>,
@@ -88,25 +90,10 @@ pub struct Simulation {
 impl Simulation {
     /// Everything at t = 0, before the first outputs.
     pub fn new(program: Arc<Program>) -> Self {
-        let (blocks, x) = Blocks::new(&program);
-        let plan = Plan::new(program);
-        let program = &plan.program;
-        let guard_count = plan.crossings.len();
-        let chart = Chart::new(program);
-        let coordinates = chart.len();
+        let engine = Engine::new(program);
         Self {
-            method: Method::new(program.run.solver, coordinates),
-            chart,
-            u: vec![0.0; coordinates],
-            u_rate: vec![0.0; coordinates],
-            rates: vec![0.0; program.rate_len],
-            next_x: x.clone(),
-            guard_before: vec![0.0; guard_count],
-            far_values: vec![0.0; guard_count],
-            state: State::new(program, x, guard_count),
-            work: Work::new(&plan),
-            blocks,
-            plan,
+            integrator: Integrator::new(&engine.plan),
+            engine,
             observer: Observer::default(),
             profile: None,
         }
@@ -114,52 +101,47 @@ impl Simulation {
 
     /// The program.
     pub fn program(&self) -> &Arc<Program> {
-        &self.plan.program
+        &self.engine.plan.program
     }
 
     /// Time of the present major step [s].
     pub fn time(&self) -> f64 {
-        self.work.now
-    }
-
-    fn set_moment(&mut self, moment: Moment) {
-        self.state.moment = moment;
-        self.work.now = moment.time(self.plan.program.base);
+        self.engine.work.now
     }
 
     /// Tick of the present major step; an event lies after it, before the next tick.
     pub fn tick(&self) -> u64 {
-        self.state.moment.tick
+        self.engine.state.moment.tick
     }
 
     /// When the present major step is (semantics 3.1).
     pub fn moment(&self) -> Moment {
-        self.state.moment
+        self.engine.state.moment
     }
 
     /// Major steps that are behind.
     pub fn step_count(&self) -> u64 {
-        self.state.step_count
+        self.engine.state.step_count
     }
 
     /// The block that ended the run before its stop time, once it has.
     pub fn stopped_by(&self) -> Option<&str> {
-        Some(&self.plan.program.nodes[self.state.stopped_by?].path)
+        Some(&self.engine.plan.program.nodes[self.engine.state.stopped_by?].path)
     }
 
     /// Resets done in the present major step.
     pub fn microstep(&self) -> u32 {
-        self.state.microstep
+        self.engine.state.microstep
     }
 
     /// What comes next.
     pub fn cursor(&self) -> Cursor {
-        self.state.cursor
+        self.engine.state.cursor
     }
 
     /// Path of the block that comes next, if one does.
     pub fn next_block(&self) -> Option<&str> {
-        Some(&self.plan.program.nodes[self.next_node()?].path)
+        Some(&self.engine.plan.program.nodes[self.next_node()?].path)
     }
 
     /// Index of the block that comes next, if one does.
@@ -169,51 +151,42 @@ impl Simulation {
 
     /// Indices of the blocks that come in the rest of the present phase: outputs or updates.
     pub fn coming(&self) -> impl Iterator<Item = usize> + '_ {
-        let (outputs, updates) = match self.state.cursor {
-            Cursor::Output(first) => (first, self.plan.updates.len()),
-            Cursor::Update(first) => (self.plan.tasks.len(), first),
-            _ => (self.plan.tasks.len(), self.plan.updates.len()),
+        let (outputs, updates) = match self.engine.state.cursor {
+            Cursor::Output(first) => (first, self.engine.plan.updates.len()),
+            Cursor::Update(first) => (self.engine.plan.tasks.len(), first),
+            _ => (self.engine.plan.tasks.len(), self.engine.plan.updates.len()),
         };
-        let due_outputs = self.plan.tasks[outputs..]
+        let due_outputs = self.engine.plan.tasks[outputs..]
             .iter()
-            .filter(|task| self.is_rate_due(task.rate))
+            .filter(|task| self.engine.is_rate_due(task.rate))
             .map(|task| task.node.index());
-        let due_updates = self.plan.updates[updates..]
+        let due_updates = self.engine.plan.updates[updates..]
             .iter()
-            .filter(|role| self.is_rate_due(role.rate))
+            .filter(|role| self.engine.is_rate_due(role.rate))
             .map(|role| role.node.index());
         due_outputs.chain(due_updates)
     }
 
     /// Place in [`Program::schedule`] of the output group that comes next, if one does.
     pub fn next_output(&self) -> Option<usize> {
-        let Cursor::Output(first) = self.state.cursor else { return None };
-        (first..self.plan.tasks.len()).find(|&i| self.is_rate_due(self.plan.tasks[i].rate))
-    }
-
-    /// Whether the blocks of a rate are due in the major step that goes on or comes next.
-    fn is_rate_due(&self, rate: u16) -> bool {
-        self.due_at(self.plan.classes[rate as usize])
-    }
-
-    fn due_at(&self, rate: Rate) -> bool {
-        rate == Rate::Continuous
-            || (self.state.moment.is_tick() && rate.due(self.state.moment.tick))
+        let Cursor::Output(first) = self.engine.state.cursor else { return None };
+        (first..self.engine.plan.tasks.len())
+            .find(|&i| self.engine.is_rate_due(self.engine.plan.tasks[i].rate))
     }
 
     /// All signals; [`Program::signals`] says where each lives.
     pub fn arena(&self) -> &[f64] {
-        &self.state.arena
+        &self.engine.state.arena
     }
 
     /// The continuous state; [`legwork_program::Node::continuous`] says where each block's lives.
     pub fn state(&self) -> &[f64] {
-        &self.state.x
+        &self.engine.state.x
     }
 
     /// How the checks stand, in the order of [`Program::checks`].
     pub fn checks(&self) -> &[CheckState] {
-        &self.state.checks
+        &self.engine.state.checks
     }
 
     /// Where rows go.
@@ -231,16 +204,18 @@ impl Simulation {
     /// # Errors
     /// If the state cannot be written as JSON.
     pub fn state_json(&self, node: usize) -> Result<serde_json::Value, Box<Fault>> {
-        self.blocks.instances[node].state_json()
+        self.engine.blocks.instances[node].state_json()
     }
 
     /// What the blocks report, those of functions included, in order of paths: (path, report).
     pub fn reports(&self) -> Vec<(&str, Report)> {
         let mut reports = Vec::new();
-        for (node, instance) in self.plan.program.nodes.iter().zip(&self.blocks.instances) {
+        for (node, instance) in
+            self.engine.plan.program.nodes.iter().zip(&self.engine.blocks.instances)
+        {
             let mut report = Report::default();
             instance.report(&mut report);
-            self.report_loop(reports.len(), &mut report);
+            self.engine.report_loop(reports.len(), &mut report);
             reports.push((node.path.as_str(), report));
             instance.function_reports(&mut reports);
         }
@@ -253,7 +228,7 @@ impl Simulation {
     /// # Errors
     /// The first fault; everything up to the last good row has been observed.
     pub fn run(&mut self) -> Result<(), RunFault> {
-        while self.state.cursor != Cursor::Done {
+        while self.engine.state.cursor != Cursor::Done {
             self.step()?;
         }
         Ok(())
@@ -277,29 +252,29 @@ impl Simulation {
     /// # Errors
     /// The fault of that piece.
     pub fn advance(&mut self) -> Result<(), RunFault> {
-        match self.state.cursor {
+        match self.engine.state.cursor {
             Cursor::Output(i) => {
                 if i == 0 {
-                    self.begin_outputs();
+                    self.engine.begin_outputs();
                 }
-                let next = (i..self.plan.tasks.len())
-                    .find(|&j| self.is_due(j))
-                    .map_or(self.plan.tasks.len(), |j| j + 1);
-                self.major_outputs(i..next)?;
-                self.state.cursor = Cursor::Output(next);
-                if !(next..self.plan.tasks.len()).any(|j| self.is_due(j)) {
-                    self.major_outputs(next..self.plan.tasks.len())?;
-                    self.check_finite()?;
-                    self.state.cursor = Cursor::Guards;
+                let next = (i..self.engine.plan.tasks.len())
+                    .find(|&j| self.engine.is_due(j))
+                    .map_or(self.engine.plan.tasks.len(), |j| j + 1);
+                self.engine.major_outputs(i..next)?;
+                self.engine.state.cursor = Cursor::Output(next);
+                if !(next..self.engine.plan.tasks.len()).any(|j| self.engine.is_due(j)) {
+                    self.engine.major_outputs(next..self.engine.plan.tasks.len())?;
+                    self.engine.check_finite()?;
+                    self.engine.state.cursor = Cursor::Guards;
                 }
                 Ok(())
             }
             Cursor::Update(i) => {
-                let next = (i..self.plan.updates.len())
-                    .find(|&j| self.work.due[self.plan.updates[j].rate as usize]);
+                let next = (i..self.engine.plan.updates.len())
+                    .find(|&j| self.engine.work.due[self.engine.plan.updates[j].rate as usize]);
                 if let Some(j) = next {
-                    self.update(j)?;
-                    self.state.cursor = Cursor::Update(j + 1);
+                    self.engine.update(j)?;
+                    self.engine.state.cursor = Cursor::Update(j + 1);
                 }
                 self.end_updates();
                 Ok(())
@@ -314,113 +289,86 @@ impl Simulation {
 
     /// Goes on to integration if the cursor stands at an update and none is left.
     fn end_updates(&mut self) {
-        if let Cursor::Update(first) = self.state.cursor
-            && !self.plan.updates[first..].iter().any(|role| self.work.due[role.rate as usize])
+        if let Cursor::Update(first) = self.engine.state.cursor
+            && !self.engine.plan.updates[first..]
+                .iter()
+                .any(|role| self.engine.work.due[role.rate as usize])
         {
-            self.commit_loops();
-            self.state.cursor = Cursor::Integrate;
+            self.engine.commit_loops();
+            self.engine.state.cursor = Cursor::Integrate;
         }
     }
 
     /// Whether a major step has ended and the next has not begun: only then edits enter, and
     /// snapshots are written as bytes.
     pub fn is_between_steps(&self) -> bool {
-        self.state.is_between_steps()
+        self.engine.state.is_between_steps()
     }
 
     /// Does the rest of the present phase.
     fn advance_phase(&mut self) -> Result<(), RunFault> {
-        match self.state.cursor {
+        match self.engine.state.cursor {
             Cursor::Output(first) => {
                 if first == 0 {
-                    self.begin_outputs();
+                    self.engine.begin_outputs();
                 }
-                self.major_outputs(first..self.plan.tasks.len())?;
-                self.check_finite()?;
-                self.state.cursor = Cursor::Guards;
+                self.engine.major_outputs(first..self.engine.plan.tasks.len())?;
+                self.engine.check_finite()?;
+                self.engine.state.cursor = Cursor::Guards;
             }
             Cursor::Guards => {
-                let reset = !self.plan.guards.is_empty() && self.test_guards()?;
-                self.state.cursor = if reset { Cursor::Output(0) } else { Cursor::Observe };
+                let reset = !self.engine.plan.guards.is_empty() && self.engine.test_guards()?;
+                self.engine.state.cursor = if reset { Cursor::Output(0) } else { Cursor::Observe };
             }
             Cursor::Observe => {
                 self.observe();
-                let stop = self.plan.program.stops.iter();
-                self.state.stopped_by = stop
-                    .filter(|stop| self.state.arena[stop.slot.index()] != 0.0)
+                let stop = self.engine.plan.program.stops.iter();
+                self.engine.state.stopped_by = stop
+                    .filter(|stop| self.engine.state.arena[stop.slot.index()] != 0.0)
                     .map(|s| s.node)
                     .next();
-                let ends = self.state.moment.tick >= self.plan.program.stop_tick
-                    || self.state.stopped_by.is_some();
-                self.state.cursor = if ends {
-                    self.state.microstep = 0;
+                let ends = self.engine.state.moment.tick >= self.engine.plan.program.stop_tick
+                    || self.engine.state.stopped_by.is_some();
+                self.engine.state.cursor = if ends {
+                    self.engine.state.microstep = 0;
                     Cursor::Done
                 } else {
                     Cursor::Update(0)
                 };
             }
             Cursor::Update(first) => {
-                for i in first..self.plan.updates.len() {
-                    if self.work.due[self.plan.updates[i].rate as usize] {
-                        self.update(i)?;
+                for i in first..self.engine.plan.updates.len() {
+                    if self.engine.work.due[self.engine.plan.updates[i].rate as usize] {
+                        self.engine.update(i)?;
                     }
                 }
-                self.commit_loops();
-                self.state.cursor = Cursor::Integrate;
+                self.engine.commit_loops();
+                self.engine.state.cursor = Cursor::Integrate;
             }
             Cursor::Integrate => {
                 self.integrate()?;
-                self.state.step_count += 1;
-                self.state.cursor = Cursor::Output(0);
+                self.engine.state.step_count += 1;
+                self.engine.state.cursor = Cursor::Output(0);
             }
             Cursor::Done => {}
         }
         Ok(())
     }
 
-    #[cold]
-    fn fault_at(&self, node: NodeId, phase: Phase, fault: Fault) -> RunFault {
-        let node = &self.plan.program.nodes[node];
-        RunFault {
-            t: self.time(),
-            tick: self.state.moment.tick,
-            phase,
-            block: node.path.clone(),
-            fault,
-            span: node.span,
-        }
-    }
-
-    /// The solutions of algebraic loops are what their next solves begin with.
-    fn commit_loops(&mut self) {
-        for memory in &mut self.state.loops {
-            memory.commit();
-        }
-    }
-
     fn observe(&mut self) {
-        let phase = if self.state.microstep > 0 { RowPhase::Event } else { RowPhase::Step };
-        let Moment { tick, .. } = self.state.moment;
-        let nanoseconds = self.state.moment.nanoseconds(self.plan.program.base);
-        let stamp =
-            Stamp { t: self.time(), ..Stamp::new(tick, self.state.microstep, phase, nanoseconds) };
-        let at_tick = self.state.moment.is_tick();
-        self.observer.observe(&self.plan.program, stamp, at_tick, &self.state.arena);
-        for (check, state) in self.plan.program.checks.iter().zip(&mut self.state.checks) {
-            state.see(check, stamp, at_tick, &self.state.arena);
-        }
-    }
-
-    fn update(&mut self, i: usize) -> Result<(), RunFault> {
-        let role = self.plan.updates[i];
-        if !self.is_on(role.gate) {
-            return Ok(());
-        }
-        let time = self.clock(role.rate, false, 0.0);
-        let view = View { time, arena: &self.state.arena, shared: &self.blocks.pool };
-        match self.blocks.instances[role.node.index()].update(view, &self.state.x[role.x.range()]) {
-            Ok(()) => Ok(()),
-            Err(fault) => Err(self.fault_at(role.node, Phase::Update, *fault)),
+        let phase = if self.engine.state.microstep > 0 { RowPhase::Event } else { RowPhase::Step };
+        let Moment { tick, .. } = self.engine.state.moment;
+        let nanoseconds = self.engine.state.moment.nanoseconds(self.engine.plan.program.base);
+        let stamp = Stamp {
+            t: self.time(),
+            ..Stamp::new(tick, self.engine.state.microstep, phase, nanoseconds)
+        };
+        let at_tick = self.engine.state.moment.is_tick();
+        self.observer.observe(&self.engine.plan.program, stamp, at_tick, &self.engine.state.arena);
+        for (check, state) in
+            self.engine.plan.program.checks.iter().zip(&mut self.engine.state.checks)
+        {
+            state.see(check, stamp, at_tick, &self.engine.state.arena);
         }
     }
 }

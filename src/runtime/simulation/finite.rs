@@ -2,11 +2,11 @@
 
 use legwork_block::Fault;
 
-use super::Simulation;
+use super::engine::Engine;
 use super::plan::Task;
 use crate::fault::{Phase, RunFault};
 
-impl Simulation {
+impl Engine {
     /// Semantics 9.1: NaN on any output, or an infinity on one that is not marked as a bound.
     pub(super) fn check_finite(&self) -> Result<(), RunFault> {
         // 0·v is 0 for finite v and NaN otherwise; eight lanes let the compiler use wide registers.

@@ -81,13 +81,13 @@ impl Simulation {
         if !self.is_between_steps() {
             return Err(ForkError::InAStep);
         }
-        if self.state.cursor == Cursor::Done {
+        if self.engine.state.cursor == Cursor::Done {
             return Err(ForkError::Ended);
         }
         let moment = self.moment_in(&program)?;
         let mut fork = Self::new(program);
-        fork.set_moment(moment);
-        fork.state.step_count = self.state.step_count;
+        fork.engine.set_moment(moment);
+        fork.engine.state.step_count = self.engine.state.step_count;
         let mut carried = Carried::default();
         let begun = self.carry_blocks(&mut fork, &mut carried)?;
         self.carry_loops(&mut fork, &mut carried);
@@ -97,20 +97,20 @@ impl Simulation {
         kept.sort();
         fresh.sort();
         dropped.sort();
-        fork.compute_shared();
+        fork.engine.compute_shared();
         fork.compute_begun(&begun)?;
         Ok((fork, carried))
     }
 
     /// The present moment in ticks of `program`.
     fn moment_in(&self, program: &Program) -> Result<Moment, ForkError> {
-        let (old, new) = (self.plan.program.base, program.base);
-        let t = self.work.now;
+        let (old, new) = (self.engine.plan.program.base, program.base);
+        let t = self.engine.work.now;
         let no_step = |step| ForkError::NoStepHere { t, step };
         let moment = if old == new {
-            self.state.moment
-        } else if self.state.moment.is_tick() {
-            let time = Ratio::whole(i128::from(self.state.moment.tick)).times(old);
+            self.engine.state.moment
+        } else if self.engine.state.moment.is_tick() {
+            let time = Ratio::whole(i128::from(self.engine.state.moment.tick)).times(old);
             let tick = time.and_then(|time| time.whole_multiple_of(new));
             let tick = tick.and_then(|tick| u64::try_from(tick).ok());
             Moment::at(tick.ok_or(no_step(new))?)
@@ -133,12 +133,13 @@ impl Simulation {
     /// Carries states, guards and held outputs over. Whether each new block begins anew.
     fn carry_blocks(&self, fork: &mut Self, carried: &mut Carried) -> Result<Vec<bool>, ForkError> {
         // What states look like at t = 0 tells whether one fits the other.
-        let (initial, _) = Blocks::new(&self.plan.program);
-        let (old_program, program) = (&self.plan.program, Arc::clone(&fork.plan.program));
+        let (initial, _) = Blocks::new(&self.engine.plan.program);
+        let (old_program, program) =
+            (&self.engine.plan.program, Arc::clone(&fork.engine.plan.program));
         let old: BTreeMap<&str, usize> = paths(&old_program.nodes).collect();
         let mut begun = vec![true; program.nodes.len()];
         for (i, node) in program.nodes.iter().enumerate() {
-            let stateful = holds_state(&*fork.blocks.instances[i], node)?;
+            let stateful = holds_state(&*fork.engine.blocks.instances[i], node)?;
             let mut begin = |why: String| {
                 if stateful {
                     carried.fresh.push((node.path.clone(), why));
@@ -149,23 +150,25 @@ impl Simulation {
                 continue;
             };
             let before = &old_program.nodes[j];
-            if let Err(why) =
-                same_state((before, &*initial.instances[j]), (node, &*fork.blocks.instances[i]))
-            {
+            if let Err(why) = same_state(
+                (before, &*initial.instances[j]),
+                (node, &*fork.engine.blocks.instances[i]),
+            ) {
                 begin(why);
                 continue;
             }
-            let bytes = self.blocks.instances[j].save_bytes().map_err(|fault| {
+            let bytes = self.engine.blocks.instances[j].save_bytes().map_err(|fault| {
                 ForkError::State { block: node.path.clone(), message: fault.to_string() }
             })?;
-            if let Err(fault) = fork.blocks.instances[i].load_bytes(&bytes) {
+            if let Err(fault) = fork.engine.blocks.instances[i].load_bytes(&bytes) {
                 begin(format!("another state: {fault}"));
                 continue;
             }
             if let (Some(from), Some(to)) = (&before.continuous, &node.continuous) {
-                fork.state.x[to.x.range()].copy_from_slice(&self.state.x[from.x.range()]);
+                fork.engine.state.x[to.x.range()]
+                    .copy_from_slice(&self.engine.state.x[from.x.range()]);
             }
-            begun[i] = !self.carry_outputs(before, node, &mut fork.state.arena);
+            begun[i] = !self.carry_outputs(before, node, &mut fork.engine.state.arena);
             if stateful {
                 carried.kept.push(node.path.clone());
             }
@@ -190,24 +193,26 @@ impl Simulation {
             (0..outputs.port_count()).flat_map(|port| outputs.port(port).to_vec()).collect()
         };
         for (from, to) in leaves(from).into_iter().zip(leaves(to)) {
-            arena[to.range()].copy_from_slice(&self.state.arena[from.range()]);
+            arena[to.range()].copy_from_slice(&self.engine.state.arena[from.range()]);
         }
         true
     }
 
     /// Guards of a block that goes on stay armed as they are.
     fn carry_guards(&self, fork: &mut Self, begun: &[bool]) {
-        for role in &fork.plan.guards {
-            let node = &fork.plan.program.nodes[role.node];
-            let before = self.plan.guards.iter().find(|old| {
-                let old = &self.plan.program.nodes[old.node];
+        for role in &fork.engine.plan.guards {
+            let node = &fork.engine.plan.program.nodes[role.node];
+            let before = self.engine.plan.guards.iter().find(|old| {
+                let old = &self.engine.plan.program.nodes[old.node];
                 old.path == node.path && old.guards == node.guards
             });
             let Some(before) = before.filter(|_| !begun[role.node.index()]) else { continue };
             let (from, to) = (before.own.range(), role.own.range());
-            fork.state.armed[to.clone()].copy_from_slice(&self.state.armed[from.clone()]);
-            fork.state.located[to.clone()].copy_from_slice(&self.state.located[from.clone()]);
-            fork.state.spent[to].copy_from_slice(&self.state.spent[from]);
+            fork.engine.state.armed[to.clone()]
+                .copy_from_slice(&self.engine.state.armed[from.clone()]);
+            fork.engine.state.located[to.clone()]
+                .copy_from_slice(&self.engine.state.located[from.clone()]);
+            fork.engine.state.spent[to].copy_from_slice(&self.engine.state.spent[from]);
         }
     }
 
@@ -217,13 +222,13 @@ impl Simulation {
             let unknowns = program.loops[index].unknowns.iter();
             unknowns.map(|u| (program.nodes[u.node].path.clone(), u.output.len)).collect()
         };
-        for i in 0..fork.state.loops.len() {
-            let own = unknowns(&fork.plan.program, i);
-            let same =
-                (0..self.state.loops.len()).find(|&j| unknowns(&self.plan.program, j) == own);
+        for i in 0..fork.engine.state.loops.len() {
+            let own = unknowns(&fork.engine.plan.program, i);
+            let same = (0..self.engine.state.loops.len())
+                .find(|&j| unknowns(&self.engine.plan.program, j) == own);
             match same {
                 Some(j) => {
-                    fork.state.loops[i].clone_from(&self.state.loops[j]);
+                    fork.engine.state.loops[i].clone_from(&self.engine.state.loops[j]);
                     carried.kept.extend(own.into_iter().map(|(path, _)| path));
                 }
                 None => {
@@ -240,27 +245,29 @@ impl Simulation {
             let nodes = program.nodes.iter();
             nodes.filter_map(|n| Some((n.path.clone(), n.continuous.clone()?))).collect()
         };
-        let same_states = states(&self.plan.program) == states(&fork.plan.program);
-        if same_states && self.plan.program.run.solver == fork.plan.program.run.solver {
-            fork.state.step_memory = self.state.step_memory;
-            fork.state.since_event = self.state.since_event;
-            fork.method.set_memory(self.method.memory().as_deref());
+        let same_states = states(&self.engine.plan.program) == states(&fork.engine.plan.program);
+        if same_states && self.engine.plan.program.run.solver == fork.engine.plan.program.run.solver
+        {
+            fork.engine.state.step_memory = self.engine.state.step_memory;
+            fork.engine.state.since_event = self.engine.state.since_event;
+            fork.integrator.method.set_memory(self.integrator.method.memory().as_deref());
         }
     }
 
     fn carry_checks(&self, fork: &mut Self, carried: &mut Carried) {
-        let program = Arc::clone(&fork.plan.program);
+        let program = Arc::clone(&fork.engine.plan.program);
         let path = |check: &Check| format!("checks.{:?}", check.name);
-        for (check, state) in program.checks.iter().zip(&mut fork.state.checks) {
+        for (check, state) in program.checks.iter().zip(&mut fork.engine.state.checks) {
             let known = |old: &&(&Check, _)| old.0.name == check.name;
-            let old = self.plan.program.checks.iter().zip(&self.state.checks);
+            let old = self.engine.plan.program.checks.iter().zip(&self.engine.state.checks);
             let old: Vec<_> = old.collect();
             let Some(&(old, reached)) = old.iter().find(known) else {
                 carried.fresh.push((path(check), "a new check".to_owned()));
                 continue;
             };
             let asks = |check: &Check| (check.kind, check.text.clone());
-            let same_window = window(old, self.plan.program.base) == window(check, program.base);
+            let same_window =
+                window(old, self.engine.plan.program.base) == window(check, program.base);
             if asks(old) == asks(check) && same_window {
                 *state = *reached;
                 carried.kept.push(path(check));
@@ -268,7 +275,7 @@ impl Simulation {
                 carried.fresh.push((path(check), "it asks something else".to_owned()));
             }
         }
-        for old in &self.plan.program.checks {
+        for old in &self.engine.plan.program.checks {
             if !program.checks.iter().any(|check| check.name == old.name) {
                 carried.dropped.push(path(old));
             }
@@ -278,17 +285,17 @@ impl Simulation {
     /// Computes what is computed once, at t = 0, and the outputs that hold until they are due of
     /// blocks that begin anew.
     fn compute_begun(&mut self, begun: &[bool]) -> Result<(), RunFault> {
-        for i in 0..self.plan.tasks.len() {
-            let task = self.plan.tasks[i];
-            let once = match self.plan.classes[task.rate as usize] {
+        for i in 0..self.engine.plan.tasks.len() {
+            let task = self.engine.plan.tasks[i];
+            let once = match self.engine.plan.classes[task.rate as usize] {
                 Rate::Constant => true,
                 Rate::Continuous => false,
                 Rate::Periodic { .. } => {
-                    begun[task.node.index()] && task.opens.is_none() && !self.is_due(i)
+                    begun[task.node.index()] && task.opens.is_none() && !self.engine.is_due(i)
                 }
             };
             if once {
-                self.output(i, false, 0.0)?;
+                self.engine.output(i, false, 0.0)?;
             }
         }
         Ok(())

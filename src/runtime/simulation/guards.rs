@@ -4,13 +4,13 @@ use legwork_block::{Crossing, Fault, View};
 
 use legwork_program::NodeId;
 
-use super::Simulation;
+use super::engine::Engine;
 use crate::fault::{Phase, RunFault};
 
 /// More microsteps than this in one major step are a fault (semantics 3.7).
 const MAX_MICROSTEPS: u32 = 64;
 
-impl Simulation {
+impl Engine {
     /// Tests guards; resets the state of those that fire. Whether any did.
     pub(super) fn test_guards(&mut self) -> Result<bool, RunFault> {
         self.guard_values(0.0, false);

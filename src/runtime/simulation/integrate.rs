@@ -5,6 +5,8 @@ use legwork_block::Fault;
 use legwork_program::NodeId;
 
 use super::Simulation;
+use super::engine::Engine;
+use super::plan::Plan;
 use crate::chart::Chart;
 use crate::fault::{Phase, RunFault};
 use crate::moment::Moment;
@@ -24,7 +26,7 @@ const MOST_HALVINGS: u32 = 200;
 
 /// The program's differential equation in its chart, for the kernels.
 struct ProgramFlow<'a> {
-    simulation: &'a mut Simulation,
+    engine: &'a mut Engine,
     chart: &'a Chart,
     x: &'a mut [f64],
     rates: &'a mut [f64],
@@ -35,8 +37,8 @@ impl Flow for ProgramFlow<'_> {
 
     fn rate(&mut self, t: f64, u: &[f64], rate: &mut [f64]) -> Result<(), RunFault> {
         self.chart.place(u, self.x);
-        self.simulation.minor_outputs(t, self.x)?;
-        self.simulation.derivatives(t, true, self.x, self.rates)?;
+        self.engine.minor_outputs(t, self.x)?;
+        self.engine.derivatives(t, true, self.x, self.rates)?;
         self.chart.rate(u, self.x, self.rates, rate);
         Ok(())
     }
@@ -47,13 +49,24 @@ impl Flow for ProgramFlow<'_> {
     }
 }
 
-/// The memory that leaves the simulation while its blocks run in stages.
-struct Work {
+/// Takes continuous state from one major step to the next.
+pub(super) struct Integrator {
+    pub(super) method: Method,
+    scratch: Scratch,
+}
+
+/// What an integration computes with, whatever the method.
+struct Scratch {
     chart: Chart,
+    /// The continuous state on its way, and the rates that blocks give it.
     x: Vec<f64>,
     rates: Vec<f64>,
+    /// Coordinates in the chart, and their rate.
     u: Vec<f64>,
     u_rate: Vec<f64>,
+    /// Guard values at both sides of the bracket of an event.
+    near_values: Vec<f64>,
+    far_values: Vec<f64>,
 }
 
 /// How far a variable step went.
@@ -66,85 +79,60 @@ enum Reached {
 impl Simulation {
     /// Advances continuous state and time to the next major step.
     pub(super) fn integrate(&mut self) -> Result<(), RunFault> {
-        let end = self.next_tick();
-        if !self.plan.derivatives.is_empty() {
-            let length = self.plan.program.base.at(end) - self.work.now;
-            let mut work = self.lend();
-            let mut method = std::mem::replace(&mut self.method, Method::SemiImplicit);
-            let outcome = self.advance_state(length, &mut method, &mut work);
-            self.method = method;
-            self.take_back(work);
+        let Self { engine, integrator, .. } = self;
+        let end = engine.next_tick();
+        if !engine.plan.derivatives.is_empty() {
+            let base = engine.plan.program.base;
+            let length = base.at(end) - engine.work.now;
+            let outcome = integrator.advance(engine, length);
+            engine.state.x.copy_from_slice(&integrator.scratch.x);
             if let Reached::Event(offset) = outcome? {
-                let interval = self.state.since_event + offset;
-                self.state.since_event = 0.0;
-                self.state.step_memory = Some(AFTER_EVENT * interval).filter(|h| *h > 0.0);
-                let moment = self.state.moment.after(offset, self.plan.program.base);
-                let at_end = moment.time(self.plan.program.base) >= self.plan.program.base.at(end);
-                return self.arrive(if at_end { Moment::at(end) } else { moment });
+                let interval = engine.state.since_event + offset;
+                engine.state.since_event = 0.0;
+                engine.state.step_memory = Some(AFTER_EVENT * interval).filter(|h| *h > 0.0);
+                let moment = engine.state.moment.after(offset, base);
+                let at_end = moment.time(base) >= base.at(end);
+                return engine.arrive(if at_end { Moment::at(end) } else { moment });
             }
-            self.state.since_event += length;
+            engine.state.since_event += length;
         }
-        self.arrive(Moment::at(end))
+        engine.arrive(Moment::at(end))
     }
+}
 
-    /// Time goes on, or an event follows in the same moment.
-    fn arrive(&mut self, moment: Moment) -> Result<(), RunFault> {
-        if moment == self.state.moment {
-            self.state.microstep += 1;
-            if self.is_zeno() {
-                self.work.fired.copy_from_slice(&self.state.located);
-                return Err(self.zeno_fault());
-            }
-        } else {
-            self.state.microstep = 0;
-            self.set_moment(moment);
+impl Integrator {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let (program, guard_count) = (&plan.program, plan.crossings.len());
+        let chart = Chart::new(program);
+        let coordinates = chart.len();
+        Self {
+            method: Method::new(program.run.solver, coordinates),
+            scratch: Scratch {
+                chart,
+                x: vec![0.0; program.state_len],
+                rates: vec![0.0; program.rate_len],
+                u: vec![0.0; coordinates],
+                u_rate: vec![0.0; coordinates],
+                near_values: vec![0.0; guard_count],
+                far_values: vec![0.0; guard_count],
+            },
         }
-        Ok(())
     }
 
-    /// The next tick at which a major step must be.
-    fn next_tick(&self) -> u64 {
-        let (tick, step) = (self.state.moment.tick, self.plan.program.step_ticks);
-        let next = (tick / step + 1) * step;
-        if !self.plan.program.run.solver.is_variable() {
-            return next;
-        }
-        let hits = self.plan.classes.iter().filter_map(|rate| rate.next_hit(tick));
-        hits.fold(next, u64::min).min(self.plan.program.stop_tick.max(tick + 1))
+    /// How many coordinates the chart has.
+    pub(super) fn coordinate_count(&self) -> usize {
+        self.scratch.chart.len()
     }
 
-    fn lend(&mut self) -> Work {
-        let gates = self.plan.derivatives.iter().map(|role| role.gate);
-        let mut work = Work {
-            chart: std::mem::replace(&mut self.chart, Chart::empty()),
-            x: std::mem::take(&mut self.next_x),
-            rates: std::mem::take(&mut self.rates),
-            u: std::mem::take(&mut self.u),
-            u_rate: std::mem::take(&mut self.u_rate),
-        };
-        work.chart.freeze(gates.map(|gate| !self.is_on(gate)));
-        work.x.copy_from_slice(&self.state.x);
-        work
-    }
-
-    fn take_back(&mut self, work: Work) {
-        self.state.x.copy_from_slice(&work.x);
-        self.next_x = work.x;
-        self.chart = work.chart;
-        self.rates = work.rates;
-        self.u = work.u;
-        self.u_rate = work.u_rate;
-    }
-
-    /// Advances `work.x` by `length` [s], or to the first event of a variable step.
-    fn advance_state(
-        &mut self,
-        length: f64,
-        method: &mut Method,
-        work: &mut Work,
-    ) -> Result<Reached, RunFault> {
-        let Work { chart, x, rates, u, u_rate } = work;
-        self.derivatives(0.0, false, x, rates)?;
+    /// Advances a copy of the continuous state by `length` [s], or to the first event of a
+    /// variable step.
+    fn advance(&mut self, engine: &mut Engine, length: f64) -> Result<Reached, RunFault> {
+        let Self { method, scratch } = self;
+        let Scratch { chart, x, rates, u, u_rate, .. } = scratch;
+        let gates = engine.plan.derivatives.iter().map(|role| role.gate);
+        chart.freeze(gates.map(|gate| !engine.is_on(gate)));
+        x.copy_from_slice(&engine.state.x);
+        engine.derivatives(0.0, false, x, rates)?;
         if let Method::SemiImplicit = method {
             chart.semi_implicit(length, x, rates, u);
             return Ok(Reached::End);
@@ -155,46 +143,47 @@ impl Simulation {
         match method {
             Method::SemiImplicit => {}
             Method::Explicit(explicit) => {
-                let mut flow = ProgramFlow { simulation: self, chart, x, rates };
+                let mut flow = ProgramFlow { engine, chart, x, rates };
                 let end = explicit.step(&mut flow, length, u_rate);
-                let end = end.map_err(|failure| flow.simulation.solver_fault(failure))?;
+                let end = end.map_err(|failure| flow.engine.solver_fault(failure))?;
                 chart.place(end, x);
             }
             Method::Implicit(implicit) => {
-                let mut flow = ProgramFlow { simulation: self, chart, x, rates };
+                let mut flow = ProgramFlow { engine, chart, x, rates };
                 let outcome = implicit.advance(&mut flow, 0.0, length, u);
-                outcome.map_err(|failure| flow.simulation.solver_fault(failure))?;
+                outcome.map_err(|failure| flow.engine.solver_fault(failure))?;
                 chart.place(u, x);
             }
-            Method::Variable(kernel) => return self.variable(length, kernel, work),
+            Method::Variable(kernel) => return scratch.variable(engine, kernel, length),
         }
         Ok(Reached::End)
     }
+}
 
+impl Scratch {
     /// As many steps of the kernel as the tolerance asks for, to `length` or to an event.
     fn variable(
         &mut self,
-        length: f64,
+        engine: &mut Engine,
         kernel: &mut VariableStep,
-        work: &mut Work,
+        length: f64,
     ) -> Result<Reached, RunFault> {
-        let Work { chart, x, rates, u, u_rate } = work;
-        kernel.begin(0.0, u, u_rate, self.state.step_memory);
-        self.state.spent.fill(false);
-        let watches = !self.plan.guards.is_empty();
+        let Self { chart, x, rates, u, u_rate, .. } = self;
+        kernel.begin(0.0, u, u_rate, engine.state.step_memory);
+        engine.state.spent.fill(false);
+        let watches = !engine.plan.guards.is_empty();
         while kernel.t() < length {
-            let mut flow = ProgramFlow { simulation: self, chart, x, rates };
+            let mut flow = ProgramFlow { engine, chart, x, rates };
             let outcome = kernel.step(&mut flow, length);
-            outcome.map_err(|failure| flow.simulation.solver_fault(failure))?;
+            outcome.map_err(|failure| flow.engine.solver_fault(failure))?;
             if watches {
                 chart.place(kernel.u(), x);
-                self.minor_outputs(kernel.t(), x)?;
-                self.guard_values(kernel.t(), true);
-                if self.any_crossed() {
-                    let offset = self.locate(kernel, chart, x, u)?;
-                    return Ok(Reached::Event(offset));
+                engine.minor_outputs(kernel.t(), x)?;
+                engine.guard_values(kernel.t(), true);
+                if engine.any_crossed() {
+                    return Ok(Reached::Event(self.locate(engine, kernel)?));
                 }
-                self.arm();
+                engine.arm();
             }
             u.copy_from_slice(kernel.u());
             if kernel.t() < length && chart.largest_turn(u) > LARGEST_TURN {
@@ -202,36 +191,26 @@ impl Simulation {
                 chart.place(u, x);
                 chart.centre(x);
                 u.fill(0.0);
-                self.minor_outputs(t, x)?;
-                self.derivatives(t, true, x, rates)?;
+                engine.minor_outputs(t, x)?;
+                engine.derivatives(t, true, x, rates)?;
                 chart.rate(u, x, rates, u_rate);
                 kernel.begin(t, u, u_rate, Some(h));
             }
         }
         chart.place(kernel.u(), x);
-        self.state.step_memory = Some(kernel.remembered_step());
+        engine.state.step_memory = Some(kernel.remembered_step());
         Ok(Reached::End)
     }
 
     /// Narrows the kernel's last step, at whose end a guard has crossed, to the first crossing.
     /// `x` is left at the far side of a bracket as narrow as numbers are. Returns its time since
     /// the major step [s].
-    fn locate(
-        &mut self,
-        kernel: &VariableStep,
-        chart: &Chart,
-        x: &mut [f64],
-        u: &mut [f64],
-    ) -> Result<f64, RunFault> {
+    fn locate(&mut self, engine: &mut Engine, kernel: &VariableStep) -> Result<f64, RunFault> {
         let (mut near, mut far) = (kernel.previous_t(), kernel.t());
-        kernel.interpolate(near, u);
-        self.look(chart, near, u, x)?;
-        // Values at the near side lie in `guard_before`, those at the far side in `guard_values`.
-        self.guard_before.copy_from_slice(&self.work.guard_values);
-        kernel.interpolate(far, u);
-        self.look(chart, far, u, x)?;
-        let mut far_values = std::mem::take(&mut self.far_values);
-        far_values.copy_from_slice(&self.work.guard_values);
+        self.look(engine, kernel, near)?;
+        self.near_values.copy_from_slice(&engine.work.guard_values);
+        self.look(engine, kernel, far)?;
+        self.far_values.copy_from_slice(&engine.work.guard_values);
         for round in 0..MOST_HALVINGS {
             // Relative to the time since the major step, not since t = 0: events that come ever
             // faster stay apart until they fall on one moment, and are counted there.
@@ -245,7 +224,7 @@ impl Simulation {
             let try_at = if round % 3 == 2 {
                 middle
             } else {
-                let root = self.earliest_root(near, far, &far_values);
+                let root = self.earliest_root(engine, near, far);
                 let margin = (0.25 * width).max(f64::MIN_POSITIVE);
                 // A hair beyond the estimate, so that it becomes the far side if it is good.
                 let aim = root + if round % 3 == 0 { margin } else { -margin };
@@ -254,43 +233,44 @@ impl Simulation {
             if try_at <= near || try_at >= far {
                 break;
             }
-            kernel.interpolate(try_at, u);
-            self.look(chart, try_at, u, x)?;
-            if self.any_crossed() {
+            self.look(engine, kernel, try_at)?;
+            if engine.any_crossed() {
                 far = try_at;
-                far_values.copy_from_slice(&self.work.guard_values);
+                self.far_values.copy_from_slice(&engine.work.guard_values);
             } else {
                 near = try_at;
-                self.guard_before.copy_from_slice(&self.work.guard_values);
+                self.near_values.copy_from_slice(&engine.work.guard_values);
             }
         }
-        kernel.interpolate(far, u);
-        self.look(chart, far, u, x)?;
-        self.work.guard_values.copy_from_slice(&far_values);
-        self.far_values = far_values;
-        self.mark_located();
+        self.look(engine, kernel, far)?;
+        engine.work.guard_values.copy_from_slice(&self.far_values);
+        engine.mark_located();
         Ok(far)
     }
 
-    /// Outputs and guards at a time inside a step.
-    fn look(&mut self, chart: &Chart, t: f64, u: &[f64], x: &mut [f64]) -> Result<(), RunFault> {
+    /// Outputs and guards at a time inside the kernel's last step.
+    fn look(&mut self, engine: &mut Engine, kernel: &VariableStep, t: f64) -> Result<(), RunFault> {
+        let Self { chart, x, u, .. } = self;
+        kernel.interpolate(t, u);
         chart.place(u, x);
-        self.minor_outputs(t, x)?;
-        self.guard_values(t, true);
+        engine.minor_outputs(t, x)?;
+        engine.guard_values(t, true);
         Ok(())
     }
 
     /// The earliest zero of the lines through the guards that have crossed at the far side.
-    fn earliest_root(&self, near: f64, far: f64, far_values: &[f64]) -> f64 {
+    fn earliest_root(&self, engine: &Engine, near: f64, far: f64) -> f64 {
         let mut earliest = far;
-        for (i, (&a, &b)) in self.guard_before.iter().zip(far_values).enumerate() {
-            if self.has_crossed(i, b) && a != b {
+        for (i, (&a, &b)) in self.near_values.iter().zip(&self.far_values).enumerate() {
+            if engine.has_crossed(i, b) && a != b {
                 earliest = earliest.min(near + (far - near) * (a / (a - b)).clamp(0.0, 1.0));
             }
         }
         earliest
     }
+}
 
+impl Engine {
     #[cold]
     fn solver_fault(&self, failure: Failure<RunFault>) -> RunFault {
         let message = match failure {

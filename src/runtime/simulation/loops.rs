@@ -3,7 +3,7 @@
 use legwork_block::{Fault, Report, SolveFailure};
 use legwork_program::Loop;
 
-use super::Simulation;
+use super::engine::Engine;
 use crate::fault::{Phase, RunFault};
 use crate::ode::Lu;
 
@@ -71,7 +71,7 @@ impl LoopWork {
     }
 }
 
-impl Simulation {
+impl Engine {
     /// Counts of the loop that `node` closes; a loop of several blocks is counted with its first.
     pub(super) fn report_loop(&self, node: usize, report: &mut Report) {
         for (found, memory) in self.plan.program.loops.iter().zip(&self.state.loops) {

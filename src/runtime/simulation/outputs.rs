@@ -6,11 +6,11 @@ use legwork_block::{Fault, OutputIo, Time, View};
 
 use legwork_program::GateId;
 
-use super::Simulation;
+use super::engine::Engine;
 use super::plan::Task;
 use crate::fault::{Phase, RunFault};
 
-impl Simulation {
+impl Engine {
     /// Finds which rates are due and empties memos.
     pub(super) fn begin_outputs(&mut self) {
         self.find_due();

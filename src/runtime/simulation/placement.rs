@@ -20,12 +20,13 @@ pub(crate) struct Held {
 impl Simulation {
     /// The numbers of a block's discrete state that parameters can give.
     pub(crate) fn numbers_of(&self, node: usize) -> Vec<f64> {
-        self.blocks.instances[node].numbers()
+        self.engine.blocks.instances[node].numbers()
     }
 
     /// The parameters with which a block begins at `at`, if it has such.
     pub(crate) fn starting_at(&self, node: usize, at: &[f64]) -> Option<Parameters> {
-        self.blocks.instances[node].starting_at(at, &self.plan.program.nodes[node].output_types)
+        self.engine.blocks.instances[node]
+            .starting_at(at, &self.engine.plan.program.nodes[node].output_types)
     }
 
     /// At t = 0: begins at the continuous state `x` and with the `numbers` of blocks' discrete
@@ -35,31 +36,33 @@ impl Simulation {
         x: &[f64],
         numbers: impl Iterator<Item = (usize, &'n [f64])>,
     ) {
-        self.state.x.copy_from_slice(x);
+        self.engine.state.x.copy_from_slice(x);
         for (node, numbers) in numbers {
-            self.blocks.instances[node].set_numbers(numbers);
+            self.engine.blocks.instances[node].set_numbers(numbers);
         }
-        for initial in &mut self.blocks.initials {
+        for initial in &mut self.engine.blocks.initials {
             initial.x.copy_from_slice(&x[initial.slot.range()]);
-            initial.state = self.blocks.instances[initial.node.index()].save();
+            initial.state = self.engine.blocks.instances[initial.node.index()].save();
         }
     }
 
     /// Does the rest of the present phase. What is `held` is what a constant puts out at t = 0,
     /// whatever its parameters say.
     pub(crate) fn advance_holding(&mut self, held: &[Held]) -> Result<(), RunFault> {
-        if !matches!(self.state.cursor, Cursor::Output(0)) || self.state.moment.tick > 0 {
+        if !matches!(self.engine.state.cursor, Cursor::Output(0))
+            || self.engine.state.moment.tick > 0
+        {
             return self.advance_phase();
         }
-        self.begin_outputs();
-        for i in 0..self.plan.tasks.len() {
-            self.major_output(i)?;
-            for one in held.iter().filter(|one| one.node == self.plan.tasks[i].node) {
-                self.state.arena[one.place as usize] = one.value;
+        self.engine.begin_outputs();
+        for i in 0..self.engine.plan.tasks.len() {
+            self.engine.major_output(i)?;
+            for one in held.iter().filter(|one| one.node == self.engine.plan.tasks[i].node) {
+                self.engine.state.arena[one.place as usize] = one.value;
             }
         }
-        self.check_finite()?;
-        self.state.cursor = Cursor::Guards;
+        self.engine.check_finite()?;
+        self.engine.state.cursor = Cursor::Guards;
         Ok(())
     }
 }

@@ -125,9 +125,9 @@ impl Simulation {
     /// the run stay as they are.
     pub fn start_profile(&mut self) {
         if self.profile.is_none() {
-            let instances = std::mem::take(&mut self.blocks.instances);
+            let instances = std::mem::take(&mut self.engine.blocks.instances);
             self.profile = Some(Profile::default());
-            self.blocks.instances = self.measured(instances);
+            self.engine.blocks.instances = self.measured(instances);
         }
     }
 
@@ -148,7 +148,7 @@ impl Simulation {
     /// The blocks of this program as they are, or measured if blocks are.
     pub(super) fn measured(&mut self, blocks: Vec<Box<dyn Instance>>) -> Vec<Box<dyn Instance>> {
         let Some(profile) = &mut self.profile else { return blocks };
-        let nodes = self.plan.program.nodes.iter();
+        let nodes = self.engine.plan.program.nodes.iter();
         nodes.zip(blocks).map(|(node, block)| profile.wrap(&node.path, node.kind, block)).collect()
     }
 }

@@ -35,12 +35,18 @@ impl Simulation {
     /// A copy of everything that shapes the future.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
-            hash: self.plan.program.hash(),
+            hash: self.engine.plan.program.hash(),
             rows: self.observer.journal().map(Journal::len),
             saved: Saved {
-                state: self.state.clone(),
-                method: self.method.memory(),
-                blocks: self.blocks.instances.iter().map(|instance| instance.save()).collect(),
+                state: self.engine.state.clone(),
+                method: self.integrator.method.memory(),
+                blocks: self
+                    .engine
+                    .blocks
+                    .instances
+                    .iter()
+                    .map(|instance| instance.save())
+                    .collect(),
             },
         }
     }
@@ -50,7 +56,7 @@ impl Simulation {
     /// # Errors
     /// If the snapshot is of another program.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RunFault> {
-        if snapshot.hash != self.plan.program.hash() {
+        if snapshot.hash != self.engine.plan.program.hash() {
             return Err(RunFault {
                 t: self.time(),
                 tick: self.tick(),
@@ -61,7 +67,7 @@ impl Simulation {
             });
         }
         let Saved { state, method, blocks } = &snapshot.saved;
-        for (instance, state) in self.blocks.instances.iter_mut().zip(blocks) {
+        for (instance, state) in self.engine.blocks.instances.iter_mut().zip(blocks) {
             instance.restore(state.as_ref());
         }
         if let Some(rows) = snapshot.rows {
@@ -73,21 +79,9 @@ impl Simulation {
 
     /// Goes on from `state`; the blocks have theirs.
     pub(super) fn resume(&mut self, state: State, method: Option<&[f64]>) {
-        self.set_moment(state.moment);
-        self.state = state;
-        self.method.set_memory(method);
-        self.compute_shared();
-    }
-
-    /// Everything that is not kept because it follows from what is.
-    pub(super) fn compute_shared(&mut self) {
-        self.find_due();
-        // Shared values are functions of signals: computed again instead of kept. One that faults
-        // on these signals has not been computed yet, and will be before anybody reads it.
-        for i in 0..self.plan.tasks.len() {
-            if self.plan.tasks[i].pool.is_some() {
-                let _ = self.output(i, false, 0.0);
-            }
-        }
+        self.engine.set_moment(state.moment);
+        self.engine.state = state;
+        self.integrator.method.set_memory(method);
+        self.engine.compute_shared();
     }
 }

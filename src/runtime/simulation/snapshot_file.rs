@@ -125,13 +125,13 @@ impl SnapshotHeader {
     }
 
     fn of(simulation: &Simulation, pieces: u64) -> Self {
-        let program = &simulation.plan.program;
+        let program = &simulation.engine.plan.program;
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             program: program.name.clone(),
             hash: program.continuation_hash(),
-            moment: simulation.state.moment,
-            t: simulation.work.now,
+            moment: simulation.engine.state.moment,
+            t: simulation.engine.work.now,
             pieces,
             blocks: blocks(program),
         }
@@ -203,7 +203,7 @@ impl Simulation {
     /// If `begin` is of another program or was taken inside a step, or a block's state cannot be
     /// written.
     pub fn to_bytes_since(&self, begin: &Snapshot, pieces: u64) -> Result<Vec<u8>, SnapshotError> {
-        let mut other = Self::new(Arc::clone(&self.plan.program));
+        let mut other = Self::new(Arc::clone(&self.engine.plan.program));
         other.restore(begin)?;
         other.write(pieces)
     }
@@ -240,12 +240,12 @@ impl Simulation {
 
     fn write(&self, pieces: u64) -> Result<Vec<u8>, SnapshotError> {
         if !self.is_between_steps() {
-            return Err(SnapshotError::InAStep { cursor: self.state.cursor });
+            return Err(SnapshotError::InAStep { cursor: self.engine.state.cursor });
         }
-        let blocks = (0..self.blocks.instances.len()).map(|node| self.state_bytes(node));
+        let blocks = (0..self.engine.blocks.instances.len()).map(|node| self.state_bytes(node));
         let saved = Saved {
-            state: self.state.clone(),
-            method: self.method.memory(),
+            state: self.engine.state.clone(),
+            method: self.integrator.method.memory(),
             blocks: blocks.collect::<Result<_, _>>()?,
         };
         let plain = "numbers, texts and lists are always written";
@@ -262,14 +262,14 @@ impl Simulation {
     /// Whether what was saved can be a state of this program.
     fn check(&self, header: &SnapshotHeader, saved: &Saved<Vec<u8>>) -> Result<(), SnapshotError> {
         let Saved { state, method, blocks } = saved;
-        let node_count = self.blocks.instances.len();
-        if let Some(what) = state.misfit(&self.state, node_count) {
+        let node_count = self.engine.blocks.instances.len();
+        if let Some(what) = state.misfit(&self.engine.state, node_count) {
             return Err(damaged(what));
         }
         if blocks.len() != node_count {
             return Err(damaged(format!("expected {node_count} blocks, found {}", blocks.len())));
         }
-        let jacobian = self.u.len() * self.u.len();
+        let jacobian = self.integrator.coordinate_count().pow(2);
         if let Some(found) = method.as_ref().map(Vec::len).filter(|&found| found != jacobian) {
             let what = format!("expected {jacobian} numbers of a Jacobian, found {found}");
             return Err(damaged(what));
@@ -283,8 +283,9 @@ impl Simulation {
     fn load(&mut self, saved: Saved<Vec<u8>>) -> Result<(), SnapshotError> {
         let Saved { state, method, blocks } = saved;
         for (i, bytes) in blocks.iter().enumerate() {
-            let outcome = self.blocks.instances[i].load_bytes(bytes);
-            outcome.map_err(|fault| state_error(&self.plan.program.nodes[i].path, *fault))?;
+            let outcome = self.engine.blocks.instances[i].load_bytes(bytes);
+            outcome
+                .map_err(|fault| state_error(&self.engine.plan.program.nodes[i].path, *fault))?;
         }
         self.resume(state, method.as_deref());
         Ok(())
@@ -295,8 +296,8 @@ impl Simulation {
     /// # Errors
     /// If a block's state cannot be written.
     pub(crate) fn state_bytes(&self, node: usize) -> Result<Vec<u8>, SnapshotError> {
-        let path = &self.plan.program.nodes[node].path;
-        self.blocks.instances[node].save_bytes().map_err(|fault| state_error(path, *fault))
+        let path = &self.engine.plan.program.nodes[node].path;
+        self.engine.blocks.instances[node].save_bytes().map_err(|fault| state_error(path, *fault))
     }
 }
 

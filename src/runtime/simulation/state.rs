@@ -1,10 +1,11 @@
 //! What changes in a run and shapes its future (semantics 7.1).
 
-use legwork_program::{NodeId, Program};
+use legwork_program::NodeId;
 use serde::{Deserialize, Serialize};
 
 use super::Cursor;
 use super::loops::LoopMemory;
+use super::plan::Plan;
 use crate::moment::Moment;
 use crate::observe::CheckState;
 
@@ -43,8 +44,9 @@ pub(super) struct State {
 }
 
 impl State {
-    /// The state at t = 0, with the continuous state `x` and `guard_count` guards.
-    pub(super) fn new(program: &Program, x: Vec<f64>, guard_count: usize) -> Self {
+    /// The state at t = 0, with the continuous state `x`.
+    pub(super) fn new(plan: &Plan, x: Vec<f64>) -> Self {
+        let (program, guard_count) = (&plan.program, plan.crossings.len());
         Self {
             moment: Moment::at(0),
             microstep: 0,

@@ -39,18 +39,18 @@ impl Simulation {
     /// If a major step is going on or the run has ended, if more than parameters differ, or if a
     /// constant faults; then nothing has changed.
     pub fn swap_parameters(&mut self, program: &Arc<Program>) -> Result<(), SwapError> {
-        if !self.is_between_steps() || self.state.cursor == Cursor::Done {
+        if !self.is_between_steps() || self.engine.state.cursor == Cursor::Done {
             return Err(SwapError::NotBetweenSteps);
         }
         let different = |what: String| SwapError::Different { what };
-        same_programs(&self.plan.program, program).map_err(different)?;
+        same_programs(&self.engine.plan.program, program).map_err(different)?;
         let (plan, blocks) = self.take_over(program).map_err(different)?;
         let before = self.snapshot();
-        let old_plan = std::mem::replace(&mut self.plan, plan);
+        let old_plan = std::mem::replace(&mut self.engine.plan, plan);
         let instances = self.measured(blocks.instances);
-        let old_blocks = std::mem::replace(&mut self.blocks, Blocks { instances, ..blocks });
+        let old_blocks = std::mem::replace(&mut self.engine.blocks, Blocks { instances, ..blocks });
         if let Err(fault) = self.compute_constants() {
-            (self.plan, self.blocks) = (old_plan, old_blocks);
+            (self.engine.plan, self.engine.blocks) = (old_plan, old_blocks);
             self.restore(&before)?;
             return Err(fault.into());
         }
@@ -61,7 +61,7 @@ impl Simulation {
     fn take_over(&self, program: &Arc<Program>) -> Result<(Plan, Blocks), String> {
         // What the states at t = 0 look like with old and new parameters tells whether a state of
         // the one fits the other.
-        let (fresh, _) = Blocks::new(&self.plan.program);
+        let (fresh, _) = Blocks::new(&self.engine.plan.program);
         let (mut blocks, _) = Blocks::new(program);
         for (i, node) in program.nodes.iter().enumerate() {
             let shape = |instance: &dyn Instance| instance.state_json().ok();
@@ -69,7 +69,7 @@ impl Simulation {
             if !old.zip(new).is_some_and(|(old, new)| same_shape(&old, &new)) {
                 return Err(format!("the state of `{}` would have another size", node.path));
             }
-            let bytes = self.blocks.instances[i].save_bytes();
+            let bytes = self.engine.blocks.instances[i].save_bytes();
             let outcome = bytes.and_then(|bytes| blocks.instances[i].load_bytes(&bytes));
             outcome.map_err(|fault| format!("`{}`: {fault}", node.path))?;
         }
@@ -78,10 +78,10 @@ impl Simulation {
 
     /// Computes again what is computed once, at t = 0.
     fn compute_constants(&mut self) -> Result<(), crate::fault::RunFault> {
-        self.compute_shared();
-        for i in 0..self.plan.tasks.len() {
-            if self.plan.classes[self.plan.tasks[i].rate as usize] == Rate::Constant {
-                self.output(i, false, 0.0)?;
+        self.engine.compute_shared();
+        for i in 0..self.engine.plan.tasks.len() {
+            if self.engine.plan.classes[self.engine.plan.tasks[i].rate as usize] == Rate::Constant {
+                self.engine.output(i, false, 0.0)?;
             }
         }
         Ok(())
