@@ -55,6 +55,7 @@ impl Find<'_> {
                         let ports = vec![PortPart { node, port: 0, part: String::new() }];
                         Some(SubsystemPort { name: name.clone(), ports })
                     }
+                    Collected::Broken => None,
                 };
                 let outputs = collected.iter().filter_map(output).collect();
                 Some(Subsystem { path, inputs: Vec::new(), outputs })

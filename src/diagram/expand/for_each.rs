@@ -167,6 +167,7 @@ impl Expander<'_> {
                         how,
                         "Array(\"…\"), Join(\"…\"), Stack(\"…\") or Concat(\"…\")",
                     ));
+                    collected.insert(name.to_owned(), Collected::Broken);
                     continue;
                 }
             };
@@ -192,6 +193,7 @@ impl Expander<'_> {
                         )
                         .suggest(&found, ["Array", "Join", "Stack", "Concat"]),
                     );
+                    collected.insert(name.to_owned(), Collected::Broken);
                     continue;
                 }
             };
@@ -216,7 +218,10 @@ impl Expander<'_> {
                 gate: self.gate,
                 condition: None,
             });
-            let Some(block) = block else { continue };
+            let Some(block) = block else {
+                collected.insert(name.to_owned(), Collected::Broken);
+                continue;
+            };
             self.blocks[block].joins_copies = !stack;
             let frames = copies.values().copied().collect();
             self.copies.push(PendingCopies { block, node: argument, frames });

@@ -328,6 +328,7 @@ impl Resolver<'_> {
                             .collect::<Result<Vec<_>, _>>()?;
                         self.select_further(Source::Join { items, span: path.span }, more, path)
                     }
+                    Some(Collected::Broken) => Err(Unresolved::Reported),
                     None => {
                         let names: Vec<&str> = collected.keys().map(String::as_str).collect();
                         Err(Diagnostic::error(

@@ -96,6 +96,8 @@ pub(crate) enum Collected {
     Join(Node),
     /// A block that stacks or joins the copies' signals.
     Block(BlockId),
+    /// Something with mistakes of its own, which are reported already.
+    Broken,
 }
 
 /// What expressions and holes mean at one place.
