@@ -165,8 +165,8 @@
 //!   `src/ode/explicit.rs`; another kernel, `src/ode/NAME.rs` with `impl Kernel`, a variant in
 //!   `src/ode/solver.rs`, and its construction in `src/runtime/solver.rs`.
 //! - **A subcommand**: its work in `src/study`, a request in and an answer out; its layer in
-//!   `src/cli/NAME.rs`, from arguments to that request and from the answer to text; its arguments
-//!   in `src/cli/arguments.rs`, and a line each in `src/cli/entry.rs` and `src/cli/mod.rs`.
+//!   `src/cli/NAME.rs`, from its arguments to that request and from the answer to text; its module
+//!   and its entry in the list of `src/cli/mod.rs`.
 //! - **A diagram or robot** that ships with the command: a file in `diagrams` or a folder in
 //!   `diagrams/robots`; `blocks/files.rs` lists what is built in.
 //!

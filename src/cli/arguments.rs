@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Parser};
 use legwork_study::{Diagram, Error, Library};
 
-use super::commands::Command;
+use super::Command;
 
 /// Runs block diagrams of robots that touch the ground.
 #[derive(Debug, Parser)]

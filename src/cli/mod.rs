@@ -1,14 +1,14 @@
 //! The command: the only code that prints, exits, or reads arguments and files.
 //!
-//! [`entry::command`] is the door, [`commands`] the list. Each command is one file: its arguments,
-//! a function from them to an [`Answer`](answer::Answer) or a [`Failure`](answer::Failure), and its
-//! text; what it does is in `legwork_study`. Everything is written through [`console`].
+//! [`entry::command`] is the door, [`Command`] the list. Each command is one file: its arguments, a
+//! function from them to an [`Answer`] or a [`Failure`], and its text; what it does is in
+//! `legwork_study`. Everything is written through [`console`]. A new command is its file, and its
+//! module and entry here.
 
 mod answer;
 mod arguments;
 mod blocks;
 mod check;
-mod commands;
 mod compare;
 mod console;
 mod demo;
@@ -31,4 +31,66 @@ mod sweep;
 mod test;
 mod trim;
 
-pub use entry::command;
+use clap::Subcommand;
+use legwork_study::Library;
+
+pub use self::entry::command;
+
+use self::answer::{Answer, Failure};
+use self::arguments::{BlocksArguments, GraphArguments, PlotArguments, ReportArguments};
+
+/// Declares the commands: what each does, its name, its arguments and its function.
+macro_rules! commands {
+    ($($(#[doc = $doc:literal])+ $Name:ident($Arguments:ty) => $function:path,)+) => {
+        /// The commands.
+        #[derive(Debug, Subcommand)]
+        pub(crate) enum Command {
+            $($(#[doc = $doc])+ $Name($Arguments),)+
+        }
+
+        impl Command {
+            /// Does what the command line asks.
+            ///
+            /// # Errors
+            /// If it cannot be done.
+            pub(crate) fn perform(&self, library: &Library) -> Result<Answer, Failure> {
+                match self {
+                    $(Self::$Name(arguments) => $function(arguments, library),)+
+                }
+            }
+        }
+    };
+}
+
+commands! {
+    /// Compile a diagram, run it, record it and evaluate its checks.
+    Run(run::RunArguments) => run::run,
+    /// Run a diagram step by step: stop, look, go back, change a parameter.
+    Step(step::StepArguments) => step::step,
+    /// Report every mistake in diagrams, with every choice of every variant.
+    Check(check::CheckArguments) => check::check,
+    /// Run diagrams and evaluate their checks, a line each.
+    Test(test::TestArguments) => test::test,
+    /// Run a diagram once per choice of its variants; show differences, costs, solver figures.
+    Compare(compare::CompareArguments) => compare::compare,
+    /// Run a diagram once per cell of a table of choices and parameters; one row of results each.
+    Sweep(sweep::SweepArguments) => sweep::sweep,
+    /// Put dumped problems before several solvers; rank them, list and cut small where they differ.
+    Duel(duel::DuelArguments) => duel::duel,
+    /// Find where a diagram holds still, and write it as a patch.
+    Trim(trim::TrimArguments) => trim::trim,
+    /// List the kinds of blocks, search them, or print the manual of one.
+    Blocks(BlocksArguments) => blocks::blocks,
+    /// Draw a diagram as SVG, DOT or Mermaid.
+    Graph(GraphArguments) => graph::graph,
+    /// Write recorded signals as a table of comma-separated values.
+    Export(export::ExportArguments) => export::export,
+    /// Draw recorded signals, or the columns of a table, as SVG.
+    Plot(PlotArguments) => plot::plot,
+    /// Write a recorded run as one page of HTML: summary, checks, metrics, plots, the diagram.
+    Report(ReportArguments) => report::report,
+    /// List the diagrams that are built in, or run one.
+    Demo(demo::DemoArguments) => demo::demo,
+    /// Write a new diagram with comments, which runs.
+    New(new::NewArguments) => new::new,
+}
