@@ -78,8 +78,8 @@ impl Overrides {
 /// `legwork blocks`.
 #[derive(Debug, Args)]
 pub(crate) struct BlocksArguments {
-    /// A kind of block, such as `UnitDelay`, a type of its parameters, such as `FrictionCone`, or
-    /// a shelf, such as `sources`.
+    /// A kind of block, such as `UnitDelay`, a type of its parameters, such as `FrictionCone`, a
+    /// shelf, such as `sources`, or a construct of the language, such as `ForEach`.
     pub(crate) name: Option<String>,
     /// Find the kinds whose manuals hold all of these words.
     #[arg(long, value_name = "WORD", num_args = 1.., conflicts_with = "name")]
@@ -152,7 +152,7 @@ pub(crate) struct PlotArguments {
     /// The title; without it, the names of the runs or of the table.
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
-    /// What stands at the vertical axis of the only panel; without it, the unit.
+    /// The label of the vertical axis of the only panel; without it, the unit.
     #[arg(long, value_name = "TEXT")]
     pub(crate) label: Option<String>,
 }

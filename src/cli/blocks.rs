@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Code, Failure};
 use super::arguments::BlocksArguments;
 
-/// Lists all kinds by shelf, searches their manuals, or prints one shelf, the manual of one kind
-/// or that of a named type of parameters.
+/// Lists all kinds by shelf, searches their manuals, or prints one shelf or the manual of one kind,
+/// of a named type of parameters, or of a construct of the language.
 ///
 /// # Errors
 /// If there is nothing of this name; the message names the nearest.
@@ -32,7 +32,15 @@ pub(crate) fn blocks(arguments: &BlocksArguments, library: &Library) -> Result<A
             .flatten()
             .collect();
     let json = match (kind, ty) {
-        (None, None) => return Err(unknown(name, registry)),
+        (None, None) => {
+            let constructs = manual::constructs(name);
+            if constructs.is_empty() {
+                return Err(unknown(name, registry));
+            }
+            let texts: Vec<String> = constructs.iter().map(ToString::to_string).collect();
+            let json = json!({ "constructs": constructs });
+            return Ok(Answer::new(Code::Success, json).text(texts.join("\n")));
+        }
         (Some(kind), None) => json!(kind),
         (None, Some(ty)) => json!(ty),
         (Some(kind), Some(ty)) => {

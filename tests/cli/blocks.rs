@@ -46,6 +46,19 @@ fn every_block_has_a_page_with_documentation_and_ports() {
 }
 
 #[test]
+fn a_construct_of_the_language_has_a_page_too() {
+    let here = folder();
+    let text = legwork(here.path(), &["blocks", "ForEach"]).out;
+    assert!(text.starts_with("ForEach, ") && text.contains("\n  collect\n"), "{text}");
+    let json = legwork(here.path(), &["blocks", "ForEach", "--json"]).json();
+    let each = &json["constructs"][0];
+    assert_eq!(
+        (&each["construct"], &each["fields"][0]["name"]),
+        (&json!("ForEach"), &json!("over"))
+    );
+}
+
+#[test]
 fn kinds_are_listed_by_shelf_and_a_shelf_alone() {
     let here = folder();
     let all = legwork(here.path(), &["blocks", "--json"]).json();

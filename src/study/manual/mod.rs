@@ -8,6 +8,8 @@
 //!          ──search───► the kinds whose manuals hold some words, best first
 //! ```
 //!
+//! [`constructs`] gives the manual of what the language itself knows, such as `ForEach`.
+//!
 //! All of it is data that serialises; `Display` of a [`Manual`] is its text for people.
 //!
 //! ```
@@ -17,6 +19,7 @@
 //! assert_eq!(hits[0].kind, "MassMatrix");
 //! ```
 
+mod construct;
 mod example;
 mod named_type;
 mod parameter;
@@ -31,6 +34,7 @@ use legwork_block::{BlockKind, Registry, ResourceEntry, nearest};
 use serde::Serialize;
 use serde_json::Value;
 
+pub use self::construct::{Construct, Field, constructs};
 pub use self::named_type::{Choice, Meaning, NamedType, named_type};
 pub use self::parameter::Parameter;
 pub use self::port::{Function, Input, Output, Port, Ports};
@@ -100,7 +104,7 @@ pub struct Shelf {
     pub kinds: Vec<Listed>,
 }
 
-/// What somebody may have meant by a name that no kind, type or shelf has.
+/// What somebody may have meant by a name that no kind, type, shelf or construct has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Suggestion {
     /// This build was made without the kind; the sentence says how to get it.
@@ -146,14 +150,14 @@ pub fn manuals(registry: &Registry) -> Vec<Manual> {
     kinds(registry).map(|kind| Manual::of(kind, &examples)).collect()
 }
 
-/// What may be meant by `name`, which no kind, type or shelf has.
+/// What may be meant by `name`, which no kind, type, shelf or construct has.
 pub fn suggest(name: &str, registry: &Registry) -> Suggestion {
     if let Some(hint) = registry.why_absent(name) {
         return Suggestion::Absent(hint);
     }
     let known = || {
         let shelves = registry.shelves().map(|shelf| shelf.name);
-        kinds(registry).map(|kind| kind.name()).chain(shelves)
+        kinds(registry).map(|kind| kind.name()).chain(shelves).chain(construct::names())
     };
     if let Some(near) = nearest(name, known()) {
         return Suggestion::Near(near);

@@ -99,6 +99,7 @@ fn a_match_is_shown_by_its_line() {
 fn what_is_nearly_right_is_suggested() {
     let registry = registry();
     assert_eq!(suggest("Gian", &registry), Suggestion::Near("Gain"));
+    assert_eq!(suggest("foreach", &registry), Suggestion::Near("ForEach"));
     assert_eq!(suggest("sensor", &registry), Suggestion::Near("sensors"));
     assert_eq!(suggest("xyzzy-plugh", &registry), Suggestion::Nothing);
     let Suggestion::Alike(alike) = suggest("Qua", &registry) else { panic!("no names") };
@@ -106,4 +107,20 @@ fn what_is_nearly_right_is_suggested() {
     let mut without = Registry::default();
     without.absent_block("Slow", "built with the feature `slow`");
     assert_eq!(suggest("Slow", &without), Suggestion::Absent("built with the feature `slow`"));
+}
+
+#[test]
+fn a_construct_has_a_manual_with_its_fields() {
+    let [each] = &constructs("ForEach")[..] else { panic!("one construct") };
+    let names: Vec<&str> = each.fields.iter().map(|field| field.name).collect();
+    assert_eq!(names, ["over", "share", "body", "collect", "doc"]);
+    let text = each.to_string();
+    assert!(text.starts_with("ForEach, of the language of diagrams\n\n  "), "{text}");
+    assert!(names.iter().all(|name| text.contains(&format!("\n  {name}\n      "))), "{text}");
+    assert_eq!(constructs("Gain"), []);
+    assert_eq!(constructs("Mask").len(), 2, "its file and its use");
+    let registry = registry();
+    for manual in legwork_diagram::constructs() {
+        assert!(!kinds(&registry).any(|kind| kind.name() == manual.name), "{}", manual.name);
+    }
 }

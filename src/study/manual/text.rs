@@ -125,6 +125,6 @@ fn write_port(out: &mut Formatter<'_>, port: &Port, note: &str) -> Result {
     lines(out, &port.doc, "      ")
 }
 
-fn lines(out: &mut Formatter<'_>, text: &str, indent: &str) -> Result {
+pub(super) fn lines(out: &mut Formatter<'_>, text: &str, indent: &str) -> Result {
     text.lines().try_for_each(|line| writeln!(out, "{}", format!("{indent}{line}").trim_end()))
 }
