@@ -53,7 +53,7 @@ fn format_of(path: &Path) -> Result<Format, Failure> {
         #[cfg(not(feature = "png"))]
         Some("png") => Err(Failure::usage(format!(
             "cannot write `{}`: this legwork was built without PNG; name a file that ends in .svg, \
-             or build it with PNG: cargo install legwork --features png",
+             or build it with PNG: cargo install --path . --features png",
             path.display()
         ))),
         _ => Err(Failure::usage(format!(
@@ -121,7 +121,10 @@ fn runs(arguments: &PlotArguments, library: &Library) -> Result<(String, Value),
     if more > 0 {
         console::note(&format!("{more} more recorded signals move; name those to draw"));
     }
-    let signal = |one: &Signal| json!({ "path": one.name(), "unit": one.unit(), "elements": one.elements() });
+    let signal = |one: &Signal| {
+        let (path, unit) = (one.name(), one.unit());
+        json!({ "path": path, "unit": unit, "elements": one.elements() })
+    };
     let json = json!({
         "plot": arguments.output.display().to_string(),
         "runs": runs.iter().map(|run| run.file.display().to_string()).collect::<Vec<_>>(),

@@ -281,7 +281,7 @@ fn slips_on_the_command_line_get_advice() {
     let at = |arguments: &[&str]| compare(here.path(), &file, arguments);
     let cases: [(&[&str], i32, &str); 9] = [
         (&[], 64, "the diagram has --variant v=one,more,less"),
-        (&["--variant", "v=one"], 64, "two choices at least, found `v=one`"),
+        (&["--variant", "v=one"], 64, "two choices at least, separated by a comma, found `v=one`"),
         (&["--variant", "v=one,one"], 64, "named twice"),
         (&["--variant", "v=one,moer", "--tol", "1"], 1, "did you mean `more`?"),
         (&["--variant", "w=one,more", "--tol", "1"], 1, "the diagram has no variant `w`"),

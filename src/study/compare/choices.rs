@@ -42,8 +42,7 @@ pub(super) fn combinations(variants: &[(String, Vec<String>)]) -> Result<Vec<Com
             let named: Vec<String> =
                 axes.iter().map(|(name, choices)| format!("{name}={}", choices[0])).collect();
             return Err(Error::request(format!(
-                "expected two choices at least, found `{}`: what it is compared with stands behind \
-                 a comma",
+                "expected two choices at least, separated by a comma, found `{}`",
                 named.join("`, `")
             )));
         }
@@ -113,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_comparison_needs_two_runs_and_no_choice_twice() {
-        assert!(names(&[("qp", "a")]).unwrap_err().contains("two choices at least, found `qp=a`"));
+        assert!(names(&[("qp", "a")]).unwrap_err().contains("separated by a comma, found `qp=a`"));
         assert!(names(&[("qp", "a,a")]).unwrap_err().contains("twice"));
         assert!(names(&[("qp", "a,")]).is_err());
         let many: Vec<String> = (0..100).map(|i| i.to_string()).collect();
