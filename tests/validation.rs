@@ -214,8 +214,8 @@ const SPRINGS: &[(&[(&str, &str)], bool)] = &[
     (&[("run.solver", "Rk4"), ("b", "2.7e5")], true),
 ];
 
-/// Each state of a linear system of two obeys `x[n+2] = T x[n+1] − D x[n]`. T and D from the rows
-/// of the run give the eigenvalues of the step that was in fact made.
+/// Each state of a linear system of two satisfies `x[n+2] = T x[n+1] − D x[n]`. T and D from the
+/// rows of the run give the eigenvalues of the step that was in fact made.
 fn observed_radius(x: &[f64]) -> f64 {
     let size = |w: &[f64]| w.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     // Least squares over windows that are scaled to 1, since x may grow by a factor 8 per step.

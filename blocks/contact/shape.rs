@@ -44,7 +44,7 @@ pub enum PatchShape {
         points: usize,
     },
     /// A cylinder that rolls: the lowest point of the circle at each end. With its axis along the
-    /// normal it stands on the middle of one end.
+    /// normal it touches at the middle of one end.
     Cylinder {
         /// Radius [m].
         radius: Positive<Length>,

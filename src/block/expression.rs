@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! = 2*sqrt(kp)              = go.keyframes.stand.s[0..3] * 0.5       = 3*len(go.feet)
-//! = 2*pi[rad] * 60[Hz]      = if n > 4 then 0.2[m] else 5[cm]        = norm(body.state.base.velocity) < 0.1
+//! = 2*pi[rad] * 60[Hz]      = if n > 4 then 0.2[m] else 5[cm]
+//! = norm(body.state.base.velocity) < 0.1
 //! ```
 //!
 //! Expressions are pure, floating point (`1/2` is 0.5) and know units. From loose to tight:
 //! `if c then a else b`; `or ||`; `and &&`; `not !`; `== != < <= > >=` (do not chain); `+ -`;
-//! `* /`; unary `-`; `^` (to the right, so `-2^2 = -4`); then `a[i]`, `a[i, j]`, `a[i..j]`, `a.b`, `f(x)`.
+//! `* /`; unary `-`; `^` (to the right, so `-2^2 = -4`); then `a[i]`, `a[i, j]`, `a[i..j]`, `a.b`,
+//! `f(x)`.
 //!
 //! - A literal takes a unit in brackets: `5[cm]`, `60[N*m/rad]`, `pi[rad]`.
 //! - A number without a unit is unit-free: beside a quantity in `+ - < min …` it takes the other's
@@ -15,10 +17,11 @@
 //!   rad or bare numbers, `asin acos atan atan2` give rad.
 //! - `+ - * / ^` work element by element on lists of equal length, and between a list and a number;
 //!   so do functions of one number.
-//! - Functions: `abs sqrt exp log sin cos tan asin acos atan tanh floor ceil round sign`, `atan2(y, x)`,
-//!   `mod(x, y)`, `clamp(x, low, high)`, `min max` (of arguments or of one list), `sum norm len mean`,
-//!   `dot(a, b)`, `cross(a, b)`, `concat(a, b, …)`, `repeat(x, n)`, `zeros(n)`, `ones(n)`, `linspace(a, b, n)`.
-//! - Texts stand in single quotes. Constants: `pi`, `inf`, `true`, `false`.
+//! - Functions: `abs sqrt exp log sin cos tan asin acos atan tanh floor ceil round sign`,
+//!   `atan2(y, x)`, `mod(x, y)`, `clamp(x, low, high)`, `min max` (of arguments or of one list),
+//!   `sum norm len mean`, `dot(a, b)`, `cross(a, b)`, `concat(a, b, …)`, `repeat(x, n)`, `zeros(n)`,
+//!   `ones(n)`, `linspace(a, b, n)`.
+//! - Texts are in single quotes. Constants: `pi`, `inf`, `true`, `false`.
 //! - An operation that gives NaN, or infinity from finite numbers, is an error.
 //!
 //! [`Expression::eval`] gives a [`Value`]; [`Expression::compile`] turns an expression over signals
@@ -51,7 +54,7 @@ pub struct Expression {
 }
 
 impl Expression {
-    /// Parses `text` (without the leading `=`) that stands at `place`.
+    /// Parses `text` (without the leading `=`) that is at `place`.
     ///
     /// # Errors
     /// The first syntax error, with its place in the file.
@@ -59,7 +62,7 @@ impl Expression {
         Self::parse_from(text, 0, &place.into())
     }
 
-    /// Parses the bytes of `text` from `offset` on, where the whole of `text` stands at `place`.
+    /// Parses the bytes of `text` from `offset` on, where the whole of `text` is at `place`.
     ///
     /// # Errors
     /// The first syntax error, with its place in the file.
@@ -67,7 +70,7 @@ impl Expression {
         parser::parse(text, offset, place).map(|root| Self { root })
     }
 
-    /// Where the expression stands.
+    /// Where the expression is.
     pub fn span(&self) -> Span {
         self.root.span
     }

@@ -1,12 +1,12 @@
 //! Parameter types that carry their unit.
 //!
 //! A parameter of type [`Quantity`] accepts a number in SI base units, a text with a unit
-//! (`"60 N*m/rad"`) or, in a diagram, an expression (`"=2*kp"`). A bare number or a unit-free result
-//! takes the parameter's unit; any other unit must agree with it ([`Unit::agrees`]).
+//! (`"60 N*m/rad"`) or, in a diagram, an expression (`"=2*kp"`). A bare number or a unit-free
+//! result takes the parameter's unit; any other unit must agree with it ([`Unit::agrees`]).
 //!
 //! The types deserialise through [`Deserializer::deserialize_newtype_struct`] under a name that
-//! starts with [`QUANTITY`] and ends with the unit, so that the diagram's binder can evaluate, check
-//! and point at what is wrong; an ordinary format such as JSON gives a number or a text.
+//! starts with [`QUANTITY`] and ends with the unit, so that the diagram's binder can evaluate,
+//! check and point at what is wrong; an ordinary format such as JSON gives a number or a text.
 
 mod many;
 mod tensor;
@@ -391,7 +391,7 @@ fn deserialize<'de, Q: Physical, D: Deserializer<'de>>(deserializer: D) -> Resul
     Q::from_si(value).map_err(D::Error::custom)
 }
 
-/// Checks that a value with the unit `found` may stand where the unit written `wanted` is expected.
+/// Checks that a value with the unit `found` may be where the unit written `wanted` is expected.
 ///
 /// # Errors
 /// A sentence with both units, and a hint.
@@ -419,7 +419,7 @@ pub fn check_unit(wanted: &str, found: Option<Unit>) -> Result<(), (String, Opti
 pub struct Formula {
     /// The text as written.
     pub text: String,
-    /// Where it stands; all zero if it comes from another format than a diagram.
+    /// Where it is; all zero if it comes from another format than a diagram.
     pub place: Place,
 }
 

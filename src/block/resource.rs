@@ -58,7 +58,7 @@ pub enum NoResource {
     /// The diagram has no resource of this name.
     Unknown,
     /// It has mistakes of its own, or is made of the one that asks. That is reported where it
-    /// stands; what follows from it is not reported again.
+    /// is; what follows from it is not reported again.
     Failed,
 }
 

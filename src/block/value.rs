@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::diagnostic::Span;
 use crate::unit::Unit;
 
-/// Where a piece of decoded text stands in its file, byte for byte.
+/// Where a piece of decoded text is in its file, byte for byte.
 ///
 /// A string literal with escapes or raw delimiters is longer than its text. `Place` maps ranges of
 /// the text back to the file.
@@ -47,7 +47,7 @@ impl Place {
 }
 
 impl From<Span> for Place {
-    /// Text that stands at `span` as it is.
+    /// Text that is written at `span` as it is.
     fn from(span: Span) -> Self {
         Self { span, start: span.start, jumps: Vec::new() }
     }
@@ -56,7 +56,7 @@ impl From<Span> for Place {
 /// A value in a file with its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// Where it stands.
+    /// Where it is.
     pub span: Span,
     /// What it is.
     pub kind: NodeKind,
@@ -113,21 +113,21 @@ impl Number {
     }
 }
 
-/// A text and where its characters stand.
+/// A text and where its characters are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Text {
     /// The text with escapes resolved.
     pub value: String,
-    /// Where it stands.
+    /// Where it is.
     pub place: Place,
 }
 
-/// A name and where it stands.
+/// A name and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name {
     /// The name.
     pub text: String,
-    /// Where it stands.
+    /// Where it is.
     pub span: Span,
 }
 
@@ -145,11 +145,11 @@ pub struct Field {
 pub struct Named {
     /// The kind; `None` for `(a: 1)`.
     pub name: Option<Name>,
-    /// What stands in the parentheses.
+    /// What is in the parentheses.
     pub arguments: Arguments,
 }
 
-/// What stands behind a kind's name.
+/// What follows a kind's name.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Arguments {
     /// Nothing, not even parentheses.
@@ -334,7 +334,7 @@ impl Value {
         }
     }
 
-    /// The value as a tree whose nodes all stand at `span`.
+    /// The value as a tree whose nodes are all at `span`.
     pub fn to_node(&self, span: Span) -> Node {
         let text =
             |text: &str| NodeKind::Text(Text { value: text.to_owned(), place: Place::from(span) });
@@ -436,12 +436,13 @@ pub trait Scope {
     fn names(&self) -> Vec<String>;
 
     /// Whether `name`, which has no value, is there with mistakes of its own: they are reported
-    /// where it stands, and what follows from them is not reported again.
+    /// where it is, and what follows from them is not reported again.
     fn is_reported(&self, _name: &str) -> bool {
         false
     }
 
-    /// Where `name` got its value, if that is not in the diagram: on the command line or in a patch.
+    /// Where `name` got its value, if that is not in the diagram: on the command line or in a
+    /// patch.
     fn set_elsewhere(&self, _name: &str) -> Option<Span> {
         None
     }

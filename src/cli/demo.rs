@@ -54,9 +54,8 @@ fn list(library: &Library) -> Answer {
     if known.is_empty() {
         text = "this program has no built-in diagrams\n".to_owned();
     } else {
-        text += "\nRun one with `legwork run demo:NAME`, make it yours with `legwork new FILE \
-        --from \
-                 demo:NAME`.\n";
+        text += "\nRun one with `legwork run demo:NAME`, make it yours with \
+                 `legwork new FILE --from demo:NAME`.\n";
     }
     Answer::new(Code::Success, json!({ "demos": known })).text(text)
 }

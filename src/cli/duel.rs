@@ -25,9 +25,8 @@ const MOST_DISAGREEMENTS: usize = 24;
 /// alone, rates the answers; two solvers differ if one has an answer and the other none, or if
 /// their answers are apart in what the problem determines: contact accelerations, objective, slack.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Exit codes: 0 all within the tolerance, 1 a file that is no problem, 3 solvers differ, 64 usage."
-)]
+#[command(after_help = "Exit codes: 0 all within the tolerance, 1 a file that is no problem, \
+                  3 solvers differ, 64 usage.")]
 pub(crate) struct DuelArguments {
     /// Problem files, or directories of them (`*.json`).
     #[arg(required = true, value_name = "PROBLEM")]

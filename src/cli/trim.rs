@@ -22,9 +22,9 @@ use super::{console, diagnostics};
 #[command(after_help = "Examples:\n  \
                   legwork trim stand.ron -o standing.ron && legwork run stand.ron --with standing.ron\n  \
                   legwork trim arm.ron --free torque.y --settle 0   hold the arm about where it begins\n\n\
-                  The patched diagram is run for 1 s, in which no number x of its state may move by more than \
-                  1e-6 (1 + |x|). Free constants give way before the state does. An unstable equilibrium is found too, with \
-                  --settle 0 from nearby. What is not free is left as it is: overrides of this command \
+                  The patched diagram is run for 1 s, in which no number x of its state may move by \
+                  more than 1e-6 (1 + |x|). Free constants give way before the state does. An \
+                  unstable equilibrium is found too, with --settle 0 from nearby. What is not free is left as it is: overrides of this command \
                   line hold for the run with the patch as well, and are not in it.\n\n\
                   Exit codes: 0 holds still, 1 diagram error, 2 a run stopped at a fault, 3 does not hold \
                   still (what moves is said), 64 usage.")]

@@ -28,7 +28,7 @@ pub struct Check {
     pub until: u64,
     /// The condition's text.
     pub text: String,
-    /// Where it stands.
+    /// Where it is.
     pub span: Span,
 }
 

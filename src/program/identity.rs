@@ -61,7 +61,7 @@ id!(NodeId, GateId, StepId, PoolId, ArenaSlot);
 identity! {
     RunSettings { stop, step, solver, seed }
     // The block itself is its kind with its parameters, which are in `text`, and what it read from
-    // files, which is in the program's `resources`. Where it stands and whether it was written by
+    // files, which is in the program's `resources`. Where it is and whether it was written by
     // hand is for people.
     Node {
         path, kind, text, vars, io, functions, input_names, output_names, output_types,

@@ -121,7 +121,7 @@ pub struct Node {
     pub guards: Vec<Guard>,
     /// Its shared value, if this is a shared computation.
     pub pool: Option<PoolId>,
-    /// Where the block stands in the text.
+    /// Where the block is in the text.
     pub span: Span,
     /// Made by the compiler, not written in the diagram.
     pub hidden: bool,
@@ -183,9 +183,9 @@ pub struct Stop {
 pub struct Gate {
     /// The gate of the part around it.
     pub parent: Option<GateId>,
-    /// Where in the arena it stands whether the part is on.
+    /// Where the arena holds whether the part is on.
     pub active: ArenaSlot,
-    /// Where in the arena it stands whether this is the step at which it came on.
+    /// Where the arena holds whether this is the step at which it came on.
     pub starts: ArenaSlot,
     /// Whether outputs are zero while it is off, instead of holding.
     pub clears: bool,

@@ -2,8 +2,8 @@
 
 use crate::NodeId;
 
-/// A mask, a subsystem, a conditional part or a for-each. It does not exist in the run; drawings and
-/// messages speak of its ports.
+/// A mask, a subsystem, a conditional part or a for-each. It does not exist in the run; drawings
+/// and messages speak of its ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subsystem {
     /// Path in the diagram, such as `contact` or `foot`: all its blocks have it in front of theirs.

@@ -197,7 +197,7 @@ fn equal_runs_write_equal_recordings_wherever_they_run() {
     assert!(!String::from_utf8_lossy(&first).contains(place), "the recording names its place");
 }
 
-/// The problem that stops a run stands in a file which the same method can be given again.
+/// The problem that stops a run is in a file which the same method can be given again.
 #[test]
 fn a_problem_that_was_not_solved_is_written_beside_the_recording() {
     let here = folder();

@@ -304,7 +304,7 @@ fn s8_2_a_resumed_run_has_the_rows_of_the_whole_one_from_its_tick_on() {
     let refused = legwork(&["run", &other, "--resume", &snapshot]);
     assert_eq!(refused.code, 64);
     assert!(refused.err.contains("with other parameters of `late`"), "{}", refused.err);
-    // What a robot is stands in no block's parameters.
+    // What a robot is, is in no block's parameters.
     let (pendulum, moon) = ("diagrams/basics/pendulum.ron", "robots.rod.gravity=[0, 0, -1.6]");
     let out = here.path("pendulum");
     legwork(&["run", pendulum, "--snapshot-at", "0.1", "--out", &out]);
@@ -339,7 +339,7 @@ fn s9_1_a_fault_leaves_a_snapshot_of_the_last_good_step() {
     let script = b"where\ncontinue\nback\nwhere\nprint i\nback 1 step\n";
     let out = here.path("c");
     let session = typed(&["step", &file, "--resume", &snapshot, "--out", &out], script);
-    assert_eq!(session.code, 0, "after going back it stands at no fault: {}", session.err);
+    assert_eq!(session.code, 0, "after going back it is at no fault: {}", session.err);
     assert!(session.out.contains("fault: t=0.1 s, output, i: "), "{}", session.out);
     let session = typed(&["step", &file, "--out", &here.path("d")], b"continue\nprint i.y\n");
     assert_eq!(session.code, 2, "{}", session.err);

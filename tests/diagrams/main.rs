@@ -3,7 +3,7 @@
 //! - Every `diagrams/**/*.ron` compiles, with every choice of its variants, runs to its end and
 //!   passes its own `checks:`.
 //! - Every `tests/data/run/*.ron` runs to its end and passes its own `checks:`.
-//! - Every `tests/data/errors/*.ron` gives exactly the diagnostics that stand in it as comments
+//! - Every `tests/data/errors/*.ron` gives exactly the diagnostics that are in it as comments
 //!   `// error[code]: part of the message` below the offending line (`warning[…]` likewise); with
 //!   `// options: --set a.b=1 --variant x=y` in front, the command line's overrides apply.
 //! - No mutation of these files, and no text made for it, makes the front end panic or hang.
@@ -130,7 +130,7 @@ fn gives_its_diagnostics(path: &Path) -> Result<(), Failed> {
                 Severity::Error => "error",
                 Severity::Warning => "warning",
             };
-            // What stands in another file is expected on line 0.
+            // What is in another file is expected on line 0.
             let here =
                 compiled.sources.name(diagnostic.primary.span.file) == path.display().to_string();
             let line = if here { start.line } else { 0 };

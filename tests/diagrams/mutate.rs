@@ -22,7 +22,7 @@ impl Random {
 }
 
 /// Tokens as byte strings: words, numbers, pieces of blanks, comments, single characters. What
-/// stands in quotes is split too, so that paths and expressions are mutated inside.
+/// is in quotes is split too, so that paths and expressions are mutated inside.
 fn tokens(text: &[u8]) -> Vec<Vec<u8>> {
     let class = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'_' => 1,

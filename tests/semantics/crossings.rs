@@ -261,7 +261,7 @@ fn s3_7_kinks_of_an_oscillator_are_where_its_zeros_are() {
 }
 
 /// Dry friction by `Sign` holds a pushed mass at the speed zero, which is no solution: with either
-/// sign the speed changes it, and with none it grows. Time stands still.
+/// sign the speed changes it, and with none it grows. Time does not advance.
 #[test]
 fn s3_7_sliding_along_a_jump_is_a_fault_that_names_the_block() {
     let mut simulation = Simulation::new(program(

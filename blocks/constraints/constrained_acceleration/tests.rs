@@ -104,7 +104,7 @@ fn redundant_loops_give_the_acceleration_of_the_loops_once() {
     let (mut of_many, mut of_few) = (harness(7, 0), harness(2, 0));
     let tau: Vec<f64> = (0..12).map(|i| f64::from(i) - 5.0).collect();
     for (q, _) in States::of(&robot, 10) {
-        // Feet that stand still: γ of all is that of one foot.
+        // Feet at rest: γ of all is that of one foot.
         let rest = [0.0; NV];
         let state = (&q[..], &rest[..]);
         let (rows, bias) = many.write(state, &mut of_many);

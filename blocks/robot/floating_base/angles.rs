@@ -71,7 +71,7 @@ impl EulerBases {
         q[to..].copy_from_slice(&position[from..]);
     }
 
-    /// The state of q and ν; angles that `init` states are taken as they stand, turns included.
+    /// The state of q and ν; angles that `init` states are taken as they are, turns included.
     ///
     /// # Errors
     /// If a pitch is near ±90°.

@@ -132,7 +132,7 @@ impl<'a> Fields<'a> {
         Self { parent: None, fields: &[], next: 0, known: None, missing, made_up }
     }
 
-    /// The next name that is somebody's, with its place if it stands in the file.
+    /// The next name that is somebody's, with its place if it is in the file.
     fn name(&mut self) -> Option<(&'a str, Option<Span>)> {
         while let (Some(parent), Some(field)) = (&self.parent, self.fields.get(self.next)) {
             let name = field.name.text.as_str();

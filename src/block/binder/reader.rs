@@ -1,4 +1,4 @@
-//! What a visitor is shown of a value: what stands in the file, or something made up.
+//! What a visitor is shown of a value: what is in the file, or something made up.
 
 use super::access::{Fields, Items, Pairs};
 use super::error::{BindError, Bound};
@@ -42,7 +42,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The value inside `Metres(5)` for a newtype `Metres`, or this one. `position` is made its place.
+    /// The value inside `Metres(5)` for a newtype `Metres`, or this one. `position` is made its
+    /// place.
     pub(super) fn inside_newtype<'b>(
         self,
         name: &str,

@@ -10,7 +10,7 @@ use crate::quantity::check_unit;
 use crate::unit::{Unit, parse_quantity};
 use crate::value::{Arguments, Named, Node, NodeKind, Number, Text};
 
-/// Where a value stands: the way to it from the value that is bound, by positions.
+/// Where a value is: the way to it from the value that is bound, by positions.
 #[derive(Clone, Copy)]
 pub(super) struct Position<'a> {
     parent: Option<&'a Position<'a>>,
@@ -97,7 +97,7 @@ impl<'a> Source<'a> {
         Position { parent: Some(self.position), index }
     }
 
-    /// The same value for a type inside a variant, whose name stands in front of its fields.
+    /// The same value for a type inside a variant, whose name comes before its fields.
     pub(super) fn inside_variant(self) -> Self {
         Self { foreign_name: true, ..self }
     }

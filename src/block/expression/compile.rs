@@ -29,7 +29,7 @@ pub struct SignalPath {
 pub struct Segment {
     /// What it selects.
     pub kind: SegmentKind,
-    /// Where it stands.
+    /// Where it is.
     pub span: Span,
 }
 

@@ -8,7 +8,7 @@ use crate::value::Name;
 /// A part of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expr {
-    /// Where it stands.
+    /// Where it is.
     pub(super) span: Span,
     /// What it is.
     pub(super) kind: ExprKind,

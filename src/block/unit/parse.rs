@@ -312,7 +312,7 @@ fn too_large(range: Range<usize>) -> UnitError {
     UnitError::new(range, "the unit's exponent or scale is out of range")
 }
 
-/// name, (kg, m, A, K, rad, s), factor, power of ten, whether SI prefixes may stand in front.
+/// name, (kg, m, A, K, rad, s), factor, power of ten, whether it takes SI prefixes.
 type Row = (&'static str, [i8; 6], f64, i32, bool);
 
 const NAMES: [Row; 31] = [

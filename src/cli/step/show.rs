@@ -319,7 +319,8 @@ fn trimmed_to(value: f64) -> String {
 }
 
 /// The unit quaternion (w, x, y, z) of a rotation matrix stored column by column (Shepperd,
-/// *Quaternion from rotation matrix*, 1978): the largest component first, by which the others are divided.
+/// *Quaternion from rotation matrix*, 1978): the largest component first, by which the others are
+/// divided.
 fn quaternion(r: &[f64]) -> [f64; 4] {
     let &[r11, r21, r31, r12, r22, r32, r13, r23, r33] = r else { return [1.0, 0.0, 0.0, 0.0] };
     let trace = r11 + r22 + r33;

@@ -308,7 +308,7 @@ fn check_numbers(rule: &Rule, element: &Element, version: Version) -> Result<(),
     Ok(())
 }
 
-/// A quaternion in an `<origin>` stands alone and is a rotation.
+/// A quaternion in an `<origin>` is alone and is a rotation.
 fn check_quaternion(
     rule: &Rule,
     element: &Element,

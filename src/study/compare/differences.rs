@@ -60,7 +60,7 @@ impl Comparison {
     ) -> Self {
         let rows =
             |recording: &Recording, topic: &str| recording.series(topic).map(Samples::of).ok();
-        // The quantities of one signal stand side by side; its rows are read once.
+        // The quantities of one signal are side by side; its rows are read once.
         let mut read: Option<(&str, Option<(Samples, Samples)>)> = None;
         let mut differences = Vec::with_capacity(compared.len());
         for ((Compared { quantity, tolerance, topic }, shared), magnitude) in

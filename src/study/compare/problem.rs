@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use legwork_program::{Node, Program, SignalRef};
 
-/// Outputs of every block that solves a problem that stands on a wire: how it ended, what it took,
+/// Outputs of every block that solves a problem that is on a wire: how it ended, what it took,
 /// how well the answer meets the optimality conditions.
 const SOLVER_OUTPUTS: [&str; 3] = ["status", ITERATIONS, RESIDUAL];
 /// Output of solver blocks: iterations of the last solve [1].

@@ -10,7 +10,7 @@ use legwork_qp::{NamedProblem, problem_file};
 use crate::error::Error;
 use crate::findings::Findings;
 
-/// A problem and the file that it stands in.
+/// A problem and the file that it is in.
 pub struct Given {
     /// The file.
     pub file: PathBuf,

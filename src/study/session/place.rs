@@ -111,7 +111,7 @@ pub struct Where {
     pub pending: Vec<(String, String)>,
 }
 
-/// A block and where it stands in the text.
+/// A block and where it is in the text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BlockLine {
     /// Path.

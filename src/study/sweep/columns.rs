@@ -7,7 +7,7 @@ use legwork_block::parse_unit;
 use super::runs::{End, Ran};
 use super::{Status, Sweep};
 
-/// What stands in a cell of the written table.
+/// What is in a cell of the written table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Entry {
     /// A text.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 /// Latches: `y` is true from the period after `u` first exceeds the limit.
 ///
-/// The output depends on state only, so that it may stand in a loop.
+/// The output depends on state only, so that it may be in a loop.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LimitSwitch {
