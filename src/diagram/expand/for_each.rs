@@ -19,12 +19,15 @@ construct! {
     /// Copies of blocks, one for each item of a list.
     ///
     /// A copy is called by its item if the first list holds texts or whole numbers only, else by
-    /// its position: `foot[FL_foot].gain.y`. Copies see the blocks around them.
+    /// its position: `foot[FL_foot].point.contact`. Copies see the blocks around them.
     ///
     /// ```ron
     /// "foot": ForEach(
     ///     over: { "f": "=go.feet" },
-    ///     body: { "point": FramePoint(robot: "go", frame: "=f", in: { "state": "body.state" }) },
+    ///     body: {
+    ///         "point": ContactPoint(robot: "go", frame: "=f", shape: FromCollision,
+    ///             in: { "state": "body.state" }),
+    ///     },
     ///     collect: { "points": Array("point.contact") },
     /// )
     /// ```
