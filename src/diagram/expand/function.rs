@@ -23,7 +23,7 @@ construct! {
     /// blocks: …, out: …)` a subsystem, in the `needs:` of a block.
     ///
     /// ```ron
-    /// "slope": Slope(h: 0.1, needs: { "f": Function(
+    /// "twice": FunctionCaller(prototype: "y = f(u)", needs: { "f": Function(
     ///     ports: "fn(u: Real) -> (y: Real)",
     ///     blocks: { "double": Gain(gain: 2.0, in: { "u": "^u" }) },
     ///     out: { "y": "double.y" },

@@ -17,7 +17,7 @@ construct! {
     /// shows those.
     ///
     /// ```ron
-    /// "pd": Pid(kp: "60 N*m/rad", every: "1 ms", in: { "u": "error.y" })
+    /// "pd": Pid(kp: "60 N*m/rad", discrete: true, every: "1 ms", in: { "u": "error.y" })
     /// ```
     "Kind" open:
     pub(super) struct Reserved<'n> {

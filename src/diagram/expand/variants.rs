@@ -13,7 +13,7 @@ construct! {
     /// variants: { "qp": Variant(
     ///     ports: (in: { "problem": "ContactProblem" }, out: { "f": "Vector" }),
     ///     default: "active_set",
-    ///     choices: { "active_set": ActiveSetQp(), "clarabel": Clarabel() },
+    ///     choices: { "active_set": ActiveSetQp(), "clarabel": ClarabelQp() },
     /// ) }
     /// ```
     "Variant":
