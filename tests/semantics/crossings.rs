@@ -3,10 +3,47 @@
 
 use std::sync::Arc;
 
+use legwork_block::{
+    Block, Fault, In, Invalid, Out, Outcome, OutputCx, Ports, Real, Registry, Sizes,
+};
 use legwork_runtime::recording::{Phase as RowPhase, Recording};
 use legwork_runtime::{Cursor, Phase, Simulation};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::harness::{numbers, program, run};
+
+pub(crate) fn register(registry: &mut Registry) {
+    registry.block::<Gap>("Gap(at: 0)");
+}
+
+/// Passes its input on, and has no output within 10⁻⁶ of a number.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Gap {
+    at: f64,
+}
+
+impl Block for Gap {
+    const KIND: &'static str = "Gap";
+    type Plan = (In<Real>, Out<Real>);
+    type State = ();
+    type Memo = ();
+    type Scratch = ();
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+        Ok((ports.input("u", &Real), ports.output("y", &Real)))
+    }
+    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) {}
+    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
+    fn output(&self, &(u, y): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let u = cx.inputs.get(u);
+        if (u - self.at).abs() < 1e-6 {
+            return Err(Box::new(Fault { message: "in the gap".into() }));
+        }
+        cx.outputs.set(y, u);
+        Ok(())
+    }
+}
 
 /// Sources for the cases: `t` is time, `s` is t − 0.7.
 const SOURCES: &str = r#"
@@ -360,6 +397,25 @@ fn s3_7_a_mass_leaves_its_limit_when_the_acceleration_points_inwards() {
     assert_cuts("lifting", &cuts(&recording, "m.position"), &[1.3]);
     let x = numbers(&recording, "m.position").last().unwrap().1;
     assert!((x - 1.7_f64.powi(3) / 6.0).abs() < 1e-12, "{x}");
+}
+
+/// 3.7: a fault while an event is being located is the fault of the step. Gone back to its
+/// beginning, the same simulation meets it again.
+#[test]
+fn s3_7_a_fault_on_the_way_to_an_event_repeats() {
+    let program = program(
+        r#"Diagram(run: (stop: "3 s", step: "1 s", solver: DormandPrince), blocks: {
+            "t": Clock(), "s": Fcn(expression: "u - 0.7", in: { "u": "t.y" }),
+            "f": Abs(in: { "u": "s.y" }), "gap": Gap(at: 0.7, in: { "u": "t.y" }),
+            "x": Integrator(in: { "u": "f.y" }), "y": Integrator(in: { "u": "gap.y" }),
+        }, log: [])"#,
+    );
+    let mut simulation = Simulation::new(program);
+    let begin = simulation.snapshot();
+    let fault = simulation.run().unwrap_err();
+    assert_eq!((fault.block.as_str(), fault.t), ("gap", 0.0));
+    simulation.restore(&begin).unwrap();
+    assert_eq!(simulation.run().unwrap_err(), fault);
 }
 
 /// 7.1: the pieces are part of a snapshot. Restored at any step, a run goes on bit for bit.

@@ -33,6 +33,7 @@ pub(crate) fn compile_text(text: &str) -> Compiled {
     registry.block::<super::plants::SteppedPlant>("SteppedPlant()");
     super::functions::register(&mut registry);
     super::snapshots::register(&mut registry);
+    super::crossings::register(&mut registry);
     compile(Path::new("test.ron"), text.as_bytes(), &Options::default(), &registry, &NoFiles)
 }
 
