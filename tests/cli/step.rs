@@ -1,5 +1,7 @@
 //! Sessions of `legwork step`, snapshots on disk, resumed, paced and interrupted runs, from
 //! outside.
+//!
+//! One file, because all tests share one way to type commands and one folder of files.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

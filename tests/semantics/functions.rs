@@ -1,4 +1,6 @@
 //! Clause 6.2: functions that blocks need and call inside their own phases.
+//!
+//! One file, because all tests share the blocks at its beginning, which call in each phase.
 
 use std::sync::Arc;
 

@@ -1,4 +1,6 @@
 //! Laws of rigid contact: bodies that rest, slide, roll, fall and strike, against closed forms.
+//!
+//! One file, because all laws share the scenes and the rig at its beginning.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop")]
 
