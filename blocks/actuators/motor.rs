@@ -3,22 +3,19 @@
 use std::sync::Arc;
 
 use legwork_block::quantity::{
-    AngularVelocity, Dimensionless, Frequency, Limit, NonNegative, PerJoint, Physical, Positive,
-    Resistance, RotationalDamping, Torque, TorqueConstant, Voltage, VoltageConstant,
+    AngularVelocity, Dimensionless, Frequency, Limit, NonNegative, PerJoint, Positive, Resistance,
+    RotationalDamping, Torque, TorqueConstant, Voltage, VoltageConstant,
 };
 use legwork_block::{
-    Block, DerivativeCx, Dim, Fault, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Parameters,
-    Ports, Real, Sizes, Type, UpdateCx, Vector, Written, feeds,
+    Block, DerivativeCx, Dim, Fault, Feeding, Invalid, Out, Outcome, OutputCx, Parameters, Ports,
+    Real, Sizes, Type, UpdateCx, Vector, Written, feeds, parameters, ports,
 };
 use legwork_mechanics::{DcMotor, Transmission};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::actuators::actuator::lag::{Lag, beginning, check_initial, check_limits, saturated};
 use crate::buses::StateBus;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::state_input;
 
 pub(crate) mod gears;
 
@@ -26,16 +23,6 @@ use gears::{Coupling, each, transmission};
 
 /// Geared electric motors of the joints: limits, current loop, friction, couplings. One motor for
 /// each joint coordinate, with limits of its torque and, at speed, of its supply voltage.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `u` | n | N m | wanted joint torques |
-/// | in `state` | State(robot) | | configuration and velocity of the joints |
-/// | in `bus_voltage`, with `electric`, optional | | V | supply voltage; default the parameter |
-/// | out `tau` | n | N m | torques that reach the joints |
-/// | out `current`, with `electric` | n | A | of each motor |
-/// | out `voltage`, with `electric` | n | V | of each motor, `R i + k_e ω` |
-/// | out `power`, with `electric` | n | W | from the supply; negative where it recovers energy |
 ///
 /// # The law
 ///
@@ -78,77 +65,67 @@ use gears::{Coupling, each, transmission};
 /// dynamic quadruped control* (2019), with the constants and the order of limits of its simulator's
 /// `ActuatorModel`; N. Guedelha et al., *A flexible MATLAB/Simulink simulator for robotic
 /// floating-base systems in contact with the ground* (2022), for T and Γ.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["servo", "drive", "DC motor", "BLDC"]))]
+#[ports(
+    |n: &Dim, lag: Lag|
+    in  u: Vector::of(n), "N*m", "wanted joint torques";
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    let electric = self.electric.is_some();
+    in  bus_voltage?: Real, "V", "supply voltage; default the parameter", when electric;
+    let mut feeds = feeds![state].to_vec();
+    bus_voltage.push(&mut feeds);
+    lag.declare(n, &feeds, ports);
+    out tau: Vector::of(n), "N*m", "torques that reach the joints";
+    out current: Vector::of(n), "A", "of each motor", when electric;
+    out voltage: Vector::of(n), "V", "of each motor, `R i + k_e ω`", when electric;
+    out power: Vector::of(n), "W", "from the supply; negative where it recovers energy", when electric;
+)]
+#[parameters(aliases("servo", "drive", "DC motor", "BLDC"))]
 pub struct Motor {
     /// The robot.
     pub robot: RobotName,
-    /// N: turns of the rotor per turn of the gear's output [1; 1/m for prismatic joints]; default
-    /// 1.
-    #[serde(default = "gears::direct")]
+    /// N: turns of the rotor per turn of the gear's output [1; 1/m for prismatic joints].
+    #[default = 1]
     pub gear_ratio: PerJoint<Positive<Dimensionless>>,
     /// Joints that several motors move together; none by default.
-    #[serde(default)]
+    #[default]
     pub coupling: Vec<Coupling>,
     /// Largest torque of each gear's output in both directions [N m]; none by default.
-    #[serde(default = "no_limit")]
+    #[default = PerJoint::All(Limit::NONE)]
     pub torque_limit: PerJoint<Limit<Torque>>,
     /// What the supply can drive: `torque_constant` k_t [N m/A], `voltage_constant` k_e [V s/rad],
     /// `resistance` R [ohm], `bus_voltage` V [V]; without it any torque within the limits at any
     /// speed.
-    #[serde(default)]
     pub electric: Option<Electric>,
-    /// b: viscous friction at each gear's output [N m s/rad]; default 0.
-    #[serde(default = "no_damping")]
+    /// b: viscous friction at each gear's output [N m s/rad].
+    #[default = 0]
     pub viscous: PerJoint<NonNegative<RotationalDamping>>,
-    /// c: dry friction at each gear's output [N m]; default 0.
-    #[serde(default = "no_torque")]
+    /// c: dry friction at each gear's output [N m].
+    #[default = 0]
     pub coulomb: PerJoint<NonNegative<Torque>>,
-    /// v: speed of the gear's output at which dry friction is 76 % of c [rad/s]; default 0.1.
-    #[serde(default = "creeping")]
+    /// v: speed of the gear's output at which dry friction is 76 % of c [rad/s].
+    #[default = 0.1]
     pub coulomb_speed: Positive<AngularVelocity>,
     /// Frequency f at which the current loop has damped a sine by 3 dB [Hz]; no lag without it.
-    #[serde(default)]
     pub bandwidth: Option<Positive<Frequency>>,
     /// Torque of each gear's output in the lag at t = 0 [N m]; 0 by default.
-    #[serde(default)]
     pub initial: Option<PerJoint<Torque>>,
     /// Whether the lag is advanced once per period, exactly for a held `u`, as in `Actuator`.
-    #[serde(default)]
+    #[default]
     pub discrete: bool,
 }
 
 /// The electrical side of motors.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
 pub struct Electric {
     /// k_t: torque of the rotor per current [N m/A].
     pub torque_constant: PerJoint<Positive<TorqueConstant>>,
     /// k_e: voltage induced per angular velocity of the rotor [V s/rad]; default: k_t, as a brushed
     /// motor has it.
-    #[serde(default)]
     pub voltage_constant: Option<PerJoint<NonNegative<VoltageConstant>>>,
     /// R of a winding and its drive [ohm].
     pub resistance: PerJoint<Positive<Resistance>>,
     /// V: voltage of the supply [V].
     pub bus_voltage: Positive<Voltage>,
-}
-
-fn no_limit() -> PerJoint<Limit<Torque>> {
-    PerJoint::All(Limit::NONE)
-}
-
-fn no_damping() -> PerJoint<NonNegative<RotationalDamping>> {
-    PerJoint::All(NonNegative::from_si(0.0).expect("zero is not negative"))
-}
-
-fn no_torque() -> PerJoint<NonNegative<Torque>> {
-    PerJoint::All(NonNegative::from_si(0.0).expect("zero is not negative"))
-}
-
-fn creeping() -> Positive<AngularVelocity> {
-    Positive::from_si(0.1).expect("above zero")
 }
 
 /// Ports and numbers of a [`Motor`].
@@ -160,20 +137,9 @@ pub struct Plan {
     coulomb: Vec<f64>,
     lag: Lag,
     initial: Vec<f64>,
-    electric: Option<Wiring>,
-    u: In<Vector>,
-    state: In<StateBus>,
-    tau: Out<Vector>,
-}
-
-/// Ports and numbers of the electrical side.
-struct Wiring {
+    /// Empty without `electric`.
     motors: Vec<DcMotor>,
-    supply: f64,
-    bus_voltage: OptionalIn<Real>,
-    current: Out<Vector>,
-    voltage: Out<Vector>,
-    power: Out<Vector>,
+    io: MotorPorts,
 }
 
 /// Work memory of a [`Motor`].
@@ -246,38 +212,12 @@ impl Block for Motor {
         check_initial(&initial, &limits)?;
         let viscous = each("viscous", &self.viscous, &robot)?;
         let coulomb = each("coulomb", &self.coulomb, &robot)?;
-        let motors = self.electric.as_ref().map(|electric| electric.motors(&robot)).transpose()?;
-
-        let n = Dim::fixed(robot.model.joint_dim());
-        let u = ports.input("u", &Vector(n.clone()));
-        ports.note_in(u).unit("N*m").doc("wanted joint torques");
-        let state = state_input(ports, self.robot.as_str());
-        let bus_voltage = self.electric.as_ref().map(|_| {
-            let bus_voltage = ports.optional_input("bus_voltage", &Real);
-            ports.note_optional(bus_voltage).unit("V").doc("voltage of the supply");
-            bus_voltage
-        });
-        let mut feeds = feeds![state].to_vec();
-        feeds.extend(bus_voltage.map(OptionalIn::feed));
-        lag.declare(&n, &feeds, ports);
-        let mut output = |name: &str, unit: &str, doc: &str| {
-            let port = ports.output(name, &Vector(n.clone()));
-            ports.note_out(port).unit(unit).doc(doc);
-            port
+        let motors = match &self.electric {
+            Some(electric) => electric.motors(&robot)?,
+            None => Vec::new(),
         };
-        let tau = output("tau", "N*m", "torques that reach the joints");
-        let electric = match (&self.electric, motors, bus_voltage) {
-            (Some(electric), Some(motors), Some(bus_voltage)) => Some(Wiring {
-                motors,
-                supply: electric.bus_voltage.value(),
-                bus_voltage,
-                current: output("current", "A", "currents of the motors"),
-                voltage: output("voltage", "V", "voltages of the motors"),
-                power: output("power", "W", "power of the motors out of the supply"),
-            }),
-            _ => None,
-        };
-        Ok(Plan { robot, gears, limits, viscous, coulomb, lag, initial, electric, u, state, tau })
+        let io = self.declare(ports, &Dim::fixed(robot.model.joint_dim()), lag);
+        Ok(Plan { robot, gears, limits, viscous, coulomb, lag, initial, motors, io })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<f64> {
@@ -309,8 +249,9 @@ impl Block for Motor {
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let io = &plan.io;
         let Scratch { joints, speeds, torques } = &mut *cx.scratch;
-        let nu = cx.inputs.get(plan.state).nu;
+        let nu = cx.inputs.get(plan.io.state).nu;
         for (rate, &k) in joints.iter_mut().zip(plan.robot.model.joint_velocity_indices()) {
             *rate = nu[k];
         }
@@ -318,26 +259,32 @@ impl Block for Motor {
         match plan.lag.torques(cx.x, cx.state) {
             Some(lagging) => torques.copy_from_slice(lagging),
             None => {
-                let wanted = plan.wanted(cx.inputs.get(plan.u), joints);
+                let wanted = plan.wanted(cx.inputs.get(plan.io.u), joints);
                 torques.iter_mut().zip(wanted).for_each(|(torque, wanted)| *torque = wanted);
             }
         }
-        if let Some(wiring) = &plan.electric {
-            let supply = cx.inputs.optional(wiring.bus_voltage).unwrap_or(wiring.supply);
+        if let (Some(electric), Some(bus_voltage)) = (&self.electric, io.bus_voltage) {
+            let parameter = electric.bus_voltage.value();
+            let supply = cx.inputs.optional(bus_voltage).unwrap_or(parameter);
             if supply.is_nan() || supply < 0.0 {
                 let message = format!("expected a bus voltage of zero or more, found {supply} V");
                 return Err(Fault::new(message));
             }
-            for (j, motor) in wiring.motors.iter().enumerate() {
+            let mut write = |port: Option<Out<Vector>>, j: usize, value: f64| {
+                if let Some(port) = port {
+                    cx.outputs.get(port)[j] = value;
+                }
+            };
+            for (j, motor) in plan.motors.iter().enumerate() {
                 let ratio = plan.gears.ratios()[j];
                 let (speed, per_current) = (ratio * speeds[j], ratio * motor.torque_constant);
                 let possible = motor.current(torques[j] / per_current, speed, supply);
                 torques[j] = saturated(per_current * possible, plan.limits[j]);
                 let current = torques[j] / per_current;
                 let voltage = motor.voltage(current, speed);
-                cx.outputs.get(wiring.current)[j] = current;
-                cx.outputs.get(wiring.voltage)[j] = voltage;
-                cx.outputs.get(wiring.power)[j] = voltage * current;
+                write(io.current, j, current);
+                write(io.voltage, j, voltage);
+                write(io.power, j, voltage * current);
             }
         }
         let creeping = self.coulomb_speed.value();
@@ -345,18 +292,18 @@ impl Block for Motor {
             let dry = plan.coulomb[j] * libm::tanh(speeds[j] / creeping);
             *torque -= plan.viscous[j] * speeds[j] + dry;
         }
-        plan.gears.joint_torques(torques, cx.outputs.get(plan.tau));
+        plan.gears.joint_torques(torques, cx.outputs.get(io.tau));
         Ok(())
     }
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        let wanted = plan.wanted(cx.inputs.get(plan.u), &mut cx.scratch.joints);
+        let wanted = plan.wanted(cx.inputs.get(plan.io.u), &mut cx.scratch.joints);
         plan.lag.advance(cx.time.step, wanted, cx.state);
         Ok(())
     }
 
     fn derivative(&self, plan: &Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
-        let wanted = plan.wanted(cx.inputs.get(plan.u), &mut cx.scratch.joints);
+        let wanted = plan.wanted(cx.inputs.get(plan.io.u), &mut cx.scratch.joints);
         plan.lag.slopes(wanted, cx.x, cx.rate);
         Ok(())
     }

@@ -2,10 +2,9 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Sizes, Type, Unit,
+    Any, Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, Sizes, Type, Unit, parameters,
+    ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::shape;
 
@@ -19,18 +18,20 @@ use crate::signal::shape;
 ///
 /// Units: a gain of unit 1, such as `"70 %"`, gives `y` the unit of `u`. Any other gain, and a bare
 /// number, says nothing on the units of `u` and `y`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["amplifier", "multiply", "scale"]))]
+#[ports(
+    |from: Type, to: Type, unit: &PortUnit|
+    in  u: Any(from), unit.clone(), "what is multiplied", shape "number, vector, matrix";
+    out y: Any(to), unit.clone(), "the product", shape "by `gain`";
+)]
+#[parameters(aliases("amplifier", "multiply", "scale"))]
 pub struct Gain {
     /// The factor K [unit of y / unit of u].
     pub gain: Tensor,
 }
 
-/// Ports of a [`Gain`].
+/// Ports and kind of product of a [`Gain`].
 pub struct Plan {
-    u: In<Any>,
-    y: Out<Any>,
+    io: GainPorts,
     factor: Factor,
 }
 
@@ -54,24 +55,19 @@ impl Pure for Gain {
                 (Factor::Number(self.gain.data()[0]), same.clone(), same)
             }
         };
-        let u = ports.input("u", &Any(from));
-        let y = ports.output("y", &Any(to));
-        if self.gain.unit() == Some(Unit::ONE) {
-            let unit = ports.var();
-            ports.note_in(u).same_unit(unit);
-            ports.note_out(y).same_unit(unit);
-        }
-        Ok(Plan { u, y, factor })
+        let is_pure = self.gain.unit() == Some(Unit::ONE);
+        let unit = if is_pure { ports.var().into() } else { PortUnit::Unspecified };
+        Ok(Plan { io: self.declare(ports, from, to, &unit), factor })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.u)
+        shape::expect_numbers(sizes, plan.io.u)
     }
 
     #[inline]
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let u = inputs.get(plan.u).leaf(0);
-        let y = outputs.get(plan.y);
+        let u = inputs.get(plan.io.u).leaf(0);
+        let y = outputs.get(plan.io.y);
         match plan.factor {
             Factor::Number(gain) => {
                 // A chain of scalar gains is the smallest block there is: no loop for it.

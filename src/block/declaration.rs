@@ -7,6 +7,7 @@ use crate::function::FunctionDeclaration;
 use crate::instance::ErasedBlock;
 use crate::signal::Feed;
 use crate::types::{Dim, Type, Var};
+use crate::unit::Unit;
 
 /// One input port.
 #[derive(Debug, Clone)]
@@ -69,6 +70,30 @@ pub enum PortUnit {
     Is(String),
     /// The same unknown unit on every port with this variable.
     Var(Var),
+}
+
+impl From<&str> for PortUnit {
+    fn from(unit: &str) -> Self {
+        Self::Is(unit.to_owned())
+    }
+}
+
+impl From<Unit> for PortUnit {
+    fn from(unit: Unit) -> Self {
+        Self::Is(unit.to_string())
+    }
+}
+
+impl From<Option<Unit>> for PortUnit {
+    fn from(unit: Option<Unit>) -> Self {
+        unit.map_or(Self::Unspecified, Self::from)
+    }
+}
+
+impl From<Var> for PortUnit {
+    fn from(unit: Var) -> Self {
+        Self::Var(unit)
+    }
 }
 
 /// Which inputs have direct feedthrough to the outputs of a group.

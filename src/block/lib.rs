@@ -93,7 +93,11 @@ mod types;
 mod unit;
 mod value;
 
+pub use legwork_block_macros::{parameters, ports};
 pub use legwork_ode::{Solver, Tolerance};
+// For what the attributes make.
+#[doc(hidden)]
+pub use {schemars, serde};
 
 pub use binder::bind;
 pub use block::{
@@ -126,8 +130,8 @@ pub use registry::{
 pub use report::Report;
 pub use resource::{Files, NoResource, OtherResources, Resource, Resources, other, typed};
 pub use signal::{
-    Any, Bool, Feed, In, Int, Leaves, Matrix, OptionalIn, Out, PortTable, Pose, Real, Rotation,
-    Shared, Signal, Slot, Vector,
+    Any, Bool, Feed, Feeding, In, Int, Leaves, Matrix, OptionalIn, Out, PortTable, Pose, Real,
+    Rotation, Shared, Signal, Slot, Vector,
 };
 pub use structural::{ConcatVectors, Piece, StackRows};
 pub use typenames::{NamedType, TypeMaker, bus};

@@ -65,6 +65,12 @@ impl<'p> PortNote<'p> {
         self
     }
 
+    /// States the unit, if it is known, or that it is that of other ports.
+    pub fn of_unit(&mut self, unit: impl Into<PortUnit>) -> &mut Self {
+        *self.unit = unit.into();
+        self
+    }
+
     /// States that all ports with this variable have the same unit.
     pub fn same_unit(&mut self, var: Var) -> &mut Self {
         *self.unit = PortUnit::Var(var);

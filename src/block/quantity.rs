@@ -9,6 +9,7 @@
 //! check and point at what is wrong; an ordinary format such as JSON gives a number or a text.
 
 mod many;
+mod preset;
 mod tensor;
 
 use std::borrow::Cow;
@@ -20,6 +21,7 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use many::{PerJoint, PerJointError};
+pub use preset::Preset;
 pub use tensor::{Scalar, Tensor};
 
 use crate::unit::{Unit, parse_quantity, parse_unit};

@@ -361,3 +361,32 @@ impl<T> Shared<T> {
         Feed::Shared(self.index)
     }
 }
+
+/// What can be among the feeds of an output group.
+pub trait Feeding {
+    /// Adds what it consists of.
+    fn push(&self, feeds: &mut Vec<Feed>);
+}
+
+macro_rules! one_feed {
+    ($($handle:ident),*) => {$(
+        impl<S> Feeding for $handle<S> {
+            fn push(&self, feeds: &mut Vec<Feed>) {
+                feeds.push(self.feed());
+            }
+        }
+    )*};
+}
+one_feed!(In, OptionalIn, Shared);
+
+impl<F: Feeding> Feeding for Option<F> {
+    fn push(&self, feeds: &mut Vec<Feed>) {
+        self.iter().for_each(|feed| feed.push(feeds));
+    }
+}
+
+impl<F: Feeding> Feeding for Vec<F> {
+    fn push(&self, feeds: &mut Vec<Feed>) {
+        self.iter().for_each(|feed| feed.push(feeds));
+    }
+}

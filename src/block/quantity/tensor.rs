@@ -64,6 +64,11 @@ pub struct Tensor {
 }
 
 impl Tensor {
+    /// A number without unit.
+    pub fn scalar(value: f64) -> Self {
+        Self { shape: Vec::new(), data: vec![value], unit: None }
+    }
+
     /// `[]` for a number, `[n]` for a vector, `[rows, columns]` for a matrix.
     pub fn shape(&self) -> &[usize] {
         &self.shape

@@ -1,0 +1,120 @@
+//! The attributes with which a block declares its parameters and ports, each once: code,
+//! documentation and manual come from the same lines. They are documented where they are used, in
+//! `legwork_block`.
+
+mod parameters;
+mod ports;
+
+use proc_macro::TokenStream;
+use syn::parse_macro_input;
+
+/// Makes a struct or an enum readable from a diagram, with a manual of its fields.
+///
+/// ```
+/// use legwork_block::parameters;
+/// use legwork_block::quantity::{NonNegative, PerJoint, Positive, Time, Torque};
+///
+/// /// Limits of a motor.
+/// #[parameters(aliases("saturation"))]
+/// pub struct Limits {
+///     /// Period of the current loop [s].
+///     pub period: Positive<Time>,
+///     /// Largest torque [N m].
+///     #[default = "18 N*m"]
+///     pub torque: PerJoint<NonNegative<Torque>>,
+///     /// What happens above it.
+///     #[default]
+///     pub above: Above,
+/// }
+///
+/// /// What happens to a torque above the limit.
+/// #[parameters]
+/// #[derive(Copy, Default, PartialEq, Eq)]
+/// pub enum Above {
+///     /// It is cut.
+///     #[default]
+///     Cut,
+///     /// The run ends.
+///     Stop,
+/// }
+/// ```
+///
+/// - A field must be given unless it is an `Option` or has `#[default]`, the value of its type's `Default`, or
+///   `#[default = VALUE]`: a number in SI units, a text as a diagram writes it, or an expression.
+///   The value is added to the field's documentation.
+/// - `aliases(…)` are other words by which `legwork blocks --search` finds the block.
+/// - The type derives `Debug`, `Clone`, `Deserialize` and `JsonSchema`; what a file gives and the
+///   type does not know is an error.
+#[proc_macro_attribute]
+pub fn parameters(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let arguments = parse_macro_input!(arguments as parameters::Arguments);
+    let item = parse_macro_input!(item as syn::DeriveInput);
+    parameters::expand(&arguments, item).unwrap_or_else(|error| error.to_compile_error()).into()
+}
+
+/// Declares the ports of a block in a table.
+///
+/// ```
+/// use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Real, Vector};
+/// use legwork_block::{parameters, ports};
+///
+/// /// Power of the joints: `p = τ·ṡ`, less what is lost.
+/// #[ports(
+///     let n = ports.dim();
+///     in  tau: Vector::of(&n), "N*m", "torques";
+///     in  s_dot: Vector::of(&n), "rad/s", "velocities";
+///     in  loss?: Real, "W", "what is lost", when self.lossy;
+///     out p: Real, "W", "mechanical power";
+/// )]
+/// #[parameters]
+/// pub struct JointPower {
+///     /// Whether something is lost.
+///     #[default]
+///     pub lossy: bool,
+/// }
+///
+/// impl Pure for JointPower {
+///     const KIND: &'static str = "JointPower";
+///     type Plan = JointPowerPorts;
+///
+///     fn plan(&self, ports: &mut Ports<'_>) -> Result<JointPowerPorts, Invalid> {
+///         Ok(self.declare(ports))
+///     }
+///
+///     fn output(&self, io: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+///         let (tau, s_dot) = (inputs.get(io.tau), inputs.get(io.s_dot));
+///         let power: f64 = tau.iter().zip(s_dot).map(|(tau, s_dot)| tau * s_dot).sum();
+///         let loss = io.loss.and_then(|loss| inputs.optional(loss)).unwrap_or(0.0);
+///         outputs.set(io.p, power - loss);
+///         Ok(())
+///     }
+/// }
+/// ```
+///
+/// The attribute makes a struct of handles, `JointPowerPorts`, and a function
+/// `declare(&self, ports: &mut Ports<'_>, …) -> JointPowerPorts`, which declares the ports in the
+/// order of the table. The table is added to the documentation of the block behind its first
+/// paragraph.
+///
+/// A line is `in` or `out`, the name, the signal, the unit and the meaning:
+///
+/// - `name?` may be left unconnected: its handle is an `OptionalIn`.
+/// - `name("M")` is called `M` in diagrams.
+/// - `names[iterator]` is one port for each name, with a `Vec` of handles.
+/// - The signal is an expression such as `Real`, `Vector::of(&n)`, `StateBus::of(ports, robot)`;
+///   of a variable it says which kind of signal it is: `ty as Any`.
+/// - The unit is a text, `_` where the block fixes none, or an expression that is `Into<PortUnit>`.
+/// - Behind the meaning may follow, each after a comma: `when CONDITION`, under which alone the
+///   port exists, its handle being an `Option`; `frame "world"`; `infinite` for an output whose
+///   infinite values are bounds; and what the table says in place of the code: `shape "…"`,
+///   `units "…"`, `named "…"`, `if "with `electric`"`.
+///
+/// Between them may stand `feeds(a, b);`, after which only these inputs feed the outputs that
+/// follow, and statements, which see `self`, `ports` and the handles declared before. Arguments of
+/// `declare` are written first: `|n: &Dim, robot: &str|`.
+#[proc_macro_attribute]
+pub fn ports(table: TokenStream, item: TokenStream) -> TokenStream {
+    let table = parse_macro_input!(table as ports::Table);
+    let item = parse_macro_input!(item as syn::DeriveInput);
+    ports::expand(&table, item).into()
+}

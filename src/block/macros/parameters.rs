@@ -1,0 +1,168 @@
+//! `#[parameters]`.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Field, Fields, Ident, Lit, LitStr, Meta};
+use syn::{Result, Token, Type, parenthesized, parse_quote};
+
+/// What stands in the parentheses of the attribute.
+pub(crate) struct Arguments {
+    aliases: Vec<LitStr>,
+    /// Whether every field that is left out is that of the struct's `Default`.
+    default: bool,
+}
+
+impl Parse for Arguments {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let mut arguments = Self { aliases: Vec::new(), default: false };
+        while !input.is_empty() {
+            let name: Ident = input.parse()?;
+            if name == "aliases" {
+                let words;
+                parenthesized!(words in input);
+                let words = Punctuated::<LitStr, Token![,]>::parse_terminated(&words)?;
+                arguments.aliases = words.into_iter().collect();
+            } else if name == "default" {
+                arguments.default = true;
+            } else {
+                return Err(syn::Error::new(name.span(), "expected `aliases(…)` or `default`"));
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(arguments)
+    }
+}
+
+pub(crate) fn expand(arguments: &Arguments, mut item: DeriveInput) -> Result<TokenStream> {
+    let name = item.ident.clone();
+    let mut defaults = Vec::new();
+    let is_struct = match &mut item.data {
+        Data::Struct(data) => {
+            for field in &mut data.fields {
+                defaults.extend(take_default(field, &name, "")?);
+            }
+            matches!(data.fields, Fields::Named(_))
+        }
+        Data::Enum(data) => {
+            for variant in &mut data.variants {
+                let prefix = format!("{}_", variant.ident).to_lowercase();
+                for field in &mut variant.fields {
+                    defaults.extend(take_default(field, &name, &prefix)?);
+                }
+            }
+            false
+        }
+        Data::Union(_) => return Err(syn::Error::new(name.span(), "expected a struct or an enum")),
+    };
+    let aliases = &arguments.aliases;
+    let aliases = (!aliases.is_empty())
+        .then(|| quote!(#[schemars(extend("x-aliases" = [#(#aliases),*]))]))
+        .into_iter();
+    let deny = is_struct.then(|| quote!(#[serde(deny_unknown_fields)])).into_iter();
+    let default = arguments.default.then(|| quote!(#[serde(default)])).into_iter();
+    let functions = (!defaults.is_empty()).then(|| quote!(impl #name { #(#defaults)* }));
+    Ok(quote! {
+        #[derive(
+            Debug,
+            Clone,
+            ::legwork_block::serde::Deserialize,
+            ::legwork_block::schemars::JsonSchema,
+        )]
+        #[serde(crate = "::legwork_block::serde")]
+        #[schemars(crate = "::legwork_block::schemars")]
+        #(#deny)*
+        #(#default)*
+        #(#aliases)*
+        #item
+        #functions
+    })
+}
+
+/// Takes `#[default]` off a field. For a value it also gives the function that makes it.
+fn take_default(field: &mut Field, of: &Ident, prefix: &str) -> Result<Option<TokenStream>> {
+    let Some(at) = field.attrs.iter().position(|attribute| attribute.path().is_ident("default"))
+    else {
+        if is_option(&field.ty) {
+            field.attrs.push(parse_quote!(#[serde(default)]));
+        }
+        return Ok(None);
+    };
+    let value = match field.attrs.remove(at).meta {
+        Meta::Path(_) => {
+            field.attrs.push(parse_quote!(#[serde(default)]));
+            return Ok(None);
+        }
+        Meta::NameValue(value) => value.value,
+        Meta::List(list) => {
+            return Err(syn::Error::new_spanned(list, "expected `#[default]` or `#[default = …]`"));
+        }
+    };
+    let Some(name) = &field.ident else {
+        return Err(syn::Error::new_spanned(field, "only a field with a name can have a default"));
+    };
+    let function = format_ident!("default_{prefix}{name}");
+    let path = LitStr::new(&format!("{of}::{function}"), Span::call_site());
+    // The manual has a column for defaults: only the documentation of the code needs the words.
+    let doc = documentation(&field.attrs);
+    let said = format!("\n\nDefault: {}.", shown(&value));
+    field.attrs.push(parse_quote!(#[doc = #said]));
+    field.attrs.push(parse_quote!(#[schemars(description = #doc)]));
+    field.attrs.push(parse_quote!(#[serde(default = #path)]));
+    let ty = &field.ty;
+    let value = made(&value, ty);
+    Ok(Some(quote! {
+        #[doc(hidden)]
+        fn #function() -> #ty {
+            #value
+        }
+    }))
+}
+
+/// Whether a type is an `Option`, by its name.
+fn is_option(ty: &Type) -> bool {
+    matches!(ty, Type::Path(ty) if ty.path.segments.last().is_some_and(|last| last.ident == "Option"))
+}
+
+/// The value as the documentation shows it.
+fn shown(value: &Expr) -> String {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.value(),
+        _ => format!("`{}`", value.to_token_stream()),
+    }
+}
+
+/// The expression that makes a default of the type `ty`: numbers and texts are those of a diagram.
+fn made(value: &Expr, ty: &Type) -> TokenStream {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Int(_) | Lit::Float(_), .. }) => {
+            quote!(<#ty as ::legwork_block::quantity::Preset>::number((#value) as f64))
+        }
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
+            quote!(<#ty as ::legwork_block::quantity::Preset>::text(#text))
+        }
+        _ => quote!(#value),
+    }
+}
+
+/// The text of the documentation comments among `attributes`.
+pub(crate) fn documentation(attributes: &[Attribute]) -> String {
+    let lines: Vec<String> = attributes.iter().filter_map(doc_line).collect();
+    let lines: Vec<&str> =
+        lines.iter().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+    lines.join("\n")
+}
+
+/// The line of a documentation comment.
+pub(crate) fn doc_line(attribute: &Attribute) -> Option<String> {
+    match &attribute.meta {
+        Meta::NameValue(doc) if doc.path.is_ident("doc") => match &doc.value {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+            _ => None,
+        },
+        _ => None,
+    }
+}

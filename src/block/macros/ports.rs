@@ -1,0 +1,433 @@
+//! `#[ports]`: the table, and what is made of it.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{DeriveInput, Error, Expr, FnArg, Ident, Lit, LitStr, Path, Result, Stmt};
+use syn::{Token, Type, bracketed, parenthesized, parse_quote};
+
+use crate::parameters::doc_line;
+
+/// The whole table.
+pub(crate) struct Table {
+    arguments: Vec<FnArg>,
+    lines: Vec<Line>,
+}
+
+enum Line {
+    Port(Box<Port>),
+    /// `feeds(a, b);`
+    Feeds(Vec<Ident>),
+    /// A statement between ports.
+    Code(Box<Stmt>),
+}
+
+struct Port {
+    is_input: bool,
+    handle: Ident,
+    /// The name in diagrams, or the names of many.
+    name: Name,
+    is_optional: bool,
+    signal: Expr,
+    /// The type of the signal.
+    kind: Type,
+    /// `None` where the block fixes none.
+    unit: Option<Expr>,
+    doc: LitStr,
+    when: Option<Expr>,
+    frame: Option<Expr>,
+    is_infinite: bool,
+    /// What the documentation says in place of the code.
+    said: Said,
+}
+
+enum Name {
+    One(String),
+    Many(Box<Expr>),
+}
+
+#[derive(Default)]
+struct Said {
+    shape: Option<String>,
+    units: Option<String>,
+    named: Option<String>,
+    condition: Option<String>,
+}
+
+impl Parse for Table {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let mut arguments = Vec::new();
+        if input.peek(Token![|]) {
+            input.parse::<Token![|]>()?;
+            while !input.peek(Token![|]) {
+                arguments.push(input.parse()?);
+                if input.peek(Token![,]) {
+                    input.parse::<Token![,]>()?;
+                }
+            }
+            input.parse::<Token![|]>()?;
+        }
+        let mut lines = Vec::new();
+        while !input.is_empty() {
+            lines.push(input.parse()?);
+        }
+        Ok(Self { arguments, lines })
+    }
+}
+
+impl Parse for Line {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        if input.peek(Token![in]) {
+            input.parse::<Token![in]>()?;
+            return Ok(Self::Port(Box::new(Port::parse(input, true)?)));
+        }
+        let ahead = input.fork();
+        let word = ahead.parse::<Ident>().map(|word| word.to_string()).unwrap_or_default();
+        if word == "out" && ahead.peek(Ident) {
+            input.parse::<Ident>()?;
+            return Ok(Self::Port(Box::new(Port::parse(input, false)?)));
+        }
+        if word == "feeds" && ahead.peek(syn::token::Paren) {
+            input.parse::<Ident>()?;
+            let names;
+            parenthesized!(names in input);
+            let names = Punctuated::<Ident, Token![,]>::parse_terminated(&names)?;
+            input.parse::<Token![;]>()?;
+            return Ok(Self::Feeds(names.into_iter().collect()));
+        }
+        Ok(Self::Code(Box::new(input.parse()?)))
+    }
+}
+
+impl Port {
+    fn parse(input: ParseStream<'_>, is_input: bool) -> Result<Self> {
+        let handle: Ident = input.parse()?;
+        let mut name = Name::One(handle.to_string());
+        if input.peek(syn::token::Paren) {
+            let text;
+            parenthesized!(text in input);
+            name = Name::One(text.parse::<LitStr>()?.value());
+        } else if input.peek(syn::token::Bracket) {
+            let names;
+            bracketed!(names in input);
+            name = Name::Many(Box::new(names.parse()?));
+        }
+        let is_optional = input.peek(Token![?]);
+        if is_optional {
+            let mark = input.parse::<Token![?]>()?;
+            if !is_input {
+                return Err(Error::new(mark.span, "an output is never left out: use `when`"));
+            }
+        }
+        input.parse::<Token![:]>()?;
+        let signal: Expr = input.parse()?;
+        input.parse::<Token![,]>()?;
+        let unit = if input.peek(Token![_]) {
+            input.parse::<Token![_]>()?;
+            None
+        } else {
+            Some(input.parse()?)
+        };
+        input.parse::<Token![,]>()?;
+        let (kind, signal) = kind_of(signal)?;
+        let mut port = Self {
+            is_input,
+            handle,
+            name,
+            is_optional,
+            signal,
+            kind,
+            unit,
+            doc: input.parse()?,
+            when: None,
+            frame: None,
+            is_infinite: false,
+            said: Said::default(),
+        };
+        while input.peek(Token![,]) {
+            input.parse::<Token![,]>()?;
+            port.option(input)?;
+        }
+        input.parse::<Token![;]>()?;
+        Ok(port)
+    }
+
+    /// What may follow the meaning.
+    fn option(&mut self, input: ParseStream<'_>) -> Result<()> {
+        if input.peek(Token![if]) {
+            input.parse::<Token![if]>()?;
+            self.said.condition = Some(input.parse::<LitStr>()?.value());
+            return Ok(());
+        }
+        let word: Ident = input.parse()?;
+        let text = || -> Result<Option<String>> { Ok(Some(input.parse::<LitStr>()?.value())) };
+        match word.to_string().as_str() {
+            "when" => self.when = Some(input.parse()?),
+            "frame" => self.frame = Some(input.parse()?),
+            "infinite" if !self.is_input => self.is_infinite = true,
+            "shape" => self.said.shape = text()?,
+            "units" => self.said.units = text()?,
+            "named" => self.said.named = text()?,
+            _ => {
+                let message = "expected `when`, `frame`, `infinite` (of an output), `shape`, \
+                               `units`, `named` or `if`";
+                return Err(Error::new(word.span(), message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The type of a signal's expression, which its constructor or a cast names, and the expression.
+fn kind_of(signal: Expr) -> Result<(Type, Expr)> {
+    let function = match signal {
+        Expr::Cast(cast) => return Ok((*cast.ty, *cast.expr)),
+        Expr::Path(ref path) => Some(&path.path),
+        Expr::Call(ref call) => match &*call.func {
+            Expr::Path(path) => Some(&path.path),
+            _ => None,
+        },
+        _ => None,
+    };
+    let kind = function.and_then(constructed);
+    match kind {
+        Some(kind) => Ok((parse_quote!(#kind), signal)),
+        None => Err(Error::new_spanned(
+            signal,
+            "expected a constructor such as `Vector::of(&n)`; write `signal as Kind` otherwise",
+        )),
+    }
+}
+
+/// `Vector` of `Vector::of`.
+fn constructed(path: &Path) -> Option<Path> {
+    let is_type = |segment: &syn::PathSegment| {
+        segment.ident.to_string().starts_with(|first: char| first.is_uppercase())
+    };
+    let mut path = path.clone();
+    if !path.segments.last().is_some_and(is_type) {
+        path.segments.pop();
+        path.segments.pop_punct();
+    }
+    path.segments.last().is_some_and(is_type).then_some(path)
+}
+
+pub(crate) fn expand(table: &Table, mut item: DeriveInput) -> TokenStream {
+    document(&table.lines, &mut item);
+    let (block, visibility) = (&item.ident, &item.vis);
+    let handles = format_ident!("{block}Ports");
+    let ports: Vec<&Port> = table.lines.iter().filter_map(Line::port).collect();
+    let fields = ports.iter().map(|port| {
+        let (doc, handle, ty) = (&port.doc, &port.handle, port.handle_type());
+        quote!(#[doc = #doc] pub #handle: #ty)
+    });
+    let arguments = &table.arguments;
+    let statements = table.lines.iter().map(Line::statement);
+    let names = ports.iter().map(|port| &port.handle);
+    let doc = format!("Ports of a [`{block}`].");
+    let is_copy = ports.iter().all(|port| matches!(port.name, Name::One(_)));
+    let copy = is_copy.then(|| quote!(, Copy));
+    quote! {
+        #item
+
+        #[doc = #doc]
+        #[derive(Clone #copy)]
+        #visibility struct #handles {
+            #(#fields,)*
+        }
+
+        impl #block {
+            /// Declares the ports.
+            #[allow(clippy::too_many_arguments, reason = "one for each thing the table needs")]
+            fn declare(&self, ports: &mut ::legwork_block::Ports<'_>, #(#arguments),*) -> #handles {
+                #(#statements)*
+                #handles { #(#names),* }
+            }
+        }
+    }
+}
+
+impl Line {
+    fn port(&self) -> Option<&Port> {
+        match self {
+            Self::Port(port) => Some(port),
+            _ => None,
+        }
+    }
+
+    fn statement(&self) -> TokenStream {
+        match self {
+            Self::Code(code) => quote!(#code),
+            Self::Feeds(names) => quote! {
+                let feeds = {
+                    let mut feeds = ::std::vec::Vec::new();
+                    #(::legwork_block::Feeding::push(&#names, &mut feeds);)*
+                    feeds
+                };
+                ports.group(&feeds);
+            },
+            Self::Port(port) => port.statement(),
+        }
+    }
+}
+
+impl Port {
+    fn handle_type(&self) -> TokenStream {
+        let kind = &self.kind;
+        let handle = match (self.is_input, self.is_optional) {
+            (true, false) => quote!(::legwork_block::In<#kind>),
+            (true, true) => quote!(::legwork_block::OptionalIn<#kind>),
+            (false, _) => quote!(::legwork_block::Out<#kind>),
+        };
+        let handle = match self.name {
+            Name::One(_) => handle,
+            Name::Many(_) => quote!(::std::vec::Vec<#handle>),
+        };
+        match self.when {
+            Some(_) => quote!(::std::option::Option<#handle>),
+            None => handle,
+        }
+    }
+
+    fn statement(&self) -> TokenStream {
+        let (handle, signal, doc) = (&self.handle, &self.signal, &self.doc);
+        let (declare, note) = match (self.is_input, self.is_optional) {
+            (true, false) => (quote!(input), quote!(note_in)),
+            (true, true) => (quote!(optional_input), quote!(note_optional)),
+            (false, _) => (quote!(output), quote!(note_out)),
+        };
+        let unit = self.unit.iter();
+        let frame = self.frame.iter();
+        let infinite = self.is_infinite.then(|| quote!(.may_be_infinite())).into_iter();
+        let one = |name: TokenStream| {
+            let (unit, frame, infinite) = (unit.clone(), frame.clone(), infinite.clone());
+            quote! {
+                let port = ports.#declare(#name, &signal);
+                ports.#note(port) #(.of_unit(#unit))* #(.frame(#frame))* #(#infinite)* .doc(#doc);
+            }
+        };
+        let declared = match &self.name {
+            Name::One(name) => {
+                let one = one(quote!(#name));
+                quote!({ #one port })
+            }
+            Name::Many(names) => {
+                let one = one(quote!(::std::convert::AsRef::<str>::as_ref(&name)));
+                quote! {{
+                    let mut handles = ::std::vec::Vec::new();
+                    for name in #names {
+                        #one
+                        handles.push(port);
+                    }
+                    handles
+                }}
+            }
+        };
+        let declared = quote!({ let signal = #signal; #declared });
+        match &self.when {
+            None => quote!(let #handle = #declared;),
+            Some(condition) => quote! {
+                let #handle = if #condition {
+                    ::std::option::Option::Some(#declared)
+                } else {
+                    ::std::option::Option::None
+                };
+            },
+        }
+    }
+
+    /// Its line in the documentation.
+    fn row(&self) -> String {
+        let direction = if self.is_input { "in" } else { "out" };
+        let name = match (&self.said.named, &self.name) {
+            (Some(named), _) => named.clone(),
+            (None, Name::One(name)) => format!("`{name}`"),
+            (None, Name::Many(_)) => format!("`{}`", self.handle),
+        };
+        let condition = match (&self.said.condition, &self.when) {
+            (Some(said), _) => format!(", {said}"),
+            (None, Some(condition)) => format!(", with `{}`", flag(condition)),
+            (None, None) => String::new(),
+        };
+        let optional = if self.is_optional { ", optional" } else { "" };
+        let shape = self.said.shape.clone().unwrap_or_else(|| self.shape());
+        let unit = match (&self.said.units, &self.unit) {
+            (Some(said), _) => said.clone(),
+            (None, Some(Expr::Lit(literal))) => match &literal.lit {
+                Lit::Str(unit) => plain_unit(&unit.value()),
+                _ => String::new(),
+            },
+            (None, _) => String::new(),
+        };
+        let doc = self.doc.value();
+        format!(" | {direction} {name}{condition}{optional} | {shape} | {unit} | {doc} |")
+    }
+
+    /// The shape of a signal, from the expression that makes it.
+    fn shape(&self) -> String {
+        let kind = self.kind.to_token_stream().to_string().replace(' ', "");
+        let arguments: Vec<String> = match &self.signal {
+            Expr::Call(call) => call.args.iter().map(plain).collect(),
+            _ => Vec::new(),
+        };
+        match (kind.as_str(), arguments.as_slice()) {
+            ("Real", _) => String::new(),
+            ("Int", _) => "whole number".to_owned(),
+            ("Bool", _) => "truth value".to_owned(),
+            ("Vector", [n]) => n.clone(),
+            ("Matrix", [rows, columns]) => format!("{rows} × {columns}"),
+            ("Rotation", _) => "3 × 3".to_owned(),
+            ("Any", _) => "any".to_owned(),
+            (bus, arguments) => {
+                let name = bus.rsplit("::").next().unwrap_or(bus);
+                let name = name.strip_suffix("Bus").unwrap_or(name);
+                let of_a_robot = arguments.iter().any(|argument| argument.contains("robot"));
+                if of_a_robot { format!("{name}(robot)") } else { name.to_owned() }
+            }
+        }
+    }
+}
+
+/// A dimension as a formula shows it: `3 n` of `3 * n.clone()`.
+fn plain(argument: &Expr) -> String {
+    let text = argument.to_token_stream().to_string();
+    let text = text.replace(". clone ()", "").replace(".clone()", "").replace(['&', '*'], "");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// `electric` of `self.electric.is_some()`.
+fn flag(condition: &Expr) -> String {
+    let text = condition.to_token_stream().to_string().replace(' ', "");
+    let text = text.strip_prefix("self.").unwrap_or(&text);
+    text.strip_suffix(".is_some()").unwrap_or(text).to_owned()
+}
+
+/// `N m/s²` of `N*m/s^2`.
+fn plain_unit(unit: &str) -> String {
+    unit.replace('*', " ").replace("^2", "²").replace("^3", "³")
+}
+
+/// Adds the table to the documentation behind the first paragraph.
+fn document(lines: &[Line], item: &mut DeriveInput) {
+    let rows: Vec<String> = lines.iter().filter_map(Line::port).map(Port::row).collect();
+    if rows.is_empty() {
+        return;
+    }
+    let docs = item.attrs.iter().map(doc_line);
+    let mut end = item.attrs.len();
+    for (at, line) in docs.enumerate() {
+        match line {
+            Some(line) if line.trim().is_empty() => {
+                end = at;
+                break;
+            }
+            Some(_) => end = at + 1,
+            None => {}
+        }
+    }
+    let head = [" ", " | port | shape | unit | meaning |", " |---|---|---|---|"];
+    let table = head.into_iter().map(str::to_owned).chain(rows);
+    let table = table.map(|line| parse_quote!(#[doc = #line]));
+    item.attrs.splice(end..end, table);
+}

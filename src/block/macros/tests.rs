@@ -1,0 +1,158 @@
+//! What the attributes make of a block, seen from a crate that uses them.
+#![allow(missing_docs, unreachable_pub, reason = "blocks of a test")]
+
+use legwork_block::quantity::{NonNegative, PerJoint, Positive, Preset, Time, Torque};
+use legwork_block::{
+    Any, Feed, Feeds, Inputs, Invalid, Matrix, Outcome, Outputs, PortUnit, Ports, Pure, Real, Type,
+    Vector, parameters, ports,
+};
+use serde_json::{from_value, json};
+
+/// A block with everything.
+///
+/// Its law.
+#[ports(
+    |count: usize|
+    let (n, ty) = (ports.dim(), Any(Type::Real));
+    in  u: Vector::of(3 * n.clone()), "N*m/s^2", "the input", frame "world";
+    in  loss?: Real, "W", "what is lost", when self.lossy;
+    in  terms[(1..=count).map(|i| format!("t{i}"))]: ty.clone() as Any, _, "the terms",
+        named "`t1`, `t2`, …", shape "number";
+    feeds(u, loss, terms);
+    out mass("M"): Matrix::of(6, &n), "kg", "the matrix", infinite;
+    feeds();
+    out y: ty as Any, _, "the output", units "any";
+)]
+#[parameters(aliases("all", "both"))]
+struct Everything {
+    /// Whether something is lost.
+    #[default]
+    lossy: bool,
+    /// Period [s].
+    period: Positive<Time>,
+    /// Torque [N m].
+    #[default = "18 N*m"]
+    torque: PerJoint<NonNegative<Torque>>,
+    /// How many.
+    #[default = 3]
+    count: usize,
+    /// Perhaps a time [s].
+    perhaps: Option<Positive<Time>>,
+    /// What to do.
+    #[default = Choice::Give { up: 2.5 }]
+    choice: Choice,
+}
+
+/// A choice.
+#[parameters]
+#[derive(PartialEq)]
+enum Choice {
+    /// To go on.
+    On,
+    /// To give up.
+    Give {
+        /// How far.
+        #[default = 0.5]
+        up: f64,
+    },
+}
+
+impl Pure for Everything {
+    const KIND: &'static str = "Everything";
+    type Plan = EverythingPorts;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<EverythingPorts, Invalid> {
+        Ok(self.declare(ports, 2))
+    }
+
+    fn output(&self, _: &Self::Plan, _: &Inputs<'_>, _: &mut Outputs<'_>) -> Outcome {
+        Ok(())
+    }
+}
+
+struct Nothing;
+
+impl legwork_block::Files for Nothing {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        Err(path.to_owned())
+    }
+}
+
+impl legwork_block::Resources for Nothing {
+    fn resource(&self, _: &str) -> Option<&std::sync::Arc<dyn legwork_block::Resource>> {
+        None
+    }
+
+    fn resource_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+#[test]
+fn what_is_left_out_has_its_default() {
+    let block: Everything = from_value(json!({ "period": "10 ms" })).expect("a block");
+    assert!(!block.lossy && block.count == 3 && block.perhaps.is_none());
+    assert_eq!(block.period.value(), 0.01);
+    assert_eq!(block.torque, PerJoint::All(Preset::number(18.0)));
+    assert_eq!(block.choice, Choice::Give { up: 2.5 });
+    let block: Everything =
+        from_value(json!({ "period": 1, "choice": { "Give": {} } })).expect("a block");
+    assert_eq!(block.choice, Choice::Give { up: 0.5 });
+    assert!(from_value::<Everything>(json!({})).is_err(), "the period must be given");
+    assert!(from_value::<Everything>(json!({ "period": 1, "other": 2 })).is_err());
+}
+
+#[test]
+fn the_table_declares_the_ports_in_its_order() {
+    let block: Everything = from_value(json!({ "period": 1, "lossy": true })).expect("a block");
+    let mut ports = Ports::new(&Nothing, &Nothing, 1e-3);
+    let handles = block.declare(&mut ports, 2);
+    assert_eq!(handles.terms.len(), 2);
+    let declared = ports.finish();
+    let inputs: Vec<&str> = declared.inputs.iter().map(|input| input.name.as_str()).collect();
+    assert_eq!(inputs, ["u", "loss", "t1", "t2"]);
+    assert_eq!(declared.inputs[0].unit, PortUnit::Is("N*m/s^2".to_owned()));
+    assert_eq!(declared.inputs[0].frame.as_deref(), Some("world"));
+    assert_eq!(declared.inputs[0].doc, "the input");
+    assert!(!declared.inputs[0].optional && declared.inputs[1].optional);
+    assert_eq!(declared.inputs[3].unit, PortUnit::Unspecified);
+    let outputs: Vec<(&str, usize, bool)> = declared
+        .outputs
+        .iter()
+        .map(|output| (output.name.as_str(), output.group, output.may_be_infinite))
+        .collect();
+    assert_eq!(outputs, [("M", 0, true), ("y", 1, false)]);
+    let all = (0..4).map(Feed::Input).collect();
+    assert_eq!(declared.groups, [Feeds::Only(all), Feeds::Only(Vec::new())]);
+}
+
+#[test]
+fn a_port_whose_condition_does_not_hold_is_not_there() {
+    let block: Everything = from_value(json!({ "period": 1 })).expect("a block");
+    let mut ports = Ports::new(&Nothing, &Nothing, 1e-3);
+    assert!(block.declare(&mut ports, 0).loss.is_none());
+    assert_eq!(ports.finish().inputs.len(), 1);
+}
+
+#[test]
+fn the_manual_has_the_table_and_the_words() {
+    let schema = legwork_block::schemars::schema_for!(Everything).to_value();
+    let doc = schema["description"].as_str().expect("a description");
+    let expected = "\
+A block with everything.
+
+| port | shape | unit | meaning |
+|---|---|---|---|
+| in `u` | 3 n | N m/s² | the input |
+| in `loss`, with `lossy`, optional |  | W | what is lost |
+| in `t1`, `t2`, … | number |  | the terms |
+| out `M` | 6 × n | kg | the matrix |
+| out `y` | any | any | the output |
+
+Its law.";
+    assert_eq!(doc, expected);
+    assert_eq!(schema["x-aliases"], json!(["all", "both"]));
+    assert_eq!(schema["properties"]["torque"]["description"], "Torque [N m].");
+    assert_eq!(schema["properties"]["torque"]["default"], 18.0);
+    assert_eq!(schema["required"], json!(["period"]));
+}
