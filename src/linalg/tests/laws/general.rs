@@ -1,0 +1,124 @@
+//! LU and complete pivoting of any square matrix.
+
+use super::matrices::{Kind, absolute, assert_within, for_each_square, product};
+use legwork_linalg::{CompletePivoting, Lu, Singular, max_abs};
+
+/// Pivots below this share of the largest entry are rounding of the matrices here.
+const RANK: f64 = 1e-12;
+
+/// `|P A - L U| ≤ n ε |L| |U|` and `|b - A x| ≤ 3 n ε |L| |U| |x|` (Higham, theorems 9.3 and 9.4;
+/// twice as much is allowed for products with 1/u instead of quotients by u), `|l| ≤ 1`.
+#[test]
+fn lu_is_backward_stable() {
+    let mut lu = Lu::default();
+    for_each_square(30_000, |case| {
+        let n = case.n;
+        lu.resize(n);
+        lu.matrix_mut().copy_from_slice(&case.a);
+        if let Err(Singular { rank, pivot }) = lu.factor(0.0) {
+            assert!(case.rank < n && rank < n && pivot == 0.0, "{}: {pivot:e}", case.name);
+            return;
+        }
+        let (mut lower, mut upper) = (vec![0.0; n * n], vec![0.0; n * n]);
+        for j in 0..n {
+            let column = &lu.factors()[j * n..(j + 1) * n];
+            upper[j * n..=j * n + j].copy_from_slice(&column[..=j]);
+            lower[j * n + j..(j + 1) * n].copy_from_slice(&column[j..]);
+            lower[j * n + j] = 1.0;
+        }
+        let mut permuted = case.a.clone();
+        for (row, &other) in lu.exchanges().iter().enumerate() {
+            permuted.chunks_exact_mut(n).for_each(|column| column.swap(row, other));
+        }
+        let magnitude = product(&absolute(&lower), n, &absolute(&upper), n);
+        let rounding = 2.0 * (n + 1) as f64 * f64::EPSILON;
+        assert_within(&permuted, &product(&lower, n, &upper, n), &magnitude, rounding, &case.name);
+        // The reciprocal of the pivot is rounded, so multipliers may exceed 1 by a rounding.
+        assert!(max_abs(&lower) <= 1.0 + f64::EPSILON, "{}", case.name);
+
+        let b = case.random.vector(n);
+        let mut x = b.clone();
+        lu.solve(&mut x);
+        if max_abs(&x) > 1e150 || x.iter().any(|x| x.is_nan()) {
+            assert!(case.rank < n, "{}", case.name);
+            return;
+        }
+        let mut right = b;
+        lu.exchanges().iter().enumerate().for_each(|(row, &other)| right.swap(row, other));
+        let bound = product(&magnitude, n, &absolute(&x), n);
+        assert_within(&product(&permuted, n, &x, n), &right, &bound, 3.0 * rounding, &case.name);
+        let mut inverse = vec![0.0; n * n];
+        lu.inverse_into(&mut inverse);
+        let solved = product(&inverse, n, &case.a, n);
+        let condition = max_abs(&inverse) * max_abs(&case.a) * n as f64;
+        if condition < 1e8 && n > 0 {
+            let unit: Vec<f64> =
+                (0..n * n).map(|at| f64::from(u8::from(at % (n + 1) == 0))).collect();
+            let bound = vec![condition * n as f64; n * n];
+            assert_within(&solved, &unit, &bound, 10.0 * rounding, &case.name);
+        }
+    });
+}
+
+/// Both methods find the rank; the equations of a consistent system hold; directions of the null
+/// space are n - rank, independent, and change nothing.
+#[test]
+fn rank_and_null_space_are_found() {
+    let mut lu = Lu::default();
+    let mut complete = CompletePivoting::default();
+    for_each_square(16_000, |case| {
+        // Twelve decades of scales have no rank in floating point.
+        if case.kind == Kind::Graded {
+            return;
+        }
+        let n = case.n;
+        lu.resize(n);
+        lu.matrix_mut().copy_from_slice(&case.a);
+        assert_eq!(lu.factor(RANK).is_ok(), case.rank == n, "{}", case.name);
+
+        let any = case.random.vector(n);
+        let right = product(&case.a, n, &any, n);
+        let system = complete.system_mut(n);
+        system[..n * n].copy_from_slice(&case.a);
+        system[n * n..].copy_from_slice(&right);
+        assert_eq!(complete.eliminate(RANK), case.rank, "{}", case.name);
+        let mut x = vec![0.0; n];
+        complete.solution_into(&mut x);
+        let size = 1e-9 * (1.0 + max_abs(&x)) * max_abs(&case.a).max(1.0);
+        assert_within(&product(&case.a, n, &x, n), &right, &vec![size; n], 1.0, &case.name);
+        for index in 0..n - case.rank {
+            complete.null_direction_into(index, &mut x);
+            assert!(max_abs(&x) >= 1.0, "{}", case.name);
+            let size = 1e-9 * max_abs(&x) * max_abs(&case.a).max(1.0);
+            assert_within(&product(&case.a, n, &x, n), &vec![0.0; n], &vec![size; n], 1.0, "null");
+        }
+    });
+}
+
+#[test]
+fn what_is_not_finite_is_singular() {
+    let mut lu = Lu::new(2);
+    let mut complete = CompletePivoting::default();
+    for bad in [f64::NAN, f64::INFINITY] {
+        for at in 0..4 {
+            let mut a = [2.0, 1.0, 1.0, 3.0];
+            a[at] = bad;
+            lu.matrix_mut().copy_from_slice(&a);
+            assert!(lu.factor(1e-9).is_err(), "{bad} at {at}");
+        }
+        complete.system_mut(1).copy_from_slice(&[bad, 1.0]);
+        assert_eq!(complete.eliminate(1e-9), 0);
+    }
+}
+
+/// I - ½ [[0, 2], [4, 0]] = [[1, -1], [-2, 1]]; columns of J: (0, 4), (2, 0).
+#[test]
+fn shifted_matrix_is_identity_minus_c_times_jacobian() {
+    let mut lu = Lu::new(2);
+    assert_eq!(lu.factor_shifted(0.5, &[0.0, 4.0, 2.0, 0.0]), Ok(()));
+    let mut b = [1.0, 3.0];
+    lu.solve(&mut b);
+    assert_eq!(b, [-4.0, -5.0]);
+    assert!(lu.factor_shifted(1.0, &[1.0, 0.0, 0.0, 0.5]).is_err());
+    assert!(lu.factor_shifted(f64::NAN, &[1.0, 0.0, 0.0, 0.5]).is_err());
+}

@@ -1,0 +1,7 @@
+//! The laws of the factorisations, over 10⁵ random and structured matrices.
+
+mod bases;
+mod definite;
+mod general;
+mod matrices;
+mod spectra;
