@@ -46,6 +46,7 @@
 //! | [`diagram`] | from RON to a program | [`diagram::compile`] |
 //! | [`runtime`] | from a program to a recording: executor, snapshots | [`runtime::Simulation`] |
 //! | [`study`] | what a user does: open, run, step, compare, sweep, trim | [`study::Library`] |
+//! | `legwork-linalg` | dense factorisations of fixed order | `Lu`, `cholesky` |
 //! | `legwork-ode` | integration methods on one chart of the state | `METHODS`, `Kernel` |
 //! | `legwork-recording` | the MCAP file of a run, tables | [`runtime::recording`] |
 //! | [`picture`] | drawings of diagrams, plots of recordings | [`picture::diagram::svg`] |

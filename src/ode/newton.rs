@@ -26,9 +26,9 @@
 //! numjac does), and 16 ulp of the coordinate, so that it moves. δ has the sign of the rate, so
 //! that it goes the way the solution goes.
 
-use super::lu::Lu;
 use super::progress::{Progress, norm};
 use super::{Counts, Flow, Tolerance};
+use legwork_linalg::Lu;
 
 /// What became of a solve.
 #[derive(Debug, Clone, Copy, PartialEq)]

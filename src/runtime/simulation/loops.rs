@@ -5,7 +5,7 @@ use legwork_program::Loop;
 
 use super::engine::Engine;
 use crate::fault::{Phase, RunFault};
-use crate::ode::Lu;
+use legwork_linalg::Lu;
 
 /// Change of an unknown z for the difference quotient: this times 1 + |z|.
 const DIFFERENCE: f64 = 1.5e-8;

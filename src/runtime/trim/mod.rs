@@ -19,7 +19,6 @@ mod free;
 mod map;
 mod motion;
 mod polish;
-mod svd;
 
 use legwork_block::Parameters;
 use legwork_program::Program;

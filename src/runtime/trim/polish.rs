@@ -6,7 +6,7 @@
 
 use super::TrimError;
 use super::map::{Map, Point};
-use super::svd::Svd;
+use legwork_linalg::Svd;
 
 /// Iterations after which the search ends.
 const MOST_ITERATIONS: u32 = 60;
