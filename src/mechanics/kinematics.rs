@@ -35,7 +35,8 @@ use crate::inertia::Symmetric3;
 use crate::layout::{BallPart, Group, Layout, gather, scatter};
 use crate::manifold::quaternion_to_rotation;
 use crate::model::Model;
-use crate::quad::{LANES, Quad, Quad3, QuadMatrix, QuadMotion, QuadSymmetric};
+use crate::quad::{Quad, Quad3, QuadMatrix, QuadMotion, QuadSymmetric};
+use crate::sine::sincos;
 
 /// Spatial vector of motion: linear part at `O`, angular part.
 #[derive(Clone, Copy, Debug)]
@@ -281,11 +282,7 @@ fn place(group: &Group, configuration: &[f64], done: &[GroupState], state: &mut 
     let position = gather(&group.parent, done, |s| &s.position) + parent.times(&group.offset);
     let coordinate = Quad::from(group.q_index.map(|q| configuration[q]));
     let angle = coordinate * group.turns + group.turned;
-    let (mut sine, mut cosine) = ([0.0; LANES], [0.0; LANES]);
-    for ((sine, cosine), angle) in sine.iter_mut().zip(&mut cosine).zip(angle.to_array()) {
-        (*sine, *cosine) = libm::sincos(angle);
-    }
-    let (s, c) = (Quad::from(sine), Quad::from(cosine));
+    let (s, c) = sincos(angle);
     state.rotation = QuadMatrix {
         x: joint.x.times(c) + joint.y.times(s),
         y: joint.y.times(c) - joint.x.times(s),

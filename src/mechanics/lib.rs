@@ -121,6 +121,7 @@ mod relative;
 mod representation;
 mod rotors;
 mod shape;
+mod sine;
 mod transmission;
 mod urdf;
 
