@@ -166,12 +166,6 @@ impl BranchPattern {
         self.rank[k]
     }
 
-    /// Where row `k` begins in packed storage.
-    #[inline]
-    pub(crate) fn row_start(&self, k: usize) -> usize {
-        self.row_start[k]
-    }
-
     /// First coordinate of the floating base whose six coordinates begin row `k`, or [`NO_BASE`].
     #[inline]
     pub(crate) fn base(&self, k: usize) -> usize {

@@ -27,8 +27,9 @@ use nalgebra::{Matrix3, Vector3};
 
 use crate::frame::attach;
 use crate::inverse_dynamics::{SpatialForce, body_force, root_acceleration};
+use crate::inverse_mass::InverseMass;
 use crate::kinematics::{BodyState, Kinematics, Motion};
-use crate::mass_factor::{InverseMass, MassFactor};
+use crate::mass_factor::MassFactor;
 use crate::mass_matrix::momentum;
 use crate::model::{FrameId, Model};
 use crate::placement::MixedWrench;

@@ -108,6 +108,7 @@ mod forward_dynamics;
 mod frame;
 mod inertia;
 mod inverse_dynamics;
+mod inverse_mass;
 mod kinematics;
 mod layout;
 mod manifold;
@@ -146,11 +147,12 @@ pub use inertia::Inertia;
 pub use inverse_dynamics::{
     InverseDynamics, bias_force, coriolis_force, gravity_force, inverse_dynamics,
 };
+pub use inverse_mass::InverseMass;
 pub use kinematics::Kinematics;
 pub use manifold::{
     configuration_derivative, difference, integrate, normalize, quaternion_to_rotation,
 };
-pub use mass_factor::{InverseMass, MassFactor, SingularMass};
+pub use mass_factor::{MassFactor, SingularMass};
 pub use mass_matrix::{MassMatrix, mass_matrix};
 pub use model::{
     Base, BodyId, Frame, FrameId, Joint, JointId, JointKind, MimicJoint, Model, ModelError, Tree,

@@ -42,46 +42,6 @@ pub struct MassFactor {
     base: [[Quad; 2]; BASE],
 }
 
-/// Chunks of a row of the inverse that are summed at once.
-const BLOCK: usize = 4;
-
-/// Scratch memory of [`MassFactor::write_inverse`].
-#[derive(Clone, Debug)]
-pub struct InverseMass {
-    /// `L⁻¹` by rows, packed as `L` is; padding stays zero.
-    w_rows: Vec<f64>,
-    /// `L⁻¹` by columns, in the order of elimination, zeros included.
-    w_columns: Vec<Quad>,
-    /// Length of a column.
-    chunks: usize,
-    row: Vec<f64>,
-}
-
-impl InverseMass {
-    /// Memory for `model`.
-    #[must_use]
-    pub fn new(model: &Model) -> Self {
-        let (nv, pattern) = (model.velocity_dim(), &model.pattern);
-        let chunks = nv.div_ceil(LANES).next_multiple_of(BLOCK);
-        Self {
-            w_rows: vec![0.0; pattern.storage()],
-            w_columns: vec![Quad::ZERO; nv * chunks],
-            chunks,
-            row: vec![0.0; chunks * LANES],
-        }
-    }
-}
-
-/// `sums += factor · from`.
-#[inline(always)]
-fn add_block(sums: &mut [Quad; BLOCK], factor: Quad, from: &[Quad]) {
-    if let Some(from) = from.first_chunk::<BLOCK>() {
-        for (sum, from) in sums.iter_mut().zip(from) {
-            *sum += factor * *from;
-        }
-    }
-}
-
 /// Whether coordinate `k` belongs to the floating base that begins at `first`.
 #[inline]
 fn is_base(first: usize, k: usize) -> bool {
@@ -246,86 +206,6 @@ impl MassFactor {
             for (&i, &l) in self.pattern.ancestors(k).iter().zip(&self.rows[self.pattern.row(k)]) {
                 out[i * nv + k] = root * l;
             }
-        }
-    }
-
-    /// Writes `M⁻¹` (nv × nv; symmetric to the last bit).
-    ///
-    /// `M⁻¹ = W D⁻¹ Wᵀ` with `W = L⁻¹`, which has the sparsity of `L`: entry (k, l) sums over the
-    /// common ancestors of k and l. O(nv² depth), allocates nothing.
-    ///
-    /// # Panics
-    /// If `out` has the wrong length.
-    #[doc(alias("computeMinverse", "inverse mass matrix"))]
-    pub fn write_inverse(&self, workspace: &mut InverseMass, out: &mut [f64]) {
-        let nv = self.dim();
-        assert_eq!(out.len(), nv * nv, "length of out");
-        let InverseMass { w_rows, w_columns, chunks, row } = workspace;
-        let chunks = *chunks;
-        assert_eq!(w_columns.len(), nv * chunks, "workspace of this model");
-        self.invert_l(w_rows, w_columns, chunks);
-        let order = self.pattern.order();
-        for (r, &k) in order.iter().enumerate() {
-            let ranks = self.pattern.ancestor_ranks(k);
-            let w = &w_rows[self.pattern.row(k)];
-            // Blocks of columns keep their sums in registers.
-            for block in (0..=r / LANES).step_by(BLOCK) {
-                // Columns of W begin at their own coordinate.
-                let end = (block + BLOCK) * LANES;
-                let mut sums = [Quad::ZERO; BLOCK];
-                for (&c, w) in ranks.iter().zip(w).take_while(|(c, _)| **c < end) {
-                    let factor = Quad::splat(w * self.inverse_pivots[order[c]]);
-                    add_block(&mut sums, factor, &w_columns[c * chunks + block..]);
-                }
-                if r < end {
-                    let factor = Quad::splat(self.inverse_pivots[k]);
-                    add_block(&mut sums, factor, &w_columns[r * chunks + block..]);
-                }
-                let (to, _) = row[block * LANES..].as_chunks_mut::<LANES>();
-                for (to, sum) in to.iter_mut().zip(sums) {
-                    *to = sum.to_array();
-                }
-            }
-            let row = &row[..=r];
-            if self.pattern.is_sorted() {
-                out[k * nv..=k * nv + r].copy_from_slice(row);
-                for (to, value) in out[k..].iter_mut().step_by(nv).zip(&row[..r]) {
-                    *to = *value;
-                }
-            } else {
-                for (&l, value) in order.iter().zip(row) {
-                    out[k * nv + l] = *value;
-                    out[l * nv + k] = *value;
-                }
-            }
-        }
-    }
-
-    /// `W = L⁻¹` by packed rows, and again by dense columns in the order of elimination.
-    fn invert_l(&self, rows: &mut [f64], columns: &mut [Quad], chunks: usize) {
-        for (r, &k) in self.pattern.order().iter().enumerate() {
-            let (own, padded) = (self.pattern.row(k), self.pattern.padded_row(k));
-            let (l, ancestors) = (&self.rows[own.clone()], self.pattern.ancestors(k));
-            for chunk in 0..padded.len() / LANES {
-                let first = chunk * LANES;
-                let mut sum = Quad::ZERO;
-                // An ancestor's row ends before its own place in this one; padding is zero.
-                for (&i, l) in ancestors.iter().zip(l).skip(first + 1) {
-                    let start = self.pattern.row_start(i) + first;
-                    if let Some(above) = rows[start..].first_chunk::<LANES>() {
-                        sum += Quad::splat(*l) * Quad::from(*above);
-                    }
-                }
-                let sum = sum.to_array();
-                let to = padded.start + first..(padded.start + first + LANES).min(own.end);
-                for ((w, l), sum) in rows[to].iter_mut().zip(&l[first..]).zip(sum) {
-                    *w = -(l + sum);
-                }
-            }
-            for (&c, w) in self.pattern.ancestor_ranks(k).iter().zip(&rows[own]) {
-                columns[c * chunks + r / LANES].as_mut_array()[r % LANES] = *w;
-            }
-            columns[r * chunks + r / LANES].as_mut_array()[r % LANES] = 1.0;
         }
     }
 
