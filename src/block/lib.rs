@@ -93,7 +93,7 @@ mod types;
 mod unit;
 mod value;
 
-pub use legwork_block_macros::{parameters, ports};
+pub use legwork_block_macros::{bus_type, parameters, ports};
 pub use legwork_ode::{Solver, Tolerance};
 // For what the attributes make.
 #[doc(hidden)]
@@ -130,8 +130,8 @@ pub use registry::{
 pub use report::Report;
 pub use resource::{Files, NoResource, OtherResources, Resource, Resources, other, typed};
 pub use signal::{
-    Any, Bool, Feed, Feeding, In, Int, Leaves, Matrix, OptionalIn, Out, PortTable, Pose, Real,
-    Rotation, Shared, Signal, Slot, Vector,
+    Any, Array, Bool, Bus, Feed, Feeding, In, Int, Items, Leaves, Matrix, OptionalIn, Out,
+    PortTable, Pose, Real, Rotation, Shared, Signal, Slot, Vector,
 };
 pub use structural::{ConcatVectors, Piece, StackRows};
 pub use typenames::{NamedType, TypeMaker, bus};

@@ -296,6 +296,77 @@ impl Signal for Any {
     }
 }
 
+/// A bus whose number of leaves is known: every field is one.
+pub trait Bus: Signal {
+    /// How many leaves it has.
+    const LEAVES: usize;
+}
+
+/// Any number of buses of one type.
+#[derive(Clone)]
+pub struct Array<B> {
+    ty: Type,
+    bus: PhantomData<fn() -> B>,
+}
+
+impl<B: Bus> Array<B> {
+    /// `count` of `bus`.
+    pub fn of(bus: &B, count: &Dim) -> Self {
+        Self { ty: Type::array(bus.ty(), count), bus: PhantomData }
+    }
+}
+
+impl<B: Bus> Signal for Array<B> {
+    type Ref<'a> = Items<'a, B>;
+    fn ty(&self) -> Type {
+        self.ty.clone()
+    }
+    #[inline]
+    fn read(leaves: Leaves<'_>) -> Items<'_, B> {
+        Items { leaves, bus: PhantomData }
+    }
+}
+
+/// The buses of an [`Array`], read.
+pub struct Items<'a, B> {
+    leaves: Leaves<'a>,
+    bus: PhantomData<fn() -> B>,
+}
+
+impl<B> Clone for Items<'_, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B> Copy for Items<'_, B> {}
+
+impl<'a, B: Bus> Items<'a, B> {
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.leaves.len() / B::LEAVES
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.leaves.is_empty()
+    }
+
+    /// Number `i`.
+    #[inline]
+    pub fn get(&self, i: usize) -> B::Ref<'a> {
+        let first = i * B::LEAVES;
+        B::read(self.leaves.part(first..first + B::LEAVES))
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = B::Ref<'a>> + use<'a, B> {
+        let items = *self;
+        (0..items.len()).map(move |i| items.get(i))
+    }
+}
+
 /// Handle of an input port of the block that declared it.
 pub struct In<S> {
     pub(crate) port: u16,

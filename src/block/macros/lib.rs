@@ -1,7 +1,8 @@
-//! The attributes with which a block declares its parameters and ports, each once: code,
+//! The attributes with which a block declares its parameters, ports and buses, each once: code,
 //! documentation and manual come from the same lines. They are documented where they are used, in
 //! `legwork_block`.
 
+mod bus;
 mod parameters;
 mod ports;
 
@@ -117,4 +118,37 @@ pub fn ports(table: TokenStream, item: TokenStream) -> TokenStream {
     let table = parse_macro_input!(table as ports::Table);
     let item = parse_macro_input!(item as syn::DeriveInput);
     ports::expand(&table, item).into()
+}
+
+/// Declares a bus by the table of its fields.
+///
+/// ```
+/// use legwork_block::{Arg, Dim, Matrix, Real, Vector, bus_type};
+///
+/// /// `Motion(robot)`: how a robot moves.
+/// ///
+/// /// All of one instant.
+/// #[bus_type(
+///     |robot: Arg, nv: &Dim|
+///     nu: Vector::of(nv), _, "velocity", units "m/s, rad/s";
+///     mass_matrix("M"): Matrix::of(nv, nv), _, "joint-space inertia", units "kg, kg m, kg m²";
+///     energy: Real, "J", "kinetic energy";
+/// )]
+/// pub struct MotionBus;
+///
+/// let bus = MotionBus::new(Arg::Name("go".into()), &Dim::fixed(18));
+/// assert_eq!(legwork_block::Signal::ty(&bus).to_string(), "Motion(go)");
+/// assert_eq!(MotionBus::MASS_MATRIX, 1);
+/// ```
+///
+/// A line is that of [`ports`](macro@ports) without `in` or `out`. The name of the bus is that of
+/// the struct without `Bus`; those of the arguments that are `Arg`s are the bus's own. The
+/// attribute makes `new`, the number of each field's leaf (`MotionBus::MASS_MATRIX`), and
+/// `MotionRef<'a>`, what a reader gets: a struct of numbers and slices, called otherwise with a
+/// first line `as Motion;`. `views(expression);` gives names to parts of fields.
+#[proc_macro_attribute]
+pub fn bus_type(table: TokenStream, item: TokenStream) -> TokenStream {
+    let table = parse_macro_input!(table as bus::Table);
+    let item = parse_macro_input!(item as syn::DeriveInput);
+    bus::expand(&table, item).into()
 }

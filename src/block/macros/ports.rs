@@ -23,20 +23,20 @@ enum Line {
     Code(Box<Stmt>),
 }
 
-struct Port {
+pub(crate) struct Port {
     is_input: bool,
-    handle: Ident,
+    pub(crate) handle: Ident,
     /// The name in diagrams, or the names of many.
     name: Name,
     is_optional: bool,
-    signal: Expr,
+    pub(crate) signal: Expr,
     /// The type of the signal.
     kind: Type,
     /// `None` where the block fixes none.
-    unit: Option<Expr>,
-    doc: LitStr,
+    pub(crate) unit: Option<Expr>,
+    pub(crate) doc: LitStr,
     when: Option<Expr>,
-    frame: Option<Expr>,
+    pub(crate) frame: Option<Expr>,
     is_infinite: bool,
     /// What the documentation says in place of the code.
     said: Said,
@@ -57,23 +57,29 @@ struct Said {
 
 impl Parse for Table {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let mut arguments = Vec::new();
-        if input.peek(Token![|]) {
-            input.parse::<Token![|]>()?;
-            while !input.peek(Token![|]) {
-                arguments.push(input.parse()?);
-                if input.peek(Token![,]) {
-                    input.parse::<Token![,]>()?;
-                }
-            }
-            input.parse::<Token![|]>()?;
-        }
+        let arguments = parse_arguments(input)?;
         let mut lines = Vec::new();
         while !input.is_empty() {
             lines.push(input.parse()?);
         }
         Ok(Self { arguments, lines })
     }
+}
+
+/// `|n: &Dim, robot: &str|`, or nothing.
+pub(crate) fn parse_arguments(input: ParseStream<'_>) -> Result<Vec<FnArg>> {
+    let mut arguments = Vec::new();
+    if input.peek(Token![|]) {
+        input.parse::<Token![|]>()?;
+        while !input.peek(Token![|]) {
+            arguments.push(input.parse()?);
+            if input.peek(Token![,]) {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        input.parse::<Token![|]>()?;
+    }
+    Ok(arguments)
 }
 
 impl Parse for Line {
@@ -101,7 +107,7 @@ impl Parse for Line {
 }
 
 impl Port {
-    fn parse(input: ParseStream<'_>, is_input: bool) -> Result<Self> {
+    pub(crate) fn parse(input: ParseStream<'_>, is_input: bool) -> Result<Self> {
         let handle: Ident = input.parse()?;
         let mut name = Name::One(handle.to_string());
         if input.peek(syn::token::Paren) {
@@ -214,10 +220,11 @@ fn constructed(path: &Path) -> Option<Path> {
 }
 
 pub(crate) fn expand(table: &Table, mut item: DeriveInput) -> TokenStream {
-    document(&table.lines, &mut item);
+    let ports: Vec<&Port> = table.lines.iter().filter_map(Line::port).collect();
+    let rows: Vec<String> = ports.iter().map(|port| port.row(port.direction())).collect();
+    document("| port | shape | unit | meaning |", &rows, &mut item);
     let (block, visibility) = (&item.ident, &item.vis);
     let handles = format_ident!("{block}Ports");
-    let ports: Vec<&Port> = table.lines.iter().filter_map(Line::port).collect();
     let fields = ports.iter().map(|port| {
         let (doc, handle, ty) = (&port.doc, &port.handle, port.handle_type());
         quote!(#[doc = #doc] pub #handle: #ty)
@@ -337,13 +344,24 @@ impl Port {
         }
     }
 
+    /// `in `, `out `.
+    fn direction(&self) -> &'static str {
+        if self.is_input { "in " } else { "out " }
+    }
+
+    /// Its name in diagrams.
+    pub(crate) fn said_name(&self) -> String {
+        match &self.name {
+            Name::One(name) => name.clone(),
+            Name::Many(_) => self.handle.to_string(),
+        }
+    }
+
     /// Its line in the documentation.
-    fn row(&self) -> String {
-        let direction = if self.is_input { "in" } else { "out" };
-        let name = match (&self.said.named, &self.name) {
-            (Some(named), _) => named.clone(),
-            (None, Name::One(name)) => format!("`{name}`"),
-            (None, Name::Many(_)) => format!("`{}`", self.handle),
+    pub(crate) fn row(&self, direction: &str) -> String {
+        let name = match &self.said.named {
+            Some(named) => named.clone(),
+            None => format!("`{}`", self.said_name()),
         };
         let condition = match (&self.said.condition, &self.when) {
             (Some(said), _) => format!(", {said}"),
@@ -361,12 +379,17 @@ impl Port {
             (None, _) => String::new(),
         };
         let doc = self.doc.value();
-        format!(" | {direction} {name}{condition}{optional} | {shape} | {unit} | {doc} |")
+        format!(" | {direction}{name}{condition}{optional} | {shape} | {unit} | {doc} |")
+    }
+
+    /// The signal's type as text.
+    pub(crate) fn kind_name(&self) -> String {
+        self.kind.to_token_stream().to_string().replace(' ', "")
     }
 
     /// The shape of a signal, from the expression that makes it.
     fn shape(&self) -> String {
-        let kind = self.kind.to_token_stream().to_string().replace(' ', "");
+        let kind = self.kind_name();
         let arguments: Vec<String> = match &self.signal {
             Expr::Call(call) => call.args.iter().map(plain).collect(),
             _ => Vec::new(),
@@ -408,9 +431,8 @@ fn plain_unit(unit: &str) -> String {
     unit.replace('*', " ").replace("^2", "²").replace("^3", "³")
 }
 
-/// Adds the table to the documentation behind the first paragraph.
-fn document(lines: &[Line], item: &mut DeriveInput) {
-    let rows: Vec<String> = lines.iter().filter_map(Line::port).map(Port::row).collect();
+/// Adds a table with this head to the documentation behind the first paragraph.
+pub(crate) fn document(head: &str, rows: &[String], item: &mut DeriveInput) {
     if rows.is_empty() {
         return;
     }
@@ -426,8 +448,7 @@ fn document(lines: &[Line], item: &mut DeriveInput) {
             None => {}
         }
     }
-    let head = [" ", " | port | shape | unit | meaning |", " |---|---|---|---|"];
-    let table = head.into_iter().map(str::to_owned).chain(rows);
-    let table = table.map(|line| parse_quote!(#[doc = #line]));
+    let head = [" ".to_owned(), format!(" {head}"), " |---|---|---|---|".to_owned()];
+    let table = head.iter().chain(rows).map(|line| parse_quote!(#[doc = #line]));
     item.attrs.splice(end..end, table);
 }
