@@ -12,17 +12,10 @@ mod gait;
 mod kin_dyn;
 mod state;
 
-pub use constraints::{
-    CONSTRAINT_ROWS, Constraint, ConstraintBus, Constraints, ConstraintsBus, constraint_leaf,
-};
-pub use gait::{GaitBus, GaitRef, gait_leaf};
-pub use kin_dyn::{KinDynBus, KinDynRef, kin_dyn_leaf};
+pub use constraints::{CONSTRAINT_ROWS, Constraint, ConstraintBus, Constraints, ConstraintsBus};
+pub use gait::{GaitBus, GaitRef};
+pub use kin_dyn::{KinDynBus, KinDynRef};
 pub use state::{RobotDims, State, StateBus};
-
-use constraints::constraint_type;
-use gait::gait_type;
-use kin_dyn::kin_dyn_type;
-use state::state_type;
 
 /// `Dynamics(robot)`: the terms of `M ν̇ + h = Sᵀτ + Jᵀf` at one state.
 ///
@@ -444,7 +437,7 @@ pub const NAMED_TYPES: [NamedType; 9] = [
                 ns: maker.fact(&robot, "ns"),
             };
             let known = maker.resource::<RobotModel>(&robot);
-            state_type(robot, &dims, known.as_deref())
+            StateBus::new(robot, &dims, known.as_deref()).ty()
         },
     },
     NamedType {
@@ -470,14 +463,14 @@ pub const NAMED_TYPES: [NamedType; 9] = [
                 ns: maker.fact(&robot, "ns"),
             };
             let count = maker.dim();
-            kin_dyn_type(robot, &dims, &count)
+            KinDynBus::new(robot, &dims, &count).ty()
         },
     },
     NamedType {
         name: "Gait",
         max_args: 0,
         doc: "where four legs are in their steps",
-        make: |_| gait_type(),
+        make: |_| GaitBus::new().ty(),
     },
     NamedType {
         name: "Contact",
@@ -498,7 +491,7 @@ pub const NAMED_TYPES: [NamedType; 9] = [
         name: "Constraint",
         max_args: 0,
         doc: "a closed loop or a held frame",
-        make: |maker| constraint_type(&maker.dim()),
+        make: |maker| ConstraintBus::new(&maker.dim()).ty(),
     },
     NamedType {
         name: "Constraints",
@@ -506,7 +499,7 @@ pub const NAMED_TYPES: [NamedType; 9] = [
         doc: "any number of constraints",
         make: |maker: &mut TypeMaker<'_>| {
             let (nv, count) = (maker.dim(), maker.dim());
-            Type::array(constraint_type(&nv), count)
+            ConstraintsBus::of(&ConstraintBus::new(&nv), &count).ty()
         },
     },
     NamedType {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use legwork_block::{Arg, BusField, BusView, Dim, Leaves, Ports, Signal, Type, bus};
+use legwork_block::{Arg, BusView, Dim, Ports, Vector, bus_type};
 use legwork_mechanics::Tree;
 
 use crate::robot::model::RobotModel;
@@ -10,27 +10,21 @@ use crate::robot::model::RobotModel;
 /// `State(robot)`: configuration and velocity of one robot, the two things everything else is a
 /// function of.
 ///
-/// | field | shape | unit | meaning |
-/// |---|---|---|---|
-/// | `q`  | nq | m, 1, rad | base position, base quaternion (w, x, y, z), joint positions |
-/// | `nu` | nv | m/s, rad/s | base velocity and angular velocity in world axes, joint velocities |
-///
 /// Parts have names of their own: `base.position`, `base.orientation`, `base.velocity`,
 /// `base.angular_velocity` (floating base), `s`, `s_dot`. In the state of a world they begin with
 /// the robot's name, and its own state is there too: `go.base.position`, `go.s`, `go.q`, `go.nu`.
-#[derive(Clone)]
-pub struct StateBus {
-    ty: Type,
-}
-
-/// A state, read.
-#[derive(Clone, Copy)]
-pub struct State<'a> {
-    /// Configuration.
-    pub q: &'a [f64],
-    /// Velocity.
-    pub nu: &'a [f64],
-}
+#[bus_type(
+    |robot: Arg, dims: &RobotDims, known: Option<&RobotModel>|
+    as State;
+    q: Vector::of(&dims.nq), _,
+        "configuration: base position, base quaternion (w, x, y, z), joint positions", shape "nq",
+        units "m, 1, rad";
+    nu: Vector::of(&dims.nv), _,
+        "base velocity and angular velocity in world axes, joint velocities", shape "nv",
+        units "m/s, rad/s";
+    views(views_of_state(dims, known));
+)]
+pub struct StateBus;
 
 /// Dimensions of a robot, fixed or to be inferred.
 #[derive(Debug, Clone)]
@@ -63,30 +57,22 @@ impl RobotDims {
 impl StateBus {
     /// The state of the robot `robot`.
     pub fn of(ports: &Ports<'_>, robot: &str) -> Self {
-        let dims = RobotDims::of(ports, robot);
         let known = ports.resource::<RobotModel>(robot).ok();
-        Self { ty: state_type(Arg::Name(robot.to_owned()), &dims, known.as_deref()) }
-    }
-
-    /// The state of a robot that inference finds, with dimensions `dims`.
-    pub fn any(robot: Arg, dims: &RobotDims) -> Self {
-        Self { ty: state_type(robot, dims, None) }
+        let dims = RobotDims::of(ports, robot);
+        Self::new(Arg::Name(robot.to_owned()), &dims, known.as_deref())
     }
 }
 
-pub(super) fn state_type(arg: Arg, dims: &RobotDims, robot: Option<&RobotModel>) -> Type {
-    let fields = vec![
-        BusField::new("q", Type::Vector(dims.nq.clone())).doc("configuration"),
-        BusField::new("nu", Type::Vector(dims.nv.clone())).doc("velocity"),
-    ];
+/// Names of the parts of a state.
+fn views_of_state(dims: &RobotDims, robot: Option<&RobotModel>) -> Vec<BusView> {
     let mut views = Vec::new();
     match robot {
         Some(world) if world.is_world() => {
             let mut names = JointNames::of(world);
             for tree in world.model.trees() {
                 let (q, v) = (tree.configuration_range(), tree.velocity_range());
-                views.push(view(&tree.name, "q", (Q, q.start), Dim::fixed(q.len())));
-                views.push(view(&tree.name, "nu", (NU, v.start), Dim::fixed(v.len())));
+                views.push(view(&tree.name, "q", (StateBus::Q, q.start), Dim::fixed(q.len())));
+                views.push(view(&tree.name, "nu", (StateBus::NU, v.start), Dim::fixed(v.len())));
                 views_of(&tree.name, &Parts::of(tree, &mut names), &mut views);
             }
         }
@@ -105,12 +91,8 @@ pub(super) fn state_type(arg: Arg, dims: &RobotDims, robot: Option<&RobotModel>)
             views_of("", &parts, &mut views);
         }
     }
-    bus("State", vec![arg], fields, views)
+    views
 }
-
-/// Indices of the fields of a state.
-const Q: usize = 0;
-const NU: usize = 1;
 
 /// Axes of the world.
 const XYZ: [&str; 3] = ["x", "y", "z"];
@@ -168,10 +150,10 @@ fn views_of(robot: &str, parts: &Parts, views: &mut Vec<BusView>) {
     let Parts { floating, q, v, .. } = parts;
     let (mut s, mut s_dot) = (*q, *v);
     if *floating {
-        add("base.position", (Q, *q), &XYZ, Some("m"), true);
-        add("base.orientation", (Q, q + 3), &["w", "x", "y", "z"], Some("1"), false);
-        add("base.velocity", (NU, *v), &XYZ, Some("m/s"), true);
-        add("base.angular_velocity", (NU, v + 3), &XYZ, Some("rad/s"), true);
+        add("base.position", (StateBus::Q, *q), &XYZ, Some("m"), true);
+        add("base.orientation", (StateBus::Q, q + 3), &["w", "x", "y", "z"], Some("1"), false);
+        add("base.velocity", (StateBus::NU, *v), &XYZ, Some("m/s"), true);
+        add("base.angular_velocity", (StateBus::NU, v + 3), &XYZ, Some("rad/s"), true);
         (s, s_dot) = (s + 7, s_dot + 6);
     }
     let mut joints = |name, at, len: &Dim, labels: &[String]| {
@@ -179,8 +161,8 @@ fn views_of(robot: &str, parts: &Parts, views: &mut Vec<BusView>) {
         view.labels = labels.to_vec();
         views.push(view);
     };
-    joints("s", (Q, s), &parts.ns, &parts.s);
-    joints("s_dot", (NU, s_dot), &parts.n, &parts.s_dot);
+    joints("s", (StateBus::Q, s), &parts.ns, &parts.s);
+    joints("s_dot", (StateBus::NU, s_dot), &parts.n, &parts.s_dot);
 }
 
 fn view(robot: &str, name: &str, (field, start): (usize, usize), len: Dim) -> BusView {
@@ -189,15 +171,4 @@ fn view(robot: &str, name: &str, (field, start): (usize, usize), len: Dim) -> Bu
         _ => format!("{robot}.{name}"),
     };
     BusView { name, field, start, len, unit: None, frame: None, labels: Vec::new() }
-}
-
-impl Signal for StateBus {
-    type Ref<'a> = State<'a>;
-    fn ty(&self) -> Type {
-        self.ty.clone()
-    }
-    #[inline]
-    fn read(leaves: Leaves<'_>) -> State<'_> {
-        State { q: leaves.leaf(0), nu: leaves.leaf(1) }
-    }
 }

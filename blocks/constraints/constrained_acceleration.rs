@@ -6,7 +6,7 @@ use legwork_block::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::buses::{ConstraintsBus, ContactPointsBus, DynamicsBus};
+use crate::buses::{ConstraintBus, ConstraintsBus, ContactPointsBus, DynamicsBus};
 use crate::constraints::closed_chain::{ClosedChain, Keeps};
 use crate::dynamics::applied_force::{add_contact_forces, applied_force, check_torques};
 use crate::dynamics::forward_dynamics::together;
@@ -101,7 +101,8 @@ impl Block for ConstrainedAcceleration {
         ports.note_optional(external).doc("further generalised forces [N, N m]");
         let count = ports.dim();
         let constraints = self.loops.then(|| {
-            let constraints = ports.input("constraints", &ConstraintsBus::new(&count, &nv));
+            let constraints =
+                ports.input("constraints", &ConstraintsBus::of(&ConstraintBus::new(&nv), &count));
             ports.note_in(constraints).doc("loops and held frames");
             constraints
         });

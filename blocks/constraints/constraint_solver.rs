@@ -18,7 +18,9 @@ use legwork_qp::{Outcome as Solution, Problem};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::buses::{CONSTRAINT_ROWS, ConstraintsBus, ContactPointsBus, DynamicsBus, RobotDims};
+use crate::buses::{
+    CONSTRAINT_ROWS, ConstraintBus, ConstraintsBus, ContactPointsBus, DynamicsBus, RobotDims,
+};
 use crate::contact::friction_cone::{Friction, friction_of};
 use crate::defaults::quantity;
 use crate::dynamics::applied_force::applied_force;
@@ -322,7 +324,8 @@ impl Block for ConstraintSolver {
         ports.note_optional(external).doc("further generalised forces [N, N m]");
         let joints = self.joints.as_ref().map(|_| {
             let count = ports.dim();
-            let input = ports.input("constraints", &ConstraintsBus::new(&count, &nv));
+            let input =
+                ports.input("constraints", &ConstraintsBus::of(&ConstraintBus::new(&nv), &count));
             ports.note_in(input).doc("bilateral rows");
             let softness = SoftnessInputs::declare(ports, "joint", &(6 * count.clone()));
             let forces = ports.output("lambda", &Vector(6 * count.clone()));

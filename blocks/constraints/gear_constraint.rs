@@ -9,7 +9,7 @@ use nalgebra::Vector3;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::buses::{CONSTRAINT_ROWS, ConstraintBus, RobotDims, StateBus, constraint_leaf as leaf};
+use crate::buses::{CONSTRAINT_ROWS, ConstraintBus, RobotDims, StateBus};
 use crate::constraints::loop_constraint::{Rows, Stabilise};
 use crate::defaults::quantity;
 use crate::robot::model::{RobotModel, unknown};
@@ -128,11 +128,11 @@ impl Block for GearConstraint {
         let rows = Rows { error: first(slip), rate: first(rate), bias: Vector3::zeros() };
         let value = self.stabilise.gamma(&rows, time_step, self.max_rate.value());
         let [jacobian, dot_nu, error, gamma, active] = cx.outputs.leaves([
-            plan.constraint.leaf(leaf::JACOBIAN),
-            plan.constraint.leaf(leaf::JACOBIAN_DOT_NU),
-            plan.constraint.leaf(leaf::ERROR),
-            plan.constraint.leaf(leaf::GAMMA),
-            plan.constraint.leaf(leaf::ACTIVE),
+            plan.constraint.leaf(ConstraintBus::JACOBIAN),
+            plan.constraint.leaf(ConstraintBus::JACOBIAN_DOT_NU),
+            plan.constraint.leaf(ConstraintBus::ERROR),
+            plan.constraint.leaf(ConstraintBus::GAMMA),
+            plan.constraint.leaf(ConstraintBus::ACTIVE),
         ]);
         for numbers in [&mut *jacobian, dot_nu, &mut *error, &mut *gamma, &mut *active] {
             numbers.fill(0.0);
@@ -170,12 +170,15 @@ mod tests {
             rig.output();
             let slip = q[7 + a] + 2.5 * q[7 + b] - 0.3;
             assert!((rig.leaf("slip", 0)[0] - slip).abs() < 1e-14);
-            let j = rig.leaf("constraint", leaf::JACOBIAN);
+            let j = rig.leaf("constraint", ConstraintBus::JACOBIAN);
             let rate: f64 = (0..18).map(|c| j[6 * c + 3] * nu[c]).sum();
             assert!((rate - nu[6 + a] - 2.5 * nu[6 + b]).abs() < 1e-13);
-            assert_eq!(rig.leaf("constraint", leaf::ACTIVE), [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+            assert_eq!(
+                rig.leaf("constraint", ConstraintBus::ACTIVE),
+                [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]
+            );
             // J ν̇ = −γ gives the rate ν⁺ at which the slip is gone after a step.
-            let after = rate - rig.step * rig.leaf("constraint", leaf::GAMMA)[3];
+            let after = rate - rig.step * rig.leaf("constraint", ConstraintBus::GAMMA)[3];
             assert!((slip + rig.step * after).abs() < 1e-12, "{slip} {after}");
         }
     }

@@ -20,7 +20,7 @@ use nalgebra::{Matrix3, Unit, Vector3};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::buses::{CONSTRAINT_ROWS, ConstraintBus, RobotDims, constraint_leaf as leaf};
+use crate::buses::{CONSTRAINT_ROWS, ConstraintBus, RobotDims};
 use crate::defaults::quantity;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
@@ -378,11 +378,11 @@ impl Block for LoopConstraint {
         self.stabilise.check_step(time_step)?;
         let kinematics = cx.inputs.shared(plan.kinematics);
         let [jacobian, dot_nu, error, gamma, active] = cx.outputs.leaves([
-            plan.constraint.leaf(leaf::JACOBIAN),
-            plan.constraint.leaf(leaf::JACOBIAN_DOT_NU),
-            plan.constraint.leaf(leaf::ERROR),
-            plan.constraint.leaf(leaf::GAMMA),
-            plan.constraint.leaf(leaf::ACTIVE),
+            plan.constraint.leaf(ConstraintBus::JACOBIAN),
+            plan.constraint.leaf(ConstraintBus::JACOBIAN_DOT_NU),
+            plan.constraint.leaf(ConstraintBus::ERROR),
+            plan.constraint.leaf(ConstraintBus::GAMMA),
+            plan.constraint.leaf(ConstraintBus::ACTIVE),
         ]);
         let (placement, v, a) = motion(plan, &plan.robot.model, kinematics, jacobian);
         // The second point is fixed in `to` and moves with it: `r` from its origin.

@@ -9,8 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::buses::{
-    CONSTRAINT_ROWS, ConstraintBus, ContactPointsBus, RobotDims, StateBus, constraint_leaf as leaf,
-    contact_leaf,
+    CONSTRAINT_ROWS, ConstraintBus, ContactPointsBus, RobotDims, StateBus, contact_leaf,
 };
 use crate::constraints::loop_constraint::{Rows, Stabilise};
 use crate::defaults::quantity;
@@ -137,11 +136,11 @@ impl UserConstraint {
         let (bias, nu) = (cx.inputs.optional(plan.bias), cx.inputs.get(plan.state).nu);
         let count = phi.len();
         let [jacobian, dot_nu, error, gamma, active] = cx.outputs.leaves([
-            to.leaf(leaf::JACOBIAN),
-            to.leaf(leaf::JACOBIAN_DOT_NU),
-            to.leaf(leaf::ERROR),
-            to.leaf(leaf::GAMMA),
-            to.leaf(leaf::ACTIVE),
+            to.leaf(ConstraintBus::JACOBIAN),
+            to.leaf(ConstraintBus::JACOBIAN_DOT_NU),
+            to.leaf(ConstraintBus::ERROR),
+            to.leaf(ConstraintBus::GAMMA),
+            to.leaf(ConstraintBus::ACTIVE),
         ]);
         for numbers in [&mut *jacobian, &mut *dot_nu, &mut *error, &mut *gamma, &mut *active] {
             numbers.fill(0.0);
@@ -229,9 +228,9 @@ mod tests {
                 rig.output();
             }
             let rate = |row: usize| (0..18).map(|c| g[2 * c + row] * nu[c]).sum::<f64>();
-            let active = both.leaf("constraint", leaf::ACTIVE);
+            let active = both.leaf("constraint", ConstraintBus::ACTIVE);
             assert_eq!(active, [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
-            let gamma = both.leaf("constraint", leaf::GAMMA);
+            let gamma = both.leaf("constraint", ConstraintBus::GAMMA);
             for (i, (phi, bias)) in [(1e-4, 0.5), (-2e-4, -1.5)].into_iter().enumerate() {
                 let expected = (phi / both.step + rate(i)) / both.step + 0.5 * bias;
                 assert!((gamma[i] - expected).abs() < 1e-9 * expected.abs(), "{gamma:?}");

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::buses::{
-    ConstraintsBus, ContactPointsBus, ContactProblemBus, DynamicsBus, dynamics_leaf,
+    ConstraintBus, ConstraintsBus, ContactPointsBus, ContactProblemBus, DynamicsBus, dynamics_leaf,
     problem_leaf as leaf,
 };
 use crate::contact::friction_cone::{Friction, FrictionCone, friction_of};
@@ -246,7 +246,7 @@ impl Block for GaussContact {
         let mu = ports.optional_input("mu", &Vector(count.clone()));
         ports.note_optional(mu).unit("1").doc("friction of each contact");
         let constraint_count = ports.dim();
-        let bus = ConstraintsBus::new(&constraint_count, &nv);
+        let bus = ConstraintsBus::of(&ConstraintBus::new(&nv), &constraint_count);
         let constraints = ports.optional_input("constraints", &bus);
         ports.note_optional(constraints).doc("closed loops and held frames");
         let kind = ContactProblemBus::cone(self.cone != FrictionCone::Circular);

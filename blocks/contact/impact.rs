@@ -12,7 +12,9 @@ use legwork_qp::{ClarabelSolver, ContactSolver, Outcome as Solution, PyramidActi
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::buses::{ConstraintsBus, Contact, ContactPoints, ContactPointsBus, DynamicsBus};
+use crate::buses::{
+    ConstraintBus, ConstraintsBus, Contact, ContactPoints, ContactPointsBus, DynamicsBus,
+};
 use crate::constraints::closed_chain::{ClosedChain, Keeps};
 use crate::contact::friction_cone::{Friction, FrictionCone, friction_of};
 use crate::contact::gauss_contact::stack_jacobian;
@@ -238,7 +240,7 @@ impl Block for Impact {
         let forces = ports.input("f", &rows);
         ports.note_in(forces).unit("N").frame("contact").doc("contact forces of the step");
         let constraint_count = ports.dim();
-        let bus = ConstraintsBus::new(&constraint_count, &nv);
+        let bus = ConstraintsBus::of(&ConstraintBus::new(&nv), &constraint_count);
         let constraints = ports.optional_input("constraints", &bus);
         ports.note_optional(constraints).doc("closed loops and held frames");
         ports.group(&NO_FEEDS);

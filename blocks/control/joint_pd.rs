@@ -104,7 +104,7 @@ impl Block for JointPd {
             Some(name) => (RobotDims::of(ports, name.as_str()), StateBus::of(ports, name.as_str())),
             None => {
                 let dims = RobotDims::any(ports);
-                let bus = StateBus::any(ports.any_robot(), &dims);
+                let bus = StateBus::new(ports.any_robot(), &dims, None);
                 (dims, bus)
             }
         };

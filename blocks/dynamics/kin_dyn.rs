@@ -10,7 +10,7 @@ use legwork_mechanics::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::buses::{DynamicsBus, KinDynBus, RobotDims, kin_dyn_leaf as leaf};
+use crate::buses::{DynamicsBus, KinDynBus, RobotDims};
 use crate::robot::frames::input_of;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::{AtState, describe};
@@ -132,25 +132,25 @@ impl Block for KinDyn {
         let motors = motors.unwrap_or_else(|| model.rotors().diagonal());
         let s = &state.q[model.trees()[0].joint_configuration_range()];
         for (leaf, numbers) in [
-            (leaf::JOINT_POSITIONS, s),
-            (leaf::NU, state.nu),
-            (leaf::MASS_MATRIX, dynamics.mass_matrix),
-            (leaf::BIAS_FORCE, dynamics.bias_force),
-            (leaf::MOTOR_INERTIA, motors),
-            (leaf::WRENCHES, wrenches),
-            (leaf::NU_DOT, nu_dot),
+            (KinDynBus::JOINT_POSITIONS, s),
+            (KinDynBus::NU, state.nu),
+            (KinDynBus::MASS_MATRIX, dynamics.mass_matrix),
+            (KinDynBus::BIAS_FORCE, dynamics.bias_force),
+            (KinDynBus::MOTOR_INERTIA, motors),
+            (KinDynBus::WRENCHES, wrenches),
+            (KinDynBus::NU_DOT, nu_dot),
         ] {
             cx.outputs.leaf(plan.bus, leaf).copy_from_slice(numbers);
         }
         let base = world_from_frame(model, kinematics, plan.base);
-        write_transform(&base, 0, 1, cx.outputs.leaf(plan.bus, leaf::WORLD_FROM_BASE));
+        write_transform(&base, 0, 1, cx.outputs.leaf(plan.bus, KinDynBus::WORLD_FROM_BASE));
 
         let count = plan.frames.len();
         let [poses, jacobians, rates, contact] = cx.outputs.leaves([
-            plan.bus.leaf(leaf::WORLD_FROM_FEET),
-            plan.bus.leaf(leaf::JACOBIAN),
-            plan.bus.leaf(leaf::JACOBIAN_DOT_NU),
-            plan.bus.leaf(leaf::IN_CONTACT),
+            plan.bus.leaf(KinDynBus::WORLD_FROM_FEET),
+            plan.bus.leaf(KinDynBus::JACOBIAN),
+            plan.bus.leaf(KinDynBus::JACOBIAN_DOT_NU),
+            plan.bus.leaf(KinDynBus::IN_CONTACT),
         ]);
         let least = self.least_force.value();
         for (foot, &frame) in plan.frames.iter().enumerate() {

@@ -208,7 +208,7 @@ impl Block for FootTrajectory {
             *centre = [hip.x + forward, hip.y + if hip.y < 0.0 { -outward } else { outward }];
         }
         ports.rate(RateRule::Sampled);
-        let gait = ports.input("gait", &GaitBus);
+        let gait = ports.input("gait", &GaitBus::new());
         ports.note_in(gait).doc("where the legs are in their steps");
         let command = ports.optional_input("command", &Vector::of(3));
         ports.note_optional(command).doc("wanted velocity forward and left, rate of turn");

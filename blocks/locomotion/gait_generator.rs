@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::{PI, TAU};
 
-use crate::buses::{GaitBus, gait_leaf};
+use crate::buses::GaitBus;
 use crate::defaults::quantity;
 
 /// Phases of four legs in a gait: coupled oscillators that change gait smoothly.
@@ -226,7 +226,7 @@ impl Block for GaitGenerator {
         let walk = ports.optional_input("walk", &Bool);
         ports.note_optional(walk).doc("whether to walk");
         ports.group(&NO_FEEDS);
-        let out = ports.output("gait", &GaitBus);
+        let out = ports.output("gait", &GaitBus::new());
         ports.note_out(out).doc("where the legs are in their steps");
         let coupling = Coupling { strength, blend: self.blend.value() };
         Ok(Plan { gait, period, duty, walk, out, coupling })
@@ -256,13 +256,13 @@ impl Block for GaitGenerator {
         };
         let stands = |phase: f64| state.amplitude == 0.0 || phase < PI;
         let out = plan.out;
-        cx.outputs.leaf(out, gait_leaf::PHASE).copy_from_slice(&state.phases);
-        cx.outputs.leaf(out, gait_leaf::PHASE_RATE).copy_from_slice(&rates);
+        cx.outputs.leaf(out, GaitBus::PHASE).copy_from_slice(&state.phases);
+        cx.outputs.leaf(out, GaitBus::PHASE_RATE).copy_from_slice(&rates);
         let stance = state.phases.map(|phase| f64::from(u8::from(stands(phase))));
-        cx.outputs.leaf(out, gait_leaf::STANCE).copy_from_slice(&stance);
-        cx.outputs.leaf(out, gait_leaf::STANCE_TIME)[0] = state.duty * state.period;
-        cx.outputs.leaf(out, gait_leaf::SWING_TIME)[0] = (1.0 - state.duty) * state.period;
-        cx.outputs.leaf(out, gait_leaf::AMPLITUDE)[0] = state.amplitude;
+        cx.outputs.leaf(out, GaitBus::STANCE).copy_from_slice(&stance);
+        cx.outputs.leaf(out, GaitBus::STANCE_TIME)[0] = state.duty * state.period;
+        cx.outputs.leaf(out, GaitBus::SWING_TIME)[0] = (1.0 - state.duty) * state.period;
+        cx.outputs.leaf(out, GaitBus::AMPLITUDE)[0] = state.amplitude;
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use legwork_mechanics::{Kinematics, centroidal_momentum_matrix};
 use serde_json::json;
 
 use super::ConstrainedAcceleration;
-use crate::buses::{ConstraintsBus, constraint_leaf};
+use crate::buses::{ConstraintBus, ConstraintsBus};
 use crate::constraints::loop_constraint::LoopConstraint;
 use crate::dynamics::robot_dynamics::RobotDynamics;
 use crate::robot::model::RobotModel;
@@ -42,20 +42,20 @@ impl Loops {
         for (i, rig) in self.loops.iter_mut().enumerate() {
             rig.set("state", &[state.0, state.1]);
             rig.output();
-            for leaf in 0..constraint_leaf::COUNT {
+            for leaf in 0..ConstraintBus::LEAVES {
                 let values = rig.leaf("constraint", leaf);
-                into.set_leaf("constraints", i * constraint_leaf::COUNT + leaf, &values);
+                into.set_leaf("constraints", i * ConstraintBus::LEAVES + leaf, &values);
             }
-            let j = rig.leaf("constraint", constraint_leaf::JACOBIAN);
+            let j = rig.leaf("constraint", ConstraintBus::JACOBIAN);
             rows.extend((0..6).map(|row| (0..NV).map(|c| j[6 * c + row]).collect()));
-            bias.extend(rig.leaf("constraint", constraint_leaf::GAMMA));
+            bias.extend(rig.leaf("constraint", ConstraintBus::GAMMA));
         }
         (rows, bias)
     }
 }
 
 fn constraints(count: usize) -> Type {
-    ConstraintsBus::new(&Dim::fixed(count), &Dim::fixed(NV)).ty()
+    ConstraintsBus::of(&ConstraintBus::new(&Dim::fixed(NV)), &Dim::fixed(count)).ty()
 }
 
 fn harness(count: usize, contacts: usize) -> Harness {

@@ -37,11 +37,12 @@ fn derivatives_agree_with_differences_along_the_motion() {
                 integrate(&robot.model, &q, &increment, &mut moved);
                 rig.set("state", &[&moved, &nu]);
                 rig.output();
-                let j = rig.leaf("constraint", leaf::JACOBIAN);
+                let j = rig.leaf("constraint", ConstraintBus::JACOBIAN);
                 let rate: Vec<f64> =
                     (0..6).map(|r| (0..18).map(|c| j[6 * c + r] * nu[c]).sum()).collect();
-                let [error, dot_nu, gamma] = [leaf::ERROR, leaf::JACOBIAN_DOT_NU, leaf::GAMMA]
-                    .map(|leaf| rig.leaf("constraint", leaf));
+                let [error, dot_nu, gamma] =
+                    [ConstraintBus::ERROR, ConstraintBus::JACOBIAN_DOT_NU, ConstraintBus::GAMMA]
+                        .map(|leaf| rig.leaf("constraint", leaf));
                 assert_eq!(dot_nu, gamma);
                 (error, rate, dot_nu)
             };
@@ -81,7 +82,7 @@ fn a_loop_of_one_robot_has_no_columns_of_its_base() {
     for (q, nu) in States::of(&go(), 5) {
         rig.set("state", &[&q, &nu]);
         rig.output();
-        let j = rig.leaf("constraint", leaf::JACOBIAN);
+        let j = rig.leaf("constraint", ConstraintBus::JACOBIAN);
         assert!(j[..36].iter().all(|&entry| entry == 0.0));
     }
 }
@@ -104,9 +105,10 @@ fn gamma_is_that_of_the_law() {
         let [projection, baumgarte, bias] = rigs.each_mut().map(|rig| {
             rig.set("state", &[&q, &nu]);
             rig.output();
-            rig.leaf("constraint", leaf::GAMMA)
+            rig.leaf("constraint", ConstraintBus::GAMMA)
         });
-        let [error, j] = [leaf::ERROR, leaf::JACOBIAN].map(|l| rigs[0].leaf("constraint", l));
+        let [error, j] =
+            [ConstraintBus::ERROR, ConstraintBus::JACOBIAN].map(|l| rigs[0].leaf("constraint", l));
         for i in 0..6 {
             let rate: f64 = (0..18).map(|c| j[6 * c + i] * nu[c]).sum();
             let expected = bias[i] + omega * rate + omega * omega * error[i];
@@ -121,7 +123,7 @@ fn gamma_is_that_of_the_law() {
         let mut rig = Rig::new(block::<LoopConstraint>(parameters), &robot, &[]);
         rig.set("state", &[&q, &[0.0; 18]]);
         rig.output();
-        let gamma = rig.leaf("constraint", leaf::GAMMA);
+        let gamma = rig.leaf("constraint", ConstraintBus::GAMMA);
         let speed = |rows: &[f64]| rows.iter().map(|g| g * g).sum::<f64>().sqrt() * rig.step;
         assert!(speed(&gamma[..3]) < 1.0 + 1e-9 && speed(&gamma[3..]) < 10.0 + 1e-9);
     }
@@ -170,11 +172,12 @@ fn rows_of_joints_agree_with_differences_along_the_motion() {
                 integrate(&robot.model, &q, &increment, &mut moved);
                 rig.set("state", &[&moved, &nu]);
                 rig.output();
-                let j = rig.leaf("constraint", leaf::JACOBIAN);
+                let j = rig.leaf("constraint", ConstraintBus::JACOBIAN);
                 let rate: Vec<f64> =
                     (0..6).map(|r| (0..18).map(|c| j[6 * c + r] * nu[c]).sum()).collect();
-                let [error, bias, active] = [leaf::ERROR, leaf::JACOBIAN_DOT_NU, leaf::ACTIVE]
-                    .map(|leaf| rig.leaf("constraint", leaf));
+                let [error, bias, active] =
+                    [ConstraintBus::ERROR, ConstraintBus::JACOBIAN_DOT_NU, ConstraintBus::ACTIVE]
+                        .map(|leaf| rig.leaf("constraint", leaf));
                 (error, rate, bias, active)
             };
             let h = 1e-5;
@@ -206,7 +209,7 @@ fn a_joint_leaves_its_own_motion_free() {
         let mut rig = Rig::new(block::<LoopConstraint>(parameters), &robot, &[]);
         rig.set("state", &[&robot.model.zero_configuration(), &[0.0; 18]]);
         rig.output();
-        rig.leaf("constraint", leaf::ERROR).iter().fold(0.0f64, |m, e| m.max(e.abs()))
+        rig.leaf("constraint", ConstraintBus::ERROR).iter().fold(0.0f64, |m, e| m.max(e.abs()))
     };
     let x = json!([1.0, 0.0, 0.0]);
     let (hinge, slider) = (json!({ "Hinge": { "axis": x } }), json!({ "Slider": { "axis": x } }));

@@ -8,7 +8,7 @@ use nalgebra::{DMatrix, DVector};
 use serde_json::json;
 
 use super::*;
-use crate::buses::{ConstraintsBus, constraint_leaf, contact_leaf};
+use crate::buses::{ConstraintBus, ConstraintsBus, contact_leaf};
 use crate::testing::contacts::{Harness, block, dynamics, points};
 
 const NV: usize = 8;
@@ -222,7 +222,7 @@ fn with_constraints_the_problem_is_that_of_the_closed_mechanism() {
         let p = DMatrix::from_fn(2, NV, |_, _| random.normal());
         let gamma = DVector::from_fn(2, |_, _| random.normal());
         let mut given = ports();
-        let bus = ConstraintsBus::new(&Dim::fixed(2), &Dim::fixed(NV));
+        let bus = ConstraintsBus::of(&ConstraintBus::new(&Dim::fixed(NV)), &Dim::fixed(2));
         given.push(("constraints", bus.ty()));
         let gauss: GaussContact = block(json!({ "mu": 0.7, "level": "Velocity" }));
         let mut rig = Harness::new(gauss, &given).expect("planned");
@@ -234,10 +234,10 @@ fn with_constraints_the_problem_is_that_of_the_closed_mechanism() {
                 (0..NV).for_each(|c| jacobian[6 * c + at] = p[(row, c)]);
                 (bias[at], active[at]) = (gamma[row], 1.0);
             }
-            let first = i * constraint_leaf::COUNT;
-            rig.set_leaf("constraints", first + constraint_leaf::JACOBIAN, &jacobian);
-            rig.set_leaf("constraints", first + constraint_leaf::GAMMA, &bias);
-            rig.set_leaf("constraints", first + constraint_leaf::ACTIVE, &active);
+            let first = i * ConstraintBus::LEAVES;
+            rig.set_leaf("constraints", first + ConstraintBus::JACOBIAN, &jacobian);
+            rig.set_leaf("constraints", first + ConstraintBus::GAMMA, &bias);
+            rig.set_leaf("constraints", first + ConstraintBus::ACTIVE, &active);
         }
         rig.set("tau", &[0.3, 0.9]);
         rig.output(0.0).expect("no fault");

@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DVector};
 use serde_json::json;
 
 use super::*;
-use crate::buses::{constraint_leaf, contact_leaf};
+use crate::buses::{ConstraintBus, contact_leaf};
 use crate::testing::contacts::{Harness, block, dynamics, points};
 
 /// A ball of 2 kg with one contact below its centre, r = 0.1 m.
@@ -112,7 +112,7 @@ fn every_kind_takes_out_energy_and_frictional_impulses_stay_in_the_cone() {
 #[test]
 fn redundant_soles_with_constraints_come_to_rest_without_gaining_energy() {
     const NV: usize = 9;
-    let bus = ConstraintsBus::new(&Dim::fixed(1), &Dim::fixed(NV)).ty();
+    let bus = ConstraintsBus::of(&ConstraintBus::new(&Dim::fixed(NV)), &Dim::fixed(1)).ty();
     let ports = [
         ("dynamics", dynamics(NV)),
         ("points", points(4, NV)),
@@ -145,8 +145,8 @@ fn redundant_soles_with_constraints_come_to_rest_without_gaining_energy() {
             (0..NV).for_each(|c| j_p[6 * c + row] = held[c]);
             active[row] = 1.0;
         }
-        rig.set_leaf("constraints", constraint_leaf::JACOBIAN, &j_p);
-        rig.set_leaf("constraints", constraint_leaf::ACTIVE, &active);
+        rig.set_leaf("constraints", ConstraintBus::JACOBIAN, &j_p);
+        rig.set_leaf("constraints", ConstraintBus::ACTIVE, &active);
         let ground = if seed % 2 == 0 { [0.0; 3] } else { [0.3, -0.2, 0.1] };
         let mut all = DMatrix::zeros(12, NV);
         let mut relative = Vec::new();

@@ -9,7 +9,7 @@ use legwork_mechanics::{
 use serde_json::json;
 
 use super::KinDyn;
-use crate::buses::kin_dyn_leaf as leaf;
+use crate::buses::KinDynBus;
 use crate::dynamics::robot_dynamics::RobotDynamics;
 use crate::robot::model::RobotModel;
 use crate::testing::robots::{Rig, States, close, go, load, load_as, refusal};
@@ -60,11 +60,11 @@ fn check(robot: &Arc<RobotModel>, frames: Option<&[&str]>, feet: &[FrameId]) {
         let base = quaternion_to_rotation([q[3], q[4], q[5], q[6]]).to_homogeneous();
         let mut base = base.as_slice().to_vec();
         base[12..15].copy_from_slice(&q[..3]);
-        close(&found(leaf::WORLD_FROM_BASE), &base, 1e-15);
-        assert_eq!(found(leaf::JOINT_POSITIONS), q[7..]);
-        assert_eq!(found(leaf::NU), nu);
+        close(&found(KinDynBus::WORLD_FROM_BASE), &base, 1e-15);
+        assert_eq!(found(KinDynBus::JOINT_POSITIONS), q[7..]);
+        assert_eq!(found(KinDynBus::NU), nu);
         let poses: Vec<_> = feet.iter().map(|&f| transform(model, &kinematics, f)).collect();
-        assert_eq!(found(leaf::WORLD_FROM_FEET), stacked(&poses, 4));
+        assert_eq!(found(KinDynBus::WORLD_FROM_FEET), stacked(&poses, 4));
         let (mut jacobians, mut rates) = (Vec::new(), Vec::new());
         for &foot in feet {
             let mut jacobian = vec![0.0; 6 * nv];
@@ -73,22 +73,22 @@ fn check(robot: &Arc<RobotModel>, frames: Option<&[&str]>, feet: &[FrameId]) {
             let rate = frame_jacobian_dot_velocity(model, &kinematics, foot);
             rates.extend(rate.linear.iter().chain(rate.angular.iter()).copied());
         }
-        assert_eq!(found(leaf::JACOBIAN), stacked(&jacobians, 6));
-        assert_eq!(found(leaf::JACOBIAN_DOT_NU), rates);
+        assert_eq!(found(KinDynBus::JACOBIAN), stacked(&jacobians, 6));
+        assert_eq!(found(KinDynBus::JACOBIAN_DOT_NU), rates);
         let mut mass = MassMatrix::new(model);
         mass_matrix(model, &kinematics, &mut mass);
         let mut dense = vec![0.0; nv * nv];
         mass.write_dense(&mut dense);
-        assert_eq!(found(leaf::MASS_MATRIX), dense);
+        assert_eq!(found(KinDynBus::MASS_MATRIX), dense);
         let mut workspace = legwork_mechanics::InverseDynamics::new(model);
         let mut h = vec![0.0; nv];
         legwork_mechanics::bias_force(model, &kinematics, &mut workspace, &mut h);
-        assert_eq!(found(leaf::BIAS_FORCE), h);
-        assert_eq!(found(leaf::MOTOR_INERTIA), model.rotors().diagonal());
-        assert_eq!(found(leaf::WRENCHES), fc);
-        assert_eq!(found(leaf::NU_DOT), nu_dot);
+        assert_eq!(found(KinDynBus::BIAS_FORCE), h);
+        assert_eq!(found(KinDynBus::MOTOR_INERTIA), model.rotors().diagonal());
+        assert_eq!(found(KinDynBus::WRENCHES), fc);
+        assert_eq!(found(KinDynBus::NU_DOT), nu_dot);
         let loaded: Vec<f64> = (0..count).map(|i| f64::from(u8::from(i % 2 == 0))).collect();
-        assert_eq!(found(leaf::IN_CONTACT), loaded);
+        assert_eq!(found(KinDynBus::IN_CONTACT), loaded);
     }
 }
 
@@ -128,13 +128,13 @@ fn the_bus_is_of_one_instant() {
             let then: Vec<f64> = nu.iter().zip(nu_dot).map(|(v, a)| v + time * a).collect();
             rig.set("state", &[&moved, &then]);
             rig.output();
-            let [j, nu] = [leaf::JACOBIAN, leaf::NU].map(|leaf| rig.leaf("bus", leaf));
+            let [j, nu] = [KinDynBus::JACOBIAN, KinDynBus::NU].map(|leaf| rig.leaf("bus", leaf));
             product(&j, &nu)
         };
         let (before, after) = (feet(-dt), feet(dt));
         feet(0.0);
-        let [j, a, bias] =
-            [leaf::JACOBIAN, leaf::NU_DOT, leaf::JACOBIAN_DOT_NU].map(|leaf| rig.leaf("bus", leaf));
+        let [j, a, bias] = [KinDynBus::JACOBIAN, KinDynBus::NU_DOT, KinDynBus::JACOBIAN_DOT_NU]
+            .map(|leaf| rig.leaf("bus", leaf));
         let expected: Vec<f64> =
             after.iter().zip(&before).map(|(b, a)| (b - a) / (2.0 * dt)).collect();
         let found: Vec<f64> = product(&j, &a).iter().zip(bias).map(|(a, b)| a + b).collect();

@@ -97,6 +97,8 @@ pub(crate) fn expand(table: &Table, mut item: DeriveInput) -> TokenStream {
 
         impl #bus {
             #(#constants)*
+            /// Number of leaves.
+            pub const LEAVES: usize = #count;
 
             #[doc = #new_doc]
             pub fn new(#(#arguments),*) -> Self {
