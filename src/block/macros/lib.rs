@@ -40,12 +40,13 @@ use syn::parse_macro_input;
 /// }
 /// ```
 ///
-/// - A field must be given unless it is an `Option` or has `#[default]`, the value of its type's `Default`, or
-///   `#[default = VALUE]`: a number in SI units, a text as a diagram writes it, or an expression.
-///   The value is added to the field's documentation.
+/// - A field must be given unless it is an `Option` or has `#[default]`, the value of its type's
+///   `Default`, or `#[default = VALUE]`: a number in SI units, a list of them, a text as a diagram
+///   writes it, or an expression. The value is added to the field's documentation.
 /// - `aliases(…)` are other words by which `legwork blocks --search` finds the block.
 /// - The type derives `Debug`, `Clone`, `Deserialize` and `JsonSchema`; what a file gives and the
-///   type does not know is an error.
+///   type does not know is an error. An enum of choices without values also derives `Serialize`, so
+///   that the manual can show one as a default.
 #[proc_macro_attribute]
 pub fn parameters(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let arguments = parse_macro_input!(arguments as parameters::Arguments);

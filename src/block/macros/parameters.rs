@@ -5,7 +5,7 @@ use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Field, Fields, Ident, Lit, LitStr, Meta};
-use syn::{Result, Token, Type, parenthesized, parse_quote};
+use syn::{Result, Token, Type, UnOp, parenthesized, parse_quote};
 
 /// What stands in the parentheses of the attribute.
 pub(crate) struct Arguments {
@@ -40,6 +40,12 @@ impl Parse for Arguments {
 pub(crate) fn expand(arguments: &Arguments, mut item: DeriveInput) -> Result<TokenStream> {
     let name = item.ident.clone();
     let mut defaults = Vec::new();
+    // A choice without values of its own can be shown as a default.
+    let is_choice = match &item.data {
+        Data::Enum(data) => data.variants.iter().all(|variant| variant.fields.is_empty()),
+        _ => false,
+    };
+    let serialize = is_choice.then(|| quote!(::legwork_block::serde::Serialize,)).into_iter();
     let is_struct = match &mut item.data {
         Data::Struct(data) => {
             for field in &mut data.fields {
@@ -70,6 +76,7 @@ pub(crate) fn expand(arguments: &Arguments, mut item: DeriveInput) -> Result<Tok
             Debug,
             Clone,
             ::legwork_block::serde::Deserialize,
+            #(#serialize)*
             ::legwork_block::schemars::JsonSchema,
         )]
         #[serde(crate = "::legwork_block::serde")]
@@ -131,15 +138,33 @@ fn is_option(ty: &Type) -> bool {
 fn shown(value: &Expr) -> String {
     match value {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => text.value(),
+        Expr::Array(list) => {
+            let elements = list.elems.iter().map(|value| value.to_token_stream().to_string());
+            format!("`[{}]`", elements.collect::<Vec<_>>().join(", ").replace("- ", "-"))
+        }
         _ => format!("`{}`", value.to_token_stream()),
     }
 }
 
-/// The expression that makes a default of the type `ty`: numbers and texts are those of a diagram.
+/// Whether an expression is a number as a diagram writes it, such as `-9.81`.
+fn is_number(value: &Expr) -> bool {
+    match value {
+        Expr::Lit(ExprLit { lit, .. }) => matches!(lit, Lit::Int(_) | Lit::Float(_)),
+        Expr::Unary(negative) => matches!(negative.op, UnOp::Neg(_)) && is_number(&negative.expr),
+        _ => false,
+    }
+}
+
+/// The expression that makes a default of the type `ty`: numbers, lists of them and texts are those
+/// of a diagram.
 fn made(value: &Expr, ty: &Type) -> TokenStream {
     match value {
-        Expr::Lit(ExprLit { lit: Lit::Int(_) | Lit::Float(_), .. }) => {
+        value if is_number(value) => {
             quote!(<#ty as ::legwork_block::quantity::Preset>::number((#value) as f64))
+        }
+        Expr::Array(list) if list.elems.iter().all(is_number) => {
+            let numbers = list.elems.iter();
+            quote!(<#ty as ::legwork_block::quantity::Preset>::list(&[#((#numbers) as f64),*]))
         }
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
             quote!(<#ty as ::legwork_block::quantity::Preset>::text(#text))

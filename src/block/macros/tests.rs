@@ -1,7 +1,9 @@
 //! What the attributes make of a block, seen from a crate that uses them.
 #![allow(missing_docs, unreachable_pub, reason = "blocks of a test")]
 
-use legwork_block::quantity::{NonNegative, PerJoint, Positive, Preset, Time, Torque};
+use legwork_block::quantity::{
+    Acceleration, NonNegative, PerJoint, Positive, Preset, Time, Torque,
+};
 use legwork_block::{
     Any, Feed, Feeds, Inputs, Invalid, Matrix, Outcome, Outputs, PortUnit, Ports, Pure, Real, Type,
     Vector, parameters, ports,
@@ -41,6 +43,23 @@ struct Everything {
     /// What to do.
     #[default = Choice::Give { up: 2.5 }]
     choice: Choice,
+    /// Free fall [m/s²].
+    #[default = [0, 0, -9.81]]
+    gravity: [Acceleration; 3],
+    /// Which way.
+    #[default]
+    way: Way,
+}
+
+/// A way.
+#[parameters]
+#[derive(Default)]
+enum Way {
+    /// Up.
+    #[default]
+    Up,
+    /// Down.
+    Down,
 }
 
 /// A choice.
@@ -95,6 +114,8 @@ fn what_is_left_out_has_its_default() {
     assert_eq!(block.period.value(), 0.01);
     assert_eq!(block.torque, PerJoint::All(Preset::number(18.0)));
     assert_eq!(block.choice, Choice::Give { up: 2.5 });
+    assert_eq!(block.gravity.map(Acceleration::value), [0.0, 0.0, -9.81]);
+    assert!(matches!(block.way, Way::Up));
     let block: Everything =
         from_value(json!({ "period": 1, "choice": { "Give": {} } })).expect("a block");
     assert_eq!(block.choice, Choice::Give { up: 0.5 });
@@ -154,5 +175,7 @@ Its law.";
     assert_eq!(schema["x-aliases"], json!(["all", "both"]));
     assert_eq!(schema["properties"]["torque"]["description"], "Torque [N m].");
     assert_eq!(schema["properties"]["torque"]["default"], 18.0);
+    assert_eq!(schema["properties"]["gravity"]["default"], json!([0.0, 0.0, -9.81]));
+    assert_eq!(schema["properties"]["way"]["default"], "Up");
     assert_eq!(schema["required"], json!(["period"]));
 }

@@ -3,14 +3,20 @@
 use super::{PerJoint, Physical, Scalar, Tensor, check_unit};
 use crate::unit::parse_quantity;
 
-/// A type whose defaults are written as a diagram writes its values: a number, or a text.
+/// A type whose defaults are written as a diagram writes its values: a number, a list of numbers, or
+/// a text.
 ///
 /// # Panics
-/// Both functions panic if the value is outside the type's range, has another unit or is no value
+/// All functions panic if the value is outside the type's range, has another unit or is no value
 /// of the type: a mistake in the block's source, which every use of the default shows.
 pub trait Preset: Sized {
     /// The value of a number in SI units.
     fn number(value: f64) -> Self;
+
+    /// The value of a list of numbers in SI units.
+    fn list(values: &[f64]) -> Self {
+        panic!("expected one number as the default, found the list {values:?}")
+    }
 
     /// The value of a text, such as `"0.02 m/s"`.
     fn text(text: &str) -> Self {
@@ -43,6 +49,31 @@ impl<Q: Physical> Preset for PerJoint<Q> {
 impl Preset for Tensor {
     fn number(value: f64) -> Self {
         Self::scalar(value)
+    }
+
+    fn list(values: &[f64]) -> Self {
+        Self::vector(values)
+    }
+}
+
+impl<Q: Preset, const N: usize> Preset for [Q; N] {
+    fn number(value: f64) -> Self {
+        panic!("expected a list of {N} numbers as the default, found {value}")
+    }
+
+    fn list(values: &[f64]) -> Self {
+        assert_eq!(values.len(), N, "length of the list");
+        std::array::from_fn(|i| Q::number(values[i]))
+    }
+}
+
+impl<Q: Preset> Preset for Vec<Q> {
+    fn number(value: f64) -> Self {
+        panic!("expected a list of numbers as the default, found {value}")
+    }
+
+    fn list(values: &[f64]) -> Self {
+        values.iter().map(|&value| Q::number(value)).collect()
     }
 }
 
@@ -84,6 +115,9 @@ mod tests {
         assert_eq!(NonNegative::<Velocity>::text("20 mm/s").value(), 0.02);
         assert_eq!(Positive::<Time>::number(0.25).value(), 0.25);
         assert_eq!(usize::number(100.0), 100);
+        assert_eq!(<[i64; 2]>::list(&[3.0, -1.0]), [3, -1]);
+        assert_eq!(Vec::<Scalar>::list(&[2.0])[0].value, 2.0);
+        assert_eq!(Tensor::list(&[]).shape(), [0]);
         assert_eq!(String::text("++"), "++");
     }
 

@@ -69,6 +69,11 @@ impl Tensor {
         Self { shape: Vec::new(), data: vec![value], unit: None }
     }
 
+    /// A vector without unit.
+    pub fn vector(values: &[f64]) -> Self {
+        Self { shape: vec![values.len()], data: values.to_vec(), unit: None }
+    }
+
     /// `[]` for a number, `[n]` for a vector, `[rows, columns]` for a matrix.
     pub fn shape(&self) -> &[usize] {
         &self.shape

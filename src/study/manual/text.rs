@@ -81,6 +81,12 @@ pub(super) fn head(parameter: &Parameter) -> String {
     let default = match (&parameter.default, parameter.required) {
         (_, true) => ", required".to_owned(),
         (None | Some(Value::Null), false) => ", optional".to_owned(),
+        // A choice is written without quotation marks.
+        (Some(Value::String(choice)), false)
+            if parameter.ty.split(" | ").any(|known| known == choice) =>
+        {
+            format!(", default {choice}")
+        }
         (Some(value), false) => format!(", default {value}"),
     };
     format!("{}: {}{unit}{default}", parameter.name, parameter.ty)
