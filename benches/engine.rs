@@ -110,10 +110,10 @@ fn indirect_calls_1000(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// Text → program of 500 blocks.
-#[divan::bench(sample_count = 20)]
-fn compile_500_blocks(bencher: Bencher<'_, '_>) {
-    let text = chain(500, 1000);
+/// Text → program of so many blocks.
+#[divan::bench(args = [500, 10_000], sample_count = 20)]
+fn compile_blocks(bencher: Bencher<'_, '_>, count: usize) {
+    let text = chain(count, 1000);
     let registry = registry();
     bencher.bench_local(|| {
         compile(

@@ -35,20 +35,19 @@ pub(super) fn text(source: &str, quote: char, at: Span) -> Result<(Text, usize),
     let mut jumps = Vec::new();
     let mut rest = 1;
     loop {
-        let Some(c) = source[rest..].chars().next() else {
+        // Quotes and backslashes are ASCII: no other character has such a byte in it.
+        let marked = |byte: &u8| *byte == quote as u8 || *byte == b'\\';
+        let Some(plain) = source.as_bytes()[rest..].iter().position(marked) else {
             return Err((
                 format!("expected `{quote}` to end this text, found the end of the file"),
                 0,
                 1,
             ));
         };
-        if c == quote {
+        value.push_str(&source[rest..rest + plain]);
+        rest += plain;
+        if source[rest..].starts_with(quote) {
             break;
-        }
-        if c != '\\' {
-            value.push(c);
-            rest += c.len_utf8();
-            continue;
         }
         let (decoded, length) =
             escape(&source[rest..]).map_err(|message| (message, rest, rest + 2))?;
@@ -74,7 +73,8 @@ fn escape(source: &str) -> Result<(char, usize), String> {
         'u' => {
             let digits = source[2..].strip_prefix('{').and_then(|rest| rest.split_once('}'));
             let found = digits.and_then(|(digits, _)| {
-                let code = u32::from_str_radix(digits, 16).ok()?;
+                let is_code = digits.len() <= 6 && is_hexadecimal(digits);
+                let code = is_code.then(|| u32::from_str_radix(digits, 16).ok())??;
                 Some((char::from_u32(code)?, digits.len() + 4))
             });
             return found.ok_or_else(|| "expected an escape such as \\u{00e9}".to_owned());
@@ -90,6 +90,7 @@ fn byte_escape(source: &str) -> Result<(char, usize), String> {
     while bytes.len() < 4 {
         let at = bytes.len() * 4;
         let digits = source.get(at..at + 4).and_then(|part| part.strip_prefix("\\x"));
+        let digits = digits.filter(|digits| is_hexadecimal(digits));
         let Some(byte) = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) else {
             break;
         };
@@ -101,31 +102,76 @@ fn byte_escape(source: &str) -> Result<(char, usize), String> {
     Err("expected bytes of one UTF-8 character, such as \\x41".to_owned())
 }
 
+fn is_hexadecimal(digits: &str) -> bool {
+    digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The bounds of the integers that a suffix names.
+const INTEGERS: [(&str, i128, i128); 8] = [
+    ("i8", i8::MIN as i128, i8::MAX as i128),
+    ("i16", i16::MIN as i128, i16::MAX as i128),
+    ("i32", i32::MIN as i128, i32::MAX as i128),
+    ("i64", i64::MIN as i128, i64::MAX as i128),
+    ("u8", 0, u8::MAX as i128),
+    ("u16", 0, u16::MAX as i128),
+    ("u32", 0, u32::MAX as i128),
+    ("u64", 0, u64::MAX as i128),
+];
+
 /// The number that `source` is, or `None`.
 pub(super) fn number(source: &str) -> Option<Number> {
-    let plain = source.replace('_', "");
-    let (sign, digits) = match plain.strip_prefix('-') {
-        Some(rest) => (-1.0, rest),
-        None => (1.0, plain.strip_prefix('+').unwrap_or(&plain)),
+    let (sign, digits) = match source.as_bytes().first() {
+        Some(b'-') => (-1.0, &source[1..]),
+        Some(b'+') => (1.0, &source[1..]),
+        _ => (1.0, source),
     };
-    let radix = [("0x", 16), ("0b", 2), ("0o", 8)]
-        .into_iter()
-        .find_map(|(prefix, radix)| Some((digits.strip_prefix(prefix)?, radix)));
-    if let Some((digits, radix)) = radix {
-        let value = sign * u128::from_str_radix(digits, radix).ok()? as f64;
-        return Some(Number { value, text: plain, unit: None });
+    let finite = |value: f64, text: &str| {
+        let text = text.replace('_', "");
+        Some(Number { value: sign * value, text, unit: None })
+    };
+    if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        let Number { value, text, .. } = not_finite(digits)?;
+        let text = format!("{}{text}", &source[..source.len() - digits.len()]);
+        return Some(Number { value: sign * value, text, unit: None });
     }
-    const SUFFIXES: [&str; 14] = [
-        "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64",
-        "u128", "usize",
-    ];
-    let bare = SUFFIXES.iter().find_map(|suffix| digits.strip_suffix(suffix)).unwrap_or(digits);
-    let value = match bare {
-        "inf" => f64::INFINITY,
-        "NaN" => f64::NAN,
-        _ if bare.starts_with(|c: char| c.is_ascii_digit() || c == '.') => bare.parse().ok()?,
+    // An underscore stands behind a digit, or another.
+    if digits.contains("._") {
+        return None;
+    }
+    let suffix = INTEGERS.iter().find(|(suffix, ..)| digits.ends_with(suffix));
+    let written = suffix.map_or(source, |(suffix, ..)| &source[..source.len() - suffix.len()]);
+    let bare = &written[source.len() - digits.len()..];
+    let radix = match bare.get(..2) {
+        Some("0x") => Some(16),
+        Some("0b") => Some(2),
+        Some("0o") => Some(8),
+        _ => suffix.map(|_| 10),
+    };
+    let Some(radix) = radix else {
+        let float = ["f32", "f64"].iter().find_map(|suffix| bare.strip_suffix(suffix));
+        let float = float.unwrap_or(bare);
+        let text = &source[..source.len() - (digits.len() - float.len())];
+        return match float.contains('_') {
+            true => finite(float.replace('_', "").parse().ok()?, text),
+            false => finite(float.parse().ok()?, text),
+        };
+    };
+    let places = if radix == 10 { bare } else { &bare[2..] };
+    if places.starts_with('_') || !places.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+        return None;
+    }
+    let magnitude = i128::from_str_radix(&places.replace('_', ""), radix).ok()?;
+    let (_, least, most) = suffix.unwrap_or(&("", i64::MIN as i128, u64::MAX as i128));
+    let value = if sign < 0.0 { -magnitude } else { magnitude };
+    (*least..=*most).contains(&value).then(|| finite(magnitude as f64, written))?
+}
+
+/// The number that a word is: `inf` or `NaN`, with a suffix or not.
+pub(super) fn not_finite(word: &str) -> Option<Number> {
+    let (text, value) = match word {
+        "inf" | "inff32" | "inff64" => ("inf", f64::INFINITY),
+        "NaN" | "NaNf32" | "NaNf64" => ("NaN", f64::NAN),
         _ => return None,
     };
-    let text = plain[..plain.len() - (digits.len() - bare.len())].to_owned();
-    Some(Number { value: sign * value, text, unit: None })
+    Some(Number { value, text: text.to_owned(), unit: None })
 }

@@ -1,9 +1,9 @@
 //! Recursive descent over RON.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 
 use legwork_block::{
-    Arguments, Diagnostic, FileId, Name, Named, Node, NodeField as Field, NodeKind, Span, Text,
+    Arguments, Diagnostic, FileId, Name, Named, Node, NodeField as Field, NodeKind, Span,
 };
 
 use super::{DEPTH_LIMIT, literal};
@@ -14,18 +14,18 @@ type Parsed<T> = Result<T, Diagnostic>;
 pub(super) fn parse(file: FileId, text: &str, base: usize) -> Parsed<Node> {
     let mut parser = Parser { file, text, base, at: 0, depth: 0 };
     parser.attributes()?;
-    if parser.rest().is_empty() {
+    if parser.peek().is_none() {
         let found = parser.error(0, 0, "the file is empty");
         return Err(found.hint("write a diagram: `Diagram(format: 1, blocks: {})`"));
     }
-    if parser.rest().starts_with('<') {
+    if parser.peek() == Some(b'<') {
         let found = parser.error(0, 1, "expected a diagram, found XML");
         let hint = "a robot is a part of a diagram: robots: { \"go\": Urdf(path: \"go.urdf\") }";
         return Err(found.hint(hint));
     }
     let node = parser.value()?;
     parser.skip_space()?;
-    match parser.rest().chars().next() {
+    match parser.peek() {
         None => Ok(node),
         Some(_) => Err(parser.expected("the end of the file")),
     }
@@ -42,6 +42,18 @@ struct Parser<'t> {
 impl<'t> Parser<'t> {
     fn rest(&self) -> &'t str {
         &self.text[self.at..]
+    }
+
+    /// The next byte.
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// Skips `byte` if it comes next.
+    fn skip(&mut self, byte: u8) -> bool {
+        let is_next = self.peek() == Some(byte);
+        self.at += usize::from(is_next);
+        is_next
     }
 
     fn span(&self, start: usize, end: usize) -> Span {
@@ -65,16 +77,20 @@ impl<'t> Parser<'t> {
 
     fn skip_space(&mut self) -> Parsed<()> {
         loop {
-            let rest = self.rest();
-            let white = |c: char| c.is_whitespace() || "\u{200e}\u{200f}".contains(c);
-            self.at += rest.len() - rest.trim_start_matches(white).len();
-            let rest = self.rest();
-            if rest.starts_with("//") {
-                self.at += rest.find('\n').unwrap_or(rest.len());
-            } else if rest.starts_with("/*") {
-                self.at += self.block_comment()?;
-            } else {
-                return Ok(());
+            match self.peek() {
+                Some(b' ' | b'\t'..=b'\r') => self.at += 1,
+                Some(b'/') if self.rest().starts_with("//") => {
+                    self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+                }
+                Some(b'/') if self.rest().starts_with("/*") => self.at += self.block_comment()?,
+                Some(0x80..) => {
+                    let white = "\u{85}\u{200e}\u{200f}\u{2028}\u{2029}";
+                    match self.rest().chars().next() {
+                        Some(c) if white.contains(c) => self.at += c.len_utf8(),
+                        _ => return Ok(()),
+                    }
+                }
+                _ => return Ok(()),
             }
         }
     }
@@ -99,58 +115,107 @@ impl<'t> Parser<'t> {
         Ok(at)
     }
 
-    /// Skips `#![…]`, which `ron` checks.
+    /// Skips `#![enable(…)]`, `#![type = "…"]` and `#![schema = "…"]`: they say what the file is
+    /// read as elsewhere, and nothing here.
     fn attributes(&mut self) -> Parsed<()> {
         self.skip_space()?;
-        while self.rest().starts_with('#') {
-            let start = self.at;
-            let mut rest = self.rest();
-            while !rest.starts_with(']') {
-                self.at += rest.chars().next().map_or(0, char::len_utf8);
-                rest = self.rest();
-                if rest.is_empty() {
-                    return Err(self.error(start, start + 1, "this attribute has no end `]`"));
-                }
-                if rest.starts_with('"') {
-                    let at = self.span(self.at, self.at);
-                    let (_, length) = literal::text(rest, '"', at)
-                        .map_err(|(message, ..)| self.error(start, start + 1, message))?;
-                    self.at += length - 1;
-                }
+        while self.peek() == Some(b'#') {
+            for mark in [b'#', b'!', b'['] {
+                self.mark(mark)?;
             }
-            self.at += 1;
+            let length = self.word_length();
+            let word = &self.rest()[..length];
+            if !["enable", "type", "schema"].contains(&word) {
+                return Err(self.expected("`enable`, `type` or `schema`"));
+            }
+            self.at += length;
             self.skip_space()?;
+            if word == "enable" {
+                self.items(b'(', b')', Self::extension)?;
+            } else {
+                self.mark(b'=')?;
+                if self.peek() != Some(b'"') && literal::raw_opening(self.rest()).is_none() {
+                    return Err(self.expected("a text"));
+                }
+                self.text_literal()?;
+            }
+            self.skip_space()?;
+            self.mark(b']')?;
         }
+        Ok(())
+    }
+
+    /// Skips `byte`, which must come next, and the space behind it.
+    fn mark(&mut self, byte: u8) -> Parsed<()> {
+        if !self.skip(byte) {
+            return Err(self.expected(&format!("`{}`", char::from(byte))));
+        }
+        self.skip_space()
+    }
+
+    /// The name of an extension of the syntax.
+    fn extension(&mut self) -> Parsed<()> {
+        const KNOWN: [&str; 4] = [
+            "implicit_some",
+            "unwrap_newtypes",
+            "unwrap_variant_newtypes",
+            "explicit_struct_names",
+        ];
+        let length = self.word_length();
+        if !KNOWN.contains(&&self.rest()[..length]) {
+            return Err(self.expected("an extension such as `implicit_some`"));
+        }
+        self.at += length;
         Ok(())
     }
 
     /// Length of the identifier at the current position.
     fn word_length(&self) -> usize {
         let rest = self.rest();
-        if !rest.starts_with(|c: char| c.is_alphabetic() || c == '_') {
-            return 0;
+        let letter = |&byte: &u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        let length = rest.bytes().take_while(|byte| letter(byte)).count();
+        let is_number = rest.starts_with(|c: char| c.is_ascii_digit());
+        match rest.as_bytes().get(length) {
+            _ if is_number => 0,
+            Some(0x80..) if length > 0 || rest.starts_with(char::is_alphabetic) => {
+                rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
+            }
+            _ => length,
         }
-        rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
     }
 
-    /// An identifier, `r#name` included, without the space behind it.
-    fn name(&mut self) -> Option<Name> {
-        let start = self.at;
-        if let Some(raw) = self.rest().strip_prefix("r#") {
-            let letter = |c: char| !c.is_alphanumeric() && !"_.+-".contains(c);
-            let length = raw.find(letter).unwrap_or(raw.len());
-            if length > 0 {
-                self.at += 2 + length;
-                return Some(Name {
-                    text: raw[..length].to_owned(),
-                    span: self.span(start, self.at),
-                });
-            }
+    /// Start and end of the identifier at the current position, without the `r#` that may stand
+    /// in front of it.
+    fn name(&self) -> Option<(usize, usize)> {
+        let raw = self.rest().strip_prefix("r#");
+        let letter = |c: char| !c.is_alphanumeric() && !"_.+-".contains(c);
+        match raw.map(|raw| raw.find(letter).unwrap_or(raw.len())) {
+            Some(length) if length > 0 => Some((self.at + 2, self.at + 2 + length)),
+            _ => Some((self.at, self.at + self.word_length())).filter(|(start, end)| end > start),
         }
-        let length = self.word_length();
-        self.at += length;
-        let text = self.text[start..self.at].to_owned();
-        (length > 0).then(|| Name { text, span: self.span(start, self.at) })
+    }
+
+    /// Steps behind a name that ends at `end`.
+    fn take_name(&mut self, (start, end): (usize, usize)) -> Name {
+        let span = self.span(self.at, end);
+        self.at = end;
+        Name { text: self.text[start..end].to_owned(), span }
+    }
+
+    /// The name of a field, if one and a colon come next, up to behind the colon.
+    fn field_name(&mut self) -> Parsed<Option<Name>> {
+        let before = self.at;
+        let Some(range) = self.name() else { return Ok(None) };
+        self.at = range.1;
+        self.skip_space()?;
+        let is_field = self.skip(b':');
+        let behind = std::mem::replace(&mut self.at, before);
+        if !is_field {
+            return Ok(None);
+        }
+        let name = self.take_name(range);
+        self.at = behind;
+        Ok(Some(name))
     }
 
     fn value(&mut self) -> Parsed<Node> {
@@ -162,28 +227,36 @@ impl<'t> Parser<'t> {
             return Err(Diagnostic::error("nesting", self.span(start, start + 1), message));
         }
         let rest = self.rest();
-        let node = match rest.chars().next() {
-            Some('[') => NodeKind::List(self.items('[', ']', Self::value)?),
-            Some('{') => self.map()?,
-            Some('(') => self.group(None)?,
-            Some('"' | '\'') => self.text_literal()?,
-            Some('b')
-                if rest.starts_with("b\"") || rest.starts_with("br") || rest.starts_with("b'") =>
-            {
+        let kind = match self.peek() {
+            Some(b'[') => {
+                let mut items = Vec::new();
+                self.items(b'[', b']', |parser| {
+                    items.push(parser.value()?);
+                    Ok(())
+                })?;
+                NodeKind::List(items)
+            }
+            Some(b'{') => self.map()?,
+            Some(b'(') => self.group(None)?,
+            Some(b'"' | b'\'') => self.text_literal()?,
+            Some(b'b') if ["b\"", "b'", "br\"", "br#"].iter().any(|b| rest.starts_with(b)) => {
                 return Err(self.error(start, start + 1, "expected a text, found bytes"));
             }
-            Some('r') if literal::raw_opening(rest).is_some() => self.text_literal()?,
-            Some(c) if c.is_ascii_digit() || "+-.".contains(c) => self.number()?,
+            Some(b'r') if literal::raw_opening(rest).is_some() => self.text_literal()?,
+            Some(b'0'..=b'9' | b'+' | b'-' | b'.') => self.number()?,
             _ => self.word()?,
         };
         self.depth -= 1;
-        // `Some(x)` is `x`.
-        match node {
-            NodeKind::Named(Named {
-                name: Some(name),
-                arguments: Arguments::Positional(mut items),
-            }) if name.text == "Some" && items.len() == 1 => Ok(items.remove(0)),
-            kind => Ok(Node { span: self.span(start, self.at), kind }),
+        let span = self.span(start, self.at);
+        match kind {
+            NodeKind::Named(Named { name: Some(name), arguments }) if name.text == "Some" => {
+                match arguments {
+                    // `Some(x)` is `x`.
+                    Arguments::Positional(mut items) if items.len() == 1 => Ok(items.remove(0)),
+                    _ => Err(Diagnostic::error("syntax", span, "expected one value in `Some(…)`")),
+                }
+            }
+            kind => Ok(Node { span, kind }),
         }
     }
 
@@ -195,7 +268,7 @@ impl<'t> Parser<'t> {
             (None, false) => literal::text(rest, '"', at),
             (None, true) => literal::text(rest, '\'', at),
         };
-        let (text, length): (Text, usize) =
+        let (text, length) =
             read.map_err(|(message, from, to)| self.error(self.at + from, self.at + to, message))?;
         if rest.starts_with('\'') && text.value.chars().count() != 1 {
             let found = self.error(self.at, self.at + length, "expected one character in `'`");
@@ -233,154 +306,141 @@ impl<'t> Parser<'t> {
 
     /// `true`, `None`, `inf`, `Kind` or `Kind(…)`.
     fn word(&mut self) -> Parsed<NodeKind> {
-        let Some(name) = self.name() else { return Err(self.expected("a value")) };
-        let end = self.at;
-        match name.text.as_str() {
-            "true" => return Ok(NodeKind::Bool(true)),
-            "false" => return Ok(NodeKind::Bool(false)),
-            "None" => return Ok(NodeKind::Unit),
-            word => {
-                if let Some(number) = literal::number(word) {
-                    return Ok(NodeKind::Number(number));
+        let Some(range) = self.name() else { return Err(self.expected("a value")) };
+        let kind = match &self.text[self.at..range.1] {
+            "true" => NodeKind::Bool(true),
+            "false" => NodeKind::Bool(false),
+            "None" => NodeKind::Unit,
+            word => match literal::not_finite(word) {
+                Some(number) => NodeKind::Number(number),
+                None => {
+                    let name = self.take_name(range);
+                    self.skip_space()?;
+                    if self.peek() == Some(b'(') {
+                        return self.group(Some(name));
+                    }
+                    NodeKind::Named(Named { name: Some(name), arguments: Arguments::None })
                 }
-            }
-        }
-        self.skip_space()?;
-        if self.rest().starts_with('(') {
-            return self.group(Some(name));
-        }
-        self.at = end;
-        Ok(NodeKind::Named(Named { name: Some(name), arguments: Arguments::None }))
+            },
+        };
+        self.at = range.1;
+        Ok(kind)
     }
 
     /// `(…)` with named fields or values, behind a kind's name or alone.
     fn group(&mut self, name: Option<Name>) -> Parsed<NodeKind> {
-        let items = self.items('(', ')', |parser| {
-            parser.skip_space()?;
-            let start = parser.at;
-            if let Some(field) = parser.name() {
-                parser.skip_space()?;
-                if parser.rest().starts_with(':') {
-                    parser.at += 1;
-                    return Ok((Some(field), parser.value()?));
-                }
+        let (mut fields, mut values) = (Vec::new(), Vec::new());
+        self.items(b'(', b')', |parser| {
+            match parser.field_name()? {
+                Some(name) => fields.push(Field { name, value: parser.value()? }),
+                None => values.push(parser.value()?),
             }
-            parser.at = start;
-            Ok((None, parser.value()?))
+            Ok(())
         })?;
-        let named = items.iter().filter(|(field, _)| field.is_some()).count();
-        if let (true, Some((_, value))) =
-            (named > 0, items.iter().find(|(field, _)| field.is_none()))
-        {
-            let message = "expected `name: value`, found a value without a name";
-            return Err(Diagnostic::error("syntax", value.span, message)
-                .hint("parameters are either all named or all without names"));
-        }
-        if named == 0 {
-            let values: Vec<Node> = items.into_iter().map(|(_, value)| value).collect();
-            return Ok(match (name, values.is_empty()) {
-                (None, true) => NodeKind::Unit,
-                (None, false) => NodeKind::List(values),
-                (name, true) => {
-                    NodeKind::Named(Named { name, arguments: Arguments::Fields(Vec::new()) })
-                }
-                (name, false) => {
-                    NodeKind::Named(Named { name, arguments: Arguments::Positional(values) })
-                }
-            });
-        }
-        let fields: Vec<Field> = items
-            .into_iter()
-            .filter_map(|(name, value)| Some(Field { name: name?, value }))
-            .collect();
-        let names = fields.iter().map(|field| (field.name.text.clone(), field.name.span));
-        distinct("field", "duplicate-field", names)?;
-        Ok(NodeKind::Named(Named { name, arguments: Arguments::Fields(fields) }))
+        let arguments = match (fields.is_empty(), values.first()) {
+            (true, None) if name.is_none() => return Ok(NodeKind::Unit),
+            (true, Some(_)) if name.is_none() => return Ok(NodeKind::List(values)),
+            (true, Some(_)) => Arguments::Positional(values),
+            (_, None) => {
+                let names = fields.iter().map(|field| (Key::of_name(&field.name), field.name.span));
+                distinct("field", "duplicate-field", names.collect())?;
+                Arguments::Fields(fields)
+            }
+            (false, Some(value)) => {
+                let message = "expected `name: value`, found a value without a name";
+                return Err(Diagnostic::error("syntax", value.span, message)
+                    .hint("parameters are either all named or all without names"));
+            }
+        };
+        Ok(NodeKind::Named(Named { name, arguments }))
     }
 
     fn map(&mut self) -> Parsed<NodeKind> {
-        let entries = self.items('{', '}', |parser| {
+        let mut entries = Vec::new();
+        self.items(b'{', b'}', |parser| {
             let key = parser.value()?;
             parser.skip_space()?;
-            if !parser.rest().starts_with(':') {
+            if !parser.skip(b':') {
                 return Err(parser.expected("`:` behind the key"));
             }
-            parser.at += 1;
-            Ok((key, parser.value()?))
+            entries.push((key, parser.value()?));
+            Ok(())
         })?;
-        let names = entries
-            .iter()
-            .map(|(key, _)| match &key.kind {
-                NodeKind::Text(text) => Ok((format!("\"{}\"", text.value), key.span)),
-                NodeKind::Number(number) => Ok((number.value.to_string(), key.span)),
-                NodeKind::Bool(value) => Ok((value.to_string(), key.span)),
-                NodeKind::Named(Named { name: Some(name), arguments: Arguments::None }) => {
-                    Ok((name.text.clone(), key.span))
-                }
-                _ => {
-                    let message = format!("expected a name as key, found {}", key.describe());
-                    Err(Diagnostic::error("syntax", key.span, message))
-                }
-            })
-            .collect::<Parsed<Vec<_>>>()?;
-        distinct("key", "duplicate-key", names)?;
+        let keys = entries.iter().map(|(key, _)| Ok((Key::of(key)?, key.span)));
+        distinct("key", "duplicate-key", keys.collect::<Parsed<_>>()?)?;
         Ok(NodeKind::Map(entries))
     }
 
-    /// Items between commas in brackets; a last comma is allowed.
-    fn items<T>(
+    /// Reads items between commas in brackets; a last comma is allowed.
+    fn items(
         &mut self,
-        open: char,
-        close: char,
-        mut item: impl FnMut(&mut Self) -> Parsed<T>,
-    ) -> Parsed<Vec<T>> {
+        open: u8,
+        close: u8,
+        mut item: impl FnMut(&mut Self) -> Parsed<()>,
+    ) -> Parsed<()> {
         let start = self.at;
-        self.at += open.len_utf8();
-        let mut items = Vec::new();
+        let (open_char, close_char) = (char::from(open), char::from(close));
+        self.mark(open)?;
         let unclosed = |parser: &Self, what: &str| {
-            let opened = parser.span(start, start + open.len_utf8());
-            parser.expected(what).also(opened, format!("this `{open}` is open"))
+            let opened = parser.span(start, start + 1);
+            parser.expected(what).also(opened, format!("this `{open_char}` is open"))
         };
         loop {
-            self.skip_space()?;
-            if self.rest().starts_with(close) {
-                break;
+            if self.skip(close) {
+                return Ok(());
             }
-            if self.rest().is_empty() {
-                return Err(unclosed(self, &format!("`{close}`")));
+            if self.peek().is_none() {
+                return Err(unclosed(self, &format!("`{close_char}`")));
             }
-            items.push(item(self)?);
+            item(self)?;
             self.skip_space()?;
-            if self.rest().starts_with(',') {
-                self.at += 1;
-            } else if !self.rest().starts_with(close) {
-                return Err(unclosed(self, &format!("`,` or `{close}`")));
+            if self.skip(b',') {
+                self.skip_space()?;
+            } else if self.peek() != Some(close) {
+                return Err(unclosed(self, &format!("`,` or `{close_char}`")));
             }
         }
-        self.at += close.len_utf8();
-        Ok(items)
+    }
+}
+
+/// The name of a field or an entry: as text, and whether it is written in quotes.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Key<'n> {
+    text: Cow<'n, str>,
+    is_quoted: bool,
+}
+
+impl<'n> Key<'n> {
+    fn of_name(name: &'n Name) -> Self {
+        Self { text: Cow::Borrowed(&name.text), is_quoted: false }
+    }
+
+    fn of(key: &'n Node) -> Parsed<Self> {
+        let bare = |text: String| Self { text: Cow::Owned(text), is_quoted: false };
+        match &key.kind {
+            NodeKind::Text(text) => Ok(Self { text: Cow::Borrowed(&text.value), is_quoted: true }),
+            NodeKind::Number(number) => Ok(bare(number.value.to_string())),
+            NodeKind::Bool(value) => Ok(bare(value.to_string())),
+            NodeKind::Named(Named { name: Some(name), arguments: Arguments::None }) => {
+                Ok(Self::of_name(name))
+            }
+            _ => {
+                let message = format!("expected a name as key, found {}", key.describe());
+                Err(Diagnostic::error("syntax", key.span, message))
+            }
+        }
     }
 }
 
 /// Checks that no name is given twice.
-fn distinct(
-    what: &str,
-    code: &'static str,
-    names: impl IntoIterator<Item = (String, Span)>,
-) -> Parsed<()> {
-    let mut seen = BTreeMap::new();
-    for (name, span) in names {
-        if let Some(first) = seen.get(&name) {
-            let message = format!("the {what} {} is given twice", quoted(&name));
-            return Err(Diagnostic::error(code, span, message)
-                .label("again here")
-                .also(*first, "first here"));
-        }
-        seen.insert(name, span);
-    }
-    Ok(())
-}
-
-fn quoted(name: &str) -> String {
-    if name.starts_with('"') { name.to_owned() } else { format!("`{name}`") }
+fn distinct(what: &str, code: &'static str, mut names: Vec<(Key<'_>, Span)>) -> Parsed<()> {
+    // Names that are equal keep their order.
+    names.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let twice = names.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+    let Some([(_, first), (key, again)]) = twice.min_by_key(|pair| pair[1].1.start) else {
+        return Ok(());
+    };
+    let quote = if key.is_quoted { '"' } else { '`' };
+    let message = format!("the {what} {quote}{}{quote} is given twice", key.text);
+    Err(Diagnostic::error(code, *again, message).label("again here").also(*first, "first here"))
 }

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "tests state what must hold")]
 
 use legwork_block::{Arguments, NodeKind};
+use serde::de::IgnoredAny;
 
 use super::*;
 
@@ -91,18 +92,97 @@ fn mistakes_name_their_place() {
         ("A(/* b)", "/*", "this comment has no end `*/`"),
         ("A(b: 'ab')", "'ab'", "expected one character in `'`"),
         ("[1, b\"x\"]", "b", "expected a text, found bytes"),
-        ("#![enable(magic)]\nA()", "", ""),
+        (
+            "#![enable(magic)]\nA()",
+            "magic",
+            "expected an extension such as `implicit_some`, found `magic`",
+        ),
+        ("#![allow(magic)]\nA()", "allow", "expected `enable`, `type` or `schema`, found `allow`"),
+        ("A(b: Some(1, 2))", "Some(1, 2)", "expected one value in `Some(…)`"),
+        ("A(b: 0x_f)", "0x_f", "expected a number, found `0x_f`"),
+        ("A(b: 300u8)", "300u8", "expected a number, found `300u8`"),
     ];
     for (text, place, message) in table {
         let error = read(text).expect_err(text);
-        if !message.is_empty() {
-            assert_eq!(error.message, message, "{text}");
-            assert_eq!(at(text, error.primary.span), place, "{text}");
-        }
+        assert_eq!(error.message, message, "{text}");
+        assert_eq!(at(text, error.primary.span), place, "{text}");
     }
     let twice = read("{\"a\": 1, \"a\": 3}").unwrap_err();
     assert_eq!(twice.secondary[0].span, Span::new(FileId(0), 1, 4));
     assert_eq!(twice.primary.span, Span::new(FileId(0), 9, 12));
+}
+
+/// Every text of a few characters that may stand in a number is one exactly if the `ron` crate
+/// says so, and has its value.
+#[test]
+fn numbers_are_those_of_ron() {
+    let compare = |text: &str| {
+        let found = read(text).ok().and_then(|node| node.number());
+        let expected = match ron::from_str::<ron::Value>(text) {
+            Ok(ron::Value::Number(number)) => Some(number.into_f64()),
+            _ => None,
+        };
+        let is_nan = found.is_some_and(f64::is_nan) && expected.is_some_and(f64::is_nan);
+        // All numbers are doubles, those with the suffix of a single too.
+        let is_single = found.is_some() && expected.is_some() && text.contains("f32");
+        // `1e_+5` is refused.
+        let is_strange = found.is_none() && text.to_lowercase().contains("e_");
+        let is_same = found == expected || is_nan || is_single || is_strange;
+        assert!(is_same, "{text}: {found:?}, {expected:?}");
+    };
+    let characters = [b"019.eE+-_xb", b"017.e-_obfx"];
+    for characters in characters {
+        let count = characters.len();
+        for length in 1..=5 {
+            for mut code in 0..count.pow(length) {
+                let text: String = (0..length)
+                    .map(|_| {
+                        let character = characters[code % count];
+                        code /= count;
+                        char::from(character)
+                    })
+                    .collect();
+                compare(&text);
+            }
+        }
+    }
+    let suffixes = ["f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "i128"];
+    let numbers = [
+        "0",
+        "127",
+        "128",
+        "-128",
+        "-129",
+        "255",
+        "0xff",
+        "1_0",
+        "1.5",
+        "1e2",
+        "1_",
+        "-1",
+        "inf",
+        "-inf",
+        "NaN",
+        "32768",
+        "65535",
+        "65536",
+        "4294967295",
+        "18446744073709551615",
+        "-0",
+        "18446744073709551616",
+        "-9223372036854775808",
+        "-9223372036854775809",
+        "0b101",
+        "_1",
+        "0xffffffffffffffff",
+        "0x10000000000000000",
+        "-0x8000000000000000",
+        "-0x8000000000000001",
+    ];
+    for number in numbers {
+        compare(number);
+        suffixes.iter().for_each(|suffix| compare(&format!("{number}{suffix}")));
+    }
 }
 
 #[test]
@@ -140,14 +220,24 @@ fn check_spans(node: &Node, outer: Span) {
     }
 }
 
-/// Truncated and mutated texts never panic, errors point into the file, and what reads is accepted
-/// by `ron` too (which `parse` asks).
+/// Whether the `ron` crate reads the text.
+fn is_ron(text: &str) -> bool {
+    // It counts several levels for each bracket.
+    let options = ron::Options::default().with_recursion_limit(8 * DEPTH_LIMIT);
+    options.from_str::<IgnoredAny>(text).is_ok()
+}
+
+/// Truncated and mutated texts never panic, errors point into the file, and what reads is RON.
 #[test]
 fn damaged_files_never_panic() {
     let bytes = SAMPLE.as_bytes();
     let all = Span::new(FileId(0), 0, bytes.len() + 8);
     let check = |bytes: &[u8]| match parse(FileId(0), bytes) {
-        Ok(node) => check_spans(&node, all),
+        Ok(node) => {
+            let text = std::str::from_utf8(bytes).unwrap();
+            assert!(is_ron(text), "{text}");
+            check_spans(&node, all);
+        }
         Err(error) => assert!(error.primary.span.end as usize <= bytes.len().max(1)),
     };
     (0..bytes.len()).for_each(|end| check(&bytes[..end]));
