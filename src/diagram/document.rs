@@ -25,7 +25,7 @@ pub const DEPTH_LIMIT: usize = 100;
 /// deeply, or has a key or a field twice.
 pub fn parse(file: FileId, bytes: &[u8]) -> Result<Node, Diagnostic> {
     let text = decode(file, bytes)?;
-    parser::parse(file, text, bytes.len() - text.len())
+    parser::parse(file, text, bytes.len() - text.len()).map_err(|found| *found)
 }
 
 /// The text without byte order mark.

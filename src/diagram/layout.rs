@@ -120,25 +120,20 @@ pub(crate) fn place(
     let gates = place_gates(&placing);
     let Placement { outputs, mut copies, steps_own, arena_len } =
         place_outputs(&placing, order, diagnostics)?;
+    let inputs: Vec<PortTable> = placing
+        .blocks()
+        .map(|block| place_inputs(typed, block, &outputs))
+        .collect::<Option<_>>()?;
     let pools = place_pools(&placing, order);
     let mut nodes = Vec::with_capacity(part.blocks.len());
     let (mut state_len, mut rate_len) = (0, 0);
-    for (n, &id) in part.blocks.iter().enumerate() {
+    for ((n, &id), (inputs, outputs)) in
+        part.blocks.iter().enumerate().zip(inputs.into_iter().zip(outputs))
+    {
         let block = placing.block(n);
         let declaration = &block.declaration;
-        let mut inputs = PortTable::new();
-        for wire in &block.inputs {
-            match wire {
-                Some(wire) => {
-                    inputs.push(source_slots(typed, &wire.source, &|node, port| {
-                        outputs[node].port(port)
-                    })?);
-                }
-                None => inputs.push([]),
-            }
-        }
         let vars = typed.vars(id);
-        let sizes = Sizes::new(vars, &inputs, &outputs[n]);
+        let sizes = Sizes::new(vars, &inputs, &outputs);
         if let Err(found) = block.planned.check(&sizes) {
             let NetworkBlock { path, span, parameters, .. } = block;
             diagnostics.push(invalid_parameter(path, *span, parameters, &found));
@@ -159,7 +154,7 @@ pub(crate) fn place(
             vars: vars.to_vec(),
             io: InstanceIo {
                 inputs,
-                outputs: outputs[n].clone(),
+                outputs,
                 shared: block.asked.iter().map(pool).collect(),
                 shares: declaration.shares,
                 functions: Vec::new(),
@@ -201,7 +196,7 @@ pub(crate) fn place(
         .collect();
     let loops = loops.iter().map(|found| place_loop(&placing, &nodes, found)).collect();
     let stop = |(n, block): (usize, &NetworkBlock)| {
-        let slot = outputs[n].first(block.declaration.stops? as usize);
+        let slot = nodes[n].io.outputs.first(block.declaration.stops? as usize);
         Some(Stop { node: NodeId::new(n), slot: arena_slot(slot) })
     };
     let mut placed_gates: Vec<(GateId, BlockId)> =
@@ -210,7 +205,7 @@ pub(crate) fn place(
     Some(Layout {
         gates: placed_gates
             .into_iter()
-            .filter_map(|(_, condition)| gate(&placing, &gates, &outputs, condition))
+            .filter_map(|(_, condition)| gate(&placing, &gates, &nodes, condition))
             .collect(),
         loops,
         stops: placing.blocks().enumerate().filter_map(stop).collect(),
@@ -239,15 +234,16 @@ fn place_gates(placing: &Placing<'_>) -> BTreeMap<BlockId, GateId> {
 fn gate(
     placing: &Placing<'_>,
     gates: &BTreeMap<BlockId, GateId>,
-    outputs: &[PortTable],
+    nodes: &[Node],
     condition: BlockId,
 ) -> Option<Gate> {
     let node = placing.node(condition);
     let facts = placing.block(node).condition.as_ref()?;
+    let outputs = &nodes[node].io.outputs;
     Some(Gate {
         parent: facts.around.and_then(|around| gates.get(&around).copied()),
-        active: arena_slot(outputs[node].first(0)),
-        starts: arena_slot(outputs[node].first(1)),
+        active: arena_slot(outputs.first(0)),
+        starts: arena_slot(outputs.first(1)),
         clears: facts.clears,
         restarts: facts.restarts,
     })
@@ -278,8 +274,13 @@ fn place_outputs(
     diagnostics: &mut Diagnostics,
 ) -> Option<Placement> {
     let mut copies = vec![Vec::new(); placing.part.len()];
-    let mut ports: Vec<Vec<Vec<Slot>>> =
-        placing.blocks().map(|b| vec![Vec::new(); b.declaration.outputs.len()]).collect();
+    // The ports of all blocks, one block behind the other.
+    let mut first_port = Vec::with_capacity(placing.part.len());
+    let mut ports: Vec<Vec<Slot>> = Vec::new();
+    for block in placing.blocks() {
+        first_port.push(ports.len());
+        ports.resize(ports.len() + block.declaration.outputs.len(), Vec::new());
+    }
     let mut owns = Vec::with_capacity(order.len());
     let mut at = 0u32;
     for group in order {
@@ -295,8 +296,9 @@ fn place_outputs(
                 let mut shown = None;
                 if let Some(forward) = output.forwards.iter().find(|forward| forward.leaf == leaf) {
                     let source = &block.inputs[forward.input as usize].as_ref()?.source;
-                    let from =
-                        source_slots(placing.typed, source, &|node, port| &ports[node][port])?;
+                    let from = source_slots(placing.typed, source, &|node, port| {
+                        ports[first_port[node] + port].as_slice()
+                    })?;
                     let from = *from.get(forward.input_leaf)?;
                     if placing.together(group.node, source) {
                         shown = Some(from);
@@ -322,19 +324,37 @@ fn place_outputs(
                     }
                 }
             }
-            ports[group.node][port] = slots;
+            ports[first_port[group.node] + port] = slots;
         }
         owns.push(Slot { start, len: at - start });
     }
-    let tables = ports
-        .into_iter()
-        .map(|ports| {
-            let mut table = PortTable::new();
-            ports.into_iter().for_each(|slots| table.push(slots));
-            table
-        })
-        .collect();
+    let mut ports = ports.into_iter();
+    let table = |block: &NetworkBlock| {
+        let mut table = PortTable::new();
+        let own = ports.by_ref().take(block.declaration.outputs.len());
+        own.for_each(|slots| table.push(slots));
+        table
+    };
+    let tables = placing.blocks().map(table).collect();
     Some(Placement { outputs: tables, copies, steps_own: owns, arena_len: at as usize })
+}
+
+/// The places that a block's inputs read.
+fn place_inputs(
+    typed: &TypedNetwork,
+    block: &NetworkBlock,
+    outputs: &[PortTable],
+) -> Option<PortTable> {
+    let mut inputs = PortTable::new();
+    let mut slots = Vec::new();
+    for wire in &block.inputs {
+        if let Some(wire) = wire {
+            let table = |node: usize, port| outputs[node].port(port);
+            push_slots(typed, &wire.source, &table, &mut slots)?;
+        }
+        inputs.push(slots.drain(..));
+    }
+    Some(inputs)
 }
 
 /// Shared values lie in the pool in the order in which they are computed.

@@ -125,7 +125,7 @@ fn set_checked(
     let mut names = Vec::new();
     for step in &path.steps {
         match step {
-            PathStep::Name(name) | PathStep::Key(name) => names.push(name.clone()),
+            PathStep::Name(name) | PathStep::Key(name) => names.push((*name).to_owned()),
             PathStep::Index(i) => names.push(i.to_string()),
             _ => {
                 return Err(Box::new(Diagnostic::error(

@@ -6,24 +6,24 @@ use crate::network::Select;
 
 /// A parsed path.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct SignalText {
+pub(crate) struct SignalText<'t> {
     /// Whether it starts at the mask's own inputs: `^port`.
     pub(crate) outer: bool,
     /// Its steps; the first is a name.
-    pub(crate) steps: Vec<PathStep>,
+    pub(crate) steps: Vec<PathStep<'t>>,
     /// Where it is written.
     pub(crate) span: Span,
     /// As written.
-    pub(crate) text: String,
+    pub(crate) text: &'t str,
 }
 
 /// One step of a path.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum PathStep {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum PathStep<'t> {
     /// `name`.
-    Name(String),
+    Name(&'t str),
     /// `[FL_foot]`: a copy of a for-each.
-    Key(String),
+    Key(&'t str),
     /// `[2]`.
     Index(usize),
     /// `[2..5]`, `[2..]`.
@@ -32,21 +32,21 @@ pub(crate) enum PathStep {
     Element(usize, usize),
 }
 
-impl PathStep {
+impl PathStep<'_> {
     /// The step as a selection in a value; `None` for the key of a copy.
-    pub(crate) fn select(&self) -> Option<Select> {
+    pub(crate) fn select(self) -> Option<Select> {
         match self {
-            Self::Name(name) => Some(Select::Field(name.clone())),
+            Self::Name(name) => Some(Select::Field(name.to_owned())),
             Self::Key(_) => None,
-            Self::Index(i) => Some(Select::Index(*i)),
-            Self::Slice(a, b) => Some(Select::Slice(*a, *b)),
-            Self::Element(r, c) => Some(Select::Element(*r, *c)),
+            Self::Index(i) => Some(Select::Index(i)),
+            Self::Slice(a, b) => Some(Select::Slice(a, b)),
+            Self::Element(r, c) => Some(Select::Element(r, c)),
         }
     }
 }
 
 /// Parses a path written at `place`.
-pub(crate) fn parse(text: &str, place: &Place) -> Result<SignalText, Diagnostic> {
+pub(crate) fn parse<'t>(text: &'t str, place: &Place) -> Result<SignalText<'t>, Diagnostic> {
     let error = |at: usize, message: String| {
         let end = (at + 1).min(text.len()).max(at);
         Diagnostic::error("bad-path", place.part(at.min(text.len()), end), message)
@@ -61,7 +61,7 @@ pub(crate) fn parse(text: &str, place: &Place) -> Result<SignalText, Diagnostic>
         if name.is_empty() || name.trim() != name {
             return Err(error(at, format!("expected a name in the path `{text}`")));
         }
-        steps.push(PathStep::Name(name.to_owned()));
+        steps.push(PathStep::Name(name));
         at += len;
         while text[at..].starts_with('[') {
             let Some(close) = text[at..].find(']') else {
@@ -87,10 +87,10 @@ pub(crate) fn parse(text: &str, place: &Place) -> Result<SignalText, Diagnostic>
         }
         at += 1;
     }
-    Ok(SignalText { outer, steps, span: place.part(0, text.len()), text: text.to_owned() })
+    Ok(SignalText { outer, steps, span: place.part(0, text.len()), text })
 }
 
-fn bracket(inside: &str) -> Option<PathStep> {
+fn bracket(inside: &str) -> Option<PathStep<'_>> {
     let inside = inside.trim();
     let number = |text: &str| text.trim().parse::<usize>().ok();
     if let Some((a, b)) = inside.split_once("..") {
@@ -104,7 +104,7 @@ fn bracket(inside: &str) -> Option<PathStep> {
     if let Some(i) = number(inside) {
         return Some(PathStep::Index(i));
     }
-    (!inside.is_empty()).then(|| PathStep::Key(inside.to_owned()))
+    (!inside.is_empty()).then(|| PathStep::Key(inside))
 }
 
 #[cfg(test)]
@@ -113,9 +113,11 @@ mod tests {
 
     #[test]
     fn every_form_of_a_path_is_read() {
-        let parse = |text: &str| parse(text, &Place::from(Span::default()));
+        fn parse(text: &str) -> Result<SignalText<'_>, Diagnostic> {
+            super::parse(text, &Place::from(Span::default()))
+        }
         let path = parse("foot[FL_foot].point.contact[2..5]").unwrap();
-        assert_eq!(path.steps[1], PathStep::Key("FL_foot".into()));
+        assert_eq!(path.steps[1], PathStep::Key("FL_foot"));
         assert_eq!(path.steps[4], PathStep::Slice(2, Some(5)));
         assert!(parse("^state.q[0, 1]").unwrap().outer);
         for bad in ["", ".", "a.", "a..b", "a[", "a[]", "a]b", "a[1]b", "^", "a [0] .b", "a^b"] {

@@ -38,7 +38,7 @@ impl Find<'_> {
                     outer
                         .sources
                         .iter()
-                        .filter_map(|(name, (source, _))| self.port(name, &[outer.frame], source))
+                        .filter_map(|(name, source)| self.port(name, &[outer.frame], source))
                 });
                 let outputs =
                     outs.iter().filter_map(|(name, node)| self.port(name, &[*inside], node));

@@ -8,7 +8,8 @@ use legwork_block::{
 
 use super::{DEPTH_LIMIT, literal};
 
-type Parsed<T> = Result<T, Diagnostic>;
+/// Errors are rare and large, values many.
+type Parsed<T> = Result<T, Box<Diagnostic>>;
 
 /// Reads `text`, which starts at byte `base` of the file.
 pub(super) fn parse(file: FileId, text: &str, base: usize) -> Parsed<Node> {
@@ -16,18 +17,18 @@ pub(super) fn parse(file: FileId, text: &str, base: usize) -> Parsed<Node> {
     parser.attributes()?;
     if parser.peek().is_none() {
         let found = parser.error(0, 0, "the file is empty");
-        return Err(found.hint("write a diagram: `Diagram(format: 1, blocks: {})`"));
+        return Err(found.hint("write a diagram: `Diagram(format: 1, blocks: {})`").into());
     }
     if parser.peek() == Some(b'<') {
         let found = parser.error(0, 1, "expected a diagram, found XML");
         let hint = "a robot is a part of a diagram: robots: { \"go\": Urdf(path: \"go.urdf\") }";
-        return Err(found.hint(hint));
+        return Err(found.hint(hint).into());
     }
     let node = parser.value()?;
     parser.skip_space()?;
     match parser.peek() {
         None => Ok(node),
-        Some(_) => Err(parser.expected("the end of the file")),
+        Some(_) => Err(parser.expected("the end of the file").into()),
     }
 }
 
@@ -101,7 +102,9 @@ impl<'t> Parser<'t> {
         let (mut level, mut at) = (1, 2);
         while level > 0 {
             let Some(next) = rest[at..].find(['/', '*']) else {
-                return Err(self.error(self.at, self.at + 2, "this comment has no end `*/`"));
+                return Err(self
+                    .error(self.at, self.at + 2, "this comment has no end `*/`")
+                    .into());
             };
             at += next;
             if rest[at..].starts_with("/*") {
@@ -126,7 +129,7 @@ impl<'t> Parser<'t> {
             let length = self.word_length();
             let word = &self.rest()[..length];
             if !["enable", "type", "schema"].contains(&word) {
-                return Err(self.expected("`enable`, `type` or `schema`"));
+                return Err(self.expected("`enable`, `type` or `schema`").into());
             }
             self.at += length;
             self.skip_space()?;
@@ -135,7 +138,7 @@ impl<'t> Parser<'t> {
             } else {
                 self.mark(b'=')?;
                 if self.peek() != Some(b'"') && literal::raw_opening(self.rest()).is_none() {
-                    return Err(self.expected("a text"));
+                    return Err(self.expected("a text").into());
                 }
                 self.text_literal()?;
             }
@@ -148,7 +151,7 @@ impl<'t> Parser<'t> {
     /// Skips `byte`, which must come next, and the space behind it.
     fn mark(&mut self, byte: u8) -> Parsed<()> {
         if !self.skip(byte) {
-            return Err(self.expected(&format!("`{}`", char::from(byte))));
+            return Err(self.expected(&format!("`{}`", char::from(byte))).into());
         }
         self.skip_space()
     }
@@ -163,7 +166,7 @@ impl<'t> Parser<'t> {
         ];
         let length = self.word_length();
         if !KNOWN.contains(&&self.rest()[..length]) {
-            return Err(self.expected("an extension such as `implicit_some`"));
+            return Err(self.expected("an extension such as `implicit_some`").into());
         }
         self.at += length;
         Ok(())
@@ -224,7 +227,7 @@ impl<'t> Parser<'t> {
         self.depth += 1;
         if self.depth > DEPTH_LIMIT {
             let message = format!("more than {DEPTH_LIMIT} brackets are nested");
-            return Err(Diagnostic::error("nesting", self.span(start, start + 1), message));
+            return Err(Diagnostic::error("nesting", self.span(start, start + 1), message).into());
         }
         let rest = self.rest();
         let kind = match self.peek() {
@@ -240,7 +243,7 @@ impl<'t> Parser<'t> {
             Some(b'(') => self.group(None)?,
             Some(b'"' | b'\'') => self.text_literal()?,
             Some(b'b') if ["b\"", "b'", "br\"", "br#"].iter().any(|b| rest.starts_with(b)) => {
-                return Err(self.error(start, start + 1, "expected a text, found bytes"));
+                return Err(self.error(start, start + 1, "expected a text, found bytes").into());
             }
             Some(b'r') if literal::raw_opening(rest).is_some() => self.text_literal()?,
             Some(b'0'..=b'9' | b'+' | b'-' | b'.') => self.number()?,
@@ -253,7 +256,10 @@ impl<'t> Parser<'t> {
                 match arguments {
                     // `Some(x)` is `x`.
                     Arguments::Positional(mut items) if items.len() == 1 => Ok(items.remove(0)),
-                    _ => Err(Diagnostic::error("syntax", span, "expected one value in `Some(…)`")),
+                    _ => {
+                        Err(Diagnostic::error("syntax", span, "expected one value in `Some(…)`")
+                            .into())
+                    }
                 }
             }
             kind => Ok(Node { span, kind }),
@@ -272,7 +278,7 @@ impl<'t> Parser<'t> {
             read.map_err(|(message, from, to)| self.error(self.at + from, self.at + to, message))?;
         if rest.starts_with('\'') && text.value.chars().count() != 1 {
             let found = self.error(self.at, self.at + length, "expected one character in `'`");
-            return Err(found.hint("put texts in double quotes"));
+            return Err(found.hint("put texts in double quotes").into());
         }
         self.at += length;
         Ok(NodeKind::Text(text))
@@ -306,7 +312,7 @@ impl<'t> Parser<'t> {
 
     /// `true`, `None`, `inf`, `Kind` or `Kind(…)`.
     fn word(&mut self) -> Parsed<NodeKind> {
-        let Some(range) = self.name() else { return Err(self.expected("a value")) };
+        let Some(range) = self.name() else { return Err(self.expected("a value").into()) };
         let kind = match &self.text[self.at..range.1] {
             "true" => NodeKind::Bool(true),
             "false" => NodeKind::Bool(false),
@@ -349,7 +355,8 @@ impl<'t> Parser<'t> {
             (false, Some(value)) => {
                 let message = "expected `name: value`, found a value without a name";
                 return Err(Diagnostic::error("syntax", value.span, message)
-                    .hint("parameters are either all named or all without names"));
+                    .hint("parameters are either all named or all without names")
+                    .into());
             }
         };
         Ok(NodeKind::Named(Named { name, arguments }))
@@ -361,7 +368,7 @@ impl<'t> Parser<'t> {
             let key = parser.value()?;
             parser.skip_space()?;
             if !parser.skip(b':') {
-                return Err(parser.expected("`:` behind the key"));
+                return Err(parser.expected("`:` behind the key").into());
             }
             entries.push((key, parser.value()?));
             Ok(())
@@ -390,14 +397,14 @@ impl<'t> Parser<'t> {
                 return Ok(());
             }
             if self.peek().is_none() {
-                return Err(unclosed(self, &format!("`{close_char}`")));
+                return Err(unclosed(self, &format!("`{close_char}`")).into());
             }
             item(self)?;
             self.skip_space()?;
             if self.skip(b',') {
                 self.skip_space()?;
             } else if self.peek() != Some(close) {
-                return Err(unclosed(self, &format!("`,` or `{close_char}`")));
+                return Err(unclosed(self, &format!("`,` or `{close_char}`")).into());
             }
         }
     }
@@ -426,7 +433,7 @@ impl<'n> Key<'n> {
             }
             _ => {
                 let message = format!("expected a name as key, found {}", key.describe());
-                Err(Diagnostic::error("syntax", key.span, message))
+                Err(Diagnostic::error("syntax", key.span, message).into())
             }
         }
     }
@@ -442,5 +449,8 @@ fn distinct(what: &str, code: &'static str, mut names: Vec<(Key<'_>, Span)>) -> 
     };
     let quote = if key.is_quoted { '"' } else { '`' };
     let message = format!("the {what} {quote}{}{quote} is given twice", key.text);
-    Err(Diagnostic::error(code, *again, message).label("again here").also(*first, "first here"))
+    Err(Diagnostic::error(code, *again, message)
+        .label("again here")
+        .also(*first, "first here")
+        .into())
 }

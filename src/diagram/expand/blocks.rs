@@ -228,8 +228,9 @@ fn block_wires(
         None => Vec::new(),
     };
     let mut unknown = Vec::new();
-    for (name, (node, span)) in inputs {
-        let source = match resolver.source(frame, &node, false) {
+    for (name, node) in inputs.iter() {
+        let span = node.span;
+        let source = match resolver.source(frame, node, false) {
             Ok(source) => source,
             // An input that needs it is said to be missing.
             Err(Unresolved::Absent { .. }) => continue,
@@ -238,9 +239,9 @@ fn block_wires(
                 Source::Broken(span)
             }
         };
-        match declared.iter().position(|input| input.name == name) {
+        match declared.iter().position(|input| input.name == *name) {
             Some(input) => wires[input] = Some(Wire { source, span }),
-            None => unknown.push((name, span)),
+            None => unknown.push((name.as_str(), span)),
         }
     }
     if let (Some(block), false) = (block, is_frame) {
@@ -254,12 +255,12 @@ fn check_inputs(
     resolver: &Resolver<'_>,
     block: &NetworkBlock,
     wires: &[Option<Wire>],
-    unknown: &[(String, Span)],
+    unknown: &[(&str, Span)],
     diagnostics: &mut Diagnostics,
 ) {
     let declared = &block.declaration.inputs;
     let called = called(resolver.blocks, block);
-    for (name, span) in unknown {
+    for &(name, span) in unknown {
         let kind = block.planned.kind();
         let message = match &called {
             Some(site) => format!("`{site}` is called with `{name}`, not an input of {kind}"),
@@ -267,7 +268,7 @@ fn check_inputs(
         };
         let names: Vec<&str> = declared.iter().map(|input| input.name.as_str()).collect();
         let found =
-            Diagnostic::error("unknown-port", *span, message).suggest(name, names.iter().copied());
+            Diagnostic::error("unknown-port", span, message).suggest(name, names.iter().copied());
         diagnostics.push(if names.is_empty() {
             found.hint("it has no inputs")
         } else {

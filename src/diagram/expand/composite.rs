@@ -49,11 +49,11 @@ impl Expander<'_> {
         span: Span,
         inner: &Env,
     ) -> Item {
-        let Inputs(sources) = inputs.unwrap_or_default();
+        let sources = inputs.unwrap_or_default();
         let has_ports = inside.ports.is_some();
         let interface = inside.ports.unwrap_or_default();
         let names: Vec<&str> = interface.inputs.keys().map(String::as_str).collect();
-        for (name, (node, _)) in &sources {
+        for (name, node) in sources.iter() {
             if !interface.inputs.contains_key(name) {
                 self.report(
                     Diagnostic::error(
@@ -66,28 +66,7 @@ impl Expander<'_> {
                 );
             }
         }
-        for (name, ty) in &interface.inputs {
-            match sources.get(name) {
-                Some((node, span)) => {
-                    let what = format!("input `{name}` of `{path}`");
-                    let before = self.assertions.len();
-                    self.assert_type(node, frame, ty, inner, *span, what, "wrong-type");
-                    let is_optional = interface.optional.contains(name);
-                    for assertion in &mut self.assertions[before..] {
-                        assertion.is_optional = is_optional;
-                    }
-                }
-                None if interface.optional.contains(name) => {}
-                None => self.report(
-                    Diagnostic::error(
-                        "missing-input",
-                        span,
-                        format!("{path}: input `{name}` not connected"),
-                    )
-                    .also(ty.span, "declared here"),
-                ),
-            }
-        }
+        self.check_inputs(At { frame, path }, &interface, &sources, span, None, inner);
         let declared = interface.inputs.keys().cloned().collect();
         let optional = interface.optional.clone();
         let outer = OuterInputs { frame, sources, declared, optional };
@@ -131,8 +110,7 @@ impl Expander<'_> {
                 continue;
             };
             let what = format!("output `{name}` of `{path}`");
-            let span = entry.value.span;
-            self.assert_type(entry.value, inside, ty, inner, span, what, "wrong-type");
+            self.assert_type(entry.value, inside, ty, inner, what, "wrong-type", false);
             outs.insert(name.to_owned(), entry.value.clone());
         }
         outs
@@ -150,6 +128,36 @@ impl Expander<'_> {
         }
     }
 
+    /// Holds what is connected to the part at `at` against the inputs that it declares, or that the
+    /// `hole` declares which it fills. What is not connected is missing at `span`.
+    pub(super) fn check_inputs(
+        &mut self,
+        At { frame, path }: At<'_>,
+        interface: &Interface,
+        sources: &Inputs,
+        span: Span,
+        hole: Option<&str>,
+        env: &Env,
+    ) {
+        let of_hole = hole.map_or(String::new(), |hole| format!(" of `{hole}`"));
+        let code = if hole.is_some() { "variant-interface" } else { "wrong-type" };
+        for (name, ty) in &interface.inputs {
+            let is_optional = interface.optional.contains(name);
+            match sources.get(name) {
+                Some(node) => {
+                    let what = format!("input `{name}` of `{}`", hole.unwrap_or(path));
+                    self.assert_type(node, frame, ty, env, what, code, is_optional);
+                }
+                None if is_optional => {}
+                None => {
+                    let message = format!("{path}: input `{name}`{of_hole} not connected");
+                    let found = Diagnostic::error("missing-input", span, message);
+                    self.report(found.also(ty.span, "declared here"));
+                }
+            }
+        }
+    }
+
     /// Holds a source against a declared type, once everything is expanded.
     #[allow(clippy::too_many_arguments, reason = "one call per declared port, all of it context")]
     pub(super) fn assert_type(
@@ -158,9 +166,9 @@ impl Expander<'_> {
         frame: FrameId,
         ty: &Node,
         env: &Env,
-        span: Span,
         what: String,
         code: &'static str,
+        is_optional: bool,
     ) {
         let NodeKind::Text(text) = &ty.kind else {
             self.report(wrong_type(ty, "a type as text, such as \"Vector(3)\""));
@@ -173,10 +181,10 @@ impl Expander<'_> {
                 frame,
                 ty,
                 var_count,
-                span,
+                span: path.span,
                 what,
                 code,
-                is_optional: false,
+                is_optional,
             }),
             Err(diagnostic) => self.report(diagnostic),
         }

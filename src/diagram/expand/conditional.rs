@@ -1,7 +1,5 @@
 //! Conditional parts (semantics 6.1): subsystems that are on now and then.
 
-use std::collections::BTreeMap;
-
 use legwork_block::{Condition, Diagnostic, Diagnostics, Node, SignChange, Span, Test, erase};
 
 use super::blocks::NewBlock;
@@ -135,7 +133,7 @@ impl Enabled<'_> {
             kind: "Enabled",
             span: self.at,
             test: Test::Enabled,
-            control: BTreeMap::from([("by".to_owned(), (self.by.clone(), self.by.span))]),
+            control: [("by".to_owned(), self.by.clone())].into_iter().collect(),
             every: None,
             when_off: self.when_off,
             when_on: self.when_on,
@@ -158,7 +156,7 @@ impl Triggered<'_> {
             kind: "Triggered",
             span: self.at,
             test: Test::Triggered(self.edge.unwrap_or(SignChange::Rising)),
-            control: BTreeMap::from([("by".to_owned(), (self.by.clone(), self.by.span))]),
+            control: [("by".to_owned(), self.by.clone())].into_iter().collect(),
             every: None,
             when_off: self.when_off,
             when_on: None,
@@ -181,7 +179,8 @@ impl Every<'_> {
         let every = self.every.as_ref().and_then(|every| expander.every(every, env));
         let Some(n) = n else { return Item::Broken };
         // Its inputs tell the rate whose hits are counted.
-        let sources = self.inputs.iter().flat_map(|inputs| inputs.0.values().cloned());
+        let sources =
+            self.inputs.iter().flat_map(|inputs| inputs.iter().map(|(_, source)| source.clone()));
         let control = (1..).map(|i| format!("u{i}")).zip(sources).collect();
         let part = Conditional {
             kind: "Every",
@@ -215,7 +214,7 @@ struct Conditional<'n> {
     span: Span,
     test: Test,
     /// What the condition reads.
-    control: BTreeMap<String, (Node, Span)>,
+    control: Inputs,
     every: Option<crate::network::Sampling>,
     when_off: Option<WhenOff>,
     when_on: Option<WhenOn>,
@@ -225,11 +224,12 @@ struct Conditional<'n> {
 
 impl Expander<'_> {
     fn expand_conditional(&mut self, at: At<'_>, part: Conditional<'_>, env: &Env) -> Item {
-        let Conditional { kind, span, test, control, .. } = part;
+        let Conditional { kind, span, test, .. } = part;
         let around = self.gate;
-        let condition = Condition { test, nested: around.is_some(), input_count: control.len() };
+        let condition =
+            Condition { test, nested: around.is_some(), input_count: part.control.iter().len() };
         let note = |span| ParameterNote { name: "by".to_owned(), span, len: None };
-        let parameters = control.get("by").map(|(_, span)| note(*span)).into_iter().collect();
+        let parameters = part.control.get("by").map(|by| note(by.span)).into_iter().collect();
         let gate = self.add_block(NewBlock {
             path: format!("{}{CONDITION}", at.path),
             block: erase(condition),
@@ -248,7 +248,7 @@ impl Expander<'_> {
                 stretch: if let Test::Every(n) = test { n } else { 1 },
             }),
         });
-        let (frame, inputs) = (at.frame, control);
+        let (frame, inputs) = (at.frame, part.control);
         self.pending.push(PendingInputs { block: gate, inputs, frame, is_frame: false });
         if let (Some(gate), Some(around)) = (gate, around) {
             self.connect_around(gate, around, span);

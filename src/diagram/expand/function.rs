@@ -137,7 +137,7 @@ impl Expander<'_> {
         let name = function.name.clone();
         let arguments: Vec<String> = function.arguments.iter().map(|a| a.name.clone()).collect();
         let results: Vec<String> = function.results.iter().map(|r| r.name.clone()).collect();
-        let text = |text: String| (text_node(text, value.span), value.span);
+        let text = |text: String| text_node(text, value.span);
         let sources = arguments
             .iter()
             .map(|argument| (argument.clone(), text(format!("{CALLER}.{argument}"))))

@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use legwork_block::{Arguments, Diagnostic, Name, Named, Node, NodeField, NodeKind, Place};
 
+use super::Expander;
 use super::structural::At;
 use super::tree::{Env, Hole, Item};
-use super::{Expander, literal};
+use super::value::literal;
 use crate::language::{Inputs, Interface, Read, Text, construct, wrong_type};
 
 construct! {
@@ -57,37 +58,8 @@ impl Expander<'_> {
             .and_then(|ports| Interface::read(ports, self.diagnostics))
             .unwrap_or_default();
         let interface_env = Env::of_names(Rc::clone(&hole.interface_names));
-        let Inputs(sources) = part.inputs.unwrap_or_default();
-        for (input, ty) in &interface.inputs {
-            match sources.get(input) {
-                Some((source, span)) => {
-                    let what = format!("input `{input}` of `{name}`");
-                    let before = self.assertions.len();
-                    self.assert_type(
-                        source,
-                        frame,
-                        ty,
-                        &interface_env,
-                        *span,
-                        what,
-                        "variant-interface",
-                    );
-                    let is_optional = interface.optional.contains(input);
-                    for assertion in &mut self.assertions[before..] {
-                        assertion.is_optional = is_optional;
-                    }
-                }
-                None if interface.optional.contains(input) => {}
-                None => self.report(
-                    Diagnostic::error(
-                        "missing-input",
-                        part.at,
-                        format!("{path}: input `{input}` of `{name}` not connected"),
-                    )
-                    .also(ty.span, "declared here"),
-                ),
-            }
-        }
+        let sources = part.inputs.unwrap_or_default();
+        self.check_inputs(at, &interface, &sources, part.at, Some(&name), &interface_env);
         for (output, ty) in &interface.outputs {
             let text = format!("{}.{output}", path_tail(path));
             let place = Place::from(hole.choice.span);
@@ -96,15 +68,8 @@ impl Expander<'_> {
                 kind: NodeKind::Text(legwork_block::Text { value: text, place }),
             };
             let what = format!("output `{output}` that the interface of `{name}` declares");
-            self.assert_type(
-                &source,
-                frame,
-                ty,
-                &interface_env,
-                hole.choice.span,
-                what,
-                "variant-interface",
-            );
+            let code = "variant-interface";
+            self.assert_type(&source, frame, ty, &interface_env, what, code, false);
         }
         let outs = interface.outputs.keys().cloned().collect();
         Item::Hole { choice: Box::new(choice), outs, name }

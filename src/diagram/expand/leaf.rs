@@ -7,8 +7,8 @@ use super::blocks::NewBlock;
 use super::function::OfNeeds;
 use super::structural::{At, STRUCTURAL};
 use super::tree::{Env, Item};
-use super::value::node_text;
-use super::{Expander, PendingInputs, literal};
+use super::value::{write_field, write_list};
+use super::{Expander, PendingInputs};
 use crate::language::{self, Construct, Entries, Inputs, Period, construct};
 use crate::network::{ParameterNote, Sampling};
 
@@ -80,7 +80,7 @@ impl Expander<'_> {
         if every.is_none() && reserved.every.is_some() {
             return Item::Broken;
         }
-        let Inputs(inputs) = reserved.inputs.unwrap_or_default();
+        let inputs = reserved.inputs.unwrap_or_default();
         let block = self.add_block(NewBlock {
             path: path.to_owned(),
             block,
@@ -135,14 +135,16 @@ fn notes(node: &Node) -> Vec<ParameterNote> {
 
 /// The block as text with its expressions evaluated, for listings and the hash.
 fn leaf_text(kind: &Name, node: &Node, env: &Env) -> String {
-    let fields: Vec<String> = node
-        .fields()
-        .iter()
-        .filter(|field| !Reserved::MANUAL.names().any(|name| name == field.name.text))
-        .map(|field| {
-            let value = literal(&field.value, env).unwrap_or_else(|_| field.value.clone());
-            format!("{}: {}", field.name.text, node_text(&value))
-        })
-        .collect();
-    format!("{}({})", kind.text, fields.join(", "))
+    let mut text = kind.text.clone();
+    let is_own = |field: &&NodeField| Reserved::MANUAL.names().all(|name| name != field.name.text);
+    // Fields that cannot be evaluated stay as they are.
+    let _ =
+        write_list(['(', ')'], node.fields().iter().filter(is_own), &mut text, |field, text| {
+            let before = text.len();
+            write_field(field, Some(env), text).or_else(|_| {
+                text.truncate(before);
+                write_field(field, None, text)
+            })
+        });
+    text
 }

@@ -34,7 +34,7 @@ use legwork_block::{
 use legwork_program::Ratio;
 
 use crate::ids::{BlockId, FrameId, IdVec};
-use crate::language::{Entries, Entry, wrong_type};
+use crate::language::{Entries, Entry, Inputs, wrong_type};
 use crate::loader::Loader;
 use crate::network::{Network, NetworkBlock, Source};
 use crate::types_text::TypeTable;
@@ -47,7 +47,6 @@ pub(crate) use sections::sections;
 use structural::{At, STRUCTURAL};
 use tree::Frame;
 pub(crate) use tree::{Collected, Env, Item, Tree};
-use value::literal;
 pub(crate) use value::{evaluate, node_text};
 
 /// Most blocks, masks and copies that a diagram may unfold into.
@@ -142,7 +141,7 @@ impl Resources for Robots {
 /// looked at all the same.
 struct PendingInputs {
     block: Option<BlockId>,
-    inputs: BTreeMap<String, (Node, Span)>,
+    inputs: Inputs,
     frame: FrameId,
     /// Whether the block stands for the caller of a function: what is wrong with its inputs, the
     /// results, is said where the function is bound.

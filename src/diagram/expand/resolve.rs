@@ -129,7 +129,7 @@ impl Resolver<'_> {
     pub(crate) fn path_source(
         &self,
         frame: FrameId,
-        path: &SignalText,
+        path: &SignalText<'_>,
         deep: bool,
         depth: usize,
     ) -> Resolved {
@@ -137,7 +137,7 @@ impl Resolver<'_> {
             let message = format!("`{}` leads back to itself", path.text);
             return Err(Diagnostic::error("signal-cycle", path.span, message).into());
         }
-        let PathStep::Name(name) = &path.steps[0] else {
+        let PathStep::Name(name) = path.steps[0] else {
             return Err(Diagnostic::error("bad-path", path.span, "expected a name").into());
         };
         if path.outer {
@@ -153,7 +153,7 @@ impl Resolver<'_> {
         Err(self.unknown_block(frame, name, path).into())
     }
 
-    fn unknown_block(&self, frame: FrameId, name: &str, path: &SignalText) -> Diagnostic {
+    fn unknown_block(&self, frame: FrameId, name: &str, path: &SignalText<'_>) -> Diagnostic {
         let mut names: Vec<&str> = Vec::new();
         let mut at = Some(frame);
         let mut inputs: Vec<&str> = Vec::new();
@@ -182,20 +182,20 @@ impl Resolver<'_> {
     fn outer_source(
         &self,
         frame: FrameId,
-        name: &String,
-        path: &SignalText,
+        name: &str,
+        path: &SignalText<'_>,
         deep: bool,
         depth: usize,
     ) -> Resolved {
         let mut at = Some(frame);
         while let Some(id) = at {
             if let Some(outer) = &self.tree.frames[id].inputs {
-                let Some((node, _)) = outer.sources.get(name) else {
+                let Some(node) = outer.sources.get(name) else {
                     if outer.optional.contains(name) {
-                        return Err(Unresolved::Absent { span: path.span, input: name.clone() });
+                        return Err(Unresolved::Absent { span: path.span, input: name.to_owned() });
                     }
                     // Declared, but not connected: that is reported where it is not connected.
-                    if outer.declared.contains(name) {
+                    if outer.declared.iter().any(|known| known == name) {
                         return Err(Unresolved::Reported);
                     }
                     let names: Vec<&str> = outer.declared.iter().map(String::as_str).collect();
@@ -226,8 +226,8 @@ impl Resolver<'_> {
         &self,
         item: &Item,
         name: &str,
-        rest: &[PathStep],
-        path: &SignalText,
+        rest: &[PathStep<'_>],
+        path: &SignalText<'_>,
         deep: bool,
         depth: usize,
     ) -> Resolved {
@@ -251,7 +251,7 @@ impl Resolver<'_> {
             }
             Item::Hole { choice, outs, name: hole } => {
                 match rest.first() {
-                    Some(PathStep::Name(out)) if outs.contains(out) || deep => {}
+                    Some(PathStep::Name(out)) if deep || outs.iter().any(|known| known == out) => {}
                     Some(PathStep::Name(out)) => {
                         return Err(Diagnostic::error(
                             "unknown-port",
@@ -270,11 +270,11 @@ impl Resolver<'_> {
                 let Some(PathStep::Name(out)) = rest.first() else {
                     return Err(name_a_port(name, path).into());
                 };
-                if let Some(node) = outs.get(out) {
+                if let Some(node) = outs.get(*out) {
                     let source = self.source_at(*inside, node, deep, depth + 1)?;
                     return self.select_further(source, &rest[1..], path);
                 }
-                if deep && let Some(item) = self.tree.frames[*inside].items.get(out) {
+                if deep && let Some(item) = self.tree.frames[*inside].items.get(*out) {
                     return self.item_source(item, out, &rest[1..], path, deep, depth + 1);
                 }
                 let names: Vec<&str> = outs.keys().map(String::as_str).collect();
@@ -288,7 +288,7 @@ impl Resolver<'_> {
                 .into())
             }
             Item::ForEach { copies, collected } => match rest {
-                [PathStep::Name(out), more @ ..] => match collected.get(out) {
+                [PathStep::Name(out), more @ ..] => match collected.get(*out) {
                     Some(Collected::Block(block)) => {
                         // A block that joins copies has one output.
                         let (block, output) = (*block, OutputId::FIRST);
@@ -343,7 +343,7 @@ impl Resolver<'_> {
                 },
                 [key, PathStep::Name(block), more @ ..] => {
                     let key = match key {
-                        PathStep::Key(key) => key.clone(),
+                        PathStep::Key(key) => (*key).to_owned(),
                         PathStep::Index(i) => i.to_string(),
                         _ => String::new(),
                     };
@@ -358,7 +358,7 @@ impl Resolver<'_> {
                         .hint(format!("there are `{}`", names.join("`, `")))
                         .into());
                     };
-                    let Some(item) = self.tree.frames[frame].items.get(block) else {
+                    let Some(item) = self.tree.frames[frame].items.get(*block) else {
                         return Err(self.unknown_block(frame, block, path).into());
                     };
                     self.item_source(item, block, more, path, deep, depth + 1)
@@ -379,7 +379,7 @@ fn first_key(key: Option<&String>) -> &str {
     key.map_or("key", String::as_str)
 }
 
-fn name_a_port(name: &str, path: &SignalText) -> Diagnostic {
+fn name_a_port(name: &str, path: &SignalText<'_>) -> Diagnostic {
     Diagnostic::error(
         "bad-path",
         path.span,
@@ -402,7 +402,12 @@ fn bad_source(node: &Node) -> Diagnostic {
 
 impl Resolver<'_> {
     /// Adds selections behind a source.
-    fn select_further(&self, source: Source, steps: &[PathStep], path: &SignalText) -> Resolved {
+    fn select_further(
+        &self,
+        source: Source,
+        steps: &[PathStep<'_>],
+        path: &SignalText<'_>,
+    ) -> Resolved {
         if steps.is_empty() {
             return Ok(at_span(source, path.span));
         }

@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use legwork_block::{Node, Scope, Span, Value};
 
 use crate::ids::{BlockId, FrameId, Id, IdVec};
+use crate::language::Inputs;
 
 /// All frames; the first, [`Tree::ROOT`], is the diagram's own.
 #[derive(Default)]
@@ -39,7 +40,7 @@ pub(crate) struct OuterInputs {
     /// Where the user's paths are read.
     pub(crate) frame: FrameId,
     /// Path of each input.
-    pub(crate) sources: BTreeMap<String, (Node, Span)>,
+    pub(crate) sources: Inputs,
     /// Inputs that the mask declares.
     pub(crate) declared: Vec<String>,
     /// Those of them that need not be connected.

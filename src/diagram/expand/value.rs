@@ -1,5 +1,6 @@
 //! The values of nodes: evaluated, made literal, written as text.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use legwork_block::{
@@ -164,36 +165,84 @@ pub(super) fn literal(node: &Node, scope: &dyn Scope) -> Result<Node, Box<Diagno
 
 /// A node as text.
 pub(crate) fn node_text(node: &Node) -> String {
-    let list = |items: &[Node]| items.iter().map(node_text).collect::<Vec<_>>().join(", ");
-    match &node.kind {
-        NodeKind::Unit => "()".into(),
-        NodeKind::Bool(value) => value.to_string(),
-        NodeKind::Number(number) => match number.unit {
-            Some(unit) => format!("\"{} {unit}\"", number.text),
-            None => number.text.clone(),
-        },
-        NodeKind::Text(text) => format!("{:?}", text.value),
-        NodeKind::List(items) => format!("[{}]", list(items)),
-        NodeKind::Map(entries) => {
-            let entries: Vec<String> = entries
-                .iter()
-                .map(|(key, value)| format!("{}: {}", node_text(key), node_text(value)))
-                .collect();
-            format!("{{{}}}", entries.join(", "))
+    let mut text = String::new();
+    // What is not evaluated cannot be wrong.
+    let _ = write_node(node, None, &mut text);
+    text
+}
+
+/// Writes a node behind `text`, with every `=` expression replaced by its value in `scope`.
+pub(super) fn write_node(
+    node: &Node,
+    scope: Option<&dyn Scope>,
+    text: &mut String,
+) -> Result<(), Box<Diagnostic>> {
+    // Writing to a String cannot fail.
+    match (&node.kind, scope) {
+        (NodeKind::Text(source), Some(scope)) if source.value.starts_with('=') => {
+            write_node(&evaluate(node, scope)?.to_node(node.span), None, text)?;
         }
-        NodeKind::Named(named) => {
-            let name = named.name.as_ref().map_or("", |name| &name.text);
+        (NodeKind::Unit, _) => text.push_str("()"),
+        (NodeKind::Bool(value), _) => text.push_str(if *value { "true" } else { "false" }),
+        (NodeKind::Number(number), _) => {
+            let _ = match number.unit {
+                Some(unit) => write!(text, "\"{} {unit}\"", number.text),
+                None => text.write_str(&number.text),
+            };
+        }
+        (NodeKind::Text(source), _) => {
+            let _ = write!(text, "{:?}", source.value);
+        }
+        (NodeKind::List(items), _) => {
+            write_list(['[', ']'], items, text, |item, text| write_node(item, scope, text))?;
+        }
+        (NodeKind::Map(entries), _) => {
+            write_list(['{', '}'], entries, text, |(key, value), text| {
+                write_node(key, None, text)?;
+                text.push_str(": ");
+                write_node(value, scope, text)
+            })?;
+        }
+        (NodeKind::Named(named), _) => {
+            text.push_str(named.name.as_ref().map_or("", |name| &name.text));
+            let round = ['(', ')'];
             match &named.arguments {
-                Arguments::None => name.to_owned(),
-                Arguments::Positional(args) => format!("{name}({})", list(args)),
+                Arguments::None => {}
+                Arguments::Positional(items) => {
+                    write_list(round, items, text, |item, text| write_node(item, scope, text))?;
+                }
                 Arguments::Fields(fields) => {
-                    let fields: Vec<String> = fields
-                        .iter()
-                        .map(|f| format!("{}: {}", f.name.text, node_text(&f.value)))
-                        .collect();
-                    format!("{name}({})", fields.join(", "))
+                    write_list(round, fields, text, |field, text| write_field(field, scope, text))?;
                 }
             }
         }
     }
+    Ok(())
+}
+
+/// Writes `name: value`.
+pub(super) fn write_field(
+    field: &NodeField,
+    scope: Option<&dyn Scope>,
+    text: &mut String,
+) -> Result<(), Box<Diagnostic>> {
+    text.push_str(&field.name.text);
+    text.push_str(": ");
+    write_node(&field.value, scope, text)
+}
+
+/// Writes items between brackets, with commas between them.
+pub(super) fn write_list<T>(
+    [open, close]: [char; 2],
+    items: impl IntoIterator<Item = T>,
+    text: &mut String,
+    mut write: impl FnMut(T, &mut String) -> Result<(), Box<Diagnostic>>,
+) -> Result<(), Box<Diagnostic>> {
+    text.push(open);
+    for (i, item) in items.into_iter().enumerate() {
+        text.push_str(if i > 0 { ", " } else { "" });
+        write(item, text)?;
+    }
+    text.push(close);
+    Ok(())
 }

@@ -1,10 +1,12 @@
 //! What fields of constructs hold: texts, words, maps, ports, periods.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
 
 use indexmap::IndexMap;
-use legwork_block::{Arguments, Diagnostics, Named, Node, NodeKind, Place, Span};
+use legwork_block::{
+    Arguments, Diagnostics, Named, Node, NodeField as Field, NodeKind, Place, Span,
+};
 
 use super::{Read, construct, only_argument, signature, wrong_type};
 
@@ -136,33 +138,50 @@ impl<'n, W: What> Read<'n> for Entries<'n, W> {
     }
 }
 
-/// The sources of inputs, by port: `in: { "u": "block.port" }`, or `in: (u: "block.port")`.
-#[derive(Default)]
-pub(crate) struct Inputs(pub(crate) BTreeMap<String, (Node, Span)>);
+/// The sources of inputs, sorted by port: `in: { "u": "block.port" }`, or `in: (u: "block.port")`.
+#[derive(Clone, Default)]
+pub(crate) struct Inputs(Vec<(String, Node)>);
+
+impl Inputs {
+    /// The source of the input `name`.
+    pub(crate) fn get(&self, name: &str) -> Option<&Node> {
+        let at = self.0.binary_search_by(|(known, _)| known.as_str().cmp(name)).ok()?;
+        Some(&self.0[at].1)
+    }
+
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &(String, Node)> {
+        self.0.iter()
+    }
+}
+
+impl FromIterator<(String, Node)> for Inputs {
+    fn from_iter<I: IntoIterator<Item = (String, Node)>>(inputs: I) -> Self {
+        let mut inputs: Vec<(String, Node)> = inputs.into_iter().collect();
+        inputs.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Self(inputs)
+    }
+}
 
 impl<'n> Read<'n> for Inputs {
     fn read(node: &'n Node, found: &mut Diagnostics) -> Option<Self> {
-        let mut inputs = BTreeMap::new();
+        let mut inputs = Vec::new();
         match &node.kind {
             NodeKind::Unit => {}
             NodeKind::Map(entries) => {
                 for (key, value) in entries {
                     match key.text() {
-                        Some(name) => {
-                            inputs.insert(name.to_owned(), (value.clone(), value.span));
-                        }
+                        Some(name) => inputs.push((name.to_owned(), value.clone())),
                         None => found.push(wrong_type(key, "the name of an input as text")),
                     }
                 }
             }
             NodeKind::Named(Named { name: None, arguments: Arguments::Fields(fields) }) => {
-                for field in fields {
-                    inputs.insert(field.name.text.clone(), (field.value.clone(), field.value.span));
-                }
+                let input = |field: &Field| (field.name.text.clone(), field.value.clone());
+                inputs.extend(fields.iter().map(input));
             }
             _ => found.push(wrong_type(node, "inputs such as { \"u\": \"block.port\" }")),
         }
-        Some(Self(inputs))
+        Some(inputs.into_iter().collect())
     }
 }
 
