@@ -86,7 +86,7 @@ pub enum NodeKind {
 pub struct Number {
     /// The nearest double.
     pub value: f64,
-    /// The source text, so that integers and exact decimals lose nothing.
+    /// The source text without `_`, so that integers and exact decimals lose nothing.
     pub text: String,
     /// Unit, if an expression gave one; `None` in a file, where numbers are bare.
     pub unit: Option<Unit>,
@@ -95,10 +95,9 @@ pub struct Number {
 impl Number {
     /// The whole number that was written, `1_000`, `0xff` or `1e3` included; `None` if it is none.
     pub fn integer(&self) -> Option<i128> {
-        let text = self.text.replace('_', "");
-        let (sign, digits) = match text.strip_prefix(['+', '-']) {
-            Some(rest) => (if text.starts_with('-') { -1 } else { 1 }, rest),
-            None => (1, text.as_str()),
+        let (sign, digits) = match self.text.strip_prefix(['+', '-']) {
+            Some(rest) => (if self.text.starts_with('-') { -1 } else { 1 }, rest),
+            None => (1, self.text.as_str()),
         };
         let written = [("0x", 16), ("0b", 2), ("0o", 8)]
             .into_iter()

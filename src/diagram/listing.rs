@@ -65,7 +65,7 @@ pub(crate) fn node_signals<'n>(
 ) -> impl Iterator<Item = SignalRef> + use<'n> {
     let names = node.output_names.iter();
     names.zip(typed.outputs(block).iter()).enumerate().map(|(port, (name, output))| SignalRef {
-        path: format!("{}.{name}", node.path),
+        path: [&node.path, ".", name].concat(),
         ty: output.ty.clone(),
         unit: output.unit.clone(),
         slots: node.io.outputs.port(port).to_vec(),

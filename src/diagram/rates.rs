@@ -75,7 +75,8 @@ fn source_rate(
     diagnostics: &mut Diagnostics,
 ) -> Option<Found> {
     let block = root(network, b);
-    let sources = sources_of(network, b);
+    let mut sources = Vec::new();
+    sources_of(network, b, &mut sources);
     let rates: Vec<Found> = sources.iter().map(|&s| found[s]).collect();
     if let Some(first @ Found::Periodic(..)) = rates.first()
         && rates.iter().all(|rate| rate == first)
@@ -191,13 +192,18 @@ fn propagate(
     diagnostics: &mut Diagnostics,
 ) -> Vec<Option<Found>> {
     let n = network.root.blocks.len();
-    let sources: Vec<Vec<usize>> = (0..n).map(|b| sources_of(network, b)).collect();
+    let mut sources = Vec::new();
+    // Who is to be looked at again once the rate of a block is known: (block, reader).
+    let mut readers: Vec<(usize, usize)> = Vec::new();
     let mut found: Vec<Option<Found>> = vec![None; n];
     let mut failed = vec![false; n];
     for (b, &id) in network.root.blocks.iter().enumerate() {
         let block = &network.blocks[id];
         let declaration = &block.declaration;
         let every = block.every;
+        sources_of(network, b, &mut sources);
+        readers.extend(sources.iter().map(|&source| (source, b)));
+        readers.extend(block.gate.map(|gate| (network.node(gate), b)));
         if declaration.continuous.is_some() {
             if let Some(every) = every {
                 diagnostics.push(
@@ -228,26 +234,21 @@ fn propagate(
         } else if declaration.rate == RateRule::Constant {
             found[b] = Some(Found::Constant);
         } else if declaration.rate == RateRule::Continuous
-            || (sources[b].is_empty()
+            || (sources.is_empty()
                 && declaration.rate != RateRule::Sampled
                 && !network.is_momentary(id))
         {
             found[b] = Some(Found::Continuous);
         }
     }
-    // A block is looked at again whenever the rate of one that it reads becomes known.
-    let mut readers: Vec<Vec<usize>> = vec![Vec::new(); n];
-    for (b, sources) in sources.iter().enumerate() {
-        sources.iter().for_each(|&source| readers[source].push(b));
-        let gate = root(network, b).gate.map(|gate| network.node(gate));
-        gate.iter().for_each(|&gate| readers[gate].push(b));
-    }
+    readers.sort_unstable();
     let mut waiting: VecDeque<usize> = (0..n).collect();
     while let Some(b) = waiting.pop_front() {
         if found[b].is_some() || failed[b] {
             continue;
         }
-        match inherit(network, b, &sources[b], &found, &failed) {
+        sources_of(network, b, &mut sources);
+        match inherit(network, b, &sources, &found, &failed) {
             Inherit::Wait => continue,
             Inherit::Rate(rate) => found[b] = Some(rate),
             Inherit::Fail(diagnostic) => {
@@ -255,7 +256,9 @@ fn propagate(
                 failed[b] = true;
             }
         }
-        waiting.extend(&readers[b]);
+        let first = readers.partition_point(|(block, _)| *block < b);
+        let of_block = readers[first..].iter().take_while(|(block, _)| *block == b);
+        waiting.extend(of_block.map(|(_, reader)| reader));
     }
     let unknown: Vec<&str> = (0..n)
         .filter(|&b| found[b].is_none() && !failed[b])
@@ -358,16 +361,16 @@ fn root(network: &Network, b: usize) -> &NetworkBlock {
     &network.blocks[network.root.blocks[b]]
 }
 
-/// Blocks whose outputs a block reads, its shared computations included.
-fn sources_of(network: &Network, b: usize) -> Vec<usize> {
+/// Puts the blocks whose outputs a block reads, its shared computations included, in `sources`.
+fn sources_of(network: &Network, b: usize, sources: &mut Vec<usize>) {
     let block = root(network, b);
-    let mut sources: Vec<usize> = block.asked.iter().map(|&asked| network.node(asked)).collect();
+    sources.clear();
+    sources.extend(block.asked.iter().map(|&asked| network.node(asked)));
     for wire in block.inputs.iter().flatten() {
         wire.source.each_port(&mut |port| sources.push(network.node(port.block)));
     }
     sources.sort_unstable();
     sources.dedup();
-    sources
 }
 
 /// Semantics 2.4: between two periods one must divide the other, with offsets that agree.

@@ -3,7 +3,7 @@
 use legwork_block::Node;
 use legwork_program::{NodeId, PortPart, Subsystem, SubsystemPort};
 
-use crate::expand::{Collected, Item, Names, Resolver};
+use crate::expand::{Collected, Frame, Item, Names, Resolver};
 use crate::ids::{FrameId, Id};
 use crate::network::{Network, Source};
 
@@ -15,8 +15,7 @@ pub(crate) fn subsystems(network: &Network, names: &Names) -> Vec<Subsystem> {
     let mut found = Vec::new();
     for frame in tree.frames.iter().filter(|frame| frame.owner.is_none()) {
         for (name, item) in &frame.items {
-            let path = format!("{}{name}", frame.prefix);
-            found.extend(find.subsystem(path, item));
+            found.extend(find.subsystem(frame, name, item));
         }
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
@@ -29,9 +28,10 @@ struct Find<'a> {
 }
 
 impl Find<'_> {
-    fn subsystem(&self, path: String, item: &Item) -> Option<Subsystem> {
+    fn subsystem(&self, frame: &Frame, name: &str, item: &Item) -> Option<Subsystem> {
+        let path = || [&frame.prefix, name].concat();
         match item {
-            Item::Hole { choice, .. } => self.subsystem(path, choice),
+            Item::Hole { choice, .. } => self.subsystem(frame, name, choice),
             Item::Composite { inside, outs } => {
                 let outer = self.resolver.tree.frames[*inside].inputs.as_ref();
                 let inputs = outer.into_iter().flat_map(|outer| {
@@ -42,7 +42,8 @@ impl Find<'_> {
                 });
                 let outputs =
                     outs.iter().filter_map(|(name, node)| self.port(name, &[*inside], node));
-                Some(Subsystem { path, inputs: inputs.collect(), outputs: outputs.collect() })
+                let (inputs, outputs) = (inputs.collect(), outputs.collect());
+                Some(Subsystem { path: path(), inputs, outputs })
             }
             Item::ForEach { copies, collected } => {
                 let copies: Vec<FrameId> = copies.values().copied().collect();
@@ -58,7 +59,7 @@ impl Find<'_> {
                     Collected::Broken => None,
                 };
                 let outputs = collected.iter().filter_map(output).collect();
-                Some(Subsystem { path, inputs: Vec::new(), outputs })
+                Some(Subsystem { path: path(), inputs: Vec::new(), outputs })
             }
             Item::Block(_) | Item::Share { .. } | Item::Broken => None,
         }

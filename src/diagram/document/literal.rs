@@ -120,6 +120,10 @@ const INTEGERS: [(&str, i128, i128); 8] = [
 
 /// The number that `source` is, or `None`.
 pub(super) fn number(source: &str) -> Option<Number> {
+    // Most numbers have neither sign, underscore nor suffix.
+    if source.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+        return Some(Number { value: source.parse().ok()?, text: source.to_owned(), unit: None });
+    }
     let (sign, digits) = match source.as_bytes().first() {
         Some(b'-') => (-1.0, &source[1..]),
         Some(b'+') => (1.0, &source[1..]),

@@ -45,8 +45,7 @@ pub(crate) use resolve::Resolver;
 pub(crate) use run::Run;
 pub(crate) use sections::sections;
 use structural::{At, STRUCTURAL};
-use tree::Frame;
-pub(crate) use tree::{Collected, Env, Item, Tree};
+pub(crate) use tree::{Collected, Env, Frame, Item, Tree};
 pub(crate) use value::{evaluate, node_text};
 
 /// Most blocks, masks and copies that a diagram may unfold into.
@@ -252,7 +251,7 @@ impl<'a> Expander<'a> {
                 self.report(Diagnostic::error("duplicate-key", name_span, message));
                 continue;
             }
-            let path = format!("{}{name}", self.tree.frames[frame].prefix);
+            let path = [&self.tree.frames[frame].prefix, name].concat();
             let item = self.expand_block(At { frame, path: &path }, value, env);
             self.tree.frames[frame].items.insert(name.to_owned(), item);
         }
