@@ -22,7 +22,7 @@
 //! |---|---|
 //! | symmetric positive definite | [`cholesky`]; [`ldlt`] for padded columns, without roots |
 //! | symmetric positive semidefinite | [`PivotedCholesky`], which finds the rank |
-//! | square | [`Lu`] |
+//! | square | [`Lu`]; [`invert`] where the inverse itself is wanted |
 //! | square, perhaps singular | [`CompletePivoting`], which gives the null space |
 //! | columns that come and go | [`OrthonormalBasis`], `A = Q R` |
 //! | rows of a quadratic program that come and go | [`ConjugateBasis`] |
@@ -37,6 +37,7 @@ pub mod cholesky;
 mod complete_pivoting;
 mod conjugate_basis;
 mod eigenvalues;
+mod inverse;
 pub mod lanes;
 pub mod ldlt;
 mod lu;
@@ -48,6 +49,7 @@ mod vector;
 pub use complete_pivoting::CompletePivoting;
 pub use conjugate_basis::ConjugateBasis;
 pub use eigenvalues::symmetric_eigenvalues;
+pub use inverse::invert;
 pub use lu::{Lu, Singular};
 pub use orthonormal_basis::OrthonormalBasis;
 pub use pivoted_cholesky::PivotedCholesky;

@@ -119,15 +119,6 @@ impl Lu {
         &self.pivots
     }
 
-    /// Writes `A⁻¹`, n × n.
-    pub fn inverse_into(&self, inverse: &mut [f64]) {
-        inverse.fill(0.0);
-        for (j, column) in inverse.chunks_exact_mut(self.n.max(1)).enumerate() {
-            column[j] = 1.0;
-            self.solve(column);
-        }
-    }
-
     /// Solves `A x = b` in place.
     pub fn solve(&self, b: &mut [f64]) {
         let n = self.n;

@@ -32,9 +32,9 @@
 
 use crate::cone::ConeShape;
 use crate::contact_problem::{ContactProblem, ContactSolver, ShapeError};
-use crate::dense::{all_finite, axpy, dot};
 use crate::kkt;
 use crate::status::{Outcome, Status};
+use legwork_linalg::{all_finite, axpy, dot};
 
 /// Step of the estimate of L after an accepted iteration.
 const LIPSCHITZ_DECAY: f64 = 0.9;

@@ -3,7 +3,7 @@
 //! The order of operations is that of a library: the figures belong in reports, tests and messages,
 //! never on a signal.
 
-use nalgebra::{DMatrix, SymmetricEigen};
+use legwork_linalg::symmetric_eigenvalues;
 use thiserror::Error;
 
 /// Why a matrix has no spectrum.
@@ -47,24 +47,16 @@ pub fn spectrum(matrix: &[f64], dim: usize, tolerance: f64) -> Result<Spectrum, 
     if matrix.len() != dim * dim {
         return Err(SpectrumError::Shape { expected: dim * dim, found: matrix.len() });
     }
-    if !crate::dense::all_finite(matrix) {
+    if !legwork_linalg::all_finite(matrix) {
         return Err(SpectrumError::NoEigenvalues { dim });
     }
-    if dim == 0 {
-        let (eigenvalues, rank, condition) = (Vec::new(), 0, 1.0);
-        return Ok(Spectrum { eigenvalues, rank, condition, is_positive_semidefinite: true });
+    let mut lower = matrix.to_vec();
+    for j in 0..dim {
+        (0..j).for_each(|i| lower[j * dim + i] = matrix[i * dim + j]);
     }
-    // Iterations that the QR method is given; it needs two to three for each eigenvalue.
-    let limit = 100 * (dim + 1);
-    let eigen =
-        SymmetricEigen::try_new(DMatrix::from_column_slice(dim, dim, matrix), f64::EPSILON, limit)
-            .ok_or(SpectrumError::NoEigenvalues { dim })?;
-    let mut eigenvalues = eigen.eigenvalues.as_slice().to_vec();
-    eigenvalues.sort_by(f64::total_cmp);
-    if !crate::dense::all_finite(&eigenvalues) {
-        return Err(SpectrumError::NoEigenvalues { dim });
-    }
-    let largest = crate::dense::max_abs(&eigenvalues);
+    let mut eigenvalues = vec![0.0; dim];
+    symmetric_eigenvalues(&mut lower, dim, &mut eigenvalues);
+    let largest = legwork_linalg::max_abs(&eigenvalues);
     let threshold = tolerance * largest;
     let counted = || eigenvalues.iter().copied().filter(|&v| v > threshold);
     let rank = counted().count();

@@ -2,8 +2,8 @@
 //! none.
 
 use crate::cone_program::{ConeProgram, project_second_order, second_order_violation};
-use crate::dense::{axpy, dot, matrix_vector, max_abs};
 use crate::kkt::{QpResiduals, nan_max};
+use legwork_linalg::{axpy, dot, matrix_vector, max_abs};
 
 /// Multipliers of a [`ConeProgram`]: `Hx + g = Aᵀy + z + Cᵀw` with `w_j ∈ Q` and `w_jᵀ t_j = 0`.
 ///

@@ -37,10 +37,10 @@ mod basis;
 mod scaling;
 
 use crate::cone::ConeShape;
-use crate::dense::{all_finite, axpy, dot, matrix_vector, max_abs};
-use crate::lanes::padded;
 use crate::status::{Outcome, Status};
 use basis::Basis;
+use legwork_linalg::lanes::padded;
+use legwork_linalg::{all_finite, axpy, dot, matrix_vector, max_abs};
 use scaling::Scaling;
 
 /// The least-squares problem over contact forces: a borrowed view. k contacts, n = 3k unknowns.

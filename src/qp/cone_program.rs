@@ -4,8 +4,8 @@
 //! `t_j = C_j x + c_j ∈ Q`, with `Q = { t : t_0 ≥ |(t_1, …)| }` per block j.
 
 use crate::contact_problem::ShapeError;
-use crate::dense::{all_finite, dot};
 use crate::general::Qp;
+use legwork_linalg::{all_finite, dot};
 use thiserror::Error;
 
 /// A borrowed view of the cone program; see the module docs.
@@ -183,7 +183,7 @@ pub fn project_second_order(t: &mut [f64]) {
 
 /// Euclidean norm, scaled against overflow.
 fn norm(x: &[f64]) -> f64 {
-    let largest = crate::dense::max_abs(x);
+    let largest = legwork_linalg::max_abs(x);
     if largest == 0.0 || !largest.is_finite() {
         return largest;
     }

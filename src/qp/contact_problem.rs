@@ -16,8 +16,8 @@
 //! minimisers of the problem without it, so a symmetric foot shares its load evenly.
 
 use crate::cone::ConeShape;
-use crate::dense::{all_finite, axpy};
 use crate::status::{Outcome, Status};
+use legwork_linalg::{all_finite, axpy};
 use thiserror::Error;
 
 /// The default of [`ContactProblem::regularisation`].

@@ -1,7 +1,7 @@
 //! The general convex quadratic program of controllers.
 
 use crate::contact_problem::ShapeError;
-use crate::dense::all_finite;
+use legwork_linalg::all_finite;
 
 /// `min ½ xᵀHx + gᵀx` subject to `l ≤ A x ≤ u` and `x_l ≤ x ≤ x_u`: a borrowed view.
 ///
@@ -100,7 +100,7 @@ impl Qp<'_> {
         let n = self.dim();
         let mut sum = 0.0;
         for (i, column) in self.hessian.chunks_exact(n.max(1)).enumerate() {
-            sum += x[i] * (0.5 * crate::dense::dot(column, &x[..n]) + self.gradient[i]);
+            sum += x[i] * (0.5 * legwork_linalg::dot(column, &x[..n]) + self.gradient[i]);
         }
         sum
     }

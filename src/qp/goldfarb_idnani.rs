@@ -4,10 +4,8 @@
 //!
 //! The method starts at the unconstrained minimum and adds violated rows one by one; every
 //! iterate is optimal for its active rows, so the objective rises at each full step and no active
-//! set returns. It keeps `J` with `Jᵀ H J = I` and the upper triangular `R` with `Jᵀ N = [R; 0]`
-//! for the active normals N. A row is added by one Householder reflection of the free columns of
-//! J (whose product with the reflector is the step direction that was needed anyway), and dropped
-//! by Givens rotations.
+//! set returns. [`ConjugateBasis`] keeps `J` with `Jᵀ H J = I` and the upper triangular `R` with
+//! `Jᵀ N = [R; 0]` for the active normals N.
 //!
 //! Before an answer is returned, x and the multipliers are recomputed from the factors of the final
 //! active set, which removes the rounding of the path: redundant problems start
@@ -17,16 +15,11 @@
 //!
 //! # References
 //! D. Goldfarb, A. Idnani, *A numerically stable dual method for solving strictly convex quadratic
-//! programs*, Math. Program. 27 (1983), algorithm of section 3. We differ in the Householder
-//! update.
+//! programs*, Math. Program. 27 (1983), algorithm of section 3.
 
-mod factors;
-
-use crate::dense::max_abs;
-use crate::lanes::padded;
 use crate::status::Status;
-use factors::add;
-pub(crate) use factors::product;
+use legwork_linalg::lanes::{axpy, dot, padded};
+use legwork_linalg::{ConjugateBasis, ldlt, max_abs};
 
 /// The rows `nᵢᵀx ≥ bᵢ` of a problem, equalities first.
 pub(crate) trait Rows {
@@ -64,12 +57,8 @@ pub(crate) struct DualActiveSet {
     l: Vec<f64>,
     /// One over the entries of D.
     pivots: Vec<f64>,
-    /// J.
-    j: Vec<f64>,
-    /// R above its diagonal, zero elsewhere.
-    r: Vec<f64>,
-    /// The diagonal of R, and one over it.
-    diagonal: Vec<[f64; 2]>,
+    /// J and R.
+    basis: ConjugateBasis,
     d: Vec<f64>,
     z: Vec<f64>,
     direction: Vec<f64>,
@@ -94,10 +83,9 @@ impl DualActiveSet {
     pub(crate) fn reserve(&mut self, n: usize, rows: usize) {
         self.n = n;
         self.stride = padded(n);
-        for matrix in [&mut self.l, &mut self.j, &mut self.r] {
-            if matrix.len() < n * self.stride {
-                matrix.resize(n * self.stride, 0.0);
-            }
+        self.basis.reserve(n);
+        if self.l.len() < n * self.stride {
+            self.l.resize(n * self.stride, 0.0);
         }
         for vector in [
             &mut self.pivots,
@@ -111,9 +99,6 @@ impl DualActiveSet {
                 vector.resize(self.stride, 0.0);
             }
         }
-        if self.diagonal.len() < n {
-            self.diagonal.resize(n, [0.0; 2]);
-        }
         if self.s.len() < rows {
             self.s.resize(rows, 0.0);
             self.is_active.resize(rows, false);
@@ -124,6 +109,38 @@ impl DualActiveSet {
         self.active.clear();
         self.active.reserve(n + 1);
         self.contradiction = None;
+    }
+
+    /// Factors `H + shift I` from the lower triangle of the n × n `hessian`; false if a pivot is
+    /// not above `least_pivot` (at least rounding) times the largest diagonal.
+    pub(crate) fn factor(&mut self, hessian: &[f64], shift: f64, least_pivot: f64) -> bool {
+        match self.stride {
+            12 => self.factor_of(hessian, shift, least_pivot, 12),
+            stride => self.factor_of(hessian, shift, least_pivot, stride),
+        }
+    }
+
+    #[inline(always)]
+    fn factor_of(&mut self, hessian: &[f64], shift: f64, least: f64, stride: usize) -> bool {
+        let n = self.n;
+        for k in 0..n {
+            let at = k * stride;
+            self.l[at..at + n].copy_from_slice(&hessian[k * n..(k + 1) * n]);
+            self.l[at + n..at + stride].fill(0.0);
+            self.l[at + k] += shift;
+        }
+        let least = least.max(n as f64 * f64::EPSILON);
+        ldlt::factor(&mut self.l, n, stride, &mut self.pivots, least)
+    }
+
+    /// Factors the identity instead of a Hessian.
+    pub(crate) fn factor_identity(&mut self) {
+        let (n, stride) = (self.n, self.stride);
+        self.l[..n * stride].fill(0.0);
+        for k in 0..n {
+            self.l[k * stride + k] = 1.0;
+        }
+        self.pivots[..n].fill(1.0);
     }
 
     /// The solution.
@@ -172,7 +189,7 @@ impl DualActiveSet {
         guess: impl Iterator<Item = usize>,
         stride: usize,
     ) -> (Status, u32) {
-        self.initial_basis(stride);
+        self.basis.begin(&self.l, &self.pivots, stride);
         self.active.clear();
         self.multipliers.clear();
         self.is_active[..rows.count()].fill(false);
@@ -183,12 +200,12 @@ impl DualActiveSet {
 
         let equalities = rows.equality_count();
         for row in 0..equalities {
-            rows.project(row, &self.j, stride, &mut self.d[..self.n]);
+            rows.project(row, self.basis.columns(), stride, &mut self.d[..self.n]);
             if self.is_independent() {
                 self.take_in(row, stride);
                 changes += 1;
             } else {
-                self.back_substitute(stride);
+                self.set_direction(stride);
                 if self.is_contradiction(row, rows) {
                     return (Status::PrimalInfeasible, changes);
                 }
@@ -196,7 +213,7 @@ impl DualActiveSet {
         }
         for row in guess.filter(|&row| row >= equalities) {
             if row < rows.count() && !self.is_active[row] {
-                rows.project(row, &self.j, stride, &mut self.d[..self.n]);
+                rows.project(row, self.basis.columns(), stride, &mut self.d[..self.n]);
                 if self.is_independent() {
                     self.take_in(row, stride);
                     changes += 1;
@@ -207,7 +224,7 @@ impl DualActiveSet {
 
         let mut is_fresh = true;
         loop {
-            if !crate::dense::all_finite(&self.x[..stride]) {
+            if !legwork_linalg::all_finite(&self.x[..stride]) {
                 return (Status::NumericalTrouble, changes);
             }
             let Some(row) = self.most_violated(rows) else {
@@ -243,8 +260,41 @@ impl DualActiveSet {
 
     /// True if `d = Jᵀ n` has a part outside the active span.
     fn is_independent(&self) -> bool {
-        let (free, bound) = self.squares();
+        let (free, bound) = self.basis.squares(&self.d);
         free > DEPENDENCE * DEPENDENCE * (free + bound)
+    }
+
+    /// `direction = R⁻¹ d₁`.
+    #[inline(always)]
+    fn set_direction(&mut self, stride: usize) {
+        let q = self.active.len();
+        self.direction[..q].copy_from_slice(&self.d[..q]);
+        self.basis.solve_upper(&mut self.direction, stride);
+    }
+
+    /// Adds a row for which `d` is known but `z = J₂ d₂` is not.
+    #[inline(always)]
+    fn take_in(&mut self, row: usize, stride: usize) {
+        self.basis.free_combination(&self.d, &mut self.z, stride);
+        let (free, _) = self.basis.squares(&self.d);
+        self.append(row, free, 0.0, stride);
+    }
+
+    /// Makes `row` active, given `d`, `z = J₂ d₂` and `free = ‖d₂‖²`.
+    #[inline(always)]
+    fn append(&mut self, row: usize, free: f64, multiplier: f64, stride: usize) {
+        self.basis.append(&mut self.d, &mut self.z, free, stride);
+        self.active.push(row);
+        self.is_active[row] = true;
+        self.multipliers.push(multiplier);
+    }
+
+    /// Makes the active row at `index` inactive.
+    fn drop_row(&mut self, index: usize, stride: usize) {
+        let row = self.active.remove(index);
+        self.is_active[row] = false;
+        self.multipliers.remove(index);
+        self.basis.remove(index, stride);
     }
 
     /// Whether a dependent row proves that no point satisfies it and the active rows, given
@@ -315,11 +365,11 @@ impl DualActiveSet {
         let mut residual = self.s[row];
         let mut multiplier = 0.0;
         loop {
-            rows.project(row, &self.j, stride, &mut self.d[..n]);
+            rows.project(row, self.basis.columns(), stride, &mut self.d[..n]);
             let q = self.active.len();
-            let (free, bound) = self.squares();
+            let (free, bound) = self.basis.squares(&self.d);
             let independent = free > DEPENDENCE * DEPENDENCE * (free + bound);
-            self.back_substitute(stride);
+            self.set_direction(stride);
 
             // The longest dual step that keeps the multipliers of inequalities non-negative.
             let threshold = 1e-13 * max_abs(&self.direction[..q]);
@@ -346,12 +396,11 @@ impl DualActiveSet {
             multiplier += step;
             *changes += 1;
             if independent {
-                self.primal_direction(stride);
-                add(step, &self.z[..stride], &mut self.x[..stride]);
+                self.basis.free_combination(&self.d, &mut self.z, stride);
+                axpy(step, &self.z[..stride], &mut self.x[..stride]);
                 residual += step * free;
                 if full <= partial {
-                    self.reflect(row, free, stride);
-                    self.multipliers.push(multiplier);
+                    self.append(row, free, multiplier, stride);
                     return true;
                 }
             }
@@ -372,21 +421,19 @@ impl DualActiveSet {
             let q = self.active.len();
             self.z[..n].copy_from_slice(g);
             self.z[n..stride].fill(0.0);
-            for (c, column) in self.c[..n].iter_mut().zip(self.j.chunks_exact(stride.max(1))) {
-                *c = product(column, &self.z[..stride]);
+            let columns = self.basis.columns().chunks_exact(stride.max(1));
+            for (c, column) in self.c[..n].iter_mut().zip(columns) {
+                *c = dot(column, &self.z[..stride]);
             }
-            self.z[..stride].fill(0.0);
-            for k in 0..q {
-                let end = padded(k);
-                let column = &self.r[k * stride..k * stride + end];
-                let b = rows.right_hand_side(self.active[k]);
-                self.z[k] = (b - product(column, &self.z[..end])) * self.diagonal[k][1];
+            for (z, &row) in self.z.iter_mut().zip(&self.active) {
+                *z = rows.right_hand_side(row);
             }
+            self.basis.solve_transposed(&mut self.z, stride);
             for k in 0..q {
                 self.d[k] = self.z[k] + self.c[k];
                 self.c[k] = -self.z[k];
             }
-            self.back_substitute(stride);
+            self.set_direction(stride);
             let tolerance = 1e-10 * max_abs(&self.direction[..q]);
             let mut worst = None;
             let mut least = -tolerance;
@@ -403,8 +450,9 @@ impl DualActiveSet {
             *changes += 1;
         }
         self.x[..stride].fill(0.0);
-        for (column, &c) in self.j[..n * stride].chunks_exact(stride.max(1)).zip(&self.c) {
-            add(-c, column, &mut self.x[..stride]);
+        let columns = self.basis.columns()[..n * stride].chunks_exact(stride.max(1));
+        for (column, &c) in columns.zip(&self.c) {
+            axpy(-c, column, &mut self.x[..stride]);
         }
     }
 }

@@ -13,8 +13,8 @@ pub use crate::cone_kkt::{
     ConeMultipliers, cone_residuals, contradicts_itself, infeasible_radius, unbounded_residual,
 };
 use crate::contact_problem::ContactProblem;
-use crate::dense::{axpy, dot, max_abs};
 use crate::general::Qp;
+use legwork_linalg::{axpy, dot, max_abs};
 
 /// Relative residuals of a contact problem's answer; all are zero at the solution.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -197,7 +197,7 @@ pub fn qp_residuals(
     let (products, rest) = scratch.split_at_mut(m);
     let gradient = &mut rest[..n];
 
-    crate::dense::matrix_vector(qp.hessian, n, x, gradient);
+    legwork_linalg::matrix_vector(qp.hessian, n, x, gradient);
     let mut scale = nan_max(max_abs(gradient), max_abs(qp.gradient));
     axpy(1.0, qp.gradient, gradient);
     for (i, value) in gradient.iter_mut().enumerate() {
@@ -210,7 +210,7 @@ pub fn qp_residuals(
     let scale = if scale > 0.0 { scale } else { 1.0 };
     let stationarity = gradient.iter().fold(0.0, |worst, v| nan_max(worst, v.abs()));
 
-    crate::dense::matrix_vector(qp.rows, m, x, products);
+    legwork_linalg::matrix_vector(qp.rows, m, x, products);
     let reach = 1.0 + max_abs(x);
     let (mut primal, mut dual, mut complementarity) = (0.0, 0.0, 0.0);
     let mut judge = |value: f64, lower: f64, upper: f64, u: f64, norm: &dyn Fn() -> f64| {

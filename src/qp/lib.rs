@@ -56,14 +56,12 @@ pub mod cone_least_squares;
 mod cone_program;
 mod contact_problem;
 mod coulomb;
-mod dense;
 pub mod duel;
 mod equilibrate;
 mod general;
 mod goldfarb_idnani;
 pub mod hard_problems;
 pub mod kkt;
-mod lanes;
 #[cfg(feature = "osqp")]
 pub mod osqp;
 mod problem_data;

@@ -123,7 +123,7 @@ fn gram(b: &[f64], rows: usize, n: usize, scale: f64, out: &mut [f64]) {
     for j in 0..n {
         for i in 0..n {
             let product =
-                crate::dense::dot(&b[i * rows..(i + 1) * rows], &b[j * rows..(j + 1) * rows]);
+                legwork_linalg::dot(&b[i * rows..(i + 1) * rows], &b[j * rows..(j + 1) * rows]);
             out[j * n + i] = scale * product;
         }
     }

@@ -17,9 +17,9 @@
 
 use crate::cone::ConeShape;
 use crate::contact_problem::{ContactProblem, ContactSolver};
-use crate::dense::axpy;
 use crate::kkt;
 use crate::status::{Outcome, Status};
+use legwork_linalg::axpy;
 
 /// Projected gradient steps for a sliding contact in one visit.
 const LOCAL_STEPS: u32 = 12;

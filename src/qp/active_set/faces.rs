@@ -22,7 +22,8 @@
 
 use crate::cone::{ConeShape, Face};
 use crate::contact_problem::ContactProblem;
-use crate::lanes::{LANES, Lanes, load, padded, store};
+use legwork_linalg::lanes::{LANES, Lanes, load, padded, store};
+use legwork_linalg::ldlt;
 
 /// Limit on the steps of the search; searches that succeed need far fewer.
 const STEP_LIMIT: u32 = 10;
@@ -155,7 +156,7 @@ impl FaceSearch {
                     self.bias[3 * k + axis] = problem.bias[3 * column.index + axis];
                 }
             }
-            if !crate::dense::all_finite(problem.inverse_inertia) {
+            if !legwork_linalg::all_finite(problem.inverse_inertia) {
                 return false;
             }
         }
@@ -171,7 +172,7 @@ impl FaceSearch {
             contact.step = if largest > 0.0 { 1.0 / largest } else { 1.0 };
         }
         let [a, b, c, d] = finite.to_array();
-        (a + b) + (c + d) == 0.0 && crate::dense::all_finite(problem.bias)
+        (a + b) + (c + d) == 0.0 && legwork_linalg::all_finite(problem.bias)
     }
 
     /// Guesses the faces by one sweep of projected Gauss-Seidel from zero force.
@@ -337,7 +338,6 @@ impl FaceSearch {
             }
         }
         let leading = padded(r);
-        let mut largest = 0.0f64;
         for column in 0..r {
             let image = &self.image[column * stride..(column + 1) * stride];
             let target = &mut self.system[column * leading..column * leading + r];
@@ -346,16 +346,16 @@ impl FaceSearch {
                 let [a, b, c] = direction.axes;
                 *value = a * x + b * y + c * z;
             }
-            largest = largest.max(target[column]);
             let direction = &self.directions[column];
             let [x, y, z] = triple(&self.bias, direction.start);
             let [a, b, c] = direction.axes;
             self.y[column] = -(a * x + b * y + c * z);
         }
-        if !self.factor(r, leading, LEAST_PIVOT * r as f64 * largest) {
+        let tolerance = LEAST_PIVOT * r as f64;
+        if !ldlt::factor(&mut self.system, r, leading, &mut self.pivots, tolerance) {
             return false;
         }
-        self.substitute(r, leading);
+        ldlt::solve(&self.system, r, leading, &self.pivots, &mut self.y);
 
         self.acceleration[..stride].copy_from_slice(&self.bias[..stride]);
         self.forces[..stride].fill(0.0);
@@ -374,53 +374,6 @@ impl FaceSearch {
             }
         }
         true
-    }
-
-    /// `S = L D Lᵀ` in place, column by column; false if a pivot is not above `least`.
-    #[inline(always)]
-    fn factor(&mut self, r: usize, leading: usize, least: f64) -> bool {
-        for k in 0..r {
-            let (done, rest) = self.system[..r * leading].split_at_mut((k + 1) * leading);
-            let column = &mut done[k * leading..];
-            let pivot = column[k];
-            if !(pivot > least && pivot.is_finite()) {
-                return false;
-            }
-            let inverse = 1.0 / pivot;
-            self.pivots[k] = inverse;
-            for (j, target) in rest.chunks_exact_mut(leading).enumerate() {
-                let j = k + 1 + j;
-                let factor = Lanes::splat(column[j] * inverse);
-                let first = j / LANES * LANES;
-                for (to, from) in
-                    target[first..].chunks_exact_mut(LANES).zip(column[first..].chunks_exact(LANES))
-                {
-                    store(load(to) - load(from) * factor, to);
-                }
-            }
-        }
-        true
-    }
-
-    /// `y ← (L D Lᵀ)⁻¹ y`, where the columns hold `L D`.
-    #[inline(always)]
-    fn substitute(&mut self, r: usize, leading: usize) {
-        for k in 0..r {
-            let column = &self.system[k * leading..k * leading + r];
-            let value = self.y[k] * self.pivots[k];
-            self.y[k] = value;
-            for (y, l) in self.y[k + 1..r].iter_mut().zip(&column[k + 1..]) {
-                *y -= l * value;
-            }
-        }
-        for k in (0..r).rev() {
-            let column = &self.system[k * leading..k * leading + r];
-            let mut sum = 0.0;
-            for (y, l) in self.y[k + 1..r].iter().zip(&column[k + 1..]) {
-                sum += l * y;
-            }
-            self.y[k] -= self.pivots[k] * sum;
-        }
     }
 
     /// Force of contact `k` of those that act.

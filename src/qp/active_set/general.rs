@@ -1,11 +1,11 @@
 //! The dual active-set method for the general quadratic program.
 
-use crate::dense::{axpy, dot, max_abs};
 use crate::general::Qp;
-use crate::goldfarb_idnani::{DualActiveSet, Rows, product};
+use crate::goldfarb_idnani::{DualActiveSet, Rows};
 use crate::kkt::{self, QpMultipliers};
-use crate::lanes::padded;
 use crate::status::{Outcome, Status};
+use legwork_linalg::lanes::padded;
+use legwork_linalg::{axpy, dot, lanes, max_abs};
 
 /// Relative residual beyond which an answer is not called solved.
 const ACCEPTED_RESIDUAL: f64 = 1e-7;
@@ -312,7 +312,7 @@ impl GeneralActiveSet {
         let ray = &self.normal[..n];
         let least = 1e-12 * max_abs(ray);
         let (products, image) = self.scratch.split_at_mut(m);
-        crate::dense::matrix_vector(qp.hessian, n, ray, image);
+        legwork_linalg::matrix_vector(qp.hessian, n, ray, image);
         let curvature = dot(image, ray);
         let slope = dot(qp.gradient, ray) + dot(image, &self.previous);
         if slope.is_nan() || slope >= 0.0 {
@@ -320,8 +320,8 @@ impl GeneralActiveSet {
         }
         let is_curved = curvature > FLATNESS * max_abs(qp.hessian) * dot(ray, ray);
         let mut length = if is_curved { -slope / curvature } else { f64::INFINITY };
-        crate::dense::matrix_vector(qp.rows, m, ray, products);
-        crate::dense::matrix_vector(qp.rows, m, &self.previous, &mut self.products);
+        legwork_linalg::matrix_vector(qp.rows, m, ray, products);
+        legwork_linalg::matrix_vector(qp.rows, m, &self.previous, &mut self.products);
         for bound in &self.bounds {
             let (rate, value) = match bound.source.checked_sub(m) {
                 None => (products[bound.source], self.products[bound.source]),
@@ -365,7 +365,7 @@ impl GeneralActiveSet {
             curvature += force * d;
         }
         is_flat &= curvature <= FLATNESS * stiffness * dot(ray, ray);
-        crate::dense::matrix_vector(qp.rows, m, ray, &mut self.products);
+        legwork_linalg::matrix_vector(qp.rows, m, ray, &mut self.products);
         let is_free = self.bounds.iter().enumerate().all(|(index, bound)| {
             let product = match bound.source.checked_sub(m) {
                 None => self.products[bound.source],
@@ -443,7 +443,7 @@ impl Rows for GeneralRows<'_, '_> {
 
     fn residuals(&mut self, x: &[f64], s: &mut [f64]) {
         let m = self.qp.row_count();
-        crate::dense::matrix_vector(self.qp.rows, m, x, self.products);
+        legwork_linalg::matrix_vector(self.qp.rows, m, x, self.products);
         for (s, bound) in s.iter_mut().zip(self.bounds) {
             let product = match bound.source.checked_sub(m) {
                 None => self.products[bound.source],
@@ -463,7 +463,7 @@ impl Rows for GeneralRows<'_, '_> {
                     *value = bound.scale * column[bound.source];
                 }
                 for (d, column) in d.iter_mut().zip(j.chunks_exact(stride)) {
-                    *d = product(column, &self.normal[..stride]);
+                    *d = lanes::dot(column, &self.normal[..stride]);
                 }
             }
             Some(unknown) => {

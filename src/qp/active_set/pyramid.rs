@@ -3,10 +3,10 @@
 use super::faces::FaceSearch;
 use crate::cone::{Cone, ConeShape};
 use crate::contact_problem::{ContactProblem, ContactSolver};
-use crate::dense::axpy;
 use crate::goldfarb_idnani::{DualActiveSet, Rows};
 use crate::kkt;
 use crate::status::{Outcome, Status};
+use legwork_linalg::axpy;
 
 /// Relative natural residual beyond which an answer is not called solved.
 ///

@@ -9,12 +9,11 @@ use super::half_inverse_mass::{DenseMass, HalfInverseMass};
 use super::lcp::Lcp;
 use super::lemke::Lemke;
 use super::principal_pivoting::PrincipalPivoting;
-use super::psd_factor::PsdFactor;
 use crate::cone::{Cone, ConeShape};
 use crate::contact_problem::{ContactProblem, ContactSolver};
-use crate::dense::{axpy, dot};
 use crate::kkt;
 use crate::status::{Outcome, Status};
+use legwork_linalg::{PivotedCholesky, axpy, dot};
 
 /// Relative natural residual beyond which an answer is not called solved; see
 /// [`crate::PyramidActiveSet`].
@@ -265,7 +264,7 @@ pub struct PrincipalPivotingSolver {
     reduced: Reduced,
     pivoting: PrincipalPivoting,
     factor: DenseMass,
-    psd: PsdFactor,
+    psd: PivotedCholesky,
     root: Vec<f64>,
 }
 
@@ -390,7 +389,7 @@ impl PrincipalPivotingSolver {
             if self.root.len() < n * n {
                 self.root.resize(n * n, 0.0);
             }
-            if !self.psd.factor(hessian, n, &mut self.root[..n * n]) {
+            if self.psd.factor(hessian, n, &mut self.root[..n * n]).is_none() {
                 return Outcome::refused(Status::NumericalTrouble);
             }
         }

@@ -29,9 +29,9 @@ mod system;
 
 use crate::active_set::GeneralActiveSet;
 use crate::contact_problem::ContactProblem;
-use crate::dense::{axpy, dot, max_abs};
 use crate::general::Qp;
 use crate::status::{Outcome, Status};
+use legwork_linalg::{axpy, dot, max_abs};
 use system::System;
 
 /// The measure of distance: `|T f − t|²`. p rows.

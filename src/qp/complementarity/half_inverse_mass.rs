@@ -1,6 +1,6 @@
 //! Square roots of the inverse mass matrix.
 
-use crate::dense::{axpy, dot};
+use legwork_linalg::cholesky;
 
 /// Square root of an inverse mass: C with `M⁻¹ = CᵀC`.
 ///
@@ -52,32 +52,13 @@ impl DenseMass {
         self.reserve(n);
         self.dim = n;
         self.lower[..n * n].copy_from_slice(mass);
-        for k in 0..n {
-            let (done, rest) = self.lower[..n * n].split_at_mut((k + 1) * n);
-            let column = &mut done[k * n + k..];
-            let least = n as f64 * f64::EPSILON * mass[k * n + k];
-            if !(column[0] > least && column[0].is_finite()) {
-                return false;
-            }
-            let inverse = 1.0 / column[0].sqrt();
-            self.inverse_diagonal[k] = inverse;
-            for value in column.iter_mut() {
-                *value *= inverse;
-            }
-            for (i, target) in rest.chunks_exact_mut(n).enumerate() {
-                axpy(-column[i + 1], &column[i + 1..], &mut target[k + i + 1..]);
-            }
-        }
-        true
+        let tolerance = n as f64 * f64::EPSILON;
+        cholesky::factor(&mut self.lower[..n * n], &mut self.inverse_diagonal[..n], tolerance)
     }
 
     /// `x ← Cᵀ x`, that is `L⁻ᵀ x`.
     pub fn half_solve_transposed(&self, x: &mut [f64]) {
-        let n = self.dim;
-        for k in (0..n).rev() {
-            let column = &self.lower[k * n + k + 1..(k + 1) * n];
-            x[k] = (x[k] - dot(column, &x[k + 1..n])) * self.inverse_diagonal[k];
-        }
+        cholesky::backward(&self.lower, &self.inverse_diagonal[..self.dim], x);
     }
 
     /// `out += factor · (row i of L)`.
@@ -94,11 +75,6 @@ impl HalfInverseMass for DenseMass {
     }
 
     fn half_solve(&self, x: &mut [f64]) {
-        let n = self.dim;
-        for k in 0..n {
-            let value = x[k] * self.inverse_diagonal[k];
-            x[k] = value;
-            axpy(-value, &self.lower[k * n + k + 1..(k + 1) * n], &mut x[k + 1..n]);
-        }
+        cholesky::forward(&self.lower, &self.inverse_diagonal[..self.dim], x);
     }
 }

@@ -6,8 +6,7 @@
 //! changes no solution (Zapolsky and Drumwright, appendix E).
 
 use super::half_inverse_mass::HalfInverseMass;
-use super::orthonormal::Orthonormal;
-use crate::dense::dot;
+use legwork_linalg::{OrthonormalBasis, dot};
 
 /// A row nearer than this (relative) to the span of the rows before depends on them, unless another
 /// bound is stated.
@@ -22,14 +21,14 @@ const DEPENDENCE: f64 = 1e-9;
 /// factorisation.
 #[derive(Clone, Debug)]
 pub struct IndependentRows {
-    basis: Orthonormal,
+    basis: OrthonormalBasis,
     column: Vec<f64>,
     dependence: f64,
 }
 
 impl Default for IndependentRows {
     fn default() -> Self {
-        Self { basis: Orthonormal::default(), column: Vec::new(), dependence: DEPENDENCE }
+        Self { basis: OrthonormalBasis::default(), column: Vec::new(), dependence: DEPENDENCE }
     }
 }
 

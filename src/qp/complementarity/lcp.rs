@@ -6,8 +6,8 @@
 //! `max_j |M_ji| |z_i| / e_j`. They are backward errors: at a figure of 1e-12 the answer is exact
 //! for data that differ by 1e-12 of each entry's size.
 
-use crate::dense::all_finite;
 use crate::general::Qp;
+use legwork_linalg::all_finite;
 use thiserror::Error;
 
 /// `w = M z + q`, `0 ≤ z ⟂ w ≥ 0`: a borrowed view.

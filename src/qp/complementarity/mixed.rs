@@ -1,7 +1,7 @@
 //! Mixed complementarity problems: free variables with equations beside complementary pairs.
 
 use super::lcp::Lcp;
-use crate::dense::{axpy, matrix_vector};
+use legwork_linalg::{Lu, Singular, axpy, matrix_vector};
 use thiserror::Error;
 
 /// `A x + C z + g = 0`, `D x + B z + h = w`, `0 ≤ z ⟂ w ≥ 0` with x free: a borrowed view.
@@ -54,8 +54,8 @@ pub struct SingularEquations {
 /// Elimination of the free variables, `M = B - D A⁻¹ C`, `q = h - D A⁻¹ g`.
 #[derive(Clone, Debug, Default)]
 pub struct MixedLcpReduction {
-    /// LU factor of A.
-    factor: Vec<f64>,
+    /// Factor of the scaled A.
+    lu: Lu,
     /// A⁻¹ [C, g], p × (n + 1).
     solved: Vec<f64>,
     row_scale: Vec<f64>,
@@ -64,7 +64,7 @@ pub struct MixedLcpReduction {
     vector: Vec<f64>,
 }
 
-/// Scaled pivots below this are rounding.
+/// Pivots of the scaled equations below this are rounding.
 const LEAST_PIVOT: f64 = 1e-13;
 
 impl MixedLcpReduction {
@@ -77,7 +77,7 @@ impl MixedLcpReduction {
     }
 
     fn reserve(&mut self, p: usize, n: usize) {
-        self.factor.resize(p * p, 0.0);
+        self.lu.resize(p);
         self.solved.resize(p * (n + 1), 0.0);
         self.row_scale.resize(p, 0.0);
         self.column_scale.resize(p, 0.0);
@@ -141,17 +141,17 @@ impl MixedLcpReduction {
 
     /// `solved ← A⁻¹ solved`.
     fn factor_and_solve(&mut self, a: &[f64], p: usize) -> Result<(), SingularEquations> {
-        self.factor.copy_from_slice(a);
-        let lu = &mut self.factor;
         self.row_scale.fill(0.0);
-        for column in lu.chunks_exact(p.max(1)) {
+        for column in a.chunks_exact(p.max(1)) {
             for (scale, a) in self.row_scale.iter_mut().zip(column) {
                 *scale = scale.max(a.abs());
             }
         }
         let invert = |scale: &mut f64| *scale = if *scale > 0.0 { 1.0 / *scale } else { 1.0 };
         self.row_scale.iter_mut().for_each(invert);
-        for (column, scale) in lu.chunks_exact_mut(p.max(1)).zip(&mut self.column_scale) {
+        let matrix = self.lu.matrix_mut();
+        matrix.copy_from_slice(a);
+        for (column, scale) in matrix.chunks_exact_mut(p.max(1)).zip(&mut self.column_scale) {
             *scale = 0.0;
             for (a, row) in column.iter_mut().zip(&self.row_scale) {
                 *a *= row;
@@ -160,48 +160,14 @@ impl MixedLcpReduction {
             invert(scale);
             column.iter_mut().for_each(|a| *a *= *scale);
         }
+        self.lu.factor(LEAST_PIVOT).map_err(|Singular { rank, pivot }| SingularEquations {
+            count: p,
+            rank,
+            pivot,
+        })?;
         for right in self.solved.chunks_exact_mut(p.max(1)) {
-            for (value, scale) in right.iter_mut().zip(&self.row_scale) {
-                *value *= scale;
-            }
-        }
-        for k in 0..p {
-            let mut best = k;
-            for i in k + 1..p {
-                if lu[k * p + i].abs() > lu[k * p + best].abs() {
-                    best = i;
-                }
-            }
-            let pivot = lu[k * p + best];
-            if !(pivot.abs() > LEAST_PIVOT && pivot.is_finite()) {
-                return Err(SingularEquations { count: p, rank: k, pivot });
-            }
-            if best != k {
-                for column in lu.chunks_exact_mut(p) {
-                    column.swap(k, best);
-                }
-                for right in self.solved.chunks_exact_mut(p) {
-                    right.swap(k, best);
-                }
-            }
-            let (done, rest) = lu.split_at_mut((k + 1) * p);
-            let lower = &mut done[k * p + k + 1..];
-            lower.iter_mut().for_each(|l| *l /= pivot);
-            for column in rest.chunks_exact_mut(p) {
-                let factor = column[k];
-                axpy(-factor, lower, &mut column[k + 1..]);
-            }
-            for right in self.solved.chunks_exact_mut(p) {
-                let factor = right[k];
-                axpy(-factor, lower, &mut right[k + 1..]);
-            }
-        }
-        for right in self.solved.chunks_exact_mut(p.max(1)) {
-            for k in (0..p).rev() {
-                let value = right[k] / lu[k * p + k];
-                right[k] = value;
-                axpy(-value, &lu[k * p..k * p + k], &mut right[..k]);
-            }
+            right.iter_mut().zip(&self.row_scale).for_each(|(value, scale)| *value *= scale);
+            self.lu.solve(right);
             for (value, scale) in right.iter_mut().zip(&self.column_scale) {
                 *value *= scale;
             }

@@ -20,9 +20,7 @@ mod independent_rows;
 mod lcp;
 mod lemke;
 mod mixed;
-mod orthonormal;
 mod principal_pivoting;
-mod psd_factor;
 mod stewart_trinkle;
 
 pub use contact_solvers::{LemkeSolver, PrincipalPivotingSolver};

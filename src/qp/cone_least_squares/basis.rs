@@ -1,8 +1,8 @@
 //! An orthonormal basis of the few directions that the rows involve, and the Newton system in it.
 
 use super::scaling::Scaling;
-use crate::dense::{axpy, dot, matrix_vector};
-use crate::lanes::{LANES, Lanes, load, padded, store, sum};
+use legwork_linalg::lanes::{LANES, Lanes, load, padded, store, sum};
+use legwork_linalg::{axpy, cholesky, dot, matrix_vector};
 
 /// A direction nearer than this (relative) to the span of those before adds nothing.
 const DEPENDENT: f64 = 1e-12;
@@ -19,7 +19,7 @@ pub(super) struct Basis {
     stride: usize,
     /// C by columns, of which `rank` entries are used.
     coordinates: Vec<f64>,
-    /// Upper triangular by rows of `stride`, and one over its diagonal.
+    /// Lower triangular, `stride` square, and one over its diagonal.
     root: Vec<f64>,
     inverse: Vec<f64>,
     column: Vec<f64>,
@@ -70,17 +70,16 @@ impl Basis {
             }
         }
         self.column = column;
-        cholesky(&mut self.root, stride);
+        if !cholesky::factor(&mut self.root, &mut self.inverse, 0.0) {
+            return false;
+        }
         for (row, weight) in bounds {
             let weight = weight.sqrt();
             self.y.fill(0.0);
             for (coordinates, n) in self.coordinates.chunks_exact(stride).zip(row) {
                 axpy(weight * n, coordinates, &mut self.y);
             }
-            rotate_in(&mut self.root, stride, &mut self.y);
-        }
-        for (i, inverse) in self.inverse.iter_mut().enumerate() {
-            *inverse = 1.0 / self.root[i * stride + i];
+            cholesky::update(&mut self.root, &mut self.inverse, &mut self.y);
         }
         self.root.iter().all(|x| x.is_finite())
     }
@@ -135,7 +134,7 @@ impl Basis {
         for (coordinates, h) in self.coordinates.chunks_exact(stride.max(1)).zip(h) {
             axpy(*h, coordinates, &mut self.y);
         }
-        root_solve(&self.root, &self.inverse, &mut self.y);
+        cholesky::solve(&self.root, &self.inverse, &mut self.y);
         image.fill(0.0);
         for (coordinates, image) in self.coordinates.chunks_exact(stride.max(1)).zip(image) {
             *image = dot(coordinates, &self.y);
@@ -171,48 +170,4 @@ fn take_out(four: &[f64], x: &mut [f64]) -> [f64; LANES] {
         store(load(x) - taken, x);
     }
     along
-}
-
-/// The root of an upper triangle by rows, in place.
-fn cholesky(matrix: &mut [f64], n: usize) {
-    for k in 0..n {
-        let (head, rest) = matrix.split_at_mut((k + 1) * n);
-        let row = &mut head[k * n + k..];
-        let inverse = 1.0 / row[0].sqrt();
-        row.iter_mut().for_each(|x| *x *= inverse);
-        for (i, target) in rest.chunks_exact_mut(n).enumerate() {
-            let from = k + 1 + i;
-            axpy(-row[1 + i], &row[1 + i..], &mut target[from..]);
-        }
-    }
-}
-
-/// `RᵀR ← RᵀR + v vᵀ` for the upper triangular R, by rows; v is overwritten. Sums of squares are
-/// never formed, so R is as exact as v however unequal the weights of the rows are.
-fn rotate_in(root: &mut [f64], n: usize, v: &mut [f64]) {
-    for k in 0..n {
-        if v[k] == 0.0 {
-            continue;
-        }
-        let row = &mut root[k * n..(k + 1) * n];
-        let inverse = 1.0 / (row[k] * row[k] + v[k] * v[k]).sqrt();
-        let (c, s) = (row[k] * inverse, v[k] * inverse);
-        for (r, v) in row[k..].iter_mut().zip(&mut v[k..]) {
-            (*r, *v) = (c * *r + s * *v, c * *v - s * *r);
-        }
-    }
-}
-
-/// `x ← (RᵀR)⁻¹ x`.
-fn root_solve(root: &[f64], inverse: &[f64], x: &mut [f64]) {
-    let n = x.len();
-    for k in 0..n {
-        x[k] *= inverse[k];
-        let (done, rest) = x.split_at_mut(k + 1);
-        axpy(-done[k], &root[k * n + k + 1..(k + 1) * n], rest);
-    }
-    for k in (0..n).rev() {
-        let (head, rest) = x.split_at_mut(k + 1);
-        head[k] = (head[k] - dot(&root[k * n + k + 1..(k + 1) * n], rest)) * inverse[k];
-    }
 }

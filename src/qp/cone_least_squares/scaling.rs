@@ -6,7 +6,7 @@
 //! no normal and a slack of one.
 
 use crate::cone::ConeShape;
-use crate::lanes::{LANES, Lanes, load, padded, store};
+use legwork_linalg::lanes::{LANES, Lanes, load, padded, store};
 
 /// Least length of a rotation, so that none divides by zero.
 const NO_LENGTH: f64 = 1e-150;

@@ -2,10 +2,10 @@
 
 use super::solvers::Answer;
 use crate::complementarity::{Lcp, lcp_residuals};
-use crate::dense::{matrix_vector, max_abs};
 use crate::kkt::{self, ConeMultipliers, nan_max};
 use crate::problem_data::Problem;
 use crate::status::Status;
+use legwork_linalg::{matrix_vector, max_abs};
 
 /// Largest residual with which an answer that is called solved is accepted.
 pub const BELIEVED_RESIDUAL: f64 = 1e-4;

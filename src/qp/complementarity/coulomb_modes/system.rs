@@ -1,6 +1,6 @@
 //! The linear equations of one tuple of modes.
 
-use crate::dense::{axpy, max_abs};
+use legwork_linalg::{CompletePivoting, max_abs};
 
 /// A pivot smaller than this fraction of the largest counts as zero.
 const NO_PIVOT: f64 = 1e-9;
@@ -12,10 +12,7 @@ const NO_PIVOT: f64 = 1e-9;
 #[derive(Clone, Debug, Default)]
 pub(super) struct System {
     unknowns: Vec<Column>,
-    /// By rows, size × (size + 1), the last column the right side.
-    matrix: Vec<f64>,
-    /// Unknown of each column after the exchanges.
-    order: Vec<usize>,
+    elimination: CompletePivoting,
     rank: usize,
     u: Vec<f64>,
     direction: Vec<f64>,
@@ -49,66 +46,24 @@ impl System {
     /// free are zero.
     pub(super) fn solve(&mut self, matrix: &[f64], bias: &[f64]) {
         let (n, size) = (bias.len(), self.unknowns.len());
-        let width = size + 1;
-        self.matrix.clear();
-        for equation in &self.unknowns {
-            for unknown in &self.unknowns {
-                let mut sum = 0.0;
+        let (left, right) = self.elimination.system_mut(size).split_at_mut(size * size);
+        for (column, unknown) in left.chunks_exact_mut(size.max(1)).zip(&self.unknowns) {
+            for (value, equation) in column.iter_mut().zip(&self.unknowns) {
+                *value = 0.0;
                 for (b, f) in unknown.force.iter().enumerate() {
                     let column = &matrix[(3 * unknown.contact + b) * n + 3 * equation.contact..];
-                    sum += f * equation.row.iter().zip(column).map(|(r, h)| r * h).sum::<f64>();
+                    *value += f * equation.row.iter().zip(column).map(|(r, h)| r * h).sum::<f64>();
                 }
-                self.matrix.push(sum);
             }
+        }
+        for (value, equation) in right.iter_mut().zip(&self.unknowns) {
             let b = &bias[3 * equation.contact..];
-            self.matrix.push(-equation.row.iter().zip(b).map(|(r, b)| r * b).sum::<f64>());
+            *value = -equation.row.iter().zip(b).map(|(r, b)| r * b).sum::<f64>();
         }
-        self.order.clear();
-        self.order.extend(0..size);
-        self.rank = 0;
-        let mut largest = 0.0;
-        for step in 0..size {
-            let (mut row, mut column, mut pivot) = (step, step, 0.0);
-            for i in step..size {
-                for j in step..size {
-                    let value = self.matrix[i * width + j].abs();
-                    if value > pivot {
-                        (row, column, pivot) = (i, j, value);
-                    }
-                }
-            }
-            largest = f64::max(largest, pivot);
-            if pivot <= NO_PIVOT * largest {
-                break;
-            }
-            self.exchange(step, row, column);
-            // Gauss and Jordan: rows above are cleared too, so that the null space can be read off.
-            let (before, rest) = self.matrix.split_at_mut(step * width);
-            let (own, after) = rest.split_at_mut(width);
-            let inverse = 1.0 / own[step];
-            own[step..].iter_mut().for_each(|x| *x *= inverse);
-            for other in before.chunks_exact_mut(width).chain(after.chunks_exact_mut(width)) {
-                let factor = other[step];
-                axpy(-factor, &own[step..], &mut other[step..]);
-            }
-            self.rank += 1;
-        }
+        self.rank = self.elimination.eliminate(NO_PIVOT);
         self.u.clear();
         self.u.resize(size, 0.0);
-        for i in 0..self.rank {
-            self.u[self.order[i]] = self.matrix[i * width + size];
-        }
-    }
-
-    fn exchange(&mut self, step: usize, row: usize, column: usize) {
-        let width = self.unknowns.len() + 1;
-        for j in 0..width {
-            self.matrix.swap(step * width + j, row * width + j);
-        }
-        for line in self.matrix.chunks_exact_mut(width) {
-            line.swap(step, column);
-        }
-        self.order.swap(step, column);
+        self.elimination.solution_into(&mut self.u);
     }
 
     /// How many directions the equations leave free.
@@ -123,15 +78,9 @@ impl System {
 
     /// f of a direction that the equations leave free, its largest entry of size one.
     pub(super) fn null_forces(&mut self, index: usize, forces: &mut [f64]) {
-        let (size, width) = (self.unknowns.len(), self.unknowns.len() + 1);
-        let free = self.rank + index;
         let mut direction = std::mem::take(&mut self.direction);
-        direction.clear();
-        direction.resize(size, 0.0);
-        direction[self.order[free]] = 1.0;
-        for i in 0..self.rank {
-            direction[self.order[i]] = -self.matrix[i * width + free];
-        }
+        direction.resize(self.unknowns.len(), 0.0);
+        self.elimination.null_direction_into(index, &mut direction);
         self.spread(&direction, forces);
         let largest = max_abs(forces);
         if largest > 0.0 {

@@ -1,7 +1,7 @@
 //! The basis of Lemke's method: its inverse, pivots and ratio tests.
 
 use super::{End, Lemke, REFRESH, TIE};
-use crate::dense::{axpy, dot, max_abs};
+use legwork_linalg::{axpy, dot, invert, max_abs};
 
 impl Lemke {
     /// `ε n max(1, ‖M‖∞)` of the scaled matrix.
@@ -263,11 +263,9 @@ impl Lemke {
         };
     }
 
-    /// Recomputes B⁻¹ by Gauss-Jordan elimination with row pivoting, and `x = B⁻¹ q` with one
-    /// refinement; false if B is singular to rounding.
+    /// Recomputes B⁻¹, and `x = B⁻¹ q` with two refinements; false if B is singular to rounding.
     pub(super) fn refresh(&mut self) -> bool {
         let n = self.n;
-        // B by rows, beside the inverse by rows.
         let mut column = std::mem::take(&mut self.column);
         for j in 0..n {
             self.column_of(self.basis[j], &mut column);
@@ -276,47 +274,10 @@ impl Lemke {
             }
         }
         self.column = column;
-        self.inverse[..n * n].fill(0.0);
-        for i in 0..n {
-            self.inverse[i * n + i] = 1.0;
-        }
-        for k in 0..n {
-            let mut best = k;
-            for i in k + 1..n {
-                if self.work[i * n + k].abs() > self.work[best * n + k].abs() {
-                    best = i;
-                }
-            }
-            let pivot = self.work[best * n + k];
-            if !(pivot.abs() > f64::EPSILON * f64::EPSILON && pivot.is_finite()) {
-                return false;
-            }
-            if best != k {
-                for j in 0..n {
-                    self.work.swap(k * n + j, best * n + j);
-                    self.inverse.swap(k * n + j, best * n + j);
-                }
-            }
-            let inverse = 1.0 / pivot;
-            for matrix in [&mut self.work, &mut self.inverse] {
-                for value in &mut matrix[k * n..(k + 1) * n] {
-                    *value *= inverse;
-                }
-            }
-            for i in (0..n).filter(|&i| i != k) {
-                let factor = self.work[i * n + k];
-                if factor != 0.0 {
-                    for matrix in [&mut self.work, &mut self.inverse] {
-                        let (low, high) = matrix[..n * n].split_at_mut(i.max(k) * n);
-                        let (target, source) = if i < k {
-                            (&mut low[i * n..(i + 1) * n], &high[..n])
-                        } else {
-                            (&mut high[..n], &low[k * n..(k + 1) * n])
-                        };
-                        axpy(-factor, source, target);
-                    }
-                }
-            }
+        // By rows is the transpose by columns, and so are the inverses.
+        let (rows, inverse) = (&mut self.work[..n * n], &mut self.inverse[..n * n]);
+        if invert(rows, inverse, n, f64::EPSILON * f64::EPSILON).is_err() {
+            return false;
         }
         let right = std::mem::take(&mut self.vector);
         let is_finite = self.solve_for_x(&right);

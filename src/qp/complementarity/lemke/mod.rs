@@ -29,8 +29,8 @@ mod scaling;
 
 use crate::complementarity::lcp::{Lcp, farkas_margins, lcp_residuals, slack_error};
 use crate::complementarity::principal_pivoting::{SOLVED, SOLVED_SLACK, USABLE, USABLE_SLACK};
-use crate::dense::max_abs;
 use crate::status::{Outcome, Status};
+use legwork_linalg::max_abs;
 
 /// One attempt: exponent k of the 10^k that is added, least pivot as a share of the column, how
 /// much the covering vector varies, and how far below zero the ratio test lets a variable fall to
@@ -146,7 +146,7 @@ pub struct Lemke {
     cover: Vec<f64>,
     /// B⁻¹ by rows.
     inverse: Vec<f64>,
-    /// B, for making the inverse.
+    /// B by rows, for making the inverse.
     work: Vec<f64>,
     /// Basic variable of each row: w_i is i, z_i is n + i, z0 is 2n.
     basis: Vec<usize>,

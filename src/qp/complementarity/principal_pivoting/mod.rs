@@ -35,10 +35,8 @@ mod pivots;
 use crate::complementarity::half_inverse_mass::HalfInverseMass;
 use crate::complementarity::lcp::{Lcp, farkas_margins, lcp_residuals, slack_error};
 use crate::complementarity::lemke::Lemke;
-use crate::complementarity::orthonormal::Orthonormal;
-use crate::complementarity::psd_factor::PsdFactor;
-use crate::dense::{all_finite, dot, max_abs};
 use crate::status::{Outcome, Status};
+use legwork_linalg::{OrthonormalBasis, PivotedCholesky, all_finite, dot, max_abs};
 
 /// A column nearer than this (relative) to the span of the others depends on them.
 const DEPENDENCE: f64 = 1e-10;
@@ -70,7 +68,7 @@ pub struct PrincipalPivoting {
     dependence: f64,
     /// Rows of zeros are zeros of the data and not what rounding left.
     has_exact_zeros: bool,
-    basis: Orthonormal,
+    basis: OrthonormalBasis,
     active: Vec<usize>,
     is_active: Vec<bool>,
     is_tolerated: Vec<bool>,
@@ -86,7 +84,7 @@ pub struct PrincipalPivoting {
     certificate: Vec<f64>,
     has_certificate: bool,
     terms: Vec<f64>,
-    psd: PsdFactor,
+    psd: PivotedCholesky,
     dense: Vec<f64>,
     lemke: Lemke,
 }
@@ -188,7 +186,7 @@ impl PrincipalPivoting {
         if !lcp.is_valid() {
             return refuse(forces, pressing);
         }
-        if !self.psd.factor(lcp.matrix(), n, &mut self.columns[..n * n]) {
+        if self.psd.factor(lcp.matrix(), n, &mut self.columns[..n * n]).is_none() {
             return self.ask_lemke(lcp, pressing, forces, 0);
         }
         (self.dependence, self.has_exact_zeros) = (gram_dependence(n), true);

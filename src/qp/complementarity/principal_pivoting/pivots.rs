@@ -2,8 +2,8 @@
 
 use super::{PrincipalPivoting, SOLVED, SOLVED_SLACK};
 use crate::complementarity::lcp::nan_max;
-use crate::dense::{axpy, dot, max_abs};
 use crate::status::Status;
+use legwork_linalg::{axpy, dot, max_abs};
 
 /// Slacks above minus this times the size of their terms count as non-negative.
 const FEASIBILITY: f64 = 1e-12;
