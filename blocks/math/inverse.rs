@@ -1,6 +1,7 @@
 //! `Inverse`: the inverse of a small matrix.
 
 use legwork_block::{Block, Dim, Fault, In, Invalid, Matrix, Out, Outcome, OutputCx, Ports, Sizes};
+use legwork_linalg::one_norm;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -11,7 +12,7 @@ use serde::Deserialize;
 /// | in `u` | matrix n × n | any |
 /// | out `y` | matrix n × n | not checked |
 ///
-/// Gauss–Jordan elimination with pivots from the present column (G. H. Golub, C. F. Van Loan,
+/// Gauss–Jordan elimination with pivots from the present row (G. H. Golub, C. F. Van Loan,
 /// *Matrix Computations*, 2013, section 3.4); 2 n³ operations. A matrix with a pivot of zero, or
 /// whose condition number ‖u‖₁ ‖u⁻¹‖₁ is above 1/ε = 4.5e15, is singular to rounding: a fault of
 /// the run. To apply the inverse of a robot's mass matrix, `ForwardDynamics` is faster and more
@@ -27,48 +28,12 @@ pub struct Scratch {
     rest: Vec<f64>,
 }
 
-/// The greatest sum of magnitudes of a column.
-fn norm(n: usize, matrix: &[f64]) -> f64 {
-    let sum = |column: &[f64]| column.iter().fold(0.0, |sum, m| sum + m.abs());
-    matrix.chunks_exact(n.max(1)).map(sum).fold(0.0, f64::max)
-}
-
 /// Writes the inverse of `rest` (n × n, column by column), which it destroys, to `inverse`. `Err`
 /// with the condition number if the matrix is singular.
 pub(super) fn invert(n: usize, rest: &mut [f64], inverse: &mut [f64]) -> Result<(), f64> {
-    let norm_of_matrix = norm(n, rest);
-    inverse.fill(0.0);
-    (0..n).for_each(|i| inverse[i * n + i] = 1.0);
-    for column in 0..n {
-        let mut pivot = column;
-        for row in column + 1..n {
-            if rest[column * n + row].abs() > rest[column * n + pivot].abs() {
-                pivot = row;
-            }
-        }
-        let value = rest[column * n + pivot];
-        if value == 0.0 || value.is_nan() {
-            return Err(f64::INFINITY);
-        }
-        for other in 0..n {
-            for matrix in [&mut *rest, &mut *inverse] {
-                matrix.swap(other * n + column, other * n + pivot);
-                matrix[other * n + column] /= value;
-            }
-        }
-        for row in (0..n).filter(|row| *row != column) {
-            let factor = rest[column * n + row];
-            if factor == 0.0 {
-                continue;
-            }
-            for other in 0..n {
-                for matrix in [&mut *rest, &mut *inverse] {
-                    matrix[other * n + row] -= factor * matrix[other * n + column];
-                }
-            }
-        }
-    }
-    let condition = norm_of_matrix * norm(n, inverse);
+    let norm_of_matrix = one_norm(rest, n);
+    legwork_linalg::invert(rest, inverse, n, 0.0).map_err(|_| f64::INFINITY)?;
+    let condition = norm_of_matrix * one_norm(inverse, n);
     if condition * f64::EPSILON > 1.0 { Err(condition) } else { Ok(()) }
 }
 

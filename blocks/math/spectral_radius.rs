@@ -4,6 +4,7 @@ use legwork_block::quantity::Tensor;
 use legwork_block::{
     Block, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Real, Report, Sizes, Solver,
 };
+use legwork_linalg::one_norm;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -85,19 +86,13 @@ impl Square {
         Self { n: self.n, columns: sum.collect() }
     }
 
-    /// The greatest sum of magnitudes of a column.
-    fn norm(&self) -> f64 {
-        let sum = |column: &[f64]| column.iter().fold(0.0, |sum, m| sum + m.abs());
-        self.columns.chunks_exact(self.n).map(sum).fold(0.0, f64::max)
-    }
-
     /// The greatest magnitude of an eigenvalue, by Gelfand's formula.
     fn spectral_radius(&self) -> f64 {
         let mut power = self.clone();
         // ln ‖Gᵏ‖ / k, where `power` is Gᵏ divided by its norm.
         let (mut logarithm, mut share) = (0.0, 1.0);
         for _ in 0..=SQUARINGS {
-            let norm = power.norm();
+            let norm = one_norm(&power.columns, power.n);
             if norm == 0.0 {
                 return 0.0;
             }

@@ -2,6 +2,7 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{Any, In, Invalid, NO_FEEDS, Out, Ports, Type, feeds};
+use legwork_linalg::dot;
 
 use crate::signal::shape::{finite, spread};
 
@@ -154,16 +155,4 @@ fn add_product(matrix: &[f64], v: &[f64], y: &mut [f64]) {
             *y += m * v;
         }
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let (a_fours, b_fours) = (a.chunks_exact(4), b.chunks_exact(4));
-    let rest: f64 = a_fours.remainder().iter().zip(b_fours.remainder()).map(|(a, b)| a * b).sum();
-    let mut sums = [0.0; 4];
-    for (a, b) in a_fours.zip(b_fours) {
-        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-            *sum += a * b;
-        }
-    }
-    ((sums[0] + sums[1]) + (sums[2] + sums[3])) + rest
 }

@@ -1,5 +1,7 @@
 //! One damped least-squares step within bounds.
 
+use legwork_linalg::cholesky;
+
 /// Minimises `½ δᵀ(A + μ1)δ − gᵀδ` over `lower ≤ δ ≤ upper` by an active set that only grows.
 ///
 /// Coordinates without room in the direction of `g` are removed first. Then the damped normal
@@ -8,8 +10,9 @@
 /// so that `δ = 0` is always allowed.
 #[derive(Clone, Debug)]
 pub(crate) struct BoundedStep {
-    /// Lower Cholesky factor of the free part, row by row.
+    /// Cholesky factor of the free part.
     factor: Vec<f64>,
+    inverse_diagonal: Vec<f64>,
     free: Vec<usize>,
     rhs: Vec<f64>,
 }
@@ -26,7 +29,12 @@ pub(crate) struct BoundedProblem<'a> {
 impl BoundedStep {
     /// Memory for up to `n` coordinates.
     pub(crate) fn new(n: usize) -> Self {
-        Self { factor: vec![0.0; n * n], free: Vec::with_capacity(n), rhs: vec![0.0; n] }
+        Self {
+            factor: vec![0.0; n * n],
+            inverse_diagonal: vec![0.0; n],
+            free: Vec::with_capacity(n),
+            rhs: vec![0.0; n],
+        }
     }
 
     /// Writes the step; `false` if the damped matrix is not positive definite in rounding.
@@ -67,60 +75,32 @@ impl BoundedStep {
         }
     }
 
-    /// `L Lᵀ = (A + μ1)` of the free coordinates.
+    /// `L Lᵀ = A + μ1` of the free coordinates.
     fn factorize(&mut self, matrix: &[f64], n: usize, damping: f64) -> bool {
         let m = self.free.len();
-        let l = &mut self.factor;
-        for (r, &i) in self.free.iter().enumerate() {
-            for (c, &j) in self.free[..=r].iter().enumerate() {
-                let (above, row) = l[..(r + 1) * m].split_at_mut(r * m);
-                let other = if c < r { &above[c * m..c * m + c] } else { &row[..0] };
-                let mut sum = matrix[j * n + i];
-                if c < r {
-                    for (a, b) in row.iter().zip(other) {
-                        sum -= a * b;
-                    }
-                    row[c] = sum / above[c * m + c];
-                } else {
-                    sum += damping;
-                    for a in &row[..c] {
-                        sum -= a * a;
-                    }
-                    let positive = sum > 0.0 && sum.is_finite();
-                    if !positive {
-                        return false;
-                    }
-                    row[c] = sum.sqrt();
-                }
+        for (c, &j) in self.free.iter().enumerate() {
+            let column = &mut self.factor[c * m..(c + 1) * m];
+            for (target, &i) in column[c..].iter_mut().zip(&self.free[c..]) {
+                *target = matrix[j * n + i];
             }
+            column[c] += damping;
         }
-        true
+        cholesky::factor(&mut self.factor[..m * m], &mut self.inverse_diagonal[..m], 0.0)
     }
 
     /// Solves for the free coordinates, the others at their steps, into the leading `rhs`.
     fn solve_free(&mut self, matrix: &[f64], gradient: &[f64], step: &mut [f64]) {
         let (n, m) = (step.len(), self.free.len());
-        let (l, x) = (&self.factor, &mut self.rhs);
         for &i in &self.free {
             step[i] = 0.0;
         }
-        for (k, &i) in self.free.iter().enumerate() {
-            let mut sum = gradient[i];
+        for (rhs, &i) in self.rhs.iter_mut().zip(&self.free) {
+            *rhs = gradient[i];
             for (j, step) in step.iter().enumerate() {
-                sum -= matrix[j * n + i] * step;
+                *rhs -= matrix[j * n + i] * step;
             }
-            for (a, x) in l[k * m..k * m + k].iter().zip(x.iter()) {
-                sum -= a * x;
-            }
-            x[k] = sum / l[k * m + k];
         }
-        for k in (0..m).rev() {
-            let mut sum = x[k];
-            for r in k + 1..m {
-                sum -= l[r * m + k] * x[r];
-            }
-            x[k] = sum / l[k * m + k];
-        }
+        cholesky::solve(&self.factor[..m * m], &self.inverse_diagonal[..m], &mut self.rhs[..m]);
     }
 }
 

@@ -124,7 +124,3 @@ pub(super) fn mark_pressing(forces: &[f64], pressing: &mut [f64]) {
         *flag = f64::from(force[2] > 0.0);
     }
 }
-
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}

@@ -1,9 +1,9 @@
 //! Accelerations that the contacts allow (sec. 4.5 of the paper).
 
+use legwork_linalg::dot;
 use legwork_qp::complementarity::HalfInverseMass;
 use legwork_qp::{Outcome, Qp};
 
-use super::complementary::dot;
 use super::{ContactInverseDynamics, ContactTask};
 
 impl ContactInverseDynamics {

@@ -1,8 +1,9 @@
 //! The models of least kinetic energy.
 
+use legwork_linalg::dot;
 use legwork_qp::{ConeLeastSquares, Outcome};
 
-use super::complementary::{dot, mark_pressing};
+use super::complementary::mark_pressing;
 use super::{ContactInverseDynamics, ContactTask, Energy, Stages};
 
 /// Weight of the torques in stage II against the quantities that must stay as in stage I, both

@@ -1,9 +1,10 @@
 //! No slip with normal complementarity.
 
+use legwork_linalg::dot;
 use legwork_qp::complementarity::{ConstrainedMass, HalfInverseMass};
 use legwork_qp::{Outcome, Status};
 
-use super::complementary::{dot, mark_pressing};
+use super::complementary::mark_pressing;
 use super::{ContactInverseDynamics, ContactTask};
 
 impl ContactInverseDynamics {

@@ -15,9 +15,10 @@
 //! taken, or, where none has them, the one with the smallest. The authors' solver adds 10^k to the
 //! diagonal, k = −20, −16, …, 0, until the problem is solved.
 
+use legwork_linalg::{dot, max_abs};
 use legwork_qp::{DEFAULT_REGULARISATION, Outcome, Qp};
 
-use super::complementary::{dot, mark_pressing};
+use super::complementary::mark_pressing;
 use super::{ContactInverseDynamics, ContactTask};
 
 /// Compliances that are tried in turn, as fractions of the mean diagonal of the Delassus matrix.
@@ -47,7 +48,7 @@ impl Yielding {
     /// Whether the answer `forces`, which is usable, at the compliance `share` replaces those
     /// before.
     pub(super) fn takes(&mut self, share: f64, forces: &[f64]) -> bool {
-        let size = largest(forces);
+        let size = max_abs(forces);
         let is_taken = if self.least.is_infinite() {
             // A problem that has an answer only with contacts that yield, and not just by rounding,
             // is a contradiction.
@@ -196,9 +197,4 @@ impl ContactInverseDynamics {
             changes += 1;
         }
     }
-}
-
-/// The largest absolute value.
-pub(super) fn largest(x: &[f64]) -> f64 {
-    x.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
 }
