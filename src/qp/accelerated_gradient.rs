@@ -21,9 +21,6 @@
 //! is faster for many contacts and slower for few. On a redundant problem it finds *a* solution, as
 //! [`crate::ProjectedGaussSeidel`] does.
 //!
-//! G is needed as an operator only: [`WhitenedContactProblem`] applies `G = WᵀW` from
-//! `W = L⁻¹ Jᵀ` (M = L Lᵀ), at 2·3k·n_v products instead of (3k)², and saves forming G.
-//!
 //! # References
 //! - H. Mazhar, T. Heyn, D. Negrut, A. Tasora, *Using Nesterov's method to accelerate multibody
 //!   dynamics with friction and contact*, ACM Trans. Graph. 34 (2015), algorithm 1.
@@ -31,99 +28,15 @@
 //!   Math. 15 (2015).
 
 use crate::cone::ConeShape;
-use crate::contact_problem::{ContactProblem, ContactSolver, ShapeError};
+use crate::contact_problem::{ContactProblem, ContactSolver};
 use crate::kkt;
 use crate::status::{Outcome, Status};
-use legwork_linalg::{all_finite, axpy, dot};
+use legwork_linalg::{axpy, dot};
 
 /// Step of the estimate of L after an accepted iteration.
 const LIPSCHITZ_DECAY: f64 = 0.9;
 /// Trials of L within one iteration; doubling from any start reaches the trace before.
 const TRIAL_LIMIT: u32 = 64;
-
-/// A contact problem that holds `W = L⁻¹ Jᵀ` instead of `G = WᵀW`.
-///
-/// | symbol | field | shape | unit |
-/// |---|---|---|---|
-/// | W | `whitened_jacobian` | n_v × 3k, column-major | kg^-½ |
-/// | others | | as in [`ContactProblem`] | |
-#[derive(Clone, Copy, Debug)]
-pub struct WhitenedContactProblem<'a> {
-    /// W.
-    pub whitened_jacobian: &'a [f64],
-    /// Rows n_v of W.
-    pub velocity_dim: usize,
-    /// Everything else; its `inverse_inertia` is ignored and may be empty.
-    pub contact: ContactProblem<'a>,
-}
-
-impl WhitenedContactProblem<'_> {
-    /// Checks the lengths of all slices.
-    ///
-    /// # Errors
-    /// [`ShapeError`] names the first field of wrong length.
-    pub fn check_shape(&self) -> Result<(), ShapeError> {
-        let (k, n) = (self.contact.contact_count(), self.contact.dim());
-        let check = |field, found, expected, optional: bool| {
-            if found == expected || (optional && found == 0) {
-                Ok(())
-            } else {
-                Err(ShapeError { field, contact_count: k, expected, found })
-            }
-        };
-        check("whitened_jacobian", self.whitened_jacobian.len(), self.velocity_dim * n, false)?;
-        check("bias", self.contact.bias.len(), n, false)?;
-        check("compliance", self.contact.compliance.len(), n, true)?;
-        check("active", self.contact.active.len(), k, true)
-    }
-}
-
-/// What the method needs of G.
-trait Delassus {
-    /// Diagonal entry `i` of G.
-    fn diagonal(&self, i: usize) -> f64;
-    /// `product = G x`; x is zero on inactive contacts.
-    fn apply(&self, x: &[f64], velocity: &mut Vec<f64>, product: &mut [f64]);
-}
-
-struct Dense<'a>(&'a [f64], usize);
-
-impl Delassus for Dense<'_> {
-    fn diagonal(&self, i: usize) -> f64 {
-        self.0[i * self.1 + i]
-    }
-
-    fn apply(&self, x: &[f64], _velocity: &mut Vec<f64>, product: &mut [f64]) {
-        product.fill(0.0);
-        for (&x, column) in x.iter().zip(self.0.chunks_exact(self.1.max(1))) {
-            if x != 0.0 {
-                axpy(x, column, product);
-            }
-        }
-    }
-}
-
-struct Whitened<'a>(&'a [f64], usize);
-
-impl Delassus for Whitened<'_> {
-    fn diagonal(&self, i: usize) -> f64 {
-        let column = &self.0[i * self.1..(i + 1) * self.1];
-        dot(column, column)
-    }
-
-    fn apply(&self, x: &[f64], velocity: &mut Vec<f64>, product: &mut [f64]) {
-        velocity.clear();
-        velocity.resize(self.1, 0.0);
-        for (i, &x) in x.iter().enumerate() {
-            if x != 0.0 {
-                axpy(x, &self.0[i * self.1..(i + 1) * self.1], velocity);
-            }
-        }
-        for (i, product) in product.iter_mut().enumerate() {
-            *product = dot(&self.0[i * self.1..(i + 1) * self.1], velocity);
-        }
-    }
-}
 
 /// Accelerated projected gradient solver of the contact problem; accepts every cone.
 ///
@@ -149,7 +62,6 @@ pub struct AcceleratedGradient {
     slope: Vec<f64>,
     best: Vec<f64>,
     forces: Vec<f64>,
-    velocity: Vec<f64>,
 }
 
 impl AcceleratedGradient {
@@ -172,7 +84,6 @@ impl AcceleratedGradient {
             slope: zero(),
             best: zero(),
             forces: zero(),
-            velocity: Vec::new(),
         }
     }
 
@@ -189,68 +100,24 @@ impl AcceleratedGradient {
             forces.fill(0.0);
             return Outcome::refused(Status::InvalidData);
         }
-        let operator = Dense(problem.inverse_inertia, problem.dim());
-        let mut outcome = self.run(problem, &operator, problem.diagonal_shift(), forces);
+        let mut outcome = self.run(problem, forces);
         // The common judge decides the status; it only adds rounding.
         outcome.residual = kkt::natural_residual(problem, forces, &mut self.slope);
         outcome
     }
 
-    /// [`Self::solve_warm`] without G; `residual` is the natural residual of the answer.
-    ///
-    /// # Panics
-    /// If a slice of the problem or `forces` has the wrong length.
-    pub fn solve_whitened(
-        &mut self,
-        problem: &WhitenedContactProblem<'_>,
-        forces: &mut [f64],
-    ) -> Outcome {
-        if let Err(error) = problem.check_shape() {
-            panic!("{error}");
-        }
-        let contact = &problem.contact;
-        assert_eq!(forces.len(), contact.dim(), "forces need 3k values");
-        let non_negative = |x: &[f64]| x.iter().all(|&v| v >= 0.0 && v.is_finite());
-        let is_valid = all_finite(problem.whitened_jacobian)
-            && all_finite(contact.bias)
-            && all_finite(contact.active)
-            && non_negative(contact.friction)
-            && non_negative(contact.compliance)
-            && non_negative(&[contact.regularisation])
-            && contact.force_scale > 0.0
-            && contact.force_scale.is_finite();
-        if !is_valid || self.tolerance.is_nan() {
-            forces.fill(0.0);
-            return Outcome::refused(Status::InvalidData);
-        }
-        let operator = Whitened(problem.whitened_jacobian, problem.velocity_dim);
-        let (mut sum, mut count) = (0.0, 0);
-        for i in (0..contact.dim()).filter(|i| contact.is_active(i / 3)) {
-            sum += operator.diagonal(i) + contact.compliance_of(i);
-            count += 1;
-        }
-        let mean = if sum > 0.0 { sum / f64::from(count) } else { 1.0 };
-        self.run(contact, &operator, contact.regularisation * mean, forces)
-    }
-
-    fn run(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        operator: &impl Delassus,
-        shift: f64,
-        forces: &mut [f64],
-    ) -> Outcome {
-        self.prepare(problem, operator, shift, forces);
-        self.apply(operator, Vector::X);
+    fn run(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Outcome {
+        self.prepare(problem, forces);
+        self.apply(problem, Vector::X);
         let n = problem.dim();
-        let mut residual = self.residual(problem, Vector::X);
+        let mut residual = self.residual(problem);
         let mut best = residual;
         self.best.copy_from_slice(&self.x);
         self.y.copy_from_slice(&self.x);
         self.product_y.copy_from_slice(&self.product_x);
-        let trace = self.trace(problem, operator);
+        let trace = self.trace(problem);
         // The first estimate of L is the curvature along the steepest descent.
-        let mut lipschitz = self.curvature(problem, operator, trace);
+        let mut lipschitz = self.curvature(problem, trace);
         let (mut theta, mut iterations) = (1.0f64, 0);
         while residual > self.tolerance && iterations < self.iteration_limit {
             for i in 0..n {
@@ -258,7 +125,7 @@ impl AcceleratedGradient {
             }
             for _ in 0..TRIAL_LIMIT {
                 self.step(problem, lipschitz);
-                self.apply(operator, Vector::Next);
+                self.apply(problem, Vector::Next);
                 let (mut curved, mut square) = (0.0, 0.0);
                 for i in 0..n {
                     let d = self.next[i] - self.y[i];
@@ -287,7 +154,7 @@ impl AcceleratedGradient {
             std::mem::swap(&mut self.x, &mut self.next);
             std::mem::swap(&mut self.product_x, &mut self.product_next);
             lipschitz *= LIPSCHITZ_DECAY;
-            residual = self.residual(problem, Vector::X);
+            residual = self.residual(problem);
             if residual < best {
                 best = residual;
                 self.best.copy_from_slice(&self.x);
@@ -310,14 +177,8 @@ impl AcceleratedGradient {
     }
 
     /// Scales the problem and projects the start.
-    fn prepare(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        operator: &impl Delassus,
-        shift: f64,
-        forces: &[f64],
-    ) {
-        let n = problem.dim();
+    fn prepare(&mut self, problem: &ContactProblem<'_>, forces: &[f64]) {
+        let (n, shift) = (problem.dim(), problem.diagonal_shift());
         for values in [
             &mut self.scale,
             &mut self.added,
@@ -339,7 +200,7 @@ impl AcceleratedGradient {
             let range = first..first + 3;
             let largest = range
                 .clone()
-                .map(|i| operator.diagonal(i) + problem.compliance_of(i) + shift)
+                .map(|i| problem.inverse_inertia[i * (n + 1)] + problem.compliance_of(i) + shift)
                 .fold(0.0, f64::max);
             let largest = if largest > 0.0 { largest } else { 1.0 };
             self.steps[contact] = 1.0 / largest;
@@ -361,7 +222,7 @@ impl AcceleratedGradient {
     }
 
     /// `N v` of one of the vectors into its product.
-    fn apply(&mut self, operator: &impl Delassus, which: Vector) {
+    fn apply(&mut self, problem: &ContactProblem<'_>, which: Vector) {
         let (vector, product) = match which {
             Vector::X => (&self.x, &mut self.product_x),
             Vector::Next => (&self.next, &mut self.product_next),
@@ -369,7 +230,13 @@ impl AcceleratedGradient {
         for ((force, x), scale) in self.forces.iter_mut().zip(vector).zip(&self.scale) {
             *force = scale * x;
         }
-        operator.apply(&self.forces, &mut self.velocity, product);
+        product.fill(0.0);
+        let columns = problem.inverse_inertia.chunks_exact(problem.dim().max(1));
+        for (&force, column) in self.forces.iter().zip(columns) {
+            if force != 0.0 {
+                axpy(force, column, product);
+            }
+        }
         for (i, product) in product.iter_mut().enumerate() {
             *product = self.scale[i] * *product + self.added[i] * vector[i];
         }
@@ -390,20 +257,18 @@ impl AcceleratedGradient {
     }
 
     /// The trace of N, a bound on its eigenvalues; 1 if it is zero.
-    fn trace(&self, problem: &ContactProblem<'_>, operator: &impl Delassus) -> f64 {
-        let trace: f64 = (0..problem.dim())
-            .map(|i| self.scale[i] * self.scale[i] * operator.diagonal(i) + self.added[i])
+    fn trace(&self, problem: &ContactProblem<'_>) -> f64 {
+        let n = problem.dim();
+        let trace: f64 = (0..n)
+            .map(|i| {
+                self.scale[i] * self.scale[i] * problem.inverse_inertia[i * (n + 1)] + self.added[i]
+            })
             .sum();
         if trace > 0.0 { trace } else { 1.0 }
     }
 
     /// Curvature of the objective along `S b`; uses `next` as scratch.
-    fn curvature(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        operator: &impl Delassus,
-        trace: f64,
-    ) -> f64 {
+    fn curvature(&mut self, problem: &ContactProblem<'_>, trace: f64) -> f64 {
         let largest = self.scale.iter().zip(problem.bias).map(|(s, b)| (s * b).abs());
         let largest = largest.fold(0.0, f64::max);
         if largest == 0.0 {
@@ -412,26 +277,21 @@ impl AcceleratedGradient {
         for i in 0..problem.dim() {
             self.next[i] = self.scale[i] * problem.bias[i] / largest;
         }
-        self.apply(operator, Vector::Next);
+        self.apply(problem, Vector::Next);
         let ratio = dot(&self.next, &self.product_next) / dot(&self.next, &self.next);
         // A direction without inertia gives no estimate for the others.
         if ratio > 1e-3 * trace { ratio.min(trace) } else { trace }
     }
 
-    /// The natural residual, as [`kkt::natural_residual`] defines it, of a vector whose product is
-    /// known.
-    fn residual(&self, problem: &ContactProblem<'_>, which: Vector) -> f64 {
-        let (vector, product) = match which {
-            Vector::X => (&self.x, &self.product_x),
-            Vector::Next => (&self.next, &self.product_next),
-        };
+    /// The natural residual, as [`kkt::natural_residual`] defines it, of x.
+    fn residual(&self, problem: &ContactProblem<'_>) -> f64 {
         let mut worst = 0.0;
         for contact in (0..problem.contact_count()).filter(|&c| problem.is_active(c)) {
             let (first, rho) = (3 * contact, self.steps[contact]);
-            let f = [0, 1, 2].map(|i| self.scale[first + i] * vector[first + i]);
+            let f = [0, 1, 2].map(|i| self.scale[first + i] * self.x[first + i]);
             let trial = [0, 1, 2].map(|i| {
                 let acceleration =
-                    product[first + i] / self.scale[first + i] + problem.bias[first + i];
+                    self.product_x[first + i] / self.scale[first + i] + problem.bias[first + i];
                 f[i] - rho * acceleration
             });
             let p = problem.cone.project(problem.friction[contact], trial);

@@ -16,8 +16,7 @@
 //!   cone and takes all three problems.
 //! - [`projected_gauss_seidel`] sweeps over the contacts; it knows the true cone and starts warm.
 //! - [`complementarity`] holds linear complementarity problems and their pivoting methods.
-//! - [`accelerated_gradient`] moves all contacts at once; it knows the true cone and needs G as an
-//!   operator only.
+//! - [`accelerated_gradient`] moves all contacts at once; it knows the true cone.
 //! - `osqp` (cargo feature `osqp`, needs cmake) wraps the splitting method of that name.
 //! - [`cone_least_squares`] solves the contact force problems of controllers: few rows, many
 //!   contacts.
@@ -25,9 +24,6 @@
 //! - [`kkt`] judges what any of them returns, by the optimality conditions alone.
 //! - [`problem_file`] writes problems down and reads them back bit by bit.
 //! - [`duel`] compares solvers and reduces their worst disagreement to a small problem.
-//! - [`analysis`] computes spectra for reports and tests, off the signal path.
-//! - [`hard_problems`] holds published programs with known optima, [`storm`] random awkward ones
-//!   and their judge.
 //! - [`problems`] makes the seeded problem sets that tests and benches share.
 //!
 //! | symbol | identifier | shape | unit | meaning |
@@ -47,7 +43,6 @@
 
 pub mod accelerated_gradient;
 pub mod active_set;
-pub mod analysis;
 pub mod clarabel;
 pub mod complementarity;
 mod cone;
@@ -60,7 +55,6 @@ pub mod duel;
 mod equilibrate;
 mod general;
 mod goldfarb_idnani;
-pub mod hard_problems;
 pub mod kkt;
 #[cfg(feature = "osqp")]
 pub mod osqp;
@@ -69,14 +63,12 @@ pub mod problem_file;
 pub mod problems;
 pub mod projected_gauss_seidel;
 mod status;
-pub mod storm;
 
-pub use accelerated_gradient::{AcceleratedGradient, WhitenedContactProblem};
+pub use accelerated_gradient::AcceleratedGradient;
 pub use active_set::{GeneralActiveSet, PyramidActiveSet};
 pub use clarabel::ClarabelSolver;
 pub use complementarity::{
-    Lcp, Lemke, LemkeSolver, MixedLcp, PrincipalPivoting, PrincipalPivotingSolver,
-    StewartTrinkleSolver,
+    Lcp, Lemke, LemkeSolver, PrincipalPivoting, PrincipalPivotingSolver, StewartTrinkleSolver,
 };
 pub use cone::{Cone, ConeShape, InvalidCone, PyramidFit};
 pub use cone_least_squares::{ConeLeastSquares, ConeLeastSquaresSolver};

@@ -19,7 +19,6 @@ mod half_inverse_mass;
 mod independent_rows;
 mod lcp;
 mod lemke;
-mod mixed;
 mod principal_pivoting;
 mod stewart_trinkle;
 
@@ -31,6 +30,5 @@ pub use independent_rows::{ConstrainedMass, IndependentRows};
 pub use lcp::{FarkasMargins, Lcp, LcpFigures, LcpResiduals, LcpShapeError};
 pub use lcp::{farkas_margins, lcp_residuals};
 pub use lemke::Lemke;
-pub use mixed::{MixedLcp, MixedLcpReduction, SingularEquations};
 pub use principal_pivoting::PrincipalPivoting;
 pub use stewart_trinkle::{StewartTrinkleSolver, stewart_trinkle_into};

@@ -2,7 +2,6 @@
 
 use crate::accelerated_gradient::AcceleratedGradient;
 use crate::active_set::{GeneralActiveSet, PyramidActiveSet};
-use crate::analysis::spectrum;
 use crate::clarabel::ClarabelSolver;
 use crate::complementarity::{Lcp, Lemke, LemkeSolver, PrincipalPivotingSolver, QpLcp};
 use crate::contact_problem::{ContactProblemData, ContactSolver};
@@ -10,6 +9,7 @@ use crate::kkt::{self, QpMultipliers};
 use crate::problem_data::{LcpData, Problem, QpData};
 use crate::projected_gauss_seidel::ProjectedGaussSeidel;
 use crate::status::{Outcome, Status};
+use legwork_linalg::{max_abs, symmetric_eigenvalues};
 use thiserror::Error;
 
 /// Least eigenvalue of a definite matrix relative to the largest.
@@ -317,10 +317,12 @@ fn quadratic(method: &mut Method, data: &QpData) -> Answer {
     }
 }
 
-/// Whether the objective grows in every direction.
+/// Whether the objective grows in every direction, by the eigenvalues of H.
 fn is_definite(data: &QpData) -> bool {
-    let dim = data.gradient.len();
-    spectrum(&data.hessian, dim, DEFINITE).is_ok_and(|found| found.rank == dim)
+    let n = data.gradient.len();
+    let (mut matrix, mut eigenvalues) = (data.hessian.clone(), vec![0.0; n]);
+    symmetric_eigenvalues(&mut matrix, n, &mut eigenvalues);
+    eigenvalues.iter().all(|&value| value > DEFINITE * max_abs(&eigenvalues))
 }
 
 /// Whether a point satisfies the constraints. Optimality conditions without a solution do not tell

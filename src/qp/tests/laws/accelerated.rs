@@ -1,11 +1,10 @@
 //! Laws of the accelerated projected gradient, and agreement of all methods on the true cone.
 
 use crate::common::{difference, natural_residual, pyramid, references, solve};
-use legwork_qp::problems::{Random, random_definite, rigid_body};
+use legwork_qp::problems::{random_definite, rigid_body};
 use legwork_qp::{
-    AcceleratedGradient, ClarabelSolver, ConeShape, ContactProblem, ContactProblemData,
-    ContactSolver, ProjectedGaussSeidel, PyramidActiveSet, PyramidFit, Status,
-    WhitenedContactProblem,
+    AcceleratedGradient, ClarabelSolver, ConeShape, ContactProblemData, ContactSolver,
+    ProjectedGaussSeidel, PyramidActiveSet, PyramidFit, Status,
 };
 
 #[test]
@@ -111,43 +110,6 @@ fn a_warm_start_from_the_answer_takes_no_iteration() {
         assert!(warm.iterations < cold.iterations, "seed {seed}: {warm:?}, {cold:?}");
         forces.fill(f64::NAN);
         assert_eq!(solver.solve_warm(&problem.view(), &mut forces).status, Status::Solved);
-    }
-}
-
-/// `G = WᵀW` applied through W gives the answer of G formed.
-#[test]
-fn the_operator_form_needs_no_inverse_inertia() {
-    for seed in 0..20 {
-        let (contacts, dim) = (1 + seed as usize % 10, 18);
-        let n = 3 * contacts;
-        let mut random = Random::new(seed);
-        let w: Vec<f64> = (0..n * dim).map(|_| random.normal()).collect();
-        let mut problem = random_definite(seed, contacts, ConeShape::circular());
-        for j in 0..n {
-            for i in 0..n {
-                problem.inverse_inertia[j * n + i] =
-                    (0..dim).map(|k| w[i * dim + k] * w[j * dim + k]).sum();
-            }
-        }
-        // A bias that a velocity of the robot causes, so that redundant contacts can stop it.
-        let v: Vec<f64> = (0..dim).map(|_| random.normal()).collect();
-        for (b, row) in problem.bias.iter_mut().zip(w.chunks_exact(dim)) {
-            *b = row.iter().zip(&v).map(|(w, v)| w * v).sum();
-        }
-        problem.active[0] = f64::from(u8::from(seed % 3 != 0));
-        let view = problem.view();
-        let whitened = WhitenedContactProblem {
-            whitened_jacobian: &w,
-            velocity_dim: dim,
-            contact: ContactProblem { inverse_inertia: &[], ..view },
-        };
-        let mut solver = AcceleratedGradient::new(contacts, 50_000, 1e-9);
-        let mut forces = vec![0.0; n];
-        let outcome = solver.solve_whitened(&whitened, &mut forces);
-        assert_eq!(outcome.status, Status::Solved, "seed {seed}");
-        let judged = natural_residual(&problem, &forces);
-        assert!(judged < 2e-9, "seed {seed}: {judged:.1e}");
-        assert!((judged - outcome.residual).abs() < 1e-12, "seed {seed}: own residual is off");
     }
 }
 

@@ -4,8 +4,8 @@
 use crate::common::{INF, pyramids, written_out};
 use allocation_counter::measure;
 use legwork_qp::complementarity::{
-    DenseMass, IndependentRows, Lemke, LemkeSolver, MixedLcp, MixedLcpReduction, PrincipalPivoting,
-    PrincipalPivotingSolver, StewartTrinkleSolver,
+    DenseMass, IndependentRows, Lemke, LemkeSolver, PrincipalPivoting, PrincipalPivotingSolver,
+    StewartTrinkleSolver,
 };
 use legwork_qp::problems::{Random, random_definite, rigid_body};
 use legwork_qp::{
@@ -134,7 +134,7 @@ fn the_general_active_set_does_not_allocate() {
     }
     // Bounds on both sides of everything, equalities, and programs without an answer.
     for seed in 0..300 {
-        let case = legwork_qp::storm::storm_program(seed);
+        let case = crate::hard::storm::storm_program(seed);
         let (n, m) = (case.program.gradient.len(), case.program.row_lower.len());
         let mut solver = GeneralActiveSet::new(n, m);
         let (mut x, mut sides) = (vec![0.0; n], vec![0.0; n + m]);
@@ -180,7 +180,7 @@ fn the_pivoting_methods_do_not_allocate_on_plain_problems() {
 }
 
 #[test]
-fn the_operator_form_and_the_reductions_do_not_allocate() {
+fn the_operator_form_does_not_allocate() {
     let (dim, contacts) = (18, 10);
     let mut random = Random::new(4);
     let mut mass = vec![0.0; dim * dim];
@@ -190,23 +190,13 @@ fn the_operator_form_and_the_reductions_do_not_allocate() {
     let factor = DenseMass::factor(dim, &mass).unwrap();
     let mut pivoting = PrincipalPivoting::new(contacts, dim);
     let mut rows = IndependentRows::new(dim);
-    let mut reduction = MixedLcpReduction::new(2, 1);
     let (mut flags, mut forces, mut kept) =
         (vec![0.0; contacts], vec![0.0; contacts], vec![false; contacts]);
-    let mixed = MixedLcp {
-        equations: &[1.0, 0.0, 0.0, 2.0],
-        equations_of_pairs: &[1.0, 0.0],
-        pairs_of_equations: &[0.0, 1.0],
-        matrix: &[1.0],
-        equation_vector: &[1.0, 1.0],
-        vector: &[-1.0],
-    };
     let count = allocations(|| {
         for _ in 0..3 {
             let _ = pivoting.solve(&normals, &factor, &vector, &mut flags, &mut forces);
             rows.reset(dim);
             let _ = rows.find(&normals, &factor, &mut kept);
-            assert!(reduction.reduce(black_box(&mixed)).is_ok());
         }
     });
     assert_eq!(count, 0);

@@ -9,39 +9,37 @@
 //! case of the simplex method is of V. Klee, G. J. Minty, *How good is the simplex algorithm?*
 //! (1972), in the units of V. Chvátal, *Linear Programming* (1983), ch. 4.
 //!
-//! | name | n × m | why it is hard | optimum | active_set | clarabel | lemke |
-//! |---|---|---|---|---|---|---|
-//! | HS3 | 2 × 0 | curvature 1e-5, semidefinite | 0 | solved | solved | solved |
-//! | HS21 | 2 × 1 | scales 0.01 and 1 | -99.96 | solved | solved | solved |
-//! | HS28 | 3 × 1 | semidefinite | 0 | solved | solved | solved |
-//! | HS35 | 3 × 1 | | 1/9 | solved | solved | solved |
-//! | HS35MOD | 3 × 1 | a fixed unknown | 1/4 | solved | solved | solved |
-//! | HS48 | 5 × 2 | semidefinite | 0 | solved | solved | solved |
-//! | HS51 | 5 × 3 | zero residual | 0 | solved | solved | solved |
-//! | HS52 | 5 × 3 | equalities only | 1859/349 | solved | solved | solved |
-//! | HS53 | 5 × 3 | with idle bounds | 176/43 | solved | solved | solved |
-//! | HS76 | 4 × 3 | | -103/22 | solved | solved | solved |
-//! | HS118 | 15 × 17 | curvature 1e-4, degenerate | 664.82045 | solved | solved | solved |
-//! | GENHS28 | 10 × 8 | semidefinite, two freedoms | 4596/4957 | solved | solved | solved |
-//! | TAME | 2 × 1 | semidefinite | 0 | solved | solved | solved |
-//! | ZECEVIC2 | 2 × 2 | semidefinite | -4.125 | solved | solved | solved |
-//! | Beale | 4 × 3 | linear, cycles | -1/20 | solved | solved | solved |
-//! | Kuhn | 4 × 3 | linear, cycles, degenerate | -2 | solved | solved | solved |
-//! | Klee-Minty | 3 × 3 | linear, scales 1 to 1e4 | -10000 | solved | solved | solved |
-//! | Hilbert | 8 × 0 | condition 1e10 | -½ Σ H | solved | solved | solved |
-//! | contradiction | 2 × 3 | by a margin of 1e-6 | none | primal infeasible | primal infeasible | primal infeasible |
-//! | ray | 2 × 1 | linear without a minimum | none | unbounded | unbounded | unbounded |
+//! | name | n × m | why it is hard | optimum |
+//! |---|---|---|---|
+//! | HS3 | 2 × 0 | curvature 1e-5, semidefinite | 0 |
+//! | HS21 | 2 × 1 | scales 0.01 and 1 | -99.96 |
+//! | HS28 | 3 × 1 | semidefinite | 0 |
+//! | HS35 | 3 × 1 | | 1/9 |
+//! | HS35MOD | 3 × 1 | a fixed unknown | 1/4 |
+//! | HS48 | 5 × 2 | semidefinite | 0 |
+//! | HS51 | 5 × 3 | zero residual | 0 |
+//! | HS52 | 5 × 3 | equalities only | 1859/349 |
+//! | HS53 | 5 × 3 | with idle bounds | 176/43 |
+//! | HS76 | 4 × 3 | | -103/22 |
+//! | HS118 | 15 × 17 | curvature 1e-4, degenerate | 664.82045 |
+//! | GENHS28 | 10 × 8 | semidefinite, two freedoms | 4596/4957 |
+//! | TAME | 2 × 1 | semidefinite | 0 |
+//! | ZECEVIC2 | 2 × 2 | semidefinite | -4.125 |
+//! | Beale | 4 × 3 | linear, cycles | -1/20 |
+//! | Kuhn | 4 × 3 | linear, cycles, degenerate | -2 |
+//! | Klee-Minty | 3 × 3 | linear, scales 1 to 1e4 | -10000 |
+//! | Hilbert | 8 × 0 | condition 1e10 | -½ Σ H |
+//! | contradiction | 2 × 3 | by a margin of 1e-6 | none |
+//! | ray | 2 × 1 | linear without a minimum | none |
 //!
-//! The methods are those of [`crate::duel`] at its tolerances (clarabel: 1e-10; lemke on the
-//! optimality conditions); the tests compare their columns with what they do, and `solved` means an
-//! objective within 1e-6 of `1 + |optimum|`. All optima but those of HS118 and Hilbert can be
-//! verified by hand; all were recomputed in rational arithmetic from the active set.
+//! All optima but those of HS118 and Hilbert can be verified by hand; all were recomputed in
+//! rational arithmetic from the active set.
 
-use crate::problem_data::QpData;
+use legwork_qp::QpData;
 
 /// What is known about a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum KnownOptimum {
+pub(crate) enum KnownOptimum {
     /// The least objective.
     Value(f64),
     /// No point is feasible.
@@ -52,22 +50,21 @@ pub enum KnownOptimum {
 
 /// A program with its known optimum.
 #[derive(Clone, Debug)]
-pub struct HardProblem {
+pub(crate) struct HardProblem {
     /// Its name in the source.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// The program.
-    pub program: QpData,
+    pub(crate) program: QpData,
     /// Constant that makes its objective that of the source.
-    pub constant: f64,
+    pub(crate) constant: f64,
     /// Outcome stated by the source.
-    pub optimum: KnownOptimum,
+    pub(crate) optimum: KnownOptimum,
 }
 
 const INF: f64 = f64::INFINITY;
 
 /// All programs of the table in the module docs, in its order.
-#[must_use]
-pub fn hard_problems() -> Vec<HardProblem> {
+pub(crate) fn hard_problems() -> Vec<HardProblem> {
     let mut all = hock_schittkowski();
     all.extend(repository());
     all.extend(linear());

@@ -1,30 +1,26 @@
-//! Seeded small quadratic programs of every awkward kind, for tests and the bench `storm`.
+//! Seeded small quadratic programs of every awkward kind.
 //!
 //! A program has 1 to 10 unknowns and 0 to 20 rows. H has any rank and a scale of 1e-6 to 1e6; rows
 //! have scales of 1e-6 to 1e6. Rows are built around a known point: with slack, tight (degenerate
 //! vertices), as equalities, zero, or as scaled copies of earlier ones. Every fourth program is
 //! infeasible: one row is a combination of others that asks for more than they allow.
 
-use crate::general::Qp;
-use crate::problem_data::QpData;
-use crate::problems::Random;
-use crate::status::{Outcome, Status};
-use crate::{ConeProgram, GeneralActiveSet, kkt};
+use legwork_qp::problems::Random;
+use legwork_qp::{ConeProgram, GeneralActiveSet, Outcome, Qp, QpData, Status, kkt};
 
 /// A program whose feasibility is known.
 #[derive(Clone, Debug)]
-pub struct StormProgram {
+pub(crate) struct StormProgram {
     /// The program.
-    pub program: QpData,
+    pub(crate) program: QpData,
     /// A feasible point, or `None` if there is none by construction.
-    pub feasible_point: Option<Vec<f64>>,
+    pub(crate) feasible_point: Option<Vec<f64>>,
     /// Whether H has full rank, so that the program is bounded.
-    pub is_definite: bool,
+    pub(crate) is_definite: bool,
 }
 
 /// The program of this seed.
-#[must_use]
-pub fn storm_program(seed: u64) -> StormProgram {
+pub(crate) fn storm_program(seed: u64) -> StormProgram {
     let mut random = Random::new(seed);
     let n = 1 + random.below(10);
     let m = random.below(21);
@@ -130,38 +126,24 @@ fn contradict(program: &mut QpData, random: &mut Random) -> bool {
 
 /// Outcomes of the programs of many seeds.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct StormReport {
+pub(crate) struct StormReport {
     /// Programs by outcome: solved, inaccurate, limit, infeasible, unbounded, numerical trouble.
-    pub counts: [u64; 6],
+    pub(crate) counts: [u64; 6],
     /// Largest KKT residual among the solved.
-    pub worst_solved: f64,
-    /// Largest KKT residual among the inaccurate.
-    pub worst_inaccurate: f64,
-    /// Smallest proven radius among the certificates of infeasibility.
-    pub least_radius: f64,
-    /// Most changes of the active set.
-    pub most_changes: u32,
+    pub(crate) worst_solved: f64,
     /// Seeds whose outcome is false, with the reason.
-    pub false_outcomes: Vec<(u64, &'static str)>,
-}
-
-impl StormReport {
-    /// Names of [`Self::counts`].
-    pub const NAMES: [&'static str; 6] =
-        ["solved", "inaccurate", "limit", "infeasible", "unbounded", "numerical trouble"];
+    pub(crate) false_outcomes: Vec<(u64, &'static str)>,
 }
 
 /// Solves the programs of `seeds` and judges every outcome by itself.
-#[must_use]
-pub fn storm(seeds: impl Iterator<Item = u64>) -> StormReport {
+pub(crate) fn storm(seeds: impl Iterator<Item = u64>) -> StormReport {
     let mut solver = GeneralActiveSet::default();
-    let mut report = StormReport { least_radius: f64::INFINITY, ..StormReport::default() };
+    let mut report = StormReport::default();
     for seed in seeds {
         let case = storm_program(seed);
         let qp = case.program.view();
         let mut x = vec![0.0; qp.dim()];
         let outcome = solver.solve(&qp, &mut x);
-        report.most_changes = report.most_changes.max(outcome.iterations);
         if let Some(reason) = judge(&case, &qp, &solver, outcome, &x, &mut report) {
             report.false_outcomes.push((seed, reason));
         }
@@ -194,9 +176,9 @@ fn judge(
     match outcome.status {
         Status::Solved | Status::Inaccurate => {
             let residual = kkt::qp_residuals(qp, x, solver.multipliers(), &mut scratch).worst();
-            let worst =
-                if index == 0 { &mut report.worst_solved } else { &mut report.worst_inaccurate };
-            *worst = worst.max(residual);
+            if index == 0 {
+                report.worst_solved = report.worst_solved.max(residual);
+            }
             if residual.to_bits() != outcome.residual.to_bits() {
                 return Some("the residual is not that of the answer");
             }
@@ -215,7 +197,6 @@ fn judge(
                 cones: &[],
             };
             let radius = kkt::infeasible_radius(&program, multipliers);
-            report.least_radius = report.least_radius.min(radius);
             if case.feasible_point.is_some() {
                 return Some("a feasible program was called infeasible");
             }
