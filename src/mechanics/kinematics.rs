@@ -35,7 +35,7 @@ use crate::inertia::Symmetric3;
 use crate::layout::{BallPart, Group, Layout, gather, scatter};
 use crate::manifold::quaternion_to_rotation;
 use crate::model::Model;
-use crate::quad::{Quad, Quad3, QuadMatrix, QuadMotion, QuadSymmetric};
+use crate::quad::{Quad, Quad3, QuadMatrix, QuadMotion, QuadSymmetric, pick};
 use crate::sine::sincos;
 
 /// Spatial vector of motion: linear part at `O`, angular part.
@@ -280,7 +280,7 @@ fn place(group: &Group, configuration: &[f64], done: &[GroupState], state: &mut 
     let parent = gather(&group.parent, done, |s| &s.rotation);
     let joint = parent.product(&group.rotation);
     let position = gather(&group.parent, done, |s| &s.position) + parent.times(&group.offset);
-    let coordinate = Quad::from(group.q_index.map(|q| configuration[q]));
+    let coordinate = pick(configuration, &group.q_index);
     let angle = coordinate * group.turns + group.turned;
     let (s, c) = sincos(angle);
     state.rotation = QuadMatrix {

@@ -3,8 +3,9 @@
 //! Algorithms that walk over all bodies take four at a time, one per lane (see `quad`): the legs
 //! of a quadruped or the limbs of a humanoid are traversed together. A list scheduler forms the
 //! groups: of the bodies whose parents are placed, the four with the longest chains below them come
-//! next. Parents are thus in earlier groups than their children, and a body keeps the lane of its
-//! parent where it can, so that most groups follow another lane by lane.
+//! next, or those whose chains have begun. Parents are thus in earlier groups than their children,
+//! and a body keeps the lane of its parent where it can, so that most groups follow another lane by
+//! lane.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -12,7 +13,7 @@ use std::collections::BTreeSet;
 use crate::body::{Axis, Body};
 use crate::branch::BranchPattern;
 use crate::model::Tree;
-use crate::quad::{LANES, Laned, Quad, Quad3, QuadMatrix, QuadSymmetric};
+use crate::quad::{LANES, Laned, Quad, Quad3, QuadMatrix, QuadSymmetric, pick};
 
 /// Position of a body: group and lane.
 pub(crate) type Place = (usize, usize);
@@ -156,40 +157,69 @@ fn schedule(bodies: &[Body]) -> (Vec<Members>, Vec<Place>, usize) {
     (order, places, root_groups)
 }
 
-/// Appends the groups of one tree.
+/// Appends the groups of one tree: the cheaper of two orders.
 fn schedule_tree(
     root: usize,
     bodies: &[Body],
     children: &[Vec<usize>],
     height: &[usize],
+    places: &mut Vec<Place>,
+    order: &mut Vec<Members>,
+) {
+    let [stays, first] = [true, false].map(|stays| {
+        let (mut places, mut order) = (places.clone(), order.clone());
+        list_tree(root, children, height, stays, &mut places, &mut order);
+        // Lanes from several groups cost about a third of what the arithmetic of a group does.
+        let sources = order
+            .iter()
+            .map(|members| source(&members.map(|member| member.map(|i| places[bodies[i].parent]))));
+        let mixed = sources.filter(|source| matches!(source, Source::Each(_))).count();
+        (3 * order.len() + mixed, places, order)
+    });
+    let (_, best_places, best_order) = if stays.0 <= first.0 { stays } else { first };
+    *places = best_places;
+    *order = best_order;
+}
+
+/// Appends the groups of one tree. Lanes go to the bodies with the longest chains below them, then
+/// in file order; with `stays` a chain that has begun goes on in its lane to its end.
+fn list_tree(
+    root: usize,
+    children: &[Vec<usize>],
+    height: &[usize],
+    stays: bool,
     places: &mut [Place],
     order: &mut Vec<Members>,
 ) {
-    // Longest chain first, then file order; the set is kept sorted.
     let key = |&i: &usize| (Reverse(height[i]), i);
+    // The set is kept sorted.
     let mut ready: BTreeSet<(Reverse<usize>, usize)> = children[root].iter().map(key).collect();
-    while !ready.is_empty() {
-        let mut chosen: Vec<usize> = Vec::with_capacity(LANES);
-        while chosen.len() < LANES {
-            let Some((_, i)) = ready.pop_first() else { break };
-            chosen.push(i);
-        }
-        chosen.sort_unstable();
+    let mut before: Members = [None; LANES];
+    loop {
         let mut members: Members = [None; LANES];
-        let mut left = Vec::new();
-        for &i in &chosen {
-            // The lane of a root is not followed: roots of several trees share a group.
-            let (_, lane) = places[bodies[i].parent];
-            match bodies[i].parent != root && members[lane].is_none() {
-                true => members[lane] = Some(i),
-                false => left.push(i),
+        if stays {
+            for (member, parent) in members.iter_mut().zip(before) {
+                *member = parent.and_then(|i| children[i].iter().copied().min_by_key(key));
+                ready.retain(|&(_, i)| Some(i) != *member);
             }
         }
-        let mut left = left.into_iter();
-        for slot in &mut members {
-            if slot.is_none() {
-                *slot = left.next();
-            }
+        let free = members.iter().filter(|member| member.is_none()).count();
+        let mut chosen: Vec<usize> =
+            (0..free).map_while(|_| ready.pop_first()).map(|(_, i)| i).collect();
+        chosen.sort_unstable();
+        // Of those that come from elsewhere, each takes the lane of its parent if that is free.
+        chosen.retain(|i| {
+            let lane =
+                before.iter().position(|parent| parent.is_some_and(|p| children[p].contains(i)));
+            let slot = lane.map(|lane| &mut members[lane]).filter(|slot| slot.is_none());
+            slot.map(|slot| *slot = Some(*i)).is_none()
+        });
+        let mut chosen = chosen.into_iter();
+        for slot in members.iter_mut().filter(|slot| slot.is_none()) {
+            *slot = chosen.next();
+        }
+        if members.iter().all(Option::is_none) {
+            return;
         }
         for (lane, member) in members.iter().enumerate() {
             if let Some(i) = *member {
@@ -198,6 +228,7 @@ fn schedule_tree(
             }
         }
         order.push(members);
+        before = members;
     }
 }
 
@@ -311,7 +342,7 @@ impl Group {
     /// Four numbers from a slice.
     #[inline(always)]
     pub(crate) fn rates(&self, velocity: &[f64]) -> Quad {
-        Quad::from(self.v_index.map(|k| velocity[k]))
+        pick(velocity, &self.v_index)
     }
 }
 
@@ -321,9 +352,10 @@ pub(crate) fn gather<S, T: Laned>(source: &Source, states: &[S], field: impl Fn(
     match source {
         Source::Same(group) => *field(&states[*group]),
         Source::One(group, lane) => T::spread(field(&states[*group]), *lane),
-        Source::Each(places) => {
-            T::collect(places.map(|(group, _)| field(&states[group])), places.map(|(_, lane)| lane))
-        }
+        Source::Each([a, b, c, d]) => T::collect(
+            [field(&states[a.0]), field(&states[b.0]), field(&states[c.0]), field(&states[d.0])],
+            [a.1, b.1, c.1, d.1],
+        ),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::inertia::Symmetric3;
 use crate::kinematics::{BodyState, Kinematics, Motion};
 use crate::layout::{NONE, gather};
 use crate::model::Model;
-use crate::quad::{LANES, Quad};
+use crate::quad::LANES;
 
 /// Mass matrix `M` (nv × nv), stored packed along the branches of the tree.
 #[derive(Clone, Debug)]
@@ -149,7 +149,8 @@ pub fn mass_matrix(model: &Model, kinematics: &Kinematics, out: &mut MassMatrix)
         let moment = state.subtree_moment.cross(v) + state.subtree_inertia.times(w);
         let diagonal = motion.power(&force, &moment).to_array();
         let scale = group.most(state).to_array();
-        let parts = [force.x, force.y, force.z, moment.x, moment.y, moment.z].map(Quad::to_array);
+        let [x, y, z] = [force.x.to_array(), force.y.to_array(), force.z.to_array()];
+        let [u, v, w] = [moment.x.to_array(), moment.y.to_array(), moment.z.to_array()];
         for l in 0..LANES {
             if group.live[l] {
                 let rotor = model.rotors.diagonal[group.rotors[l]];
@@ -158,9 +159,7 @@ pub fn mass_matrix(model: &Model, kinematics: &Kinematics, out: &mut MassMatrix)
             }
             let row = group.base_rows[l];
             if row != NONE {
-                for (entry, part) in out.rows[row..row + 6].iter_mut().zip(&parts) {
-                    *entry = part[l];
-                }
+                out.rows[row..row + 6].copy_from_slice(&[x[l], y[l], z[l], u[l], v[l], w[l]]);
             }
         }
         for step in &group.path {

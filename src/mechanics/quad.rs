@@ -72,7 +72,8 @@ impl Laned for Quad {
 
     #[inline(always)]
     fn collect(from: [&Self; LANES], lanes: [usize; LANES]) -> Self {
-        Self::from(std::array::from_fn(|l| from[l].as_array()[lanes[l]]))
+        let ([a, b, c, d], [i, j, k, l]) = (from, lanes);
+        Self::from([a.as_array()[i], b.as_array()[j], c.as_array()[k], d.as_array()[l]])
     }
 
     #[inline(always)]
@@ -103,7 +104,12 @@ macro_rules! laned {
 
             #[inline(always)]
             fn collect(from: [&Self; LANES], lanes: [usize; LANES]) -> Self {
-                Self { $($field: Laned::collect(from.map(|from| &from.$field), lanes)),* }
+                let [a, b, c, d] = from;
+                Self {
+                    $($field: {
+                        Laned::collect([&a.$field, &b.$field, &c.$field, &d.$field], lanes)
+                    }),*
+                }
             }
 
             #[inline(always)]
@@ -140,6 +146,12 @@ pub(crate) fn lane(quad: &Quad, lane: usize) -> f64 {
 #[inline(always)]
 pub(crate) fn set_lane(quad: &mut Quad, lane: usize, value: f64) {
     quad.as_mut_array()[lane] = value;
+}
+
+/// Four entries of a slice. Spelt out, since calls of `map` on arrays are not always inlined.
+#[inline(always)]
+pub(crate) fn pick(values: &[f64], [a, b, c, d]: &[usize; LANES]) -> Quad {
+    Quad::from([values[*a], values[*b], values[*c], values[*d]])
 }
 
 /// `to += factor · from` over whole groups of four; what is left of the longer one stays.

@@ -81,23 +81,23 @@ fn one_by_one(angle: Quad) -> (Quad, Quad) {
 /// Sine of y₀ + y₁; where the angle was not reduced, msun sums in another order.
 #[inline(always)]
 fn sine(y0: Quad, y1: Quad, unreduced: Quad) -> Quad {
-    let [s1, s2, s3, s4, s5, s6] = SINE.map(Quad::splat);
+    let s = |i: usize| Quad::splat(SINE[i - 1]);
     let z = y0 * y0;
     let w = z * z;
-    let r = s2 + z * (s3 + z * s4) + z * w * (s5 + z * s6);
+    let r = s(2) + z * (s(3) + z * s(4)) + z * w * (s(5) + z * s(6));
     let v = z * y0;
-    let plain = y0 + v * (s1 + z * r);
-    let reduced = y0 - ((z * (Quad::HALF * y1 - v * r) - y1) - v * s1);
+    let plain = y0 + v * (s(1) + z * r);
+    let reduced = y0 - ((z * (Quad::HALF * y1 - v * r) - y1) - v * s(1));
     unreduced.select(plain, reduced)
 }
 
 /// Cosine of y₀ + y₁.
 #[inline(always)]
 fn cosine(y0: Quad, y1: Quad) -> Quad {
-    let [c1, c2, c3, c4, c5, c6] = COSINE.map(Quad::splat);
+    let c = |i: usize| Quad::splat(COSINE[i - 1]);
     let z = y0 * y0;
     let w = z * z;
-    let r = z * (c1 + z * (c2 + z * c3)) + w * w * (c4 + z * (c5 + z * c6));
+    let r = z * (c(1) + z * (c(2) + z * c(3))) + w * w * (c(4) + z * (c(5) + z * c(6)));
     let half = Quad::HALF * z;
     let w = Quad::ONE - half;
     w + (((Quad::ONE - w) - half) + (z * r - y0 * y1))
