@@ -104,7 +104,7 @@ fn bracket(inside: &str) -> Option<PathStep<'_>> {
     if let Some(i) = number(inside) {
         return Some(PathStep::Index(i));
     }
-    (!inside.is_empty()).then(|| PathStep::Key(inside))
+    (!inside.is_empty()).then_some(PathStep::Key(inside))
 }
 
 #[cfg(test)]
