@@ -19,6 +19,12 @@ enum Line {
     Port(Box<Port>),
     /// `feeds(a, b);`
     Feeds(Vec<Ident>),
+    /// A shared computation, with the type of its value.
+    Ask {
+        handle: Ident,
+        value: Box<Type>,
+        request: Box<Expr>,
+    },
     /// A statement between ports.
     Code(Box<Stmt>),
 }
@@ -101,6 +107,16 @@ impl Parse for Line {
             let names = Punctuated::<Ident, Token![,]>::parse_terminated(&names)?;
             input.parse::<Token![;]>()?;
             return Ok(Self::Feeds(names.into_iter().collect()));
+        }
+        if word == "ask" && ahead.peek(Ident) {
+            input.parse::<Ident>()?;
+            let handle = input.parse()?;
+            input.parse::<Token![:]>()?;
+            let value = Box::new(input.parse()?);
+            input.parse::<Token![=]>()?;
+            let request = Box::new(input.parse()?);
+            input.parse::<Token![;]>()?;
+            return Ok(Self::Ask { handle, value, request });
         }
         Ok(Self::Code(Box::new(input.parse()?)))
     }
@@ -225,13 +241,10 @@ pub(crate) fn expand(table: &Table, mut item: DeriveInput) -> TokenStream {
     document("| port | shape | unit | meaning |", &rows, &mut item);
     let (block, visibility) = (&item.ident, &item.vis);
     let handles = format_ident!("{block}Ports");
-    let fields = ports.iter().map(|port| {
-        let (doc, handle, ty) = (&port.doc, &port.handle, port.handle_type());
-        quote!(#[doc = #doc] pub #handle: #ty)
-    });
+    let fields = table.lines.iter().filter_map(Line::field);
     let arguments = &table.arguments;
     let statements = table.lines.iter().map(Line::statement);
-    let names = ports.iter().map(|port| &port.handle);
+    let names = table.lines.iter().filter_map(Line::handle);
     let doc = format!("Ports of a [`{block}`].");
     let is_copy = ports.iter().all(|port| matches!(port.name, Name::One(_)));
     let copy = is_copy.then(|| quote!(, Copy));
@@ -263,8 +276,34 @@ impl Line {
         }
     }
 
+    /// The name of its handle, if it has one.
+    fn handle(&self) -> Option<&Ident> {
+        match self {
+            Self::Port(port) => Some(&port.handle),
+            Self::Ask { handle, .. } => Some(handle),
+            Self::Feeds(_) | Self::Code(_) => None,
+        }
+    }
+
+    /// Its field in the struct of handles.
+    fn field(&self) -> Option<TokenStream> {
+        let handle = self.handle()?;
+        Some(match self {
+            Self::Port(port) => {
+                let (doc, ty) = (&port.doc, port.handle_type());
+                quote!(#[doc = #doc] pub #handle: #ty)
+            }
+            Self::Ask { value, .. } => {
+                let ty = quote!(::legwork_block::Shared<#value>);
+                quote!(#[doc = "A shared computation."] pub #handle: #ty)
+            }
+            Self::Feeds(_) | Self::Code(_) => return None,
+        })
+    }
+
     fn statement(&self) -> TokenStream {
         match self {
+            Self::Ask { handle, request, .. } => quote!(let #handle = #request;),
             Self::Code(code) => quote!(#code),
             Self::Feeds(names) => quote! {
                 let feeds = {

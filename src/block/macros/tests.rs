@@ -5,8 +5,8 @@ use legwork_block::quantity::{
     Acceleration, NonNegative, PerJoint, Positive, Preset, Time, Torque,
 };
 use legwork_block::{
-    Any, Feed, Feeds, Inputs, Invalid, Matrix, Outcome, Outputs, PortUnit, Ports, Pure, Real, Type,
-    Vector, parameters, ports,
+    Any, Block, Feed, Feeds, In, Inputs, Invalid, Matrix, Outcome, OutputCx, Outputs, PortUnit,
+    Ports, Pure, Real, Sizes, Type, Vector, parameters, ports,
 };
 use serde_json::{from_value, json};
 
@@ -89,6 +89,43 @@ impl Pure for Everything {
     }
 }
 
+/// A computation that blocks share.
+struct Square;
+
+impl Block for Square {
+    const KIND: &'static str = "Square";
+    type Plan = In<Real>;
+    type State = ();
+    type Memo = ();
+    type Scratch = f64;
+
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<In<Real>, Invalid> {
+        ports.share();
+        Ok(ports.input("u", &Real))
+    }
+
+    fn state(&self, _: &In<Real>, _: &Sizes<'_>) {}
+
+    fn scratch(&self, _: &In<Real>, _: &Sizes<'_>) -> f64 {
+        0.0
+    }
+
+    fn output(&self, u: &In<Real>, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        *cx.scratch = cx.inputs.get(*u) * cx.inputs.get(*u);
+        Ok(())
+    }
+}
+
+/// A block that asks for a shared computation.
+#[ports(
+    in  other: Real, "1", "does not count";
+    in  u: Real, "1", "the input";
+    ask square: f64 = ports.ask(Square, "of u", &[u.feed()]);
+    feeds(square);
+    out y: Real, "1", "its square";
+)]
+struct Asking;
+
 struct Nothing;
 
 impl legwork_block::Files for Nothing {
@@ -153,6 +190,15 @@ fn a_port_whose_condition_does_not_hold_is_not_there() {
     let mut ports = Ports::new(&Nothing, &Nothing, 1e-3);
     assert!(block.declare(&mut ports, 0).loss.is_none());
     assert_eq!(ports.finish().inputs.len(), 1);
+}
+
+#[test]
+fn a_shared_computation_is_one_of_the_handles() {
+    let mut ports = Ports::new(&Nothing, &Nothing, 1e-3);
+    let AskingPorts { square, .. } = Asking.declare(&mut ports);
+    let declared = ports.finish();
+    assert_eq!(declared.asks[0].inputs, [1]);
+    assert_eq!(declared.groups, [Feeds::Only(vec![square.feed()])]);
 }
 
 #[test]
