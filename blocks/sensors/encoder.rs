@@ -6,26 +6,17 @@ use legwork_block::quantity::{
     Angle, AngularVelocity, Dimensionless, NonNegative, PerJoint, Positive,
 };
 use legwork_block::{
-    Block, In, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, Vector,
+    Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, Vector, parameters, ports,
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::actuators::motor::gears::{self, each};
+use crate::actuators::motor::gears::each;
 use crate::buses::{RobotDims, StateBus};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::{describe, state_input};
 use crate::signal::philox::Stream;
 
 /// Encoders of all joints: positions in whole counts, and velocities.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | out `s` | n | rad | measured joint positions |
-/// | out `s_dot` | n | rad/s | measured joint velocities |
-/// | out `state` | State(robot) | | measured joints, true bases: for joint controllers |
 ///
 /// `s = q round((s + w) / q)` with the quantum `q = 2π / (counts N)`: `counts` per turn of the
 /// encoder's shaft, which turns N times (`gear_ratio`) as the joint does once, so 1 for an encoder
@@ -39,39 +30,41 @@ use crate::signal::philox::Stream;
 ///
 /// Differences and noise need a period: state it with `every:`. Joints of several degrees of
 /// freedom have no counters and are refused.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["position sensor", "quantization"]))]
+#[ports(
+    let n = RobotDims::of(ports, self.robot.as_str()).n;
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    out s: Vector::of(&n), "rad", "measured joint positions";
+    out s_dot: Vector::of(&n), "rad/s", "measured joint velocities";
+    out measured("state"): StateBus::of(ports, self.robot.as_str()), _,
+        "measured joints, true bases: for joint controllers";
+)]
+#[parameters(aliases("position sensor", "quantization"))]
 pub struct Encoder {
     /// The robot.
     pub robot: RobotName,
     /// Counts per turn of the encoder's shaft [1], after interpolation (four per line of a
     /// quadrature encoder); default: exact.
-    #[serde(default)]
     pub counts: Option<PerJoint<Positive<Dimensionless>>>,
-    /// N: turns of the encoder's shaft per turn of the joint [1; 1/m for prismatic joints]; default
-    /// 1.
-    #[serde(default = "gears::direct")]
+    /// N: turns of the encoder's shaft per turn of the joint [1; 1/m for prismatic joints].
+    #[default = 1]
     pub gear_ratio: PerJoint<Positive<Dimensionless>>,
     /// How velocities are measured: `Tachometer` (the default) or `Difference`.
-    #[serde(default)]
+    #[default]
     pub velocity: VelocityFrom,
     /// One digit q_v of the tachometer [rad/s]; default: exact.
-    #[serde(default)]
     pub velocity_quantum: Option<Positive<AngularVelocity>>,
     /// Standard deviation of the positions [rad]; default 0.
-    #[serde(default)]
     pub position_noise: Option<NonNegative<Angle>>,
     /// Standard deviation of the tachometer [rad/s]; default 0.
-    #[serde(default)]
     pub velocity_noise: Option<NonNegative<AngularVelocity>>,
-    /// Which stream of this block's random numbers; default 0.
-    #[serde(default)]
+    /// Which stream of this block's random numbers.
+    #[default]
     pub seed: u64,
 }
 
 /// How joint velocities are measured.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum VelocityFrom {
     /// From the true velocity.
     #[default]
@@ -89,10 +82,7 @@ pub struct Plan {
     quanta: Vec<f64>,
     key: u64,
     is_sampled: bool,
-    state: In<StateBus>,
-    s: Out<Vector>,
-    s_dot: Out<Vector>,
-    measured: Out<StateBus>,
+    io: EncoderPorts,
 }
 
 /// What the next sample of an [`Encoder`] needs.
@@ -183,16 +173,7 @@ impl Block for Encoder {
             ports.rate(RateRule::Sampled);
         }
         let key = ports.random_key(self.seed);
-        let state = state_input(ports, self.robot.as_str());
-        let n = RobotDims::of(ports, self.robot.as_str()).n;
-        let s = ports.output("s", &Vector(n.clone()));
-        ports.note_out(s).unit("rad").doc("measured joint positions");
-        let s_dot = ports.output("s_dot", &Vector(n));
-        ports.note_out(s_dot).unit("rad/s").doc("measured joint velocities");
-        let bus = StateBus::of(ports, self.robot.as_str());
-        let measured = ports.output("state", &bus);
-        describe(ports, measured, "the state with measured joints");
-        Ok(Plan { robot, at, quanta, key, is_sampled, state, s, s_dot, measured })
+        Ok(Plan { robot, at, quanta, key, is_sampled, io: self.declare(ports) })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Last {
@@ -202,14 +183,11 @@ impl Block for Encoder {
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let state = cx.inputs.get(plan.state);
+        let state = cx.inputs.get(plan.io.state);
         let Last { sample, positions } = cx.state;
-        let [s, s_dot, q, nu] = cx.outputs.leaves([
-            plan.s.leaf(0),
-            plan.s_dot.leaf(0),
-            plan.measured.leaf(0),
-            plan.measured.leaf(1),
-        ]);
+        let EncoderPorts { s, s_dot, measured, .. } = plan.io;
+        let leaves = [s.leaf(0), s_dot.leaf(0), measured.leaf(0), measured.leaf(1)];
+        let [s, s_dot, q, nu] = cx.outputs.leaves(leaves);
         q.copy_from_slice(state.q);
         nu.copy_from_slice(state.nu);
         for (j, &v) in plan.robot.model.joint_velocity_indices().iter().enumerate() {
@@ -225,7 +203,7 @@ impl Block for Encoder {
     }
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        let q = cx.inputs.get(plan.state).q;
+        let q = cx.inputs.get(plan.io.state).q;
         let Last { sample, positions } = &mut *cx.state;
         for (j, position) in positions.iter_mut().enumerate() {
             *position = self.position(plan, q, *sample, j);

@@ -1,30 +1,23 @@
 //! `FootWrench`: force and moment of a foot's contacts, as a sensor in the foot has them.
 
+use std::sync::Arc;
+
 use legwork_block::quantity::{Force, NonNegative, Torque};
 use legwork_block::{
-    Block, In, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, Vector,
+    Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, Vector, parameters, ports,
 };
-use legwork_mechanics::{FrameId, world_from_frame};
+use legwork_mechanics::{FrameId, Kinematics, world_from_frame};
 use nalgebra::{Matrix3, Vector3};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use crate::buses::{ContactPointsBus, RobotDims};
-use crate::robot::frames::{input_of, output_in};
+use crate::buses::{ContactPointsBus, RobotDims, StateBus};
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::AtState;
+use crate::robot::shared_kinematics::kinematics;
 use crate::signal::philox::Stream;
 
 /// Force and moment of the contacts of a foot, as a force-torque sensor gives them. They are the
 /// sum of the contact forces on the robot, and of their moments about the origin o of a frame of
 /// the foot, `Σ (p_i − o) × f_i`.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | in `contacts` | `ContactPoints` | | the k contacts of this foot |
-/// | in `f` | 3k | N | forces on the robot at them, each in its contact's axes (t₁, t₂, n) |
-/// | out `wrench` | 6 | N, N m | force, moment on the robot about the frame's origin, in `axes` |
 ///
 /// With `axes: World` it is dual to the `Mixed` Jacobian of the frame, with `axes: Frame` to the
 /// `Body` one: `Jᵀ wrench = Σ J_iᵀ f_i`. Forces of several feet in one vector are selected by path,
@@ -36,30 +29,39 @@ use crate::signal::philox::Stream;
 /// Reference: N. Guedelha et al., *A flexible MATLAB/Simulink simulator for robotic floating-base
 /// systems in contact with the ground* (2022), outputs `wrench_LFoot`, `wrench_RFoot`, in the frame
 /// of each foot.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["force-torque sensor", "F/T sensor", "ZMP"]))]
+#[ports(
+    |robot: &Arc<RobotModel>|
+    let (k, nv) = (ports.dim(), RobotDims::of(ports, self.robot.as_str()).nv);
+    let axes = if self.axes == Axes::World { "world" } else { &self.frame };
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask kinematics: Kinematics = kinematics(ports, robot, state);
+    in  contacts: ContactPointsBus::new(&k, &nv), _, "the k contacts of this foot";
+    in  f: Vector::of(3 * k), "N",
+        "forces on the robot at them, each in its contact's axes (t₁, t₂, n)", frame "contact";
+    out wrench: Vector::of(6), _, "force, moment on the robot about the frame's origin, in `axes`",
+        frame axes, units "N, N m";
+)]
+#[parameters(aliases("force-torque sensor", "F/T sensor", "ZMP"))]
 pub struct FootWrench {
     /// The robot.
     pub robot: RobotName,
     /// Name of the link of the robot file about whose origin moments are.
     pub frame: String,
     /// In which axes the wrench is: `World` (the default) or `Frame`.
-    #[serde(default)]
+    #[default]
     pub axes: Axes,
     /// Standard deviation of each force in one sample [N]; default 0.
-    #[serde(default)]
     pub force_noise: Option<NonNegative<Force>>,
     /// Standard deviation of each moment in one sample [N m]; default 0.
-    #[serde(default)]
     pub moment_noise: Option<NonNegative<Torque>>,
-    /// Which stream of this block's random numbers; default 0.
-    #[serde(default)]
+    /// Which stream of this block's random numbers.
+    #[default]
     pub seed: u64,
 }
 
 /// The axes in which a vector is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Axes {
     /// Those of the world.
     #[default]
@@ -70,14 +72,12 @@ pub enum Axes {
 
 /// Ports and frame of a [`FootWrench`].
 pub struct Plan {
-    at: AtState,
+    robot: Arc<RobotModel>,
     frame: FrameId,
     key: u64,
     /// Standard deviations of force and moment.
     noise: [f64; 2],
-    contacts: In<ContactPointsBus>,
-    forces: In<Vector>,
-    wrench: Out<Vector>,
+    io: FootWrenchPorts,
 }
 
 impl Block for FootWrench {
@@ -89,8 +89,8 @@ impl Block for FootWrench {
     type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let at = AtState::plan(&self.robot, ports)?;
-        let frame = at.robot.frame("frame", &self.frame)?;
+        let robot = self.robot.find(ports)?;
+        let frame = robot.frame("frame", &self.frame)?;
         let noise = [
             self.force_noise.map_or(0.0, NonNegative::value),
             self.moment_noise.map_or(0.0, NonNegative::value),
@@ -99,16 +99,8 @@ impl Block for FootWrench {
             ports.rate(RateRule::Sampled);
         }
         let key = ports.random_key(self.seed);
-        let (count, nv) = (ports.dim(), RobotDims::of(ports, self.robot.as_str()).nv);
-        let signal = ContactPointsBus::new(&count, &nv);
-        let contacts = input_of(ports, "contacts", &signal, None, "contacts of this foot");
-        let doc = "forces on the robot at them";
-        let forces = input_of(ports, "f", &Vector(3 * count), Some("N"), doc);
-        ports.note_in(forces).frame("contact");
-        let axes = if self.axes == Axes::World { "world" } else { &self.frame };
-        let doc = "force, then moment about the frame's origin, on the robot";
-        let wrench = output_in(ports, "wrench", &Vector::of(6), axes, doc);
-        Ok(Plan { at, frame, key, noise, contacts, forces, wrench })
+        let io = self.declare(ports, &robot);
+        Ok(Plan { robot, frame, key, noise, io })
     }
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) -> u64 {
@@ -118,11 +110,11 @@ impl Block for FootWrench {
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let kinematics = cx.inputs.shared(plan.at.kinematics);
-        let world_from_foot = world_from_frame(&plan.at.robot.model, kinematics, plan.frame);
+        let kinematics = cx.inputs.shared(plan.io.kinematics);
+        let world_from_foot = world_from_frame(&plan.robot.model, kinematics, plan.frame);
         let (mut force, mut moment) = (Vector3::zeros(), Vector3::zeros());
-        let forces = cx.inputs.get(plan.forces).chunks_exact(3);
-        for (contact, f) in cx.inputs.get(plan.contacts).iter().zip(forces) {
+        let forces = cx.inputs.get(plan.io.f).chunks_exact(3);
+        for (contact, f) in cx.inputs.get(plan.io.contacts).iter().zip(forces) {
             let axes = Matrix3::from_column_slice(contact.axes);
             let f = axes * Vector3::from_column_slice(f);
             let lever = Vector3::from_column_slice(contact.position) - world_from_foot.translation;
@@ -133,7 +125,7 @@ impl Block for FootWrench {
             force = world_from_foot.rotation.tr_mul(&force);
             moment = world_from_foot.rotation.tr_mul(&moment);
         }
-        let out = cx.outputs.get(plan.wrench);
+        let out = cx.outputs.get(plan.io.wrench);
         out[..3].copy_from_slice(force.as_slice());
         out[3..].copy_from_slice(moment.as_slice());
         let stream = Stream::new(plan.key);

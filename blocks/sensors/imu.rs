@@ -1,35 +1,29 @@
 //! `Imu`: accelerometer, gyroscope and attitude of a frame.
 
+use std::sync::Arc;
+
 use legwork_block::quantity::{
     Acceleration, AccelerationDensity, AccelerationWalk, AngularVelocity, AngularVelocityDensity,
     AngularVelocityWalk, NonNegative, Physical, Positive,
 };
 use legwork_block::{
-    Block, In, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, Vector, feeds,
+    Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, Vector, parameters, ports,
 };
-use legwork_mechanics::{FrameId, frame_acceleration, frame_velocity, world_from_frame};
+use legwork_mechanics::{
+    FrameId, Kinematics, frame_acceleration, frame_velocity, world_from_frame,
+};
 use nalgebra::Vector3;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::buses::RobotDims;
-use crate::robot::frames::{input_of, output_in};
+use crate::buses::{RobotDims, StateBus};
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::AtState;
+use crate::robot::shared_kinematics::kinematics;
 use crate::rotation::rotations;
 use crate::signal::philox::Stream;
 
 /// Inertial measurement unit: accelerometer, gyroscope and attitude at a frame. All are written in
 /// the axes of the frame.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | in `nu_dot` | nv | m/s², rad/s² | acceleration at this state |
-/// | out `gyroscope` | 3 | rad/s | `Rᵀω`, angular velocity, frame axes |
-/// | out `orientation` | 4 | 1 | true attitude: quaternion (w, x, y, z) of R, w ≥ 0 |
-/// | out `rpy` | 3 | rad | true roll, pitch, yaw; at a pitch of ±π/2 roll is 0 |
-/// | out `accelerometer` | 3 | m/s² | `Rᵀ(a − g)`, proper acceleration of the origin, frame axes |
 ///
 /// R is `world_from_frame`, `a = J ν̇ + J̇ν` the classical acceleration of the frame's origin, g
 /// the robot's gravity. At rest the accelerometer shows −g, upward; in free fall it shows nothing.
@@ -50,9 +44,22 @@ use crate::signal::philox::Stream;
 ///
 /// Reference: *IEEE standard specification format guide and test procedure for single-axis
 /// interferometric fiber optic gyros*, IEEE 952 (1997), annex C: N and K.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["IMU", "accelerometer", "gyroscope"]))]
+#[ports(
+    |robot: &Arc<RobotModel>|
+    let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask kinematics: Kinematics = kinematics(ports, robot, state);
+    in  nu_dot: Vector::of(nv), _, "acceleration at this state", units "m/s², rad/s²";
+    feeds(state, kinematics);
+    out gyroscope: Vector::of(3), "rad/s", "`Rᵀω`, angular velocity, frame axes",
+        frame &self.frame;
+    out orientation: Vector::of(4), "1", "true attitude: quaternion (w, x, y, z) of R, w ≥ 0";
+    out rpy: Vector::of(3), "rad", "true roll, pitch, yaw; at a pitch of ±π/2 roll is 0";
+    feeds(state, kinematics, nu_dot);
+    out accelerometer: Vector::of(3), "m/s^2",
+        "`Rᵀ(a − g)`, proper acceleration of the origin, frame axes", frame &self.frame;
+)]
+#[parameters(aliases("IMU", "accelerometer", "gyroscope"))]
 pub struct Imu {
     /// The robot.
     pub robot: RobotName,
@@ -60,20 +67,20 @@ pub struct Imu {
     pub frame: String,
     /// Errors of the accelerometer: `noise` N [m/s²/√Hz], `bias` b at t = 0 [m/s²], `walk` K
     /// [m/s³/√Hz], `range` and `quantum` [m/s²]; none by default.
-    #[serde(default)]
+    #[default]
     pub accelerometer: Accelerometer,
     /// Errors of the gyroscope: `noise` N [rad/s/√Hz], `bias` b at t = 0 [rad/s], `walk` K
     /// [rad/s²/√Hz], `range` and `quantum` [rad/s]; none by default.
-    #[serde(default)]
+    #[default]
     pub gyroscope: Gyroscope,
-    /// Which stream of this block's random numbers; default 0.
-    #[serde(default)]
+    /// Which stream of this block's random numbers.
+    #[default]
     pub seed: u64,
 }
 
 /// Errors of an accelerometer.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[parameters]
+#[derive(Default)]
 pub struct Accelerometer {
     /// N [m/s²/√Hz]; default 0.
     pub noise: Option<NonNegative<AccelerationDensity>>,
@@ -88,8 +95,8 @@ pub struct Accelerometer {
 }
 
 /// Errors of a gyroscope.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[parameters]
+#[derive(Default)]
 pub struct Gyroscope {
     /// N [rad/s/√Hz]; default 0.
     pub noise: Option<NonNegative<AngularVelocityDensity>>,
@@ -158,16 +165,12 @@ impl Errors {
 
 /// Ports and frame of an [`Imu`].
 pub struct Plan {
-    at: AtState,
+    robot: Arc<RobotModel>,
     frame: FrameId,
     key: u64,
     /// Of the gyroscope, of the accelerometer.
     errors: [Errors; 2],
-    nu_dot: In<Vector>,
-    gyroscope: Out<Vector>,
-    orientation: Out<Vector>,
-    rpy: Out<Vector>,
-    accelerometer: Out<Vector>,
+    io: ImuPorts,
 }
 
 /// What shapes the next samples of an [`Imu`].
@@ -187,8 +190,8 @@ impl Block for Imu {
     type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let at = AtState::plan(&self.robot, ports)?;
-        let frame = at.robot.frame("frame", &self.frame)?;
+        let robot = self.robot.find(ports)?;
+        let frame = robot.frame("frame", &self.frame)?;
         let Accelerometer { noise, bias, walk, range, quantum } = self.accelerometer;
         let accelerometer = Errors::new(noise, bias, walk, [range, quantum]);
         let Gyroscope { noise, bias, walk, range, quantum } = self.gyroscope;
@@ -198,24 +201,8 @@ impl Block for Imu {
             ports.rate(RateRule::Sampled);
         }
         let key = ports.random_key(self.seed);
-        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
-        let nu_dot = input_of(ports, "nu_dot", &Vector(nv), None, "acceleration at this state");
-
-        ports.group(&feeds![at.state, at.kinematics]);
-        let axes = self.frame.as_str();
-        let gyroscope = output_in(ports, "gyroscope", &Vector::of(3), axes, "angular velocity");
-        ports.note_out(gyroscope).unit("rad/s");
-        let doc = "attitude: quaternion (w, x, y, z) of world_from_frame";
-        let orientation = ports.output("orientation", &Vector::of(4));
-        ports.note_out(orientation).unit("1").doc(doc);
-        let rpy = ports.output("rpy", &Vector::of(3));
-        ports.note_out(rpy).unit("rad").doc("attitude: roll, pitch, yaw");
-
-        ports.group(&feeds![at.state, at.kinematics, nu_dot]);
-        let doc = "proper acceleration of the frame's origin";
-        let accelerometer = output_in(ports, "accelerometer", &Vector::of(3), axes, doc);
-        ports.note_out(accelerometer).unit("m/s^2");
-        Ok(Plan { at, frame, key, errors, nu_dot, gyroscope, orientation, rpy, accelerometer })
+        let io = self.declare(ports, &robot);
+        Ok(Plan { robot, frame, key, errors, io })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Drift {
@@ -226,27 +213,27 @@ impl Block for Imu {
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let model = &plan.at.robot.model;
-        let kinematics = cx.inputs.shared(plan.at.kinematics);
+        let model = &plan.robot.model;
+        let kinematics = cx.inputs.shared(plan.io.kinematics);
         let axes = world_from_frame(model, kinematics, plan.frame).rotation;
         let stream = Stream::new(plan.key);
         let (sample, step) = (cx.state.sample, cx.time.step);
         if cx.group == 0 {
             let omega = axes.tr_mul(&frame_velocity(model, kinematics, plan.frame).angular);
             let normal = |axis| stream.normal(sample, axis);
-            let out = cx.outputs.get(plan.gyroscope);
+            let out = cx.outputs.get(plan.io.gyroscope);
             plan.errors[0].shown(&omega, &cx.state.bias[..3], step, normal, out);
             let quaternion = rotations::quaternion(axes.as_slice());
-            cx.outputs.get(plan.orientation).copy_from_slice(&quaternion);
+            cx.outputs.get(plan.io.orientation).copy_from_slice(&quaternion);
             let rpy = rotations::roll_pitch_yaw(axes.as_slice());
-            cx.outputs.get(plan.rpy).copy_from_slice(&rpy);
+            cx.outputs.get(plan.io.rpy).copy_from_slice(&rpy);
             return Ok(());
         }
-        let nu_dot = cx.inputs.get(plan.nu_dot);
+        let nu_dot = cx.inputs.get(plan.io.nu_dot);
         let a = frame_acceleration(model, kinematics, plan.frame, nu_dot).linear;
         let proper = axes.tr_mul(&(a - model.gravity()));
         let normal = |axis| stream.normal(sample, 3 + axis);
-        let out = cx.outputs.get(plan.accelerometer);
+        let out = cx.outputs.get(plan.io.accelerometer);
         plan.errors[1].shown(&proper, &cx.state.bias[3..], step, normal, out);
         Ok(())
     }
