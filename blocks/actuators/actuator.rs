@@ -2,11 +2,9 @@
 
 use legwork_block::quantity::{Frequency, Limit, PerJoint, Positive, Torque};
 use legwork_block::{
-    Block, DerivativeCx, Dim, In, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Parameters, Ports,
-    Sizes, Type, UpdateCx, Vector, Written,
+    Block, DerivativeCx, Dim, Invalid, NO_FEEDS, Outcome, OutputCx, Parameters, Ports, Sizes, Type,
+    UpdateCx, Vector, Written, parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::robot::joint_values::JointValues;
 use crate::robot::name::RobotName;
@@ -17,11 +15,6 @@ use lag::{Lag, beginning, check_initial, check_limits, saturated};
 
 /// Motors of the joints: torque limits, then a first-order lag. `τ̇ = 2πf (sat(u) − τ)`; without
 /// `bandwidth`, `τ = sat(u)` at once.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `u` | n | N m | wanted torques |
-/// | out `tau` | n | N m | torques; with a lag no input feeds through |
 ///
 /// # The lag and the step
 ///
@@ -34,30 +27,27 @@ use lag::{Lag, beginning, check_initial, check_limits, saturated};
 /// a discrete input, such as a controller with `every:`.
 ///
 /// [`Motor`](crate::Motor) has the same limits and lag, and gears, friction and a supply voltage.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["motor", "torque limit"]))]
+#[ports(
+    |n: &Dim, lag: Lag|
+    in  u: Vector::of(n), "N*m", "wanted torques";
+    lag.declare(n, &NO_FEEDS, ports);
+    out tau: Vector::of(n), "N*m", "torques; with a lag no input feeds through";
+)]
+#[parameters(aliases("motor", "torque limit"))]
 pub struct Actuator {
     /// Largest torque in both directions [N m]: one for all joints, a list, or by joint name or
     /// pattern (needs `robot`); none by default.
-    #[serde(default = "no_limit")]
+    #[default = PerJoint::All(Limit::NONE)]
     pub torque_limit: PerJoint<Limit<Torque>>,
     /// Frequency f at which the lag has damped a sine by 3 dB [Hz]; no lag without it.
-    #[serde(default)]
     pub bandwidth: Option<Positive<Frequency>>,
     /// Torque of the lag at t = 0 [N m]; 0 by default.
-    #[serde(default)]
     pub initial: Option<PerJoint<Torque>>,
     /// Whether the lag is advanced once per period, exactly for a held input.
-    #[serde(default)]
+    #[default]
     pub discrete: bool,
     /// The robot, if values are given by joint name.
-    #[serde(default)]
     pub robot: Option<RobotName>,
-}
-
-fn no_limit() -> PerJoint<Limit<Torque>> {
-    PerJoint::All(Limit::NONE)
 }
 
 /// Ports and limits of [`Actuator`].
@@ -66,8 +56,7 @@ pub struct Plan {
     limit: JointValues,
     initial: JointValues,
     lag: Lag,
-    u: In<Vector>,
-    tau: Out<Vector>,
+    io: ActuatorPorts,
 }
 
 impl Block for Actuator {
@@ -92,12 +81,8 @@ impl Block for Actuator {
             Some(robot) => Dim::fixed(robot.model.joint_dim()),
             None => ports.dim(),
         };
-        let u = ports.input("u", &Vector(n.clone()));
-        ports.note_in(u).unit("N*m").doc("wanted torques");
-        lag.declare(&n, &NO_FEEDS, ports);
-        let tau = ports.output("tau", &Vector(n.clone()));
-        ports.note_out(tau).unit("N*m").doc("torques");
-        Ok(Plan { n, limit, initial, lag, u, tau })
+        let io = self.declare(ports, &n, lag);
+        Ok(Plan { n, limit, initial, lag, io })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
@@ -136,11 +121,11 @@ impl Block for Actuator {
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let tau = cx.outputs.get(plan.tau);
+        let tau = cx.outputs.get(plan.io.tau);
         match plan.lag.torques(cx.x, cx.state) {
             Some(torques) => tau.copy_from_slice(torques),
             None => {
-                let wanted = limited(cx.inputs.get(plan.u), cx.scratch);
+                let wanted = limited(cx.inputs.get(plan.io.u), cx.scratch);
                 tau.iter_mut().zip(wanted).for_each(|(tau, wanted)| *tau = wanted);
             }
         }
@@ -148,13 +133,13 @@ impl Block for Actuator {
     }
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        let wanted = limited(cx.inputs.get(plan.u), cx.scratch);
+        let wanted = limited(cx.inputs.get(plan.io.u), cx.scratch);
         plan.lag.advance(cx.time.step, wanted, cx.state);
         Ok(())
     }
 
     fn derivative(&self, plan: &Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
-        plan.lag.slopes(limited(cx.inputs.get(plan.u), cx.scratch), cx.x, cx.rate);
+        plan.lag.slopes(limited(cx.inputs.get(plan.io.u), cx.scratch), cx.x, cx.rate);
         Ok(())
     }
 }

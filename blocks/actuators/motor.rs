@@ -77,7 +77,8 @@ use gears::{Coupling, each, transmission};
     out tau: Vector::of(n), "N*m", "torques that reach the joints";
     out current: Vector::of(n), "A", "of each motor", when electric;
     out voltage: Vector::of(n), "V", "of each motor, `R i + k_e ω`", when electric;
-    out power: Vector::of(n), "W", "from the supply; negative where it recovers energy", when electric;
+    out power: Vector::of(n), "W", "from the supply; negative where it recovers energy",
+        when electric;
 )]
 #[parameters(aliases("servo", "drive", "DC motor", "BLDC"))]
 pub struct Motor {

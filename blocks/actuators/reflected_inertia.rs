@@ -2,22 +2,16 @@
 
 use legwork_block::quantity::{Dimensionless, Inertia, NonNegative, PerJoint, Positive};
 use legwork_block::{
-    Dim, Inputs, Invalid, Matrix, Out, Outcome, Outputs, Ports, Pure, RateRule, Vector,
+    Dim, Inputs, Invalid, Matrix, Outcome, Outputs, Ports, Pure, RateRule, Vector, parameters,
+    ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use crate::actuators::motor::gears::{self, Coupling, each, transmission};
+use crate::actuators::motor::gears::{Coupling, each, transmission};
 use crate::robot::name::RobotName;
 
 /// Inertia of the motors' rotors as the joints feel it, behind gears and couplings. It is
 /// `(TΓ)⁻ᵀ diag(I_m) (TΓ)⁻¹`, with the gears and couplings of [`Motor`](crate::Motor), `s = T φ`
 /// and `φ = Γ θ`, `Γ = diag(1/N)`.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | out `matrix` | n × n | kg m² | symmetric, positive semidefinite |
-/// | out `vector` | n | kg m² | its diagonal; all of it, `N² I_m`, where no joints are coupled |
 ///
 /// Constant. A robot may also have these numbers from its file, as `reflected_inertia` (the matrix)
 /// or `rotor_inertia` (the diagonal) of `Urdf`. Of coupled joints the diagonal alone is no inertia
@@ -27,29 +21,31 @@ use crate::robot::name::RobotName;
 ///
 /// Reference: N. Guedelha et al., *A flexible MATLAB/Simulink simulator for robotic floating-base
 /// systems in contact with the ground* (2022), `motorReflectedInertiaFormat`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["armature", "rotor inertia"]))]
+#[ports(
+    |n: &Dim|
+    out matrix: Matrix::of(n, n), "kg*m^2", "symmetric, positive semidefinite";
+    out vector: Vector::of(n), "kg*m^2",
+        "its diagonal; all of it, `N² I_m`, where no joints are coupled";
+)]
+#[parameters(aliases("armature", "rotor inertia"))]
 pub struct ReflectedInertia {
     /// The robot.
     pub robot: RobotName,
     /// I_m: inertia of each rotor about its axis, before the gear [kg m²]. What else turns with it,
     /// such as the wave generator of a harmonic drive, adds to it.
     pub rotor_inertia: PerJoint<NonNegative<Inertia>>,
-    /// N: turns of the rotor per turn of the gear's output [1; 1/m for prismatic joints]; default
-    /// 1.
-    #[serde(default = "gears::direct")]
+    /// N: turns of the rotor per turn of the gear's output [1; 1/m for prismatic joints].
+    #[default = 1]
     pub gear_ratio: PerJoint<Positive<Dimensionless>>,
     /// Joints that several motors move together; none by default.
-    #[serde(default)]
+    #[default]
     pub coupling: Vec<Coupling>,
 }
 
 /// Ports and numbers of a [`ReflectedInertia`].
 pub struct Plan {
     numbers: Vec<f64>,
-    matrix: Out<Matrix>,
-    vector: Out<Vector>,
+    io: ReflectedInertiaPorts,
 }
 
 impl Pure for ReflectedInertia {
@@ -62,18 +58,14 @@ impl Pure for ReflectedInertia {
         let rotors = each("rotor_inertia", &self.rotor_inertia, &robot)?;
         let mut numbers = vec![0.0; rotors.len() * rotors.len()];
         gears.reflected_inertia(&rotors, &mut numbers);
-        let n = Dim::fixed(rotors.len());
         ports.rate(RateRule::Constant);
-        let matrix = ports.output("matrix", &Matrix(n.clone(), n.clone()));
-        ports.note_out(matrix).unit("kg*m^2").doc("reflected inertia of the rotors");
-        let vector = ports.output("vector", &Vector(n));
-        ports.note_out(vector).unit("kg*m^2").doc("its diagonal");
-        Ok(Plan { numbers, matrix, vector })
+        let io = self.declare(ports, &Dim::fixed(rotors.len()));
+        Ok(Plan { numbers, io })
     }
 
     fn output(&self, plan: &Plan, _: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        outputs.get(plan.matrix).copy_from_slice(&plan.numbers);
-        let vector = outputs.get(plan.vector);
+        outputs.get(plan.io.matrix).copy_from_slice(&plan.numbers);
+        let vector = outputs.get(plan.io.vector);
         let n = vector.len();
         for (j, entry) in vector.iter_mut().enumerate() {
             *entry = plan.numbers[j * n + j];

@@ -1,30 +1,21 @@
 //! Gear ratios and couplings as parameters.
 
-use legwork_block::Invalid;
 use legwork_block::quantity::{Dimensionless, PerJoint, Physical, Positive};
+use legwork_block::{Invalid, parameters};
 use legwork_mechanics::{Transmission, TransmissionError};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::robot::joint_values::JointValues;
 use crate::robot::model::{RobotModel, unknown};
 
 /// Joints that several motors move together: `s = T φ` of the positions φ of the gears' outputs.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
 pub struct Coupling {
     /// The k joints, whose motors bear the same names; default: all joints of the robot, in its
     /// order.
-    #[serde(default)]
     pub joints: Option<Vec<String>>,
     /// T: k rows of k numbers [1], a row for each joint and a column for each motor, in the order
     /// of `joints`.
     pub matrix: Vec<Vec<Dimensionless>>,
-}
-
-/// A ratio of 1.
-pub(crate) fn direct() -> PerJoint<Positive<Dimensionless>> {
-    PerJoint::All(Positive::from_si(1.0).expect("one is above zero"))
 }
 
 /// A number for each joint coordinate of the robot from the parameter `parameter`.
