@@ -7,12 +7,10 @@ use legwork_block::quantity::{
     Angle, AngularVelocity, Dimensionless, Length, PerJoint, Scalar, Velocity,
 };
 use legwork_block::{
-    Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, GuardCx, In, Invalid, Manifold,
-    NO_FEEDS, OptionalIn, Out, Outcome, OutputCx, Parameters, Ports, ResetCx, Sizes, Type, Vector,
+    Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, GuardCx, Invalid, Manifold, Outcome,
+    OutputCx, Parameters, Ports, ResetCx, Sizes, Type, Vector, parameters, ports,
 };
 use legwork_mechanics::Model;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::buses::{RobotDims, StateBus};
 use crate::dynamics::forward_dynamics::together;
@@ -26,13 +24,6 @@ use angles::EulerBases;
 use initial::written;
 
 /// State of a robot: integrates its acceleration, the base on its manifold.
-///
-/// | port | type | unit | meaning |
-/// |---|---|---|---|
-/// | in `nu_dot` | nv | m/s², rad/s² | acceleration |
-/// | in `reset`, optional | Bool, Real or Vector | | resets velocity while a number is above 0 |
-/// | in `nu_reset`, with `reset` | nv | m/s, rad/s | velocity after the reset |
-/// | out `state` | State(robot) | m, 1, rad; m/s, rad/s | q and ν; no input feeds through |
 ///
 /// `q = (p, quaternion (w, x, y, z), s)`, `ν = (ṗ, ω, ṡ)` with ω in world axes, and
 /// `ṗ = v`, `quaternion' = ½ ω ⊗ quaternion`, `s' = ṡ`, `ν̇ = nu_dot`. It is second-order state:
@@ -58,22 +49,32 @@ use initial::written;
 /// torque-controlled spatial quadruped robot* (2024), eqs. (41)–(42). There the angles' matrix
 /// gives ω in world axes, the twist of the trunk is in its own axes and is integrated as a velocity
 /// in the world; here position and angles both have the velocities in world axes.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["robot state", "plant", "six-DOF"]))]
+#[ports(
+    let RobotDims { nv, .. } = RobotDims::of(ports, self.robot.as_str());
+    in  nu_dot: Vector::of(&nv), _, "acceleration", units "m/s², rad/s²";
+    in  reset?: Any::var(ports.var()), _, "resets velocity while a number is above 0",
+        shape "Bool, Real or Vector";
+    in  nu_reset?: Vector::of(&nv), _, "velocity after the reset", named "`nu_reset`, with `reset`",
+        units "m/s, rad/s";
+    feeds();
+    out state: StateBus::of(ports, self.robot.as_str()), _, "q and ν; no input feeds through",
+        units "m, 1, rad; m/s, rad/s";
+)]
+#[parameters(aliases("robot state", "plant", "six-DOF"))]
 pub struct FloatingBase {
     /// The robot.
     pub robot: RobotName,
     /// State at t = 0; without it, all joints at 0, the base level at the origin, at rest.
-    #[serde(default)]
+    #[default]
     pub init: Init,
     /// How orientations of floating bases are kept: `Quaternion` (the default) or `EulerAngles`.
-    #[serde(default)]
+    #[default]
     pub orientation: Orientation,
 }
 
 /// Coordinates of a base's orientation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Orientation {
     /// A unit quaternion, everywhere regular.
     #[default]
@@ -84,45 +85,37 @@ pub enum Orientation {
 
 /// State of a robot at t = 0. What is not stated is zero, or as in the keyframe. Of a world only
 /// `robots` may be stated.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
+#[derive(Default)]
 pub struct Init {
     /// States of the robots of a world, by name. Those not named have all joints at 0, the base
     /// level at the origin, at rest.
-    #[serde(default)]
+    #[default]
     pub robots: BTreeMap<String, Init>,
     /// Named pose of the robot to begin with; the fields below replace parts of it.
-    #[serde(default)]
     pub keyframe: Option<String>,
     /// Position of the base in the world [m].
-    #[serde(default)]
     pub position: Option<[Length; 3]>,
     /// Orientation of the base, world_from_base: quaternion (w, x, y, z) of any length but 0.
-    #[serde(default)]
     pub orientation: Option<[Dimensionless; 4]>,
     /// Orientation of the base by roll, pitch, yaw [rad]: `Rz(yaw) Ry(pitch) Rx(roll)`.
-    #[serde(default)]
     pub rpy: Option<[Angle; 3]>,
     /// Joint positions [rad; m for prismatic joints]: a list in the order of the robot file, or by
     /// joint name or pattern. The quaternion of a ball joint may have any length but 0.
-    #[serde(default)]
     pub s: Option<PerJoint<Scalar>>,
     /// Velocity of the base in world axes [m/s].
-    #[serde(default)]
     pub velocity: Option<[Velocity; 3]>,
     /// Angular velocity of the base in world axes [rad/s].
-    #[serde(default)]
     pub angular_velocity: Option<[AngularVelocity; 3]>,
     /// Joint velocities [rad/s; m/s for prismatic joints], as `s`.
-    #[serde(default)]
     pub s_dot: Option<PerJoint<Scalar>>,
     /// Moves the base up or down to where it fits the ground.
-    #[serde(default)]
     pub place: Option<Place>,
 }
 
 /// Rules that place the base over the ground z = 0.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, PartialEq)]
 pub enum Place {
     /// The lowest foot is so far above the ground [m]: the lowest point of the balls in the feet's
     /// collision shapes, or of the origins of feet without balls. The height in `position` or in
@@ -133,10 +126,7 @@ pub enum Place {
 /// Ports and initial state of [`FloatingBase`].
 pub struct Plan {
     robot: Arc<RobotModel>,
-    nu_dot: In<Vector>,
-    reset: OptionalIn<Any>,
-    nu_reset: OptionalIn<Vector>,
-    state: Out<StateBus>,
+    io: FloatingBasePorts,
     /// Bases that have Euler angles in place of the quaternion in q.
     angles: EulerBases,
     /// Numbers of the position; ν follows them.
@@ -160,28 +150,16 @@ impl Block for FloatingBase {
         };
         let initial = angles.state(&robot, &self.init, &self.init.state(&robot)?)?;
         let position_len = angles.position_len(robot.model.configuration_dim());
-        let RobotDims { nv, .. } = RobotDims::of(ports, self.robot.as_str());
-        let nu_dot = ports.input("nu_dot", &Vector(nv.clone()));
-        ports.note_in(nu_dot).doc("acceleration");
-        let reset = Any::var(ports.var());
-        let reset = ports.optional_input("reset", &reset);
-        ports.note_optional(reset).doc("resets the velocity while a number of it is above 0");
-        let nu_reset = ports.optional_input("nu_reset", &Vector(nv));
-        ports.note_optional(nu_reset).doc("velocity after the reset");
         ports.continuous_state(ContinuousState::Second(manifold(&robot.model, &angles)));
         ports.guard(Crossing::Level);
         if !angles.is_empty() {
             ports.guard(Crossing::Level);
         }
-        ports.group(&NO_FEEDS);
-        let bus = StateBus::of(ports, self.robot.as_str());
-        let state = ports.output("state", &bus);
-        ports.note_out(state).doc("configuration and velocity");
-        Ok(Plan { robot, nu_dot, reset, nu_reset, state, angles, position_len, initial })
+        Ok(Plan { io: self.declare(ports), robot, angles, position_len, initial })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        match (sizes.optional(plan.reset), sizes.optional(plan.nu_reset)) {
+        match (sizes.optional(plan.io.reset), sizes.optional(plan.io.nu_reset)) {
             (Some(_), None) => Err(together("reset", "nu_reset")),
             (None, Some(_)) => Err(together("nu_reset", "reset")),
             _ => Ok(()),
@@ -202,13 +180,13 @@ impl Block for FloatingBase {
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (position, nu) = cx.x.split_at(plan.position_len);
-        plan.angles.configuration(position, cx.outputs.leaf(plan.state, 0));
-        cx.outputs.leaf(plan.state, 1).copy_from_slice(nu);
+        plan.angles.configuration(position, cx.outputs.leaf(plan.io.state, 0));
+        cx.outputs.leaf(plan.io.state, 1).copy_from_slice(nu);
         Ok(())
     }
 
     fn derivative(&self, plan: &Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
-        cx.rate.copy_from_slice(cx.inputs.get(plan.nu_dot));
+        cx.rate.copy_from_slice(cx.inputs.get(plan.io.nu_dot));
         Ok(())
     }
 
@@ -217,14 +195,14 @@ impl Block for FloatingBase {
             leaves.iter().flatten().fold(f64::NEG_INFINITY, |most, &number| most.max(number))
         };
         // A level below 0 never fires: that of a base whose reset is not connected.
-        cx.values[0] = cx.inputs.optional(plan.reset).map_or(-1.0, largest);
+        cx.values[0] = cx.inputs.optional(plan.io.reset).map_or(-1.0, largest);
         if let Some(near) = cx.values.get_mut(1) {
             *near = plan.angles.nearness(&cx.x[..plan.position_len]);
         }
     }
 
     fn reset(&self, plan: &Plan, cx: &mut ResetCx<'_, Self>) -> Outcome {
-        if let (true, Some(nu)) = (cx.fired[0], cx.inputs.optional(plan.nu_reset)) {
+        if let (true, Some(nu)) = (cx.fired[0], cx.inputs.optional(plan.io.nu_reset)) {
             cx.x[plan.position_len..].copy_from_slice(nu);
         }
         match cx.fired.get(1) {

@@ -1,15 +1,14 @@
 //! Frames of robots as parameters and outputs: representation of twists, poses as numbers.
 
-use legwork_block::{In, Invalid, Out, Outputs, Ports, Signal};
+use legwork_block::{In, Invalid, Out, Outputs, Ports, Signal, parameters};
 use legwork_mechanics::{MixedTwist, Placement};
 use nalgebra::{Matrix3, Vector3};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::robot::model::RobotModel;
 
 /// How the velocity of a frame is written in six numbers, linear first.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Representation {
     /// Velocity of the frame's origin and angular velocity, world axes.
     #[default]

@@ -4,14 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use legwork_block::quantity::{Acceleration, Inertia, Length, Mass, Positive};
-use legwork_block::{Files, Invalid, OtherResources, Resource, ResourceKind};
+use legwork_block::{Files, Invalid, OtherResources, Resource, ResourceKind, parameters};
 use legwork_mechanics::nalgebra::Vector3;
 use legwork_mechanics::{Base, Model, Options};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::robot::model::RobotModel;
-use crate::robot::urdf::earth;
 
 /// A free rigid body, for the `robots:` section: a robot of one link.
 ///
@@ -24,25 +21,22 @@ use crate::robot::urdf::earth;
 /// | `Box(size: [x, y, z])` | `m (y² + z²) / 12`, `m (z² + x²) / 12`, `m (x² + y²) / 12` |
 /// | `Sphere(radius: r)` | `2/5 m r²` three times |
 /// | `Cylinder(radius: r, length: l)`, along z | `m (3 r² + l²) / 12` twice, `m r² / 2` |
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["rigid body", "box", "ball"]))]
+#[parameters(aliases("rigid body", "box", "ball"))]
 pub struct FreeBody {
     /// Mass [kg].
     pub mass: Positive<Mass>,
     /// Shape, around the centre of mass.
     pub shape: BodyShape,
     /// Principal moments of inertia about x, y, z [kg m²]; without them, those of uniform density.
-    #[serde(default)]
     pub inertia: Option<[Positive<Inertia>; 3]>,
     /// Acceleration of free fall in world axes [m/s²].
-    #[serde(default = "earth")]
+    #[default = [0, 0, -9.81]]
     pub gravity: [Acceleration; 3],
 }
 
 /// Shape of a [`FreeBody`].
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
+#[derive(Copy)]
 pub enum BodyShape {
     /// A cuboid along the axes.
     Box {

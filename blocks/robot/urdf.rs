@@ -6,11 +6,9 @@ use std::sync::Arc;
 use legwork_block::quantity::{
     Acceleration, Angle, Dimensionless, Inertia, Length, NonNegative, PerJoint, Physical, Scalar,
 };
-use legwork_block::{Files, Invalid, OtherResources, Resource, ResourceKind};
+use legwork_block::{Files, Invalid, OtherResources, Resource, ResourceKind, parameters};
 use legwork_mechanics::nalgebra::Vector3;
 use legwork_mechanics::{Base, MimicJoints, Model, Options, Placement};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::robot::joint_values::{coordinates, misfit, positions, zero_positions};
 use crate::robot::model::{Keyframe, RobotModel, unknown};
@@ -20,50 +18,46 @@ use crate::robot::model::{Keyframe, RobotModel, unknown};
 /// All joints but fixed ones move, in the order of the file. A joint of several degrees of freedom
 /// has several coordinates: `ball.qw`, `ball.qx`, … in `s`, `ball.wx`, … in `ṡ` and `τ`. Links on
 /// fixed joints are welded to their parents and stay as frames. Meshes are not read.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["robot model", "URDF"]))]
+#[parameters(aliases("robot model", "URDF"))]
 pub struct Urdf {
     /// The file: relative to the diagram, in a search root, or built in as `std:robots/…`.
     pub path: String,
     /// Whether the root link is free in space or welded to the world.
-    #[serde(default)]
+    #[default]
     pub base: BaseKind,
     /// Where a fixed base is welded to the world; without it, level at the origin. A floating base
     /// starts where the block that integrates its state says.
-    #[serde(default)]
     pub mount: Option<Mount>,
     /// Links that touch the ground.
-    #[serde(default)]
+    #[default]
     pub feet: Vec<String>,
     /// Inertia of the motors' rotors, reflected to the joints by the gear ratio squared [kg m²; kg
     /// for prismatic joints], which adds to the diagonal of M. By joint name or pattern; joints
     /// not named have none.
-    #[serde(default)]
     pub rotor_inertia: Option<PerJoint<NonNegative<Inertia>>>,
     /// The same as a full matrix (n rows of n) where one motor drives several joints: `Tᵀ I T` with
     /// motor positions `θ = T s` and the rotors' inertias on the diagonal of I. In place of
     /// `rotor_inertia`.
-    #[serde(default)]
     pub reflected_inertia: Option<Vec<Vec<Inertia>>>,
     /// Named poses.
-    #[serde(default)]
+    #[default]
     pub keyframes: BTreeMap<String, NamedPose>,
     /// Acceleration of free fall in world axes [m/s²].
-    #[serde(default = "earth")]
+    #[default = [0, 0, -9.81]]
     pub gravity: [Acceleration; 3],
     /// What to do with joints that mimic others.
-    #[serde(default)]
+    #[default]
     pub mimic: Mimic,
     /// Joints that do not move, and where they are held [rad; m for prismatic joints], by name or
     /// pattern: `{ "neck_*": 0, "*_wrist_*": "10 deg" }`. Their links are welded together, which
     /// makes a smaller model of a robot.
-    #[serde(default)]
+    #[default]
     pub weld: BTreeMap<String, Scalar>,
 }
 
 /// How the root link is held.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum BaseKind {
     /// Free in space: six velocities more.
     #[default]
@@ -73,27 +67,20 @@ pub enum BaseKind {
 }
 
 /// Pose of a fixed base in the world.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
+#[derive(Copy)]
 pub struct Mount {
     /// Position of the root link in the world [m].
-    #[serde(default = "origin")]
+    #[default = [0, 0, 0]]
     pub position: [Length; 3],
     /// Orientation of the root link by roll, pitch, yaw [rad]: `Rz(yaw) Ry(pitch) Rx(roll)`.
-    #[serde(default = "level")]
+    #[default = [0, 0, 0]]
     pub rpy: [Angle; 3],
 }
 
-fn origin() -> [Length; 3] {
-    [0.0; 3].map(Length::new)
-}
-
-fn level() -> [Angle; 3] {
-    [0.0; 3].map(Angle::new)
-}
-
 /// What to do with a joint that mimics another.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Mimic {
     /// The joint has no coordinate of its own: its position follows the other joint's, its inertia
     /// loads the other joint.
@@ -104,23 +91,16 @@ pub enum Mimic {
 }
 
 /// A named pose in a diagram.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
 pub struct NamedPose {
     /// Joint positions [rad; m for prismatic joints]: a list in the order of the robot file, or by
     /// joint name or pattern; joints not named are at 0. The quaternion of a ball joint may have
     /// any length but 0.
     pub s: PerJoint<Scalar>,
     /// Position of the base in the world [m].
-    #[serde(default)]
     pub base_position: Option<[Length; 3]>,
     /// Orientation of the base, world_from_base: quaternion (w, x, y, z) of any length but 0.
-    #[serde(default)]
     pub base_orientation: Option<[Dimensionless; 4]>,
-}
-
-pub(crate) fn earth() -> [Acceleration; 3] {
-    [0.0, 0.0, -9.81].map(Acceleration::new)
 }
 
 /// The quaternion at unit length.

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use legwork_block::{Files, Invalid, OtherResources, Resource, ResourceKind, other};
+use legwork_block::{Files, Invalid, OtherResources, Resource, ResourceKind, other, parameters};
 use legwork_mechanics::{FrameId, Model};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
@@ -23,9 +21,7 @@ use crate::robot::name::RobotName;
 ///     "scene": World(of: ["go", "box"]),
 /// },
 /// ```
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["several robots", "scene"]))]
+#[parameters(aliases("several robots", "scene"))]
 pub struct World {
     /// The robots, each of them once.
     pub of: Vec<RobotName>,
