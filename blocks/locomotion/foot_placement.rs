@@ -1,24 +1,14 @@
 //! `FootPlacement`: where to put feet so that the robot goes as fast as it should.
 
 use legwork_block::quantity::{Length, NonNegative, Positive, Time};
-use legwork_block::{In, Inputs, Invalid, OptionalIn, Out, Outcome, Outputs, Ports, Pure, Vector};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Vector, parameters, ports};
 
 use crate::buses::StateBus;
-use crate::defaults::quantity;
 use crate::locomotion::trunk::{Base, along_heading, bounded, roll_pitch_yaw};
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::state_input;
 
 /// Where to place feet so that the robot takes on a wanted velocity. The feet are to touch down
 /// beyond their usual place by `shift = k (v − v_wanted)`, at most `limit` each way.
-///
-/// | port | type | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | in `command`, optional | 3 | m/s, m/s, rad/s | wanted forward, left, turning; default 0 |
-/// | out `shift` | 2 | m | forward and to the left, for `FootTrajectory` |
 ///
 /// v is the velocity of the trunk along its heading and to the left. A robot that is too fast puts
 /// its feet farther ahead and is slowed by them. `FootTrajectory` itself touches down
@@ -29,29 +19,27 @@ use crate::robot::shared_kinematics::state_input;
 /// References: M. H. Raibert, *Legged robots that balance* (1986), ch. 2; J. Pratt et al., *Capture
 /// point: a step toward humanoid push recovery* (2006). De Paula et al. (2024) have no such
 /// feedback.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["Raibert", "capture point"]))]
+#[ports(
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    in  command?: Vector::of(3), _, "wanted forward, left, turning; default 0",
+        units "m/s, m/s, rad/s";
+    out shift: Vector::of(2), "m", "forward and to the left, for `FootTrajectory`";
+)]
+#[parameters(aliases("Raibert", "capture point"))]
 pub struct FootPlacement {
     /// The robot.
     pub robot: RobotName,
     /// Gain k [s]; 0: no feedback.
     pub gain: NonNegative<Time>,
-    /// Largest shift in each direction [m]; default 10 cm.
-    #[serde(default = "limit")]
+    /// Largest shift in each direction [m].
+    #[default = "10 cm"]
     pub limit: Positive<Length>,
-}
-
-fn limit() -> Positive<Length> {
-    quantity(0.1)
 }
 
 /// Ports of a [`FootPlacement`].
 pub struct Plan {
     base: Base,
-    state: In<StateBus>,
-    command: OptionalIn<Vector>,
-    shift: Out<Vector>,
+    io: FootPlacementPorts,
 }
 
 impl Pure for FootPlacement {
@@ -60,22 +48,16 @@ impl Pure for FootPlacement {
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let robot = self.robot.find(ports)?;
-        let base = Base::of(&robot)?;
-        let state = state_input(ports, self.robot.as_str());
-        let command = ports.optional_input("command", &Vector::of(3));
-        ports.note_optional(command).doc("wanted velocity forward and left, rate of turn");
-        let shift = ports.output("shift", &Vector::of(2));
-        ports.note_out(shift).unit("m").doc("added to where feet touch down");
-        Ok(Plan { base, state, command, shift })
+        Ok(Plan { base: Base::of(&robot)?, io: self.declare(ports) })
     }
 
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let state = inputs.get(plan.state);
-        let command = inputs.optional(plan.command).unwrap_or(&[0.0; 3]);
+        let state = inputs.get(plan.io.state);
+        let command = inputs.optional(plan.io.command).unwrap_or(&[0.0; 3]);
         let Base { quaternion, velocity } = plan.base;
         let [_, _, yaw] = roll_pitch_yaw(&state.q[quaternion..]);
         let v = along_heading(&state.nu[velocity..], yaw);
-        for ((shift, v), wanted) in outputs.get(plan.shift).iter_mut().zip(v).zip(command) {
+        for ((shift, v), wanted) in outputs.get(plan.io.shift).iter_mut().zip(v).zip(command) {
             *shift = bounded(self.gain.value() * (v - wanted), self.limit.value());
         }
         Ok(())

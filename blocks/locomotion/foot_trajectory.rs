@@ -2,29 +2,16 @@
 
 use legwork_block::quantity::{Length, NonNegative, Positive, Velocity};
 use legwork_block::{
-    Block, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
-    Vector,
+    Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, Vector, parameters, ports,
 };
 use legwork_control::{FootPath, LEGS, Step, StepShape, SwingCurve, SwingSpline};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::{GaitBus, GaitRef};
-use crate::defaults::quantity;
 use crate::locomotion::legs::four_legs;
 use crate::robot::name::RobotName;
 
 /// Paths of four feet in a gait, smooth in stance and swing, at a wanted velocity.
-///
-/// | port | type | unit | meaning |
-/// |---|---|---|---|
-/// | in `gait` | Gait | | where the legs are in their steps |
-/// | in `command`, optional | 3 | m/s, m/s, rad/s | wanted forward, left, turning; default 0 |
-/// | in `shift`, optional | 2 | m | forward, left of touch-down, from `FootPlacement`; default 0 |
-/// | in `lift`, optional | 4 | m | added height of each foot, from `TrunkLevelling`; default 0 |
-/// | out `position` | 12 | m | feet below one another, axes of the trunk, from its origin |
-/// | out `velocity` | 12 | m/s | their velocities relative to the trunk |
-/// | out `from_centre` | 12 | m | feet from their stance centres |
 ///
 /// The stance centre c of a leg is `height` below the trunk's origin, `forward` of its hip axis
 /// and `outward` of where the foot hangs at rest. In stance a foot goes with the ground,
@@ -50,40 +37,51 @@ use crate::robot::name::RobotName;
 /// References: D. J. Hyun et al., *High speed trot-running* (2014); D. T. de Paula et al.
 /// (2024), sec. 6.2, who have planar curves and the abduction at 0. S. Zapolsky, E. Drumwright
 /// (2017), sec. 7.2.1, for the spline.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["swing leg"]))]
+#[ports(
+    in  gait: GaitBus::new(), _, "where the legs are in their steps";
+    in  command?: Vector::of(3), _, "wanted forward, left, turning; default 0",
+        units "m/s, m/s, rad/s";
+    in  shift?: Vector::of(2), "m", "forward, left of touch-down, from `FootPlacement`; default 0";
+    in  lift?: Vector::of(LEGS), "m", "added height of each foot, from `TrunkLevelling`; default 0",
+        shape "4";
+    out position: Vector::of(3 * LEGS), "m",
+        "feet below one another, axes of the trunk, from its origin", frame "trunk", shape "12";
+    out velocity: Vector::of(3 * LEGS), "m/s", "their velocities relative to the trunk",
+        frame "trunk", shape "12";
+    out from_centre: Vector::of(3 * LEGS), "m", "feet from their stance centres",
+        frame "trunk", shape "12";
+)]
+#[parameters(aliases("swing leg"))]
 pub struct FootTrajectory {
     /// The robot: four feet in the order front left, front right, hind left, hind right, on legs of
     /// three hinges about x, y, y.
     pub robot: RobotName,
     /// Height of the trunk's origin over standing feet [m].
     pub height: Positive<Length>,
-    /// Height of a foot in the middle of its swing [m]; default 5 cm.
-    #[serde(default = "step_height")]
+    /// Height of a foot in the middle of its swing [m].
+    #[default = "5 cm"]
     pub step_height: NonNegative<Length>,
-    /// Depth of a foot below the ground in the middle of its stance [m]; default 0.
-    #[serde(default = "no_length")]
+    /// Depth of a foot below the ground in the middle of its stance [m].
+    #[default = 0]
     pub depth: NonNegative<Length>,
-    /// Speed of a foot upward at lift-off [m/s]; default 0.
-    #[serde(default = "no_speed")]
+    /// Speed of a foot upward at lift-off [m/s].
+    #[default = 0]
     pub lift_off_speed: NonNegative<Velocity>,
-    /// Speed of a foot downward at touch-down [m/s]; default 0.
-    #[serde(default = "no_speed")]
+    /// Speed of a foot downward at touch-down [m/s].
+    #[default = 0]
     pub touch_down_speed: NonNegative<Velocity>,
-    /// Curve of a foot in swing; default `Bezier`.
-    #[serde(default)]
+    /// Curve of a foot in swing.
+    #[default]
     pub swing: Swing,
     /// Stance centre forward of the hip axis [m]; default 0.
-    #[serde(default)]
     pub forward: Option<Length>,
     /// Stance centre outward of where the foot hangs [m]; default 0.
-    #[serde(default)]
     pub outward: Option<Length>,
 }
 
 /// Curve of a foot in swing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum Swing {
     /// Bézier curve of 6th order.
     #[default]
@@ -101,27 +99,9 @@ impl From<Swing> for SwingCurve {
     }
 }
 
-fn step_height() -> NonNegative<Length> {
-    quantity(0.05)
-}
-
-fn no_length() -> NonNegative<Length> {
-    quantity(0.0)
-}
-
-fn no_speed() -> NonNegative<Velocity> {
-    quantity(0.0)
-}
-
 /// Ports of a [`FootTrajectory`] and the stance centres.
 pub struct Plan {
-    gait: In<GaitBus>,
-    command: OptionalIn<Vector>,
-    shift: OptionalIn<Vector>,
-    lift: OptionalIn<Vector>,
-    position: Out<Vector>,
-    velocity: Out<Vector>,
-    from_centre: Out<Vector>,
+    io: FootTrajectoryPorts,
     centres: [[f64; 2]; LEGS],
     shape: StepShape,
     curve: SwingCurve,
@@ -208,20 +188,6 @@ impl Block for FootTrajectory {
             *centre = [hip.x + forward, hip.y + if hip.y < 0.0 { -outward } else { outward }];
         }
         ports.rate(RateRule::Sampled);
-        let gait = ports.input("gait", &GaitBus::new());
-        ports.note_in(gait).doc("where the legs are in their steps");
-        let command = ports.optional_input("command", &Vector::of(3));
-        ports.note_optional(command).doc("wanted velocity forward and left, rate of turn");
-        let shift = ports.optional_input("shift", &Vector::of(2));
-        ports.note_optional(shift).unit("m").doc("added to where feet touch down");
-        let lift = ports.optional_input("lift", &Vector::of(LEGS));
-        ports.note_optional(lift).unit("m").doc("added to the heights of the feet");
-        let position = ports.output("position", &Vector::of(3 * LEGS));
-        ports.note_out(position).unit("m").frame("trunk").doc("feet from the trunk's origin");
-        let velocity = ports.output("velocity", &Vector::of(3 * LEGS));
-        ports.note_out(velocity).unit("m/s").frame("trunk").doc("velocities of the feet");
-        let from_centre = ports.output("from_centre", &Vector::of(3 * LEGS));
-        ports.note_out(from_centre).unit("m").frame("trunk").doc("feet from stance centres");
         let shape = StepShape {
             height: self.step_height.value(),
             depth: self.depth.value(),
@@ -229,18 +195,7 @@ impl Block for FootTrajectory {
             touch_down_speed: self.touch_down_speed.value(),
         };
         let curve = self.swing.into();
-        Ok(Plan {
-            gait,
-            command,
-            shift,
-            lift,
-            position,
-            velocity,
-            from_centre,
-            centres,
-            shape,
-            curve,
-        })
+        Ok(Plan { io: self.declare(ports), centres, shape, curve })
     }
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) -> State {
@@ -250,28 +205,28 @@ impl Block for FootTrajectory {
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let gait = cx.inputs.get(plan.gait);
-        let command = cx.inputs.optional(plan.command).unwrap_or(&[0.0; 3]);
-        let shift = cx.inputs.optional(plan.shift).unwrap_or(&[0.0; 2]);
-        let lift = cx.inputs.optional(plan.lift).unwrap_or(&[0.0; LEGS]);
+        let gait = cx.inputs.get(plan.io.gait);
+        let command = cx.inputs.optional(plan.io.command).unwrap_or(&[0.0; 3]);
+        let shift = cx.inputs.optional(plan.io.shift).unwrap_or(&[0.0; 2]);
+        let lift = cx.inputs.optional(plan.io.lift).unwrap_or(&[0.0; LEGS]);
         for (leg, lift) in lift.iter().enumerate() {
             let foot = cx.state.path(leg).sample(&plan.step(leg, &gait, command, shift));
             let at = 3 * leg..3 * leg + 3;
             let [x, y, z] = foot.position;
             let [to_x, to_y] = plan.centres[leg];
             let z = z + lift;
-            cx.outputs.get(plan.from_centre)[at.clone()].copy_from_slice(&[x, y, z]);
+            cx.outputs.get(plan.io.from_centre)[at.clone()].copy_from_slice(&[x, y, z]);
             let position = [to_x + x, to_y + y, z - self.height.value()];
-            cx.outputs.get(plan.position)[at.clone()].copy_from_slice(&position);
-            cx.outputs.get(plan.velocity)[at].copy_from_slice(&foot.velocity);
+            cx.outputs.get(plan.io.position)[at.clone()].copy_from_slice(&position);
+            cx.outputs.get(plan.io.velocity)[at].copy_from_slice(&foot.velocity);
         }
         Ok(())
     }
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        let gait = cx.inputs.get(plan.gait);
-        let command = cx.inputs.optional(plan.command).unwrap_or(&[0.0; 3]);
-        let shift = cx.inputs.optional(plan.shift).unwrap_or(&[0.0; 2]);
+        let gait = cx.inputs.get(plan.io.gait);
+        let command = cx.inputs.optional(plan.io.command).unwrap_or(&[0.0; 3]);
+        let shift = cx.inputs.optional(plan.io.shift).unwrap_or(&[0.0; 2]);
         for leg in 0..LEGS {
             let mut path = cx.state.path(leg);
             path.advance(&plan.step(leg, &gait, command, shift), cx.time.step);

@@ -1,27 +1,18 @@
 //! `GaitGenerator`: the rhythm of four legs.
 
-use legwork_block::quantity::{Angle, Dimensionless, NonNegative, Physical, Positive, Time};
-use legwork_block::{
-    Block, Bool, Fault, Invalid, NO_FEEDS, OptionalIn, Out, Outcome, OutputCx, Ports, RateRule,
-    Real, Sizes, UpdateCx,
-};
-use legwork_control::{Coupling, Gait, LEGS, MAX_COUPLING, Oscillators, Rhythm};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::f64::consts::{PI, TAU};
 
+use legwork_block::quantity::{Angle, Dimensionless, NonNegative, Positive, Time};
+use legwork_block::{
+    Block, Bool, Fault, Invalid, Outcome, OutputCx, Ports, RateRule, Real, Sizes, UpdateCx,
+    parameters, ports,
+};
+use legwork_control::{Coupling, Gait, LEGS, MAX_COUPLING, Oscillators, Rhythm};
+use serde::{Deserialize, Serialize};
+
 use crate::buses::GaitBus;
-use crate::defaults::quantity;
 
 /// Phases of four legs in a gait: coupled oscillators that change gait smoothly.
-///
-/// | port | type | unit | meaning |
-/// |---|---|---|---|
-/// | in `gait`, optional | Real | 1 | 0 trot, 1 walk, 2 pace, 3 bound, 4 pronk; default `gait` |
-/// | in `period`, optional | Real | s | time of a cycle T, more than zero; else the parameter |
-/// | in `duty`, optional | Real | 1 | duty factor β, between 0 and 1; default the parameter |
-/// | in `walk`, optional | Bool | | whether to walk; true without |
-/// | out `gait` | Gait | | where the legs are in their steps; no input feeds through |
 ///
 /// Legs are in the order front left, front right, hind left, hind right. Phase θ is in stance on
 /// [0, π), in swing on [π, 2π), and
@@ -49,39 +40,45 @@ use crate::defaults::quantity;
 /// References: as in `legwork_control`: A. J. Ijspeert (2008), L. Righetti and A. J. Ijspeert
 /// (2008), M. Hildebrand (1965). De Paula et al. (2024), sec. 6.2, have such a generator in a trot;
 /// its equations are not printed there.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["CPG", "central pattern generator", "trot", "walk"]))]
+#[ports(
+    in  gait?: Real, _, "0 trot, 1 walk, 2 pace, 3 bound, 4 pronk; default `gait`", units "1";
+    in  period?: Real, "s", "time of a cycle T, more than zero; else the parameter";
+    in  duty?: Real, "1", "duty factor β, between 0 and 1; default the parameter";
+    in  walk?: Bool, _, "whether to walk; true without";
+    feeds();
+    out steps("gait"): GaitBus::new(), _,
+        "where the legs are in their steps; no input feeds through";
+)]
+#[parameters(aliases("CPG", "central pattern generator", "trot", "walk"))]
 pub struct GaitGenerator {
     /// The gait: `Trot` (the default), `Walk`, `Pace`, `Bound` or `Pronk`.
-    #[serde(default)]
+    #[default]
     pub gait: GaitKind,
-    /// Time of a cycle T [s]; default 0.4 s.
-    #[serde(default = "period")]
+    /// Time of a cycle T [s].
+    #[default = "0.4 s"]
     pub period: Positive<Time>,
     /// Part of a cycle in stance β, between 0 and 1 [1]; default that usual in the gait.
-    #[serde(default)]
     pub duty: Option<Dimensionless>,
-    /// Time of the first step [s]; default 0 s.
-    #[serde(default = "none")]
+    /// Time of the first step [s].
+    #[default = 0]
     pub start: NonNegative<Time>,
-    /// Time in which steps grow to full or shrink to nothing [s]; default 1 s.
-    #[serde(default = "ramp")]
+    /// Time in which steps grow to full or shrink to nothing [s].
+    #[default = "1 s"]
     pub ramp: NonNegative<Time>,
-    /// Time in which a new gait, period or duty factor is 63 % reached [s]; default 0.2 s.
-    #[serde(default = "blend")]
+    /// Time in which a new gait, period or duty factor is 63 % reached [s].
+    #[default = "0.2 s"]
     pub blend: NonNegative<Time>,
-    /// Coupling K, at least 0 and less than 1/3 [1]; default 0.1. Small errors of phase fall by
-    /// e^(−8πK) per cycle.
-    #[serde(default = "coupling")]
+    /// Coupling K, at least 0 and less than 1/3 [1]. Small errors of phase fall by e^(−8πK) per
+    /// cycle.
+    #[default = 0.1]
     pub coupling: Dimensionless,
     /// Phases at t = 0 [rad]; default in step, the front left leg at its touch-down.
-    #[serde(default)]
     pub phases: Option<[Angle; LEGS]>,
 }
 
 /// A gait of four legs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum GaitKind {
     /// Diagonal legs together.
     #[default]
@@ -108,37 +105,9 @@ impl From<GaitKind> for Gait {
     }
 }
 
-fn time<Q: Physical>(seconds: f64) -> Q {
-    quantity(seconds)
-}
-
-fn period() -> Positive<Time> {
-    time(0.4)
-}
-
-fn none() -> NonNegative<Time> {
-    time(0.0)
-}
-
-fn ramp() -> NonNegative<Time> {
-    time(1.0)
-}
-
-fn blend() -> NonNegative<Time> {
-    time(0.2)
-}
-
-fn coupling() -> Dimensionless {
-    Dimensionless::new(0.1)
-}
-
 /// Ports and coupling of a [`GaitGenerator`].
 pub struct Plan {
-    gait: OptionalIn<Real>,
-    period: OptionalIn<Real>,
-    duty: OptionalIn<Real>,
-    walk: OptionalIn<Bool>,
-    out: Out<GaitBus>,
+    io: GaitGeneratorPorts,
     coupling: Coupling,
 }
 
@@ -174,7 +143,7 @@ impl GaitGenerator {
 
     /// What the inputs ask for.
     fn wanted(&self, plan: &Plan, cx: &UpdateCx<'_, Self>) -> Result<Rhythm, Box<Fault>> {
-        let gait = match cx.inputs.optional(plan.gait) {
+        let gait = match cx.inputs.optional(plan.io.gait) {
             None => self.gait.into(),
             Some(number) => {
                 // A comparison, not a conversion: what is no whole number is no gait.
@@ -184,11 +153,11 @@ impl GaitGenerator {
                 known.ok_or_else(|| Fault::new(message()))?.0
             }
         };
-        let period = cx.inputs.optional(plan.period).unwrap_or(self.period.value());
+        let period = cx.inputs.optional(plan.io.period).unwrap_or(self.period.value());
         if !(period > 0.0 && period.is_finite()) {
             return Err(Fault::new(format!("expected a period above 0 s, found {period} s")));
         }
-        let duty = cx.inputs.optional(plan.duty).unwrap_or_else(|| self.duty_of(gait));
+        let duty = cx.inputs.optional(plan.io.duty).unwrap_or_else(|| self.duty_of(gait));
         let Some(duty) = duty_factor(duty) else {
             let message = format!("expected a duty factor between 0 and 1, found {duty}");
             return Err(Fault::new(message));
@@ -217,19 +186,8 @@ impl Block for GaitGenerator {
             return Err(Invalid::parameter("coupling", message));
         }
         ports.rate(RateRule::Sampled);
-        let gait = ports.optional_input("gait", &Real);
-        ports.note_optional(gait).doc("0 trot, 1 walk, 2 pace, 3 bound, 4 pronk");
-        let period = ports.optional_input("period", &Real);
-        ports.note_optional(period).unit("s").doc("time of a cycle");
-        let duty = ports.optional_input("duty", &Real);
-        ports.note_optional(duty).unit("1").doc("part of a cycle in stance");
-        let walk = ports.optional_input("walk", &Bool);
-        ports.note_optional(walk).doc("whether to walk");
-        ports.group(&NO_FEEDS);
-        let out = ports.output("gait", &GaitBus::new());
-        ports.note_out(out).doc("where the legs are in their steps");
         let coupling = Coupling { strength, blend: self.blend.value() };
-        Ok(Plan { gait, period, duty, walk, out, coupling })
+        Ok(Plan { io: self.declare(ports), coupling })
     }
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) -> State {
@@ -255,7 +213,7 @@ impl Block for GaitGenerator {
             false => [0.0; LEGS],
         };
         let stands = |phase: f64| state.amplitude == 0.0 || phase < PI;
-        let out = plan.out;
+        let out = plan.io.steps;
         cx.outputs.leaf(out, GaitBus::PHASE).copy_from_slice(&state.phases);
         cx.outputs.leaf(out, GaitBus::PHASE_RATE).copy_from_slice(&rates);
         let stance = state.phases.map(|phase| f64::from(u8::from(stands(phase))));
@@ -268,7 +226,7 @@ impl Block for GaitGenerator {
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         let wanted = self.wanted(plan, cx)?;
-        let walks = cx.inputs.optional(plan.walk).unwrap_or(true);
+        let walks = cx.inputs.optional(plan.io.walk).unwrap_or(true);
         let is_on = walks && cx.time.t >= self.start.value();
         let step = cx.time.step;
         let state = &mut *cx.state;

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use legwork_block::{
-    Block, Bool, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Report, Sizes, UpdateCx,
-    Vector,
+    Block, Bool, Invalid, Outcome, OutputCx, Ports, Report, Sizes, UpdateCx, Vector, parameters,
+    ports,
 };
 use legwork_control::{KneeBend, Leg, Reach};
 use legwork_mechanics::nalgebra::Vector3;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::RobotDims;
@@ -16,17 +15,8 @@ use crate::locomotion::legs::legs;
 use crate::robot::joint_values::zero_positions;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::describe;
 
 /// Joint positions and velocities for wanted feet of three-joint legs, closed form.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `position` | 3k | m | wanted feet, axes of the trunk, from its origin, below one another |
-/// | in `velocity`, optional | 3k | m/s | wanted velocities relative to the trunk; 0 without |
-/// | out `s_ref` | ns | rad | joint positions within their limits |
-/// | out `s_dot_ref` | n | rad/s | joint velocities |
-/// | out `reachable` | Bool | | every foot is where it is wanted |
 ///
 /// The legs are those of the robot's k feet: three joints each, about x (abduction), y (hip) and
 /// y (knee) of the trunk at rest, with axes either way and any offsets. Joints that are in no leg
@@ -36,29 +26,35 @@ use crate::robot::shared_kinematics::describe;
 /// `ṡ = J⁻¹ v`, damped near poses in which the foot cannot move in every direction (leg stretched
 /// or folded, foot on the abduction axis). `InverseKinematics` does the same for any robot by
 /// iteration.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["IK"]))]
+#[ports(
+    |k: usize|
+    let RobotDims { n, ns, .. } = RobotDims::of(ports, self.robot.as_str());
+    in  position: Vector::of(3 * k), "m",
+        "wanted feet, axes of the trunk, from its origin, below one another", frame "trunk";
+    in  velocity?: Vector::of(3 * k), "m/s", "wanted velocities relative to the trunk; 0 without",
+        frame "trunk";
+    out s_ref: Vector::of(ns), "rad", "joint positions within their limits";
+    out s_dot_ref: Vector::of(n), "rad/s", "joint velocities";
+    out reachable: Bool, _, "every foot is where it is wanted";
+)]
+#[parameters(aliases("IK"))]
 pub struct LegInverseKinematics {
     /// The robot.
     pub robot: RobotName,
     /// Side of the line from hip to foot that each knee is on, `Backward` or `Forward`: one for all
-    /// legs or one for each; default `[Backward]`.
-    #[serde(default = "backward")]
+    /// legs or one for each.
+    #[default = vec![Knee::Backward]]
     pub knees: Vec<Knee>,
 }
 
 /// Which way a knee bends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, PartialEq, Eq)]
 pub enum Knee {
     /// Knee behind the line from hip to foot.
     Backward,
     /// Knee before the line from hip to foot.
     Forward,
-}
-
-fn backward() -> Vec<Knee> {
-    vec![Knee::Backward]
 }
 
 impl Knee {
@@ -76,11 +72,7 @@ pub struct Plan {
     legs: Vec<Leg>,
     /// Joint positions at zero.
     rest: Vec<f64>,
-    position: In<Vector>,
-    velocity: OptionalIn<Vector>,
-    s_ref: Out<Vector>,
-    s_dot_ref: Out<Vector>,
-    reachable: Out<Bool>,
+    io: LegInverseKinematicsPorts,
 }
 
 /// How often feet were out of reach.
@@ -109,21 +101,9 @@ impl Block for LegInverseKinematics {
             let message = format!("expected one knee for all or {count}, found {found}");
             return Err(Invalid::parameter("knees", message));
         }
-        let feet = || Vector::of(3 * legs.len());
-        let position = ports.input("position", &feet());
-        ports.note_in(position).unit("m").frame("trunk").doc("wanted feet");
-        let velocity = ports.optional_input("velocity", &feet());
-        ports.note_optional(velocity).unit("m/s").frame("trunk").doc("their velocities");
-        let RobotDims { n, ns, .. } = RobotDims::of(ports, self.robot.as_str());
-        let s_ref = ports.output("s_ref", &Vector(ns));
-        ports.note_out(s_ref).unit("rad").doc("joint positions");
-        let s_dot_ref = ports.output("s_dot_ref", &Vector(n));
-        ports.note_out(s_dot_ref).unit("rad/s").doc("joint velocities");
-        let reachable = ports.output("reachable", &Bool);
-        describe(ports, reachable, "every foot is where it is wanted");
         ports.updates();
         let rest = zero_positions(&robot.model);
-        Ok(Plan { robot, legs, rest, position, velocity, s_ref, s_dot_ref, reachable })
+        Ok(Plan { io: self.declare(ports, legs.len()), robot, legs, rest })
     }
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) -> State {
@@ -145,10 +125,10 @@ impl Block for LegInverseKinematics {
         let base = model.configuration_dim() - model.joint_configuration_dim();
         let base_velocity = model.velocity_dim() - model.joint_dim();
         // Joints in no leg: a ball joint at rest has a quaternion that is not zero.
-        cx.outputs.get(plan.s_ref).copy_from_slice(&plan.rest);
-        cx.outputs.get(plan.s_dot_ref).fill(0.0);
-        let positions = cx.inputs.get(plan.position);
-        let velocities = cx.inputs.optional(plan.velocity);
+        cx.outputs.get(plan.io.s_ref).copy_from_slice(&plan.rest);
+        cx.outputs.get(plan.io.s_dot_ref).fill(0.0);
+        let positions = cx.inputs.get(plan.io.position);
+        let velocities = cx.inputs.optional(plan.io.velocity);
         let mut is_reached = true;
         for (i, leg) in plan.legs.iter().enumerate() {
             let foot = Vector3::from_column_slice(&positions[3 * i..3 * i + 3]);
@@ -160,11 +140,12 @@ impl Block for LegInverseKinematics {
             });
             for ((joint, s), rate) in leg.joints().into_iter().zip(found.positions).zip(rates) {
                 let joint = model.joint(joint);
-                cx.outputs.get(plan.s_ref)[joint.configuration_range().start - base] = s;
-                cx.outputs.get(plan.s_dot_ref)[joint.velocity_range().start - base_velocity] = rate;
+                cx.outputs.get(plan.io.s_ref)[joint.configuration_range().start - base] = s;
+                cx.outputs.get(plan.io.s_dot_ref)[joint.velocity_range().start - base_velocity] =
+                    rate;
             }
         }
-        cx.outputs.set(plan.reachable, f64::from(u8::from(is_reached)));
+        cx.outputs.set(plan.io.reachable, f64::from(u8::from(is_reached)));
         if !cx.time.minor {
             *cx.memo = Some(is_reached);
         }

@@ -1,25 +1,16 @@
 //! `PendulumStabiliser`: joint torques by which feet push against a trunk that tips.
 
 use legwork_block::quantity::{Length, NonNegative, RotationalDamping, RotationalStiffness};
-use legwork_block::{Block, Dim, In, Invalid, Out, Outcome, OutputCx, Ports, Sizes, Vector};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{
+    Block, Dim, Invalid, Outcome, OutputCx, Ports, Sizes, Vector, parameters, ports,
+};
 
 use crate::buses::{ContactPointsBus, RobotDims, StateBus};
-use crate::defaults::quantity;
 use crate::locomotion::trunk::{Base, roll_pitch_yaw};
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::state_input;
 
 /// Joint torques that keep the trunk upright, by a virtual pendulum. They push the feet on the low
 /// side harder into the ground while the trunk tips; the support of the pendulum moves.
-///
-/// | port | type | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | in `points` | `ContactPoints` | | k contacts of its feet |
-/// | out `f` | k | N | wanted change of the normal forces, zero or more |
-/// | out `tau` | n | N m | joint torques |
 ///
 /// Wanted is the moment `m = −k_p (φ, ϑ) − k_d (ω_φ, ω_ϑ)` on the trunk about its horizontal axes,
 /// of its roll and pitch and their rates. With the normal rows N of the contacts' Jacobian within
@@ -37,28 +28,26 @@ use crate::robot::shared_kinematics::state_input;
 /// References: T. Sugihara, Y. Nakamura, *Variable impedant inverted pendulum model control for a
 /// seamless contact phase transition on humanoid robot* (2003); S. Zapolsky, E. Drumwright (2017),
 /// sec. 7.3, with k_p = 0 and k_d of 10 or 50 N m s/rad in their published settings.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["balance", "virtual model control"]))]
+#[ports(
+    |k: &Dim|
+    let RobotDims { n, nv, .. } = RobotDims::of(ports, self.robot.as_str());
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    in  points: ContactPointsBus::new(k, &nv), _, "k contacts of its feet";
+    out f: Vector::of(k), "N", "wanted change of the normal forces, zero or more";
+    out tau: Vector::of(n), "N*m", "joint torques";
+)]
+#[parameters(aliases("balance", "virtual model control"))]
 pub struct PendulumStabiliser {
     /// The robot; its base floats.
     pub robot: RobotName,
-    /// Moment per angle k_p [N m/rad]; default 0.
-    #[serde(default = "no_stiffness")]
+    /// Moment per angle k_p [N m/rad].
+    #[default = 0]
     pub stiffness: NonNegative<RotationalStiffness>,
     /// Moment per rate k_d [N m s/rad].
     pub damping: NonNegative<RotationalDamping>,
-    /// Gap up to which a contact counts [m]; default 1 mm.
-    #[serde(default = "reach")]
+    /// Gap up to which a contact counts [m].
+    #[default = "1 mm"]
     pub reach: NonNegative<Length>,
-}
-
-fn no_stiffness() -> NonNegative<RotationalStiffness> {
-    quantity(0.0)
-}
-
-fn reach() -> NonNegative<Length> {
-    quantity(1e-3)
 }
 
 /// Ports of a [`PendulumStabiliser`].
@@ -66,10 +55,7 @@ pub struct Plan {
     base: Base,
     /// Index of the first joint in ν.
     joints: usize,
-    state: In<StateBus>,
-    points: In<ContactPointsBus>,
-    forces: Out<Vector>,
-    tau: Out<Vector>,
+    io: PendulumStabiliserPorts,
     count: Dim,
 }
 
@@ -85,16 +71,8 @@ impl Block for PendulumStabiliser {
         let robot = self.robot.find(ports)?;
         let base = Base::of(&robot)?;
         let joints = base.velocity + 6;
-        let state = state_input(ports, self.robot.as_str());
-        let RobotDims { n, nv, .. } = RobotDims::of(ports, self.robot.as_str());
         let count = ports.dim();
-        let points = ports.input("points", &ContactPointsBus::new(&count, &nv));
-        ports.note_in(points).doc("contacts of the feet");
-        let forces = ports.output("f", &Vector(count.clone()));
-        ports.note_out(forces).unit("N").doc("wanted change of the normal forces");
-        let tau = ports.output("tau", &Vector(n));
-        ports.note_out(tau).unit("N*m").doc("joint torques");
-        Ok(Plan { base, joints, state, points, forces, tau, count })
+        Ok(Plan { base, joints, io: self.declare(ports, &count), count })
     }
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) {}
@@ -104,7 +82,7 @@ impl Block for PendulumStabiliser {
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let (state, points) = (cx.inputs.get(plan.state), cx.inputs.get(plan.points));
+        let (state, points) = (cx.inputs.get(plan.io.state), cx.inputs.get(plan.io.points));
         let Base { quaternion, velocity } = plan.base;
         let [roll, pitch, yaw] = roll_pitch_yaw(&state.q[quaternion..]);
         let (s, c) = libm::sincos(yaw);
@@ -134,10 +112,10 @@ impl Block for PendulumStabiliser {
             }
             counted += 1.0;
         }
-        let tau = cx.outputs.get(plan.tau);
+        let tau = cx.outputs.get(plan.io.tau);
         tau.fill(0.0);
         if counted == 0.0 {
-            cx.outputs.get(plan.forces).fill(0.0);
+            cx.outputs.get(plan.io.f).fill(0.0);
             return Ok(());
         }
         let regular = (gram[0][0] + gram[1][1]) / (16.0 * counted) + f64::MIN_POSITIVE;
@@ -153,9 +131,9 @@ impl Block for PendulumStabiliser {
         };
         for (i, (arm, contact)) in cx.scratch.iter().zip(points.iter()).enumerate() {
             let force = (arm[0] * push[0] + arm[1] * push[1]).max(0.0);
-            cx.outputs.get(plan.forces)[i] = force;
+            cx.outputs.get(plan.io.f)[i] = force;
             let columns = contact.jacobian.chunks_exact(3).skip(plan.joints);
-            for (tau, column) in cx.outputs.get(plan.tau).iter_mut().zip(columns) {
+            for (tau, column) in cx.outputs.get(plan.io.tau).iter_mut().zip(columns) {
                 *tau -= column[2] * force;
             }
         }

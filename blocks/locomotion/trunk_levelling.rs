@@ -1,60 +1,45 @@
 //! `TrunkLevelling`: longer legs where the trunk is low.
 
 use legwork_block::quantity::{Dimensionless, Length, NonNegative, Positive, Time};
-use legwork_block::{In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Vector};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Vector, parameters, ports};
 
 use crate::buses::StateBus;
-use crate::defaults::quantity;
 use crate::locomotion::legs::legs;
 use crate::locomotion::trunk::{Base, along_heading, bounded, roll_pitch_yaw};
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::state_input;
 
 /// Changes of leg length that level the trunk.
 /// `lift_i = k (φ y_i − ϑ x_i) + k_d (ω_φ y_i − ω_ϑ x_i)`, at most `limit` each way.
-///
-/// | port | type | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | out `lift` | k | m | added to the height of each foot, for `FootTrajectory` |
 ///
 /// φ, ϑ are roll and pitch of the trunk, ω its angular velocity along its heading and to the left,
 /// x and y where the hips are. A foot under the low side is put lower and pushes the trunk up. Gain
 /// 1 would put the feet on the ground at once of a trunk turned level in the air.
 ///
 /// De Paula et al. (2024) have no such feedback: their trunk is level by the joints' stiffness.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["balance", "attitude control"]))]
+#[ports(
+    |k: usize|
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    out lift: Vector::of(k), "m", "added to the height of each foot, for `FootTrajectory`";
+)]
+#[parameters(aliases("balance", "attitude control"))]
 pub struct TrunkLevelling {
     /// The robot; its legs have three hinges about x, y, y.
     pub robot: RobotName,
     /// Gain k of the angles [1]; 0: no feedback.
     pub gain: NonNegative<Dimensionless>,
-    /// Gain k_d of the angular velocity [s]; default 0.
-    #[serde(default = "no_time")]
+    /// Gain k_d of the angular velocity [s].
+    #[default = 0]
     pub damping: NonNegative<Time>,
-    /// Largest lift [m]; default 5 cm.
-    #[serde(default = "limit")]
+    /// Largest lift [m].
+    #[default = "5 cm"]
     pub limit: Positive<Length>,
-}
-
-fn no_time() -> NonNegative<Time> {
-    quantity(0.0)
-}
-
-fn limit() -> Positive<Length> {
-    quantity(0.05)
 }
 
 /// Ports of a [`TrunkLevelling`], and where the hips are.
 pub struct Plan {
     base: Base,
     hips: Vec<[f64; 2]>,
-    state: In<StateBus>,
-    lift: Out<Vector>,
+    io: TrunkLevellingPorts,
 }
 
 impl Pure for TrunkLevelling {
@@ -66,21 +51,18 @@ impl Pure for TrunkLevelling {
         let base = Base::of(&robot)?;
         let hips: Vec<[f64; 2]> =
             legs.iter().map(|leg| leg.hip_position()).map(|hip| [hip.x, hip.y]).collect();
-        let state = state_input(ports, self.robot.as_str());
-        let lift = ports.output("lift", &Vector::of(hips.len()));
-        ports.note_out(lift).unit("m").doc("added to the heights of the feet");
-        Ok(Plan { base, hips, state, lift })
+        Ok(Plan { io: self.declare(ports, hips.len()), base, hips })
     }
 
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let state = inputs.get(plan.state);
+        let state = inputs.get(plan.io.state);
         let Base { quaternion, velocity } = plan.base;
         let [roll, pitch, yaw] = roll_pitch_yaw(&state.q[quaternion..]);
         let [roll_rate, pitch_rate] = along_heading(&state.nu[velocity + 3..], yaw);
         let (gain, damping) = (self.gain.value(), self.damping.value());
         let about_x = gain * roll + damping * roll_rate;
         let about_y = gain * pitch + damping * pitch_rate;
-        for (lift, [x, y]) in outputs.get(plan.lift).iter_mut().zip(&plan.hips) {
+        for (lift, [x, y]) in outputs.get(plan.io.lift).iter_mut().zip(&plan.hips) {
             *lift = bounded(about_x * y - about_y * x, self.limit.value());
         }
         Ok(())

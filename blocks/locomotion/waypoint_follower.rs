@@ -1,31 +1,21 @@
 //! `WaypointFollower`: the velocity that leads from one place to the next.
 
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::TAU;
 
 use legwork_block::quantity::{
     Angle, AngularVelocity, Length, NonNegative, Positive, Time, Velocity,
 };
 use legwork_block::{
-    Block, In, Int, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Report, Sizes, UpdateCx,
-    Vector,
+    Block, Int, Invalid, Outcome, OutputCx, Ports, RateRule, Report, Sizes, UpdateCx, Vector,
+    parameters, ports,
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::{State, StateBus};
-use crate::defaults::quantity;
 use crate::locomotion::trunk::{Base, bounded, roll_pitch_yaw};
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::state_input;
 
 /// Velocity commands that lead a robot through waypoints, round and round.
-///
-/// | port | type | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | out `command` | 3 | m/s, m/s, rad/s | forward, left, rate of turn, for `FootTrajectory` |
-/// | out `index` | Int | 1 | number of the waypoint that it goes to, from 0 |
-/// | out `reached` | Int | 1 | waypoints reached so far |
 ///
 /// With the waypoint in the direction e from the robot's heading, it turns at `e/T`, at most at
 /// `turn_rate`. While |e| is above `align` it turns on the spot, else it walks at `speed cos e`,
@@ -39,9 +29,14 @@ use crate::robot::shared_kinematics::state_input;
 ///
 /// S. Zapolsky, E. Drumwright, *Inverse dynamics with rigid contact and friction* (2017), sec. 7.6,
 /// have such a course; their law of steering is not printed.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["path following", "navigation"]))]
+#[ports(
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    out command: Vector::of(3), _, "forward, left, rate of turn, for `FootTrajectory`",
+        units "m/s, m/s, rad/s";
+    out index: Int, "1", "number of the waypoint that it goes to, from 0";
+    out reached: Int, "1", "waypoints reached so far";
+)]
+#[parameters(aliases("path following", "navigation"))]
 pub struct WaypointFollower {
     /// The robot; its base floats.
     pub robot: RobotName,
@@ -49,44 +44,25 @@ pub struct WaypointFollower {
     pub waypoints: Vec<[Length; 2]>,
     /// Speed on the way [m/s].
     pub speed: NonNegative<Velocity>,
-    /// Largest rate of turn [rad/s]; default 0.5 rad/s.
-    #[serde(default = "turn_rate")]
+    /// Largest rate of turn [rad/s].
+    #[default = "0.5 rad/s"]
     pub turn_rate: NonNegative<AngularVelocity>,
-    /// Time T in which an error of heading falls to 37 % [s]; default 0.5 s.
-    #[serde(default = "settle")]
+    /// Time T in which an error of heading falls to 37 % [s].
+    #[default = "0.5 s"]
     pub settle: Positive<Time>,
-    /// Error of heading beyond which it turns on the spot [rad]; default 30°.
-    #[serde(default = "align")]
+    /// Error of heading beyond which it turns on the spot [rad].
+    #[default = "30 deg"]
     pub align: Positive<Angle>,
-    /// Distance at which a waypoint is reached [m]; default 5 cm.
-    #[serde(default = "tolerance")]
+    /// Distance at which a waypoint is reached [m].
+    #[default = "5 cm"]
     pub tolerance: Positive<Length>,
-}
-
-fn turn_rate() -> NonNegative<AngularVelocity> {
-    quantity(0.5)
-}
-
-fn settle() -> Positive<Time> {
-    quantity(0.5)
-}
-
-fn align() -> Positive<Angle> {
-    quantity(PI / 6.0)
-}
-
-fn tolerance() -> Positive<Length> {
-    quantity(0.05)
 }
 
 /// Ports of a [`WaypointFollower`].
 pub struct Plan {
     base: Base,
     position: usize,
-    state: In<StateBus>,
-    command: Out<Vector>,
-    index: Out<Int>,
-    reached: Out<Int>,
+    io: WaypointFollowerPorts,
 }
 
 /// Where it goes to.
@@ -122,14 +98,7 @@ impl Block for WaypointFollower {
         let base = Base::of(&robot)?;
         let position = base.quaternion - 3;
         ports.rate(RateRule::Sampled);
-        let state = state_input(ports, self.robot.as_str());
-        let command = ports.output("command", &Vector::of(3));
-        ports.note_out(command).doc("velocity forward and left, rate of turn");
-        let index = ports.output("index", &Int);
-        ports.note_out(index).unit("1").doc("number of the waypoint that it goes to");
-        let reached = ports.output("reached", &Int);
-        ports.note_out(reached).unit("1").doc("waypoints reached so far");
-        Ok(Plan { base, position, state, command, index, reached })
+        Ok(Plan { base, position, io: self.declare(ports) })
     }
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) -> Course {
@@ -139,7 +108,7 @@ impl Block for WaypointFollower {
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let (state, course) = (cx.inputs.get(plan.state), cx.state);
+        let (state, course) = (cx.inputs.get(plan.io.state), cx.state);
         let [x, y] = self.way(plan, &state, course.index);
         let [_, _, yaw] = roll_pitch_yaw(&state.q[plan.base.quaternion..]);
         let ahead = libm::atan2(y, x) - yaw;
@@ -147,14 +116,14 @@ impl Block for WaypointFollower {
         let turn = bounded(error / self.settle.value(), self.turn_rate.value());
         let is_aligned = error.abs() <= self.align.value();
         let forward = if is_aligned { self.speed.value() * libm::cos(error) } else { 0.0 };
-        cx.outputs.get(plan.command).copy_from_slice(&[forward, 0.0, turn]);
-        cx.outputs.set(plan.index, course.index as f64);
-        cx.outputs.set(plan.reached, course.reached as f64);
+        cx.outputs.get(plan.io.command).copy_from_slice(&[forward, 0.0, turn]);
+        cx.outputs.set(plan.io.index, course.index as f64);
+        cx.outputs.set(plan.io.reached, course.reached as f64);
         Ok(())
     }
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        let (state, course) = (cx.inputs.get(plan.state), &mut *cx.state);
+        let (state, course) = (cx.inputs.get(plan.io.state), &mut *cx.state);
         let is_within = |index: usize| {
             let [x, y] = self.way(plan, &state, index);
             x * x + y * y <= self.tolerance.value() * self.tolerance.value()
