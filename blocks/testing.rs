@@ -117,6 +117,16 @@ impl Bench {
         })
     }
 
+    /// The outputs `y` of a block of samples for these inputs `u`, all numbers.
+    pub(crate) fn samples(&mut self, u: &[f64]) -> Vec<f64> {
+        let sample = |u: &f64| {
+            let y = self.y(0.0, &[("u", &[*u])])[0];
+            self.update(0.0);
+            y
+        };
+        u.iter().map(sample).collect()
+    }
+
     /// Writes the input `name`, leaf after leaf.
     pub(crate) fn set(&mut self, name: &str, values: &[f64]) {
         let port = self.declaration.inputs.iter().position(|input| input.name == name);

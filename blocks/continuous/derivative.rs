@@ -2,60 +2,48 @@
 
 use legwork_block::quantity::{AngularVelocity, Positive, Tensor};
 use legwork_block::{
-    Any, Block, ContinuousState, DerivativeCx, Dim, In, Invalid, Manifold, Out, Outcome, OutputCx,
-    Parameters, Ports, Sizes, Type, Unit,
+    Any, Block, ContinuousState, DerivativeCx, Dim, Invalid, Manifold, Outcome, OutputCx,
+    Parameters, Ports, Sizes, Type, parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::shape;
 
 /// The derivative of the input, filtered: `Y(s) / U(s) = N s / (s + N)`. That is `ẋ = N (u − x)`,
 /// `y = N (u − x)`, `x(0) = initial`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | that of `initial` | that of `initial` |
-/// | out `y` | that of `u` | unit of u / s |
-///
 /// Slow inputs (below N) are differentiated, about 1/N late; fast ones, such as noise, only gain
 /// the factor N. A greater N is sharper and stiffer: explicit solvers need a step below 2/N. The
 /// input feeds through. For a vector of n write `initial: "=zeros(n)"`. For samples see
 /// `DiscreteDerivative`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["differentiator", "D term", "high-pass"]))]
+#[ports(
+    let unit = self.initial.unit();
+    in  u: shape::signal(self.initial.shape()) as Any, unit, "what is differentiated",
+        shape "that of `initial`", units "that of `initial`";
+    out y: shape::signal(self.initial.shape()) as Any, shape::rate_of(unit), "rate of change",
+        shape "that of `u`", units "unit of u / s";
+)]
+#[parameters(aliases("differentiator", "D term", "high-pass"))]
 pub struct Derivative {
     /// Bandwidth N of the filter [rad/s].
     pub filter: Positive<AngularVelocity>,
     /// Value of `u` that the derivative starts from [any unit]: with that at t = 0 there is no
-    /// kick; default 0. It also says what shape `u` and `y` have.
-    #[serde(default = "shape::zero")]
+    /// kick. It also says what shape `u` and `y` have.
+    #[default = 0]
     pub initial: Tensor,
 }
 
 impl Block for Derivative {
     const KIND: &'static str = "Derivative";
-    type Plan = (In<Any>, Out<Any>);
+    type Plan = DerivativePorts;
     type State = ();
     type Memo = ();
     type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         shape::finite("initial", &self.initial)?;
-        let ty = shape::signal(self.initial.shape());
         let n = Dim::fixed(self.initial.data().len());
         ports.continuous_state(ContinuousState::First(vec![Manifold::Euclidean(n)]));
-        let u = ports.input("u", &ty);
-        let y = ports.output("y", &ty);
-        ports.note_out(y).doc("rate of change");
-        if let Some(unit) = self.initial.unit() {
-            ports.note_in(u).unit(&unit.to_string());
-            if let Some(rate) = unit.over(Unit::SECOND) {
-                ports.note_out(y).unit(&rate.to_string());
-            }
-        }
-        Ok((u, y))
+        Ok(self.declare(ports))
     }
 
     fn state(&self, _: &Self::Plan, _: &Sizes<'_>) {}
@@ -70,18 +58,18 @@ impl Block for Derivative {
         shape::starting_at("initial", self.initial.unit(), at, outputs)
     }
 
-    fn output(&self, &(u, y): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, io: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let filter = self.filter.value();
-        let u = cx.inputs.get(u).leaf(0);
-        for ((y, u), x) in cx.outputs.get(y).iter_mut().zip(u).zip(cx.x) {
+        let u = cx.inputs.get(io.u).leaf(0);
+        for ((y, u), x) in cx.outputs.get(io.y).iter_mut().zip(u).zip(cx.x) {
             *y = filter * (u - x);
         }
         Ok(())
     }
 
-    fn derivative(&self, &(u, _): &Self::Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
+    fn derivative(&self, io: &Self::Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
         let filter = self.filter.value();
-        let u = cx.inputs.get(u).leaf(0);
+        let u = cx.inputs.get(io.u).leaf(0);
         for ((rate, u), x) in cx.rate.iter_mut().zip(u).zip(cx.x) {
             *rate = filter * (u - x);
         }

@@ -2,25 +2,15 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, GuardCx, In, Invalid, Manifold,
-    NO_FEEDS, OptionalIn, Out, Outcome, OutputCx, Parameters, Ports, ResetCx, Sizes, Type,
-    UpdateCx,
+    Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, GuardCx, Invalid, Manifold, Outcome,
+    OutputCx, Parameters, Ports, ResetCx, Sizes, Type, UpdateCx, parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use crate::continuous::limits::{Limits, Start};
+use crate::continuous::limits::{self, Limits, Start};
 use crate::signal::pieces::{self, Piece};
 use crate::signal::shape;
 
 /// Integrates over continuous time: `ẋ = u`, `y = x`, `x(0) = initial`.
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | that of `initial` | unit of y / s, not checked |
-/// | in `reset`, with the parameter `reset` only | a number or a truth value | any |
-/// | in `x0`, optional with it | that of `initial` | that of `initial` |
-/// | out `y` | that of `initial` | that of `initial` |
 ///
 /// The run's solver advances x. No input feeds through. For a vector of n zeros write
 /// `initial: "=zeros(n)"`. For a position driven by an acceleration `SecondOrderIntegrator` lets a
@@ -34,28 +24,37 @@ use crate::signal::shape;
 /// rate points outwards, and leaves it when the rate points inwards. A variable step is cut where
 /// an element reaches or leaves a limit; under fixed steps both are noticed at the next major step,
 /// which puts the element back to the limit.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["1/s"]))]
+#[ports(
+    let ty = shape::signal(self.initial.shape());
+    in  u: ty.clone() as Any, _, "rate of change",
+        shape "that of `initial`", units "unit of y / s, not checked";
+    in  reset: Any::var(ports.var()), _, "resets the state where it goes over zero",
+        when self.reset.is_some(), shape "a number or a truth value", units "any",
+        if "with the parameter `reset` only";
+    in  x0?: ty.clone() as Any, _, "the state after a reset", when self.reset.is_some(),
+        shape "that of `initial`", units "that of `initial`";
+    feeds();
+    out y: ty as Any, self.initial.unit(), "the integral",
+        shape "that of `initial`", units "that of `initial`";
+)]
+#[parameters(aliases("1/s"))]
 pub struct Integrator {
-    /// State at t = 0: a number, a list for a vector, a list of rows for a matrix [any unit];
-    /// default 0. It also says what shape `u` and `y` have.
-    #[serde(default = "shape::zero")]
+    /// State at t = 0: a number, a list for a vector, a list of rows for a matrix [any unit]. It
+    /// also says what shape `u` and `y` have.
+    #[default = 0]
     pub initial: Tensor,
     /// Which way the input `reset` must go over zero to reset the state; default: no such input.
-    #[serde(default)]
     pub reset: Option<ResetOn>,
     /// Least value of the state, at most `initial` [unit of `initial`]; default none. A number
     /// stands for every element.
-    #[serde(default)]
     pub lower: Option<Tensor>,
     /// Greatest value of the state, at least `initial` [unit of `initial`]; default none.
-    #[serde(default)]
     pub upper: Option<Tensor>,
 }
 
 /// Which way a signal goes over zero.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, PartialEq, Eq)]
 pub enum ResetOn {
     /// From zero or below to above.
     Rising,
@@ -67,9 +66,7 @@ pub enum ResetOn {
 
 /// Ports of an [`Integrator`].
 pub struct Plan {
-    u: In<Any>,
-    reset: Option<(In<Any>, OptionalIn<Any>)>,
-    y: Out<Any>,
+    io: IntegratorPorts,
     /// Limits of each element, if there are any.
     limits: Option<Limits>,
     /// How many guards watch the input `reset`.
@@ -86,11 +83,8 @@ impl Block for Integrator {
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         shape::finite("initial", &self.initial)?;
-        let ty = shape::signal(self.initial.shape());
         let n = Dim::fixed(self.initial.data().len());
         ports.continuous_state(ContinuousState::First(vec![Manifold::Euclidean(n)]));
-        let u = ports.input("u", &ty);
-        ports.note_in(u).doc("rate of change");
         let limits = {
             let initial = &self.initial;
             let start = Start {
@@ -101,39 +95,25 @@ impl Block for Integrator {
             };
             Limits::new(&start, self.lower.as_ref(), self.upper.as_ref())?
         };
-        let mut reset_guards = 0;
-        let reset = self.reset.map(|edge| {
-            let any = Any::var(ports.var());
-            let reset = ports.input("reset", &any);
-            ports.note_in(reset).doc("resets the state where it goes over zero");
-            let x0 = ports.optional_input("x0", &ty);
-            ports.note_optional(x0).doc("the state after a reset");
-            if edge != ResetOn::Falling {
-                ports.guard(Crossing::Rising);
-                reset_guards += 1;
-            }
-            if edge != ResetOn::Rising {
-                ports.guard(Crossing::Falling);
-                reset_guards += 1;
-            }
-            (reset, x0)
-        });
+        // The guards of the reset come first.
+        let edges = match self.reset {
+            None => &[][..],
+            Some(ResetOn::Rising) => &[Crossing::Rising],
+            Some(ResetOn::Falling) => &[Crossing::Falling],
+            Some(ResetOn::Either) => &[Crossing::Rising, Crossing::Falling],
+        };
+        edges.iter().for_each(|edge| ports.guard(*edge));
         if limits.is_some() {
             ports.updates();
             ports.guard(Crossing::Level);
             ports.pieces();
         }
-        ports.group(&NO_FEEDS);
-        let y = ports.output("y", &ty);
-        ports.note_out(y).doc("the integral");
-        if let Some(unit) = self.initial.unit() {
-            ports.note_out(y).unit(&unit.to_string());
-        }
-        Ok(Plan { u, reset, y, limits, reset_guards })
+        let reset_guards = edges.len();
+        Ok(Plan { io: self.declare(ports), limits, reset_guards })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        match plan.reset.map(|(reset, _)| sizes.input(reset)) {
+        match plan.io.reset.map(|reset| sizes.input(reset)) {
             None | Some(1) => Ok(()),
             Some(n) => {
                 let message = format!("expected one number at the input `reset`, found {n}");
@@ -157,23 +137,18 @@ impl Block for Integrator {
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        cx.outputs.get(plan.y).copy_from_slice(cx.x);
+        cx.outputs.get(plan.io.y).copy_from_slice(cx.x);
         Ok(())
     }
 
     fn derivative(&self, plan: &Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
-        cx.rate.copy_from_slice(cx.inputs.get(plan.u).leaf(0));
-        for (rate, piece) in cx.rate.iter_mut().zip(cx.state) {
-            if *piece != Piece::Inside {
-                *rate = 0.0;
-            }
-        }
+        limits::rates(cx.inputs.get(plan.io.u).leaf(0), cx.state, cx.rate);
         Ok(())
     }
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         let Some(limits) = &plan.limits else { return Ok(()) };
-        let u = cx.inputs.get(plan.u).leaf(0);
+        let u = cx.inputs.get(plan.io.u).leaf(0);
         for (i, piece) in cx.state.iter_mut().enumerate() {
             *piece = limits.stays(i, cx.x[i], u[i]);
         }
@@ -182,20 +157,19 @@ impl Block for Integrator {
 
     fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
         let (resets, rest) = cx.values.split_at_mut(plan.reset_guards);
-        if let Some((reset, _)) = plan.reset {
+        if let Some(reset) = plan.io.reset {
             let value = cx.inputs.get(reset).leaf(0).first().copied().unwrap_or(0.0);
             // Zero lies on the near side, just below: a truth value goes over it too.
             resets.fill(if value > 0.0 { value } else { value.min(-f64::MIN_POSITIVE) });
         }
-        let (Some(limits), [beyond, leaves @ ..]) = (&plan.limits, rest) else { return };
-        *beyond = pieces::furthest(cx.x.iter().enumerate().map(|(i, x)| limits.beyond(i, *x)));
-        let u = cx.inputs.get(plan.u).leaf(0);
-        leaves.fill(Limits::left(cx.state, u));
+        if let Some(limits) = &plan.limits {
+            limits.guard(cx.x, cx.state, cx.inputs.get(plan.io.u).leaf(0), rest);
+        }
     }
 
     fn reset(&self, plan: &Plan, cx: &mut ResetCx<'_, Self>) -> Outcome {
         if cx.fired[..plan.reset_guards].contains(&true) {
-            let x0 = plan.reset.and_then(|(_, x0)| cx.inputs.optional(x0));
+            let x0 = plan.io.x0.and_then(|x0| cx.inputs.optional(x0));
             let x0 = x0.map_or(self.initial.data(), |x0| x0.leaf(0));
             cx.x.copy_from_slice(x0);
         }

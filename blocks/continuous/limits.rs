@@ -68,8 +68,16 @@ impl Limits {
         self.intervals[i]
     }
 
+    /// Writes the guards of the state `x` with these rates: how far it is beyond a limit, then
+    /// whether an element that is held at one leaves it.
+    pub(crate) fn guard(&self, x: &[f64], held: &[Piece], rates: &[f64], values: &mut [f64]) {
+        let [beyond, leaves @ ..] = values else { return };
+        *beyond = pieces::furthest(x.iter().enumerate().map(|(i, x)| self.beyond(i, *x)));
+        leaves.fill(Self::left(held, rates));
+    }
+
     /// How far element `i` is beyond a limit; zero or below if it is not.
-    pub(crate) fn beyond(&self, i: usize, x: f64) -> f64 {
+    fn beyond(&self, i: usize, x: f64) -> f64 {
         let (lower, upper) = self.intervals[i];
         (lower - x).max(x - upper)
     }
@@ -95,11 +103,21 @@ impl Limits {
 
     /// The guard of leaving a limit: above zero once the rate of an element that stays at one
     /// points inwards.
-    pub(crate) fn left(held: &[Piece], rates: &[f64]) -> f64 {
+    fn left(held: &[Piece], rates: &[f64]) -> f64 {
         pieces::furthest(rates.iter().zip(held).map(|(&rate, piece)| match piece {
             Piece::Below => rate,
             Piece::Inside => f64::NEG_INFINITY,
             Piece::Above => -rate,
         }))
+    }
+}
+
+/// Writes the rates `u`, zero where an element is held at a limit.
+pub(crate) fn rates(u: &[f64], held: &[Piece], rates: &mut [f64]) {
+    rates.copy_from_slice(u);
+    for (rate, piece) in rates.iter_mut().zip(held) {
+        if *piece != Piece::Inside {
+            *rate = 0.0;
+        }
     }
 }

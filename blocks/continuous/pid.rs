@@ -2,10 +2,9 @@
 
 use legwork_block::quantity::{AngularVelocity, Frequency, Positive, Tensor};
 use legwork_block::{
-    Any, Block, ContinuousState, DerivativeCx, Dim, In, Inputs, Invalid, Manifold, OptionalIn, Out,
-    Outcome, OutputCx, Parameters, Ports, RateRule, Sizes, Type, Unit, UpdateCx, Written,
+    Any, Block, ContinuousState, DerivativeCx, Dim, Inputs, Invalid, Manifold, Outcome, OutputCx,
+    Parameters, Ports, RateRule, Sizes, Type, Unit, UpdateCx, Written, parameters, ports,
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::discrete::discrete_integrator::Method;
@@ -15,12 +14,6 @@ use crate::signal::shape::{self, Common};
 /// PID control with a filtered derivative, output limits and anti-windup. In parallel form
 /// `v = kp e + ki ∫ e dt + kd N s / (s + N) e`, `y = min(max(v, lower), upper)` with e = `u`, and
 /// `feed_forward` added to v if it is connected.
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | error e, of the shape of gains and limits | unit of y / `kp`, not checked |
-/// | in `feed_forward`, optional | that of `u` | that of `y` |
-/// | out `y` | that of `u` | that of the limits and `initial` |
 ///
 /// A number holds for every element. By default the controller is continuous. With `discrete: true`
 /// it works on samples of the period T, stated with `every:` or inherited: the integral by `method`
@@ -36,52 +29,53 @@ use crate::signal::shape::{self, Common};
 /// | `BackCalculation(gain: Kb)` | `ki e + Kb (y − v)` |
 ///
 /// Reference: K. J. Åström, T. Hägglund, *Advanced PID Control* (2006), sections 3.3 and 3.5.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["PI", "PD", "proportional–integral–derivative", "controller"]))]
+#[ports(
+    |common: &Common|
+    let ty = shape::signal(&common.shape);
+    in  u: ty.clone() as Any, _, "the error e",
+        shape "that of gains and limits", units "unit of y / `kp`, not checked";
+    in  feed_forward?: ty.clone() as Any, common.unit, "added before the limits",
+        shape "that of `u`", units "that of `y`";
+    out y: ty as Any, common.unit, "v within the limits",
+        shape "that of `u`", units "that of the limits and `initial`";
+)]
+#[parameters(aliases("PI", "PD", "proportional–integral–derivative", "controller"))]
 pub struct Pid {
     /// Proportional gain [unit of y / unit of u].
     pub kp: Tensor,
-    /// Integral gain [unit of `kp` / s]; default 0.
-    #[serde(default = "shape::zero")]
+    /// Integral gain [unit of `kp` / s].
+    #[default = 0]
     pub ki: Tensor,
-    /// Derivative gain [unit of `kp` · s]; default 0.
-    #[serde(default = "shape::zero")]
+    /// Derivative gain [unit of `kp` · s].
+    #[default = 0]
     pub kd: Tensor,
-    /// Bandwidth N of the derivative's filter [rad/s]; default 100 rad/s.
-    #[serde(default = "hundred")]
+    /// Bandwidth N of the derivative's filter [rad/s].
+    #[default = "100 rad/s"]
     pub filter: Positive<AngularVelocity>,
     /// Least output [unit of y]; default none.
-    #[serde(default)]
     pub lower: Option<Tensor>,
     /// Greatest output, at least `lower` [unit of y]; default none.
-    #[serde(default)]
     pub upper: Option<Tensor>,
     /// What keeps the integral from growing at a limit; default `Clamping`.
-    #[serde(default)]
+    #[default]
     pub anti_windup: AntiWindup,
-    /// Integral part at t = 0 [unit of y]; default 0.
-    #[serde(default = "shape::zero")]
+    /// Integral part at t = 0 [unit of y].
+    #[default = 0]
     pub initial: Tensor,
-    /// Error that the derivative starts from [unit of u]: with the error at t = 0 there is no kick;
-    /// default 0.
-    #[serde(default = "shape::zero")]
+    /// Error that the derivative starts from [unit of u]: with the error at t = 0 there is no kick.
+    #[default = 0]
     pub initial_error: Tensor,
-    /// Whether it works on samples; default false.
-    #[serde(default)]
+    /// Whether it works on samples.
+    #[default]
     pub discrete: bool,
-    /// How samples are integrated, with `discrete: true`; default `ForwardEuler`.
-    #[serde(default)]
+    /// How samples are integrated, with `discrete: true`.
+    #[default]
     pub method: Method,
 }
 
-fn hundred() -> Positive<AngularVelocity> {
-    use legwork_block::quantity::Physical;
-    Positive::from_si(100.0).expect("100 is greater than zero")
-}
-
 /// What keeps the integral of a [`Pid`] from growing at a limit.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq)]
 pub enum AntiWindup {
     /// Nothing.
     None,
@@ -107,9 +101,7 @@ struct Channel {
 
 /// Ports and channels of a [`Pid`].
 pub struct Plan {
-    u: In<Any>,
-    feed_forward: OptionalIn<Any>,
-    y: Out<Any>,
+    io: PidPorts,
     channels: Vec<Channel>,
     /// N [rad/s].
     filter: f64,
@@ -248,8 +240,8 @@ impl Plan {
 
     /// The inputs of every channel.
     fn wanted<'a>(&self, inputs: Inputs<'a>) -> impl Iterator<Item = Wanted> + use<'a> {
-        let feed_forward = inputs.optional(self.feed_forward).map(|leaves| leaves.leaf(0));
-        inputs.get(self.u).leaf(0).iter().enumerate().map(move |(i, &error)| Wanted {
+        let feed_forward = inputs.optional(self.io.feed_forward).map(|leaves| leaves.leaf(0));
+        inputs.get(self.io.u).leaf(0).iter().enumerate().map(move |(i, &error)| Wanted {
             error,
             feed_forward: feed_forward.map_or(0.0, |feed_forward| feed_forward[i]),
         })
@@ -278,18 +270,9 @@ impl Block for Pid {
             let states = Manifold::Euclidean(Dim::fixed(parts * channels.len()));
             ports.continuous_state(ContinuousState::First(vec![states]));
         }
-        let ty = shape::signal(&common.shape);
-        let u = ports.input("u", &ty);
-        ports.note_in(u).doc("the error");
-        let feed_forward = ports.optional_input("feed_forward", &ty);
-        ports.note_optional(feed_forward).doc("added before the limits");
-        let y = ports.output("y", &ty);
-        if let Some(unit) = common.unit {
-            ports.note_optional(feed_forward).unit(&unit.to_string());
-            ports.note_out(y).unit(&unit.to_string());
-        }
+        let io = self.declare(ports, &common);
         let filter = self.filter.value();
-        Ok(Plan { u, feed_forward, y, channels, filter, derivative, unit: common.unit })
+        Ok(Plan { io, channels, filter, derivative, unit: common.unit })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Memory {
@@ -334,7 +317,7 @@ impl Block for Pid {
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let wanted = plan.wanted(cx.inputs);
-        for (i, (y, wanted)) in cx.outputs.get(plan.y).iter_mut().zip(wanted).enumerate() {
+        for (i, (y, wanted)) in cx.outputs.get(plan.io.y).iter_mut().zip(wanted).enumerate() {
             let v = match self.discrete {
                 true => plan.discrete(i, cx.state, wanted, self.method, cx.time.step).1,
                 false => plan.continuous(i, cx.x, wanted),

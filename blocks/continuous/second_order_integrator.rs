@@ -2,25 +2,16 @@
 
 use legwork_block::quantity::{Scalar, Tensor};
 use legwork_block::{
-    Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, GuardCx, In, Invalid, Manifold,
-    NO_FEEDS, Out, Outcome, OutputCx, Parameters, Ports, ResetCx, Sizes, Type, Unit, UpdateCx,
-    Written,
+    Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, GuardCx, Invalid, Manifold, Outcome,
+    OutputCx, Parameters, Ports, ResetCx, Sizes, Type, Unit, UpdateCx, Written, parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use crate::continuous::limits::{Limits, Start};
+use crate::continuous::limits::{self, Limits, Start};
 use crate::signal::pieces::{self, Piece};
-use crate::signal::shape::{self, Common};
+use crate::signal::shape::{self, Common, rate_of};
 
 /// Position and velocity from acceleration: `ẍ = u`. The outputs are `position` = x and `velocity`
 /// = ẋ.
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | that of `position`, `velocity`; numbers are broadcast | unit of `position` / s² |
-/// | out `position` | that of `u` | unit of the position |
-/// | out `velocity` | that of `u` | unit of the position / s |
 ///
 /// With `lower` or `upper` the position does not go beyond them: an element that reaches a limit
 /// rebounds, `ẋ⁺ = −restitution · ẋ⁻` (Newton's law of impact), and comes to rest there if it would
@@ -30,42 +21,44 @@ use crate::signal::shape::{self, Common};
 ///
 /// The input does not feed through. The semi-implicit Euler solver advances the velocity first and
 /// the position with the new velocity; two `Integrator`s in series would use the old one.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["double integrator", "1/s^2"]))]
+#[ports(
+    |common: &Common|
+    let ty = shape::signal(&common.shape);
+    let rate = rate_of(common.unit);
+    in  u: ty.clone() as Any, rate_of(rate), "acceleration",
+        shape "that of `position`, `velocity`; numbers are broadcast",
+        units "unit of `position` / s²";
+    feeds();
+    out position: ty.clone() as Any, common.unit, "the position x",
+        shape "that of `u`", units "unit of the position";
+    out velocity: ty as Any, rate, "its rate ẋ",
+        shape "that of `u`", units "unit of the position / s";
+)]
+#[parameters(aliases("double integrator", "1/s^2"))]
 pub struct SecondOrderIntegrator {
-    /// Position at t = 0: a number, a list for a vector, a list of rows for a matrix [any unit];
-    /// default 0.
-    #[serde(default = "shape::zero")]
+    /// Position at t = 0: a number, a list for a vector, a list of rows for a matrix [any unit].
+    #[default = 0]
     pub position: Tensor,
-    /// Velocity at t = 0 [unit of `position` / s]; default 0.
-    #[serde(default = "shape::zero")]
+    /// Velocity at t = 0 [unit of `position` / s].
+    #[default = 0]
     pub velocity: Tensor,
     /// Least position, at most `position` [unit of `position`]; default none. A number stands for
     /// every element.
-    #[serde(default)]
     pub lower: Option<Tensor>,
     /// Greatest position, at least `position` [unit of `position`]; default none.
-    #[serde(default)]
     pub upper: Option<Tensor>,
-    /// Part of its speed with which an element leaves a limit, from 0 to 1 [1]; default 0.
-    #[serde(default)]
+    /// Part of its speed with which an element leaves a limit, from 0 to 1 [1].
+    #[default]
     pub restitution: f64,
     /// Speed below which an element does not leave a limit again, zero or more [unit of
-    /// `velocity`]; default 1e-6.
-    #[serde(default = "one_millionth")]
+    /// `velocity`].
+    #[default = 1e-6]
     pub rest: Scalar,
-}
-
-fn one_millionth() -> Scalar {
-    Scalar { value: 1e-6, unit: None }
 }
 
 /// Ports and initial values of a [`SecondOrderIntegrator`].
 pub struct Plan {
-    u: In<Any>,
-    position: Out<Any>,
-    velocity: Out<Any>,
+    io: SecondOrderIntegratorPorts,
     /// Position, then velocity.
     initial: Vec<f64>,
     /// Limits of each element of the position, if there are any.
@@ -99,8 +92,7 @@ impl SecondOrderIntegrator {
             let message = format!("expected a speed of zero or more, found {}", self.rest.value);
             return Err(Invalid::parameter("rest", message));
         }
-        let speed = common.unit.and_then(|unit| unit.over(Unit::SECOND));
-        if let (Some(expected), Some(found)) = (speed, self.rest.unit)
+        if let (Some(expected), Some(found)) = (rate_of(common.unit), self.rest.unit)
             && !expected.agrees(found)
         {
             let message = format!("expected the unit {expected}, found {found}");
@@ -127,7 +119,6 @@ impl Block for SecondOrderIntegrator {
         let unit = self.unit()?;
         let shape = Common::shape(&[("position", &self.position), ("velocity", &self.velocity)])?;
         let common = Common { shape, unit };
-        let ty = shape::signal(&common.shape);
         let limits = self.limits(&common)?;
         if limits.is_some() {
             ports.updates();
@@ -138,22 +129,8 @@ impl Block for SecondOrderIntegrator {
         let n = Dim::fixed(initial.len());
         initial.extend(common.spread(&self.velocity));
         ports.continuous_state(ContinuousState::Second(vec![Manifold::Euclidean(n)]));
-        let u = ports.input("u", &ty);
-        ports.note_in(u).doc("acceleration");
-        ports.group(&NO_FEEDS);
-        let position = ports.output("position", &ty);
-        let velocity = ports.output("velocity", &ty);
-        if let Some(unit) = common.unit {
-            ports.note_out(position).unit(&unit.to_string());
-            let rate = unit.over(Unit::SECOND);
-            if let Some(rate) = rate {
-                ports.note_out(velocity).unit(&rate.to_string());
-            }
-            if let Some(second_rate) = rate.and_then(|rate| rate.over(Unit::SECOND)) {
-                ports.note_in(u).unit(&second_rate.to_string());
-            }
-        }
-        Ok(Plan { u, position, velocity, initial, limits, unit })
+        let io = self.declare(ports, &common);
+        Ok(Plan { io, initial, limits, unit })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<Piece> {
@@ -169,7 +146,7 @@ impl Block for SecondOrderIntegrator {
     fn starting_at(&self, plan: &Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
         let ty = outputs.first()?;
         let (position, velocity) = at.split_at(at.len() / 2);
-        let rate = plan.unit.and_then(|unit| unit.over(Unit::SECOND));
+        let rate = rate_of(plan.unit);
         Some(vec![
             ("position", Written::signal(ty, plan.unit, position)?),
             ("velocity", Written::signal(ty, rate, velocity)?),
@@ -178,25 +155,20 @@ impl Block for SecondOrderIntegrator {
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (position, velocity) = cx.x.split_at(cx.x.len() / 2);
-        cx.outputs.get(plan.position).copy_from_slice(position);
-        cx.outputs.get(plan.velocity).copy_from_slice(velocity);
+        cx.outputs.get(plan.io.position).copy_from_slice(position);
+        cx.outputs.get(plan.io.velocity).copy_from_slice(velocity);
         Ok(())
     }
 
     fn derivative(&self, plan: &Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
-        cx.rate.copy_from_slice(cx.inputs.get(plan.u).leaf(0));
-        for (rate, piece) in cx.rate.iter_mut().zip(cx.state) {
-            if *piece != Piece::Inside {
-                *rate = 0.0;
-            }
-        }
+        limits::rates(cx.inputs.get(plan.io.u).leaf(0), cx.state, cx.rate);
         Ok(())
     }
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         let Some(limits) = &plan.limits else { return Ok(()) };
         let (position, velocity) = cx.x.split_at(cx.x.len() / 2);
-        let u = cx.inputs.get(plan.u).leaf(0);
+        let u = cx.inputs.get(plan.io.u).leaf(0);
         for (i, piece) in cx.state.iter_mut().enumerate() {
             *piece = match limits.stays(i, position[i], u[i]) {
                 _ if velocity[i] != 0.0 => Piece::Inside,
@@ -207,10 +179,10 @@ impl Block for SecondOrderIntegrator {
     }
 
     fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
-        let (Some(limits), [beyond, leaves @ ..]) = (&plan.limits, &mut *cx.values) else { return };
-        let position = cx.x[..cx.x.len() / 2].iter();
-        *beyond = pieces::furthest(position.enumerate().map(|(i, x)| limits.beyond(i, *x)));
-        leaves.fill(Limits::left(cx.state, cx.inputs.get(plan.u).leaf(0)));
+        if let Some(limits) = &plan.limits {
+            let position = &cx.x[..cx.x.len() / 2];
+            limits.guard(position, cx.state, cx.inputs.get(plan.io.u).leaf(0), cx.values);
+        }
     }
 
     /// Impact of every element that is beyond a limit.

@@ -2,27 +2,28 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, ContinuousState, DerivativeCx, Dim, In, Invalid, Manifold, Out, Outcome, OutputCx,
-    Parameters, Ports, Sizes, Type, Written,
+    Any, Block, ContinuousState, DerivativeCx, Dim, Invalid, Manifold, Outcome, OutputCx,
+    Parameters, Ports, Sizes, Type, Written, parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::linear::{Linear, Matrices};
-use crate::signal::shape;
 
 /// A linear system: `ẋ = A x + B u`, `y = C x + D u`, `x(0) = initial`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | number if `b` is a list of n (or a number); vector of m if it has n rows of m | any |
-/// | out `y` | number if `c` is a list of n or a number; vector of p for p rows | not checked |
-///
 /// The input feeds through only if D is not zero. Products have a fixed order of sums and no fused
 /// operations.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["LTI", "ABCD"]))]
+#[ports(
+    |system: &Linear|
+    in  u: Any(system.input.clone()), _, "the input",
+        shape "number if `b` is a list of n (or a number); vector of m if it has n rows of m",
+        units "any";
+    let direct = system.feeds_through.then_some(u);
+    feeds(direct);
+    out y: Any(system.output.clone()), _, "the output",
+        shape "number if `c` is a list of n or a number; vector of p for p rows",
+        units "not checked";
+)]
+#[parameters(aliases("LTI", "ABCD"))]
 pub struct StateSpace {
     /// A, n rows of n; a number for one state.
     pub a: Tensor,
@@ -30,12 +31,12 @@ pub struct StateSpace {
     pub b: Tensor,
     /// C: a list of n for an output that is a number, p rows of n for a vector.
     pub c: Tensor,
-    /// D, p rows of m; a list where one of them is a number, a number where both are; default 0,
-    /// which means zeros of any shape.
-    #[serde(default = "shape::zero")]
+    /// D, p rows of m; a list where one of them is a number, a number where both are. 0 means zeros
+    /// of any shape.
+    #[default = 0]
     pub d: Tensor,
-    /// State at t = 0: a list of n, or one number for all; default 0.
-    #[serde(default = "shape::zero")]
+    /// State at t = 0: a list of n, or one number for all.
+    #[default = 0]
     pub initial: Tensor,
 }
 
@@ -43,8 +44,7 @@ pub struct StateSpace {
 pub struct Plan {
     system: Linear,
     initial: Vec<f64>,
-    u: In<Any>,
-    y: Out<Any>,
+    io: StateSpacePorts,
 }
 
 impl Block for StateSpace {
@@ -59,8 +59,8 @@ impl Block for StateSpace {
         let initial = system.initial(&self.initial)?;
         let states = Manifold::Euclidean(Dim::fixed(system.order));
         ports.continuous_state(ContinuousState::First(vec![states]));
-        let (u, y) = system.ports(ports);
-        Ok(Plan { system, initial, u, y })
+        let io = self.declare(ports, &system);
+        Ok(Plan { system, initial, io })
     }
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) {}
@@ -77,12 +77,12 @@ impl Block for StateSpace {
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let inputs = cx.inputs;
-        plan.system.output(cx.x, || inputs.get(plan.u).leaf(0), cx.outputs.get(plan.y));
+        plan.system.output(cx.x, || inputs.get(plan.io.u).leaf(0), cx.outputs.get(plan.io.y));
         Ok(())
     }
 
     fn derivative(&self, plan: &Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
-        plan.system.next(cx.x, cx.inputs.get(plan.u).leaf(0), cx.rate);
+        plan.system.next(cx.x, cx.inputs.get(plan.io.u).leaf(0), cx.rate);
         Ok(())
     }
 }

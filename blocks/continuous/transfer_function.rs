@@ -1,85 +1,50 @@
 //! `TransferFunction`: a rational function of s.
 
 use legwork_block::quantity::{Scalar, Tensor};
-use legwork_block::{
-    Block, DerivativeCx, Invalid, Outcome, OutputCx, Parameters, Ports, Sizes, Type, Written,
-};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{Any, Invalid, parameters, ports};
 
-use crate::signal::canonical::{Canonical, ContinuousFilter, Filtered, coefficients};
+use crate::signal::canonical::{Canonical, Filtered, coefficients, continuous_filter};
 
 /// A rational function of s: `Y(s) / U(s) = numerator(s) / denominator(s)`. It starts from rest
 /// unless `initial` says otherwise.
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | number; vector with `of: Vector`, each element filtered on its own | any |
-/// | out `y` | that of `u` | not checked |
 ///
 /// Coefficients are in descending powers of s [1/s]: `numerator: [1]`, `denominator: [1, 2, 5]` is
 /// 1 / (s² + 2 s + 5). The numerator's degree is at most the denominator's; the input feeds through
 /// only if the degrees are equal. The state is that of the controllable canonical form (T. Kailath,
 /// *Linear Systems*, 1980, section 2.1.2), which loses digits at high orders: from order six or so
 /// on rather chain blocks of order two.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["LTI", "filter", "low-pass"]))]
+#[ports(
+    |canonical: &Canonical, ty: &Any|
+    in  u: ty.clone() as Any, _, "what is filtered",
+        shape "number; vector with `of: Vector`, each element filtered on its own", units "any";
+    let direct = canonical.feeds_through().then_some(u);
+    feeds(direct);
+    out y: ty.clone() as Any, _, "the filtered signal", shape "that of `u`", units "not checked";
+)]
+#[parameters(aliases("LTI", "filter", "low-pass"))]
 pub struct TransferFunction {
     /// Coefficients of the numerator, of falling powers of s; units are not checked.
     pub numerator: Vec<Scalar>,
     /// Coefficients of the denominator, of falling powers of s, the first not zero; units are not
     /// checked.
     pub denominator: Vec<Scalar>,
-    /// What `u` is: `Number` or `Vector`; default `Number`.
-    #[serde(default)]
+    /// What `u` is: `Number` or `Vector`.
+    #[default]
     pub of: Filtered,
-    /// State of the canonical form at t = 0, channel after channel: a list, or one number for all;
-    /// default 0.
-    #[serde(default = "crate::signal::shape::zero")]
+    /// State of the canonical form at t = 0, channel after channel: a list, or one number for all.
+    #[default = 0]
     pub initial: Tensor,
 }
 
-impl Block for TransferFunction {
-    const KIND: &'static str = "TransferFunction";
-    type Plan = ContinuousFilter;
-    type State = ();
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<ContinuousFilter, Invalid> {
+impl TransferFunction {
+    fn canonical(&self) -> Result<Canonical, Invalid> {
         let numerator = coefficients("numerator", &self.numerator)?;
         let denominator = coefficients("denominator", &self.denominator)?;
-        let canonical = Canonical::new(&numerator, &denominator)?;
-        Ok(ContinuousFilter::plan(canonical, self.of, ports))
-    }
-
-    fn check(&self, plan: &ContinuousFilter, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        plan.check(&self.initial, sizes)
-    }
-
-    fn initial(&self, plan: &ContinuousFilter, _: &Sizes<'_>, x: &mut [f64]) {
-        plan.initial(&self.initial, x);
-    }
-
-    fn starting_at(&self, _: &ContinuousFilter, at: &[f64], _: &[Type]) -> Option<Parameters> {
-        Some(vec![("initial", Written::list(at))])
-    }
-
-    fn state(&self, _: &ContinuousFilter, _: &Sizes<'_>) {}
-
-    fn scratch(&self, _: &ContinuousFilter, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &ContinuousFilter, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        plan.output(cx.x, cx.inputs, &mut cx.outputs);
-        Ok(())
-    }
-
-    fn derivative(&self, plan: &ContinuousFilter, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
-        plan.derivative(cx.x, cx.inputs, cx.rate);
-        Ok(())
+        Canonical::new(&numerator, &denominator)
     }
 }
+
+continuous_filter!(TransferFunction);
 
 #[cfg(test)]
 mod tests {

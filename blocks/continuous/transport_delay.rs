@@ -2,36 +2,36 @@
 
 use legwork_block::quantity::{Positive, Tensor, Time};
 use legwork_block::{
-    Any, Block, Fault, In, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Parameters, Ports, Sizes,
-    Type, UpdateCx,
+    Any, Block, Fault, Invalid, Outcome, OutputCx, Parameters, PortUnit, Ports, Sizes, Type,
+    UpdateCx, parameters, ports,
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::discrete::delay::MOST_SAMPLES;
-use crate::signal::shape::{self, initial_state, note_unit, state_signal};
+use crate::signal::shape::{self, initial_state};
 
 /// The input some time ago: `y(t) = u(t − delay)`, `initial` before t = `delay`.
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | that of `initial`; without it any of number, vector, matrix | that of `initial` |
-/// | out `y` | that of `u` | that of `u` |
 ///
 /// The input is stored once per major step (or period, with `every:`) and interpolated between, so
 /// the output is exact at whole steps and off by `h² ü / 8` at most between them; a jump of the
 /// input becomes a ramp over one step. The delay is constant and at least the step h of the run;
 /// the input does not feed through. The ring of samples is of fixed length, `delay / h` and a few
 /// more: with steps that get much shorter than h it can be too short, which is a fault of the run.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["dead time", "time delay", "latency"]))]
+#[ports(
+    |ty: &Any, unit: &PortUnit|
+    in  u: ty.clone() as Any, unit.clone(), "what is delayed",
+        shape "that of `initial`; without it any of number, vector, matrix",
+        units "that of `initial`";
+    feeds();
+    out y: ty.clone() as Any, unit.clone(), "the input that long ago",
+        shape "that of `u`", units "that of `u`";
+)]
+#[parameters(aliases("dead time", "time delay", "latency"))]
 pub struct TransportDelay {
     /// How long [s].
     pub delay: Positive<Time>,
     /// Output before the delay has passed: a number, a list for a vector, a list of rows for a
     /// matrix [unit of u]; default zeros of the type of `u`.
-    #[serde(default)]
     pub initial: Option<Tensor>,
 }
 
@@ -40,8 +40,7 @@ const NEAR: f64 = 1e-9;
 
 /// Ports and length of a [`TransportDelay`].
 pub struct Plan {
-    u: In<Any>,
-    y: Out<Any>,
+    io: TransportDelayPorts,
     /// Samples that the ring holds.
     capacity: usize,
     /// Times this near are one [s].
@@ -109,23 +108,17 @@ impl Block for TransportDelay {
             return Err(Invalid::parameter("delay", message));
         }
         ports.updates();
-        let ty = state_signal(self.initial.as_ref(), ports)?;
-        let (unit, var) = (self.initial.as_ref().and_then(Tensor::unit), ports.var());
-        let u = ports.input("u", &ty);
-        ports.group(&NO_FEEDS);
-        let y = ports.output("y", &ty);
-        note_unit(ports.note_in(u), unit, var);
-        note_unit(ports.note_out(y), unit, var);
-        ports.note_out(y).doc("the input that long ago");
-        Ok(Plan { u, y, capacity: samples as usize, near: NEAR * step })
+        let (ty, unit) = shape::like(self.initial.as_ref(), ports)?;
+        let io = self.declare(ports, &ty, &unit);
+        Ok(Plan { io, capacity: samples as usize, near: NEAR * step })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.u)
+        shape::expect_numbers(sizes, plan.io.u)
     }
 
     fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Ring {
-        let initial = initial_state(self.initial.as_ref(), sizes.output(plan.y));
+        let initial = initial_state(self.initial.as_ref(), sizes.output(plan.io.y));
         Ring {
             times: vec![0.0; plan.capacity],
             samples: initial.repeat(plan.capacity),
@@ -154,7 +147,7 @@ impl Block for TransportDelay {
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let ring = cx.state;
         let then = cx.time.t - self.delay.value();
-        let y = cx.outputs.get(plan.y);
+        let y = cx.outputs.get(plan.io.y);
         if then < -plan.near || ring.count == 0 {
             y.copy_from_slice(&ring.initial);
             return Ok(());
@@ -184,7 +177,7 @@ impl Block for TransportDelay {
         let (place, width) = (ring.place(ring.count), ring.initial.len());
         ring.times[place] = cx.time.t;
         ring.samples[place * width..(place + 1) * width]
-            .copy_from_slice(cx.inputs.get(plan.u).leaf(0));
+            .copy_from_slice(cx.inputs.get(plan.io.u).leaf(0));
         ring.count += 1;
         Ok(())
     }

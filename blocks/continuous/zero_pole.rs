@@ -1,51 +1,41 @@
 //! `ZeroPole`: a rational function of s by its zeros and poles.
 
 use legwork_block::quantity::{Scalar, Tensor};
-use legwork_block::{
-    Block, DerivativeCx, Invalid, Outcome, OutputCx, Parameters, Ports, Sizes, Type, Written,
-};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{Any, Invalid, parameters, ports};
 
-use crate::signal::canonical::{Canonical, ContinuousFilter, Filtered, coefficients};
+use crate::signal::canonical::{Canonical, Filtered, coefficients, continuous_filter};
+use crate::signal::shape::finite;
 
 /// A rational function of s by its zeros, poles and gain, from rest. With zeros z, poles p and gain
 /// k `Y(s) / U(s) = k (s − z₁) (s − z₂) … / ((s − p₁) (s − p₂) …)`.
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | number; vector with `of: Vector`, each element filtered on its own | any |
-/// | out `y` | that of `u` | not checked |
 ///
 /// Zeros and poles [rad/s] are a list of real numbers, `[-1, -2]`, or of pairs of real and
 /// imaginary part, `[[-1, 2], [-1, -2]]`. Complex ones come with their conjugates. There are at
 /// most as many zeros as poles; the input feeds through only if there are as many. The factors are
 /// multiplied out and the state is that of `TransferFunction`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["ZPK", "LTI"]))]
+#[ports(
+    |canonical: &Canonical, ty: &Any|
+    in  u: ty.clone() as Any, _, "what is filtered",
+        shape "number; vector with `of: Vector`, each element filtered on its own", units "any";
+    let direct = canonical.feeds_through().then_some(u);
+    feeds(direct);
+    out y: ty.clone() as Any, _, "the filtered signal", shape "that of `u`", units "not checked";
+)]
+#[parameters(aliases("ZPK", "LTI"))]
 pub struct ZeroPole {
-    /// Zeros [rad/s]; default none.
-    #[serde(default = "none")]
+    /// Zeros [rad/s].
+    #[default = []]
     pub zeros: Tensor,
     /// Poles [rad/s].
     pub poles: Tensor,
     /// The gain k; its unit is not checked.
     pub gain: Scalar,
-    /// What `u` is: `Number` or `Vector`; default `Number`.
-    #[serde(default)]
+    /// What `u` is: `Number` or `Vector`.
+    #[default]
     pub of: Filtered,
-    /// State of the canonical form at t = 0, channel after channel: a list, or one number for all;
-    /// default 0.
-    #[serde(default = "crate::signal::shape::zero")]
+    /// State of the canonical form at t = 0, channel after channel: a list, or one number for all.
+    #[default = 0]
     pub initial: Tensor,
-}
-
-fn none() -> Tensor {
-    let empty = serde::de::value::SeqDeserializer::<_, serde::de::value::Error>::new(
-        std::iter::empty::<f64>(),
-    );
-    Tensor::deserialize(empty).expect("a list is a tensor")
 }
 
 /// The polynomial with these roots, in falling powers, the first coefficient 1.
@@ -53,7 +43,7 @@ fn none() -> Tensor {
 /// # Errors
 /// If a complex root has no conjugate.
 fn polynomial(name: &str, roots: &Tensor) -> Result<Vec<f64>, Invalid> {
-    crate::signal::shape::finite(name, roots)?;
+    finite(name, roots)?;
     let pairs: Vec<(f64, f64)> = match *roots.shape() {
         [_] => roots.data().iter().map(|re| (*re, 0.0)).collect(),
         [n, 2] => (0..n).map(|i| (roots.data()[i], roots.data()[n + i])).collect(),
@@ -94,14 +84,8 @@ fn multiply(a: &[f64], b: &[f64]) -> Vec<f64> {
     product
 }
 
-impl Block for ZeroPole {
-    const KIND: &'static str = "ZeroPole";
-    type Plan = ContinuousFilter;
-    type State = ();
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<ContinuousFilter, Invalid> {
+impl ZeroPole {
+    fn canonical(&self) -> Result<Canonical, Invalid> {
         let gain = coefficients("gain", &[self.gain])?[0];
         let mut numerator = polynomial("zeros", &self.zeros)?;
         let denominator = polynomial("poles", &self.poles)?;
@@ -114,36 +98,11 @@ impl Block for ZeroPole {
             return Err(Invalid::parameter("zeros", message));
         }
         numerator.iter_mut().for_each(|b| *b *= gain);
-        let canonical = Canonical::new(&numerator, &denominator)?;
-        Ok(ContinuousFilter::plan(canonical, self.of, ports))
-    }
-
-    fn check(&self, plan: &ContinuousFilter, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        plan.check(&self.initial, sizes)
-    }
-
-    fn initial(&self, plan: &ContinuousFilter, _: &Sizes<'_>, x: &mut [f64]) {
-        plan.initial(&self.initial, x);
-    }
-
-    fn starting_at(&self, _: &ContinuousFilter, at: &[f64], _: &[Type]) -> Option<Parameters> {
-        Some(vec![("initial", Written::list(at))])
-    }
-
-    fn state(&self, _: &ContinuousFilter, _: &Sizes<'_>) {}
-
-    fn scratch(&self, _: &ContinuousFilter, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &ContinuousFilter, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        plan.output(cx.x, cx.inputs, &mut cx.outputs);
-        Ok(())
-    }
-
-    fn derivative(&self, plan: &ContinuousFilter, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
-        plan.derivative(cx.x, cx.inputs, cx.rate);
-        Ok(())
+        Canonical::new(&numerator, &denominator)
     }
 }
+
+continuous_filter!(ZeroPole);
 
 #[cfg(test)]
 mod tests {

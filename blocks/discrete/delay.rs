@@ -2,33 +2,33 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, In, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Parameters, Ports, RateRule, Sizes,
-    Type, UpdateCx,
+    Any, Block, Invalid, Outcome, OutputCx, Parameters, PortUnit, Ports, RateRule, Sizes, Type,
+    UpdateCx, parameters, ports,
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::signal::shape::{self, initial_state, note_unit, state_signal};
+use crate::discrete::leaves;
+use crate::signal::shape;
 
 /// The input several periods ago: `y[k] = u[k − length]`. The first `length` samples are `initial`.
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | that of `initial`; any type, buses included, without it | that of `initial` |
-/// | out `y` | that of `u` | that of `u` |
 ///
 /// The input does not feed through, so a delay breaks an algebraic loop. The period is stated with
 /// `every:` or inherited from a discrete input. For a time that is no whole number of periods, or
 /// in continuous time, see `TransportDelay`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["z^-n", "buffer"]))]
+#[ports(
+    |ty: &Any, unit: &PortUnit|
+    in  u: ty.clone() as Any, unit.clone(), "what is delayed",
+        shape "that of `initial`; any type, buses included, without it", units "that of `initial`";
+    feeds();
+    out y: ty.clone() as Any, unit.clone(), "the input that many periods ago",
+        shape "that of `u`", units "that of `u`";
+)]
+#[parameters(aliases("z^-n", "buffer"))]
 pub struct Delay {
     /// How many periods, from 1 to 1 000 000.
     pub length: usize,
     /// Output of the first periods: a number, a list for a vector, a list of rows for a matrix
     /// [unit of u]; default zeros of the type of `u`.
-    #[serde(default)]
     pub initial: Option<Tensor>,
 }
 
@@ -46,7 +46,7 @@ pub struct Ring {
 
 impl Block for Delay {
     const KIND: &'static str = "Delay";
-    type Plan = (In<Any>, Out<Any>);
+    type Plan = DelayPorts;
     type State = Ring;
     type Memo = ();
     type Scratch = ();
@@ -58,19 +58,12 @@ impl Block for Delay {
             return Err(Invalid::parameter("length", message));
         }
         ports.rate(RateRule::Sampled);
-        let ty = state_signal(self.initial.as_ref(), ports)?;
-        let (unit, var) = (self.initial.as_ref().and_then(Tensor::unit), ports.var());
-        let u = ports.input("u", &ty);
-        ports.group(&NO_FEEDS);
-        let y = ports.output("y", &ty);
-        note_unit(ports.note_in(u), unit, var);
-        note_unit(ports.note_out(y), unit, var);
-        ports.note_out(y).doc("the input that many periods ago");
-        Ok((u, y))
+        let (ty, unit) = shape::like(self.initial.as_ref(), ports)?;
+        Ok(self.declare(ports, &ty, &unit))
     }
 
-    fn state(&self, &(_, y): &Self::Plan, sizes: &Sizes<'_>) -> Ring {
-        let sample = initial_state(self.initial.as_ref(), sizes.output(y));
+    fn state(&self, io: &Self::Plan, sizes: &Sizes<'_>) -> Ring {
+        let sample = shape::initial_state(self.initial.as_ref(), sizes.output(io.y));
         Ring { samples: sample.repeat(self.length), oldest: 0 }
     }
 
@@ -90,26 +83,15 @@ impl Block for Delay {
 
     fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
-    fn output(&self, &(_, y): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, io: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let width = cx.state.samples.len() / self.length;
-        let mut rest = &cx.state.samples[cx.state.oldest * width..];
-        for leaf in 0..cx.outputs.leaf_count(y) {
-            let y = cx.outputs.leaf(y, leaf);
-            let (now, later) = rest.split_at(y.len());
-            y.copy_from_slice(now);
-            rest = later;
-        }
+        leaves::write(&cx.state.samples[cx.state.oldest * width..], io.y, &mut cx.outputs);
         Ok(())
     }
 
-    fn update(&self, &(u, _): &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+    fn update(&self, io: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         let width = cx.state.samples.len() / self.length;
-        let mut rest = &mut cx.state.samples[cx.state.oldest * width..];
-        for u in cx.inputs.get(u).iter() {
-            let (now, later) = rest.split_at_mut(u.len());
-            now.copy_from_slice(u);
-            rest = later;
-        }
+        leaves::read(cx.inputs.get(io.u), &mut cx.state.samples[cx.state.oldest * width..]);
         cx.state.oldest = (cx.state.oldest + 1) % self.length;
         Ok(())
     }
@@ -128,11 +110,7 @@ mod tests {
         let delay: Delay = block(json!({ "length": 3, "initial": 9 }));
         let mut bench = Bench::new(delay, &[Type::Real]).expect("a delay");
         assert_eq!(bench.declaration.groups, [Feeds::Only(vec![])]);
-        let mut seen = Vec::new();
-        for k in 0..8 {
-            seen.push(bench.y(0.0, &[("u", &[f64::from(k)])])[0]);
-            bench.update(0.0);
-        }
+        let seen = bench.samples(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
         assert_eq!(seen, [9.0, 9.0, 9.0, 0.0, 1.0, 2.0, 3.0, 4.0]);
     }
 

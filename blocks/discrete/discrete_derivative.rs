@@ -2,35 +2,34 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, In, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, Unit, UpdateCx,
+    Any, Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::shape::{self, initial_state, state_signal};
 
 /// The backward difference quotient: `y[k] = (u[k] − u[k−1]) / T`, period T.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | that of `initial`; without it any of number, vector, matrix | that of `initial` |
-/// | out `y` | that of `u` | unit of u / s |
-///
 /// y[0] = (u[0] − `initial`) / T; without `initial` it is 0. The period is stated with `every:` or
 /// inherited from a discrete input. Noise grows by 1/T: `Pid` and `DiscreteFilter` can filter.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["difference", "differentiator"]))]
+#[ports(
+    |ty: &Any|
+    let unit = self.initial.as_ref().and_then(Tensor::unit);
+    in  u: ty.clone() as Any, unit, "the samples",
+        shape "that of `initial`; without it any of number, vector, matrix",
+        units "that of `initial`";
+    out y: ty.clone() as Any, shape::rate_of(unit), "rate of change",
+        shape "that of `u`", units "unit of u / s";
+)]
+#[parameters(aliases("difference", "differentiator"))]
 pub struct DiscreteDerivative {
     /// The sample before the first: a number, a list for a vector, a list of rows for a matrix
     /// [unit of u]; default the first sample itself.
-    #[serde(default)]
     pub initial: Option<Tensor>,
 }
 
 impl Block for DiscreteDerivative {
     const KIND: &'static str = "DiscreteDerivative";
-    type Plan = (In<Any>, Out<Any>);
+    type Plan = DiscreteDerivativePorts;
     /// Whether there was a sample, and the last one.
     type State = (bool, Vec<f64>);
     type Memo = ();
@@ -39,44 +38,35 @@ impl Block for DiscreteDerivative {
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         ports.rate(RateRule::Sampled);
         let ty = state_signal(self.initial.as_ref(), ports)?;
-        let u = ports.input("u", &ty);
-        let y = ports.output("y", &ty);
-        ports.note_out(y).doc("rate of change");
-        if let Some(unit) = self.initial.as_ref().and_then(Tensor::unit) {
-            ports.note_in(u).unit(&unit.to_string());
-            if let Some(rate) = unit.over(Unit::SECOND) {
-                ports.note_out(y).unit(&rate.to_string());
-            }
-        }
-        Ok((u, y))
+        Ok(self.declare(ports, &ty))
     }
 
-    fn check(&self, &(u, _): &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, u)
+    fn check(&self, io: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, io.u)
     }
 
-    fn state(&self, &(_, y): &Self::Plan, sizes: &Sizes<'_>) -> (bool, Vec<f64>) {
-        (self.initial.is_some(), initial_state(self.initial.as_ref(), sizes.output(y)))
+    fn state(&self, io: &Self::Plan, sizes: &Sizes<'_>) -> (bool, Vec<f64>) {
+        (self.initial.is_some(), initial_state(self.initial.as_ref(), sizes.output(io.y)))
     }
 
     fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
-    fn output(&self, &(u, y): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, io: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (started, last) = cx.state;
-        let y = cx.outputs.get(y);
+        let y = cx.outputs.get(io.y);
         if !started {
             y.fill(0.0);
             return Ok(());
         }
-        for ((y, u), last) in y.iter_mut().zip(cx.inputs.get(u).leaf(0)).zip(last) {
+        for ((y, u), last) in y.iter_mut().zip(cx.inputs.get(io.u).leaf(0)).zip(last) {
             *y = (u - last) / cx.time.step;
         }
         Ok(())
     }
 
-    fn update(&self, &(u, _): &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+    fn update(&self, io: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         cx.state.0 = true;
-        cx.state.1.copy_from_slice(cx.inputs.get(u).leaf(0));
+        cx.state.1.copy_from_slice(cx.inputs.get(io.u).leaf(0));
         Ok(())
     }
 }
@@ -93,12 +83,7 @@ mod tests {
         let derivative: DiscreteDerivative = block(parameters);
         let mut bench = Bench::new(derivative, &[Type::Real]).expect("a derivative");
         bench.step = 0.5;
-        let mut seen = Vec::new();
-        for u in [1.0, 3.0, 2.0] {
-            seen.push(bench.y(0.0, &[("u", &[u])])[0]);
-            bench.update(0.0);
-        }
-        seen
+        bench.samples(&[1.0, 3.0, 2.0])
     }
 
     #[test]

@@ -1,53 +1,39 @@
 //! `DiscreteFilter`: a rational function of z⁻¹.
 
 use legwork_block::quantity::{Scalar, Tensor};
-use legwork_block::{
-    Block, Invalid, Outcome, OutputCx, Parameters, Ports, Sizes, Type, UpdateCx, Written,
-};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{Any, Invalid, parameters, ports};
 
-use crate::signal::canonical::{Canonical, DiscreteFilterPlan, coefficients};
+use crate::signal::canonical::{Canonical, coefficients, discrete_filter};
 
 /// A digital filter in powers of z⁻¹, from rest.
 /// `a₀ y[k] + a₁ y[k−1] + … = b₀ u[k] + b₁ u[k−1] + …` with b = `numerator` and a = `denominator`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | number, vector or matrix, each element filtered on its own | any |
-/// | out `y` | that of `u` | not checked |
-///
 /// With the denominator `[1]`, its default, the response to an impulse is finite. The input feeds
 /// through only if b₀ is not zero. The period is stated with `every:` or inherited from a discrete
 /// input. For powers of z see `DiscreteTransferFunction`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["FIR", "IIR", "digital filter"]))]
+#[ports(
+    |canonical: &Canonical|
+    let ty = Any::var(ports.var());
+    in  u: ty.clone() as Any, _, "what is filtered",
+        shape "number, vector or matrix, each element filtered on its own", units "any";
+    let direct = canonical.feeds_through().then_some(u);
+    feeds(direct);
+    out y: ty as Any, _, "the filtered signal", shape "that of `u`", units "not checked";
+)]
+#[parameters(aliases("FIR", "IIR", "digital filter"))]
 pub struct DiscreteFilter {
     /// b₀, b₁, …; units are not checked.
     pub numerator: Vec<Scalar>,
-    /// a₀, a₁, …, the first not zero; units are not checked; default `[1]`.
-    #[serde(default = "one")]
+    /// a₀, a₁, …, the first not zero; units are not checked.
+    #[default = [1]]
     pub denominator: Vec<Scalar>,
-    /// State of the canonical form at t = 0, channel after channel: a list, or one number for all;
-    /// default 0.
-    #[serde(default = "crate::signal::shape::zero")]
+    /// State of the canonical form at t = 0, channel after channel: a list, or one number for all.
+    #[default = 0]
     pub initial: Tensor,
 }
 
-fn one() -> Vec<Scalar> {
-    vec![Scalar { value: 1.0, unit: None }]
-}
-
-impl Block for DiscreteFilter {
-    const KIND: &'static str = "DiscreteFilter";
-    type Plan = DiscreteFilterPlan;
-    /// States of the canonical form, element after element.
-    type State = Vec<f64>;
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<DiscreteFilterPlan, Invalid> {
+impl DiscreteFilter {
+    fn canonical(&self) -> Result<Canonical, Invalid> {
         let mut numerator = coefficients("numerator", &self.numerator)?;
         let mut denominator = coefficients("denominator", &self.denominator)?;
         // Times z to the highest power that occurs: the same coefficients as powers of z.
@@ -56,41 +42,11 @@ impl Block for DiscreteFilter {
         if !denominator.is_empty() {
             denominator.resize(len, 0.0);
         }
-        DiscreteFilterPlan::plan(Canonical::new(&numerator, &denominator)?, ports)
-    }
-
-    fn check(&self, plan: &DiscreteFilterPlan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        plan.check(&self.initial, sizes)
-    }
-
-    fn state(&self, plan: &DiscreteFilterPlan, sizes: &Sizes<'_>) -> Vec<f64> {
-        plan.state(&self.initial, sizes.output(plan.y))
-    }
-
-    fn numbers(&self, _: &DiscreteFilterPlan, state: &Vec<f64>) -> Vec<f64> {
-        state.clone()
-    }
-
-    fn set_numbers(&self, _: &DiscreteFilterPlan, state: &mut Vec<f64>, numbers: &[f64]) {
-        state.copy_from_slice(numbers);
-    }
-
-    fn starting_at(&self, _: &DiscreteFilterPlan, at: &[f64], _: &[Type]) -> Option<Parameters> {
-        Some(vec![("initial", Written::list(at))])
-    }
-
-    fn scratch(&self, _: &DiscreteFilterPlan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &DiscreteFilterPlan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        plan.output(cx.state, cx.inputs, &mut cx.outputs);
-        Ok(())
-    }
-
-    fn update(&self, plan: &DiscreteFilterPlan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        plan.update(cx.state, cx.inputs);
-        Ok(())
+        Canonical::new(&numerator, &denominator)
     }
 }
+
+discrete_filter!(DiscreteFilter);
 
 #[cfg(test)]
 mod tests {
@@ -116,12 +72,7 @@ mod tests {
     fn outputs(b: &[f64], a: &[f64], u: &[f64]) -> Vec<f64> {
         let filter: DiscreteFilter = block(json!({ "numerator": b, "denominator": a }));
         let mut bench = Bench::new(filter, &[Type::Real]).expect("a filter");
-        let sample = |u: &f64| {
-            let y = bench.y(0.0, &[("u", &[*u])])[0];
-            bench.update(0.0);
-            y
-        };
-        u.iter().map(sample).collect()
+        bench.samples(u)
     }
 
     #[test]

@@ -2,11 +2,9 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, In, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Parameters, Ports, RateRule, Sizes,
-    Type, UpdateCx, feeds,
+    Any, Block, Invalid, Outcome, OutputCx, Parameters, Ports, RateRule, Sizes, Type, UpdateCx,
+    parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::shape::{self, initial_state, state_signal};
 
@@ -18,28 +16,31 @@ use crate::signal::shape::{self, initial_state, state_signal};
 /// | `BackwardEuler` | `y[k] = x[k] + T u[k]` | `x[k+1] = y[k]` | yes |
 /// | `Trapezoidal` | `y[k] = x[k] + T/2 u[k]` | `x[k+1] = y[k] + T/2 u[k]` | yes |
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | that of `initial`, else any of number, vector, matrix | unit of y / s, unchecked |
-/// | out `y` | that of `u` | that of `initial` |
-///
 /// The period is stated with `every:` or inherited from a discrete input. `initial` is the state,
 /// not the output: y[0] = `initial` for `ForwardEuler` only.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["accumulator"]))]
+#[ports(
+    |ty: &Any|
+    in  u: ty.clone() as Any, _, "rate of change",
+        shape "that of `initial`, else any of number, vector, matrix",
+        units "unit of y / s, unchecked";
+    let direct = (self.method != Method::ForwardEuler).then_some(u);
+    feeds(direct);
+    out y: ty.clone() as Any, self.initial.as_ref().and_then(Tensor::unit), "the integral",
+        shape "that of `u`", units "that of `initial`";
+)]
+#[parameters(aliases("accumulator"))]
 pub struct DiscreteIntegrator {
-    /// `ForwardEuler`, `BackwardEuler` or `Trapezoidal`; default `ForwardEuler`.
-    #[serde(default)]
+    /// `ForwardEuler`, `BackwardEuler` or `Trapezoidal`.
+    #[default]
     pub method: Method,
     /// State at t = 0: a number, a list for a vector, a list of rows for a matrix [any unit];
     /// default zeros of the type of `u`.
-    #[serde(default)]
     pub initial: Option<Tensor>,
 }
 
 /// How a [`DiscreteIntegrator`] adds a sample.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Method {
     /// A sample counts for the period after it.
     #[default]
@@ -63,7 +64,7 @@ impl Method {
 
 impl Block for DiscreteIntegrator {
     const KIND: &'static str = "DiscreteIntegrator";
-    type Plan = (In<Any>, Out<Any>);
+    type Plan = DiscreteIntegratorPorts;
     /// x.
     type State = Vec<f64>;
     type Memo = ();
@@ -72,26 +73,15 @@ impl Block for DiscreteIntegrator {
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         ports.rate(RateRule::Sampled);
         let ty = state_signal(self.initial.as_ref(), ports)?;
-        let u = ports.input("u", &ty);
-        ports.note_in(u).doc("rate of change");
-        match self.method {
-            Method::ForwardEuler => ports.group(&NO_FEEDS),
-            Method::BackwardEuler | Method::Trapezoidal => ports.group(&feeds![u]),
-        }
-        let y = ports.output("y", &ty);
-        ports.note_out(y).doc("the integral");
-        if let Some(unit) = self.initial.as_ref().and_then(Tensor::unit) {
-            ports.note_out(y).unit(&unit.to_string());
-        }
-        Ok((u, y))
+        Ok(self.declare(ports, &ty))
     }
 
-    fn check(&self, &(u, _): &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, u)
+    fn check(&self, io: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, io.u)
     }
 
-    fn state(&self, &(_, y): &Self::Plan, sizes: &Sizes<'_>) -> Vec<f64> {
-        initial_state(self.initial.as_ref(), sizes.output(y))
+    fn state(&self, io: &Self::Plan, sizes: &Sizes<'_>) -> Vec<f64> {
+        initial_state(self.initial.as_ref(), sizes.output(io.y))
     }
 
     fn numbers(&self, _: &Self::Plan, state: &Vec<f64>) -> Vec<f64> {
@@ -108,23 +98,23 @@ impl Block for DiscreteIntegrator {
 
     fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
-    fn output(&self, &(u, y): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let y = cx.outputs.get(y);
+    fn output(&self, io: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let y = cx.outputs.get(io.y);
         y.copy_from_slice(cx.state);
         // Without feedthrough the input is not computed yet: it must not be read.
         if self.method != Method::ForwardEuler {
             let factor = self.method.parts().0 * cx.time.step;
-            for (y, u) in y.iter_mut().zip(cx.inputs.get(u).leaf(0)) {
+            for (y, u) in y.iter_mut().zip(cx.inputs.get(io.u).leaf(0)) {
                 *y += factor * u;
             }
         }
         Ok(())
     }
 
-    fn update(&self, &(u, _): &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+    fn update(&self, io: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         let (before, after) = self.method.parts();
         let (before, after) = (before * cx.time.step, after * cx.time.step);
-        for (x, u) in cx.state.iter_mut().zip(cx.inputs.get(u).leaf(0)) {
+        for (x, u) in cx.state.iter_mut().zip(cx.inputs.get(io.u).leaf(0)) {
             // In the order of the output, so that x[k+1] is bit for bit made from y[k].
             *x = (*x + before * u) + after * u;
         }
@@ -140,40 +130,21 @@ mod tests {
     use super::*;
     use crate::testing::{Bench, block};
 
-    /// The outputs at 0, 0.5, 1, 1.5 s for u = 2 t + 1, whose integral is t² + t.
-    fn outputs(method: &str) -> (Vec<f64>, Feeds) {
-        let integrator: DiscreteIntegrator = block(json!({ "method": method, "initial": 10 }));
-        let mut bench = Bench::new(integrator, &[Type::Real]).expect("an integrator");
-        bench.step = 0.5;
-        let mut seen = Vec::new();
-        for k in 0..4 {
-            let t = 0.5 * f64::from(k);
-            seen.push(bench.y(t, &[("u", &[2.0 * t + 1.0])])[0]);
-            bench.update(t);
-        }
-        (seen, bench.declaration.groups[0].clone())
-    }
-
+    /// Samples of u = 2 t + 1, whose integral is t² + t, at 0, 0.5, 1, 1.5 s: the rectangles before
+    /// them, up to them, and the trapezoids, which are exact but for where they start.
     #[test]
-    fn forward_euler_sums_the_samples_before() {
-        let (seen, feeds) = outputs("ForwardEuler");
-        assert_eq!(seen, [10.0, 10.5, 11.5, 13.0]);
-        assert_eq!(feeds, Feeds::Only(vec![]));
-    }
-
-    #[test]
-    fn backward_euler_sums_the_samples_up_to_now() {
-        let (seen, feeds) = outputs("BackwardEuler");
-        assert_eq!(seen, [10.5, 11.5, 13.0, 15.0]);
-        assert_ne!(feeds, Feeds::Only(vec![]));
-    }
-
-    #[test]
-    fn the_trapezoidal_rule_is_exact_for_lines() {
-        let (seen, _) = outputs("Trapezoidal");
-        let exact = |t: f64| t * t + t;
-        for (k, y) in seen.iter().enumerate() {
-            assert_eq!(y - seen[0], exact(0.5 * k as f64), "sample {k}");
+    fn methods_sum_the_samples_before_up_to_now_or_half_of_each() {
+        for (method, sums, feeds_through) in [
+            ("ForwardEuler", [10.0, 10.5, 11.5, 13.0], false),
+            ("BackwardEuler", [10.5, 11.5, 13.0, 15.0], true),
+            ("Trapezoidal", [10.25, 11.0, 12.25, 14.0], true),
+        ] {
+            let integrator: DiscreteIntegrator = block(json!({ "method": method, "initial": 10 }));
+            let mut bench = Bench::new(integrator, &[Type::Real]).expect("an integrator");
+            bench.step = 0.5;
+            assert_eq!(bench.samples(&[1.0, 2.0, 3.0, 4.0]), sums, "{method}");
+            let is_direct = bench.declaration.groups != [Feeds::Only(vec![])];
+            assert_eq!(is_direct, feeds_through, "{method}");
         }
     }
 

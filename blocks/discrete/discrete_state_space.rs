@@ -2,28 +2,29 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, In, Invalid, Out, Outcome, OutputCx, Parameters, Ports, RateRule, Sizes, Type,
-    UpdateCx, Written,
+    Any, Block, Invalid, Outcome, OutputCx, Parameters, Ports, RateRule, Sizes, Type, UpdateCx,
+    Written, parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::linear::{Linear, Matrices};
-use crate::signal::shape;
 
 /// A discrete linear system: `x[k+1] = A x[k] + B u[k]`, `y[k] = C x[k] + D u[k]`.
 /// `x[0] = initial`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | number if `b` is a list of n (or a number); vector of m if it has n rows of m | any |
-/// | out `y` | number if `c` is a list of n or a number; vector of p for p rows | not checked |
-///
 /// The input feeds through only if D is not zero. The period is stated with `every:` or inherited
 /// from a discrete input; the matrices are those of this period.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["LTI", "ABCD"]))]
+#[ports(
+    |system: &Linear|
+    in  u: Any(system.input.clone()), _, "the input",
+        shape "number if `b` is a list of n (or a number); vector of m if it has n rows of m",
+        units "any";
+    let direct = system.feeds_through.then_some(u);
+    feeds(direct);
+    out y: Any(system.output.clone()), _, "the output",
+        shape "number if `c` is a list of n or a number; vector of p for p rows",
+        units "not checked";
+)]
+#[parameters(aliases("LTI", "ABCD"))]
 pub struct DiscreteStateSpace {
     /// A, n rows of n; a number for one state.
     pub a: Tensor,
@@ -31,12 +32,12 @@ pub struct DiscreteStateSpace {
     pub b: Tensor,
     /// C: a list of n for an output that is a number, p rows of n for a vector.
     pub c: Tensor,
-    /// D, p rows of m; a list where one of them is a number, a number where both are; default 0,
-    /// which means zeros of any shape.
-    #[serde(default = "shape::zero")]
+    /// D, p rows of m; a list where one of them is a number, a number where both are. 0 means zeros
+    /// of any shape.
+    #[default = 0]
     pub d: Tensor,
-    /// State at t = 0: a list of n, or one number for all; default 0.
-    #[serde(default = "shape::zero")]
+    /// State at t = 0: a list of n, or one number for all.
+    #[default = 0]
     pub initial: Tensor,
 }
 
@@ -44,8 +45,7 @@ pub struct DiscreteStateSpace {
 pub struct Plan {
     system: Linear,
     initial: Vec<f64>,
-    u: In<Any>,
-    y: Out<Any>,
+    io: DiscreteStateSpacePorts,
 }
 
 impl Block for DiscreteStateSpace {
@@ -61,8 +61,8 @@ impl Block for DiscreteStateSpace {
         ports.rate(RateRule::Sampled);
         let system = Linear::new(&Matrices { a: &self.a, b: &self.b, c: &self.c, d: &self.d })?;
         let initial = system.initial(&self.initial)?;
-        let (u, y) = system.ports(ports);
-        Ok(Plan { system, initial, u, y })
+        let io = self.declare(ports, &system);
+        Ok(Plan { system, initial, io })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<f64> {
@@ -87,12 +87,12 @@ impl Block for DiscreteStateSpace {
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let inputs = cx.inputs;
-        plan.system.output(cx.state, || inputs.get(plan.u).leaf(0), cx.outputs.get(plan.y));
+        plan.system.output(cx.state, || inputs.get(plan.io.u).leaf(0), cx.outputs.get(plan.io.y));
         Ok(())
     }
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        plan.system.next(cx.state, cx.inputs.get(plan.u).leaf(0), cx.scratch);
+        plan.system.next(cx.state, cx.inputs.get(plan.io.u).leaf(0), cx.scratch);
         cx.state.copy_from_slice(cx.scratch);
         Ok(())
     }
@@ -113,11 +113,7 @@ mod tests {
             "a": [[1, 1], [1, 0]], "b": [0, 0], "c": [0, 1], "initial": [1, 0],
         }));
         let mut bench = Bench::new(system, &[Type::Real]).expect("a system");
-        let mut seen = Vec::new();
-        for _ in 0..10 {
-            seen.push(bench.y(0.0, &[("u", &[0.0])])[0]);
-            bench.update(0.0);
-        }
+        let seen = bench.samples(&[0.0; 10]);
         assert_eq!(seen, [0.0, 1.0, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0]);
     }
 
@@ -126,12 +122,7 @@ mod tests {
     fn the_impulse_response_is_that_of_the_markov_parameters() {
         let system: DiscreteStateSpace = block(json!({ "a": 0.5, "b": 1, "c": 3, "d": 7 }));
         let mut bench = Bench::new(system, &[Type::Real]).expect("a system");
-        let mut seen = Vec::new();
-        for k in 0..4 {
-            let u = if k == 0 { 1.0 } else { 0.0 };
-            seen.push(bench.y(0.0, &[("u", &[u])])[0]);
-            bench.update(0.0);
-        }
+        let seen = bench.samples(&[1.0, 0.0, 0.0, 0.0]);
         assert_eq!(seen, [7.0, 3.0, 1.5, 0.75]);
     }
 }

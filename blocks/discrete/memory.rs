@@ -1,95 +1,34 @@
 //! `Memory`: the input of the major step before.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{
-    Any, Block, In, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Parameters, Ports, Sizes, Type,
-    UpdateCx,
-};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{Any, PortUnit, parameters, ports};
 
-use crate::signal::shape::{self, initial_state, note_unit, state_signal};
+use crate::discrete::last_input::last_input;
 
 /// The input of the major step before: `y(tₖ) = u(tₖ₋₁)`, `y(0) = initial`.
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | that of `initial`; any type, buses included, without it | that of `initial` |
-/// | out `y` | that of `u` | that of `u` |
 ///
 /// The input does not feed through, so a memory breaks an algebraic loop; what comes out depends on
 /// the step of the run then. The output is held over the step. With a period, stated with `every:`
 /// or inherited, it is `UnitDelay`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    |ty: &Any, unit: &PortUnit|
+    in  u: ty.clone() as Any, unit.clone(), "what is delayed",
+        shape "that of `initial`; any type, buses included, without it", units "that of `initial`";
+    feeds();
+    out y: ty.clone() as Any, unit.clone(), "the input of the major step before",
+        shape "that of `u`", units "that of `u`";
+)]
+#[parameters]
 pub struct Memory {
     /// Output at t = 0: a number, a list for a vector, a list of rows for a matrix [unit of u];
     /// default zeros of the type of `u`.
-    #[serde(default)]
     pub initial: Option<Tensor>,
 }
 
-impl Block for Memory {
-    const KIND: &'static str = "Memory";
-    type Plan = (In<Any>, Out<Any>);
-    /// The last input, leaf after leaf.
-    type State = Vec<f64>;
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        ports.updates();
-        ports.per_major();
-        let ty = state_signal(self.initial.as_ref(), ports)?;
-        let (unit, var) = (self.initial.as_ref().and_then(Tensor::unit), ports.var());
-        let u = ports.input("u", &ty);
-        ports.group(&NO_FEEDS);
-        let y = ports.output("y", &ty);
-        note_unit(ports.note_in(u), unit, var);
-        note_unit(ports.note_out(y), unit, var);
-        ports.note_out(y).doc("the input of the major step before");
-        Ok((u, y))
-    }
-
-    fn state(&self, &(_, y): &Self::Plan, sizes: &Sizes<'_>) -> Vec<f64> {
-        initial_state(self.initial.as_ref(), sizes.output(y))
-    }
-
-    fn numbers(&self, _: &Self::Plan, state: &Vec<f64>) -> Vec<f64> {
-        state.clone()
-    }
-
-    fn set_numbers(&self, _: &Self::Plan, state: &mut Vec<f64>, numbers: &[f64]) {
-        state.copy_from_slice(numbers);
-    }
-
-    fn starting_at(&self, _: &Self::Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
-        shape::starting_at("initial", self.initial.as_ref().and_then(Tensor::unit), at, outputs)
-    }
-
-    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, &(_, y): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let mut rest = cx.state.as_slice();
-        for leaf in 0..cx.outputs.leaf_count(y) {
-            let y = cx.outputs.leaf(y, leaf);
-            let (now, later) = rest.split_at(y.len());
-            y.copy_from_slice(now);
-            rest = later;
-        }
-        Ok(())
-    }
-
-    fn update(&self, &(u, _): &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        let mut rest = cx.state.as_mut_slice();
-        for u in cx.inputs.get(u).iter() {
-            let (now, later) = rest.split_at_mut(u.len());
-            now.copy_from_slice(u);
-            rest = later;
-        }
-        Ok(())
-    }
-}
+last_input!(Memory, |ports| {
+    ports.updates();
+    ports.per_major();
+});
 
 #[cfg(test)]
 mod tests {

@@ -7,6 +7,8 @@ mod discrete_filter;
 pub(crate) mod discrete_integrator;
 mod discrete_state_space;
 mod discrete_transfer_function;
+mod last_input;
+mod leaves;
 mod memory;
 mod rate_transition;
 mod unit_delay;

@@ -1,27 +1,25 @@
 //! `ZeroOrderHold`: samples its input and holds it.
 
-use legwork_block::{Any, Block, In, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{
+    Any, Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, parameters, ports,
+};
 
 /// Samples its input at each hit of its period and holds it in between. `y(t) = u(t_k)` for
 /// `t_k ≤ t < t_k+1`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | any type, buses included | any |
-/// | out `y` | that of `u` | that of `u` |
-///
 /// State the period with `every:`. A hold is an output, not a delay: at a hit the input feeds
 /// through, so two holds of one period in series equal one.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["ZOH", "sample and hold"]))]
+#[ports(
+    let (ty, unit) = (Any::var(ports.var()), ports.var());
+    in  u: ty.clone() as Any, unit, "what is held", shape "any type, buses included", units "any";
+    out y: ty as Any, unit, "the input at the last hit", shape "that of `u`", units "that of `u`";
+)]
+#[parameters(aliases("ZOH", "sample and hold"))]
 pub struct ZeroOrderHold {}
 
 impl Block for ZeroOrderHold {
     const KIND: &'static str = "ZeroOrderHold";
-    type Plan = (In<Any>, Out<Any>);
+    type Plan = ZeroOrderHoldPorts;
     type State = ();
     type Memo = ();
     type Scratch = ();
@@ -30,21 +28,16 @@ impl Block for ZeroOrderHold {
         // The engine holds the output of a block that is not due, so nothing is state here; the
         // rule is there because a hold without a period is a mistake.
         ports.rate(RateRule::Sampled);
-        let (ty, unit) = (Any::var(ports.var()), ports.var());
-        let u = ports.input("u", &ty);
-        let y = ports.output("y", &ty);
-        ports.note_in(u).same_unit(unit);
-        ports.note_out(y).same_unit(unit).doc("the input at the last hit");
-        Ok((u, y))
+        Ok(self.declare(ports))
     }
 
     fn state(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
     fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
-    fn output(&self, &(u, y): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        for (leaf, u) in cx.inputs.get(u).iter().enumerate() {
-            cx.outputs.leaf(y, leaf).copy_from_slice(u);
+    fn output(&self, io: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        for (leaf, u) in cx.inputs.get(io.u).iter().enumerate() {
+            cx.outputs.leaf(io.y, leaf).copy_from_slice(u);
         }
         Ok(())
     }

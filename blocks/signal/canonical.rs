@@ -13,16 +13,15 @@
 
 use legwork_block::quantity::{Scalar, Tensor};
 use legwork_block::{
-    Any, ContinuousState, In, Inputs, Invalid, Manifold, NO_FEEDS, Out, Outputs, Ports, RateRule,
-    Sizes, Type, feeds,
+    Any, ContinuousState, In, Inputs, Invalid, Manifold, Out, Outputs, Ports, Sizes, Type,
+    parameters,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use crate::signal::shape::{expect_numbers, finite, spread, state_signal};
+use crate::signal::shape::{expect_numbers, finite, spread};
 
 /// What the input of a continuous filter is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Filtered {
     /// A number.
     #[default]
@@ -85,6 +84,21 @@ impl Canonical {
         self.d != 0.0
     }
 
+    /// Declares the state of a continuous filter, channel after channel; gives its signal.
+    pub(crate) fn continuous_state(&self, of: Filtered, ports: &mut Ports<'_>) -> Any {
+        let (ty, states) = match of {
+            Filtered::Number => (Type::Real, self.order().into()),
+            Filtered::Vector => {
+                let n = ports.dim();
+                (Type::vector(&n), self.order() * n)
+            }
+        };
+        if self.order() > 0 {
+            ports.continuous_state(ContinuousState::First(vec![Manifold::Euclidean(states)]));
+        }
+        Any(ty)
+    }
+
     /// `C x`.
     fn value(&self, x: &[f64]) -> f64 {
         self.c.iter().zip(x).fold(0.0, |sum, (c, x)| sum + c * x)
@@ -134,52 +148,25 @@ fn initial_states(initial: &Tensor, len: usize) -> Result<Vec<f64>, Invalid> {
     }
 }
 
-/// Plan of a continuous filter.
-pub struct ContinuousFilter {
-    canonical: Canonical,
-    u: In<Any>,
-    y: Out<Any>,
+/// Plan of a filter, continuous or of samples.
+pub struct Filter {
+    pub(crate) canonical: Canonical,
+    pub(crate) u: In<Any>,
+    pub(crate) y: Out<Any>,
 }
 
-impl ContinuousFilter {
-    /// Declares `u`, `y` and the state, channel after channel.
-    pub(crate) fn plan(canonical: Canonical, of: Filtered, ports: &mut Ports<'_>) -> Self {
-        let order = canonical.order();
-        let (ty, states) = match of {
-            Filtered::Number => (Any(Type::Real), order.into()),
-            Filtered::Vector => {
-                let n = ports.dim();
-                (Any(Type::vector(&n)), order * n)
-            }
-        };
-        if order > 0 {
-            ports.continuous_state(ContinuousState::First(vec![Manifold::Euclidean(states)]));
-        }
-        let u = ports.input("u", &ty);
-        match canonical.feeds_through() {
-            true => ports.group(&feeds![u]),
-            false => ports.group(&NO_FEEDS),
-        }
-        let y = ports.output("y", &ty);
-        ports.note_out(y).doc("the filtered signal");
-        Self { canonical, u, y }
-    }
-
+impl Filter {
     /// Checks the parameter `initial`.
     ///
     /// # Errors
     /// If it has not as many numbers as the filter has states, or one is infinite.
     pub(crate) fn check(&self, initial: &Tensor, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        expect_numbers(sizes, self.u)?;
         finite("initial", initial)?;
         initial_states(initial, sizes.output(self.y) * self.canonical.order()).map(|_| ())
     }
 
-    /// Writes the state at t = 0, channel after channel.
-    pub(crate) fn initial(&self, initial: &Tensor, x: &mut [f64]) {
-        x.copy_from_slice(&spread(initial, x.len()));
-    }
-
-    /// `y = C x + D u`.
+    /// `y = C x + D u`, channel after channel.
     pub(crate) fn output(&self, x: &[f64], inputs: Inputs<'_>, outputs: &mut Outputs<'_>) {
         self.canonical.outputs(x, || inputs.get(self.u).leaf(0), outputs.get(self.y));
     }
@@ -196,51 +183,6 @@ impl ContinuousFilter {
             rate[1..].copy_from_slice(&x[..order - 1]);
         }
     }
-}
-
-/// Plan of a discrete filter.
-pub struct DiscreteFilterPlan {
-    canonical: Canonical,
-    /// The input.
-    pub(crate) u: In<Any>,
-    /// The output.
-    pub(crate) y: Out<Any>,
-}
-
-impl DiscreteFilterPlan {
-    /// Declares `u` and `y`.
-    pub(crate) fn plan(canonical: Canonical, ports: &mut Ports<'_>) -> Result<Self, Invalid> {
-        ports.rate(RateRule::Sampled);
-        let ty = state_signal(None, ports)?;
-        let u = ports.input("u", &ty);
-        match canonical.feeds_through() {
-            true => ports.group(&feeds![u]),
-            false => ports.group(&NO_FEEDS),
-        }
-        let y = ports.output("y", &ty);
-        ports.note_out(y).doc("the filtered signal");
-        Ok(Self { canonical, u, y })
-    }
-
-    /// Checks the parameter `initial`.
-    ///
-    /// # Errors
-    /// If it has not as many numbers as the filter has states, or one is infinite.
-    pub(crate) fn check(&self, initial: &Tensor, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        expect_numbers(sizes, self.u)?;
-        finite("initial", initial)?;
-        initial_states(initial, sizes.output(self.y) * self.canonical.order()).map(|_| ())
-    }
-
-    /// The state at t = 0, channel after channel.
-    pub(crate) fn state(&self, initial: &Tensor, channels: usize) -> Vec<f64> {
-        spread(initial, channels * self.canonical.order())
-    }
-
-    /// `y = C x + D u`.
-    pub(crate) fn output(&self, x: &[f64], inputs: Inputs<'_>, outputs: &mut Outputs<'_>) {
-        self.canonical.outputs(x, || inputs.get(self.u).leaf(0), outputs.get(self.y));
-    }
 
     /// `x⁺ = A x + B u`.
     pub(crate) fn update(&self, x: &mut [f64], inputs: Inputs<'_>) {
@@ -255,6 +197,125 @@ impl DiscreteFilterPlan {
         }
     }
 }
+
+/// Implements a continuous filter of the parameters `of` and `initial`, the ports `u` and `y` and
+/// the function `canonical`.
+macro_rules! continuous_filter {
+    ($block:ident) => {
+        const _: () = {
+            use legwork_block::{Block, DerivativeCx, Outcome, OutputCx, Parameters, Ports, Sizes};
+            use legwork_block::{Type, Written};
+
+            use crate::signal::canonical::Filter;
+            use crate::signal::shape::spread;
+
+            impl Block for $block {
+                const KIND: &'static str = stringify!($block);
+                type Plan = Filter;
+                type State = ();
+                type Memo = ();
+                type Scratch = ();
+
+                fn plan(&self, ports: &mut Ports<'_>) -> Result<Filter, Invalid> {
+                    let canonical = self.canonical()?;
+                    let ty = canonical.continuous_state(self.of, ports);
+                    let io = self.declare(ports, &canonical, &ty);
+                    Ok(Filter { canonical, u: io.u, y: io.y })
+                }
+
+                fn check(&self, plan: &Filter, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+                    plan.check(&self.initial, sizes)
+                }
+
+                fn initial(&self, _: &Filter, _: &Sizes<'_>, x: &mut [f64]) {
+                    x.copy_from_slice(&spread(&self.initial, x.len()));
+                }
+
+                fn starting_at(&self, _: &Filter, at: &[f64], _: &[Type]) -> Option<Parameters> {
+                    Some(vec![("initial", Written::list(at))])
+                }
+
+                fn state(&self, _: &Filter, _: &Sizes<'_>) {}
+
+                fn scratch(&self, _: &Filter, _: &Sizes<'_>) {}
+
+                fn output(&self, plan: &Filter, cx: &mut OutputCx<'_, Self>) -> Outcome {
+                    plan.output(cx.x, cx.inputs, &mut cx.outputs);
+                    Ok(())
+                }
+
+                fn derivative(&self, plan: &Filter, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
+                    plan.derivative(cx.x, cx.inputs, cx.rate);
+                    Ok(())
+                }
+            }
+        };
+    };
+}
+pub(crate) use continuous_filter;
+
+/// Implements a filter of samples of the parameter `initial`, the ports `u` and `y` and the
+/// function `canonical`.
+macro_rules! discrete_filter {
+    ($block:ident) => {
+        const _: () = {
+            use legwork_block::{Block, Outcome, OutputCx, Parameters, Ports, RateRule, Sizes};
+            use legwork_block::{Type, UpdateCx, Written};
+
+            use crate::signal::canonical::Filter;
+            use crate::signal::shape::spread;
+
+            impl Block for $block {
+                const KIND: &'static str = stringify!($block);
+                type Plan = Filter;
+                /// States of the canonical form, element after element.
+                type State = Vec<f64>;
+                type Memo = ();
+                type Scratch = ();
+
+                fn plan(&self, ports: &mut Ports<'_>) -> Result<Filter, Invalid> {
+                    let canonical = self.canonical()?;
+                    ports.rate(RateRule::Sampled);
+                    let io = self.declare(ports, &canonical);
+                    Ok(Filter { canonical, u: io.u, y: io.y })
+                }
+
+                fn check(&self, plan: &Filter, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+                    plan.check(&self.initial, sizes)
+                }
+
+                fn state(&self, plan: &Filter, sizes: &Sizes<'_>) -> Vec<f64> {
+                    spread(&self.initial, sizes.output(plan.y) * plan.canonical.order())
+                }
+
+                fn numbers(&self, _: &Filter, state: &Vec<f64>) -> Vec<f64> {
+                    state.clone()
+                }
+
+                fn set_numbers(&self, _: &Filter, state: &mut Vec<f64>, numbers: &[f64]) {
+                    state.copy_from_slice(numbers);
+                }
+
+                fn starting_at(&self, _: &Filter, at: &[f64], _: &[Type]) -> Option<Parameters> {
+                    Some(vec![("initial", Written::list(at))])
+                }
+
+                fn scratch(&self, _: &Filter, _: &Sizes<'_>) {}
+
+                fn output(&self, plan: &Filter, cx: &mut OutputCx<'_, Self>) -> Outcome {
+                    plan.output(cx.state, cx.inputs, &mut cx.outputs);
+                    Ok(())
+                }
+
+                fn update(&self, plan: &Filter, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+                    plan.update(cx.state, cx.inputs);
+                    Ok(())
+                }
+            }
+        };
+    };
+}
+pub(crate) use discrete_filter;
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! Matrices of a linear system with constant coefficients, continuous or discrete.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{Any, In, Invalid, NO_FEEDS, Out, Ports, Type, feeds};
+use legwork_block::{Invalid, Type};
 use legwork_linalg::dot;
 
 use crate::signal::shape::{finite, spread};
@@ -14,9 +14,10 @@ pub(crate) struct Linear {
     b: Vec<f64>,
     c: Vec<f64>,
     d: Vec<f64>,
-    feeds_through: bool,
-    input: Type,
-    output: Type,
+    /// Whether D is not zero.
+    pub(crate) feeds_through: bool,
+    pub(crate) input: Type,
+    pub(crate) output: Type,
 }
 
 /// The parameters as written.
@@ -85,17 +86,6 @@ impl Linear {
             input,
             output,
         })
-    }
-
-    /// Declares `u` and `y`.
-    pub(crate) fn ports(&self, ports: &mut Ports<'_>) -> (In<Any>, Out<Any>) {
-        let u = ports.input("u", &Any(self.input.clone()));
-        match self.feeds_through {
-            true => ports.group(&feeds![u]),
-            false => ports.group(&NO_FEEDS),
-        }
-        let y = ports.output("y", &Any(self.output.clone()));
-        (u, y)
     }
 
     /// Writes `A x + B u`.

@@ -2,7 +2,7 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, In, Invalid, Parameters, PortNote, Ports, Sizes, Type, Unit, Var, Written,
+    Any, In, Invalid, Parameters, PortNote, PortUnit, Ports, Sizes, Type, Unit, Var, Written,
 };
 use serde::Deserialize;
 use serde::de::value::{Error, F64Deserializer};
@@ -116,6 +116,17 @@ pub(crate) fn state_signal(
     }
 }
 
+/// The signal and the unit of ports that are like a state that starts at `initial`; those that
+/// inference finds, without it.
+pub(crate) fn like(
+    initial: Option<&Tensor>,
+    ports: &mut Ports<'_>,
+) -> Result<(Any, PortUnit), Invalid> {
+    let ty = state_signal(initial, ports)?;
+    let unit = initial.and_then(Tensor::unit);
+    Ok((ty, unit.map_or_else(|| ports.var().into(), PortUnit::from)))
+}
+
 /// The `len` numbers that a state starts with: zeros without `initial`.
 pub(crate) fn initial_state(initial: Option<&Tensor>, len: usize) -> Vec<f64> {
     initial.map_or_else(|| vec![0.0; len], |initial| spread(initial, len))
@@ -129,6 +140,11 @@ pub(crate) fn starting_at(
     outputs: &[Type],
 ) -> Option<Parameters> {
     Some(vec![(name, Written::signal(outputs.first()?, unit, at)?)])
+}
+
+/// The unit of the rate of a signal of this unit.
+pub(crate) fn rate_of(unit: Option<Unit>) -> Option<Unit> {
+    unit.and_then(|unit| unit.over(Unit::SECOND))
 }
 
 /// Notes the unit of a port: `unit` if it is known, otherwise that of all ports with `var`.

@@ -13,12 +13,7 @@ fn bench(parameters: Value) -> Bench {
 fn samples(parameters: Value, errors: &[f64]) -> Vec<f64> {
     let mut bench = bench(parameters);
     bench.step = 0.1;
-    let sample = |error: &f64| {
-        let y = bench.y(0.0, &[("u", &[*error])])[0];
-        bench.update(0.0);
-        y
-    };
-    errors.iter().map(sample).collect()
+    bench.samples(errors)
 }
 
 fn near(found: f64, exact: f64, tolerance: f64) {
