@@ -102,7 +102,9 @@ pub fn parameters(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// - `name?` may be left unconnected: its handle is an `OptionalIn`.
 /// - `name("M")` is called `M` in diagrams.
-/// - `names[iterator]` is one port for each name, with a `Vec` of handles.
+/// - `names[iterator]` is one port for each name, with a `Vec` of handles; in
+///   `names[(name, ty) in iterator]` the signal and the unit of each may depend on the pattern,
+///   which gives the `name`.
 /// - The signal is an expression such as `Real`, `Vector::of(&n)`, `StateBus::of(ports, robot)`;
 ///   of a variable it says which kind of signal it is: `ty as Any`.
 /// - The unit is a text, `_` where the block fixes none, or an expression that is `Into<PortUnit>`.

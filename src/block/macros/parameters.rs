@@ -46,7 +46,7 @@ pub(crate) fn expand(arguments: &Arguments, mut item: DeriveInput) -> Result<Tok
         _ => false,
     };
     let serialize = is_choice.then(|| quote!(::legwork_block::serde::Serialize,)).into_iter();
-    let is_struct = match &mut item.data {
+    let has_fields = match &mut item.data {
         Data::Struct(data) => {
             for field in &mut data.fields {
                 defaults.extend(take_default(field, &name, "")?);
@@ -60,7 +60,7 @@ pub(crate) fn expand(arguments: &Arguments, mut item: DeriveInput) -> Result<Tok
                     defaults.extend(take_default(field, &name, &prefix)?);
                 }
             }
-            false
+            data.variants.iter().any(|variant| matches!(variant.fields, Fields::Named(_)))
         }
         Data::Union(_) => return Err(syn::Error::new(name.span(), "expected a struct or an enum")),
     };
@@ -68,7 +68,7 @@ pub(crate) fn expand(arguments: &Arguments, mut item: DeriveInput) -> Result<Tok
     let aliases = (!aliases.is_empty())
         .then(|| quote!(#[schemars(extend("x-aliases" = [#(#aliases),*]))]))
         .into_iter();
-    let deny = is_struct.then(|| quote!(#[serde(deny_unknown_fields)])).into_iter();
+    let deny = has_fields.then(|| quote!(#[serde(deny_unknown_fields)])).into_iter();
     let default = arguments.default.then(|| quote!(#[serde(default)])).into_iter();
     let functions = (!defaults.is_empty()).then(|| quote!(impl #name { #(#defaults)* }));
     Ok(quote! {

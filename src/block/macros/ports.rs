@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{DeriveInput, Error, Expr, FnArg, Ident, Lit, LitStr, Path, Result, Stmt};
+use syn::{DeriveInput, Error, Expr, FnArg, Ident, Lit, LitStr, Pat, Path, Result, Stmt};
 use syn::{Token, Type, bracketed, parenthesized, parse_quote};
 
 use crate::parameters::doc_line;
@@ -32,7 +32,7 @@ enum Line {
 pub(crate) struct Port {
     is_input: bool,
     pub(crate) handle: Ident,
-    /// The name in diagrams, or the names of many.
+    /// The name in diagrams, or what to loop over for the names of many.
     name: Name,
     is_optional: bool,
     pub(crate) signal: Expr,
@@ -50,7 +50,7 @@ pub(crate) struct Port {
 
 enum Name {
     One(String),
-    Many(Box<Expr>),
+    Many(Box<(Pat, Expr)>),
 }
 
 #[derive(Default)]
@@ -133,7 +133,13 @@ impl Port {
         } else if input.peek(syn::token::Bracket) {
             let names;
             bracketed!(names in input);
-            name = Name::Many(Box::new(names.parse()?));
+            let mut pattern = parse_quote!(name);
+            let ahead = names.fork();
+            if Pat::parse_single(&ahead).is_ok() && ahead.peek(Token![in]) {
+                pattern = Pat::parse_single(&names)?;
+                names.parse::<Token![in]>()?;
+            }
+            name = Name::Many(Box::new((pattern, names.parse()?)));
         }
         let is_optional = input.peek(Token![?]);
         if is_optional {
@@ -328,7 +334,7 @@ impl Port {
         };
         let handle = match self.name {
             Name::One(_) => handle,
-            Name::Many(_) => quote!(::std::vec::Vec<#handle>),
+            Name::Many(..) => quote!(::std::vec::Vec<#handle>),
         };
         match self.when {
             Some(_) => quote!(::std::option::Option<#handle>),
@@ -349,6 +355,7 @@ impl Port {
         let one = |name: TokenStream| {
             let (unit, frame, infinite) = (unit.clone(), frame.clone(), infinite.clone());
             quote! {
+                let signal = #signal;
                 let port = ports.#declare(#name, &signal);
                 ports.#note(port) #(.of_unit(#unit))* #(.frame(#frame))* #(#infinite)* .doc(#doc);
             }
@@ -358,11 +365,12 @@ impl Port {
                 let one = one(quote!(#name));
                 quote!({ #one port })
             }
-            Name::Many(names) => {
+            Name::Many(many) => {
+                let (pattern, names) = &**many;
                 let one = one(quote!(::std::convert::AsRef::<str>::as_ref(&name)));
                 quote! {{
                     let mut handles = ::std::vec::Vec::new();
-                    for name in #names {
+                    for #pattern in #names {
                         #one
                         handles.push(port);
                     }
@@ -370,7 +378,6 @@ impl Port {
                 }}
             }
         };
-        let declared = quote!({ let signal = #signal; #declared });
         match &self.when {
             None => quote!(let #handle = #declared;),
             Some(condition) => quote! {
@@ -392,7 +399,7 @@ impl Port {
     pub(crate) fn said_name(&self) -> String {
         match &self.name {
             Name::One(name) => name.clone(),
-            Name::Many(_) => self.handle.to_string(),
+            Name::Many(..) => self.handle.to_string(),
         }
     }
 

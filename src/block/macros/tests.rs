@@ -18,7 +18,7 @@ use serde_json::{from_value, json};
     let (n, ty) = (ports.dim(), Any(Type::Real));
     in  u: Vector::of(3 * n.clone()), "N*m/s^2", "the input", frame "world";
     in  loss?: Real, "W", "what is lost", when self.lossy;
-    in  terms[(1..=count).map(|i| format!("t{i}"))]: ty.clone() as Any, _, "the terms",
+    in  terms[(name, ty) in terms(count, &ty)]: ty as Any, _, "the terms",
         named "`t1`, `t2`, …", shape "number";
     feeds(u, loss, terms);
     out mass("M"): Matrix::of(6, &n), "kg", "the matrix", infinite;
@@ -60,6 +60,12 @@ enum Way {
     Up,
     /// Down.
     Down,
+}
+
+/// Names and types: the first is of the type `ty`, the others are whole numbers.
+fn terms(count: usize, ty: &Any) -> impl Iterator<Item = (String, Any)> {
+    let ty = |i| if i == 1 { ty.clone() } else { Any(Type::Int) };
+    (1..=count).map(move |i| (format!("t{i}"), ty(i)))
 }
 
 /// A choice.
@@ -156,6 +162,7 @@ fn what_is_left_out_has_its_default() {
     let block: Everything =
         from_value(json!({ "period": 1, "choice": { "Give": {} } })).expect("a block");
     assert_eq!(block.choice, Choice::Give { up: 0.5 });
+    assert!(from_value::<Choice>(json!({ "Give": { "in": 1 } })).is_err());
     assert!(from_value::<Everything>(json!({})).is_err(), "the period must be given");
     assert!(from_value::<Everything>(json!({ "period": 1, "other": 2 })).is_err());
 }
@@ -173,6 +180,7 @@ fn the_table_declares_the_ports_in_its_order() {
     assert_eq!(declared.inputs[0].frame.as_deref(), Some("world"));
     assert_eq!(declared.inputs[0].doc, "the input");
     assert!(!declared.inputs[0].optional && declared.inputs[1].optional);
+    assert_eq!((&declared.inputs[2].ty, &declared.inputs[3].ty), (&Type::Real, &Type::Int));
     assert_eq!(declared.inputs[3].unit, PortUnit::Unspecified);
     let outputs: Vec<(&str, usize, bool)> = declared
         .outputs
