@@ -1,28 +1,26 @@
 //! `Abs`: the absolute value.
 
-use legwork_block::{Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, UpdateCx};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{
+    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, UpdateCx, parameters, ports,
+};
 
-use crate::signal::elementwise::{Ends, ends};
 use crate::signal::pieces::{self, Piece, ThreePieces};
-use crate::signal::shape::{self, Common};
+use crate::signal::shape;
 
 /// The absolute value of every element: `yᵢ = |uᵢ|`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | any of number, vector, matrix | any |
-/// | out `y` | that of `u` | that of `u` |
-///
 /// A variable step is cut where an element changes its sign.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    let (ty, unit) = (Any::var(ports.var()), ports.var());
+    in  u: ty.clone() as Any, unit, "the signal", shape "number, vector, matrix", units "any";
+    out y: ty as Any, unit, "the magnitudes", shape "that of `u`", units "that of `u`";
+)]
+#[parameters]
 pub struct Abs {}
 
 /// Ports of an [`Abs`], and whether its pieces are located.
 pub struct Plan {
-    ends: Ends,
+    io: AbsPorts,
     located: bool,
 }
 
@@ -47,32 +45,32 @@ impl Block for Abs {
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let located = ports.pieces();
-        Ok(Plan { ends: ends(&Common { shape: Vec::new(), unit: None }, ports), located })
+        Ok(Plan { io: self.declare(ports), located })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.ends.0)
+        shape::expect_numbers(sizes, plan.io.u)
     }
 
     fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<Piece> {
-        pieces::held(plan.located, sizes.output(plan.ends.1))
+        pieces::held(plan.located, sizes.output(plan.io.y))
     }
 
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let (u, y) = plan.ends;
-        plan.write(cx.time.minor, cx.state, cx.inputs.get(u).leaf(0), cx.outputs.get(y));
+        let u = cx.inputs.get(plan.io.u).leaf(0);
+        plan.write(cx.time.minor, cx.state, u, cx.outputs.get(plan.io.y));
         Ok(())
     }
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        plan.hold(cx.state, cx.inputs.get(plan.ends.0).leaf(0));
+        plan.hold(cx.state, cx.inputs.get(plan.io.u).leaf(0));
         Ok(())
     }
 
     fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
-        cx.values.fill(plan.beyond(cx.state, cx.inputs.get(plan.ends.0).leaf(0)));
+        cx.values.fill(plan.beyond(cx.state, cx.inputs.get(plan.io.u).leaf(0)));
     }
 }
 

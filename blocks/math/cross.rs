@@ -1,38 +1,27 @@
 //! `Cross`: the vector product.
 
-use legwork_block::{In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Vector};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Vector, parameters, ports};
 
 /// The vector product: `y = u1 × u2`, right-handed.
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u1`, `u2` | vectors of 3, in the same axes | any |
-/// | out `y` | vector of 3, in these axes | not checked |
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["cross product"]))]
+#[ports(
+    in  u1: Vector::of(3), _, "left factor", units "any";
+    in  u2: Vector::of(3), _, "right factor, in the same axes", units "any";
+    out y: Vector::of(3), _, "the product, in these axes", units "not checked";
+)]
+#[parameters(aliases("cross product"))]
 pub struct Cross {}
 
 impl Pure for Cross {
     const KIND: &'static str = "Cross";
-    type Plan = (In<Vector>, In<Vector>, Out<Vector>);
+    type Plan = CrossPorts;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        let vector = Vector::of(3);
-        let (u1, u2) = (ports.input("u1", &vector), ports.input("u2", &vector));
-        Ok((u1, u2, ports.output("y", &vector)))
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<CrossPorts, Invalid> {
+        Ok(self.declare(ports))
     }
 
-    fn output(
-        &self,
-        &(u1, u2, y): &Self::Plan,
-        inp: &Inputs<'_>,
-        out: &mut Outputs<'_>,
-    ) -> Outcome {
-        let (a, b) = (inp.get(u1), inp.get(u2));
-        out.get(y).copy_from_slice(&[
+    fn output(&self, io: &CrossPorts, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
+        let (a, b) = (inp.get(io.u1), inp.get(io.u2));
+        out.get(io.y).copy_from_slice(&[
             a[1] * b[2] - a[2] * b[1],
             a[2] * b[0] - a[0] * b[2],
             a[0] * b[1] - a[1] * b[0],

@@ -1,38 +1,30 @@
 //! `Dot`: the scalar product.
 
-use legwork_block::{In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Real, Vector};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{
+    Inputs, Invalid, Outcome, Outputs, Ports, Pure, Real, Vector, parameters, ports,
+};
 
 /// The scalar product of two vectors: `y = Σ u1ᵢ u2ᵢ`, summed in rising order.
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u1`, `u2` | vectors of one length | any |
-/// | out `y` | number | not checked |
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["dot product", "inner product"]))]
+#[ports(
+    let n = ports.dim();
+    in  u1: Vector::of(&n), _, "one factor", units "any";
+    in  u2: Vector::of(&n), _, "the other, of the same length", units "any";
+    out y: Real, _, "the product", shape "number", units "not checked";
+)]
+#[parameters(aliases("dot product", "inner product"))]
 pub struct Dot {}
 
 impl Pure for Dot {
     const KIND: &'static str = "Dot";
-    type Plan = (In<Vector>, In<Vector>, Out<Real>);
+    type Plan = DotPorts;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        let vector = Vector(ports.dim());
-        let (u1, u2) = (ports.input("u1", &vector), ports.input("u2", &vector));
-        Ok((u1, u2, ports.output("y", &Real)))
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<DotPorts, Invalid> {
+        Ok(self.declare(ports))
     }
 
-    fn output(
-        &self,
-        &(u1, u2, y): &Self::Plan,
-        inp: &Inputs<'_>,
-        out: &mut Outputs<'_>,
-    ) -> Outcome {
-        let pairs = inp.get(u1).iter().zip(inp.get(u2));
-        out.set(y, pairs.fold(0.0, |sum, (a, b)| sum + a * b));
+    fn output(&self, io: &DotPorts, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
+        let pairs = inp.get(io.u1).iter().zip(inp.get(io.u2));
+        out.set(io.y, pairs.fold(0.0, |sum, (a, b)| sum + a * b));
         Ok(())
     }
 }

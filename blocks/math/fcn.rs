@@ -6,11 +6,9 @@ use std::collections::BTreeMap;
 
 use legwork_block::quantity::{Formula, Scalar};
 use legwork_block::{
-    Any, Block, Compiled, Diagnostic, Expression, In, Invalid, Out, Outcome, OutputCx, Ports,
-    RateRule, Sizes, Type,
+    Any, Block, Compiled, Diagnostic, Expression, Invalid, Outcome, OutputCx, PortUnit, Ports,
+    RateRule, Sizes, Type, parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use self::inputs::{Constants, Found, InputShape, Source};
 
@@ -24,36 +22,36 @@ use self::inputs::{Constants, Found, InputShape, Source};
 /// | `t` | the time [s], as a bare number |
 /// | a name in `constants` | its value |
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u`, `u1`, … | number or vector, as the expression uses it | any, not checked |
-/// | out `y` | number, truth value, or vector if it gives a list | that of the expression, if any |
-///
 /// Functions and operators are those of all expressions. Parameters of the diagram come in by
 /// `constants`. A result that is no finite number is a fault of the run.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["expression", "formula", "function"]))]
+#[ports(
+    |shapes: &[(String, InputShape)], to: Type, unit: PortUnit|
+    in  inputs[(name, shape) in shapes]: Any(shape.ty(ports)), _, "what the expression reads",
+        named "`u`, `u1`, …", shape "number or vector, as the expression uses it",
+        units "any, not checked";
+    out y: Any(to), unit, "the value", units "that of the expression, if any",
+        shape "number, truth value, or vector if the expression gives a list";
+)]
+#[parameters(aliases("expression", "formula", "function"))]
 pub struct Fcn {
     /// The expression, such as `"sin(u1) + 0.5*u2^2"`.
     pub expression: Formula,
-    /// Values by name [any unit]; default none.
-    #[serde(default)]
+    /// Values by name [any unit].
+    #[default]
     pub constants: BTreeMap<String, Scalar>,
-    /// Lengths of the inputs that are used as whole vectors; default none.
-    #[serde(default)]
+    /// Lengths of the inputs that are used as whole vectors.
+    #[default]
     pub lengths: BTreeMap<String, usize>,
 }
 
 /// Ports and programs of a [`Fcn`].
 pub struct Plan {
-    inputs: Vec<In<Any>>,
-    /// For each input: its name and the least length that the expression asks for.
-    needs: Vec<(String, usize)>,
+    io: FcnPorts,
+    /// The name of each input, and what the expression asks of it.
+    shapes: Vec<(String, InputShape)>,
     sources: Vec<Source>,
     /// One program for each element of the output.
     programs: Vec<Compiled>,
-    y: Out<Any>,
 }
 
 impl Fcn {
@@ -102,33 +100,20 @@ impl Block for Fcn {
         if found.time {
             ports.rate(RateRule::Continuous);
         }
-        let (inputs_in_order, sources) = found.finish();
-        let mut inputs = Vec::new();
-        let mut needs = Vec::new();
-        for (name, shape) in inputs_in_order {
-            let (ty, need) = match shape {
-                InputShape::Number => (Type::Real, 1),
-                InputShape::Elements(count) => (Type::vector(ports.dim()), count),
-                InputShape::Vector(len) => (Type::vector(len), len),
-            };
-            inputs.push(ports.input(&name, &Any(ty)));
-            needs.push((name, need));
-        }
-        let y = ports.output("y", &Any(output_type(&programs, list)));
-        if let Some(unit) = programs.first().and_then(Compiled::unit)
-            && programs.iter().all(|program| program.unit() == Some(unit))
-        {
-            ports.note_out(y).unit(&unit.to_string());
-        }
-        ports.note_out(y).doc("the value of the expression");
-        Ok(Plan { inputs, needs, sources, programs, y })
+        let (shapes, sources) = found.finish();
+        let unit = programs.first().and_then(Compiled::unit);
+        let unit = unit.filter(|_| programs.iter().all(|program| program.unit() == unit));
+        let io = self.declare(ports, &shapes, output_type(&programs, list), unit.into());
+        Ok(Plan { io, shapes, sources, programs })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        for (&input, (name, need)) in plan.inputs.iter().zip(&plan.needs) {
+        for (&input, (name, shape)) in plan.io.inputs.iter().zip(&plan.shapes) {
             let len = sizes.input(input);
-            if len < *need {
-                let last = need - 1;
+            if let InputShape::Elements(count) = *shape
+                && len < count
+            {
+                let last = count - 1;
                 return Err(Invalid::parameter(
                     "expression",
                     format!("expected `{name}` with an element {last}, found a vector of {len}"),
@@ -146,9 +131,9 @@ impl Block for Fcn {
         let (inputs, t) = (cx.inputs, cx.time.t);
         let read = |slot: usize| match plan.sources[slot] {
             Source::Time => t,
-            Source::Element { input, index } => inputs.get(plan.inputs[input]).leaf(0)[index],
+            Source::Element { input, index } => inputs.get(plan.io.inputs[input]).leaf(0)[index],
         };
-        for (y, program) in cx.outputs.get(plan.y).iter_mut().zip(&plan.programs) {
+        for (y, program) in cx.outputs.get(plan.io.y).iter_mut().zip(&plan.programs) {
             *y = program.eval(read);
         }
         Ok(())

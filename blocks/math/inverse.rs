@@ -1,24 +1,23 @@
 //! `Inverse`: the inverse of a small matrix.
 
-use legwork_block::{Block, Dim, Fault, In, Invalid, Matrix, Out, Outcome, OutputCx, Ports, Sizes};
+use legwork_block::{
+    Block, Fault, Invalid, Matrix, Outcome, OutputCx, Ports, Sizes, parameters, ports,
+};
 use legwork_linalg::one_norm;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 /// The inverse of a small square matrix: `y u = 1`.
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | matrix n × n | any |
-/// | out `y` | matrix n × n | not checked |
 ///
 /// Gauss–Jordan elimination with pivots from the present row (G. H. Golub, C. F. Van Loan,
 /// *Matrix Computations*, 2013, section 3.4); 2 n³ operations. A matrix with a pivot of zero, or
 /// whose condition number ‖u‖₁ ‖u⁻¹‖₁ is above 1/ε = 4.5e15, is singular to rounding: a fault of
 /// the run. To apply the inverse of a robot's mass matrix, `ForwardDynamics` is faster and more
 /// exact.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    let n = ports.dim();
+    in  u: Matrix::of(&n, &n), _, "the matrix", units "any";
+    out y: Matrix::of(&n, &n), _, "the inverse", units "not checked";
+)]
+#[parameters]
 pub struct Inverse {}
 
 /// Work memory of an [`Inverse`].
@@ -39,30 +38,26 @@ pub(super) fn invert(n: usize, rest: &mut [f64], inverse: &mut [f64]) -> Result<
 
 impl Block for Inverse {
     const KIND: &'static str = "Inverse";
-    type Plan = (In<Matrix>, Out<Matrix>, Dim);
+    type Plan = InversePorts;
     type State = ();
     type Memo = ();
     type Scratch = Scratch;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        let n = ports.dim();
-        let square = Matrix(n.clone(), n.clone());
-        let u = ports.input("u", &square);
-        let y = ports.output("y", &square);
-        ports.note_out(y).doc("the inverse");
-        Ok((u, y, n))
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<InversePorts, Invalid> {
+        Ok(self.declare(ports))
     }
 
-    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) {}
+    fn state(&self, _: &InversePorts, _: &Sizes<'_>) {}
 
-    fn scratch(&self, (u, _, n): &Self::Plan, sizes: &Sizes<'_>) -> Scratch {
-        Scratch { n: sizes.dim(n), rest: vec![0.0; sizes.input(*u)] }
+    fn scratch(&self, io: &InversePorts, sizes: &Sizes<'_>) -> Scratch {
+        let count = sizes.input(io.u);
+        Scratch { n: count.isqrt(), rest: vec![0.0; count] }
     }
 
-    fn output(&self, &(u, y, _): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, io: &InversePorts, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let Scratch { n, rest } = cx.scratch;
-        rest.copy_from_slice(cx.inputs.get(u));
-        invert(*n, rest, cx.outputs.get(y)).map_err(|condition| {
+        rest.copy_from_slice(cx.inputs.get(io.u));
+        invert(*n, rest, cx.outputs.get(io.y)).map_err(|condition| {
             Fault::new(format!(
                 "expected a matrix with an inverse, found a singular one of {n} rows, condition \
                  number {condition:.1e}"

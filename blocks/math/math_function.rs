@@ -1,10 +1,8 @@
 //! `MathFunction`: exponentials, roots, powers, remainders.
 
-use legwork_block::{Any, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Sizes};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, Sizes, parameters};
 
-use crate::signal::shape;
+use crate::math::elementary::{Applied, Elementary};
 
 /// Exponentials, logarithms, roots, powers, remainders: element by element. One or two signals are
 /// the arguments.
@@ -21,16 +19,15 @@ use crate::signal::shape;
 /// Shapes: number, vector or matrix, all the same. Where a function is not defined (the root or
 /// logarithm of a negative number, a division by zero) the result is NaN or infinite, a fault of
 /// the run. The functions are those of the `libm` crate, so results do not depend on the CPU.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["exp", "log", "sqrt", "power", "modulo"]))]
+#[parameters(aliases("exp", "log", "sqrt", "power", "modulo"))]
 pub struct MathFunction {
     /// `Exp`, `Log`, `Log10`, `Sqrt`, `Square`, `Reciprocal`, `Pow`, `Mod`, `Rem` or `Hypot`.
     pub function: Function,
 }
 
 /// What a [`MathFunction`] computes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, PartialEq, Eq)]
 pub enum Function {
     /// eᵘ.
     Exp,
@@ -54,25 +51,33 @@ pub enum Function {
     Hypot,
 }
 
-/// A function of one or two numbers.
-enum Arity {
-    One(fn(f64) -> f64),
-    Two(fn(f64, f64) -> f64),
-}
-
 impl Function {
-    fn arity(self) -> Arity {
+    fn law(self) -> Elementary {
         match self {
-            Self::Exp => Arity::One(libm::exp),
-            Self::Log => Arity::One(libm::log),
-            Self::Log10 => Arity::One(libm::log10),
-            Self::Sqrt => Arity::One(libm::sqrt),
-            Self::Square => Arity::One(|u| u * u),
-            Self::Reciprocal => Arity::One(|u| 1.0 / u),
-            Self::Pow => Arity::Two(libm::pow),
-            Self::Mod => Arity::Two(modulo),
-            Self::Rem => Arity::Two(libm::fmod),
-            Self::Hypot => Arity::Two(libm::hypot),
+            Self::Exp => Elementary::One(libm::exp),
+            Self::Log => Elementary::One(libm::log),
+            Self::Log10 => Elementary::One(libm::log10),
+            Self::Sqrt => Elementary::One(libm::sqrt),
+            Self::Square => Elementary::One(|u| u * u),
+            Self::Reciprocal => Elementary::One(|u| 1.0 / u),
+            Self::Pow => Elementary::Two(libm::pow),
+            Self::Mod => Elementary::Two(modulo),
+            Self::Rem => Elementary::Two(libm::fmod),
+            Self::Hypot => Elementary::Two(libm::hypot),
+        }
+    }
+
+    /// Units of the inputs and of the output.
+    fn units(self, ports: &mut Ports<'_>) -> [PortUnit; 3] {
+        let (any, one) = (|| PortUnit::Unspecified, || PortUnit::from("1"));
+        match self {
+            Self::Exp | Self::Log | Self::Log10 => [one(), any(), one()],
+            Self::Sqrt | Self::Square | Self::Reciprocal => [any(), any(), any()],
+            Self::Pow => [any(), one(), any()],
+            Self::Mod | Self::Rem | Self::Hypot => {
+                let same = ports.var();
+                [same.into(), same.into(), same.into()]
+            }
         }
     }
 }
@@ -83,61 +88,20 @@ fn modulo(u1: f64, u2: f64) -> f64 {
     if rest != 0.0 && (rest < 0.0) != (u2 < 0.0) { rest + u2 } else { rest }
 }
 
-/// Ports of a [`MathFunction`].
-pub struct Plan {
-    first: In<Any>,
-    second: Option<In<Any>>,
-    y: Out<Any>,
-    arity: Arity,
-}
-
 impl Pure for MathFunction {
     const KIND: &'static str = "MathFunction";
-    type Plan = Plan;
+    type Plan = Applied;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let ty = Any::var(ports.var());
-        let arity = self.function.arity();
-        let (first, second) = match arity {
-            Arity::One(_) => (ports.input("u", &ty), None),
-            Arity::Two(_) => (ports.input("u1", &ty), Some(ports.input("u2", &ty))),
-        };
-        let y = ports.output("y", &ty);
-        match (self.function, second) {
-            (Function::Exp | Function::Log | Function::Log10, _) => {
-                ports.note_in(first).unit("1");
-                ports.note_out(y).unit("1");
-            }
-            (Function::Pow, Some(exponent)) => {
-                ports.note_in(exponent).unit("1");
-            }
-            (_, Some(second)) => {
-                let unit = ports.var();
-                ports.note_in(first).same_unit(unit);
-                ports.note_in(second).same_unit(unit);
-                ports.note_out(y).same_unit(unit);
-            }
-            _ => {}
-        }
-        Ok(Plan { first, second, y, arity })
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Applied, Invalid> {
+        Ok(self.function.law().plan(self.function.units(ports), ports))
     }
 
-    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.first)
+    fn check(&self, plan: &Applied, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        plan.check(sizes)
     }
 
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let y = outputs.get(plan.y).iter_mut();
-        let first = inputs.get(plan.first).leaf(0);
-        match (&plan.arity, plan.second) {
-            (Arity::Two(function), Some(second)) => {
-                let pairs = first.iter().zip(inputs.get(second).leaf(0));
-                y.zip(pairs).for_each(|(y, (&u1, &u2))| *y = function(u1, u2));
-            }
-            (Arity::One(function), _) => y.zip(first).for_each(|(y, &u)| *y = function(u)),
-            (Arity::Two(_), None) => unreachable!("a function of two numbers has two inputs"),
-        }
-        Ok(())
+    fn output(&self, plan: &Applied, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        plan.output(inputs, outputs)
     }
 }
 

@@ -1,34 +1,40 @@
 //! `MatrixMultiply`: products with a matrix.
 
 use legwork_block::{
-    Any, Block, Dim, In, Invalid, Matrix, Out, Outcome, OutputCx, Ports, Sizes, Type,
+    Any, Block, Dim, Invalid, Matrix, Outcome, OutputCx, Ports, Sizes, Type, parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 /// A matrix times a vector or a matrix: `y = A u2`. A = `u1`, or A = `u1`ᵀ with `transpose`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u1` | matrix m × k; k × m if `transpose` | any |
-/// | in `u2` | vector of k; matrix k × n if `right: Matrix` | any |
-/// | out `y` | vector of m; matrix m × n if `right: Matrix` | not checked |
-///
 /// Sums run over k in rising order, with no fused operations: results do not depend on the CPU.
 /// With k = 0 the product is zero.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    |m: &Dim, k: &Dim|
+    let (rows, columns) = if self.transpose { (k, m) } else { (m, k) };
+    let (right, product) = match self.right {
+        Right::Vector => (Type::vector(k), Type::vector(m)),
+        Right::Matrix => {
+            let n = ports.dim();
+            (Type::matrix(k, &n), Type::matrix(m, &n))
+        }
+    };
+    in  u1: Matrix::of(rows, columns), _, "A", shape "m × k; k × m if `transpose`", units "any";
+    in  u2: Any(right), _, "right factor", shape "k; k × n if `right: Matrix`", units "any";
+    out y: Any(product), _, "the product", shape "m; m × n if `right: Matrix`", units "not checked";
+)]
+#[parameters]
 pub struct MatrixMultiply {
     /// What `u2` is: `Vector` or `Matrix`; default `Vector`.
-    #[serde(default)]
+    #[default]
     pub right: Right,
-    /// Whether `u1` is transposed, as in `τ = Jᵀ f`; default false.
-    #[serde(default)]
+    /// Whether `u1` is transposed, as in `τ = Jᵀ f`.
+    #[default]
     pub transpose: bool,
 }
 
 /// The right factor of a [`MatrixMultiply`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Right {
     /// A vector.
     #[default]
@@ -39,9 +45,7 @@ pub enum Right {
 
 /// Ports of a [`MatrixMultiply`].
 pub struct Plan {
-    u1: In<Matrix>,
-    u2: In<Any>,
-    y: Out<Any>,
+    io: MatrixMultiplyPorts,
     rows: Dim,
     inner: Dim,
 }
@@ -56,23 +60,7 @@ impl Block for MatrixMultiply {
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let (rows, inner) = (ports.dim(), ports.dim());
-        let left = if self.transpose {
-            Matrix(inner.clone(), rows.clone())
-        } else {
-            Matrix(rows.clone(), inner.clone())
-        };
-        let (right, product) = match self.right {
-            Right::Vector => (Type::vector(&inner), Type::vector(&rows)),
-            Right::Matrix => {
-                let columns = ports.dim();
-                (Type::matrix(&inner, &columns), Type::matrix(&rows, &columns))
-            }
-        };
-        let u1 = ports.input("u1", &left);
-        let u2 = ports.input("u2", &Any(right));
-        let y = ports.output("y", &Any(product));
-        ports.note_out(y).doc("the product");
-        Ok(Plan { u1, u2, y, rows, inner })
+        Ok(Plan { io: self.declare(ports, &rows, &inner), rows, inner })
     }
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) {}
@@ -83,9 +71,9 @@ impl Block for MatrixMultiply {
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (rows, inner) = *cx.scratch;
-        let a = cx.inputs.get(plan.u1);
-        let b = cx.inputs.get(plan.u2).leaf(0);
-        let y = cx.outputs.get(plan.y);
+        let a = cx.inputs.get(plan.io.u1);
+        let b = cx.inputs.get(plan.io.u2).leaf(0);
+        let y = cx.outputs.get(plan.io.y);
         y.fill(0.0);
         if rows == 0 || inner == 0 {
             return Ok(());

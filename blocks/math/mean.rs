@@ -2,38 +2,30 @@
 
 use legwork_block::quantity::{NonNegative, Time};
 use legwork_block::{
-    Any, Block, In, Invalid, Out, Outcome, OutputCx, Ports, Real, Report, Sizes, UpdateCx,
+    Any, Block, Invalid, Outcome, OutputCx, Ports, Real, Report, Sizes, UpdateCx, parameters, ports,
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::defaults::quantity;
 use crate::signal::shape::expect_numbers;
 
 /// The mean of a signal over its elements and the run so far. `y = Σ_k Σ_i u_i / (n K)`.
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | number, vector or matrix | any |
-/// | out `y` | number | that of `u`, not checked |
 ///
 /// One sample counts per major step, or per period if the block or its input has one. With
 /// `magnitude` it is the mean of |u_i|, such as a mean error. The last value is reported as the
 /// metric `mean`, the largest |u_i| as `peak`. The sample of now counts in `y`; before the first y
 /// is 0.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    in  u: Any::var(ports.var()), _, "what is averaged", shape "number, vector, matrix", units "any";
+    out y: Real, _, "the mean so far", shape "number", units "that of `u`, not checked";
+)]
+#[parameters]
 pub struct Mean {
-    /// Whether magnitudes count; default false.
-    #[serde(default)]
+    /// Whether magnitudes count.
+    #[default]
     pub magnitude: bool,
-    /// Time before which nothing counts [s]; default 0 s.
-    #[serde(default = "from_start")]
+    /// Time before which nothing counts [s].
+    #[default = "0 s"]
     pub after: NonNegative<Time>,
-}
-
-fn from_start() -> NonNegative<Time> {
-    quantity(0.0)
 }
 
 /// What was summed so far.
@@ -64,44 +56,39 @@ impl State {
 
 impl Block for Mean {
     const KIND: &'static str = "Mean";
-    type Plan = (In<Any>, Out<Real>);
+    type Plan = MeanPorts;
     type State = State;
     type Memo = ();
     type Scratch = ();
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<MeanPorts, Invalid> {
         ports.updates();
         ports.per_major();
-        let ty = Any::var(ports.var());
-        let u = ports.input("u", &ty);
-        ports.note_in(u).doc("what is averaged");
-        let y = ports.output("y", &Real);
-        ports.note_out(y).doc("the mean so far");
-        Ok((u, y))
+        Ok(self.declare(ports))
     }
 
-    fn check(&self, &(u, _): &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        expect_numbers(sizes, u)
+    fn check(&self, io: &MeanPorts, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        expect_numbers(sizes, io.u)
     }
 
-    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) -> State {
+    fn state(&self, _: &MeanPorts, _: &Sizes<'_>) -> State {
         State::default()
     }
 
-    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
+    fn scratch(&self, _: &MeanPorts, _: &Sizes<'_>) {}
 
-    fn output(&self, &(u, y): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let now = self.with(*cx.state, cx.time.t, cx.inputs.get(u).leaf(0));
-        cx.outputs.set(y, now.mean());
+    fn output(&self, io: &MeanPorts, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let now = self.with(*cx.state, cx.time.t, cx.inputs.get(io.u).leaf(0));
+        cx.outputs.set(io.y, now.mean());
         Ok(())
     }
 
-    fn update(&self, &(u, _): &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        *cx.state = self.with(*cx.state, cx.time.t, cx.inputs.get(u).leaf(0));
+    fn update(&self, io: &MeanPorts, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        *cx.state = self.with(*cx.state, cx.time.t, cx.inputs.get(io.u).leaf(0));
         Ok(())
     }
 
-    fn report(&self, _: &Self::Plan, state: &State, report: &mut Report) {
+    fn report(&self, _: &MeanPorts, state: &State, report: &mut Report) {
         report.metric("mean", state.mean());
         report.metric("peak", state.peak);
     }

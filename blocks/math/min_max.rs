@@ -1,10 +1,9 @@
 //! `MinMax`: the least or greatest.
 
 use legwork_block::{
-    Any, Block, GuardCx, In, Inputs, Invalid, Out, Outcome, OutputCx, Ports, Sizes, Type, UpdateCx,
+    Any, Block, GuardCx, Inputs, Invalid, Outcome, OutputCx, Ports, Sizes, Type, UpdateCx,
+    parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::math::sum::input_names;
 use crate::signal::pieces;
@@ -13,30 +12,29 @@ use crate::signal::shape;
 /// The minimum or maximum of several signals, element by element. Of one vector, it is that of its
 /// elements.
 ///
-/// | `count` | in | out `y` |
-/// |---|---|---|
-/// | 1, the default | `u`: vector of at least one element | number |
-/// | 2 or more | `u1`, `u2`, …: number, vector or matrix, all of one shape | of their shape |
-///
-/// All ports have one unit. NaN passes. A variable step is cut where another one becomes the
-/// extreme.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["min", "max", "clamp"]))]
+/// NaN passes. A variable step is cut where another one becomes the extreme.
+#[ports(
+    |from: &Any, to: Any|
+    let unit = ports.var();
+    in  inputs[input_names(self.count)]: from.clone() as Any, unit, "what is compared",
+        named "`u1`, `u2`, …, as many as `count`; `u` for one",
+        shape "number, vector, matrix, all the same; vector of at least one element for `u`",
+        units "any, all equal";
+    out y: to as Any, unit, "the extreme", shape "that of `u1`; number for `u`",
+        units "that of the inputs";
+)]
+#[parameters(aliases("min", "max", "clamp"))]
 pub struct MinMax {
     /// `Min` or `Max`.
     pub function: Extreme,
-    /// How many inputs, at least 1; default 1.
-    #[serde(default = "one")]
+    /// How many inputs, at least 1.
+    #[default = 1]
     pub count: usize,
 }
 
-fn one() -> usize {
-    1
-}
-
 /// What a [`MinMax`] looks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, PartialEq, Eq)]
 pub enum Extreme {
     /// The least.
     Min,
@@ -75,24 +73,23 @@ impl Extreme {
 
 /// Ports of a [`MinMax`].
 pub struct Plan {
-    inputs: Vec<In<Any>>,
-    y: Out<Any>,
+    io: MinMaxPorts,
     located: bool,
 }
 
 impl Plan {
     /// How many signals compete for one element of the output.
     fn candidates(&self, inputs: Inputs<'_>) -> usize {
-        match self.inputs[..] {
+        match self.io.inputs[..] {
             [u] => inputs.get(u).leaf(0).len(),
-            _ => self.inputs.len(),
+            ref each => each.len(),
         }
     }
 
     /// Candidate `c` for element `i` of the output.
     #[inline]
     fn candidate(&self, inputs: Inputs<'_>, i: usize, c: usize) -> f64 {
-        match self.inputs[..] {
+        match self.io.inputs[..] {
             [u] => inputs.get(u).leaf(0)[c],
             ref each => inputs.get(each[c]).leaf(0)[i],
         }
@@ -120,46 +117,39 @@ impl Block for MinMax {
                 (ty.clone(), ty)
             }
         };
-        let unit = ports.var();
-        let inputs: Vec<_> =
-            input_names(self.count).map(|name| ports.input(&name, &input)).collect();
-        for u in &inputs {
-            ports.note_in(*u).same_unit(unit);
-        }
-        let y = ports.output("y", &output);
-        ports.note_out(y).same_unit(unit);
-        Ok(Plan { inputs, y, located: ports.pieces() })
+        Ok(Plan { io: self.declare(ports, &input, output), located: ports.pieces() })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        if self.count == 1 && sizes.input(plan.inputs[0]) == 0 {
+        let first = plan.io.inputs[0];
+        if self.count == 1 && sizes.input(first) == 0 {
             return Err(Invalid::new("expected a vector of at least one element, found none"));
         }
-        shape::expect_numbers(sizes, plan.inputs[0])
+        shape::expect_numbers(sizes, first)
     }
 
     fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<usize> {
-        if plan.located { vec![0; sizes.output(plan.y)] } else { Vec::new() }
+        if plan.located { vec![0; sizes.output(plan.io.y)] } else { Vec::new() }
     }
 
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let inputs = cx.inputs;
-        let y = cx.outputs.get(plan.y);
+        let y = cx.outputs.get(plan.io.y);
         if cx.time.minor && plan.located {
             for (i, (y, &held)) in y.iter_mut().zip(cx.state).enumerate() {
                 *y = plan.candidate(inputs, i, held);
             }
             return Ok(());
         }
-        let first = inputs.get(plan.inputs[0]).leaf(0);
+        let first = inputs.get(plan.io.inputs[0]).leaf(0);
         if self.count == 1 {
             y[0] = first[1..].iter().fold(first[0], |found, u| self.function.of(found, *u));
             return Ok(());
         }
         y.copy_from_slice(first);
-        for u in &plan.inputs[1..] {
+        for u in &plan.io.inputs[1..] {
             for (y, u) in y.iter_mut().zip(inputs.get(*u).leaf(0)) {
                 *y = self.function.of(*y, *u);
             }

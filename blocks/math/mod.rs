@@ -5,6 +5,7 @@
 mod abs;
 mod cross;
 mod dot;
+mod elementary;
 mod fcn;
 mod gain;
 mod inverse;

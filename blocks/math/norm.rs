@@ -1,38 +1,31 @@
 //! `Norm`: the length of a vector.
 
-use legwork_block::{In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Real, Vector};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{
+    Inputs, Invalid, Outcome, Outputs, Ports, Pure, Real, Vector, parameters, ports,
+};
 
 /// The Euclidean length of a vector: `y = √(Σ uᵢ²)`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | vector | any |
-/// | out `y` | number, zero or greater | that of `u` |
-///
 /// The norm of a vector without elements is 0. Elements beyond 1e154 overflow.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["magnitude", "length"]))]
+#[ports(
+    let unit = ports.var();
+    in  u: Vector::of(ports.dim()), unit, "the vector", shape "vector", units "any";
+    out y: Real, unit, "the length, zero or greater", shape "number", units "that of `u`";
+)]
+#[parameters(aliases("magnitude", "length"))]
 pub struct Norm {}
 
 impl Pure for Norm {
     const KIND: &'static str = "Norm";
-    type Plan = (In<Vector>, Out<Real>);
+    type Plan = NormPorts;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        let (n, unit) = (ports.dim(), ports.var());
-        let u = ports.input("u", &Vector(n));
-        ports.note_in(u).same_unit(unit);
-        let y = ports.output("y", &Real);
-        ports.note_out(y).same_unit(unit).doc("the length");
-        Ok((u, y))
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<NormPorts, Invalid> {
+        Ok(self.declare(ports))
     }
 
-    fn output(&self, &(u, y): &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
-        let squares = inp.get(u).iter().fold(0.0, |sum, u| sum + u * u);
-        out.set(y, libm::sqrt(squares));
+    fn output(&self, io: &NormPorts, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
+        let squares = inp.get(io.u).iter().fold(0.0, |sum, u| sum + u * u);
+        out.set(io.y, libm::sqrt(squares));
         Ok(())
     }
 }

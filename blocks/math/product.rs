@@ -1,37 +1,34 @@
 //! `Product`: products and quotients.
 
-use legwork_block::{Any, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Sizes};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{
+    Any, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, parameters, ports,
+};
 
-use crate::math::sum::{change, declare_inputs};
+use crate::math::sum::{change, first_wide, input_names, term};
 use crate::signal::shape;
 
 /// Products and quotients, element by element: `y = u1 · u2 / u3 …`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u1`, `u2`, …, one per operation; `u` for one | all of one shape, but `numbers` | any |
-/// | out `y` | that of the inputs that are not listed | not checked |
-///
 /// The first operation applies to 1: `"/"` alone gives the reciprocal. A number counts for every
 /// element. A division by zero is a fault of the run. For the product of matrices see
 /// `MatrixMultiply`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["multiply", "divide"]))]
+#[ports(
+    |names: &[String]|
+    let ty = Any::var(ports.var());
+    in  factors[name in names]: term(name, &self.numbers, &ty) as Any, _, "factors and divisors",
+        named "`u1`, `u2`, …, one per operation; `u` for one",
+        shape "of one shape, but `numbers`", units "any";
+    out y: ty as Any, _, "the product", shape "that of the inputs that are not listed",
+        units "not checked";
+)]
+#[parameters(aliases("multiply", "divide"))]
 pub struct Product {
-    /// `*` or `/` for each input, such as `"*/"` for `u1 / u2`; default `"**"`.
-    #[serde(default = "two_factors")]
+    /// `*` or `/` for each input, such as `"*/"` for `u1 / u2`.
+    #[default = "**"]
     pub ops: String,
-    /// Names of the inputs that are numbers beside vectors or matrices, such as `["u2"]`; default
-    /// none.
-    #[serde(default)]
+    /// Names of the inputs that are numbers beside vectors or matrices, such as `["u2"]`.
+    #[default]
     pub numbers: Vec<String>,
-}
-
-fn two_factors() -> String {
-    "**".into()
 }
 
 /// What an input does to the product.
@@ -41,12 +38,12 @@ enum Operation {
     Divide,
 }
 
-/// Ports of a [`Product`].
+/// Ports and operations of a [`Product`].
 pub struct Plan {
-    factors: Vec<(In<Any>, Operation)>,
+    io: ProductPorts,
+    operations: Vec<Operation>,
     /// An input of the shape of `y`.
-    wide: In<Any>,
-    y: Out<Any>,
+    wide: usize,
 }
 
 impl Pure for Product {
@@ -54,7 +51,6 @@ impl Pure for Product {
     type Plan = Plan;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let ty = Any::var(ports.var());
         let mut operations = Vec::new();
         for operation in self.ops.chars() {
             operations.push(match operation {
@@ -69,21 +65,19 @@ impl Pure for Product {
         if operations.is_empty() {
             return Err(Invalid::parameter("ops", "expected at least one operation, found none"));
         }
-        let (inputs, wide) = declare_inputs(operations.len(), &self.numbers, &ty, ports)?;
-        let factors = inputs.into_iter().zip(operations).collect();
-        let y = ports.output("y", &ty);
-        ports.note_out(y).doc("the product");
-        Ok(Plan { factors, wide, y })
+        let names: Vec<String> = input_names(operations.len()).collect();
+        let wide = first_wide(&names, &self.numbers)?;
+        Ok(Plan { io: self.declare(ports, &names), operations, wide })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.wide)
+        shape::expect_numbers(sizes, plan.io.factors[plan.wide])
     }
 
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let y = outputs.get(plan.y);
+        let y = outputs.get(plan.io.y);
         y.fill(1.0);
-        for &(u, operation) in &plan.factors {
+        for (&u, operation) in plan.io.factors.iter().zip(&plan.operations) {
             let u = inputs.get(u).leaf(0);
             match operation {
                 Operation::Multiply => change(y, u, |y, u| *y *= u),

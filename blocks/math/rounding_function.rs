@@ -1,11 +1,10 @@
 //! `RoundingFunction`: whole numbers.
 
-use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{
+    Any, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, parameters, ports,
+};
 
-use crate::signal::elementwise::{Ends, ends};
-use crate::signal::shape::{self, Common};
+use crate::signal::shape;
 
 /// Rounds every element to a whole number: down, up, to the nearest, to zero.
 ///
@@ -16,22 +15,21 @@ use crate::signal::shape::{self, Common};
 /// | `Round` | to the nearest, halves away from zero |
 /// | `Fix` | towards zero |
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | any of number, vector, matrix | any |
-/// | out `y` | that of `u` | that of `u` |
-///
 /// For steps of another size than 1 see `Quantizer`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["floor", "ceil", "round"]))]
+#[ports(
+    let (ty, unit) = (Any::var(ports.var()), ports.var());
+    in  u: ty.clone() as Any, unit, "the signal", shape "number, vector, matrix", units "any";
+    out y: ty as Any, unit, "whole numbers", shape "that of `u`", units "that of `u`";
+)]
+#[parameters(aliases("floor", "ceil", "round"))]
 pub struct RoundingFunction {
     /// `Floor`, `Ceil`, `Round` or `Fix`.
     pub function: Rounding,
 }
 
 /// How a [`RoundingFunction`] rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, PartialEq, Eq)]
 pub enum Rounding {
     /// Down.
     Floor,
@@ -45,24 +43,24 @@ pub enum Rounding {
 
 impl Pure for RoundingFunction {
     const KIND: &'static str = "RoundingFunction";
-    type Plan = Ends;
+    type Plan = RoundingFunctionPorts;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Ends, Invalid> {
-        Ok(ends(&Common { shape: Vec::new(), unit: None }, ports))
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+        Ok(self.declare(ports))
     }
 
-    fn check(&self, &(u, _): &Ends, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, u)
+    fn check(&self, io: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, io.u)
     }
 
-    fn output(&self, &(u, y): &Ends, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+    fn output(&self, io: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
         let round = match self.function {
             Rounding::Floor => libm::floor,
             Rounding::Ceil => libm::ceil,
             Rounding::Round => libm::round,
             Rounding::Fix => libm::trunc,
         };
-        for (y, &u) in outputs.get(y).iter_mut().zip(inputs.get(u).leaf(0)) {
+        for (y, &u) in outputs.get(io.y).iter_mut().zip(inputs.get(io.u).leaf(0)) {
             *y = round(u);
         }
         Ok(())

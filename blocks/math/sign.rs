@@ -1,32 +1,28 @@
 //! `Sign`: the sign of a number.
 
 use legwork_block::{
-    Any, Block, GuardCx, In, Invalid, Out, Outcome, OutputCx, Ports, Sizes, UpdateCx,
+    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, UpdateCx, parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::pieces::{self, Piece, ThreePieces};
 use crate::signal::shape;
 
 /// The sign of every element: 1, 0 or −1.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | any of number, vector, matrix | any |
-/// | out `y` | that of `u` | 1 |
-///
 /// NaN passes. A variable step is cut where an element changes its sign. A motion that sticks at
 /// the change, as dry friction makes it, turns round without end there and is a fault; a steep
 /// `Trigonometry(function: Tanh)` is kinder to solvers.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    let ty = Any::var(ports.var());
+    in  u: ty.clone() as Any, _, "the signal", shape "number, vector, matrix", units "any";
+    out y: ty as Any, "1", "the signs", shape "that of `u`";
+)]
+#[parameters]
 pub struct Sign {}
 
 /// Ports of a [`Sign`], and whether its pieces are located.
 pub struct Plan {
-    u: In<Any>,
-    y: Out<Any>,
+    io: SignPorts,
     located: bool,
 }
 
@@ -64,36 +60,32 @@ impl Block for Sign {
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let located = ports.pieces();
-        let ty = Any::var(ports.var());
-        let u = ports.input("u", &ty);
-        let y = ports.output("y", &ty);
-        ports.note_out(y).unit("1");
-        Ok(Plan { u, y, located })
+        Ok(Plan { io: self.declare(ports), located })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.u)
+        shape::expect_numbers(sizes, plan.io.u)
     }
 
     fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<Piece> {
-        pieces::held(plan.located, sizes.output(plan.y))
+        pieces::held(plan.located, sizes.output(plan.io.y))
     }
 
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let u = cx.inputs.get(plan.u).leaf(0);
-        plan.write(cx.time.minor, cx.state, u, cx.outputs.get(plan.y));
+        let u = cx.inputs.get(plan.io.u).leaf(0);
+        plan.write(cx.time.minor, cx.state, u, cx.outputs.get(plan.io.y));
         Ok(())
     }
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        plan.hold(cx.state, cx.inputs.get(plan.u).leaf(0));
+        plan.hold(cx.state, cx.inputs.get(plan.io.u).leaf(0));
         Ok(())
     }
 
     fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
-        cx.values.fill(plan.beyond(cx.state, cx.inputs.get(plan.u).leaf(0)));
+        cx.values.fill(plan.beyond(cx.state, cx.inputs.get(plan.io.u).leaf(0)));
     }
 }
 

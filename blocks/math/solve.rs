@@ -2,20 +2,14 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Inputs, Invalid, NO_FEEDS, Outcome, Outputs, Ports, Pure, SolveFailure, SolveRule,
+    Any, Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, SolveFailure, SolveRule,
+    parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use crate::signal::shape::{note_unit, state_signal};
+use crate::signal::shape::state_signal;
 
 /// Closes an algebraic loop by Newton's method: finds z with `u(z) = z`. The loop computes the
 /// input u from the output z.
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | numbers of any shape | any |
-/// | out `y` | that of `u` | that of `u` |
 ///
 /// Newton's method on `u(z) − z` with a Jacobian of difference quotients: one iteration computes
 /// the blocks of the loop once for each number of z and once more. It begins with the solution of
@@ -25,28 +19,34 @@ use crate::signal::shape::{note_unit, state_signal};
 /// them and the `on_fail` of the first by path.
 ///
 /// A loop may have several solutions or none; which one is found depends on where it begins.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["algebraic loop", "algebraic constraint", "Newton"]))]
+#[ports(
+    |ty: Any|
+    let unit = self.initial.as_ref().and_then(Tensor::unit);
+    let unit = unit.map_or_else(|| ports.var().into(), PortUnit::from);
+    in  u: ty.clone() as Any, unit.clone(), "what the loop makes of `y`",
+        shape "numbers of any shape", units "any";
+    feeds();
+    out y: ty as Any, unit, "the solution", shape "that of `u`", units "that of `u`";
+)]
+#[parameters(aliases("algebraic loop", "algebraic constraint", "Newton"))]
 pub struct Solve {
-    /// Largest `|u − z| / (1 + |z|)` of a solution [1]; default 1e-10.
-    #[serde(default = "tolerance")]
+    /// Largest `|u − z| / (1 + |z|)` of a solution [1].
+    #[default = 1e-10]
     pub tol: f64,
-    /// Most iterations; default 20.
-    #[serde(default = "limit")]
+    /// Most iterations.
+    #[default = 20]
     pub limit: u32,
     /// z at t = 0: a number, a list for a vector, a list of rows for a matrix [unit of u]; default
     /// zeros of the type of `u`. It tells the type, where nothing else in the loop does.
-    #[serde(default)]
     pub initial: Option<Tensor>,
     /// What to do without a solution; default Stop.
-    #[serde(default)]
+    #[default]
     pub on_fail: OnFail,
 }
 
 /// What to do when the loop is not solved. Each use is counted in the summary.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum OnFail {
     /// The run ends with a fault.
     #[default]
@@ -60,19 +60,11 @@ pub enum OnFail {
     Zero,
 }
 
-fn tolerance() -> f64 {
-    1e-10
-}
-
-fn limit() -> u32 {
-    20
-}
-
 impl Pure for Solve {
     const KIND: &'static str = "Solve";
-    type Plan = ();
+    type Plan = SolvePorts;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<(), Invalid> {
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<SolvePorts, Invalid> {
         if !(self.tol > 0.0 && self.tol < 1.0) {
             let message = format!("expected a tolerance above 0 and below 1, found {}", self.tol);
             return Err(Invalid::parameter("tol", message));
@@ -81,14 +73,7 @@ impl Pure for Solve {
             return Err(Invalid::parameter("limit", "expected one iteration at least, found 0"));
         }
         let ty = state_signal(self.initial.as_ref(), ports)?;
-        let (unit, var) = (self.initial.as_ref().and_then(Tensor::unit), ports.var());
-        let u = ports.input("u", &ty);
-        note_unit(ports.note_in(u), unit, var);
-        ports.note_in(u).doc("what the loop makes of the output");
-        ports.group(&NO_FEEDS);
-        let y = ports.output("y", &ty);
-        note_unit(ports.note_out(y), unit, var);
-        ports.note_out(y).doc("the solution");
+        let io = self.declare(ports, ty);
         ports.solves(SolveRule {
             tolerance: self.tol,
             limit: self.limit,
@@ -99,11 +84,11 @@ impl Pure for Solve {
                 OnFail::Zero => SolveFailure::Zero,
             },
         });
-        Ok(())
+        Ok(io)
     }
 
     /// The engine writes the output.
-    fn output(&self, (): &(), _: &Inputs<'_>, _: &mut Outputs<'_>) -> Outcome {
+    fn output(&self, _: &SolvePorts, _: &Inputs<'_>, _: &mut Outputs<'_>) -> Outcome {
         Ok(())
     }
 }

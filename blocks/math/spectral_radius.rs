@@ -2,11 +2,10 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Block, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Real, Report, Sizes, Solver,
+    Block, Invalid, Outcome, OutputCx, Ports, RateRule, Real, Report, Sizes, Solver, parameters,
+    ports,
 };
 use legwork_linalg::one_norm;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::math::inverse::invert;
 use crate::signal::shape;
@@ -23,29 +22,24 @@ use crate::signal::shape;
 /// | `Rk4` | `1 + h A + (h A)² / 2 + (h A)³ / 6 + (h A)⁴ / 24` |
 /// | `ImplicitEuler` | `(1 − h A)⁻¹` |
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | out `y` | number: ρ | 1 |
-///
 /// ρ is also reported at the end of the run, as the metric `spectral_radius`. The stability
 /// functions are those of E. Hairer and G. Wanner, *Solving Ordinary Differential Equations II*
 /// (1996), section IV.2. ρ comes from Gelfand's formula `ρ = lim ‖Gᵏ‖^(1/k)` at k = 2⁶⁴, by
 /// squaring 64 times.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["eigenvalue", "stability"]))]
+#[ports(out y: Real, "1", "ρ", shape "number";)]
+#[parameters(aliases("eigenvalue", "stability"))]
 pub struct SpectralRadius {
     /// A, n rows of n [1/s]; a number for one state.
     pub a: Tensor,
     /// Whether the first half of x are positions and the second their velocities, as in
-    /// `SecondOrderIntegrator`: `A = [0, 1; K, D]`; default false.
-    #[serde(default)]
+    /// `SecondOrderIntegrator`: `A = [0, 1; K, D]`.
+    #[default]
     pub second_order: bool,
 }
 
 /// Port and value of a [`SpectralRadius`].
 pub struct Plan {
-    y: Out<Real>,
+    io: SpectralRadiusPorts,
     radius: f64,
 }
 
@@ -193,9 +187,7 @@ impl Block for SpectralRadius {
             return Err(Invalid::parameter("a", message));
         }
         ports.rate(RateRule::Constant);
-        let y = ports.output("y", &Real);
-        ports.note_out(y).unit("1").doc("spectral radius of one step");
-        Ok(Plan { y, radius })
+        Ok(Plan { io: self.declare(ports), radius })
     }
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) {}
@@ -203,7 +195,7 @@ impl Block for SpectralRadius {
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        cx.outputs.set(plan.y, plan.radius);
+        cx.outputs.set(plan.io.y, plan.radius);
         Ok(())
     }
 

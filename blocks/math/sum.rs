@@ -1,34 +1,31 @@
 //! `Sum`: sums and differences.
 
-use legwork_block::{Any, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Sizes, Type};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{
+    Any, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, Type, parameters, ports,
+};
 
 use crate::signal::shape;
 
 /// Sums and differences: `y = ± u1 ± u2 ± …`, element by element.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u1`, `u2`, …, one per sign; `u` for one | of one shape, but `numbers` | any, all equal |
-/// | out `y` | that of the inputs that are not listed | that of the inputs |
-///
 /// Terms are added from left to right. A number counts for every element.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["add", "subtract", "difference"]))]
+#[ports(
+    |names: &[String]|
+    let (ty, unit) = (Any::var(ports.var()), ports.var());
+    in  terms[name in names]: term(name, &self.numbers, &ty) as Any, unit, "the terms",
+        named "`u1`, `u2`, …, one per sign; `u` for one", shape "of one shape, but `numbers`",
+        units "any, all equal";
+    out y: ty as Any, unit, "the sum", shape "that of the inputs that are not listed",
+        units "that of the inputs";
+)]
+#[parameters(aliases("add", "subtract", "difference"))]
 pub struct Sum {
-    /// The sign of each input, such as `"+-"` for `u1 − u2`; default `"++"`.
-    #[serde(default = "two_terms")]
+    /// The sign of each input, such as `"+-"` for `u1 − u2`.
+    #[default = "++"]
     pub signs: String,
-    /// Names of the inputs that are numbers beside vectors or matrices, such as `["u2"]`; default
-    /// none.
-    #[serde(default)]
+    /// Names of the inputs that are numbers beside vectors or matrices, such as `["u2"]`.
+    #[default]
     pub numbers: Vec<String>,
-}
-
-fn two_terms() -> String {
-    "++".into()
 }
 
 /// Names of `count` inputs: `u`, or `u1`, `u2`, ….
@@ -36,15 +33,16 @@ pub(crate) fn input_names(count: usize) -> impl Iterator<Item = String> {
     (1..=count).map(move |i| if count == 1 { "u".into() } else { format!("u{i}") })
 }
 
-/// Declares the inputs: of the type `ty`, or numbers if `numbers` lists them. Also gives the first
-/// that is not listed.
-pub(crate) fn declare_inputs(
-    count: usize,
-    numbers: &[String],
-    ty: &Any,
-    ports: &mut Ports<'_>,
-) -> Result<(Vec<In<Any>>, In<Any>), Invalid> {
-    let names: Vec<String> = input_names(count).collect();
+/// The signal of the input `name`: of the type `ty`, or a number if `numbers` lists it.
+pub(crate) fn term(name: &String, numbers: &[String], ty: &Any) -> Any {
+    if numbers.contains(name) { Any(Type::Real) } else { ty.clone() }
+}
+
+/// The first of the inputs `names` that is not listed as a number.
+///
+/// # Errors
+/// If there is none, or `numbers` lists other names, or one twice.
+pub(crate) fn first_wide(names: &[String], numbers: &[String]) -> Result<usize, Invalid> {
     for (i, name) in numbers.iter().enumerate() {
         if !names.contains(name) {
             let message = format!("expected names of inputs, found `{name}`");
@@ -55,19 +53,10 @@ pub(crate) fn declare_inputs(
             return Err(Invalid::parameter("numbers", message));
         }
     }
-    let Some(wide) = names.iter().position(|name| !numbers.contains(name)) else {
+    names.iter().position(|name| !numbers.contains(name)).ok_or_else(|| {
         let message = "expected an input that is not listed, found none";
-        return Err(
-            Invalid::parameter("numbers", message).hint("if all are numbers, leave `numbers` out")
-        );
-    };
-    let mut inputs = Vec::with_capacity(count);
-    for name in &names {
-        let number = numbers.contains(name);
-        inputs.push(ports.input(name, if number { &Any(Type::Real) } else { ty }));
-    }
-    let wide = inputs[wide];
-    Ok((inputs, wide))
+        Invalid::parameter("numbers", message).hint("if all are numbers, leave `numbers` out")
+    })
 }
 
 /// Changes every element of `y` by that of `u`, or by its only number.
@@ -80,12 +69,12 @@ pub(crate) fn change(y: &mut [f64], u: &[f64], f: impl Fn(&mut f64, f64)) {
     }
 }
 
-/// Ports of a [`Sum`].
+/// Ports and signs of a [`Sum`].
 pub struct Plan {
-    terms: Vec<(In<Any>, f64)>,
+    io: SumPorts,
+    signs: Vec<f64>,
     /// An input of the shape of `y`.
-    wide: In<Any>,
-    y: Out<Any>,
+    wide: usize,
 }
 
 impl Pure for Sum {
@@ -93,7 +82,6 @@ impl Pure for Sum {
     type Plan = Plan;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let (ty, unit) = (Any::var(ports.var()), ports.var());
         let mut signs = Vec::new();
         for sign in self.signs.chars() {
             signs.push(match sign {
@@ -108,25 +96,21 @@ impl Pure for Sum {
         if signs.is_empty() {
             return Err(Invalid::parameter("signs", "expected at least one sign, found none"));
         }
-        let (inputs, wide) = declare_inputs(signs.len(), &self.numbers, &ty, ports)?;
-        for u in &inputs {
-            ports.note_in(*u).same_unit(unit);
-        }
-        let terms = inputs.into_iter().zip(signs).collect();
-        let y = ports.output("y", &ty);
-        ports.note_out(y).same_unit(unit).doc("the sum");
-        Ok(Plan { terms, wide, y })
+        let names: Vec<String> = input_names(signs.len()).collect();
+        let wide = first_wide(&names, &self.numbers)?;
+        Ok(Plan { io: self.declare(ports, &names), signs, wide })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.wide)
+        shape::expect_numbers(sizes, plan.io.terms[plan.wide])
     }
 
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let y = outputs.get(plan.y);
-        let [(first, sign), rest @ ..] = plan.terms.as_slice() else { return Ok(()) };
+        let y = outputs.get(plan.io.y);
+        let mut terms = plan.io.terms.iter().zip(&plan.signs);
+        let Some((first, sign)) = terms.next() else { return Ok(()) };
         change(y, inputs.get(*first).leaf(0), |y, u| *y = sign * u);
-        for (term, sign) in rest {
+        for (term, sign) in terms {
             change(y, inputs.get(*term).leaf(0), |y, u| *y += sign * u);
         }
         Ok(())

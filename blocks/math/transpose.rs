@@ -1,48 +1,45 @@
 //! `Transpose`: a matrix with rows and columns exchanged.
 
-use legwork_block::{Block, Dim, In, Invalid, Matrix, Out, Outcome, OutputCx, Ports, Sizes};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{
+    Block, Dim, Invalid, Matrix, Outcome, OutputCx, Ports, Sizes, parameters, ports,
+};
 
 /// A matrix with rows and columns exchanged: `yᵢⱼ = uⱼᵢ`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | matrix m × n | any |
-/// | out `y` | matrix n × m | that of `u` |
-///
 /// `MatrixMultiply` with `transpose: true` multiplies by the transpose without a copy.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    |m: &Dim|
+    let (n, unit) = (ports.dim(), ports.var());
+    in  u: Matrix::of(m, &n), unit, "the matrix", units "any";
+    out y: Matrix::of(&n, m), unit, "the transpose", units "that of `u`";
+)]
+#[parameters]
 pub struct Transpose {}
 
 impl Block for Transpose {
     const KIND: &'static str = "Transpose";
-    type Plan = (In<Matrix>, Out<Matrix>, Dim);
+    /// Ports, and rows of the input.
+    type Plan = (TransposePorts, Dim);
     type State = ();
     type Memo = ();
     /// Rows of the input.
     type Scratch = usize;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        let (rows, columns, unit) = (ports.dim(), ports.dim(), ports.var());
-        let u = ports.input("u", &Matrix(rows.clone(), columns.clone()));
-        let y = ports.output("y", &Matrix(columns, rows.clone()));
-        ports.note_in(u).same_unit(unit);
-        ports.note_out(y).same_unit(unit);
-        Ok((u, y, rows))
+        let rows = ports.dim();
+        Ok((self.declare(ports, &rows), rows))
     }
 
     fn state(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
-    fn scratch(&self, (_, _, rows): &Self::Plan, sizes: &Sizes<'_>) -> usize {
+    fn scratch(&self, (_, rows): &Self::Plan, sizes: &Sizes<'_>) -> usize {
         sizes.dim(rows)
     }
 
-    fn output(&self, &(u, y, _): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let (u, rows) = (cx.inputs.get(u), *cx.scratch);
+    fn output(&self, (io, _): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let (u, rows) = (cx.inputs.get(io.u), *cx.scratch);
         let columns = u.len().checked_div(rows).unwrap_or(0);
-        let y = cx.outputs.get(y);
+        let y = cx.outputs.get(io.y);
         for column in 0..columns {
             for row in 0..rows {
                 y[row * columns + column] = u[column * rows + row];

@@ -1,10 +1,8 @@
 //! `Trigonometry`: circular and hyperbolic functions.
 
-use legwork_block::{Any, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Sizes};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, Sizes, parameters};
 
-use crate::signal::shape;
+use crate::math::elementary::{Applied, Elementary};
 
 /// Circular and hyperbolic functions and their inverses, element by element.
 ///
@@ -18,9 +16,7 @@ use crate::signal::shape;
 /// Shapes: number, vector or matrix, all the same. Where a function is not defined the result is
 /// NaN, a fault of the run. The functions are those of the `libm` crate, so results do not depend
 /// on the CPU.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["sin", "cos", "tan", "atan2"]))]
+#[parameters(aliases("sin", "cos", "tan", "atan2"))]
 pub struct Trigonometry {
     /// `Sin`, `Cos`, `Tan`, `Asin`, `Acos`, `Atan`, `Atan2`, `Sinh`, `Cosh`, `Tanh`, `Asinh`,
     /// `Acosh` or `Atanh`.
@@ -28,7 +24,8 @@ pub struct Trigonometry {
 }
 
 /// What a [`Trigonometry`] computes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, PartialEq, Eq)]
 pub enum Function {
     /// Sine.
     Sin,
@@ -59,8 +56,8 @@ pub enum Function {
 }
 
 impl Function {
-    fn of_one(self) -> Option<fn(f64) -> f64> {
-        Some(match self {
+    fn law(self) -> Elementary {
+        Elementary::One(match self {
             Self::Sin => libm::sin,
             Self::Cos => libm::cos,
             Self::Tan => libm::tan,
@@ -73,71 +70,39 @@ impl Function {
             Self::Asinh => libm::asinh,
             Self::Acosh => libm::acosh,
             Self::Atanh => libm::atanh,
-            Self::Atan2 => return None,
+            Self::Atan2 => return Elementary::Two(libm::atan2),
         })
     }
 
-    /// Units of an only input and of the output.
-    fn units(self) -> (&'static str, &'static str) {
-        match self {
+    /// Units of the inputs and of the output.
+    fn units(self, ports: &mut Ports<'_>) -> [PortUnit; 3] {
+        let (from, to) = match self {
             Self::Sin | Self::Cos | Self::Tan => ("rad", "1"),
-            Self::Asin | Self::Acos | Self::Atan | Self::Atan2 => ("1", "rad"),
+            Self::Asin | Self::Acos | Self::Atan => ("1", "rad"),
+            Self::Atan2 => {
+                let same = ports.var();
+                return [same.into(), same.into(), "rad".into()];
+            }
             _ => ("1", "1"),
-        }
+        };
+        [from.into(), PortUnit::Unspecified, to.into()]
     }
-}
-
-/// Ports of a [`Trigonometry`].
-pub struct Plan {
-    inputs: Inlets,
-    y: Out<Any>,
-}
-
-enum Inlets {
-    One(In<Any>, fn(f64) -> f64),
-    Two(In<Any>, In<Any>),
 }
 
 impl Pure for Trigonometry {
     const KIND: &'static str = "Trigonometry";
-    type Plan = Plan;
+    type Plan = Applied;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let ty = Any::var(ports.var());
-        let (from, to) = self.function.units();
-        let inputs = if let Some(function) = self.function.of_one() {
-            let u = ports.input("u", &ty);
-            ports.note_in(u).unit(from);
-            Inlets::One(u, function)
-        } else {
-            let unit = ports.var();
-            let (u1, u2) = (ports.input("u1", &ty), ports.input("u2", &ty));
-            ports.note_in(u1).same_unit(unit);
-            ports.note_in(u2).same_unit(unit);
-            Inlets::Two(u1, u2)
-        };
-        let y = ports.output("y", &ty);
-        ports.note_out(y).unit(to);
-        Ok(Plan { inputs, y })
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Applied, Invalid> {
+        Ok(self.function.law().plan(self.function.units(ports), ports))
     }
 
-    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        let (Inlets::One(first, _) | Inlets::Two(first, _)) = plan.inputs;
-        shape::expect_numbers(sizes, first)
+    fn check(&self, plan: &Applied, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        plan.check(sizes)
     }
 
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let y = outputs.get(plan.y).iter_mut();
-        match plan.inputs {
-            Inlets::One(u, function) => {
-                y.zip(inputs.get(u).leaf(0)).for_each(|(y, &u)| *y = function(u));
-            }
-            Inlets::Two(u1, u2) => {
-                let pairs = inputs.get(u1).leaf(0).iter().zip(inputs.get(u2).leaf(0));
-                y.zip(pairs).for_each(|(y, (&u1, &u2))| *y = libm::atan2(u1, u2));
-            }
-        }
-        Ok(())
+    fn output(&self, plan: &Applied, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        plan.output(inputs, outputs)
     }
 }
 

@@ -1,24 +1,18 @@
 //! Shapes of parameters that are a number, a vector or a matrix, and of the signals they fit.
 
-use legwork_block::quantity::Tensor;
+use legwork_block::quantity::{Preset, Tensor};
 use legwork_block::{
     Any, In, Invalid, Parameters, PortNote, PortUnit, Ports, Sizes, Type, Unit, Var, Written,
 };
-use serde::Deserialize;
-use serde::de::value::{Error, F64Deserializer};
 
 /// The parameter 0, as a default.
 pub(crate) fn zero() -> Tensor {
-    number(0.0)
+    Preset::number(0.0)
 }
 
 /// The parameter 1, as a default.
 pub(crate) fn one() -> Tensor {
-    number(1.0)
-}
-
-fn number(value: f64) -> Tensor {
-    Tensor::deserialize(F64Deserializer::<Error>::new(value)).expect("a number is a tensor")
+    Preset::number(1.0)
 }
 
 /// A signal of the shape `[]`, `[n]` or `[rows, columns]`.

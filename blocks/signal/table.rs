@@ -1,12 +1,11 @@
 //! Tables over rising breakpoints.
 
-use legwork_block::Invalid;
 use legwork_block::quantity::Tensor;
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{Invalid, parameters};
 
 /// How a table is read between its points.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Interpolation {
     /// On the line between the two neighbours.
     #[default]
@@ -18,7 +17,8 @@ pub enum Interpolation {
 }
 
 /// How a table is read beyond its ends.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Outside {
     /// The value at the end.
     #[default]

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use legwork_block::quantity::Scalar;
 use legwork_block::{
-    Diagnostic, ExpressionSignal, Scope, SegmentKind, SignalPath, SignalResolver, Value,
+    Diagnostic, ExpressionSignal, Ports, Scope, SegmentKind, SignalPath, SignalResolver, Type,
+    Value,
 };
 
 /// What an input must be.
@@ -16,6 +17,17 @@ pub(super) enum InputShape {
     Elements(usize),
     /// A vector of exactly so many elements.
     Vector(usize),
+}
+
+impl InputShape {
+    /// The type of the input.
+    pub(super) fn ty(self, ports: &mut Ports<'_>) -> Type {
+        match self {
+            Self::Number => Type::Real,
+            Self::Elements(_) => Type::vector(ports.dim()),
+            Self::Vector(len) => Type::vector(len),
+        }
+    }
 }
 
 /// What a slot of the program reads.

@@ -1,0 +1,59 @@
+//! Functions of one or two signals, element by element.
+
+use legwork_block::{Any, Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Sizes, ports};
+
+use crate::signal::shape;
+
+/// A function of one or two numbers.
+#[ports(
+    |[first, second, value]: [PortUnit; 3]|
+    let (ty, one) = (Any::var(ports.var()), matches!(self, Self::One(_)));
+    in  u: ty.clone() as Any, first.clone(), "the argument", when one;
+    in  u1: ty.clone() as Any, first, "first argument", when !one;
+    in  u2: ty.clone() as Any, second, "second argument", when !one;
+    out y: ty as Any, value, "the value";
+)]
+#[derive(Clone, Copy)]
+pub(super) enum Elementary {
+    /// Of the input `u`.
+    One(fn(f64) -> f64),
+    /// Of the inputs `u1` and `u2`.
+    Two(fn(f64, f64) -> f64),
+}
+
+/// A function with its ports.
+pub struct Applied {
+    function: Elementary,
+    io: ElementaryPorts,
+}
+
+impl Elementary {
+    /// Declares the ports, all of one type. `units` are those of the inputs and of the output.
+    pub(super) fn plan(self, units: [PortUnit; 3], ports: &mut Ports<'_>) -> Applied {
+        Applied { function: self, io: self.declare(ports, units) }
+    }
+}
+
+impl Applied {
+    /// Fails if the signals are no numbers.
+    pub(super) fn check(&self, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        let first = self.io.u.or(self.io.u1);
+        first.map_or(Ok(()), |first| shape::expect_numbers(sizes, first))
+    }
+
+    /// Writes the values.
+    pub(super) fn output(&self, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let y = outputs.get(self.io.y).iter_mut();
+        match (self.function, self.io.u, self.io.u1, self.io.u2) {
+            (Elementary::One(function), Some(u), ..) => {
+                y.zip(inputs.get(u).leaf(0)).for_each(|(y, &u)| *y = function(u));
+            }
+            (Elementary::Two(function), _, Some(u1), Some(u2)) => {
+                let pairs = inputs.get(u1).leaf(0).iter().zip(inputs.get(u2).leaf(0));
+                y.zip(pairs).for_each(|(y, (&u1, &u2))| *y = function(u1, u2));
+            }
+            _ => unreachable!("a function has as many inputs as arguments"),
+        }
+        Ok(())
+    }
+}
