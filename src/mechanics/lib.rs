@@ -104,6 +104,8 @@ mod constrained_dynamics;
 mod dc_motor;
 mod delassus;
 mod derivatives;
+#[cfg(test)]
+mod featherstone;
 mod forward_dynamics;
 mod frame;
 mod inertia;
