@@ -108,14 +108,30 @@ impl Ratio {
 
     /// `self · k` as nanoseconds, rounded to the nearest.
     pub fn nanoseconds(self, k: u64) -> u64 {
+        // Where all fits into 64 bits, as it nearly always does, so that no division is of 128.
+        if let (Some(num), Ok(den)) = (self.short_times(k), u64::try_from(self.den))
+            && let Some(num) = num.checked_mul(1_000_000_000)
+            && let Some(num) = num.checked_add(den / 2)
+        {
+            return num / den;
+        }
         let num = self.num.saturating_mul(i128::from(k)).saturating_mul(1_000_000_000);
         u64::try_from(num.saturating_add(self.den / 2) / self.den).unwrap_or(u64::MAX)
     }
 
     /// The time of tick `k` of this base [s]: one rounding, nothing accumulated.
     pub fn at(self, k: u64) -> f64 {
+        if let (Some(num), Ok(den)) = (self.short_times(k), u64::try_from(self.den)) {
+            return num as f64 / den as f64;
+        }
         let num = self.num * i128::from(k);
         num as f64 / self.den as f64
+    }
+
+    /// The numerator of `self · k` over the same denominator, if it is a whole number of 64 bits.
+    #[inline]
+    fn short_times(self, k: u64) -> Option<u64> {
+        u64::try_from(self.num).ok()?.checked_mul(k)
     }
 }
 
