@@ -2,7 +2,10 @@
 
 use legwork_block::{Block, Invalid, Out, Outcome, OutputCx, Ports, Real, Sizes, Vector};
 use legwork_contact::SemidefiniteFactor;
-use legwork_mechanics::{FrameId, Model, frame_jacobian, gravity_force};
+use legwork_mechanics::nalgebra::{Matrix6, Vector3, Vector6};
+use legwork_mechanics::{
+    FrameId, MixedWrench, Model, add_frame_wrench, gravity_force, world_from_frame,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -70,11 +73,10 @@ pub struct Plan {
 
 /// Work memory of [`GravityCompensation`].
 pub struct Scratch {
-    /// Jacobian of one foot, 6 × nv.
-    foot: Vec<f64>,
-    /// Jacobian of all feet, rows × nv.
-    jacobian: Vec<f64>,
-    gravity: Vec<f64>,
+    /// `Sᵀτ + Jᵀf`, without what is known of it yet.
+    rest: Vec<f64>,
+    /// Jacobian of each foot at the base's coordinates, transposed: 6 × 6, of points 6 × 3 of it.
+    base: Vec<Matrix6<f64>>,
     factor: SemidefiniteFactor,
 }
 
@@ -127,54 +129,52 @@ impl Block for GravityCompensation {
     fn state(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Scratch {
-        let nv = plan.at.robot.model.velocity_dim();
         Scratch {
-            foot: vec![0.0; 6 * nv],
-            jacobian: vec![0.0; self.foot.rows() * plan.feet.len() * nv],
-            gravity: vec![0.0; nv],
+            rest: vec![0.0; plan.at.robot.model.velocity_dim()],
+            base: vec![Matrix6::zeros(); plan.feet.len()],
             factor: SemidefiniteFactor::new(6),
         }
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let Scratch { foot, jacobian, gravity, factor } = cx.scratch;
+        let Scratch { rest, base, factor } = cx.scratch;
         let model = &plan.at.robot.model;
         let kinematics = cx.inputs.shared(plan.at.kinematics);
         let [tau, forces] = cx.outputs.leaves([plan.tau.leaf(0), plan.forces.leaf(0)]);
-        let (rows, each, base) = (forces.len(), self.foot.rows(), base_dim(model));
-        gravity_force(model, kinematics, gravity);
-        for (i, &frame) in plan.feet.iter().enumerate() {
-            frame_jacobian(model, kinematics, frame, foot);
-            for (source, target) in foot.chunks_exact(6).zip(jacobian.chunks_exact_mut(rows)) {
-                target[each * i..each * (i + 1)].copy_from_slice(&source[..each]);
-            }
-        }
-        let column = |k: usize| &jacobian[k * rows..(k + 1) * rows];
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let each = self.foot.rows();
+        gravity_force(model, kinematics, rest);
         forces.fill(0.0);
-        let mut residual = 0.0;
-        if base == 6 {
-            let mut normal = [0.0; 36];
-            for (at, entry) in normal.iter_mut().enumerate() {
-                *entry = dot(column(at / 6), column(at % 6));
+        let floats = base_dim(model) == 6;
+        if floats {
+            // J_bᵀ of a foot at r from the base: (f, m) is felt there as (f, r × f + m).
+            let origin = world_from_frame(model, kinematics, model.root_frame()).translation;
+            let mut normal = Matrix6::<f64>::zeros();
+            for (base, &foot) in base.iter_mut().zip(&plan.feet) {
+                let r = world_from_frame(model, kinematics, foot).translation - origin;
+                base.fill_with_identity();
+                base.fixed_view_mut::<3, 3>(3, 0).copy_from(&r.cross_matrix());
+                let base = base.columns(0, each);
+                normal += base * base.transpose();
             }
-            factor.factor(&normal, 6, RANK_TOLERANCE);
-            let mut share = [0.0; 6];
-            share.copy_from_slice(&gravity[..6]);
-            factor.solve_minimum_norm(&mut share);
-            for (k, share) in share.iter().enumerate() {
-                for (force, j) in forces.iter_mut().zip(column(k)) {
-                    *force += share * j;
-                }
-            }
-            for (k, weight) in gravity[..6].iter().enumerate() {
-                residual = f64::max(residual, (weight - dot(column(k), forces)).abs());
+            // The least forces that carry the weight: f = J_b (J_bᵀ J_b)⁻¹ g_b.
+            factor.factor(normal.as_slice(), 6, RANK_TOLERANCE);
+            let mut share = Vector6::from_column_slice(&rest[..6]);
+            factor.solve_minimum_norm(share.as_mut_slice());
+            for (force, base) in forces.chunks_exact_mut(each).zip(&*base) {
+                force.copy_from_slice((base.transpose() * share).rows(0, each).as_slice());
             }
         }
-        for (i, tau) in tau.iter_mut().enumerate() {
-            *tau = gravity[base + i] - if rows > 0 { dot(column(base + i), forces) } else { 0.0 };
+        for (force, &foot) in forces.chunks_exact(each).zip(&plan.feet) {
+            let moment = if each == 6 { &force[3..] } else { &[0.0; 3] };
+            let wrench = MixedWrench {
+                force: -Vector3::from_column_slice(&force[..3]),
+                moment: -Vector3::from_column_slice(moment),
+            };
+            add_frame_wrench(model, kinematics, foot, &wrench, rest);
         }
-        cx.outputs.set(plan.residual, residual);
+        let (weight, joints) = rest.split_at(base_dim(model));
+        tau.copy_from_slice(joints);
+        cx.outputs.set(plan.residual, weight.iter().fold(0.0, |most, left| most.max(left.abs())));
         Ok(())
     }
 }
