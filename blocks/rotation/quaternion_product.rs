@@ -1,31 +1,29 @@
 //! `QuaternionProduct`: one rotation after another.
 
-use legwork_block::{In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Vector};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Vector, parameters, ports};
 
 use crate::rotation::rotations;
 
 /// Hamilton's product of two quaternions: `q = u1 ⊗ u2`, R(q) = R(u1) R(u2). In terms of frames:
 /// a_from_c = a_from_b ⊗ b_from_c.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u1`, `u2` | vectors of 4 (w, x, y, z) | 1 |
-/// | out `q` | vector of 4; its length is the product of theirs | 1 |
-///
 /// With `conjugate: First` it is u1* ⊗ u2, with `conjugate: Second` u1 ⊗ u2*: of unit quaternions
 /// the conjugate q* = (w, −x, −y, −z) is the inverse.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    in  u1: Vector::of(4), "1", "left quaternion (w, x, y, z)";
+    in  u2: Vector::of(4), "1", "right quaternion (w, x, y, z)";
+    out q: Vector::of(4), "1", "quaternion (w, x, y, z); its length is the product of theirs";
+)]
+#[parameters]
 pub struct QuaternionProduct {
-    /// Which factor is conjugated: `None`, `First` or `Second`; default `None`.
-    #[serde(default)]
+    /// Which factor is conjugated: `None`, `First` or `Second`.
+    #[default]
     pub conjugate: Factor,
 }
 
 /// A factor of a [`QuaternionProduct`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Factor {
     /// None.
     #[default]
@@ -44,27 +42,16 @@ fn read(q: &[f64], conjugate: bool) -> [f64; 4] {
 
 impl Pure for QuaternionProduct {
     const KIND: &'static str = "QuaternionProduct";
-    type Plan = (In<Vector>, In<Vector>, Out<Vector>);
+    type Plan = QuaternionProductPorts;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        let vector = Vector::of(4);
-        let (u1, u2) = (ports.input("u1", &vector), ports.input("u2", &vector));
-        ports.note_in(u1).unit("1").doc("quaternion (w, x, y, z)");
-        ports.note_in(u2).unit("1").doc("quaternion (w, x, y, z)");
-        let q = ports.output("q", &vector);
-        ports.note_out(q).unit("1").doc("quaternion (w, x, y, z)");
-        Ok((u1, u2, q))
+        Ok(self.declare(ports))
     }
 
-    fn output(
-        &self,
-        &(u1, u2, q): &Self::Plan,
-        inp: &Inputs<'_>,
-        out: &mut Outputs<'_>,
-    ) -> Outcome {
-        let a = read(inp.get(u1), self.conjugate == Factor::First);
-        let b = read(inp.get(u2), self.conjugate == Factor::Second);
-        out.get(q).copy_from_slice(&rotations::product(a, b));
+    fn output(&self, io: &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
+        let a = read(inp.get(io.u1), self.conjugate == Factor::First);
+        let b = read(inp.get(io.u2), self.conjugate == Factor::Second);
+        out.get(io.q).copy_from_slice(&rotations::product(a, b));
         Ok(())
     }
 }

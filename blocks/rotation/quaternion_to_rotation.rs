@@ -1,38 +1,33 @@
 //! `QuaternionToRotation`: the rotation matrix of a quaternion.
 
-use legwork_block::{In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Rotation, Vector};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{
+    Inputs, Invalid, Outcome, Outputs, Ports, Pure, Rotation, Vector, parameters, ports,
+};
 
 use crate::rotation::rotations;
 
 /// The rotation matrix of a quaternion (w, x, y, z). `y v = q ⊗ (0, v) ⊗ q*`: with q =
 /// world_from_body it turns body axes into world axes.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `q` | vector of 4 (w, x, y, z), of any length but 0 | 1 |
-/// | out `y` | Rotation | 1 |
-///
 /// The quaternion is brought to unit length first. A length of 0 is a fault of the run.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["DCM", "direction cosine matrix"]))]
+#[ports(
+    in  q: Vector::of(4), "1", "quaternion (w, x, y, z), of any length but 0";
+    out y: Rotation, _, "the rotation", shape "Rotation", units "1";
+)]
+#[parameters(aliases("DCM", "direction cosine matrix"))]
 pub struct QuaternionToRotation {}
 
 impl Pure for QuaternionToRotation {
     const KIND: &'static str = "QuaternionToRotation";
-    type Plan = (In<Vector>, Out<Rotation>);
+    type Plan = QuaternionToRotationPorts;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        let q = ports.input("q", &Vector::of(4));
-        ports.note_in(q).unit("1").doc("quaternion (w, x, y, z)");
-        Ok((q, ports.output("y", &Rotation)))
+        Ok(self.declare(ports))
     }
 
-    fn output(&self, &(q, y): &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
-        let q = rotations::unit(inp.get(q))?;
-        out.get(y).copy_from_slice(&rotations::rotation(q));
+    fn output(&self, io: &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
+        let q = rotations::unit(inp.get(io.q))?;
+        out.get(io.y).copy_from_slice(&rotations::rotation(q));
         Ok(())
     }
 }

@@ -1,32 +1,37 @@
 //! `RotateVector`: a vector in other axes.
 
-use legwork_block::{Any, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Type, Vector};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{
+    Any, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Type, Vector, parameters, ports,
+};
 
 use crate::rotation::rotations;
 
 /// Rotates a vector into other axes: `y = R u`, or `y = Rᵀ u` with `inverse: true`. With R =
 /// world_from_body, u in body axes becomes y in world axes.
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `rotation` | vector of 4 (w, x, y, z), not zero; Rotation with `by: Rotation` | 1 |
-/// | in `u` | vector of 3 | any |
-/// | out `y` | vector of 3 | that of `u` |
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    let unit = ports.var();
+    let by = match self.by {
+        By::Quaternion => Type::vector(4),
+        By::Rotation => Type::Rotation,
+    };
+    in  rotation: Any(by), "1", "R, or a quaternion (w, x, y, z) of any length but 0",
+        shape "vector of 4; Rotation for `by: Rotation`";
+    in  u: Vector::of(3), unit, "the vector", units "any";
+    out y: Vector::of(3), unit, "in other axes", units "that of `u`";
+)]
+#[parameters]
 pub struct RotateVector {
-    /// What `rotation` is: `Quaternion` or `Rotation`; default `Quaternion`.
-    #[serde(default)]
+    /// What `rotation` is: `Quaternion` or `Rotation`.
+    #[default]
     pub by: By,
-    /// Whether to rotate back; default false.
-    #[serde(default)]
+    /// Whether to rotate back.
+    #[default]
     pub inverse: bool,
 }
 
 /// What says how a [`RotateVector`] rotates.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum By {
     /// A quaternion (w, x, y, z).
     #[default]
@@ -35,34 +40,16 @@ pub enum By {
     Rotation,
 }
 
-/// Ports of a [`RotateVector`].
-pub struct Plan {
-    rotation: In<Any>,
-    u: In<Vector>,
-    y: Out<Vector>,
-}
-
 impl Pure for RotateVector {
     const KIND: &'static str = "RotateVector";
-    type Plan = Plan;
+    type Plan = RotateVectorPorts;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let ty = match self.by {
-            By::Quaternion => Type::vector(4),
-            By::Rotation => Type::Rotation,
-        };
-        let (vector, unit) = (Vector::of(3), ports.var());
-        let rotation = ports.input("rotation", &Any(ty));
-        let u = ports.input("u", &vector);
-        let y = ports.output("y", &vector);
-        ports.note_in(rotation).unit("1");
-        ports.note_in(u).same_unit(unit);
-        ports.note_out(y).same_unit(unit);
-        Ok(Plan { rotation, u, y })
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<RotateVectorPorts, Invalid> {
+        Ok(self.declare(ports))
     }
 
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let (given, u) = (inputs.get(plan.rotation).leaf(0), inputs.get(plan.u));
+    fn output(&self, io: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let (given, u) = (inputs.get(io.rotation).leaf(0), inputs.get(io.u));
         let y = match self.by {
             By::Rotation => rotations::rotate(given, u, self.inverse),
             By::Quaternion => {
@@ -70,7 +57,7 @@ impl Pure for RotateVector {
                 rotations::rotate(&rotation, u, self.inverse)
             }
         };
-        outputs.get(plan.y).copy_from_slice(&y);
+        outputs.get(io.y).copy_from_slice(&y);
         Ok(())
     }
 }
