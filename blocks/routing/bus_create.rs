@@ -1,39 +1,35 @@
 //! `BusCreate`: several signals under one name.
 
 use legwork_block::{
-    Any, BusField, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Type, bus,
+    Any, BusField, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Type, bus, parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 /// Several signals under one name: a bus with a field for each input.
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in, one for each of `fields`, of its name | any type, buses included | any |
-/// | out `y` | bus `name` with these fields | not kept |
 ///
 /// A field is taken out by its path, `"bus.y.field"`. Two buses fit only if their names and fields
 /// agree. Where an input expects a bus of the diagram's `buses:`, `Bus("Name", { … })` in `in:`
 /// makes one without a block, also one with some fields of another: `"a": "other.y.a"`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["bus creator", "struct"]))]
+#[ports(
+    let fields = self.fields.iter().map(|name| BusField::new(name, Type::Var(ports.var())));
+    let fields: Vec<BusField> = fields.collect();
+    in  parts[(name, field) in self.fields.iter().zip(&fields)]: Any(field.ty.clone()), _,
+        "the fields", named "one for each of `fields`, of its name",
+        shape "any type, buses included", units "any";
+    out y: Any(bus(&self.name, Vec::new(), fields, Vec::new())), _, "the bus",
+        shape "bus `name` with these fields", units "not kept";
+)]
+#[parameters(aliases("bus creator", "struct"))]
 pub struct BusCreate {
-    /// Name of the bus type; default `Bus`.
-    #[serde(default = "anonymous")]
+    /// Name of the bus type.
+    #[default = "Bus"]
     pub name: String,
     /// Names of the fields, in their order.
     pub fields: Vec<String>,
 }
 
-fn anonymous() -> String {
-    "Bus".into()
-}
-
 impl Pure for BusCreate {
     const KIND: &'static str = "BusCreate";
-    type Plan = (Vec<In<Any>>, Out<Any>);
+    type Plan = BusCreatePorts;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         if self.fields.is_empty() {
@@ -50,24 +46,14 @@ impl Pure for BusCreate {
                 return Err(Invalid::parameter("fields", message));
             }
         }
-        let types: Vec<Type> = self.fields.iter().map(|_| Type::Var(ports.var())).collect();
-        let inputs = self
-            .fields
-            .iter()
-            .zip(&types)
-            .map(|(name, ty)| ports.input(name, &Any(ty.clone())))
-            .collect();
-        let fields =
-            self.fields.iter().zip(types).map(|(name, ty)| BusField::new(name, ty)).collect();
-        let y = ports.output("y", &Any(bus(&self.name, Vec::new(), fields, Vec::new())));
-        Ok((inputs, y))
+        Ok(self.declare(ports))
     }
 
-    fn output(&self, (inputs, y): &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
+    fn output(&self, io: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
         let mut leaf = 0;
-        for input in inputs {
-            for u in inp.get(*input).iter() {
-                out.leaf(*y, leaf).copy_from_slice(u);
+        for part in &io.parts {
+            for u in inputs.get(*part).iter() {
+                outputs.leaf(io.y, leaf).copy_from_slice(u);
                 leaf += 1;
             }
         }

@@ -1,10 +1,8 @@
 //! `Concat`: one vector from several signals.
 
 use legwork_block::{
-    ConcatVectors, Inputs, Invalid, Out, Outcome, Outputs, Piece, Ports, Pure, Vector,
+    ConcatVectors, Inputs, Invalid, Out, Outcome, Outputs, Piece, Ports, Pure, Vector, parameters,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 /// One vector from several signals: `y = [u1; u2; …]`.
 ///
@@ -12,19 +10,18 @@ use serde::Deserialize;
 /// |---|---|---|
 /// | in `u1`, `u2`, … | vectors of any length, or numbers with `of: Numbers` | any, all the same |
 /// | out `y` | vector of all elements | that of the inputs |
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["mux", "vector concatenate", "stack"]))]
+#[parameters(aliases("mux", "vector concatenate", "stack"))]
 pub struct Concat {
     /// How many inputs, at least 1.
     pub count: usize,
-    /// What the inputs are: `Vectors` or `Numbers`; default `Vectors`.
-    #[serde(default)]
+    /// What the inputs are: `Vectors` or `Numbers`.
+    #[default]
     pub of: Pieces,
 }
 
 /// The inputs of a [`Concat`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Pieces {
     /// Vectors.
     #[default]

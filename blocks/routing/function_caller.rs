@@ -2,9 +2,8 @@
 
 use legwork_block::{
     Any, Argument, Block, Function, In, Invalid, Out, Outcome, OutputCx, Ports, ResultOf, Sizes,
+    parameters,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 /// Calls a function once per output, with its inputs as the arguments.
 ///
@@ -16,9 +15,7 @@ use serde::Deserialize;
 /// The prototype names the function, its arguments and its results; their types come from what the
 /// block is connected to and from what `needs:` binds to the function. Two callers of one solver
 /// have two memories: neither sees the other's warm start.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["call"]))]
+#[parameters(aliases("call"))]
 pub struct FunctionCaller {
     /// The call as text: `"f = solve(problem)"`, `"[x, y] = g(u, v)"`.
     pub prototype: String,

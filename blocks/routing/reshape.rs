@@ -1,19 +1,20 @@
 //! `Reshape`: the same numbers in another shape.
 
-use legwork_block::{Any, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Sizes};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{
+    Any, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, parameters, ports,
+};
 
 use crate::signal::shape;
 
 /// The same numbers in another shape. Matrices are read and filled column by column.
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | number, vector, matrix, `Rotation` or `Pose` of as many numbers | any |
-/// | out `y` | number for `[]`, vector for `[n]`, matrix for `[rows, columns]` | that of `u` |
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    let unit = ports.var();
+    in  u: Any::var(ports.var()), unit, "the numbers", units "any",
+        shape "number, vector, matrix, `Rotation` or `Pose` of as many numbers";
+    out y: shape::signal(&self.shape) as Any, unit, "the same numbers", units "that of `u`",
+        shape "number for `[]`, vector for `[n]`, matrix for `[rows, columns]`";
+)]
+#[parameters]
 pub struct Reshape {
     /// The shape of `y`: `[]`, `[n]` or `[rows, columns]`.
     pub shape: Vec<usize>,
@@ -21,7 +22,7 @@ pub struct Reshape {
 
 impl Pure for Reshape {
     const KIND: &'static str = "Reshape";
-    type Plan = (In<Any>, Out<Any>);
+    type Plan = ReshapePorts;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         if self.shape.len() > 2 {
@@ -29,17 +30,12 @@ impl Pure for Reshape {
             let message = format!("expected [], [n] or [rows, columns], found {found:?}");
             return Err(Invalid::parameter("shape", message));
         }
-        let (unit, ty) = (ports.var(), Any::var(ports.var()));
-        let u = ports.input("u", &ty);
-        let y = ports.output("y", &shape::signal(&self.shape));
-        ports.note_in(u).same_unit(unit);
-        ports.note_out(y).same_unit(unit);
-        Ok((u, y))
+        Ok(self.declare(ports))
     }
 
-    fn check(&self, &(u, y): &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, u)?;
-        let (expected, found) = (sizes.input(u), sizes.output(y));
+    fn check(&self, io: &ReshapePorts, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, io.u)?;
+        let (expected, found) = (sizes.input(io.u), sizes.output(io.y));
         if expected != found {
             let message =
                 format!("expected a shape of {expected} numbers as in `u`, found one of {found}");
@@ -48,8 +44,8 @@ impl Pure for Reshape {
         Ok(())
     }
 
-    fn output(&self, &(u, y): &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
-        out.get(y).copy_from_slice(inp.get(u).leaf(0));
+    fn output(&self, io: &ReshapePorts, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
+        out.get(io.y).copy_from_slice(inp.get(io.u).leaf(0));
         Ok(())
     }
 }

@@ -1,21 +1,21 @@
 //! `Select`: some elements of a vector.
 
-use legwork_block::{In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Sizes, Vector};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{
+    Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, Vector, parameters, ports,
+};
 
 /// Some elements of a vector, in any order: `yᵢ = u[indicesᵢ]`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | vector of more elements than the greatest index | any |
-/// | out `y` | vector, one element for each index | that of `u` |
-///
 /// An index may be given more than once. Elements that follow one another need no block: write the
 /// path `"block.y[2..5]"`, or `"block.y[2]"` for a number.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["demux", "selector", "index"]))]
+#[ports(
+    let unit = ports.var();
+    in  u: Vector::of(ports.dim()), unit, "the vector", units "any",
+        shape "vector of more elements than the greatest index";
+    out y: Vector::of(self.indices.len()), unit, "the selected elements", units "that of `u`",
+        shape "vector, one element for each index";
+)]
+#[parameters(aliases("demux", "selector", "index"))]
 pub struct Select {
     /// Which elements, counted from 0.
     pub indices: Vec<usize>,
@@ -23,19 +23,14 @@ pub struct Select {
 
 impl Pure for Select {
     const KIND: &'static str = "Select";
-    type Plan = (In<Vector>, Out<Vector>);
+    type Plan = SelectPorts;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        let (n, unit) = (ports.dim(), ports.var());
-        let u = ports.input("u", &Vector(n));
-        ports.note_in(u).same_unit(unit);
-        let y = ports.output("y", &Vector::of(self.indices.len()));
-        ports.note_out(y).same_unit(unit).doc("the selected elements");
-        Ok((u, y))
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<SelectPorts, Invalid> {
+        Ok(self.declare(ports))
     }
 
-    fn check(&self, &(u, _): &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        let n = sizes.input(u);
+    fn check(&self, io: &SelectPorts, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        let n = sizes.input(io.u);
         match self.indices.iter().find(|&&index| index >= n) {
             None => Ok(()),
             Some(index) => Err(Invalid::parameter(
@@ -45,9 +40,9 @@ impl Pure for Select {
         }
     }
 
-    fn output(&self, &(u, y): &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
-        let u = inp.get(u);
-        for (y, &index) in out.get(y).iter_mut().zip(&self.indices) {
+    fn output(&self, io: &SelectPorts, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
+        let u = inp.get(io.u);
+        for (y, &index) in out.get(io.y).iter_mut().zip(&self.indices) {
             *y = u[index];
         }
         Ok(())

@@ -2,35 +2,36 @@
 
 use legwork_block::quantity::Scalar;
 use legwork_block::{
-    Any, Block, GuardCx, In, Invalid, Out, Outcome, OutputCx, Ports, Sizes, Type, UpdateCx,
+    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, Type, Unit, UpdateCx,
+    parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::pieces;
 
 /// One of two signals: `u1` where `control` meets the criterion, otherwise `u2`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u1`, `u2` | any type, buses included, both the same | any, both the same |
-/// | in `control` | number; truth value with `criterion: True` | that of the threshold |
-/// | out `y` | that of `u1` | that of `u1` |
-///
 /// With a threshold, a variable step is cut where `control` passes it. `NonZero` is not located: a
 /// number that moves is zero at an instant only.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["if", "multiplexer"]))]
+#[ports(
+    |decides: Type, threshold: Option<Unit>|
+    let (ty, unit) = (Any::var(ports.var()), ports.var());
+    in  u1: ty.clone() as Any, unit, "passes where the criterion is met",
+        shape "any type, buses included", units "any";
+    in  control: Any(decides), threshold, "what decides",
+        shape "number; truth value with `criterion: True`", units "that of the threshold";
+    in  u2: ty.clone() as Any, unit, "passes otherwise", shape "that of `u1`", units "that of `u1`";
+    out y: ty as Any, unit, "what passes", shape "that of `u1`", units "that of `u1`";
+)]
+#[parameters(aliases("if", "multiplexer"))]
 pub struct Switch {
     /// When `u1` passes: `AtLeast(threshold)`, `Above(threshold)`, `NonZero` or `True`; default
     /// `AtLeast(0)`.
-    #[serde(default)]
+    #[default]
     pub criterion: Criterion,
 }
 
 /// When the first input of a [`Switch`] passes.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[parameters]
 pub enum Criterion {
     /// `control ≥ threshold` [any unit].
     AtLeast(Scalar),
@@ -61,10 +62,7 @@ impl Criterion {
 
 /// Ports of a [`Switch`].
 pub struct Plan {
-    u1: In<Any>,
-    control: In<Any>,
-    u2: In<Any>,
-    y: Out<Any>,
+    io: SwitchPorts,
     located: bool,
 }
 
@@ -77,25 +75,14 @@ impl Block for Switch {
     type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let (ty, unit) = (Any::var(ports.var()), ports.var());
-        let u1 = ports.input("u1", &ty);
-        let control = match self.criterion {
-            Criterion::True => ports.input("control", &Any(Type::Bool)),
-            _ => ports.input("control", &Any(Type::Real)),
-        };
-        let u2 = ports.input("u2", &ty);
-        let y = ports.output("y", &ty);
-        ports.note_in(u1).same_unit(unit).doc("passes where the criterion is met");
-        ports.note_in(u2).same_unit(unit).doc("passes otherwise");
-        ports.note_out(y).same_unit(unit);
-        let mut located = false;
-        if let Criterion::AtLeast(threshold) | Criterion::Above(threshold) = &self.criterion {
-            located = ports.pieces();
-            if let Some(unit) = threshold.unit {
-                ports.note_in(control).unit(&unit.to_string());
+        let (decides, threshold, located) = match &self.criterion {
+            Criterion::AtLeast(threshold) | Criterion::Above(threshold) => {
+                (Type::Real, threshold.unit, ports.pieces())
             }
-        }
-        Ok(Plan { u1, control, u2, y, located })
+            Criterion::NonZero => (Type::Real, None, false),
+            Criterion::True => (Type::Bool, None, false),
+        };
+        Ok(Plan { io: self.declare(ports, decides, threshold), located })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<bool> {
@@ -107,24 +94,24 @@ impl Block for Switch {
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let met = match *cx.state {
             Some(held) if cx.time.minor => held,
-            _ => self.criterion.met(cx.inputs.get(plan.control).leaf(0)[0]),
+            _ => self.criterion.met(cx.inputs.get(plan.io.control).leaf(0)[0]),
         };
-        let passing = if met { plan.u1 } else { plan.u2 };
+        let passing = if met { plan.io.u1 } else { plan.io.u2 };
         for (leaf, u) in cx.inputs.get(passing).iter().enumerate() {
-            cx.outputs.leaf(plan.y, leaf).copy_from_slice(u);
+            cx.outputs.leaf(plan.io.y, leaf).copy_from_slice(u);
         }
         Ok(())
     }
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         if let Some(held) = cx.state {
-            *held = self.criterion.met(cx.inputs.get(plan.control).leaf(0)[0]);
+            *held = self.criterion.met(cx.inputs.get(plan.io.control).leaf(0)[0]);
         }
         Ok(())
     }
 
     fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
-        let control = cx.inputs.get(plan.control).leaf(0)[0];
+        let control = cx.inputs.get(plan.io.control).leaf(0)[0];
         let (Criterion::AtLeast(threshold) | Criterion::Above(threshold)) = &self.criterion else {
             return;
         };
