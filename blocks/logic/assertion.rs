@@ -1,39 +1,32 @@
 //! `Assertion`: what must hold while the run goes on.
 
 use legwork_block::{
-    Block, Bool, Fault, In, Int, Invalid, Out, Outcome, OutputCx, Ports, Report, Sizes, UpdateCx,
+    Block, Bool, Fault, Int, Invalid, Outcome, OutputCx, Ports, Report, Sizes, UpdateCx,
+    parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 /// Stops the run, or counts, where its input is false.
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | truth value that must hold | |
-/// | out `y` | whole number: failures at earlier major steps (samples, with `every:`) | 1 |
 ///
 /// With `on_fail: Stop` the first failure is a fault of the run with `message`. With
 /// `on_fail: Count` the run goes on and the summary tells the number. Minor steps are not looked
 /// at. Expressions over signals go into the diagram's `checks:`, which need no block.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["assert", "check"]))]
+#[ports(
+    in  u: Bool, _, "what must hold";
+    out y: Int, "1", "failures at earlier major steps (samples, with `every:`)";
+)]
+#[parameters(aliases("assert", "check"))]
 pub struct Assertion {
-    /// What the fault says; default "the assertion failed".
-    #[serde(default = "failed")]
+    /// What the fault says.
+    #[default = "the assertion failed"]
     pub message: String,
-    /// `Stop` or `Count`; default `Stop`.
-    #[serde(default)]
+    /// `Stop` or `Count`.
+    #[default]
     pub on_fail: OnFail,
 }
 
-fn failed() -> String {
-    "the assertion failed".into()
-}
-
 /// What an [`Assertion`] does where it fails.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum OnFail {
     /// The run ends with a fault.
     #[default]
@@ -44,7 +37,7 @@ pub enum OnFail {
 
 impl Block for Assertion {
     const KIND: &'static str = "Assertion";
-    type Plan = (In<Bool>, Out<Int>);
+    type Plan = AssertionPorts;
     /// Failures so far.
     type State = u64;
     type Memo = ();
@@ -53,11 +46,7 @@ impl Block for Assertion {
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         ports.updates();
         ports.per_major();
-        let u = ports.input("u", &Bool);
-        ports.note_in(u).doc("what must hold");
-        let y = ports.output("y", &Int);
-        ports.note_out(y).unit("1").doc("failures so far");
-        Ok((u, y))
+        Ok(self.declare(ports))
     }
 
     fn state(&self, _: &Self::Plan, _: &Sizes<'_>) -> u64 {
@@ -66,16 +55,16 @@ impl Block for Assertion {
 
     fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
-    fn output(&self, &(u, y): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        if self.on_fail == OnFail::Stop && !cx.inputs.get(u) {
+    fn output(&self, io: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        if self.on_fail == OnFail::Stop && !cx.inputs.get(io.u) {
             return Err(Fault::new(self.message.clone()));
         }
-        cx.outputs.set(y, *cx.state as f64);
+        cx.outputs.set(io.y, *cx.state as f64);
         Ok(())
     }
 
-    fn update(&self, &(u, _): &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        *cx.state += u64::from(!cx.inputs.get(u));
+    fn update(&self, io: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        *cx.state += u64::from(!cx.inputs.get(io.u));
         Ok(())
     }
 

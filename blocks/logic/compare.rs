@@ -2,31 +2,30 @@
 
 use legwork_block::quantity::Scalar;
 use legwork_block::{
-    Block, Bool, GuardCx, In, Inputs, Invalid, Out, Outcome, OutputCx, Ports, Real, Sizes, UpdateCx,
+    Block, Bool, GuardCx, In, Inputs, Invalid, Outcome, OutputCx, Ports, Real, Sizes, UpdateCx,
+    parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::pieces;
 
 /// Whether a relation holds: `y = (u1 op u2)`, or `y = (u op to)` with a constant.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u1`, `u2` without `to` | number | any, both the same |
-/// | in `u` with `to` | number | that of `to` |
-/// | out `y` | truth value | |
-///
 /// `==` asks for equal bits but for the sign of zero: on results of arithmetic it seldom holds.
 /// With `<`, `<=`, `>=` and `>` a variable step is cut where the relation changes.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["relational operator", "comparison"]))]
+#[ports(
+    let (unit, two) = (ports.var(), self.to.is_none());
+    in  u1: Real, unit, "left side", when two, if "without `to`", shape "number", units "any";
+    in  u2: Real, unit, "right side", when two, if "without `to`", shape "number",
+        units "that of `u1`";
+    in  u: Real, self.to.and_then(|to| to.unit), "left side", when !two, if "with `to`",
+        shape "number", units "that of `to`";
+    out y: Bool, _, "whether the relation holds";
+)]
+#[parameters(aliases("relational operator", "comparison"))]
 pub struct Compare {
     /// `"<"`, `"<="`, `"=="`, `"!="`, `">="` or `">"`.
     pub op: String,
     /// A constant to compare with [any unit]; default none: there are two inputs.
-    #[serde(default)]
     pub to: Option<Scalar>,
 }
 
@@ -35,9 +34,7 @@ type Relation = fn(&f64, &f64) -> bool;
 
 /// Ports and relation of a [`Compare`].
 pub struct Plan {
-    left: In<Real>,
-    right: Option<In<Real>>,
-    y: Out<Bool>,
+    io: ComparePorts,
     relation: Relation,
     located: bool,
 }
@@ -45,11 +42,9 @@ pub struct Plan {
 impl Compare {
     /// Both sides of the relation.
     fn sides(&self, plan: &Plan, inputs: Inputs<'_>) -> (f64, f64) {
-        let right = match (plan.right, self.to) {
-            (Some(right), _) => inputs.get(right),
-            (None, to) => to.map_or(0.0, |to| to.value),
-        };
-        (inputs.get(plan.left), right)
+        let ComparePorts { u, u1, u2, .. } = plan.io;
+        let read = |port: Option<In<Real>>, without: f64| port.map_or(without, |u| inputs.get(u));
+        (read(u.or(u1), 0.0), read(u2, self.to.map_or(0.0, |to| to.value)))
     }
 
     fn relation(&self) -> Result<Relation, Invalid> {
@@ -78,23 +73,8 @@ impl Block for Compare {
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let relation = self.relation()?;
-        let (left, right) = if let Some(to) = self.to {
-            let u = ports.input("u", &Real);
-            if let Some(unit) = to.unit {
-                ports.note_in(u).unit(&unit.to_string());
-            }
-            (u, None)
-        } else {
-            let unit = ports.var();
-            let (u1, u2) = (ports.input("u1", &Real), ports.input("u2", &Real));
-            ports.note_in(u1).same_unit(unit);
-            ports.note_in(u2).same_unit(unit);
-            (u1, Some(u2))
-        };
-        let y = ports.output("y", &Bool);
-        ports.note_out(y).doc("whether the relation holds");
         let located = !matches!(self.op.as_str(), "==" | "!=") && ports.pieces();
-        Ok(Plan { left, right, y, relation, located })
+        Ok(Plan { io: self.declare(ports), relation, located })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<bool> {
@@ -111,7 +91,7 @@ impl Block for Compare {
                 (plan.relation)(&left, &right)
             }
         };
-        cx.outputs.set(plan.y, f64::from(holds));
+        cx.outputs.set(plan.io.y, f64::from(holds));
         Ok(())
     }
 

@@ -1,52 +1,41 @@
 //! `Counter`: counts samples.
 
 use legwork_block::{
-    Block, Bool, Int, Invalid, NO_FEEDS, OptionalIn, Out, Outcome, OutputCx, Ports, RateRule,
-    Sizes, UpdateCx,
+    Block, Bool, Int, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, parameters,
+    ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 /// Counts samples: `y[k+1] = y[k] + 1`, after `limit` again 0. `y[0] = initial`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `enable`, optional | truth value: while false the count is held | |
-/// | in `reset`, optional | truth value: while true the next count is `initial` | |
-/// | out `y` | whole number | 1 |
-///
 /// No input feeds through. The period is stated with `every:` or inherited from a discrete input.
 /// `reset` wins over `enable`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    in  enable?: Bool, _, "while false the count is held";
+    in  reset?: Bool, _, "while true the next count is `initial`";
+    feeds();
+    out y: Int, "1", "the count";
+)]
+#[parameters]
 pub struct Counter {
-    /// First count, zero or more; default 0.
-    #[serde(default)]
+    /// First count, zero or more.
+    #[default]
     pub initial: u64,
     /// Greatest count, at least `initial`; default none: the count stops at 2⁵³.
-    #[serde(default)]
     pub limit: Option<u64>,
 }
 
 /// Greatest whole number up to which all are exact as f64.
 const EXACT: u64 = 1 << 53;
 
-/// Ports of a [`Counter`].
-pub struct Plan {
-    enable: OptionalIn<Bool>,
-    reset: OptionalIn<Bool>,
-    y: Out<Int>,
-}
-
 impl Block for Counter {
     const KIND: &'static str = "Counter";
-    type Plan = Plan;
+    type Plan = CounterPorts;
     /// The count.
     type State = u64;
     type Memo = ();
     type Scratch = ();
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<CounterPorts, Invalid> {
         if self.initial > self.limit.unwrap_or(EXACT) {
             let message = format!(
                 "expected at most the limit {}, found {}",
@@ -60,29 +49,24 @@ impl Block for Counter {
             return Err(Invalid::parameter("limit", message));
         }
         ports.rate(RateRule::Sampled);
-        let enable = ports.optional_input("enable", &Bool);
-        let reset = ports.optional_input("reset", &Bool);
-        ports.group(&NO_FEEDS);
-        let y = ports.output("y", &Int);
-        ports.note_out(y).unit("1").doc("the count");
-        Ok(Plan { enable, reset, y })
+        Ok(self.declare(ports))
     }
 
-    fn state(&self, _: &Plan, _: &Sizes<'_>) -> u64 {
+    fn state(&self, _: &CounterPorts, _: &Sizes<'_>) -> u64 {
         self.initial
     }
 
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+    fn scratch(&self, _: &CounterPorts, _: &Sizes<'_>) {}
 
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        cx.outputs.set(plan.y, *cx.state as f64);
+    fn output(&self, io: &CounterPorts, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        cx.outputs.set(io.y, *cx.state as f64);
         Ok(())
     }
 
-    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        if cx.inputs.optional(plan.reset).unwrap_or(false) {
+    fn update(&self, io: &CounterPorts, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        if cx.inputs.optional(io.reset).unwrap_or(false) {
             *cx.state = self.initial;
-        } else if cx.inputs.optional(plan.enable).unwrap_or(true) {
+        } else if cx.inputs.optional(io.enable).unwrap_or(true) {
             *cx.state = match self.limit {
                 Some(limit) if *cx.state >= limit => 0,
                 Some(_) => *cx.state + 1,

@@ -2,10 +2,9 @@
 
 use legwork_block::quantity::Scalar;
 use legwork_block::{
-    Block, Bool, GuardCx, In, Invalid, Out, Outcome, OutputCx, Ports, Real, Sizes, UpdateCx,
+    Block, Bool, GuardCx, Invalid, Outcome, OutputCx, Ports, Real, Sizes, UpdateCx, parameters,
+    ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::pieces;
 
@@ -17,33 +16,27 @@ use crate::signal::pieces;
 /// | `Falling` | u was above and is at or below |
 /// | `Either` | one of both |
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | number | that of `offset` |
-/// | out `y` | truth value, true for one major step (one sample, with `every:`) | |
-///
 /// A variable step is cut at each crossing, whatever the direction, and `y` is true there: a
 /// sampled block sees that only if it falls on one of its samples. Under fixed steps a crossing is
 /// noticed at the first major step after it, and two crossings within one step are not seen. At t =
 /// 0 there is none.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["zero crossing", "edge detection"]))]
+#[ports(
+    in  u: Real, self.offset.unit, "what passes", shape "number", units "that of `offset`";
+    out y: Bool, _, "whether it passed; true for one major step (one sample, with `every:`)";
+)]
+#[parameters(aliases("zero crossing", "edge detection"))]
 pub struct HitCrossing {
-    /// The value that is passed [any unit]; default 0.
-    #[serde(default = "zero")]
+    /// The value that is passed [any unit].
+    #[default = 0]
     pub offset: Scalar,
-    /// `Rising`, `Falling` or `Either`; default `Either`.
-    #[serde(default)]
+    /// `Rising`, `Falling` or `Either`.
+    #[default]
     pub direction: Direction,
 }
 
-fn zero() -> Scalar {
-    Scalar { value: 0.0, unit: None }
-}
-
 /// Which way a [`HitCrossing`] looks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Direction {
     /// Upwards.
     Rising,
@@ -70,7 +63,7 @@ impl HitCrossing {
 
 impl Block for HitCrossing {
     const KIND: &'static str = "HitCrossing";
-    type Plan = (In<Real>, Out<Bool>);
+    type Plan = HitCrossingPorts;
     /// The last input.
     type State = Option<f64>;
     type Memo = ();
@@ -84,13 +77,7 @@ impl Block for HitCrossing {
         ports.updates();
         ports.per_major();
         ports.pieces();
-        let u = ports.input("u", &Real);
-        if let Some(unit) = self.offset.unit {
-            ports.note_in(u).unit(&unit.to_string());
-        }
-        let y = ports.output("y", &Bool);
-        ports.note_out(y).doc("whether the value was passed");
-        Ok((u, y))
+        Ok(self.declare(ports))
     }
 
     fn state(&self, _: &Self::Plan, _: &Sizes<'_>) -> Option<f64> {
@@ -99,24 +86,24 @@ impl Block for HitCrossing {
 
     fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
-    fn output(&self, &(u, y): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let u = cx.inputs.get(u);
+    fn output(&self, io: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let u = cx.inputs.get(io.u);
         let crossed = cx.state.is_some_and(|before| self.crossed(before, u));
-        cx.outputs.set(y, f64::from(crossed));
+        cx.outputs.set(io.y, f64::from(crossed));
         Ok(())
     }
 
     /// Above zero once the input is no longer on the side where it was: also where it leaves the
     /// offset, and against the direction, so that the last input is one of the present side.
-    fn guard(&self, &(u, _): &Self::Plan, cx: &mut GuardCx<'_, Self>) {
+    fn guard(&self, io: &Self::Plan, cx: &mut GuardCx<'_, Self>) {
         let side = |u: f64| u.partial_cmp(&self.offset.value);
-        let u = cx.inputs.get(u);
+        let u = cx.inputs.get(io.u);
         let changed = cx.state.is_some_and(|before| side(before) != side(u));
         cx.values.fill(pieces::left(changed, u - self.offset.value));
     }
 
-    fn update(&self, &(u, _): &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        *cx.state = Some(cx.inputs.get(u));
+    fn update(&self, io: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        *cx.state = Some(cx.inputs.get(io.u));
         Ok(())
     }
 }

@@ -1,8 +1,6 @@
 //! `Logic`: operations on truth values.
 
-use legwork_block::{Bool, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{Bool, Inputs, Invalid, Outcome, Outputs, Ports, Pure, parameters, ports};
 
 use crate::math::sum::input_names;
 
@@ -14,24 +12,23 @@ use crate::math::sum::input_names;
 /// | `Or`, `Nor` | whether any input is true; its opposite |
 /// | `Xor` | whether the number of true inputs is odd |
 /// | `Not` | the opposite of the only input |
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u1`, `u2`, …, as many as `count`; `u` if there is one | truth value | |
-/// | out `y` | truth value | |
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["AND", "OR", "NOT", "XOR", "boolean"]))]
+#[ports(
+    |count: usize|
+    in  inputs[input_names(count)]: Bool, _, "the operands",
+        named "`u1`, `u2`, …, as many as `count`; `u` if there is one";
+    out y: Bool, _, "the result";
+)]
+#[parameters(aliases("AND", "OR", "NOT", "XOR", "boolean"))]
 pub struct Logic {
     /// `And`, `Or`, `Not`, `Xor`, `Nand` or `Nor`.
     pub op: Operation,
     /// How many inputs, at least 1; default 2, for `Not` always 1.
-    #[serde(default)]
     pub count: Option<usize>,
 }
 
 /// What a [`Logic`] computes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, PartialEq, Eq)]
 pub enum Operation {
     /// All inputs are true.
     And,
@@ -49,7 +46,7 @@ pub enum Operation {
 
 impl Pure for Logic {
     const KIND: &'static str = "Logic";
-    type Plan = (Vec<In<Bool>>, Out<Bool>);
+    type Plan = LogicPorts;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         let count = match (self.op, self.count) {
@@ -64,12 +61,11 @@ impl Pure for Logic {
             }
             (_, count) => count.unwrap_or(2),
         };
-        let inputs = input_names(count).map(|name| ports.input(&name, &Bool)).collect();
-        Ok((inputs, ports.output("y", &Bool)))
+        Ok(self.declare(ports, count))
     }
 
-    fn output(&self, (inputs, y): &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
-        let mut values = inputs.iter().map(|input| inp.get(*input));
+    fn output(&self, io: &LogicPorts, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let mut values = io.inputs.iter().map(|input| inputs.get(*input));
         let value = match self.op {
             Operation::And => values.all(|u| u),
             Operation::Or => values.any(|u| u),
@@ -77,7 +73,7 @@ impl Pure for Logic {
             Operation::Nor | Operation::Not => !values.any(|u| u),
             Operation::Xor => values.fold(false, |odd, u| odd ^ u),
         };
-        out.set(*y, f64::from(value));
+        outputs.set(io.y, f64::from(value));
         Ok(())
     }
 }

@@ -1,40 +1,33 @@
 //! `Stop`: ends the run.
 
-use legwork_block::{Any, Bool, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{Any, Bool, Inputs, Invalid, Outcome, Outputs, Ports, Pure, parameters, ports};
 
 /// Ends the run after the major step at which its input is not zero.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | a number, a truth value or a vector of them: any of them not zero counts | any |
-/// | out `y` | Bool | |
-///
 /// The step's row is recorded and its checks are made; its update is not, as at the stop time. The
 /// summary says which block ended the run and when; it is no fault.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["terminate", "end"]))]
+#[ports(
+    in  u: Any::var(ports.var()), _, "what ends the run: any of them that is not zero counts",
+        shape "a number, a truth value or a vector of them", units "any";
+    out y: Bool, _, "whether the run ends here";
+)]
+#[parameters(aliases("terminate", "end"))]
 pub struct Stop {}
 
 impl Pure for Stop {
     const KIND: &'static str = "Stop";
-    type Plan = (In<Any>, Out<Bool>);
+    type Plan = StopPorts;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         ports.per_major();
-        let ty = ports.var();
-        let u = ports.input("u", &Any::var(ty));
-        let y = ports.output("y", &Bool);
-        ports.note_out(y).doc("whether the run ends here");
-        ports.stops(y);
-        Ok((u, y))
+        let io = self.declare(ports);
+        ports.stops(io.y);
+        Ok(io)
     }
 
-    fn output(&self, &(u, y): &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
-        let stops = inp.get(u).iter().any(|leaf| leaf.iter().any(|&value| value != 0.0));
-        out.set(y, f64::from(stops));
+    fn output(&self, io: &StopPorts, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
+        let stops = inp.get(io.u).iter().any(|leaf| leaf.iter().any(|&value| value != 0.0));
+        out.set(io.y, f64::from(stops));
         Ok(())
     }
 }
