@@ -2,12 +2,12 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Block, GuardCx, Invalid, Outcome, OutputCx, Parameters, Ports, Sizes, Type, UpdateCx,
+    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Parameters, Ports, Sizes, Type, UpdateCx,
+    parameters, ports,
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::signal::elementwise::{Each, Ends, ends};
+use crate::signal::elementwise::Each;
 use crate::signal::pieces::{self, excess};
 use crate::signal::shape::{self, Common, spread};
 
@@ -15,28 +15,28 @@ use crate::signal::shape::{self, Common, spread};
 /// `y = min(max(y₀, u − width/2), u + width/2)` with the last output y₀: inside the play around the
 /// input it stays, at its ends it is pushed.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | that of the parameters; any if they are numbers | that of the parameters |
-/// | out `y` | that of `u` | that of `u` |
-///
 /// y₀ is that of the last major step (the last sample, with `every:`): where the input turns inside
 /// a step, the turn is seen at its end. A variable step is cut where an end of the play is reached,
 /// and where the input comes back to where it was. The input feeds through.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["hysteresis", "play"]))]
+#[ports(
+    |common: &Common|
+    let (ty, unit) = common.signal(ports);
+    in  u: ty.clone() as Any, unit.clone(), "what pushes", units "that of the parameters",
+        shape "that of the parameters; any if they are numbers";
+    out y: ty as Any, unit, "what is pushed", shape "that of `u`", units "that of `u`";
+)]
+#[parameters(aliases("hysteresis", "play"))]
 pub struct Backlash {
     /// Width of the play, zero or more [unit of u].
     pub width: Tensor,
-    /// Output before t = 0 [unit of u]; default 0.
-    #[serde(default = "shape::zero")]
+    /// Output before t = 0 [unit of u].
+    #[default = 0]
     pub initial: Tensor,
 }
 
 /// Ports of a [`Backlash`] and half its width.
 pub struct Plan {
-    ends: Ends,
+    io: BacklashPorts,
     width: Each,
     located: bool,
 }
@@ -108,15 +108,15 @@ impl Block for Backlash {
         }
         ports.updates();
         let located = ports.pieces();
-        Ok(Plan { ends: ends(&common, ports), width, located })
+        Ok(Plan { io: self.declare(ports, &common), width, located })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.ends.0)
+        shape::expect_numbers(sizes, plan.io.u)
     }
 
     fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Last {
-        let len = sizes.output(plan.ends.1);
+        let len = sizes.output(plan.io.y);
         let contact = if plan.located { vec![Contact::None; len] } else { Vec::new() };
         Last { value: spread(&self.initial, len), contact }
     }
@@ -136,10 +136,10 @@ impl Block for Backlash {
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let (u, y) = plan.ends;
-        let u = cx.inputs.get(u).leaf(0);
+        let u = cx.inputs.get(plan.io.u).leaf(0);
         let Last { value, contact } = cx.state;
-        for (i, ((y, &u), &last)) in cx.outputs.get(y).iter_mut().zip(u).zip(value).enumerate() {
+        let y = cx.outputs.get(plan.io.y);
+        for (i, ((y, &u), &last)) in y.iter_mut().zip(u).zip(value).enumerate() {
             *y = match contact.get(i) {
                 Some(contact) if cx.time.minor => plan.on(i, *contact, u, last),
                 _ => plan.pushed(i, u, last),
@@ -150,7 +150,7 @@ impl Block for Backlash {
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         let Last { value, contact } = cx.state;
-        for (i, (&u, last)) in cx.inputs.get(plan.ends.0).leaf(0).iter().zip(value).enumerate() {
+        for (i, (&u, last)) in cx.inputs.get(plan.io.u).leaf(0).iter().zip(value).enumerate() {
             *last = plan.pushed(i, u, *last);
             if let Some(contact) = contact.get_mut(i) {
                 let half = 0.5 * plan.width.at(i);
@@ -169,7 +169,7 @@ impl Block for Backlash {
 
     fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
         let Last { value, contact } = cx.state;
-        let elements = cx.inputs.get(plan.ends.0).leaf(0).iter().zip(value).zip(contact);
+        let elements = cx.inputs.get(plan.io.u).leaf(0).iter().zip(value).zip(contact);
         cx.values.fill(pieces::furthest(
             elements.enumerate().map(|(i, ((&u, &last), &at))| plan.beyond(i, at, u, last)),
         ));

@@ -1,26 +1,26 @@
 //! `DeadZone`: no output for small inputs.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, UpdateCx};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{
+    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, UpdateCx, parameters, ports,
+};
 
-use crate::signal::elementwise::{Each, Ends, ends};
+use crate::signal::elementwise::Each;
 use crate::signal::pieces::{self, Piece, ThreePieces};
 use crate::signal::shape::{self, Common};
 
 /// Zero inside a zone, the excess outside. `y = u − upper` if u > upper, `y = u − lower` if u <
 /// lower, otherwise 0.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | that of the bounds; any if they are numbers | that of the bounds |
-/// | out `y` | that of `u` | that of `u` |
-///
 /// A variable step is cut where an element enters or leaves the zone.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["dead band"]))]
+#[ports(
+    |common: &Common|
+    let (ty, unit) = common.signal(ports);
+    in  u: ty.clone() as Any, unit.clone(), "the signal", units "that of the bounds",
+        shape "that of the bounds; any if they are numbers";
+    out y: ty as Any, unit, "the excess", shape "that of `u`", units "that of `u`";
+)]
+#[parameters(aliases("dead band"))]
 pub struct DeadZone {
     /// Lower end of the zone [unit of u].
     pub lower: Tensor,
@@ -30,7 +30,7 @@ pub struct DeadZone {
 
 /// Ports and bounds of a [`DeadZone`].
 pub struct Plan {
-    ends: Ends,
+    io: DeadZonePorts,
     lower: Each,
     upper: Each,
     located: bool,
@@ -73,32 +73,32 @@ impl Block for DeadZone {
         }
         let (lower, upper) = (Each::new(&self.lower), Each::new(&self.upper));
         let located = ports.pieces();
-        Ok(Plan { ends: ends(&common, ports), lower, upper, located })
+        Ok(Plan { io: self.declare(ports, &common), lower, upper, located })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.ends.0)
+        shape::expect_numbers(sizes, plan.io.u)
     }
 
     fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<Piece> {
-        pieces::held(plan.located, sizes.output(plan.ends.1))
+        pieces::held(plan.located, sizes.output(plan.io.y))
     }
 
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let (u, y) = plan.ends;
-        plan.write(cx.time.minor, cx.state, cx.inputs.get(u).leaf(0), cx.outputs.get(y));
+        let u = cx.inputs.get(plan.io.u).leaf(0);
+        plan.write(cx.time.minor, cx.state, u, cx.outputs.get(plan.io.y));
         Ok(())
     }
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        plan.hold(cx.state, cx.inputs.get(plan.ends.0).leaf(0));
+        plan.hold(cx.state, cx.inputs.get(plan.io.u).leaf(0));
         Ok(())
     }
 
     fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
-        cx.values.fill(plan.beyond(cx.state, cx.inputs.get(plan.ends.0).leaf(0)));
+        cx.values.fill(plan.beyond(cx.state, cx.inputs.get(plan.io.u).leaf(0)));
     }
 }
 

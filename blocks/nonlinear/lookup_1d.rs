@@ -1,41 +1,40 @@
 //! `Lookup1D`: a function given by a table.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{Any, Fault, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Sizes};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{
+    Any, Fault, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, parameters, ports,
+};
 
 use crate::signal::shape;
 use crate::signal::table::{Axis, Interpolation, Outside, fits};
 
 /// A function given by a table: `y = f(u)` with `f(pointsᵢ) = valuesᵢ`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | any of number, vector, matrix, each element looked up on its own | that of `points` |
-/// | out `y` | that of `u` | that of `values` |
-///
 /// The interval is found by halving. NaN passes.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["lookup table", "interpolation", "LUT"]))]
+#[ports(
+    let ty = Any::var(ports.var());
+    in  u: ty.clone() as Any, self.points.unit(), "what is looked up, each element on its own",
+        shape "number, vector, matrix", units "that of `points`";
+    out y: ty as Any, self.values.unit(), "what is found", shape "that of `u`",
+        units "that of `values`";
+)]
+#[parameters(aliases("lookup table", "interpolation", "LUT"))]
 pub struct Lookup1D {
     /// Where the function is known, rising [any unit].
     pub points: Tensor,
     /// Its values there, as many [any unit].
     pub values: Tensor,
-    /// `Linear`, `Nearest` or `Below`; default `Linear`.
-    #[serde(default)]
+    /// `Linear`, `Nearest` or `Below`.
+    #[default]
     pub interpolation: Interpolation,
-    /// Beyond the ends: `Clip`, `Extrapolate` or `Fault`; default `Clip`.
-    #[serde(default)]
+    /// Beyond the ends: `Clip`, `Extrapolate` or `Fault`.
+    #[default]
     pub outside: Outside,
 }
 
 /// Ports and breakpoints of a [`Lookup1D`].
 pub struct Plan {
-    u: In<Any>,
-    y: Out<Any>,
+    io: Lookup1DPorts,
     axis: Axis,
 }
 
@@ -53,25 +52,16 @@ impl Pure for Lookup1D {
                 format!("expected a list of {count}, one for each point, found {found:?}");
             return Err(Invalid::parameter("values", message));
         }
-        let ty = Any::var(ports.var());
-        let u = ports.input("u", &ty);
-        let y = ports.output("y", &ty);
-        if let Some(unit) = self.points.unit() {
-            ports.note_in(u).unit(&unit.to_string());
-        }
-        if let Some(unit) = self.values.unit() {
-            ports.note_out(y).unit(&unit.to_string());
-        }
-        Ok(Plan { u, y, axis })
+        Ok(Plan { io: self.declare(ports), axis })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.u)
+        shape::expect_numbers(sizes, plan.io.u)
     }
 
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
         let values = self.values.data();
-        for (y, &u) in outputs.get(plan.y).iter_mut().zip(inputs.get(plan.u).leaf(0)) {
+        for (y, &u) in outputs.get(plan.io.y).iter_mut().zip(inputs.get(plan.io.u).leaf(0)) {
             let Some(at) = plan.axis.find(u, self.interpolation, self.outside) else {
                 return Err(Fault::new(format!("expected an input inside the table, found {u}")));
             };

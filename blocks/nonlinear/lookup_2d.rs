@@ -1,25 +1,26 @@
 //! `Lookup2D`: a function of two variables given by a table.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{Any, Fault, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Sizes};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{
+    Any, Fault, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, parameters, ports,
+};
 
 use crate::signal::shape;
 use crate::signal::table::{Axis, Interpolation, Outside, fits};
 
 /// A function of two variables given by a table: `y = f(u1, u2)`. `f(rowsᵢ, columnsⱼ) = valuesᵢⱼ`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u1` | any of number, vector, matrix, each element looked up on its own | that of `rows` |
-/// | in `u2` | that of `u1` | that of `columns` |
-/// | out `y` | that of `u1` | that of `values` |
-///
 /// `Linear` is bilinear: along the columns first, then between the rows. NaN passes.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["lookup table", "interpolation", "LUT", "map"]))]
+#[ports(
+    let ty = Any::var(ports.var());
+    in  u1: ty.clone() as Any, self.rows.unit(), "what is looked up, each element on its own",
+        shape "number, vector, matrix", units "that of `rows`";
+    in  u2: ty.clone() as Any, self.columns.unit(), "beside it, along the columns",
+        shape "that of `u1`", units "that of `columns`";
+    out y: ty as Any, self.values.unit(), "what is found", shape "that of `u1`",
+        units "that of `values`";
+)]
+#[parameters(aliases("lookup table", "interpolation", "LUT", "map"))]
 pub struct Lookup2D {
     /// Where the function is known along `u1`, rising [any unit].
     pub rows: Tensor,
@@ -27,19 +28,17 @@ pub struct Lookup2D {
     pub columns: Tensor,
     /// Its values: a list for each of `rows` [any unit].
     pub values: Tensor,
-    /// `Linear`, `Nearest` or `Below`; default `Linear`.
-    #[serde(default)]
+    /// `Linear`, `Nearest` or `Below`.
+    #[default]
     pub interpolation: Interpolation,
-    /// Beyond the ends: `Clip`, `Extrapolate` or `Fault`; default `Clip`.
-    #[serde(default)]
+    /// Beyond the ends: `Clip`, `Extrapolate` or `Fault`.
+    #[default]
     pub outside: Outside,
 }
 
 /// Ports and breakpoints of a [`Lookup2D`].
 pub struct Plan {
-    u1: In<Any>,
-    u2: In<Any>,
-    y: Out<Any>,
+    io: Lookup2DPorts,
     rows: Axis,
     columns: Axis,
 }
@@ -59,29 +58,17 @@ impl Pure for Lookup2D {
             let message = format!("expected the shape {shape:?} of the points, found {found:?}");
             return Err(Invalid::parameter("values", message));
         }
-        let ty = Any::var(ports.var());
-        let u1 = ports.input("u1", &ty);
-        let u2 = ports.input("u2", &ty);
-        let y = ports.output("y", &ty);
-        for (u, points) in [(u1, &self.rows), (u2, &self.columns)] {
-            if let Some(unit) = points.unit() {
-                ports.note_in(u).unit(&unit.to_string());
-            }
-        }
-        if let Some(unit) = self.values.unit() {
-            ports.note_out(y).unit(&unit.to_string());
-        }
-        Ok(Plan { u1, u2, y, rows, columns })
+        Ok(Plan { io: self.declare(ports), rows, columns })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.u1)
+        shape::expect_numbers(sizes, plan.io.u1)
     }
 
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let (u1, u2) = (inputs.get(plan.u1).leaf(0), inputs.get(plan.u2).leaf(0));
+        let (u1, u2) = (inputs.get(plan.io.u1).leaf(0), inputs.get(plan.io.u2).leaf(0));
         let value = |row: usize, column: usize| self.values.data()[column * plan.rows.len() + row];
-        for ((y, &u1), &u2) in outputs.get(plan.y).iter_mut().zip(u1).zip(u2) {
+        for ((y, &u1), &u2) in outputs.get(plan.io.y).iter_mut().zip(u1).zip(u2) {
             let row = plan.rows.find(u1, self.interpolation, self.outside);
             let column = plan.columns.find(u2, self.interpolation, self.outside);
             let (Some(row), Some(column)) = (row, column) else {

@@ -1,23 +1,23 @@
 //! `Quantizer`: steps of one size.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{
+    Any, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, parameters, ports,
+};
 
-use crate::signal::elementwise::{Each, Ends, ends};
+use crate::signal::elementwise::Each;
 use crate::signal::shape::{self, Common};
 
 /// Rounds to multiples of `interval`: `y = interval · round(u / interval)`. Halves are rounded away
 /// from zero.
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | that of `interval`; any if it is a number | that of `interval` |
-/// | out `y` | that of `u` | that of `u` |
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["quantization", "ADC", "resolution"]))]
+#[ports(
+    |common: &Common|
+    let (ty, unit) = common.signal(ports);
+    in  u: ty.clone() as Any, unit.clone(), "what is rounded", units "that of `interval`",
+        shape "that of `interval`; any if it is a number";
+    out y: ty as Any, unit, "the multiple", shape "that of `u`", units "that of `u`";
+)]
+#[parameters(aliases("quantization", "ADC", "resolution"))]
 pub struct Quantizer {
     /// Size of a step, greater than zero, such as one count of an encoder [unit of u].
     pub interval: Tensor,
@@ -25,7 +25,7 @@ pub struct Quantizer {
 
 /// Ports and interval of a [`Quantizer`].
 pub struct Plan {
-    ends: Ends,
+    io: QuantizerPorts,
     interval: Each,
 }
 
@@ -41,16 +41,16 @@ impl Pure for Quantizer {
             let message = format!("expected an interval greater than zero, found {wrong}");
             return Err(Invalid::parameter("interval", message));
         }
-        Ok(Plan { ends: ends(&common, ports), interval })
+        Ok(Plan { io: self.declare(ports, &common), interval })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.ends.0)
+        shape::expect_numbers(sizes, plan.io.u)
     }
 
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let (u, y) = plan.ends;
-        for (i, (y, &u)) in outputs.get(y).iter_mut().zip(inputs.get(u).leaf(0)).enumerate() {
+        let u = inputs.get(plan.io.u).leaf(0);
+        for (i, (y, &u)) in outputs.get(plan.io.y).iter_mut().zip(u).enumerate() {
             let interval = plan.interval.at(i);
             *y = interval * libm::round(u / interval);
         }

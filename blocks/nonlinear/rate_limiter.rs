@@ -2,43 +2,41 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Block, GuardCx, Invalid, Outcome, OutputCx, Parameters, Ports, Sizes, Type, Unit, UpdateCx,
+    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Parameters, Ports, Sizes, Type, Unit,
+    UpdateCx, parameters, ports,
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::signal::elementwise::{Each, Ends, ends};
+use crate::signal::elementwise::Each;
 use crate::signal::pieces::{self, Piece};
 use crate::signal::shape::{self, Common, spread};
 
 /// Follows the input with a limited rate of change. From the last output y₀ at t₀,
 /// `y = min(max(u, y₀ + falling (t − t₀)), y₀ + rising (t − t₀))`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | that of the parameters; any if they are numbers | that of `rising` · s |
-/// | out `y` | that of `u` | that of `u` |
-///
 /// t₀ is the last major step (the last sample, with `every:`). The input feeds through. Without
 /// `initial` the output starts at the first input. A variable step is cut where a limit begins and
 /// where the output has caught up.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["slew rate"]))]
+#[ports(
+    |common: &Common|
+    let (ty, unit) = common.signal(ports);
+    in  u: ty.clone() as Any, unit.clone(), "what is followed", units "that of `rising` · s",
+        shape "that of the parameters; any if they are numbers";
+    out y: ty as Any, unit, "what follows it", shape "that of `u`", units "that of `u`";
+)]
+#[parameters(aliases("slew rate"))]
 pub struct RateLimiter {
     /// Greatest rate, zero or more [unit of u / s].
     pub rising: Tensor,
     /// Least rate, zero or less [unit of u / s]; default `-rising`.
-    #[serde(default)]
     pub falling: Option<Tensor>,
     /// Output at t = 0 that limits start from [unit of u]; default the first input.
-    #[serde(default)]
     pub initial: Option<Tensor>,
 }
 
 /// Ports and rates of a [`RateLimiter`].
 pub struct Plan {
-    ends: Ends,
+    io: RateLimiterPorts,
     rising: Each,
     falling: Each,
     located: bool,
@@ -114,16 +112,16 @@ impl Block for RateLimiter {
         }
         ports.updates();
         let located = ports.pieces();
-        let ends = ends(&Common { shape, unit: unit.or(of_signal) }, ports);
-        Ok(Plan { ends, rising, falling, located })
+        let io = self.declare(ports, &Common { shape, unit: unit.or(of_signal) });
+        Ok(Plan { io, rising, falling, located })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.ends.0)
+        shape::expect_numbers(sizes, plan.io.u)
     }
 
     fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Last {
-        let len = sizes.output(plan.ends.1);
+        let len = sizes.output(plan.io.y);
         let value = self.initial.as_ref().map_or_else(|| vec![0.0; len], |y| spread(y, len));
         let pieces = pieces::held(plan.located, len);
         Last { started: self.initial.is_some(), time: 0.0, value, pieces }
@@ -145,9 +143,8 @@ impl Block for RateLimiter {
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let (u, y) = plan.ends;
-        let u = cx.inputs.get(u).leaf(0);
-        for (i, (y, &u)) in cx.outputs.get(y).iter_mut().zip(u).enumerate() {
+        let u = cx.inputs.get(plan.io.u).leaf(0);
+        for (i, (y, &u)) in cx.outputs.get(plan.io.y).iter_mut().zip(u).enumerate() {
             *y = match cx.state.pieces.get(i) {
                 Some(piece) if cx.time.minor => {
                     let (least, most) = plan.reach(i, cx.state, cx.time.t);
@@ -164,7 +161,7 @@ impl Block for RateLimiter {
     }
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        for (i, &u) in cx.inputs.get(plan.ends.0).leaf(0).iter().enumerate() {
+        for (i, &u) in cx.inputs.get(plan.io.u).leaf(0).iter().enumerate() {
             let y = plan.limited(i, u, cx.state, cx.time.t);
             cx.state.value[i] = y;
             if let Some(piece) = cx.state.pieces.get_mut(i) {
@@ -183,7 +180,7 @@ impl Block for RateLimiter {
     }
 
     fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
-        let elements = cx.inputs.get(plan.ends.0).leaf(0).iter().zip(&cx.state.pieces);
+        let elements = cx.inputs.get(plan.io.u).leaf(0).iter().zip(&cx.state.pieces);
         cx.values.fill(pieces::furthest(
             elements
                 .enumerate()

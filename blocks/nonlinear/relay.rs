@@ -2,10 +2,8 @@
 
 use legwork_block::quantity::Scalar;
 use legwork_block::{
-    Any, Block, GuardCx, In, Invalid, Out, Outcome, OutputCx, Ports, Sizes, Type, UpdateCx,
+    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, UpdateCx, parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::pieces;
 use crate::signal::shape;
@@ -13,41 +11,33 @@ use crate::signal::shape;
 /// A switch with hysteresis: on once u > `on`, off once u < `off`. In between it stays as it was;
 /// `y = on_value` while on, `off_value` while off.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | any of number, vector, matrix, element by element | that of `on` and `off` |
-/// | out `y` | that of `u` | that of the values |
-///
 /// The switch changes at major steps only (at samples, with `every:`), and minor steps hold the
 /// output. A variable step is cut where an input crosses; under fixed steps that is noticed at the
 /// next major step. The input feeds through.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["hysteresis", "bang-bang", "Schmitt trigger"]))]
+#[ports(
+    let ty = Any::var(ports.var());
+    in  u: ty.clone() as Any, self.on.unit.or(self.off.unit), "what switches, element by element",
+        shape "number, vector, matrix", units "that of `on` and `off`";
+    out y: ty as Any, self.on_value.unit.or(self.off_value.unit), "the values",
+        shape "that of `u`", units "that of the values";
+)]
+#[parameters(aliases("hysteresis", "bang-bang", "Schmitt trigger"))]
 pub struct Relay {
-    /// Beyond this it switches on [any unit]; default 0.
-    #[serde(default = "zero")]
+    /// Beyond this it switches on [any unit].
+    #[default = 0]
     pub on: Scalar,
-    /// Below this it switches off, at most `on` [unit of `on`]; default 0.
-    #[serde(default = "zero")]
+    /// Below this it switches off, at most `on` [unit of `on`].
+    #[default = 0]
     pub off: Scalar,
-    /// Output while on [any unit]; default 1.
-    #[serde(default = "one")]
+    /// Output while on [any unit].
+    #[default = 1]
     pub on_value: Scalar,
-    /// Output while off [unit of `on_value`]; default 0.
-    #[serde(default = "zero")]
+    /// Output while off [unit of `on_value`].
+    #[default = 0]
     pub off_value: Scalar,
-    /// Whether it is on before t = 0; default false.
-    #[serde(default)]
+    /// Whether it is on before t = 0.
+    #[default]
     pub initially_on: bool,
-}
-
-fn zero() -> Scalar {
-    Scalar { value: 0.0, unit: None }
-}
-
-fn one() -> Scalar {
-    Scalar { value: 1.0, unit: None }
 }
 
 impl Relay {
@@ -93,42 +83,33 @@ impl Relay {
 
 impl Block for Relay {
     const KIND: &'static str = "Relay";
-    type Plan = (In<Any>, Out<Any>);
+    type Plan = RelayPorts;
     /// Which elements are on.
     type State = Vec<bool>;
     type Memo = ();
     type Scratch = ();
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<RelayPorts, Invalid> {
         self.check_numbers()?;
         ports.updates();
         ports.pieces();
-        let ty = Any(Type::Var(ports.var()));
-        let u = ports.input("u", &ty);
-        let y = ports.output("y", &ty);
-        if let Some(unit) = self.on.unit.or(self.off.unit) {
-            ports.note_in(u).unit(&unit.to_string());
-        }
-        if let Some(unit) = self.on_value.unit.or(self.off_value.unit) {
-            ports.note_out(y).unit(&unit.to_string());
-        }
-        Ok((u, y))
+        Ok(self.declare(ports))
     }
 
-    fn check(&self, &(u, _): &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, u)
+    fn check(&self, io: &RelayPorts, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, io.u)
     }
 
-    fn state(&self, &(_, y): &Self::Plan, sizes: &Sizes<'_>) -> Vec<bool> {
-        vec![self.initially_on; sizes.output(y)]
+    fn state(&self, io: &RelayPorts, sizes: &Sizes<'_>) -> Vec<bool> {
+        vec![self.initially_on; sizes.output(io.y)]
     }
 
-    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
+    fn scratch(&self, _: &RelayPorts, _: &Sizes<'_>) {}
 
-    fn output(&self, &(u, y): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let u = cx.inputs.get(u).leaf(0);
+    fn output(&self, io: &RelayPorts, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let u = cx.inputs.get(io.u).leaf(0);
         let minor = cx.time.minor;
-        for ((y, &u), &before) in cx.outputs.get(y).iter_mut().zip(u).zip(cx.state) {
+        for ((y, &u), &before) in cx.outputs.get(io.y).iter_mut().zip(u).zip(cx.state) {
             // The state is that of the major step at which this minor one began.
             *y = self.value(if minor { before } else { self.on(before, u) });
         }
@@ -136,16 +117,16 @@ impl Block for Relay {
     }
 
     /// Above zero once an element would switch.
-    fn guard(&self, &(u, _): &Self::Plan, cx: &mut GuardCx<'_, Self>) {
-        let u = cx.inputs.get(u).leaf(0).iter();
+    fn guard(&self, io: &RelayPorts, cx: &mut GuardCx<'_, Self>) {
+        let u = cx.inputs.get(io.u).leaf(0).iter();
         cx.values.fill(pieces::furthest(u.zip(cx.state).map(|(&u, &before)| {
             let edge = if before { self.off.value } else { self.on.value };
             pieces::left(self.on(before, u) != before, u - edge)
         })));
     }
 
-    fn update(&self, &(u, _): &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        for (on, &u) in cx.state.iter_mut().zip(cx.inputs.get(u).leaf(0)) {
+    fn update(&self, io: &RelayPorts, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        for (on, &u) in cx.state.iter_mut().zip(cx.inputs.get(io.u).leaf(0)) {
             *on = self.on(*on, u);
         }
         Ok(())
@@ -154,6 +135,7 @@ impl Block for Relay {
 
 #[cfg(test)]
 mod tests {
+    use legwork_block::Type;
     use serde_json::{Value, json};
 
     use super::*;

@@ -2,42 +2,37 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, GuardCx, In, Invalid, Out, Outcome, OutputCx, Ports, Sizes, Type, UpdateCx,
+    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, UpdateCx, parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::pieces::{self, Piece, ThreePieces};
-use crate::signal::shape::{self, Common, note_unit};
+use crate::signal::shape::{self, Common};
 
 /// Limits every element to an interval: `yᵢ = min(max(uᵢ, lowerᵢ), upperᵢ)`.
-///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | in `u` | that of the bounds; any if they are numbers | that of the bounds |
-/// | out `y` | that of `u` | that of `u` |
 ///
 /// A number holds for every element. A bound may be infinite; a missing one does not limit.
 /// NaN passes, so that the run stops at the block that made it.
 ///
 /// A variable step is cut where an element reaches or leaves a bound; up to there the law of its
 /// beginning goes on, so inside a step the output may be beyond a bound before the step is cut.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["limit", "clamp", "clip"]))]
+#[ports(
+    |common: &Common|
+    let (ty, unit) = common.signal(ports);
+    in  u: ty.clone() as Any, unit.clone(), "what is limited", units "that of the bounds",
+        shape "that of the bounds; any if they are numbers";
+    out y: ty as Any, unit, "within the bounds", shape "that of `u`", units "that of `u`";
+)]
+#[parameters(aliases("limit", "clamp", "clip"))]
 pub struct Saturation {
     /// Least value [unit of u]; default none.
-    #[serde(default)]
     pub lower: Option<Tensor>,
     /// Greatest value, at least `lower` [unit of u]; default none.
-    #[serde(default)]
     pub upper: Option<Tensor>,
 }
 
 /// Ports and bounds of a [`Saturation`].
 pub struct Plan {
-    u: In<Any>,
-    y: Out<Any>,
+    io: SaturationPorts,
     /// One interval for all elements, or one for each.
     limits: Vec<(f64, f64)>,
     located: bool,
@@ -87,31 +82,22 @@ impl Block for Saturation {
             let message = format!("expected a bound of at least `lower` = {lower}, found {upper}");
             return Err(Invalid::parameter("upper", message));
         }
-        let ty = match common.shape.as_slice() {
-            [] => Any(Type::Var(ports.var())),
-            shape => shape::signal(shape),
-        };
-        let var = ports.var();
-        let u = ports.input("u", &ty);
-        let y = ports.output("y", &ty);
-        note_unit(ports.note_in(u), common.unit, var);
-        note_unit(ports.note_out(y), common.unit, var);
-        Ok(Plan { u, y, limits, located: ports.pieces() })
+        Ok(Plan { io: self.declare(ports, &common), limits, located: ports.pieces() })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.u)
+        shape::expect_numbers(sizes, plan.io.u)
     }
 
     fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<Piece> {
-        pieces::held(plan.located, sizes.output(plan.y))
+        pieces::held(plan.located, sizes.output(plan.io.y))
     }
 
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let u = cx.inputs.get(plan.u).leaf(0);
-        let y = cx.outputs.get(plan.y);
+        let u = cx.inputs.get(plan.io.u).leaf(0);
+        let y = cx.outputs.get(plan.io.y);
         if plan.located {
             plan.write(cx.time.minor, cx.state, u, y);
         } else if let [limits] = plan.limits[..] {
@@ -125,12 +111,12 @@ impl Block for Saturation {
     }
 
     fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        plan.hold(cx.state, cx.inputs.get(plan.u).leaf(0));
+        plan.hold(cx.state, cx.inputs.get(plan.io.u).leaf(0));
         Ok(())
     }
 
     fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
-        cx.values.fill(plan.beyond(cx.state, cx.inputs.get(plan.u).leaf(0)));
+        cx.values.fill(plan.beyond(cx.state, cx.inputs.get(plan.io.u).leaf(0)));
     }
 }
 
@@ -148,6 +134,7 @@ pub(crate) fn limit(value: f64, (lower, upper): (f64, f64)) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use legwork_block::Type;
     use serde_json::json;
 
     use super::*;

@@ -1,12 +1,6 @@
 //! Blocks that treat every element of their input alike.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{Any, In, Out, Ports, Type};
-
-use crate::signal::shape::{self, Common, note_unit};
-
-/// The ports `u` and `y` of one shape and one unit.
-pub(crate) type Ends = (In<Any>, Out<Any>);
 
 /// Values of a parameter: one for all elements, or one for each.
 pub(crate) struct Each(Vec<f64>);
@@ -35,22 +29,4 @@ impl Each {
     pub(crate) fn values(&self) -> &[f64] {
         &self.0
     }
-}
-
-/// The signal that parameters fit: of their shape, or of any if they are numbers.
-pub(crate) fn signal(common: &Common, ports: &mut Ports<'_>) -> Any {
-    match common.shape.as_slice() {
-        [] => Any(Type::Var(ports.var())),
-        shape => shape::signal(shape),
-    }
-}
-
-/// Declares `u` and `y` of the type `ty`, with the parameters' unit or else any, both the same.
-pub(crate) fn ends(common: &Common, ports: &mut Ports<'_>) -> Ends {
-    let (ty, var) = (signal(common, ports), ports.var());
-    let u = ports.input("u", &ty);
-    let y = ports.output("y", &ty);
-    note_unit(ports.note_in(u), common.unit, var);
-    note_unit(ports.note_out(y), common.unit, var);
-    (u, y)
 }

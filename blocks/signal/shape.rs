@@ -82,6 +82,16 @@ impl Common {
         Ok(shape.to_vec())
     }
 
+    /// The signal that the parameters fit: of their shape and unit, where they have one; otherwise
+    /// of any.
+    pub(crate) fn signal(&self, ports: &mut Ports<'_>) -> (Any, PortUnit) {
+        let ty = match self.shape.as_slice() {
+            [] => Any::var(ports.var()),
+            shape => signal(shape),
+        };
+        (ty, self.unit.map_or_else(|| ports.var().into(), PortUnit::from))
+    }
+
     /// The numbers of `tensor`, repeated if it is a number and the shape is not.
     pub(crate) fn spread(&self, tensor: &Tensor) -> Vec<f64> {
         spread(tensor, self.shape.iter().product())
