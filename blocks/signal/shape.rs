@@ -10,11 +10,6 @@ pub(crate) fn zero() -> Tensor {
     Preset::number(0.0)
 }
 
-/// The parameter 1, as a default.
-pub(crate) fn one() -> Tensor {
-    Preset::number(1.0)
-}
-
 /// A signal of the shape `[]`, `[n]` or `[rows, columns]`.
 pub(crate) fn signal(shape: &[usize]) -> Any {
     Any(match *shape {

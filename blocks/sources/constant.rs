@@ -2,23 +2,20 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Inputs, Invalid, Out, Outcome, Outputs, Parameters, Ports, Pure, RateRule, Type,
+    Any, Inputs, Invalid, Outcome, Outputs, Parameters, Ports, Pure, RateRule, Type, parameters,
+    ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::shape;
 
 /// A value that never changes: `y = value`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | out `y` | that of `value` | that of `value`; none if it is written without |
-///
 /// Its output is computed once, at t = 0.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["fixed value"]))]
+#[ports(
+    out y: shape::signal(self.value.shape()) as Any, self.value.unit(), "the value",
+        shape "that of `value`", units "that of `value`; none if it is written without";
+)]
+#[parameters(aliases("fixed value"))]
 pub struct Constant {
     /// A number, a list for a vector, or a list of rows for a matrix [any unit].
     pub value: Tensor,
@@ -26,21 +23,16 @@ pub struct Constant {
 
 impl Pure for Constant {
     const KIND: &'static str = "Constant";
-    type Plan = Out<Any>;
+    type Plan = ConstantPorts;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         shape::finite("value", &self.value)?;
         ports.rate(RateRule::Constant);
-        let y = ports.output("y", &shape::signal(self.value.shape()));
-        if let Some(unit) = self.value.unit() {
-            ports.note_out(y).unit(&unit.to_string());
-        }
-        ports.note_out(y).doc("the value");
-        Ok(y)
+        Ok(self.declare(ports))
     }
 
-    fn output(&self, &y: &Self::Plan, _: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        outputs.get(y).copy_from_slice(self.value.data());
+    fn output(&self, io: &Self::Plan, _: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        outputs.get(io.y).copy_from_slice(self.value.data());
         Ok(())
     }
 

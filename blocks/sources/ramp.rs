@@ -2,42 +2,38 @@
 
 use legwork_block::quantity::{Tensor, Time};
 use legwork_block::{
-    Any, Block, GuardCx, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, Unit, UpdateCx,
+    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, Unit, UpdateCx,
+    parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::pieces;
 use crate::signal::shape::{self, Common};
 
 /// A line from a time on: `y = initial + slope · max(t − start, 0)`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | out `y` | that of `slope`, `initial`; numbers are broadcast | of `initial` or `slope` · s |
-///
 /// A variable step is cut at `start`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    |common: &Common|
+    out y: shape::signal(&common.shape) as Any, common.unit, "the line",
+        shape "that of `slope`, `initial`; numbers are broadcast",
+        units "of `initial` or `slope` · s";
+)]
+#[parameters]
 pub struct Ramp {
-    /// Rate of change [unit of y / s]; default 1.
-    #[serde(default = "shape::one")]
+    /// Rate of change [unit of y / s].
+    #[default = 1]
     pub slope: Tensor,
-    /// Time at which the line begins to rise [s]; default 0 s.
-    #[serde(default = "zero_seconds")]
+    /// Time at which the line begins to rise [s].
+    #[default = "0 s"]
     pub start: Time,
-    /// Value up to `start` [any unit]; default 0.
-    #[serde(default = "shape::zero")]
+    /// Value up to `start` [any unit].
+    #[default = 0]
     pub initial: Tensor,
-}
-
-fn zero_seconds() -> Time {
-    Time::new(0.0)
 }
 
 /// Port and values of a [`Ramp`].
 pub struct Plan {
-    y: Out<Any>,
+    io: RampPorts,
     slope: Vec<f64>,
     initial: Vec<f64>,
     located: bool,
@@ -74,13 +70,12 @@ impl Block for Ramp {
         let shape = Common::shape(&[("slope", &self.slope), ("initial", &self.initial)])?;
         let common = Common { shape, unit };
         ports.rate(RateRule::Continuous);
-        let y = ports.output("y", &shape::signal(&common.shape));
-        if let Some(unit) = common.unit {
-            ports.note_out(y).unit(&unit.to_string());
-        }
-        let located = ports.pieces();
-        let (slope, initial) = (common.spread(&self.slope), common.spread(&self.initial));
-        Ok(Plan { y, slope, initial, located })
+        Ok(Plan {
+            io: self.declare(ports, &common),
+            slope: common.spread(&self.slope),
+            initial: common.spread(&self.initial),
+            located: ports.pieces(),
+        })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<bool> {
@@ -96,7 +91,7 @@ impl Block for Ramp {
             _ => since > 0.0,
         };
         let since = if rises { since } else { 0.0 };
-        let y = cx.outputs.get(plan.y);
+        let y = cx.outputs.get(plan.io.y);
         for ((y, slope), initial) in y.iter_mut().zip(&plan.slope).zip(&plan.initial) {
             *y = initial + slope * since;
         }

@@ -2,43 +2,40 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
+    Any, Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::philox::Stream;
 use crate::signal::shape::{self, Common};
 
 /// Normally distributed numbers, new for each sample and element. `y = mean + deviation · N(0, 1)`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | out `y` | that of `mean` and `deviation`; numbers are broadcast | theirs |
-///
 /// The period is stated with `every:`; samples are independent whatever it is, so the power of the
 /// noise depends on it: see `WhiteNoise`. Sample k is a function of the run's seed, the
 /// block's path, `seed` and k alone (Philox, Box–Muller): a run repeats bit for bit, and adding a
 /// block changes no other's numbers.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["Gaussian noise", "normal distribution"]))]
+#[ports(
+    |common: &Common|
+    out y: shape::signal(&common.shape) as Any, common.unit, "the sample",
+        shape "that of `mean` and `deviation`; numbers are broadcast", units "theirs";
+)]
+#[parameters(aliases("Gaussian noise", "normal distribution"))]
 pub struct RandomNumber {
-    /// Which stream of this block's random numbers; default 0.
-    #[serde(default)]
+    /// Which stream of this block's random numbers.
+    #[default]
     pub seed: u64,
-    /// Mean value [any unit]; default 0.
-    #[serde(default = "shape::zero")]
+    /// Mean value [any unit].
+    #[default = 0]
     pub mean: Tensor,
-    /// Standard deviation, zero or more [unit of `mean`]; default 1.
-    #[serde(default = "shape::one")]
+    /// Standard deviation, zero or more [unit of `mean`].
+    #[default = 1]
     pub deviation: Tensor,
 }
 
 /// Port and values of a [`RandomNumber`].
 pub struct Plan {
     key: u64,
-    y: Out<Any>,
+    io: RandomNumberPorts,
     mean: Vec<f64>,
     deviation: Vec<f64>,
 }
@@ -60,12 +57,9 @@ impl Block for RandomNumber {
         }
         let common = Common::of(&[("mean", &self.mean), ("deviation", &self.deviation)])?;
         ports.rate(RateRule::Sampled);
-        let y = ports.output("y", &shape::signal(&common.shape));
-        if let Some(unit) = common.unit {
-            ports.note_out(y).unit(&unit.to_string());
-        }
         let (mean, deviation) = (common.spread(&self.mean), common.spread(&self.deviation));
-        Ok(Plan { key: ports.random_key(self.seed), y, mean, deviation })
+        let io = self.declare(ports, &common);
+        Ok(Plan { key: ports.random_key(self.seed), io, mean, deviation })
     }
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) -> u64 {
@@ -76,7 +70,7 @@ impl Block for RandomNumber {
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let stream = Stream::new(plan.key);
-        for (i, y) in cx.outputs.get(plan.y).iter_mut().enumerate() {
+        for (i, y) in cx.outputs.get(plan.io.y).iter_mut().enumerate() {
             *y = plan.mean[i] + plan.deviation[i] * stream.normal(*cx.state, i);
         }
         Ok(())

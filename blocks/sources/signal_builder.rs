@@ -2,10 +2,9 @@
 
 use legwork_block::quantity::{Tensor, Time};
 use legwork_block::{
-    Any, Block, GuardCx, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
+    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, parameters,
+    ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::shape;
 use crate::signal::table::Interpolation;
@@ -13,32 +12,31 @@ use crate::sources::timetable::{self, After, Player, Span, Timetable};
 
 /// A signal drawn by points, joined by lines or steps. `y(timesᵢ) = valuesᵢ`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | out `y` | number for a list of numbers; vector of m for rows of m | that of `values` |
-///
 /// Before the first time the first value holds. With `interpolation: Below` the signal is a
 /// staircase that jumps at `times`. A variable step is cut at kinks and jumps; for fixed steps let
 /// them fall on the ends of steps.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["piecewise linear", "timetable"]))]
+#[ports(
+    |ty: Any|
+    out y: ty as Any, self.values.unit(), "the signal", units "that of `values`",
+        shape "number for a list of numbers; vector of m for rows of m";
+)]
+#[parameters(aliases("piecewise linear", "timetable"))]
 pub struct SignalBuilder {
     /// Rising times, at least two [s].
     pub times: Vec<Time>,
     /// A value or a row of values for each of the times [any unit].
     pub values: Tensor,
-    /// `Linear`, `Nearest` or `Below`; default `Linear`.
-    #[serde(default)]
+    /// `Linear`, `Nearest` or `Below`.
+    #[default]
     pub interpolation: Interpolation,
-    /// After the last time: `Hold` or `Repeat`; default `Hold`.
-    #[serde(default)]
+    /// After the last time: `Hold` or `Repeat`.
+    #[default]
     pub after: After,
 }
 
 /// Port and points of a [`SignalBuilder`].
 pub struct Plan {
-    y: Out<Any>,
+    io: SignalBuilderPorts,
     player: Player,
 }
 
@@ -69,12 +67,8 @@ impl Block for SignalBuilder {
         let table = Timetable::new(times, rows, width)
             .map_err(|message| Invalid::parameter("times", message))?;
         ports.rate(RateRule::Continuous);
-        let y = ports.output("y", &ty);
-        if let Some(unit) = self.values.unit() {
-            ports.note_out(y).unit(&unit.to_string());
-        }
-        let (between, after) = (self.interpolation, self.after);
-        Ok(Plan { y, player: Player { table, between, after, located: ports.pieces() } })
+        let player = Player::new(table, self.interpolation, self.after, ports);
+        Ok(Plan { io: self.declare(ports, ty), player })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<Span> {
@@ -84,7 +78,7 @@ impl Block for SignalBuilder {
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        plan.player.play(cx.state.as_ref(), cx.time, cx.outputs.get(plan.y));
+        plan.player.play(cx.state.as_ref(), cx.time, cx.outputs.get(plan.io.y));
         Ok(())
     }
 

@@ -1,10 +1,9 @@
 //! `SignalFromFile`: a recorded signal.
 
 use legwork_block::{
-    Any, Block, GuardCx, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
+    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, parameters,
+    ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::shape;
 use crate::signal::table::Interpolation;
@@ -12,44 +11,37 @@ use crate::sources::timetable::{self, After, Player, Span, Timetable};
 
 /// A signal over time from columns of a CSV file (comma-separated values).
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | out `y` | number with `column`; vector with `columns` | not known: numbers count as SI units |
-///
 /// The first line names the columns; lines that start with `#` do not count. Times rise from line
 /// to line. A line where a chosen column is empty is left out, as `legwork export --csv` writes
 /// them for signals of several rates. Before the first time the first values hold. A variable step
 /// is cut at every kink or jump.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["CSV", "from file", "from workspace"]))]
+#[ports(
+    |ty: Any|
+    out y: ty as Any, _, "the recorded signal", shape "number for `column`; vector for `columns`",
+        units "not known: numbers count as SI units";
+)]
+#[parameters(aliases("CSV", "from file", "from workspace"))]
 pub struct SignalFromFile {
     /// The file: relative to the diagram, or in a search root.
     pub path: String,
-    /// Name of the column of times [s]; default `t`.
-    #[serde(default = "t")]
+    /// Name of the column of times [s].
+    #[default = "t"]
     pub time: String,
     /// Name of the column for a signal that is a number.
-    #[serde(default)]
     pub column: Option<String>,
     /// Names of the columns for a signal that is a vector, in its order.
-    #[serde(default)]
     pub columns: Option<Vec<String>>,
-    /// `Linear`, `Nearest` or `Below`; default `Linear`.
-    #[serde(default)]
+    /// `Linear`, `Nearest` or `Below`.
+    #[default]
     pub interpolation: Interpolation,
-    /// After the last time: `Hold` or `Repeat`; default `Hold`.
-    #[serde(default)]
+    /// After the last time: `Hold` or `Repeat`.
+    #[default]
     pub after: After,
-}
-
-fn t() -> String {
-    "t".into()
 }
 
 /// Port and samples of a [`SignalFromFile`].
 pub struct Plan {
-    y: Out<Any>,
+    io: SignalFromFilePorts,
     player: Player,
 }
 
@@ -139,10 +131,8 @@ impl Block for SignalFromFile {
             .map_err(|message| Invalid::parameter("path", message))?;
         let table = read(&bytes, &self.time, &columns)?;
         ports.rate(RateRule::Continuous);
-        let y = ports.output("y", &ty);
-        ports.note_out(y).doc("the recorded signal");
-        let (between, after) = (self.interpolation, self.after);
-        Ok(Plan { y, player: Player { table, between, after, located: ports.pieces() } })
+        let player = Player::new(table, self.interpolation, self.after, ports);
+        Ok(Plan { io: self.declare(ports, ty), player })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<Span> {
@@ -152,7 +142,7 @@ impl Block for SignalFromFile {
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        plan.player.play(cx.state.as_ref(), cx.time, cx.outputs.get(plan.y));
+        plan.player.play(cx.state.as_ref(), cx.time, cx.outputs.get(plan.io.y));
         Ok(())
     }
 

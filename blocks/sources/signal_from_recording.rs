@@ -1,11 +1,10 @@
 //! `SignalFromRecording`: a signal of an earlier run.
 
 use legwork_block::{
-    Any, Block, GuardCx, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, Type, UpdateCx,
+    Any, Block, GuardCx, Invalid, Outcome, OutputCx, PortUnit, Ports, RateRule, Sizes, Type,
+    UpdateCx, parameters, ports,
 };
 use legwork_recording::{Channel, Field, Recording, Series, Shape};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::table::Interpolation;
 use crate::sources::timetable::{self, After, Player, Span, Timetable};
@@ -19,14 +18,17 @@ use crate::sources::timetable::{self, After, Player, Span, Timetable};
 /// | vector, matrix | the same |
 /// | rotation | matrix 3 × 3; needs `Below` or `Nearest` |
 ///
-/// The unit is the recorded one. Of a bus, `field` names the part. Before the first row the first
+/// Of a bus, `field` names the part. Before the first row the first
 /// values hold; of rows at one time (a reset and what follows it) the last one counts. At the times
 /// of its rows the output is what was recorded, to the last bit. A variable step is cut at every
 /// row, since lines have kinks there and stairs jump; a recording with a row for every step of a
 /// long run is therefore better played back under a fixed step.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["MCAP", "replay", "playback"]))]
+#[ports(
+    |ty: Type, unit: PortUnit|
+    out y: Any(ty), unit, "the recorded signal", shape "by what is recorded",
+        units "the recorded one";
+)]
+#[parameters(aliases("MCAP", "replay", "playback"))]
 pub struct SignalFromRecording {
     /// The recording, an MCAP file that `legwork run` wrote: relative to the diagram, or in a
     /// search root.
@@ -34,19 +36,18 @@ pub struct SignalFromRecording {
     /// The recorded signal, such as `body.state`.
     pub topic: String,
     /// A part of it, such as `base.position` or `q[3]`; default the whole signal.
-    #[serde(default)]
     pub field: Option<String>,
-    /// `Linear`, `Nearest` or `Below`; default `Linear`.
-    #[serde(default)]
+    /// `Linear`, `Nearest` or `Below`.
+    #[default]
     pub interpolation: Interpolation,
-    /// After the last row: `Hold` or `Repeat`; default `Hold`.
-    #[serde(default)]
+    /// After the last row: `Hold` or `Repeat`.
+    #[default]
     pub after: After,
 }
 
 /// Port and rows of a [`SignalFromRecording`].
 pub struct Plan {
-    y: Out<Any>,
+    io: SignalFromRecordingPorts,
     player: Player,
 }
 
@@ -213,13 +214,9 @@ impl Block for SignalFromRecording {
         let ty = self.ty(part.shape, channel)?;
         let table = self.table(&series, &part)?;
         ports.rate(RateRule::Continuous);
-        let y = ports.output("y", &Any(ty));
-        ports.note_out(y).doc("the recorded signal");
-        if let Some(unit) = part.unit {
-            ports.note_out(y).unit(unit);
-        }
-        let (between, after) = (self.interpolation, self.after);
-        Ok(Plan { y, player: Player { table, between, after, located: ports.pieces() } })
+        let unit = part.unit.map_or(PortUnit::Unspecified, PortUnit::from);
+        let player = Player::new(table, self.interpolation, self.after, ports);
+        Ok(Plan { io: self.declare(ports, ty, unit), player })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<Span> {
@@ -229,7 +226,7 @@ impl Block for SignalFromRecording {
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        plan.player.play(cx.state.as_ref(), cx.time, cx.outputs.get(plan.y));
+        plan.player.play(cx.state.as_ref(), cx.time, cx.outputs.get(plan.io.y));
         Ok(())
     }
 

@@ -3,49 +3,40 @@
 use std::f64::consts::TAU;
 
 use legwork_block::quantity::{Angle, Frequency, Tensor};
-use legwork_block::{Any, Block, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{
+    Any, Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, parameters, ports,
+};
 
 use crate::signal::shape::{self, Common};
 
 /// A sine wave: `y = bias + amplitude · sin(ω t + phase)`. ω = 2π · `frequency`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | out `y` | that of `amplitude` and `bias`; numbers are broadcast | theirs |
-///
 /// The frequency counts cycles per second. For an angular velocity ω write
 /// `frequency: "=omega / (2*pi[rad])"`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["sine wave", "oscillation"]))]
+#[ports(
+    |common: &Common|
+    out y: shape::signal(&common.shape) as Any, common.unit, "the wave",
+        shape "that of `amplitude` and `bias`; numbers are broadcast", units "theirs";
+)]
+#[parameters(aliases("sine wave", "oscillation"))]
 pub struct Sine {
-    /// Half the distance from trough to crest [any unit]; default 1.
-    #[serde(default = "shape::one")]
+    /// Half the distance from trough to crest [any unit].
+    #[default = 1]
     pub amplitude: Tensor,
-    /// Cycles per second [Hz]; default 1 Hz.
-    #[serde(default = "one_hertz")]
+    /// Cycles per second [Hz].
+    #[default = "1 Hz"]
     pub frequency: Frequency,
-    /// Angle at t = 0 [rad]; default 0 rad.
-    #[serde(default = "zero_angle")]
+    /// Angle at t = 0 [rad].
+    #[default = "0 rad"]
     pub phase: Angle,
-    /// Mean value [unit of `amplitude`]; default 0.
-    #[serde(default = "shape::zero")]
+    /// Mean value [unit of `amplitude`].
+    #[default = 0]
     pub bias: Tensor,
-}
-
-fn one_hertz() -> Frequency {
-    Frequency::new(1.0)
-}
-
-fn zero_angle() -> Angle {
-    Angle::new(0.0)
 }
 
 /// Port and values of a [`Sine`].
 pub struct Plan {
-    y: Out<Any>,
+    io: SinePorts,
     amplitude: Vec<f64>,
     bias: Vec<f64>,
     /// ω [rad/s].
@@ -64,12 +55,8 @@ impl Block for Sine {
         shape::finite("bias", &self.bias)?;
         let common = Common::of(&[("amplitude", &self.amplitude), ("bias", &self.bias)])?;
         ports.rate(RateRule::Continuous);
-        let y = ports.output("y", &shape::signal(&common.shape));
-        if let Some(unit) = common.unit {
-            ports.note_out(y).unit(&unit.to_string());
-        }
         Ok(Plan {
-            y,
+            io: self.declare(ports, &common),
             amplitude: common.spread(&self.amplitude),
             bias: common.spread(&self.bias),
             angular_frequency: TAU * self.frequency.value(),
@@ -82,7 +69,7 @@ impl Block for Sine {
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let wave = libm::sin(plan.angular_frequency * cx.time.t + self.phase.value());
-        let y = cx.outputs.get(plan.y);
+        let y = cx.outputs.get(plan.io.y);
         for ((y, amplitude), bias) in y.iter_mut().zip(&plan.amplitude).zip(&plan.bias) {
             *y = bias + amplitude * wave;
         }

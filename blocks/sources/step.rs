@@ -2,44 +2,38 @@
 
 use legwork_block::quantity::{Tensor, Time};
 use legwork_block::{
-    Any, Block, GuardCx, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
+    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, parameters,
+    ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::pieces;
 use crate::signal::shape::{self, Common};
 
 /// A jump at a time: `y = before` for t < `time`, `y = after` for t ≥ `time`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | out `y` | that of `before` and `after`; numbers are broadcast | theirs |
-///
 /// A variable step is cut at the jump. For a fixed step give it a time that is a whole multiple of
 /// the step, so that the derivative is smooth between major steps.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["jump", "Heaviside"]))]
+#[ports(
+    |common: &Common|
+    out y: shape::signal(&common.shape) as Any, common.unit, "before, then after",
+        shape "that of `before` and `after`; numbers are broadcast", units "theirs";
+)]
+#[parameters(aliases("jump", "Heaviside"))]
 pub struct Step {
-    /// Time of the jump [s]; default 1 s.
-    #[serde(default = "one_second")]
+    /// Time of the jump [s].
+    #[default = "1 s"]
     pub time: Time,
-    /// Value before the jump [any unit]; default 0.
-    #[serde(default = "shape::zero")]
+    /// Value before the jump [any unit].
+    #[default = 0]
     pub before: Tensor,
-    /// Value from the jump on [unit of `before`]; default 1.
-    #[serde(default = "shape::one")]
+    /// Value from the jump on [unit of `before`].
+    #[default = 1]
     pub after: Tensor,
-}
-
-fn one_second() -> Time {
-    Time::new(1.0)
 }
 
 /// Port and values of a [`Step`].
 pub struct Plan {
-    y: Out<Any>,
+    io: StepPorts,
     before: Vec<f64>,
     after: Vec<f64>,
     located: bool,
@@ -58,13 +52,12 @@ impl Block for Step {
         shape::finite("after", &self.after)?;
         let common = Common::of(&[("before", &self.before), ("after", &self.after)])?;
         ports.rate(RateRule::Continuous);
-        let y = ports.output("y", &shape::signal(&common.shape));
-        if let Some(unit) = common.unit {
-            ports.note_out(y).unit(&unit.to_string());
-        }
-        let located = ports.pieces();
-        let (before, after) = (common.spread(&self.before), common.spread(&self.after));
-        Ok(Plan { y, before, after, located })
+        Ok(Plan {
+            io: self.declare(ports, &common),
+            before: common.spread(&self.before),
+            after: common.spread(&self.after),
+            located: ports.pieces(),
+        })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<bool> {
@@ -79,7 +72,7 @@ impl Block for Step {
             _ => cx.time.t >= self.time.value(),
         };
         let value = if after { &plan.after } else { &plan.before };
-        cx.outputs.get(plan.y).copy_from_slice(value);
+        cx.outputs.get(plan.io.y).copy_from_slice(value);
         Ok(())
     }
 

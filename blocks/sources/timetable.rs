@@ -1,14 +1,14 @@
 //! Values over time, from parameters or a file.
 
-use legwork_block::Time;
-use schemars::JsonSchema;
+use legwork_block::{Ports, Time, parameters};
 use serde::{Deserialize, Serialize};
 
 use crate::signal::pieces;
 use crate::signal::table::{Axis, Interpolation, Outside};
 
 /// What comes after the last time of a table.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum After {
     /// The last values.
     #[default]
@@ -108,14 +108,23 @@ impl Timetable {
 /// A table as a source plays it. Where a variable step may be cut, the piece of the last major step
 /// is held over minor ones; its end is a guard.
 pub(super) struct Player {
-    pub(super) table: Timetable,
-    pub(super) between: Interpolation,
-    pub(super) after: After,
+    table: Timetable,
+    between: Interpolation,
+    after: After,
     /// Whether pieces are located.
-    pub(super) located: bool,
+    located: bool,
 }
 
 impl Player {
+    pub(super) fn new(
+        table: Timetable,
+        between: Interpolation,
+        after: After,
+        ports: &mut Ports<'_>,
+    ) -> Self {
+        Self { table, between, after, located: ports.pieces() }
+    }
+
     /// The piece at t = 0, if pieces are located: the source's state.
     pub(super) fn begin(&self) -> Option<Span> {
         self.located.then(|| self.piece(0.0))

@@ -2,42 +2,39 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
+    Any, Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::philox::Stream;
 use crate::signal::shape::{self, Common};
 
 /// Uniformly distributed numbers, new for each sample and element. `minimum ≤ y < maximum`.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | out `y` | that of the bounds; numbers are broadcast | theirs |
-///
 /// The period is stated with `every:`. Sample k is a function of the run's seed, the block's path,
 /// `seed` and k alone (Philox): a run repeats bit for bit, and adding a block changes no other's
 /// numbers.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["noise"]))]
+#[ports(
+    |common: &Common|
+    out y: shape::signal(&common.shape) as Any, common.unit, "the sample",
+        shape "that of the bounds; numbers are broadcast", units "theirs";
+)]
+#[parameters(aliases("noise"))]
 pub struct UniformRandomNumber {
-    /// Which stream of this block's random numbers; default 0.
-    #[serde(default)]
+    /// Which stream of this block's random numbers.
+    #[default]
     pub seed: u64,
-    /// Lower end [any unit]; default 0.
-    #[serde(default = "shape::zero")]
+    /// Lower end [any unit].
+    #[default = 0]
     pub minimum: Tensor,
-    /// Upper end, above `minimum` [unit of `minimum`]; default 1.
-    #[serde(default = "shape::one")]
+    /// Upper end, above `minimum` [unit of `minimum`].
+    #[default = 1]
     pub maximum: Tensor,
 }
 
 /// Port and bounds of a [`UniformRandomNumber`].
 pub struct Plan {
     key: u64,
-    y: Out<Any>,
+    io: UniformRandomNumberPorts,
     bounds: Vec<(f64, f64)>,
 }
 
@@ -60,11 +57,8 @@ impl Block for UniformRandomNumber {
             return Err(Invalid::parameter("maximum", message));
         }
         ports.rate(RateRule::Sampled);
-        let y = ports.output("y", &shape::signal(&common.shape));
-        if let Some(unit) = common.unit {
-            ports.note_out(y).unit(&unit.to_string());
-        }
-        Ok(Plan { key: ports.random_key(self.seed), y, bounds })
+        let io = self.declare(ports, &common);
+        Ok(Plan { key: ports.random_key(self.seed), io, bounds })
     }
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) -> u64 {
@@ -75,7 +69,7 @@ impl Block for UniformRandomNumber {
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let stream = Stream::new(plan.key);
-        let pairs = cx.outputs.get(plan.y).iter_mut().zip(&plan.bounds);
+        let pairs = cx.outputs.get(plan.io.y).iter_mut().zip(&plan.bounds);
         for (i, (y, (minimum, maximum))) in pairs.enumerate() {
             *y = minimum + (maximum - minimum) * stream.uniform(*cx.state, i);
         }

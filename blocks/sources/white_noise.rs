@@ -2,10 +2,8 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, Invalid, Out, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx,
+    Any, Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::signal::philox::Stream;
 use crate::signal::shape;
@@ -13,21 +11,19 @@ use crate::signal::shape;
 /// White noise of a given power density, up to half the sampling frequency.
 /// `y[k] = √(power / T) · N(0, 1)` with the period T, held over it.
 ///
-/// | port | shape | unit |
-/// |---|---|---|
-/// | out `y` | that of `power` | root of the unit of `power` / s, not checked |
-///
 /// `power` is the height of the two-sided power spectral density: a system much slower than T sees
 /// the same noise whatever T is. State the period with `every:`, a hundredth or less of the fastest
 /// time constant behind it. A first-order lag of the time constant τ makes noise of the variance
 /// `power / (2 τ)` of it. Sample k is a function of the run's seed, the block's
 /// path, `seed` and k alone (Philox, Box–Muller): adding a block changes no other's numbers.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["band-limited noise"]))]
+#[ports(
+    out y: shape::signal(self.power.shape()) as Any, _, "the sample", shape "that of `power`",
+        units "root of the unit of `power` / s, not checked";
+)]
+#[parameters(aliases("band-limited noise"))]
 pub struct WhiteNoise {
-    /// Which stream of this block's random numbers; default 0.
-    #[serde(default)]
+    /// Which stream of this block's random numbers.
+    #[default]
     pub seed: u64,
     /// Power spectral density, zero or more [unit of y squared, times s]: a number, a list for a
     /// vector of independent noises.
@@ -37,21 +33,20 @@ pub struct WhiteNoise {
 impl Block for WhiteNoise {
     const KIND: &'static str = "WhiteNoise";
     /// Port and key of its numbers.
-    type Plan = (Out<Any>, u64);
+    type Plan = (WhiteNoisePorts, u64);
     /// The number of the sample.
     type State = u64;
     type Memo = ();
     type Scratch = ();
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<(Out<Any>, u64), Invalid> {
+    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         shape::finite("power", &self.power)?;
         if let Some(wrong) = self.power.data().iter().find(|power| **power < 0.0) {
             let message = format!("expected a power of zero or more, found {wrong}");
             return Err(Invalid::parameter("power", message));
         }
         ports.rate(RateRule::Sampled);
-        let key = ports.random_key(self.seed);
-        Ok((ports.output("y", &shape::signal(self.power.shape())), key))
+        Ok((self.declare(ports), ports.random_key(self.seed)))
     }
 
     fn state(&self, _: &Self::Plan, _: &Sizes<'_>) -> u64 {
@@ -60,9 +55,9 @@ impl Block for WhiteNoise {
 
     fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
-    fn output(&self, &(y, key): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let stream = Stream::new(key);
-        let pairs = cx.outputs.get(y).iter_mut().zip(self.power.data());
+    fn output(&self, (io, key): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let stream = Stream::new(*key);
+        let pairs = cx.outputs.get(io.y).iter_mut().zip(self.power.data());
         for (i, (y, power)) in pairs.enumerate() {
             *y = libm::sqrt(power / cx.time.step) * stream.normal(*cx.state, i);
         }
