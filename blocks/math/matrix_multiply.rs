@@ -24,7 +24,7 @@ use legwork_block::{
 )]
 #[parameters]
 pub struct MatrixMultiply {
-    /// What `u2` is: `Vector` or `Matrix`; default `Vector`.
+    /// What `u2` is: `Vector` or `Matrix`.
     #[default]
     pub right: Right,
     /// Whether `u1` is transposed, as in `τ = Jᵀ f`.
