@@ -259,6 +259,7 @@ pub(crate) fn expand(table: &Table, mut item: DeriveInput) -> TokenStream {
 
         #[doc = #doc]
         #[derive(Clone #copy)]
+        #[allow(unreachable_pub, reason = "as visible as the block, wherever its plan takes them")]
         #visibility struct #handles {
             #(#fields,)*
         }
@@ -430,7 +431,8 @@ impl Port {
 
     /// The signal's type as text.
     pub(crate) fn kind_name(&self) -> String {
-        self.kind.to_token_stream().to_string().replace(' ', "")
+        let kind = self.kind.to_token_stream().to_string().replace(' ', "");
+        kind.rsplit("::").next().unwrap_or_default().to_owned()
     }
 
     /// The shape of a signal, from the expression that makes it.
@@ -449,8 +451,7 @@ impl Port {
             ("Rotation", _) => "3 × 3".to_owned(),
             ("Any", _) => "any".to_owned(),
             (bus, arguments) => {
-                let name = bus.rsplit("::").next().unwrap_or(bus);
-                let name = name.strip_suffix("Bus").unwrap_or(name);
+                let name = bus.strip_suffix("Bus").unwrap_or(bus);
                 let of_a_robot = arguments.iter().any(|argument| argument.contains("robot"));
                 if of_a_robot { format!("{name}(robot)") } else { name.to_owned() }
             }

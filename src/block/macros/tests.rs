@@ -5,8 +5,8 @@ use legwork_block::quantity::{
     Acceleration, NonNegative, PerJoint, Positive, Preset, Time, Torque,
 };
 use legwork_block::{
-    Any, Block, Feed, Feeds, In, Inputs, Invalid, Matrix, Outcome, OutputCx, Outputs, PortUnit,
-    Ports, Pure, Real, Sizes, Type, Vector, parameters, ports,
+    Any, Block, Feed, Feeds, In, Inputs, Invalid, Outcome, OutputCx, Outputs, PortUnit, Ports,
+    Pure, Real, Sizes, Type, Vector, parameters, ports,
 };
 use serde_json::{from_value, json};
 
@@ -21,7 +21,7 @@ use serde_json::{from_value, json};
     in  terms[(name, ty) in terms(count, &ty)]: ty as Any, _, "the terms",
         named "`t1`, `t2`, …", shape "number";
     feeds(u, loss, terms);
-    out mass("M"): Matrix::of(6, &n), "kg", "the matrix", infinite;
+    out mass("M"): legwork_block::Matrix::of(6, &n), "kg", "the matrix", infinite;
     feeds();
     out y: ty as Any, _, "the output", units "any";
 )]
