@@ -1,47 +1,46 @@
 //! `CenterOfMass`: where the mass of a robot is and how it moves.
 
-use legwork_block::{Inputs, Invalid, Matrix, Out, Outcome, Outputs, Ports, Pure, Vector};
+use std::sync::Arc;
+
+use legwork_block::{
+    Inputs, Invalid, Matrix, Outcome, Outputs, Ports, Pure, Vector, parameters, ports,
+};
 use legwork_mechanics::{
-    center_of_mass, center_of_mass_jacobian, center_of_mass_jacobian_dot_velocity,
+    Kinematics, center_of_mass, center_of_mass_jacobian, center_of_mass_jacobian_dot_velocity,
     center_of_mass_velocity,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use crate::buses::RobotDims;
-use crate::robot::frames::output_in;
+use crate::buses::{RobotDims, StateBus};
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::AtState;
+use crate::robot::shared_kinematics::kinematics;
 
 /// Centre of mass of a robot, with velocity, Jacobian and J̇ν. `ċ = J ν`, `c̈ = J ν̇ + J̇ν`.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | out `position` | 3 | m | `c = Σ m_i c_i / m`, world axes |
-/// | out `velocity` | 3 | m/s | ċ, world axes |
-/// | out `jacobian` | 3 × nv | 1, m | `ċ = J ν` |
-/// | out `dot_j_nu` | 3 | m/s² | c̈ at ν̇ = 0, world axes |
 ///
 /// The root link of a fixed base is left out of all sums: it cannot move. Whatever the joints of a
 /// floating robot do, its centre of mass falls freely.
 ///
 /// S. Kajita et al., *Resolved momentum control* (2003), sec. 3.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["CoM", "centre of gravity"]))]
+#[ports(
+    |robot: &Arc<RobotModel>|
+    let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask kinematics: Kinematics = kinematics(ports, robot, state);
+    out position: Vector::of(3), "m", "`c = Σ m_i c_i / m`, world axes", frame "world";
+    out velocity: Vector::of(3), "m/s", "ċ, world axes", frame "world";
+    out dot_j_nu: Vector::of(3), "m/s^2", "c̈ at ν̇ = 0, world axes", frame "world";
+    out jacobian: Matrix::of(3, nv), _, "`ċ = J ν`", frame "world", units "1, m";
+)]
+#[parameters(aliases("CoM", "centre of gravity"))]
 pub struct CenterOfMass {
     /// The robot.
     pub robot: RobotName,
 }
 
-/// Ports of [`CenterOfMass`].
+/// Ports and robot of [`CenterOfMass`].
 pub struct Plan {
-    at: AtState,
-    position: Out<Vector>,
-    velocity: Out<Vector>,
-    jacobian: Out<Matrix>,
-    dot_j_nu: Out<Vector>,
+    robot: Arc<RobotModel>,
+    io: CenterOfMassPorts,
 }
 
 impl Pure for CenterOfMass {
@@ -49,32 +48,22 @@ impl Pure for CenterOfMass {
     type Plan = Plan;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let at = AtState::plan(&self.robot, ports)?;
-        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
-        let mut vector = |name: &str, unit: &str, doc: &str| {
-            let port = output_in(ports, name, &Vector::of(3), "world", doc);
-            ports.note_out(port).unit(unit);
-            port
-        };
-        let position = vector("position", "m", "centre of mass");
-        let velocity = vector("velocity", "m/s", "its velocity");
-        let dot_j_nu = vector("dot_j_nu", "m/s^2", "its acceleration at nu_dot = 0");
-        let doc = "velocity = jacobian nu";
-        let jacobian = output_in(ports, "jacobian", &Matrix::of(3, nv), "world", doc);
-        Ok(Plan { at, position, velocity, jacobian, dot_j_nu })
+        let robot = self.robot.find(ports)?;
+        let io = self.declare(ports, &robot);
+        Ok(Plan { robot, io })
     }
 
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let model = &plan.at.robot.model;
-        let kinematics = inputs.shared(plan.at.kinematics);
+        let (model, io) = (&plan.robot.model, &plan.io);
+        let kinematics = inputs.shared(plan.io.kinematics);
         for (port, value) in [
-            (plan.position, center_of_mass(model, kinematics)),
-            (plan.velocity, center_of_mass_velocity(model, kinematics)),
-            (plan.dot_j_nu, center_of_mass_jacobian_dot_velocity(model, kinematics)),
+            (io.position, center_of_mass(model, kinematics)),
+            (io.velocity, center_of_mass_velocity(model, kinematics)),
+            (io.dot_j_nu, center_of_mass_jacobian_dot_velocity(model, kinematics)),
         ] {
             outputs.get(port).copy_from_slice(value.as_slice());
         }
-        center_of_mass_jacobian(model, kinematics, outputs.get(plan.jacobian));
+        center_of_mass_jacobian(model, kinematics, outputs.get(io.jacobian));
         Ok(())
     }
 }

@@ -1,49 +1,54 @@
 //! `DotJNu`: the acceleration of a frame that velocity alone causes.
 
-use legwork_block::{Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Vector};
-use legwork_mechanics::{FrameId, frame_jacobian_dot_velocity_in, relative_jacobian_dot_velocity};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use std::sync::Arc;
 
-use crate::robot::frames::{Representation, output_in, write_twist};
+use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Vector, parameters, ports};
+use legwork_mechanics::{
+    FrameId, Kinematics, frame_jacobian_dot_velocity_in, relative_jacobian_dot_velocity,
+};
+
+use crate::buses::StateBus;
+use crate::robot::frames::{Representation, write_twist};
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::AtState;
+use crate::robot::shared_kinematics::kinematics;
 
 /// Bias acceleration `J̇ν` of a frame of a robot: its rate of velocity at ν̇ = 0. The rate of its
 /// velocity is `J ν̇ + J̇ν`.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | out `y` | 6 | m/s², rad/s² | J of `Jacobian`, or of `RelativeJacobian` with `relative_to` |
 ///
 /// In the `Mixed` representation it is the classical acceleration of the frame's origin and the
 /// angular acceleration, in world axes; in the others the rate of the numbers themselves.
 ///
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 2.11 for the classical and the
 /// spatial acceleration.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["Jdot qdot", "JdotNu", "bias acceleration"]))]
+#[ports(
+    |robot: &Arc<RobotModel>|
+    let own = self.representation.axes(&self.frame);
+    let axes = self.relative_to.as_deref().unwrap_or(own);
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask kinematics: Kinematics = kinematics(ports, robot, state);
+    out y: Vector::of(6), _, "J of `Jacobian`, or of `RelativeJacobian` with `relative_to`",
+        frame axes, units "m/s², rad/s²";
+)]
+#[parameters(aliases("Jdot qdot", "JdotNu", "bias acceleration"))]
 pub struct DotJNu {
     /// The robot.
     pub robot: RobotName,
     /// Name of a link of the robot file.
     pub frame: String,
     /// How the velocity is written: `Mixed` (the default), `Body` or `World`.
-    #[serde(default)]
+    #[default]
     pub representation: Representation,
     /// Name of a link that sees the motion, in whose axes it is then; default: the world does.
-    #[serde(default)]
     pub relative_to: Option<String>,
 }
 
 /// Ports and frames of [`DotJNu`].
 pub struct Plan {
-    at: AtState,
+    robot: Arc<RobotModel>,
     frame: FrameId,
     relative_to: Option<FrameId>,
-    y: Out<Vector>,
+    io: DotJNuPorts,
 }
 
 impl Pure for DotJNu {
@@ -51,25 +56,22 @@ impl Pure for DotJNu {
     type Plan = Plan;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let at = AtState::plan(&self.robot, ports)?;
-        let frame = at.robot.frame("frame", &self.frame)?;
-        let find = |name: &String| at.robot.frame("relative_to", name);
+        let robot = self.robot.find(ports)?;
+        let frame = robot.frame("frame", &self.frame)?;
+        let find = |name: &String| robot.frame("relative_to", name);
         let relative_to = self.relative_to.as_ref().map(find).transpose()?;
         if relative_to.is_some() && self.representation != Representation::Mixed {
             let message = "expected no representation of motion relative to a frame, found one";
             return Err(Invalid::parameter("representation", message)
                 .hint("leave it out: relative motion is in the axes of `relative_to`"));
         }
-        let own = self.representation.axes(&self.frame);
-        let axes = self.relative_to.as_deref().unwrap_or(own);
-        let doc = "linear, then angular rate at nu_dot = 0";
-        let y = output_in(ports, "y", &Vector::of(6), axes, doc);
-        Ok(Plan { at, frame, relative_to, y })
+        let io = self.declare(ports, &robot);
+        Ok(Plan { robot, frame, relative_to, io })
     }
 
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let model = &plan.at.robot.model;
-        let kinematics = inputs.shared(plan.at.kinematics);
+        let model = &plan.robot.model;
+        let kinematics = inputs.shared(plan.io.kinematics);
         let rate = match plan.relative_to {
             Some(from) => relative_jacobian_dot_velocity(model, kinematics, from, plan.frame),
             None => {
@@ -77,7 +79,7 @@ impl Pure for DotJNu {
                 frame_jacobian_dot_velocity_in(model, kinematics, plan.frame, representation)
             }
         };
-        write_twist(outputs.get(plan.y), &rate);
+        write_twist(outputs.get(plan.io.y), &rate);
         Ok(())
     }
 }

@@ -1,42 +1,47 @@
 //! `ForwardKinematics`: where a frame of a robot is and how it moves.
 
-use legwork_block::{Inputs, Invalid, Out, Outcome, Outputs, Ports, Pose, Pure, Vector};
-use legwork_mechanics::{FrameId, frame_velocity_in, world_from_frame};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use std::sync::Arc;
 
-use crate::robot::frames::{Representation, output_in, write_placement, write_twist};
+use legwork_block::{
+    Inputs, Invalid, Outcome, Outputs, Ports, Pose, Pure, Vector, parameters, ports,
+};
+use legwork_mechanics::{FrameId, Kinematics, frame_velocity_in, world_from_frame};
+
+use crate::buses::StateBus;
+use crate::robot::frames::{Representation, write_placement, write_twist};
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::AtState;
+use crate::robot::shared_kinematics::kinematics;
 
 /// Pose of a frame of a robot in the world, `world_from_frame`, and its velocity.
 ///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | out `pose` | Pose | 1, m | rotation (9, column by column), position of the origin (3) |
-/// | out `velocity` | 6 | m/s, rad/s | linear, angular velocity in `representation`: `J ν` |
-///
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 4.4.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["FK", "frame pose", "transform"]))]
+#[ports(
+    |robot: &Arc<RobotModel>|
+    let axes = self.representation.axes(&self.frame);
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask kinematics: Kinematics = kinematics(ports, robot, state);
+    out pose: Pose, _, "rotation (9, column by column), position of the origin (3)",
+        frame "world", units "1, m";
+    out velocity: Vector::of(6), _, "linear, angular velocity in `representation`: `J ν`",
+        frame axes, units "m/s, rad/s";
+)]
+#[parameters(aliases("FK", "frame pose", "transform"))]
 pub struct ForwardKinematics {
     /// The robot.
     pub robot: RobotName,
     /// Name of a link of the robot file.
     pub frame: String,
     /// How the velocity is written: `Mixed` (the default), `Body` or `World`.
-    #[serde(default)]
+    #[default]
     pub representation: Representation,
 }
 
 /// Ports and frame of [`ForwardKinematics`].
 pub struct Plan {
-    at: AtState,
+    robot: Arc<RobotModel>,
     frame: FrameId,
-    pose: Out<Pose>,
-    velocity: Out<Vector>,
+    io: ForwardKinematicsPorts,
 }
 
 impl Pure for ForwardKinematics {
@@ -44,23 +49,19 @@ impl Pure for ForwardKinematics {
     type Plan = Plan;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let at = AtState::plan(&self.robot, ports)?;
-        let frame = at.robot.frame("frame", &self.frame)?;
-        let pose = output_in(ports, "pose", &Pose, "world", "world_from_frame");
-        let axes = self.representation.axes(&self.frame);
-        let doc = "linear, then angular velocity of the frame";
-        let velocity = output_in(ports, "velocity", &Vector::of(6), axes, doc);
-        Ok(Plan { at, frame, pose, velocity })
+        let robot = self.robot.find(ports)?;
+        let frame = robot.frame("frame", &self.frame)?;
+        let io = self.declare(ports, &robot);
+        Ok(Plan { robot, frame, io })
     }
 
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let model = &plan.at.robot.model;
-        let kinematics = inputs.shared(plan.at.kinematics);
-        let placement = world_from_frame(model, kinematics, plan.frame);
-        write_placement(outputs.get(plan.pose), &placement);
+        let (model, io) = (&plan.robot.model, &plan.io);
+        let kinematics = inputs.shared(plan.io.kinematics);
+        write_placement(outputs.get(io.pose), &world_from_frame(model, kinematics, plan.frame));
         let representation = self.representation.of_mechanics();
         let velocity = frame_velocity_in(model, kinematics, plan.frame, representation);
-        write_twist(outputs.get(plan.velocity), &velocity);
+        write_twist(outputs.get(io.velocity), &velocity);
         Ok(())
     }
 }

@@ -2,40 +2,27 @@
 
 use std::sync::Arc;
 
-use legwork_block::quantity::{Angle, Dimensionless, Length, NonNegative, Physical, Positive};
+use legwork_block::quantity::{Angle, Dimensionless, Length, NonNegative, Positive};
 use legwork_block::{
-    Block, Bool, In, Int, Invalid, Out, Outcome, OutputCx, Ports, Real, Report, Sizes, UpdateCx,
-    Vector,
+    Any, Block, Bool, Int, Invalid, Outcome, OutputCx, Ports, Real, Report, Sizes, UpdateCx,
+    Vector, parameters, ports,
 };
 use legwork_control::{BaseMotion, Settings};
 use legwork_mechanics::Placement;
-use schemars::JsonSchema;
+use nalgebra::Matrix3;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::{RobotDims, StateBus};
-use crate::defaults::quantity;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::{describe, state_input};
 
 mod target;
 
 pub use target::FrameTarget;
-use target::Goal;
+use target::{inputs_of, placement};
 
 /// Joint positions within their limits that bring frames to given poses. It minimises
 /// `½ Σ w_p ‖p_target − p(s)‖² + w_o ‖log(R_target R(s)ᵀ)‖²` for given poses or positions.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | where the bases are, and the joints' first guess |
-/// | in `target1`, `target2`, … | Pose, or 3 | 1, m; m | wanted pose, world axes; 3: position |
-/// | out `s` | ns | rad, m | joint positions |
-/// | out `converged` | Bool | | all targets are met within the tolerances |
-/// | out `error` | | 1 | weighted error, `√(Σ …)` of the above |
-/// | out `position_error` | | m | largest position error that counts |
-/// | out `orientation_error` | | rad | largest orientation error that counts |
-/// | out `iterations` | | 1 | steps tried |
 ///
 /// Damped least squares with a damping that follows the error; joints on a limit are taken out of
 /// steps that lead further out, and no output is ever beyond a limit. Targets that cannot be
@@ -50,76 +37,58 @@ use target::Goal;
 /// T. Sugihara, *Solvability-unconcerned inverse kinematics by the Levenberg–Marquardt method*
 /// (2011); Y. Nakamura, H. Hanafusa, *Inverse kinematic solutions with singularity robustness for
 /// robot manipulator control* (1986).
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["IK"]))]
+#[ports(
+    |fixed: &[Option<Matrix3<f64>>]|
+    in  state: StateBus::of(ports, self.robot.as_str()), _,
+        "where the bases are, and the joints' first guess";
+    in  targets[(name, ty, unit) in inputs_of(fixed)]: ty as Any, unit,
+        "wanted pose, world axes; 3: position", frame "world", named "`target1`, `target2`, …", shape "Pose, or 3", units "1, m; m";
+    let ns = RobotDims::of(ports, self.robot.as_str()).ns;
+    out s: Vector::of(ns), _, "joint positions", units "rad, m";
+    out converged: Bool, _, "all targets are met within the tolerances";
+    out error: Real, "1", "weighted error, `√(Σ …)` of the above";
+    out position_error: Real, "m", "largest position error that counts";
+    out orientation_error: Real, "rad", "largest orientation error that counts";
+    out iterations: Int, _, "steps tried";
+)]
+#[parameters(aliases("IK"))]
 pub struct InverseKinematics {
     /// The robot.
     pub robot: RobotName,
     /// The frames to bring somewhere, such as `[(frame: "hand")]`; target i enters by `target<i>`.
     pub targets: Vec<FrameTarget>,
-    /// Let floating bases move too; default false: they stay where the state has them. The
-    /// outputs tell the joints only.
-    #[serde(default)]
+    /// Let floating bases move too; by default they stay where the state has them. The outputs tell
+    /// the joints only.
+    #[default]
     pub free_base: bool,
-    /// First damping λ, more than zero [1]: the matrix `JᵀWJ` gets `2 λ E` on its diagonal; default
-    /// 0.01.
-    #[serde(default = "damping")]
+    /// First damping λ, more than zero [1]: the matrix `JᵀWJ` gets `2 λ E` on its diagonal.
+    #[default = 0.01]
     pub damping: Positive<Dimensionless>,
-    /// Position error up to which a target is met [m]; default 1e-6 m.
-    #[serde(default = "position_tolerance")]
+    /// Position error up to which a target is met [m].
+    #[default = "1e-6 m"]
     pub position_tolerance: NonNegative<Length>,
-    /// Orientation error up to which a target is met [rad]; default 1e-6 rad.
-    #[serde(default = "orientation_tolerance")]
+    /// Orientation error up to which a target is met [rad].
+    #[default = "1e-6 rad"]
     pub orientation_tolerance: NonNegative<Angle>,
-    /// Most steps tried per start, at least 1 [1]; default 100.
-    #[serde(default = "max_iterations")]
+    /// Most steps tried per start, at least 1 [1].
+    #[default = 100]
     pub max_iterations: u32,
     /// Further starts from fixed pseudo-random positions within the limits where the targets are
-    /// not met [1]; default 0. The joints may then jump.
-    #[serde(default)]
+    /// not met [1]. The joints may then jump.
+    #[default]
     pub restarts: u32,
-    /// Start from the last solution instead of from the joints in `state`; default true.
-    #[serde(default = "warm_start")]
+    /// Start from the last solution instead of from the joints in `state`.
+    #[default = true]
     pub warm_start: bool,
-}
-
-fn default<Q: Physical>(value: f64) -> Q {
-    quantity(value)
-}
-
-fn damping() -> Positive<Dimensionless> {
-    default(Settings::default().damping)
-}
-
-fn position_tolerance() -> NonNegative<Length> {
-    default(Settings::default().position_tolerance)
-}
-
-fn orientation_tolerance() -> NonNegative<Angle> {
-    default(Settings::default().orientation_tolerance)
-}
-
-fn max_iterations() -> u32 {
-    Settings::default().max_iterations
-}
-
-fn warm_start() -> bool {
-    true
 }
 
 /// Ports and solver of [`InverseKinematics`].
 pub struct Plan {
     robot: Arc<RobotModel>,
     solver: legwork_control::InverseKinematics,
-    state: In<StateBus>,
-    goals: Vec<Goal>,
-    s: Out<Vector>,
-    converged: Out<Bool>,
-    error: Out<Real>,
-    position_error: Out<Real>,
-    orientation_error: Out<Real>,
-    iterations: Out<Int>,
+    /// The orientations of targets whose input is a position.
+    fixed: Vec<Option<Matrix3<f64>>>,
+    io: InverseKinematicsPorts,
 }
 
 /// State of [`InverseKinematics`]: the last solution, and counts for the report.
@@ -186,45 +155,15 @@ impl Block for InverseKinematics {
                 return Err(Invalid::parameter(parameter, "expected at least one, found 0"));
             }
         }
-        let state = state_input(ports, self.robot.as_str());
-        let (mut targets, mut goals) = (Vec::new(), Vec::new());
-        for (i, target) in self.targets.iter().enumerate() {
-            let (resolved, fixed) = target.resolve(&robot)?;
-            targets.push(resolved);
-            goals.push(target.input(i, fixed, ports));
-        }
+        let asked: Result<Vec<_>, _> = self.targets.iter().map(|t| t.resolve(&robot)).collect();
+        let (targets, fixed): (Vec<_>, Vec<_>) = asked?.into_iter().unzip();
+        let io = self.declare(ports, &fixed);
         let solver =
             legwork_control::InverseKinematics::new(&robot.model, &targets, self.settings())
                 .map_err(|error| Invalid::new(error.to_string()))?;
-        let ns = RobotDims::of(ports, self.robot.as_str()).ns;
-        let s = ports.output("s", &Vector(ns));
-        describe(ports, s, "joint positions");
-        let converged = ports.output("converged", &Bool);
-        describe(ports, converged, "all targets are met");
-        let mut real = |name: &str, unit: &str, doc: &str| {
-            let port = ports.output(name, &Real);
-            ports.note_out(port).unit(unit).doc(doc);
-            port
-        };
-        let error = real("error", "1", "weighted error");
-        let position_error = real("position_error", "m", "largest position error");
-        let orientation_error = real("orientation_error", "rad", "largest orientation error");
-        let iterations = ports.output("iterations", &Int);
-        describe(ports, iterations, "steps tried");
         ports.updates();
         ports.per_major();
-        Ok(Plan {
-            robot,
-            solver,
-            state,
-            goals,
-            s,
-            converged,
-            error,
-            position_error,
-            orientation_error,
-            iterations,
-        })
+        Ok(Plan { robot, solver, fixed, io })
     }
 
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> State {
@@ -234,7 +173,7 @@ impl Block for InverseKinematics {
     fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Scratch {
         Scratch {
             solver: plan.solver.clone(),
-            goals: vec![Placement::identity(); plan.goals.len()],
+            goals: vec![Placement::identity(); plan.fixed.len()],
             q: plan.robot.model.zero_configuration(),
         }
     }
@@ -249,11 +188,11 @@ impl Block for InverseKinematics {
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let Scratch { solver, goals, q } = &mut *cx.scratch;
-        let model = &plan.robot.model;
-        for (place, goal) in goals.iter_mut().zip(&plan.goals) {
-            *place = goal.placement(&cx.inputs);
+        let (model, io) = (&plan.robot.model, &plan.io);
+        for ((goal, &target), &fixed) in goals.iter_mut().zip(&io.targets).zip(&plan.fixed) {
+            *goal = placement(cx.inputs.get(target).leaf(0), fixed);
         }
-        q.copy_from_slice(cx.inputs.get(plan.state).q);
+        q.copy_from_slice(cx.inputs.get(io.state).q);
         if self.warm_start && cx.state.has_q {
             let last = &cx.state.q;
             for tree in model.trees() {
@@ -265,18 +204,18 @@ impl Block for InverseKinematics {
             }
         }
         let found = solver.solve(model, goals, q);
-        let mut s = cx.outputs.get(plan.s);
+        let mut s = cx.outputs.get(io.s);
         for tree in model.trees() {
             let joints = &q[tree.joint_configuration_range()];
             let (own, rest) = s.split_at_mut(joints.len());
             own.copy_from_slice(joints);
             s = rest;
         }
-        cx.outputs.set(plan.converged, f64::from(u8::from(found.converged)));
-        cx.outputs.set(plan.error, found.error);
-        cx.outputs.set(plan.position_error, found.position_error);
-        cx.outputs.set(plan.orientation_error, found.orientation_error);
-        cx.outputs.set(plan.iterations, f64::from(found.iterations));
+        cx.outputs.set(io.converged, f64::from(u8::from(found.converged)));
+        cx.outputs.set(io.error, found.error);
+        cx.outputs.set(io.position_error, found.position_error);
+        cx.outputs.set(io.orientation_error, found.orientation_error);
+        cx.outputs.set(io.iterations, f64::from(found.iterations));
         if !cx.time.minor {
             cx.memo.q.copy_from_slice(q);
             cx.memo.found = Some(Found {

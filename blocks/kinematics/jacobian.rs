@@ -1,21 +1,17 @@
 //! `Jacobian`: the Jacobian of a frame of a robot.
 
-use legwork_block::{Inputs, Invalid, Matrix, Out, Outcome, Outputs, Ports, Pure};
-use legwork_mechanics::{FrameId, frame_jacobian_in};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use std::sync::Arc;
 
-use crate::buses::RobotDims;
-use crate::robot::frames::{Representation, output_in};
+use legwork_block::{Inputs, Invalid, Matrix, Outcome, Outputs, Ports, Pure, parameters, ports};
+use legwork_mechanics::{FrameId, Kinematics, frame_jacobian_in};
+
+use crate::buses::{RobotDims, StateBus};
+use crate::robot::frames::Representation;
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::AtState;
+use crate::robot::shared_kinematics::kinematics;
 
 /// Jacobian of a frame of a robot: `(v, ω) = J ν`.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity; only q matters |
-/// | out `jacobian` | 6 × nv | 1, m | rows: linear, angular velocity, in `representation` |
 ///
 /// | `representation` | linear velocity | axes | elsewhere |
 /// |---|---|---|---|
@@ -27,24 +23,32 @@ use crate::robot::shared_kinematics::AtState;
 /// representation: for `Mixed` the moment is about the frame's origin, in world axes.
 ///
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 4.5.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["frame Jacobian"]))]
+#[ports(
+    |robot: &Arc<RobotModel>|
+    let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+    let axes = self.representation.axes(&self.frame);
+    in  state: StateBus::of(ports, self.robot.as_str()), _,
+        "configuration and velocity; only q matters";
+    ask kinematics: Kinematics = kinematics(ports, robot, state);
+    out jacobian: Matrix::of(6, nv), _, "rows: linear, angular velocity, in `representation`",
+        frame axes, units "1, m";
+)]
+#[parameters(aliases("frame Jacobian"))]
 pub struct Jacobian {
     /// The robot.
     pub robot: RobotName,
     /// Name of a link of the robot file.
     pub frame: String,
     /// How the velocity is written: `Mixed` (the default), `Body` or `World`.
-    #[serde(default)]
+    #[default]
     pub representation: Representation,
 }
 
 /// Ports and frame of [`Jacobian`].
 pub struct Plan {
-    at: AtState,
+    robot: Arc<RobotModel>,
     frame: FrameId,
-    jacobian: Out<Matrix>,
+    io: JacobianPorts,
 }
 
 impl Pure for Jacobian {
@@ -52,20 +56,17 @@ impl Pure for Jacobian {
     type Plan = Plan;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let at = AtState::plan(&self.robot, ports)?;
-        let frame = at.robot.frame("frame", &self.frame)?;
-        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
-        let axes = self.representation.axes(&self.frame);
-        let doc = "linear rows, then angular rows";
-        let jacobian = output_in(ports, "jacobian", &Matrix::of(6, nv), axes, doc);
-        Ok(Plan { at, frame, jacobian })
+        let robot = self.robot.find(ports)?;
+        let frame = robot.frame("frame", &self.frame)?;
+        let io = self.declare(ports, &robot);
+        Ok(Plan { robot, frame, io })
     }
 
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let kinematics = inputs.shared(plan.at.kinematics);
+        let kinematics = inputs.shared(plan.io.kinematics);
         let representation = self.representation.of_mechanics();
-        let out = outputs.get(plan.jacobian);
-        frame_jacobian_in(&plan.at.robot.model, kinematics, plan.frame, representation, out);
+        let out = outputs.get(plan.io.jacobian);
+        frame_jacobian_in(&plan.robot.model, kinematics, plan.frame, representation, out);
         Ok(())
     }
 }

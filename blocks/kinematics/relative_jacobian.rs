@@ -1,29 +1,33 @@
 //! `RelativeJacobian`: the Jacobian of one frame of a robot as another sees it.
 
-use legwork_block::{Inputs, Invalid, Matrix, Out, Outcome, Outputs, Ports, Pure};
-use legwork_mechanics::relative_jacobian;
-use schemars::JsonSchema;
-use serde::Deserialize;
+use std::sync::Arc;
 
-use crate::buses::RobotDims;
-use crate::robot::frames::{Pair, output_in};
+use legwork_block::{Inputs, Invalid, Matrix, Outcome, Outputs, Ports, Pure, parameters, ports};
+use legwork_mechanics::{Kinematics, relative_jacobian};
+
+use crate::buses::{RobotDims, StateBus};
+use crate::robot::frames::Pair;
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::AtState;
+use crate::robot::shared_kinematics::kinematics;
 
 /// Jacobian of the frame `to` relative to the frame `from`: `velocity = J ν`. The velocity is that
 /// of [`RelativeTransform`](crate::RelativeTransform).
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity; only q matters |
-/// | out `jacobian` | 6 × nv | 1, m | linear, angular velocity of `to` in `from`, axes of `from` |
 ///
 /// Only the joints between the frames have columns: those of common ancestors and of the base are
 /// exactly zero. Its `J̇ν` is that of `DotJNu(frame: to, relative_to: from)`.
 ///
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 8.3, of a loop joint's Jacobian.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    |robot: &Arc<RobotModel>|
+    let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+    in  state: StateBus::of(ports, self.robot.as_str()), _,
+        "configuration and velocity; only q matters";
+    ask kinematics: Kinematics = kinematics(ports, robot, state);
+    out jacobian: Matrix::of(6, nv), _, "linear, angular velocity of `to` in `from`, axes of `from`",
+        frame &self.from, units "1, m";
+)]
+#[parameters]
 pub struct RelativeJacobian {
     /// The robot.
     pub robot: RobotName,
@@ -35,9 +39,9 @@ pub struct RelativeJacobian {
 
 /// Ports and frames of [`RelativeJacobian`].
 pub struct Plan {
-    at: AtState,
+    robot: Arc<RobotModel>,
     pair: Pair,
-    jacobian: Out<Matrix>,
+    io: RelativeJacobianPorts,
 }
 
 impl Pure for RelativeJacobian {
@@ -45,19 +49,17 @@ impl Pure for RelativeJacobian {
     type Plan = Plan;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let at = AtState::plan(&self.robot, ports)?;
-        let pair = Pair::find(&at.robot, &self.from, &self.to)?;
-        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
-        let doc = "linear rows, then angular rows";
-        let jacobian = output_in(ports, "jacobian", &Matrix::of(6, nv), &self.from, doc);
-        Ok(Plan { at, pair, jacobian })
+        let robot = self.robot.find(ports)?;
+        let pair = Pair::find(&robot, &self.from, &self.to)?;
+        let io = self.declare(ports, &robot);
+        Ok(Plan { robot, pair, io })
     }
 
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
         let Pair { from, to } = plan.pair;
-        let kinematics = inputs.shared(plan.at.kinematics);
-        let out = outputs.get(plan.jacobian);
-        relative_jacobian(&plan.at.robot.model, kinematics, from, to, out);
+        let kinematics = inputs.shared(plan.io.kinematics);
+        let out = outputs.get(plan.io.jacobian);
+        relative_jacobian(&plan.robot.model, kinematics, from, to, out);
         Ok(())
     }
 }

@@ -1,30 +1,35 @@
 //! `RelativeTransform`: where one frame of a robot sees another.
 
-use legwork_block::{Inputs, Invalid, Out, Outcome, Outputs, Ports, Pose, Pure, Vector};
-use legwork_mechanics::{relative_placement, relative_velocity};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use std::sync::Arc;
 
-use crate::robot::frames::{Pair, output_in, write_placement, write_twist};
+use legwork_block::{
+    Inputs, Invalid, Outcome, Outputs, Ports, Pose, Pure, Vector, parameters, ports,
+};
+use legwork_mechanics::{Kinematics, relative_placement, relative_velocity};
+
+use crate::buses::StateBus;
+use crate::robot::frames::{Pair, write_placement, write_twist};
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::AtState;
+use crate::robot::shared_kinematics::kinematics;
 
 /// Pose and velocity of the frame `to` relative to the frame `from`. The pose is `from_from_to`.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | out `pose` | Pose | 1, m | maps coordinates in `to` to coordinates in `from` |
-/// | out `velocity` | 6 | m/s, rad/s | linear, angular, of `to` in `from`, axes of `from` |
 ///
 /// With `A = from`, `B = to`, `d = p_B − p_A`: pose `(R_Aᵀ R_B, R_Aᵀ d)`, velocity
 /// `(R_Aᵀ (v_B − v_A − ω_A × d), R_Aᵀ (ω_B − ω_A))`. Where the robot is in the world has no
 /// influence, not even by rounding.
 ///
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 2.8.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["frame transform"]))]
+#[ports(
+    |robot: &Arc<RobotModel>|
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask kinematics: Kinematics = kinematics(ports, robot, state);
+    out pose: Pose, _, "maps coordinates in `to` to coordinates in `from`",
+        frame &self.from, units "1, m";
+    out velocity: Vector::of(6), _, "linear, angular, of `to` in `from`, axes of `from`",
+        frame &self.from, units "m/s, rad/s";
+)]
+#[parameters(aliases("frame transform"))]
 pub struct RelativeTransform {
     /// The robot.
     pub robot: RobotName,
@@ -36,10 +41,9 @@ pub struct RelativeTransform {
 
 /// Ports and frames of [`RelativeTransform`].
 pub struct Plan {
-    at: AtState,
+    robot: Arc<RobotModel>,
     pair: Pair,
-    pose: Out<Pose>,
-    velocity: Out<Vector>,
+    io: RelativeTransformPorts,
 }
 
 impl Pure for RelativeTransform {
@@ -47,21 +51,19 @@ impl Pure for RelativeTransform {
     type Plan = Plan;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let at = AtState::plan(&self.robot, ports)?;
-        let pair = Pair::find(&at.robot, &self.from, &self.to)?;
-        let pose = output_in(ports, "pose", &Pose, &self.from, "from_from_to");
-        let doc = "linear, then angular velocity of `to` against `from`";
-        let velocity = output_in(ports, "velocity", &Vector::of(6), &self.from, doc);
-        Ok(Plan { at, pair, pose, velocity })
+        let robot = self.robot.find(ports)?;
+        let pair = Pair::find(&robot, &self.from, &self.to)?;
+        let io = self.declare(ports, &robot);
+        Ok(Plan { robot, pair, io })
     }
 
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let (model, Pair { from, to }) = (&plan.at.robot.model, &plan.pair);
-        let kinematics = inputs.shared(plan.at.kinematics);
+        let (model, Pair { from, to }) = (&plan.robot.model, &plan.pair);
+        let kinematics = inputs.shared(plan.io.kinematics);
         let placement = relative_placement(model, kinematics, *from, *to);
-        write_placement(outputs.get(plan.pose), &placement);
+        write_placement(outputs.get(plan.io.pose), &placement);
         let velocity = relative_velocity(model, kinematics, *from, *to);
-        write_twist(outputs.get(plan.velocity), &velocity);
+        write_twist(outputs.get(plan.io.velocity), &velocity);
         Ok(())
     }
 }

@@ -1,58 +1,51 @@
 //! What [`InverseKinematics`](super::InverseKinematics) is asked: frames and their goals.
 
 use legwork_block::quantity::{Dimensionless, NonNegative, Physical};
-use legwork_block::{In, Inputs, Invalid, Ports, Pose, Vector};
+use legwork_block::{Any, Invalid, Pose, Signal, Type, Unit, parameters};
 use legwork_control::Target;
 use legwork_mechanics::{Placement, quaternion_to_rotation};
 use nalgebra::{Matrix3, Vector3};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use crate::defaults::quantity;
-use crate::robot::frames::{input_of, read_placement};
+use crate::robot::frames::read_placement;
 use crate::robot::model::RobotModel;
 
 /// A frame that [`InverseKinematics`] brings somewhere.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
 pub struct FrameTarget {
     /// Name of a link of the robot file.
     pub frame: String,
-    /// Ask for the position of the frame's origin only; default false.
-    #[serde(default)]
+    /// Ask for the position of the frame's origin only.
+    #[default]
     pub position_only: bool,
     /// The wanted orientation, world_from_frame, if it stays the same: quaternion (w, x, y, z) of
     /// any length but 0. The input is then the position.
-    #[serde(default)]
     pub orientation: Option<[Dimensionless; 4]>,
-    /// Weight `w_p` of the squared position error [1/m²]; default 1.
-    #[serde(default = "weight")]
+    /// Weight `w_p` of the squared position error [1/m²].
+    #[default = 1]
     pub position_weight: NonNegative<Dimensionless>,
-    /// Weight `w_o` of the squared orientation error [1/rad²]; default 1.
-    #[serde(default = "weight")]
+    /// Weight `w_o` of the squared orientation error [1/rad²].
+    #[default = 1]
     pub orientation_weight: NonNegative<Dimensionless>,
 }
 
-fn weight() -> NonNegative<Dimensionless> {
-    quantity(1.0)
+/// Name, type and unit of the input of each target: a position where the orientation is fixed.
+pub(super) fn inputs_of(
+    fixed: &[Option<Matrix3<f64>>],
+) -> impl Iterator<Item = (String, Any, Option<Unit>)> {
+    fixed.iter().enumerate().map(|(i, fixed)| {
+        let (ty, unit) = match fixed {
+            Some(_) => (Type::vector(3), Some(Unit::METRE)),
+            None => (Pose.ty(), None),
+        };
+        (format!("target{}", i + 1), Any(ty), unit)
+    })
 }
 
-/// The input of one target.
-pub(super) enum Goal {
-    Pose(In<Pose>),
-    Position(In<Vector>, Matrix3<f64>),
-}
-
-impl Goal {
-    /// Where the frame is to be.
-    pub(super) fn placement(&self, inputs: &Inputs<'_>) -> Placement {
-        match self {
-            Self::Pose(port) => read_placement(inputs.get(*port)),
-            Self::Position(port, rotation) => {
-                let translation = Vector3::from_column_slice(inputs.get(*port));
-                Placement { rotation: *rotation, translation }
-            }
-        }
+/// Where a frame is to be, from the numbers of its input.
+pub(super) fn placement(goal: &[f64], fixed: Option<Matrix3<f64>>) -> Placement {
+    match fixed {
+        Some(rotation) => Placement { rotation, translation: Vector3::from_column_slice(goal) },
+        None => read_placement(goal),
     }
 }
 
@@ -88,29 +81,5 @@ impl FrameTarget {
             false => stated.map(quaternion_to_rotation),
         };
         Ok((Target { frame, position_weight, orientation_weight }, fixed))
-    }
-
-    /// Declares the input `target<i + 1>`.
-    pub(super) fn input(
-        &self,
-        i: usize,
-        fixed: Option<Matrix3<f64>>,
-        ports: &mut Ports<'_>,
-    ) -> Goal {
-        let name = format!("target{}", i + 1);
-        match fixed {
-            Some(orientation) => {
-                let doc = format!("wanted position of `{}`", self.frame);
-                let port = input_of(ports, &name, &Vector::of(3), Some("m"), &doc);
-                ports.note_in(port).frame("world");
-                Goal::Position(port, orientation)
-            }
-            None => {
-                let doc = format!("wanted pose of `{}`", self.frame);
-                let port = input_of(ports, &name, &Pose, None, &doc);
-                ports.note_in(port).frame("world");
-                Goal::Pose(port)
-            }
-        }
     }
 }
