@@ -2,36 +2,20 @@
 
 use legwork_block::quantity::{Length, NonNegative, Positive, Time, Velocity};
 use legwork_block::{
-    Block, Dim, Fault, In, Int, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Real, Report,
-    Sizes, UpdateCx, Vector,
+    Block, Dim, Fault, Int, Invalid, Outcome, OutputCx, Ports, Real, Report, Sizes, UpdateCx,
+    Vector, parameters, ports,
 };
 use legwork_contact::RecoveryLimit;
 use legwork_control as control;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::{ContactPointsBus, DynamicsBus};
 use crate::contact::friction_cone::{Friction, FrictionCone, friction_of};
-use crate::defaults::quantity;
 use crate::dynamics::applied_force::check_torques;
-use crate::solvers::contact_solver::STATUS_DOC;
 use counted::Counted;
 pub use models::{Choice, Energy, Model, OnContactFail, Stages};
 
 /// Joint torques and contact forces for wanted accelerations of a robot in contact.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `dynamics` | `Dynamics` | | ν, M, h of the robot, or of it and the bodies that it holds |
-/// | in `points` | `ContactPoints` | | k contacts |
-/// | in `acceleration` | n | rad/s², m/s² | wanted accelerations of the joints |
-/// | in `expected` | k, optional | 1 | 0 where a contact does not count, as a foot in swing |
-/// | in `f_sensed` | 3k, optional | N | contact forces; required by `model: Sensed` |
-/// | out `tau` | n | N m, N | joint torques; if not solved, what `on_fail` says |
-/// | out `f` | 3k | N | contact forces that are expected, contact axes |
-/// | out `normal_force` | | N | `Σ f_n` |
-/// | out `inconsistency` | m/s | | how far the joints' wish is from what the contacts allow |
-/// | out `status` | Int | | 0 solved, 1 inaccurate, 2 and above: not solved |
 ///
 /// Contact forces depend on torques and torques on contact forces; both are found together for the
 /// end of the next period Δt of the block, which should be that of the controller, or of a longer
@@ -66,70 +50,67 @@ pub use models::{Choice, Energy, Model, OnContactFail, Stages};
 ///
 /// Reference: S. Zapolsky, E. Drumwright, *Inverse dynamics with rigid contact and friction*
 /// (2017).
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["whole-body control", "WBC", "whole-body controller"]))]
+#[ports(
+    |n: &Dim, count: &Dim, nv: &Dim|
+    let robot = ports.any_robot();
+    in  dynamics: DynamicsBus::any(robot, nv), _,
+        "ν, M, h of the robot, or of it and the bodies that it holds", shape "Dynamics";
+    in  points: ContactPointsBus::new(count, nv), _, "k contacts";
+    in  acceleration: Vector::of(n), _, "wanted accelerations of the joints", units "rad/s², m/s²";
+    in  expected?: Vector::of(count), "1",
+        "0 where a contact does not count, as a foot in swing", shape "k";
+    in  sensed("f_sensed")?: Vector::of(3 * count.clone()), "N",
+        "contact forces; required by `model: Sensed`", frame "contact", shape "3k";
+    out tau: Vector::of(n), _, "joint torques; if not solved, what `on_fail` says", units "N m, N";
+    out forces("f"): Vector::of(3 * count.clone()), "N",
+        "contact forces that are expected, contact axes", frame "contact", shape "3k";
+    out normal_force: Real, "N", "`Σ f_n`";
+    out inconsistency: Real, "m/s", "how far the joints' wish is from what the contacts allow";
+    out status: Int, _, "0 solved, 1 inaccurate, 2 and above: not solved";
+)]
+#[parameters(aliases("whole-body control", "WBC", "whole-body controller"))]
 pub struct ContactInverseDynamics {
     /// How contact forces come about; default `CoulombQp(stages: Two)`.
-    #[serde(default)]
+    #[default]
     pub model: Model,
     /// Which kinetic energy the models `…Qp` make least; default `Absolute`.
-    #[serde(default)]
+    #[default]
     pub energy: Energy,
     /// Which solution `CoulombLcp` takes where there are several; default `Lemke`.
-    #[serde(default)]
+    #[default]
     pub choose: Choice,
     /// Coulomb friction μ, one value or one for each contact [1], of contacts that have none of
     /// their own: a contact's own friction goes before `mu`. Required if there are such contacts;
     /// read by the models `Coulomb…` only.
-    #[serde(default)]
     pub mu: Option<Friction>,
     /// Friction cone; default `Pyramid(sides: 4, fit: Inscribed)`. It must be a pyramid.
-    #[serde(default)]
+    #[default]
     pub cone: FrictionCone,
-    /// Gap up to which a contact counts [m]; default 1 mm.
-    #[serde(default = "reach")]
+    /// Gap up to which a contact counts [m].
+    #[default = "1 mm"]
     pub reach: NonNegative<Length>,
     /// Time Δt in which velocities are to change [s]; default the period. Where joints move as no
     /// contact allows, by a speed v, the forces that are expected for it are `m v/Δt`: a longer one
     /// is gentler. Several periods take the edge off landing feet and ground that gives way, and
     /// forces still come as expected, since torques follow at every period. One below the period
     /// overshoots. With acceleration feedback of k_d it is to stay at `1/k_d` or less.
-    #[serde(default)]
     pub horizon: Option<Positive<Time>>,
-    /// Highest speed at which a penetrating contact is expected to come out [m/s]; default 0.02
-    /// m/s, that of `GaussContact`.
-    #[serde(default = "recovery_speed")]
+    /// Highest speed at which a penetrating contact is expected to come out [m/s]; by default that
+    /// of `GaussContact`.
+    #[default = "0.02 m/s"]
     pub recovery_speed: NonNegative<Velocity>,
-    /// Whether accelerations that the contacts do not allow are changed; default false.
-    #[serde(default)]
+    /// Whether accelerations that the contacts do not allow are changed.
+    #[default]
     pub repair: bool,
     /// What to do when contact forces are not found: `NoForces` (the default), `HoldLast(max: 5)`,
     /// `Stop`.
-    #[serde(default)]
+    #[default]
     pub on_fail: OnContactFail,
-}
-
-fn recovery_speed() -> NonNegative<Velocity> {
-    quantity(RecoveryLimit::default().max_speed)
-}
-
-fn reach() -> NonNegative<Length> {
-    quantity(1e-3)
 }
 
 /// Ports of a [`ContactInverseDynamics`].
 pub struct Plan {
-    dynamics: In<DynamicsBus>,
-    points: In<ContactPointsBus>,
-    acceleration: In<Vector>,
-    expected: OptionalIn<Vector>,
-    sensed: OptionalIn<Vector>,
-    tau: Out<Vector>,
-    forces: Out<Vector>,
-    normal_force: Out<Real>,
-    inconsistency: Out<Real>,
-    status: Out<Int>,
+    io: ContactInverseDynamicsPorts,
     count: Dim,
     nv: Dim,
 }
@@ -233,7 +214,7 @@ impl ContactInverseDynamics {
 
     /// How many torques are kept from step to step.
     fn remembered(&self, plan: &Plan, sizes: &Sizes<'_>) -> usize {
-        if self.choose == Choice::LeastChange { sizes.input(plan.acceleration) } else { 0 }
+        if self.choose == Choice::LeastChange { sizes.input(plan.io.acceleration) } else { 0 }
     }
 }
 
@@ -255,55 +236,22 @@ impl Block for ContactInverseDynamics {
         }
         self.check_model()?;
         let (count, nv, n) = (ports.dim(), ports.dim(), ports.dim());
-        let robot = ports.any_robot();
-        let dynamics = ports.input("dynamics", &DynamicsBus::any(robot, &nv));
-        ports.note_in(dynamics).doc("terms of the equation of motion");
-        let points = ports.input("points", &ContactPointsBus::new(&count, &nv));
-        ports.note_in(points).doc("contacts");
-        let acceleration = ports.input("acceleration", &Vector(n.clone()));
-        ports.note_in(acceleration).doc("wanted accelerations of the joints [rad/s², m/s²]");
-        let expected = ports.optional_input("expected", &Vector(count.clone()));
-        ports.note_optional(expected).unit("1").doc("0 where a contact does not count");
-        let sensed = ports.optional_input("f_sensed", &Vector(3 * count.clone()));
-        ports.note_optional(sensed).unit("N").frame("contact").doc("measured contact forces");
-        let tau = ports.output("tau", &Vector(n));
-        ports.note_out(tau).doc("joint torques [N m, N]");
-        let forces = ports.output("f", &Vector(3 * count.clone()));
-        ports.note_out(forces).unit("N").frame("contact").doc("expected contact forces");
-        let normal_force = ports.output("normal_force", &Real);
-        ports.note_out(normal_force).unit("N").doc("sum of the normal forces");
-        let inconsistency = ports.output("inconsistency", &Real);
-        ports.note_out(inconsistency).unit("m/s").doc("how far the contacts forbid the motion");
-        let status = ports.output("status", &Int);
-        ports.note_out(status).doc(STATUS_DOC);
+        let io = self.declare(ports, &n, &count, &nv);
         ports.updates();
         ports.per_major();
-        Ok(Plan {
-            dynamics,
-            points,
-            acceleration,
-            expected,
-            sensed,
-            tau,
-            forces,
-            normal_force,
-            inconsistency,
-            status,
-            count,
-            nv,
-        })
+        Ok(Plan { io, count, nv })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         if let Some(mu) = &self.mu {
             friction_of(mu, sizes.dim(&plan.count)).map(|_| ())?;
         }
-        if self.model == Model::Sensed && sizes.optional(plan.sensed).is_none() {
+        if self.model == Model::Sensed && sizes.optional(plan.io.sensed).is_none() {
             let message = "expected measured forces, found no input `f_sensed`";
             return Err(Invalid::parameter("model", message)
                 .hint("connect the forces of a past step, by UnitDelay"));
         }
-        check_torques(sizes.dim(&plan.nv), sizes.input(plan.acceleration))
+        check_torques(sizes.dim(&plan.nv), sizes.input(plan.io.acceleration))
     }
 
     fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> State {
@@ -340,9 +288,9 @@ impl Block for ContactInverseDynamics {
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let (dynamics, points) = (cx.inputs.get(plan.dynamics), cx.inputs.get(plan.points));
-        let acceleration = cx.inputs.get(plan.acceleration);
-        let expected = cx.inputs.optional(plan.expected);
+        let (dynamics, points) = (cx.inputs.get(plan.io.dynamics), cx.inputs.get(plan.io.points));
+        let acceleration = cx.inputs.get(plan.io.acceleration);
+        let expected = cx.inputs.optional(plan.io.expected);
         let Scratch { solver, contacts, pressing, forces, after, nearest } = &mut *cx.scratch;
         let recovery =
             RecoveryLimit { max_speed: self.recovery_speed.value(), ..RecoveryLimit::default() };
@@ -352,13 +300,13 @@ impl Block for ContactInverseDynamics {
         pressing.extend(contacts.indices.iter().map(|&i| cx.state.pressing[i]));
         forces.clear();
         forces.resize(3 * contacts.indices.len(), 0.0);
-        if let Some(sensed) = cx.inputs.optional(plan.sensed) {
+        if let Some(sensed) = cx.inputs.optional(plan.io.sensed) {
             for (force, &i) in forces.chunks_exact_mut(3).zip(&contacts.indices) {
                 force.copy_from_slice(&sensed[3 * i..3 * i + 3]);
             }
         }
         let task = contacts.task(&dynamics, acceleration, horizon);
-        let tau = cx.outputs.get(plan.tau);
+        let tau = cx.outputs.get(plan.io.tau);
         tau.fill(0.0);
         tau[..cx.state.torque.len()].copy_from_slice(&cx.state.torque);
         let prediction = solver.solve(&task, pressing, tau, forces, after);
@@ -370,28 +318,28 @@ impl Block for ContactInverseDynamics {
             is_repaired = outcome.status.is_usable();
         }
         let torques = tau.len();
-        let all = cx.outputs.get(plan.forces);
+        let all = cx.outputs.get(plan.io.forces);
         all.fill(0.0);
         for (force, &i) in forces.chunks_exact(3).zip(&contacts.indices) {
             all[3 * i..3 * i + 3].copy_from_slice(force);
         }
         if !is_usable && self.on_fail != OnContactFail::NoForces {
             let (torque, force) = self.held(cx.state, torques, &prediction)?.split_at(torques);
-            cx.outputs.get(plan.tau).copy_from_slice(torque);
-            cx.outputs.get(plan.forces).copy_from_slice(force);
+            cx.outputs.get(plan.io.tau).copy_from_slice(torque);
+            cx.outputs.get(plan.io.forces).copy_from_slice(force);
         }
         if !cx.time.minor {
             cx.memo.found.clear();
-            cx.memo.found.extend_from_slice(cx.outputs.get(plan.tau));
-            cx.memo.found.extend_from_slice(cx.outputs.get(plan.forces));
+            cx.memo.found.extend_from_slice(cx.outputs.get(plan.io.tau));
+            cx.memo.found.extend_from_slice(cx.outputs.get(plan.io.forces));
             let remembered = cx.memo.torque.len();
             cx.memo.torque.copy_from_slice(&cx.memo.found[..remembered]);
             cx.memo.solutions = prediction.solutions;
         }
-        let normal = cx.outputs.get(plan.forces).iter().skip(2).step_by(3).sum();
-        cx.outputs.set(plan.normal_force, normal);
-        cx.outputs.set(plan.inconsistency, prediction.inconsistency);
-        cx.outputs.set(plan.status, f64::from(prediction.outcome.status.code()));
+        let normal = cx.outputs.get(plan.io.forces).iter().skip(2).step_by(3).sum();
+        cx.outputs.set(plan.io.normal_force, normal);
+        cx.outputs.set(plan.io.inconsistency, prediction.inconsistency);
+        cx.outputs.set(plan.io.status, f64::from(prediction.outcome.status.code()));
         if !cx.time.minor {
             let memo = &mut *cx.memo;
             memo.is_filled = true;

@@ -1,26 +1,22 @@
 //! `GravityCompensation`: the joint torques that hold a robot still on its feet.
 
-use legwork_block::{Block, Invalid, Out, Outcome, OutputCx, Ports, Real, Sizes, Vector};
+use std::sync::Arc;
+
+use legwork_block::{
+    Block, Invalid, Outcome, OutputCx, Ports, Real, Sizes, Vector, parameters, ports,
+};
 use legwork_contact::SemidefiniteFactor;
 use legwork_mechanics::nalgebra::{Matrix6, Vector3, Vector6};
 use legwork_mechanics::{
-    FrameId, MixedWrench, Model, add_frame_wrench, gravity_force, world_from_frame,
+    FrameId, Kinematics, MixedWrench, Model, add_frame_wrench, gravity_force, world_from_frame,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use crate::buses::RobotDims;
+use crate::buses::{RobotDims, StateBus};
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::{AtState, describe};
+use crate::robot::shared_kinematics::kinematics;
 
 /// Joint torques and foot forces that hold a robot still against gravity. `g(q) = Sᵀτ + Jᵀf`.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity; only q matters |
-/// | out `tau` | n | N m | joint torques |
-/// | out `f` | 3k or 6k | N, N m | forces or wrenches of the k feet on the robot, world axes |
-/// | out `residual` | | N, N m | largest part of the base's weight that the feet cannot carry |
 ///
 /// The rows of a floating base say `J_bᵀ f = g_b`: the feet carry the weight. Of all such f this is
 /// the one of least norm, `f = J_b (J_bᵀ J_b)⁻¹ g_b`, newtons and newton metres alike; the joints'
@@ -28,23 +24,34 @@ use crate::robot::shared_kinematics::{AtState, describe};
 /// forces may leave the friction cone. A fixed base needs no feet: `τ = g`.
 ///
 /// Of one robot, not of a world.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["gravity compensation", "statics"]))]
+#[ports(
+    |robot: &Arc<RobotModel>, feet: usize|
+    in  state: StateBus::of(ports, self.robot.as_str()), _,
+        "configuration and velocity; only q matters";
+    ask kinematics: Kinematics = kinematics(ports, robot, state);
+    let n = RobotDims::of(ports, self.robot.as_str()).n;
+    out tau: Vector::of(n), _, "joint torques", units "N m, N";
+    out f: Vector::of(self.foot.rows() * feet), _,
+        "forces or wrenches of the k feet on the robot, world axes",
+        frame "world", shape "3k or 6k", units "N, N m";
+    out residual: Real, _, "largest part of the base's weight that the feet cannot carry",
+        units "N, N m";
+)]
+#[parameters(aliases("gravity compensation", "statics"))]
 pub struct GravityCompensation {
     /// The robot.
     pub robot: RobotName,
     /// Names of the links that stand on the ground; default: the robot's feet.
-    #[serde(default)]
     pub feet: Option<Vec<String>>,
     /// What a foot can transmit: `Wrench` (the default), as a sole does, or `Force`, as a point
     /// does.
-    #[serde(default)]
+    #[default]
     pub foot: FootKind,
 }
 
 /// What a foot transmits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum FootKind {
     /// Force and moment.
     #[default]
@@ -64,11 +71,9 @@ impl FootKind {
 
 /// Ports and feet of [`GravityCompensation`].
 pub struct Plan {
-    at: AtState,
+    robot: Arc<RobotModel>,
     feet: Vec<FrameId>,
-    tau: Out<Vector>,
-    forces: Out<Vector>,
-    residual: Out<Real>,
+    io: GravityCompensationPorts,
 }
 
 /// Work memory of [`GravityCompensation`].
@@ -84,10 +89,10 @@ pub struct Scratch {
 const RANK_TOLERANCE: f64 = 1e-12;
 
 impl GravityCompensation {
-    fn feet(&self, at: &AtState) -> Result<Vec<FrameId>, Invalid> {
+    fn feet(&self, robot: &RobotModel) -> Result<Vec<FrameId>, Invalid> {
         match &self.feet {
-            Some(names) => names.iter().map(|name| at.robot.frame("feet", name)).collect(),
-            None => Ok(at.robot.feet.clone()),
+            Some(names) => names.iter().map(|name| robot.frame("feet", name)).collect(),
+            None => Ok(robot.feet.clone()),
         }
     }
 }
@@ -105,32 +110,26 @@ impl Block for GravityCompensation {
     type Scratch = Scratch;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let at = AtState::plan(&self.robot, ports)?;
-        if at.robot.is_world() {
+        let robot = self.robot.find(ports)?;
+        if robot.is_world() {
             let message = format!("expected one robot, found the world `{}`", self.robot.as_str());
             return Err(Invalid::parameter("robot", message));
         }
-        let feet = self.feet(&at)?;
-        if feet.is_empty() && base_dim(&at.robot.model) > 0 {
+        let feet = self.feet(&robot)?;
+        if feet.is_empty() && base_dim(&robot.model) > 0 {
             let message = "expected the feet of a robot that floats, found none";
             return Err(Invalid::parameter("feet", message)
                 .hint("name links that stand on the ground: feet: [\"l_sole\", \"r_sole\"]"));
         }
-        let n = RobotDims::of(ports, self.robot.as_str()).n;
-        let tau = ports.output("tau", &Vector(n));
-        describe(ports, tau, "joint torques [N m, N]");
-        let forces = ports.output("f", &Vector::of(self.foot.rows() * feet.len()));
-        ports.note_out(forces).frame("world").doc("what the ground does to the feet [N, N m]");
-        let residual = ports.output("residual", &Real);
-        describe(ports, residual, "what the feet cannot carry [N, N m]");
-        Ok(Plan { at, feet, tau, forces, residual })
+        let io = self.declare(ports, &robot, feet.len());
+        Ok(Plan { robot, feet, io })
     }
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Scratch {
         Scratch {
-            rest: vec![0.0; plan.at.robot.model.velocity_dim()],
+            rest: vec![0.0; plan.robot.model.velocity_dim()],
             base: vec![Matrix6::zeros(); plan.feet.len()],
             factor: SemidefiniteFactor::new(6),
         }
@@ -138,9 +137,9 @@ impl Block for GravityCompensation {
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let Scratch { rest, base, factor } = cx.scratch;
-        let model = &plan.at.robot.model;
-        let kinematics = cx.inputs.shared(plan.at.kinematics);
-        let [tau, forces] = cx.outputs.leaves([plan.tau.leaf(0), plan.forces.leaf(0)]);
+        let model = &plan.robot.model;
+        let kinematics = cx.inputs.shared(plan.io.kinematics);
+        let [tau, forces] = cx.outputs.leaves([plan.io.tau.leaf(0), plan.io.f.leaf(0)]);
         let each = self.foot.rows();
         gravity_force(model, kinematics, rest);
         forces.fill(0.0);
@@ -174,7 +173,8 @@ impl Block for GravityCompensation {
         }
         let (weight, joints) = rest.split_at(base_dim(model));
         tau.copy_from_slice(joints);
-        cx.outputs.set(plan.residual, weight.iter().fold(0.0, |most, left| most.max(left.abs())));
+        cx.outputs
+            .set(plan.io.residual, weight.iter().fold(0.0, |most, left| most.max(left.abs())));
         Ok(())
     }
 }

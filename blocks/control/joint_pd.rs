@@ -4,11 +4,9 @@ use std::sync::Arc;
 
 use legwork_block::quantity::{NonNegative, PerJoint, RotationalDamping, RotationalStiffness};
 use legwork_block::{
-    Block, Dim, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Sizes, Vector,
+    Block, Dim, Invalid, Outcome, OutputCx, Ports, Sizes, Vector, parameters, ports,
 };
 use legwork_mechanics::difference;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::buses::{RobotDims, StateBus};
 use crate::robot::joint_values::JointValues;
@@ -17,14 +15,6 @@ use crate::robot::name::RobotName;
 
 /// Proportional-derivative control of the joints, with feed-forward torque.
 /// `τ = kp (s_ref − s) + kd (ṡ_ref − ṡ) + τ_ff`.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `s_ref` | ns | rad | wanted joint positions |
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | in `s_dot_ref`, optional | n | rad/s | wanted joint velocities; 0 without |
-/// | in `tau_ff`, optional | n | N m | feedforward torques; 0 without |
-/// | out `tau` | n | N m | joint torques |
 ///
 /// With `every:` it is the controller of a robot's computer, whose torque is held in between;
 /// without, it takes the rate of its inputs. It has no state.
@@ -49,9 +39,15 @@ use crate::robot::name::RobotName;
 ///
 /// So the rotor inertia belongs into the robot's `rotor_inertia`: without it the knees are unstable
 /// at these gains and this step.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["PD", "joint control", "position control", "impedance"]))]
+#[ports(
+    |dims: &RobotDims, state: StateBus|
+    in  s_ref: Vector::of(&dims.ns), "rad", "wanted joint positions", shape "ns";
+    in  state: state as StateBus, _, "configuration and velocity", shape "State(robot)";
+    in  s_dot_ref?: Vector::of(&dims.n), "rad/s", "wanted joint velocities; 0 without", shape "n";
+    in  tau_ff?: Vector::of(&dims.n), "N*m", "feedforward torques; 0 without", shape "n";
+    out tau: Vector::of(&dims.n), "N*m", "joint torques", shape "n";
+)]
+#[parameters(aliases("PD", "joint control", "position control", "impedance"))]
 pub struct JointPd {
     /// Stiffness [N m/rad]: one for all joints, a list, or by joint name or pattern (needs
     /// `robot`).
@@ -60,7 +56,6 @@ pub struct JointPd {
     pub kd: PerJoint<NonNegative<RotationalDamping>>,
     /// The robot: needed if gains are given by joint name, for a world, and for joints of several
     /// degrees of freedom; otherwise the state tells.
-    #[serde(default)]
     pub robot: Option<RobotName>,
 }
 
@@ -72,11 +67,7 @@ pub struct Plan {
     robot: Option<Arc<RobotModel>>,
     /// Sizes `[nq, nv, n]` of states of the diagram in which joints are not last.
     mixed: Vec<[usize; 3]>,
-    s_ref: In<Vector>,
-    state: In<StateBus>,
-    s_dot_ref: OptionalIn<Vector>,
-    tau_ff: OptionalIn<Vector>,
-    tau: Out<Vector>,
+    io: JointPdPorts,
 }
 
 /// Gains of each joint coordinate, and where the robot is wanted.
@@ -109,18 +100,8 @@ impl Block for JointPd {
             }
         };
         let mixed = if robot.is_none() { mixed_states(ports) } else { Vec::new() };
-        let joints = Vector(dims.n.clone());
-        let s_ref = ports.input("s_ref", &Vector(dims.ns.clone()));
-        ports.note_in(s_ref).unit("rad").doc("wanted joint positions");
-        let state = ports.input("state", &bus);
-        ports.note_in(state).doc("configuration and velocity of the robot");
-        let s_dot_ref = ports.optional_input("s_dot_ref", &joints);
-        ports.note_optional(s_dot_ref).unit("rad/s").doc("wanted joint velocities");
-        let tau_ff = ports.optional_input("tau_ff", &joints);
-        ports.note_optional(tau_ff).unit("N*m").doc("feedforward torques");
-        let tau = ports.output("tau", &joints);
-        ports.note_out(tau).unit("N*m").doc("joint torques");
-        Ok(Plan { kp, kd, dims, robot, mixed, s_ref, state, s_dot_ref, tau_ff, tau })
+        let io = self.declare(ports, &dims, bus);
+        Ok(Plan { kp, kd, dims, robot, mixed, io })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
@@ -159,16 +140,16 @@ impl Block for JointPd {
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let Gains { kp, kd, wanted, error } = &mut *cx.scratch;
-        let state = cx.inputs.get(plan.state);
-        let s_ref = cx.inputs.get(plan.s_ref);
-        let s_dot_ref = cx.inputs.optional(plan.s_dot_ref);
-        let tau_ff = cx.inputs.optional(plan.tau_ff);
+        let state = cx.inputs.get(plan.io.state);
+        let s_ref = cx.inputs.get(plan.io.s_ref);
+        let s_dot_ref = cx.inputs.optional(plan.io.s_dot_ref);
+        let tau_ff = cx.inputs.optional(plan.io.tau_ff);
         let torque = |j: usize, error: f64, s_dot: f64| {
             let rate = s_dot_ref.map_or(0.0, |rates| rates[j]);
             let feedforward = tau_ff.map_or(0.0, |torques| torques[j]);
             kp[j] * error + kd[j] * (rate - s_dot) + feedforward
         };
-        let tau = cx.outputs.get(plan.tau);
+        let tau = cx.outputs.get(plan.io.tau);
         if let Some(robot) = &plan.robot {
             let model = &robot.model;
             wanted.copy_from_slice(state.q);

@@ -1,12 +1,11 @@
 //! Which model of contact, which energy and which solution: what the parameters name.
 
+use legwork_block::parameters;
 use legwork_control as control;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 /// How contact forces come about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
+#[derive(Copy, PartialEq, Eq)]
 pub enum Model {
     /// Complementarity, no slip.
     NoSlipLcp,
@@ -15,13 +14,13 @@ pub enum Model {
     /// Least kinetic energy with Coulomb friction.
     CoulombQp {
         /// `One`: least energy. `Two`: then least torque.
-        #[serde(default)]
+        #[default]
         stages: Stages,
     },
     /// Least kinetic energy with friction without limit.
     NoSlipQp {
         /// `One`: least energy. `Two`: then least torque.
-        #[serde(default)]
+        #[default]
         stages: Stages,
     },
     /// Forces as they were measured.
@@ -47,8 +46,8 @@ impl From<Model> for control::ContactModel {
 }
 
 /// What to do when contact forces are not found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum OnContactFail {
     /// Torques of a robot in the air: no contact force is expected. Zero torques if numbers are not
     /// finite.
@@ -65,7 +64,8 @@ pub enum OnContactFail {
 }
 
 /// How many problems a model of least kinetic energy solves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Stages {
     /// Least energy; among equal ones the least contact force.
     One,
@@ -84,7 +84,8 @@ impl From<Stages> for control::Stages {
 }
 
 /// Which kinetic energy is to be least.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Energy {
     /// That of all motion, as the paper has it.
     #[default]
@@ -103,7 +104,8 @@ impl From<Energy> for control::Energy {
 }
 
 /// Which solution of Coulomb's law is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Choice {
     /// The one that Lemke's method ends at.
     #[default]
