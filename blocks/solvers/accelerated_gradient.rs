@@ -1,106 +1,44 @@
 //! `AcceleratedGradient`: accelerated projected gradient descent as a contact solver.
 
-use legwork_qp::{AcceleratedGradient as Gradient, ContactProblem, Outcome as Solution};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_qp::AcceleratedGradient as Gradient;
 
-use crate::solvers::contact_solver::{
-    Iterative, Method, OnFail, ProblemSize, SolverBlock, WarmStart, solver_block,
-};
-use crate::solvers::problem_dump::Dump;
+use crate::solvers::contact_solver::{Method, ProblemSize, solver_block};
 
-/// Solves the contact problem by accelerated projected gradient descent. Every force is projected
-/// exactly on its friction cone.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `problem` | `ContactProblem` | | with a friction pyramid or the circular cone |
-/// | out `f` | 3k | N | contact forces on the robot, contact axes |
-/// | out `status` | | 1 | 0 solved, 1 steps used up, else not: see [`solvers`](crate::solvers) |
-/// | out `iterations` | | 1 | steps |
-/// | out `residual` | | 1 | residual relative to the force scale; infinite if unknown |
-///
-/// All contacts move at once; momentum restarts where it points uphill. It needs fewer passes than
-/// sweeps where contacts are many or redundant. What is left after the last step is in
-/// `residual`. It starts from the forces of the last step. With redundant contacts the distribution
-/// of force depends on that start, the motion does not. Where `on_fail` gave the forces, status,
-/// iterations and residual are those of the solver that was asked last.
-///
-/// Computed at major steps and held between them, unless `in_minor_steps`.
-///
-/// Reference: H. Mazhar, T. Heyn, D. Negrut, A. Tasora, *Using Nesterov's method to accelerate
-/// multibody dynamics with friction and contact* (2015).
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-#[schemars(extend("x-aliases" = ["APGD", "Nesterov"]))]
-pub struct AcceleratedGradient {
-    /// Most steps of one solve [1]; default 500.
-    pub steps: u32,
-    /// Residual at which to stop, relative to the force scale [1]; default 1e-8.
-    pub tol: f64,
-    /// Residual up to which forces are used after the last step, relative to the force scale [1];
-    /// default: any.
-    pub accept: Option<f64>,
-    /// Start from zero force each time; default false.
-    pub cold: bool,
-    /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
-    /// `Fallback(ActiveSetQp())`.
-    pub on_fail: OnFail,
-    /// Which problems to keep for the files of a run: `Never`, `Failures(max: 1)` (the default),
-    /// `Every(n: 100, max: 10)`.
-    pub dump: Dump,
-    /// Solve anew in minor steps; default false.
-    pub in_minor_steps: bool,
-}
+solver_block! {
+    all cones, "steps";
 
-impl Default for AcceleratedGradient {
-    fn default() -> Self {
-        Self {
-            steps: 500,
-            tol: 1e-8,
-            accept: None,
-            cold: false,
-            on_fail: OnFail::default(),
-            dump: Dump::default(),
-            in_minor_steps: false,
-        }
+    /// Solves the contact problem by accelerated projected gradient descent. Every force is
+    /// projected exactly on its friction cone.
+    ///
+    /// All contacts move at once; momentum restarts where it points uphill. It needs fewer passes
+    /// than sweeps where contacts are many or redundant. What is left after the last step is in
+    /// `residual`. It starts from the forces of the last step. With redundant contacts the
+    /// distribution of force depends on that start, the motion does not.
+    ///
+    /// Reference: H. Mazhar, T. Heyn, D. Negrut, A. Tasora, *Using Nesterov's method to accelerate
+    /// multibody dynamics with friction and contact* (2015).
+    #[aliases("APGD", "Nesterov")]
+    pub struct AcceleratedGradient {
+        /// Most steps of one solve [1].
+        #[default = 500]
+        pub steps: u32,
+        /// Residual at which to stop, relative to the force scale [1].
+        #[default = 1e-8]
+        pub tol: f64,
+        /// Residual up to which forces are used after the last step, relative to the force scale
+        /// [1]; default: any.
+        pub accept: Option<f64>,
+        /// Start from zero force each time.
+        #[default]
+        pub cold: bool,
     }
 }
 
-const NAME: &str = "AcceleratedGradient";
-
-impl WarmStart for Gradient {
-    fn solve_warm(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Solution {
-        self.solve_warm(problem, forces)
+impl AcceleratedGradient {
+    fn method(&self, size: ProblemSize) -> Method {
+        let mut solver = Gradient::new(size.contact_count, self.steps, self.tol);
+        Method::iterative(self.cold, self.accept, move |problem, forces| {
+            solver.solve_warm(problem, forces)
+        })
     }
 }
-
-impl SolverBlock for AcceleratedGradient {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn accepts_circular(&self) -> bool {
-        true
-    }
-
-    fn method(&self, size: ProblemSize) -> Box<dyn Method> {
-        let solver = Gradient::new(size.contact_count, self.steps, self.tol);
-        let accept = self.accept.unwrap_or(f64::INFINITY);
-        Box::new(Iterative { name: NAME, solver, accept, is_cold: self.cold })
-    }
-
-    fn on_fail(&self) -> &OnFail {
-        &self.on_fail
-    }
-
-    fn dump(&self) -> Dump {
-        self.dump
-    }
-
-    fn in_minor_steps(&self) -> bool {
-        self.in_minor_steps
-    }
-}
-
-solver_block!(AcceleratedGradient);

@@ -1,13 +1,12 @@
 //! `ConeProgram`: a quadratic program with second-order cones, for controllers.
 
 use legwork_block::{
-    Block, Dim, In, Invalid, Matrix, OptionalIn, Out, Outcome, OutputCx, Ports, Sizes, Vector,
+    Block, Dim, Int, Invalid, Matrix, Outcome, OutputCx, Ports, Real, Sizes, Vector, parameters,
+    ports,
 };
 use legwork_qp::{
     ClarabelSolver, ConeProgram as Program, ConeProgramData, Problem, Qp as Linear, QpData,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::solvers::plain_solver::{
     OnPlainFail, PlainMemo, PlainState, Policy, Solve, Verdict, plain_functions,
@@ -18,67 +17,51 @@ use crate::solvers::problem_dump::Dump;
 /// `C_j x + c_j ∈ Q` for every cone j, `lower ≤ A x ≤ upper` and `x_lower ≤ x ≤ x_upper`, with the
 /// second-order cones `Q = { t : t_0 ≥ |(t_1, …)| }`.
 ///
-/// | port | shape | meaning |
-/// |---|---|---|
-/// | in `H` | n × n | symmetric, positive semidefinite |
-/// | in `g` | n | |
-/// | in `C` | r × n | the rows of all cones below one another |
-/// | in `c` | r | |
-/// | in `A` | m × n, optional | linear rows; with `lower` and `upper` or not at all |
-/// | in `lower`, `upper` | m, optional | equal for an equality; infinite where there is no bound |
-/// | in `x_lower`, `x_upper` | n, optional | bounds of the unknowns |
-/// | out `x` | n | the solution |
-/// | out `status` | | 0 solved, 1 inaccurate, else not: see [`solvers`](crate::solvers) |
-/// | out `iterations` | | interior-point steps |
-/// | out `residual` | | relative residual of the optimality conditions; infinite if there is none |
-///
 /// A friction cone `|f_t| ≤ μ f_n` is the block of three rows `(μ f_n, f_t)`. The interior-point
 /// method Clarabel, which starts cold and allocates in each solve, so there is no warm start to
 /// keep. Computed whenever its inputs are: give the controller around it a period (`every:`).
 ///
 /// Reference: P. Goulart, Y. Chen, *Clarabel: an interior-point solver for conic programs with
 /// quadratic objectives* (2024).
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["SOCP", "second-order cone program"]))]
+#[ports(
+    |n: &Dim, m: &Dim, r: &Dim|
+    in  hessian("H"): Matrix::of(n, n), _, "symmetric, positive semidefinite";
+    in  gradient("g"): Vector::of(n), _, "the linear term";
+    in  cone_rows("C"): Matrix::of(r, n), _, "the rows of all cones below one another";
+    in  cone_offset("c"): Vector::of(r), _, "their constants";
+    in  rows("A")?: Matrix::of(m, n), _, "linear rows; with `lower` and `upper` or not at all";
+    in  lower?: Vector::of(m), _, "equal to `upper` for an equality; infinite where there is no bound";
+    in  upper?: Vector::of(m), _, "of the rows, as `lower`";
+    in  x_lower?: Vector::of(n), _, "bounds of the unknowns";
+    in  x_upper?: Vector::of(n), _, "bounds of the unknowns";
+    out x: Vector::of(n), _, "the solution";
+    out status: Int, _, "0 solved, 1 inaccurate, else not: see [`solvers`](crate::solvers)";
+    out iterations: Int, _, "interior-point steps";
+    out residual: Real, "1", "relative residual of the optimality conditions; infinite if there is none",
+        infinite;
+)]
+#[parameters(aliases("SOCP", "second-order cone program"))]
 pub struct ConeProgram {
     /// Rows of each cone, in order; a cone of one row is `t_0 ≥ 0` [1].
     pub cones: Vec<u32>,
-    /// Tolerance on gap and feasibility of the scaled program, from 1e-12 up [1]; default 1e-10.
-    #[serde(default = "tolerance")]
+    /// Tolerance on gap and feasibility of the scaled program, from 1e-12 up [1].
+    #[default = 1e-10]
     pub tol: f64,
-    /// Most interior-point steps [1]; default 100.
-    #[serde(default = "hundred")]
+    /// Most interior-point steps [1].
+    #[default = 100]
     pub iterations: u32,
     /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`.
-    #[serde(default)]
+    #[default]
     pub on_fail: OnPlainFail,
     /// Which problems to keep for the files of a run: `Never`, `Failures(max: 1)` (the default),
     /// `Every(n: 100, max: 10)`.
-    #[serde(default)]
+    #[default]
     pub dump: Dump,
-}
-
-fn tolerance() -> f64 {
-    1e-10
-}
-
-fn hundred() -> u32 {
-    100
 }
 
 /// Ports of a [`ConeProgram`].
 pub struct Plan {
-    hessian: In<Matrix>,
-    gradient: In<Vector>,
-    cone_rows: In<Matrix>,
-    cone_offset: In<Vector>,
-    rows: OptionalIn<Matrix>,
-    lower: OptionalIn<Vector>,
-    upper: OptionalIn<Vector>,
-    x_lower: OptionalIn<Vector>,
-    x_upper: OptionalIn<Vector>,
-    x: Out<Vector>,
+    io: ConeProgramPorts,
     verdict: Verdict,
     n: Dim,
     cone_sizes: Vec<usize>,
@@ -98,45 +81,18 @@ impl Block for ConeProgram {
             return Err(Invalid::parameter("cones", message));
         }
         let (n, m) = (ports.dim(), ports.dim());
-        let r = Dim::fixed(cone_sizes.iter().sum());
-        let (unknowns, bounds) = (Vector(n.clone()), Vector(m.clone()));
-        let hessian = ports.input("H", &Matrix(n.clone(), n.clone()));
-        ports.note_in(hessian).doc("symmetric, positive semidefinite");
-        let gradient = ports.input("g", &unknowns);
-        let cone_rows = ports.input("C", &Matrix(r.clone(), n.clone()));
-        ports.note_in(cone_rows).doc("the rows of all cones below one another");
-        let cone_offset = ports.input("c", &Vector(r));
-        let rows = ports.optional_input("A", &Matrix(m, n.clone()));
-        let lower = ports.optional_input("lower", &bounds);
-        let upper = ports.optional_input("upper", &bounds);
-        let x_lower = ports.optional_input("x_lower", &unknowns);
-        let x_upper = ports.optional_input("x_upper", &unknowns);
-        let x = ports.output("x", &unknowns);
-        ports.note_out(x).doc("the solution");
-        let verdict = Verdict::declare(ports, "interior-point steps");
+        let io = self.declare(ports, &n, &m, &Dim::fixed(cone_sizes.iter().sum()));
+        let verdict = Verdict::of(io.status, io.iterations, io.residual);
         ports.updates();
-        Ok(Plan {
-            hessian,
-            gradient,
-            cone_rows,
-            cone_offset,
-            rows,
-            lower,
-            upper,
-            x_lower,
-            x_upper,
-            x,
-            verdict,
-            n,
-            cone_sizes,
-        })
+        Ok(Plan { io, verdict, n, cone_sizes })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        let io = &plan.io;
         let connected = [
-            ("A", sizes.optional(plan.rows).is_some()),
-            ("lower", sizes.optional(plan.lower).is_some()),
-            ("upper", sizes.optional(plan.upper).is_some()),
+            ("A", sizes.optional(io.rows).is_some()),
+            ("lower", sizes.optional(io.lower).is_some()),
+            ("upper", sizes.optional(io.upper).is_some()),
         ];
         let missing = connected.iter().find(|(_, is_connected)| !is_connected);
         match missing {
@@ -161,23 +117,23 @@ impl Block for ConeProgram {
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let inputs = cx.inputs;
+        let (inputs, io) = (cx.inputs, &plan.io);
         let linear = Linear {
-            hessian: inputs.get(plan.hessian),
-            gradient: inputs.get(plan.gradient),
-            rows: inputs.optional(plan.rows).unwrap_or(&[]),
-            row_lower: inputs.optional(plan.lower).unwrap_or(&[]),
-            row_upper: inputs.optional(plan.upper).unwrap_or(&[]),
-            lower: inputs.optional(plan.x_lower).unwrap_or(&[]),
-            upper: inputs.optional(plan.x_upper).unwrap_or(&[]),
+            hessian: inputs.get(io.hessian),
+            gradient: inputs.get(io.gradient),
+            rows: inputs.optional(io.rows).unwrap_or(&[]),
+            row_lower: inputs.optional(io.lower).unwrap_or(&[]),
+            row_upper: inputs.optional(io.upper).unwrap_or(&[]),
+            lower: inputs.optional(io.x_lower).unwrap_or(&[]),
+            upper: inputs.optional(io.x_upper).unwrap_or(&[]),
         };
         let program = Program {
             linear,
-            cone_rows: inputs.get(plan.cone_rows),
-            cone_offset: inputs.get(plan.cone_offset),
+            cone_rows: inputs.get(io.cone_rows),
+            cone_offset: inputs.get(io.cone_offset),
             cone_sizes: &plan.cone_sizes,
         };
-        let x = cx.outputs.get(plan.x);
+        let x = cx.outputs.get(io.x);
         let solution = cx.scratch.solve_cone_program(&program, x);
         let solve = Solve { time: cx.time, solution, x, warm: &[] };
         let data = || {

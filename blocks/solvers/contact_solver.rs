@@ -6,14 +6,13 @@
 //! are declared state: minor steps and repeated solves of one step all start from what the last
 //! step committed.
 
-mod iterative;
 mod method;
 mod policy;
 mod solver_block;
 
 use legwork_block::{
-    Block, Dim, Fault, Functions, In, Inputs, Int, Invalid, Out, Outcome, OutputCx, Ports, Real,
-    Report, Sizes, Time, UpdateCx, Vector,
+    Block, Dim, Fault, Functions, In, Inputs, Int, Out, Outcome, OutputCx, Ports, Real, Report,
+    Sizes, Time, Vector,
 };
 use legwork_qp::{
     ConeShape, ContactProblem, ContactProblemData, Outcome as Solution, Problem, Status,
@@ -21,30 +20,31 @@ use legwork_qp::{
 use serde::{Deserialize, Serialize};
 
 use crate::buses::ContactProblemBus;
-use crate::contact::friction_cone::FrictionCone;
-use crate::contact::friction_cone::is_inscribed;
+use crate::contact::friction_cone::{FrictionCone, is_inscribed};
 use crate::solvers::problem_dump::{Dump, KeptProblem};
-pub(crate) use iterative::{Iterative, WarmStart};
-pub(crate) use method::{Cold, Method, ProblemSize, SolverBlock};
+#[cfg(feature = "osqp")]
+pub(crate) use method::accepted;
+pub(crate) use method::{COLD, Given, Method, ProblemSize, SolverBlock};
 pub(crate) use policy::OnFail;
 use policy::{LastResort, fail};
-pub(crate) use solver_block::solver_block;
+pub(crate) use solver_block::{solver_block, solver_functions, solver_plan};
 
-/// Ports of a solver block.
-pub struct SolverPlan {
+/// Ports of a solver block; `C` is what a block calls that solves by other means than a [`Method`].
+pub struct SolverPlan<C = ()> {
     pub(crate) problem: In<ContactProblemBus>,
-    forces: Out<Vector>,
-    status: Out<Int>,
-    iterations: Out<Int>,
-    residual: Out<Real>,
+    pub(crate) forces: Out<Vector>,
+    pub(crate) status: Out<Int>,
+    pub(crate) iterations: Out<Int>,
+    pub(crate) residual: Out<Real>,
     /// Contacts.
     pub(crate) count: Dim,
     /// Velocities of the world.
-    nv: Dim,
-    dump: Dump,
+    pub(crate) nv: Dim,
+    pub(crate) dump: Dump,
+    pub(crate) call: C,
 }
 
-impl SolverPlan {
+impl<C> SolverPlan<C> {
     /// The dimensions that inference found.
     pub(crate) fn size(&self, sizes: &Sizes<'_>) -> ProblemSize {
         ProblemSize { contact_count: sizes.dim(&self.count), velocity_dim: sizes.dim(&self.nv) }
@@ -102,97 +102,109 @@ pub struct SolverMemo {
 /// [`Method`].
 pub struct SolverScratch<O = ()> {
     own: O,
-    /// The block's own method, if it has one, then its fallbacks.
-    methods: Vec<Box<dyn Method>>,
+    /// The block's own solver, if it has one, then its fallbacks.
+    solvers: Vec<Solver>,
     last_resort: LastResort,
     /// The problem's cone, tabulated.
     cone: ConeShape,
     warm: Vec<f64>,
 }
 
+/// A solver that is asked.
+struct Solver {
+    name: &'static str,
+    accepts_circular: bool,
+    method: Method,
+}
+
+/// What solvers are asked: problems of inferred sizes, with cones in which all of them can hold
+/// forces.
+pub(crate) struct Asked {
+    pub(crate) problem: ContactProblemBus,
+    pub(crate) count: Dim,
+    pub(crate) nv: Dim,
+    /// A solver that needs a pyramid.
+    picky: Option<&'static str>,
+}
+
+impl Asked {
+    /// What `solvers` are asked one after the other.
+    pub(crate) fn by<'a>(
+        ports: &mut Ports<'_>,
+        mut solvers: impl Iterator<Item = &'a dyn SolverBlock>,
+    ) -> Self {
+        let (count, nv) = (ports.dim(), ports.dim());
+        let picky = solvers.find(|block| !block.accepts_circular()).map(SolverBlock::name);
+        let cone = match picky {
+            Some(_) => ContactProblemBus::cone(true),
+            None => ports.any_argument(),
+        };
+        Self { problem: ContactProblemBus::new(&count, &nv, cone), count, nv, picky }
+    }
+
+    /// Notes on the declared port what to do about another cone.
+    pub(crate) fn note(&self, ports: &mut Ports<'_>, problem: In<ContactProblemBus>) {
+        if let Some(name) = self.picky {
+            ports.note_in(problem).argument_hint(&needs_pyramid(name));
+        }
+    }
+}
+
 /// Numbers per contact in the largest warm start of the default pyramid.
 const DEFAULT_WARM: usize = 5;
 
-pub(crate) fn plan(block: &dyn SolverBlock, ports: &mut Ports<'_>) -> Result<SolverPlan, Invalid> {
-    Ok(declare(ports, chain(block), block.in_minor_steps(), block.dump()).0)
-}
-
-/// Declares the ports and the rate of a block that asks `solvers` one after the other; also gives
-/// the type of its problem.
-pub(crate) fn declare<'a>(
-    ports: &mut Ports<'_>,
-    mut solvers: impl Iterator<Item = &'a dyn SolverBlock>,
-    in_minor_steps: bool,
-    dump: Dump,
-) -> (SolverPlan, ContactProblemBus) {
-    let (count, nv) = (ports.dim(), ports.dim());
-    // A block takes the cones that all its solvers can hold forces in.
-    let picky = solvers.find(|block| !block.accepts_circular());
-    let cone = match picky {
-        Some(_) => ContactProblemBus::cone(true),
-        None => ports.any_argument(),
-    };
-    let bus = ContactProblemBus::new(&count, &nv, cone);
-    let problem = ports.input("problem", &bus);
-    ports.note_in(problem).doc("contact problem");
-    if let Some(picky) = picky {
-        ports.note_in(problem).argument_hint(&needs_pyramid(picky.name()));
-    }
-    let forces = ports.output("f", &Vector(3 * count.clone()));
-    ports.note_out(forces).unit("N").frame("contact").doc("contact forces on the robot");
-    let status = ports.output("status", &Int);
-    ports.note_out(status).doc(STATUS_DOC);
-    let iterations = ports.output("iterations", &Int);
-    ports.note_out(iterations).doc("iterations of the method");
-    let residual = ports.output("residual", &Real);
-    ports.note_out(residual).unit("1").doc("optimality residual relative to the force scale");
-    ports.note_out(residual).may_be_infinite();
-    ports.updates();
-    if !in_minor_steps {
-        ports.per_major();
-    }
-    (SolverPlan { problem, forces, status, iterations, residual, count, nv, dump }, bus)
-}
-
-pub(crate) fn state(plan: &SolverPlan, sizes: &Sizes<'_>) -> SolverState {
-    SolverState { forces: vec![0.0; 3 * sizes.dim(&plan.count)], ..SolverState::default() }
-}
-
-pub(crate) fn memo(plan: &SolverPlan, sizes: &Sizes<'_>) -> SolverMemo {
-    let count = sizes.dim(&plan.count);
-    SolverMemo {
-        forces: vec![0.0; 3 * count],
-        warm: Vec::with_capacity(DEFAULT_WARM * count),
-        ..SolverMemo::default()
+impl SolverState {
+    pub(crate) fn new(size: ProblemSize) -> Self {
+        Self { forces: vec![0.0; 3 * size.contact_count], ..Self::default() }
     }
 }
 
-pub(crate) fn scratch(
-    block: &dyn SolverBlock,
-    plan: &SolverPlan,
-    sizes: &Sizes<'_>,
-) -> SolverScratch {
-    scratch_with((), chain(block), block.on_fail(), plan.size(sizes))
+impl SolverMemo {
+    pub(crate) fn new(size: ProblemSize) -> Self {
+        Self {
+            forces: vec![0.0; 3 * size.contact_count],
+            warm: Vec::with_capacity(DEFAULT_WARM * size.contact_count),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        (self.is_filled, self.has_stopped) = (false, false);
+        self.problem = None;
+    }
+
+    pub(crate) fn report(&self, report: &mut Report) {
+        report.solver_calls += u64::from(self.has_stopped);
+        report.solver_failures += u64::from(self.has_stopped);
+        self.problem.iter().for_each(|problem| problem.report(report));
+    }
 }
 
-/// Work memory of a block that asks `solvers` one after the other and then its policy.
-pub(crate) fn scratch_with<'a, O>(
-    own: O,
-    solvers: impl Iterator<Item = &'a dyn SolverBlock>,
-    on_fail: &OnFail,
-    size: ProblemSize,
-) -> SolverScratch<O> {
-    SolverScratch {
-        own,
-        methods: solvers.map(|block| block.method(size)).collect(),
-        last_resort: on_fail.last_resort(),
-        cone: FrictionCone::default().shape().unwrap_or_else(|_| ConeShape::circular()),
-        warm: Vec::with_capacity(DEFAULT_WARM * size.contact_count),
+impl<O> SolverScratch<O> {
+    /// Work memory of a block that asks `solvers` one after the other and then its policy.
+    pub(crate) fn new<'a>(
+        own: O,
+        solvers: impl Iterator<Item = &'a dyn SolverBlock>,
+        on_fail: &OnFail,
+        size: ProblemSize,
+    ) -> Self {
+        let solver = |block: &dyn SolverBlock| Solver {
+            name: block.name(),
+            accepts_circular: block.accepts_circular(),
+            method: block.solver(size),
+        };
+        Self {
+            own,
+            solvers: solvers.map(solver).collect(),
+            last_resort: on_fail.last_resort(),
+            cone: FrictionCone::default().shape().unwrap_or_else(|_| ConeShape::circular()),
+            warm: Vec::with_capacity(DEFAULT_WARM * size.contact_count),
+        }
     }
 }
 
 /// A solver block and the fallbacks behind it, in the order in which they are asked.
-fn chain(block: &dyn SolverBlock) -> impl Iterator<Item = &dyn SolverBlock> {
+pub(crate) fn chain(block: &dyn SolverBlock) -> impl Iterator<Item = &dyn SolverBlock> {
     std::iter::once(block).chain(block.on_fail().fallbacks())
 }
 
@@ -222,13 +234,6 @@ pub(crate) fn residual_output(residual: f64) -> f64 {
     if residual.is_nan() { f64::INFINITY } else { residual }
 }
 
-pub(crate) fn output<B>(plan: &SolverPlan, cx: &mut OutputCx<'_, B>) -> Outcome
-where
-    B: Block<State = SolverState, Memo = SolverMemo, Scratch = SolverScratch>,
-{
-    output_by(plan, cx, None)
-}
-
 /// How a block solves by other means than a method: own memory, inputs, functions, problem, forces
 /// to write.
 pub(crate) type Other<'a, O> = dyn Fn(
@@ -240,9 +245,9 @@ pub(crate) type Other<'a, O> = dyn Fn(
     ) -> Result<Solution, Box<Fault>>
     + 'a;
 
-/// Solves by `other` if it is given, then by the methods until one answers, then by the policy.
-pub(crate) fn output_by<B, O>(
-    plan: &SolverPlan,
+/// Solves by `other` if it is given, then by the solvers until one answers, then by the policy.
+pub(crate) fn output<B, O, C>(
+    plan: &SolverPlan<C>,
     cx: &mut OutputCx<'_, B>,
     other: Option<&Other<'_, O>>,
 ) -> Outcome
@@ -250,7 +255,7 @@ where
     B: Block<State = SolverState, Memo = SolverMemo, Scratch = SolverScratch<O>>,
 {
     let data = cx.inputs.get(plan.problem);
-    let SolverScratch { own, methods, last_resort, cone, warm } = cx.scratch;
+    let SolverScratch { own, solvers, last_resort, cone, warm } = cx.scratch;
     if cone.sides() != data.sides || is_inscribed(cone) != (data.is_inscribed && data.sides > 0) {
         *cone = wire_cone(data.sides, data.is_inscribed);
     }
@@ -265,6 +270,8 @@ where
         // The block that assembled the problem regularised it.
         regularisation: 0.0,
     };
+    let given = Given { problem, jacobian: data.jacobian, factor: data.factor };
+    let problem = &given.problem;
     let [forces, status, iterations, residual] = cx.outputs.leaves([
         plan.forces.leaf(0),
         plan.status.leaf(0),
@@ -277,26 +284,26 @@ where
     let mut first = solution;
     warm.clear();
     if let Some(other) = other {
-        solution = other(own, &cx.inputs, &mut cx.functions, &problem, forces)?;
+        solution = other(own, &cx.inputs, &mut cx.functions, problem, forces)?;
         first = solution;
     }
     let before = usize::from(other.is_some());
-    for (i, method) in (before..).zip(methods.iter_mut()) {
+    for (i, solver) in (before..).zip(solvers.iter_mut()) {
         if solution.status.is_usable() {
             break;
         }
-        if !method.accepts(problem.cone) {
+        if !solver.accepts_circular && problem.cone.sides() == 0 {
             let what = "the problem on the wire has the circular cone that its type denies";
-            return Err(Fault::new(format!("{what}; {}", needs_pyramid(method.name()))));
+            return Err(Fault::new(format!("{what}; {}", needs_pyramid(solver.name))));
         }
         // The first method's warm start comes first; fallbacks start cold behind it.
         let own = if i == 0 { 0 } else { warm.len() };
-        warm.resize(own + method.warm_len(problem.contact_count(), data.sides), 0.0);
+        let method = &mut solver.method;
+        warm.resize(own + problem.contact_count() * (method.warm_len)(data.sides), 0.0);
         if i == 0 && cx.state.warm.len() == warm.len() {
             warm.copy_from_slice(&cx.state.warm);
         }
-        method.read_mass(data.jacobian, data.factor)?;
-        solution = method.solve(&problem, &mut warm[own..], forces);
+        solution = (method.solve)(&given, &mut warm[own..], forces)?;
         if i == 0 {
             first = solution;
         } else {
@@ -319,9 +326,9 @@ where
             if cx.state.warm.len() == warm.len() {
                 start.copy_from_slice(&cx.state.warm);
             }
-            let uses_mass = before == 0 && methods[0].uses_mass();
-            let mass = uses_mass.then_some((data.jacobian, data.factor));
-            keep(cx.time, B::KIND, &first, &problem, start, mass)
+            let uses_mass = before == 0 && solvers[0].method.uses_mass;
+            let mass = uses_mass.then_some((given.jacobian, given.factor));
+            keep(cx.time, B::KIND, &first, problem, start, mass)
         });
     }
     cx.memo.has_stopped = failed.is_err();
@@ -366,69 +373,57 @@ fn keep(
     KeptProblem::new(time, solver, solution, problem, extra)
 }
 
-pub(crate) fn clear_memo(memo: &mut SolverMemo) {
-    (memo.is_filled, memo.has_stopped) = (false, false);
-    memo.problem = None;
-}
-
-pub(crate) fn update<B, O>(cx: &mut UpdateCx<'_, B>)
-where
-    B: Block<State = SolverState, Memo = SolverMemo, Scratch = SolverScratch<O>>,
-{
-    let (state, memo) = (&mut *cx.state, cx.memo);
-    if !memo.is_filled {
-        return;
-    }
-    state.calls += 1;
-    state.iterations += u64::from(memo.iterations);
-    state.inaccurate += u64::from(memo.is_inaccurate);
-    state.failures += u64::from(memo.answer != Answer::Solved);
-    if memo.residual.is_finite() {
-        state.worst_residual = state.worst_residual.max(memo.residual);
-    }
-    state.warm.clear();
-    state.warm.extend_from_slice(&memo.warm);
-    state.problems.extend(memo.problem.clone());
-    match memo.answer {
-        Answer::Solved => {}
-        Answer::FellBack => state.fell_back += 1,
-        Answer::Held => state.held += 1,
-        Answer::Zeroed => state.zeroed += 1,
-    }
-    match memo.answer {
-        Answer::Solved | Answer::FellBack => {
-            state.failures_in_a_row = 0;
-            state.has_forces = true;
-            state.forces.copy_from_slice(&memo.forces);
+impl SolverState {
+    /// Commits what the step found.
+    pub(crate) fn commit(&mut self, memo: &SolverMemo) {
+        if !memo.is_filled {
+            return;
         }
-        Answer::Held | Answer::Zeroed => state.failures_in_a_row += 1,
-    }
-}
-
-pub(crate) fn report(state: &SolverState, report: &mut Report) {
-    report.solver_calls += state.calls;
-    report.solver_failures += state.failures;
-    state.problems.iter().for_each(|problem| problem.report(report));
-    report.metric("worst_residual", state.worst_residual);
-    if state.calls > 0 {
-        report.metric("mean_iterations", state.iterations as f64 / state.calls as f64);
-    }
-    for (count, what) in [
-        (state.inaccurate, "solved at reduced accuracy"),
-        (state.fell_back, "handed to the fallback solver"),
-        (state.held, "answered with the last forces"),
-        (state.zeroed, "answered with zero force"),
-    ] {
-        if count > 0 {
-            report.notes.push(format!("{count} of {} contact problems {what}", state.calls));
+        self.calls += 1;
+        self.iterations += u64::from(memo.iterations);
+        self.inaccurate += u64::from(memo.is_inaccurate);
+        self.failures += u64::from(memo.answer != Answer::Solved);
+        if memo.residual.is_finite() {
+            self.worst_residual = self.worst_residual.max(memo.residual);
+        }
+        self.warm.clear();
+        self.warm.extend_from_slice(&memo.warm);
+        self.problems.extend(memo.problem.clone());
+        match memo.answer {
+            Answer::Solved => {}
+            Answer::FellBack => self.fell_back += 1,
+            Answer::Held => self.held += 1,
+            Answer::Zeroed => self.zeroed += 1,
+        }
+        match memo.answer {
+            Answer::Solved | Answer::FellBack => {
+                self.failures_in_a_row = 0;
+                self.has_forces = true;
+                self.forces.copy_from_slice(&memo.forces);
+            }
+            Answer::Held | Answer::Zeroed => self.failures_in_a_row += 1,
         }
     }
-}
 
-pub(crate) fn report_memo(memo: &SolverMemo, report: &mut Report) {
-    report.solver_calls += u64::from(memo.has_stopped);
-    report.solver_failures += u64::from(memo.has_stopped);
-    memo.problem.iter().for_each(|problem| problem.report(report));
+    pub(crate) fn report(&self, report: &mut Report) {
+        report.solver_calls += self.calls;
+        report.solver_failures += self.failures;
+        self.problems.iter().for_each(|problem| problem.report(report));
+        report.metric("worst_residual", self.worst_residual);
+        if self.calls > 0 {
+            report.metric("mean_iterations", self.iterations as f64 / self.calls as f64);
+        }
+        for (count, what) in [
+            (self.inaccurate, "solved at reduced accuracy"),
+            (self.fell_back, "handed to the fallback solver"),
+            (self.held, "answered with the last forces"),
+            (self.zeroed, "answered with zero force"),
+        ] {
+            if count > 0 {
+                report.notes.push(format!("{count} of {} contact problems {what}", self.calls));
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,29 +1,20 @@
 //! `CoulombContact`: Coulomb's law of friction around any solver of the contact problem.
 
 use legwork_block::{
-    Argument, Block, Fault, Function, Functions, Inputs, Invalid, Outcome, OutputCx, Ports, Report,
-    ResultOf, Sizes, UpdateCx, Vector,
+    Argument, Block, Fault, Function, Functions, Inputs, Int, Invalid, Outcome, OutputCx, Ports,
+    Real, ResultOf, Sizes, Vector, parameters, ports,
 };
 use legwork_qp::{ContactProblem, CoulombIteration, Outcome as Solution, Status};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::buses::{ContactProblemBus, problem_leaf};
 use crate::solvers::contact_solver::{
-    self, OnFail, SolverMemo, SolverPlan, SolverScratch, SolverState,
+    self, Asked, OnFail, SolverMemo, SolverPlan, SolverScratch, SolverState, solver_functions,
+    solver_plan,
 };
 use crate::solvers::problem_dump::Dump;
 
 /// Solves the contact problem under Coulomb's law, by several convex problems. A solver of the
 /// convex form is called several times per step (de Saxcé's fixed point).
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `problem` | `ContactProblem` | | with a cone that the function takes |
-/// | out `f` | 3k | N | contact forces on the robot, contact axes |
-/// | out `status` | | 1 | 0 solved, 2 passes used up, 6 invalid data |
-/// | out `iterations` | | 1 | passes: calls of the solver |
-/// | out `residual` | | 1 | residual of Coulomb's law over the force scale; infinite if unknown |
 ///
 /// | function | type | meaning |
 /// |---|---|---|
@@ -44,48 +35,47 @@ use crate::solvers::problem_dump::Dump;
 /// References: G. de Saxcé, Z.-Q. Feng, *The bipotential method* (1998); V. Acary, F. Cadoux et
 /// al., *A formulation of the linear discrete Coulomb friction problem via convex optimization*
 /// (2011).
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-#[schemars(extend("x-aliases" = ["de Saxcé", "friction"]))]
+#[ports(
+    |asked: &Asked|
+    in  problem: asked.problem.clone() as ContactProblemBus, _,
+        "with a cone that the function takes";
+    out f: Vector::of(3 * asked.count.clone()), "N",
+        "contact forces on the robot, contact axes", frame "contact", shape "3k";
+    out status: Int, _, "0 solved, 2 passes used up, 6 invalid data";
+    out iterations: Int, _, "passes: calls of the solver";
+    out residual: Real, "1",
+        "residual of Coulomb's law over the force scale; infinite if unknown", infinite;
+)]
+#[parameters(aliases("de Saxcé", "friction"))]
 pub struct CoulombContact {
-    /// Most passes of one step [1]; default 20.
+    /// Most passes of one step [1].
+    #[default = 20]
     pub passes: u32,
-    /// Residual of Coulomb's law at which to stop, relative to the force scale [1]; default 1e-6.
+    /// Residual of Coulomb's law at which to stop, relative to the force scale [1].
+    #[default = 1e-6]
     pub tol: f64,
     /// What to do when the passes are used up: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
     /// `Fallback(ActiveSetQp())`, which answers with the convex law.
+    #[default]
     pub on_fail: OnFail,
     /// Which problems to keep for the files of a run: `Never`, `Failures(max: 1)` (the default),
     /// `Every(n: 100, max: 10)`. They are those of Coulomb's law; the convex ones are the solver's.
+    #[default]
     pub dump: Dump,
-    /// Solve anew in minor steps; default false.
+    /// Solve anew in minor steps.
+    #[default]
     pub in_minor_steps: bool,
 }
 
-impl Default for CoulombContact {
-    fn default() -> Self {
-        Self {
-            passes: 20,
-            tol: 1e-6,
-            on_fail: OnFail::default(),
-            dump: Dump::default(),
-            in_minor_steps: false,
-        }
-    }
-}
-
-/// Ports and the function.
-pub struct Plan {
-    ports: SolverPlan,
-    call: Call,
-}
-
 /// The function.
-struct Call {
+pub struct Call {
     solve: Function,
     problem: Argument<ContactProblemBus>,
     forces: ResultOf<Vector>,
 }
+
+/// Ports and the function.
+type Plan = SolverPlan<Call>;
 
 impl Plan {
     /// Iterates, each pass one call with another bias.
@@ -98,7 +88,7 @@ impl Plan {
         forces: &mut [f64],
     ) -> Result<Solution, Box<Fault>> {
         let mut call = functions.of(self.call.solve);
-        call.copy(self.call.problem, inputs, self.ports.problem);
+        call.copy(self.call.problem, inputs, self.problem);
         iteration.solve(problem, forces, |convex, forces| {
             call.leaf(self.call.problem, problem_leaf::BIAS).copy_from_slice(convex.bias);
             forces.copy_from_slice(call.run()?.get(self.call.forces));
@@ -121,32 +111,20 @@ impl Block for CoulombContact {
             return Err(Invalid::parameter("tol", message));
         }
         // The cone is one on the wire and in the call, so it is one that the function takes.
-        let fallbacks = self.on_fail.fallbacks();
-        let (plan, bus) = contact_solver::declare(ports, fallbacks, self.in_minor_steps, self.dump);
+        let asked = Asked::by(ports, self.on_fail.fallbacks());
+        let io = self.declare(ports, &asked);
         let solve = ports.function("solve");
-        let problem = ports.argument(solve, "problem", &bus);
+        let problem = ports.argument(solve, "problem", &asked.problem);
         ports.note_argument(problem).doc("the problem with its normal bias corrected");
-        let forces = ports.result(solve, "f", &Vector(3 * plan.count.clone()));
+        let forces = ports.result(solve, "f", &Vector(3 * asked.count.clone()));
         ports.note_result(forces).unit("N").frame("contact").doc("forces of the convex problem");
-        Ok(Plan { ports: plan, call: Call { solve, problem, forces } })
-    }
-
-    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> SolverState {
-        contact_solver::state(&plan.ports, sizes)
+        Ok(solver_plan!(self, ports, asked, io, Call { solve, problem, forces }))
     }
 
     fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Self::Scratch {
-        let size = plan.ports.size(sizes);
+        let size = plan.size(sizes);
         let iteration = CoulombIteration::new(size.contact_count, self.passes, self.tol);
-        contact_solver::scratch_with(iteration, self.on_fail.fallbacks(), &self.on_fail, size)
-    }
-
-    fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> SolverMemo {
-        contact_solver::memo(&plan.ports, sizes)
-    }
-
-    fn clear_memo(&self, memo: &mut SolverMemo) {
-        contact_solver::clear_memo(memo);
+        SolverScratch::new(iteration, self.on_fail.fallbacks(), &self.on_fail, size)
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
@@ -157,19 +135,8 @@ impl Block for CoulombContact {
                      forces: &mut [f64]| {
             plan.solve(own, inputs, functions, problem, forces)
         };
-        contact_solver::output_by(&plan.ports, cx, Some(&solve))
+        contact_solver::output(plan, cx, Some(&solve))
     }
 
-    fn update(&self, _: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        contact_solver::update(cx);
-        Ok(())
-    }
-
-    fn report(&self, _: &Plan, state: &SolverState, report: &mut Report) {
-        contact_solver::report(state, report);
-    }
-
-    fn report_memo(&self, _: &Plan, memo: &SolverMemo, report: &mut Report) {
-        contact_solver::report_memo(memo, report);
-    }
+    solver_functions!();
 }

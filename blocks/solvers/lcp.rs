@@ -1,13 +1,12 @@
 //! `Lcp`: a linear complementarity problem.
 
 use legwork_block::{
-    Block, Dim, In, Invalid, Matrix, Out, Outcome, OutputCx, Ports, Sizes, Vector,
+    Block, Dim, Int, Invalid, Matrix, Outcome, OutputCx, Ports, Real, Sizes, Vector, parameters,
+    ports,
 };
 use legwork_qp::{
     Lcp as View, LcpData, Lemke, Outcome as Solution, PrincipalPivoting, Problem, Status,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::solvers::plain_solver::{
     OnPlainFail, PlainMemo, PlainState, Policy, Solve, Verdict, plain_functions,
@@ -16,16 +15,6 @@ use crate::solvers::problem_dump::Dump;
 
 /// Solves the linear complementarity problem `w = M z + q`, `0 ≤ z ⟂ w ≥ 0`.
 ///
-/// | port | shape | meaning |
-/// |---|---|---|
-/// | in `M` | n × n | any matrix; positive semidefinite ones are sure to be decided |
-/// | in `q` | n | |
-/// | out `z` | n | the solution; with a singular M one of them |
-/// | out `w` | n | `M z + q`; zero if the data are invalid |
-/// | out `status` | | 0 solved, 1 inaccurate, else not: see [`solvers`](crate::solvers) |
-/// | out `iterations` | | pivots |
-/// | out `residual` | | natural residual over the terms of each row; infinite if unknown |
-///
 /// It starts from the set of positive z of the last step. Outside the classes that Lemke's method
 /// decides a problem may end undecided: on a ray that proves nothing. Computed whenever its inputs
 /// are: give the controller around it a period (`every:`).
@@ -33,23 +22,38 @@ use crate::solvers::problem_dump::Dump;
 /// References: C. E. Lemke, *Bimatrix equilibrium points and mathematical programming* (1965);
 /// R. W. Cottle, J.-S. Pang, R. E. Stone, *The Linear Complementarity Problem* (1992), secs. 4.2,
 /// 4.4.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-#[schemars(extend("x-aliases" = ["linear complementarity problem"]))]
+#[ports(
+    |n: &Dim|
+    in  matrix("M"): Matrix::of(n, n), _,
+        "any matrix; positive semidefinite ones are sure to be decided";
+    in  vector("q"): Vector::of(n), _, "any vector";
+    out z: Vector::of(n), _, "the solution; with a singular M one of them";
+    out w: Vector::of(n), _, "`M z + q`; zero if the data are invalid";
+    out status: Int, _, "0 solved, 1 inaccurate, else not: see [`solvers`](crate::solvers)";
+    out iterations: Int, _, "pivots";
+    out residual: Real, "1", "natural residual over the terms of each row; infinite if unknown",
+        infinite;
+)]
+#[parameters(aliases("linear complementarity problem"))]
 pub struct Lcp {
     /// `Lemke` (the default) or `PrincipalPivoting`.
+    #[default]
     pub method: LcpMethod,
-    /// Start from z = 0 each time; default false.
+    /// Start from z = 0 each time.
+    #[default]
     pub cold: bool,
     /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`.
+    #[default]
     pub on_fail: OnPlainFail,
     /// Which problems to keep for the files of a run: `Never`, `Failures(max: 1)` (the default),
     /// `Every(n: 100, max: 10)`.
+    #[default]
     pub dump: Dump,
 }
 
 /// How a linear complementarity problem is solved.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum LcpMethod {
     /// Lemke's method, for matrices of many classes.
     #[default]
@@ -61,10 +65,7 @@ pub enum LcpMethod {
 
 /// Ports of an [`Lcp`].
 pub struct Plan {
-    matrix: In<Matrix>,
-    vector: In<Vector>,
-    z: Out<Vector>,
-    w: Out<Vector>,
+    io: LcpPorts,
     verdict: Verdict,
     n: Dim,
 }
@@ -108,16 +109,10 @@ impl Block for Lcp {
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let n = ports.dim();
-        let unknowns = Vector(n.clone());
-        let matrix = ports.input("M", &Matrix(n.clone(), n.clone()));
-        let vector = ports.input("q", &unknowns);
-        let z = ports.output("z", &unknowns);
-        ports.note_out(z).doc("the solution");
-        let w = ports.output("w", &unknowns);
-        ports.note_out(w).doc("M z + q");
-        let verdict = Verdict::declare(ports, "pivots");
+        let io = self.declare(ports, &n);
+        let verdict = Verdict::of(io.status, io.iterations, io.residual);
         ports.updates();
-        Ok(Plan { matrix, vector, z, w, verdict, n })
+        Ok(Plan { io, verdict, n })
     }
 
     fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> PlainState {
@@ -134,8 +129,8 @@ impl Block for Lcp {
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let (matrix, vector) = (cx.inputs.get(plan.matrix), cx.inputs.get(plan.vector));
-        let [z, w] = cx.outputs.leaves([plan.z.leaf(0), plan.w.leaf(0)]);
+        let (matrix, vector) = (cx.inputs.get(plan.io.matrix), cx.inputs.get(plan.io.vector));
+        let [z, w] = cx.outputs.leaves([plan.io.z.leaf(0), plan.io.w.leaf(0)]);
         let lcp = View::new(matrix, vector).expect("inference gives M and q their sizes");
         let Scratch { solver, flags } = cx.scratch;
         flags.fill(0.0);
@@ -158,8 +153,7 @@ impl Block for Lcp {
 impl Lcp {
     fn policy(&self) -> Policy {
         let (on_fail, dump) = (self.on_fail, self.dump);
-        let noun = "linear complementarity problem";
-        Policy { block: Self::KIND, noun, on_fail, dump }
+        Policy { block: Self::KIND, noun: "linear complementarity problem", on_fail, dump }
     }
 
     /// A flag for each z.

@@ -2,17 +2,16 @@
 //! [`crate::Lcp`]): the last solution and the warm start as declared state, policies for failures,
 //! counts for the report, kept problems.
 
-use legwork_block::{Fault, Int, Out, Outcome, Ports, Real, Report, Time};
+use legwork_block::{Fault, Int, Out, Outcome, Ports, Real, Report, Time, parameters};
 use legwork_qp::{Outcome as Solution, Problem, Status};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::solvers::contact_solver::{STATUS_DOC, residual_output};
 use crate::solvers::problem_dump::{Dump, KeptProblem};
 
 /// What to do when a problem is not solved.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum OnPlainFail {
     /// Stop the run with a fault.
     #[default]
@@ -141,6 +140,11 @@ impl PlainMemo {
 }
 
 impl Verdict {
+    /// Of outputs that a block's table declares.
+    pub(crate) fn of(status: Out<Int>, iterations: Out<Int>, residual: Out<Real>) -> Self {
+        Self { status, iterations, residual }
+    }
+
     /// Declares `status`, `iterations` and `residual`; `what` says what is counted.
     pub(crate) fn declare(ports: &mut Ports<'_>, what: &str) -> Self {
         let status = ports.output("status", &Int);

@@ -7,14 +7,13 @@
 
 use std::num::NonZeroU32;
 
-use legwork_block::{Report, Time};
+use legwork_block::{Report, Time, parameters};
 use legwork_qp::{NamedProblem, Outcome as Solution, Problem, problem_file};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which problems a solver block keeps, as they were solved, for the files of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
+#[derive(Copy, PartialEq, Eq)]
 pub enum Dump {
     /// None.
     Never,

@@ -1,11 +1,10 @@
 //! `Qp`: a quadratic program, for controllers.
 
 use legwork_block::{
-    Block, Dim, In, Invalid, Matrix, OptionalIn, Out, Outcome, OutputCx, Ports, Sizes, Vector,
+    Block, Dim, Int, Invalid, Matrix, Outcome, OutputCx, Ports, Real, Sizes, Vector, parameters,
+    ports,
 };
 use legwork_qp::{GeneralActiveSet, Problem as AnyProblem, Qp as Problem, QpData};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::solvers::plain_solver::{
     OnPlainFail, PlainMemo, PlainState, Policy, Solve, Verdict, plain_functions,
@@ -15,49 +14,47 @@ use crate::solvers::problem_dump::Dump;
 /// Solves a quadratic program. `min ½ xᵀHx + gᵀx` subject to `lower ≤ A x ≤ upper` and
 /// `x_lower ≤ x ≤ x_upper`.
 ///
-/// | port | shape | meaning |
-/// |---|---|---|
-/// | in `H` | n × n | symmetric, positive semidefinite |
-/// | in `g` | n | |
-/// | in `A` | m × n | |
-/// | in `lower`, `upper` | m | equal for an equality; infinite where there is no bound |
-/// | in `x_lower`, `x_upper` | n, optional | bounds of the unknowns |
-/// | out `x` | n | the solution |
-/// | out `status` | | 0 solved, 1 inaccurate, else not: see [`solvers`](crate::solvers) |
-/// | out `iterations` | | changes of the active set |
-/// | out `residual` | | relative residual of the optimality conditions; infinite if there is none |
-///
 /// Dual active-set method of Goldfarb and Idnani, started from the active set of the last step. A
 /// singular H is allowed. Computed whenever its inputs are: give the controller around it a period
 /// (`every:`).
 ///
 /// Reference: D. Goldfarb, A. Idnani, *A numerically stable dual method for solving strictly convex
 /// quadratic programs* (1983).
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-#[schemars(extend("x-aliases" = ["quadratic program", "whole-body QP"]))]
+#[ports(
+    |n: &Dim, m: &Dim|
+    in  hessian("H"): Matrix::of(n, n), _, "symmetric, positive semidefinite";
+    in  gradient("g"): Vector::of(n), _, "the linear term";
+    in  rows("A"): Matrix::of(m, n), _, "the linear rows";
+    in  lower: Vector::of(m), _, "equal to `upper` for an equality; infinite where there is no bound";
+    in  upper: Vector::of(m), _, "of the rows, as `lower`";
+    in  x_lower?: Vector::of(n), _, "bounds of the unknowns";
+    in  x_upper?: Vector::of(n), _, "bounds of the unknowns";
+    out x: Vector::of(n), _, "the solution";
+    out status: Int, _, "0 solved, 1 inaccurate, else not: see [`solvers`](crate::solvers)";
+    out iterations: Int, _, "changes of the active set";
+    out residual: Real, "1", "relative residual of the optimality conditions; infinite if there is none",
+        infinite;
+)]
+#[parameters(aliases("quadratic program", "whole-body QP"))]
 pub struct Qp {
-    /// Most changes of the active set; default 0 means 40 + 10 × (unknowns + bounds) [1].
+    /// Most changes of the active set; 0 means 40 + 10 × (unknowns + bounds) [1].
+    #[default]
     pub iterations: u32,
-    /// Start from an empty active set each time; default false.
+    /// Start from an empty active set each time.
+    #[default]
     pub cold: bool,
     /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`.
+    #[default]
     pub on_fail: OnPlainFail,
     /// Which problems to keep for the files of a run: `Never`, `Failures(max: 1)` (the default),
     /// `Every(n: 100, max: 10)`.
+    #[default]
     pub dump: Dump,
 }
 
 /// Ports of a [`Qp`].
 pub struct Plan {
-    hessian: In<Matrix>,
-    gradient: In<Vector>,
-    rows: In<Matrix>,
-    lower: In<Vector>,
-    upper: In<Vector>,
-    x_lower: OptionalIn<Vector>,
-    x_upper: OptionalIn<Vector>,
-    x: Out<Vector>,
+    io: QpPorts,
     verdict: Verdict,
     n: Dim,
     m: Dim,
@@ -78,21 +75,10 @@ impl Block for Qp {
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let (n, m) = (ports.dim(), ports.dim());
-        let unknowns = Vector(n.clone());
-        let bounds = Vector(m.clone());
-        let hessian = ports.input("H", &Matrix(n.clone(), n.clone()));
-        ports.note_in(hessian).doc("symmetric, positive semidefinite");
-        let gradient = ports.input("g", &unknowns);
-        let rows = ports.input("A", &Matrix(m.clone(), n.clone()));
-        let lower = ports.input("lower", &bounds);
-        let upper = ports.input("upper", &bounds);
-        let x_lower = ports.optional_input("x_lower", &unknowns);
-        let x_upper = ports.optional_input("x_upper", &unknowns);
-        let x = ports.output("x", &unknowns);
-        ports.note_out(x).doc("the solution");
-        let verdict = Verdict::declare(ports, "changes of the active set");
+        let io = self.declare(ports, &n, &m);
+        let verdict = Verdict::of(io.status, io.iterations, io.residual);
         ports.updates();
-        Ok(Plan { hessian, gradient, rows, lower, upper, x_lower, x_upper, x, verdict, n, m })
+        Ok(Plan { io, verdict, n, m })
     }
 
     fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> PlainState {
@@ -111,17 +97,18 @@ impl Block for Qp {
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let io = &plan.io;
         let problem = Problem {
-            hessian: cx.inputs.get(plan.hessian),
-            gradient: cx.inputs.get(plan.gradient),
-            rows: cx.inputs.get(plan.rows),
-            row_lower: cx.inputs.get(plan.lower),
-            row_upper: cx.inputs.get(plan.upper),
-            lower: cx.inputs.optional(plan.x_lower).unwrap_or(&[]),
-            upper: cx.inputs.optional(plan.x_upper).unwrap_or(&[]),
+            hessian: cx.inputs.get(io.hessian),
+            gradient: cx.inputs.get(io.gradient),
+            rows: cx.inputs.get(io.rows),
+            row_lower: cx.inputs.get(io.lower),
+            row_upper: cx.inputs.get(io.upper),
+            lower: cx.inputs.optional(io.x_lower).unwrap_or(&[]),
+            upper: cx.inputs.optional(io.x_upper).unwrap_or(&[]),
         };
         let Scratch { solver, sides } = cx.scratch;
-        let x = cx.outputs.get(plan.x);
+        let x = cx.outputs.get(io.x);
         let solution = if self.cold {
             solver.solve(&problem, x)
         } else {

@@ -1,105 +1,37 @@
 //! `StewartTrinkle`: Coulomb's law on pyramids as a linear complementarity problem.
 
-use legwork_qp::{ConeShape, ContactProblem, Outcome as Solution, StewartTrinkleSolver};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_qp::StewartTrinkleSolver;
 
-use crate::solvers::contact_solver::{Method, OnFail, ProblemSize, SolverBlock, solver_block};
-use crate::solvers::problem_dump::Dump;
+use crate::solvers::contact_solver::{COLD, Method, ProblemSize, solver_block};
 
-/// Solves Coulomb friction on pyramids as one linear complementarity problem. Sliding contacts stay
-/// on the ground. The method is Lemke's.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `problem` | `ContactProblem` | | with a friction pyramid |
-/// | out `f` | 3k | N | contact forces on the robot, contact axes |
-/// | out `status` | | 1 | 0 solved, 1 inaccurate, else not: see [`solvers`](crate::solvers) |
-/// | out `iterations` | | 1 | pivots |
-/// | out `residual` | | 1 | residual of Coulomb's law over the force scale; infinite if unknown |
-///
-/// Per contact the normal force f_n, the weights β of the m edges d of its pyramid, and the slip λ:
-/// `0 ≤ f_n ⟂ a_n ≥ 0`, `0 ≤ β_j ⟂ d_jᵀa_t + λ ≥ 0`, `0 ≤ λ ⟂ μ f_n − Σβ ≥ 0`. The other solver
-/// blocks solve the convex law, in which a contact that slides at v lifts by μ v; `CoulombContact`
-/// finds the same law as this block by a fixed point around them, with circular cones too, and
-/// starts warm. This one always starts cold, has `k (m + 2)` unknowns, and for forces that are not
-/// unique takes what the pivots come to. The circular cone is refused. Where `on_fail` gave the
-/// forces, status, iterations and residual are those of the solver that was asked last.
-///
-/// Computed at major steps and held between them, unless `in_minor_steps`.
-///
-/// References: D. Stewart, J. Trinkle, *An implicit time-stepping scheme for rigid body dynamics
-/// with inelastic collisions and Coulomb friction* (1996); M. Anitescu, F. Potra, *Formulating
-/// dynamic multi-rigid-body contact problems with friction as solvable linear complementarity
-/// problems* (1997).
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-#[schemars(extend("x-aliases" = ["LCP", "time stepping"]))]
-pub struct StewartTrinkle {
-    /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
-    /// `Fallback(ActiveSetQp())`, which answers with the convex law.
-    pub on_fail: OnFail,
-    /// Which problems to keep for the files of a run: `Never`, `Failures(max: 1)` (the default),
-    /// `Every(n: 100, max: 10)`.
-    pub dump: Dump,
-    /// Solve anew in minor steps; default false.
-    pub in_minor_steps: bool,
+solver_block! {
+    pyramids, "pivots";
+
+    /// Solves Coulomb friction on pyramids as one linear complementarity problem. Sliding contacts
+    /// stay on the ground. The method is Lemke's.
+    ///
+    /// Per contact the normal force f_n, the weights β of the m edges d of its pyramid, and the
+    /// slip λ: `0 ≤ f_n ⟂ a_n ≥ 0`, `0 ≤ β_j ⟂ d_jᵀa_t + λ ≥ 0`, `0 ≤ λ ⟂ μ f_n − Σβ ≥ 0`. The
+    /// other solver blocks solve the convex law, in which a contact that slides at v lifts by μ v,
+    /// and so do those of `Fallback`; `CoulombContact` finds the same law as this block by a fixed
+    /// point around them, with circular cones too, and starts warm. This one always starts cold,
+    /// has `k (m + 2)` unknowns, and for forces that are not unique takes what the pivots come to.
+    /// The residual is that of Coulomb's law.
+    ///
+    /// References: D. Stewart, J. Trinkle, *An implicit time-stepping scheme for rigid body
+    /// dynamics with inelastic collisions and Coulomb friction* (1996); M. Anitescu, F. Potra,
+    /// *Formulating dynamic multi-rigid-body contact problems with friction as solvable linear
+    /// complementarity problems* (1997).
+    #[aliases("LCP", "time stepping")]
+    pub struct StewartTrinkle {}
 }
 
-const NAME: &str = "StewartTrinkle";
-
-struct Law(StewartTrinkleSolver);
-
-impl Method for Law {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn accepts(&self, cone: &ConeShape) -> bool {
-        cone.sides() > 0
-    }
-
-    fn warm_len(&self, _: usize, _: usize) -> usize {
-        0
-    }
-
-    fn solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        _: &mut [f64],
-        forces: &mut [f64],
-    ) -> Solution {
-        self.0.solve(problem, forces)
+impl StewartTrinkle {
+    fn method(&self, size: ProblemSize) -> Method {
+        let mut solver = StewartTrinkleSolver::new(size.contact_count, 4);
+        Method::warm(COLD, move |problem, _, forces| solver.solve(problem, forces))
     }
 }
-
-impl SolverBlock for StewartTrinkle {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn accepts_circular(&self) -> bool {
-        false
-    }
-
-    fn method(&self, size: ProblemSize) -> Box<dyn Method> {
-        Box::new(Law(StewartTrinkleSolver::new(size.contact_count, 4)))
-    }
-
-    fn on_fail(&self) -> &OnFail {
-        &self.on_fail
-    }
-
-    fn dump(&self) -> Dump {
-        self.dump
-    }
-
-    fn in_minor_steps(&self) -> bool {
-        self.in_minor_steps
-    }
-}
-
-solver_block!(StewartTrinkle);
 
 #[cfg(test)]
 mod tests {

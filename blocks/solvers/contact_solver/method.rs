@@ -1,9 +1,9 @@
 //! What a contact-solver block is made of: its method and its parameters.
 
-use legwork_qp::{ConeShape, ContactProblem, ContactSolver, Outcome as Solution};
+use legwork_block::Fault;
+use legwork_qp::{ContactProblem, ContactSolver, Outcome as Solution, Status};
 
 use super::OnFail;
-use crate::solvers::problem_dump::Dump;
 
 /// How large the contact problems of a diagram are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,75 +14,83 @@ pub(crate) struct ProblemSize {
     pub(crate) velocity_dim: usize,
 }
 
-/// A method with its memory.
-pub(crate) trait Method: Send {
-    /// Name of the block that it belongs to.
-    fn name(&self) -> &'static str;
-    /// Whether it can hold forces in this cone.
-    fn accepts(&self, cone: &ConeShape) -> bool;
-    /// Length of its warm start.
-    fn warm_len(&self, contact_count: usize, sides: usize) -> usize;
-    /// Whether it takes G apart by J and the factor of M instead of using G itself.
-    fn uses_mass(&self) -> bool {
-        false
-    }
-    /// Takes in J (3k × nv) and C with `CᵀC = M` (nv × nv) of the problems to come, column-major.
-    ///
-    /// # Errors
-    /// If C is no factor.
-    fn read_mass(&mut self, _jacobian: &[f64], _factor: &[f64]) -> legwork_block::Outcome {
-        Ok(())
-    }
-    /// Solves from the warm start `warm` and leaves the next one there.
-    fn solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        warm: &mut [f64],
-        forces: &mut [f64],
-    ) -> Solution;
+/// A contact problem as it comes over the wire.
+pub(crate) struct Given<'a> {
+    pub(crate) problem: ContactProblem<'a>,
+    /// J (3k × nv), column by column.
+    pub(crate) jacobian: &'a [f64],
+    /// C with `CᵀC = M` (nv × nv), column by column.
+    pub(crate) factor: &'a [f64],
 }
 
-/// The parameters that every solver block has.
+/// Solves a problem from a warm start, leaves the next one there and writes the forces.
+pub(crate) type Solve =
+    dyn FnMut(&Given<'_>, &mut [f64], &mut [f64]) -> Result<Solution, Box<Fault>> + Send;
+
+/// A method with its memory.
+pub(crate) struct Method {
+    /// Length of its warm start for each contact, under a cone of so many sides.
+    pub(crate) warm_len: fn(usize) -> usize,
+    /// Whether it takes G apart by J and the factor of M instead of using G itself.
+    pub(crate) uses_mass: bool,
+    pub(crate) solve: Box<Solve>,
+}
+
+/// The length of a warm start that there is none of.
+pub(crate) const COLD: fn(usize) -> usize = |_| 0;
+
+impl Method {
+    /// One that starts anew each time.
+    pub(crate) fn cold(mut solver: impl ContactSolver + Send + 'static) -> Self {
+        Self::warm(COLD, move |problem, _, forces| solver.solve(problem, forces))
+    }
+
+    /// One that begins where the last step ended.
+    pub(crate) fn warm(
+        warm_len: fn(usize) -> usize,
+        mut solve: impl FnMut(&ContactProblem<'_>, &mut [f64], &mut [f64]) -> Solution + Send + 'static,
+    ) -> Self {
+        let solve = move |given: &Given<'_>, warm: &mut [f64], forces: &mut [f64]| {
+            Ok(solve(&given.problem, warm, forces))
+        };
+        Self { warm_len, uses_mass: false, solve: Box::new(solve) }
+    }
+
+    /// One that improves the forces it is given: those of the last step, or zero if it `is_cold`.
+    pub(crate) fn iterative(
+        is_cold: bool,
+        accept: Option<f64>,
+        mut improve: impl FnMut(&ContactProblem<'_>, &mut [f64]) -> Solution + Send + 'static,
+    ) -> Self {
+        let accept = accept.unwrap_or(f64::INFINITY);
+        Self::warm(if is_cold { COLD } else { |_| 3 }, move |problem, warm, forces| {
+            forces.fill(0.0);
+            forces[..warm.len()].copy_from_slice(warm);
+            let solution = accepted(improve(problem, forces), accept);
+            if solution.status.is_usable() {
+                warm.copy_from_slice(&forces[..warm.len()]);
+            } else {
+                warm.fill(0.0);
+            }
+            solution
+        })
+    }
+}
+
+/// An answer whose iterations ran out counts as inaccurate up to the residual `accept`.
+pub(crate) fn accepted(solution: Solution, accept: f64) -> Solution {
+    let is_taken = solution.status == Status::MaxIterations && solution.residual <= accept;
+    Solution { status: if is_taken { Status::Inaccurate } else { solution.status }, ..solution }
+}
+
+/// A block with a method of its own, as others see it.
 pub(crate) trait SolverBlock {
     /// Name of the kind of block.
     fn name(&self) -> &'static str;
     /// Whether it can hold forces in circular cones beside pyramids.
     fn accepts_circular(&self) -> bool;
     /// The method with memory for problems of this size.
-    fn method(&self, size: ProblemSize) -> Box<dyn Method>;
+    fn solver(&self, size: ProblemSize) -> Method;
     /// What to do when it does not solve.
     fn on_fail(&self) -> &OnFail;
-    /// Which problems to keep.
-    fn dump(&self) -> Dump;
-    /// Whether to solve anew in minor steps.
-    fn in_minor_steps(&self) -> bool;
-}
-
-/// A solver that always starts cold.
-pub(crate) struct Cold<S> {
-    pub(crate) name: &'static str,
-    pub(crate) solver: S,
-}
-
-impl<S: ContactSolver + Send> Method for Cold<S> {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn accepts(&self, cone: &ConeShape) -> bool {
-        self.solver.accepts(cone)
-    }
-
-    fn warm_len(&self, _: usize, _: usize) -> usize {
-        0
-    }
-
-    fn solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        _: &mut [f64],
-        forces: &mut [f64],
-    ) -> Solution {
-        self.solver.solve(problem, forces)
-    }
 }

@@ -1,9 +1,7 @@
 //! What happens when a contact solver does not solve.
 
-use legwork_block::Fault;
+use legwork_block::{Fault, parameters};
 use legwork_qp::Outcome as Solution;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{Answer, SolverBlock, SolverState};
 use crate::solvers::accelerated_gradient::AcceleratedGradient;
@@ -14,8 +12,8 @@ use crate::solvers::principal_pivoting::PrincipalPivoting;
 use crate::solvers::projected_gauss_seidel::ProjectedGaussSeidel;
 
 /// What to do when a contact solver does not solve.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
+#[derive(Default)]
 pub enum OnFail {
     /// Stop the run with a fault.
     #[default]
@@ -58,7 +56,7 @@ impl OnFail {
 }
 
 /// A solver that may replace another.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[parameters]
 pub enum FallbackSolver {
     /// The dual active-set method.
     ActiveSetQp(ActiveSetQp),

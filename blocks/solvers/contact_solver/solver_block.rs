@@ -1,8 +1,78 @@
-//! The [`legwork_block::Block`] of every [`super::SolverBlock`].
+//! A contact-solver block from its manual, its parameters and its method.
 
-/// Implements [`legwork_block::Block`] for a [`super::SolverBlock`].
+/// Makes the struct of a contact-solver block and its [`legwork_block::Block`]: it gets the ports
+/// and the parameters that all have beside its own. Before the struct stand the cones that the
+/// method takes, `pyramids` or `all cones`, and what its iterations are.
+///
+/// The method is a function `method(&self, size: ProblemSize) -> Method` of the struct.
 macro_rules! solver_block {
-    ($block:ident) => {
+    (pyramids, $iterations:tt; $($block:tt)*) => {
+        $crate::solvers::contact_solver::solver_block! {
+            @ false, "with a friction pyramid; the circular cone is refused", $iterations;
+            $($block)*
+        }
+    };
+    (all cones, $iterations:tt; $($block:tt)*) => {
+        $crate::solvers::contact_solver::solver_block! {
+            @ true, "with a friction pyramid or the circular cone", $iterations;
+            $($block)*
+        }
+    };
+    (
+        @ $takes_circular:tt, $problem:tt, $iterations:tt;
+        $(#[doc = $doc:tt])*
+        #[aliases($($aliases:tt)*)]
+        pub struct $block:ident { $($parameters:tt)* }
+    ) => {
+        $(#[doc = $doc])*
+        #[legwork_block::ports(
+            |asked: &$crate::solvers::contact_solver::Asked|
+            in  problem: asked.problem.clone() as $crate::buses::ContactProblemBus, _, $problem;
+            out f: legwork_block::Vector::of(3 * asked.count.clone()), "N",
+                "contact forces on the robot, contact axes", frame "contact", shape "3k";
+            out status: legwork_block::Int, _,
+                "0 solved, 1 inaccurate, else not: see [`solvers`](crate::solvers)";
+            out iterations: legwork_block::Int, _, $iterations;
+            out residual: legwork_block::Real, "1",
+                "residual relative to the force scale; infinite if unknown", infinite;
+        )]
+        #[legwork_block::parameters(aliases($($aliases)*))]
+        pub struct $block {
+            $($parameters)*
+            /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
+            /// `Fallback(…)`: another solver, of which status, iterations and residual then are.
+            #[default]
+            pub on_fail: $crate::solvers::contact_solver::OnFail,
+            /// Which problems to keep for the files of a run: `Never`, `Failures(max: 1)` (the
+            /// default), `Every(n: 100, max: 10)`.
+            #[default]
+            pub dump: $crate::solvers::problem_dump::Dump,
+            /// Solve anew in minor steps; otherwise at major steps, between which forces are held.
+            #[default]
+            pub in_minor_steps: bool,
+        }
+
+        impl $crate::solvers::contact_solver::SolverBlock for $block {
+            fn name(&self) -> &'static str {
+                stringify!($block)
+            }
+
+            fn accepts_circular(&self) -> bool {
+                $takes_circular
+            }
+
+            fn solver(
+                &self,
+                size: $crate::solvers::contact_solver::ProblemSize,
+            ) -> $crate::solvers::contact_solver::Method {
+                self.method(size)
+            }
+
+            fn on_fail(&self) -> &$crate::solvers::contact_solver::OnFail {
+                &self.on_fail
+            }
+        }
+
         impl legwork_block::Block for $block {
             const KIND: &'static str = stringify!($block);
             type Plan = $crate::solvers::contact_solver::SolverPlan;
@@ -14,11 +84,10 @@ macro_rules! solver_block {
                 &self,
                 ports: &mut legwork_block::Ports<'_>,
             ) -> Result<Self::Plan, legwork_block::Invalid> {
-                $crate::solvers::contact_solver::plan(self, ports)
-            }
-
-            fn state(&self, plan: &Self::Plan, sizes: &legwork_block::Sizes<'_>) -> Self::State {
-                $crate::solvers::contact_solver::state(plan, sizes)
+                use $crate::solvers::contact_solver::{Asked, chain, solver_plan};
+                let asked = Asked::by(ports, chain(self));
+                let io = self.declare(ports, &asked);
+                Ok(solver_plan!(self, ports, asked, io, ()))
             }
 
             fn scratch(
@@ -26,15 +95,8 @@ macro_rules! solver_block {
                 plan: &Self::Plan,
                 sizes: &legwork_block::Sizes<'_>,
             ) -> Self::Scratch {
-                $crate::solvers::contact_solver::scratch(self, plan, sizes)
-            }
-
-            fn memo(&self, plan: &Self::Plan, sizes: &legwork_block::Sizes<'_>) -> Self::Memo {
-                $crate::solvers::contact_solver::memo(plan, sizes)
-            }
-
-            fn clear_memo(&self, memo: &mut Self::Memo) {
-                $crate::solvers::contact_solver::clear_memo(memo);
+                use $crate::solvers::contact_solver::{SolverScratch, chain};
+                SolverScratch::new((), chain(self), &self.on_fail, plan.size(sizes))
             }
 
             fn output(
@@ -42,36 +104,74 @@ macro_rules! solver_block {
                 plan: &Self::Plan,
                 cx: &mut legwork_block::OutputCx<'_, Self>,
             ) -> legwork_block::Outcome {
-                $crate::solvers::contact_solver::output(plan, cx)
+                $crate::solvers::contact_solver::output(plan, cx, None)
             }
 
-            fn update(
-                &self,
-                _: &Self::Plan,
-                cx: &mut legwork_block::UpdateCx<'_, Self>,
-            ) -> legwork_block::Outcome {
-                $crate::solvers::contact_solver::update(cx);
-                Ok(())
-            }
-
-            fn report(
-                &self,
-                _: &Self::Plan,
-                state: &Self::State,
-                report: &mut legwork_block::Report,
-            ) {
-                $crate::solvers::contact_solver::report(state, report);
-            }
-
-            fn report_memo(
-                &self,
-                _: &Self::Plan,
-                memo: &Self::Memo,
-                report: &mut legwork_block::Report,
-            ) {
-                $crate::solvers::contact_solver::report_memo(memo, report);
-            }
+            $crate::solvers::contact_solver::solver_functions!();
         }
     };
 }
 pub(crate) use solver_block;
+
+/// The plan of a block with the ports `$io` of its table, which are those of every contact solver.
+macro_rules! solver_plan {
+    ($block:ident, $ports:ident, $asked:ident, $io:ident, $call:expr) => {{
+        $asked.note($ports, $io.problem);
+        $ports.updates();
+        if !$block.in_minor_steps {
+            $ports.per_major();
+        }
+        $crate::solvers::contact_solver::SolverPlan {
+            problem: $io.problem,
+            forces: $io.f,
+            status: $io.status,
+            iterations: $io.iterations,
+            residual: $io.residual,
+            count: $asked.count,
+            nv: $asked.nv,
+            dump: $block.dump,
+            call: $call,
+        }
+    }};
+}
+pub(crate) use solver_plan;
+
+/// The functions of [`legwork_block::Block`] that are the same for every contact-solver block.
+macro_rules! solver_functions {
+    () => {
+        fn state(&self, plan: &Self::Plan, sizes: &legwork_block::Sizes<'_>) -> Self::State {
+            $crate::solvers::contact_solver::SolverState::new(plan.size(sizes))
+        }
+
+        fn memo(&self, plan: &Self::Plan, sizes: &legwork_block::Sizes<'_>) -> Self::Memo {
+            $crate::solvers::contact_solver::SolverMemo::new(plan.size(sizes))
+        }
+
+        fn clear_memo(&self, memo: &mut Self::Memo) {
+            memo.clear();
+        }
+
+        fn update(
+            &self,
+            _: &Self::Plan,
+            cx: &mut legwork_block::UpdateCx<'_, Self>,
+        ) -> legwork_block::Outcome {
+            cx.state.commit(cx.memo);
+            Ok(())
+        }
+
+        fn report(&self, _: &Self::Plan, state: &Self::State, report: &mut legwork_block::Report) {
+            state.report(report);
+        }
+
+        fn report_memo(
+            &self,
+            _: &Self::Plan,
+            memo: &Self::Memo,
+            report: &mut legwork_block::Report,
+        ) {
+            memo.report(report);
+        }
+    };
+}
+pub(crate) use solver_functions;

@@ -435,22 +435,32 @@ fn the_first_problem_that_fails_is_kept_also_where_it_ends_the_run() {
     );
 }
 
+/// A method that cannot says so and leaves no force.
 #[test]
 fn a_block_declares_the_cones_that_its_method_accepts() {
-    let size = ProblemSize { contact_count: 1, velocity_dim: 6 };
-    let blocks: [Box<dyn SolverBlock>; 7] = [
-        Box::new(ActiveSetQp::default()),
-        Box::new(PrincipalPivoting::default()),
-        Box::new(Lemke::default()),
-        Box::new(StewartTrinkle::default()),
-        Box::new(ClarabelQp::default()),
-        Box::new(ProjectedGaussSeidel::default()),
-        Box::new(AcceleratedGradient::default()),
+    let size = ProblemSize { contact_count: 4, velocity_dim: 12 };
+    let makes: [fn() -> Box<dyn SolverBlock>; 7] = [
+        || Box::new(block::<ActiveSetQp>(json!({}))),
+        || Box::new(block::<PrincipalPivoting>(json!({}))),
+        || Box::new(block::<Lemke>(json!({}))),
+        || Box::new(block::<StewartTrinkle>(json!({}))),
+        || Box::new(block::<ClarabelQp>(json!({}))),
+        || Box::new(block::<ProjectedGaussSeidel>(json!({}))),
+        || Box::new(block::<AcceleratedGradient>(json!({}))),
     ];
-    for block in blocks {
-        let method = block.method(size);
-        assert_eq!(method.accepts(&ConeShape::circular()), block.accepts_circular());
-        assert!(method.accepts(&pyramid()));
-        assert_eq!(method.name(), block.name());
+    for make in makes {
+        let block = make();
+        for cone in [ConeShape::circular(), pyramid()] {
+            let data = random_definite(1, 4, cone);
+            let Method { warm_len, mut solve, .. } = block.solver(size);
+            let mut warm = vec![0.0; 4 * warm_len(data.cone.sides())];
+            let (jacobian, mut factor) = (vec![0.0; 12 * 12], vec![0.0; 12 * 12]);
+            factor.iter_mut().step_by(13).for_each(|diagonal| *diagonal = 1.0);
+            let given = Given { problem: data.view(), jacobian: &jacobian, factor: &factor };
+            let solution = solve(&given, &mut warm, &mut [0.0; 12]).expect("a factor");
+            let is_accepted = solution.status != Status::UnsupportedCone;
+            let is_declared = block.accepts_circular() || data.cone.sides() > 0;
+            assert_eq!(is_accepted, is_declared, "{}: {solution:?}", block.name());
+        }
     }
 }
