@@ -151,14 +151,15 @@
 //!
 //! # How to add
 //!
-//! - **A block**: `blocks/SHELF/NAME.rs`, a struct whose doc comment is its manual, with
-//!   `impl Block` (or `Pure`); and `blocks/SHELF/mod.rs`: the module, the name, and a line with an
+//! - **A block**: `blocks/SHELF/NAME.rs`, a struct whose doc comment is its manual, with its
+//!   parameters under `#[parameters]`, its ports in the table of `#[ports(…)]` and `impl Block` (or
+//!   `Pure`), see [`block`]; and `blocks/SHELF/mod.rs`: the module, the name, and a line with an
 //!   example in `register`.
 //! - **A block of your own**: a crate that depends on `legwork-block`, and a `main` that registers
 //!   it; `tests/third_party` is a complete example.
 //! - **A solver of contact problems**: `src/qp/NAME.rs` with `impl ContactSolver`, named in
 //!   `src/qp/lib.rs`; a name in `src/qp/duel/solvers.rs`, for `legwork duel`; its block on the
-//!   shelf `solvers`, which `plain_solver.rs` or `contact_solver.rs` there adapts.
+//!   shelf `solvers`: manual, parameters and method in `solver_block!`.
 //! - **A language construct**: `src/diagram/expand/NAME.rs`, a type by `construct!`, whose comments
 //!   are its manual, with `expand`; and its name in `STRUCTURAL` of `structural.rs` if it contains
 //!   blocks, else in `constructs.rs`.

@@ -5,6 +5,44 @@
 //! inference works on; handles such as [`In`] and [`Out`] are what a block's code uses.
 //! [`Diagnostic`] is what the author of a diagram did wrong, [`Fault`] what the numbers did.
 //!
+//! # A block
+//!
+//! The attribute [`parameters`](macro@parameters) makes a struct readable from a diagram,
+//! [`ports`](macro@ports) declares its ports in a table; the manual of the block comes from both
+//! and from the comments:
+//!
+//! ```
+//! use legwork_block::quantity::{Positive, Resistance};
+//! use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Real, parameters, ports};
+//!
+//! /// Heat of a resistor: `P = R i²`.
+//! #[ports(
+//!     in  i: Real, "A", "current";
+//!     out power: Real, "W", "what becomes heat";
+//! )]
+//! #[parameters(aliases("Joule heating"))]
+//! struct Heat {
+//!     /// R [ohm].
+//!     #[default = "1 ohm"]
+//!     resistance: Positive<Resistance>,
+//! }
+//!
+//! impl Pure for Heat {
+//!     const KIND: &'static str = "Heat";
+//!     type Plan = HeatPorts;
+//!
+//!     fn plan(&self, ports: &mut Ports<'_>) -> Result<HeatPorts, Invalid> {
+//!         Ok(self.declare(ports))
+//!     }
+//!
+//!     fn output(&self, io: &HeatPorts, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+//!         let i = inputs.get(io.i);
+//!         outputs.set(io.power, self.resistance.value() * i * i);
+//!         Ok(())
+//!     }
+//! }
+//! ```
+//!
 //! A third party writes a crate on this one alone and registers its blocks by name.
 //!
 //! # Calling another block
@@ -19,18 +57,23 @@
 //!
 //! ```
 //! use legwork_block::{
-//!     Argument, Block, Function, In, Invalid, Out, Outcome, OutputCx, Ports, Real, ResultOf,
-//!     Sizes,
+//!     Argument, Block, Function, Invalid, Outcome, OutputCx, Ports, Real, ResultOf, Sizes,
+//!     parameters, ports,
 //! };
 //!
 //! /// `y = (f(u + h) - f(u - h)) / (2 h)`.
+//! #[ports(
+//!     in  u: Real, _, "where the slope is taken";
+//!     out y: Real, _, "the slope";
+//! )]
+//! #[parameters]
 //! struct Slope {
+//!     /// h [unit of u].
 //!     h: f64,
 //! }
 //!
 //! struct Plan {
-//!     u: In<Real>,
-//!     y: Out<Real>,
+//!     io: SlopePorts,
 //!     f: Function,
 //!     argument: Argument<Real>,
 //!     value: ResultOf<Real>,
@@ -44,10 +87,10 @@
 //!     type Scratch = ();
 //!
 //!     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-//!         let (u, y) = (ports.input("u", &Real), ports.output("y", &Real));
+//!         let io = self.declare(ports);
 //!         let f = ports.function("f");
 //!         let argument = ports.argument(f, "u", &Real);
-//!         Ok(Plan { u, y, f, argument, value: ports.result(f, "y", &Real) })
+//!         Ok(Plan { io, f, argument, value: ports.result(f, "y", &Real) })
 //!     }
 //!
 //!     fn state(&self, _: &Plan, _: &Sizes<'_>) {}
@@ -55,13 +98,13 @@
 //!     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 //!
 //!     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-//!         let u = cx.inputs.get(plan.u);
+//!         let u = cx.inputs.get(plan.io.u);
 //!         let mut call = cx.functions.of(plan.f);
 //!         call.set(plan.argument, u + self.h);
 //!         let above = call.run()?.get(plan.value);
 //!         call.set(plan.argument, u - self.h);
 //!         let below = call.run()?.get(plan.value);
-//!         cx.outputs.set(plan.y, (above - below) / (2.0 * self.h));
+//!         cx.outputs.set(plan.io.y, (above - below) / (2.0 * self.h));
 //!         Ok(())
 //!     }
 //! }

@@ -1,17 +1,19 @@
 //! A block with memory, as a third party writes it.
 
 use legwork_block::{
-    Block, Bool, In, Invalid, NO_FEEDS, Out, Outcome, OutputCx, Ports, RateRule, Real, Report,
-    Sizes, UpdateCx,
+    Block, Bool, Invalid, Outcome, OutputCx, Ports, RateRule, Real, Report, Sizes, UpdateCx,
+    parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 /// Latches: `y` is true from the period after `u` first exceeds the limit.
 ///
 /// The output depends on state only, so that it may be in a loop.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    in  u: Real, _, "what is watched";
+    feeds();
+    out y: Bool, _, "whether it was above the limit";
+)]
+#[parameters]
 pub struct LimitSwitch {
     /// The limit [unit of u].
     pub limit: f64,
@@ -19,7 +21,7 @@ pub struct LimitSwitch {
 
 impl Block for LimitSwitch {
     const KIND: &'static str = "LimitSwitch";
-    type Plan = (In<Real>, Out<Bool>);
+    type Plan = LimitSwitchPorts;
     type State = bool;
     type Memo = ();
     type Scratch = ();
@@ -29,9 +31,7 @@ impl Block for LimitSwitch {
             return Err(Invalid::parameter("limit", "expected a finite limit"));
         }
         ports.rate(RateRule::Sampled);
-        let u = ports.input("u", &Real);
-        ports.group(&NO_FEEDS);
-        Ok((u, ports.output("y", &Bool)))
+        Ok(self.declare(ports))
     }
 
     fn state(&self, _: &Self::Plan, _: &Sizes<'_>) -> bool {
@@ -40,13 +40,13 @@ impl Block for LimitSwitch {
 
     fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
-    fn output(&self, &(_, y): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        cx.outputs.set(y, f64::from(u8::from(*cx.state)));
+    fn output(&self, io: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        cx.outputs.set(io.y, f64::from(u8::from(*cx.state)));
         Ok(())
     }
 
-    fn update(&self, &(u, _): &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        *cx.state |= cx.inputs.get(u) > self.limit;
+    fn update(&self, io: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        *cx.state |= cx.inputs.get(io.u) > self.limit;
         Ok(())
     }
 

@@ -1,16 +1,18 @@
 //! A block that calls a function, as a third party writes it.
 
 use legwork_block::{
-    Argument, Block, Function, In, Invalid, Out, Outcome, OutputCx, Ports, Real, ResultOf, Sizes,
+    Argument, Block, Function, Invalid, Outcome, OutputCx, Ports, Real, ResultOf, Sizes,
+    parameters, ports,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 /// The slope of a function at u by a central difference: `y = (f(u + h) - f(u - h)) / (2 h)`.
 ///
 /// It calls the function that `needs:` binds to `f` twice per output.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    in  u: Real, _, "where the slope is taken";
+    out y: Real, _, "the slope";
+)]
+#[parameters]
 pub struct Slope {
     /// Half the distance h of the two points, above zero [unit of u].
     pub h: f64,
@@ -18,8 +20,7 @@ pub struct Slope {
 
 /// Ports, and the function with its argument and result.
 pub struct Plan {
-    u: In<Real>,
-    y: Out<Real>,
+    io: SlopePorts,
     f: Function,
     argument: Argument<Real>,
     value: ResultOf<Real>,
@@ -36,11 +37,11 @@ impl Block for Slope {
         if !(self.h > 0.0 && self.h.is_finite()) {
             return Err(Invalid::parameter("h", "expected a distance above zero"));
         }
-        let (u, y) = (ports.input("u", &Real), ports.output("y", &Real));
+        let io = self.declare(ports);
         let f = ports.function("f");
         let argument = ports.argument(f, "u", &Real);
         let value = ports.result(f, "y", &Real);
-        Ok(Plan { u, y, f, argument, value })
+        Ok(Plan { io, f, argument, value })
     }
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) {}
@@ -48,13 +49,13 @@ impl Block for Slope {
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let u = cx.inputs.get(plan.u);
+        let u = cx.inputs.get(plan.io.u);
         let mut call = cx.functions.of(plan.f);
         call.set(plan.argument, u + self.h);
         let above = call.run()?.get(plan.value);
         call.set(plan.argument, u - self.h);
         let below = call.run()?.get(plan.value);
-        cx.outputs.set(plan.y, (above - below) / (2.0 * self.h));
+        cx.outputs.set(plan.io.y, (above - below) / (2.0 * self.h));
         Ok(())
     }
 }
