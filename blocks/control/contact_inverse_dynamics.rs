@@ -6,14 +6,14 @@ use legwork_block::{
     Vector, parameters, ports,
 };
 use legwork_contact::RecoveryLimit;
-use legwork_control as control;
+use legwork_control::{self as control, Choice, ContactModel, Energy};
 use serde::{Deserialize, Serialize};
 
 use crate::buses::{ContactPointsBus, DynamicsBus};
 use crate::contact::friction_cone::{Friction, FrictionCone, friction_of};
 use crate::dynamics::applied_force::check_torques;
 use counted::Counted;
-pub use models::{Choice, Energy, Model, OnContactFail, Stages};
+pub use models::OnContactFail;
 
 /// Joint torques and contact forces for wanted accelerations of a robot in contact.
 ///
@@ -72,7 +72,7 @@ pub use models::{Choice, Energy, Model, OnContactFail, Stages};
 pub struct ContactInverseDynamics {
     /// How contact forces come about; default `CoulombQp(stages: Two)`.
     #[default]
-    pub model: Model,
+    pub model: ContactModel,
     /// Which kinetic energy the models `…Qp` make least; default `Absolute`.
     #[default]
     pub energy: Energy,
@@ -163,14 +163,15 @@ pub struct Scratch {
 impl ContactInverseDynamics {
     /// Refuses options that the model would not read; their defaults go with every model.
     fn check_model(&self) -> Result<(), Invalid> {
-        if self.choose == Choice::LeastChange && self.model != Model::CoulombLcp {
+        if self.choose == Choice::LeastChange && self.model != ContactModel::CoulombLcp {
             let message =
                 "expected the model `CoulombLcp` with `choose: LeastChange`, found another";
             return Err(Invalid::parameter("choose", message).hint(
                 "write `model: CoulombLcp`, or leave `choose` out: other models have one solution",
             ));
         }
-        let has_energy = matches!(self.model, Model::CoulombQp { .. } | Model::NoSlipQp { .. });
+        let has_energy =
+            matches!(self.model, ContactModel::CoulombQp { .. } | ContactModel::NoSlipQp { .. });
         if self.energy == Energy::Relative && !has_energy {
             let message = "expected a model of least energy with `energy: Relative`, found another";
             return Err(Invalid::parameter("energy", message).hint(
@@ -178,7 +179,7 @@ impl ContactInverseDynamics {
                  `energy`",
             ));
         }
-        if self.repair && self.model == Model::Sensed {
+        if self.repair && self.model == ContactModel::Sensed {
             let message =
                 "expected a model that predicts forces with `repair: true`, found `Sensed`";
             return Err(Invalid::parameter("repair", message).hint(
@@ -246,7 +247,7 @@ impl Block for ContactInverseDynamics {
         if let Some(mu) = &self.mu {
             friction_of(mu, sizes.dim(&plan.count)).map(|_| ())?;
         }
-        if self.model == Model::Sensed && sizes.optional(plan.io.sensed).is_none() {
+        if self.model == ContactModel::Sensed && sizes.optional(plan.io.sensed).is_none() {
             let message = "expected measured forces, found no input `f_sensed`";
             return Err(Invalid::parameter("model", message)
                 .hint("connect the forces of a past step, by UnitDelay"));
@@ -270,9 +271,9 @@ impl Block for ContactInverseDynamics {
         let cone = self.cone.shape().expect("a pyramid that was accepted");
         let friction = self.mu.as_ref().and_then(|mu| friction_of(mu, count).ok());
         Scratch {
-            solver: control::ContactInverseDynamics::new(self.model.into(), cone)
-                .with_energy(self.energy.into())
-                .with_choice(self.choose.into()),
+            solver: control::ContactInverseDynamics::new(self.model, cone)
+                .with_energy(self.energy)
+                .with_choice(self.choose),
             contacts: Counted {
                 friction: friction.unwrap_or_default(),
                 indices: Vec::with_capacity(count),

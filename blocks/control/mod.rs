@@ -6,9 +6,7 @@ mod joint_pd;
 
 use legwork_block::Registry;
 
-pub use contact_inverse_dynamics::{
-    Choice, ContactInverseDynamics, Energy as LeastEnergy, Model, OnContactFail, Stages,
-};
+pub use contact_inverse_dynamics::{ContactInverseDynamics, OnContactFail};
 pub use gravity_compensation::GravityCompensation;
 pub use joint_pd::JointPd;
 

@@ -75,7 +75,7 @@ impl Pure for DotJNu {
         let rate = match plan.relative_to {
             Some(from) => relative_jacobian_dot_velocity(model, kinematics, from, plan.frame),
             None => {
-                let representation = self.representation.of_mechanics();
+                let representation = self.representation;
                 frame_jacobian_dot_velocity_in(model, kinematics, plan.frame, representation)
             }
         };

@@ -59,7 +59,7 @@ impl Pure for ForwardKinematics {
         let (model, io) = (&plan.robot.model, &plan.io);
         let kinematics = inputs.shared(plan.io.kinematics);
         write_placement(outputs.get(io.pose), &world_from_frame(model, kinematics, plan.frame));
-        let representation = self.representation.of_mechanics();
+        let representation = self.representation;
         let velocity = frame_velocity_in(model, kinematics, plan.frame, representation);
         write_twist(outputs.get(io.velocity), &velocity);
         Ok(())

@@ -64,7 +64,7 @@ impl Pure for Jacobian {
 
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
         let kinematics = inputs.shared(plan.io.kinematics);
-        let representation = self.representation.of_mechanics();
+        let representation = self.representation;
         let out = outputs.get(plan.io.jacobian);
         frame_jacobian_in(&plan.robot.model, kinematics, plan.frame, representation, out);
         Ok(())

@@ -43,27 +43,8 @@ pub struct LegInverseKinematics {
     pub robot: RobotName,
     /// Side of the line from hip to foot that each knee is on, `Backward` or `Forward`: one for all
     /// legs or one for each.
-    #[default = vec![Knee::Backward]]
-    pub knees: Vec<Knee>,
-}
-
-/// Which way a knee bends.
-#[parameters]
-#[derive(Copy, PartialEq, Eq)]
-pub enum Knee {
-    /// Knee behind the line from hip to foot.
-    Backward,
-    /// Knee before the line from hip to foot.
-    Forward,
-}
-
-impl Knee {
-    fn bend(self) -> KneeBend {
-        match self {
-            Self::Backward => KneeBend::Backward,
-            Self::Forward => KneeBend::Forward,
-        }
-    }
+    #[default = vec![KneeBend::Backward]]
+    pub knees: Vec<KneeBend>,
 }
 
 /// Ports and legs of a [`LegInverseKinematics`].
@@ -93,7 +74,7 @@ impl Block for LegInverseKinematics {
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let bend = |leg: usize| {
             let own = if self.knees.len() == 1 { 0 } else { leg };
-            self.knees.get(own).map_or(KneeBend::default(), |knee| knee.bend())
+            self.knees.get(own).copied().unwrap_or_default()
         };
         let (robot, legs) = legs(&self.robot, ports, bend)?;
         if self.knees.len() != 1 && self.knees.len() != legs.len() {

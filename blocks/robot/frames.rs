@@ -1,42 +1,11 @@
 //! Frames of robots as parameters and outputs: representation of twists, poses as numbers.
 
-use legwork_block::{In, Invalid, Out, Outputs, Ports, Signal, parameters};
+use legwork_block::{In, Invalid, Out, Outputs, Ports, Signal};
+pub use legwork_mechanics::Representation;
 use legwork_mechanics::{MixedTwist, Placement};
 use nalgebra::{Matrix3, Vector3};
 
 use crate::robot::model::RobotModel;
-
-/// How the velocity of a frame is written in six numbers, linear first.
-#[parameters]
-#[derive(Copy, Default, PartialEq, Eq)]
-pub enum Representation {
-    /// Velocity of the frame's origin and angular velocity, world axes.
-    #[default]
-    Mixed,
-    /// Velocity of the frame's origin and angular velocity, the frame's own axes.
-    Body,
-    /// Velocity of the body's point that is at the world's origin, angular velocity, world axes.
-    World,
-}
-
-impl Representation {
-    /// As the mechanics have it.
-    pub(crate) fn of_mechanics(self) -> legwork_mechanics::Representation {
-        match self {
-            Self::Mixed => legwork_mechanics::Representation::Mixed,
-            Self::Body => legwork_mechanics::Representation::Body,
-            Self::World => legwork_mechanics::Representation::World,
-        }
-    }
-
-    /// The axes of a twist of the frame `frame`.
-    pub(crate) fn axes(self, frame: &str) -> &str {
-        match self {
-            Self::Mixed | Self::World => "world",
-            Self::Body => frame,
-        }
-    }
-}
 
 /// Writes a pose: rotation column by column, position.
 pub(crate) fn write_placement(out: &mut [f64], placement: &Placement) {

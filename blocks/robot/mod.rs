@@ -21,7 +21,7 @@ pub use model::{Keyframe, RobotModel};
 pub use name::RobotName;
 pub use shared_kinematics::{KinematicsOf, kinematics};
 pub use shared_mass::{Mass, MassOf, mass};
-pub use urdf::{BaseKind, Mimic, Mount, NamedPose, Urdf};
+pub use urdf::{Mimic, Mount, NamedPose, Urdf};
 pub use world::World;
 
 /// Adds the blocks of this shelf.

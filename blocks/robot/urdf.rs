@@ -24,7 +24,7 @@ pub struct Urdf {
     pub path: String,
     /// Whether the root link is free in space or welded to the world.
     #[default]
-    pub base: BaseKind,
+    pub base: Base,
     /// Where a fixed base is welded to the world; without it, level at the origin. A floating base
     /// starts where the block that integrates its state says.
     pub mount: Option<Mount>,
@@ -53,17 +53,6 @@ pub struct Urdf {
     /// makes a smaller model of a robot.
     #[default]
     pub weld: BTreeMap<String, Scalar>,
-}
-
-/// How the root link is held.
-#[parameters]
-#[derive(Copy, Default, PartialEq, Eq)]
-pub enum BaseKind {
-    /// Free in space: six velocities more.
-    #[default]
-    Floating,
-    /// Welded to the world.
-    Fixed,
 }
 
 /// Pose of a fixed base in the world.
@@ -129,15 +118,12 @@ impl Urdf {
         let bytes = files.read(&self.path).map_err(wrong)?;
         let text = String::from_utf8(bytes)
             .map_err(|error| wrong(format!("{}: expected UTF-8 text, {error}", self.path)))?;
-        let (base, mount) = match (self.base, self.mount) {
-            (BaseKind::Floating, None) => (Base::Floating, Placement::identity()),
-            (BaseKind::Floating, Some(_)) => {
-                let message = "expected a fixed base to mount, found a floating one";
-                return Err(Invalid::parameter("mount", message)
-                    .hint("add `base: Fixed`, or place the robot by the `init` of its state"));
-            }
-            (BaseKind::Fixed, mount) => (Base::Fixed, mount.map_or(Placement::identity(), placed)),
-        };
+        if self.base == Base::Floating && self.mount.is_some() {
+            let message = "expected a fixed base to mount, found a floating one";
+            return Err(Invalid::parameter("mount", message)
+                .hint("add `base: Fixed`, or place the robot by the `init` of its state"));
+        }
+        let mount = self.mount.map_or(Placement::identity(), placed);
         let mimic = match self.mimic {
             Mimic::Coupled => MimicJoints::Coupled,
             Mimic::Free => MimicJoints::Independent,
@@ -145,7 +131,7 @@ impl Urdf {
         let [x, y, z] = self.gravity.map(Acceleration::value);
         let gravity = Vector3::new(x, y, z);
         let welded = self.weld.iter().map(|(joint, at)| (joint.clone(), at.value)).collect();
-        let options = Options { gravity, mimic, mount, welded, ..Options::new(base) };
+        let options = Options { gravity, mimic, mount, welded, ..Options::new(self.base) };
         let (model, warnings) = Model::from_urdf(&text, &options)
             .map_err(|error| wrong(format!("{}: {error}", self.path)))?;
         let warnings = warnings.iter().map(|warning| format!("{}: {warning}", self.path));
@@ -190,7 +176,7 @@ impl Urdf {
             .map(|q| unit_quaternion("keyframes", q))
             .transpose()
             .map_err(named)?;
-        if self.base == BaseKind::Fixed && (base_position.is_some() || base_orientation.is_some()) {
+        if self.base == Base::Fixed && (base_position.is_some() || base_orientation.is_some()) {
             let message = "expected joint positions only, found a pose of the fixed base";
             return Err(named(Invalid::parameter("keyframes", message)));
         }

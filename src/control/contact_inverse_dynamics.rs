@@ -53,8 +53,9 @@ use legwork_qp::{ConeLeastSquaresSolver, ConeShape, GeneralActiveSet, Outcome, S
 
 use reduction::Reduction;
 
-/// How many problems [`ContactModel::CoulombQp`] and [`ContactModel::NoSlipQp`] solve.
+/// How many problems a model of least kinetic energy solves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema))]
 pub enum Stages {
     /// Least kinetic energy after the step; among equal ones the least contact force.
     One,
@@ -63,8 +64,10 @@ pub enum Stages {
     Two,
 }
 
-/// Which contact forces are expected; see the module docs.
+/// How contact forces come about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub enum ContactModel {
     /// Normal complementarity, and no slip at contacts that press.
     NoSlipLcp,
@@ -72,15 +75,24 @@ pub enum ContactModel {
     CoulombLcp,
     /// Drumwright and Shell's model: of all forces in the pyramids those after which kinetic energy
     /// is least.
-    CoulombQp(Stages),
-    /// The same with unlimited friction at contacts that press; with [`Energy::Relative`] at all.
-    NoSlipQp(Stages),
+    CoulombQp {
+        /// `One`: least energy. `Two`: then least torque.
+        #[cfg_attr(feature = "serde", serde(default))]
+        stages: Stages,
+    },
+    /// The same with unlimited friction at contacts that press; with `Energy::Relative` at all.
+    NoSlipQp {
+        /// `One`: least energy. `Two`: then least torque.
+        #[cfg_attr(feature = "serde", serde(default))]
+        stages: Stages,
+    },
     /// The forces passed in, unchanged.
     Sensed,
 }
 
-/// The kinetic energy that [`ContactModel::CoulombQp`] and [`ContactModel::NoSlipQp`] minimise.
+/// The kinetic energy that the models of least kinetic energy minimise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema))]
 pub enum Energy {
     /// That of all motion, `½ v⁺ᵀ M v⁺` (eq. 69).
     ///
@@ -99,24 +111,30 @@ pub enum Energy {
     Relative,
 }
 
-/// Which solution [`ContactModel::CoulombLcp`] takes where Coulomb's law has several (sec. 5.3).
+/// Which solution `CoulombLcp` takes where Coulomb's law has several (sec. 5.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema))]
 pub enum Choice {
     /// The one at which Lemke's method ends. It may jump from step to step.
     #[default]
     Lemke,
     /// Of all of them the one whose torques differ least from those of the last step, in the sense
-    /// of least squares (algorithm 3, `MINDIFF`), by [`CoulombModes`]: about 10 modes per contact
-    /// of a pyramid with four sides. With more than [`CoulombModes::MOST_CONTACTS`] contacts it is
-    /// Lemke's.
+    /// of least squares (algorithm 3, `MINDIFF`), by `CoulombModes`: about 10 modes per contact of
+    /// a pyramid with four sides. With more than three contacts it is Lemke's.
     LeastChange,
+}
+
+impl Default for ContactModel {
+    fn default() -> Self {
+        Self::CoulombQp { stages: Stages::Two }
+    }
 }
 
 impl ContactModel {
     /// Whether forces depend on the coefficients of friction.
     #[must_use]
     pub fn has_friction_limit(self) -> bool {
-        matches!(self, Self::CoulombLcp | Self::CoulombQp(_))
+        matches!(self, Self::CoulombLcp | Self::CoulombQp { .. })
     }
 }
 
@@ -345,7 +363,7 @@ impl ContactInverseDynamics {
             return Prediction { outcome, inconsistency: 0.0, solutions: 0, compliance: 0.0 };
         }
         self.reduction.finish(task, forces, torque, after);
-        let slips = matches!(self.model, ContactModel::CoulombLcp | ContactModel::CoulombQp(_));
+        let slips = matches!(self.model, ContactModel::CoulombLcp | ContactModel::CoulombQp { .. });
         let inconsistency = match self.model {
             ContactModel::Sensed => 0.0,
             _ => task.inconsistency(after, forces, !slips),
@@ -373,7 +391,7 @@ impl ContactInverseDynamics {
             }
             ContactModel::NoSlipLcp => self.no_slip_or_yield(task, memory, forces),
             ContactModel::CoulombLcp => self.coulomb(task, memory, last_torque, forces),
-            ContactModel::CoulombQp(stages) | ContactModel::NoSlipQp(stages) => {
+            ContactModel::CoulombQp { stages } | ContactModel::NoSlipQp { stages } => {
                 self.convex(task, stages, memory, forces)
             }
         }

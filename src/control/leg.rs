@@ -34,6 +34,7 @@ use std::f64::consts::{PI, TAU};
 
 /// Which side of the line from hip to foot the knee is on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema))]
 pub enum KneeBend {
     /// Knee behind the line: as on Mini Cheetah.
     #[default]

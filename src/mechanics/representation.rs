@@ -18,8 +18,9 @@ use crate::kinematics::Kinematics;
 use crate::model::{FrameId, Model};
 use crate::placement::{MixedTwist, Placement};
 
-/// How the velocity of a frame is written in six numbers.
+/// How the velocity of a frame is written in six numbers, linear first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema))]
 pub enum Representation {
     /// Velocity of the frame's origin and angular velocity, world axes.
     #[default]
@@ -28,6 +29,17 @@ pub enum Representation {
     Body,
     /// Velocity of the body's point that is at the world origin, and angular velocity, world axes.
     World,
+}
+
+impl Representation {
+    /// The name of the axes in which the twist of the frame `frame` is written.
+    #[must_use]
+    pub fn axes(self, frame: &str) -> &str {
+        match self {
+            Self::Mixed | Self::World => "world",
+            Self::Body => frame,
+        }
+    }
 }
 
 /// Velocity of a frame (linear, then angular) [m/s, rad/s].

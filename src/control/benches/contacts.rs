@@ -48,9 +48,9 @@ const KNEE: f64 = 0.15;
 const MODELS: [(&str, ContactModel, bool); 6] = [
     ("no-slip LCP", ContactModel::NoSlipLcp, true),
     ("no-slip LCP cold", ContactModel::NoSlipLcp, false),
-    ("Coulomb QP", ContactModel::CoulombQp(Stages::Two), true),
-    ("Coulomb QP one stage", ContactModel::CoulombQp(Stages::One), true),
-    ("no-slip QP", ContactModel::NoSlipQp(Stages::Two), true),
+    ("Coulomb QP", ContactModel::CoulombQp { stages: Stages::Two }, true),
+    ("Coulomb QP one stage", ContactModel::CoulombQp { stages: Stages::One }, true),
+    ("no-slip QP", ContactModel::NoSlipQp { stages: Stages::Two }, true),
     ("Coulomb LCP", ContactModel::CoulombLcp, true),
 ];
 

@@ -42,9 +42,11 @@ impl BodyId {
 }
 
 /// How the root link of a robot is held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema))]
 pub enum Base {
     /// Free in space: 7 configuration and 6 velocity coordinates more than the joints'.
+    #[default]
     Floating,
     /// Welded to the world.
     Fixed,

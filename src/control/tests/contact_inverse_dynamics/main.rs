@@ -16,10 +16,10 @@ const STEP: f64 = 1e-3;
 const MODELS: [ContactModel; 7] = [
     ContactModel::NoSlipLcp,
     ContactModel::CoulombLcp,
-    ContactModel::CoulombQp(Stages::One),
-    ContactModel::CoulombQp(Stages::Two),
-    ContactModel::NoSlipQp(Stages::One),
-    ContactModel::NoSlipQp(Stages::Two),
+    ContactModel::CoulombQp { stages: Stages::One },
+    ContactModel::CoulombQp { stages: Stages::Two },
+    ContactModel::NoSlipQp { stages: Stages::One },
+    ContactModel::NoSlipQp { stages: Stages::Two },
     ContactModel::Sensed,
 ];
 
@@ -144,7 +144,7 @@ fn the_relative_energy_inverts_the_convex_law() {
         robot.gaps.iter_mut().for_each(|gap| *gap = -gap.abs());
         let fast = if i % 2 == 0 { 100.0 } else { 1.0 };
         robot.velocity.iter_mut().for_each(|v| *v *= fast);
-        let model = ContactModel::CoulombQp(Stages::One);
+        let model = ContactModel::CoulombQp { stages: Stages::One };
         let answer = robot.solve_with(model, Energy::Relative);
         assert_eq!(answer.status(), Status::Solved);
         let forces = forces_of_world(&robot, &answer.torque, |problem, forces| {
@@ -173,7 +173,7 @@ fn on_joints_at_rest_both_energies_agree() {
         for (a, v) in robot.acceleration.iter_mut().zip(&robot.velocity[6..]) {
             *a = -v / STEP;
         }
-        let model = ContactModel::CoulombQp(Stages::One);
+        let model = ContactModel::CoulombQp { stages: Stages::One };
         let [absolute, relative] =
             [Energy::Absolute, Energy::Relative].map(|energy| robot.solve_with(model, energy));
         assert_eq!(relative.status(), Status::Solved);
@@ -268,7 +268,7 @@ fn contacts_of_least_energy_without_slip_hold_where_they_press() {
     for k in [1, 2, 4, 9] {
         for _ in 0..10 {
             let robot = Robot::random(&mut random, 18, 6, k);
-            let answer = robot.solve(ContactModel::NoSlipQp(Stages::One));
+            let answer = robot.solve(ContactModel::NoSlipQp { stages: Stages::One });
             let scale = max_abs(&answer.forces);
             for force in answer.forces.chunks_exact(3).filter(|f| f[2] < 1e-4 * scale) {
                 open += 1;
@@ -303,10 +303,10 @@ fn no_other_force_leaves_less_energy_and_stage_two_costs_less_torque() {
     for k in [2, 3, 6] {
         for _ in 0..20 {
             let robot = Robot::random(&mut random, 18, 6, k);
-            let one = robot.solve(ContactModel::CoulombQp(Stages::One));
-            let two = robot.solve(ContactModel::CoulombQp(Stages::Two));
+            let one = robot.solve(ContactModel::CoulombQp { stages: Stages::One });
+            let two = robot.solve(ContactModel::CoulombQp { stages: Stages::Two });
             let lcp = robot.solve(ContactModel::CoulombLcp);
-            let free = robot.solve(ContactModel::NoSlipQp(Stages::One));
+            let free = robot.solve(ContactModel::NoSlipQp { stages: Stages::One });
             let energy = robot.energy(&one.after);
             assert!(energy < robot.energy(&lcp.after) * (1.0 + 1e-9) + 1e-12);
             // More friction leaves less, where it is that of the same contacts.
