@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::GraphArguments;
-use super::{console, diagnostics};
+use super::{diagnostics, picture};
 
 /// Makes the text of a picture.
 type Draw = fn(&Program, &Options) -> String;
@@ -31,26 +31,25 @@ pub(crate) fn graph(arguments: &GraphArguments, library: &Library) -> Result<Ans
         return Ok(Answer::new(Code::Diagram, json));
     };
     let look = Options { hidden: arguments.hidden, depth: arguments.depth, title: None };
-    let picture = draw(model.program(), &look);
+    let graph = draw(model.program(), &look);
     let Some(path) = &arguments.output else {
-        let json = json!({ "diagram": name, "format": format, "graph": picture });
-        return Ok(Answer::new(Code::Success, json).text(picture));
+        let json = json!({ "diagram": name, "format": format, "graph": graph });
+        return Ok(Answer::new(Code::Success, json).text(graph));
     };
-    std::fs::write(path, picture)
-        .map_err(|error| Failure::usage(format!("cannot write `{}`: {error}", path.display())))?;
-    console::note(&format!("wrote {}", path.display()));
+    picture::write(path, graph)?;
     let output = path.display().to_string();
     let json = json!({ "diagram": name, "format": format, "output": output });
     Ok(Answer::new(Code::Success, json))
 }
 
 fn format_of(path: &Path) -> Result<(&'static str, Draw), Failure> {
-    match path.extension().and_then(|ending| ending.to_str()) {
-        Some("svg") => Ok(("svg", diagram::svg)),
-        Some("dot" | "gv") => Ok(("dot", diagram::dot)),
-        Some("mmd" | "mermaid") => Ok(("mermaid", diagram::mermaid)),
+    match picture::ending(path)? {
+        "svg" => Ok(("svg", diagram::svg)),
+        "png" => Ok(("png", diagram::svg)),
+        "dot" | "gv" => Ok(("dot", diagram::dot)),
+        "mmd" | "mermaid" => Ok(("mermaid", diagram::mermaid)),
         _ => Err(Failure::usage(format!(
-            "expected a file that ends in .svg, .dot or .mmd, found `{}`",
+            "expected a file that ends in .svg, .png, .dot or .mmd, found `{}`",
             path.display()
         ))),
     }

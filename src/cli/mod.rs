@@ -19,6 +19,7 @@ mod export;
 mod graph;
 mod interrupt;
 mod new;
+mod picture;
 mod plot;
 mod profile;
 mod progress;

@@ -8,22 +8,19 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::{Logarithmic, PlotArguments};
-use super::{console, recorded};
-
-/// What a file's ending asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Svg,
-    #[cfg(feature = "png")]
-    Png,
-}
+use super::{console, picture, recorded};
 
 /// Draws recorded runs, or a table.
 ///
 /// # Errors
 /// If what is to be drawn cannot be read or is not there, or the picture cannot be written.
 pub(crate) fn plot(arguments: &PlotArguments, library: &Library) -> Result<Answer, Failure> {
-    let format = format_of(&arguments.output)?;
+    let output = &arguments.output;
+    if !["svg", "png"].contains(&picture::ending(output)?) {
+        let shown = output.display();
+        let message = format!("expected a file that ends in .svg or .png, found `{shown}`");
+        return Err(Failure::usage(message));
+    }
     let (svg, json) = match arguments.words.split_first() {
         Some((first, rest)) if !is_run(first) => {
             refuse_for_tables(arguments)?;
@@ -31,36 +28,8 @@ pub(crate) fn plot(arguments: &PlotArguments, library: &Library) -> Result<Answe
         }
         _ => runs(arguments, library)?,
     };
-    let output = &arguments.output;
-    let cannot = |why: &dyn std::fmt::Display| {
-        Failure::usage(format!("cannot write `{}`: {why}", output.display()))
-    };
-    let bytes = match format {
-        Format::Svg => svg.into_bytes(),
-        #[cfg(feature = "png")]
-        Format::Png => legwork_picture::png(&svg).map_err(|why| cannot(&why))?,
-    };
-    std::fs::write(output, bytes).map_err(|error| cannot(&error))?;
-    console::note(&format!("wrote {}", output.display()));
+    picture::write(output, svg)?;
     Ok(Answer::new(Code::Success, json))
-}
-
-fn format_of(path: &Path) -> Result<Format, Failure> {
-    match path.extension().and_then(|ending| ending.to_str()) {
-        Some("svg") => Ok(Format::Svg),
-        #[cfg(feature = "png")]
-        Some("png") => Ok(Format::Png),
-        #[cfg(not(feature = "png"))]
-        Some("png") => Err(Failure::usage(format!(
-            "cannot write `{}`: this legwork was built without PNG; name a file that ends in .svg, \
-             or build it with PNG: cargo install --path . --features png",
-            path.display()
-        ))),
-        _ => Err(Failure::usage(format!(
-            "expected a file that ends in .svg or .png, found `{}`",
-            path.display()
-        ))),
-    }
 }
 
 /// Whether the first word means a run: a directory, a recording, or neither, as a slip would.
