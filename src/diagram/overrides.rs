@@ -57,14 +57,13 @@ pub(crate) fn document(
     }
     for (target, value) in &options.set {
         let (_, target_span) = on_command_line(loader, "--set path", target);
-        let node = command_line_value(loader, value);
+        let node = command_line_value(loader, "--set value", value);
         let place = Place::from(target_span);
         patch::set(&mut document, target, &place, &node, diagnostics);
     }
     if let Some(until) = &options.until {
-        let (_, span) = on_command_line(loader, "--until", until);
-        let node = command_line_value(loader, until);
-        patch::set(&mut document, "run.stop", &Place::from(span), &node, diagnostics);
+        let node = command_line_value(loader, "--until", until);
+        patch::set(&mut document, "run.stop", &Place::from(node.span), &node, diagnostics);
     }
     if !options.signals.is_empty() {
         let texts = options.signals.iter().map(|signal| {
@@ -89,8 +88,8 @@ fn on_command_line(loader: &Loader<'_>, name: &str, text: &str) -> (FileId, Span
 }
 
 /// A value of the command line: RON, or else a text.
-fn command_line_value(loader: &Loader<'_>, text: &str) -> Node {
-    let (file, span) = on_command_line(loader, "--set value", text);
+fn command_line_value(loader: &Loader<'_>, name: &str, text: &str) -> Node {
+    let (file, span) = on_command_line(loader, name, text);
     match document::parse(file, text.as_bytes()) {
         Ok(node) => patch::bare_words(node),
         Err(_) => text_node(text, span),

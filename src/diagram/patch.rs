@@ -146,6 +146,8 @@ fn set_checked(
         (field_mut(document, "blocks"), &names[..])
     } else if names.len() == 1 && entry_mut(document, "params", first).is_some() {
         (field_mut(document, "params"), &names[..])
+    } else if entry_mut(document, "variants", first).is_some() {
+        (field_mut(document, "variants"), &names[..])
     } else {
         return Err(Box::new(unknown_start(document, first, path.span)));
     };
@@ -249,9 +251,8 @@ fn unknown_start(document: &Node, name: &str, span: Span) -> Diagnostic {
         let entries = document.field(section).and_then(Node::map).unwrap_or(&[]);
         entries.iter().filter_map(|(k, _)| k.text().map(str::to_owned)).collect()
     };
-    let blocks = keys("blocks");
-    let params = keys("params");
-    let mut known: Vec<&str> = blocks.iter().chain(&params).map(String::as_str).collect();
+    let named = ["blocks", "params", "variants"].map(keys).concat();
+    let mut known: Vec<&str> = named.iter().map(String::as_str).collect();
     for section in sections() {
         known.push(section);
     }

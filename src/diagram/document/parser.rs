@@ -21,7 +21,10 @@ pub(super) fn parse(file: FileId, text: &str, base: usize) -> Parsed<Node> {
     }
     if parser.peek() == Some(b'<') {
         let found = parser.error(0, 1, "expected a diagram, found XML");
-        let hint = "a robot is a part of a diagram: robots: { \"go\": Urdf(path: \"go.urdf\") }";
+        let hint = match text.contains("<robot") {
+            true => "a robot is a part of a diagram: robots: { \"go\": Urdf(path: \"go.urdf\") }",
+            false => "write a diagram: `Diagram(format: 1, blocks: {})`",
+        };
         return Err(found.hint(hint).into());
     }
     let node = parser.value()?;

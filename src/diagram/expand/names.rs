@@ -146,13 +146,17 @@ impl Expander<'_> {
             self.diagnostics.push(diagnostic);
         }
         names.insert(VARIANTS.to_owned(), chosen);
-        let env =
+        let mut env =
             Env { root: true, failed: Rc::new(failed), elsewhere, ..Env::of_names(Rc::new(names)) };
         for (name, declared) in &entries {
             let Named::Param(Some(param)) = &declared.named else { continue };
             let Some(value) = env.lookup(name) else { continue };
             let bounds = Bounds { least: param.min, most: param.max };
-            self.in_bounds(name, bounds, param.value, &value, &env);
+            // What uses a value that is out of bounds would say so again.
+            if !self.in_bounds(name, bounds, param.value, &value, &env) {
+                Rc::make_mut(&mut env.names).shift_remove(name);
+                Rc::make_mut(&mut env.failed).insert(name.clone());
+            }
         }
         env
     }
