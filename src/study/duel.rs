@@ -89,7 +89,7 @@ pub fn duel(request: &DuelRequest) -> Result<Result<Duel, Findings>, Error> {
     let tolerance = request.tolerance.unwrap_or(TOLERANCE);
     if !(tolerance >= 0.0 && tolerance.is_finite()) {
         return Err(Error::request(format!(
-            "expected --tol with a number of at least 0, found {tolerance}"
+            "expected a tolerance of at least 0, found {tolerance}"
         )));
     }
     let (given, findings) = problems::read_all(&request.problems)?;

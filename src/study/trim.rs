@@ -84,7 +84,7 @@ impl Model {
         let free = request.free.iter().map(|name| FreeOutput::find(program, name));
         let free = free
             .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| Error::request(format!("--free: {error}")))?;
+            .map_err(|error| Error::request(format!("what is free: {error}")))?;
         let settle = match request.is_at_once() {
             true => 0.0,
             false => program.base.at(program.stop_tick),

@@ -158,7 +158,7 @@ fn another_contact_model_needs_a_tolerance() {
     let choices = ["--variant", "contact=gauss,hertz", "--until", "0.12 s", "--json"];
     let done = compare(here.path(), &stand(), &choices);
     assert_eq!(done.code, 64);
-    for part in ["different problems", "`contact.assemble`", "--tol"] {
+    for part in ["different problems", "`contact.assemble`", "no default"] {
         assert!(done.said().contains(part), "no `{part}` in {}", done.said());
     }
     assert!(done.json()["error"].is_string());

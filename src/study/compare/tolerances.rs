@@ -113,15 +113,19 @@ fn means_nothing(given: &Given, quantities: &[Quantity]) -> String {
             let of_name = |q: &&Quantity| Given { unit: None, ..given.again() }.means(q).is_some();
             if let Some(quantity) = quantities.iter().find(of_name) {
                 let unit = quantity.unit.as_deref().unwrap_or("1");
-                return format!("the unit of `--tol {text}` does not fit `{signal}`, in {unit}");
+                return format!(
+                    "the unit of the tolerance `{text}` does not fit `{signal}`, in {unit}"
+                );
             }
             let hint = match nearest(signal, names.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("there are `{}`", names.join("`, `")),
             };
-            format!("`--tol {text}` names no signal that is compared; {hint}")
+            format!("the tolerance `{text}` names no signal that is compared; {hint}")
         }
-        None => format!("`--tol {text}` fits no signal that is compared: none has such a unit"),
+        None => {
+            format!("the tolerance `{text}` fits no signal that is compared: none has such a unit")
+        }
     }
 }
 
@@ -135,13 +139,13 @@ impl Given {
 fn must_be_given(reason: &str, quantity: &Quantity) -> String {
     let name = &quantity.name;
     let unit = quantity.unit.as_deref().filter(|unit| *unit != "1");
-    let with_unit = unit
-        .map_or(String::new(), |unit| format!(", `--tol '0.01 {unit}'` for all signals in {unit}"));
+    let with_unit =
+        unit.map_or(String::new(), |unit| format!(", `0.01 {unit}` for all signals in {unit}"));
     format!(
         "these choices solve different problems: {reason}. Their results differ by more than a \
-         solver's accuracy, so there is no default: say with --tol how far apart they may be. None \
-         is given for `{name}`: `--tol 0.01` is a share of each signal's range{with_unit}, \
-         `--tol {name}=0.01` for this one"
+         solver's accuracy, so tolerances have no default: say how far apart they may be. There is \
+         none for `{name}`: `0.01` is a share of each signal's range{with_unit}, `{name}=0.01` for \
+         this one"
     )
 }
 
@@ -184,7 +188,7 @@ mod tests {
     #[test]
     fn different_problems_have_no_default() {
         let message = find(&["1 mm"], Some("`spring` is there only with `hertz`")).unwrap_err();
-        for part in ["different problems", "`spring`", "`body.state.s`", "--tol"] {
+        for part in ["different problems", "`spring`", "`body.state.s`", "tolerances"] {
             assert!(message.contains(part), "no {part} in {message}");
         }
         assert!(find(&["body.state=1e-3", "contact.f=1e-2"], Some("x")).is_ok());

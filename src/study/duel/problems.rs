@@ -1,6 +1,6 @@
 //! From files to problems.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use legwork_block::{Diagnostic, Diagnostics, Span};
@@ -23,7 +23,7 @@ pub struct Given {
 /// The problems of files and of the `.json` files in directories, and what is wrong with them.
 ///
 /// # Errors
-/// If a directory cannot be listed or holds no problems.
+/// If a file cannot be read, or a directory cannot be listed or holds no problems.
 pub(super) fn read_all(paths: &[PathBuf]) -> Result<(Vec<Given>, Findings), Error> {
     let mut given: Vec<Given> = Vec::new();
     let mut findings = Findings::default();
@@ -32,7 +32,9 @@ pub(super) fn read_all(paths: &[PathBuf]) -> Result<(Vec<Given>, Findings), Erro
             continue;
         }
         let shown = file.display().to_string();
-        match read(&file) {
+        let bytes = std::fs::read(&file)
+            .map_err(|error| Error::request(format!("cannot read `{shown}`: {error}")))?;
+        match read(bytes) {
             Ok(mut problem) => {
                 let title = std::mem::replace(&mut problem.name, shown);
                 given.push(Given { file, problem, title });
@@ -42,7 +44,7 @@ pub(super) fn read_all(paths: &[PathBuf]) -> Result<(Vec<Given>, Findings), Erro
                 let id = sources.add(shown, mistake.text.as_bytes());
                 let span = Span::new(id, mistake.at.start, mistake.at.end);
                 let mut list = Diagnostics::default();
-                list.push(Diagnostic::error(mistake.code, span, mistake.message));
+                list.push(Diagnostic::error("problem-file", span, mistake.message));
                 findings.add(list, &Arc::new(sources), None);
             }
         }
@@ -52,29 +54,22 @@ pub(super) fn read_all(paths: &[PathBuf]) -> Result<(Vec<Given>, Findings), Erro
 
 /// What is wrong with a file.
 struct Mistake {
-    code: &'static str,
     message: String,
     /// As far as it could be read.
     text: String,
     at: std::ops::Range<usize>,
 }
 
-fn read(file: &Path) -> Result<NamedProblem, Mistake> {
-    let bytes = std::fs::read(file).map_err(|error| Mistake {
-        code: "unreadable-file",
-        message: format!("cannot read this file: {error}"),
-        text: String::new(),
-        at: 0..0,
-    })?;
+fn read(bytes: Vec<u8>) -> Result<NamedProblem, Mistake> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let end = error.utf8_error().valid_up_to();
         let text = String::from_utf8_lossy(&error.as_bytes()[..end]).into_owned();
         let message = "expected UTF-8, found other bytes".to_owned();
-        Mistake { code: "problem-file", message, text, at: end..end }
+        Mistake { message, text, at: end..end }
     })?;
     problem_file::read(&text).map_err(|error| {
         let at = problem_file::place(&text, &error);
-        Mistake { code: "problem-file", message: error.to_string(), text, at }
+        Mistake { message: error.to_string(), text, at }
     })
 }
 

@@ -51,15 +51,15 @@ pub(super) fn check(axes: &[(String, Vec<String>)], options: &Options) -> Result
     for (i, (name, values)) in axes.iter().enumerate() {
         let is_it = |(other, _): &(String, String)| other == name;
         let also = match () {
-            () if axes[..i].iter().any(|(other, _)| other == name) => Some("another --over"),
-            () if options.set.iter().any(is_it) => Some("--set"),
-            () if options.variants.iter().any(is_it) => Some("--variant"),
-            () if name == "run.stop" && options.until.is_some() => Some("--until"),
+            () if axes[..i].iter().any(|(other, _)| other == name) => Some("another axis"),
+            () if options.set.iter().any(is_it) => Some("an override"),
+            () if options.variants.iter().any(is_it) => Some("a choice"),
+            () if name == "run.stop" && options.until.is_some() => Some("the stop time"),
             () => None,
         };
         if let Some(also) = also {
             let message =
-                format!("`{name}` is given by --over and by {also}; expected one of them");
+                format!("`{name}` is given by an axis and by {also}; expected one of them");
             return Err(Error::request(message));
         }
         for (i, value) in values.iter().enumerate() {

@@ -91,12 +91,12 @@ pub fn parse_shows(texts: &[String]) -> Result<Vec<Show>, Error> {
             None => (text.trim(), Statistic::Final),
         };
         if path.is_empty() {
-            let message = format!("expected --show with a path of a signal, found `{text}`");
+            let message = format!("expected the path of a signal to show, found `{text}`");
             return Err(Error::request(message));
         }
         let show = Show { path: path.to_owned(), statistic };
         if shows.contains(&show) {
-            return Err(Error::request(format!("--show {text} is given twice")));
+            return Err(Error::request(format!("`{text}` is to be shown twice")));
         }
         shows.push(show);
     }
@@ -147,7 +147,7 @@ pub(super) fn check<'p>(
         let most: usize = counts.max().unwrap_or(0);
         if most > MOST_NUMBERS {
             return Err(Error::request(format!(
-                "expected --show of at most {MOST_NUMBERS} numbers, found `{path}`, which names \
+                "expected at most {MOST_NUMBERS} numbers to show, found `{path}`, which names \
                  {most}"
             )));
         }
@@ -218,7 +218,7 @@ mod tests {
         let slip = |text: &str| parsed(&[text]).err().unwrap_or_default();
         assert_eq!(slip("a.y:maen"), "no statistic `maen`; did you mean `mean`?");
         assert!(slip("a.y:zzzzzzzz").contains("there are final, mean"));
-        assert!(slip(":mean").contains("expected --show with a path"));
+        assert!(slip(":mean").contains("expected the path of a signal"));
         assert!(parsed(&["a.y", "a.y:final"]).is_err_and(|text| text.contains("twice")));
     }
 }
