@@ -2,8 +2,8 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Block, Invalid, Outcome, OutputCx, Ports, RateRule, Real, Report, Sizes, Solver, parameters,
-    ports,
+    Block, Invalid, Outcome, OutputCx, Ports, RateRule, Real, Report, Sizes, Solver, Tolerance,
+    parameters, ports,
 };
 use legwork_linalg::one_norm;
 
@@ -165,9 +165,13 @@ impl SpectralRadius {
             }
             Solver::DormandPrince(_) | Solver::Esdirk(_) | Solver::Bdf(_) => {
                 let message = format!("expected a solver of fixed steps, found {solver}");
-                return Err(Invalid::new(message).hint(
-                    "choose Euler, SemiImplicitEuler, Heun, Rk4 or ImplicitEuler as `run.solver`",
-                ));
+                let fixed = Solver::names().into_iter().filter(|name| {
+                    Solver::named(name, Tolerance::default()).is_some_and(|one| !one.is_variable())
+                });
+                let fixed = fixed.collect::<Vec<_>>().join("`, `");
+                return Err(
+                    Invalid::new(message).hint(format!("solvers of fixed steps: `{fixed}`"))
+                );
             }
         })
     }

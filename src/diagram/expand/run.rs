@@ -142,3 +142,18 @@ impl Expander<'_> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::Construct as _;
+
+    #[test]
+    fn the_manual_names_every_solver() {
+        let field = RunSection::MANUAL.fields.iter().find(|field| field.name == "solver");
+        let doc = field.map(|field| field.doc.concat()).unwrap_or_default();
+        for name in Solver::names() {
+            assert!(doc.contains(&format!("`{name}`")), "no `{name}` in {doc}");
+        }
+    }
+}
