@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use legwork_study::{
     Edit, Error, Library, Model, Outcome, Record, RunRequest, Snapshot, parse_time, read_edits,
+    recorded_diagram,
 };
 use serde_json::{Value, json};
 
@@ -26,7 +27,8 @@ pub(crate) struct RunArguments {
     /// Stop at this time instead of the diagram's, sooner or later, as in `2 s`.
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
-    /// Directory for run.mcap and run.json [default: runs/<name of the diagram>].
+    /// Directory for run.mcap and run.json, where they replace those of another run [default:
+    /// runs/<name of the diagram>, unless that holds the run of another file].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Report failed checks, but do not fail because of them.
@@ -93,11 +95,11 @@ pub(crate) fn run(arguments: &RunArguments, library: &Library) -> Result<Answer,
 }
 
 /// What the command line asks of the run.
-fn request(arguments: &RunArguments, model: &Model) -> Result<RunRequest, Error> {
+fn request(arguments: &RunArguments, model: &Model) -> Result<RunRequest, Failure> {
     let edits: Option<Vec<Edit>> = arguments.replay_edits.as_deref().map(read_edits).transpose()?;
     let snapshots = arguments.snapshot_at.iter().map(|text| parse_time(text));
     Ok(RunRequest {
-        record: Record::Directory(directory(arguments.out.as_deref(), model)),
+        record: Record::Directory(directory(arguments.out.as_deref(), model)?),
         pace: arguments.pace,
         snapshots: snapshots.collect::<Result<Vec<f64>, Error>>()?,
         edits: edits.unwrap_or_default(),
@@ -107,7 +109,23 @@ fn request(arguments: &RunArguments, model: &Model) -> Result<RunRequest, Error>
     })
 }
 
-/// Where runs without `--out` go.
-pub(crate) fn directory(out: Option<&Path>, model: &Model) -> PathBuf {
-    out.map_or_else(|| Path::new(RUNS).join(&model.program().name), Path::to_owned)
+/// Where a run goes: without `--out` to a directory of the diagram's name, unless that holds the
+/// run of another file of this name.
+fn directory(out: Option<&Path>, model: &Model) -> Result<PathBuf, Failure> {
+    if let Some(out) = out {
+        return Ok(out.to_owned());
+    }
+    let directory = Path::new(RUNS).join(&model.program().name);
+    let file = model.diagram().name();
+    let is_same = |other: &str| {
+        let places = (std::fs::canonicalize(file), std::fs::canonicalize(other));
+        other == file || matches!(places, (Ok(place), Ok(other)) if place == other)
+    };
+    match recorded_diagram(&directory).filter(|other| !is_same(other)) {
+        None => Ok(directory),
+        Some(other) => Err(Failure::usage(format!(
+            "`{}` holds the run of `{other}`; say with --out where that of `{file}` goes",
+            directory.display()
+        ))),
+    }
 }

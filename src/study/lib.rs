@@ -51,7 +51,9 @@ pub use library::{Demo, Library};
 pub use measure::Measured;
 pub use model::Model;
 pub use recorded::{Recorded, is_table, recording_at};
-pub use run::{RECORDING, RUN_JSON, Record, Run, RunRequest, Taken, fault_to_json};
+pub use run::{
+    RECORDING, RUN_JSON, Record, Run, RunRequest, Taken, fault_to_json, recorded_diagram,
+};
 pub use session::{Fork, Session};
 pub use snapshot::Snapshot;
 pub use text::{counted, digits, seconds, trimmed};

@@ -215,6 +215,13 @@ fn taken(drive::Taken { name, t, bytes }: drive::Taken) -> Taken {
     Taken { t, name, snapshot: snapshot.map_err(|error| error.to_string()) }
 }
 
+/// The name of the diagram whose run a directory holds, if it holds one.
+pub fn recorded_diagram(directory: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(directory.join(RUN_JSON)).ok()?;
+    let run: Value = serde_json::from_str(&text).ok()?;
+    Some(run.get("diagram")?.as_str()?.to_owned())
+}
+
 /// Says in what a recording says of itself that it does not begin at t = 0.
 pub(crate) fn note_resumed(metadata: &mut Metadata, tick: u64) {
     metadata.other.insert("resumed".to_owned(), format!("at tick {tick}"));

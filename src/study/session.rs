@@ -33,7 +33,7 @@ use crate::diagram::Diagram;
 use crate::edits::{Edit, note_edits};
 use crate::error::Error;
 use crate::model::Model;
-use crate::run::{self, RECORDING};
+use crate::run::{self, RECORDING, RUN_JSON};
 use crate::snapshot::Snapshot;
 use breakpoint::Breakpoint;
 use probe::Probe;
@@ -259,7 +259,14 @@ impl Session {
     /// If it cannot be written.
     pub fn record_into(&self, directory: &Path) -> Result<PathBuf, Error> {
         self.write_rows(run::sink_in(directory)?)?;
-        Ok(directory.join(RECORDING))
+        // What an earlier run said of itself is not of this recording.
+        let stale = directory.join(RUN_JSON);
+        match std::fs::remove_file(&stale) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(run::cannot_write(&stale, &error))
+            }
+            _ => Ok(directory.join(RECORDING)),
+        }
     }
 
     /// What was recorded so far.

@@ -45,11 +45,60 @@ fn places_that_cannot_be_written_are_usage_errors() {
     assert_eq!(code(&["run", "a.ron", "--out", "taken/below"]), 64);
     assert_eq!(code(&["graph", "a.ron", "-o", "nowhere/x.svg"]), 64);
     assert_eq!(code(&["graph", "a.ron", "-o", "x.pdf"]), 64);
+    let png = legwork(here.path(), &["graph", "a.ron", "-o", "x.png"]);
+    match cfg!(feature = "png") {
+        true => assert_eq!(png.code, 0, "{}", png.err),
+        false => assert!(png.code == 64 && png.err.contains("--features png"), "{}", png.err),
+    }
     assert_eq!(code(&["export", "taken"]), 64);
     assert_eq!(code(&["export", "nowhere"]), 64);
     assert_eq!(code(&["new", "taken"]), 64);
     assert_eq!(code(&["new", "nowhere/x.ron"]), 64);
     assert_eq!(std::fs::read(here.path().join("taken")).unwrap(), b"a file");
+}
+
+/// Runs of two files of one name do not share a directory unasked, and a session that is stepped
+/// leaves a recording only where it was asked to.
+#[test]
+fn no_recording_is_replaced_unasked() {
+    let here = folder();
+    for part in ["a", "b"] {
+        std::fs::create_dir(here.path().join(part)).unwrap();
+        write(&here, &format!("{part}/ramp.ron"), ramp(""));
+    }
+    let read = |file: &str| std::fs::read(here.path().join(file)).ok();
+    assert_eq!(legwork(here.path(), &["run", "a/ramp.ron"]).code, 0);
+    let kept = read("runs/ramp/run.mcap");
+    assert!(kept.is_some());
+    let other = legwork(here.path(), &["run", "b/ramp.ron", "--set", "slope=2"]);
+    assert_eq!(other.code, 64, "{}", other.err);
+    assert!(other.err.contains("`runs/ramp` holds the run of `a/ramp.ron`"), "{}", other.err);
+    let stepped = legwork(here.path(), &["step", "a/ramp.ron", "--set", "slope=3", "--json"]);
+    assert_eq!((stepped.code, &stepped.json()["recording"]), (0, &serde_json::Value::Null));
+    assert!(read("runs/ramp/run.mcap") == kept, "the recording was replaced");
+    // The same file by another path, and a directory that is named, are taken.
+    assert_eq!(legwork(here.path(), &["run", "./a/../a/ramp.ron", "--set", "slope=2"]).code, 0);
+    assert!(read("runs/ramp/run.mcap") != kept, "the recording was not replaced");
+    assert_eq!(legwork(here.path(), &["run", "b/ramp.ron", "--out", "runs/ramp"]).code, 0);
+    // What the run said of itself does not stay beside the recording of a session.
+    assert!(read("runs/ramp/run.json").is_some());
+    assert_eq!(legwork(here.path(), &["step", "a/ramp.ron", "--out", "runs/ramp"]).code, 0);
+    assert!(read("runs/ramp/run.mcap").is_some() && read("runs/ramp/run.json").is_none());
+}
+
+/// What the command line says is shown under the name of its option.
+#[test]
+fn a_mistake_in_an_option_is_shown_under_its_name() {
+    let here = folder();
+    write(&here, "a.ron", ramp(""));
+    for (option, value, place) in
+        [("--until", "soon", "<--until>:1:1"), ("--set", "slope=-3", "<--set value>:1:1")]
+    {
+        let done = legwork(here.path(), &["run", "a.ron", option, value]);
+        assert_eq!(done.code, 1, "{}", done.err);
+        assert_eq!(done.err.matches(place).count(), 1, "{}", done.err);
+        assert_eq!(done.err.matches("error[").count(), 1, "{}", done.err);
+    }
 }
 
 #[test]

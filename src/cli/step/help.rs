@@ -91,7 +91,7 @@ const TEXTS: [(&str, &str, &str); 22] = [
         "Goes on in another session; the first is `main`. Alone it lists them.",
     ),
     ("help", "help [COMMAND]", "This."),
-    ("quit", "quit", "Writes the recording and leaves."),
+    ("quit", "quit", "Leaves; with --out, the recording is written."),
 ];
 
 /// The help on one command, or a line on each.

@@ -18,7 +18,6 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::Overrides;
-use super::run::directory;
 use super::summary::counted;
 use super::{console, diagnostics, interrupt};
 use command::Command;
@@ -38,11 +37,11 @@ use sessions::{FIRST, Sessions};
     break PATH [C]  stop before a block, or when C holds     delete N   remove a breakpoint\n  \
     watch PATH      show a signal at each stop               print X    a signal, or all of a block\n  \
     set PATH VALUE  change a parameter between two steps     where      time, phase, block, its line\n  \
-    schedule        the order of execution                   quit       write the recording and leave\n  \
+    schedule        the order of execution                   quit       leave; --out keeps a recording\n  \
     snapshot FILE   write the present state                  restore FILE  go on from one\n  \
     fork NAME [C..] a second session, with changes           session N     go on in another\n\n\
-    A session's recording is that of `legwork run`, byte for byte, as far as it went; with edits, that of\n\
-    `legwork run --replay-edits`. From a script the first mistake ends the session with exit code 64.")]
+    With --out, a session's recording is that of `legwork run`, byte for byte, as far as it went;\n\
+    with edits, that of `legwork run --replay-edits`. From a script the first mistake ends the session with exit code 64.")]
 pub(crate) struct StepArguments {
     /// The diagram.
     pub(crate) file: PathBuf,
@@ -57,7 +56,8 @@ pub(crate) struct StepArguments {
     /// Take the commands from this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) script: Option<PathBuf>,
-    /// Directory for run.mcap [default: runs/<name of the diagram>].
+    /// Write the recording, run.mcap, to this directory when the session is left; without it nothing
+    /// is written.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -74,7 +74,6 @@ pub(crate) fn step(arguments: &StepArguments, library: &Library) -> Result<Answe
         let json = json!({ "diagram": diagram.name(), "diagnostics": compiled.to_json() });
         return Ok(Answer::new(Code::Diagram, json));
     };
-    let directory = directory(arguments.out.as_deref(), model);
     let at = arguments.at.as_deref().map(parse_time).transpose()?;
     let mut input = Input::open(arguments.script.as_deref())?;
     let mut session = match &arguments.resume {
@@ -97,7 +96,7 @@ pub(crate) fn step(arguments: &StepArguments, library: &Library) -> Result<Answe
     let mut left = Vec::new();
     let mut code = Code::Success;
     for (name, session) in sessions.all() {
-        left.push(leave(name, session, &directory)?);
+        left.push(leave(name, session, arguments.out.as_deref())?);
         if session.fault().is_some() {
             code = Code::Fault;
         }
@@ -110,22 +109,24 @@ pub(crate) fn step(arguments: &StepArguments, library: &Library) -> Result<Answe
     Ok(Answer::new(code, json))
 }
 
-/// Writes what a session recorded, says where it is left, and gives what `--json` prints of it. A
-/// forked session has a directory of its name.
-fn leave(name: &str, session: &Session, directory: &Path) -> Result<Value, Failure> {
+/// Writes what a session recorded if that is asked for, says where it is left, and gives what
+/// `--json` prints of it. A forked session has a directory of its name.
+fn leave(name: &str, session: &Session, out: Option<&Path>) -> Result<Value, Failure> {
     let is_fork = name != FIRST;
-    let recording = match is_fork {
-        false => session.record_into(directory)?,
-        true => session.record_into(&directory.join(name))?,
-    };
+    let directory = out.map(|out| if is_fork { out.join(name) } else { out.to_owned() });
+    let recording = directory.map(|directory| session.record_into(&directory)).transpose()?;
+    let recording = recording.map(|file| file.display().to_string());
     let diagram = session.diagram().name();
     let (t, steps) = (session.time(), session.simulation().step_count());
     let shown = if is_fork { format!("{diagram}, {name}") } else { diagram.to_owned() };
     console::note(&format!(
-        "{shown}: left at t={} in step {steps}, {}; recording {}",
+        "{shown}: left at t={} in step {steps}, {}; {}",
         seconds(t),
         counted(session.edits().len() as u64, "edit"),
-        recording.display(),
+        match &recording {
+            Some(file) => format!("recording {file}"),
+            None => "nothing is kept (--out DIR keeps the recording)".to_owned(),
+        },
     ));
     let mut json = json!({
         "diagram": diagram,
@@ -133,7 +134,7 @@ fn leave(name: &str, session: &Session, directory: &Path) -> Result<Value, Failu
         "steps": steps,
         "edits": session.edits(),
         "fault": session.fault().map(ToString::to_string),
-        "recording": recording.display().to_string(),
+        "recording": recording,
     });
     if is_fork {
         json["session"] = name.into();
