@@ -121,80 +121,74 @@ construct! {
     }
 }
 
-impl Enabled<'_> {
-    pub(super) fn expand(
-        self,
-        expander: &mut Expander<'_>,
+impl Expander<'_> {
+    pub(super) fn expand_enabled(
+        &mut self,
         at: At<'_>,
+        part: Enabled<'_>,
         _: &Node,
         env: &Env,
     ) -> Item {
-        let part = Conditional {
+        let gate = Gate {
             kind: "Enabled",
-            span: self.at,
+            span: part.at,
             test: Test::Enabled,
-            control: [("by".to_owned(), self.by.clone())].into_iter().collect(),
+            control: by(part.by),
             every: None,
-            when_off: self.when_off,
-            when_on: self.when_on,
-            inputs: self.inputs,
-            inside: self.inside,
+            when_off: part.when_off,
+            when_on: part.when_on,
         };
-        expander.expand_conditional(at, part, env)
+        self.expand_conditional(at, gate, part.inputs, part.inside, env)
     }
-}
 
-impl Triggered<'_> {
-    pub(super) fn expand(
-        self,
-        expander: &mut Expander<'_>,
+    pub(super) fn expand_triggered(
+        &mut self,
         at: At<'_>,
+        part: Triggered<'_>,
         _: &Node,
         env: &Env,
     ) -> Item {
-        let part = Conditional {
+        let gate = Gate {
             kind: "Triggered",
-            span: self.at,
-            test: Test::Triggered(self.edge.unwrap_or(SignChange::Rising)),
-            control: [("by".to_owned(), self.by.clone())].into_iter().collect(),
+            span: part.at,
+            test: Test::Triggered(part.edge.unwrap_or(SignChange::Rising)),
+            control: by(part.by),
             every: None,
-            when_off: self.when_off,
+            when_off: part.when_off,
             when_on: None,
-            inputs: self.inputs,
-            inside: self.inside,
         };
-        expander.expand_conditional(at, part, env)
+        self.expand_conditional(at, gate, part.inputs, part.inside, env)
     }
-}
 
-impl Every<'_> {
-    pub(super) fn expand(
-        self,
-        expander: &mut Expander<'_>,
+    pub(super) fn expand_every(
+        &mut self,
         at: At<'_>,
+        part: Every<'_>,
         _: &Node,
         env: &Env,
     ) -> Item {
-        let n = hit_count(expander, self.n, env);
-        let every = self.every.as_ref().and_then(|every| expander.every(every, env));
+        let n = hit_count(self, part.n, env);
+        let every = part.every.as_ref().and_then(|every| self.every(every, env));
         let Some(n) = n else { return Item::Broken };
         // Its inputs tell the rate whose hits are counted.
-        let sources =
-            self.inputs.iter().flat_map(|inputs| inputs.iter().map(|(_, source)| source.clone()));
-        let control = (1..).map(|i| format!("u{i}")).zip(sources).collect();
-        let part = Conditional {
+        let inputs = part.inputs.unwrap_or_default();
+        let sources = inputs.iter().map(|(_, source)| source.clone());
+        let gate = Gate {
             kind: "Every",
-            span: self.at,
+            span: part.at,
             test: Test::Every(n),
-            control,
+            control: (1..).map(|i| format!("u{i}")).zip(sources).collect(),
             every,
-            when_off: self.when_off,
+            when_off: part.when_off,
             when_on: None,
-            inputs: self.inputs,
-            inside: self.inside,
         };
-        expander.expand_conditional(at, part, env)
+        self.expand_conditional(at, gate, Some(inputs), part.inside, env)
     }
+}
+
+/// What a condition with the one control signal `source` reads.
+fn by(source: &Node) -> Inputs {
+    [("by".to_owned(), source.clone())].into_iter().collect()
 }
 
 /// `n` of Every.
@@ -208,8 +202,8 @@ fn hit_count(expander: &mut Expander<'_>, node: &Node, env: &Env) -> Option<u32>
     None
 }
 
-/// A conditional part of any kind.
-struct Conditional<'n> {
+/// What switches a conditional part of any kind.
+struct Gate {
     kind: &'static str,
     span: Span,
     test: Test,
@@ -218,18 +212,23 @@ struct Conditional<'n> {
     every: Option<crate::network::Sampling>,
     when_off: Option<WhenOff>,
     when_on: Option<WhenOn>,
-    inputs: Option<Inputs>,
-    inside: Inside<'n>,
 }
 
 impl Expander<'_> {
-    fn expand_conditional(&mut self, at: At<'_>, part: Conditional<'_>, env: &Env) -> Item {
-        let Conditional { kind, span, test, .. } = part;
+    fn expand_conditional(
+        &mut self,
+        at: At<'_>,
+        switch: Gate,
+        inputs: Option<Inputs>,
+        inside: Inside<'_>,
+        env: &Env,
+    ) -> Item {
+        let Gate { kind, span, test, control, every, when_off, when_on } = switch;
         let around = self.gate;
         let condition =
-            Condition { test, nested: around.is_some(), input_count: part.control.iter().len() };
+            Condition { test, nested: around.is_some(), input_count: control.iter().len() };
         let note = |span| ParameterNote { name: "by".to_owned(), span, len: None };
-        let parameters = part.control.get("by").map(|by| note(by.span)).into_iter().collect();
+        let parameters = control.get("by").map(|by| note(by.span)).into_iter().collect();
         let gate = self.add_block(NewBlock {
             path: format!("{}{CONDITION}", at.path),
             block: erase(condition),
@@ -237,25 +236,26 @@ impl Expander<'_> {
             parameters,
             text: format!("{kind}({test:?})"),
             hidden: true,
-            every: part.every,
+            every,
             owner: self.tree.frames[at.frame].owner,
             gate: None,
             condition: Some(ConditionFacts {
                 around,
-                clears: part.when_off == Some(WhenOff::Reset),
-                restarts: part.when_on == Some(WhenOn::Restart),
+                clears: when_off == Some(WhenOff::Reset),
+                restarts: when_on == Some(WhenOn::Restart),
                 momentary: test != Test::Enabled,
                 stretch: if let Test::Every(n) = test { n } else { 1 },
             }),
         });
-        let (frame, inputs) = (at.frame, part.control);
-        self.pending.push(PendingInputs { block: gate, inputs, frame, is_frame: false });
+        let pending =
+            PendingInputs { block: gate, inputs: control, frame: at.frame, is_frame: false };
+        self.pending.push(pending);
         if let (Some(gate), Some(around)) = (gate, around) {
             self.connect_around(gate, around, span);
         }
         // Without a condition of its own, because of a mistake, the part is looked at as any other.
         self.gate = gate.or(around);
-        let item = self.expand_inside(at, part.inputs, part.inside, span, env);
+        let item = self.expand_inside(at, inputs, inside, span, env);
         self.gate = around;
         item
     }

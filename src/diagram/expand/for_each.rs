@@ -70,22 +70,16 @@ impl What for OfCollectors {
     const EXPECTED: &'static str = "a map such as { \"all\": Array(\"block.port\") }";
 }
 
-impl ForEach<'_> {
-    pub(super) fn expand(
-        self,
-        expander: &mut Expander<'_>,
-        at: At<'_>,
+impl Expander<'_> {
+    pub(super) fn expand_for_each(
+        &mut self,
+        place: At<'_>,
+        part: ForEach<'_>,
         _: &Node,
         env: &Env,
     ) -> Item {
-        expander.expand_for_each(at, &self, env)
-    }
-}
-
-impl Expander<'_> {
-    fn expand_for_each(&mut self, place: At<'_>, part: &ForEach<'_>, env: &Env) -> Item {
-        let (At { frame, path }, at) = (place, part.at);
-        let over = &part.over;
+        let At { frame, path } = place;
+        let ForEach { at, over, share, body, collect, .. } = part;
         if over.is_empty() {
             let message = format!("expected {}, found none", OfLists::EXPECTED);
             self.report(Diagnostic::error("wrong-type", over.span, message));
@@ -138,13 +132,13 @@ impl Expander<'_> {
                 self.report(Diagnostic::error("duplicate-key", over.span, message));
                 return Item::Broken;
             }
-            for entry in part.share.iter().flat_map(Entries::iter) {
+            for entry in share.iter().flat_map(Entries::iter) {
                 let share = Item::Share { frame, node: entry.value.clone(), index: i, count };
                 self.tree.frames[inside].items.insert(entry.name.to_owned(), share);
             }
-            self.expand_blocks(inside, &part.body, &inner);
+            self.expand_blocks(inside, &body, &inner);
         }
-        let collected = self.collect(place, part.collect.as_ref(), &copies);
+        let collected = self.collect(place, collect.as_ref(), &copies);
         Item::ForEach { copies, collected }
     }
 

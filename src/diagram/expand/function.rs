@@ -43,38 +43,35 @@ impl What for OfNeeds {
     const EXPECTED: &'static str = "a map of functions, such as { \"solve\": Use(\"qp\") }";
 }
 
-impl Function<'_> {
-    pub(super) fn expand(
-        self,
-        expander: &mut Expander<'_>,
-        at: At<'_>,
-        node: &Node,
-        env: &Env,
-    ) -> Item {
-        if expander.tree.frames[at.frame].owner.is_none() {
-            let path = at.path;
-            let message = format!("{path}: a Function is called by a block, it has no wires");
-            expander.report(
-                Diagnostic::error("function-on-wires", self.at, message)
-                    .hint("write Subsystem(…) or Mask(…), or bind it in a block: needs: { … }"),
-            );
-            return Item::Broken;
-        }
-        let found = &mut *expander.diagnostics;
-        if self.file.is_some() {
-            let mask: Option<Mask<'_>> = language::read(node, found);
-            mask.map_or(Item::Broken, |mask| mask.expand(expander, at, node, env))
-        } else {
-            let subsystem: Option<Subsystem<'_>> = language::read(node, found);
-            subsystem.map_or(Item::Broken, |part| part.expand(expander, at, node, env))
-        }
-    }
-}
-
 /// What stands for the caller inside.
 const CALLER: &str = "call";
 
 impl Expander<'_> {
+    pub(super) fn expand_function(
+        &mut self,
+        at: At<'_>,
+        Function { at: span, file }: Function<'_>,
+        node: &Node,
+        env: &Env,
+    ) -> Item {
+        if self.tree.frames[at.frame].owner.is_none() {
+            let message = format!("{}: a Function is called by a block, it has no wires", at.path);
+            self.report(
+                Diagnostic::error("function-on-wires", span, message)
+                    .hint("write Subsystem(…) or Mask(…), or bind it in a block: needs: { … }"),
+            );
+            return Item::Broken;
+        }
+        let found = &mut *self.diagnostics;
+        let item = match file {
+            Some(_) => language::read::<Mask<'_>>(node, found)
+                .map(|mask| self.expand_mask(at, mask, node, env)),
+            None => language::read::<Subsystem<'_>>(node, found)
+                .map(|part| self.expand_subsystem(at, part, node, env)),
+        };
+        item.unwrap_or(Item::Broken)
+    }
+
     /// `needs: { "solve": Use("qp") }`.
     pub(super) fn expand_needs(
         &mut self,

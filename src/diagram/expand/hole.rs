@@ -27,20 +27,8 @@ construct! {
     }
 }
 
-impl Use<'_> {
-    pub(super) fn expand(
-        self,
-        expander: &mut Expander<'_>,
-        at: At<'_>,
-        node: &Node,
-        env: &Env,
-    ) -> Item {
-        expander.expand_use(at, self, node, env)
-    }
-}
-
 impl Expander<'_> {
-    fn expand_use(&mut self, at: At<'_>, part: Use<'_>, node: &Node, env: &Env) -> Item {
+    pub(super) fn expand_use(&mut self, at: At<'_>, part: Use<'_>, node: &Node, env: &Env) -> Item {
         let (At { frame, path }, name, name_node) = (at, part.of.value.to_owned(), part.of.node);
         let Some(hole) = self.find_hole(&name, name_node, env) else { return Item::Broken };
         let merged = match self.merge(&hole, node, env) {

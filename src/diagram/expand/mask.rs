@@ -105,20 +105,14 @@ pub(super) struct Bounds<'n> {
     pub(super) most: Option<&'n Node>,
 }
 
-impl Mask<'_> {
-    pub(super) fn expand(
-        self,
-        expander: &mut Expander<'_>,
+impl Expander<'_> {
+    pub(super) fn expand_mask(
+        &mut self,
         at: At<'_>,
+        part: Mask<'_>,
         node: &Node,
         env: &Env,
     ) -> Item {
-        expander.expand_mask(at, self, node, env)
-    }
-}
-
-impl Expander<'_> {
-    fn expand_mask(&mut self, at: At<'_>, part: Mask<'_>, node: &Node, env: &Env) -> Item {
         let (name, file) = (part.file.value.to_owned(), part.file.node);
         if env.around.masks.contains(&name) {
             self.report(Diagnostic::error(

@@ -30,15 +30,23 @@ pub(super) struct Structural {
 }
 
 macro_rules! structural {
-    ($($type:ident,)*) => { &[$(Structural {
+    ($($type:ident => $expand:ident,)*) => { &[$(Structural {
         manual: <$type<'_> as Construct<'_>>::MANUAL,
         expand: |expander, at, node, env| match $type::from_node(node, expander.diagnostics) {
-            Some(part) => part.expand(expander, at, node, env),
+            Some(part) => expander.$expand(at, part, node, env),
             None => Item::Broken,
         },
     }),*] };
 }
 
-/// All of them. A new one is a type with `expand`, and its name in this list.
-pub(super) const STRUCTURAL: &[Structural] =
-    structural![ForEach, Subsystem, Mask, Use, Function, Enabled, Triggered, Every,];
+/// All of them. A new one is a type, a method that expands it, and a line in this list.
+pub(super) const STRUCTURAL: &[Structural] = structural![
+    ForEach => expand_for_each,
+    Subsystem => expand_subsystem,
+    Mask => expand_mask,
+    Use => expand_use,
+    Function => expand_function,
+    Enabled => expand_enabled,
+    Triggered => expand_triggered,
+    Every => expand_every,
+];

@@ -31,14 +31,14 @@ construct! {
     }
 }
 
-impl Subsystem<'_> {
-    pub(super) fn expand(
-        self,
-        expander: &mut Expander<'_>,
+impl Expander<'_> {
+    pub(super) fn expand_subsystem(
+        &mut self,
         at: At<'_>,
+        part: Subsystem<'_>,
         _: &Node,
         env: &Env,
     ) -> Item {
-        expander.expand_inside(at, self.inputs, self.inside, self.at, env)
+        self.expand_inside(at, part.inputs, part.inside, part.at, env)
     }
 }
