@@ -15,12 +15,13 @@
 //!
 //! Reference: R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 7.3.
 
-use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
+use nalgebra::{Matrix6, Vector3, Vector6};
 
+use crate::chain::Chain;
 use crate::forward_dynamics::forward_dynamics;
 use crate::inverse_dynamics::{InverseDynamics, QuadForce, bias_force, group_force};
 use crate::kinematics::{GroupState, Kinematics, Motion};
-use crate::layout::{Group, NONE, gather, scatter};
+use crate::layout::{Group, NONE, Role, gather, scatter};
 use crate::mass_factor::{MassFactor, SingularMass};
 use crate::mass_matrix::{MassMatrix, mass_matrix};
 use crate::model::Model;
@@ -31,6 +32,8 @@ use crate::quad::{LANES, Laned, Quad, Quad3, QuadMatrix, QuadMotion, QuadSymmetr
 pub struct ArticulatedBody {
     /// By group of the layout.
     groups: Vec<Share>,
+    /// By body of the longest chain.
+    chain: Vec<ChainShare>,
     /// For models whose branches are coupled.
     coupled: Option<Box<Coupled>>,
 }
@@ -47,6 +50,15 @@ struct Share {
     u: Quad,
     /// `a'`.
     acceleration: QuadMotion,
+}
+
+/// What the way out of a chain needs of a body: four times the same.
+#[derive(Clone, Debug)]
+struct ChainShare {
+    subspace: QuadMotion,
+    momentum: QuadForce,
+    inverse_d: Quad,
+    u: Quad,
 }
 
 /// Articulated inertias `[A, B; Bᵀ, C]`, which map motions (linear, angular) to forces.
@@ -71,13 +83,9 @@ impl ArticulatedBody {
     /// Memory for `model`.
     #[must_use]
     pub fn new(model: &Model) -> Self {
-        let force = QuadForce { force: Quad3::zero(), moment: Quad3::zero() };
+        let force = QuadForce::zero();
         let none = Share {
-            inertia: Articulated {
-                linear: QuadSymmetric::zero(),
-                mixed: QuadMatrix::splat(&Matrix3::zeros()),
-                angular: QuadSymmetric::zero(),
-            },
+            inertia: Articulated::zero(),
             bias: force,
             momentum: force,
             inverse_d: Quad::ZERO,
@@ -92,7 +100,15 @@ impl ArticulatedBody {
                 bias: vec![0.0; model.velocity_dim()],
             })
         });
-        Self { groups: vec![none; model.layout.groups.len()], coupled }
+        let longest = model.layout.chains.iter().map(|chain| chain.len).max().unwrap_or(0);
+        let link = ChainShare {
+            subspace: QuadMotion::zero(),
+            momentum: force,
+            inverse_d: Quad::ZERO,
+            u: Quad::ZERO,
+        };
+        let groups = vec![none; model.layout.groups.len()];
+        Self { groups, chain: vec![link; longest], coupled }
     }
 }
 
@@ -142,13 +158,22 @@ pub fn articulated_body(
     }
     let layout = &*model.layout;
     let gravity = Quad3::splat(&model.gravity);
-    let groups = &mut workspace.groups;
+    let ArticulatedBody { groups, chain: links, .. } = workspace;
     for ((group, state), share) in layout.groups.iter().zip(&kinematics.groups).zip(&mut *groups) {
         share.inertia = rigid(group.mass, state);
         share.bias = group_force(group.mass, state, &state.bias, &gravity);
     }
     let rounding = 4.0 * f64::EPSILON * nv as f64;
     for (g, group) in layout.groups.iter().enumerate().skip(layout.root_groups).rev() {
+        match group.role {
+            Role::Tree => {}
+            Role::Link => continue,
+            Role::Start(chain) => {
+                let chain = &layout.chains[chain];
+                chain_inwards(model, kinematics, chain, rounding, groups, links, out)?;
+                continue;
+            }
+        }
         let state = &kinematics.groups[g];
         let (rest, own) = groups.split_at_mut(g);
         let share = &mut own[0];
@@ -191,6 +216,14 @@ pub fn articulated_body(
         share.acceleration.angular.set_lane(lane, &base.angular);
     }
     for (g, group) in layout.groups.iter().enumerate().skip(layout.root_groups) {
+        match group.role {
+            Role::Tree => {}
+            Role::Link => continue,
+            Role::Start(chain) => {
+                chain_outwards(model, &layout.chains[chain], groups, links, out);
+                continue;
+            }
+        }
         let (done, own) = groups.split_at_mut(g);
         let share = &mut own[0];
         let above = gather(&group.parent, done, |share| &share.acceleration);
@@ -207,6 +240,61 @@ pub fn articulated_body(
     Ok(())
 }
 
+/// The way to the root along a chain, a body at a time: each needs what the one behind it has left.
+fn chain_inwards(
+    model: &Model,
+    kinematics: &Kinematics,
+    chain: &Chain,
+    rounding: f64,
+    groups: &mut [Share],
+    links: &mut [ChainShare],
+    forces: &[f64],
+) -> Result<(), SingularMass> {
+    let (mut inertia, mut bias) = (Articulated::zero(), QuadForce::zero());
+    for (i, link) in links[..chain.len].iter_mut().enumerate().rev() {
+        let (g, lane) = chain.place(i);
+        let (group, state, share) = (&model.layout.groups[g], &kinematics.groups[g], &groups[g]);
+        inertia.add_all(&Laned::spread(&share.inertia, lane));
+        bias.add_all(&Laned::spread(&share.bias, lane));
+        let s = QuadMotion::spread(&state.subspace, lane);
+        let momentum = inertia.times(&s);
+        let (k, rotor) = (group.v_index[lane], group.rotors[lane]);
+        let rotor = if rotor == NONE { 0.0 } else { model.rotors.diagonal[rotor] };
+        let rotor = Quad::splat(rotor);
+        let d = s.power(&momentum.force, &momentum.moment) + rotor;
+        let most = Quad::spread(&group.most(state), lane) + rotor;
+        check_pivot(model, k, d.to_array()[0], most.to_array()[0], rounding)?;
+        let inverse_d = Quad::ONE / d;
+        let u = Quad::splat(forces[k]) - s.power(&bias.force, &bias.moment);
+        let scaled = momentum.times(inverse_d);
+        inertia = inertia.less(&momentum, &scaled);
+        bias = bias.plus(&scaled.times(u));
+        *link = ChainShare { subspace: s, momentum, inverse_d, u };
+    }
+    let root = &mut groups[chain.root.0];
+    root.inertia.add_lane(chain.root.1, &inertia, 0);
+    root.bias.add_lane(chain.root.1, &bias, 0);
+    Ok(())
+}
+
+/// The way out along a chain.
+fn chain_outwards(
+    model: &Model,
+    chain: &Chain,
+    groups: &[Share],
+    links: &[ChainShare],
+    out: &mut [f64],
+) {
+    let mut above = QuadMotion::spread(&groups[chain.root.0].acceleration, chain.root.1);
+    for (i, link) in links[..chain.len].iter().enumerate() {
+        let (g, lane) = chain.place(i);
+        let rate =
+            (link.u - above.power(&link.momentum.force, &link.momentum.moment)) * link.inverse_d;
+        above = above + link.subspace.times(rate);
+        out[model.layout.groups[g].v_index[lane]] = rate.to_array()[0];
+    }
+}
+
 /// Fails if the pivot of a live lane is not positive beyond rounding.
 #[inline]
 fn check_pivots(
@@ -218,13 +306,26 @@ fn check_pivots(
 ) -> Result<(), SingularMass> {
     let (d, most) = (d.to_array(), most.to_array());
     for l in 0..LANES {
-        let positive = d[l] > rounding * most[l] && d[l].is_finite();
-        if group.live[l] && !positive {
-            let coordinate = model.pattern.name(group.v_index[l]).to_owned();
-            return Err(SingularMass { coordinate, pivot: d[l], diagonal: most[l] });
+        if group.live[l] {
+            check_pivot(model, group.v_index[l], d[l], most[l], rounding)?;
         }
     }
     Ok(())
+}
+
+#[inline]
+fn check_pivot(
+    model: &Model,
+    coordinate: usize,
+    pivot: f64,
+    most: f64,
+    rounding: f64,
+) -> Result<(), SingularMass> {
+    if pivot > rounding * most && pivot.is_finite() {
+        return Ok(());
+    }
+    let coordinate = model.pattern.name(coordinate).to_owned();
+    Err(SingularMass { coordinate, pivot, diagonal: most })
 }
 
 /// Rigid-body inertias about `O`: `[m 1, −m[c]×; m[c]×, I_c − m[c]×²]`.

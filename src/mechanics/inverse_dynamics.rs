@@ -17,7 +17,7 @@
 use nalgebra::Vector3;
 
 use crate::kinematics::{BodyState, GroupState, Kinematics, Motion};
-use crate::layout::{gather, scatter};
+use crate::layout::{Group, Role, gather, scatter};
 use crate::model::{Model, Tree};
 use crate::quad::{LANES, Laned, Quad, Quad3, QuadMotion, laned};
 
@@ -115,12 +115,25 @@ pub fn inverse_dynamics(
         share.angular.set_lane(lane, &own.angular);
     }
     for (g, (group, state)) in layout.groups.iter().zip(&kinematics.groups).enumerate() {
-        let (done, rest) = workspace.groups.split_at_mut(g);
-        let share = &mut rest[0];
-        if g >= layout.root_groups {
-            share.acceleration = gather(&group.parent, done, |s| &s.acceleration)
-                + state.subspace.times(group.rates(acceleration));
+        match group.role {
+            Role::Tree if g >= layout.root_groups => {
+                let above = gather(&group.parent, &workspace.groups, |s| &s.acceleration);
+                workspace.groups[g].acceleration =
+                    above + state.subspace.times(group.rates(acceleration));
+            }
+            Role::Start(chain) => {
+                let chain = &layout.chains[chain];
+                chain.begin(&mut workspace.groups, |s| &mut s.acceleration);
+                for g in chain.groups() {
+                    let rates = layout.groups[g].rates(acceleration);
+                    workspace.groups[g].acceleration = workspace.groups[g - 1].acceleration
+                        + kinematics.groups[g].subspace.times(rates);
+                }
+                chain.carry_out(&mut workspace.groups, |s| &mut s.acceleration);
+            }
+            Role::Tree | Role::Link => {}
         }
+        let share = &mut workspace.groups[g];
         let total = share.acceleration + state.bias;
         share.force = group_force(group.mass, state, &total, &gravity);
     }
@@ -245,15 +258,21 @@ fn project(
     // Coupled bodies share a coordinate, so entries add.
     out.fill(0.0);
     for (g, group) in layout.groups.iter().enumerate().skip(layout.root_groups).rev() {
-        let (rest, own) = workspace.groups.split_at_mut(g);
-        let force = own[0].force;
-        let values = kinematics.groups[g].subspace.power(&force.force, &force.moment).to_array();
-        for l in 0..LANES {
-            if group.live[l] {
-                out[group.v_index[l]] += values[l];
+        match group.role {
+            Role::Tree => add_powers(group, &kinematics.groups[g], &workspace.groups[g].force, out),
+            Role::Link => {}
+            Role::Start(chain) => {
+                let chain = &layout.chains[chain];
+                chain.carry_in(&mut workspace.groups, |share| &mut share.force);
+                for g in chain.groups() {
+                    let force = &workspace.groups[g].force;
+                    add_powers(&layout.groups[g], &kinematics.groups[g], force, out);
+                }
+                continue;
             }
         }
-        scatter(&group.parent, &group.live, rest, |share| &mut share.force, &force);
+        let (rest, own) = workspace.groups.split_at_mut(g);
+        scatter(&group.parent, &group.live, rest, |share| &mut share.force, &own[0].force);
     }
     for tree in model.trees.iter().filter(|tree| tree.is_floating()) {
         let (group, lane) = layout.places[tree.bodies.start];
@@ -261,5 +280,16 @@ fn project(
         let base = &mut out[tree.v.start..tree.v.start + 6];
         base[..3].copy_from_slice(force.force.lane(lane).as_slice());
         base[3..].copy_from_slice(force.moment.lane(lane).as_slice());
+    }
+}
+
+/// Adds `Sᵀ f` of the bodies of a group.
+#[inline(always)]
+fn add_powers(group: &Group, state: &GroupState, force: &QuadForce, out: &mut [f64]) {
+    let values = state.subspace.power(&force.force, &force.moment).to_array();
+    for l in 0..LANES {
+        if group.live[l] {
+            out[group.v_index[l]] += values[l];
+        }
     }
 }

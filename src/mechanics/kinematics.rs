@@ -31,11 +31,12 @@ use std::sync::Arc;
 use nalgebra::{Matrix3, Vector3};
 
 use crate::body::Axis;
+use crate::chain::Chain;
 use crate::inertia::Symmetric3;
-use crate::layout::{BallPart, Group, Layout, gather, scatter};
+use crate::layout::{BallPart, Group, Layout, Role, gather, scatter};
 use crate::manifold::quaternion_to_rotation;
 use crate::model::Model;
-use crate::quad::{Quad, Quad3, QuadMatrix, QuadMotion, QuadSymmetric, pick};
+use crate::quad::{LANES, Laned, Quad, Quad3, QuadMatrix, QuadMotion, QuadSymmetric, pick};
 use crate::sine::sincos;
 
 /// Spatial vector of motion: linear part at `O`, angular part.
@@ -190,8 +191,16 @@ impl Kinematics {
             self.groups[group].rotation.set_lane(lane, &rotation);
         }
         for (g, group) in layout.groups.iter().enumerate().skip(layout.root_groups) {
-            let (done, rest) = self.groups.split_at_mut(g);
-            place(group, configuration, done, &mut rest[0]);
+            match group.role {
+                Role::Tree => {
+                    let (done, rest) = self.groups.split_at_mut(g);
+                    place(group, configuration, done, &mut rest[0]);
+                }
+                Role::Start(chain) => {
+                    place_chain(layout, &layout.chains[chain], configuration, &mut self.groups);
+                }
+                Role::Link => {}
+            }
         }
     }
 
@@ -210,8 +219,16 @@ impl Kinematics {
             self.groups[group].velocity.angular.set_lane(lane, &angular);
         }
         for (g, group) in layout.groups.iter().enumerate().skip(layout.root_groups) {
-            let (done, rest) = self.groups.split_at_mut(g);
-            move_bodies(group, velocity, done, &mut rest[0]);
+            match group.role {
+                Role::Tree => {
+                    let (done, rest) = self.groups.split_at_mut(g);
+                    move_bodies(group, velocity, done, &mut rest[0]);
+                }
+                Role::Start(chain) => {
+                    move_chain(layout, &layout.chains[chain], velocity, &mut self.groups);
+                }
+                Role::Link => {}
+            }
         }
     }
 
@@ -226,6 +243,11 @@ impl Kinematics {
             state.subtree_inertia = state.inertia.shifted(group.mass, &state.center);
         }
         for (g, group) in layout.groups.iter().enumerate().skip(layout.root_groups).rev() {
+            if let Role::Start(chain) = group.role {
+                layout.chains[chain].carry_in(&mut self.groups, |s| &mut s.subtree_moment);
+                layout.chains[chain].carry_in(&mut self.groups, |s| &mut s.subtree_inertia);
+                continue;
+            }
             let (rest, child) = self.groups.split_at_mut(g);
             let (source, live) = (&group.parent, &group.live);
             scatter(source, live, rest, |s| &mut s.subtree_moment, &child[0].subtree_moment);
@@ -265,6 +287,14 @@ fn motion(quad: &QuadMotion, lane: usize) -> Motion {
 }
 
 impl Group {
+    /// Motion subspaces of joints that turn about, or slide along, their z axes.
+    #[inline(always)]
+    fn subspace(&self, state: &GroupState) -> QuadMotion {
+        let axis = &state.rotation.z;
+        let angular = axis.times(self.turns);
+        QuadMotion { linear: state.position.cross(&angular) + axis.times(self.slides), angular }
+    }
+
     /// Largest `Sᵀ I S` that bodies of this reach could have with all they carry.
     #[inline(always)]
     pub(crate) fn most(&self, state: &GroupState) -> Quad {
@@ -289,13 +319,41 @@ fn place(group: &Group, configuration: &[f64], done: &[GroupState], state: &mut 
         z: joint.z,
     };
     state.position = position + joint.z.times(coordinate * group.slides + group.slid);
-    let angular = joint.z.times(group.turns);
-    state.subspace = QuadMotion {
-        linear: state.position.cross(&angular) + joint.z.times(group.slides),
-        angular,
-    };
+    state.subspace = group.subspace(state);
     for ball in &group.balls {
         place_ball(ball, &joint, &position, configuration, state);
+    }
+}
+
+/// Placements and motion subspaces of a chain from its root's placement.
+fn place_chain(layout: &Layout, chain: &Chain, configuration: &[f64], states: &mut [GroupState]) {
+    // Each stretch from its own beginning, the first from the root.
+    let identity = QuadMatrix::splat(&Matrix3::identity());
+    let (root, lane) = (&states[chain.root.0], chain.root.1);
+    let (rotation, position) = (root.rotation.lane(lane), root.position.lane(lane));
+    let start = &mut states[chain.start];
+    (start.rotation, start.position) = (identity, Quad3::zero());
+    start.rotation.set_lane(0, &rotation);
+    start.position.set_lane(0, &position);
+    for g in chain.groups() {
+        let (done, rest) = states.split_at_mut(g);
+        place(&layout.groups[g], configuration, done, &mut rest[0]);
+    }
+    // Where the stretches begin: each at the end of the one before it.
+    let last = &states[chain.end];
+    let (mut turned, mut moved) = (identity, Quad3::zero());
+    let (mut rotation, mut position) = (Matrix3::identity(), Vector3::zeros());
+    for lane in 1..LANES {
+        position += rotation * last.position.lane(lane - 1);
+        rotation *= last.rotation.lane(lane - 1);
+        turned.set_lane(lane, &rotation);
+        moved.set_lane(lane, &position);
+    }
+    for g in chain.groups() {
+        let state = &mut states[g];
+        state.rotation = turned.product(&state.rotation);
+        state.position = turned.times(&state.position) + moved;
+        state.subspace = layout.groups[g].subspace(state);
     }
 }
 
@@ -341,6 +399,23 @@ fn move_bodies(group: &Group, velocity: &[f64], done: &[GroupState], state: &mut
         state.bias.linear.set_lane(ball.lane, &bias.linear);
         state.bias.angular.set_lane(ball.lane, &bias.angular);
     }
+}
+
+/// As [`move_bodies`], for a chain.
+fn move_chain(layout: &Layout, chain: &Chain, velocity: &[f64], states: &mut [GroupState]) {
+    chain.begin(states, |s| &mut s.velocity);
+    for g in chain.groups() {
+        let joint = states[g].subspace.times(layout.groups[g].rates(velocity));
+        states[g].velocity = states[g - 1].velocity + joint;
+    }
+    chain.carry_out(states, |s| &mut s.velocity);
+    // Velocities are known now, those before the stretches too.
+    chain.begin(states, |s| &mut s.bias);
+    for g in chain.groups() {
+        let joint = states[g].subspace.times(layout.groups[g].rates(velocity));
+        states[g].bias = states[g - 1].bias + cross(&states[g - 1].velocity, &joint);
+    }
+    chain.carry_out(states, |s| &mut s.bias);
 }
 
 /// Motion cross product `a × b`.

@@ -5,13 +5,14 @@
 //! groups: of the bodies whose parents are placed, the four with the longest chains below them come
 //! next, or those whose chains have begun. Parents are thus in earlier groups than their children,
 //! and a body keeps the lane of its parent where it can, so that most groups follow another lane by
-//! lane.
+//! lane. Of a serial chain each lane has a stretch (`chain`).
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use crate::body::{Axis, Body};
 use crate::branch::BranchPattern;
+use crate::chain::{Chain, serial};
 use crate::model::Tree;
 use crate::quad::{LANES, Laned, Quad, Quad3, QuadMatrix, QuadSymmetric, pick};
 
@@ -32,6 +33,17 @@ pub(crate) enum Source {
     Each([Place; LANES]),
 }
 
+/// How a group is walked over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// From its parents, which are done.
+    Tree,
+    /// It begins the chain of this index, all of whose groups are done with it.
+    Start(usize),
+    /// It is one of a chain.
+    Link,
+}
+
 /// Four bodies, or fewer: idle lanes repeat the first live one without mass.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
@@ -40,6 +52,7 @@ pub(crate) struct Group {
     /// 1 in idle lanes.
     pub(crate) idle: Quad,
     pub(crate) parent: Source,
+    pub(crate) role: Role,
     /// Joint frame in the parent.
     pub(crate) rotation: QuadMatrix,
     pub(crate) offset: Quad3,
@@ -90,6 +103,8 @@ pub(crate) struct Layout {
     pub(crate) groups: Vec<Group>,
     /// Number of leading groups that hold the roots, by tree.
     pub(crate) root_groups: usize,
+    /// Serial chains, cut over the lanes.
+    pub(crate) chains: Vec<Chain>,
     /// By body.
     pub(crate) places: Vec<Place>,
 }
@@ -102,7 +117,7 @@ impl Layout {
         pattern: &BranchPattern,
         coupled: bool,
     ) -> Self {
-        let (order, places, root_groups) = schedule(bodies);
+        let (order, places, root_groups, chains) = schedule(bodies);
         let mut rotor_of = vec![NONE; pattern.dim()];
         for (rotor, &k) in joint_velocities.iter().enumerate() {
             rotor_of[k] = rotor;
@@ -114,16 +129,23 @@ impl Layout {
             }
             group
         });
-        let groups = groups.collect();
-        Self { groups, root_groups, places }
+        let mut groups: Vec<Group> = groups.collect();
+        for (index, chain) in chains.iter().enumerate() {
+            groups[chain.start].role = Role::Start(index);
+            for g in chain.groups() {
+                groups[g].role = Role::Link;
+                groups[g].parent = Source::Same(g - 1);
+            }
+        }
+        Self { groups, root_groups, chains, places }
     }
 }
 
 /// Members of a group by lane.
 type Members = [Option<usize>; LANES];
 
-/// The groups in order, the place of each body, and how many groups hold roots.
-fn schedule(bodies: &[Body]) -> (Vec<Members>, Vec<Place>, usize) {
+/// The groups in order, the place of each body, how many groups hold roots, and the chains.
+fn schedule(bodies: &[Body]) -> (Vec<Members>, Vec<Place>, usize, Vec<Chain>) {
     let mut height = vec![0_usize; bodies.len()];
     for i in (0..bodies.len()).rev() {
         let parent = bodies[i].parent;
@@ -151,10 +173,31 @@ fn schedule(bodies: &[Body]) -> (Vec<Members>, Vec<Place>, usize) {
     }
     let root_groups = order.len();
     // Trees are not mixed beyond their roots: a robot in a world has the sums that it has alone.
+    let mut chains = Vec::new();
     for &root in &roots {
-        schedule_tree(root, bodies, &children, &height, &mut places, &mut order);
+        match serial(root, bodies, &children) {
+            Some(chain) => chains.push(cut_chain(places[root], &chain, &mut places, &mut order)),
+            None => schedule_tree(root, bodies, &children, &height, &mut places, &mut order),
+        }
     }
-    (order, places, root_groups)
+    (order, places, root_groups, chains)
+}
+
+/// Appends the groups of a chain.
+fn cut_chain(
+    root: Place,
+    bodies: &[usize],
+    places: &mut [Place],
+    order: &mut Vec<Members>,
+) -> Chain {
+    let (start, len) = (order.len(), bodies.len());
+    let chain = Chain { start, end: start + len.div_ceil(LANES), root, len };
+    order.resize(chain.end + 1, [None; LANES]);
+    for (i, &body) in bodies.iter().enumerate() {
+        places[body] = chain.place(i);
+        order[places[body].0][places[body].1] = Some(body);
+    }
+    chain
 }
 
 /// Appends the groups of one tree: the cheaper of two orders.
@@ -251,7 +294,7 @@ fn source(places: &[Option<Place>; LANES]) -> Source {
 
 impl Group {
     fn new(members: &Members, bodies: &[Body], places: &[Place]) -> Self {
-        // A group has at least one member.
+        // A group has a member, unless a chain begins from it.
         let first = members.iter().flatten().next().copied().unwrap_or(0);
         let live = members.map(|member| member.is_some());
         let own = members.map(|member| member.unwrap_or(first));
@@ -266,6 +309,7 @@ impl Group {
             bodies: own,
             idle: Quad::from(live.map(|live| f64::from(u8::from(!live)))),
             parent: source(&members.map(|member| member.map(|i| places[bodies[i].parent]))),
+            role: Role::Tree,
             rotation: QuadMatrix::splat(&nalgebra::Matrix3::identity()),
             offset: Quad3::zero(),
             turns: quad(&|body| if turning(body) { body.scale } else { 0.0 }),

@@ -30,7 +30,8 @@
 //!   transformed between bodies (`kinematics`).
 //! - Every joint coordinate moves one body about or along its z axis (`body`), and four bodies are
 //!   computed at once (`layout`, `quad`): the four legs of a quadruped, the limbs of a humanoid.
-//!   A list scheduler groups the bodies when the model is built.
+//!   A list scheduler groups the bodies when the model is built; a serial chain is cut into four
+//!   stretches (`chain`).
 //! - The mass matrix and its factor are stored along the branches of the tree (`branch`).
 //!
 //! # Example
@@ -100,6 +101,7 @@ mod articulated_body;
 mod assembly;
 mod body;
 mod branch;
+mod chain;
 mod constrained_dynamics;
 mod dc_motor;
 mod delassus;

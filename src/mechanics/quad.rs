@@ -52,6 +52,7 @@ pub(crate) struct QuadMotion {
 
 /// A type of four lanes, which can be gathered from and scattered to the lanes of other values.
 pub(crate) trait Laned: Copy {
+    fn zero() -> Self;
     /// One lane, four times.
     fn spread(from: &Self, lane: usize) -> Self;
     /// Gathers one lane from each of four values.
@@ -65,6 +66,11 @@ pub(crate) trait Laned: Copy {
 }
 
 impl Laned for Quad {
+    #[inline(always)]
+    fn zero() -> Self {
+        ZERO
+    }
+
     #[inline(always)]
     fn spread(from: &Self, lane: usize) -> Self {
         Self::splat(from.as_array()[lane])
@@ -97,6 +103,11 @@ impl Laned for Quad {
 macro_rules! laned {
     ($name:ident: $($field:ident),*) => {
         impl Laned for $name {
+            #[inline(always)]
+            fn zero() -> Self {
+                Self { $($field: Laned::zero()),* }
+            }
+
             #[inline(always)]
             fn spread(from: &Self, lane: usize) -> Self {
                 Self { $($field: Laned::spread(&from.$field, lane)),* }
@@ -165,11 +176,6 @@ pub(crate) fn add_scaled(to: &mut [f64], factor: f64, from: &[f64]) {
 }
 
 impl Quad3 {
-    #[inline(always)]
-    pub(crate) fn zero() -> Self {
-        Self { x: ZERO, y: ZERO, z: ZERO }
-    }
-
     /// The same vector four times.
     #[inline(always)]
     pub(crate) fn splat(v: &Vector3<f64>) -> Self {
@@ -259,10 +265,6 @@ impl QuadMatrix {
 }
 
 impl QuadSymmetric {
-    pub(crate) fn zero() -> Self {
-        Self { xx: ZERO, xy: ZERO, xz: ZERO, yy: ZERO, yz: ZERO, zz: ZERO }
-    }
-
     #[inline(always)]
     pub(crate) fn lane(&self, at: usize) -> Symmetric3 {
         Symmetric3 {
@@ -331,11 +333,6 @@ impl QuadSymmetric {
 }
 
 impl QuadMotion {
-    #[inline(always)]
-    pub(crate) fn zero() -> Self {
-        Self { linear: Quad3::zero(), angular: Quad3::zero() }
-    }
-
     #[inline(always)]
     pub(crate) fn times(&self, factor: Quad) -> Self {
         Self { linear: self.linear.times(factor), angular: self.angular.times(factor) }

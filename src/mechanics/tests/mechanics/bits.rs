@@ -12,7 +12,8 @@ use legwork_mechanics::{
     forward_dynamics_derivatives, frame_jacobian_in, inverse_dynamics, mass_matrix, normalize,
 };
 
-use crate::random::Rng;
+use crate::random::{Recipe, Rng, Shape, random_tree};
+use crate::reference::urdf;
 
 /// FNV-1a over the bits of the numbers.
 struct Digest(u64);
@@ -27,11 +28,9 @@ impl Digest {
     }
 }
 
-fn digest(robot: &str, base: Base) -> u64 {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../diagrams/robots");
-    let text = std::fs::read_to_string(format!("{root}/{robot}/{robot}.urdf")).unwrap();
+fn digest(text: &str, base: Base) -> u64 {
     let options = Options { mimic: MimicJoints::Independent, ..Options::new(base) };
-    let (model, _) = Model::from_urdf(&text, &options).unwrap();
+    let (model, _) = Model::from_urdf(text, &options).unwrap();
     let (nv, n) = (model.velocity_dim(), model.joint_dim());
     let last = model.frames().last().unwrap().name.clone();
     let frame = model.find_frame(&last).unwrap();
@@ -95,11 +94,19 @@ fn digest(robot: &str, base: Base) -> u64 {
 
 #[test]
 fn every_bit_is_the_same_on_every_cpu() {
+    let chain =
+        Recipe { seed: 1, joints: 30, shape: Shape::Chain, many_freedoms: 0.0, mimics: 0.0 };
     let found = [
-        digest("mini_cheetah", Base::Floating),
-        digest("icub", Base::Floating),
-        digest("panda", Base::Fixed),
+        digest(&urdf("mini_cheetah"), Base::Floating),
+        digest(&urdf("icub"), Base::Floating),
+        digest(&urdf("panda"), Base::Fixed),
+        digest(&random_tree(&chain).text, Base::Fixed),
     ];
-    let recorded = [0x986a_9d65_f8b7_a351, 0x6582_3d36_1def_8afc, 0xd492_bd0c_a703_c69e];
+    let recorded = [
+        0x986a_9d65_f8b7_a351,
+        0x6582_3d36_1def_8afc,
+        0xd492_bd0c_a703_c69e,
+        0x7a45_2eec_bfad_5ffa,
+    ];
     assert_eq!(found.map(|x| format!("{x:#x}")), recorded.map(|x: u64| format!("{x:#x}")));
 }
