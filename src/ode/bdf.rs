@@ -19,7 +19,7 @@
 use super::control::{exhausted, fit};
 use super::newton::{Equation, Newton, Outcome};
 use super::progress::Progress;
-use super::{Counts, Failure, Flow, Kernel, Tolerance};
+use super::{Failure, Flow, Kernel, Present, Tolerance};
 
 const MAX_ORDER: usize = 5;
 const KAPPA: [f64; MAX_ORDER + 1] = [0.0, -0.1850, -1.0 / 9.0, -0.0823, -0.0415, 0.0];
@@ -310,24 +310,13 @@ impl Kernel for Bdf {
             wanted = factor * h;
             self.progress.h = Some(wanted);
             if exhausted(t, wanted, attempts) {
-                return Err(match self.newton.finite() {
-                    true => Failure::StepTooSmall { t, h },
-                    false => Failure::NotFinite { t, h },
-                });
+                return Err(self.newton.failure(t, h));
             }
         }
     }
 
-    fn t(&self) -> f64 {
-        self.progress.t
-    }
-
-    fn u(&self) -> &[f64] {
-        &self.progress.u
-    }
-
-    fn previous_t(&self) -> f64 {
-        self.progress.previous_t
+    fn present(&self) -> Present<'_> {
+        self.progress.present()
     }
 
     fn interpolate(&self, t: f64, u: &mut [f64]) {
@@ -349,19 +338,5 @@ impl Kernel for Bdf {
         self.start.unwrap_or(f64::INFINITY)
     }
 
-    fn keep_jacobian(&mut self, keep: bool) {
-        self.keep_jacobian = keep;
-    }
-
-    fn jacobian(&self) -> Option<&[f64]> {
-        self.newton.jacobian()
-    }
-
-    fn set_jacobian(&mut self, jacobian: Option<&[f64]>) {
-        self.newton.set_jacobian(jacobian);
-    }
-
-    fn counts(&self) -> Counts {
-        self.progress.counts
-    }
+    super::newton::jacobian_methods!();
 }

@@ -11,7 +11,7 @@
 
 use super::control::{StepControl, exhausted, fit};
 use super::progress::Progress;
-use super::{Counts, Failure, Flow, Kernel, Tolerance};
+use super::{Failure, Flow, Kernel, Present, Tolerance};
 
 const C: [f64; 4] = [1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0];
 const A2: f64 = 1.0 / 5.0;
@@ -163,16 +163,8 @@ impl Kernel for DormandPrince54 {
         }
     }
 
-    fn t(&self) -> f64 {
-        self.progress.t
-    }
-
-    fn u(&self) -> &[f64] {
-        &self.progress.u
-    }
-
-    fn previous_t(&self) -> f64 {
-        self.progress.previous_t
+    fn present(&self) -> Present<'_> {
+        self.progress.present()
     }
 
     fn interpolate(&self, t: f64, u: &mut [f64]) {
@@ -197,9 +189,5 @@ impl Kernel for DormandPrince54 {
 
     fn remembered_step(&self) -> f64 {
         self.progress.h.unwrap_or(f64::INFINITY)
-    }
-
-    fn counts(&self) -> Counts {
-        self.progress.counts
     }
 }

@@ -23,7 +23,7 @@ mod tableau;
 use super::control::{StepControl, exhausted, fit};
 use super::newton::{Equation, Newton, Outcome};
 use super::progress::Progress;
-use super::{Counts, Failure, Flow, Kernel, Tolerance};
+use super::{Failure, Flow, Kernel, Present, Tolerance};
 use tableau::{A, C, DENSE, E, GAMMA, GUESS};
 
 /// Newton's tolerance κ in units of the error tolerance, and its limit of iterations per stage.
@@ -150,10 +150,7 @@ impl Esdirk43 {
                 0.25 * h
             };
             if exhausted(t, wanted, attempts) {
-                return Err(match self.newton.finite() {
-                    true => Failure::StepTooSmall { t, h },
-                    false => Failure::NotFinite { t, h },
-                });
+                return Err(self.newton.failure(t, h));
             }
         }
     }
@@ -196,16 +193,8 @@ impl Kernel for Esdirk43 {
         outcome
     }
 
-    fn t(&self) -> f64 {
-        self.progress.t
-    }
-
-    fn u(&self) -> &[f64] {
-        &self.progress.u
-    }
-
-    fn previous_t(&self) -> f64 {
-        self.progress.previous_t
+    fn present(&self) -> Present<'_> {
+        self.progress.present()
     }
 
     fn interpolate(&self, t: f64, u: &mut [f64]) {
@@ -235,19 +224,5 @@ impl Kernel for Esdirk43 {
         self.progress.h.unwrap_or(f64::INFINITY)
     }
 
-    fn keep_jacobian(&mut self, keep: bool) {
-        self.keep_jacobian = keep;
-    }
-
-    fn jacobian(&self) -> Option<&[f64]> {
-        self.newton.jacobian()
-    }
-
-    fn set_jacobian(&mut self, jacobian: Option<&[f64]>) {
-        self.newton.set_jacobian(jacobian);
-    }
-
-    fn counts(&self) -> Counts {
-        self.progress.counts
-    }
+    super::newton::jacobian_methods!();
 }

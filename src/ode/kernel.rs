@@ -79,6 +79,19 @@ pub struct Counts {
     pub factorizations: u64,
 }
 
+/// Where a kernel is.
+#[derive(Debug, Clone, Copy)]
+pub struct Present<'a> {
+    /// Time of the last accepted step [s].
+    pub t: f64,
+    /// Solution at `t`.
+    pub u: &'a [f64],
+    /// Time before the last accepted step [s].
+    pub previous_t: f64,
+    /// What was done since the kernel was made.
+    pub counts: Counts,
+}
+
 /// A variable-step method with its memory.
 ///
 /// ```text
@@ -108,14 +121,28 @@ pub trait Kernel {
     /// finite or a Newton iteration that diverges inside the step only make it smaller.
     fn step<F: Flow>(&mut self, flow: &mut F, end: f64) -> Result<(), Failure<F::Error>>;
 
-    /// Time of the last accepted step [s].
-    fn t(&self) -> f64;
+    /// Where the kernel is.
+    fn present(&self) -> Present<'_>;
 
-    /// Solution at [`Self::t`].
-    fn u(&self) -> &[f64];
+    /// [`Present::t`].
+    fn t(&self) -> f64 {
+        self.present().t
+    }
 
-    /// Time before the last accepted step [s].
-    fn previous_t(&self) -> f64;
+    /// [`Present::u`].
+    fn u(&self) -> &[f64] {
+        self.present().u
+    }
+
+    /// [`Present::previous_t`].
+    fn previous_t(&self) -> f64 {
+        self.present().previous_t
+    }
+
+    /// [`Present::counts`].
+    fn counts(&self) -> Counts {
+        self.present().counts
+    }
 
     /// Writes the solution at t ∈ \[[`Self::previous_t`], [`Self::t`]\]; exactly the steps' own
     /// values at both ends.
@@ -148,7 +175,4 @@ pub trait Kernel {
     fn set_jacobian(&mut self, jacobian: Option<&[f64]>) {
         let _ = jacobian;
     }
-
-    /// What was done since the kernel was made.
-    fn counts(&self) -> Counts;
 }

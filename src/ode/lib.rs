@@ -46,6 +46,6 @@ pub use esdirk::Esdirk43;
 pub use explicit::{ExplicitStep, METHODS, Method, Tableau};
 pub use flow::Flow;
 pub use implicit_euler::ImplicitEuler;
-pub use kernel::{Counts, Failure, Kernel, Tolerance};
+pub use kernel::{Counts, Failure, Kernel, Present, Tolerance};
 pub use solver::Solver;
 pub use variable_step::VariableStep;

@@ -27,8 +27,26 @@
 //! that it goes the way the solution goes.
 
 use super::progress::{Progress, norm};
-use super::{Counts, Flow, Tolerance};
+use super::{Counts, Failure, Flow, Tolerance};
 use legwork_linalg::Lu;
+
+/// The functions of [`super::Kernel`] that are the same for all kernels with a Jacobian.
+macro_rules! jacobian_methods {
+    () => {
+        fn keep_jacobian(&mut self, keep: bool) {
+            self.keep_jacobian = keep;
+        }
+
+        fn jacobian(&self) -> Option<&[f64]> {
+            self.newton.jacobian()
+        }
+
+        fn set_jacobian(&mut self, jacobian: Option<&[f64]>) {
+            self.newton.set_jacobian(jacobian);
+        }
+    };
+}
+pub(super) use jacobian_methods;
 
 /// What became of a solve.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -122,9 +140,12 @@ impl Newton {
         std::mem::replace(&mut self.slowest, 0.0)
     }
 
-    /// False if the last solve failed because rates were not finite.
-    pub(super) fn finite(&self) -> bool {
-        self.finite
+    /// Why a step of size `h` [s] from `t` [s] was given up.
+    pub(super) fn failure<E>(&self, t: f64, h: f64) -> Failure<E> {
+        match self.finite {
+            true => Failure::StepTooSmall { t, h },
+            false => Failure::NotFinite { t, h },
+        }
     }
 
     /// Forgets how fast the last solve converged.

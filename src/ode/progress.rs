@@ -1,6 +1,6 @@
 //! What all kernels keep: where they are, the error norm, the choice of the first step.
 
-use super::{Counts, Failure, Flow, Tolerance};
+use super::{Counts, Failure, Flow, Present, Tolerance};
 
 /// Position, norm and counts of a kernel.
 #[derive(Debug, Clone)]
@@ -41,6 +41,10 @@ impl Progress {
             weighed: false,
             counts: Counts::default(),
         }
+    }
+
+    pub(super) fn present(&self) -> Present<'_> {
+        Present { t: self.t, u: &self.u, previous_t: self.previous_t, counts: self.counts }
     }
 
     pub(super) fn begin(&mut self, t: f64, u: &[f64], h: Option<f64>) {

@@ -1,6 +1,6 @@
 //! One type for the three variable-step kernels, chosen at run time.
 
-use super::{Bdf, Counts, DormandPrince54, Esdirk43, Failure, Flow, Kernel};
+use super::{Bdf, DormandPrince54, Esdirk43, Failure, Flow, Kernel, Present};
 
 /// One of the variable-step kernels.
 #[derive(Debug, Clone)]
@@ -33,16 +33,8 @@ impl Kernel for VariableStep {
         each!(self, kernel => kernel.step(flow, end))
     }
 
-    fn t(&self) -> f64 {
-        each!(self, kernel => kernel.t())
-    }
-
-    fn u(&self) -> &[f64] {
-        each!(self, kernel => kernel.u())
-    }
-
-    fn previous_t(&self) -> f64 {
-        each!(self, kernel => kernel.previous_t())
+    fn present(&self) -> Present<'_> {
+        each!(self, kernel => kernel.present())
     }
 
     fn interpolate(&self, t: f64, u: &mut [f64]) {
@@ -63,9 +55,5 @@ impl Kernel for VariableStep {
 
     fn set_jacobian(&mut self, jacobian: Option<&[f64]>) {
         each!(self, kernel => kernel.set_jacobian(jacobian));
-    }
-
-    fn counts(&self) -> Counts {
-        each!(self, kernel => kernel.counts())
     }
 }
