@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop")]
 
-mod accelerated;
 mod allocations;
 mod common;
 mod cone_program;

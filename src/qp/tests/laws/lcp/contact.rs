@@ -1,15 +1,12 @@
 //! The pivoting methods as solvers of the contact problem.
 
-use super::Problem;
-use crate::common::{difference, largest, pyramid, pyramids, references, residual, solve};
+use crate::common::{difference, largest, pyramid, pyramids, residual, solve};
 use legwork_qp::DEFAULT_REGULARISATION;
 use legwork_qp::complementarity::{
-    DenseMass, HalfInverseMass, Lemke, LemkeSolver, PrincipalPivotingSolver, StewartTrinkleSolver,
+    DenseMass, HalfInverseMass, LemkeSolver, PrincipalPivotingSolver, StewartTrinkleSolver,
 };
 use legwork_qp::problems::{Random, random_definite, rigid_body};
-use legwork_qp::{
-    ConeShape, ContactProblemData, ContactSolver, PyramidActiveSet, PyramidFit, Status, kkt,
-};
+use legwork_qp::{ContactProblemData, ContactSolver, PyramidFit, Status, kkt};
 
 fn solvers() -> [(&'static str, Box<dyn ContactSolver>); 2] {
     [
@@ -18,145 +15,26 @@ fn solvers() -> [(&'static str, Box<dyn ContactSolver>); 2] {
     ]
 }
 
-#[test]
-fn both_methods_return_the_reference_solutions() {
-    for case in references() {
-        for (name, mut solver) in solvers() {
-            let (forces, status) = solve(&mut *solver, &case.problem);
-            assert_eq!(status, Status::Solved, "{name}, {}", case.name);
-            let error = case.error(&forces);
-            assert!(error < 1e-10, "{name}, {}: {error:.1e}", case.name);
-        }
-        // The view itself, by the plain method.
-        let mut view = Problem { matrix: vec![0.0; 256], vector: vec![0.0; 16] };
-        case.problem.view().lcp_into(&mut view.matrix, &mut view.vector);
-        let (mut weights, mut forces) = (vec![0.0; 16], vec![0.0; 12]);
-        assert_eq!(Lemke::new(16).solve(&view.lcp(), &mut weights).status, Status::Solved);
-        case.problem.view().forces_of_generators(&weights, &mut forces);
-        let error = case.error(&forces);
-        assert!(error < 1e-10, "view, {}: {error:.1e}", case.name);
-    }
-}
-
-#[test]
-fn definite_problems_agree_with_the_active_set() {
-    let mut active_set = PyramidActiveSet::default();
-    let mut solvers = solvers();
-    for (index, shape) in pyramids(&[3, 4, 6, 8]).into_iter().enumerate() {
-        for contacts in [1, 2, 3, 4, 8] {
-            for seed in 0..6 {
-                let mut problem =
-                    random_definite(100 * seed + index as u64, contacts, shape.clone());
-                if seed % 3 == 2 {
-                    problem.friction[0] = 0.0;
-                    problem.active[contacts - 1] = 0.0;
-                    problem.compliance.fill(0.3);
-                }
-                let what = format!("{:?}, {contacts} contacts, seed {seed}", shape.cone());
-                let n = 3 * contacts;
-                let mut expected = vec![0.0; n];
-                let outcome = active_set.solve(&problem.view(), &mut expected);
-                assert_eq!(outcome.status, Status::Solved);
-                for (name, solver) in &mut solvers {
-                    let mut forces = vec![f64::NAN; n];
-                    let outcome = solver.solve(&problem.view(), &mut forces);
-                    assert_eq!(outcome.status, Status::Solved, "{name}, {what}");
-                    let error = difference(&forces, &expected) / largest(&expected).max(1e-300);
-                    assert!(error < 1e-10, "{name}, {what}: {error:.1e}");
-                }
-                // The view of the whole problem, inactive contacts included.
-                let size = contacts * shape.sides();
-                let mut view = Problem { matrix: vec![0.0; size * size], vector: vec![0.0; size] };
-                problem.view().lcp_into(&mut view.matrix, &mut view.vector);
-                let (mut weights, mut forces) = (vec![0.0; size], vec![0.0; n]);
-                assert_eq!(
-                    Lemke::new(size).solve(&view.lcp(), &mut weights).status,
-                    Status::Solved
-                );
-                problem.view().forces_of_generators(&weights, &mut forces);
-                let error = difference(&forces, &expected) / largest(&expected).max(1e-300);
-                assert!(error < 1e-10, "view, {what}: {error:.1e}");
-            }
-        }
-    }
-}
-
+/// Without regularisation: forces are one of many.
 #[test]
 fn redundant_contacts_are_solved_and_judged() {
     let mut solvers = solvers();
     for (index, shape) in pyramids(&[3, 4, 6, 8]).into_iter().enumerate() {
         for contacts in [1, 2, 4, 8, 12] {
             for seed in 0..4 {
-                for regularisation in [1e-10, 0.0] {
-                    let mut problem = rigid_body(
-                        1000 * seed + index as u64,
-                        contacts,
-                        shape.clone(),
-                        seed % 2 == 1,
-                    );
-                    problem.regularisation = regularisation;
-                    for (name, solver) in &mut solvers {
-                        let what = format!(
-                            "{name}, {:?}, {contacts} contacts, seed {seed}, ε {regularisation:e}",
-                            shape.cone()
-                        );
-                        let mut forces = vec![f64::NAN; 3 * contacts];
-                        let outcome = solver.solve(&problem.view(), &mut forces);
-                        let worst = residual(&problem, &forces);
-                        assert_eq!(outcome.status, Status::Solved, "{what}, residual {worst:.1e}");
-                        assert!(worst < 1e-7, "{what}: residual {worst:.1e}");
-                        for contact in 0..contacts {
-                            let f = &forces[3 * contact..3 * contact + 3];
-                            if problem.active[contact] == 0.0 {
-                                assert_eq!(f, [0.0; 3], "{what}");
-                            }
-                            if problem.friction[contact] == 0.0 {
-                                assert_eq!(f[..2], [0.0; 2], "{what}");
-                            }
-                        }
-                    }
+                let mut problem =
+                    rigid_body(1000 * seed + index as u64, contacts, shape.clone(), seed % 2 == 1);
+                problem.regularisation = 0.0;
+                for (name, solver) in &mut solvers {
+                    let what =
+                        format!("{name}, {:?}, {contacts} contacts, seed {seed}", shape.cone());
+                    let (forces, status) = solve(&mut **solver, &problem);
+                    let worst = residual(&problem, &forces);
+                    assert_eq!(status, Status::Solved, "{what}, residual {worst:.1e}");
+                    assert!(worst < 1e-7, "{what}: residual {worst:.1e}");
                 }
             }
         }
-    }
-}
-
-#[test]
-fn a_warm_start_saves_pivots() {
-    let mut random = Random::new(4);
-    let mut pivoting = PrincipalPivotingSolver::new(4, 4);
-    let mut lemke = LemkeSolver::new(4, 4);
-    let mut totals = [0; 4];
-    for seed in 0..40 {
-        let mut problem = random_definite(seed, 4, pyramid(4, PyramidFit::Circumscribed));
-        let (mut a, mut b) = (vec![0.0; 16], vec![0.0; 16]);
-        let (mut f, mut g) = (vec![0.0; 12], vec![0.0; 12]);
-        let _ = pivoting.solve_warm(&problem.view(), &mut a, &mut f);
-        let _ = lemke.solve_warm(&problem.view(), &mut b, &mut g);
-        assert!(difference(&f, &g) < 1e-10 * largest(&f).max(1.0), "seed {seed}");
-        problem.bias.iter_mut().for_each(|b| *b += 0.01 * random.normal());
-        totals[0] += pivoting.solve_warm(&problem.view(), &mut a, &mut f).iterations;
-        totals[1] += pivoting.solve(&problem.view(), &mut f).iterations;
-        totals[2] += lemke.solve_warm(&problem.view(), &mut b, &mut g).iterations;
-        totals[3] += lemke.solve(&problem.view(), &mut g).iterations;
-        assert!(difference(&f, &g) < 1e-10 * largest(&f).max(1.0), "seed {seed}");
-    }
-    assert!(4 * totals[0] < totals[1] && 4 * totals[2] < totals[3], "{totals:?}");
-}
-
-#[test]
-fn circles_and_bad_numbers_are_refused() {
-    for (name, mut solver) in solvers() {
-        let circle = random_definite(1, 2, ConeShape::circular());
-        assert!(!solver.accepts(&circle.cone));
-        let mut forces = vec![f64::NAN; 6];
-        let outcome = solver.solve(&circle.view(), &mut forces);
-        assert_eq!(outcome.status, Status::UnsupportedCone, "{name}");
-        assert_eq!(forces, [0.0; 6]);
-        let mut bad = random_definite(1, 2, pyramid(4, PyramidFit::Inscribed));
-        bad.bias[3] = f64::NAN;
-        assert_eq!(solver.solve(&bad.view(), &mut forces).status, Status::InvalidData, "{name}");
-        assert_eq!(forces, [0.0; 6]);
     }
 }
 
