@@ -1,5 +1,6 @@
 //! What the laws share.
 
+use legwork_qp::problems::Random;
 use legwork_qp::{
     Cone, ConeShape, ContactProblemData, ContactSolver, PyramidFit, QpData, Status, kkt,
 };
@@ -100,4 +101,39 @@ pub(crate) fn written_out(problem: &ContactProblemData) -> QpData {
     view.hessian_into(&mut qp.hessian);
     view.cone_rows_into(&mut qp.rows);
     qp
+}
+
+/// A program that is feasible by construction around the point returned, with H of rank `rank`; its
+/// inequalities are bounded below, above or on both sides, and all unknowns are boxed, so that a
+/// singular H has a minimum.
+pub(crate) fn random_qp(
+    seed: u64,
+    n: usize,
+    equalities: usize,
+    inequalities: usize,
+    rank: usize,
+) -> (QpData, Vec<f64>) {
+    let mut random = Random::new(seed);
+    let b: Vec<f64> = (0..n * rank).map(|_| random.normal()).collect();
+    let gram = |e: usize| (0..rank).map(|k| b[e / n * rank + k] * b[e % n * rank + k]).sum();
+    let mut qp = QpData { hessian: (0..n * n).map(gram).collect(), ..QpData::default() };
+    let m = equalities + inequalities;
+    qp.gradient = (0..n).map(|_| 5.0 * random.normal()).collect();
+    qp.rows = (0..m * n).map(|_| random.normal()).collect();
+    let inside: Vec<f64> = (0..n).map(|_| random.normal()).collect();
+    for row in 0..m {
+        let value: f64 = (0..n).map(|j| qp.rows[j * m + row] * inside[j]).sum();
+        let (below, above) = (value - random.uniform(), value + random.uniform());
+        let (lower, upper) = match row.checked_sub(equalities).map(|row| row % 3) {
+            None => (value, value),
+            Some(0) => (below, INF),
+            Some(1) => (-INF, above),
+            Some(_) => (below, above),
+        };
+        qp.row_lower.push(lower);
+        qp.row_upper.push(upper);
+    }
+    qp.lower = inside.iter().map(|x| x - 2.0 * random.uniform()).collect();
+    qp.upper = inside.iter().map(|x| x + 2.0 * random.uniform()).collect();
+    (qp, inside)
 }

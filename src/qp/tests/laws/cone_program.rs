@@ -1,119 +1,78 @@
 //! Laws of the cone program and of Clarabel on quadratic and cone programs.
 
-use crate::common::{INF, bits, difference, references, written_out};
+use crate::common::{INF, bits, difference, random_qp, references, written_out};
 use legwork_qp::problems::{Random, random_definite};
 use legwork_qp::{
-    ClarabelSolver, ConeProgram, ConeProgramError, ConeShape, ContactSolver, GeneralActiveSet,
-    ProjectedGaussSeidel, Qp, Status, kkt, project_second_order, second_order_violation,
+    ClarabelSolver, ConeProgram, ConeProgramData as Program, ConeProgramError, ConeShape,
+    ContactSolver, GeneralActiveSet, ProjectedGaussSeidel, Qp, QpData, Status, kkt,
+    project_second_order, second_order_violation,
 };
 
-/// A cone program that owns its numbers.
-#[derive(Clone, Default)]
-struct Owned {
-    hessian: Vec<f64>,
-    gradient: Vec<f64>,
-    rows: Vec<f64>,
-    row_lower: Vec<f64>,
-    row_upper: Vec<f64>,
-    lower: Vec<f64>,
-    upper: Vec<f64>,
-    cone_rows: Vec<f64>,
-    cone_offset: Vec<f64>,
-    cone_sizes: Vec<usize>,
+/// Unknowns in other units: `x = D x̂`, and rows multiplied by factors.
+fn in_other_units(program: &Program, columns: &[f64], rows: &[f64]) -> Program {
+    let (n, m, r) = (columns.len(), rows.len(), program.cone_offset.len());
+    let mut other = program.clone();
+    for j in 0..n {
+        other.linear.gradient[j] *= columns[j];
+        for i in 0..n {
+            other.linear.hessian[j * n + i] *= columns[i] * columns[j];
+        }
+        for (entry, row) in other.linear.rows[j * m..(j + 1) * m].iter_mut().zip(rows) {
+            *entry *= row * columns[j];
+        }
+        for i in 0..r {
+            other.cone_rows[j * r + i] *= columns[j];
+        }
+        if !other.linear.lower.is_empty() {
+            other.linear.lower[j] /= columns[j];
+            other.linear.upper[j] /= columns[j];
+        }
+    }
+    for bounds in [&mut other.linear.row_lower, &mut other.linear.row_upper] {
+        bounds.iter_mut().zip(rows).for_each(|(bound, row)| *bound *= row);
+    }
+    other
 }
 
-impl Owned {
-    fn view(&self) -> ConeProgram<'_> {
-        let linear = Qp {
-            hessian: &self.hessian,
-            gradient: &self.gradient,
-            rows: &self.rows,
-            row_lower: &self.row_lower,
-            row_upper: &self.row_upper,
-            lower: &self.lower,
-            upper: &self.upper,
-        };
-        ConeProgram::new(linear, &self.cone_rows, &self.cone_offset, &self.cone_sizes).unwrap()
-    }
-
-    /// Unknowns in other units: `x = D x̂`, and rows multiplied by factors.
-    fn in_other_units(&self, columns: &[f64], rows: &[f64]) -> Self {
-        let (n, m, r) = (self.gradient.len(), self.row_lower.len(), self.cone_offset.len());
-        let mut other = self.clone();
-        for j in 0..n {
-            other.gradient[j] *= columns[j];
-            for i in 0..n {
-                other.hessian[j * n + i] *= columns[i] * columns[j];
-            }
-            for (entry, row) in other.rows[j * m..(j + 1) * m].iter_mut().zip(rows) {
-                *entry *= row * columns[j];
-            }
-            for i in 0..r {
-                other.cone_rows[j * r + i] *= columns[j];
-            }
-            if !other.lower.is_empty() {
-                other.lower[j] /= columns[j];
-                other.upper[j] /= columns[j];
-            }
-        }
-        for bounds in [&mut other.row_lower, &mut other.row_upper] {
-            bounds.iter_mut().zip(rows).for_each(|(bound, row)| *bound *= row);
-        }
-        other
-    }
-}
-
-/// Feasible by construction around a point; H of the given rank; every kind of bound occurs.
-fn random_program(seed: u64, n: usize, m: usize, rank: usize, cone_sizes: &[usize]) -> Owned {
-    let mut random = Random::new(seed);
-    let b: Vec<f64> = (0..n * rank).map(|_| random.normal()).collect();
-    let mut program = Owned { cone_sizes: cone_sizes.to_vec(), ..Owned::default() };
-    program.hessian = (0..n * n)
-        .map(|e| (0..rank).map(|k| b[e / n * rank + k] * b[e % n * rank + k]).sum())
-        .collect();
-    program.gradient = (0..n).map(|_| random.normal()).collect();
-    let inside: Vec<f64> = (0..n).map(|_| random.normal()).collect();
-    program.rows = (0..m * n).map(|_| random.normal()).collect();
-    for row in 0..m {
-        let value: f64 = (0..n).map(|j| program.rows[j * m + row] * inside[j]).sum();
-        let (below, above) = (random.uniform(), random.uniform());
-        let (l, u) = match row % 4 {
-            0 => (value, value),
-            1 => (value - below, INF),
-            2 => (-INF, value + above),
-            _ => (value - below, value + above),
-        };
-        program.row_lower.push(l);
-        program.row_upper.push(u);
-    }
-    // All unknowns are boxed, so that a singular H has a minimum.
-    program.lower = inside.iter().map(|x| x - 2.0 * random.uniform()).collect();
-    program.upper = inside.iter().map(|x| x + 2.0 * random.uniform()).collect();
+/// [`random_qp`] with second-order cones, inside which the point lies.
+fn random_program(
+    seed: u64,
+    n: usize,
+    [equalities, inequalities]: [usize; 2],
+    rank: usize,
+    cone_sizes: &[usize],
+) -> Program {
+    let (linear, inside) = random_qp(seed, n, equalities, inequalities, rank);
+    let mut random = Random::new(!seed);
     let r: usize = cone_sizes.iter().sum();
-    program.cone_rows = (0..r * n).map(|_| random.normal()).collect();
-    let value =
-        |row: usize| -> f64 { (0..n).map(|j| program.cone_rows[j * r + row] * inside[j]).sum() };
+    let cone_rows: Vec<f64> = (0..r * n).map(|_| random.normal()).collect();
+    let mut cone_offset = Vec::new();
     for &size in cone_sizes {
-        let first = program.cone_offset.len();
-        for row in first..first + size {
-            // The point has t = (1, small, …), inside the cone.
-            let t = if row == first { 1.0 } else { 0.3 * random.uniform() };
-            program.cone_offset.push(t - value(row));
+        for k in 0..size {
+            let row = cone_offset.len();
+            let value: f64 = (0..n).map(|j| cone_rows[j * r + row] * inside[j]).sum();
+            // The point has t = (1, small, …).
+            let t = if k == 0 { 1.0 } else { 0.3 * random.uniform() };
+            cone_offset.push(t - value);
         }
     }
-    program
+    Program { linear, cone_rows, cone_offset, cone_sizes: cone_sizes.to_vec() }
 }
 
-fn solve(solver: &mut ClarabelSolver, program: &Owned) -> (Vec<f64>, Status, f64) {
-    let mut x = vec![f64::NAN; program.gradient.len()];
-    let outcome = solver.solve_cone_program(&program.view(), &mut x);
+fn view(program: &Program) -> ConeProgram<'_> {
+    program.view().unwrap()
+}
+
+fn solve(solver: &mut ClarabelSolver, program: &Program) -> (Vec<f64>, Status, f64) {
+    let mut x = vec![f64::NAN; program.linear.gradient.len()];
+    let outcome = solver.solve_cone_program(&view(program), &mut x);
     (x, outcome.status, outcome.residual)
 }
 
 #[test]
 fn the_constructor_names_what_does_not_fit() {
-    let good = random_program(1, 3, 2, 3, &[3, 1]);
-    let linear = good.view().linear;
+    let good = random_program(1, 3, [1, 1], 3, &[3, 1]);
+    let linear = good.linear.view();
     let new = |rows, offset, sizes| ConeProgram::new(linear, rows, offset, sizes).err();
     assert_eq!(new(&good.cone_rows, &good.cone_offset, &good.cone_sizes), None);
     let error = new(&good.cone_rows, &good.cone_offset, &[4, 0]);
@@ -137,13 +96,12 @@ fn the_nearest_point_of_a_cone_is_its_projection() {
             let point: Vec<f64> = (0..size).map(|_| 10.0 * random.normal()).collect();
             let mut identity = vec![0.0; size * size];
             (0..size).for_each(|i| identity[i * size + i] = 1.0);
-            let program = Owned {
-                hessian: identity.clone(),
-                gradient: point.iter().map(|p| -p).collect(),
+            let gradient = point.iter().map(|p| -p).collect();
+            let program = Program {
+                linear: QpData { hessian: identity.clone(), gradient, ..QpData::default() },
                 cone_rows: identity,
                 cone_offset: vec![0.0; size],
                 cone_sizes: vec![size],
-                ..Owned::default()
             };
             let (x, status, residual) = solve(&mut solver, &program);
             let mut exact = point.clone();
@@ -162,13 +120,13 @@ fn clarabel_and_the_active_set_agree_on_quadratic_programs() {
     let mut worst: f64 = 0.0;
     for seed in 0..200 {
         let n = 1 + seed as usize % 12;
-        let program = random_program(seed, n, n, n, &[]);
+        let program = random_program(seed, n, [n / 4, n - n / 4], n, &[]);
         let (x, status, residual) = solve(&mut interior, &program);
         assert_eq!(status, Status::Solved, "seed {seed}: residual {residual:.1e}");
         let mut expected = vec![0.0; n];
-        let outcome = exact.solve(&program.view().linear, &mut expected);
+        let outcome = exact.solve(&program.linear.view(), &mut expected);
         assert_eq!(outcome.status, Status::Solved, "seed {seed}");
-        let objective = |x: &[f64]| program.view().linear.objective(x);
+        let objective = |x: &[f64]| program.linear.view().objective(x);
         let gap = (objective(&x) - objective(&expected)).abs();
         worst = worst.max(gap / (1.0 + objective(&expected).abs()));
     }
@@ -186,15 +144,15 @@ fn answers_pass_the_judge_in_any_units() {
         let n = 2 + random.below(9);
         let (m, rank) = (random.below(6), random.below(n + 1));
         let sizes = [&[][..], &[3], &[3, 4], &[2, 1]][random.below(4)];
-        let program = random_program(seed, n, m.min(n), rank, sizes);
+        let program = random_program(seed, n, [m.min(n) / 4, m.min(n) - m.min(n) / 4], rank, sizes);
         let spread = [0.0, 6.0][seed as usize % 2];
         let mut unit = |count| -> Vec<f64> {
             (0..count).map(|_| libm::pow(10.0, spread * (2.0 * random.uniform() - 1.0))).collect()
         };
         let (columns, rows) = (unit(n), unit(m.min(n)));
-        let program = program.in_other_units(&columns, &rows);
+        let program = in_other_units(&program, &columns, &rows);
         let (x, status, residual) = solve(&mut solver, &program);
-        let judged = kkt::cone_residuals(&program.view(), &x, solver.multipliers()).worst();
+        let judged = kkt::cone_residuals(&view(&program), &x, solver.multipliers()).worst();
         assert_eq!(judged.to_bits(), residual.to_bits(), "seed {seed}: the residual is not true");
         assert!(status != Status::Solved || residual <= 1e-6, "seed {seed}: {residual:.1e}");
         assert!(
@@ -214,25 +172,26 @@ fn infeasible_programs_come_with_a_refutation() {
         let mut random = Random::new(seed);
         let n = 3 + random.below(6);
         let sizes = [&[][..], &[3]][seed as usize % 2];
-        let mut program = random_program(seed, n, 3, n, sizes);
-        program.lower.clear();
-        program.upper.clear();
+        let mut program = random_program(seed, n, [1, 2], n, sizes);
+        program.linear.lower.clear();
+        program.linear.upper.clear();
         // A new row is the sum of rows 1 and 3 (both bounded below), with an upper bound below
         // theirs.
-        let lower: f64 = program.row_lower[1..2].iter().sum::<f64>() + program.row_lower[0];
+        let lower: f64 =
+            program.linear.row_lower[1..2].iter().sum::<f64>() + program.linear.row_lower[0];
         let margin = libm::pow(10.0, -5.0 * random.uniform());
-        let old = program.rows.clone();
-        program.rows.clear();
+        let old = program.linear.rows.clone();
+        program.linear.rows.clear();
         for column in old.chunks_exact(3) {
-            program.rows.extend_from_slice(column);
-            program.rows.push(column[0] + column[1]);
+            program.linear.rows.extend_from_slice(column);
+            program.linear.rows.push(column[0] + column[1]);
         }
-        program.row_lower.push(-INF);
-        program.row_upper.push(lower - margin * (1.0 + lower.abs()));
+        program.linear.row_lower.push(-INF);
+        program.linear.row_upper.push(lower - margin * (1.0 + lower.abs()));
         let (x, status, _) = solve(&mut solver, &program);
         assert_eq!(status, Status::PrimalInfeasible, "seed {seed}, margin {margin:.1e}");
         assert_eq!(x, vec![0.0; n]);
-        let radius = kkt::infeasible_radius(&program.view(), solver.multipliers());
+        let radius = kkt::infeasible_radius(&view(&program), solver.multipliers());
         assert!(radius > 1e5, "seed {seed}, margin {margin:.1e}: radius {radius:.1e}");
     }
 }
@@ -240,27 +199,30 @@ fn infeasible_programs_come_with_a_refutation() {
 /// A cone and a half-space without a common point.
 #[test]
 fn a_missed_cone_is_refuted() {
-    let mut program = Owned {
+    let linear = QpData {
         hessian: vec![0.0; 9],
         gradient: vec![0.0; 3],
         rows: vec![1.0, -2.0, 0.0],
         row_lower: vec![-INF],
         row_upper: vec![-1.0],
+        ..QpData::default()
+    };
+    let mut program = Program {
+        linear,
         cone_rows: vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
         cone_offset: vec![0.0; 3],
         cone_sizes: vec![3],
-        ..Owned::default()
     };
     let mut solver = ClarabelSolver::new(1e-9, 100);
     // t_0 ≥ |t_1| allows t_0 - 2 t_1 ≤ -1, but not t_0 - t_1 / 2 ≤ -1.
     assert_eq!(solve(&mut solver, &program).1, Status::Solved);
-    program.rows[1] = -0.5;
+    program.linear.rows[1] = -0.5;
     assert_eq!(solve(&mut solver, &program).1, Status::PrimalInfeasible);
-    assert!(kkt::infeasible_radius(&program.view(), solver.multipliers()) > 1e6);
+    assert!(kkt::infeasible_radius(&view(&program), solver.multipliers()) > 1e6);
     // The same multipliers prove nothing about the feasible program.
-    program.rows[1] = -2.0;
+    program.linear.rows[1] = -2.0;
     let multipliers = solver.multipliers();
-    assert!(kkt::infeasible_radius(&program.view(), multipliers) < 10.0);
+    assert!(kkt::infeasible_radius(&view(&program), multipliers) < 10.0);
 }
 
 #[test]
@@ -268,16 +230,16 @@ fn unbounded_programs_come_with_a_direction() {
     let mut solver = ClarabelSolver::new(1e-9, 200);
     for seed in 0..40 {
         let n = 4 + seed as usize % 5;
-        let mut program = random_program(seed, n, 1, n - 2, &[]);
-        program.lower.clear();
-        program.upper.clear();
+        let mut program = random_program(seed, n, [0, 1], n - 2, &[]);
+        program.linear.lower.clear();
+        program.linear.upper.clear();
         // Rank n - 2 leaves a plane on which the objective is linear, and one half-space is not
         // enough to bound it.
-        program.row_lower[0] = -INF;
+        program.linear.row_lower[0] = -INF;
         let (x, status, _) = solve(&mut solver, &program);
         assert_eq!(status, Status::Unbounded, "seed {seed}");
         assert_eq!(x, vec![0.0; n]);
-        let residual = kkt::unbounded_residual(&program.view(), solver.unbounded_direction());
+        let residual = kkt::unbounded_residual(&view(&program), solver.unbounded_direction());
         assert!(residual < 1e-5, "seed {seed}: {residual:.1e}");
     }
 }
@@ -285,12 +247,12 @@ fn unbounded_programs_come_with_a_direction() {
 #[test]
 fn contradictions_and_bad_numbers_get_a_status() {
     let mut solver = ClarabelSolver::new(1e-9, 100);
-    let good = random_program(1, 3, 2, 3, &[3]);
-    let breakers: [fn(&mut Owned); 4] = [
-        |p| p.hessian[0] = f64::NAN,
+    let good = random_program(1, 3, [1, 1], 3, &[3]);
+    let breakers: [fn(&mut Program); 4] = [
+        |p| p.linear.hessian[0] = f64::NAN,
         |p| p.cone_offset[1] = INF,
-        |p| p.row_lower[0] = f64::NAN,
-        |p| p.gradient[2] = -INF,
+        |p| p.linear.row_lower[0] = f64::NAN,
+        |p| p.linear.gradient[2] = -INF,
     ];
     for (index, break_it) in breakers.iter().enumerate() {
         let mut program = good.clone();
@@ -298,18 +260,21 @@ fn contradictions_and_bad_numbers_get_a_status() {
         let (x, status, _) = solve(&mut solver, &program);
         assert_eq!((status, x), (Status::InvalidData, vec![0.0; 3]), "breaker {index}");
     }
-    let contradictions: [fn(&mut Owned); 3] =
-        [|p| p.row_lower[1] = INF, |p| p.lower[0] = p.upper[0] + 1.0, |p| p.upper[1] = -INF];
+    let contradictions: [fn(&mut Program); 3] = [
+        |p| p.linear.row_lower[1] = INF,
+        |p| p.linear.lower[0] = p.linear.upper[0] + 1.0,
+        |p| p.linear.upper[1] = -INF,
+    ];
     for (index, break_it) in contradictions.iter().enumerate() {
         let mut program = good.clone();
         break_it(&mut program);
         let (_, status, _) = solve(&mut solver, &program);
         assert_eq!(status, Status::PrimalInfeasible, "contradiction {index}");
-        assert_eq!(kkt::infeasible_radius(&program.view(), solver.multipliers()), INF);
+        assert_eq!(kkt::infeasible_radius(&view(&program), solver.multipliers()), INF);
     }
-    assert_eq!(solve(&mut solver, &Owned::default()).1, Status::Solved);
-    let mut free = random_program(2, 3, 0, 3, &[]);
-    (free.lower, free.upper) = (Vec::new(), Vec::new());
+    assert_eq!(solve(&mut solver, &Program::default()).1, Status::Solved);
+    let mut free = random_program(2, 3, [0, 0], 3, &[]);
+    (free.linear.lower, free.linear.upper) = (Vec::new(), Vec::new());
     let (x, status, residual) = solve(&mut solver, &free);
     assert_eq!(status, Status::Solved, "no constraint at all: {x:?}, residual {residual:.1e}");
 }
@@ -322,15 +287,14 @@ fn the_contact_problem_is_a_cone_program() {
         let contacts = 1 + seed as usize % 6;
         let problem = random_definite(seed, contacts, ConeShape::circular());
         let n = 3 * contacts;
-        let mut program = Owned {
-            hessian: vec![0.0; n * n],
-            gradient: problem.bias.clone(),
+        let mut hessian = vec![0.0; n * n];
+        problem.view().hessian_into(&mut hessian);
+        let mut program = Program {
+            linear: QpData { hessian, gradient: problem.bias.clone(), ..QpData::default() },
             cone_rows: vec![0.0; n * n],
             cone_offset: vec![0.0; n],
             cone_sizes: vec![3; contacts],
-            ..Owned::default()
         };
-        problem.view().hessian_into(&mut program.hessian);
         for (contact, &mu) in problem.friction.iter().enumerate() {
             let f = 3 * contact;
             program.cone_rows[(f + 2) * n + f] = mu;
@@ -354,11 +318,11 @@ fn a_used_solver_returns_the_bits_of_a_fresh_one() {
     for run in 0..10 {
         for seed in 0..12u64 {
             // Every second program has the structure of the one before it.
-            let (n, m) = (3 + seed as usize / 2 % 3, 2);
+            let n = 3 + seed as usize / 2 % 3;
             let sizes: &[usize] = if seed / 2 % 2 == 0 { &[3] } else { &[] };
-            let mut program = random_program(seed, n, m, n, sizes);
+            let mut program = random_program(seed, n, [1, 1], n, sizes);
             if seed % 4 == 3 {
-                program.rows[0] = 0.0;
+                program.linear.rows[0] = 0.0;
             }
             let (x, status, residual) = solve(&mut used, &program);
             let y = bits(used.multipliers().rows);

@@ -1,43 +1,10 @@
 //! Laws of the general quadratic program.
 
-use crate::common::{INF, difference, natural_residual, pyramid, written_out};
-use legwork_qp::problems::{Random, random_definite, rigid_body};
+use crate::common::{INF, difference, natural_residual, pyramid, random_qp, written_out};
+use legwork_qp::problems::{random_definite, rigid_body};
 use legwork_qp::{
     ContactSolver, GeneralActiveSet, PyramidActiveSet, PyramidFit, QpData, Status, kkt,
 };
-
-/// A feasible problem: rows are built around a random point. `rank` of H may be below n.
-fn random_qp(seed: u64, n: usize, equalities: usize, inequalities: usize, rank: usize) -> QpData {
-    let mut random = Random::new(seed);
-    let b: Vec<f64> = (0..n * rank).map(|_| random.normal()).collect();
-    let mut hessian = vec![0.0; n * n];
-    for j in 0..n {
-        for i in 0..n {
-            hessian[j * n + i] = (0..rank).map(|r| b[i * rank + r] * b[j * rank + r]).sum();
-        }
-    }
-    let m = equalities + inequalities;
-    let rows: Vec<f64> = (0..m * n).map(|_| random.normal()).collect();
-    let inside: Vec<f64> = (0..n).map(|_| random.normal()).collect();
-    let (mut row_lower, mut row_upper) = (vec![0.0; m], vec![0.0; m]);
-    for row in 0..m {
-        let value: f64 = (0..n).map(|j| rows[j * m + row] * inside[j]).sum();
-        (row_lower[row], row_upper[row]) = match row {
-            row if row < equalities => (value, value),
-            row if row % 3 == 0 => (value - random.uniform(), INF),
-            _ => (value - random.uniform(), value + random.uniform()),
-        };
-    }
-    QpData {
-        hessian,
-        gradient: (0..n).map(|_| 5.0 * random.normal()).collect(),
-        rows,
-        row_lower,
-        row_upper,
-        lower: inside.iter().map(|x| x - random.uniform()).collect(),
-        upper: inside.iter().map(|x| x + random.uniform()).collect(),
-    }
-}
 
 fn judge(qp: &QpData, solver: &GeneralActiveSet, x: &[f64]) -> f64 {
     let mut scratch = vec![0.0; x.len() + qp.row_lower.len()];
@@ -49,7 +16,7 @@ fn solutions_of_feasible_problems_pass_the_judge() {
     let mut solver = GeneralActiveSet::default();
     for seed in 0..40 {
         for (n, equalities, inequalities) in [(1, 0, 1), (5, 1, 4), (12, 4, 20), (30, 6, 30)] {
-            let qp = random_qp(seed, n, equalities, inequalities, n + 2);
+            let qp = random_qp(seed, n, equalities, inequalities, n + 2).0;
             let mut x = vec![0.0; n];
             let outcome = solver.solve(&qp.view(), &mut x);
             assert_eq!(outcome.status, Status::Solved, "seed {seed}, n {n}");
@@ -65,7 +32,7 @@ fn semidefinite_problems_are_solved_exactly() {
     let mut solver = GeneralActiveSet::default();
     for seed in 0..40 {
         for rank in [0, 1, 4, 8] {
-            let qp = random_qp(seed, 10, 2, 12, rank);
+            let qp = random_qp(seed, 10, 2, 12, rank).0;
             let mut x = vec![0.0; 10];
             let outcome = solver.solve(&qp.view(), &mut x);
             assert_eq!(outcome.status, Status::Solved, "seed {seed}, rank {rank}: {outcome:?}");
@@ -81,7 +48,7 @@ fn infeasible_problems_say_so() {
     let mut x = vec![0.0; 6];
     for seed in 0..20 {
         // The same row asked to be above 1 and below 0, in two rows.
-        let mut qp = random_qp(seed, 6, 0, 4, 8);
+        let mut qp = random_qp(seed, 6, 0, 4, 8).0;
         for j in 0..6 {
             qp.rows[j * 4 + 1] = -2.0 * qp.rows[j * 4];
         }
@@ -104,7 +71,7 @@ fn infeasible_problems_say_so() {
 fn redundant_rows_do_no_harm() {
     let mut solver = GeneralActiveSet::default();
     for seed in 0..20 {
-        let mut qp = random_qp(seed, 6, 2, 4, 8);
+        let mut qp = random_qp(seed, 6, 2, 4, 8).0;
         let mut once = vec![0.0; 6];
         assert_eq!(solver.solve(&qp.view(), &mut once).status, Status::Solved);
         // Every row twice, the copies scaled.
@@ -163,7 +130,7 @@ fn unbounded_problems_say_so() {
 fn bad_data_get_a_status() {
     let mut solver = GeneralActiveSet::new(3, 2);
     let mut x = vec![0.0; 3];
-    let good = random_qp(1, 3, 0, 2, 4);
+    let good = random_qp(1, 3, 0, 2, 4).0;
     let breakers: [fn(&mut QpData); 5] = [
         |q| q.hessian[0] = f64::NAN,
         |q| q.gradient[1] = INF,
@@ -202,7 +169,7 @@ fn the_general_and_the_pyramid_solver_agree() {
 fn a_warm_start_from_the_answer_needs_no_search() {
     let mut solver = GeneralActiveSet::default();
     for seed in 0..20 {
-        let qp = random_qp(seed, 12, 3, 15, 14);
+        let qp = random_qp(seed, 12, 3, 15, 14).0;
         let (mut cold, mut warm) = (vec![0.0; 12], vec![0.0; 12]);
         let mut sides = vec![0.0; 12 + 18];
         let first = solver.solve_warm(&qp.view(), &mut sides, &mut cold);
@@ -217,7 +184,7 @@ fn a_warm_start_from_the_answer_needs_no_search() {
 
 #[test]
 fn the_iteration_limit_is_a_status() {
-    let qp = random_qp(4, 12, 0, 30, 14);
+    let qp = random_qp(4, 12, 0, 30, 14).0;
     let mut solver = GeneralActiveSet::new(12, 30);
     solver.iteration_limit = 1;
     let status = solver.solve(&qp.view(), &mut [0.0; 12]).status;

@@ -2,14 +2,14 @@
 
 use super::problems::{Kind, problem};
 use super::warm::robot;
-use crate::common::{difference, largest};
+use crate::common::{INF, difference, largest};
 use legwork_linalg::Lu;
 use legwork_qp::complementarity::{
     ConstrainedMass, DenseMass, IndependentRows, Lemke, PrincipalPivoting, QpLcp,
 };
 use legwork_qp::kkt::{QpMultipliers, qp_residuals};
 use legwork_qp::problems::Random;
-use legwork_qp::{GeneralActiveSet, Lcp, Qp, Status};
+use legwork_qp::{GeneralActiveSet, Lcp, Qp, QpData, Status};
 
 /// `y = A x` for a column-major `rows × x.len()` matrix.
 fn multiply(a: &[f64], rows: usize, x: &[f64]) -> Vec<f64> {
@@ -108,51 +108,28 @@ fn lcp_slack(lcp: &Lcp<'_>, z: &[f64]) -> Vec<f64> {
 }
 
 /// A random convex program with every kind of bound, feasible by construction.
-struct Program {
-    hessian: Vec<f64>,
-    gradient: Vec<f64>,
-    rows: Vec<f64>,
-    bounds: [Vec<f64>; 4],
-}
-
-impl Program {
-    fn new(seed: u64) -> Self {
-        let mut random = Random::new(seed);
-        let (n, m) = (1 + random.below(7), random.below(7));
-        let hessian = problem(seed, Kind::Definite, n, false).matrix;
-        let gradient = (0..n).map(|_| 3.0 * random.normal()).collect();
-        let rows: Vec<f64> = (0..m * n).map(|_| random.normal()).collect();
-        let inside: Vec<f64> = (0..n).map(|_| random.normal()).collect();
-        let around = |value: f64, random: &mut Random, equality: bool| {
-            let lower =
-                if random.uniform() < 0.4 { f64::NEG_INFINITY } else { value - random.uniform() };
-            let upper =
-                if random.uniform() < 0.4 { f64::INFINITY } else { value + random.uniform() };
-            if equality && random.uniform() < 0.1 { (value, value) } else { (lower, upper) }
-        };
-        let products = multiply(&rows, m, &inside);
-        let (row_lower, row_upper) = products.iter().map(|&p| around(p, &mut random, true)).unzip();
-        let (lower, upper) = inside.iter().map(|&p| around(p, &mut random, false)).unzip();
-        Self { hessian, gradient, rows, bounds: [row_lower, row_upper, lower, upper] }
-    }
-
-    fn view(&self) -> Qp<'_> {
-        Qp {
-            hessian: &self.hessian,
-            gradient: &self.gradient,
-            rows: &self.rows,
-            row_lower: &self.bounds[0],
-            row_upper: &self.bounds[1],
-            lower: &self.bounds[2],
-            upper: &self.bounds[3],
-        }
-    }
+fn random_program(seed: u64) -> QpData {
+    let mut random = Random::new(seed);
+    let (n, m) = (1 + random.below(7), random.below(7));
+    let hessian = problem(seed, Kind::Definite, n, false).matrix;
+    let gradient = (0..n).map(|_| 3.0 * random.normal()).collect();
+    let rows: Vec<f64> = (0..m * n).map(|_| random.normal()).collect();
+    let inside: Vec<f64> = (0..n).map(|_| random.normal()).collect();
+    let around = |value: f64, random: &mut Random, equality: bool| {
+        let lower = if random.uniform() < 0.4 { -INF } else { value - random.uniform() };
+        let upper = if random.uniform() < 0.4 { INF } else { value + random.uniform() };
+        if equality && random.uniform() < 0.1 { (value, value) } else { (lower, upper) }
+    };
+    let products = multiply(&rows, m, &inside);
+    let (row_lower, row_upper) = products.iter().map(|&p| around(p, &mut random, true)).unzip();
+    let (lower, upper) = inside.iter().map(|&p| around(p, &mut random, false)).unzip();
+    QpData { hessian, gradient, rows, row_lower, row_upper, lower, upper }
 }
 
 #[test]
 fn a_program_and_its_complementarity_problem_have_the_same_solution() {
     for seed in 0..1_000 {
-        let program = Program::new(seed);
+        let program = random_program(seed);
         let qp = program.view();
         let (n, m) = (qp.dim(), qp.row_count());
         let dual = QpLcp::new(&qp);
