@@ -1,14 +1,7 @@
 //! Shapes of parameters that are a number, a vector or a matrix, and of the signals they fit.
 
-use legwork_block::quantity::{Preset, Tensor};
-use legwork_block::{
-    Any, In, Invalid, Parameters, PortNote, PortUnit, Ports, Sizes, Type, Unit, Var, Written,
-};
-
-/// The parameter 0, as a default.
-pub(crate) fn zero() -> Tensor {
-    Preset::number(0.0)
-}
+use legwork_block::quantity::Tensor;
+use legwork_block::{Any, In, Invalid, Parameters, PortUnit, Ports, Sizes, Type, Unit, Written};
 
 /// A signal of the shape `[]`, `[n]` or `[rows, columns]`.
 pub(crate) fn signal(shape: &[usize]) -> Any {
@@ -144,14 +137,6 @@ pub(crate) fn starting_at(
 /// The unit of the rate of a signal of this unit.
 pub(crate) fn rate_of(unit: Option<Unit>) -> Option<Unit> {
     unit.and_then(|unit| unit.over(Unit::SECOND))
-}
-
-/// Notes the unit of a port: `unit` if it is known, otherwise that of all ports with `var`.
-pub(crate) fn note_unit(mut note: PortNote<'_>, unit: Option<Unit>, var: Var) {
-    match unit {
-        Some(unit) => note.unit(&unit.to_string()),
-        None => note.same_unit(var),
-    };
 }
 
 /// Fails if an input whose type inference found is a bus or an array.
