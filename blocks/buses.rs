@@ -5,6 +5,8 @@ use legwork_block::{
     Arg, BusField, Dim, Fault, Leaves, NamedType, Outcome, Ports, Signal, Type, TypeMaker, bus,
 };
 
+use legwork_mechanics::{MassFactorRef, PackedFactor};
+
 use crate::robot::model::RobotModel;
 
 mod constraints;
@@ -24,7 +26,7 @@ pub use state::{RobotDims, State, StateBus};
 /// | `nu` | nv | m/s, rad/s | velocity, handed on from the state |
 /// | `M` | nv × nv | kg, kg m, kg m² | joint-space inertia, reflected rotor inertia included |
 /// | `h` | nv | N, N m | bias force: Coriolis, centrifugal and gravity |
-/// | `factor` | nv × nv | | `C` with `CᵀC = M`, lower triangular, sparse by branches |
+/// | `factor` | nv × (nv+1) | | the factor of M with its sparsity, for blocks: see [`PackedFactor`] |
 /// | `joints` | nv | 1 | 1 at joints, on which torques act in their order; 0 at bases |
 #[derive(Clone)]
 pub struct DynamicsBus {
@@ -40,7 +42,7 @@ pub struct Dynamics<'a> {
     pub mass_matrix: &'a [f64],
     /// Bias force.
     pub bias_force: &'a [f64],
-    /// Factor of the joint-space inertia, column by column.
+    /// Factor of the joint-space inertia with its sparsity, as [`PackedFactor`] reads it.
     pub factor: &'a [f64],
     /// 1 at the coordinates of joints, 0 at those of bases.
     pub joints: &'a [f64],
@@ -64,6 +66,17 @@ impl Dynamics<'_> {
             return Ok(());
         }
         Err(Fault::new("expected one torque for each joint of the robot"))
+    }
+
+    /// The factor of M, which answers `M⁻¹ x`; `tree` is kept from step to step.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn factor_by<'b>(
+        &'b self,
+        tree: &'b mut PackedFactor,
+    ) -> Result<MassFactorRef<'b>, Box<Fault>> {
+        tree.read(self.factor).map_err(|error| Fault::new(error.to_string()))
     }
 
     /// Mass of all robots and bodies that float [kg]; 0 if none does. The linear block of a base in
@@ -107,7 +120,7 @@ fn dynamics_type(robot: Arg, nv: &Dim) -> Type {
         BusField::new("nu", Type::Vector(nv.clone())).doc("velocity"),
         BusField::new("M", Type::matrix(nv, nv)).doc("joint-space inertia"),
         BusField::new("h", Type::Vector(nv.clone())).doc("bias force"),
-        BusField::new("factor", Type::matrix(nv, nv)).doc("C with CᵀC = M"),
+        BusField::new("factor", Type::matrix(nv, nv.clone() + 1)).doc("packed factor of M"),
         BusField::new("joints", Type::Vector(nv.clone())).doc("1 where a torque acts"),
     ];
     bus("Dynamics", vec![robot], fields, Vec::new())
@@ -309,7 +322,7 @@ impl Signal for ContactPointsBus {
 /// | `sides` | | 1 | sides of the friction pyramid; 0 for the circular cone |
 /// | `inscribed` | | 1 | whether the pyramid's edges lie on the cone, else its facets touch it |
 /// | `jacobian` | 3k × nv | | `J`, contacts below one another |
-/// | `factor` | nv × nv | | factor of `M`, for solvers that never form G |
+/// | `factor` | nv × (nv+1) | | that of `Dynamics`, for solvers that never form G |
 #[derive(Clone)]
 pub struct ContactProblemBus {
     ty: Type,
@@ -338,7 +351,7 @@ pub struct ContactProblemRef<'a> {
     pub is_inscribed: bool,
     /// `J`, column by column.
     pub jacobian: &'a [f64],
-    /// Factor of `M`.
+    /// Factor of `M`, as [`PackedFactor`] reads it.
     pub factor: &'a [f64],
 }
 
@@ -394,7 +407,7 @@ fn problem_type(count: &Dim, nv: &Dim, cone: Arg) -> Type {
         BusField::new("sides", Type::Int),
         BusField::new("inscribed", Type::Bool),
         BusField::new("jacobian", Type::matrix(&rows, nv)).frame("contact"),
-        BusField::new("factor", Type::matrix(nv, nv)),
+        BusField::new("factor", Type::matrix(nv, nv.clone() + 1)).doc("packed factor of M"),
     ];
     bus("ContactProblem", vec![cone], fields, Vec::new())
 }

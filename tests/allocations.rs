@@ -264,7 +264,7 @@ fn mechanics_allocates_nothing() {
     let mut bodies = m::ArticulatedBody::new(&model);
     let mut inverse = m::InverseMass::new(&model);
     let mut derivatives = m::Derivatives::new(&model);
-    let mut delassus = m::Delassus::new(&model, 6);
+    let mut delassus = m::WeightedJacobian::new(model.velocity_dim(), 6);
     let mut constrained = m::ConstrainedDynamics::new(&model, 6);
     let (mut x, mut h, mut q) = (vec![0.0; nv], vec![0.0; nv], model.zero_configuration());
     let (mut a, mut b, mut c) = (vec![0.0; nv * nv], vec![0.0; nv * nv], vec![0.0; nv * n]);

@@ -3,14 +3,15 @@
 use legwork_block::{
     Block, Dim, In, Int, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Real, Sizes, Vector,
 };
+use legwork_contact::ClosedChain;
+use legwork_mechanics::PackedFactor;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::buses::{ConstraintBus, ConstraintsBus, ContactPointsBus, DynamicsBus};
-use crate::constraints::closed_chain::{ClosedChain, Keeps};
+use crate::constraints::closed_chain::{closed_chain, read_rows};
 use crate::dynamics::applied_force::{add_contact_forces, applied_force, check_torques};
 use crate::dynamics::forward_dynamics::together;
-use crate::dynamics::wire_factor::WireFactor;
 use crate::robot::shared_kinematics::describe;
 
 /// Acceleration of a robot with closed loops under torques and contact forces.
@@ -74,7 +75,7 @@ pub struct Plan {
 
 /// Work memory of [`ConstrainedAcceleration`].
 pub struct Scratch {
-    factor: WireFactor,
+    tree: PackedFactor,
     chain: ClosedChain,
 }
 
@@ -134,13 +135,13 @@ impl Block for ConstrainedAcceleration {
     fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
         let nv = sizes.dim(&plan.nv);
         let count = plan.loops.as_ref().map_or(0, |loops| sizes.dim(&loops.count));
-        Scratch { factor: WireFactor::new(nv), chain: ClosedChain::new(count, nv, 0) }
+        Scratch { tree: PackedFactor::new(nv), chain: closed_chain(count, nv, 0) }
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let Scratch { factor, chain } = &mut *cx.scratch;
+        let Scratch { tree, chain } = &mut *cx.scratch;
         let dynamics = cx.inputs.get(plan.dynamics);
-        factor.read(dynamics.factor)?;
+        let factor = dynamics.factor_by(tree)?;
         let z = cx.outputs.get(plan.nu_dot);
         let external = cx.inputs.optional(plan.external);
         applied_force(&dynamics, cx.inputs.get(plan.tau), external, z)?;
@@ -149,16 +150,17 @@ impl Block for ConstrainedAcceleration {
         {
             add_contact_forces(&points, forces, z);
         }
-        factor.half_solve(z);
+        factor.half_solve_in_place(z);
         let Some(loops) = &plan.loops else {
-            factor.half_solve_transposed(z);
+            factor.half_solve_transposed_in_place(z);
             return Ok(());
         };
-        chain.read(Some(&cx.inputs.get(loops.constraints)), factor, Keeps::Acceleration);
+        read_rows(chain, Some(cx.inputs.get(loops.constraints)));
+        chain.eliminate(factor);
         chain.constrain(z);
         let residual = chain.residual(z);
-        factor.half_solve_transposed(z);
-        chain.write_forces(cx.outputs.get(loops.lambda));
+        factor.half_solve_transposed_in_place(z);
+        chain.forces_into(cx.outputs.get(loops.lambda));
         cx.outputs.set(loops.rank, chain.rank() as f64);
         cx.outputs.set(loops.residual, residual);
         Ok(())

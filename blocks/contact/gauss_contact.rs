@@ -9,7 +9,7 @@ use legwork_block::{
     Block, Dim, Fault, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Sizes, Solver,
     Vector,
 };
-use legwork_contact::RecoveryLimit;
+use legwork_contact::{Ground, RecoveryLimit};
 use legwork_qp::{ConeShape, DEFAULT_REGULARISATION};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -21,7 +21,8 @@ use crate::buses::{
 use crate::contact::friction_cone::{Friction, FrictionCone, friction_of};
 use crate::defaults::quantity;
 use crate::dynamics::applied_force::check_torques;
-use assembly::Assembly;
+use assembly::Work;
+pub(crate) use assembly::{SCALE_GRAVITY, stack_jacobian};
 
 /// The rigid contact problem by Gauss's principle of least constraint. `min ½ fᵀ(G + R)f + bᵀf`
 /// over forces in the friction cones, with `G = J M⁻¹ Jᵀ`.
@@ -163,7 +164,7 @@ pub struct Plan {
     constraint_count: Dim,
     nv: Dim,
     cone: ConeShape,
-    recovery: RecoveryLimit,
+    ground: Ground,
 }
 
 impl GaussContact {
@@ -178,14 +179,6 @@ impl GaussContact {
             return Err(Invalid::parameter("damping", message));
         }
         Ok(())
-    }
-
-    /// What compliant ground adds to b and R of a normal row with the gap φ; none if it is rigid.
-    fn compliance(&self, gap: f64, time_step: f64) -> Option<(f64, f64)> {
-        let stiffness = self.stiffness?.value();
-        let damping = if gap < 0.0 { self.damping.map_or(0.0, |d| d.value()) } else { 0.0 };
-        let compliance = 1.0 / (time_step * (stiffness * time_step + damping));
-        Some((stiffness * gap * compliance, compliance))
     }
 
     /// The velocity level supposes what `SemiImplicitEuler` does with a step.
@@ -214,7 +207,7 @@ impl Block for GaussContact {
     type Plan = Plan;
     type State = ();
     type Memo = ();
-    type Scratch = Assembly;
+    type Scratch = Work;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let cone = self.cone.shape()?;
@@ -256,9 +249,13 @@ impl Block for GaussContact {
         if !self.in_minor_steps {
             ports.per_major();
         }
-        let recovery = RecoveryLimit {
-            fraction: self.recovery_share.value(),
-            max_speed: self.recovery_speed.value(),
+        let damping = self.damping.map_or(0.0, |damping| damping.value());
+        let ground = Ground {
+            spring: self.stiffness.map(|stiffness| (stiffness.value(), damping)),
+            recovery: RecoveryLimit {
+                fraction: self.recovery_share.value(),
+                max_speed: self.recovery_speed.value(),
+            },
         };
         Ok(Plan {
             dynamics,
@@ -273,7 +270,7 @@ impl Block for GaussContact {
             constraint_count,
             nv,
             cone,
-            recovery,
+            ground,
         })
     }
 
@@ -297,13 +294,13 @@ impl Block for GaussContact {
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) {}
 
-    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Assembly {
+    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Work {
         let (count, nv) = (sizes.dim(&plan.count), sizes.dim(&plan.nv));
         let is_closed = sizes.optional(plan.constraints).is_some();
         let constraints = if is_closed { sizes.dim(&plan.constraint_count) } else { 0 };
         // `check` has accepted the parameter.
         let friction = self.mu.as_ref().and_then(|mu| friction_of(mu, count).ok());
-        Assembly::new(count, constraints, nv, friction.unwrap_or_default())
+        Work::new(count, constraints, nv, friction.unwrap_or_default())
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
@@ -312,17 +309,6 @@ impl Block for GaussContact {
             return Err(Fault::new(format!("expected a positive time step, found {time_step}")));
         }
         self.assemble(plan, time_step, &cx.inputs, &mut cx.outputs, cx.scratch)
-    }
-}
-
-/// The Jacobians of all contacts below one another: 3k × nv.
-pub(crate) fn stack_jacobian(points: &crate::buses::ContactPoints<'_>, jacobian: &mut [f64]) {
-    let rows = 3 * points.len();
-    for (i, contact) in points.iter().enumerate() {
-        let columns = contact.jacobian.chunks_exact(3).zip(jacobian.chunks_exact_mut(rows));
-        for (source, target) in columns {
-            target[3 * i..3 * i + 3].copy_from_slice(source);
-        }
     }
 }
 

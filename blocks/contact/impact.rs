@@ -6,8 +6,10 @@ use legwork_block::{
     Outcome, OutputCx, Ports, Report, ResetCx, Sizes, UpdateCx, Vector, feeds,
 };
 use legwork_contact::{
-    ContactMode, Impact as Law, ImpactMode, ImpactProblem, next_mode, rigid::row_products_into,
+    ClosedChain, ContactAssembly, ContactMode, ContactRows, Impact as Law, ImpactMode,
+    ImpactProblem, next_mode,
 };
+use legwork_mechanics::PackedFactor;
 use legwork_qp::{ClarabelSolver, ContactSolver, Outcome as Solution, PyramidActiveSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,11 +17,10 @@ use serde::{Deserialize, Serialize};
 use crate::buses::{
     ConstraintBus, ConstraintsBus, Contact, ContactPoints, ContactPointsBus, DynamicsBus,
 };
-use crate::constraints::closed_chain::{ClosedChain, Keeps};
+use crate::constraints::closed_chain::{closed_chain, read_rows};
 use crate::contact::friction_cone::{Friction, FrictionCone, friction_of};
-use crate::contact::gauss_contact::stack_jacobian;
+use crate::contact::gauss_contact::{SCALE_GRAVITY, stack_jacobian};
 use crate::defaults::quantity;
-use crate::dynamics::wire_factor::WireFactor;
 
 /// Inelastic impacts: which contacts are closed, and the velocity after an impact.
 ///
@@ -104,8 +105,6 @@ pub struct Plan {
 
 /// The output group of `nu_plus`, `impulse` and `trigger`.
 const IMPACT_GROUP: usize = 1;
-/// Acceleration of free fall by which impulses are scaled [m/s²].
-const SCALE_GRAVITY: f64 = 9.81;
 
 /// Discrete state of an [`Impact`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -122,12 +121,11 @@ pub struct State {
 pub struct Scratch {
     law: Law,
     solver: Box<dyn ContactSolver + Send>,
-    factor: WireFactor,
+    assembly: ContactAssembly,
+    tree: PackedFactor,
     chain: ClosedChain,
     /// J, 3k × nv.
     jacobian: Vec<f64>,
-    /// `J C⁻¹` of the closed mechanism.
-    half_jacobian: Vec<f64>,
     inertia: Vec<f64>,
     /// Contact velocities before the impulses, 3k.
     velocity: Vec<f64>,
@@ -161,42 +159,29 @@ fn strike(
     nu: &mut [f64],
     impulse: &mut [f64],
 ) -> Result<Solution, Box<Fault>> {
-    let Scratch {
-        law,
-        solver,
-        factor,
-        chain,
-        jacobian,
-        half_jacobian,
-        inertia,
-        velocity,
-        jump,
-        friction,
-        own_friction,
-        closed,
-    } = work;
+    let Scratch { law, solver, assembly, tree, chain, .. } = work;
+    let Scratch { jacobian, inertia, velocity, jump, friction, own_friction, closed, .. } = work;
     let (dynamics, points) = (inputs.get(plan.dynamics), inputs.get(plan.points));
-    let rows = 3 * points.len();
-    stack_jacobian(&points, jacobian);
-    factor.read(dynamics.factor)?;
-    half_jacobian.copy_from_slice(jacobian);
-    factor.half_solve_jacobian(half_jacobian, rows);
-    // What constraints do to the velocity by themselves.
-    jump.fill(0.0);
-    chain.read(inputs.optional(plan.constraints).as_ref(), factor, Keeps::Velocity(nu));
-    chain.constrain(jump);
-    row_products_into(half_jacobian, jump, velocity);
+    let factor = dynamics.factor_by(tree)?;
+    stack_jacobian(&points, closed, jacobian);
     for (i, contact) in points.iter().enumerate() {
         own_friction[i] = contact.friction.unwrap_or(friction[i]);
-        for (v, before) in velocity[3 * i..].iter_mut().zip(contact.velocity) {
-            *v += before;
-        }
+        velocity[3 * i..3 * i + 3].copy_from_slice(contact.velocity);
     }
-    if chain.rank() > 0 {
-        chain.project_rows(rows, half_jacobian, jacobian);
-        factor.find_ranges(half_jacobian, rows);
-    }
-    factor.gram(half_jacobian, rows, inertia);
+
+    // G, and the velocities after what constraints do to them by themselves.
+    jump.fill(0.0);
+    read_rows(chain, inputs.optional(plan.constraints));
+    chain.hold_velocity(nu);
+    chain.eliminate(factor);
+    let mut rows = ContactRows {
+        active: closed,
+        jacobian,
+        bias: velocity,
+        inverse_inertia: inertia,
+        friction: own_friction,
+    };
+    assembly.respond(factor, jump, chain, &mut rows);
     let mass = Some(dynamics.floating_mass()).filter(|&mass| mass > 0.0);
     let weight = mass.unwrap_or(dynamics.mass_matrix[0]) * SCALE_GRAVITY;
     let problem = ImpactProblem {
@@ -208,10 +193,8 @@ fn strike(
     };
     let outcome = law.apply(&problem, &mut **solver, impulse);
     if outcome.status.is_usable() {
-        for (jump, column) in jump.iter_mut().zip(half_jacobian.chunks_exact(rows)) {
-            *jump += column.iter().zip(&*impulse).map(|(w, f)| w * f).sum::<f64>();
-        }
-        factor.half_solve_transposed(jump);
+        assembly.add_forces(impulse, jump);
+        factor.half_solve_transposed_in_place(jump);
         nu.iter_mut().zip(jump).for_each(|(nu, jump)| *nu += *jump);
     }
     Ok(outcome)
@@ -301,10 +284,10 @@ impl Block for Impact {
         Scratch {
             law: Law::new(mode, count, cone),
             solver,
-            factor: WireFactor::new(nv),
-            chain: ClosedChain::new(constraints, nv, rows),
+            assembly: ContactAssembly::new(count, nv),
+            tree: PackedFactor::new(nv),
+            chain: closed_chain(constraints, nv, rows),
             jacobian: vec![0.0; rows * nv],
-            half_jacobian: vec![0.0; rows * nv],
             inertia: vec![0.0; rows * rows],
             velocity: vec![0.0; rows],
             jump: vec![0.0; nv],

@@ -9,7 +9,7 @@ use legwork_block::{
 use legwork_contact::{
     CompliantContact as Law, ImplicitContact as Method, ImplicitProblem, ImplicitSolution,
 };
-use legwork_mechanics::{Delassus, contact_inverse_inertia, forward_dynamics, product};
+use legwork_mechanics::{WeightedJacobian, contact_inverse_inertia, forward_dynamics, product};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -96,7 +96,7 @@ pub struct Scratch {
     forces: Vec<f64>,
     no_force: Vec<f64>,
     acceleration: Vec<f64>,
-    delassus: Delassus,
+    delassus: WeightedJacobian,
     method: Method,
 }
 
@@ -181,7 +181,7 @@ impl Block for ImplicitContact {
             forces: vec![0.0; rows],
             no_force: vec![0.0; nv],
             acceleration: vec![0.0; nv],
-            delassus: Delassus::new(model, rows),
+            delassus: WeightedJacobian::new(model.velocity_dim(), rows),
             method: Method::new(count),
         }
     }

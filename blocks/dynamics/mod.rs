@@ -16,7 +16,6 @@ mod kin_dyn;
 pub(crate) mod mass_matrix;
 mod momentum_balance;
 pub(crate) mod robot_dynamics;
-pub(crate) mod wire_factor;
 
 use legwork_block::Registry;
 

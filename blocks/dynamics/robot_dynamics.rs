@@ -1,13 +1,12 @@
 //! `RobotDynamics`: the terms of the equation of motion on one bus.
 
-mod dense_factor;
-
 use std::sync::Arc;
 
 use legwork_block::{
     Block, Fault, In, Invalid, Matrix, OptionalIn, Out, Outcome, OutputCx, Ports, Shared, Sizes,
     Vector,
 };
+use legwork_mechanics::pack_dense;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -16,7 +15,6 @@ use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::{describe, state_input};
 use crate::robot::shared_mass::{Mass, mass};
-use dense_factor::factor_into;
 
 /// The terms of `M ν̇ + h = Sᵀτ + Jᵀf` at a state, on one bus.
 ///
@@ -25,7 +23,7 @@ use dense_factor::factor_into;
 /// | in `state` | State(robot) | | configuration and velocity |
 /// | in `motor_inertia`, optional | n | kg m², kg | reflected inertia of the motors, zero or more |
 /// | in `motor_inertia_matrix`, optional | n × n | kg m², kg | the same, of coupled joints |
-/// | out `bus` | Dynamics(robot) | | `nu`, handed on; `M`; `h`; `factor`: C with `CᵀC = M` |
+/// | out `bus` | Dynamics(robot) | | `nu`, handed on; `M`; `h`; `factor` of M |
 ///
 /// The inertia of the motors adds to the joints' rows and columns of M, on top of the rotors that
 /// the robot has of its own, before M is factored. The matrix is `(TΓ)⁻ᵀ I_m (TΓ)⁻¹` for
@@ -96,7 +94,7 @@ impl Block for RobotDynamics {
     type Plan = Plan;
     type State = ();
     type Memo = ();
-    /// Work memory of the dense factor, nv × nv.
+    /// Work memory of the factor, nv × nv.
     type Scratch = Vec<f64>;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
@@ -142,7 +140,7 @@ impl Block for RobotDynamics {
         mass.matrix.write_dense(m);
         h.copy_from_slice(&mass.bias_force);
         if diagonal.is_none() && matrix.is_none() {
-            mass.factor(robot)?.write_dense(factor);
+            mass.factor(robot)?.pack_into(factor);
             return Ok(());
         }
         if let Some(inertia) = diagonal {
@@ -152,7 +150,7 @@ impl Block for RobotDynamics {
             add_matrix(robot, inertia, m)?;
         }
         cx.scratch.copy_from_slice(m);
-        factor_into(cx.scratch, factor).map_err(|k| {
+        pack_dense(cx.scratch, factor).map_err(|k| {
             let coordinate = robot.model.pattern().name(k);
             Fault::new(format!(
                 "{}: the mass matrix with the motors' inertia is not positive definite at \
@@ -165,6 +163,7 @@ impl Block for RobotDynamics {
 
 #[cfg(test)]
 mod tests {
+    use legwork_mechanics::PackedFactor;
     use serde_json::json;
 
     use super::RobotDynamics;
@@ -177,29 +176,29 @@ mod tests {
         Rig::new(block::<RobotDynamics>(json!({ "robot": "go" })), &go(), without)
     }
 
-    /// `CᵀC = M`, and C is lower triangular.
-    fn is_root(rig: &Rig) {
-        let (m, c) = (rig.leaf("bus", 1), rig.leaf("bus", 3));
-        for i in 0..18 {
-            for j in 0..18 {
-                let product: f64 = (0..18).map(|k| c[i * 18 + k] * c[j * 18 + k]).sum();
-                // 18 products of entries below 10.
-                assert!((product - m[j * 18 + i]).abs() < 1e-13, "{i} {j}: {product}");
-                assert_eq!(m[j * 18 + i], m[i * 18 + j]);
-                assert!(i <= j || c[i * 18 + j] == 0.0);
-            }
-            assert!(c[i * 18 + i] > 0.0);
+    /// `M (M⁻¹ x) = x` by the factor.
+    fn is_factor(rig: &Rig) {
+        let (m, packed) = (rig.leaf("bus", 1), rig.leaf("bus", 3));
+        let b: [f64; 18] = std::array::from_fn(|i| (i as f64).sin());
+        let mut x = b;
+        PackedFactor::new(18).read(&packed).expect("a factor").solve_in_place(&mut x);
+        for (i, b) in b.iter().enumerate() {
+            let product: f64 = (0..18).map(|k| m[k * 18 + i] * x[k]).sum();
+            // Backward stable: rounding of the largest terms.
+            let size = (0..18).map(|k| (m[k * 18 + i] * x[k]).abs()).fold(1.0, f64::max);
+            assert!((product - b).abs() < 1e-13 * size, "{i}: {product} {b}");
+            assert!((0..18).all(|k| m[k * 18 + i] == m[i * 18 + k]));
         }
     }
 
     #[test]
-    fn the_factor_is_a_root_of_the_mass_matrix_and_nu_is_the_states() {
+    fn the_factor_solves_with_the_mass_matrix_and_nu_is_the_states() {
         let mut rig = rig(&MOTORS);
         for (q, nu) in States::of(&go(), 20) {
             rig.set("state", &[&q, &nu]);
             rig.output();
             assert_eq!(rig.leaf("bus", 0), nu);
-            is_root(&rig);
+            is_factor(&rig);
         }
     }
 
@@ -235,7 +234,7 @@ mod tests {
                     assert!((m[i * 18 + j] - expected).abs() < 1e-15, "{i} {j}");
                 }
             }
-            is_root(&both);
+            is_factor(&both);
         }
     }
 

@@ -1,8 +1,10 @@
 //! `PrincipalPivoting`: the principal pivoting method as a contact solver.
 
+use legwork_block::Fault;
+use legwork_mechanics::{MassFactorRef, PackedFactor};
 use legwork_qp::PrincipalPivotingSolver;
+use legwork_qp::complementarity::HalfInverseMass;
 
-use crate::dynamics::wire_factor::WireFactor;
 use crate::solvers::contact_solver::{COLD, Given, Method, ProblemSize, solver_block};
 
 solver_block! {
@@ -29,24 +31,39 @@ solver_block! {
     }
 }
 
+/// The factor of M as the pivoting methods of `legwork-qp` take it: with `CᵀC = M`, `C⁻ᵀ` is a
+/// square root of M⁻¹. It is here because `legwork-qp` knows no robot and `legwork-mechanics` no
+/// solver.
+pub(crate) struct RootOfInverse<'a>(pub(crate) MassFactorRef<'a>);
+
+impl HalfInverseMass for RootOfInverse<'_> {
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+
+    fn half_solve(&self, x: &mut [f64]) {
+        self.0.half_solve_in_place(x);
+    }
+}
+
 impl PrincipalPivoting {
     fn method(&self, size: ProblemSize) -> Method {
         let ProblemSize { contact_count, velocity_dim } = size;
         let mut solver = PrincipalPivotingSolver::with_velocities(contact_count, 4, velocity_dim);
-        let mut mass = WireFactor::new(velocity_dim);
+        let mut tree = PackedFactor::new(velocity_dim);
         let is_cold = self.cold;
         // Flags of a cold start.
         let mut flags = Vec::with_capacity(4 * contact_count);
         let solve = move |given: &Given<'_>, warm: &mut [f64], forces: &mut [f64]| {
             let Given { problem, jacobian, factor } = given;
-            mass.read(factor)?;
+            let mass = tree.read(factor).map_err(|error| Fault::new(error.to_string()))?;
             let mut start = warm;
             if is_cold {
                 flags.clear();
                 flags.resize(problem.contact_count() * problem.cone.sides(), 0.0);
                 start = &mut flags;
             }
-            Ok(solver.solve_with_mass(problem, jacobian, &mass, start, forces))
+            Ok(solver.solve_with_mass(problem, jacobian, &RootOfInverse(mass), start, forces))
         };
         let warm_len = if is_cold { COLD } else { |sides| sides };
         Method { warm_len, uses_mass: true, solve: Box::new(solve) }

@@ -225,8 +225,16 @@ impl Harness {
     }
 }
 
-/// J (3k × 3k) and C of a world of 3k velocities with `J (CᵀC)⁻¹ Jᵀ = G`: `J = √G C` for a
-/// triangular C of no meaning.
+/// The factor of `M = CᵀC`, as it travels.
+pub(crate) fn packed(c: &DMatrix<f64>) -> Vec<f64> {
+    let mut packed = vec![0.0; c.nrows() * (c.nrows() + 1)];
+    let mut mass = c.transpose() * c;
+    legwork_mechanics::pack_dense(mass.as_mut_slice(), &mut packed).expect("positive definite");
+    packed
+}
+
+/// J (3k × 3k) and the factor of M of a world of 3k velocities with `J M⁻¹ Jᵀ = G`: `J = √G C` for
+/// `M = CᵀC` and a triangular C of no meaning.
 fn mass_of(data: &legwork_qp::ContactProblemData) -> (Vec<f64>, Vec<f64>) {
     let n = data.bias.len();
     let inertia = DMatrix::from_column_slice(n, n, &data.inverse_inertia);
@@ -238,5 +246,5 @@ fn mass_of(data: &legwork_qp::ContactProblemData) -> (Vec<f64>, Vec<f64>) {
     let parts = inertia.symmetric_eigen();
     let root = &parts.eigenvectors
         * DMatrix::from_diagonal(&parts.eigenvalues.map(|value| value.max(0.0).sqrt()));
-    ((root * &factor).as_slice().to_vec(), factor.as_slice().to_vec())
+    ((root * &factor).as_slice().to_vec(), packed(&factor))
 }

@@ -161,6 +161,21 @@ impl Call<'_> {
         &mut self.instance.arena[slot.range()]
     }
 
+    /// Several leaves of an argument, to write at once.
+    ///
+    /// # Panics
+    /// If a leaf is named twice.
+    #[inline]
+    pub fn leaves<S, const N: usize>(
+        &mut self,
+        argument: Argument<S>,
+        which: [usize; N],
+    ) -> [&mut [f64]; N] {
+        let slots = self.instance.body.arguments().port(argument.port as usize);
+        let ranges = which.map(|leaf| slots[leaf].range());
+        self.instance.arena.get_disjoint_mut(ranges).expect("every leaf is named once")
+    }
+
     /// Writes an argument of one number.
     #[inline]
     pub fn set<S>(&mut self, argument: Argument<S>, value: f64) {

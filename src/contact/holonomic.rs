@@ -15,11 +15,16 @@
 //! vertices) end the process early: they get no force, and the acceleration that they require is
 //! compared with the one that the independent rows produce.
 //!
+//! [`ClosedChain`] holds the constraints of one mechanism at one state, [`HolonomicElimination`] is
+//! the algebra beneath.
+//!
 //! # References
 //! - N. Guedelha et al. (2024), eqs. (13)-(24). Their code damps the inverse of S (k = 0.001),
 //!   which makes closed chains creep; we do not.
 //! - Å. Björck, *Numerical Methods for Least Squares Problems* (1996), sec. 2.4: Gram-Schmidt with
 //!   reorthogonalisation.
+
+use legwork_mechanics::{MassFactorRef, WeightedJacobian};
 
 /// Fraction of a row's squared length that must remain for it to be independent of those before it.
 const DEPENDENT: f64 = 1e-11;
@@ -265,5 +270,126 @@ impl HolonomicElimination {
             (dot(w, z) + bias[row]).abs()
         };
         self.order[self.rank..self.row_count].iter().map(wrong).fold(0.0, f64::max)
+    }
+}
+
+/// The constraints of one mechanism at one state.
+#[derive(Clone, Debug)]
+pub struct ClosedChain {
+    elimination: HolonomicElimination,
+    dim: usize,
+    /// Rows of J_p, row by row.
+    rows: Vec<f64>,
+    /// `J_p C⁻¹`, row by row.
+    half_rows: Vec<f64>,
+    /// γ.
+    bias: Vec<f64>,
+    /// What the caller calls each row.
+    labels: Vec<usize>,
+    /// `Q C` of the elimination, row by row.
+    basis_rows: Vec<f64>,
+    forces: Vec<f64>,
+    shares: Vec<f64>,
+}
+
+impl ClosedChain {
+    /// Memory for `row_count` rows of a robot with `dim` velocities, whose response `contact_rows`
+    /// rows of contacts ask for.
+    #[must_use]
+    pub fn new(row_count: usize, dim: usize, contact_rows: usize) -> Self {
+        Self {
+            elimination: HolonomicElimination::new(row_count, dim),
+            dim,
+            rows: Vec::with_capacity(row_count * dim),
+            half_rows: Vec::with_capacity(row_count * dim),
+            bias: Vec::with_capacity(row_count),
+            labels: Vec::with_capacity(row_count),
+            basis_rows: vec![0.0; row_count * dim],
+            forces: vec![0.0; row_count],
+            shares: vec![0.0; if row_count > 0 { contact_rows } else { 0 }],
+        }
+    }
+
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.bias.clear();
+        self.labels.clear();
+    }
+
+    /// Adds a row of `J_p ν̇ + γ = 0`, which the caller calls `label`.
+    pub fn push(&mut self, label: usize, row: impl Iterator<Item = f64>, bias: f64) {
+        self.rows.extend(row);
+        self.bias.push(bias);
+        self.labels.push(label);
+    }
+
+    /// Takes `J_p ν⁺ = 0` after an impact at the velocity ν⁻ instead: the jump `Δν` has `J_p Δν +
+    /// J_p ν⁻ = 0`.
+    pub fn hold_velocity(&mut self, velocity: &[f64]) {
+        for (bias, row) in self.bias.iter_mut().zip(self.rows.chunks_exact(self.dim.max(1))) {
+            *bias = dot(row, velocity);
+        }
+    }
+
+    /// Eliminates the rows. O(rows (nv depth + rank nv)).
+    pub fn eliminate(&mut self, factor: MassFactorRef<'_>) {
+        self.half_rows.clear();
+        self.half_rows.extend_from_slice(&self.rows);
+        for row in self.half_rows.chunks_exact_mut(self.dim.max(1)) {
+            factor.half_solve_in_place(row);
+        }
+        self.elimination.factor(&self.half_rows);
+        self.elimination.set_bias(&self.bias);
+    }
+
+    /// Number of independent rows.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        if self.labels.is_empty() { 0 } else { self.elimination.rank() }
+    }
+
+    /// `z ← P z − W_p⁺ γ`.
+    pub fn constrain(&mut self, z: &mut [f64]) {
+        if !self.labels.is_empty() {
+            self.elimination.constrain(z);
+        }
+    }
+
+    /// Forces of the last [`Self::constrain`] at the labels of their rows; zero elsewhere.
+    pub fn forces_into(&mut self, out: &mut [f64]) {
+        out.fill(0.0);
+        if !self.labels.is_empty() {
+            let forces = &mut self.forces[..self.labels.len()];
+            self.elimination.forces_into(forces);
+            self.labels.iter().zip(forces).for_each(|(&label, force)| out[label] = *force);
+        }
+    }
+
+    /// Largest `|J_p ν̇ + γ|` of the dependent rows.
+    #[must_use]
+    pub fn residual(&self, z: &[f64]) -> f64 {
+        match self.labels.is_empty() {
+            true => 0.0,
+            false => self.elimination.residual(&self.half_rows, &self.bias, z),
+        }
+    }
+
+    /// `W ← W P` and `J ← W P C` for the contacts' `W = J C⁻¹` and the same rows of J, column by
+    /// column: with them `J M⁻¹ Jᵀ = W Wᵀ` is the G of the closed mechanism.
+    pub fn project(&mut self, weighted: &mut WeightedJacobian, jacobian: &mut [f64]) {
+        let count = weighted.row_count();
+        if self.rank() == 0 || count == 0 {
+            return;
+        }
+        self.elimination.basis_rows_into(&self.rows, &mut self.basis_rows);
+        let shares = &mut self.shares[..count];
+        for k in 0..self.elimination.rank() {
+            weighted.project(self.elimination.basis(k), shares);
+            let on_acceleration = &self.basis_rows[k * self.dim..(k + 1) * self.dim];
+            for (column, &factor) in jacobian.chunks_exact_mut(count).zip(on_acceleration) {
+                add_scaled(-factor, shares, column);
+            }
+        }
     }
 }

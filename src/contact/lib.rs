@@ -22,13 +22,13 @@
 //! # Conventions
 //!
 //! Contact axes are (t1, t2, n), n pointing from the ground to the body; contact velocity is that
-//! of the body relative to the ground; forces act on the body. Robots enter through slices only:
+//! of the body relative to the ground; forces act on the body. Robots enter through slices and the
+//! factor of their mass matrix:
 //!
 //! | symbol | identifier | shape | unit | meaning |
 //! |---|---|---|---|---|
 //! | nv, k | `velocity_dim`, `contact_count` | | | velocities, contacts |
 //! | J | `jacobian` | 3k × nv | | contact velocity `= J ν`, in contact axes |
-//! | Y = M⁻¹ Jᵀ | `mass_solved_jacobian` | nv × 3k | | acceleration per contact force |
 //! | ν | `velocity` | nv | m/s, rad/s | |
 //! | ν̇_f | `free_acceleration` | nv | m/s², rad/s² | `M⁻¹ (Sᵀτ - h)`, without contact forces |
 //! | φ | `gaps` | k | m | distance to the ground, negative if penetrating |
@@ -59,10 +59,10 @@ pub use geometry::{
     point_jacobian_into, rotate_rows_into, sphere_on_plane, vertex_on_plane,
 };
 pub use height_field::{HeightField, HeightFieldError};
-pub use holonomic::HolonomicElimination;
+pub use holonomic::{ClosedChain, HolonomicElimination};
 pub use impact::{Impact, ImpactMode, ImpactProblem};
 pub use implicit::{ImplicitContact, ImplicitProblem, ImplicitSolution};
 pub use mode::{ContactMode, next_mode};
-pub use rigid::{ContactAssembly, RecoveryLimit};
+pub use rigid::{ContactAssembly, ContactRows, Ground, RecoveryLimit};
 pub use surface::{Distance, Surface};
 pub use touch::{Belt, Feature, RelativeMotion, Touch};

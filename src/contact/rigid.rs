@@ -34,6 +34,12 @@
 //! tangential *acceleration* to oppose, so friction at constant speed is lost; errors in velocity
 //! and position are never corrected, so contacts drift; and touchdown needs an [`crate::impact`].
 //!
+//! # Assembly
+//!
+//! Only rows that matter are computed: those of active contacts, without tangential rows that are
+//! zero, as those of a joint limit. With `M = CᵀC` and `W = J C⁻¹`, `G = W Wᵀ` and `J ν̇_f = W z` for
+//! `z = C ν̇_f = C⁻ᵀ(Sᵀτ + f_ext − h)`. Closed chains act on W and z by [`crate::holonomic`].
+//!
 //! # References
 //! - N. Guedelha, V. Pasandi et al., *A flexible MATLAB/Simulink simulator for robotic
 //!   floating-base systems in contact with the ground* (2024), eqs. (13)-(18).
@@ -42,7 +48,9 @@
 //! - M. Anitescu, *Optimization-based simulation of nonsmooth rigid multibody dynamics*, Math.
 //!   Program. 105 (2006): the convex relaxation and its artefact.
 
-use legwork_qp::{ConeShape, ContactProblem, ContactProblemData};
+use legwork_mechanics::{MassFactorRef, WeightedJacobian};
+
+use crate::holonomic::ClosedChain;
 
 /// How fast a penetrating contact may be pushed out.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,226 +69,232 @@ impl Default for RecoveryLimit {
 }
 
 impl RecoveryLimit {
-    /// What the normal row of a contact adds to b [m/s²]: `φ/Δt²` for φ ≥ 0, otherwise
-    /// `-min(β |φ|/Δt, v_max)/Δt`.
+    /// How far a contact may come nearer in this step [m]: φ, or `-min(β |φ|, v_max Δt)` inside the
+    /// ground, which it must go out.
     #[must_use]
-    pub fn gap_term(&self, gap: f64, time_step: f64) -> f64 {
-        if gap >= 0.0 {
-            gap / (time_step * time_step)
-        } else {
-            (self.fraction * gap / time_step).max(-self.max_speed) / time_step
+    pub fn way(&self, gap: f64, time_step: f64) -> f64 {
+        if gap < 0.0 { (self.fraction * gap).max(-self.max_speed * time_step) } else { gap }
+    }
+}
+
+/// What gives way under a contact.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ground {
+    /// Stiffness K and damping D of linear springs, `(K, D)` [N/m, N s/m]; `None` for rigid
+    /// contacts.
+    pub spring: Option<(f64, f64)>,
+    /// How fast overlap is removed from rigid contacts.
+    pub recovery: RecoveryLimit,
+}
+
+impl Ground {
+    /// The gap term γ of b and the compliance R of a normal row with the gap φ [m/s², 1/kg].
+    ///
+    /// Rigid ground: `γ = way(φ)/Δt²`, R = 0. With springs `f = −K (φ + Δt v⁺) − D v⁺`, so `R =
+    /// 1/(Δt (K Δt + D))` and `γ = K φ R`; D only in overlap.
+    #[must_use]
+    pub fn terms(&self, gap: f64, time_step: f64) -> (f64, f64) {
+        match self.spring {
+            None => (self.recovery.way(gap, time_step) / (time_step * time_step), 0.0),
+            Some((stiffness, damping)) => {
+                let damping = if gap < 0.0 { damping } else { 0.0 };
+                let compliance = 1.0 / (time_step * (stiffness * time_step + damping));
+                (stiffness * gap * compliance, compliance)
+            }
         }
     }
 }
 
-/// `Y = M⁻¹ Jᵀ` column by column, with `solve` overwriting a vector x by `M⁻¹ x`.
-///
-/// | symbol | argument | shape |
-/// |---|---|---|
-/// | J | `jacobian` | nc × nv |
-/// | Y | `mass_solved_jacobian` | nv × nc, written |
-///
-/// # Panics
-/// If the shapes do not fit.
-pub fn mass_solved_jacobian_into(
-    jacobian: &[f64],
-    row_count: usize,
-    mut solve: impl FnMut(&mut [f64]),
-    mass_solved_jacobian: &mut [f64],
-) {
-    assert_eq!(jacobian.len(), mass_solved_jacobian.len(), "J and its solved transpose differ");
-    if jacobian.is_empty() {
-        return;
-    }
-    let velocity_dim = jacobian.len() / row_count;
-    for (row, column) in mass_solved_jacobian.chunks_exact_mut(velocity_dim).enumerate() {
-        for (k, value) in column.iter_mut().enumerate() {
-            *value = jacobian[k * row_count + row];
-        }
-        solve(column);
-    }
+/// The rows of k contacts that an assembly completes.
+#[derive(Debug)]
+pub struct ContactRows<'a> {
+    /// Nonzero where a contact acts, k.
+    pub active: &'a [f64],
+    /// J, 3k × nv, column-major: zero in contacts that do not act. That of the closed mechanism
+    /// afterwards, so that `J M⁻¹ Jᵀ` is G.
+    pub jacobian: &'a mut [f64],
+    /// What acts on b beside the motion, 3k: `Jν/Δt`, `J̇ν`. Afterwards with `J ν̇_f`, and zero in
+    /// rows that were left out.
+    pub bias: &'a mut [f64],
+    /// G, 3k × 3k, written.
+    pub inverse_inertia: &'a mut [f64],
+    /// μ, k: set to zero where there are no tangential rows.
+    pub friction: &'a mut [f64],
 }
 
-/// Contact-space inverse inertia (Delassus matrix) `G = J Y`, made symmetric by averaging.
-///
-/// | symbol | argument | shape |
-/// |---|---|---|
-/// | J | `jacobian` | nc × nv |
-/// | Y = M⁻¹Jᵀ | `mass_solved_jacobian` | nv × nc |
-/// | G | `inverse_inertia` | nc × nc, written [1/kg] |
-///
-/// # Panics
-/// If the shapes do not fit.
-#[doc(alias("Delassus", "operational space inertia"))]
-pub fn inverse_inertia_into(
-    jacobian: &[f64],
-    mass_solved_jacobian: &[f64],
-    row_count: usize,
-    inverse_inertia: &mut [f64],
-) {
-    assert_eq!(inverse_inertia.len(), row_count * row_count, "G needs nc x nc values");
-    assert_eq!(jacobian.len(), mass_solved_jacobian.len(), "J and its solved transpose differ");
-    if jacobian.is_empty() {
-        inverse_inertia.fill(0.0);
-        return;
-    }
-    let velocity_dim = jacobian.len() / row_count;
-    let columns = inverse_inertia
-        .chunks_exact_mut(row_count)
-        .zip(mass_solved_jacobian.chunks_exact(velocity_dim));
-    for (column, solved) in columns {
-        row_products_into(jacobian, solved, column);
-    }
-    for j in 0..row_count {
-        for i in j + 1..row_count {
-            let (a, b) = (j * row_count + i, i * row_count + j);
-            let mean = 0.5 * (inverse_inertia[a] + inverse_inertia[b]);
-            (inverse_inertia[a], inverse_inertia[b]) = (mean, mean);
-        }
-    }
-}
-
-/// Contact velocity `J ν` for a column-major J, into `product`.
-///
-/// # Panics
-/// If `jacobian` is not `product.len() × velocity.len()`.
-pub fn row_products_into(jacobian: &[f64], velocity: &[f64], product: &mut [f64]) {
-    assert_eq!(jacobian.len(), product.len() * velocity.len(), "J does not fit ν");
-    product.fill(0.0);
-    if product.is_empty() {
-        return;
-    }
-    for (column, &speed) in jacobian.chunks_exact(product.len()).zip(velocity) {
-        for (value, j) in product.iter_mut().zip(column) {
-            *value += j * speed;
-        }
-    }
-}
-
-/// Adds the acceleration due to contact forces: `ν̇ += Y f`; with impulses, the change of velocity.
-///
-/// # Panics
-/// If `mass_solved_jacobian` is not `acceleration.len() × forces.len()`.
-pub fn add_contact_acceleration(
-    mass_solved_jacobian: &[f64],
-    forces: &[f64],
-    acceleration: &mut [f64],
-) {
-    assert_eq!(mass_solved_jacobian.len(), acceleration.len() * forces.len(), "Y does not fit");
-    if acceleration.is_empty() {
-        return;
-    }
-    for (column, &force) in mass_solved_jacobian.chunks_exact(acceleration.len()).zip(forces) {
-        for (value, y) in acceleration.iter_mut().zip(column) {
-            *value += y * force;
-        }
-    }
-}
-
-/// A contact problem under assembly, with its memory.
-///
-/// Set `problem.friction`, `problem.force_scale`, `problem.compliance` and `problem.active` freely;
-/// the methods write `inverse_inertia` and `bias`, and the acceleration level `active`.
+/// Assembles the problem of rigid contact.
 #[derive(Clone, Debug)]
 pub struct ContactAssembly {
-    /// The problem; hand `problem.view()` to a solver.
-    pub problem: ContactProblemData,
-    contact_velocity: Vec<f64>,
+    /// Index of each assembled row among 3k.
+    rows: Vec<usize>,
+    /// Those rows of J.
+    jacobian: Vec<f64>,
+    weighted: WeightedJacobian,
+    /// G of those rows.
+    inertia: Vec<f64>,
+    /// One number for each of those rows.
+    values: Vec<f64>,
 }
 
 impl ContactAssembly {
-    /// Memory for `contact_count` contacts with forces in `cone`.
+    /// Memory for `contact_count` contacts of a world with nv = `velocity_dim`.
     #[must_use]
-    pub fn new(contact_count: usize, cone: ConeShape) -> Self {
+    pub fn new(contact_count: usize, velocity_dim: usize) -> Self {
+        let rows = 3 * contact_count;
         Self {
-            problem: ContactProblemData::new(contact_count, cone),
-            contact_velocity: vec![0.0; 3 * contact_count],
+            rows: Vec::with_capacity(rows),
+            jacobian: vec![0.0; rows * velocity_dim],
+            weighted: WeightedJacobian::new(velocity_dim, rows),
+            inertia: vec![0.0; rows * rows],
+            values: vec![0.0; rows],
         }
     }
 
-    /// Velocity-level problem, see the module docs: G and `b = J (ν̇_f + ν/Δt) + e_n γ(φ)`, with γ
-    /// of [`RecoveryLimit::gap_term`].
+    /// `G = J M⁻¹ Jᵀ` and `b ← b + J ν̇_f`, both of the closed mechanism if `chain` is not open.
     ///
-    /// | symbol | argument | shape |
-    /// |---|---|---|
-    /// | J, Y | `jacobian`, `mass_solved_jacobian` | 3k × nv, nv × 3k |
-    /// | ν̇_f, ν | `free_acceleration`, `velocity` | nv |
-    /// | φ | `gaps` | k [m] |
-    /// | Δt | `time_step` | [s], > 0 |
+    /// | symbol | argument | shape | meaning |
+    /// |---|---|---|---|
+    /// | M = CᵀC | `factor` | nv × nv | mass matrix, by its factor |
+    /// | z = C ν̇_f | `motion` | nv | motion without contact forces; what `chain` leaves of it after |
+    /// | J, b, G, μ | `out` | | see [`ContactRows`] |
     ///
     /// # Panics
     /// If a shape does not fit.
-    #[expect(clippy::too_many_arguments, reason = "the symbols of the equation, once each")]
-    pub fn velocity_level(
+    pub fn respond(
         &mut self,
-        jacobian: &[f64],
-        mass_solved_jacobian: &[f64],
-        free_acceleration: &[f64],
-        velocity: &[f64],
-        gaps: &[f64],
-        time_step: f64,
-        recovery: RecoveryLimit,
-    ) -> ContactProblem<'_> {
-        assert_eq!(3 * gaps.len(), self.problem.bias.len(), "one gap per contact");
-        self.free_terms(jacobian, mass_solved_jacobian, free_acceleration, velocity);
-        for (b, v) in self.problem.bias.iter_mut().zip(&self.contact_velocity) {
-            *b += v / time_step;
-        }
-        for (b, &gap) in self.problem.bias.chunks_exact_mut(3).zip(gaps) {
-            b[2] += recovery.gap_term(gap, time_step);
-        }
-        self.problem.view()
-    }
+        factor: MassFactorRef<'_>,
+        motion: &mut [f64],
+        chain: &mut ClosedChain,
+        out: &mut ContactRows<'_>,
+    ) {
+        let all = 3 * out.active.len();
+        let Self { rows, jacobian, weighted, inertia, values } = self;
+        assert_eq!(out.jacobian.len(), all * motion.len(), "J needs 3k x nv values");
+        assert_eq!((out.bias.len(), out.inverse_inertia.len()), (all, all * all), "b and G of 3k");
 
-    /// Acceleration-level problem, paper eqs. (16)-(18): `b = J ν̇_f + J̇ν`, plus `J ν/Δt` of eq.
-    /// (13c) if `velocity_correction` holds Δt, for contacts with a nonzero `closed`.
-    ///
-    /// | symbol | argument | shape |
-    /// |---|---|---|
-    /// | J, Y | `jacobian`, `mass_solved_jacobian` | 3k × nv, nv × 3k |
-    /// | ν̇_f, ν | `free_acceleration`, `velocity` | nv |
-    /// | J̇ν | `jacobian_dot_velocity` | 3k, contact axes [m/s²] |
-    /// | | `closed` | k, nonzero where the contact is closed |
-    ///
-    /// # Panics
-    /// If a shape does not fit.
-    #[expect(clippy::too_many_arguments, reason = "the symbols of the equation, once each")]
-    pub fn acceleration_level(
-        &mut self,
-        jacobian: &[f64],
-        mass_solved_jacobian: &[f64],
-        free_acceleration: &[f64],
-        velocity: &[f64],
-        jacobian_dot_velocity: &[f64],
-        closed: &[f64],
-        velocity_correction: Option<f64>,
-    ) -> ContactProblem<'_> {
-        assert_eq!(jacobian_dot_velocity.len(), self.problem.bias.len(), "J̇ν needs 3k values");
-        self.problem.active.copy_from_slice(closed);
-        self.free_terms(jacobian, mass_solved_jacobian, free_acceleration, velocity);
-        for (b, drift) in self.problem.bias.iter_mut().zip(jacobian_dot_velocity) {
-            *b += drift;
+        // The rows that matter. What has no tangential rows has no friction.
+        rows.clear();
+        for (i, _) in out.active.iter().enumerate().filter(|(_, active)| **active != 0.0) {
+            let mut columns = out.jacobian.chunks_exact(all);
+            let has_tangent = columns.any(|j| j[3 * i] != 0.0 || j[3 * i + 1] != 0.0);
+            if !has_tangent {
+                out.friction[i] = 0.0;
+            }
+            rows.extend(if has_tangent { 3 * i } else { 3 * i + 2 }..3 * i + 3);
         }
-        if let Some(time_step) = velocity_correction {
-            for (b, v) in self.problem.bias.iter_mut().zip(&self.contact_velocity) {
-                *b += v / time_step;
+        let count = rows.len();
+        let is_whole = count == all;
+        let size = count * motion.len();
+        if !is_whole && count > 0 {
+            let columns = out.jacobian.chunks_exact(all);
+            for (to, from) in jacobian.chunks_exact_mut(count).zip(columns) {
+                to.iter_mut().zip(&*rows).for_each(|(to, &row)| *to = from[row]);
             }
         }
-        self.problem.view()
+        let (j, g) = match is_whole {
+            true => (&mut *out.jacobian, &mut *out.inverse_inertia),
+            false => (&mut jacobian[..size], &mut inertia[..count * count]),
+        };
+        let values = &mut values[..count];
+
+        // b ← b + W z, with W = J C⁻¹. The chain takes from z what it forbids.
+        weighted.set(factor, j, count);
+        chain.constrain(motion);
+        weighted.product_into(motion, values);
+        let mut rest = 0;
+        for (&row, value) in rows.iter().zip(&*values) {
+            out.bias[rest..row].fill(0.0);
+            out.bias[row] += value;
+            rest = row + 1;
+        }
+        out.bias[rest..].fill(0.0);
+
+        // G = W Wᵀ; in a closed mechanism only what the chain leaves of W acts.
+        chain.project(weighted, j);
+        weighted.gram_into(g);
+        if is_whole {
+            return;
+        }
+        out.inverse_inertia.fill(0.0);
+        if count == 0 {
+            return;
+        }
+        for (&column, from) in rows.iter().zip(inertia[..count * count].chunks_exact(count)) {
+            let to = &mut out.inverse_inertia[column * all..(column + 1) * all];
+            rows.iter().zip(from).for_each(|(&row, g)| to[row] = *g);
+        }
+        if chain.rank() > 0 {
+            let columns = jacobian[..size].chunks_exact(count);
+            for (to, from) in out.jacobian.chunks_exact_mut(all).zip(columns) {
+                rows.iter().zip(from).for_each(|(&row, j)| to[row] = *j);
+            }
+        }
     }
 
-    /// G, `b = J ν̇_f` and the contact velocity `J ν`.
-    fn free_terms(
-        &mut self,
-        jacobian: &[f64],
-        mass_solved_jacobian: &[f64],
-        free_acceleration: &[f64],
-        velocity: &[f64],
+    /// Whether assembled row `at` is the normal row of a contact without tangential rows.
+    fn is_alone(&self, at: usize) -> bool {
+        self.rows[at] % 3 == 2 && (at == 0 || self.rows[at - 1] + 1 != self.rows[at])
+    }
+
+    /// Mean diagonal of G over the rows of contacts with tangential rows, or over all if none has;
+    /// 1 if it is zero, so that it can scale. Rows of a joint limit have units of their own.
+    #[must_use]
+    pub fn mean_diagonal(&self, inverse_inertia: &[f64]) -> f64 {
+        let all = inverse_inertia.len().isqrt();
+        let mean = |is_counted: &dyn Fn(usize) -> bool| {
+            let counted = (0..self.rows.len()).filter(|&at| is_counted(at));
+            let (sum, count) = counted.fold((0.0, 0.0), |(sum, count), at| {
+                (sum + inverse_inertia[self.rows[at] * (all + 1)], count + 1.0)
+            });
+            (sum > 0.0).then(|| sum / count)
+        };
+        mean(&|at| !self.is_alone(at)).or_else(|| mean(&|_| true)).unwrap_or(1.0)
+    }
+
+    /// R = ε times the mean diagonal of G, ε being the `regularisation`; and where contacts have
+    /// gaps, at velocity level, the ground's terms in the normal rows: `b += γ(φ)`, `R += R(φ)`.
+    ///
+    /// | symbol | argument | shape | meaning |
+    /// |---|---|---|---|
+    /// | φ | `ground` | k | the ground and the gaps; none at acceleration level |
+    /// | G | `inverse_inertia` | 3k × 3k | of the last [`Self::respond`] |
+    /// | b, R | `bias`, `compliance` | 3k | |
+    ///
+    /// # Panics
+    /// If a shape does not fit.
+    pub fn yield_rows(
+        &self,
+        ground: Option<(&Ground, &[f64])>,
+        time_step: f64,
+        regularisation: f64,
+        inverse_inertia: &[f64],
+        (bias, compliance): (&mut [f64], &mut [f64]),
     ) {
-        let rows = self.problem.bias.len();
-        let inverse_inertia = &mut self.problem.inverse_inertia;
-        inverse_inertia_into(jacobian, mass_solved_jacobian, rows, inverse_inertia);
-        row_products_into(jacobian, free_acceleration, &mut self.problem.bias);
-        row_products_into(jacobian, velocity, &mut self.contact_velocity);
+        let all = bias.len();
+        compliance.fill(regularisation * self.mean_diagonal(inverse_inertia));
+        for (at, &row) in self.rows.iter().enumerate().filter(|(_, row)| **row % 3 == 2) {
+            let is_alone = self.is_alone(at);
+            let own = inverse_inertia[row * (all + 1)];
+            if is_alone && own > 0.0 {
+                compliance[row - 2..=row].fill(regularisation * own);
+            }
+            let Some((ground, gaps)) = ground else { continue };
+            // The stop of a joint does not give way with the ground.
+            let rigid = Ground { spring: None, ..*ground };
+            let ground = if is_alone { &rigid } else { ground };
+            let (gap_term, of_ground) = ground.terms(gaps[row / 3], time_step);
+            bias[row] += gap_term;
+            compliance[row] += of_ground;
+        }
+    }
+
+    /// `z ← z + Wᵀ f`: what contact forces (3k) add to the motion `C ν̇`, or impulses to `C ν`.
+    ///
+    /// # Panics
+    /// If a shape does not fit.
+    pub fn add_forces(&mut self, forces: &[f64], motion: &mut [f64]) {
+        let values = &mut self.values[..self.rows.len()];
+        values.iter_mut().zip(&self.rows).for_each(|(value, &row)| *value = forces[row]);
+        self.weighted.add_transposed_product(values, motion);
     }
 }

@@ -113,10 +113,92 @@ impl BranchPattern {
         Self::new(&parents, bases, names)
     }
 
+    /// Memory for a tree of `dim` coordinates without names, whose row k is the k-th of `dim` rows
+    /// of `dim` numbers, behind the first of them. All coordinates are roots at first.
+    pub(crate) fn strided(dim: usize) -> Self {
+        Self {
+            row_start: (0..dim).map(|k| k * dim + 1).collect(),
+            row_len: vec![0; dim],
+            ancestors: vec![0; dim * dim],
+            order: (0..dim).collect(),
+            ancestor_ranks: Vec::new(),
+            rank: (0..dim).collect(),
+            sorted: true,
+            base: vec![NO_BASE; dim],
+            names: Vec::new(),
+        }
+    }
+
+    /// Parent of coordinate `k`.
+    pub(crate) fn parent(&self, k: usize) -> Option<usize> {
+        self.ancestors(k).last().copied()
+    }
+
+    /// Takes other parents into a [`strided`](Self::strided) tree; allocates nothing. False, and a
+    /// tree without meaning, if they make a circle or are no coordinates.
+    pub(crate) fn set_parents(&mut self, parent: impl Fn(usize) -> Option<usize>) -> bool {
+        const NOT_PLACED: usize = usize::MAX;
+        let dim = self.dim();
+        self.rank.fill(NOT_PLACED);
+        let mut placed = 0;
+        // One pass, if parents come before children.
+        loop {
+            let before = placed;
+            for k in 0..dim {
+                let above = parent(k);
+                let is_ready =
+                    above.is_none_or(|p| self.rank.get(p).is_some_and(|&r| r != NOT_PLACED));
+                if self.rank[k] != NOT_PLACED || !is_ready {
+                    continue;
+                }
+                let start = self.row_start[k];
+                self.row_len[k] = 0;
+                if let Some(p) = above {
+                    let row = self.row(p);
+                    self.row_len[k] = row.len() + 1;
+                    self.ancestors[start + row.len()] = p;
+                    self.ancestors.copy_within(row, start);
+                }
+                (self.rank[k], self.order[placed]) = (placed, k);
+                placed += 1;
+            }
+            if placed == dim || placed == before {
+                self.sorted = self.order.is_sorted();
+                self.find_bases();
+                return placed == dim;
+            }
+        }
+    }
+
+    /// Finds six coordinates in a row, in both orders, of which each is the only child of the one
+    /// before, the first a root: all that hangs on them begins its row with them.
+    fn find_bases(&mut self) {
+        self.base.fill(NO_BASE);
+        for first in 0..(self.dim() + 1).saturating_sub(BASE) {
+            let six = first..first + BASE;
+            let is_row = self.row_len[first] == 0
+                && six
+                    .clone()
+                    .skip(1)
+                    .all(|k| self.parent(k) == Some(k - 1) && self.rank[k] == self.rank[k - 1] + 1);
+            let inner = first..first + BASE - 1;
+            let children = |k: &usize| self.parent(*k).is_some_and(|p| inner.contains(&p));
+            if is_row && (0..self.dim()).filter(children).count() == BASE - 1 {
+                self.base[six].fill(first);
+            }
+        }
+        for place in 0..self.dim() {
+            let k = self.order[place];
+            if let Some(parent) = self.parent(k) {
+                self.base[k] = self.base[parent];
+            }
+        }
+    }
+
     /// Number of velocity coordinates nv.
     #[must_use]
     pub fn dim(&self) -> usize {
-        self.names.len()
+        self.order.len()
     }
 
     /// Numbers in packed storage, padding included.

@@ -15,7 +15,7 @@
 //! Reference: F. E. Udwadia, R. E. Kalaba, *A new perspective on constrained motion* (1992);
 //! R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 8.
 
-use crate::delassus::{Delassus, contact_inverse_inertia};
+use crate::delassus::{WeightedJacobian, contact_inverse_inertia};
 use crate::forward_dynamics::{add_transposed_product, forward_dynamics, product};
 use crate::mass_factor::MassFactor;
 use crate::model::Model;
@@ -26,7 +26,7 @@ const DEPENDENT: f64 = 1e-11;
 /// Scratch memory of [`constrained_forward_dynamics`].
 #[derive(Clone, Debug)]
 pub struct ConstrainedDynamics {
-    delassus: Delassus,
+    delassus: WeightedJacobian,
     /// `G`, then its factor `L` below the diagonal and `D` on it, rows in pivot order.
     g: Vec<f64>,
     order: Vec<usize>,
@@ -66,7 +66,7 @@ impl ConstrainedDynamics {
     #[must_use]
     pub fn new(model: &Model, row_count: usize) -> Self {
         Self {
-            delassus: Delassus::new(model, row_count),
+            delassus: WeightedJacobian::new(model.velocity_dim(), row_count),
             g: vec![0.0; row_count * row_count],
             order: vec![0; row_count],
             scale: vec![0.0; row_count],

@@ -303,17 +303,15 @@ fn the_textbooks_algorithms_give_the_same() {
 
         let mut factor = MassFactor::new(&model);
         factor.factorize(&mass).unwrap();
-        let (expected, mut root) = (ltdl(&model, m.clone()), DMatrix::zeros(nv, nv));
-        factor.write_dense(root.as_mut_slice());
+        let (expected, factor) = (ltdl(&model, m.clone()), factor.view());
         for k in 0..nv {
             let d = expected[(k, k)];
-            let mut row = DVector::zeros(nv);
-            row[k] = d.sqrt();
-            for &i in model.pattern.ancestors(k) {
-                row[i] = d.sqrt() * expected[(k, i)];
-            }
-            let found: Vec<f64> = root.row(k).iter().copied().collect();
-            is_near("factor", at, &found, row.as_slice(), 1e-10);
+            let row = model.pattern.ancestors(k).iter().map(|&i| d.sqrt() * expected[(k, i)]);
+            let row: Vec<f64> = std::iter::once(d.sqrt()).chain(row).collect();
+            let root = factor.inverse_pivots[k].sqrt().recip();
+            let found = factor.rows[model.pattern.row(k)].iter().map(|l| root * l);
+            let found: Vec<f64> = std::iter::once(root).chain(found).collect();
+            is_near("factor", at, &found, &row, 1e-10);
         }
     }
 }

@@ -16,7 +16,7 @@
 //! application to short circuit study* (1973), whose equations are taken for all entries here, not
 //! for those of the pattern alone.
 
-use crate::mass_factor::MassFactor;
+use crate::mass_factor::{MassFactor, MassFactorRef};
 use crate::model::Model;
 use crate::quad::{LANES, Quad, ZERO};
 
@@ -63,10 +63,10 @@ impl MassFactor {
         let InverseMass { rows, stride } = workspace;
         let stride = *stride;
         assert_eq!(rows.len(), nv * stride, "workspace of this model");
-        let pattern = self.pattern();
+        let MassFactorRef { pattern, rows: all, inverse_pivots } = self.view();
         let order = pattern.order();
         for (r, &k) in order.iter().enumerate() {
-            let (ancestors, l) = (pattern.ancestor_ranks(k), self.row_of_l(k));
+            let (ancestors, l) = (pattern.ancestor_ranks(k), &all[pattern.row(k)]);
             let (above, own) = rows.split_at_mut(r * stride);
             let own = &mut own[..stride];
             // The row left of its diagonal; what falls beyond is written with later rows.
@@ -88,7 +88,7 @@ impl MassFactor {
                 *to = *entry;
             }
             let terms = ancestors.iter().zip(l).map(|(&i, l)| l * own[i]);
-            own[r] = terms.fold(self.inverse_pivot(k), |diagonal, term| diagonal - term);
+            own[r] = terms.fold(inverse_pivots[k], |diagonal, term| diagonal - term);
         }
         for (&k, row) in order.iter().zip(rows.chunks_exact(stride)) {
             let out = &mut out[k * nv..(k + 1) * nv];

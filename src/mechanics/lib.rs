@@ -120,6 +120,7 @@ mod mass_factor;
 mod mass_matrix;
 mod model;
 mod momentum;
+mod packed_factor;
 mod placement;
 mod quad;
 mod relative;
@@ -136,7 +137,7 @@ pub use constrained_dynamics::{
     Constrained, ConstrainedDynamics, ConstraintProblem, constrained_forward_dynamics,
 };
 pub use dc_motor::DcMotor;
-pub use delassus::{Delassus, contact_inverse_inertia};
+pub use delassus::{WeightedJacobian, contact_inverse_inertia};
 pub use derivatives::{
     Derivatives, add_frame_wrench_derivative, forward_dynamics_derivatives,
     inverse_dynamics_derivatives,
@@ -156,7 +157,7 @@ pub use kinematics::Kinematics;
 pub use manifold::{
     configuration_derivative, difference, integrate, normalize, quaternion_to_rotation,
 };
-pub use mass_factor::{MassFactor, SingularMass};
+pub use mass_factor::{MassFactor, MassFactorRef, SingularMass};
 pub use mass_matrix::{MassMatrix, mass_matrix};
 pub use model::{
     Base, BodyId, Frame, FrameId, Joint, JointId, JointKind, MimicJoint, Model, ModelError, Tree,
@@ -167,6 +168,7 @@ pub use momentum::{
     centroidal_momentum_matrix, kinetic_energy, potential_energy, rotor_kinetic_energy,
 };
 pub use nalgebra;
+pub use packed_factor::{NoFactor, PackedFactor, pack_dense};
 pub use placement::{MixedTwist, MixedWrench, Placement};
 pub use relative::{
     relative_jacobian, relative_jacobian_dot_velocity, relative_placement, relative_velocity,

@@ -89,12 +89,6 @@ impl MassFactor {
         self.pivots.len()
     }
 
-    /// The tree that the factor follows.
-    #[must_use]
-    pub fn pattern(&self) -> &Arc<BranchPattern> {
-        &self.pattern
-    }
-
     /// Factors `mass`. O(nv depth²), allocates nothing unless it fails.
     ///
     /// # Errors
@@ -152,6 +146,40 @@ impl MassFactor {
         Ok(())
     }
 
+    /// The factor by reference, which answers `M⁻¹ x`.
+    #[must_use]
+    #[inline]
+    pub fn view(&self) -> MassFactorRef<'_> {
+        let Self { pattern, rows, inverse_pivots, .. } = self;
+        MassFactorRef { pattern, rows, inverse_pivots }
+    }
+
+    /// `x ← M⁻¹ x`.
+    ///
+    /// # Panics
+    /// If `x` has the wrong length.
+    pub fn solve_in_place(&self, x: &mut [f64]) {
+        self.view().solve_in_place(x);
+    }
+}
+
+/// A factor `M = Lᵀ D L` by reference: of a model, or of numbers that a
+/// [`PackedFactor`](crate::PackedFactor) has read.
+#[derive(Clone, Copy, Debug)]
+pub struct MassFactorRef<'a> {
+    pub(crate) pattern: &'a BranchPattern,
+    /// Rows of `L` without its unit diagonal, packed as the pattern says.
+    pub(crate) rows: &'a [f64],
+    pub(crate) inverse_pivots: &'a [f64],
+}
+
+impl MassFactorRef<'_> {
+    /// Number of rows nv.
+    #[must_use]
+    pub fn dim(&self) -> usize {
+        self.inverse_pivots.len()
+    }
+
     /// `x ← M⁻¹ x`.
     ///
     /// # Panics
@@ -159,85 +187,41 @@ impl MassFactor {
     pub fn solve_in_place(&self, x: &mut [f64]) {
         assert_eq!(x.len(), self.dim(), "length of x");
         self.solve_transposed_l(x);
-        for (x, inverse) in x.iter_mut().zip(&self.inverse_pivots) {
+        for (x, inverse) in x.iter_mut().zip(self.inverse_pivots) {
             *x *= inverse;
         }
         self.solve_l(x);
     }
 
-    /// `x ← D^(−1/2) L⁻ᵀ x`, so that afterwards `x · x` is `xᵀ M⁻¹ x` of the given x.
+    /// `x ← C⁻ᵀ x` with `C = D^½ L`, `CᵀC = M`, so that afterwards `x · x` is `xᵀ M⁻¹ x` of the
+    /// given x.
     ///
     /// # Panics
     /// If `x` has the wrong length.
     pub fn half_solve_in_place(&self, x: &mut [f64]) {
         assert_eq!(x.len(), self.dim(), "length of x");
         self.solve_transposed_l(x);
-        for (x, inverse) in x.iter_mut().zip(&self.inverse_pivots) {
+        for (x, inverse) in x.iter_mut().zip(self.inverse_pivots) {
             *x *= inverse.sqrt();
         }
     }
 
-    /// `x ← L⁻¹ D^(−1/2) x`, the transpose of [`half_solve_in_place`](Self::half_solve_in_place):
-    /// one after the other is `M⁻¹`.
+    /// `x ← C⁻¹ x`, the transpose of [`half_solve_in_place`](Self::half_solve_in_place): one after
+    /// the other is `M⁻¹`.
     ///
     /// # Panics
     /// If `x` has the wrong length.
     pub fn half_solve_transposed_in_place(&self, x: &mut [f64]) {
         assert_eq!(x.len(), self.dim(), "length of x");
-        for (x, inverse) in x.iter_mut().zip(&self.inverse_pivots) {
+        for (x, inverse) in x.iter_mut().zip(self.inverse_pivots) {
             *x *= inverse.sqrt();
         }
         self.solve_l(x);
     }
 
-    /// Writes `D^(1/2) L` (nv × nv, column-major), the matrix `C` with `Cᵀ C = M`.
-    ///
-    /// It is lower triangular if the robot file lists parents before children.
-    ///
-    /// # Panics
-    /// If `out` has the wrong length.
-    pub fn write_dense(&self, out: &mut [f64]) {
-        let nv = self.dim();
-        assert_eq!(out.len(), nv * nv, "length of out");
-        out.fill(0.0);
-        for k in 0..nv {
-            let root = self.pivots[k].sqrt();
-            out[k * nv + k] = root;
-            for (&i, &l) in self.pattern.ancestors(k).iter().zip(&self.rows[self.pattern.row(k)]) {
-                out[i * nv + k] = root * l;
-            }
-        }
-    }
-
-    /// Reads a factor written by [`write_dense`](Self::write_dense).
-    ///
-    /// # Errors
-    /// [`SingularMass`] if a diagonal entry is not positive or not finite.
-    ///
-    /// # Panics
-    /// If `dense` is shorter than nv × nv.
-    pub fn read_dense(&mut self, dense: &[f64]) -> Result<(), SingularMass> {
-        let nv = self.dim();
-        for k in 0..nv {
-            let root = dense[k * nv + k];
-            if !(root > 0.0 && root.is_finite()) {
-                let coordinate = self.pattern.name(k).to_owned();
-                return Err(SingularMass { coordinate, pivot: root, diagonal: root });
-            }
-            self.pivots[k] = root * root;
-            self.inverse_pivots[k] = 1.0 / self.pivots[k];
-            let row = self.pattern.row(k);
-            for (&i, l) in self.pattern.ancestors(k).iter().zip(&mut self.rows[row]) {
-                *l = dense[i * nv + k] / root;
-            }
-        }
-        Ok(())
-    }
-
     /// `x ← L⁻ᵀ x`: from the leaves to the root; zero entries are skipped.
     fn solve_transposed_l(&self, x: &mut [f64]) {
-        let pattern = &*self.pattern;
-        for &k in pattern.order().iter().rev() {
+        for &k in self.pattern.order().iter().rev() {
             let value = x[k];
             if value == 0.0 {
                 continue;
@@ -287,13 +271,5 @@ impl MassFactor {
             return (&ancestors[BASE..], rest);
         }
         (ancestors, row)
-    }
-
-    pub(crate) fn row_of_l(&self, k: usize) -> &[f64] {
-        &self.rows[self.pattern.row(k)]
-    }
-
-    pub(crate) fn inverse_pivot(&self, k: usize) -> f64 {
-        self.inverse_pivots[k]
     }
 }

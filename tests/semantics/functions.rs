@@ -260,7 +260,8 @@ impl Block for Push {
     fn state(&self, _: &Self::Plan, _: &Sizes<'_>) {}
     fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
     fn output(&self, &problem: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let unit = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+        // The pivots 1, and coordinates that have no parents.
+        let unit = [1.0, 1.0, 1.0, -1.0, 0.0, 0.0, -1.0, 0.0, 0.0, -1.0, 0.0, 0.0];
         // With M = 1, `J Jᵀ = G` by Cholesky's root.
         let root = f64::sqrt(0.5);
         let jacobian = [root, 0.0, 0.1 / root, 0.0, root, 0.0, 0.0, 0.0, f64::sqrt(0.48)];

@@ -4,8 +4,8 @@ use legwork_block::Invalid;
 use legwork_block::quantity::{
     Damping, Dimensionless, Length, NonNegative, Positive, Pressure, Stiffness, Velocity,
 };
-use legwork_contact::RecoveryLimit;
-use legwork_contact::free_bodies::{Elasticity, Ground, RegularisedContact};
+use legwork_contact::free_bodies::{Elasticity, RegularisedContact};
+use legwork_contact::{Ground, RecoveryLimit};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

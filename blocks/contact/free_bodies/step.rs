@@ -2,7 +2,7 @@
 
 use legwork_block::{Argument, Fault, Function, Functions, Outcome, ResultOf, Time, Vector};
 use legwork_contact::free_bodies::{
-    CompliantStep, Contact, Contacts, DOF, FreeMotion, Motion, RigidContacts, Scene,
+    CompliantStep, Contact, Contacts, DOF, FreeMotion, FreeProblem, Motion, RigidContacts, Scene,
     push_constraints,
 };
 use legwork_contact::soft_constraints::{
@@ -17,6 +17,7 @@ use super::{ContactMethod, FreeBodies, FreeBodiesState};
 use crate::buses::{ContactProblemBus, problem_leaf as leaf};
 use crate::constraints::constraint_solver::OnStepFail;
 use crate::contact::friction_cone::is_inscribed;
+use crate::contact::gauss_contact::SCALE_GRAVITY;
 use crate::solvers::plain_solver::{self, PlainMemo, Policy, Solve};
 use crate::solvers::problem_dump::Dump;
 use crate::{ConstraintMethod, SlidingLaw};
@@ -49,7 +50,7 @@ pub struct Scratch {
 /// Memory of the method.
 enum Method {
     Constraints(Box<Constraints>),
-    Rigid(RigidContacts),
+    Rigid(Box<RigidContacts>),
     Compliant(Box<CompliantStep>),
 }
 
@@ -88,7 +89,9 @@ impl Scratch {
                     solver: SoftConstraintSolver::new(options),
                 }))
             }
-            ContactMethod::Rigid { .. } => Method::Rigid(RigidContacts::default()),
+            ContactMethod::Rigid { contacts, .. } => {
+                Method::Rigid(Box::new(RigidContacts::new(*contacts, scene.bodies.len())))
+            }
             ContactMethod::Compliant { .. } => Method::Compliant(Box::default()),
         };
         Self {
@@ -273,22 +276,25 @@ impl FreeBodies {
                 "expected {k} contacts at most, found {found}; raise `contacts` of `contact: Rigid`"
             )));
         }
-        rigid.begin(scene, list, free);
         let mut solve = functions.of(call.solve);
-        rigid.inverse_inertia_into(scene, k, solve.leaf(call.problem, leaf::INVERSE_INERTIA));
-        rigid.jacobian_into(k, solve.leaf(call.problem, leaf::JACOBIAN));
-        RigidContacts::factor_into(scene, free, solve.leaf(call.problem, leaf::FACTOR));
-        forces.clear();
-        forces.resize(6 * k, 0.0);
-        let (bias, compliance) = forces.split_at_mut(3 * k);
-        let inertia = &*solve.leaf(call.problem, leaf::INVERSE_INERTIA);
-        rigid.bias_into(list, &self.contact.ground(), given.time.step, inertia, (bias, compliance));
-        solve.leaf(call.problem, leaf::BIAS).copy_from_slice(bias);
-        solve.leaf(call.problem, leaf::COMPLIANCE).copy_from_slice(compliance);
-        solve.leaf(call.problem, leaf::FRICTION).fill(scene.friction);
-        let active = solve.leaf(call.problem, leaf::ACTIVE);
-        active[..list.len()].fill(1.0);
-        active[list.len()..].fill(0.0);
+        let [active, friction, jacobian, factor, inverse_inertia, bias, compliance] = solve.leaves(
+            call.problem,
+            [
+                leaf::ACTIVE,
+                leaf::FRICTION,
+                leaf::JACOBIAN,
+                leaf::FACTOR,
+                leaf::INVERSE_INERTIA,
+                leaf::BIAS,
+                leaf::COMPLIANCE,
+            ],
+        );
+        let mut problem =
+            FreeProblem { active, friction, jacobian, factor, inverse_inertia, bias, compliance };
+        let (ground, step) = (self.contact.ground(), given.time.step);
+        rigid
+            .assemble((scene, free), list, &ground, step, &mut problem)
+            .map_err(|error| Fault::new(error.to_string()))?;
         let gaps = solve.leaf(call.problem, leaf::GAP);
         gaps.fill(0.0);
         gaps.iter_mut().zip(list).for_each(|(gap, contact)| *gap = contact.gap);
@@ -299,14 +305,14 @@ impl FreeBodies {
         let answer = solve.run()?.get(call.forces);
         forces.clear();
         forces.extend_from_slice(&answer[..3 * list.len()]);
-        rigid.velocities_into(scene, forces, given.time.step, &mut state.velocities);
+        let factor = solve.leaf(call.problem, leaf::FACTOR);
+        rigid
+            .velocities_into(factor, forces, step, &mut state.velocities)
+            .map_err(|error| Fault::new(error.to_string()))?;
         state.iterations = 0;
         Ok(())
     }
 }
-
-/// Acceleration of free fall by which forces are scaled [m/s²]; it need not be the scene's own.
-const SCALE_GRAVITY: f64 = 9.81;
 
 /// A typical contact force: the weight of what moves over the contacts.
 fn force_scale(scene: &Scene, contacts: &[Contact]) -> f64 {

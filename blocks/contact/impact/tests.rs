@@ -7,20 +7,17 @@ use serde_json::json;
 
 use super::*;
 use crate::buses::{ConstraintBus, contact_leaf};
-use crate::testing::contacts::{Harness, block, dynamics, points};
+use crate::testing::contacts::{Harness, block, dynamics, packed, points};
 
 /// A ball of 2 kg with one contact below its centre, r = 0.1 m.
 fn ball(parameters: serde_json::Value) -> Harness {
     let impact: Impact = block(parameters);
     let ports = [("dynamics", dynamics(6)), ("points", points(1, 6)), ("f", Type::vector(3))];
     let mut rig = Harness::new(impact, &ports).expect("planned");
-    let mut factor = [0.0; 36];
-    for i in 0..6 {
-        factor[7 * i] = if i < 3 { f64::sqrt(2.0) } else { f64::sqrt(0.008) };
-    }
-    let mass = factor.map(|c| c * c);
-    rig.set_leaf("dynamics", 1, &mass);
-    rig.set_leaf("dynamics", 3, &factor);
+    let root = |i: usize| if i < 3 { f64::sqrt(2.0) } else { f64::sqrt(0.008) };
+    let factor = DMatrix::from_fn(6, 6, |i, j| if i == j { root(i) } else { 0.0 });
+    rig.set_leaf("dynamics", 1, (&factor * &factor).as_slice());
+    rig.set_leaf("dynamics", 3, &packed(&factor));
     rig
 }
 
@@ -139,7 +136,7 @@ fn redundant_soles_with_constraints_come_to_rest_without_gaining_energy() {
         let mut rig = Harness::new(block::<Impact>(parameters), &ports).expect("planned");
         rig.set_leaf("dynamics", 0, nu.as_slice());
         rig.set_leaf("dynamics", 1, mass.as_slice());
-        rig.set_leaf("dynamics", 3, factor.as_slice());
+        rig.set_leaf("dynamics", 3, &packed(&factor));
         let (mut j_p, mut active) = ([0.0; 6 * NV], [0.0; 6]);
         for (row, held) in held.iter().enumerate() {
             (0..NV).for_each(|c| j_p[6 * c + row] = held[c]);

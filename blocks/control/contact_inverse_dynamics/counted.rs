@@ -38,8 +38,7 @@ impl Counted {
                 return Err(Fault::new(message));
             };
             // As rigid contact does it, a penetration is taken back slowly.
-            let back = (recovery.fraction * contact.gap).max(-recovery.max_speed * step);
-            self.gaps.push(if contact.gap < 0.0 { back } else { contact.gap });
+            self.gaps.push(recovery.way(contact.gap, step));
             self.mu.push(mu);
             self.indices.push(i);
         }

@@ -19,7 +19,7 @@ pub(crate) struct Given<'a> {
     pub(crate) problem: ContactProblem<'a>,
     /// J (3k × nv), column by column.
     pub(crate) jacobian: &'a [f64],
-    /// C with `CᵀC = M` (nv × nv), column by column.
+    /// The factor of M, as [`PackedFactor`](legwork_mechanics::PackedFactor) reads it.
     pub(crate) factor: &'a [f64],
 }
 

@@ -317,14 +317,14 @@ fn replay(method: &str, named: &legwork_qp::NamedProblem) -> Vec<f64> {
         }
         ("Lemke", None) => legwork_qp::LemkeSolver::new(k, 4).solve(&view, &mut forces),
         ("PrincipalPivoting", start) => {
-            let mut factor = crate::dynamics::wire_factor::WireFactor::new(3 * k);
-            factor.read(&named.extra["factor"]).expect("a factor");
+            let mut tree = legwork_mechanics::PackedFactor::new(3 * k);
+            let factor = tree.read(&named.extra["factor"]).expect("a factor");
             let mut none = vec![0.0; 4 * k];
             let start = start.as_mut().unwrap_or(&mut none);
             legwork_qp::PrincipalPivotingSolver::new(k, 4).solve_with_mass(
                 &view,
                 &named.extra["jacobian"],
-                &factor,
+                &crate::solvers::principal_pivoting::RootOfInverse(factor),
                 start,
                 &mut forces,
             )

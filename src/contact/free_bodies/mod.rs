@@ -42,7 +42,7 @@ pub use compliant::{CompliantStep, PairFriction, RegularisedContact};
 pub use contacts::{Contact, Contacts};
 pub use implicit::push_constraints;
 pub use motion::{FreeMotion, energy};
-pub use rigid::{Ground, RigidContacts};
+pub use rigid::{FreeProblem, RigidContacts};
 
 /// Velocities of a body.
 pub const DOF: usize = 6;

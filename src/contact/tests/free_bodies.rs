@@ -1,15 +1,15 @@
 //! Worlds of free bodies by three methods: laws of free motion, the same scene at rest, piles that
 //! come to rest.
 
-use legwork_contact::Plane;
 use legwork_contact::collision::Solid;
 use legwork_contact::free_bodies::{
-    Body, CompliantStep, Contacts, DOF, Elasticity, FreeMotion, Ground, Motion, PairFriction,
+    Body, CompliantStep, Contacts, DOF, Elasticity, FreeMotion, FreeProblem, Motion, PairFriction,
     RegularisedContact, RigidContacts, Scene, energy, push_constraints,
 };
 use legwork_contact::soft_constraints::{
     BodyIndex, ConstraintProblem, ConstraintSolution, FrictionLaw, SoftConstraintSolver,
 };
+use legwork_contact::{Ground, Plane};
 use legwork_qp::problems::Random;
 use legwork_qp::{
     Cone, ConeShape, ContactProblemData, ContactSolver, CoulombIteration, PyramidActiveSet,
@@ -124,13 +124,21 @@ impl World {
                 let cone = Cone::Pyramid { sides: 4, fit: PyramidFit::Inscribed };
                 let mut data =
                     ContactProblemData::new(k, ConeShape::new(cone).expect("four sides"));
-                let mut rigid = RigidContacts::default();
-                rigid.begin(&self.scene, contacts, &self.free);
-                rigid.inverse_inertia_into(&self.scene, k, &mut data.inverse_inertia);
+                let (n, nv) = (self.scene.bodies.len(), self.velocities.len());
+                let mut rigid = RigidContacts::new(k, n);
+                let (mut jacobian, mut factor) = (vec![0.0; 3 * k * nv], vec![0.0; nv * (nv + 1)]);
                 data.compliance.resize(3 * k, 0.0);
-                let rows = (&mut data.bias[..], &mut data.compliance[..]);
-                rigid.bias_into(contacts, ground, h, &data.inverse_inertia, rows);
-                data.friction.fill(self.scene.friction);
+                let mut problem = FreeProblem {
+                    active: &mut data.active,
+                    friction: &mut data.friction,
+                    jacobian: &mut jacobian,
+                    factor: &mut factor,
+                    inverse_inertia: &mut data.inverse_inertia,
+                    bias: &mut data.bias,
+                    compliance: &mut data.compliance,
+                };
+                let scene = (&self.scene, &self.free);
+                rigid.assemble(scene, contacts, ground, h, &mut problem).expect("bodies have mass");
                 data.force_scale = G;
                 data.regularisation = 0.0;
                 let mut forces = vec![0.0; 3 * k];
@@ -140,7 +148,8 @@ impl World {
                     Ok::<_, ()>(solver.solve(problem, forces))
                 });
                 assert!(outcome.is_ok_and(|outcome| outcome.status.is_usable()));
-                rigid.velocities_into(&self.scene, &forces, h, &mut self.velocities);
+                let v = &mut self.velocities;
+                rigid.velocities_into(&factor, &forces, h, v).expect("a factor");
                 forces
             }
             Method::Compliant(..) => Vec::new(),

@@ -5,17 +5,16 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop")]
 
 use legwork_contact::metrics;
-use legwork_contact::rigid::{
-    add_contact_acceleration, inverse_inertia_into, mass_solved_jacobian_into, row_products_into,
-};
 use legwork_contact::{
-    ContactAssembly, ContactPoint, HolonomicElimination, Impact, ImpactMode, ImpactProblem, Plane,
-    RecoveryLimit, point_jacobian_into, rotate_rows_into, sphere_on_plane, vertex_on_plane,
+    ClosedChain, ContactAssembly, ContactPoint, ContactRows, Ground, HolonomicElimination, Impact,
+    ImpactMode, ImpactProblem, Plane, RecoveryLimit, point_jacobian_into, rotate_rows_into,
+    sphere_on_plane, vertex_on_plane,
 };
+use legwork_mechanics::{PackedFactor, pack_dense, product};
 use legwork_qp::problems::Random;
 use legwork_qp::{
-    ClarabelSolver, Cone, ConeShape, ContactSolver, CoulombFixedPoint, ProjectedGaussSeidel,
-    PyramidActiveSet, PyramidFit, Status, kkt,
+    ClarabelSolver, Cone, ConeShape, ContactProblemData, ContactSolver, CoulombFixedPoint,
+    ProjectedGaussSeidel, PyramidActiveSet, PyramidFit, Status, kkt,
 };
 use nalgebra::{Matrix3, Vector3};
 
@@ -36,26 +35,21 @@ struct Body {
 }
 
 impl Body {
-    fn solve_mass(&self, x: &mut [f64]) {
-        for i in 0..3 {
-            x[i] /= self.mass;
-            x[3 + i] /= self.inertia[i];
-        }
+    fn mass(&self, i: usize) -> f64 {
+        if i < 3 { self.mass } else { self.inertia[i - 3] }
     }
 
     fn kinetic_energy(&self) -> f64 {
-        let weights = |i: usize| if i < 3 { self.mass } else { self.inertia[i - 3] };
-        (0..6).map(|i| 0.5 * weights(i) * self.velocity[i] * self.velocity[i]).sum()
+        (0..6).map(|i| 0.5 * self.mass(i) * self.velocity[i] * self.velocity[i]).sum()
     }
 
     fn linear(&self) -> Vector3<f64> {
         Vector3::new(self.velocity[0], self.velocity[1], self.velocity[2])
     }
 
-    /// J and Y of these points.
-    fn jacobians(&self, points: &[ContactPoint]) -> (Vec<f64>, Vec<f64>) {
+    fn jacobian(&self, points: &[ContactPoint]) -> Vec<f64> {
         let rows = 3 * points.len();
-        let (mut jacobian, mut solved) = (vec![0.0; 6 * rows], vec![0.0; 6 * rows]);
+        let mut jacobian = vec![0.0; 6 * rows];
         let mut identity = [0.0; 36];
         (0..6).for_each(|i| identity[7 * i] = 1.0);
         for (index, point) in points.iter().enumerate() {
@@ -63,11 +57,61 @@ impl Body {
             point_jacobian_into(&identity, &(point.position - self.position), &mut world);
             rotate_rows_into(&point.frame, &world, index, rows, &mut jacobian);
         }
-        mass_solved_jacobian_into(&jacobian, rows, |x| self.solve_mass(x), &mut solved);
-        (jacobian, solved)
+        jacobian
     }
 
-    /// One velocity-level step with gravity and an extra acceleration; returns the contact forces.
+    /// The problem of these points: `b = J ν̇_f + J ν/Δt` under gravity, the latter only if there is
+    /// a step, and the ground's terms.
+    fn assemble(
+        &self,
+        points: &[ContactPoint],
+        active: &[f64],
+        (friction, cone): (f64, &ConeShape),
+        time_step: Option<f64>,
+        ground: Option<&Ground>,
+    ) -> Assembled {
+        let mut mass = [0.0; 36];
+        (0..6).for_each(|i| mass[7 * i] = self.mass(i));
+        let (mut packed, mut tree) = ([0.0; 42], PackedFactor::new(6));
+        pack_dense(&mut mass, &mut packed).unwrap();
+        let factor = tree.read(&packed).unwrap();
+        let mut data = ContactProblemData::new(points.len(), cone.clone());
+        data.friction.fill(friction);
+        data.active.copy_from_slice(active);
+        data.force_scale = self.mass * G / points.len() as f64;
+        data.regularisation = 0.0;
+        let mut jacobian = self.jacobian(points);
+        if let Some(time_step) = time_step {
+            product(&jacobian, &self.velocity.map(|v| v / time_step), &mut data.bias);
+        }
+        for (i, _) in active.iter().enumerate().filter(|(_, active)| **active == 0.0) {
+            let columns = jacobian.chunks_exact_mut(3 * points.len());
+            columns.for_each(|column| column[3 * i..3 * i + 3].fill(0.0));
+        }
+        let mut motion = [0.0, 0.0, -G * self.mass, 0.0, 0.0, 0.0];
+        factor.half_solve_in_place(&mut motion);
+        let mut assembly = ContactAssembly::new(points.len(), 6);
+        let mut rows = ContactRows {
+            active,
+            jacobian: &mut jacobian,
+            bias: &mut data.bias,
+            inverse_inertia: &mut data.inverse_inertia,
+            friction: &mut data.friction,
+        };
+        assembly.respond(factor, &mut motion, &mut ClosedChain::new(0, 6, 0), &mut rows);
+        let gaps: Vec<f64> = points.iter().map(|p| p.gap).collect();
+        data.compliance.resize(data.bias.len(), 0.0);
+        assembly.yield_rows(
+            ground.map(|ground| (ground, &gaps[..])),
+            time_step.unwrap_or(1.0),
+            1e-10,
+            &data.inverse_inertia,
+            (&mut data.bias, &mut data.compliance),
+        );
+        Assembled { data, jacobian, assembly, packed }
+    }
+
+    /// One velocity-level step under gravity; returns the contact forces.
     fn step(
         &mut self,
         points: &[ContactPoint],
@@ -76,30 +120,34 @@ impl Body {
         solver: &mut dyn ContactSolver,
         dt: f64,
     ) -> Vec<f64> {
-        let (jacobian, solved) = self.jacobians(points);
-        let mut assembly = ContactAssembly::new(points.len(), cone.clone());
-        assembly.problem.friction.fill(friction);
-        assembly.problem.force_scale = self.mass * G / points.len() as f64;
-        let mut acceleration = [0.0, 0.0, -G, 0.0, 0.0, 0.0];
-        let gaps: Vec<f64> = points.iter().map(|p| p.gap).collect();
-        let problem = assembly.velocity_level(
-            &jacobian,
-            &solved,
-            &acceleration,
-            &self.velocity,
-            &gaps,
-            dt,
-            RecoveryLimit::default(),
-        );
+        let (all, ground) = (vec![1.0; points.len()], Ground::default());
+        let mut assembled = self.assemble(points, &all, (friction, cone), Some(dt), Some(&ground));
         let mut forces = vec![0.0; 3 * points.len()];
-        let outcome = solver.solve(&problem, &mut forces);
+        let outcome = solver.solve(&assembled.data.view(), &mut forces);
         assert!(outcome.status.is_usable(), "{outcome:?}");
-        add_contact_acceleration(&solved, &forces, &mut acceleration);
-        for (v, a) in self.velocity.iter_mut().zip(acceleration) {
-            *v += dt * a;
-        }
+        self.velocity[2] -= dt * G;
+        assembled.push(&forces, dt, &mut self.velocity);
         self.position += dt * self.linear();
         forces
+    }
+}
+
+/// A problem, and what it was made by.
+struct Assembled {
+    data: ContactProblemData,
+    jacobian: Vec<f64>,
+    assembly: ContactAssembly,
+    packed: [f64; 42],
+}
+
+impl Assembled {
+    /// `ν += scale M⁻¹ Jᵀ f`.
+    fn push(&mut self, forces: &[f64], scale: f64, velocity: &mut [f64; 6]) {
+        let mut motion = [0.0; 6];
+        self.assembly.add_forces(forces, &mut motion);
+        let mut tree = PackedFactor::new(6);
+        tree.read(&self.packed).unwrap().half_solve_transposed_in_place(&mut motion);
+        velocity.iter_mut().zip(motion).for_each(|(v, change)| *v += scale * change);
     }
 }
 
@@ -289,8 +337,9 @@ fn recovery_from_penetration_is_slow_and_complete() {
         assert!(body.position.z.abs() < 1e-6, "from {depth}: at {}", body.position.z);
     }
     let frozen = RecoveryLimit { fraction: 0.2, max_speed: 0.0 };
-    assert_eq!(frozen.gap_term(-1e-3, 1e-3), 0.0);
-    assert!((frozen.gap_term(1e-3, 1e-3) - 1e3).abs() < 1e-9);
+    let frozen = Ground { spring: None, recovery: frozen };
+    assert_eq!(frozen.terms(-1e-3, 1e-3), (0.0, 0.0));
+    assert!((frozen.terms(1e-3, 1e-3).0 - 1e3).abs() < 1e-9);
 }
 
 /// The acceleration level without the term of eq. (13c) loses friction at constant speed; with it,
@@ -299,40 +348,21 @@ fn recovery_from_penetration_is_slow_and_complete() {
 fn the_acceleration_level_needs_its_velocity_term_for_friction() {
     let body = particle(Vector3::zeros(), Vector3::x());
     let point = vertex_on_plane(&body.position, &Plane::default());
-    let (jacobian, solved) = body.jacobians(&[point]);
-    let mut assembly = ContactAssembly::new(1, pyramid(4));
-    assembly.problem.friction.fill(0.5);
-    assembly.problem.force_scale = body.mass * G;
-    let free = [0.0, 0.0, -G, 0.0, 0.0, 0.0];
-    let mut solver = PyramidActiveSet::new(1, 4);
-    let mut forces = [0.0; 3];
-    for (term, closed, expected) in
-        [(None, 1.0, [0.0, 0.0, body.mass * G]), (None, 0.0, [0.0, 0.0, 0.0])]
-    {
-        let problem = assembly.acceleration_level(
-            &jacobian,
-            &solved,
-            &free,
-            &body.velocity,
-            &[0.0; 3],
-            &[closed],
-            term,
-        );
-        assert_eq!(solver.solve(&problem, &mut forces).status, Status::Solved);
+    let cone = pyramid(4);
+    let solve = |time_step, closed: f64| {
+        let data = body.assemble(&[point], &[closed], (0.5, &cone), time_step, None).data;
+        let mut forces = [0.0; 3];
+        let outcome = PyramidActiveSet::new(1, 4).solve(&data.view(), &mut forces);
+        assert_eq!(outcome.status, Status::Solved);
+        forces
+    };
+    for (closed, expected) in [(1.0, [0.0, 0.0, body.mass * G]), (0.0, [0.0; 3])] {
+        let forces = solve(None, closed);
         for axis in 0..3 {
             assert!((forces[axis] - expected[axis]).abs() < 1e-7, "{forces:?} {expected:?}");
         }
     }
-    let problem = assembly.acceleration_level(
-        &jacobian,
-        &solved,
-        &free,
-        &body.velocity,
-        &[0.0; 3],
-        &[1.0],
-        Some(1e-3),
-    );
-    assert_eq!(solver.solve(&problem, &mut forces).status, Status::Solved);
+    let forces = solve(Some(1e-3), 1.0);
     assert!((forces[0] + 0.5 * forces[2]).abs() < 1e-9 * forces[2], "not on the cone: {forces:?}");
 }
 
@@ -356,13 +386,14 @@ fn impacts_never_raise_kinetic_energy_and_keep_their_mode() {
                 vertex_on_plane(&x, &plane)
             })
             .collect();
-        let (jacobian, solved) = body.jacobians(&points);
         let closed: Vec<f64> = (0..count).map(|i| f64::from(u8::from(i % 3 != 2))).collect();
         let friction = vec![0.6; count];
-        let mut inertia = vec![0.0; 9 * count * count];
-        inverse_inertia_into(&jacobian, &solved, 3 * count, &mut inertia);
+        let cone = pyramid(8);
+        let mut assembled = body.assemble(&points, &closed, (0.6, &cone), None, None);
+        let jacobian = body.jacobian(&points);
+        let inertia = assembled.data.inverse_inertia.clone();
         let mut velocity = vec![0.0; 3 * count];
-        row_products_into(&jacobian, &body.velocity, &mut velocity);
+        product(&jacobian, &body.velocity, &mut velocity);
         let input = ImpactProblem {
             inverse_inertia: &inertia,
             velocity: &velocity,
@@ -384,14 +415,14 @@ fn impacts_never_raise_kinetic_energy_and_keep_their_mode() {
             let mut impact = Impact::new(mode, count, pyramid(8));
             let mut solver = PyramidActiveSet::new(count, 8);
             let outcome = impact.apply(&input, &mut solver, &mut impulses);
-            add_contact_acceleration(&solved, &impulses, &mut body.velocity);
+            assembled.push(&impulses, 1.0, &mut body.velocity);
             let what = format!("trial {trial}, {mode:?}, {count} contacts");
             assert_eq!(outcome.status, Status::Solved, "{what}: {outcome:?}");
             let growth = body.kinetic_energy() - before;
             assert!(growth <= 1e-14 * before, "{what}: energy grew by {growth:.1e}");
             let pushed: f64 = impulses.iter().skip(2).step_by(3).sum();
             let mut after = vec![0.0; 3 * count];
-            row_products_into(&jacobian, &body.velocity, &mut after);
+            product(&jacobian, &body.velocity, &mut after);
             for contact in 0..count {
                 let f = &impulses[3 * contact..3 * contact + 3];
                 let v = &after[3 * contact..3 * contact + 3];
@@ -438,12 +469,11 @@ fn a_sticking_corner_keeps_its_moment_of_momentum() {
         velocity: [0.0, 0.0, -speed, 0.0, 0.0, 0.0],
     };
     let end = vertex_on_plane(&Vector3::new(half, 0.0, 0.0), &Plane::default());
-    let (jacobian, solved) = body.jacobians(&[end]);
-    let (mut g, mut velocity) = ([0.0; 9], [0.0; 3]);
-    inverse_inertia_into(&jacobian, &solved, 3, &mut g);
-    row_products_into(&jacobian, &body.velocity, &mut velocity);
+    let mut assembled = body.assemble(&[end], &[1.0], (0.5, &pyramid(4)), None, None);
+    let mut velocity = [0.0; 3];
+    product(&assembled.jacobian, &body.velocity, &mut velocity);
     let input = ImpactProblem {
-        inverse_inertia: &g,
+        inverse_inertia: &assembled.data.inverse_inertia,
         velocity: &velocity,
         friction: &[0.5],
         closed: &[1.0],
@@ -455,7 +485,7 @@ fn a_sticking_corner_keeps_its_moment_of_momentum() {
         &mut PyramidActiveSet::default(),
         &mut impulses,
     );
-    add_contact_acceleration(&solved, &impulses, &mut body.velocity);
+    assembled.push(&impulses, 1.0, &mut body.velocity);
     assert_eq!(outcome.status, Status::Solved);
     let spin = mass * half * speed / (inertia + mass * half * half);
     assert!((body.velocity[4].abs() - spin).abs() < 1e-12, "{:?} {spin}", body.velocity);
@@ -534,41 +564,38 @@ fn closed_chains_are_eliminated_exactly() {
     }
 }
 
-/// G from J and Y is symmetric, and maps an impulse to the velocity jump it causes.
+/// G maps an impulse to the velocity jump `J M⁻¹ Jᵀ F` that it causes, b is the velocity over Δt
+/// without one, rows that do not matter are zero, and the judge of solvers accepts the problem.
 #[test]
 fn the_assembled_problem_is_what_the_judge_expects() {
     let body = particle(Vector3::zeros(), Vector3::new(0.1, 0.0, -0.2));
-    let points: Vec<_> = [0.1, -0.1]
+    let points: Vec<_> = [0.1, -0.1, 0.3]
         .iter()
         .map(|x| vertex_on_plane(&Vector3::new(*x, 0.0, 0.0), &Plane::default()))
         .collect();
-    let (jacobian, solved) = body.jacobians(&points);
-    let mut g = vec![0.0; 36];
-    inverse_inertia_into(&jacobian, &solved, 6, &mut g);
-    let impulse = [1.0, -2.0, 3.0, 0.5, 0.0, 1.0];
-    let mut jump = [0.0; 6];
-    add_contact_acceleration(&solved, &impulse, &mut jump);
-    let mut expected = [0.0; 6];
-    row_products_into(&jacobian, &jump, &mut expected);
-    for row in 0..6 {
-        let found: f64 = (0..6).map(|j| g[6 * j + row] * impulse[j]).sum();
-        assert!((found - expected[row]).abs() < 1e-14);
-        assert!((0..6).all(|j| g[6 * j + row] == g[6 * row + j]), "not symmetric");
+    for active in [[1.0, 1.0, 1.0], [1.0, 0.0, 1.0]] {
+        let (cone, ground) = (pyramid(4), Ground::default());
+        let assembled = body.assemble(&points, &active, (0.5, &cone), Some(1e-3), Some(&ground));
+        let (data, jacobian) = (&assembled.data, body.jacobian(&points));
+        let row = |i: usize| -> [f64; 6] { std::array::from_fn(|c| jacobian[9 * c + i]) };
+        for i in 0..9 {
+            let acts = active[i / 3] != 0.0;
+            let free: f64 = (0..6).map(|c| row(i)[c] * body.velocity[c] / 1e-3).sum();
+            let free = free - row(i)[2] * G;
+            let expected = if acts { free } else { 0.0 };
+            assert!((data.bias[i] - expected).abs() < 1e-10, "b {i}: {} {expected}", data.bias[i]);
+            for j in 0..9 {
+                let g: f64 = (0..6).map(|c| row(i)[c] * row(j)[c] / body.mass(c)).sum();
+                let expected = if acts && active[j / 3] != 0.0 { g } else { 0.0 };
+                let found = data.inverse_inertia[9 * j + i];
+                assert!((found - expected).abs() < 1e-14, "G {i} {j}: {found} {expected}");
+                assert_eq!(found, data.inverse_inertia[9 * i + j], "not symmetric");
+            }
+        }
+        let mut forces = [0.0; 9];
+        let outcome = PyramidActiveSet::default().solve(&data.view(), &mut forces);
+        assert_eq!(outcome.status, Status::Solved);
+        let residuals = kkt::contact_residuals(&data.view(), &forces, &mut [0.0; 9]);
+        assert!(residuals.worst() < 1e-9, "{residuals:?}");
     }
-    let mut assembly = ContactAssembly::new(2, pyramid(4));
-    assembly.problem.friction.fill(0.5);
-    assembly.problem.force_scale = 10.0;
-    let problem = assembly.velocity_level(
-        &jacobian,
-        &solved,
-        &[0.0, 0.0, -G, 0.0, 0.0, 0.0],
-        &body.velocity,
-        &[0.0, 0.0],
-        1e-3,
-        RecoveryLimit::default(),
-    );
-    let mut forces = [0.0; 6];
-    assert_eq!(PyramidActiveSet::default().solve(&problem, &mut forces).status, Status::Solved);
-    let residuals = kkt::contact_residuals(&problem, &forces, &mut [0.0; 6]);
-    assert!(residuals.worst() < 1e-9, "{residuals:?}");
 }

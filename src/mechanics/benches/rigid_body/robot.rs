@@ -5,8 +5,8 @@ use std::hint::black_box;
 
 use legwork_mechanics::nalgebra::Vector3;
 use legwork_mechanics::{
-    ArticulatedBody, Base, Delassus, FrameId, InverseDynamics, InverseMass, Kinematics, MassFactor,
-    MassMatrix, Model, Options, mass_matrix, normalize, point_jacobian_rows,
+    ArticulatedBody, Base, FrameId, InverseDynamics, InverseMass, Kinematics, MassFactor,
+    MassMatrix, Model, Options, WeightedJacobian, mass_matrix, normalize, point_jacobian_rows,
 };
 
 /// Robots and the links that carry their feet.
@@ -53,7 +53,7 @@ pub(crate) struct Robot {
     pub(crate) foot_jacobians: Vec<Vec<f64>>,
     /// Contact points at the feet's origins: `nc × nv`, with `nc` three times the feet.
     pub(crate) contact_jacobian: Vec<f64>,
-    pub(crate) delassus: Delassus,
+    pub(crate) delassus: WeightedJacobian,
     /// `nc × nc`.
     pub(crate) contact_inverse_inertia: Vec<f64>,
 }
@@ -93,7 +93,7 @@ impl Robot {
             dense: vec![0.0; nv * nv],
             foot_jacobians: vec![vec![0.0; 6 * nv]; feet.len()],
             contact_jacobian: vec![0.0; nc * nv],
-            delassus: Delassus::new(&model, nc),
+            delassus: WeightedJacobian::new(model.velocity_dim(), nc),
             contact_inverse_inertia: vec![0.0; nc * nc],
             model,
             feet,

@@ -2,9 +2,9 @@
 
 use legwork_mechanics::nalgebra::{DVector, Matrix3, Rotation3, Vector3};
 use legwork_mechanics::{
-    Base, Delassus, InverseDynamics, Kinematics, MassFactor, MassMatrix, Model, add_point_force,
-    frame_velocity, kinetic_energy, point_velocity, potential_energy, quaternion_to_rotation,
-    rotor_kinetic_energy,
+    Base, InverseDynamics, Kinematics, MassFactor, MassMatrix, Model, WeightedJacobian,
+    add_point_force, frame_velocity, kinetic_energy, point_velocity, potential_energy,
+    quaternion_to_rotation, rotor_kinetic_energy,
 };
 
 use crate::quantities::*;
@@ -354,7 +354,7 @@ fn workspaces_are_cloneable_and_sendable() {
     is_workspace::<MassMatrix>();
     is_workspace::<MassFactor>();
     is_workspace::<InverseDynamics>();
-    is_workspace::<Delassus>();
+    is_workspace::<WeightedJacobian>();
     is_workspace::<legwork_mechanics::ArticulatedBody>();
     is_workspace::<legwork_mechanics::ConstrainedDynamics>();
     is_workspace::<legwork_mechanics::Derivatives>();
