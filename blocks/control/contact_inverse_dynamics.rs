@@ -2,8 +2,8 @@
 
 use legwork_block::quantity::{Length, NonNegative, Positive, Time, Velocity};
 use legwork_block::{
-    Block, Dim, Fault, Int, Invalid, Outcome, OutputCx, Ports, Real, Report, Sizes, UpdateCx,
-    Vector, parameters, ports,
+    Block, Dim, Int, Invalid, Outcome, OutputCx, Ports, Real, Report, Sizes, UpdateCx, Vector,
+    parameters, ports,
 };
 use legwork_contact::RecoveryLimit;
 use legwork_control::{self as control, Choice, ContactModel, Energy};
@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::buses::{ContactPointsBus, DynamicsBus};
 use crate::contact::friction_cone::{Friction, FrictionCone, friction_of};
 use crate::dynamics::applied_force::check_torques;
+use crate::solvers::on_fail::{OnFail, Substitute};
 use counted::Counted;
-pub use models::OnContactFail;
 
 /// Joint torques and contact forces for wanted accelerations of a robot in contact.
 ///
@@ -102,10 +102,10 @@ pub struct ContactInverseDynamics {
     /// Whether accelerations that the contacts do not allow are changed.
     #[default]
     pub repair: bool,
-    /// What to do when contact forces are not found: `NoForces` (the default), `HoldLast(max: 5)`,
-    /// `Stop`.
-    #[default]
-    pub on_fail: OnContactFail,
+    /// What to do when contact forces are not found: `Zero` (the default), the torques of a robot in
+    /// the air, which expect no contact force; `HoldLast(max: 5)`; `Stop`.
+    #[default = OnFail::Zero]
+    pub on_fail: OnFail,
 }
 
 /// Ports of a [`ContactInverseDynamics`].
@@ -187,30 +187,6 @@ impl ContactInverseDynamics {
             ));
         }
         Ok(())
-    }
-
-    /// τ and f of the last step that was solved, in the place of those that were not found.
-    fn held<'a>(
-        &self,
-        state: &'a State,
-        torques: usize,
-        prediction: &control::Prediction,
-    ) -> Result<&'a [f64], Box<Fault>> {
-        let why = match self.on_fail {
-            OnContactFail::HoldLast { max } if state.failures_in_a_row >= max => {
-                format!("the last torques were held for {max} steps already")
-            }
-            OnContactFail::HoldLast { .. } if state.held.len() < torques => {
-                "there are no earlier torques to hold".to_owned()
-            }
-            OnContactFail::HoldLast { .. } => return Ok(&state.held),
-            OnContactFail::NoForces | OnContactFail::Stop => "`on_fail` is `Stop`".to_owned(),
-        };
-        let control::Prediction { outcome, .. } = prediction;
-        Err(Fault::new(format!(
-            "contact forces were not found: {:?} after {} iterations; {why}",
-            outcome.status, outcome.iterations
-        )))
     }
 
     /// How many torques are kept from step to step.
@@ -324,10 +300,17 @@ impl Block for ContactInverseDynamics {
         for (force, &i) in forces.chunks_exact(3).zip(&contacts.indices) {
             all[3 * i..3 * i + 3].copy_from_slice(force);
         }
-        if !is_usable && self.on_fail != OnContactFail::NoForces {
-            let (torque, force) = self.held(cx.state, torques, &prediction)?.split_at(torques);
-            cx.outputs.get(plan.io.tau).copy_from_slice(torque);
-            cx.outputs.get(plan.io.forces).copy_from_slice(force);
+        if !is_usable {
+            let has_last = cx.state.held.len() == torques + all.len();
+            let (what, failures) = ("contact forces were not found", cx.state.failures_in_a_row);
+            // Torques without contact forces are there already.
+            let substitute =
+                self.on_fail.substitute(what, &prediction.outcome, has_last, failures)?;
+            if substitute == Substitute::Last {
+                let (torque, force) = cx.state.held.split_at(torques);
+                cx.outputs.get(plan.io.tau).copy_from_slice(torque);
+                cx.outputs.get(plan.io.forces).copy_from_slice(force);
+            }
         }
         if !cx.time.minor {
             cx.memo.found.clear();
@@ -373,7 +356,7 @@ impl Block for ContactInverseDynamics {
                 state.failures_in_a_row += 1;
             } else {
                 state.failures_in_a_row = 0;
-                if let OnContactFail::HoldLast { .. } = self.on_fail {
+                if let OnFail::HoldLast { .. } = self.on_fail {
                     state.held.clone_from(&memo.found);
                 }
             }
@@ -401,10 +384,8 @@ impl Block for ContactInverseDynamics {
         if state.failures > 0 {
             let (failures, calls) = (state.failures, state.calls);
             let answer = match self.on_fail {
-                OnContactFail::HoldLast { .. } => "were answered with the last torques",
-                OnContactFail::NoForces | OnContactFail::Stop => {
-                    "were not solved: torques expect no contact forces"
-                }
+                OnFail::Zero => "were not solved: torques expect no contact forces",
+                other => other.answered(),
             };
             report.notes.push(format!("{failures} of {calls} steps {answer}"));
         }
@@ -425,7 +406,6 @@ impl Block for ContactInverseDynamics {
 }
 
 mod counted;
-mod models;
 
 #[cfg(test)]
 mod tests;

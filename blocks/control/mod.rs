@@ -6,7 +6,7 @@ mod joint_pd;
 
 use legwork_block::Registry;
 
-pub use contact_inverse_dynamics::{ContactInverseDynamics, OnContactFail};
+pub use contact_inverse_dynamics::ContactInverseDynamics;
 pub use gravity_compensation::GravityCompensation;
 pub use joint_pd::JointPd;
 

@@ -2,11 +2,11 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, SolveFailure, SolveRule,
-    parameters, ports,
+    Any, Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, SolveRule, parameters, ports,
 };
 
 use crate::signal::shape::state_signal;
+use crate::solvers::on_fail::OnFail;
 
 /// Closes an algebraic loop by Newton's method: finds z with `u(z) = z`. The loop computes the
 /// input u from the output z.
@@ -44,22 +44,6 @@ pub struct Solve {
     pub on_fail: OnFail,
 }
 
-/// What to do when the loop is not solved. Each use is counted in the summary.
-#[parameters]
-#[derive(Copy, Default, PartialEq, Eq)]
-pub enum OnFail {
-    /// The run ends with a fault.
-    #[default]
-    Stop,
-    /// The last solution stays for at most so many major steps in a row.
-    HoldLast {
-        /// Most major steps in a row.
-        max: u32,
-    },
-    /// The output is zero.
-    Zero,
-}
-
 impl Pure for Solve {
     const KIND: &'static str = "Solve";
     type Plan = SolvePorts;
@@ -78,11 +62,7 @@ impl Pure for Solve {
             tolerance: self.tol,
             limit: self.limit,
             initial: self.initial.as_ref().map_or(Vec::new(), |initial| initial.data().to_vec()),
-            on_fail: match self.on_fail {
-                OnFail::Stop => SolveFailure::Stop,
-                OnFail::HoldLast { max } => SolveFailure::HoldLast(max),
-                OnFail::Zero => SolveFailure::Zero,
-            },
+            on_fail: self.on_fail.into(),
         });
         Ok(io)
     }

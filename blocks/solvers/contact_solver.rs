@@ -21,12 +21,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::buses::ContactProblemBus;
 use crate::contact::friction_cone::{FrictionCone, is_inscribed};
+use crate::solvers::on_fail::{OnFail as LastResort, Substitute};
 use crate::solvers::problem_dump::{Dump, KeptProblem};
 #[cfg(feature = "osqp")]
 pub(crate) use method::accepted;
 pub(crate) use method::{COLD, Given, Method, ProblemSize, SolverBlock};
 pub(crate) use policy::OnFail;
-use policy::{LastResort, fail};
 pub(crate) use solver_block::{solver_block, solver_functions, solver_plan};
 
 /// Ports of a solver block; `C` is what a block calls that solves by other means than a [`Method`].
@@ -314,7 +314,11 @@ where
         }
     }
     let failed = (!solution.status.is_usable())
-        .then(|| fail(*last_resort, cx.state, &solution, forces))
+        .then(|| {
+            let what = "the contact problem was not solved";
+            let SolverState { has_forces, failures_in_a_row, .. } = *cx.state;
+            last_resort.substitute(what, &solution, has_forces, failures_in_a_row)
+        })
         .transpose();
     // A minor step keeps nothing, unless it is the run's end.
     if !cx.time.minor || failed.is_err() {
@@ -332,7 +336,17 @@ where
         });
     }
     cx.memo.has_stopped = failed.is_err();
-    answer = failed?.unwrap_or(answer);
+    match failed? {
+        Some(Substitute::Last) => {
+            forces.copy_from_slice(&cx.state.forces);
+            answer = Answer::Held;
+        }
+        Some(Substitute::Zero) => {
+            forces.fill(0.0);
+            answer = Answer::Zeroed;
+        }
+        None => {}
+    }
     status[0] = f64::from(solution.status.code());
     iterations[0] = f64::from(solution.iterations);
     residual[0] = residual_output(solution.residual);

@@ -8,8 +8,9 @@ use legwork_qp::{
     Lcp as View, LcpData, Lemke, Outcome as Solution, PrincipalPivoting, Problem, Status,
 };
 
+use crate::solvers::on_fail::OnFail;
 use crate::solvers::plain_solver::{
-    OnPlainFail, PlainMemo, PlainState, Policy, Solve, Verdict, plain_functions,
+    PlainMemo, PlainState, Policy, Solve, Verdict, plain_functions,
 };
 use crate::solvers::problem_dump::Dump;
 
@@ -44,7 +45,7 @@ pub struct Lcp {
     pub cold: bool,
     /// What to do when it does not solve: `Stop` (the default), `HoldLast(max: 5)`, `Zero`.
     #[default]
-    pub on_fail: OnPlainFail,
+    pub on_fail: OnFail,
     /// Which problems to keep for the files of a run: `Never`, `Failures(max: 1)` (the default),
     /// `Every(n: 100, max: 10)`.
     #[default]

@@ -23,6 +23,7 @@ pub(crate) mod contact_solver;
 mod coulomb_contact;
 mod lcp;
 mod lemke;
+pub(crate) mod on_fail;
 #[cfg(feature = "osqp")]
 mod osqp;
 pub(crate) mod plain_solver;

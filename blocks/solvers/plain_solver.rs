@@ -2,28 +2,13 @@
 //! [`crate::Lcp`]): the last solution and the warm start as declared state, policies for failures,
 //! counts for the report, kept problems.
 
-use legwork_block::{Fault, Int, Out, Outcome, Ports, Real, Report, Time, parameters};
+use legwork_block::{Int, Out, Outcome, Ports, Real, Report, Time};
 use legwork_qp::{Outcome as Solution, Problem, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::solvers::contact_solver::{STATUS_DOC, residual_output};
+use crate::solvers::on_fail::{OnFail, Substitute};
 use crate::solvers::problem_dump::{Dump, KeptProblem};
-
-/// What to do when a problem is not solved.
-#[parameters]
-#[derive(Copy, Default, PartialEq, Eq)]
-pub enum OnPlainFail {
-    /// Stop the run with a fault.
-    #[default]
-    Stop,
-    /// Repeat the last solution, at most this many steps in a row; then stop.
-    HoldLast {
-        /// Most steps in a row [1].
-        max: u32,
-    },
-    /// All unknowns zero.
-    Zero,
-}
 
 /// What a block says of its problems and does with failures.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +17,7 @@ pub(crate) struct Policy {
     pub(crate) block: &'static str,
     /// Its problem: `quadratic program`.
     pub(crate) noun: &'static str,
-    pub(crate) on_fail: OnPlainFail,
+    pub(crate) on_fail: OnFail,
     pub(crate) dump: Dump,
 }
 
@@ -208,27 +193,12 @@ impl Policy {
 
     /// Writes the x that the policy asks for.
     fn answer(&self, state: &PlainState, solution: &Solution, x: &mut [f64]) -> Outcome {
-        let why = match self.on_fail {
-            OnPlainFail::Zero => {
-                x.fill(0.0);
-                return Ok(());
-            }
-            OnPlainFail::HoldLast { max } if state.has_x && state.failures_in_a_row < max => {
-                x.copy_from_slice(&state.x);
-                return Ok(());
-            }
-            OnPlainFail::HoldLast { .. } if !state.has_x => {
-                "there is no earlier solution to hold".to_owned()
-            }
-            OnPlainFail::HoldLast { max } => {
-                format!("the last one was held for {max} steps already")
-            }
-            OnPlainFail::Stop => "`on_fail` is `Stop`".to_owned(),
-        };
-        Err(Fault::new(format!(
-            "the {} was not solved: {:?} after {} iterations; {why}",
-            self.noun, solution.status, solution.iterations
-        )))
+        let what = format!("the {} was not solved", self.noun);
+        match self.on_fail.substitute(&what, solution, state.has_x, state.failures_in_a_row)? {
+            Substitute::Last => x.copy_from_slice(&state.x),
+            Substitute::Zero => x.fill(0.0),
+        }
+        Ok(())
     }
 
     /// Reports counts, metrics and kept problems.
@@ -240,15 +210,10 @@ impl Policy {
         if state.calls > 0 {
             report.metric("mean_iterations", state.iterations as f64 / state.calls as f64);
         }
-        let failed = match self.on_fail {
-            OnPlainFail::Stop => "were not solved",
-            OnPlainFail::HoldLast { .. } => "were answered with the last solution",
-            OnPlainFail::Zero => "were answered with zero",
-        };
         for (count, what) in [
             (state.inaccurate, "were solved at reduced accuracy"),
             (state.relaxed, "were solved under the convex law of friction"),
-            (state.failures, failed),
+            (state.failures, self.on_fail.answered()),
         ] {
             if count > 0 {
                 report.notes.push(format!("{count} of {} {}s {what}", state.calls, self.noun));

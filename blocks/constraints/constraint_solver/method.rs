@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::SlidingLaw;
 use crate::contact::friction_cone::FrictionCone;
-use crate::solvers::plain_solver::OnPlainFail;
+use crate::solvers::on_fail::OnFail;
 
 /// The formulation in which the constraint solver solves a step.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
@@ -101,11 +101,11 @@ pub enum OnStepFail {
 
 impl OnStepFail {
     /// The policy once the convex law was tried.
-    pub(crate) fn last_resort(self) -> OnPlainFail {
+    pub(crate) fn last_resort(self) -> OnFail {
         match self {
-            Self::Stop | Self::Associated => OnPlainFail::Stop,
-            Self::HoldLast { max } => OnPlainFail::HoldLast { max },
-            Self::Zero => OnPlainFail::Zero,
+            Self::Stop | Self::Associated => OnFail::Stop,
+            Self::HoldLast { max } => OnFail::HoldLast { max },
+            Self::Zero => OnFail::Zero,
         }
     }
 }

@@ -1,17 +1,17 @@
 //! What happens when a contact solver does not solve.
 
-use legwork_block::{Fault, parameters};
-use legwork_qp::Outcome as Solution;
+use legwork_block::parameters;
 
-use super::{Answer, SolverBlock, SolverState};
+use super::SolverBlock;
 use crate::solvers::accelerated_gradient::AcceleratedGradient;
 use crate::solvers::active_set_qp::ActiveSetQp;
 use crate::solvers::clarabel_qp::ClarabelQp;
 use crate::solvers::lemke::Lemke;
+use crate::solvers::on_fail::OnFail as LastResort;
 use crate::solvers::principal_pivoting::PrincipalPivoting;
 use crate::solvers::projected_gauss_seidel::ProjectedGaussSeidel;
 
-/// What to do when a contact solver does not solve.
+/// What to do when a contact solver does not solve: the words of [`LastResort`], and other solvers.
 #[parameters]
 #[derive(Default)]
 pub enum OnFail {
@@ -48,7 +48,7 @@ impl OnFail {
     pub(super) fn last_resort(&self) -> LastResort {
         match self {
             Self::Stop => LastResort::Stop,
-            Self::HoldLast { max } => LastResort::HoldLast(*max),
+            Self::HoldLast { max } => LastResort::HoldLast { max: *max },
             Self::Zero => LastResort::Zero,
             Self::Fallback(solver) => solver.block().on_fail().last_resort(),
         }
@@ -86,46 +86,6 @@ impl FallbackSolver {
             Self::Lemke(block) => block,
             #[cfg(feature = "osqp")]
             Self::Osqp(block) => block,
-        }
-    }
-}
-
-/// What decides when all solvers of a chain failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LastResort {
-    Stop,
-    HoldLast(u32),
-    Zero,
-}
-
-/// Writes the forces that the policy asks for.
-pub(super) fn fail(
-    last_resort: LastResort,
-    state: &SolverState,
-    solution: &Solution,
-    forces: &mut [f64],
-) -> Result<Answer, Box<Fault>> {
-    let message = |why: String| {
-        Err(Fault::new(format!(
-            "the contact problem was not solved: {:?} after {} iterations, residual {:.1e}; {why}",
-            solution.status, solution.iterations, solution.residual
-        )))
-    };
-    match last_resort {
-        LastResort::Stop => message("`on_fail` is `Stop`".to_owned()),
-        LastResort::Zero => {
-            forces.fill(0.0);
-            Ok(Answer::Zeroed)
-        }
-        LastResort::HoldLast(_) if !state.has_forces => {
-            message("there are no earlier forces to hold".to_owned())
-        }
-        LastResort::HoldLast(max) if state.failures_in_a_row >= max => {
-            message(format!("the last forces were held for {max} steps already"))
-        }
-        LastResort::HoldLast(_) => {
-            forces.copy_from_slice(&state.forces);
-            Ok(Answer::Held)
         }
     }
 }

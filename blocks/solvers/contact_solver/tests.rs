@@ -222,7 +222,7 @@ fn s9_2_hold_last_repeats_solved_forces_and_then_stops() {
     let policy = json!({ "on_fail": { "HoldLast": { "max": 2 } } });
     let mut rig = harness::<ActiveSetQp>(policy.clone(), &broken(&data));
     let fault = rig.output(0.0).expect_err("nothing to hold");
-    assert!(fault.message.contains("no earlier forces"), "{}", fault.message);
+    assert!(fault.message.contains("no earlier solution"), "{}", fault.message);
 
     let mut rig = harness::<ActiveSetQp>(policy, &data);
     rig.step(0.0).expect("solved");
