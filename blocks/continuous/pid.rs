@@ -56,7 +56,7 @@ pub struct Pid {
     pub lower: Option<Tensor>,
     /// Greatest output, at least `lower` [unit of y]; default none.
     pub upper: Option<Tensor>,
-    /// What keeps the integral from growing at a limit; default `Clamping`.
+    /// What keeps the integral from growing at a limit.
     #[default]
     pub anti_windup: AntiWindup,
     /// Integral part at t = 0 [unit of y].
@@ -75,7 +75,7 @@ pub struct Pid {
 
 /// What keeps the integral of a [`Pid`] from growing at a limit.
 #[parameters]
-#[derive(Copy, Default, PartialEq)]
+#[derive(Copy, Default, PartialEq, Serialize)]
 pub enum AntiWindup {
     /// Nothing.
     None,

@@ -81,15 +81,23 @@ pub(super) fn head(parameter: &Parameter) -> String {
     let default = match (&parameter.default, parameter.required) {
         (_, true) => ", required".to_owned(),
         (None | Some(Value::Null), false) => ", optional".to_owned(),
-        // A choice is written without quotation marks.
-        (Some(Value::String(choice)), false)
-            if parameter.ty.split(" | ").any(|known| known == choice) =>
-        {
-            format!(", default {choice}")
-        }
-        (Some(value), false) => format!(", default {value}"),
+        (Some(value), false) => format!(", default {}", written(value, &parameter.ty)),
     };
     format!("{}: {}{unit}{default}", parameter.name, parameter.ty)
+}
+
+/// A default as a diagram writes it: choices of the type `ty` have no quotation marks.
+fn written(value: &Value, ty: &str) -> String {
+    match value {
+        Value::String(choice) if ty.split(['[', ']', '|', ' ']).any(|known| known == choice) => {
+            choice.clone()
+        }
+        Value::Array(list) => {
+            let elements: Vec<String> = list.iter().map(|value| written(value, ty)).collect();
+            format!("[{}]", elements.join(", "))
+        }
+        value => value.to_string(),
+    }
 }
 
 fn write_ports(out: &mut Formatter<'_>, ports: &Ports) -> Result {
