@@ -37,8 +37,7 @@ impl Block for KinematicsOf {
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         ports.share();
-        let bus = StateBus::of(ports, &self.robot.name);
-        Ok(ports.input("state", &bus))
+        Ok(ports.input("state", &StateBus::of(ports, &self.robot.name)))
     }
 
     fn state(&self, _: &Self::Plan, _: &Sizes<'_>) {}

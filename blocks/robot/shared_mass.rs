@@ -9,7 +9,7 @@ use legwork_mechanics::{
 
 use crate::buses::StateBus;
 use crate::robot::model::RobotModel;
-use crate::robot::shared_kinematics::{kinematics, state_input};
+use crate::robot::shared_kinematics::kinematics;
 
 /// The terms of `M ν̇ + h = Sᵀτ + Jᵀf` at one state.
 pub struct Mass {
@@ -58,7 +58,7 @@ impl Block for MassOf {
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         ports.share();
-        let state = state_input(ports, &self.robot.name);
+        let state = ports.input("state", &StateBus::of(ports, &self.robot.name));
         Ok(kinematics(ports, &self.robot, state))
     }
 
@@ -104,7 +104,7 @@ mod tests {
 
         fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
             let robot = RobotName::from("go").find(ports)?;
-            let state = state_input(ports, "go");
+            let state = ports.input("state", &StateBus::of(ports, "go"));
             let first = kinematics(ports, &robot, state);
             let mass = mass(ports, &robot, state);
             let second = kinematics(ports, &robot, state);
