@@ -5,7 +5,7 @@ Pinocchio itself reads the URDF here; the timed program then reads numbers only,
 compiled header-only for this machine's processor (the wheel's libraries align Eigen's types for a
 generic one).
 
-usage: dump_model.py URDF OUT FRAME...
+usage: dump_model.py URDF OUT floating|fixed FRAME...
 """
 import sys
 
@@ -21,8 +21,9 @@ def placement(m):
 
 
 def main():
-    urdf, out, *frames = sys.argv[1:]
-    model = pinocchio.buildModelFromUrdf(urdf, pinocchio.JointModelFreeFlyer())
+    urdf, out, base, *frames = sys.argv[1:]
+    root = [pinocchio.JointModelFreeFlyer()] if base == "floating" else []
+    model = pinocchio.buildModelFromUrdf(urdf, *root)
     with open(out, "w", encoding="utf-8") as file:
         for i in range(1, model.njoints):
             joint, inertia = model.joints[i], model.inertias[i]

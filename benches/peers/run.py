@@ -45,6 +45,8 @@ PINOCCHIO, IDYNTREE = "pinocchio", "idyntree"
 PROGRAMS = [NATIVE, PORTABLE, PINOCCHIO, IDYNTREE]
 # The peer of a row is the one that has the row. iDynTree's only row is `terms_of_controller`.
 PEERS = {PINOCCHIO: "Pinocchio", IDYNTREE: "iDynTree"}
+# Joints of the serial chain that is compared.
+CHAIN = 50
 CHAIN_SERIES = {"rnea": "inverse dynamics (RNEA)", "aba": "forward dynamics (ABA)"}
 
 
@@ -57,13 +59,17 @@ def main():
         NATIVE: build_ours(options.build / "native", "-C target-cpu=native"),
         PORTABLE: build_ours(options.build / "portable", ""),
     }
-    models = dump_models(venv, options.build)
+    models = dump_models(venv, options.build, ours[PORTABLE])
     print(f"timing on core {options.core}, {options.repeats} runs", file=sys.stderr)
     runs = [run_all(options, ours, peers, models) for _ in range(options.repeats)]
 
     robots = {robot: collect(runs, lambda run, robot=robot: run["robots"][robot]) for robot in ROBOTS}
     chains = collect(runs, lambda run: run["chains"])
-    table = "\n".join(table_of(robot, robots[robot]) for robot in ROBOTS)
+    peer = collect(runs, lambda run: {PINOCCHIO: run["chain of peer"]})
+    chain = {program: {row: figure for (joints, row), figure in rows.items() if joints == CHAIN}
+             for program, rows in chains.items()} | peer
+    tables = [*((robot, robots[robot]) for robot in ROBOTS), (f"chain of {CHAIN} joints", chain)]
+    table = "\n".join(table_of(name, times) for name, times in tables)
     results = {
         "unit": "ns per call",
         "machine": describe_machine(venv, options),
@@ -143,11 +149,14 @@ def urdf_of(robot):
     return ROOT / "diagrams/robots" / robot / f"{robot}.urdf"
 
 
-def dump_models(venv, build):
+def dump_models(venv, build, ours):
     models = {}
     for robot, (_, feet) in ROBOTS.items():
         models[robot] = build / f"{robot}.model"
-        command([venv / "bin/python", HERE / "dump_model.py", urdf_of(robot), models[robot], *feet])
+        command([venv / "bin/python", HERE / "dump_model.py", urdf_of(robot), models[robot], "floating", *feet])
+    chain, models[CHAIN] = build / "chain.urdf", build / "chain.model"
+    chain.write_text(command([ours, "--bench", "--chain-urdf", CHAIN]))
+    command([venv / "bin/python", HERE / "dump_model.py", chain, models[CHAIN], "fixed"])
     return models
 
 
@@ -176,6 +185,7 @@ def run_all(options, ours, peers, models):
     for program in ours:
         entries = run_ours(program, "--robots", "none", "--chains")["chains"]
         run["chains"][program] = {(entry["joints"], entry["row"]): entry["median"] for entry in entries}
+    run["chain of peer"] = run_peer(peers / PINOCCHIO, models[CHAIN])
     return run
 
 
@@ -203,8 +213,9 @@ def table_of(robot, times):
         "|---|--:|--:|--:|--:|--:|--:|",
     ]
     for row, meaning in ROWS.items():
-        figures = {program: times[program][row] for program in PROGRAMS if row in times[program]}
-        if not figures:
+        known = [program for program in PROGRAMS if row in times.get(program, ())]
+        figures = {program: times[program][row] for program in known}
+        if not any(program in figures for program in (NATIVE, PORTABLE)):
             continue
         cells = [f"{figures[p]['median']:.0f}" if p in figures else "–" for p in (NATIVE, PORTABLE)]
         peer = next((p for p in PEERS if p in figures), None)

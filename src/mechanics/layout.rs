@@ -139,6 +139,11 @@ impl Layout {
         }
         Self { groups, root_groups, chains, places }
     }
+
+    /// Bodies between the farthest one and its root.
+    pub(crate) fn longest_path(&self) -> usize {
+        self.groups.iter().map(|group| group.path.len()).max().unwrap_or(0)
+    }
 }
 
 /// Members of a group by lane.

@@ -13,9 +13,9 @@ use nalgebra::Vector3;
 use crate::branch::BranchPattern;
 use crate::inertia::Symmetric3;
 use crate::kinematics::{BodyState, Kinematics, Motion};
-use crate::layout::{NONE, gather};
+use crate::layout::{NONE, Role, gather};
 use crate::model::Model;
-use crate::quad::LANES;
+use crate::quad::{LANES, QuadMotion};
 
 /// Mass matrix `M` (nv × nv), stored packed along the branches of the tree.
 #[derive(Clone, Debug)]
@@ -27,6 +27,9 @@ pub struct MassMatrix {
     pub(crate) scale: Vec<f64>,
     /// Rows of `BranchPattern`: entry (k, ancestor).
     pub(crate) rows: Vec<f64>,
+    /// Scratch memory of [`mass_matrix`]: subspaces between a group of a chain and the root,
+    /// root first.
+    path: Vec<QuadMotion>,
 }
 
 impl MassMatrix {
@@ -38,6 +41,7 @@ impl MassMatrix {
             diagonal: vec![0.0; model.velocity_dim()],
             scale: vec![0.0; model.velocity_dim()],
             rows: vec![0.0; model.pattern.storage()],
+            path: Vec::with_capacity(model.layout.longest_path()),
         }
     }
 
@@ -142,7 +146,10 @@ pub fn mass_matrix(model: &Model, kinematics: &Kinematics, out: &mut MassMatrix)
         write_base_block(mass, &kinematics.body(root), tree.v.start, out);
     }
     let layout = &*model.layout;
-    for (group, state) in layout.groups.iter().zip(&kinematics.groups).skip(layout.root_groups) {
+    let states = &kinematics.groups;
+    for (g, (group, state)) in layout.groups.iter().zip(states).enumerate().skip(layout.root_groups)
+    {
+        // Momentum of the composite bodies at unit speed, `I^c S`: the entries of the base.
         let motion = &state.subspace;
         let (v, w) = (&motion.linear, &motion.angular);
         let force = v.times(group.subtree_mass) + w.cross(&state.subtree_moment);
@@ -162,8 +169,21 @@ pub fn mass_matrix(model: &Model, kinematics: &Kinematics, out: &mut MassMatrix)
                 out.rows[row..row + 6].copy_from_slice(&[x[l], y[l], z[l], u[l], v[l], w[l]]);
             }
         }
+        // Along a chain the path of a group is that of the one before it and one more.
+        let is_link = group.role == Role::Link;
+        if is_link && layout.groups[g - 1].role == Role::Link {
+            out.path.push(states[g - 1].subspace);
+        } else if is_link {
+            out.path.clear();
+            let steps = group.path.iter().rev();
+            out.path.extend(steps.map(|step| gather(&step.source, states, |s| &s.subspace)));
+        }
+        let mut links = out.path.iter().rev();
         for step in &group.path {
-            let above = gather(&step.source, &kinematics.groups, |s| &s.subspace);
+            let above = match links.next() {
+                Some(above) if is_link => *above,
+                _ => gather(&step.source, states, |s| &s.subspace),
+            };
             let values = above.power(&force, &moment).to_array();
             for (&entry, value) in step.entries.iter().zip(values) {
                 if entry != NONE {

@@ -32,6 +32,7 @@ fn main() {
     match options.mode {
         Mode::Help => println!("{}", options::help()),
         Mode::List => {}
+        Mode::ChainUrdf(joints) => println!("{}", robot::chain_urdf(joints)),
         Mode::Once => run_once(),
         Mode::Measure => run(&options),
     }

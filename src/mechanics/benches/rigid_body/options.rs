@@ -12,6 +12,8 @@ pub(crate) enum Mode {
     Once,
     /// Lists tests for a test runner: there are none.
     List,
+    /// Prints the robot file of a chain of so many joints.
+    ChainUrdf(usize),
     Help,
 }
 
@@ -64,6 +66,11 @@ pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Options, 
             "--bench" => {}
             "--json" => options.json = true,
             "--chains" => options.chains = true,
+            "--chain-urdf" => {
+                let joints =
+                    value()?.parse().map_err(|_| format!("{argument}: expected a number"))?;
+                options.mode = Mode::ChainUrdf(joints);
+            }
             "--seconds" => options.seconds = seconds(argument, value()?)?,
             "--robots" => options.robots = robots(value()?)?,
             "--rows" => options.rows = Some(rows(value()?)?),
@@ -111,6 +118,7 @@ usage: cargo bench -p legwork-mechanics --bench rigid_body -- [OPTIONS]
   --robots A,B   robots to time (default: all; `none`: no robot)
   --rows A,B     rows to time (default: all)
   --chains       time serial chains of 1 to 100 revolute joints as well
+  --chain-urdf N print the robot file of the chain of N joints, for other programs to read
   --seconds S    time per row [s] (default: the variable BENCH_SECONDS, else 0.4)
   --json         one JSON object instead of a table
   --bench        time; without it (cargo passes it) every row runs once, untimed

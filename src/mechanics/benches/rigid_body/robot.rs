@@ -163,7 +163,8 @@ impl Random {
 
 /// A chain of links of about 1 kg and 0.1 m, each turned against the one before, on joints about
 /// x, y or z in random order.
-fn chain_urdf(joints: usize) -> String {
+/// The robot file of such a chain.
+pub(crate) fn chain_urdf(joints: usize) -> String {
     let mut random = Random::new();
     let mut text = String::from("<robot name=\"chain\">\n<link name=\"l0\"/>\n");
     for i in 1..=joints {
@@ -175,9 +176,10 @@ fn chain_urdf(joints: usize) -> String {
              <origin xyz=\"{} {} 0.05\"/><mass value=\"{}\"/>\n\
              <inertia ixx=\"0.003\" iyy=\"0.004\" izz=\"0.002\" ixy=\"1e-4\" ixz=\"2e-4\" iyz=\"-1e-4\"/>\n\
              </inertial></link>\n\
-             <joint name=\"j{i}\" type=\"continuous\">\n\
+             <joint name=\"j{i}\" type=\"revolute\">\n\
              <parent link=\"l{}\"/><child link=\"l{i}\"/><axis xyz=\"{axis}\"/>\n\
-             <origin xyz=\"{} {} 0.1\" rpy=\"{roll} {pitch} {yaw}\"/></joint>\n",
+             <origin xyz=\"{} {} 0.1\" rpy=\"{roll} {pitch} {yaw}\"/>\
+             <limit lower=\"-9\" upper=\"9\" effort=\"9\" velocity=\"9\"/></joint>\n",
             0.01 * x,
             0.01 * y,
             1.0 + 0.2 * mass,

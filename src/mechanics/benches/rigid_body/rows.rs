@@ -55,6 +55,7 @@ pub(crate) const ROBOT_ROWS: &[Row] = &[
 
 /// Rows of the chains.
 pub(crate) const CHAIN_ROWS: &[Row] = &[
+    Row { name: "crba", about: "mass matrix", run: crba },
     Row { name: "rnea", about: "inverse dynamics", run: rnea },
     Row { name: "aba", about: "forward dynamics by articulated bodies", run: aba },
     Row { name: "crba_factorize", about: "mass matrix and its factor", run: crba_factorize },
