@@ -8,7 +8,7 @@ use legwork_block::{
     Invalid, OutputDeclaration, PortUnit, Ports, RateRule, Severity, Span, Var,
 };
 
-use super::unresolved::{Unresolved, not_connected};
+use super::unresolved::{Unresolved, not_among, not_connected};
 use super::{Assertion, Expander, PendingAssertion, PendingCopies, PendingInputs, Resolver};
 use crate::function_frame::{self, call_site};
 use crate::ids::{BlockId, Id, IdVec};
@@ -266,13 +266,11 @@ fn check_inputs(
             Some(site) => format!("`{site}` is called with `{name}`, not an input of {kind}"),
             None => format!("expected an input of {kind}, found `{name}`"),
         };
-        let names: Vec<&str> = declared.iter().map(|input| input.name.as_str()).collect();
-        let found =
-            Diagnostic::error("unknown-port", span, message).suggest(name, names.iter().copied());
-        diagnostics.push(if names.is_empty() {
-            found.hint("it has no inputs")
-        } else {
-            found.hint(format!("it has `{}`", names.join("`, `")))
+        let known = declared.iter().map(|input| input.name.as_str());
+        let found = not_among("unknown-port", span, message, name, known, "it has");
+        diagnostics.push(match declared.is_empty() {
+            true => found.hint("it has no inputs"),
+            false => found,
         });
     }
     let is_missing =

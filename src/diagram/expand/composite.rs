@@ -6,6 +6,7 @@ use legwork_block::{Diagnostic, Node, NodeKind, Span};
 
 use super::structural::At;
 use super::tree::{Env, Item, OuterInputs};
+use super::unresolved::not_among;
 use super::{Expander, PendingAssertion};
 use crate::ids::FrameId;
 use crate::language::{Entries, Inputs, Interface, Needed, What, construct, wrong_type};
@@ -52,18 +53,11 @@ impl Expander<'_> {
         let sources = inputs.unwrap_or_default();
         let has_ports = inside.ports.is_some();
         let interface = inside.ports.unwrap_or_default();
-        let names: Vec<&str> = interface.inputs.keys().map(String::as_str).collect();
         for (name, node) in sources.iter() {
             if !interface.inputs.contains_key(name) {
-                self.report(
-                    Diagnostic::error(
-                        "unknown-port",
-                        node.span,
-                        format!("`{path}` declares no input `{name}`"),
-                    )
-                    .suggest(name, names.iter().copied())
-                    .hint(format!("it has `{}`", names.join("`, `"))),
-                );
+                let message = format!("`{path}` declares no input `{name}`");
+                let known = interface.inputs.keys().map(String::as_str);
+                self.report(not_among("unknown-port", node.span, message, name, known, "it has"));
             }
         }
         self.check_inputs(At { frame, path }, &interface, &sources, span, None, inner);

@@ -13,6 +13,7 @@ use super::mask::Mask;
 use super::structural::At;
 use super::subsystem::Subsystem;
 use super::tree::{Env, Item, OuterInputs};
+use super::unresolved::not_among;
 use super::{Expander, PendingInputs};
 use crate::function_frame::signature;
 use crate::ids::BlockId;
@@ -110,16 +111,11 @@ impl Expander<'_> {
     fn unknown_function(&self, caller: BlockId, name: &str, span: Span) -> Diagnostic {
         let block = &self.blocks[caller];
         let functions = &block.declaration.functions;
-        let known: Vec<&str> = functions.iter().map(|function| function.name.as_str()).collect();
+        let known = functions.iter().map(|function| function.name.as_str());
         let kind = block.planned.kind();
         let message = format!("expected a function that {kind} needs, found `{name}`");
-        Diagnostic::error("unknown-function", span, message)
-            .suggest(name, known.iter().copied())
-            .hint(if known.is_empty() {
-                "it needs none".to_owned()
-            } else {
-                format!("it needs `{}`", known.join("`, `"))
-            })
+        let found = not_among("unknown-function", span, message, name, known, "it needs");
+        if functions.is_empty() { found.hint("it needs none") } else { found }
     }
 
     /// Expands what is bound to the function `index` of `caller`.

@@ -186,6 +186,10 @@ impl Expander<'_> {
                 good = false;
             }
         }
+        let missing = |message, declaration: &Node| {
+            Diagnostic::error("missing-field", name_span(instance), message)
+                .also(declaration.span, "declared here")
+        };
         let mut values: IndexMap<String, Value> = IndexMap::new();
         for entry in params() {
             let (name, declaration) = (entry.name, entry.value);
@@ -204,15 +208,8 @@ impl Expander<'_> {
                     })
                 }
                 None => {
-                    let span = name_span(instance);
-                    self.report(
-                        Diagnostic::error(
-                            "missing-field",
-                            span,
-                            format!("parameter `{name}` of the mask is missing"),
-                        )
-                        .also(declaration.span, "declared here"),
-                    );
+                    let message = format!("parameter `{name}` of the mask is missing");
+                    self.report(missing(message, declaration));
                     None
                 }
             };
@@ -227,47 +224,24 @@ impl Expander<'_> {
         let mut filled = BTreeMap::new();
         for entry in holes() {
             let (name, interface) = (entry.name, entry.value);
-            match instance.field(name) {
-                Some(choice) => {
-                    filled.insert(
-                        name.to_owned(),
-                        Hole {
-                            choice: choice.clone(),
-                            env: env.clone(),
-                            interface: Some(interface.clone()),
-                            interface_names: Rc::clone(&names),
-                        },
-                    );
+            let (choice, env) = match (instance.field(name), interface.field("default")) {
+                (Some(choice), _) => (choice.clone(), env.clone()),
+                // The mask's own choice is read inside the mask, where the holes before it are
+                // filled.
+                (None, Some(choice)) => {
+                    let (holes, around) = (Rc::new(filled.clone()), Rc::clone(around));
+                    (choice.clone(), Env { holes, around, ..Env::of_names(Rc::clone(&names)) })
                 }
-                None if interface.field("default").is_some() => {
-                    // The mask's own choice is read inside the mask, where the holes before it are
-                    // filled.
-                    let inside = Env {
-                        holes: Rc::new(filled.clone()),
-                        around: Rc::clone(around),
-                        ..Env::of_names(Rc::clone(&names))
-                    };
-                    let choice = interface.field("default").cloned();
-                    filled.extend(choice.map(|choice| {
-                        let interface = Some(interface.clone());
-                        let interface_names = Rc::clone(&names);
-                        (name.to_owned(), Hole { choice, env: inside, interface, interface_names })
-                    }));
-                }
-                None => {
-                    let span = name_span(instance);
-                    self.report(
-                        Diagnostic::error(
-                            "missing-field",
-                            span,
-                            format!("hole `{name}` of the mask is not filled"),
-                        )
-                        .also(interface.span, "declared here")
-                        .hint(format!("fill it with a block: {name}: Use(\"…\")")),
-                    );
+                (None, None) => {
+                    let message = format!("hole `{name}` of the mask is not filled");
+                    let hint = format!("fill it with a block: {name}: Use(\"…\")");
+                    self.report(missing(message, interface).hint(hint));
                     good = false;
+                    continue;
                 }
-            }
+            };
+            let (interface, interface_names) = (Some(interface.clone()), Rc::clone(&names));
+            filled.insert(name.to_owned(), Hole { choice, env, interface, interface_names });
         }
         good.then(|| Env {
             holes: Rc::new(filled),

@@ -1,9 +1,9 @@
 //! Paths → sources: through masks, holes and copies down to the ports of blocks.
 
-use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, OutputDeclaration, Span, Type};
+use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, Span, Type};
 
 use super::tree::{Collected, Item, Tree};
-use super::unresolved::{Resolved, Unresolved};
+use super::unresolved::{Resolved, Unresolved, not_among};
 use crate::ids::{BlockId, FrameId, Id, IdVec, OutputId};
 use crate::network::{NetworkBlock, PortPart, Select, Source, source_text};
 use crate::path::{self, PathStep, SignalText};
@@ -109,21 +109,16 @@ impl Resolver<'_> {
 
     fn no_output(&self, block: BlockId, name: &str, span: Span) -> Diagnostic {
         let NetworkBlock { path, planned, declaration, .. } = &self.blocks[block];
-        let names: Vec<&str> = declaration
-            .outputs
-            .iter()
-            .map(|OutputDeclaration { name, .. }| name.as_str())
-            .collect();
+        let outputs = &declaration.outputs;
         let message = format!("no output `{name}` on `{path}` ({})", planned.kind());
-        let diagnostic =
-            Diagnostic::error("unknown-port", span, message).suggest(name, names.iter().copied());
         if declaration.functions.iter().any(|function| function.name == name) {
-            diagnostic.hint("it is a function, whose signals live only inside a call")
-        } else if names.is_empty() {
-            diagnostic.hint("it has no outputs")
-        } else {
-            diagnostic.hint(format!("it has `{}`", names.join("`, `")))
+            return Diagnostic::error("unknown-port", span, message)
+                .suggest(name, outputs.iter().map(|output| output.name.as_str()))
+                .hint("it is a function, whose signals live only inside a call");
         }
+        let known = outputs.iter().map(|output| output.name.as_str());
+        let found = not_among("unknown-port", span, message, name, known, "it has");
+        if outputs.is_empty() { found.hint("it has no outputs") } else { found }
     }
 
     pub(crate) fn path_source(
@@ -198,15 +193,9 @@ impl Resolver<'_> {
                     if outer.declared.iter().any(|known| known == name) {
                         return Err(Unresolved::Reported);
                     }
-                    let names: Vec<&str> = outer.declared.iter().map(String::as_str).collect();
-                    return Err(Diagnostic::error(
-                        "unknown-port",
-                        path.span,
-                        format!("the mask has no input `{name}`"),
-                    )
-                    .suggest(name, names.iter().copied())
-                    .hint(format!("it has `{}`", names.join("`, `")))
-                    .into());
+                    let message = format!("the mask has no input `{name}`");
+                    let known = outer.declared.iter().map(String::as_str);
+                    return Err(unknown_port(path, message, name, known));
                 };
                 let source = self.source_at(outer.frame, node, deep, depth + 1)?;
                 return self.select_further(source, &path.steps[1..], path);
@@ -253,14 +242,9 @@ impl Resolver<'_> {
                 match rest.first() {
                     Some(PathStep::Name(out)) if deep || outs.iter().any(|known| known == out) => {}
                     Some(PathStep::Name(out)) => {
-                        return Err(Diagnostic::error(
-                            "unknown-port",
-                            path.span,
-                            format!("the interface of `{hole}` has no output `{out}`"),
-                        )
-                        .suggest(out, outs.iter().map(String::as_str))
-                        .hint(format!("it has `{}`", outs.join("`, `")))
-                        .into());
+                        let message = format!("the interface of `{hole}` has no output `{out}`");
+                        let known = outs.iter().map(String::as_str);
+                        return Err(unknown_port(path, message, out, known));
                     }
                     _ => return Err(name_a_port(name, path).into()),
                 }
@@ -277,15 +261,8 @@ impl Resolver<'_> {
                 if deep && let Some(item) = self.tree.frames[*inside].items.get(*out) {
                     return self.item_source(item, out, &rest[1..], path, deep, depth + 1);
                 }
-                let names: Vec<&str> = outs.keys().map(String::as_str).collect();
-                Err(Diagnostic::error(
-                    "unknown-port",
-                    path.span,
-                    format!("no output `{out}` on `{name}`"),
-                )
-                .suggest(out, names.iter().copied())
-                .hint(format!("it has `{}`", names.join("`, `")))
-                .into())
+                let message = format!("no output `{out}` on `{name}`");
+                Err(unknown_port(path, message, out, outs.keys().map(String::as_str)))
             }
             Item::ForEach { copies, collected } => match rest {
                 [PathStep::Name(out), more @ ..] => match collected.get(*out) {
@@ -330,15 +307,10 @@ impl Resolver<'_> {
                     }
                     Some(Collected::Broken) => Err(Unresolved::Reported),
                     None => {
-                        let names: Vec<&str> = collected.keys().map(String::as_str).collect();
-                        Err(Diagnostic::error(
-                            "unknown-port",
-                            path.span,
-                            format!("`{name}` collects no `{out}`"),
-                        )
-                        .suggest(out, names.iter().copied())
-                        .hint(format!("it collects `{}`", names.join("`, `")))
-                        .into())
+                        let message = format!("`{name}` collects no `{out}`");
+                        let known = collected.keys().map(String::as_str);
+                        let (code, has) = ("unknown-port", "it collects");
+                        Err(not_among(code, path.span, message, out, known, has).into())
                     }
                 },
                 [key, PathStep::Name(block), more @ ..] => {
@@ -348,15 +320,10 @@ impl Resolver<'_> {
                         _ => String::new(),
                     };
                     let Some(&frame) = copies.get(&key) else {
-                        let names: Vec<&str> = copies.keys().map(String::as_str).collect();
-                        return Err(Diagnostic::error(
-                            "unknown-copy",
-                            path.span,
-                            format!("no copy `{key}` of `{name}`"),
-                        )
-                        .suggest(&key, names.iter().copied())
-                        .hint(format!("there are `{}`", names.join("`, `")))
-                        .into());
+                        let message = format!("no copy `{key}` of `{name}`");
+                        let known = copies.keys().map(String::as_str);
+                        let (code, has) = ("unknown-copy", "there are");
+                        return Err(not_among(code, path.span, message, &key, known, has).into());
                     };
                     let Some(item) = self.tree.frames[frame].items.get(*block) else {
                         return Err(self.unknown_block(frame, block, path).into());
@@ -373,6 +340,15 @@ impl Resolver<'_> {
             },
         }
     }
+}
+
+fn unknown_port<'k>(
+    path: &SignalText<'_>,
+    message: String,
+    name: &str,
+    known: impl IntoIterator<Item = &'k str>,
+) -> Unresolved {
+    not_among("unknown-port", path.span, message, name, known, "it has").into()
 }
 
 fn first_key(key: Option<&String>) -> &str {

@@ -48,3 +48,21 @@ pub(super) fn not_connected(at: Span, message: &str) -> Diagnostic {
     Diagnostic::error("missing-input", at, message.to_owned())
         .hint("the mask's own input is optional, and its user has not connected it")
 }
+
+/// A name that is not among the known ones; these stand in the advice behind `has`, such as
+/// "it has".
+pub(super) fn not_among<'k>(
+    code: &'static str,
+    span: Span,
+    message: String,
+    name: &str,
+    known: impl IntoIterator<Item = &'k str>,
+    has: &str,
+) -> Diagnostic {
+    let known: Vec<&str> = known.into_iter().collect();
+    let found = Diagnostic::error(code, span, message).suggest(name, known.iter().copied());
+    match known.is_empty() {
+        true => found,
+        false => found.hint(format!("{has} `{}`", known.join("`, `"))),
+    }
+}

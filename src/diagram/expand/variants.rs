@@ -1,8 +1,9 @@
 //! The section `variants:`: the choices, and which of them was taken.
 
-use legwork_block::{Diagnostic, Node, Span};
+use legwork_block::{Node, Span};
 
 use super::Expander;
+use super::unresolved::not_among;
 use crate::language::{self, Entries, Entry, Text, What, construct};
 
 construct! {
@@ -67,15 +68,10 @@ impl Expander<'_> {
                 None => (variant.default.value.to_owned(), variant.default.node.span),
             };
             let Some(choice_node) = choices.get(&choice) else {
-                self.report(
-                    Diagnostic::error(
-                        "unknown-variant",
-                        span,
-                        format!("variant `{name}` has no choice `{choice}`"),
-                    )
-                    .suggest(&choice, names.iter().map(String::as_str))
-                    .hint(format!("it has `{}`", names.join("`, `"))),
-                );
+                let message = format!("variant `{name}` has no choice `{choice}`");
+                let known = names.iter().map(String::as_str);
+                let found = not_among("unknown-variant", span, message, &choice, known, "it has");
+                self.report(found);
                 self.failed_variants.insert(name.to_owned());
                 continue;
             };
@@ -96,14 +92,9 @@ impl Expander<'_> {
             .map(|(name, (_, span))| (name.clone(), *span))
             .collect();
         for (name, span) in unknown {
-            let known: Vec<&str> = entries().map(|entry| entry.name).collect();
             let message = format!("the diagram has no variant `{name}`");
-            let mut diagnostic = Diagnostic::error("unknown-variant", span, message)
-                .suggest(&name, known.iter().copied());
-            if !known.is_empty() {
-                diagnostic = diagnostic.hint(format!("it has `{}`", known.join("`, `")));
-            }
-            self.report(diagnostic);
+            let known = entries().map(|entry| entry.name);
+            self.report(not_among("unknown-variant", span, message, &name, known, "it has"));
         }
     }
 }
