@@ -1,11 +1,8 @@
 //! `Abs`: the absolute value.
 
-use legwork_block::{
-    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, UpdateCx, parameters, ports,
-};
+use legwork_block::{Any, Invalid, Ports, parameters, ports};
 
-use crate::signal::pieces::{self, Piece, ThreePieces};
-use crate::signal::shape;
+use crate::signal::pieces::{Piece, ThreePieces, three_pieces};
 
 /// The absolute value of every element: `yᵢ = |uᵢ|`.
 ///
@@ -36,43 +33,15 @@ impl ThreePieces for Plan {
     }
 }
 
-impl Block for Abs {
-    const KIND: &'static str = "Abs";
-    type Plan = Plan;
-    type State = Vec<Piece>;
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+impl Abs {
+    /// Ports and pieces.
+    fn planned(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let located = ports.pieces();
         Ok(Plan { io: self.declare(ports), located })
     }
-
-    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.io.u)
-    }
-
-    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<Piece> {
-        pieces::held(plan.located, sizes.output(plan.io.y))
-    }
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let u = cx.inputs.get(plan.io.u).leaf(0);
-        plan.write(cx.time.minor, cx.state, u, cx.outputs.get(plan.io.y));
-        Ok(())
-    }
-
-    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        plan.hold(cx.state, cx.inputs.get(plan.io.u).leaf(0));
-        Ok(())
-    }
-
-    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
-        cx.values.fill(plan.beyond(cx.state, cx.inputs.get(plan.io.u).leaf(0)));
-    }
 }
+
+three_pieces!(Abs);
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@ use legwork_block::{
     Any, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, parameters, ports,
 };
 
-use crate::math::sum::{change, first_wide, input_names, term};
+use crate::math::sum::{change, first_wide, input_names, signs, term};
 use crate::signal::shape;
 
 /// Products and quotients, element by element: `y = u1 · u2 / u3 …`.
@@ -51,20 +51,8 @@ impl Pure for Product {
     type Plan = Plan;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let mut operations = Vec::new();
-        for operation in self.ops.chars() {
-            operations.push(match operation {
-                '*' => Operation::Multiply,
-                '/' => Operation::Divide,
-                other => {
-                    let message = format!("expected `*` or `/` for each input, found `{other}`");
-                    return Err(Invalid::parameter("ops", message));
-                }
-            });
-        }
-        if operations.is_empty() {
-            return Err(Invalid::parameter("ops", "expected at least one operation, found none"));
-        }
+        let known = [('*', Operation::Multiply), ('/', Operation::Divide)];
+        let operations = signs(("ops", "operation"), &self.ops, known)?;
         let names: Vec<String> = input_names(operations.len()).collect();
         let wide = first_wide(&names, &self.numbers)?;
         Ok(Plan { io: self.declare(ports, &names), operations, wide })

@@ -5,7 +5,7 @@ use legwork_block::{
     Any, Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, SolveRule, parameters, ports,
 };
 
-use crate::signal::shape::state_signal;
+use crate::signal::shape;
 use crate::solvers::on_fail::OnFail;
 
 /// Closes an algebraic loop by Newton's method: finds z with `u(z) = z`. The loop computes the
@@ -20,13 +20,11 @@ use crate::solvers::on_fail::OnFail;
 ///
 /// A loop may have several solutions or none; which one is found depends on where it begins.
 #[ports(
-    |ty: Any|
-    let unit = self.initial.as_ref().and_then(Tensor::unit);
-    let unit = unit.map_or_else(|| ports.var().into(), PortUnit::from);
+    |ty: Any, unit: &PortUnit|
     in  u: ty.clone() as Any, unit.clone(), "what the loop makes of `y`",
         shape "numbers of any shape", units "any";
     feeds();
-    out y: ty as Any, unit, "the solution", shape "that of `u`", units "that of `u`";
+    out y: ty as Any, unit.clone(), "the solution", shape "that of `u`", units "that of `u`";
 )]
 #[parameters(aliases("algebraic loop", "algebraic constraint", "Newton"))]
 pub struct Solve {
@@ -56,8 +54,8 @@ impl Pure for Solve {
         if self.limit == 0 {
             return Err(Invalid::parameter("limit", "expected one iteration at least, found 0"));
         }
-        let ty = state_signal(self.initial.as_ref(), ports)?;
-        let io = self.declare(ports, ty);
+        let (ty, unit) = shape::like(self.initial.as_ref(), ports)?;
+        let io = self.declare(ports, ty, &unit);
         ports.solves(SolveRule {
             tolerance: self.tol,
             limit: self.limit,

@@ -33,6 +33,29 @@ pub(crate) fn input_names(count: usize) -> impl Iterator<Item = String> {
     (1..=count).map(move |i| if count == 1 { "u".into() } else { format!("u{i}") })
 }
 
+/// What the text of a parameter says of each input by a character; `named` are the parameter and
+/// what a character is.
+///
+/// # Errors
+/// If it has another character, or none.
+pub(crate) fn signs<T: Copy>(
+    (parameter, one): (&str, &str),
+    text: &str,
+    known: [(char, T); 2],
+) -> Result<Vec<T>, Invalid> {
+    let invalid = |message: String| Invalid::parameter(parameter, message);
+    let meaning = |sign: char| {
+        let [(a, _), (b, _)] = known;
+        let found = known.iter().find(|(known, _)| *known == sign).map(|(_, meaning)| *meaning);
+        let message = || format!("expected `{a}` or `{b}` for each input, found `{sign}`");
+        found.ok_or_else(|| invalid(message()))
+    };
+    if text.is_empty() {
+        return Err(invalid(format!("expected at least one {one}, found none")));
+    }
+    text.chars().map(meaning).collect()
+}
+
 /// The signal of the input `name`: of the type `ty`, or a number if `numbers` lists it.
 pub(crate) fn term(name: &String, numbers: &[String], ty: &Any) -> Any {
     if numbers.contains(name) { Any(Type::Real) } else { ty.clone() }
@@ -82,20 +105,7 @@ impl Pure for Sum {
     type Plan = Plan;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let mut signs = Vec::new();
-        for sign in self.signs.chars() {
-            signs.push(match sign {
-                '+' => 1.0,
-                '-' => -1.0,
-                other => {
-                    let message = format!("expected `+` or `-` for each input, found `{other}`");
-                    return Err(Invalid::parameter("signs", message));
-                }
-            });
-        }
-        if signs.is_empty() {
-            return Err(Invalid::parameter("signs", "expected at least one sign, found none"));
-        }
+        let signs = signs(("signs", "sign"), &self.signs, [('+', 1.0), ('-', -1.0)])?;
         let names: Vec<String> = input_names(signs.len()).collect();
         let wide = first_wide(&names, &self.numbers)?;
         Ok(Plan { io: self.declare(ports, &names), signs, wide })

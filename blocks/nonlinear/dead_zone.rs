@@ -1,12 +1,10 @@
 //! `DeadZone`: no output for small inputs.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{
-    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, UpdateCx, parameters, ports,
-};
+use legwork_block::{Any, Invalid, Ports, parameters, ports};
 
 use crate::signal::elementwise::Each;
-use crate::signal::pieces::{self, Piece, ThreePieces};
+use crate::signal::pieces::{Piece, ThreePieces, three_pieces};
 use crate::signal::shape::{self, Common};
 
 /// Zero inside a zone, the excess outside. `y = u − upper` if u > upper, `y = u − lower` if u <
@@ -54,14 +52,9 @@ impl ThreePieces for Plan {
     }
 }
 
-impl Block for DeadZone {
-    const KIND: &'static str = "DeadZone";
-    type Plan = Plan;
-    type State = Vec<Piece>;
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+impl DeadZone {
+    /// Ports and pieces.
+    fn planned(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         shape::finite("lower", &self.lower)?;
         shape::finite("upper", &self.upper)?;
         let common = Common::of(&[("lower", &self.lower), ("upper", &self.upper)])?;
@@ -75,32 +68,9 @@ impl Block for DeadZone {
         let located = ports.pieces();
         Ok(Plan { io: self.declare(ports, &common), lower, upper, located })
     }
-
-    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.io.u)
-    }
-
-    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<Piece> {
-        pieces::held(plan.located, sizes.output(plan.io.y))
-    }
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let u = cx.inputs.get(plan.io.u).leaf(0);
-        plan.write(cx.time.minor, cx.state, u, cx.outputs.get(plan.io.y));
-        Ok(())
-    }
-
-    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        plan.hold(cx.state, cx.inputs.get(plan.io.u).leaf(0));
-        Ok(())
-    }
-
-    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
-        cx.values.fill(plan.beyond(cx.state, cx.inputs.get(plan.io.u).leaf(0)));
-    }
 }
+
+three_pieces!(DeadZone);
 
 #[cfg(test)]
 mod tests {

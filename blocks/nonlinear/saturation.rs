@@ -1,12 +1,10 @@
 //! `Saturation`: limits.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{
-    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, UpdateCx, parameters, ports,
-};
+use legwork_block::{Any, Invalid, Ports, parameters, ports};
 
-use crate::signal::pieces::{self, Piece, ThreePieces};
-use crate::signal::shape::{self, Common};
+use crate::signal::pieces::{Piece, ThreePieces, three_pieces};
+use crate::signal::shape::Common;
 
 /// Limits every element to an interval: `yᵢ = min(max(uᵢ, lowerᵢ), upperᵢ)`.
 ///
@@ -56,16 +54,22 @@ impl ThreePieces for Plan {
             Piece::Above => upper,
         }
     }
+
+    #[inline]
+    fn write_unheld(&self, u: &[f64], y: &mut [f64]) {
+        if let [limits] = self.limits[..] {
+            y.iter_mut().zip(u).for_each(|(y, &u)| *y = limit(u, limits));
+        } else {
+            for ((y, &u), &limits) in y.iter_mut().zip(u).zip(&self.limits) {
+                *y = limit(u, limits);
+            }
+        }
+    }
 }
 
-impl Block for Saturation {
-    const KIND: &'static str = "Saturation";
-    type Plan = Plan;
-    type State = Vec<Piece>;
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+impl Saturation {
+    /// Ports and pieces.
+    fn planned(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let given: Vec<(&str, &Tensor)> = [("lower", &self.lower), ("upper", &self.upper)]
             .into_iter()
             .filter_map(|(name, bound)| Some((name, bound.as_ref()?)))
@@ -84,41 +88,9 @@ impl Block for Saturation {
         }
         Ok(Plan { io: self.declare(ports, &common), limits, located: ports.pieces() })
     }
-
-    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.io.u)
-    }
-
-    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<Piece> {
-        pieces::held(plan.located, sizes.output(plan.io.y))
-    }
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let u = cx.inputs.get(plan.io.u).leaf(0);
-        let y = cx.outputs.get(plan.io.y);
-        if plan.located {
-            plan.write(cx.time.minor, cx.state, u, y);
-        } else if let [limits] = plan.limits[..] {
-            y.iter_mut().zip(u).for_each(|(y, &u)| *y = limit(u, limits));
-        } else {
-            for ((y, &u), &limits) in y.iter_mut().zip(u).zip(&plan.limits) {
-                *y = limit(u, limits);
-            }
-        }
-        Ok(())
-    }
-
-    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        plan.hold(cx.state, cx.inputs.get(plan.io.u).leaf(0));
-        Ok(())
-    }
-
-    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
-        cx.values.fill(plan.beyond(cx.state, cx.inputs.get(plan.io.u).leaf(0)));
-    }
 }
+
+three_pieces!(Saturation);
 
 /// The nearest value of the interval; NaN stays NaN.
 #[inline]

@@ -61,9 +61,15 @@ pub(crate) trait ThreePieces {
                 *y = self.law(i, piece, u);
             }
         } else {
-            for (i, (y, &u)) in y.iter_mut().zip(u).enumerate() {
-                *y = self.law(i, self.piece(i, u), u);
-            }
+            self.write_unheld(u, y);
+        }
+    }
+
+    /// Writes the outputs, each on the piece where its input is.
+    #[inline]
+    fn write_unheld(&self, u: &[f64], y: &mut [f64]) {
+        for (i, (y, &u)) in y.iter_mut().zip(u).enumerate() {
+            *y = self.law(i, self.piece(i, u), u);
         }
     }
 
@@ -82,6 +88,58 @@ pub(crate) trait ThreePieces {
         )
     }
 }
+
+/// Implements a block with the ports `u` and `y`. Its function `planned` makes its `Plan`, which is
+/// [`ThreePieces`] with the ports `io` and with `located`, whether the pieces are located.
+macro_rules! three_pieces {
+    ($block:ident) => {
+        const _: () = {
+            use legwork_block::{Block, GuardCx, Outcome, OutputCx, Sizes, UpdateCx};
+
+            use crate::signal::pieces;
+            use crate::signal::shape;
+
+            impl Block for $block {
+                const KIND: &'static str = stringify!($block);
+                type Plan = Plan;
+                /// The pieces of the last major step.
+                type State = Vec<Piece>;
+                type Memo = ();
+                type Scratch = ();
+
+                fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+                    self.planned(ports)
+                }
+
+                fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+                    shape::expect_numbers(sizes, plan.io.u)
+                }
+
+                fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<Piece> {
+                    pieces::held(plan.located, sizes.output(plan.io.y))
+                }
+
+                fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+                fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+                    let u = cx.inputs.get(plan.io.u).leaf(0);
+                    plan.write(cx.time.minor, cx.state, u, cx.outputs.get(plan.io.y));
+                    Ok(())
+                }
+
+                fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+                    plan.hold(cx.state, cx.inputs.get(plan.io.u).leaf(0));
+                    Ok(())
+                }
+
+                fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+                    cx.values.fill(plan.beyond(cx.state, cx.inputs.get(plan.io.u).leaf(0)));
+                }
+            }
+        };
+    };
+}
+pub(crate) use three_pieces;
 
 /// Where an element of the input of [`ThreePieces`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -77,7 +77,7 @@ impl Common {
             [] => Any::var(ports.var()),
             shape => signal(shape),
         };
-        (ty, self.unit.map_or_else(|| ports.var().into(), PortUnit::from))
+        (ty, known_or_any(self.unit, ports))
     }
 
     /// The numbers of `tensor`, repeated if it is a number and the shape is not.
@@ -92,6 +92,11 @@ pub(crate) fn spread(tensor: &Tensor, len: usize) -> Vec<f64> {
         [] => vec![tensor.data()[0]; len],
         _ => tensor.data().to_vec(),
     }
+}
+
+/// A unit for several ports: this one, or without it any, but the same.
+fn known_or_any(unit: Option<Unit>, ports: &mut Ports<'_>) -> PortUnit {
+    unit.map_or_else(|| ports.var().into(), PortUnit::from)
 }
 
 /// The signal of a state that starts at `initial`; of a type that inference finds, without it.
@@ -115,8 +120,7 @@ pub(crate) fn like(
     ports: &mut Ports<'_>,
 ) -> Result<(Any, PortUnit), Invalid> {
     let ty = state_signal(initial, ports)?;
-    let unit = initial.and_then(Tensor::unit);
-    Ok((ty, unit.map_or_else(|| ports.var().into(), PortUnit::from)))
+    Ok((ty, known_or_any(initial.and_then(Tensor::unit), ports)))
 }
 
 /// The `len` numbers that a state starts with: zeros without `initial`.

@@ -1,14 +1,11 @@
 //! `SignalBuilder`: a signal drawn by points.
 
 use legwork_block::quantity::{Tensor, Time};
-use legwork_block::{
-    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, parameters,
-    ports,
-};
+use legwork_block::{Any, Invalid, Ports, parameters, ports};
 
 use crate::signal::shape;
 use crate::signal::table::Interpolation;
-use crate::sources::timetable::{self, After, Player, Span, Timetable};
+use crate::sources::timetable::{After, Player, Timetable, played};
 
 /// A signal drawn by points, joined by lines or steps. `y(timesᵢ) = valuesᵢ`.
 ///
@@ -40,15 +37,9 @@ pub struct Plan {
     player: Player,
 }
 
-impl Block for SignalBuilder {
-    const KIND: &'static str = "SignalBuilder";
-    type Plan = Plan;
-    /// The piece of the last major step, if a variable step is cut at its end.
-    type State = Option<Span>;
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+impl SignalBuilder {
+    /// Port and values.
+    fn planned(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         shape::finite("values", &self.values)?;
         let times: Vec<f64> = self.times.iter().map(|t| t.value()).collect();
         let (data, count) = (self.values.data(), times.len());
@@ -66,31 +57,12 @@ impl Block for SignalBuilder {
         };
         let table = Timetable::new(times, rows, width)
             .map_err(|message| Invalid::parameter("times", message))?;
-        ports.rate(RateRule::Continuous);
         let player = Player::new(table, self.interpolation, self.after, ports);
         Ok(Plan { io: self.declare(ports, ty), player })
     }
-
-    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<Span> {
-        plan.player.begin()
-    }
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        plan.player.play(cx.state.as_ref(), cx.time, cx.outputs.get(plan.io.y));
-        Ok(())
-    }
-
-    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        plan.player.go_on(cx.state, cx.time.t);
-        Ok(())
-    }
-
-    fn guard(&self, _: &Plan, cx: &mut GuardCx<'_, Self>) {
-        cx.values.fill(timetable::guard(cx.state.as_ref(), cx.time.t));
-    }
 }
+
+played!(SignalBuilder);
 
 #[cfg(test)]
 mod tests {

@@ -1,13 +1,10 @@
 //! `SignalFromFile`: a recorded signal.
 
-use legwork_block::{
-    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, parameters,
-    ports,
-};
+use legwork_block::{Any, Invalid, Ports, parameters, ports};
 
 use crate::signal::shape;
 use crate::signal::table::Interpolation;
-use crate::sources::timetable::{self, After, Player, Span, Timetable};
+use crate::sources::timetable::{After, Player, Timetable, played};
 
 /// A signal over time from columns of a CSV file (comma-separated values).
 ///
@@ -106,15 +103,9 @@ fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<Timetable, Invalid
         .map_err(|message| wrong(format!("{message} in column `{time}`")))
 }
 
-impl Block for SignalFromFile {
-    const KIND: &'static str = "SignalFromFile";
-    type Plan = Plan;
-    /// The piece of the last major step, if a variable step is cut at its end.
-    type State = Option<Span>;
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+impl SignalFromFile {
+    /// Port and values.
+    fn planned(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let (columns, ty): (Vec<&str>, Any) = match (&self.column, &self.columns) {
             (Some(column), None) => (vec![column], shape::signal(&[])),
             (None, Some(columns)) if !columns.is_empty() => {
@@ -130,31 +121,12 @@ impl Block for SignalFromFile {
             .read(&self.path)
             .map_err(|message| Invalid::parameter("path", message))?;
         let table = read(&bytes, &self.time, &columns)?;
-        ports.rate(RateRule::Continuous);
         let player = Player::new(table, self.interpolation, self.after, ports);
         Ok(Plan { io: self.declare(ports, ty), player })
     }
-
-    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<Span> {
-        plan.player.begin()
-    }
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        plan.player.play(cx.state.as_ref(), cx.time, cx.outputs.get(plan.io.y));
-        Ok(())
-    }
-
-    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        plan.player.go_on(cx.state, cx.time.t);
-        Ok(())
-    }
-
-    fn guard(&self, _: &Plan, cx: &mut GuardCx<'_, Self>) {
-        cx.values.fill(timetable::guard(cx.state.as_ref(), cx.time.t));
-    }
 }
+
+played!(SignalFromFile);
 
 #[cfg(test)]
 mod tests {

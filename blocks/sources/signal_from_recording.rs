@@ -1,13 +1,10 @@
 //! `SignalFromRecording`: a signal of an earlier run.
 
-use legwork_block::{
-    Any, Block, GuardCx, Invalid, Outcome, OutputCx, PortUnit, Ports, RateRule, Sizes, Type,
-    UpdateCx, parameters, ports,
-};
+use legwork_block::{Any, Invalid, PortUnit, Ports, Type, parameters, ports};
 use legwork_recording::{Channel, Field, Recording, Series, Shape};
 
 use crate::signal::table::Interpolation;
-use crate::sources::timetable::{self, After, Player, Span, Timetable};
+use crate::sources::timetable::{After, Player, Timetable, played};
 
 /// Plays back a signal of a recorded run.
 ///
@@ -183,15 +180,9 @@ impl SignalFromRecording {
     }
 }
 
-impl Block for SignalFromRecording {
-    const KIND: &'static str = "SignalFromRecording";
-    type Plan = Plan;
-    /// The piece of the last major step, if a variable step is cut at its end.
-    type State = Option<Span>;
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+impl SignalFromRecording {
+    /// Port and values.
+    fn planned(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let wrong = |message: String| Invalid::parameter("path", message);
         let bytes = ports.files().read(&self.path).map_err(wrong)?;
         let recording = Recording::from_bytes(bytes)
@@ -213,32 +204,13 @@ impl Block for SignalFromRecording {
             .ok_or_else(|| self.unknown_field(channel, "expected a field"))?;
         let ty = self.ty(part.shape, channel)?;
         let table = self.table(&series, &part)?;
-        ports.rate(RateRule::Continuous);
         let unit = part.unit.map_or(PortUnit::Unspecified, PortUnit::from);
         let player = Player::new(table, self.interpolation, self.after, ports);
         Ok(Plan { io: self.declare(ports, ty, unit), player })
     }
-
-    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<Span> {
-        plan.player.begin()
-    }
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        plan.player.play(cx.state.as_ref(), cx.time, cx.outputs.get(plan.io.y));
-        Ok(())
-    }
-
-    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        plan.player.go_on(cx.state, cx.time.t);
-        Ok(())
-    }
-
-    fn guard(&self, _: &Plan, cx: &mut GuardCx<'_, Self>) {
-        cx.values.fill(timetable::guard(cx.state.as_ref(), cx.time.t));
-    }
 }
+
+played!(SignalFromRecording);
 
 #[cfg(test)]
 mod tests {

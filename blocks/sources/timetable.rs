@@ -151,10 +151,52 @@ impl Player {
     }
 }
 
-/// The guard of a source that holds a piece, at `t`.
-pub(super) fn guard(held: Option<&Span>, t: f64) -> f64 {
-    held.map_or(-1.0, |span| span.ended(t))
+/// Implements a source with the port `y`. Its function `planned` makes its `Plan`: the ports `io`
+/// and the `player`.
+macro_rules! played {
+    ($block:ident) => {
+        const _: () = {
+            use legwork_block::{Block, GuardCx, Outcome, OutputCx, Sizes, UpdateCx};
+
+            use crate::sources::timetable::Span;
+
+            impl Block for $block {
+                const KIND: &'static str = stringify!($block);
+                type Plan = Plan;
+                /// The piece of the last major step, if a variable step is cut at its end.
+                type State = Option<Span>;
+                type Memo = ();
+                type Scratch = ();
+
+                fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+                    ports.rate(legwork_block::RateRule::Continuous);
+                    self.planned(ports)
+                }
+
+                fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<Span> {
+                    plan.player.begin()
+                }
+
+                fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
+
+                fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+                    plan.player.play(cx.state.as_ref(), cx.time, cx.outputs.get(plan.io.y));
+                    Ok(())
+                }
+
+                fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+                    plan.player.go_on(cx.state, cx.time.t);
+                    Ok(())
+                }
+
+                fn guard(&self, _: &Plan, cx: &mut GuardCx<'_, Self>) {
+                    cx.values.fill(cx.state.as_ref().map_or(-1.0, |span| span.ended(cx.time.t)));
+                }
+            }
+        };
+    };
 }
+pub(super) use played;
 
 /// A smooth piece of a table over time: a line or a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -171,7 +213,7 @@ pub struct Span {
 
 impl Span {
     /// The guard of the end of the piece.
-    fn ended(&self, t: f64) -> f64 {
+    pub(super) fn ended(&self, t: f64) -> f64 {
         if self.until == f64::INFINITY { -1.0 } else { pieces::passed(false, t, self.until) }
     }
 }
