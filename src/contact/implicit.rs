@@ -30,7 +30,8 @@
 mod linear;
 
 use crate::compliant::CompliantContact;
-use linear::{eliminate, largest, semidefinite, square};
+use legwork_linalg::Lu;
+use linear::{largest, semidefinite, square};
 
 /// Data of a step with k contacts.
 #[derive(Clone, Copy, Debug)]
@@ -93,8 +94,9 @@ pub struct ImplicitContact {
     slopes: Vec<Slopes>,
     /// Contacts that resist.
     resisting: Vec<usize>,
-    /// The linear system, row by row, with its right-hand side as the last column.
-    system: Vec<f64>,
+    /// The linear system and its right-hand side.
+    lu: Lu,
+    solved: Vec<f64>,
     /// Impulses and their change, for lagged friction.
     impulses: Vec<f64>,
     change: Vec<f64>,
@@ -115,7 +117,8 @@ impl ImplicitContact {
             direction: zeros(),
             slopes: vec![Slopes::default(); contact_count],
             resisting: Vec::with_capacity(contact_count),
-            system: vec![0.0; rows * (rows + 1)],
+            lu: Lu::new(rows),
+            solved: vec![0.0; rows],
             impulses: zeros(),
             change: zeros(),
             normals: vec![0.0; contact_count],
@@ -343,32 +346,33 @@ impl ImplicitContact {
     /// follow from them. False if the matrix is singular.
     fn step(&mut self, problem: &ImplicitProblem<'_>, rows: usize) -> bool {
         let (dt, size) = (problem.time_step, 3 * self.resisting.len());
-        let (g, width) = (problem.inverse_inertia, size + 1);
-        let system = &mut self.system[..size * width];
+        let (g, dv) = (problem.inverse_inertia, &mut self.solved[..size]);
+        self.lu.resize(size);
+        let system = self.lu.matrix_mut();
         for (a, &contact) in self.resisting.iter().enumerate() {
             for axis in 0..3 {
                 let (line, row) = (3 * a + axis, 3 * contact + axis);
-                let target = &mut system[line * width..(line + 1) * width];
                 for (b, &other) in self.resisting.iter().enumerate() {
                     // G is symmetric: its column is its row.
                     let g = &g[row * rows + 3 * other..row * rows + 3 * other + 3];
                     let entries = self.slopes[other].row_times([g[0], g[1], g[2]]);
-                    for (target, entry) in target[3 * b..3 * b + 3].iter_mut().zip(entries) {
-                        *target = dt * entry;
+                    for (column, entry) in (3 * b..).zip(entries) {
+                        system[column * size + line] = dt * entry;
                     }
                 }
-                target[line] += 1.0;
-                target[size] = -self.residual[row];
+                system[line * size + line] += 1.0;
+                dv[line] = -self.residual[row];
             }
         }
-        if !eliminate(system, size) {
+        if self.lu.factor(0.0).is_err() {
             return false;
         }
+        self.lu.solve(dv);
         for (direction, r) in self.direction[..rows].iter_mut().zip(&self.residual) {
             *direction = -r;
         }
         for (a, &contact) in self.resisting.iter().enumerate() {
-            let dv = [0, 1, 2].map(|axis| system[(3 * a + axis) * width + size]);
+            let dv = [0, 1, 2].map(|axis| dv[3 * a + axis]);
             let resisted = self.slopes[contact].times(dv);
             if 3 * self.resisting.len() == rows {
                 self.direction[3 * contact..3 * contact + 3].copy_from_slice(&dv);

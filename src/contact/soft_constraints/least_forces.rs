@@ -37,6 +37,8 @@
 //! - Nonlinear springs are solved at the end of the step by Newton's method, each step of which is
 //!   such a program; the paper linearises them at the beginning of the step.
 
+use legwork_linalg::Lu;
+
 use super::force_program::{ForceProgram, RowKind, RowNumbers};
 
 /// Writes the objective and the linear rows with the weight ζ on normal and unilateral forces.
@@ -51,7 +53,8 @@ pub(super) fn write_least_forces(program: &mut ForceProgram, zeta: f64) {
     let q = |i: usize| offset[i] - conductance[i] * free_velocity[i];
 
     // (I + D W_bb) γ_b = q_b - D W_b* γ.
-    let mut matrix = vec![0.0; nb * nb];
+    let mut lu = Lu::new(nb);
+    let matrix = lu.matrix_mut();
     let mut right = vec![0.0; nb * (n + 1)];
     for (k, &i) in program.bilateral.iter().enumerate() {
         for (l, &j) in program.bilateral.iter().enumerate() {
@@ -62,7 +65,11 @@ pub(super) fn write_least_forces(program: &mut ForceProgram, zeta: f64) {
         }
         right[n * nb + k] = q(i);
     }
-    eliminate(&mut matrix, nb, &mut right);
+    match lu.factor(0.0) {
+        Ok(()) => right.chunks_exact_mut(nb.max(1)).for_each(|right| lu.solve(right)),
+        // I + D W is regular unless its numbers are not finite, which the solver refuses.
+        Err(_) => right.fill(f64::NAN),
+    }
     program.bilateral_offset = right.split_off(n * nb);
     program.bilateral_slope = right;
 
@@ -102,32 +109,5 @@ pub(super) fn write_least_forces(program: &mut ForceProgram, zeta: f64) {
     for l in 0..n {
         let column = &spring[l * n..(l + 1) * n];
         linear.rows.extend(column.iter().zip(&is_pushing).filter(|(_, is)| **is).map(|(x, _)| x));
-    }
-}
-
-/// `right ← matrix⁻¹ right` by elimination with row pivots; the matrix `I + D W` is regular.
-fn eliminate(matrix: &mut [f64], n: usize, right: &mut [f64]) {
-    let columns = right.len().checked_div(n).unwrap_or(0);
-    for j in 0..n {
-        let mut pivot = j;
-        for i in j + 1..n {
-            if matrix[j * n + i].abs() > matrix[j * n + pivot].abs() {
-                pivot = i;
-            }
-        }
-        (0..n).for_each(|k| matrix.swap(k * n + j, k * n + pivot));
-        (0..columns).for_each(|k| right.swap(k * n + j, k * n + pivot));
-        let inverse = 1.0 / matrix[j * n + j];
-        for i in (0..n).filter(|&i| i != j) {
-            let factor = matrix[j * n + i] * inverse;
-            if factor == 0.0 {
-                continue;
-            }
-            (j..n).for_each(|k| matrix[k * n + i] -= factor * matrix[k * n + j]);
-            (0..columns).for_each(|k| right[k * n + i] -= factor * right[k * n + j]);
-        }
-    }
-    for j in 0..n {
-        (0..columns).for_each(|k| right[k * n + j] /= matrix[j * n + j]);
     }
 }
