@@ -159,10 +159,12 @@ pub fn articulated_body(
     let layout = &*model.layout;
     let gravity = Quad3::splat(&model.gravity);
     let ArticulatedBody { groups, chain: links, .. } = workspace;
+    // I^A and p^A begin as the body's own.
     for ((group, state), share) in layout.groups.iter().zip(&kinematics.groups).zip(&mut *groups) {
         share.inertia = rigid(group.mass, state);
         share.bias = group_force(group.mass, state, &state.bias, &gravity);
     }
+    // To the root: what is left of each body beyond the freedom of its joint adds to its parent.
     let rounding = 4.0 * f64::EPSILON * nv as f64;
     for (g, group) in layout.groups.iter().enumerate().skip(layout.root_groups).rev() {
         match group.role {
@@ -178,6 +180,7 @@ pub fn articulated_body(
         let (rest, own) = groups.split_at_mut(g);
         let share = &mut own[0];
         let s = &state.subspace;
+        // U, and D with the rotor's inertia.
         let momentum = share.inertia.times(s);
         let rotor = Quad::from(
             group.rotors.map(|r| if r == NONE { 0.0 } else { model.rotors.diagonal[r] }),
@@ -196,6 +199,7 @@ pub fn articulated_body(
         scatter(&group.parent, &group.live, rest, |share| &mut share.inertia, &inertia);
         scatter(&group.parent, &group.live, rest, |share| &mut share.bias, &bias);
     }
+    // The bases: a fixed one does not accelerate.
     for tree in &model.trees {
         let (g, lane) = layout.places[tree.bodies.start];
         let share = &mut groups[g];
@@ -215,6 +219,7 @@ pub fn articulated_body(
         share.acceleration.linear.set_lane(lane, &base.linear);
         share.acceleration.angular.set_lane(lane, &base.angular);
     }
+    // To the leaves.
     for (g, group) in layout.groups.iter().enumerate().skip(layout.root_groups) {
         match group.role {
             Role::Tree => {}
