@@ -6,6 +6,7 @@ use legwork_block::{
     Block, Invalid, Outcome, OutputCx, Ports, Real, Sizes, Vector, parameters, ports,
 };
 use legwork_contact::SemidefiniteFactor;
+use legwork_linalg::cholesky;
 use legwork_mechanics::nalgebra::{Matrix6, Vector3, Vector6};
 use legwork_mechanics::{
     FrameId, Kinematics, MixedWrench, Model, add_frame_wrench, gravity_force, world_from_frame,
@@ -155,10 +156,16 @@ impl Block for GravityCompensation {
                 let base = base.columns(0, each);
                 normal += base * base.transpose();
             }
-            // The least forces that carry the weight: f = J_b (J_bᵀ J_b)⁻¹ g_b.
-            factor.factor(normal.as_slice(), 6, RANK_TOLERANCE);
+            // The least forces that carry the weight: f = J_b (J_bᵀ J_b)⁻¹ g_b. On three feet and
+            // more the inverse is there, on two points it takes the pseudoinverse.
             let mut share = Vector6::from_column_slice(&rest[..6]);
-            factor.solve_minimum_norm(share.as_mut_slice());
+            let (mut l, mut inverse_diagonal) = (normal, [0.0; 6]);
+            if cholesky::factor(l.as_mut_slice(), &mut inverse_diagonal, RANK_TOLERANCE) {
+                cholesky::solve(l.as_slice(), &inverse_diagonal, share.as_mut_slice());
+            } else {
+                factor.factor(normal.as_slice(), 6, RANK_TOLERANCE);
+                factor.solve_minimum_norm(share.as_mut_slice());
+            }
             for (force, base) in forces.chunks_exact_mut(each).zip(&*base) {
                 force.copy_from_slice((base.transpose() * share).rows(0, each).as_slice());
             }
