@@ -4,8 +4,7 @@ use legwork_block::quantity::{Length, NonNegative, Positive, Velocity};
 use legwork_block::{
     Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, Vector, parameters, ports,
 };
-use legwork_control::{FootPath, LEGS, Step, StepShape, SwingCurve, SwingSpline};
-use serde::{Deserialize, Serialize};
+use legwork_control::{FootPath, LEGS, Step, StepShape, SwingCurve};
 
 use crate::buses::{GaitBus, GaitRef};
 use crate::locomotion::legs::four_legs;
@@ -72,84 +71,29 @@ pub struct FootTrajectory {
     pub touch_down_speed: NonNegative<Velocity>,
     /// Curve of a foot in swing.
     #[default]
-    pub swing: Swing,
+    pub swing: SwingCurve,
     /// Stance centre forward of the hip axis [m]; default 0.
     pub forward: Option<Length>,
     /// Stance centre outward of where the foot hangs [m]; default 0.
     pub outward: Option<Length>,
 }
 
-/// Curve of a foot in swing.
-#[parameters]
-#[derive(Copy, PartialEq, Eq, Default)]
-pub enum Swing {
-    /// Bézier curve of 6th order.
-    #[default]
-    Bezier,
-    /// Velocity-clamped cubic spline, planned anew while its end moves.
-    Spline,
-}
-
-impl From<Swing> for SwingCurve {
-    fn from(swing: Swing) -> Self {
-        match swing {
-            Swing::Bezier => Self::Bezier,
-            Swing::Spline => Self::Spline,
-        }
-    }
-}
-
 /// Ports of a [`FootTrajectory`] and the stance centres.
 pub struct Plan {
     io: FootTrajectoryPorts,
     centres: [[f64; 2]; LEGS],
-    shape: StepShape,
-    curve: SwingCurve,
 }
 
-/// Paths of the feet of a [`FootTrajectory`].
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct State {
-    position: [[f64; 2]; LEGS],
-    lift_off: [[f64; 2]; LEGS],
-    is_swinging: [bool; LEGS],
-    spline: [Spline; LEGS],
-}
-
-/// A [`SwingSpline`] but for `from`, which is the place of lift-off.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-struct Spline {
-    start: f64,
-    position: [f64; 2],
-    slope: [f64; 2],
-    to: [f64; 2],
-    arrival: [f64; 2],
-}
-
-impl State {
-    fn path(&self, leg: usize) -> FootPath {
-        let Spline { start, position, slope, to, arrival } = self.spline[leg];
-        let from = self.lift_off[leg];
-        FootPath {
-            position: self.position[leg],
-            lift_off: from,
-            is_swinging: self.is_swinging[leg],
-            spline: SwingSpline { start, position, slope, from, to, arrival },
-        }
-    }
-
-    fn set_path(&mut self, leg: usize, path: &FootPath) {
-        self.position[leg] = path.position;
-        self.lift_off[leg] = path.lift_off;
-        self.is_swinging[leg] = path.is_swinging;
-        let SwingSpline { start, position, slope, to, arrival, .. } = path.spline;
-        self.spline[leg] = Spline { start, position, slope, to, arrival };
-    }
-}
-
-impl Plan {
+impl FootTrajectory {
     /// What leg `leg` is to do.
-    fn step(&self, leg: usize, gait: &GaitRef<'_>, command: &[f64], shift: &[f64]) -> Step {
+    fn step(
+        &self,
+        plan: &Plan,
+        leg: usize,
+        gait: &GaitRef<'_>,
+        command: &[f64],
+        shift: &[f64],
+    ) -> Step {
         let share = gait.amplitude;
         Step {
             phase: gait.phase[leg],
@@ -158,15 +102,15 @@ impl Plan {
             swing_time: gait.swing_time,
             velocity: [share * command[0], share * command[1]],
             turn_rate: share * command[2],
-            centre: self.centres[leg],
+            centre: plan.centres[leg],
             shift: [share * shift[0], share * shift[1]],
             shape: StepShape {
-                height: share * self.shape.height,
-                depth: share * self.shape.depth,
-                lift_off_speed: share * self.shape.lift_off_speed,
-                touch_down_speed: share * self.shape.touch_down_speed,
+                height: share * self.step_height.value(),
+                depth: share * self.depth.value(),
+                lift_off_speed: share * self.lift_off_speed.value(),
+                touch_down_speed: share * self.touch_down_speed.value(),
             },
-            curve: self.curve,
+            curve: self.swing,
         }
     }
 }
@@ -174,7 +118,8 @@ impl Plan {
 impl Block for FootTrajectory {
     const KIND: &'static str = "FootTrajectory";
     type Plan = Plan;
-    type State = State;
+    /// Paths of the feet.
+    type State = [FootPath; LEGS];
     type Memo = ();
     type Scratch = ();
 
@@ -188,18 +133,11 @@ impl Block for FootTrajectory {
             *centre = [hip.x + forward, hip.y + if hip.y < 0.0 { -outward } else { outward }];
         }
         ports.rate(RateRule::Sampled);
-        let shape = StepShape {
-            height: self.step_height.value(),
-            depth: self.depth.value(),
-            lift_off_speed: self.lift_off_speed.value(),
-            touch_down_speed: self.touch_down_speed.value(),
-        };
-        let curve = self.swing.into();
-        Ok(Plan { io: self.declare(ports), centres, shape, curve })
+        Ok(Plan { io: self.declare(ports), centres })
     }
 
-    fn state(&self, _: &Plan, _: &Sizes<'_>) -> State {
-        State::default()
+    fn state(&self, _: &Plan, _: &Sizes<'_>) -> [FootPath; LEGS] {
+        Default::default()
     }
 
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
@@ -210,7 +148,7 @@ impl Block for FootTrajectory {
         let shift = cx.inputs.optional(plan.io.shift).unwrap_or(&[0.0; 2]);
         let lift = cx.inputs.optional(plan.io.lift).unwrap_or(&[0.0; LEGS]);
         for (leg, lift) in lift.iter().enumerate() {
-            let foot = cx.state.path(leg).sample(&plan.step(leg, &gait, command, shift));
+            let foot = cx.state[leg].sample(&self.step(plan, leg, &gait, command, shift));
             let at = 3 * leg..3 * leg + 3;
             let [x, y, z] = foot.position;
             let [to_x, to_y] = plan.centres[leg];
@@ -227,10 +165,8 @@ impl Block for FootTrajectory {
         let gait = cx.inputs.get(plan.io.gait);
         let command = cx.inputs.optional(plan.io.command).unwrap_or(&[0.0; 3]);
         let shift = cx.inputs.optional(plan.io.shift).unwrap_or(&[0.0; 2]);
-        for leg in 0..LEGS {
-            let mut path = cx.state.path(leg);
-            path.advance(&plan.step(leg, &gait, command, shift), cx.time.step);
-            cx.state.set_path(leg, &path);
+        for (leg, path) in cx.state.iter_mut().enumerate() {
+            path.advance(&self.step(plan, leg, &gait, command, shift), cx.time.step);
         }
         Ok(())
     }

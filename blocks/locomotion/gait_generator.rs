@@ -53,7 +53,7 @@ use crate::buses::GaitBus;
 pub struct GaitGenerator {
     /// The gait: `Trot` (the default), `Walk`, `Pace`, `Bound` or `Pronk`.
     #[default]
-    pub gait: GaitKind,
+    pub gait: Gait,
     /// Time of a cycle T [s].
     #[default = "0.4 s"]
     pub period: Positive<Time>,
@@ -76,35 +76,6 @@ pub struct GaitGenerator {
     pub phases: Option<[Angle; LEGS]>,
 }
 
-/// A gait of four legs.
-#[parameters]
-#[derive(Copy, Default, PartialEq, Eq)]
-pub enum GaitKind {
-    /// Diagonal legs together.
-    #[default]
-    Trot,
-    /// One leg after the other: front left, hind right, front right, hind left.
-    Walk,
-    /// Legs of one side together.
-    Pace,
-    /// Front legs together, then hind legs.
-    Bound,
-    /// All legs together.
-    Pronk,
-}
-
-impl From<GaitKind> for Gait {
-    fn from(kind: GaitKind) -> Self {
-        match kind {
-            GaitKind::Trot => Self::Trot,
-            GaitKind::Walk => Self::Walk,
-            GaitKind::Pace => Self::Pace,
-            GaitKind::Bound => Self::Bound,
-            GaitKind::Pronk => Self::Pronk,
-        }
-    }
-}
-
 /// Ports and coupling of a [`GaitGenerator`].
 pub struct Plan {
     io: GaitGeneratorPorts,
@@ -114,21 +85,11 @@ pub struct Plan {
 /// State of a [`GaitGenerator`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct State {
-    phases: [f64; LEGS],
-    lags: [f64; LEGS],
-    period: f64,
-    duty: f64,
+    legs: Oscillators,
     /// Whether the legs move.
     is_walking: bool,
     /// Share of full steps, from 0 to 1.
     amplitude: f64,
-}
-
-impl State {
-    fn oscillators(&self) -> Oscillators {
-        let rhythm = Rhythm { lags: self.lags, period: self.period, duty: self.duty };
-        Oscillators { phases: self.phases, rhythm }
-    }
 }
 
 /// The duty factor, if it is one.
@@ -144,7 +105,7 @@ impl GaitGenerator {
     /// What the inputs ask for.
     fn wanted(&self, plan: &Plan, cx: &UpdateCx<'_, Self>) -> Result<Rhythm, Box<Fault>> {
         let gait = match cx.inputs.optional(plan.io.gait) {
-            None => self.gait.into(),
+            None => self.gait,
             Some(number) => {
                 // A comparison, not a conversion: what is no whole number is no gait.
                 let known =
@@ -191,36 +152,35 @@ impl Block for GaitGenerator {
     }
 
     fn state(&self, _: &Plan, _: &Sizes<'_>) -> State {
-        let gait = Gait::from(self.gait);
-        let (lags, period, duty) = (gait.lags(), self.period.value(), self.duty_of(gait));
-        let in_step = Oscillators::in_step(Rhythm { lags, period, duty }).phases;
-        let phases = match &self.phases {
-            None => in_step,
-            Some(phases) => phases.map(|phase| {
+        let (period, duty) = (self.period.value(), self.duty_of(self.gait));
+        let mut legs = Oscillators::in_step(Rhythm { lags: self.gait.lags(), period, duty });
+        if let Some(phases) = &self.phases {
+            legs.phases = phases.map(|phase| {
                 let turned = phase.value() - TAU * libm::floor(phase.value() / TAU);
                 if turned < TAU { turned } else { 0.0 }
-            }),
-        };
-        State { phases, lags, period, duty, is_walking: false, amplitude: 0.0 }
+            });
+        }
+        State { legs, is_walking: false, amplitude: 0.0 }
     }
 
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let state = cx.state;
-        let rates = match state.is_walking {
-            true => state.oscillators().rates(&plan.coupling),
+        let State { legs, is_walking, amplitude } = *cx.state;
+        let rates = match is_walking {
+            true => legs.rates(&plan.coupling),
             false => [0.0; LEGS],
         };
-        let stands = |phase: f64| state.amplitude == 0.0 || phase < PI;
+        let stands = |phase: f64| amplitude == 0.0 || phase < PI;
         let out = plan.io.steps;
-        cx.outputs.leaf(out, GaitBus::PHASE).copy_from_slice(&state.phases);
+        cx.outputs.leaf(out, GaitBus::PHASE).copy_from_slice(&legs.phases);
         cx.outputs.leaf(out, GaitBus::PHASE_RATE).copy_from_slice(&rates);
-        let stance = state.phases.map(|phase| f64::from(u8::from(stands(phase))));
+        let stance = legs.phases.map(|phase| f64::from(u8::from(stands(phase))));
         cx.outputs.leaf(out, GaitBus::STANCE).copy_from_slice(&stance);
-        cx.outputs.leaf(out, GaitBus::STANCE_TIME)[0] = state.duty * state.period;
-        cx.outputs.leaf(out, GaitBus::SWING_TIME)[0] = (1.0 - state.duty) * state.period;
-        cx.outputs.leaf(out, GaitBus::AMPLITUDE)[0] = state.amplitude;
+        let Rhythm { period, duty, .. } = legs.rhythm;
+        cx.outputs.leaf(out, GaitBus::STANCE_TIME)[0] = duty * period;
+        cx.outputs.leaf(out, GaitBus::SWING_TIME)[0] = (1.0 - duty) * period;
+        cx.outputs.leaf(out, GaitBus::AMPLITUDE)[0] = amplitude;
         Ok(())
     }
 
@@ -231,10 +191,7 @@ impl Block for GaitGenerator {
         let step = cx.time.step;
         let state = &mut *cx.state;
         if state.is_walking {
-            let mut legs = state.oscillators();
-            legs.advance(&wanted, &plan.coupling, step);
-            (state.phases, state.lags) = (legs.phases, legs.rhythm.lags);
-            (state.period, state.duty) = (legs.rhythm.period, legs.rhythm.duty);
+            state.legs.advance(&wanted, &plan.coupling, step);
         }
         let ramp = self.ramp.value();
         let change = if ramp > step { step / ramp } else { 1.0 };

@@ -15,7 +15,7 @@ use legwork_block::Registry;
 
 pub use foot_placement::FootPlacement;
 pub use foot_trajectory::FootTrajectory;
-pub use gait_generator::{GaitGenerator, GaitKind};
+pub use gait_generator::GaitGenerator;
 pub use leg_inverse_kinematics::LegInverseKinematics;
 pub use pendulum_stabiliser::PendulumStabiliser;
 pub use trunk_levelling::TrunkLevelling;

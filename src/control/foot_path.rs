@@ -13,6 +13,7 @@ use crate::foot_spline::SwingSpline;
 
 /// Curve of a foot in swing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema))]
 pub enum SwingCurve {
     /// A Bézier curve, [`Swing::at`]; if its end moves, the whole curve moves.
     #[default]
@@ -50,6 +51,7 @@ pub struct Step {
 /// State of the path of one foot.
 #[doc(alias("swing leg trajectory", "Raibert"))]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub struct FootPath {
     /// Foot relative to its stance centre, forward and to the left [m].
     pub position: [f64; 2],

@@ -29,6 +29,7 @@ const INNER: [f64; 2] = [1.0 / 3.0, 2.0 / 3.0];
 
 /// The curve of a foot in swing through the module's points, planned at some progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub struct SwingSpline {
     /// Progress at which it was planned.
     pub start: f64,

@@ -37,6 +37,7 @@ pub const MAX_COUPLING: f64 = 1.0 / (LEGS - 1) as f64;
 
 /// A symmetrical gait of four legs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema))]
 pub enum Gait {
     /// Diagonal legs together.
     #[default]
@@ -76,6 +77,7 @@ impl Gait {
 
 /// The commands of the oscillators.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub struct Rhythm {
     /// Lags φ of the legs [cycles].
     pub lags: [f64; LEGS],
@@ -98,6 +100,7 @@ pub struct Coupling {
 /// Four coupled oscillators: the state of a gait.
 #[doc(alias("CPG", "central pattern generator", "Kuramoto"))]
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub struct Oscillators {
     /// θ of each leg, in [0, 2π) [rad].
     pub phases: [f64; LEGS],
