@@ -235,7 +235,7 @@ pub(crate) fn packed(c: &DMatrix<f64>) -> Vec<f64> {
 
 /// J (3k × 3k) and the factor of M of a world of 3k velocities with `J M⁻¹ Jᵀ = G`: `J = √G C` for
 /// `M = CᵀC` and a triangular C of no meaning.
-fn mass_of(data: &legwork_qp::ContactProblemData) -> (Vec<f64>, Vec<f64>) {
+pub(crate) fn mass_of(data: &legwork_qp::ContactProblemData) -> (Vec<f64>, Vec<f64>) {
     let n = data.bias.len();
     let inertia = DMatrix::from_column_slice(n, n, &data.inverse_inertia);
     let factor = DMatrix::from_fn(n, n, |i, j| match i.cmp(&j) {

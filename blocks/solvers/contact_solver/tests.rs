@@ -12,7 +12,7 @@ use crate::solvers::lemke::Lemke;
 use crate::solvers::principal_pivoting::PrincipalPivoting;
 use crate::solvers::projected_gauss_seidel::ProjectedGaussSeidel;
 use crate::solvers::stewart_trinkle::StewartTrinkle;
-use crate::testing::contacts::{Harness, block, problem};
+use crate::testing::contacts::{Harness, block, mass_of, problem};
 
 fn pyramid() -> ConeShape {
     ConeShape::new(Cone::Pyramid { sides: 4, fit: PyramidFit::Inscribed }).expect("four sides")
@@ -454,8 +454,7 @@ fn a_block_declares_the_cones_that_its_method_accepts() {
             let data = random_definite(1, 4, cone);
             let Method { warm_len, mut solve, .. } = block.solver(size);
             let mut warm = vec![0.0; 4 * warm_len(data.cone.sides())];
-            let (jacobian, mut factor) = (vec![0.0; 12 * 12], vec![0.0; 12 * 12]);
-            factor.iter_mut().step_by(13).for_each(|diagonal| *diagonal = 1.0);
+            let (jacobian, factor) = mass_of(&data);
             let given = Given { problem: data.view(), jacobian: &jacobian, factor: &factor };
             let solution = solve(&given, &mut warm, &mut [0.0; 12]).expect("a factor");
             let is_accepted = solution.status != Status::UnsupportedCone;
