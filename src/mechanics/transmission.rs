@@ -16,6 +16,7 @@
 //! References: N. Guedelha et al., *A flexible MATLAB/Simulink simulator for robotic floating-base
 //! systems in contact with the ground* (2022), whose configuration of iCub has these matrices.
 
+use legwork_linalg::invert;
 use thiserror::Error;
 
 /// Why a transmission is invalid.
@@ -195,39 +196,11 @@ impl Group {
     }
 }
 
-/// The inverse of a k × k matrix, row by row, by Gauss–Jordan elimination with row pivots; `None`
-/// if a pivot is below rounding.
+/// The inverse of a k × k matrix, row by row; `None` if a pivot is below rounding.
 fn inverse(matrix: &[f64], k: usize) -> Option<Vec<f64>> {
-    let mut a = matrix.to_vec();
-    let mut inverse: Vec<f64> =
-        (0..k * k).map(|at| if at / k == at % k { 1.0 } else { 0.0 }).collect();
-    let largest = a.iter().fold(0.0, |most: f64, entry| most.max(entry.abs()));
-    for column in 0..k {
-        let mut pivot = column;
-        for row in column + 1..k {
-            if a[row * k + column].abs() > a[pivot * k + column].abs() {
-                pivot = row;
-            }
-        }
-        let size = a[pivot * k + column];
-        if size.abs() <= 1e-13 * largest {
-            return None;
-        }
-        for c in 0..k {
-            a.swap(pivot * k + c, column * k + c);
-            inverse.swap(pivot * k + c, column * k + c);
-            a[column * k + c] /= size;
-            inverse[column * k + c] /= size;
-        }
-        for row in (0..k).filter(|row| *row != column) {
-            let factor = a[row * k + column];
-            for c in 0..k {
-                a[row * k + c] -= factor * a[column * k + c];
-                inverse[row * k + c] -= factor * inverse[column * k + c];
-            }
-        }
-    }
-    Some(inverse)
+    // By rows is the transpose by columns, and so are the inverses.
+    let mut inverse = vec![0.0; k * k];
+    invert(&mut matrix.to_vec(), &mut inverse, k, 1e-13).ok().map(|()| inverse)
 }
 
 #[cfg(test)]
