@@ -2,23 +2,28 @@
 
 use legwork_block::quantity::{Force, NonNegative};
 use legwork_block::{
-    Block, Bool, Crossing, Dim, Fault, GuardCx, In, Inputs, Invalid, NO_FEEDS, OptionalIn, Out,
-    Outcome, OutputCx, Ports, Report, ResetCx, Sizes, UpdateCx, Vector, feeds,
+    Argument, Block, Bool, Call, Crossing, Dim, Fault, Function, Functions, GuardCx, In, Inputs,
+    Invalid, NO_FEEDS, OptionalIn, Out, Outcome, OutputCx, Ports, Report, ResetCx, ResultOf, Sizes,
+    UpdateCx, Vector, feeds,
 };
 use legwork_contact::{
     ClosedChain, ContactAssembly, ContactMode, ContactRows, Impact as Law, ImpactMode,
     ImpactProblem, next_mode,
 };
 use legwork_mechanics::PackedFactor;
-use legwork_qp::{ClarabelSolver, ContactSolver, Outcome as Solution, PyramidActiveSet};
+use legwork_qp::{
+    ClarabelSolver, ConeShape, ContactProblem, ContactSolver, Outcome as Solution,
+    PyramidActiveSet, Status,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::{
-    ConstraintBus, ConstraintsBus, Contact, ContactPoints, ContactPointsBus, DynamicsBus,
+    ConstraintBus, ConstraintsBus, Contact, ContactPoints, ContactPointsBus, ContactProblemBus,
+    DynamicsBus, problem_leaf as leaf,
 };
 use crate::constraints::closed_chain::{closed_chain, read_rows};
-use crate::contact::friction_cone::{Friction, FrictionCone, friction_of};
+use crate::contact::friction_cone::{Friction, FrictionCone, friction_of, is_inscribed};
 use crate::contact::gauss_contact::{SCALE_GRAVITY, stack_jacobian};
 use crate::defaults::quantity;
 
@@ -35,6 +40,10 @@ use crate::defaults::quantity;
 /// | out `impulse` | 3k | N s | contact impulses of the impact, contact axes |
 /// | out `trigger` | | 1 | true at an impact: for the input `reset` of the plant |
 ///
+/// | function | type | meaning |
+/// |---|---|---|
+/// | `solve`, optional | `fn(problem: ContactProblem) -> (f: Vector(3k))` | finds the impulses |
+///
 /// A contact closes when its gap is zero or less and it approaches; it opens when it carries no
 /// force and separates, so that a standing robot does not flip modes. Contacts that touch at t = 0
 /// are closed without an impact. At an impact `M(ν⁺ − ν⁻) = JᵀF + J_pᵀΛ`, with the impulses F of
@@ -42,6 +51,10 @@ use crate::defaults::quantity;
 /// which `J_p ν⁺ = 0`; kinetic energy never grows, unless the ground itself moves. No closed
 /// contact approaches after it. A contact whose own `friction` is zero or more has that μ instead
 /// of `mu`.
+///
+/// Any solver block finds the impulses: `needs: { "solve": Use("qp") }`. Without it an active set
+/// does so in a pyramid, Clarabel in the circular cone. `Stick` and the second of two phases ask
+/// neither.
 ///
 /// The outputs are computed again after the reset, at the same instant: the forces of that very
 /// step are those of ν⁺, and a foot that has just landed carries its load.
@@ -101,6 +114,52 @@ pub struct Plan {
     count: Dim,
     constraint_count: Dim,
     nv: Dim,
+    solve: Solve,
+}
+
+/// The function that finds impulses, if the diagram binds one.
+struct Solve {
+    function: Function,
+    problem: Argument<ContactProblemBus>,
+    impulses: ResultOf<Vector>,
+}
+
+/// A call of it, as the law of impacts asks a solver.
+struct Called<'a> {
+    call: Call<'a>,
+    solve: &'a Solve,
+    fault: Option<Box<Fault>>,
+}
+
+impl ContactSolver for Called<'_> {
+    fn accepts(&self, _: &ConeShape) -> bool {
+        // The type of the argument names the cone.
+        true
+    }
+
+    fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Solution {
+        let shift = problem.diagonal_shift();
+        for (leaf, values) in [
+            (leaf::INVERSE_INERTIA, problem.inverse_inertia),
+            (leaf::BIAS, problem.bias),
+            (leaf::FRICTION, problem.friction),
+            (leaf::ACTIVE, problem.active),
+            (leaf::FORCE_SCALE, &[problem.force_scale]),
+            (leaf::SIDES, &[problem.cone.sides() as f64]),
+            (leaf::INSCRIBED, &[f64::from(u8::from(is_inscribed(problem.cone)))]),
+        ] {
+            self.call.leaf(self.solve.problem, leaf).copy_from_slice(values);
+        }
+        self.call.leaf(self.solve.problem, leaf::COMPLIANCE).fill(shift);
+        self.call.leaf(self.solve.problem, leaf::GAP).fill(0.0);
+        match self.call.run() {
+            Ok(results) => forces.copy_from_slice(results.get(self.solve.impulses)),
+            Err(fault) => self.fault = Some(fault),
+        }
+        // What the solver cannot solve, its own policy answers.
+        let status = if self.fault.is_none() { Status::Solved } else { Status::NumericalTrouble };
+        Solution { status, iterations: 0, residual: 0.0 }
+    }
 }
 
 /// The output group of `nu_plus`, `impulse` and `trigger`.
@@ -154,6 +213,7 @@ impl State {
 fn strike(
     plan: &Plan,
     inputs: &Inputs<'_>,
+    functions: &mut Functions<'_>,
     step: f64,
     work: &mut Scratch,
     nu: &mut [f64],
@@ -191,7 +251,20 @@ fn strike(
         closed,
         impulse_scale: weight * step / points.len() as f64,
     };
-    let outcome = law.apply(&problem, &mut **solver, impulse);
+    let outcome = match functions.bound(plan.solve.function) {
+        None => law.apply(&problem, &mut **solver, impulse),
+        Some(mut call) => {
+            let argument = plan.solve.problem;
+            call.leaf(argument, leaf::JACOBIAN).copy_from_slice(jacobian);
+            call.leaf(argument, leaf::FACTOR).copy_from_slice(dynamics.factor);
+            let mut called = Called { call, solve: &plan.solve, fault: None };
+            let outcome = law.apply(&problem, &mut called, impulse);
+            if let Some(fault) = called.fault {
+                return Err(fault);
+            }
+            outcome
+        }
+    };
     if outcome.status.is_usable() {
         assembly.add_forces(impulse, jump);
         factor.half_solve_transposed_in_place(jump);
@@ -238,7 +311,16 @@ impl Block for Impact {
         ports.note_out(trigger).doc("true at an impact");
         ports.updates();
         ports.guard(Crossing::Level);
+        let function = ports.optional_function("solve");
+        let kind = ContactProblemBus::cone(self.cone != FrictionCone::Circular);
+        let problem =
+            ports.argument(function, "problem", &ContactProblemBus::new(&count, &nv, kind));
+        ports.note_argument(problem).doc("G, and in the place of b the velocities before");
+        let impulses = ports.result(function, "f", &rows);
+        ports.note_result(impulses).frame("contact").doc("contact impulses [N s]");
+        let solve = Solve { function, problem, impulses };
         Ok(Plan {
+            solve,
             dynamics,
             points,
             forces,
@@ -265,7 +347,7 @@ impl Block for Impact {
     fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
         let (count, nv) = (sizes.dim(&plan.count), sizes.dim(&plan.nv));
         // `plan` has accepted the cone, `check` the friction.
-        let cone = self.cone.shape().unwrap_or_else(|_| legwork_qp::ConeShape::circular());
+        let cone = self.cone.shape().unwrap_or_else(|_| ConeShape::circular());
         let solver: Box<dyn ContactSolver + Send> = match self.cone {
             FrictionCone::Pyramid { sides, .. } => {
                 Box::new(PyramidActiveSet::new(count, sides as usize))
@@ -320,7 +402,8 @@ impl Block for Impact {
             *closed = f64::from(u8::from(was_closed || touches_down(&contact)));
         }
         let step = if cx.time.step > 0.0 { cx.time.step } else { 1e-3 };
-        let outcome = strike(plan, &cx.inputs, step, cx.scratch, nu_plus, impulse)?;
+        let outcome =
+            strike(plan, &cx.inputs, &mut cx.functions, step, cx.scratch, nu_plus, impulse)?;
         if outcome.status.is_usable() {
             return Ok(());
         }

@@ -58,6 +58,8 @@ pub struct FunctionDeclaration {
     pub arguments: Vec<OutputDeclaration>,
     /// What the caller reads: its inputs, seen from inside the function.
     pub results: Vec<InputDeclaration>,
+    /// Whether it may be left unbound.
+    pub optional: bool,
 }
 
 impl Ports<'_> {
@@ -68,8 +70,17 @@ impl Ports<'_> {
             name: name.into(),
             arguments: Vec::new(),
             results: Vec::new(),
+            optional: false,
         });
         Function { index: (self.declaration.functions.len() - 1) as u16 }
+    }
+
+    /// Declares a function that the block can do without: [`Functions::bound`] tells whether the
+    /// diagram binds it. It is the last one that the block declares.
+    pub fn optional_function(&mut self, name: &str) -> Function {
+        let function = self.function(name);
+        self.declaration.functions[function.index as usize].optional = true;
+        function
     }
 
     /// Declares an argument of a needed function.
@@ -130,6 +141,13 @@ pub struct Functions<'a> {
 }
 
 impl Functions<'_> {
+    /// An optional function, to call; none if the diagram does not bind it.
+    #[inline]
+    pub fn bound(&mut self, function: Function) -> Option<Call<'_>> {
+        let instance = self.instances.get_mut(function.index as usize)?;
+        Some(Call { instance, time: self.time })
+    }
+
     /// A function, to call.
     #[inline]
     pub fn of(&mut self, function: Function) -> Call<'_> {

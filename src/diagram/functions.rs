@@ -30,6 +30,10 @@ pub(crate) fn place(
     let block = &network.blocks[block];
     let mut placed = Vec::with_capacity(block.functions.len());
     for (function, frame) in block.declaration.functions.iter().zip(&block.functions) {
+        // One that may be left unbound is the last.
+        if frame.is_none() && function.optional {
+            continue;
+        }
         let frame = (*frame)?;
         let inside = network.function(frame);
         let order = schedule::schedule(network, inside, diagnostics)?;

@@ -96,7 +96,7 @@ impl Expander<'_> {
             .functions
             .iter()
             .zip(&block.functions)
-            .filter(|(_, frame)| frame.is_none())
+            .filter(|(function, frame)| frame.is_none() && !function.optional)
             .map(|(function, _)| {
                 let (path, name) = (&block.path, &function.name);
                 let message = format!("{path}: the function `{name}` that it needs is not bound");
