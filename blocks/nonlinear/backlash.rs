@@ -101,11 +101,8 @@ impl Block for Backlash {
         shape::finite("width", &self.width)?;
         shape::finite("initial", &self.initial)?;
         let common = Common::of(&[("width", &self.width), ("initial", &self.initial)])?;
+        shape::expect("width", &self.width, "a width of zero or more", |width| width >= 0.0)?;
         let width = Each::new(&self.width);
-        if let Some(wrong) = width.values().iter().find(|width| **width < 0.0) {
-            let message = format!("expected a width of zero or more, found {wrong}");
-            return Err(Invalid::parameter("width", message));
-        }
         ports.updates();
         let located = ports.pieces();
         Ok(Plan { io: self.declare(ports, &common), width, located })

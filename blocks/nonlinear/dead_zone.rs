@@ -3,7 +3,7 @@
 use legwork_block::quantity::Tensor;
 use legwork_block::{Any, Invalid, Ports, parameters, ports};
 
-use crate::signal::elementwise::Each;
+use crate::signal::elementwise::Intervals;
 use crate::signal::pieces::{Piece, ThreePieces, three_pieces};
 use crate::signal::shape::{self, Common};
 
@@ -29,25 +29,25 @@ pub struct DeadZone {
 /// Ports and bounds of a [`DeadZone`].
 pub struct Plan {
     io: DeadZonePorts,
-    lower: Each,
-    upper: Each,
+    zone: Intervals,
     located: bool,
 }
 
 impl ThreePieces for Plan {
     #[inline]
     fn interval(&self, i: usize) -> (f64, f64) {
-        (self.lower.at(i), self.upper.at(i))
+        self.zone.at(i)
     }
 
     #[inline]
     fn law(&self, i: usize, piece: Piece, u: f64) -> f64 {
+        let (lower, upper) = self.zone.at(i);
         match piece {
-            Piece::Below => u - self.lower.at(i),
+            Piece::Below => u - lower,
             // NaN is in no zone: it passes, so that the run stops at the block that made it.
             Piece::Inside if u.is_nan() => u,
             Piece::Inside => 0.0,
-            Piece::Above => u - self.upper.at(i),
+            Piece::Above => u - upper,
         }
     }
 }
@@ -57,16 +57,8 @@ impl DeadZone {
     fn planned(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         shape::finite("lower", &self.lower)?;
         shape::finite("upper", &self.upper)?;
-        let common = Common::of(&[("lower", &self.lower), ("upper", &self.upper)])?;
-        let (lower, upper) = (common.spread(&self.lower), common.spread(&self.upper));
-        if let Some((lower, upper)) = lower.iter().zip(&upper).find(|(lower, upper)| lower > upper)
-        {
-            let message = format!("expected a bound of at least `lower` = {lower}, found {upper}");
-            return Err(Invalid::parameter("upper", message));
-        }
-        let (lower, upper) = (Each::new(&self.lower), Each::new(&self.upper));
-        let located = ports.pieces();
-        Ok(Plan { io: self.declare(ports, &common), lower, upper, located })
+        let (zone, common) = Intervals::new(Some(&self.lower), Some(&self.upper))?;
+        Ok(Plan { io: self.declare(ports, &common), zone, located: ports.pieces() })
     }
 }
 

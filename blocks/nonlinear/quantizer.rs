@@ -36,12 +36,8 @@ impl Pure for Quantizer {
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         shape::finite("interval", &self.interval)?;
         let common = Common::of(&[("interval", &self.interval)])?;
-        let interval = Each::new(&self.interval);
-        if let Some(wrong) = interval.values().iter().find(|interval| **interval <= 0.0) {
-            let message = format!("expected an interval greater than zero, found {wrong}");
-            return Err(Invalid::parameter("interval", message));
-        }
-        Ok(Plan { io: self.declare(ports, &common), interval })
+        shape::expect("interval", &self.interval, "an interval greater than zero", |i| i > 0.0)?;
+        Ok(Plan { io: self.declare(ports, &common), interval: Each::new(&self.interval) })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {

@@ -97,19 +97,15 @@ impl Block for RateLimiter {
             let message = format!("expected the unit {expected} of `rising` · s, found {found}");
             return Err(Invalid::parameter("initial", message));
         }
+        shape::expect("rising", &self.rising, "rates of zero or more", |rate| rate >= 0.0)?;
         let rising = Each::new(&self.rising);
         let falling = match &self.falling {
-            Some(falling) => Each::new(falling),
+            Some(falling) => {
+                shape::expect("falling", falling, "rates of zero or less", |rate| rate <= 0.0)?;
+                Each::new(falling)
+            }
             None => rising.negated(),
         };
-        if let Some(wrong) = rising.values().iter().find(|rate| **rate < 0.0) {
-            let message = format!("expected rates of zero or more, found {wrong}");
-            return Err(Invalid::parameter("rising", message));
-        }
-        if let Some(wrong) = falling.values().iter().find(|rate| **rate > 0.0) {
-            let message = format!("expected rates of zero or less, found {wrong}");
-            return Err(Invalid::parameter("falling", message));
-        }
         ports.updates();
         let located = ports.pieces();
         let io = self.declare(ports, &Common { shape, unit: unit.or(of_signal) });

@@ -3,6 +3,7 @@
 use legwork_block::quantity::Tensor;
 use legwork_block::{Any, Invalid, Ports, parameters, ports};
 
+use crate::signal::elementwise::Intervals;
 use crate::signal::pieces::{Piece, ThreePieces, three_pieces};
 use crate::signal::shape::Common;
 
@@ -31,18 +32,14 @@ pub struct Saturation {
 /// Ports and bounds of a [`Saturation`].
 pub struct Plan {
     io: SaturationPorts,
-    /// One interval for all elements, or one for each.
-    limits: Vec<(f64, f64)>,
+    limits: Intervals,
     located: bool,
 }
 
 impl ThreePieces for Plan {
     #[inline]
     fn interval(&self, i: usize) -> (f64, f64) {
-        match self.limits[..] {
-            [limits] => limits,
-            ref each => each[i],
-        }
+        self.limits.at(i)
     }
 
     #[inline]
@@ -57,10 +54,10 @@ impl ThreePieces for Plan {
 
     #[inline]
     fn write_unheld(&self, u: &[f64], y: &mut [f64]) {
-        if let [limits] = self.limits[..] {
+        if let [limits] = self.limits.0[..] {
             y.iter_mut().zip(u).for_each(|(y, &u)| *y = limit(u, limits));
         } else {
-            for ((y, &u), &limits) in y.iter_mut().zip(u).zip(&self.limits) {
+            for ((y, &u), &limits) in y.iter_mut().zip(u).zip(&self.limits.0) {
                 *y = limit(u, limits);
             }
         }
@@ -70,22 +67,7 @@ impl ThreePieces for Plan {
 impl Saturation {
     /// Ports and pieces.
     fn planned(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let given: Vec<(&str, &Tensor)> = [("lower", &self.lower), ("upper", &self.upper)]
-            .into_iter()
-            .filter_map(|(name, bound)| Some((name, bound.as_ref()?)))
-            .collect();
-        let common = Common::of(&given)?;
-        let len = common.shape.iter().product();
-        let bound = |given: &Option<Tensor>, none: f64| match given {
-            Some(given) => common.spread(given),
-            None => vec![none; len],
-        };
-        let lower = bound(&self.lower, f64::NEG_INFINITY);
-        let limits: Vec<_> = lower.into_iter().zip(bound(&self.upper, f64::INFINITY)).collect();
-        if let Some((lower, upper)) = limits.iter().find(|(lower, upper)| lower > upper) {
-            let message = format!("expected a bound of at least `lower` = {lower}, found {upper}");
-            return Err(Invalid::parameter("upper", message));
-        }
+        let (limits, common) = Intervals::new(self.lower.as_ref(), self.upper.as_ref())?;
         Ok(Plan { io: self.declare(ports, &common), limits, located: ports.pieces() })
     }
 }

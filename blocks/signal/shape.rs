@@ -14,10 +14,18 @@ pub(crate) fn signal(shape: &[usize]) -> Any {
 
 /// Fails if a number of the parameter `name` is infinite.
 pub(crate) fn finite(name: &str, tensor: &Tensor) -> Result<(), Invalid> {
-    match tensor.data().iter().find(|value| !value.is_finite()) {
-        Some(value) => {
-            Err(Invalid::parameter(name, format!("expected finite values, found {value}")))
-        }
+    expect(name, tensor, "finite values", f64::is_finite)
+}
+
+/// Fails if a number of the parameter `name` is not as `expected`.
+pub(crate) fn expect(
+    name: &str,
+    tensor: &Tensor,
+    expected: &str,
+    holds: impl Fn(f64) -> bool,
+) -> Result<(), Invalid> {
+    match tensor.data().iter().find(|value| !holds(**value)) {
+        Some(found) => Err(Invalid::parameter(name, format!("expected {expected}, found {found}"))),
         None => Ok(()),
     }
 }

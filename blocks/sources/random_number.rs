@@ -51,10 +51,7 @@ impl Block for RandomNumber {
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         shape::finite("mean", &self.mean)?;
         shape::finite("deviation", &self.deviation)?;
-        if let Some(wrong) = self.deviation.data().iter().find(|d| **d < 0.0) {
-            let message = format!("expected a deviation of zero or more, found {wrong}");
-            return Err(Invalid::parameter("deviation", message));
-        }
+        shape::expect("deviation", &self.deviation, "a deviation of zero or more", |d| d >= 0.0)?;
         let common = Common::of(&[("mean", &self.mean), ("deviation", &self.deviation)])?;
         ports.rate(RateRule::Sampled);
         let (mean, deviation) = (common.spread(&self.mean), common.spread(&self.deviation));

@@ -41,10 +41,7 @@ impl Block for WhiteNoise {
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         shape::finite("power", &self.power)?;
-        if let Some(wrong) = self.power.data().iter().find(|power| **power < 0.0) {
-            let message = format!("expected a power of zero or more, found {wrong}");
-            return Err(Invalid::parameter("power", message));
-        }
+        shape::expect("power", &self.power, "a power of zero or more", |power| power >= 0.0)?;
         ports.rate(RateRule::Sampled);
         Ok((self.declare(ports), ports.random_key(self.seed)))
     }
