@@ -112,7 +112,7 @@ pub struct ConstraintSolver {
     /// `Coulomb` (the default), or `Associated`: faster, but a contact that slides at speed v
     /// hovers by `Δt μ v`.
     #[serde(default)]
-    pub friction_law: SlidingLaw,
+    pub friction_law: FrictionLaw,
     /// Whether rows add `Δt Ġν` to `φ̇₁`, as the paper has it; default false. It is explicit: with
     /// it coarse steps can gain energy.
     #[serde(default)]
@@ -133,16 +133,6 @@ pub struct ConstraintSolver {
     /// are there as their tangents, Coulomb's slips as numbers.
     #[serde(default = "never")]
     pub dump: Dump,
-}
-
-/// Which normal velocity belongs to a sliding contact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-pub enum SlidingLaw {
-    /// Coulomb's: the normal is independent of the slip.
-    #[default]
-    Coulomb,
-    /// That of the convex problem.
-    Associated,
 }
 
 pub(crate) fn tolerance() -> f64 {
@@ -276,11 +266,8 @@ impl ConstraintSolver {
     }
 
     fn options(&self) -> SolverOptions {
-        let friction_law = match self.friction_law {
-            SlidingLaw::Coulomb => FrictionLaw::Coulomb,
-            SlidingLaw::Associated => FrictionLaw::Associated,
-        };
-        SolverOptions { friction_law, tolerance: self.tol, ..SolverOptions::default() }
+        let (friction_law, tolerance) = (self.friction_law, self.tol);
+        SolverOptions { friction_law, tolerance, ..SolverOptions::default() }
     }
 }
 

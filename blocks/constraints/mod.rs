@@ -15,7 +15,6 @@ pub use constrained_acceleration::ConstrainedAcceleration;
 pub use constrained_dynamics::ConstrainedDynamics;
 pub use constraint_solver::{
     ConstraintMethod, ConstraintSolver, ContactSoftness, JointSoftness, LimitSoftness, OnStepFail,
-    SlidingLaw,
 };
 pub use gear_constraint::GearConstraint;
 pub use joint_limits::JointLimits;

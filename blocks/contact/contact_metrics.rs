@@ -7,13 +7,13 @@ use legwork_block::{
     Block, Dim, In, Int, Invalid, NO_FEEDS, OptionalIn, Out, Outcome, OutputCx, Ports, Real,
     Report, Sizes, UpdateCx, Vector, feeds,
 };
-use legwork_qp::{ConeShape, ContactProblem};
+use legwork_qp::{Cone, ConeShape, ContactProblem};
 use nalgebra::{Matrix3, Vector3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::{ContactPoints, ContactPointsBus, ContactProblemBus, ContactProblemRef};
-use crate::contact::friction_cone::{Friction, FrictionCone, friction_of};
+use crate::contact::friction_cone::{Friction, cone_shape, friction_of};
 use crate::defaults::quantity;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
@@ -59,7 +59,7 @@ pub struct ContactMetrics {
     pub mu: Option<Friction>,
     /// The cone to judge by; default `Circular`, Coulomb's own.
     #[serde(default = "circular")]
-    pub cone: FrictionCone,
+    pub cone: Cone,
     /// The robot whose weight the contacts carry; default: the weight is not judged.
     #[serde(default)]
     pub robot: Option<RobotName>,
@@ -74,8 +74,8 @@ pub struct ContactMetrics {
     pub gap_tolerance: NonNegative<Length>,
 }
 
-fn circular() -> FrictionCone {
-    FrictionCone::Circular
+fn circular() -> Cone {
+    Cone::Circular
 }
 
 fn settle() -> NonNegative<Time> {
@@ -257,7 +257,7 @@ impl Block for ContactMetrics {
     type Scratch = Scratch;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let cone = self.cone.shape()?;
+        let cone = cone_shape(self.cone)?;
         let robot = self.robot.as_ref().map(|name| name.find(ports)).transpose()?;
         let weight = robot.as_ref().map(weight).transpose()?;
         let (count, nv) = (ports.dim(), ports.dim());

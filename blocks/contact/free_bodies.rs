@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::ContactProblemBus;
+use crate::contact::friction_cone::cone_shape;
 use crate::defaults::quantity;
 use crate::solvers::contact_solver::STATUS_DOC;
 use crate::solvers::plain_solver::PlainState;
@@ -152,7 +153,7 @@ impl FreeBodies {
     /// The function of rigid contacts.
     fn declare_call(&self, ports: &mut Ports<'_>, count: usize) -> Result<Option<Call>, Invalid> {
         let ContactMethod::Rigid { contacts, cone, .. } = &self.contact else { return Ok(None) };
-        let shape = cone.shape()?;
+        let shape = cone_shape(*cone)?;
         let solve = ports.function("solve");
         let kind = ContactProblemBus::cone(shape.sides() > 0);
         let (k, nv) = (Dim::fixed(*contacts), Dim::fixed(DOF * count));

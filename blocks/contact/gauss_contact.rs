@@ -10,7 +10,7 @@ use legwork_block::{
     Vector,
 };
 use legwork_contact::{Ground, RecoveryLimit};
-use legwork_qp::{ConeShape, DEFAULT_REGULARISATION};
+use legwork_qp::{Cone, ConeShape, DEFAULT_REGULARISATION};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -18,7 +18,7 @@ use crate::buses::{
     ConstraintBus, ConstraintsBus, ContactPointsBus, ContactProblemBus, DynamicsBus, dynamics_leaf,
     problem_leaf as leaf,
 };
-use crate::contact::friction_cone::{Friction, FrictionCone, friction_of};
+use crate::contact::friction_cone::{Friction, cone_shape, friction_of};
 use crate::defaults::quantity;
 use crate::dynamics::applied_force::check_torques;
 use assembly::Work;
@@ -90,7 +90,7 @@ pub struct GaussContact {
     pub level: Level,
     /// Friction cone: `Pyramid(sides: 4, fit: Inscribed)` (the default), `Circular`.
     #[serde(default)]
-    pub cone: FrictionCone,
+    pub cone: Cone,
     /// Velocity level: highest speed at which a penetrating contact is pushed out [m/s]; default
     /// 0.02 m/s, from which a body jumps 0.02 mm.
     #[serde(default = "recovery_speed")]
@@ -210,7 +210,7 @@ impl Block for GaussContact {
     type Scratch = Work;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let cone = self.cone.shape()?;
+        let cone = cone_shape(self.cone)?;
         if self.recovery_share.value() > 1.0 {
             let found = self.recovery_share.value();
             let message = format!("expected a share of at most 1, found {found}");
@@ -242,7 +242,7 @@ impl Block for GaussContact {
         let bus = ConstraintsBus::of(&ConstraintBus::new(&nv), &constraint_count);
         let constraints = ports.optional_input("constraints", &bus);
         ports.note_optional(constraints).doc("closed loops and held frames");
-        let kind = ContactProblemBus::cone(self.cone != FrictionCone::Circular);
+        let kind = ContactProblemBus::cone(self.cone != Cone::Circular);
         let problem = ports.output("problem", &ContactProblemBus::new(&count, &nv, kind));
         ports.note_out(problem).doc("contact problem");
         ports.forward(problem, leaf::FACTOR, dynamics, dynamics_leaf::FACTOR);

@@ -12,7 +12,7 @@ use legwork_contact::{
 };
 use legwork_mechanics::PackedFactor;
 use legwork_qp::{
-    ClarabelSolver, ConeShape, ContactProblem, ContactSolver, Outcome as Solution,
+    ClarabelSolver, Cone, ConeShape, ContactProblem, ContactSolver, Outcome as Solution,
     PyramidActiveSet, Status,
 };
 use schemars::JsonSchema;
@@ -23,7 +23,7 @@ use crate::buses::{
     DynamicsBus, problem_leaf as leaf,
 };
 use crate::constraints::closed_chain::{closed_chain, read_rows};
-use crate::contact::friction_cone::{Friction, FrictionCone, friction_of, is_inscribed};
+use crate::contact::friction_cone::{Friction, cone_shape, friction_of, is_inscribed};
 use crate::contact::gauss_contact::{SCALE_GRAVITY, stack_jacobian};
 use crate::defaults::quantity;
 
@@ -72,29 +72,14 @@ pub struct Impact {
     pub mu: Friction,
     /// What the impulses may do; default `Frictional`.
     #[serde(default)]
-    pub kind: ImpactKind,
+    pub kind: ImpactMode,
     /// Friction cone: `Pyramid(sides: 4, fit: Inscribed)` (the default), `Circular`.
     #[serde(default)]
-    pub cone: FrictionCone,
+    pub cone: Cone,
     /// Normal force up to which a separating contact opens [N]; default 0.001 N. Above the accuracy
     /// of the solver that finds the forces.
     #[serde(default = "release_force")]
     pub release_force: NonNegative<Force>,
-}
-
-/// What the impulses of an impact may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-pub enum ImpactKind {
-    /// All closed contacts come to rest, also tangentially; impulses may pull.
-    Stick,
-    /// Impulses push along the normals.
-    NormalOnly,
-    /// Impulses lie in the friction cones.
-    #[default]
-    Frictional,
-    /// Impulses lie in the friction pyramids, and together push no more than those of `NormalOnly`:
-    /// friction does not wedge a body against the ground. Needs a pyramid.
-    TwoPhase,
 }
 
 fn release_force() -> NonNegative<Force> {
@@ -281,8 +266,8 @@ impl Block for Impact {
     type Scratch = Scratch;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        self.cone.shape()?;
-        if self.kind == ImpactKind::TwoPhase && self.cone == FrictionCone::Circular {
+        cone_shape(self.cone)?;
+        if self.kind == ImpactMode::TwoPhase && self.cone == Cone::Circular {
             let message = "expected a pyramid with `kind: TwoPhase`, found Circular";
             return Err(Invalid::parameter("cone", message).hint("write Pyramid(sides: 8)"));
         }
@@ -312,7 +297,7 @@ impl Block for Impact {
         ports.updates();
         ports.guard(Crossing::Level);
         let function = ports.optional_function("solve");
-        let kind = ContactProblemBus::cone(self.cone != FrictionCone::Circular);
+        let kind = ContactProblemBus::cone(self.cone != Cone::Circular);
         let problem =
             ports.argument(function, "problem", &ContactProblemBus::new(&count, &nv, kind));
         ports.note_argument(problem).doc("G, and in the place of b the velocities before");
@@ -347,24 +332,16 @@ impl Block for Impact {
     fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
         let (count, nv) = (sizes.dim(&plan.count), sizes.dim(&plan.nv));
         // `plan` has accepted the cone, `check` the friction.
-        let cone = self.cone.shape().unwrap_or_else(|_| ConeShape::circular());
+        let cone = cone_shape(self.cone).unwrap_or_else(|_| ConeShape::circular());
         let solver: Box<dyn ContactSolver + Send> = match self.cone {
-            FrictionCone::Pyramid { sides, .. } => {
-                Box::new(PyramidActiveSet::new(count, sides as usize))
-            }
-            FrictionCone::Circular => Box::new(ClarabelSolver::new(1e-10, 100)),
-        };
-        let mode = match self.kind {
-            ImpactKind::Stick => ImpactMode::Stick,
-            ImpactKind::NormalOnly => ImpactMode::NormalOnly,
-            ImpactKind::Frictional => ImpactMode::Frictional,
-            ImpactKind::TwoPhase => ImpactMode::TwoPhase,
+            Cone::Pyramid { sides, .. } => Box::new(PyramidActiveSet::new(count, sides)),
+            Cone::Circular => Box::new(ClarabelSolver::new(1e-10, 100)),
         };
         let is_closed = sizes.optional(plan.constraints).is_some();
         let constraints = if is_closed { sizes.dim(&plan.constraint_count) } else { 0 };
         let rows = 3 * count;
         Scratch {
-            law: Law::new(mode, count, cone),
+            law: Law::new(self.kind, count, cone),
             solver,
             assembly: ContactAssembly::new(count, nv),
             tree: PackedFactor::new(nv),

@@ -7,10 +7,11 @@ use legwork_block::{
 };
 use legwork_contact::RecoveryLimit;
 use legwork_control::{self as control, Choice, ContactModel, Energy};
+use legwork_qp::Cone;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::{ContactPointsBus, DynamicsBus};
-use crate::contact::friction_cone::{Friction, FrictionCone, friction_of};
+use crate::contact::friction_cone::{Friction, cone_shape, friction_of};
 use crate::dynamics::applied_force::check_torques;
 use crate::solvers::on_fail::{OnFail, Substitute};
 use counted::Counted;
@@ -85,7 +86,7 @@ pub struct ContactInverseDynamics {
     pub mu: Option<Friction>,
     /// Friction cone; default `Pyramid(sides: 4, fit: Inscribed)`. It must be a pyramid.
     #[default]
-    pub cone: FrictionCone,
+    pub cone: Cone,
     /// Gap up to which a contact counts [m].
     #[default = "1 mm"]
     pub reach: NonNegative<Length>,
@@ -207,7 +208,7 @@ impl Block for ContactInverseDynamics {
     type Scratch = Scratch;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        if self.cone.shape()?.sides() == 0 {
+        if cone_shape(self.cone)?.sides() == 0 {
             let message = "expected a friction pyramid, found the circular cone";
             return Err(Invalid::parameter("cone", message).hint("write `Pyramid(sides: 8)`"));
         }
@@ -244,7 +245,7 @@ impl Block for ContactInverseDynamics {
     fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
         let (count, nv) = (sizes.dim(&plan.count), sizes.dim(&plan.nv));
         // `plan` and `check` have accepted the parameters.
-        let cone = self.cone.shape().expect("a pyramid that was accepted");
+        let cone = cone_shape(self.cone).expect("a pyramid that was accepted");
         let friction = self.mu.as_ref().and_then(|mu| friction_of(mu, count).ok());
         Scratch {
             solver: control::ContactInverseDynamics::new(self.model, cone)

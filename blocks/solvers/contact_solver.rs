@@ -15,12 +15,13 @@ use legwork_block::{
     Sizes, Time, Vector,
 };
 use legwork_qp::{
-    ConeShape, ContactProblem, ContactProblemData, Outcome as Solution, Problem, Status,
+    Cone, ConeShape, ContactProblem, ContactProblemData, Outcome as Solution, Problem, PyramidFit,
+    Status,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::buses::ContactProblemBus;
-use crate::contact::friction_cone::{FrictionCone, is_inscribed};
+use crate::contact::friction_cone::{cone_shape, is_inscribed};
 use crate::solvers::on_fail::{OnFail as LastResort, Substitute};
 use crate::solvers::problem_dump::{Dump, KeptProblem};
 #[cfg(feature = "osqp")]
@@ -197,7 +198,7 @@ impl<O> SolverScratch<O> {
             own,
             solvers: solvers.map(solver).collect(),
             last_resort: on_fail.last_resort(),
-            cone: FrictionCone::default().shape().unwrap_or_else(|_| ConeShape::circular()),
+            cone: cone_shape(Cone::default()).unwrap_or_else(|_| ConeShape::circular()),
             warm: Vec::with_capacity(DEFAULT_WARM * size.contact_count),
         }
     }
@@ -217,13 +218,8 @@ fn needs_pyramid(name: &str) -> String {
 
 /// The cone of a problem that came over a wire.
 fn wire_cone(sides: usize, inscribed: bool) -> ConeShape {
-    let fit = if inscribed {
-        legwork_qp::PyramidFit::Inscribed
-    } else {
-        legwork_qp::PyramidFit::Circumscribed
-    };
-    let cone = legwork_qp::Cone::Pyramid { sides, fit };
-    ConeShape::new(cone).unwrap_or_else(|_| ConeShape::circular())
+    let fit = if inscribed { PyramidFit::Inscribed } else { PyramidFit::Circumscribed };
+    ConeShape::new(Cone::Pyramid { sides, fit }).unwrap_or_else(|_| ConeShape::circular())
 }
 
 /// What the output `status` says; the numbers are those of [`Status::code`].

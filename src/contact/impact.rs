@@ -25,9 +25,10 @@ use legwork_qp::{
     PyramidActiveSet, PyramidFit, Qp, Status,
 };
 
-/// Which impulses are allowed.
+/// What the impulses of an impact may do.
 #[doc(alias("inelastic collision", "restitution", "Newton impact"))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema))]
 pub enum ImpactMode {
     /// All closed contacts come to rest, tangentially too, and may be pulled: `J ν⁺ = 0`, the
     /// default of the paper. Redundant contacts share the impulse of least norm.
@@ -35,8 +36,10 @@ pub enum ImpactMode {
     /// Impulses push along the normals, without friction.
     NormalOnly,
     /// Impulses lie in the friction cones.
+    #[default]
     Frictional,
-    /// Impulses lie in the friction pyramids and push no more than those of `NormalOnly` together.
+    /// Impulses lie in the friction pyramids, and together push no more than those of `NormalOnly`:
+    /// friction does not wedge a body against the ground. Needs a pyramid.
     TwoPhase,
 }
 
@@ -58,7 +61,7 @@ pub struct ImpactProblem<'a> {
 /// An impact law with its memory.
 #[derive(Clone, Debug)]
 pub struct Impact {
-    /// Which impulses are allowed.
+    /// What the impulses of an impact may do.
     pub mode: ImpactMode,
     problem: ContactProblemData,
     factor: SemidefiniteFactor,

@@ -10,27 +10,46 @@
 
 use thiserror::Error;
 
-/// How a pyramid approximates the circular cone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// How a friction pyramid fits the circular cone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema))]
 pub enum PyramidFit {
-    /// Edges on the circular cone: friction between `μ cos(π/m) f_n` and `μ f_n`.
+    /// Edges on the cone, the first along t1: friction between `μ cos(π/m) f_n` and `μ f_n`, never
+    /// above Coulomb's. With four sides: `|f_1| + |f_2| ≤ μ f_n`.
+    #[default]
     Inscribed,
-    /// Facets touch the circular cone: friction between `μ f_n` and `μ f_n / cos(π/m)`.
+    /// Facets on the cone: friction between `μ f_n` and `μ f_n / cos(π/m)`, never below Coulomb's.
+    /// With four sides: `|f_1| ≤ μ f_n`, `|f_2| ≤ μ f_n`.
     Circumscribed,
 }
 
-/// Which cone holds the force of each contact.
+/// In which cone the force of a contact lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields), schemars(rename = "FrictionCone"))]
 pub enum Cone {
-    /// A polyhedral cone of `sides` facets.
+    /// A pyramid of plane facets, the first of which faces t1 if it is circumscribed.
     Pyramid {
-        /// Number of facets, at least 3.
+        /// Facets, at least 3 [1].
+        #[cfg_attr(feature = "serde", serde(default = "four"))]
         sides: usize,
-        /// How the pyramid approximates the circular cone.
+        /// How the pyramid fits Coulomb's cone.
+        #[cfg_attr(feature = "serde", serde(default))]
         fit: PyramidFit,
     },
     /// Coulomb's cone `|f_t| ≤ μ f_n`.
     Circular,
+}
+
+/// Four sides: the least for which friction is the same forwards, backwards and to the sides.
+fn four() -> usize {
+    4
+}
+
+impl Default for Cone {
+    fn default() -> Self {
+        Self::Pyramid { sides: four(), fit: PyramidFit::default() }
+    }
 }
 
 /// A pyramid with fewer than three sides was requested.

@@ -2,12 +2,12 @@
 
 use legwork_block::Invalid;
 use legwork_block::quantity::{Dimensionless, Positive};
-use legwork_contact::soft_constraints::Method;
+use legwork_contact::soft_constraints::{FrictionLaw, Method};
+use legwork_qp::Cone;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::SlidingLaw;
-use crate::contact::friction_cone::FrictionCone;
+use crate::contact::friction_cone::cone_shape;
 use crate::solvers::on_fail::OnFail;
 
 /// The formulation in which the constraint solver solves a step.
@@ -24,7 +24,7 @@ pub enum ConstraintMethod {
     Forces {
         /// Friction cone: `Circular` (the default), `Pyramid(sides: 4, fit: Circumscribed)`.
         #[serde(default = "circular")]
-        cone: FrictionCone,
+        cone: Cone,
     },
     /// Drumwright's program as it is written, by the same solvers: the least forces that are at
     /// least those of the springs. That is the law for a single row, for rows that do not push each
@@ -39,21 +39,21 @@ pub enum ConstraintMethod {
         zeta: Option<Positive<Dimensionless>>,
         /// Friction cone: `Circular` (the default), `Pyramid(sides: 4, fit: Circumscribed)`.
         #[serde(default = "circular")]
-        cone: FrictionCone,
+        cone: Cone,
     },
 }
 
-fn circular() -> FrictionCone {
-    FrictionCone::Circular
+fn circular() -> Cone {
+    Cone::Circular
 }
 
 impl ConstraintMethod {
     /// Refuses what is no cone, and a law of sliding where the program has its own.
-    pub(crate) fn check(&self, law: SlidingLaw, on_fail: OnStepFail) -> Result<(), Invalid> {
+    pub(crate) fn check(&self, law: FrictionLaw, on_fail: OnStepFail) -> Result<(), Invalid> {
         match self {
             Self::Velocities => Ok(()),
-            Self::Forces { cone } => cone.shape().map(|_| ()),
-            Self::LeastForces { .. } if law == SlidingLaw::Associated => {
+            Self::Forces { cone } => cone_shape(*cone).map(|_| ()),
+            Self::LeastForces { .. } if law == FrictionLaw::Associated => {
                 let message = "expected `Coulomb` with `method: LeastForces`, which has a law of \
                                sliding of its own";
                 Err(Invalid::parameter("friction_law", message))
@@ -63,7 +63,7 @@ impl ConstraintMethod {
                                law of sliding of its own";
                 Err(Invalid::parameter("on_fail", message))
             }
-            Self::LeastForces { cone, .. } => cone.shape().map(|_| ()),
+            Self::LeastForces { cone, .. } => cone_shape(*cone).map(|_| ()),
         }
     }
 
@@ -71,10 +71,10 @@ impl ConstraintMethod {
     pub(crate) fn method(&self, time_step: f64) -> Method {
         match *self {
             Self::Velocities => Method::Velocities,
-            Self::Forces { cone } => Method::Forces { cone: cone.cone() },
+            Self::Forces { cone } => Method::Forces { cone },
             Self::LeastForces { zeta, cone } => Method::LeastForces {
                 zeta: zeta.map_or(1.0 / time_step, |zeta| zeta.value()),
-                cone: cone.cone(),
+                cone,
             },
         }
     }

@@ -69,7 +69,7 @@ fn only_what_happens_after_settling_counts_as_reopening_and_drift() {
 fn the_problem_tells_the_convex_law_from_coulombs() {
     let metrics: ContactMetrics = block(json!({ "mu": 0.1 }));
     let ports = [("points", points(1, 3)), ("f", Type::vector(3)), ("problem", problem(1, 3))];
-    let shape = FrictionCone::default().shape().expect("a pyramid");
+    let shape = ConeShape::new(Cone::default()).expect("a pyramid");
     let mut data = legwork_qp::ContactProblemData::new(1, shape);
     data.inverse_inertia.copy_from_slice(&[2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0]);
     data.friction[0] = 0.5;

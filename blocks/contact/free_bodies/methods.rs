@@ -5,14 +5,15 @@ use legwork_block::quantity::{
     Damping, Dimensionless, Length, NonNegative, Positive, Pressure, Stiffness, Velocity,
 };
 use legwork_contact::free_bodies::{Elasticity, RegularisedContact};
+use legwork_contact::soft_constraints::FrictionLaw;
 use legwork_contact::{Ground, RecoveryLimit};
+use legwork_qp::Cone;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::constraints::constraint_solver;
 use crate::constraints::constraint_solver::{ConstraintMethod, OnStepFail, zero};
-use crate::contact::friction_cone::FrictionCone;
 use crate::defaults::quantity;
-use crate::{SlidingLaw, constraint_solver};
 
 /// How contact forces are found.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -37,7 +38,7 @@ pub enum ContactMethod {
         /// `Coulomb` (the default) or `Associated`: faster, but a contact that slides at speed v
         /// hovers by `Δt μ v`.
         #[serde(default)]
-        friction_law: SlidingLaw,
+        friction_law: FrictionLaw,
         /// Largest residual, relative, above zero [1]; default 1e-10.
         #[serde(default = "constraint_solver::tolerance")]
         tol: f64,
@@ -52,7 +53,7 @@ pub enum ContactMethod {
         contacts: usize,
         /// Friction cone: `Pyramid(sides: 4, fit: Inscribed)` (the default), `Circular`.
         #[serde(default)]
-        cone: FrictionCone,
+        cone: Cone,
         /// Stiffness K of linear springs in the contacts [N/m]; default: nothing gives way.
         #[serde(default)]
         stiffness: Option<Positive<Stiffness>>,

@@ -14,13 +14,13 @@ use nalgebra::Vector3;
 
 use super::methods::MOST_CONTACTS;
 use super::{ContactMethod, FreeBodies, FreeBodiesState};
+use crate::ConstraintMethod;
 use crate::buses::{ContactProblemBus, problem_leaf as leaf};
 use crate::constraints::constraint_solver::OnStepFail;
 use crate::contact::friction_cone::is_inscribed;
 use crate::contact::gauss_contact::SCALE_GRAVITY;
 use crate::solvers::plain_solver::{self, PlainMemo, Policy, Solve};
 use crate::solvers::problem_dump::Dump;
-use crate::{ConstraintMethod, SlidingLaw};
 
 /// B of friction times Δt [kg] (Drumwright, sec. 6.4).
 const FRICTION_MASS: f64 = 1e6;
@@ -76,7 +76,7 @@ impl Scratch {
                     problem.set_mass(BodyIndex(i), &mass);
                 }
                 let options = SolverOptions {
-                    friction_law: law(*friction_law),
+                    friction_law: *friction_law,
                     tolerance: *tol,
                     ..SolverOptions::default()
                 };
@@ -102,13 +102,6 @@ impl Scratch {
             impulse: vec![0.0; nv],
             forces: Vec::new(),
         }
-    }
-}
-
-fn law(law: SlidingLaw) -> FrictionLaw {
-    match law {
-        SlidingLaw::Coulomb => FrictionLaw::Coulomb,
-        SlidingLaw::Associated => FrictionLaw::Associated,
     }
 }
 
@@ -229,7 +222,7 @@ impl FreeBodies {
             solver.options.friction_law = FrictionLaw::Associated;
             solution.velocity.copy_from_slice(&state.velocities);
             outcome = solver.solve(problem, solution);
-            solver.options.friction_law = law(*friction_law);
+            solver.options.friction_law = *friction_law;
         }
         (state.status, state.iterations) = (u32::from(outcome.status.code()), outcome.iterations);
 

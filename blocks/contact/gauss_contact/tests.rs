@@ -283,7 +283,7 @@ fn with_constraints_the_problem_is_that_of_the_closed_mechanism() {
 #[test]
 fn only_what_can_touch_is_assembled_and_joint_limits_have_no_friction() {
     use legwork_qp::{
-        AcceleratedGradient, ClarabelSolver, ContactProblem, ContactSolver, LemkeSolver,
+        AcceleratedGradient, ClarabelSolver, Cone, ContactProblem, ContactSolver, LemkeSolver,
         PrincipalPivotingSolver, ProjectedGaussSeidel, PyramidActiveSet,
     };
     let mut robot = Robot::random(5);
@@ -312,7 +312,7 @@ fn only_what_can_touch_is_assembled_and_joint_limits_have_no_friction() {
         [leaf::INVERSE_INERTIA, leaf::BIAS, leaf::FRICTION, leaf::COMPLIANCE, leaf::ACTIVE]
             .map(|leaf| rig.leaf("problem", leaf));
     assert!(r.iter().all(|&r| r > 0.0), "{r:?}");
-    let cone = FrictionCone::default().shape().expect("a pyramid");
+    let cone = ConeShape::new(Cone::default()).expect("a pyramid");
     let problem = ContactProblem {
         inverse_inertia: &g,
         bias: &b,

@@ -35,6 +35,7 @@ pub enum Method {
 
 /// The velocity in the normal law of a sliding contact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize, schemars::JsonSchema))]
 pub enum FrictionLaw {
     /// Coulomb's law: the normal force is that of its spring-damper, independent of the slip.
     #[default]
