@@ -2,7 +2,8 @@
 //! because a reader of one needs the fields of the others beside it.
 
 use legwork_block::{
-    Arg, BusField, Dim, Fault, Leaves, NamedType, Outcome, Ports, Signal, Type, TypeMaker, bus,
+    Arg, Array, Bool, Dim, Fault, Int, Items, Matrix, NamedType, Outcome, Ports, Real, Rotation,
+    Signal, TypeMaker, Vector, bus_type,
 };
 
 use legwork_mechanics::{MassFactorRef, PackedFactor};
@@ -20,33 +21,20 @@ pub use kin_dyn::{KinDynBus, KinDynRef};
 pub use state::{RobotDims, State, StateBus};
 
 /// `Dynamics(robot)`: the terms of `M ν̇ + h = Sᵀτ + Jᵀf` at one state.
-///
-/// | field | shape | unit | meaning |
-/// |---|---|---|---|
-/// | `nu` | nv | m/s, rad/s | velocity, handed on from the state |
-/// | `M` | nv × nv | kg, kg m, kg m² | joint-space inertia, reflected rotor inertia included |
-/// | `h` | nv | N, N m | bias force: Coriolis, centrifugal and gravity |
-/// | `factor` | nv × (nv+1) | | the factor of M with its sparsity, for blocks: see [`PackedFactor`] |
-/// | `joints` | nv | 1 | 1 at joints, on which torques act in their order; 0 at bases |
-#[derive(Clone)]
-pub struct DynamicsBus {
-    ty: Type,
-}
-
-/// A robot's dynamics, read.
-#[derive(Clone, Copy)]
-pub struct Dynamics<'a> {
-    /// Velocity.
-    pub nu: &'a [f64],
-    /// Joint-space inertia, column by column.
-    pub mass_matrix: &'a [f64],
-    /// Bias force.
-    pub bias_force: &'a [f64],
-    /// Factor of the joint-space inertia with its sparsity, as [`PackedFactor`] reads it.
-    pub factor: &'a [f64],
-    /// 1 at the coordinates of joints, 0 at those of bases.
-    pub joints: &'a [f64],
-}
+#[bus_type(
+    |robot: Arg, nv: &Dim|
+    as Dynamics;
+    nu: Vector::of(nv), _, "velocity, handed on from the state", units "m/s, rad/s";
+    mass_matrix("M"): Matrix::of(nv, nv), _,
+        "joint-space inertia, reflected rotor inertia included", units "kg, kg m, kg m²";
+    bias_force("h"): Vector::of(nv), _, "bias force: Coriolis, centrifugal and gravity",
+        units "N, N m";
+    factor: Matrix::of(nv, nv.clone() + 1), _,
+        "the factor of M with its sparsity, for blocks: see [`PackedFactor`]", shape "nv × (nv+1)";
+    joints: Vector::of(nv), _, "1 at joints, on which torques act in their order; 0 at bases",
+        units "1";
+)]
+pub struct DynamicsBus;
 
 impl Dynamics<'_> {
     /// Adds `Sᵀτ`: the torques at the coordinates of joints.
@@ -88,58 +76,10 @@ impl Dynamics<'_> {
     }
 }
 
-/// Leaf of each field of a [`DynamicsBus`].
-pub mod dynamics_leaf {
-    /// `nu`.
-    pub const NU: usize = 0;
-    /// `M`.
-    pub const MASS_MATRIX: usize = 1;
-    /// `h`.
-    pub const BIAS_FORCE: usize = 2;
-    /// `factor`.
-    pub const FACTOR: usize = 3;
-    /// `joints`.
-    pub const JOINTS: usize = 4;
-}
-
 impl DynamicsBus {
     /// The dynamics of the robot `robot`.
     pub fn of(ports: &Ports<'_>, robot: &str) -> Self {
-        let dims = RobotDims::of(ports, robot);
-        Self { ty: dynamics_type(Arg::Name(robot.to_owned()), &dims.nv) }
-    }
-
-    /// The dynamics of a robot that inference finds, with `nv` velocities.
-    pub fn any(robot: Arg, nv: &Dim) -> Self {
-        Self { ty: dynamics_type(robot, nv) }
-    }
-}
-
-fn dynamics_type(robot: Arg, nv: &Dim) -> Type {
-    let fields = vec![
-        BusField::new("nu", Type::Vector(nv.clone())).doc("velocity"),
-        BusField::new("M", Type::matrix(nv, nv)).doc("joint-space inertia"),
-        BusField::new("h", Type::Vector(nv.clone())).doc("bias force"),
-        BusField::new("factor", Type::matrix(nv, nv.clone() + 1)).doc("packed factor of M"),
-        BusField::new("joints", Type::Vector(nv.clone())).doc("1 where a torque acts"),
-    ];
-    bus("Dynamics", vec![robot], fields, Vec::new())
-}
-
-impl Signal for DynamicsBus {
-    type Ref<'a> = Dynamics<'a>;
-    fn ty(&self) -> Type {
-        self.ty.clone()
-    }
-    #[inline]
-    fn read(leaves: Leaves<'_>) -> Dynamics<'_> {
-        Dynamics {
-            nu: leaves.leaf(dynamics_leaf::NU),
-            mass_matrix: leaves.leaf(dynamics_leaf::MASS_MATRIX),
-            bias_force: leaves.leaf(dynamics_leaf::BIAS_FORCE),
-            factor: leaves.leaf(dynamics_leaf::FACTOR),
-            joints: leaves.leaf(dynamics_leaf::JOINTS),
-        }
+        Self::new(Arg::Name(robot.to_owned()), &RobotDims::of(ports, robot).nv)
     }
 }
 
@@ -152,155 +92,41 @@ impl Signal for DynamicsBus {
 /// `velocity = J ν` with a Jacobian that is a difference; if it is ground whose motion is
 /// prescribed, `velocity = J ν − v_ground`, and `jacobian_dot_nu` has the ground's acceleration in
 /// it.
-///
-/// | field | shape | unit | meaning |
-/// |---|---|---|---|
-/// | `position` | 3 | m | the point that is nearest to what is touched, world axes |
-/// | `axes` | 3 × 3 | 1 | world_from_contact: columns t₁, t₂, n |
-/// | `gap` | | m | distance to the ground, negative inside |
-/// | `velocity` | 3 | m/s | relative velocity at the point, contact axes; [2] is the gap's rate |
-/// | `jacobian` | 3 × nv | | `velocity = jacobian ν − v_ground` |
-/// | `jacobian_dot_nu` | 3 | m/s² | rate of `velocity` at ν̇ = 0, contact axes |
-/// | `friction` | | 1 | μ of this pair of surfaces; −1 leaves it to the contact model |
-#[derive(Clone)]
-pub struct ContactBus {
-    ty: Type,
-}
+#[bus_type(
+    |nv: &Dim|
+    as Contact;
+    position: Vector::of(3), "m", "the point that is nearest to what is touched", frame "world";
+    axes: Rotation, _, "world_from_contact: columns t₁, t₂, n", units "1";
+    gap: Real, "m", "distance to the ground, negative inside";
+    velocity: Vector::of(3), "m/s", "relative velocity at the point; [2] is the gap's rate",
+        frame "contact";
+    jacobian: Matrix::of(3, nv), _, "`velocity = jacobian ν − v_ground`", frame "contact";
+    jacobian_dot_nu: Vector::of(3), "m/s^2", "rate of `velocity` at ν̇ = 0", frame "contact";
+    friction: Real, "1", "μ of this pair of surfaces; −1 leaves it to the contact model";
+)]
+pub struct ContactBus;
 
-/// A contact, read.
-#[derive(Clone, Copy)]
-pub struct Contact<'a> {
-    /// The point, world axes.
-    pub position: &'a [f64],
-    /// Columns t₁, t₂, n.
-    pub axes: &'a [f64],
-    /// Distance to the ground.
-    pub gap: f64,
-    /// Relative velocity at the point, contact axes.
-    pub velocity: &'a [f64],
-    /// 3 × nv, column by column.
-    pub jacobian: &'a [f64],
-    /// Rate of `velocity` at ν̇ = 0, contact axes.
-    pub jacobian_dot_nu: &'a [f64],
-    /// μ of this pair, if it has one of its own.
-    pub friction: Option<f64>,
-}
-
-/// Leaf of each field of a [`ContactBus`].
-pub mod contact_leaf {
-    /// `position`.
-    pub const POSITION: usize = 0;
-    /// `axes`.
-    pub const AXES: usize = 1;
-    /// `gap`.
-    pub const GAP: usize = 2;
-    /// `velocity`.
-    pub const VELOCITY: usize = 3;
-    /// `jacobian`.
-    pub const JACOBIAN: usize = 4;
-    /// `jacobian_dot_nu`.
-    pub const JACOBIAN_DOT_NU: usize = 5;
-    /// `friction`.
-    pub const FRICTION: usize = 6;
-    /// Number of leaves.
-    pub const COUNT: usize = 7;
+impl ContactBus {
     /// The `friction` of a contact that has none of its own.
     pub const NO_FRICTION: f64 = -1.0;
 }
 
-impl ContactBus {
-    /// A contact of a robot with `nv` velocities.
-    pub fn new(nv: &Dim) -> Self {
-        Self { ty: contact_type(nv) }
+impl Contact<'_> {
+    /// μ of this pair of surfaces, if it has one of its own.
+    pub fn own_friction(&self) -> Option<f64> {
+        Some(self.friction).filter(|&mu| mu >= 0.0)
     }
 }
 
-fn contact_type(nv: &Dim) -> Type {
-    let fields = vec![
-        BusField::new("position", Type::vector(3)).unit("m").frame("world"),
-        BusField::new("axes", Type::Rotation).doc("columns t1, t2, n in world axes"),
-        BusField::new("gap", Type::Real).unit("m"),
-        BusField::new("velocity", Type::vector(3)).unit("m/s").frame("contact"),
-        BusField::new("jacobian", Type::matrix(3, nv)).frame("contact"),
-        BusField::new("jacobian_dot_nu", Type::vector(3)).unit("m/s^2").frame("contact"),
-        BusField::new("friction", Type::Real).unit("1").doc("-1: that of the contact model"),
-    ];
-    bus("Contact", Vec::new(), fields, Vec::new())
-}
-
-impl Signal for ContactBus {
-    type Ref<'a> = Contact<'a>;
-    fn ty(&self) -> Type {
-        self.ty.clone()
-    }
-    #[inline]
-    fn read(leaves: Leaves<'_>) -> Contact<'_> {
-        Contact {
-            position: leaves.leaf(contact_leaf::POSITION),
-            axes: leaves.leaf(contact_leaf::AXES),
-            gap: leaves.leaf(contact_leaf::GAP)[0],
-            velocity: leaves.leaf(contact_leaf::VELOCITY),
-            jacobian: leaves.leaf(contact_leaf::JACOBIAN),
-            jacobian_dot_nu: leaves.leaf(contact_leaf::JACOBIAN_DOT_NU),
-            friction: Some(leaves.leaf(contact_leaf::FRICTION)[0]).filter(|&mu| mu >= 0.0),
-        }
-    }
-}
-
-/// `ContactPoints`: any number of contacts, an array of [`ContactBus`].
-#[derive(Clone)]
-pub struct ContactPointsBus {
-    ty: Type,
-}
+/// `ContactPoints`: any number of contacts.
+pub type ContactPointsBus = Array<ContactBus>;
 
 /// Contacts, read.
-#[derive(Clone, Copy)]
-pub struct ContactPoints<'a> {
-    leaves: Leaves<'a>,
-}
+pub type ContactPoints<'a> = Items<'a, ContactBus>;
 
-impl<'a> ContactPoints<'a> {
-    /// How many there are.
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.leaves.len() / contact_leaf::COUNT
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.leaves.is_empty()
-    }
-
-    /// Contact `i`.
-    #[inline]
-    pub fn get(&self, i: usize) -> Contact<'a> {
-        let first = i * contact_leaf::COUNT;
-        ContactBus::read(self.leaves.part(first..first + contact_leaf::COUNT))
-    }
-
-    /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = Contact<'a>> + use<'a> {
-        let points = *self;
-        (0..points.len()).map(move |i| points.get(i))
-    }
-}
-
-impl ContactPointsBus {
-    /// `count` contacts of a robot with `nv` velocities.
-    pub fn new(count: &Dim, nv: &Dim) -> Self {
-        Self { ty: Type::array(contact_type(nv), count) }
-    }
-}
-
-impl Signal for ContactPointsBus {
-    type Ref<'a> = ContactPoints<'a>;
-    fn ty(&self) -> Type {
-        self.ty.clone()
-    }
-    #[inline]
-    fn read(leaves: Leaves<'_>) -> ContactPoints<'_> {
-        ContactPoints { leaves }
-    }
+/// The type `ContactPoints` of `count` contacts of a robot with `nv` velocities.
+pub fn contact_points(count: &Dim, nv: &Dim) -> ContactPointsBus {
+    ContactPointsBus::of(&ContactBus::new(nv), count)
 }
 
 /// `ContactProblem(cone)`: what every contact solver is given, for k contacts:
@@ -309,129 +135,32 @@ impl Signal for ContactPointsBus {
 /// The argument says which cones they are, `pyramid` or `circular`. The block that assembles the
 /// problem knows it, and a solver that takes pyramids only is refused a circular one when the
 /// diagram is checked. Diagrams write the bus without it: inference finds it.
-///
-/// | field | shape | unit | meaning |
-/// |---|---|---|---|
-/// | `inverse_inertia` | 3k × 3k | 1/kg | `G = J M⁻¹ Jᵀ` |
-/// | `bias` | 3k | m/s² | `b`: contact acceleration wanted away by the forces |
-/// | `friction` | k | 1 | Coulomb friction μ |
-/// | `active` | k | 1 | 1 where a force may act, else 0 |
-/// | `compliance` | 3k | 1/kg | diagonal of `R`, declared regularisation included |
-/// | `gap` | k | m | distance to the ground |
-/// | `force_scale` | | N | a typical force |
-/// | `sides` | | 1 | sides of the friction pyramid; 0 for the circular cone |
-/// | `inscribed` | | 1 | whether the pyramid's edges lie on the cone, else its facets touch it |
-/// | `jacobian` | 3k × nv | | `J`, contacts below one another |
-/// | `factor` | nv × (nv+1) | | that of `Dynamics`, for solvers that never form G |
-#[derive(Clone)]
-pub struct ContactProblemBus {
-    ty: Type,
-}
-
-/// A contact problem, read.
-#[derive(Clone, Copy)]
-pub struct ContactProblemRef<'a> {
-    /// `G`, column by column.
-    pub inverse_inertia: &'a [f64],
-    /// `b`.
-    pub bias: &'a [f64],
-    /// μ of each contact.
-    pub friction: &'a [f64],
-    /// 1 where a force may act.
-    pub active: &'a [f64],
-    /// Diagonal of `R`.
-    pub compliance: &'a [f64],
-    /// Distances.
-    pub gap: &'a [f64],
-    /// A typical force.
-    pub force_scale: f64,
-    /// Sides of the pyramid; 0 for the circular cone.
-    pub sides: usize,
-    /// Whether the pyramid's edges lie on the cone, else its facets touch it.
-    pub is_inscribed: bool,
-    /// `J`, column by column.
-    pub jacobian: &'a [f64],
-    /// Factor of `M`, as [`PackedFactor`] reads it.
-    pub factor: &'a [f64],
-}
-
-/// Leaf of each field of a [`ContactProblemBus`].
-pub mod problem_leaf {
-    /// `inverse_inertia`.
-    pub const INVERSE_INERTIA: usize = 0;
-    /// `bias`.
-    pub const BIAS: usize = 1;
-    /// `friction`.
-    pub const FRICTION: usize = 2;
-    /// `active`.
-    pub const ACTIVE: usize = 3;
-    /// `compliance`.
-    pub const COMPLIANCE: usize = 4;
-    /// `gap`.
-    pub const GAP: usize = 5;
-    /// `force_scale`.
-    pub const FORCE_SCALE: usize = 6;
-    /// `sides`.
-    pub const SIDES: usize = 7;
-    /// `inscribed`.
-    pub const INSCRIBED: usize = 8;
-    /// `jacobian`.
-    pub const JACOBIAN: usize = 9;
-    /// `factor`.
-    pub const FACTOR: usize = 10;
-}
+#[bus_type(
+    |count: &Dim, nv: &Dim, cone: Arg|
+    let rows = 3 * count.clone();
+    inverse_inertia: Matrix::of(&rows, &rows), "1/kg", "`G = J M⁻¹ Jᵀ`", shape "3k × 3k";
+    bias: Vector::of(&rows), "m/s^2", "`b`: contact acceleration wanted away by the forces",
+        shape "3k", frame "contact";
+    friction: Vector::of(count), "1", "Coulomb friction μ", shape "k";
+    active: Vector::of(count), "1", "1 where a force may act, else 0", shape "k";
+    compliance: Vector::of(&rows), _, "diagonal of `R`, declared regularisation included",
+        shape "3k", units "1/kg";
+    gap: Vector::of(count), "m", "distance to the ground", shape "k";
+    force_scale: Real, "N", "a typical force";
+    sides: Int, _, "sides of the friction pyramid; 0 for the circular cone";
+    is_inscribed("inscribed"): Bool, _,
+        "whether the pyramid's edges lie on the cone, else its facets touch it";
+    jacobian: Matrix::of(&rows, nv), _, "`J`, contacts below one another", shape "3k × nv",
+        frame "contact";
+    factor: Matrix::of(nv, nv.clone() + 1), _,
+        "that of `Dynamics`, for solvers that never form G", shape "nv × (nv+1)";
+)]
+pub struct ContactProblemBus;
 
 impl ContactProblemBus {
-    /// The problem of `count` contacts of a world with `nv` velocities, and friction cones of the
-    /// kind `cone`: [`Self::cone`], or a variable for all.
-    pub fn new(count: &Dim, nv: &Dim, cone: Arg) -> Self {
-        Self { ty: problem_type(count, nv, cone) }
-    }
-
     /// The argument for pyramids, or for circular cones.
     pub fn cone(is_pyramid: bool) -> Arg {
         Arg::Name(if is_pyramid { "pyramid" } else { "circular" }.to_owned())
-    }
-}
-
-fn problem_type(count: &Dim, nv: &Dim, cone: Arg) -> Type {
-    let rows = 3 * count.clone();
-    let fields = vec![
-        BusField::new("inverse_inertia", Type::matrix(&rows, &rows)).unit("1/kg"),
-        BusField::new("bias", Type::vector(&rows)).unit("m/s^2").frame("contact"),
-        BusField::new("friction", Type::vector(count)).unit("1"),
-        BusField::new("active", Type::vector(count)).unit("1"),
-        BusField::new("compliance", Type::vector(&rows)),
-        BusField::new("gap", Type::vector(count)).unit("m"),
-        BusField::new("force_scale", Type::Real).unit("N"),
-        BusField::new("sides", Type::Int),
-        BusField::new("inscribed", Type::Bool),
-        BusField::new("jacobian", Type::matrix(&rows, nv)).frame("contact"),
-        BusField::new("factor", Type::matrix(nv, nv.clone() + 1)).doc("packed factor of M"),
-    ];
-    bus("ContactProblem", vec![cone], fields, Vec::new())
-}
-
-impl Signal for ContactProblemBus {
-    type Ref<'a> = ContactProblemRef<'a>;
-    fn ty(&self) -> Type {
-        self.ty.clone()
-    }
-    #[inline]
-    fn read(leaves: Leaves<'_>) -> ContactProblemRef<'_> {
-        ContactProblemRef {
-            inverse_inertia: leaves.leaf(problem_leaf::INVERSE_INERTIA),
-            bias: leaves.leaf(problem_leaf::BIAS),
-            friction: leaves.leaf(problem_leaf::FRICTION),
-            active: leaves.leaf(problem_leaf::ACTIVE),
-            compliance: leaves.leaf(problem_leaf::COMPLIANCE),
-            gap: leaves.leaf(problem_leaf::GAP),
-            force_scale: leaves.leaf(problem_leaf::FORCE_SCALE)[0],
-            sides: leaves.leaf(problem_leaf::SIDES)[0] as usize,
-            is_inscribed: leaves.leaf(problem_leaf::INSCRIBED)[0] != 0.0,
-            jacobian: leaves.leaf(problem_leaf::JACOBIAN),
-            factor: leaves.leaf(problem_leaf::FACTOR),
-        }
     }
 }
 
@@ -460,7 +189,7 @@ pub const NAMED_TYPES: [NamedType; 9] = [
         make: |maker| {
             let robot = maker.arg(0);
             let nv = maker.fact(&robot, "nv");
-            dynamics_type(robot, &nv)
+            DynamicsBus::new(robot, &nv).ty()
         },
     },
     NamedType {
@@ -489,7 +218,7 @@ pub const NAMED_TYPES: [NamedType; 9] = [
         name: "Contact",
         max_args: 0,
         doc: "one point where a robot can touch the ground",
-        make: |maker| contact_type(&maker.dim()),
+        make: |maker| ContactBus::new(&maker.dim()).ty(),
     },
     NamedType {
         name: "ContactPoints",
@@ -497,7 +226,7 @@ pub const NAMED_TYPES: [NamedType; 9] = [
         doc: "any number of contacts",
         make: |maker: &mut TypeMaker<'_>| {
             let (nv, count) = (maker.dim(), maker.dim());
-            Type::array(contact_type(&nv), count)
+            contact_points(&count, &nv).ty()
         },
     },
     NamedType {
@@ -521,7 +250,7 @@ pub const NAMED_TYPES: [NamedType; 9] = [
         doc: "what a contact solver is given",
         make: |maker| {
             let (count, nv, cone) = (maker.dim(), maker.dim(), maker.arg(0));
-            problem_type(&count, &nv, cone)
+            ContactProblemBus::new(&count, &nv, cone).ty()
         },
     },
 ];

@@ -30,8 +30,8 @@ fn every_example_binds_and_plans() {
     }
 }
 
-/// Ports are written twice, in the manual's table and in `plan`; rows with a condition are those
-/// that the example may lack.
+/// The attribute `ports` makes both the table and the declaration; blocks without it write ports
+/// twice. Rows with a condition are those that the example may lack.
 #[test]
 fn tables_of_ports_agree_with_what_blocks_declare() {
     let go = go();

@@ -8,7 +8,7 @@ use legwork_mechanics::PackedFactor;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::buses::{ConstraintBus, ConstraintsBus, ContactPointsBus, DynamicsBus};
+use crate::buses::{ConstraintBus, ConstraintsBus, ContactPointsBus, DynamicsBus, contact_points};
 use crate::constraints::closed_chain::{closed_chain, read_rows};
 use crate::dynamics::applied_force::{add_contact_forces, applied_force, check_torques};
 use crate::dynamics::forward_dynamics::together;
@@ -89,12 +89,12 @@ impl Block for ConstrainedAcceleration {
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let (nv, n) = (ports.dim(), ports.dim());
         let robot = ports.any_robot();
-        let dynamics = ports.input("dynamics", &DynamicsBus::any(robot, &nv));
+        let dynamics = ports.input("dynamics", &DynamicsBus::new(robot, &nv));
         ports.note_in(dynamics).doc("terms of the equation of motion");
         let tau = ports.input("tau", &Vector(n));
         ports.note_in(tau).doc("joint torques [N m, N]");
         let contacts = ports.dim();
-        let points = ports.optional_input("points", &ContactPointsBus::new(&contacts, &nv));
+        let points = ports.optional_input("points", &contact_points(&contacts, &nv));
         ports.note_optional(points).doc("contacts");
         let forces = ports.optional_input("f", &Vector(3 * contacts));
         ports.note_optional(forces).unit("N").frame("contact").doc("contact forces");

@@ -20,6 +20,7 @@ use serde::Deserialize;
 
 use crate::buses::{
     CONSTRAINT_ROWS, ConstraintBus, ConstraintsBus, ContactPointsBus, DynamicsBus, RobotDims,
+    contact_points,
 };
 use crate::contact::friction_cone::{Friction, friction_of};
 use crate::defaults::quantity;
@@ -321,7 +322,7 @@ impl Block for ConstraintSolver {
         });
         let limits = self.limits.as_ref().map(|_| {
             let count = ports.dim();
-            let input = ports.input("limits", &ContactPointsBus::new(&count, &nv));
+            let input = ports.input("limits", &contact_points(&count, &nv));
             ports.note_in(input).doc("unilateral rows: the normals of these contacts");
             let softness = SoftnessInputs::declare(ports, "limit", &count);
             let forces = ports.output("f_limits", &Vector(count.clone()));
@@ -330,7 +331,7 @@ impl Block for ConstraintSolver {
         });
         let contacts = self.contact.as_ref().map(|_| {
             let count = ports.dim();
-            let input = ports.input("points", &ContactPointsBus::new(&count, &nv));
+            let input = ports.input("points", &contact_points(&count, &nv));
             ports.note_in(input).doc("contacts");
             let softness = SoftnessInputs::declare(ports, "contact", &count);
             let forces = ports.output("f", &Vector(3 * count.clone()));

@@ -6,7 +6,7 @@ use legwork_mechanics::{FrameId, Joint, JointKind, Model, world_from_frame};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::buses::{ContactPointsBus, RobotDims, StateBus, contact_leaf as leaf};
+use crate::buses::{ContactBus, ContactPointsBus, RobotDims, StateBus, contact_points};
 use crate::robot::joint_values::{coordinates, misfit, positions};
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::AtState;
@@ -145,7 +145,7 @@ impl Pure for JointLimits {
             .collect::<Result<Vec<_>, _>>()?;
         let nv = RobotDims::of(ports, self.robot.as_str()).nv;
         let count = Dim::fixed(joints.len());
-        let contacts = ports.output("contacts", &ContactPointsBus::new(&count, &nv));
+        let contacts = ports.output("contacts", &contact_points(&count, &nv));
         ports
             .note_out(contacts)
             .doc("the nearer limit of each joint, whether it is reached or not");
@@ -163,17 +163,17 @@ impl Pure for JointLimits {
                 (state.q[joint.position] - joint.lower, joint.upper - state.q[joint.position]);
             let (gap, sign) = if above <= below { (above, 1.0) } else { (below, -1.0) };
             let link = world_from_frame(&plan.at.robot.model, kinematics, joint.link);
-            let first = i * leaf::COUNT;
+            let first = i * ContactBus::LEAVES;
             let mut write = |leaf: usize, numbers: &[f64]| {
                 outputs.leaf(plan.contacts, first + leaf).copy_from_slice(numbers);
             };
-            write(leaf::POSITION, link.translation.as_slice());
-            write(leaf::AXES, &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
-            write(leaf::GAP, &[gap]);
-            write(leaf::VELOCITY, &[0.0, 0.0, sign * state.nu[joint.velocity]]);
-            write(leaf::JACOBIAN_DOT_NU, &[0.0; 3]);
-            write(leaf::FRICTION, &[0.0]);
-            let jacobian = outputs.leaf(plan.contacts, first + leaf::JACOBIAN);
+            write(ContactBus::POSITION, link.translation.as_slice());
+            write(ContactBus::AXES, &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+            write(ContactBus::GAP, &[gap]);
+            write(ContactBus::VELOCITY, &[0.0, 0.0, sign * state.nu[joint.velocity]]);
+            write(ContactBus::JACOBIAN_DOT_NU, &[0.0; 3]);
+            write(ContactBus::FRICTION, &[0.0]);
+            let jacobian = outputs.leaf(plan.contacts, first + ContactBus::JACOBIAN);
             jacobian.fill(0.0);
             jacobian[3 * joint.velocity + 2] = sign;
             outputs.get(plan.jacobian)[height * joint.velocity + 3 * i + 2] = sign;
@@ -212,12 +212,12 @@ mod tests {
             rig.set("state", &[&[s, 0.4], &[0.7, -3.0]]);
             rig.output();
             let found = |leaf| rig.leaf("contacts", leaf);
-            assert!((found(leaf::GAP)[0] - gap).abs() < 1e-15, "at {s}");
-            assert_eq!(found(leaf::VELOCITY), [0.0, 0.0, sign * 0.7]);
-            assert_eq!(found(leaf::JACOBIAN), [0.0, 0.0, sign, 0.0, 0.0, 0.0]);
-            assert_eq!(rig.leaf("jacobian", 0), found(leaf::JACOBIAN));
-            assert_eq!(found(leaf::POSITION), [s, 0.0, 0.0]);
-            assert_eq!(found(leaf::FRICTION), [0.0]);
+            assert!((found(ContactBus::GAP)[0] - gap).abs() < 1e-15, "at {s}");
+            assert_eq!(found(ContactBus::VELOCITY), [0.0, 0.0, sign * 0.7]);
+            assert_eq!(found(ContactBus::JACOBIAN), [0.0, 0.0, sign, 0.0, 0.0, 0.0]);
+            assert_eq!(rig.leaf("jacobian", 0), found(ContactBus::JACOBIAN));
+            assert_eq!(found(ContactBus::POSITION), [s, 0.0, 0.0]);
+            assert_eq!(found(ContactBus::FRICTION), [0.0]);
         }
     }
 
@@ -227,7 +227,7 @@ mod tests {
         let with = |joints| block(json!({ "robot": "go", "joints": joints }));
         let count = |joints| {
             let rig = Rig::new::<JointLimits>(with(joints), &robot, &[]);
-            rig.leaf_count("contacts") / leaf::COUNT
+            rig.leaf_count("contacts") / ContactBus::LEAVES
         };
         assert_eq!(count(json!(["FL_*", "*_knee_joint"])), 3 + 3);
         let message = |parameters| {

@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::buses::{
-    CONSTRAINT_ROWS, ConstraintBus, ContactPointsBus, RobotDims, StateBus, contact_leaf,
+    CONSTRAINT_ROWS, ConstraintBus, ContactBus, ContactPointsBus, RobotDims, StateBus,
+    contact_points,
 };
 use crate::constraints::loop_constraint::{Rows, Stabilise};
 use crate::defaults::quantity;
@@ -88,7 +89,7 @@ impl Block for UserConstraint {
         let bias = ports.optional_input("G_dot_nu", &Vector(count.clone()));
         ports.note_optional(bias).doc("second derivatives of phi at nu_dot = 0");
         let out = if self.unilateral {
-            let contacts = ports.output("contacts", &ContactPointsBus::new(&count, &nv));
+            let contacts = ports.output("contacts", &contact_points(&count, &nv));
             ports.note_out(contacts).doc("one contact without friction for each row");
             Rowed::Unilateral(contacts)
         } else {
@@ -173,8 +174,8 @@ fn unilateral(plan: &Plan, to: Out<ContactPointsBus>, cx: &mut OutputCx<'_, User
     let (phi, g) = (cx.inputs.get(plan.error), cx.inputs.get(plan.jacobian));
     let (bias, nu) = (cx.inputs.optional(plan.bias), cx.inputs.get(plan.state).nu);
     for (i, &gap) in phi.iter().enumerate() {
-        let first = i * contact_leaf::COUNT;
-        let jacobian = cx.outputs.leaf(to, first + contact_leaf::JACOBIAN);
+        let first = i * ContactBus::LEAVES;
+        let jacobian = cx.outputs.leaf(to, first + ContactBus::JACOBIAN);
         jacobian.fill(0.0);
         let mut rate = 0.0;
         let columns = jacobian.chunks_exact_mut(3).zip(g.chunks_exact(phi.len()));
@@ -185,13 +186,13 @@ fn unilateral(plan: &Plan, to: Out<ContactPointsBus>, cx: &mut OutputCx<'_, User
         let mut write = |leaf: usize, numbers: &[f64]| {
             cx.outputs.leaf(to, first + leaf).copy_from_slice(numbers);
         };
-        write(contact_leaf::POSITION, &[0.0; 3]);
-        write(contact_leaf::AXES, &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
-        write(contact_leaf::GAP, &[gap]);
-        write(contact_leaf::VELOCITY, &[0.0, 0.0, rate]);
+        write(ContactBus::POSITION, &[0.0; 3]);
+        write(ContactBus::AXES, &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+        write(ContactBus::GAP, &[gap]);
+        write(ContactBus::VELOCITY, &[0.0, 0.0, rate]);
         let bias = bias.map_or(0.0, |bias| bias[i]);
-        write(contact_leaf::JACOBIAN_DOT_NU, &[0.0, 0.0, bias]);
-        write(contact_leaf::FRICTION, &[0.0]);
+        write(ContactBus::JACOBIAN_DOT_NU, &[0.0, 0.0, bias]);
+        write(ContactBus::FRICTION, &[0.0]);
     }
 }
 
@@ -234,12 +235,12 @@ mod tests {
             for (i, (phi, bias)) in [(1e-4, 0.5), (-2e-4, -1.5)].into_iter().enumerate() {
                 let expected = (phi / both.step + rate(i)) / both.step + 0.5 * bias;
                 assert!((gamma[i] - expected).abs() < 1e-9 * expected.abs(), "{gamma:?}");
-                let first = i * contact_leaf::COUNT;
-                let velocity = push.leaf("contacts", first + contact_leaf::VELOCITY);
+                let first = i * ContactBus::LEAVES;
+                let velocity = push.leaf("contacts", first + ContactBus::VELOCITY);
                 assert!((velocity[2] - rate(i)).abs() < 1e-12);
-                assert_eq!(push.leaf("contacts", first + contact_leaf::GAP), [phi]);
-                assert_eq!(push.leaf("contacts", first + contact_leaf::FRICTION), [0.0]);
-                let j = push.leaf("contacts", first + contact_leaf::JACOBIAN);
+                assert_eq!(push.leaf("contacts", first + ContactBus::GAP), [phi]);
+                assert_eq!(push.leaf("contacts", first + ContactBus::FRICTION), [0.0]);
+                let j = push.leaf("contacts", first + ContactBus::JACOBIAN);
                 let column = |c: usize| [0.0, 0.0, g[2 * c + i]];
                 assert!((0..18).all(|c| j[3 * c..3 * c + 3] == column(c)));
             }

@@ -8,7 +8,7 @@ use legwork_contact::{CompliantContact as Law, FrictionShape};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::buses::ContactPointsBus;
+use crate::buses::{ContactPointsBus, contact_points};
 use crate::contact::friction_cone::{Friction, friction_of};
 use crate::defaults::quantity;
 
@@ -176,7 +176,7 @@ impl Pure for CompliantContact {
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let law = self.law()?;
         let (count, nv) = (ports.dim(), ports.dim());
-        let points = ports.input("points", &ContactPointsBus::new(&count, &nv));
+        let points = ports.input("points", &contact_points(&count, &nv));
         ports.note_in(points).doc("contacts");
         let forces = ports.output("f", &Vector(3 * count.clone()));
         ports.note_out(forces).unit("N").frame("contact").doc("contact forces on the robot");
@@ -193,7 +193,7 @@ impl Pure for CompliantContact {
 
     fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
         for (i, contact) in inputs.get(plan.points).iter().enumerate() {
-            let (static_friction, dynamic_friction) = self.friction(i, contact.friction);
+            let (static_friction, dynamic_friction) = self.friction(i, contact.own_friction());
             let law = Law { static_friction, dynamic_friction, ..plan.law };
             let v = contact.velocity;
             let response = law.response(contact.gap, [v[0], v[1], v[2]]);
@@ -247,7 +247,7 @@ mod tests {
         let mut rig = Harness::new(law, &[("points", points(1, 6))]).expect("planned");
         rig.set_contact("points", 0, -1e-3, [2.0, 0.0, 0.0]);
         for (own, expected) in [(-1.0, 0.4), (1.0, 0.8), (0.0, 0.0)] {
-            rig.set_leaf("points", crate::buses::contact_leaf::FRICTION, &[own]);
+            rig.set_leaf("points", crate::buses::ContactBus::FRICTION, &[own]);
             rig.output(0.0).expect("no fault");
             let f = rig.value("f");
             assert!((f[0] + expected * f[2]).abs() < 1e-12 * f[2], "{own}: {f:?}");

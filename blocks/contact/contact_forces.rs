@@ -4,7 +4,7 @@ use legwork_block::{In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Vec
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::buses::ContactPointsBus;
+use crate::buses::contact_points;
 
 /// Splits the forces of joined contacts into those of the first and of the rest.
 ///
@@ -35,7 +35,7 @@ impl Pure for ContactForces {
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let (count, nv, others) = (ports.dim(), ports.dim(), ports.dim());
-        let points = ports.input("points", &ContactPointsBus::new(&count, &nv));
+        let points = ports.input("points", &contact_points(&count, &nv));
         ports.note_in(points).doc("the contacts whose forces are wanted");
         let all = ports.input("f", &Vector(3 * count.clone() + 3 * others.clone()));
         ports.note_in(all).unit("N").frame("contact").doc("forces of these contacts and others");

@@ -12,7 +12,9 @@ use nalgebra::{Matrix3, Vector3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::buses::{ContactPoints, ContactPointsBus, ContactProblemBus, ContactProblemRef};
+use crate::buses::{
+    ContactPoints, ContactPointsBus, ContactProblemBus, ContactProblemRef, contact_points,
+};
 use crate::contact::friction_cone::{Friction, cone_shape, friction_of};
 use crate::defaults::quantity;
 use crate::robot::model::RobotModel;
@@ -192,7 +194,7 @@ impl ContactMetrics {
             figures.complementarity = figures.complementarity.max(force[2] * contact.gap.max(0.0));
             figures.normal_force += force[2];
             if let Some(&mu) = friction.get(i) {
-                let mu = contact.friction.unwrap_or(mu);
+                let mu = contact.own_friction().unwrap_or(mu);
                 let excess = plan.cone.violation(mu, force) / force[2].max(min_force);
                 figures.cone_violation = figures.cone_violation.max(excess);
             }
@@ -261,7 +263,7 @@ impl Block for ContactMetrics {
         let robot = self.robot.as_ref().map(|name| name.find(ports)).transpose()?;
         let weight = robot.as_ref().map(weight).transpose()?;
         let (count, nv) = (ports.dim(), ports.dim());
-        let points = ports.input("points", &ContactPointsBus::new(&count, &nv));
+        let points = ports.input("points", &contact_points(&count, &nv));
         ports.note_in(points).doc("contacts");
         let forces = ports.input("f", &Vector(3 * count.clone()));
         ports.note_in(forces).unit("N").frame("contact").doc("contact forces on the robot");

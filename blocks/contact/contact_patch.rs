@@ -5,7 +5,7 @@ use legwork_block::{Block, Dim, Invalid, Matrix, Outcome, OutputCx, Ports, Sizes
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::buses::{ContactPointsBus, RobotDims};
+use crate::buses::{ContactPointsBus, RobotDims, contact_points};
 use crate::contact::geometry::{ContactGeometry, Written};
 use crate::contact::ground::Ground;
 use crate::contact::shape::PatchShape;
@@ -85,7 +85,7 @@ impl Block for ContactPatch {
         let geometry = ContactGeometry::plan(state, frame, features, &self.ground, mu, ports)?;
         let nv = RobotDims::of(ports, self.robot.as_str()).nv;
         let count = Dim::fixed(geometry.count());
-        let contacts = ports.output("contacts", &ContactPointsBus::new(&count, &nv));
+        let contacts = ports.output("contacts", &contact_points(&count, &nv));
         ports.note_out(contacts).doc("the contacts, whether they touch or not");
         let jacobian = ports.output("jacobian", &Matrix::of(3 * count, nv));
         ports.note_out(jacobian).frame("contact").doc("velocities of the points = jacobian ν");

@@ -119,7 +119,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::buses::contact_leaf as leaf;
+    use crate::buses::ContactBus;
     use crate::testing::contacts::block;
     use crate::testing::robots::{Rig, go};
 
@@ -150,8 +150,13 @@ mod tests {
             let mut at = |q: &[f64]| {
                 rig.set("state", &[q, &nu]);
                 rig.output();
-                [leaf::GAP, leaf::VELOCITY, leaf::JACOBIAN, leaf::JACOBIAN_DOT_NU]
-                    .map(|leaf| rig.leaf("contact", leaf))
+                [
+                    ContactBus::GAP,
+                    ContactBus::VELOCITY,
+                    ContactBus::JACOBIAN,
+                    ContactBus::JACOBIAN_DOT_NU,
+                ]
+                .map(|leaf| rig.leaf("contact", leaf))
             };
             let [_, velocity, jacobian, jacobian_dot_nu] = at(&q);
             let h = 1e-5;

@@ -15,8 +15,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::buses::{
-    ConstraintBus, ConstraintsBus, ContactPointsBus, ContactProblemBus, DynamicsBus, dynamics_leaf,
-    problem_leaf as leaf,
+    ConstraintBus, ConstraintsBus, ContactPointsBus, ContactProblemBus, DynamicsBus, contact_points,
 };
 use crate::contact::friction_cone::{Friction, cone_shape, friction_of};
 use crate::defaults::quantity;
@@ -226,9 +225,9 @@ impl Block for GaussContact {
         self.check_ground()?;
         let (count, nv, n) = (ports.dim(), ports.dim(), ports.dim());
         let robot = ports.any_robot();
-        let dynamics = ports.input("dynamics", &DynamicsBus::any(robot, &nv));
+        let dynamics = ports.input("dynamics", &DynamicsBus::new(robot, &nv));
         ports.note_in(dynamics).doc("terms of the equation of motion");
-        let points = ports.input("points", &ContactPointsBus::new(&count, &nv));
+        let points = ports.input("points", &contact_points(&count, &nv));
         ports.note_in(points).doc("contacts");
         let tau = ports.input("tau", &Vector(n));
         ports.note_in(tau).doc("joint torques [N m, N]");
@@ -245,7 +244,7 @@ impl Block for GaussContact {
         let kind = ContactProblemBus::cone(self.cone != Cone::Circular);
         let problem = ports.output("problem", &ContactProblemBus::new(&count, &nv, kind));
         ports.note_out(problem).doc("contact problem");
-        ports.forward(problem, leaf::FACTOR, dynamics, dynamics_leaf::FACTOR);
+        ports.forward(problem, ContactProblemBus::FACTOR, dynamics, DynamicsBus::FACTOR);
         if !self.in_minor_steps {
             ports.per_major();
         }

@@ -16,7 +16,7 @@ use legwork_mechanics::{
 };
 use nalgebra::{Matrix3, Vector3};
 
-use crate::buses::contact_leaf as leaf;
+use crate::buses::ContactBus;
 use crate::contact::ground::{FrictionField, Ground, OnBody};
 use crate::robot::frames::read_placement;
 use crate::robot::shared_kinematics::AtState;
@@ -96,7 +96,7 @@ impl ContactGeometry {
             }
             None => moved_world(ports),
         };
-        let friction = mu.unwrap_or(leaf::NO_FRICTION);
+        let friction = mu.unwrap_or(ContactBus::NO_FRICTION);
         let by_place = ground.friction(ports.files())?.filter(|_| mu.is_none());
         Ok(Self { state, frame, features, surface, carrier, columns, friction, by_place })
     }
@@ -163,20 +163,20 @@ impl ContactGeometry {
                 scene.rows_from_surface * found.arm,
             )
         };
-        let first = i * leaf::COUNT;
+        let first = i * ContactBus::LEAVES;
         let write = |outputs: &mut Outputs<'_>, leaf: usize, numbers: &[f64]| {
             outputs.leaf(to.contact, first + leaf).copy_from_slice(numbers);
         };
-        write(outputs, leaf::POSITION, position.as_slice());
-        write(outputs, leaf::AXES, axes.as_slice());
-        write(outputs, leaf::GAP, &[found.gap]);
-        write(outputs, leaf::VELOCITY, found.velocity.as_slice());
-        write(outputs, leaf::JACOBIAN_DOT_NU, found.velocity_rate.as_slice());
+        write(outputs, ContactBus::POSITION, position.as_slice());
+        write(outputs, ContactBus::AXES, axes.as_slice());
+        write(outputs, ContactBus::GAP, &[found.gap]);
+        write(outputs, ContactBus::VELOCITY, found.velocity.as_slice());
+        write(outputs, ContactBus::JACOBIAN_DOT_NU, found.velocity_rate.as_slice());
         let place = [found.position.x, found.position.y];
         let friction = self.by_place.as_ref().map_or(self.friction, |field| field.at(place));
-        write(outputs, leaf::FRICTION, &[friction]);
+        write(outputs, ContactBus::FRICTION, &[friction]);
         let [own, stacked] =
-            outputs.leaves([to.contact.leaf(first + leaf::JACOBIAN), to.jacobian.leaf(0)]);
+            outputs.leaves([to.contact.leaf(first + ContactBus::JACOBIAN), to.jacobian.leaf(0)]);
         own.fill(0.0);
         let height = 3 * self.features.len();
         for &k in &self.columns {

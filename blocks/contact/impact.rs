@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::buses::{
     ConstraintBus, ConstraintsBus, Contact, ContactPoints, ContactPointsBus, ContactProblemBus,
-    DynamicsBus, problem_leaf as leaf,
+    DynamicsBus, contact_points,
 };
 use crate::constraints::closed_chain::{closed_chain, read_rows};
 use crate::contact::friction_cone::{Friction, cone_shape, friction_of, is_inscribed};
@@ -125,18 +125,18 @@ impl ContactSolver for Called<'_> {
     fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Solution {
         let shift = problem.diagonal_shift();
         for (leaf, values) in [
-            (leaf::INVERSE_INERTIA, problem.inverse_inertia),
-            (leaf::BIAS, problem.bias),
-            (leaf::FRICTION, problem.friction),
-            (leaf::ACTIVE, problem.active),
-            (leaf::FORCE_SCALE, &[problem.force_scale]),
-            (leaf::SIDES, &[problem.cone.sides() as f64]),
-            (leaf::INSCRIBED, &[f64::from(u8::from(is_inscribed(problem.cone)))]),
+            (ContactProblemBus::INVERSE_INERTIA, problem.inverse_inertia),
+            (ContactProblemBus::BIAS, problem.bias),
+            (ContactProblemBus::FRICTION, problem.friction),
+            (ContactProblemBus::ACTIVE, problem.active),
+            (ContactProblemBus::FORCE_SCALE, &[problem.force_scale]),
+            (ContactProblemBus::SIDES, &[problem.cone.sides() as f64]),
+            (ContactProblemBus::IS_INSCRIBED, &[f64::from(u8::from(is_inscribed(problem.cone)))]),
         ] {
             self.call.leaf(self.solve.problem, leaf).copy_from_slice(values);
         }
-        self.call.leaf(self.solve.problem, leaf::COMPLIANCE).fill(shift);
-        self.call.leaf(self.solve.problem, leaf::GAP).fill(0.0);
+        self.call.leaf(self.solve.problem, ContactProblemBus::COMPLIANCE).fill(shift);
+        self.call.leaf(self.solve.problem, ContactProblemBus::GAP).fill(0.0);
         match self.call.run() {
             Ok(results) => forces.copy_from_slice(results.get(self.solve.impulses)),
             Err(fault) => self.fault = Some(fault),
@@ -210,7 +210,7 @@ fn strike(
     let factor = dynamics.factor_by(tree)?;
     stack_jacobian(&points, closed, jacobian);
     for (i, contact) in points.iter().enumerate() {
-        own_friction[i] = contact.friction.unwrap_or(friction[i]);
+        own_friction[i] = contact.own_friction().unwrap_or(friction[i]);
         velocity[3 * i..3 * i + 3].copy_from_slice(contact.velocity);
     }
 
@@ -240,8 +240,8 @@ fn strike(
         None => law.apply(&problem, &mut **solver, impulse),
         Some(mut call) => {
             let argument = plan.solve.problem;
-            call.leaf(argument, leaf::JACOBIAN).copy_from_slice(jacobian);
-            call.leaf(argument, leaf::FACTOR).copy_from_slice(dynamics.factor);
+            call.leaf(argument, ContactProblemBus::JACOBIAN).copy_from_slice(jacobian);
+            call.leaf(argument, ContactProblemBus::FACTOR).copy_from_slice(dynamics.factor);
             let mut called = Called { call, solve: &plan.solve, fault: None };
             let outcome = law.apply(&problem, &mut called, impulse);
             if let Some(fault) = called.fault {
@@ -273,9 +273,9 @@ impl Block for Impact {
         }
         let (count, nv) = (ports.dim(), ports.dim());
         let robot = ports.any_robot();
-        let dynamics = ports.input("dynamics", &DynamicsBus::any(robot, &nv));
+        let dynamics = ports.input("dynamics", &DynamicsBus::new(robot, &nv));
         ports.note_in(dynamics).doc("terms of the equation of motion");
-        let points = ports.input("points", &ContactPointsBus::new(&count, &nv));
+        let points = ports.input("points", &contact_points(&count, &nv));
         ports.note_in(points).doc("contacts");
         let rows = Vector(3 * count.clone());
         let forces = ports.input("f", &rows);

@@ -13,7 +13,7 @@ use legwork_mechanics::{WeightedJacobian, contact_inverse_inertia, forward_dynam
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::buses::{Contact, ContactPointsBus, RobotDims};
+use crate::buses::{Contact, ContactPointsBus, RobotDims, contact_points};
 use crate::contact::compliant_contact::CompliantContact;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
@@ -144,7 +144,7 @@ impl Block for ImplicitContact {
         let mass = mass(ports, &robot, state);
         let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
         let count = ports.dim();
-        let points = ports.input("points", &ContactPointsBus::new(&count, &nv));
+        let points = ports.input("points", &contact_points(&count, &nv));
         ports.note_in(points).doc("contacts");
         let tau = ports.input("tau", &Vector(n));
         ports.note_in(tau).unit("N*m").doc("joint torques");
@@ -198,7 +198,7 @@ impl Block for ImplicitContact {
         work.laws.clear();
         work.gaps.clear();
         for (i, contact) in points.iter().enumerate().filter(|(_, c)| is_near(c, dt)) {
-            let (static_friction, dynamic_friction) = self.law.friction(i, contact.friction);
+            let (static_friction, dynamic_friction) = self.law.friction(i, contact.own_friction());
             work.near.push(i);
             work.laws.push(Law { static_friction, dynamic_friction, ..plan.law });
             // J̇ν is in the velocity at the end, half of it in the way to there.
@@ -273,7 +273,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::buses::contact_leaf as leaf;
+    use crate::buses::ContactBus;
     use crate::contact::contact_point::ContactPoint;
     use crate::dynamics::forward_dynamics::{Algorithm, ForwardDynamics};
     use crate::testing::contacts::{block, points};
@@ -303,11 +303,11 @@ mod tests {
         for _ in 0..2 {
             rig.set("state", &[q, nu]);
             rig.output();
-            q[2] -= rig.leaf("contact", leaf::GAP)[0] + 5e-4;
+            q[2] -= rig.leaf("contact", ContactBus::GAP)[0] + 5e-4;
         }
         rig.set("state", &[q, nu]);
         rig.output();
-        (0..leaf::COUNT).map(|i| rig.leaf("contact", i)).collect()
+        (0..ContactBus::LEAVES).map(|i| rig.leaf("contact", i)).collect()
     }
 
     fn forces(rig: &mut Rig, q: &[f64], nu: &[f64], tau: &[f64], points: &[Vec<f64>]) -> Vec<f64> {
@@ -334,18 +334,18 @@ mod tests {
             let f = forces(&mut rig(DT), &q, &nu, &tau, &points);
             dynamics.set("state", &[&q, &nu]);
             dynamics.set("tau", &[&tau]);
-            dynamics.set("J", &[&points[leaf::JACOBIAN]]);
+            dynamics.set("J", &[&points[ContactBus::JACOBIAN]]);
             dynamics.set("f", &[&f]);
             dynamics.output();
             let nu_dot = dynamics.leaf("nu_dot", 0);
             let end = [0, 1, 2].map(|axis| {
                 let rate = |k: usize| nu[k] + DT * nu_dot[k];
-                let j = &points[leaf::JACOBIAN];
+                let j = &points[ContactBus::JACOBIAN];
                 (0..18).map(|k| j[3 * k + axis] * rate(k)).sum::<f64>()
-                    + DT * points[leaf::JACOBIAN_DOT_NU][axis]
+                    + DT * points[ContactBus::JACOBIAN_DOT_NU][axis]
             });
-            let gap = points[leaf::GAP][0] + DT * end[2]
-                - 0.5 * DT * DT * points[leaf::JACOBIAN_DOT_NU][2];
+            let gap = points[ContactBus::GAP][0] + DT * end[2]
+                - 0.5 * DT * DT * points[ContactBus::JACOBIAN_DOT_NU][2];
             let expected = law().force(gap, end);
             let scale = 10.0 + f.iter().fold(0.0f64, |m, f| m.max(f.abs()));
             for (found, expected) in f.iter().zip(expected) {
@@ -362,12 +362,12 @@ mod tests {
             let nu: Vec<f64> = nu.iter().map(|nu| 0.01 * nu).collect();
             let mut points = contact(&mut q, &nu);
             let f = forces(&mut rig(1e-10), &q, &nu, &[0.0; 12], &points);
-            let v = &points[leaf::VELOCITY];
-            let expected = law().force(points[leaf::GAP][0], [v[0], v[1], v[2]]);
+            let v = &points[ContactBus::VELOCITY];
+            let expected = law().force(points[ContactBus::GAP][0], [v[0], v[1], v[2]]);
             for (found, expected) in f.iter().zip(expected) {
                 assert!((found - expected).abs() < 1e-5 * (1.0 + f[2]), "{found} for {expected}");
             }
-            points[leaf::GAP][0] = 0.1;
+            points[ContactBus::GAP][0] = 0.1;
             assert_eq!(forces(&mut rig(DT), &q, &nu, &[0.0; 12], &points), [0.0; 3]);
         }
     }

@@ -10,7 +10,7 @@ use legwork_control::{self as control, Choice, ContactModel, Energy};
 use legwork_qp::Cone;
 use serde::{Deserialize, Serialize};
 
-use crate::buses::{ContactPointsBus, DynamicsBus};
+use crate::buses::{ContactPointsBus, DynamicsBus, contact_points};
 use crate::contact::friction_cone::{Friction, cone_shape, friction_of};
 use crate::dynamics::applied_force::check_torques;
 use crate::solvers::on_fail::{OnFail, Substitute};
@@ -54,9 +54,9 @@ use counted::Counted;
 #[ports(
     |n: &Dim, count: &Dim, nv: &Dim|
     let robot = ports.any_robot();
-    in  dynamics: DynamicsBus::any(robot, nv), _,
+    in  dynamics: DynamicsBus::new(robot, nv), _,
         "ν, M, h of the robot, or of it and the bodies that it holds", shape "Dynamics";
-    in  points: ContactPointsBus::new(count, nv), _, "k contacts";
+    in  points: contact_points(count, nv) as ContactPointsBus, _, "k contacts";
     in  acceleration: Vector::of(n), _, "wanted accelerations of the joints", units "rad/s², m/s²";
     in  expected?: Vector::of(count), "1",
         "0 where a contact does not count, as a foot in swing", shape "k";

@@ -14,7 +14,7 @@ use nalgebra::{Matrix3, Vector3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::buses::{ContactPointsBus, RobotDims, StateBus};
+use crate::buses::{ContactPointsBus, RobotDims, StateBus, contact_points};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::{kinematics, state_input};
@@ -121,7 +121,7 @@ impl Block for MomentumBalance {
         let nu_dot = ports.input("nu_dot", &Vector(nv.clone()));
         ports.note_in(nu_dot).doc("acceleration to judge");
         let count = ports.dim();
-        let points = ports.input("points", &ContactPointsBus::new(&count, &nv));
+        let points = ports.input("points", &contact_points(&count, &nv));
         ports.note_in(points).doc("contacts");
         let forces = ports.input("f", &Vector(3 * count));
         ports.note_in(forces).unit("N").frame("contact").doc("contact forces on the robot");
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn the_balance_holds_for_the_robots_acceleration_and_for_no_other() {
         let robot = go();
-        let none = ContactPointsBus::new(&Dim::fixed(0), &Dim::fixed(18)).ty();
+        let none = contact_points(&Dim::fixed(0), &Dim::fixed(18)).ty();
         let given = [("points", none), ("f", legwork_block::Type::vector(0))];
         let balance: MomentumBalance = block(json!({ "robot": "go" }));
         let mut rig = Rig::with(balance, &robot, &[], &given).expect("a plan");

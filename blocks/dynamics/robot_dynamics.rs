@@ -10,7 +10,7 @@ use legwork_mechanics::pack_dense;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::buses::{DynamicsBus, RobotDims, StateBus, dynamics_leaf};
+use crate::buses::{DynamicsBus, RobotDims, StateBus};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::{describe, state_input};
@@ -110,7 +110,7 @@ impl Block for RobotDynamics {
         let bus = ports.output("bus", &signal);
         describe(ports, bus, "terms of the equation of motion");
         // Leaf 1 of a state is its velocity.
-        ports.forward(bus, dynamics_leaf::NU, state, 1);
+        ports.forward(bus, DynamicsBus::NU, state, 1);
         Ok(Plan { robot, mass, diagonal, matrix, bus })
     }
 
@@ -128,10 +128,10 @@ impl Block for RobotDynamics {
         let (diagonal, matrix) =
             (cx.inputs.optional(plan.diagonal), cx.inputs.optional(plan.matrix));
         let [m, h, factor, joints] = cx.outputs.leaves([
-            plan.bus.leaf(dynamics_leaf::MASS_MATRIX),
-            plan.bus.leaf(dynamics_leaf::BIAS_FORCE),
-            plan.bus.leaf(dynamics_leaf::FACTOR),
-            plan.bus.leaf(dynamics_leaf::JOINTS),
+            plan.bus.leaf(DynamicsBus::MASS_MATRIX),
+            plan.bus.leaf(DynamicsBus::BIAS_FORCE),
+            plan.bus.leaf(DynamicsBus::FACTOR),
+            plan.bus.leaf(DynamicsBus::JOINTS),
         ]);
         joints.fill(0.0);
         for &joint in robot.model.joint_velocity_indices() {

@@ -5,7 +5,7 @@ use legwork_block::{
     Block, Dim, Invalid, Outcome, OutputCx, Ports, Sizes, Vector, parameters, ports,
 };
 
-use crate::buses::{ContactPointsBus, RobotDims, StateBus};
+use crate::buses::{ContactPointsBus, RobotDims, StateBus, contact_points};
 use crate::locomotion::trunk::{Base, roll_pitch_yaw};
 use crate::robot::name::RobotName;
 
@@ -32,7 +32,7 @@ use crate::robot::name::RobotName;
     |k: &Dim|
     let RobotDims { n, nv, .. } = RobotDims::of(ports, self.robot.as_str());
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
-    in  points: ContactPointsBus::new(k, &nv), _, "k contacts of its feet";
+    in  points: contact_points(k, &nv) as ContactPointsBus, _, "k contacts of its feet";
     out f: Vector::of(k), "N", "wanted change of the normal forces, zero or more";
     out tau: Vector::of(n), "N*m", "joint torques";
 )]
@@ -146,7 +146,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::buses::contact_leaf;
+    use crate::buses::ContactBus;
     use crate::testing::contacts::points;
     use crate::testing::robots::{Rig, go};
 
@@ -173,12 +173,12 @@ mod tests {
             let mut jacobian = vec![0.0; 3 * 18];
             (jacobian[3 * 2 + 2], jacobian[3 * 3 + 2], jacobian[3 * 4 + 2]) = (1.0, y, -x);
             jacobian[3 * (6 + 3 * i) + 2] = -1.0;
-            for leaf in 0..contact_leaf::COUNT {
+            for leaf in 0..ContactBus::LEAVES {
                 leaves.push(match leaf {
-                    contact_leaf::AXES => vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
-                    contact_leaf::GAP => vec![gap],
-                    contact_leaf::JACOBIAN => jacobian.clone(),
-                    contact_leaf::FRICTION => vec![contact_leaf::NO_FRICTION],
+                    ContactBus::AXES => vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
+                    ContactBus::GAP => vec![gap],
+                    ContactBus::JACOBIAN => jacobian.clone(),
+                    ContactBus::FRICTION => vec![ContactBus::NO_FRICTION],
                     _ => vec![0.0; 3],
                 });
             }

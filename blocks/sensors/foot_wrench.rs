@@ -9,7 +9,7 @@ use legwork_block::{
 use legwork_mechanics::{FrameId, Kinematics, world_from_frame};
 use nalgebra::{Matrix3, Vector3};
 
-use crate::buses::{ContactPointsBus, RobotDims, StateBus};
+use crate::buses::{ContactPointsBus, RobotDims, StateBus, contact_points};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::kinematics;
@@ -35,7 +35,7 @@ use crate::signal::philox::Stream;
     let axes = if self.axes == Axes::World { "world" } else { &self.frame };
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
     ask kinematics: Kinematics = kinematics(ports, robot, state);
-    in  contacts: ContactPointsBus::new(&k, &nv), _, "the k contacts of this foot";
+    in  contacts: contact_points(&k, &nv) as ContactPointsBus, _, "the k contacts of this foot";
     in  f: Vector::of(3 * k), "N",
         "forces on the robot at them, each in its contact's axes (t₁, t₂, n)", frame "contact";
     out wrench: Vector::of(6), _, "force, moment on the robot about the frame's origin, in `axes`",

@@ -252,8 +252,9 @@ where
 {
     let data = cx.inputs.get(plan.problem);
     let SolverScratch { own, solvers, last_resort, cone, warm } = cx.scratch;
-    if cone.sides() != data.sides || is_inscribed(cone) != (data.is_inscribed && data.sides > 0) {
-        *cone = wire_cone(data.sides, data.is_inscribed);
+    let sides = usize::try_from(data.sides).unwrap_or(0);
+    if cone.sides() != sides || is_inscribed(cone) != (data.is_inscribed && sides > 0) {
+        *cone = wire_cone(sides, data.is_inscribed);
     }
     let problem = ContactProblem {
         inverse_inertia: data.inverse_inertia,
@@ -295,7 +296,7 @@ where
         // The first method's warm start comes first; fallbacks start cold behind it.
         let own = if i == 0 { 0 } else { warm.len() };
         let method = &mut solver.method;
-        warm.resize(own + problem.contact_count() * (method.warm_len)(data.sides), 0.0);
+        warm.resize(own + problem.contact_count() * (method.warm_len)(sides), 0.0);
         if i == 0 && cx.state.warm.len() == warm.len() {
             warm.copy_from_slice(&cx.state.warm);
         }

@@ -6,7 +6,7 @@ use legwork_block::{
 };
 use legwork_qp::{ContactProblem, CoulombIteration, Outcome as Solution, Status};
 
-use crate::buses::{ContactProblemBus, problem_leaf};
+use crate::buses::ContactProblemBus;
 use crate::solvers::contact_solver::{
     self, Asked, OnFail, SolverMemo, SolverPlan, SolverScratch, SolverState, solver_functions,
     solver_plan,
@@ -90,7 +90,7 @@ impl Plan {
         let mut call = functions.of(self.call.solve);
         call.copy(self.call.problem, inputs, self.problem);
         iteration.solve(problem, forces, |convex, forces| {
-            call.leaf(self.call.problem, problem_leaf::BIAS).copy_from_slice(convex.bias);
+            call.leaf(self.call.problem, ContactProblemBus::BIAS).copy_from_slice(convex.bias);
             forces.copy_from_slice(call.run()?.get(self.call.forces));
             // What the solver cannot solve, its own policy answers.
             Ok(Solution { status: Status::Solved, iterations: 0, residual: 0.0 })

@@ -12,19 +12,17 @@ use nalgebra::DMatrix;
 use super::Nothing;
 pub(crate) use super::block;
 use super::layout::{Solution, place, visible};
-use crate::buses::{
-    ContactPointsBus, ContactProblemBus, DynamicsBus, contact_leaf, problem_leaf as leaf,
-};
+use crate::buses::{ContactBus, ContactProblemBus, DynamicsBus, contact_points};
 
 /// The type of `count` contacts of a robot with `nv` velocities.
 pub(crate) fn points(count: usize, nv: usize) -> Type {
-    legwork_block::Signal::ty(&ContactPointsBus::new(&Dim::fixed(count), &Dim::fixed(nv)))
+    legwork_block::Signal::ty(&contact_points(&Dim::fixed(count), &Dim::fixed(nv)))
 }
 
 /// The type of the dynamics of a robot with `nv` velocities.
 pub(crate) fn dynamics(nv: usize) -> Type {
     let robot = legwork_block::Arg::Name("go".into());
-    legwork_block::Signal::ty(&DynamicsBus::any(robot, &Dim::fixed(nv)))
+    legwork_block::Signal::ty(&DynamicsBus::new(robot, &Dim::fixed(nv)))
 }
 
 /// The type of a problem of `count` contacts of a robot with `nv` velocities.
@@ -100,17 +98,17 @@ impl Harness {
 
     /// Gap and velocity of contact `i`, on level ground.
     pub(crate) fn set_contact(&mut self, name: &str, i: usize, gap: f64, velocity: [f64; 3]) {
-        let first = i * contact_leaf::COUNT;
+        let first = i * ContactBus::LEAVES;
         let identity = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
-        self.set_leaf(name, first + contact_leaf::AXES, &identity);
-        self.set_leaf(name, first + contact_leaf::GAP, &[gap]);
-        self.set_leaf(name, first + contact_leaf::VELOCITY, &velocity);
-        self.set_leaf(name, first + contact_leaf::FRICTION, &[contact_leaf::NO_FRICTION]);
+        self.set_leaf(name, first + ContactBus::AXES, &identity);
+        self.set_leaf(name, first + ContactBus::GAP, &[gap]);
+        self.set_leaf(name, first + ContactBus::VELOCITY, &velocity);
+        self.set_leaf(name, first + ContactBus::FRICTION, &[ContactBus::NO_FRICTION]);
     }
 
     /// Position of contact `i`.
     pub(crate) fn set_position(&mut self, name: &str, i: usize, position: [f64; 3]) {
-        self.set_leaf(name, i * contact_leaf::COUNT + contact_leaf::POSITION, &position);
+        self.set_leaf(name, i * ContactBus::LEAVES + ContactBus::POSITION, &position);
     }
 
     /// Writes a contact problem into the input `problem`.
@@ -119,17 +117,17 @@ impl Harness {
         let (jacobian, factor) = mass_of(data);
         let compliance: Vec<f64> = data.compliance.iter().map(|r| r + shift).collect();
         for (leaf, values) in [
-            (leaf::INVERSE_INERTIA, data.inverse_inertia.as_slice()),
-            (leaf::BIAS, &data.bias),
-            (leaf::FRICTION, data.friction.as_slice()),
-            (leaf::ACTIVE, &data.active),
-            (leaf::COMPLIANCE, &compliance),
-            (leaf::FORCE_SCALE, &[data.force_scale]),
-            (leaf::JACOBIAN, &jacobian),
-            (leaf::FACTOR, &factor),
-            (leaf::SIDES, &[data.cone.sides() as f64]),
+            (ContactProblemBus::INVERSE_INERTIA, data.inverse_inertia.as_slice()),
+            (ContactProblemBus::BIAS, &data.bias),
+            (ContactProblemBus::FRICTION, data.friction.as_slice()),
+            (ContactProblemBus::ACTIVE, &data.active),
+            (ContactProblemBus::COMPLIANCE, &compliance),
+            (ContactProblemBus::FORCE_SCALE, &[data.force_scale]),
+            (ContactProblemBus::JACOBIAN, &jacobian),
+            (ContactProblemBus::FACTOR, &factor),
+            (ContactProblemBus::SIDES, &[data.cone.sides() as f64]),
             (
-                leaf::INSCRIBED,
+                ContactProblemBus::IS_INSCRIBED,
                 &[f64::from(u8::from(crate::contact::friction_cone::is_inscribed(&data.cone)))],
             ),
         ] {

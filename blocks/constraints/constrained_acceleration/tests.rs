@@ -189,7 +189,7 @@ fn contact_forces_push_as_external_forces_do() {
     for (q, nu) in States::of(&robot, 3) {
         loops.write((&q, &nu), &mut rig);
         loops.write((&q, &nu), &mut other);
-        rig.set_leaf("points", crate::buses::contact_leaf::JACOBIAN, &j);
+        rig.set_leaf("points", crate::buses::ContactBus::JACOBIAN, &j);
         rig.set("f", &f);
         other.set("external", &push);
         for rig in [&mut rig, &mut other] {

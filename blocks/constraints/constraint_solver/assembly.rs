@@ -166,7 +166,7 @@ impl ConstraintSolver {
             normal.stiffness = wired(stiffness, i, normal.stiffness, "stiffness")?;
             normal.damping = wired(damping, i, normal.damping, "damping")?;
             normal.rate_bias = self.bias(&contact, 2, nu, h);
-            let friction = contact.friction.unwrap_or(work.friction[i]);
+            let friction = contact.own_friction().unwrap_or(work.friction[i]);
             if friction == 0.0 {
                 // Nothing but the normal acts: one row, not three.
                 work.push_normal(contact.jacobian, normal);

@@ -5,7 +5,7 @@ use legwork_qp::problems::Random;
 use serde_json::json;
 
 use super::ConstraintSolver;
-use crate::buses::{ConstraintBus, ConstraintsBus, ContactPointsBus};
+use crate::buses::{ConstraintBus, ConstraintsBus, contact_points};
 use crate::dynamics::robot_dynamics::RobotDynamics;
 use crate::testing::contacts::block;
 use crate::testing::robots::{Rig, States, close, go};
@@ -16,7 +16,7 @@ const NV: usize = 18;
 fn rig(parameters: serde_json::Value) -> Result<Rig, Invalid> {
     let dim = Dim::fixed;
     let constraints = ConstraintsBus::of(&ConstraintBus::new(&dim(NV)), &dim(2)).ty();
-    let points = |count| ContactPointsBus::new(&dim(count), &dim(NV)).ty();
+    let points = |count| contact_points(&dim(count), &dim(NV)).ty();
     let optional: Vec<String> = ["joint", "limit", "contact"]
         .iter()
         .flat_map(|kind| ["stiffness", "damping"].map(|what| format!("{kind}_{what}")))

@@ -15,7 +15,7 @@ use nalgebra::Vector3;
 use super::methods::MOST_CONTACTS;
 use super::{ContactMethod, FreeBodies, FreeBodiesState};
 use crate::ConstraintMethod;
-use crate::buses::{ContactProblemBus, problem_leaf as leaf};
+use crate::buses::ContactProblemBus;
 use crate::constraints::constraint_solver::OnStepFail;
 use crate::contact::friction_cone::is_inscribed;
 use crate::contact::gauss_contact::SCALE_GRAVITY;
@@ -273,13 +273,13 @@ impl FreeBodies {
         let [active, friction, jacobian, factor, inverse_inertia, bias, compliance] = solve.leaves(
             call.problem,
             [
-                leaf::ACTIVE,
-                leaf::FRICTION,
-                leaf::JACOBIAN,
-                leaf::FACTOR,
-                leaf::INVERSE_INERTIA,
-                leaf::BIAS,
-                leaf::COMPLIANCE,
+                ContactProblemBus::ACTIVE,
+                ContactProblemBus::FRICTION,
+                ContactProblemBus::JACOBIAN,
+                ContactProblemBus::FACTOR,
+                ContactProblemBus::INVERSE_INERTIA,
+                ContactProblemBus::BIAS,
+                ContactProblemBus::COMPLIANCE,
             ],
         );
         let mut problem =
@@ -288,17 +288,17 @@ impl FreeBodies {
         rigid
             .assemble((scene, free), list, &ground, step, &mut problem)
             .map_err(|error| Fault::new(error.to_string()))?;
-        let gaps = solve.leaf(call.problem, leaf::GAP);
+        let gaps = solve.leaf(call.problem, ContactProblemBus::GAP);
         gaps.fill(0.0);
         gaps.iter_mut().zip(list).for_each(|(gap, contact)| *gap = contact.gap);
-        solve.leaf(call.problem, leaf::FORCE_SCALE)[0] = force_scale(scene, list);
-        solve.leaf(call.problem, leaf::SIDES)[0] = call.cone.sides() as f64;
-        solve.leaf(call.problem, leaf::INSCRIBED)[0] =
+        solve.leaf(call.problem, ContactProblemBus::FORCE_SCALE)[0] = force_scale(scene, list);
+        solve.leaf(call.problem, ContactProblemBus::SIDES)[0] = call.cone.sides() as f64;
+        solve.leaf(call.problem, ContactProblemBus::IS_INSCRIBED)[0] =
             f64::from(u8::from(is_inscribed(&call.cone)));
         let answer = solve.run()?.get(call.forces);
         forces.clear();
         forces.extend_from_slice(&answer[..3 * list.len()]);
-        let factor = solve.leaf(call.problem, leaf::FACTOR);
+        let factor = solve.leaf(call.problem, ContactProblemBus::FACTOR);
         rigid
             .velocities_into(factor, forces, step, &mut state.velocities)
             .map_err(|error| Fault::new(error.to_string()))?;

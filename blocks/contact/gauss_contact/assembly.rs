@@ -5,7 +5,7 @@ use legwork_contact::{ClosedChain, ContactAssembly, ContactRows};
 use legwork_mechanics::PackedFactor;
 
 use super::{GaussContact, Level, Plan};
-use crate::buses::{ContactPoints, problem_leaf as leaf};
+use crate::buses::{ContactPoints, ContactProblemBus};
 use crate::constraints::closed_chain::{closed_chain, read_rows};
 use crate::contact::friction_cone::is_inscribed;
 use crate::dynamics::applied_force::applied_force;
@@ -63,16 +63,16 @@ impl GaussContact {
         let Work { assembly, tree, chain, friction, motion } = work;
         let [inertia, bias, mu, active, compliance, gap, scale, sides, inscribed, jacobian] =
             outputs.leaves([
-                plan.problem.leaf(leaf::INVERSE_INERTIA),
-                plan.problem.leaf(leaf::BIAS),
-                plan.problem.leaf(leaf::FRICTION),
-                plan.problem.leaf(leaf::ACTIVE),
-                plan.problem.leaf(leaf::COMPLIANCE),
-                plan.problem.leaf(leaf::GAP),
-                plan.problem.leaf(leaf::FORCE_SCALE),
-                plan.problem.leaf(leaf::SIDES),
-                plan.problem.leaf(leaf::INSCRIBED),
-                plan.problem.leaf(leaf::JACOBIAN),
+                plan.problem.leaf(ContactProblemBus::INVERSE_INERTIA),
+                plan.problem.leaf(ContactProblemBus::BIAS),
+                plan.problem.leaf(ContactProblemBus::FRICTION),
+                plan.problem.leaf(ContactProblemBus::ACTIVE),
+                plan.problem.leaf(ContactProblemBus::COMPLIANCE),
+                plan.problem.leaf(ContactProblemBus::GAP),
+                plan.problem.leaf(ContactProblemBus::FORCE_SCALE),
+                plan.problem.leaf(ContactProblemBus::SIDES),
+                plan.problem.leaf(ContactProblemBus::IS_INSCRIBED),
+                plan.problem.leaf(ContactProblemBus::JACOBIAN),
             ]);
         sides[0] = plan.cone.sides() as f64;
         inscribed[0] = f64::from(u8::from(is_inscribed(&plan.cone)));
@@ -89,7 +89,7 @@ impl GaussContact {
             if self.level == Level::Velocity && contact.gap > reach {
                 active[i] = 0.0;
             }
-            mu[i] = contact.friction.unwrap_or(given[i]);
+            mu[i] = contact.own_friction().unwrap_or(given[i]);
             if !(mu[i] >= 0.0 && mu[i].is_finite()) {
                 let message = format!("expected friction of zero or more, found {}", mu[i]);
                 return Err(Fault::new(format!("{message} for contact {i}")));

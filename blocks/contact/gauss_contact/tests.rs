@@ -7,7 +7,7 @@ use nalgebra::{DMatrix, DVector};
 use serde_json::json;
 
 use super::*;
-use crate::buses::{ConstraintBus, ConstraintsBus, contact_leaf};
+use crate::buses::{ConstraintBus, ConstraintsBus, ContactBus};
 use crate::testing::contacts::{Harness, block, dynamics, packed, points};
 
 const NV: usize = 8;
@@ -50,10 +50,10 @@ impl Robot {
             let v = [velocity[3 * i], velocity[3 * i + 1], velocity[3 * i + 2]];
             rig.set_contact("points", i, self.gaps[i], v);
             let rows = self.jacobian.rows(3 * i, 3).into_owned();
-            let first = i * contact_leaf::COUNT;
-            rig.set_leaf("points", first + contact_leaf::JACOBIAN, rows.as_slice());
+            let first = i * ContactBus::LEAVES;
+            rig.set_leaf("points", first + ContactBus::JACOBIAN, rows.as_slice());
             let drift = self.drift.rows(3 * i, 3).into_owned();
-            rig.set_leaf("points", first + contact_leaf::JACOBIAN_DOT_NU, drift.as_slice());
+            rig.set_leaf("points", first + ContactBus::JACOBIAN_DOT_NU, drift.as_slice());
         }
     }
 
@@ -123,11 +123,11 @@ fn the_problem_is_that_of_the_equation_of_motion() {
                 masked.collect()
             };
             for (leaf, expected) in [
-                (leaf::INVERSE_INERTIA, &masked(inertia.as_slice())[..]),
-                (leaf::BIAS, &masked(bias.as_slice())),
-                (leaf::ACTIVE, &active),
-                (leaf::JACOBIAN, &masked(j.as_slice())),
-                (leaf::GAP, &gaps[..]),
+                (ContactProblemBus::INVERSE_INERTIA, &masked(inertia.as_slice())[..]),
+                (ContactProblemBus::BIAS, &masked(bias.as_slice())),
+                (ContactProblemBus::ACTIVE, &active),
+                (ContactProblemBus::JACOBIAN, &masked(j.as_slice())),
+                (ContactProblemBus::GAP, &gaps[..]),
             ] {
                 let found = rig.leaf("problem", leaf);
                 let size = expected.iter().fold(1.0, |m: f64, v| m.max(v.abs()));
@@ -158,8 +158,9 @@ fn compliant_ground_pushes_as_springs_and_dampers_after_the_step() {
         rig.output(0.0).expect("no fault");
         let n = 3 * COUNT;
         let found = |leaf| DVector::from_vec(rig.leaf("problem", leaf));
-        let g = DMatrix::from_vec(n, n, rig.leaf("problem", leaf::INVERSE_INERTIA));
-        let (bias, compliance) = (found(leaf::BIAS), found(leaf::COMPLIANCE));
+        let g = DMatrix::from_vec(n, n, rig.leaf("problem", ContactProblemBus::INVERSE_INERTIA));
+        let (bias, compliance) =
+            (found(ContactProblemBus::BIAS), found(ContactProblemBus::COMPLIANCE));
         let normals: Vec<usize> = (0..COUNT).map(|i| 3 * i + 2).collect();
         let square = DMatrix::from_fn(COUNT, COUNT, |i, j| {
             let (i, j) = (normals[i], normals[j]);
@@ -268,10 +269,15 @@ fn with_constraints_the_problem_is_that_of_the_closed_mechanism() {
         }
         let found = |leaf| DVector::from_vec(rig.leaf("problem", leaf));
         let size = bias.amax();
-        assert!((found(leaf::BIAS) - &bias).amax() < 1e-9 * size, "seed {seed}: bias");
-        let g = DMatrix::from_vec(3 * COUNT, 3 * COUNT, rig.leaf("problem", leaf::INVERSE_INERTIA));
+        assert!((found(ContactProblemBus::BIAS) - &bias).amax() < 1e-9 * size, "seed {seed}: bias");
+        let g = DMatrix::from_vec(
+            3 * COUNT,
+            3 * COUNT,
+            rig.leaf("problem", ContactProblemBus::INVERSE_INERTIA),
+        );
         assert!((&g - &inertia).amax() < 1e-8 * inertia.amax(), "seed {seed}: G");
-        let closed = DMatrix::from_vec(3 * COUNT, NV, rig.leaf("problem", leaf::JACOBIAN));
+        let closed =
+            DMatrix::from_vec(3 * COUNT, NV, rig.leaf("problem", ContactProblemBus::JACOBIAN));
         let lu = mass.lu();
         let again = &closed * lu.solve(&closed.transpose()).expect("definite");
         assert!((again - &g).amax() < 1e-8 * g.amax(), "seed {seed}: J M⁻¹ Jᵀ");
@@ -300,17 +306,22 @@ fn only_what_can_touch_is_assembled_and_joint_limits_have_no_friction() {
     let mut rig = Harness::new(gauss, &given).expect("planned");
     robot.write(&mut rig);
     rig.set("mu", &[0.4, 0.5, 0.6]);
-    rig.set_leaf("points", contact_leaf::FRICTION, &[0.2]);
+    rig.set_leaf("points", ContactBus::FRICTION, &[0.2]);
     // A push that these forces, inside their cones, hold in place.
     let expected = [1.0, -2.0, 30.0, 0.0, 0.0, 20.0, 0.0, 0.0, 0.0];
     let push = -(robot.jacobian.transpose() * DVector::from_row_slice(&expected));
     rig.set("external", push.as_slice());
     rig.output(0.0).expect("no fault");
-    assert_eq!(rig.leaf("problem", leaf::ACTIVE), [1.0, 1.0, 0.0]);
-    assert_eq!(rig.leaf("problem", leaf::FRICTION), [0.2, 0.0, 0.6]);
-    let [g, b, mu, r, active] =
-        [leaf::INVERSE_INERTIA, leaf::BIAS, leaf::FRICTION, leaf::COMPLIANCE, leaf::ACTIVE]
-            .map(|leaf| rig.leaf("problem", leaf));
+    assert_eq!(rig.leaf("problem", ContactProblemBus::ACTIVE), [1.0, 1.0, 0.0]);
+    assert_eq!(rig.leaf("problem", ContactProblemBus::FRICTION), [0.2, 0.0, 0.6]);
+    let [g, b, mu, r, active] = [
+        ContactProblemBus::INVERSE_INERTIA,
+        ContactProblemBus::BIAS,
+        ContactProblemBus::FRICTION,
+        ContactProblemBus::COMPLIANCE,
+        ContactProblemBus::ACTIVE,
+    ]
+    .map(|leaf| rig.leaf("problem", leaf));
     assert!(r.iter().all(|&r| r > 0.0), "{r:?}");
     let cone = ConeShape::new(Cone::default()).expect("a pyramid");
     let problem = ContactProblem {

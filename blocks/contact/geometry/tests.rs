@@ -89,13 +89,13 @@ struct Found {
 }
 
 fn found(rig: &Rig, port: &str, i: usize) -> Found {
-    let leaf = |leaf: usize| rig.leaf(port, i * leaf::COUNT + leaf);
+    let leaf = |leaf: usize| rig.leaf(port, i * ContactBus::LEAVES + leaf);
     Found {
-        gap: leaf(leaf::GAP)[0],
-        axes: Matrix3::from_column_slice(&leaf(leaf::AXES)),
-        velocity: Vector3::from_column_slice(&leaf(leaf::VELOCITY)),
-        velocity_rate: Vector3::from_column_slice(&leaf(leaf::JACOBIAN_DOT_NU)),
-        jacobian: leaf(leaf::JACOBIAN),
+        gap: leaf(ContactBus::GAP)[0],
+        axes: Matrix3::from_column_slice(&leaf(ContactBus::AXES)),
+        velocity: Vector3::from_column_slice(&leaf(ContactBus::VELOCITY)),
+        velocity_rate: Vector3::from_column_slice(&leaf(ContactBus::JACOBIAN_DOT_NU)),
+        jacobian: leaf(ContactBus::JACOBIAN),
     }
 }
 
@@ -123,7 +123,7 @@ fn compare(parameters: &Value, robot: &Arc<RobotModel>, moving: Option<bool>, se
         Some(false) => &["ground_pose"],
     };
     let mut rig = Rig::new(block::<ContactPatch>(parameters.clone()), robot, without);
-    let count = rig.leaf_count("contacts") / leaf::COUNT;
+    let count = rig.leaf_count("contacts") / ContactBus::LEAVES;
     // Within a box or a cylinder the normal jumps under a rim, which then has no lowest point.
     let has_rims =
         parameters["frame"] == "roll/body" || parameters["shape"]["Cylinder"].is_object();
@@ -265,7 +265,7 @@ fn forces_between_bodies_keep_momentum_and_its_moment() {
         "robot": "pair", "frame": "over/body", "ground": { "Body": { "frame": "under/body" } },
     });
     let mut rig = Rig::new(block::<ContactPatch>(given), &robot, &[]);
-    assert_eq!(rig.leaf_count("contacts"), 8 * leaf::COUNT);
+    assert_eq!(rig.leaf_count("contacts"), 8 * ContactBus::LEAVES);
     let mut random = Random::new(81);
     for _ in 0..20 {
         let (q, nu) = state(&robot, &mut random, 0.5);
@@ -304,10 +304,10 @@ fn a_patch_of_one_is_a_point() {
         rig.set("state", &[&q, &nu]);
         rig.output();
     }
-    for leaf in 0..leaf::COUNT {
+    for leaf in 0..ContactBus::LEAVES {
         assert_eq!(point.leaf("contact", leaf), patch.leaf("contacts", leaf), "leaf {leaf}");
     }
-    assert_eq!(patch.leaf("contacts", leaf::FRICTION), [0.4]);
+    assert_eq!(patch.leaf("contacts", ContactBus::FRICTION), [0.4]);
 }
 
 /// A wheel that rolls without slip: its lowest points are at rest, and their acceleration is zero.
@@ -328,7 +328,8 @@ fn a_roll_that_rolls_has_contacts_at_rest() {
         let Found { gap, velocity, velocity_rate, .. } = found(&rig, "contacts", i);
         assert!(gap.abs() < 1e-15 && velocity.amax() < 1e-15 && velocity_rate.amax() < 1e-14);
     }
-    let ends = [0, 1].map(|i| rig.leaf("contacts", i * leaf::COUNT + leaf::POSITION)[1]);
+    let ends =
+        [0, 1].map(|i| rig.leaf("contacts", i * ContactBus::LEAVES + ContactBus::POSITION)[1]);
     assert!(((ends[1] - ends[0]).abs() - 0.3).abs() < 1e-15);
 }
 

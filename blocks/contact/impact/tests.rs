@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DVector};
 use serde_json::json;
 
 use super::*;
-use crate::buses::{ConstraintBus, contact_leaf};
+use crate::buses::{ConstraintBus, ContactBus};
 use crate::testing::contacts::{Harness, block, dynamics, packed, points};
 
 /// A ball of 2 kg with one contact below its centre, r = 0.1 m.
@@ -30,7 +30,7 @@ fn write(rig: &mut Harness, gap: f64, nu: [f64; 6]) {
     (jacobian[3 * 4], jacobian[3 * 3 + 1]) = (-0.1, 0.1);
     let velocity = [nu[0] - 0.1 * nu[4], nu[1] + 0.1 * nu[3], nu[2]];
     rig.set_leaf("dynamics", 0, &nu);
-    rig.set_leaf("points", contact_leaf::JACOBIAN, &jacobian);
+    rig.set_leaf("points", ContactBus::JACOBIAN, &jacobian);
     rig.set_contact("points", 0, gap, velocity);
 }
 
@@ -161,8 +161,8 @@ fn redundant_soles_with_constraints_come_to_rest_without_gaining_energy() {
             let at = &rows * &nu;
             relative.push([at[0] - ground[0], at[1] - ground[1], at[2] - ground[2]]);
             all.rows_mut(3 * i, 3).copy_from(&rows);
-            let first = i * contact_leaf::COUNT;
-            rig.set_leaf("points", first + contact_leaf::JACOBIAN, rows.as_slice());
+            let first = i * ContactBus::LEAVES;
+            rig.set_leaf("points", first + ContactBus::JACOBIAN, rows.as_slice());
             rig.set_contact("points", i, 1.0, relative[i]);
         }
         rig.step(0.0).expect("no fault");

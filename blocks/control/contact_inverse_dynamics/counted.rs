@@ -33,7 +33,7 @@ impl Counted {
             if !is_expected || contact.gap > reach {
                 continue;
             }
-            let Some(mu) = contact.friction.or_else(|| self.friction.get(i).copied()) else {
+            let Some(mu) = contact.own_friction().or_else(|| self.friction.get(i).copied()) else {
                 let message = format!("contact {i} has no friction, and the block no `mu`");
                 return Err(Fault::new(message));
             };

@@ -2,7 +2,7 @@ use legwork_block::Type;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::buses::{contact_leaf, dynamics_leaf};
+use crate::buses::{ContactBus, DynamicsBus};
 use crate::testing::contacts::{Harness, block, dynamics, points};
 
 /// A base of 2 kg and 1 kg m² on one contact of μ = 0.2, which a motor drags along the base's y.
@@ -22,13 +22,13 @@ fn harness(parameters: Value) -> Harness {
     }
     let mut jacobian = [0.0; 21];
     (jacobian[0], jacobian[4], jacobian[8], jacobian[19]) = (1.0, 1.0, 1.0, 1.0);
-    rig.set_leaf("dynamics", dynamics_leaf::MASS_MATRIX, &mass);
-    rig.set_leaf("dynamics", dynamics_leaf::BIAS_FORCE, &[0.0, 0.0, 20.0, 0.0, 0.0, 0.0, 0.0]);
-    rig.set_leaf("dynamics", dynamics_leaf::NU, &[0.0; 7]);
-    rig.set_leaf("dynamics", dynamics_leaf::JOINTS, &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    rig.set_leaf("dynamics", DynamicsBus::MASS_MATRIX, &mass);
+    rig.set_leaf("dynamics", DynamicsBus::BIAS_FORCE, &[0.0, 0.0, 20.0, 0.0, 0.0, 0.0, 0.0]);
+    rig.set_leaf("dynamics", DynamicsBus::NU, &[0.0; 7]);
+    rig.set_leaf("dynamics", DynamicsBus::JOINTS, &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
     rig.set_contact("points", 0, 0.0, [0.0; 3]);
-    rig.set_leaf("points", contact_leaf::FRICTION, &[0.2]);
-    rig.set_leaf("points", contact_leaf::JACOBIAN, &jacobian);
+    rig.set_leaf("points", ContactBus::FRICTION, &[0.2]);
+    rig.set_leaf("points", ContactBus::JACOBIAN, &jacobian);
     rig.set("acceleration", &[3.0]);
     rig.set("expected", &[1.0]);
     rig.set("f_sensed", &[0.0, -4.0, 16.0]);
@@ -65,7 +65,7 @@ fn contacts_that_are_far_or_not_expected_do_not_count() {
     for is_far in [false, true] {
         let mut rig = harness(json!({ "model": "NoSlipLcp" }));
         if is_far {
-            rig.set_leaf("points", contact_leaf::GAP, &[2e-3]);
+            rig.set_leaf("points", ContactBus::GAP, &[2e-3]);
         } else {
             rig.set("expected", &[0.0]);
         }
@@ -79,7 +79,7 @@ fn contacts_that_are_far_or_not_expected_do_not_count() {
 #[test]
 fn failures_are_answered_as_the_parameter_says() {
     let fail = |rig: &mut Harness| {
-        rig.set_leaf("points", contact_leaf::GAP, &[f64::NAN]);
+        rig.set_leaf("points", ContactBus::GAP, &[f64::NAN]);
         rig.step(0.0)
     };
     let mut careless = harness(json!({ "model": "NoSlipLcp" }));
@@ -90,7 +90,7 @@ fn failures_are_answered_as_the_parameter_says() {
     let mut held =
         harness(json!({ "model": "NoSlipLcp", "on_fail": { "HoldLast": { "max": 2 } } }));
     assert!(fail(&mut held).expect_err("nothing to hold").message.contains("no earlier"));
-    held.set_leaf("points", contact_leaf::GAP, &[0.0]);
+    held.set_leaf("points", ContactBus::GAP, &[0.0]);
     held.step(0.0).expect("solved");
     let before = (held.value("f"), held.value("tau"), held.value("normal_force"));
     assert!(before.2[0] > 0.0);
@@ -112,7 +112,7 @@ fn a_longer_horizon_expects_smaller_forces() {
         (json!({ "model": "CoulombLcp", "horizon": "5 ms" }), 0.005),
     ] {
         let mut rig = harness(parameters);
-        rig.set_leaf("dynamics", dynamics_leaf::NU, &[0.0, 0.0, -0.1, 0.0, 0.0, 0.0, 0.0]);
+        rig.set_leaf("dynamics", DynamicsBus::NU, &[0.0, 0.0, -0.1, 0.0, 0.0, 0.0, 0.0]);
         rig.step(0.0).expect("solved");
         let (force, expected) = (rig.value("normal_force")[0], 20.0 + 2.0 * 0.1 / horizon);
         assert!((force - expected).abs() < 1e-6 * expected, "{force} N, not {expected} N");
@@ -126,7 +126,7 @@ fn a_foot_in_the_ground_is_expected_to_come_out_at_the_recovery_speed() {
     for (speed, push) in [(0.02, 2.0 * 0.02 / 0.001), (0.0, 0.0)] {
         let parameters = json!({ "model": "CoulombLcp", "recovery_speed": speed });
         let mut rig = harness(parameters);
-        rig.set_leaf("points", contact_leaf::GAP, &[-1e-3]);
+        rig.set_leaf("points", ContactBus::GAP, &[-1e-3]);
         rig.step(0.0).expect("solved");
         let force = rig.value("normal_force")[0];
         assert!((force - 20.0 - push).abs() < 1e-6, "{speed} m/s: {force} N");
@@ -136,7 +136,7 @@ fn a_foot_in_the_ground_is_expected_to_come_out_at_the_recovery_speed() {
 #[test]
 fn what_is_missing_is_named() {
     let mut rig = harness(json!({}));
-    rig.set_leaf("points", contact_leaf::FRICTION, &[contact_leaf::NO_FRICTION]);
+    rig.set_leaf("points", ContactBus::FRICTION, &[ContactBus::NO_FRICTION]);
     assert!(rig.output(0.0).expect_err("a fault").message.contains("no friction"));
     let circular = block::<ContactInverseDynamics>(json!({ "cone": "Circular" }));
     let ports = [("dynamics", dynamics(7)), ("points", points(1, 7))];

@@ -4,14 +4,14 @@ use legwork_block::{Dim, Signal, Type};
 use serde_json::{Value, json};
 
 use super::FootWrench;
-use crate::buses::{ContactPointsBus, contact_leaf};
+use crate::buses::{ContactBus, contact_points};
 use crate::contact::contact_point::ContactPoint;
 use crate::kinematics::jacobian::Jacobian;
 use crate::testing::robots::{Rig, States, close, go};
 
 fn rig(parameters: Value, count: usize) -> Rig {
     let block: FootWrench = serde_json::from_value(parameters).expect("the parameters bind");
-    let contacts = ContactPointsBus::new(&Dim::fixed(count), &Dim::fixed(18)).ty();
+    let contacts = contact_points(&Dim::fixed(count), &Dim::fixed(18)).ty();
     let given = [("contacts", contacts), ("f", Type::vector(3 * count))];
     Rig::with(block, &go(), &[], &given).expect("a plan")
 }
@@ -72,8 +72,8 @@ fn the_wrench_does_the_same_work_as_the_forces() {
             rig.set("state", &[&q, &nu]);
             rig.output();
             let leaves: Vec<Vec<f64>> =
-                (0..contact_leaf::COUNT).map(|leaf| rig.leaf("contact", leaf)).collect();
-            for (k, column) in leaves[contact_leaf::JACOBIAN].chunks_exact(3).enumerate() {
+                (0..ContactBus::LEAVES).map(|leaf| rig.leaf("contact", leaf)).collect();
+            for (k, column) in leaves[ContactBus::JACOBIAN].chunks_exact(3).enumerate() {
                 expected[k] += (0..3).map(|r| column[r] * f[3 * i + r]).sum::<f64>();
             }
             contacts.push(leaves);
