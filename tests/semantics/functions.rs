@@ -8,7 +8,7 @@ use legwork_block::{
     Argument, Block, ContinuousState, DerivativeCx, Function, In, Invalid, Manifold, NO_FEEDS, Out,
     Outcome, OutputCx, Ports, RateRule, Real, Registry, Report, ResultOf, Sizes, UpdateCx,
 };
-use legwork_blocks::buses::{ContactProblemBus, problem_leaf};
+use legwork_blocks::buses::ContactProblemBus;
 use legwork_runtime::{Cursor, Simulation};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -266,15 +266,18 @@ impl Block for Push {
         let root = f64::sqrt(0.5);
         let jacobian = [root, 0.0, 0.1 / root, 0.0, root, 0.0, 0.0, 0.0, f64::sqrt(0.48)];
         for (leaf, values) in [
-            (problem_leaf::INVERSE_INERTIA, &[0.5, 0.0, 0.1, 0.0, 0.5, 0.0, 0.1, 0.0, 0.5][..]),
-            (problem_leaf::BIAS, &[2000.0 * cx.time.t, 0.0, -9.81]),
-            (problem_leaf::FRICTION, &[0.5]),
-            (problem_leaf::ACTIVE, &[1.0]),
-            (problem_leaf::FORCE_SCALE, &[20.0]),
-            (problem_leaf::SIDES, &[4.0]),
-            (problem_leaf::INSCRIBED, &[1.0]),
-            (problem_leaf::JACOBIAN, &jacobian),
-            (problem_leaf::FACTOR, &unit),
+            (
+                ContactProblemBus::INVERSE_INERTIA,
+                &[0.5, 0.0, 0.1, 0.0, 0.5, 0.0, 0.1, 0.0, 0.5][..],
+            ),
+            (ContactProblemBus::BIAS, &[2000.0 * cx.time.t, 0.0, -9.81]),
+            (ContactProblemBus::FRICTION, &[0.5]),
+            (ContactProblemBus::ACTIVE, &[1.0]),
+            (ContactProblemBus::FORCE_SCALE, &[20.0]),
+            (ContactProblemBus::SIDES, &[4.0]),
+            (ContactProblemBus::IS_INSCRIBED, &[1.0]),
+            (ContactProblemBus::JACOBIAN, &jacobian),
+            (ContactProblemBus::FACTOR, &unit),
         ] {
             cx.outputs.leaf(problem, leaf).copy_from_slice(values);
         }
