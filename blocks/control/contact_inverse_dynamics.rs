@@ -103,8 +103,8 @@ pub struct ContactInverseDynamics {
     /// Whether accelerations that the contacts do not allow are changed.
     #[default]
     pub repair: bool,
-    /// What to do when contact forces are not found: `Zero` (the default), the torques of a robot in
-    /// the air, which expect no contact force; `HoldLast(max: 5)`; `Stop`.
+    /// What to do when contact forces are not found: `Zero` (the default), the torques of a robot
+    /// in the air, which expect no contact force; `HoldLast(max: 5)`; `Stop`.
     #[default = OnFail::Zero]
     pub on_fail: OnFail,
 }

@@ -42,7 +42,8 @@ use target::{inputs_of, placement};
     in  state: StateBus::of(ports, self.robot.as_str()), _,
         "where the bases are, and the joints' first guess";
     in  targets[(name, ty, unit) in inputs_of(fixed)]: ty as Any, unit,
-        "wanted pose, world axes; 3: position", frame "world", named "`target1`, `target2`, …", shape "Pose, or 3", units "1, m; m";
+        "wanted pose, world axes; 3: position", frame "world", named "`target1`, `target2`, …",
+        shape "Pose, or 3", units "1, m; m";
     let ns = RobotDims::of(ports, self.robot.as_str()).ns;
     out s: Vector::of(ns), _, "joint positions", units "rad, m";
     out converged: Bool, _, "all targets are met within the tolerances";

@@ -24,7 +24,8 @@ use crate::robot::shared_kinematics::kinematics;
     in  state: StateBus::of(ports, self.robot.as_str()), _,
         "configuration and velocity; only q matters";
     ask kinematics: Kinematics = kinematics(ports, robot, state);
-    out jacobian: Matrix::of(6, nv), _, "linear, angular velocity of `to` in `from`, axes of `from`",
+    out jacobian: Matrix::of(6, nv), _,
+        "linear, angular velocity of `to` in `from`, axes of `from`",
         frame &self.from, units "1, m";
 )]
 #[parameters]

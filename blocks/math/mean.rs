@@ -15,7 +15,8 @@ use crate::signal::shape::expect_numbers;
 /// metric `mean`, the largest |u_i| as `peak`. The sample of now counts in `y`; before the first y
 /// is 0.
 #[ports(
-    in  u: Any::var(ports.var()), _, "what is averaged", shape "number, vector, matrix", units "any";
+    in  u: Any::var(ports.var()), _, "what is averaged", shape "number, vector, matrix",
+        units "any";
     out y: Real, _, "the mean so far", shape "number", units "that of `u`, not checked";
 )]
 #[parameters]

@@ -11,7 +11,8 @@ use crate::rotation::rotations;
 /// small turns make large angles. A quaternion of length 0 is a fault of the run.
 #[ports(
     in  q: Vector::of(4), "1", "quaternion (w, x, y, z), of any length but 0";
-    out y: Vector::of(3), "rad", "roll, pitch, yaw: roll and yaw from −π to π, pitch from −π/2 to π/2";
+    out y: Vector::of(3), "rad",
+        "roll, pitch, yaw: roll and yaw from −π to π, pitch from −π/2 to π/2";
 )]
 #[parameters(aliases("Euler angles"))]
 pub struct QuaternionToRpy {}

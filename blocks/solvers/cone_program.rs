@@ -31,14 +31,16 @@ use crate::solvers::problem_dump::Dump;
     in  cone_rows("C"): Matrix::of(r, n), _, "the rows of all cones below one another";
     in  cone_offset("c"): Vector::of(r), _, "their constants";
     in  rows("A")?: Matrix::of(m, n), _, "linear rows; with `lower` and `upper` or not at all";
-    in  lower?: Vector::of(m), _, "equal to `upper` for an equality; infinite where there is no bound";
+    in  lower?: Vector::of(m), _,
+        "equal to `upper` for an equality; infinite where there is no bound";
     in  upper?: Vector::of(m), _, "of the rows, as `lower`";
     in  x_lower?: Vector::of(n), _, "bounds of the unknowns";
     in  x_upper?: Vector::of(n), _, "bounds of the unknowns";
     out x: Vector::of(n), _, "the solution";
     out status: Int, _, "0 solved, 1 inaccurate, else not: see [`solvers`](crate::solvers)";
     out iterations: Int, _, "interior-point steps";
-    out residual: Real, "1", "relative residual of the optimality conditions; infinite if there is none",
+    out residual: Real, "1",
+        "relative residual of the optimality conditions; infinite if there is none",
         infinite;
 )]
 #[parameters(aliases("SOCP", "second-order cone program"))]

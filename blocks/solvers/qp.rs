@@ -26,14 +26,16 @@ use crate::solvers::problem_dump::Dump;
     in  hessian("H"): Matrix::of(n, n), _, "symmetric, positive semidefinite";
     in  gradient("g"): Vector::of(n), _, "the linear term";
     in  rows("A"): Matrix::of(m, n), _, "the linear rows";
-    in  lower: Vector::of(m), _, "equal to `upper` for an equality; infinite where there is no bound";
+    in  lower: Vector::of(m), _,
+        "equal to `upper` for an equality; infinite where there is no bound";
     in  upper: Vector::of(m), _, "of the rows, as `lower`";
     in  x_lower?: Vector::of(n), _, "bounds of the unknowns";
     in  x_upper?: Vector::of(n), _, "bounds of the unknowns";
     out x: Vector::of(n), _, "the solution";
     out status: Int, _, "0 solved, 1 inaccurate, else not: see [`solvers`](crate::solvers)";
     out iterations: Int, _, "changes of the active set";
-    out residual: Real, "1", "relative residual of the optimality conditions; infinite if there is none",
+    out residual: Real, "1",
+        "relative residual of the optimality conditions; infinite if there is none",
         infinite;
 )]
 #[parameters(aliases("quadratic program", "whole-body QP"))]

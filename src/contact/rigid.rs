@@ -37,8 +37,8 @@
 //! # Assembly
 //!
 //! Only rows that matter are computed: those of active contacts, without tangential rows that are
-//! zero, as those of a joint limit. With `M = CᵀC` and `W = J C⁻¹`, `G = W Wᵀ` and `J ν̇_f = W z` for
-//! `z = C ν̇_f = C⁻ᵀ(Sᵀτ + f_ext − h)`. Closed chains act on W and z by [`crate::holonomic`].
+//! zero, as those of a joint limit. With `M = CᵀC` and `W = J C⁻¹`, `G = W Wᵀ` and `J ν̇_f = W z`
+//! for `z = C ν̇_f = C⁻ᵀ(Sᵀτ + f_ext − h)`. Closed chains act on W and z by [`crate::holonomic`].
 //!
 //! # References
 //! - N. Guedelha, V. Pasandi et al., *A flexible MATLAB/Simulink simulator for robotic

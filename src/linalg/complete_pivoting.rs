@@ -22,7 +22,8 @@ pub struct CompletePivoting {
 }
 
 impl CompletePivoting {
-    /// The n × (n + 1) values of `[A b]` to fill before [`Self::eliminate`]. Allocates only to grow.
+    /// The n × (n + 1) values of `[A b]` to fill before [`Self::eliminate`]. Allocates only to
+    /// grow.
     pub fn system_mut(&mut self, n: usize) -> &mut [f64] {
         self.n = n;
         self.system.resize(n * (n + 1), 0.0);
@@ -83,8 +84,8 @@ impl CompletePivoting {
         }
     }
 
-    /// Writes direction `index` of the n - rank of the null space: one free unknown is 1, the others
-    /// 0.
+    /// Writes direction `index` of the n - rank of the null space: one free unknown is 1, the
+    /// others 0.
     pub fn null_direction_into(&self, index: usize, x: &mut [f64]) {
         x.fill(0.0);
         let free = self.rank + index;

@@ -63,8 +63,8 @@ pub fn solve(factor: &[f64], n: usize, stride: usize, inverse_pivots: &[f64], x:
     }
 }
 
-/// `J = L⁻ᵀ D^(-1/2)`, so that `Jᵀ A J = I`: column i is `(eᵢ - Σ_{k<i} L_ik M_k) / √D_i`, M being J
-/// without the roots. `inverse_pivots` is padded.
+/// `J = L⁻ᵀ D^(-1/2)`, so that `Jᵀ A J = I`: column i is `(eᵢ - Σ_{k<i} L_ik M_k) / √D_i`, M being
+/// J without the roots. `inverse_pivots` is padded.
 #[inline(always)]
 pub fn inverse_root(
     factor: &[f64],

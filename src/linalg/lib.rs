@@ -8,7 +8,8 @@
 //! - Kernels on one array are functions. A factorisation that needs more memory is a type that owns
 //!   it: `reserve` or a larger matrix allocates, nothing else does.
 //! - The order of every sum is fixed by the code: four lanes have a fixed order of reduction, and
-//!   nothing is contracted to fused operations. The same input gives the same bits on every machine.
+//!   nothing is contracted to fused operations. The same input gives the same bits on every
+//!   machine.
 //!
 //! # Rank
 //! A pivot counts as zero if it is not above a tolerance times the largest diagonal entry of the

@@ -1,10 +1,10 @@
 //! Serial chains over the lanes: a chain is cut into four stretches, one per lane.
 //!
 //! A chain has one body per step, so that of four lanes three would idle. But whatever is a sum
-//! along the chain (velocities, bias accelerations, forces, inertias: all are about one point in the
-//! same axes) can be summed in four stretches at once, each from zero, after which every stretch
-//! adds what the stretches before it, or behind it, have summed up. Placements compose instead:
-//! each stretch begins at the identity, and is then moved to where the one before it ends.
+//! along the chain (velocities, bias accelerations, forces, inertias: all are about one point in
+//! the same axes) can be summed in four stretches at once, each from zero, after which every
+//! stretch adds what the stretches before it, or behind it, have summed up. Placements compose
+//! instead: each stretch begins at the identity, and is then moved to where the one before it ends.
 //!
 //! The group before those of the chain is its start: it holds no body, but what the stretches begin
 //! from. On the way back to the root it gathers their sums.

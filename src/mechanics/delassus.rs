@@ -1,12 +1,12 @@
 //! The Delassus matrix `G = J M⁻¹ Jᵀ`: the inverse inertia seen at the contacts.
 //!
 //! With `M = CᵀC`, `C = D^½ L`, the coordinates `z = C ν` measure kinetic energy as a plain length:
-//! `T = ½ zᵀz`. In them a Jacobian is `W = J C⁻¹`, and `G = W Wᵀ`. Column k of `W` is needed only in
-//! the rows of contacts that coordinate k moves.
+//! `T = ½ zᵀz`. In them a Jacobian is `W = J C⁻¹`, and `G = W Wᵀ`. Column k of `W` is needed only
+//! in the rows of contacts that coordinate k moves.
 //!
 //! Rows are computed four at once. Each group of four keeps the set of those columns that are not
-//! zero in it; elimination runs from the leaves to the root and adds the parents to the set. A block
-//! of G sums over the columns that two groups have in common.
+//! zero in it; elimination runs from the leaves to the root and adds the parents to the set. A
+//! block of G sums over the columns that two groups have in common.
 
 use crate::branch::{BASE, NO_BASE};
 use crate::mass_factor::{MassFactor, MassFactorRef};

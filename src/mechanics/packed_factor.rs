@@ -99,8 +99,8 @@ impl MassFactor {
 }
 
 /// Factors a dense mass matrix whose zeros need not be those of a robot's tree, as where motors
-/// couple its branches: `m` (nv × nv) is work memory afterwards. The tree is the elimination tree of
-/// its nonzeros. O(nv depth²) beside reading M.
+/// couple its branches: `m` (nv × nv) is work memory afterwards. The tree is the elimination tree
+/// of its nonzeros. O(nv depth²) beside reading M.
 ///
 /// # Errors
 /// The coordinate at which M is not positive definite.

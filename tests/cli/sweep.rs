@@ -10,7 +10,8 @@ use super::support::{folder, legwork, write};
 const RAMP: &str = r#"Diagram(
     format: 1,
     run: (stop: "1 s", step: "10 ms", solver: Euler, seed: 3),
-    params: { "slope": Param(value: 1.0), "gains": Param(value: [1, 2]), "limit": Param(value: "1 m") },
+    params: { "slope": Param(value: 1.0), "gains": Param(value: [1, 2]),
+        "limit": Param(value: "1 m") },
     variants: { "part": Variant(
         ports: (in: { "u": "Real" }, out: { "y": "Real" }),
         default: "one",

@@ -230,7 +230,8 @@ fn s6_2_a_called_solver_gives_the_bytes_of_one_on_wires() {
     let mask = r#""solve": FunctionCaller(prototype: "[f, status] = g(problem)",
         needs: { "g": Function(
             ports: (in: { "problem": "ContactProblem" }, out: { "f": "Vector", "status": "Int" }),
-            blocks: { "pgs": ProjectedGaussSeidel(sweeps: 3, tol: 0.0, in: { "problem": "^problem" }) },
+            blocks: { "pgs": ProjectedGaussSeidel(sweeps: 3, tol: 0.0,
+                in: { "problem": "^problem" }) },
             out: { "f": "pgs.f", "status": "pgs.status" },
         ) }, in: { "problem": IN })"#;
     let recordings: Vec<Vec<u8>> =

@@ -5,7 +5,8 @@ use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::{DeriveInput, Expr, FnArg, Ident, Pat, Result, Stmt, Token, parenthesized};
 
-use crate::ports::{Port, document, parse_arguments};
+use crate::doc::document;
+use crate::ports::{Port, parse_arguments};
 
 /// The whole table.
 pub(crate) struct Table {

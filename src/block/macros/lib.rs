@@ -3,6 +3,7 @@
 //! `legwork_block`.
 
 mod bus;
+mod doc;
 mod parameters;
 mod ports;
 
@@ -114,9 +115,9 @@ pub fn parameters(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///   `units "…"`, `named "…"`, `if "with `electric`"`.
 ///
 /// Between them may stand `feeds(a, b);`, after which only these inputs feed the outputs that
-/// follow; `ask kinematics: Kinematics = kinematics(ports, robot, state);` for a shared computation,
-/// with the type of its value; and statements, which see `self`, `ports` and the handles declared
-/// before. Arguments of `declare` are written first: `|n: &Dim, robot: &str|`.
+/// follow; `ask kinematics: Kinematics = kinematics(ports, robot, state);` for a shared
+/// computation, with the type of its value; and statements, which see `self`, `ports` and the
+/// handles declared before. Arguments of `declare` are written first: `|n: &Dim, robot: &str|`.
 #[proc_macro_attribute]
 pub fn ports(table: TokenStream, item: TokenStream) -> TokenStream {
     let table = parse_macro_input!(table as ports::Table);

@@ -4,8 +4,10 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, Field, Fields, Ident, Lit, LitStr, Meta};
+use syn::{Data, DeriveInput, Expr, ExprLit, Field, Fields, Ident, Lit, LitStr, Meta};
 use syn::{Result, Token, Type, UnOp, parenthesized, parse_quote};
+
+use crate::doc::documentation;
 
 /// What stands in the parentheses of the attribute.
 pub(crate) struct Arguments {
@@ -170,24 +172,5 @@ fn made(value: &Expr, ty: &Type) -> TokenStream {
             quote!(<#ty as ::legwork_block::quantity::Preset>::text(#text))
         }
         _ => quote!(#value),
-    }
-}
-
-/// The text of the documentation comments among `attributes`.
-pub(crate) fn documentation(attributes: &[Attribute]) -> String {
-    let lines: Vec<String> = attributes.iter().filter_map(doc_line).collect();
-    let lines: Vec<&str> =
-        lines.iter().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
-    lines.join("\n")
-}
-
-/// The line of a documentation comment.
-pub(crate) fn doc_line(attribute: &Attribute) -> Option<String> {
-    match &attribute.meta {
-        Meta::NameValue(doc) if doc.path.is_ident("doc") => match &doc.value {
-            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
-            _ => None,
-        },
-        _ => None,
     }
 }

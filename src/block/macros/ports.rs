@@ -7,7 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::{DeriveInput, Error, Expr, FnArg, Ident, Lit, LitStr, Pat, Path, Result, Stmt};
 use syn::{Token, Type, bracketed, parenthesized, parse_quote};
 
-use crate::parameters::doc_line;
+use crate::doc::document;
 
 /// The whole table.
 pub(crate) struct Table {
@@ -476,26 +476,4 @@ fn flag(condition: &Expr) -> String {
 /// `N m/s²` of `N*m/s^2`.
 fn plain_unit(unit: &str) -> String {
     unit.replace('*', " ").replace("^2", "²").replace("^3", "³")
-}
-
-/// Adds a table with this head to the documentation behind the first paragraph.
-pub(crate) fn document(head: &str, rows: &[String], item: &mut DeriveInput) {
-    if rows.is_empty() {
-        return;
-    }
-    let docs = item.attrs.iter().map(doc_line);
-    let mut end = item.attrs.len();
-    for (at, line) in docs.enumerate() {
-        match line {
-            Some(line) if line.trim().is_empty() => {
-                end = at;
-                break;
-            }
-            Some(_) => end = at + 1,
-            None => {}
-        }
-    }
-    let head = [" ".to_owned(), format!(" {head}"), " |---|---|---|---|".to_owned()];
-    let table = head.iter().chain(rows).map(|line| parse_quote!(#[doc = #line]));
-    item.attrs.splice(end..end, table);
 }

@@ -3,8 +3,8 @@
 use super::{PerJoint, Physical, Scalar, Tensor, check_unit};
 use crate::unit::parse_quantity;
 
-/// A type whose defaults are written as a diagram writes its values: a number, a list of numbers, or
-/// a text.
+/// A type whose defaults are written as a diagram writes its values: a number, a list of numbers,
+/// or a text.
 ///
 /// # Panics
 /// All functions panic if the value is outside the type's range, has another unit or is no value

@@ -56,8 +56,8 @@ pub(crate) struct StepArguments {
     /// Take the commands from this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) script: Option<PathBuf>,
-    /// Write the recording, run.mcap, to this directory when the session is left; without it nothing
-    /// is written.
+    /// Write the recording, run.mcap, to this directory when the session is left; without it
+    /// nothing is written.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }

@@ -60,8 +60,8 @@ impl Body {
         jacobian
     }
 
-    /// The problem of these points: `b = J ν̇_f + J ν/Δt` under gravity, the latter only if there is
-    /// a step, and the ground's terms.
+    /// The problem of these points: `b = J ν̇_f + J ν/Δt` under gravity, the latter only if there
+    /// is a step, and the ground's terms.
     fn assemble(
         &self,
         points: &[ContactPoint],

@@ -1,4 +1,6 @@
 //! Laws of the contact solvers: all methods agree, pass the judge, and reject bad data by a status.
+//!
+//! One file, because all laws go through the same table of methods.
 
 use crate::common::{
     bits, difference, largest, natural_residual, pyramid, pyramids, references, residual, solve,
