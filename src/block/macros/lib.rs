@@ -84,11 +84,11 @@ pub fn parameters(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///         Ok(self.declare(ports))
 ///     }
 ///
-///     fn output(&self, io: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+///     fn output(&self, io: &Self::Plan, inputs: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
 ///         let (tau, s_dot) = (inputs.get(io.tau), inputs.get(io.s_dot));
 ///         let power: f64 = tau.iter().zip(s_dot).map(|(tau, s_dot)| tau * s_dot).sum();
 ///         let loss = io.loss.and_then(|loss| inputs.optional(loss)).unwrap_or(0.0);
-///         outputs.set(io.p, power - loss);
+///         out.set(io.p, power - loss);
 ///         Ok(())
 ///     }
 /// }

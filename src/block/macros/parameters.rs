@@ -133,7 +133,8 @@ fn take_default(field: &mut Field, of: &Ident, prefix: &str) -> Result<Option<To
 
 /// Whether a type is an `Option`, by its name.
 fn is_option(ty: &Type) -> bool {
-    matches!(ty, Type::Path(ty) if ty.path.segments.last().is_some_and(|last| last.ident == "Option"))
+    let Type::Path(ty) = ty else { return false };
+    ty.path.segments.last().is_some_and(|last| last.ident == "Option")
 }
 
 /// The value as the documentation shows it.
