@@ -42,6 +42,7 @@ impl CompletePivoting {
         let mut largest = 0.0;
         self.rank = 0;
         for step in 0..n {
+            // The largest entry of what is left.
             let (mut row, mut at, mut pivot) = (step, step, 0.0);
             for i in step..n {
                 for j in step..n {
@@ -55,6 +56,7 @@ impl CompletePivoting {
             if !(pivot > tolerance * largest && pivot.is_finite()) {
                 break;
             }
+            // To the diagonal, by an exchange of rows and one of columns.
             for other in system.chunks_exact_mut(n) {
                 other.swap(step, row);
             }

@@ -1,4 +1,4 @@
-//! The inverse of a square matrix by Gauss–Jordan elimination.
+//! The inverse of a square matrix by Gauss–Jordan elimination, and of the next one.
 
 use crate::lu::Singular;
 use crate::vector::{axpy, largest_entry};
@@ -24,6 +24,7 @@ pub fn invert(
     inverse.fill(0.0);
     (0..n).for_each(|i| inverse[i * n + i] = 1.0);
     for k in 0..n {
+        // The largest entry of row k among the columns that are left.
         let mut best = k;
         for j in k + 1..n {
             if a[j * n + k].abs() > a[best * n + k].abs() {
@@ -35,6 +36,7 @@ pub fn invert(
         if !(pivot.abs() > least && pivot.is_finite()) {
             return Err(Singular { rank: k, pivot });
         }
+        // Its column moves to place k and is scaled to have 1 in row k.
         let scale = 1.0 / pivot;
         for matrix in [&mut *a, &mut *inverse] {
             if best != k {
@@ -43,6 +45,7 @@ pub fn invert(
             }
             matrix[k * n..(k + 1) * n].iter_mut().for_each(|x| *x *= scale);
         }
+        // It is subtracted from the others, in A and in the inverse, until they have 0 there.
         for j in (0..n).filter(|&j| j != k) {
             let factor = a[j * n + k];
             if factor == 0.0 {
@@ -60,4 +63,23 @@ pub fn invert(
         }
     }
     Ok(())
+}
+
+/// Makes the inverse of B that of B with column `at` replaced by a column a; `inverse` is by rows,
+/// and `image` is `B⁻¹ a`, whose entry `at` must not be zero. One Gauss–Jordan step, n² operations.
+///
+/// # References
+/// Golub and Van Loan, section 2.1.4 (Sherman–Morrison), in the product form of the simplex method.
+pub fn replace_column(inverse: &mut [f64], image: &[f64], at: usize) {
+    let n = image.len();
+    let pivot = 1.0 / image[at];
+    let (before, rest) = inverse.split_at_mut(at * n);
+    let (row, after) = rest.split_at_mut(n);
+    row.iter_mut().for_each(|value| *value *= pivot);
+    let others = before.chunks_exact_mut(n).zip(&image[..at]);
+    for (target, &c) in others.chain(after.chunks_exact_mut(n).zip(&image[at + 1..])) {
+        if c != 0.0 {
+            axpy(-c, row, target);
+        }
+    }
 }

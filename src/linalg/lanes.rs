@@ -41,8 +41,8 @@ pub fn sum(value: Lanes) -> f64 {
 #[inline(always)]
 pub fn axpy(alpha: f64, x: &[f64], y: &mut [f64]) {
     let alpha = Lanes::splat(alpha);
-    for (y, x) in y.chunks_exact_mut(LANES).zip(x.chunks_exact(LANES)) {
-        store(load(y) + alpha * load(x), y);
+    for (y, x) in y.as_chunks_mut::<LANES>().0.iter_mut().zip(x.as_chunks::<LANES>().0) {
+        *y = (Lanes::from(*y) + alpha * Lanes::from(*x)).to_array();
     }
 }
 

@@ -7,6 +7,9 @@
 
 use crate::lanes::{LANES, Lanes, axpy, load, store};
 
+/// Columns up to this long are not cut at the diagonal.
+const SHORT: usize = 12;
+
 /// Factors in place; false if a pivot is not above `tolerance` times the largest diagonal entry, or
 /// not finite.
 ///
@@ -33,10 +36,11 @@ pub fn factor(
         }
         let inverse = 1.0 / pivot;
         inverse_pivots[k] = inverse;
-        for (j, target) in rest.chunks_exact_mut(stride).enumerate() {
-            let j = k + 1 + j;
-            let first = j / LANES * LANES;
-            axpy(-(column[j] * inverse), &column[first..], &mut target[first..]);
+        // Short columns are taken whole: what that changes above the diagonal does not matter, and
+        // with a constant `stride` the loop has no counter.
+        let first = if stride <= SHORT { 0 } else { k / LANES * LANES };
+        for (target, l) in rest.chunks_exact_mut(stride).zip(&column[k + 1..]) {
+            axpy(-(l * inverse), &column[first..], &mut target[first..]);
         }
     }
     true
@@ -96,4 +100,44 @@ pub fn inverse_root(
             }
         }
     }
+}
+
+/// `x ← A⁻¹ x` for A of a constant size, column by column, whose lower triangle is destroyed: where
+/// a matrix is used once, the factor and the first substitution are one loop.
+///
+/// # Errors
+/// [`crate::Singular`] if pivot k is not above `tolerance` times diagonal entry k, or not finite.
+#[inline(always)]
+#[expect(clippy::needless_range_loop, reason = "loops over constant indices are unrolled")]
+pub fn solve_once<const N: usize>(
+    a: &mut [[f64; N]; N],
+    x: &mut [f64; N],
+    tolerance: f64,
+) -> Result<(), crate::Singular> {
+    let diagonal: [f64; N] = std::array::from_fn(|k| a[k][k]);
+    for k in 0..N {
+        let pivot = a[k][k];
+        // Written so that NaN fails.
+        if !(pivot > tolerance * diagonal[k] && pivot.is_finite()) {
+            return Err(crate::Singular { rank: k, pivot });
+        }
+        let inverse = 1.0 / pivot;
+        for j in k + 1..N {
+            let l = a[k][j] * inverse;
+            for r in j..N {
+                a[j][r] -= a[k][r] * l;
+            }
+        }
+        for r in k + 1..N {
+            a[k][r] *= inverse;
+            x[r] -= a[k][r] * x[k];
+        }
+    }
+    for k in (0..N).rev() {
+        x[k] /= a[k][k];
+        for r in k + 1..N {
+            x[k] -= a[k][r] * x[r];
+        }
+    }
+    Ok(())
 }

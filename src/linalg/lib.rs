@@ -1,4 +1,5 @@
-//! Dense factorisations of small matrices, for results that reach signals.
+//! Factorisations of small matrices, and of sparse ones of small blocks, for results that reach
+//! signals.
 //!
 //! # Conventions
 //! - Matrices are column-major slices: entry (i, j) of an n-row matrix stands at `j * n + i`. Where
@@ -12,21 +13,27 @@
 //!   machine.
 //!
 //! # Rank
-//! A pivot counts as zero if it is not above a tolerance times the largest diagonal entry of the
-//! matrix (symmetric factorisations) or its largest entry (LU). NaN is never above. A factorisation
-//! that chooses its pivots takes the largest that is left; of equals the one with the lowest index.
-//! [`PivotedCholesky`] scales its matrix to a unit diagonal first, so that the units of rows do not
-//! matter.
+//! Every decision is relative: a pivot counts as zero if it is not above a tolerance times a size.
+//! The size is the unknown's own where units may differ from one to the next: its diagonal entry in
+//! [`PivotedCholesky`], [`MinimumNorm`] and [`ldlt::solve_once`], the length of its column in
+//! [`PivotedQr`]. Elsewhere it is that of the matrix: its largest diagonal entry ([`cholesky`],
+//! [`ldlt`]) or its largest entry (LU). NaN is never above. A factorisation that chooses its pivots
+//! takes the largest that is left; of equals the one with the lowest index.
 //!
 //! # Which one
 //! | matrix | factorisation |
 //! |---|---|
 //! | symmetric positive definite | [`cholesky`]; [`ldlt`] for padded columns, without roots |
+//! | the same, of dense blocks in a sparse pattern | [`BlockCholesky`] |
 //! | symmetric positive semidefinite | [`PivotedCholesky`], which finds the rank |
+//! | the same, for solutions of least norm | [`MinimumNorm`] |
 //! | square | [`Lu`]; [`invert`] where the inverse itself is wanted |
 //! | square, perhaps singular | [`CompletePivoting`], which gives the null space |
+//! | columns, perhaps dependent | [`PivotedQr`], which finds the rank |
+//! | columns that only come, in whole lanes | [`Span`] |
 //! | columns that come and go | [`OrthonormalBasis`], `A = Q R` |
 //! | rows of a quadratic program that come and go | [`ConjugateBasis`] |
+//! | 3 × 3 blocks that rows are added to | [`triangle`] |
 //! | any, for least squares of least norm | [`Svd`] |
 //! | symmetric, its spectrum | [`symmetric_eigenvalues`] |
 //!
@@ -34,6 +41,7 @@
 //! G. H. Golub, C. F. Van Loan, *Matrix Computations* (2013). N. J. Higham, *Accuracy and Stability
 //! of Numerical Algorithms* (2002), whose bounds the tests state.
 
+mod block_cholesky;
 pub mod cholesky;
 mod complete_pivoting;
 mod conjugate_basis;
@@ -42,17 +50,25 @@ mod inverse;
 pub mod lanes;
 pub mod ldlt;
 mod lu;
+mod minimum_norm;
 mod orthonormal_basis;
 mod pivoted_cholesky;
+mod pivoted_qr;
+mod span;
 mod svd;
+pub mod triangle;
 mod vector;
 
+pub use block_cholesky::{BlockCholesky, Slot};
 pub use complete_pivoting::CompletePivoting;
 pub use conjugate_basis::ConjugateBasis;
 pub use eigenvalues::symmetric_eigenvalues;
-pub use inverse::invert;
+pub use inverse::{invert, replace_column};
 pub use lu::{Lu, Singular};
+pub use minimum_norm::MinimumNorm;
 pub use orthonormal_basis::OrthonormalBasis;
 pub use pivoted_cholesky::PivotedCholesky;
+pub use pivoted_qr::PivotedQr;
+pub use span::Span;
 pub use svd::Svd;
 pub use vector::{all_finite, axpy, dot, matrix_vector, max_abs, one_norm};

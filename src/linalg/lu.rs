@@ -73,12 +73,15 @@ impl Lu {
         let n = self.n;
         let least = if tolerance > 0.0 { tolerance * largest_entry(&self.factors) } else { 0.0 };
         for j in 0..n {
+            // Column j as the exchanges so far have it, then without the columns before it.
             let (done, rest) = self.factors.split_at_mut(j * n);
             let column = &mut rest[..n];
             for (row, &pivot) in self.pivots[..j].iter().enumerate() {
                 column.swap(row, pivot);
             }
             eliminate(done, n, j, column);
+            // The pivot is the largest entry from the diagonal down; its row is exchanged with row
+            // j.
             let mut pivot = j;
             let mut largest = column[j].abs();
             for (i, a) in column.iter().enumerate().skip(j + 1) {
@@ -98,6 +101,7 @@ impl Lu {
                     earlier.swap(j, pivot);
                 }
             }
+            // What is below it becomes L.
             let inverse = 1.0 / column[j];
             self.inverse_diagonal[j] = inverse;
             for l in &mut column[j + 1..] {

@@ -1,6 +1,6 @@
 //! An orthonormal basis of chosen columns that gains and loses columns: `B_P = Q R`.
 
-use crate::vector::{axpy, dot, givens};
+use crate::vector::{axpy, dot, givens, matrix_vector};
 
 /// Q (d × r, orthonormal columns) and the upper triangular R with `B_P = Q R`.
 #[derive(Clone, Debug, Default)]
@@ -11,10 +11,15 @@ pub struct OrthonormalBasis {
     q: Vec<f64>,
     /// R, column k at `k · dim`, k + 1 entries.
     r: Vec<f64>,
+    /// One over the diagonal of R.
+    inverse_diagonal: Vec<f64>,
     /// The part of the last probed column outside the span.
     rest: Vec<f64>,
     /// `Qᵀ` times the last probed column.
     products: Vec<f64>,
+    /// `Qᵀ` times what is left of it, and Q times that.
+    again: Vec<f64>,
+    inside: Vec<f64>,
 }
 
 impl OrthonormalBasis {
@@ -26,7 +31,13 @@ impl OrthonormalBasis {
                 matrix.resize(dim * dim, 0.0);
             }
         }
-        for vector in [&mut self.rest, &mut self.products] {
+        for vector in [
+            &mut self.rest,
+            &mut self.products,
+            &mut self.again,
+            &mut self.inside,
+            &mut self.inverse_diagonal,
+        ] {
             if vector.len() < dim {
                 vector.resize(dim, 0.0);
             }
@@ -47,9 +58,21 @@ impl OrthonormalBasis {
         &self.products[..self.rank]
     }
 
+    /// The part of the last probed column outside the span; meaningless if the basis spans
+    /// everything.
+    #[inline]
+    #[must_use]
+    pub fn rest(&self) -> &[f64] {
+        &self.rest[..self.dim]
+    }
+
     /// Distance of `v` from the span of the basis; keeps `Qᵀ v` and the rest for [`Self::push`].
     ///
-    /// Gram-Schmidt, twice where the first pass cancels (W. Kahan's "twice is enough"): O(d r).
+    /// Classical Gram-Schmidt, twice where the first pass cancels: O(d r).
+    ///
+    /// # References
+    /// L. Giraud, J. Langou, M. Rozložník, J. van den Eshof, *Rounding error analysis of the
+    /// classical Gram-Schmidt orthogonalization process*, Numer. Math. 101 (2005): twice is enough.
     pub fn probe(&mut self, v: &[f64]) -> f64 {
         let (d, r) = (self.dim, self.rank);
         let rest = &mut self.rest[..d];
@@ -64,11 +87,13 @@ impl OrthonormalBasis {
         }
         let mut before = dot(rest, rest);
         for _ in 0..2 {
-            for (product, q) in self.products[..r].iter_mut().zip(self.q.chunks_exact(d.max(1))) {
-                let p = dot(q, rest);
-                *product += p;
-                axpy(-p, q, rest);
+            let columns = &self.q[..r * d];
+            for (again, q) in self.again.iter_mut().zip(columns.chunks_exact(d.max(1))) {
+                *again = dot(q, rest);
             }
+            matrix_vector(columns, d, &self.again[..r], &mut self.inside);
+            rest.iter_mut().zip(&self.inside).for_each(|(rest, inside)| *rest -= inside);
+            self.products.iter_mut().zip(&self.again[..r]).for_each(|(sum, p)| *sum += p);
             let after = dot(rest, rest);
             if after > 0.25 * before {
                 before = after;
@@ -88,6 +113,7 @@ impl OrthonormalBasis {
         }
         self.r[k * d..k * d + k].copy_from_slice(&self.products[..k]);
         self.r[k * d + k] = distance;
+        self.inverse_diagonal[k] = inverse;
         self.rank += 1;
     }
 
@@ -114,6 +140,9 @@ impl OrthonormalBasis {
             }
         }
         self.rank -= 1;
+        for k in k..self.rank {
+            self.inverse_diagonal[k] = 1.0 / self.r[k * d + k];
+        }
     }
 
     /// `R x = y` in place.
@@ -121,7 +150,7 @@ impl OrthonormalBasis {
         let d = self.dim;
         for k in (0..self.rank).rev() {
             let column = &self.r[k * d..=k * d + k];
-            let value = x[k] / column[k];
+            let value = x[k] * self.inverse_diagonal[k];
             x[k] = value;
             axpy(-value, &column[..k], &mut x[..k]);
         }
@@ -132,7 +161,7 @@ impl OrthonormalBasis {
         let d = self.dim;
         for k in 0..self.rank {
             let column = &self.r[k * d..=k * d + k];
-            x[k] = (x[k] - dot(&column[..k], &x[..k])) / column[k];
+            x[k] = (x[k] - dot(&column[..k], &x[..k])) * self.inverse_diagonal[k];
         }
     }
 

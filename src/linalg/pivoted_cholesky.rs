@@ -31,6 +31,19 @@ impl PivotedCholesky {
     /// Directions with less than 8 n ε of their unknown's diagonal are rounding and left out.
     #[must_use]
     pub fn factor(&mut self, matrix: &[f64], n: usize, b: &mut [f64]) -> Option<usize> {
+        self.factor_above(matrix, n, 8.0 * n as f64 * f64::EPSILON, b)
+    }
+
+    /// The same without directions that have less than `tolerance` of their unknown's diagonal, for
+    /// a matrix that is itself known to that share only.
+    #[must_use]
+    pub fn factor_above(
+        &mut self,
+        matrix: &[f64],
+        n: usize,
+        tolerance: f64,
+        b: &mut [f64],
+    ) -> Option<usize> {
         self.reserve(n);
         let (rest, scale) = (&mut self.rest[..n * n], &mut self.scale[..n]);
         for (i, scale) in scale.iter_mut().enumerate() {
@@ -53,12 +66,14 @@ impl PivotedCholesky {
                 rest[j * n + i] = if size > 0.0 { 0.5 * (value + mirror) / size } else { 0.0 };
             }
         }
+        // The largest diagonal entry that is left gives the next row of B; the rest loses that row's
+        // outer product.
         b.fill(0.0);
         self.done[..n].fill(false);
         let mut rank = 0;
         for row in 0..n {
             let mut pivot = None;
-            let mut largest = 8.0 * n as f64 * f64::EPSILON;
+            let mut largest = tolerance;
             for i in 0..n {
                 if !self.done[i] && rest[i * n + i] > largest {
                     (largest, pivot) = (rest[i * n + i], Some(i));
@@ -82,12 +97,15 @@ impl PivotedCholesky {
                 }
             }
         }
+        // What is left has no diagonal to speak of: then a semidefinite matrix has nothing beside it.
+        let nothing = INDEFINITE.max(2.0 * tolerance);
         let open = |i: &usize| !self.done[*i];
         for j in (0..n).filter(open) {
-            if (0..n).filter(open).any(|i| rest[j * n + i].abs() > INDEFINITE) {
+            if (0..n).filter(open).any(|i| rest[j * n + i].abs() > nothing) {
                 return None;
             }
         }
+        // Back to the units of the matrix.
         for (column, &scale) in b.chunks_exact_mut(n.max(1)).zip(scale.iter()) {
             for value in column {
                 *value *= scale;

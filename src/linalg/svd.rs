@@ -41,6 +41,7 @@ impl Svd {
                         continue;
                     }
                     turned = true;
+                    // The smaller angle that makes the two columns orthogonal; V turns with them.
                     let zeta = (bb - aa) / (2.0 * ab);
                     let t = zeta.signum() / (zeta.abs() + (1.0 + zeta * zeta).sqrt());
                     let c = 1.0 / (1.0 + t * t).sqrt();

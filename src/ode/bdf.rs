@@ -20,6 +20,7 @@ use super::control::{exhausted, fit};
 use super::newton::{Equation, Newton, Outcome};
 use super::progress::Progress;
 use super::{Failure, Flow, Kernel, Present, Tolerance};
+use legwork_linalg::axpy;
 
 const MAX_ORDER: usize = 5;
 const KAPPA: [f64; MAX_ORDER + 1] = [0.0, -0.1850, -1.0 / 9.0, -0.0823, -0.0415, 0.0];
@@ -133,11 +134,8 @@ impl Bdf {
         self.shift.fill(0.0);
         for (i, difference) in self.differences.iter().enumerate().take(self.order + 1).skip(1) {
             let weight = GAMMA[i] / alpha(self.order);
-            let targets = self.predicted.iter_mut().zip(&mut self.shift);
-            for ((u, s), d) in targets.zip(difference) {
-                *u += d;
-                *s += weight * d;
-            }
+            axpy(1.0, difference, &mut self.predicted);
+            axpy(weight, difference, &mut self.shift);
         }
     }
 
@@ -328,9 +326,7 @@ impl Kernel for Bdf {
         for m in 0..self.dense_order {
             // Newton's form on the nodes t, t - h, t - 2h, ….
             weight *= ((t - self.progress.t) / self.grid + m as f64) / (m + 1) as f64;
-            for (u, d) in u.iter_mut().zip(&self.differences[m + 1]) {
-                *u += weight * d;
-            }
+            axpy(weight, &self.differences[m + 1], u);
         }
     }
 

@@ -24,6 +24,7 @@ use super::control::{StepControl, exhausted, fit};
 use super::newton::{Equation, Newton, Outcome};
 use super::progress::Progress;
 use super::{Failure, Flow, Kernel, Present, Tolerance};
+use legwork_linalg::axpy;
 use tableau::{A, C, DENSE, E, GAMMA, GUESS};
 
 /// Newton's tolerance κ in units of the error tolerance, and its limit of iterations per stage.
@@ -72,10 +73,7 @@ impl Esdirk43 {
             let t = if stage == 5 { end } else { self.progress.t + C[stage] * h };
             self.base.copy_from_slice(&self.progress.u);
             for (k, a) in known.iter().zip(&A[stage]) {
-                let a = h * a;
-                for (b, k) in self.base.iter_mut().zip(k) {
-                    *b += a * k;
-                }
+                axpy(h * a, k, &mut self.base);
             }
             guess(stage, c, known, &mut self.d[..n]);
             let equation = Equation { t, c, base: &self.base, shift: None };
@@ -160,10 +158,7 @@ impl Esdirk43 {
 fn guess(stage: usize, c: f64, k: &[Vec<f64>], d: &mut [f64]) {
     d.fill(0.0);
     for (weight, k) in GUESS[stage].iter().zip(k) {
-        let weight = c * weight;
-        for (d, k) in d.iter_mut().zip(k) {
-            *d += weight * k;
-        }
+        axpy(c * weight, k, d);
     }
 }
 

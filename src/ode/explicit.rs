@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use legwork_linalg::axpy;
 use serde::{Deserialize, Serialize};
 
 use crate::{Failure, Flow};
@@ -136,15 +137,11 @@ impl ExplicitStep {
                 }
             }
             for (j, a) in terms {
-                for (d, k) in u.iter_mut().zip(&before[j * n..]) {
-                    *d += h * a * k;
-                }
+                axpy(h * a, &before[j * n..], u);
             }
             let rate = &mut rest[..n];
             flow.rate(node * h, u, rate).map_err(Failure::Flow)?;
-            for (s, k) in sum.iter_mut().zip(&*rate) {
-                *s += weight * k;
-            }
+            axpy(weight, rate, sum);
         }
         for (d, s) in u.iter_mut().zip(&*sum) {
             *d = h * s;

@@ -1,8 +1,8 @@
 //! Factors of columns that come and go.
 
 use super::matrices::{Random, absolute, assert_within, for_each_definite, product};
-use legwork_linalg::lanes::padded;
-use legwork_linalg::{ConjugateBasis, OrthonormalBasis, dot, ldlt};
+use legwork_linalg::lanes::{LANES, Lanes, padded};
+use legwork_linalg::{ConjugateBasis, OrthonormalBasis, Span, dot, ldlt, triangle};
 
 /// Q as a matrix.
 fn vectors(basis: &OrthonormalBasis, d: usize) -> Vec<Vec<f64>> {
@@ -171,4 +171,87 @@ fn a_conjugate_basis_is_that_of_the_normals_it_holds() {
             }
         }
     });
+}
+
+/// `QᵀQ = I`, `A = Q C` for columns of which some depend on others and some nearly do, and what is
+/// taken out of a vector is its projection.
+#[test]
+fn a_span_holds_the_columns_that_it_was_given() {
+    let mut span = Span::default();
+    for seed in 0..3_000 {
+        let mut random = Random::new(seed);
+        let (d, count) = (4 * (1 + random.below(6)), 1 + random.below(14));
+        let mut columns: Vec<Vec<f64>> = (0..count).map(|_| random.vector(d)).collect();
+        if count > 2 {
+            let (nearly, scale) = (random.vector(d), 10f64.powf(-8.0 * random.uniform()));
+            columns[2] = columns[0].iter().zip(&nearly).map(|(x, y)| 7.0 * x + scale * y).collect();
+            columns[count - 1] = columns[1].iter().map(|x| -1e5 * x).collect();
+        }
+        span.reset(d, count);
+        let mut coordinates = vec![vec![0.0; padded(count)]; count];
+        for (column, coordinates) in columns.iter().zip(&mut coordinates) {
+            span.push(&mut column.clone(), coordinates, 1e-11);
+        }
+        let rank = if count > 2 { count - 1 } else { count };
+        assert_eq!(span.rank(), rank.min(d), "seed {seed}");
+        let q: Vec<&[f64]> = span.vectors().chunks_exact(d).collect();
+        for (i, a) in q.iter().enumerate() {
+            for (j, b) in q.iter().enumerate().take(i + 1) {
+                let unit = f64::from(u8::from(i == j && i < span.rank()));
+                assert!((dot(a, b) - unit).abs() < 1e-13, "seed {seed}: {i} {j}");
+            }
+        }
+        for (column, coordinates) in columns.iter().zip(&coordinates) {
+            let back = product(span.vectors(), d, coordinates, padded(count));
+            let size = dot(column, column).sqrt();
+            assert_within(&back, column, &vec![size; d], 1e-11, &format!("seed {seed}"));
+        }
+        let x = random.vector(d);
+        let (mut rest, mut shares) = (x.clone(), vec![0.0; padded(count)]);
+        span.take_out(&mut rest, &mut shares);
+        let back = product(span.vectors(), d, &shares, padded(count));
+        let sum: Vec<f64> = rest.iter().zip(back).map(|(a, b)| a + b).collect();
+        assert_within(&sum, &x, &vec![1.0; d], 1e-13, &format!("seed {seed}"));
+        assert!(q.iter().all(|q| dot(q, &rest).abs() < 1e-12), "seed {seed}");
+    }
+}
+
+/// `RᵀR` is the sum of what was rotated in, backward stably over many decades, and `R⁻¹ R = I`.
+#[test]
+fn a_triangle_is_the_root_of_the_rows_it_was_given() {
+    for seed in 0..3_000 {
+        let mut random = Random::new(seed);
+        let mut rows = [[Lanes::ZERO; 3]; 3];
+        let mut sum = vec![[[0.0; 3]; 3]; LANES];
+        for _ in 0..3 + random.below(6) {
+            let mut v = [[0.0; LANES]; 3];
+            for lane in 0..LANES {
+                let size = 10f64.powf(5.0 * random.signed());
+                (0..3).for_each(|i| v[i][lane] = size * random.signed());
+                for i in 0..3 {
+                    (0..3).for_each(|j| sum[lane][i][j] += v[i][lane] * v[j][lane]);
+                }
+            }
+            triangle::update(&mut rows, &mut v.map(Lanes::from));
+        }
+        let inverse = triangle::inverse(&rows).map(Lanes::to_array);
+        let r = rows.map(|row| row.map(Lanes::to_array));
+        for (lane, sum) in sum.iter().enumerate() {
+            let r = |i: usize, j: usize| if i <= j { r[i][j][lane] } else { 0.0 };
+            let at = [[0, 1, 2], [9, 3, 4], [9, 9, 5]];
+            let d = |i: usize, j: usize| if i <= j { inverse[at[i][j]][lane] } else { 0.0 };
+            for i in 0..3 {
+                for j in 0..3 {
+                    let found: f64 = (0..3).map(|k| r(k, i) * r(k, j)).sum();
+                    let size = (sum[i][i] * sum[j][j]).sqrt();
+                    let miss = (found - sum[i][j]).abs();
+                    assert!(miss < 60.0 * f64::EPSILON * size, "seed {seed}: {miss:e} of {size:e}");
+                    let unit: f64 = (0..3).map(|k| d(i, k) * r(k, j)).sum();
+                    let size: f64 = (0..3).map(|k| (d(i, k) * r(k, j)).abs()).sum();
+                    let miss = (unit - f64::from(u8::from(i == j))).abs();
+                    assert!(miss < 60.0 * f64::EPSILON * size.max(1.0), "seed {seed}: {miss:e}");
+                }
+            }
+        }
+    }
 }

@@ -99,6 +99,27 @@ fn ldlt_is_backward_stable() {
     });
 }
 
+/// Solves of a constant size keep the same bound, and tell the first pivot that is rounding of its
+/// own diagonal entry, whatever the others' scales.
+#[test]
+fn a_small_solve_is_backward_stable_and_names_the_pivot() {
+    for_each_definite(15_000, |case| {
+        if case.n != 6 {
+            return;
+        }
+        let (b, mut columns) = (case.random.vector(6), [[0.0; 6]; 6]);
+        columns.as_flattened_mut().copy_from_slice(&case.a);
+        let mut x: [f64; 6] = std::array::from_fn(|i| b[i]);
+        assert_eq!(ldlt::solve_once(&mut columns, &mut x, 0.0), Ok(()), "{}", case.name);
+        assert_solves(case, &x, &b);
+    });
+    // Row 1 is twice row 0.
+    let mut a = [[1.0, 2.0, 0.0], [2.0, 4.0 + 1e-15, 0.0], [0.0, 0.0, 1e-30]];
+    let error = ldlt::solve_once(&mut a, &mut [1.0; 3], 1e-14).unwrap_err();
+    assert_eq!(error.rank, 1);
+    assert!(ldlt::solve_once(&mut [[f64::NAN]], &mut [1.0], 0.0).is_err());
+}
+
 /// A negative diagonal entry, or a negative eigenvalue that only elimination finds.
 #[test]
 fn indefinite_matrices_and_nan_are_refused() {

@@ -1,7 +1,9 @@
 //! LU and complete pivoting of any square matrix.
 
 use super::matrices::{Kind, absolute, assert_within, for_each_square, product};
-use legwork_linalg::{CompletePivoting, Lu, Singular, invert, max_abs, one_norm};
+use legwork_linalg::{
+    CompletePivoting, Lu, Singular, dot, invert, max_abs, one_norm, replace_column,
+};
 
 /// Pivots below this share of the largest entry are rounding of the matrices here.
 const RANK: f64 = 1e-12;
@@ -70,6 +72,35 @@ fn inverses_are_inverses_on_both_sides() {
             assert_within(&left, &unit, &bound, share, &case.name);
             assert_within(&right, &unit, &bound, share, &case.name);
         }
+    });
+}
+
+/// One column after the other, from the identity: the inverse of what came of it.
+#[test]
+fn an_inverse_follows_the_columns() {
+    for_each_square(4_000, |case| {
+        let n = case.n;
+        if case.kind == Kind::Graded || n == 0 {
+            return;
+        }
+        let unit: Vec<f64> = (0..n * n).map(|at| f64::from(u8::from(at % (n + 1) == 0))).collect();
+        let (mut matrix, mut rows) = (unit.clone(), unit.clone());
+        let mut image = vec![0.0; n];
+        for at in 0..n {
+            let column = &case.a[at * n..(at + 1) * n];
+            for (image, row) in image.iter_mut().zip(rows.chunks_exact(n)) {
+                *image = dot(row, column);
+            }
+            // A small pivot would lose as many digits as the test has.
+            if image[at].abs() > 0.1 {
+                replace_column(&mut rows, &image, at);
+                matrix[at * n..(at + 1) * n].copy_from_slice(column);
+            }
+        }
+        let inverse: Vec<f64> = (0..n * n).map(|at| rows[at % n * n + at / n]).collect();
+        let bound = vec![f64::EPSILON * one_norm(&matrix, n) * one_norm(&inverse, n); n * n];
+        let share = 100.0 * (n * n) as f64;
+        assert_within(&product(&inverse, n, &matrix, n), &unit, &bound, share, &case.name);
     });
 }
 

@@ -4,4 +4,6 @@ mod bases;
 mod definite;
 mod general;
 mod matrices;
+mod rank;
+mod sparse;
 mod spectra;
