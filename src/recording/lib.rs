@@ -25,6 +25,7 @@
 //! The entry points are [`Recorder`], [`Recording`], [`export_csv`] and [`import_csv`].
 
 mod channel;
+mod container;
 mod csv;
 mod error;
 mod import;

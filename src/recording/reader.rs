@@ -7,12 +7,13 @@ use mcap::records::{Channel as ChannelRecord, Record, op};
 use mcap::sans_io::linear_reader::{LinearReadEvent, LinearReader, LinearReaderOptions};
 
 use super::channel::{Channel, Field, Kind};
+use super::container::PROTOBUF;
 use super::error::RecordingError;
 use super::layout::Pattern;
 use super::metadata::Metadata;
 use super::row::{Row, Stamp};
 use super::schema;
-use super::writer::{FIELDS_KEY, PROTOBUF};
+use super::writer::FIELDS_KEY;
 
 /// Bytes of a record before its body: opcode and length.
 const RECORD_HEAD: usize = 9;

@@ -279,6 +279,56 @@ fn equal_runs_write_equal_bytes() {
     assert_eq!(written(50, SMALL), written(50, SMALL));
 }
 
+/// The container's bytes are those of the reference writer of MCAP.
+#[test]
+fn the_bytes_are_those_of_the_mcap_crate() {
+    let policy = ChunkPolicy { bytes: u64::MAX, period_ns: 0 };
+    let channels = [awkward(), simple(), Channel::new("again", simple().fields)];
+    let metadata = metadata();
+    let options = mcap::WriteOptions::new()
+        .library(format!("legwork {}", metadata.version))
+        .compression(None)
+        .disable_seeking(true)
+        .chunk_size(None);
+    let mut bytes = Vec::new();
+    let mut theirs = options.create(mcap::write::NoSeek::new(&mut bytes)).unwrap();
+    theirs.write_metadata(&metadata.to_record()).unwrap();
+    let encodings = schema::encodings(&channels);
+    for (channel, encoding) in channels.iter().zip(&encodings) {
+        let fields = serde_json::to_string(&channel.fields).unwrap();
+        let fields = BTreeMap::from([("fields".to_owned(), fields)]);
+        let schema = theirs.add_schema(&encoding.name, "protobuf", &encoding.schema).unwrap();
+        theirs.add_channel(schema, &channel.topic, "protobuf", &fields).unwrap();
+    }
+    theirs.flush().unwrap();
+    let mut ours = Recorder::create(Sink::memory(), &channels, &metadata, policy).unwrap();
+    for k in 0..60 {
+        // The third channel stays empty, as a flush does now and then.
+        let i = usize::from(k % 3 == 0);
+        let row = values(&channels[i], k);
+        ours.record(ChannelId(i), &stamp(k), [&row[..]]).unwrap();
+        let mut pattern = encodings[i].pattern.clone();
+        pattern.fill(&stamp(k), [&row[..]]).unwrap();
+        let header = mcap::records::MessageHeader {
+            channel_id: i as u16 + 1,
+            sequence: (if i == 1 { k / 3 } else { k - k / 3 - 1 }) as u32,
+            log_time: stamp(k).t_ns,
+            publish_time: stamp(k).t_ns,
+        };
+        theirs.write_to_known_channel(&header, pattern.bytes()).unwrap();
+        if k % 20 == 7 {
+            ours.flush().unwrap();
+            ours.flush().unwrap();
+            theirs.flush().unwrap();
+        }
+    }
+    theirs.finish().unwrap();
+    drop(theirs);
+    let ours = ours.finish().unwrap().memory.unwrap();
+    let first = ours.iter().zip(&bytes).position(|(a, b)| a != b);
+    assert_eq!((first, ours.len()), (None, bytes.len()), "first byte that differs, length");
+}
+
 #[test]
 fn a_cut_recording_is_read_to_its_last_whole_chunk() {
     let file = written(40, SMALL);

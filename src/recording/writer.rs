@@ -2,14 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
-use mcap::records::MessageHeader;
-use mcap::write::NoSeek;
-use mcap::{WriteOptions, Writer};
-
 use super::channel::Channel;
+use super::container::Container;
 use super::error::RecordingError;
 use super::layout::Pattern;
 use super::metadata::Metadata;
@@ -18,11 +15,6 @@ use super::schema;
 
 /// Key of a channel's metadata that holds its fields as JSON.
 pub(super) const FIELDS_KEY: &str = "fields";
-/// Encoding of rows and of schemas.
-pub(super) const PROTOBUF: &str = "protobuf";
-
-/// Bytes of a message record besides the row: opcode 1, length 8, channel 2, sequence 4, times 16.
-const MESSAGE_OVERHEAD: u64 = 31;
 
 /// Index of a channel in the list that the recorder was made with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,7 +42,7 @@ impl Default for ChunkPolicy {
 pub struct Sink(Option<Output>);
 
 enum Output {
-    File(BufWriter<File>),
+    File(File),
     Memory(Vec<u8>),
     Stream(Box<dyn Write + Send>),
 }
@@ -65,7 +57,7 @@ impl Sink {
         let path = path.as_ref();
         let file = File::create(path)
             .map_err(|source| RecordingError::Create { path: path.to_owned(), source })?;
-        Ok(Self(Some(Output::File(BufWriter::new(file)))))
+        Ok(Self(Some(Output::File(file))))
     }
 
     /// Memory, which [`Recorder::finish`] hands back.
@@ -114,7 +106,8 @@ pub struct Finished {
 
 struct Track {
     topic: String,
-    id: u16,
+    /// Its place among the container's channels.
+    place: usize,
     sequence: u32,
     pattern: Pattern,
 }
@@ -123,19 +116,12 @@ struct Track {
 ///
 /// A recorder that is dropped closes its file as [`Recorder::finish`] does, but reports nothing.
 pub struct Recorder {
-    writer: Option<Writer<NoSeek<Output>>>,
+    writer: Option<Container<Output>>,
     tracks: Vec<Track>,
     policy: ChunkPolicy,
-    chunk: Chunk,
-    row_count: u64,
-}
-
-/// The chunk being written.
-#[derive(Default)]
-struct Chunk {
-    bytes: u64,
-    /// Time of the last row [ns]; `None` in a chunk without rows.
+    /// Time of the last row of the chunk [ns]; `None` in a chunk without rows.
     last_ns: Option<u64>,
+    row_count: u64,
 }
 
 impl Recorder {
@@ -160,34 +146,32 @@ impl Recorder {
         if let Some(channel) = channels.iter().find(|channel| !channel.fits()) {
             return Err(RecordingError::RowTooLarge { topic: channel.topic.clone() });
         }
-        let mut writer = match sink.0 {
-            Some(output) => Some(options(&metadata.version).create(NoSeek::new(output))?),
-            None => None,
-        };
+        let library = format!("legwork {}", metadata.version);
+        let mut writer = sink.0.map(|output| Container::new(output, &library));
         if let Some(writer) = &mut writer {
-            writer.write_metadata(&metadata.to_record())?;
+            writer.add_metadata(&metadata.to_record());
         }
         let mut tracks = Vec::with_capacity(channels.len());
         for (channel, encoding) in channels.iter().zip(schema::encodings(channels)) {
-            let id = match &mut writer {
+            let place = match &mut writer {
                 Some(writer) => declare(writer, channel, &encoding)?,
                 None => 0,
             };
             let pattern = encoding.pattern;
-            tracks.push(Track { topic: channel.topic.clone(), id, sequence: 0, pattern });
+            tracks.push(Track { topic: channel.topic.clone(), place, sequence: 0, pattern });
         }
         if let Some(writer) = &mut writer {
             writer.flush()?;
         }
-        Ok(Self { writer, tracks, policy, chunk: Chunk::default(), row_count: 0 })
+        Ok(Self { writer, tracks, policy, last_ns: None, row_count: 0 })
     }
 
     /// Appends a row.
     ///
     /// The leaves are the values in the order of [`Channel::columns`], in as many slices as suits
     /// the caller. The stamps of a channel must not go back in time.
-    /// Recording a row allocates nothing; the buffers of a chunk do, some fifty times per chunk
-    /// however many its rows, and the index of chunks.
+    /// Recording a row allocates nothing once the buffers have the size of a chunk; closing a chunk
+    /// lengthens the index of chunks.
     ///
     /// # Errors
     ///
@@ -210,20 +194,12 @@ impl Recorder {
                 expected: track.pattern.value_count(),
                 found,
             })?;
-            let row = track.pattern.bytes();
-            if self.chunk.closes_before(stamp.t_ns, self.policy) {
+            if closes_before(self.last_ns, stamp.t_ns, writer.chunk_len(), self.policy) {
                 writer.flush()?;
-                self.chunk = Chunk::default();
             }
-            let header = MessageHeader {
-                channel_id: track.id,
-                sequence: track.sequence,
-                log_time: stamp.t_ns,
-                publish_time: stamp.t_ns,
-            };
-            writer.write_to_known_channel(&header, row)?;
-            self.chunk.bytes += MESSAGE_OVERHEAD + row.len() as u64;
-            self.chunk.last_ns = Some(stamp.t_ns);
+            let row = track.pattern.bytes();
+            writer.add_message(track.place, track.sequence, stamp.t_ns, row);
+            self.last_ns = Some(stamp.t_ns);
         }
         track.sequence = track.sequence.wrapping_add(1);
         self.row_count += 1;
@@ -239,7 +215,7 @@ impl Recorder {
         if let Some(writer) = &mut self.writer {
             writer.flush()?;
         }
-        self.chunk = Chunk::default();
+        self.last_ns = None;
         Ok(())
     }
 
@@ -255,44 +231,28 @@ impl Recorder {
     /// [`RecordingError::Write`].
     pub fn finish(mut self) -> Result<Finished, RecordingError> {
         let mut memory = None;
-        if let Some(mut writer) = self.writer.take() {
-            writer.finish()?;
-            match writer.into_inner().into_inner() {
-                Output::Memory(bytes) => memory = Some(bytes),
-                mut output => output.flush()?,
-            }
+        if let Some(mut writer) = self.writer.take()
+            && let Output::Memory(bytes) = writer.finish()?
+        {
+            memory = Some(bytes);
         }
         Ok(Finished { row_count: self.row_count, memory })
     }
 }
 
-impl Chunk {
-    /// Whether a row at this time belongs to the next chunk.
-    fn closes_before(&self, t_ns: u64, policy: ChunkPolicy) -> bool {
-        let slot = |t_ns: u64| t_ns.checked_div(policy.period_ns);
-        self.last_ns.is_some_and(|last| {
-            last != t_ns && (self.bytes >= policy.bytes || slot(last) != slot(t_ns))
-        })
-    }
-}
-
-/// Chunks are gathered in memory and written whole. They are not compressed: rows of a moving
-/// robot hardly shrink, and a compressor's bytes would depend on its version.
-fn options(version: &str) -> WriteOptions {
-    WriteOptions::new()
-        .library(format!("legwork {version}"))
-        .compression(None)
-        .disable_seeking(true)
-        .chunk_size(None)
+/// Whether a row at this time belongs to the next chunk, after one at `last` if there is one.
+fn closes_before(last: Option<u64>, t_ns: u64, bytes: u64, policy: ChunkPolicy) -> bool {
+    let slot = |t_ns: u64| t_ns.checked_div(policy.period_ns);
+    last.is_some_and(|last| last != t_ns && (bytes >= policy.bytes || slot(last) != slot(t_ns)))
 }
 
 fn declare(
-    writer: &mut Writer<NoSeek<Output>>,
+    writer: &mut Container<Output>,
     channel: &Channel,
     encoding: &schema::Encoding,
-) -> Result<u16, RecordingError> {
+) -> Result<usize, RecordingError> {
     let fields = serde_json::to_string(&channel.fields).map_err(io::Error::from)?;
     let metadata = BTreeMap::from([(FIELDS_KEY.to_owned(), fields)]);
-    let schema = writer.add_schema(&encoding.name, PROTOBUF, &encoding.schema)?;
-    Ok(writer.add_channel(schema, &channel.topic, PROTOBUF, &metadata)?)
+    let schema = (&*encoding.name, &*encoding.schema);
+    Ok(writer.add_channel(&channel.topic, schema, &metadata)?)
 }
