@@ -120,9 +120,12 @@ impl AcceleratedGradient {
         let mut lipschitz = self.curvature(problem, trace);
         let (mut theta, mut iterations) = (1.0f64, 0);
         while residual > self.tolerance && iterations < self.iteration_limit {
+            // The slope at y, where the gradient step starts.
             for i in 0..n {
                 self.slope[i] = self.product_y[i] + self.scale[i] * problem.bias[i];
             }
+
+            // A step with L raised until the quadratic model is an upper bound.
             for _ in 0..TRIAL_LIMIT {
                 self.step(problem, lipschitz);
                 self.apply(problem, Vector::Next);
@@ -138,6 +141,8 @@ impl AcceleratedGradient {
                 lipschitz = (2.0 * lipschitz).min(trace);
             }
             iterations += 1;
+
+            // Nesterov's weights; the momentum is dropped where the objective would rise.
             let ascent: f64 = (0..n).map(|i| self.slope[i] * (self.next[i] - self.x[i])).sum();
             let square = theta * theta;
             let next_theta = 0.5 * (theta * (square + 4.0).sqrt() - square);
@@ -151,6 +156,8 @@ impl AcceleratedGradient {
                 self.product_y[i] =
                     self.product_next[i] + beta * (self.product_next[i] - self.product_x[i]);
             }
+
+            // The next iterate, and the best one so far.
             std::mem::swap(&mut self.x, &mut self.next);
             std::mem::swap(&mut self.product_x, &mut self.product_next);
             lipschitz *= LIPSCHITZ_DECAY;
@@ -163,6 +170,8 @@ impl AcceleratedGradient {
                 break;
             }
         }
+
+        // Back to the units of the problem.
         for (i, force) in forces.iter_mut().enumerate() {
             *force = self.scale[i] * self.best[i];
         }
@@ -198,6 +207,8 @@ impl AcceleratedGradient {
         for contact in 0..problem.contact_count() {
             let first = 3 * contact;
             let range = first..first + 3;
+
+            // A step length and a scale by the largest diagonal entry of each contact.
             let largest = range
                 .clone()
                 .map(|i| problem.inverse_inertia[i * (n + 1)] + problem.compliance_of(i) + shift)
@@ -206,6 +217,8 @@ impl AcceleratedGradient {
             self.steps[contact] = 1.0 / largest;
             let is_active = problem.is_active(contact);
             let scale = if is_active { 1.0 / largest.sqrt() } else { 0.0 };
+
+            // The start: the projection of what is given, zero if that is not finite.
             let start = [forces[first], forces[first + 1], forces[first + 2]];
             let keep = is_active && start.iter().all(|f| f.is_finite());
             let start = if keep {

@@ -53,6 +53,7 @@ pub fn cone_residuals(
     let scale = if scale > 0.0 { scale } else { 1.0 };
     let stationarity = gradient.iter().fold(0.0, |worst, v| nan_max(worst, v.abs()));
 
+    // Rows and bounds: how far outside, and the product of distance and multiplier.
     let reach = 1.0 + max_abs(x);
     let (mut primal, mut dual, mut product) = (0.0, 0.0, 0.0);
     let mut judge = |value: f64, lower: f64, upper: f64, u: f64, norm: f64| {
@@ -79,6 +80,8 @@ pub fn cone_residuals(
     for (i, &value) in x.iter().enumerate() {
         judge(value, qp.lower_of(i), qp.upper_of(i), z[i], 1.0);
     }
+
+    // Cones: the same for each block.
     for block in program.blocks() {
         let t: Vec<f64> = block.clone().map(|row| program.cone_value(row, x)).collect();
         let w = &w[block.clone()];

@@ -37,6 +37,7 @@ mod basis;
 mod scaling;
 
 use crate::cone::ConeShape;
+use crate::problem_data::QpData;
 use crate::status::{Outcome, Status};
 use basis::Basis;
 use legwork_linalg::lanes::padded;
@@ -68,6 +69,88 @@ pub struct ConeLeastSquares<'a> {
     pub lower: &'a [f64],
     /// ε relative to the square of F's longest column, ≥ 0; a typical value is 1e-9.
     pub regularisation: f64,
+}
+
+impl ConeLeastSquares<'_> {
+    /// Longest column of F, and the size of x times it; `None` if no force has an effect, or none
+    /// is needed.
+    fn units(&self) -> Option<(f64, f64)> {
+        let columns = self.matrix.chunks_exact(self.target.len().max(1));
+        let longest = columns.map(|column| dot(column, column)).fold(0.0, f64::max).sqrt();
+        let typical = max_abs(self.target).max(max_abs(self.lower) / longest.max(1e-300));
+        (longest > 0.0 && typical > 0.0).then_some((longest, typical))
+    }
+
+    /// Writes the dense quadratic program of the same minimum, in unknowns x over the unit that is
+    /// returned [N]; `None` if x = 0 is the minimum. Its Hessian `FᵀF + εI` squares the conditioning
+    /// of F, so a solver of it is less exact than [`ConeLeastSquaresSolver`].
+    ///
+    /// It has 3k unknowns and a row for each side of each contact's pyramid, whether the contact
+    /// has friction or not, then those of N.
+    ///
+    /// # Panics
+    /// If a slice is too short.
+    pub fn write_qp(&self, qp: &mut QpData) -> Option<f64> {
+        let (r, n, sides) = (self.target.len(), 3 * self.friction.len(), self.cone.sides());
+        let (longest, typical) = self.units()?;
+        let facets = sides * self.friction.len();
+        let m = facets + self.lower.len();
+        for values in [
+            &mut qp.hessian,
+            &mut qp.gradient,
+            &mut qp.rows,
+            &mut qp.row_lower,
+            &mut qp.row_upper,
+            &mut qp.lower,
+            &mut qp.upper,
+        ] {
+            values.clear();
+        }
+
+        // The objective, with columns of F over the longest.
+        let column = |i: usize| &self.matrix[i * r..(i + 1) * r];
+        for j in 0..n {
+            qp.hessian.extend((0..n).map(|i| dot(column(i), column(j)) / (longest * longest)));
+            qp.hessian[j * n + j] += self.regularisation;
+            qp.gradient.push(-dot(column(j), self.target) / (longest * typical));
+        }
+
+        // Contacts push, inside their pyramids; a free row stands for a facet that is none.
+        qp.rows.resize(m * n, 0.0);
+        qp.row_lower.resize(m, f64::NEG_INFINITY);
+        qp.row_upper.resize(m, f64::INFINITY);
+        qp.lower.resize(n, f64::NEG_INFINITY);
+        qp.upper.resize(n, f64::INFINITY);
+        for (contact, &mu) in self.friction.iter().enumerate() {
+            let (slope, first) = (self.cone.facet_friction(mu), 3 * contact);
+            qp.lower[first + 2] = 0.0;
+            if slope <= 0.0 {
+                qp.lower[first..first + 2].fill(0.0);
+                qp.upper[first..first + 2].fill(0.0);
+            } else if slope.is_finite() {
+                let length = (1.0 + slope * slope).sqrt();
+                for (facet, [c, s]) in self.cone.facets().iter().enumerate() {
+                    let row = sides * contact + facet;
+                    for (axis, value) in [-c, -s, slope].into_iter().enumerate() {
+                        qp.rows[(first + axis) * m + row] = value / length;
+                    }
+                    qp.row_lower[row] = 0.0;
+                }
+            }
+        }
+
+        // Rows on the image of F.
+        for (i, (row, lower)) in self.rows.chunks_exact(r.max(1)).zip(self.lower).enumerate() {
+            let length = dot(row, row).sqrt();
+            if length > NO_ROW * longest {
+                for j in 0..n {
+                    qp.rows[j * m + facets + i] = dot(row, column(j)) / (length * longest);
+                }
+                qp.row_lower[facets + i] = lower / (length * typical);
+            }
+        }
+        Some(typical / longest)
+    }
 }
 
 /// Share of the way to the boundary that a step goes.
@@ -211,14 +294,10 @@ impl ConeLeastSquaresSolver {
         if !(finite.into_iter().all(all_finite) && has_friction && problem.regularisation >= 0.0) {
             return Outcome::refused(Status::InvalidData);
         }
-        let column = |i: usize| &problem.matrix[i * r..(i + 1) * r];
-        let longest = (0..n).map(|i| dot(column(i), column(i))).fold(0.0, f64::max).sqrt();
-        let typical = max_abs(problem.target).max(max_abs(problem.lower) / longest.max(1e-300));
-        if !(longest > 0.0 && typical > 0.0) {
-            // No force has an effect, or none is needed.
+        let Some((longest, typical)) = problem.units() else {
             x.fill(0.0);
             return Outcome { status: Status::Solved, iterations: 0, residual: 0.0 };
-        }
+        };
         self.set(problem, longest, typical);
         let outcome = self.iterate();
         let width = self.scaling.width();

@@ -158,7 +158,7 @@ impl<'a> ContactProblem<'a> {
     /// ε, what is added to the diagonal of G + R [1/kg].
     #[must_use]
     pub fn diagonal_shift(&self) -> f64 {
-        self.regularisation * self.mean_diagonal()
+        if self.regularisation == 0.0 { 0.0 } else { self.regularisation * self.mean_diagonal() }
     }
 
     /// A typical contact acceleration for relative residuals:

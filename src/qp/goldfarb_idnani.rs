@@ -198,6 +198,7 @@ impl DualActiveSet {
         self.contradiction = None;
         let mut changes = 0;
 
+        // Equalities first; one that depends on others is implied by them or contradicts them.
         let equalities = rows.equality_count();
         for row in 0..equalities {
             rows.project(row, self.basis.columns(), stride, &mut self.d[..self.n]);
@@ -211,6 +212,8 @@ impl DualActiveSet {
                 }
             }
         }
+
+        // Then the guess, as far as it is independent.
         for row in guess.filter(|&row| row >= equalities) {
             if row < rows.count() && !self.is_active[row] {
                 rows.project(row, self.basis.columns(), stride, &mut self.d[..self.n]);
@@ -222,6 +225,7 @@ impl DualActiveSet {
         }
         self.settle(g, rows, &mut changes, stride);
 
+        // One violated row after the other.
         let mut is_fresh = true;
         loop {
             if !legwork_linalg::all_finite(&self.x[..stride]) {
@@ -250,6 +254,7 @@ impl DualActiveSet {
             } else if self.is_contradiction(row, rows) {
                 return (Status::PrimalInfeasible, changes);
             } else {
+                // Neither reachable nor refuted: implied by the active rows but for rounding.
                 self.is_tolerated[row] = true;
                 self.has_tolerated = true;
                 self.settle(g, rows, &mut changes, stride);
@@ -365,6 +370,7 @@ impl DualActiveSet {
         let mut residual = self.s[row];
         let mut multiplier = 0.0;
         loop {
+            // How x and the multipliers move as the multiplier of the row grows.
             rows.project(row, self.basis.columns(), stride, &mut self.d[..n]);
             let q = self.active.len();
             let (free, bound) = self.basis.squares(&self.d);
@@ -385,16 +391,18 @@ impl DualActiveSet {
                     (partial, blocking) = (self.multipliers[index] / rate, Some(index));
                 }
             }
+
+            // The dual step, or the full one if it is shorter.
             let full = if independent { -residual / free } else { f64::INFINITY };
             let step = full.min(partial);
             if !step.is_finite() || *changes >= limit {
                 return false;
             }
-            for (u, rate) in self.multipliers.iter_mut().zip(&self.direction) {
-                *u -= step * rate;
-            }
+            legwork_linalg::axpy(-step, &self.direction, &mut self.multipliers);
             multiplier += step;
             *changes += 1;
+
+            // x moves only if the row is independent of the active ones.
             if independent {
                 self.basis.free_combination(&self.d, &mut self.z, stride);
                 axpy(step, &self.z[..stride], &mut self.x[..stride]);
@@ -419,12 +427,16 @@ impl DualActiveSet {
         let n = self.n;
         loop {
             let q = self.active.len();
+
+            // c = Jᵀ g.
             self.z[..n].copy_from_slice(g);
             self.z[n..stride].fill(0.0);
             let columns = self.basis.columns().chunks_exact(stride.max(1));
             for (c, column) in self.c[..n].iter_mut().zip(columns) {
                 *c = dot(column, &self.z[..stride]);
             }
+
+            // y₁, then u.
             for (z, &row) in self.z.iter_mut().zip(&self.active) {
                 *z = rows.right_hand_side(row);
             }
@@ -434,6 +446,8 @@ impl DualActiveSet {
                 self.c[k] = -self.z[k];
             }
             self.set_direction(stride);
+
+            // The most negative multiplier of an inequality goes.
             let tolerance = 1e-10 * max_abs(&self.direction[..q]);
             let mut worst = None;
             let mut least = -tolerance;
@@ -449,6 +463,8 @@ impl DualActiveSet {
             self.drop_row(index, stride);
             *changes += 1;
         }
+
+        // x by the columns of J; c now holds -y₁ in its first part.
         self.x[..stride].fill(0.0);
         let columns = self.basis.columns()[..n * stride].chunks_exact(stride.max(1));
         for (column, &c) in columns.zip(&self.c) {

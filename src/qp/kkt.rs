@@ -197,6 +197,7 @@ pub fn qp_residuals(
     let (products, rest) = scratch.split_at_mut(m);
     let gradient = &mut rest[..n];
 
+    // Stationarity, relative to the largest single term in it.
     legwork_linalg::matrix_vector(qp.hessian, n, x, gradient);
     let mut scale = nan_max(max_abs(gradient), max_abs(qp.gradient));
     axpy(1.0, qp.gradient, gradient);
@@ -210,6 +211,7 @@ pub fn qp_residuals(
     let scale = if scale > 0.0 { scale } else { 1.0 };
     let stationarity = gradient.iter().fold(0.0, |worst, v| nan_max(worst, v.abs()));
 
+    // Rows and bounds: how far outside, and the product of distance and multiplier.
     legwork_linalg::matrix_vector(qp.rows, m, x, products);
     let reach = 1.0 + max_abs(x);
     let (mut primal, mut dual, mut complementarity) = (0.0, 0.0, 0.0);
@@ -256,7 +258,8 @@ pub fn qp_residuals(
 
 /// Maximum that keeps NaN, which `f64::max` drops.
 #[inline]
-pub(crate) fn nan_max(a: f64, b: f64) -> f64 {
+#[must_use]
+pub fn nan_max(a: f64, b: f64) -> f64 {
     if b > a || b.is_nan() { b } else { a }
 }
 

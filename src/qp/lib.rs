@@ -23,7 +23,6 @@
 //! - [`CoulombFixedPoint`] makes any of them solve Coulomb's law instead of its convex relaxation.
 //! - [`kkt`] judges what any of them returns, by the optimality conditions alone.
 //! - [`problem_file`] writes problems down and reads them back bit by bit.
-//! - [`duel`] compares solvers and reduces their worst disagreement to a small problem.
 //! - [`problems`] makes the seeded problem sets that tests and benches share.
 //!
 //! | symbol | identifier | shape | unit | meaning |
@@ -51,7 +50,6 @@ pub mod cone_least_squares;
 mod cone_program;
 mod contact_problem;
 mod coulomb;
-pub mod duel;
 mod equilibrate;
 mod general;
 mod goldfarb_idnani;

@@ -128,7 +128,6 @@ pub struct LcpData {
 
 /// A problem of any kind.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub enum Problem {
     /// A quadratic program.
     Qp(QpData),

@@ -19,7 +19,7 @@ use crate::cone::ConeShape;
 use crate::contact_problem::{ContactProblem, ContactSolver};
 use crate::kkt;
 use crate::status::{Outcome, Status};
-use legwork_linalg::axpy;
+use legwork_linalg::{axpy, ldlt};
 
 /// Projected gradient steps for a sliding contact in one visit.
 const LOCAL_STEPS: u32 = 12;
@@ -178,21 +178,10 @@ fn local_minimum(
     f
 }
 
-/// `-h⁻¹ free` by Cholesky; `None` if h is singular to rounding.
+/// `-h⁻¹ free`; `None` if h is singular to rounding.
 fn solve_stick(h: &[[f64; 3]; 3], free: [f64; 3]) -> Option<[f64; 3]> {
-    let least = 1e-14 * h[0][0].max(h[1][1]).max(h[2][2]);
-    let pivot = |p: f64| (p > least).then(|| p.sqrt());
-    let l00 = pivot(h[0][0])?;
-    let (l10, l20) = (h[0][1] / l00, h[0][2] / l00);
-    let l11 = pivot(h[1][1] - l10 * l10)?;
-    let l21 = (h[1][2] - l20 * l10) / l11;
-    let l22 = pivot(h[2][2] - l20 * l20 - l21 * l21)?;
-    let y0 = -free[0] / l00;
-    let y1 = (-free[1] - l10 * y0) / l11;
-    let y2 = (-free[2] - l20 * y0 - l21 * y1) / l22;
-    let x2 = y2 / l22;
-    let x1 = (y1 - l21 * x2) / l11;
-    Some([(y0 - l10 * x1 - l20 * x2) / l00, x1, x2])
+    let (mut h, mut x) = (*h, free.map(|x| -x));
+    ldlt::solve_once(&mut h, &mut x, 1e-14).ok().map(|()| x)
 }
 
 /// `h x` for a symmetric matrix by columns.

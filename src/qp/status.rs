@@ -61,6 +61,22 @@ impl Status {
         }
     }
 
+    /// The status with this code; [`Status::Undecided`] if none has it.
+    pub fn of_code(code: f64) -> Self {
+        const ALL: [Status; 8] = [
+            Status::Solved,
+            Status::Inaccurate,
+            Status::MaxIterations,
+            Status::PrimalInfeasible,
+            Status::Unbounded,
+            Status::NumericalTrouble,
+            Status::InvalidData,
+            Status::UnsupportedCone,
+        ];
+        let status = ALL.into_iter().find(|status| f64::from(status.code()) == code);
+        status.unwrap_or(Self::Undecided)
+    }
+
     /// Its name in tables and files, e.g. `primal_infeasible`.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -117,6 +133,7 @@ mod tests {
             Status::Undecided,
         ];
         assert_eq!(statuses.map(Status::code), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(statuses.map(|status| Status::of_code(f64::from(status.code()))), statuses);
         assert!(statuses.iter().all(|status| status.is_usable() == (status.code() < 2)));
     }
 }

@@ -1,28 +1,36 @@
 //! Dumped problems through several solvers, one judge, the worst disagreement cut small.
 //!
 //! ```text
-//! files ──problems──► problems ──qp::duel::run──► table ──► report
-//!                                                   └─ worst dispute ──cut──► a small problem file
+//! files ──problems──► problems ──rounds──► table ──► report
+//!                                            └─ worst dispute ──cut──► a small problem file
 //! ```
+//!
+//! Every problem is put before every solver, and one judge, which knows the problem alone, rates
+//! the answers. [`Disagreement`] says how far two answers are apart in what the problem determines.
 
 mod cut;
+mod judge;
 mod problems;
 mod report;
+mod rounds;
+mod shrink;
+mod solvers;
+mod table;
+#[cfg(test)]
+mod tests;
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use legwork_block::{Severity, nearest};
-use legwork_qp::duel::{self, DuelSolver};
 use serde_json::{Map, Value};
 
 pub use cut::{Cut, describe};
+pub use judge::{BELIEVED_RESIDUAL, Disagreement};
 pub use legwork_qp::Status;
-pub use legwork_qp::duel::{
-    BELIEVED_RESIDUAL, Cell, Dimensions, Disagreement, Dispute, Score, Table,
-};
 pub use problems::Given;
+pub use table::{Cell, Dispute, Score, Table};
 
 use crate::error::Error;
 use crate::findings::Findings;
@@ -96,11 +104,12 @@ pub fn duel(request: &DuelRequest) -> Result<Result<Duel, Findings>, Error> {
     if findings.count(Severity::Error) > 0 {
         return Ok(Err(findings));
     }
-    let mut solvers = make(&names, &given);
+    // The names have been looked up, so none is lost here.
+    let mut solvers: Vec<_> = names.iter().filter_map(|name| solvers::make(name)).collect();
     let named: Vec<_> = given.iter().map(|one| one.problem.clone()).collect();
     let repeats = request.repeats.get();
     let start = Instant::now();
-    let table = duel::run(&named, &mut solvers, repeats, &mut || start.elapsed().as_secs_f64());
+    let table = rounds::run(&named, &mut solvers, repeats, &mut || start.elapsed().as_secs_f64());
     let mut outcome = Duel { given, solvers: names, table, tolerance, repeats, cut: None };
     if let Some(file) = &request.shrink {
         outcome.cut = cut::cut(&outcome, file)?;
@@ -110,7 +119,7 @@ pub fn duel(request: &DuelRequest) -> Result<Result<Duel, Findings>, Error> {
 
 /// The solvers asked for, all if none is.
 fn names(asked: &[String]) -> Result<Vec<String>, Error> {
-    let known = duel::solver_names();
+    let known = solvers::solver_names();
     if asked.is_empty() {
         return Ok(known.iter().map(|name| (*name).to_owned()).collect());
     }
@@ -129,12 +138,4 @@ fn names(asked: &[String]) -> Result<Vec<String>, Error> {
         names.push(name.to_owned());
     }
     Ok(names)
-}
-
-/// Solvers with memory for all the problems.
-fn make(names: &[String], given: &[Given]) -> Vec<Box<dyn DuelSolver>> {
-    let sizes = given.iter().map(|one| Dimensions::of(&one.problem.problem));
-    let most = sizes.fold(Dimensions::default(), Dimensions::max);
-    // The names have been looked up, so none is lost here.
-    names.iter().filter_map(|name| duel::make(name, most).ok()).collect()
 }

@@ -33,7 +33,7 @@ const LEAST_PIVOT: f64 = 4.0 * f64::EPSILON;
 /// a force on the border of a face may be projected to either side of it.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
-/// A contact that acts.
+/// A contact of the search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Contact {
     /// Its number in the problem.
@@ -44,14 +44,73 @@ pub(super) struct Contact {
     step: f64,
     /// Its guessed face.
     pub(super) face: Face,
+    /// Its columns of E, and the first of them.
+    span: Span,
+    first: usize,
 }
 
-/// One column of E.
+/// The columns of E of one contact: a basis of the smallest subspace that holds a face.
 #[derive(Clone, Copy, Debug)]
-struct Direction {
-    /// First unknown of its contact.
-    start: usize,
-    axes: [f64; 3],
+enum Span {
+    /// None.
+    Apex,
+    /// A generator, or the normal of a contact without friction.
+    Ray([f64; 3]),
+    /// A facet's direction across and one in its middle.
+    Plane([[f64; 3]; 2]),
+    /// All three axes.
+    Space,
+}
+
+impl Span {
+    /// That of a face.
+    #[inline]
+    fn of(face: Face, slope: f64, cone: &ConeShape) -> Self {
+        match face {
+            Face::Apex => Self::Apex,
+            Face::Edge(edge) => Self::Ray(cone.edge(slope, edge)),
+            Face::Facet(facet) => {
+                let [c, s] = cone.facets()[facet];
+                Self::Plane([[-s, c, 0.0], [slope * c, slope * s, 1.0]])
+            }
+            Face::Interior if slope > 0.0 => Self::Space,
+            Face::Interior => Self::Ray([0.0, 0.0, 1.0]),
+        }
+    }
+
+    /// Number of columns.
+    #[inline]
+    fn count(self) -> usize {
+        match self {
+            Self::Apex => 0,
+            Self::Ray(_) => 1,
+            Self::Plane(_) => 2,
+            Self::Space => 3,
+        }
+    }
+
+    /// `Eᵀ v`.
+    #[inline(always)]
+    fn products(&self, v: [f64; 3], out: &mut [f64]) {
+        let along = |d: &[f64; 3]| d[0] * v[0] + d[1] * v[1] + d[2] * v[2];
+        match self {
+            Self::Apex => {}
+            Self::Ray(d) => out[0] = along(d),
+            Self::Plane([d, e]) => out[..2].copy_from_slice(&[along(d), along(e)]),
+            Self::Space => out[..3].copy_from_slice(&v),
+        }
+    }
+
+    /// `E y`.
+    #[inline(always)]
+    fn sum(&self, y: &[f64]) -> [f64; 3] {
+        match self {
+            Self::Apex => [0.0; 3],
+            Self::Ray(d) => d.map(|d| y[0] * d),
+            Self::Plane([d, e]) => [0, 1, 2].map(|i| y[0] * d[i] + y[1] * e[i]),
+            Self::Space => [y[0], y[1], y[2]],
+        }
+    }
 }
 
 /// Result of a successful search.
@@ -66,14 +125,15 @@ pub(super) struct Found {
 /// Memory of the search. Columns are padded with zeros to a multiple of [`LANES`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct FaceSearch {
-    /// Contacts that act.
+    /// Contacts that were taken in.
     pub(super) contacts: Vec<Contact>,
-    /// Unknowns of the contacts that act, 3 each.
+    /// Their unknowns, 3 each.
     n: usize,
     /// H over them.
     hessian: Vec<f64>,
     bias: Vec<f64>,
-    directions: Vec<Direction>,
+    /// Columns of E.
+    r: usize,
     /// `H E`.
     image: Vec<f64>,
     /// `EᵀHE` and its factor.
@@ -108,40 +168,22 @@ impl FaceSearch {
         }
         self.contacts.clear();
         self.contacts.reserve(contact_count);
-        self.directions.clear();
-        self.directions.reserve(n);
     }
 
-    /// Takes the problem in; false if a number of G or b is not finite.
-    pub(super) fn load(&mut self, problem: &ContactProblem<'_>, shift: f64) -> bool {
+    /// Takes in these contacts of the problem, ascending. Numbers of G and b must be finite.
+    pub(super) fn load(&mut self, problem: &ContactProblem<'_>, shift: f64, members: &[usize]) {
         self.contacts.clear();
-        for index in (0..problem.contact_count()).filter(|&c| problem.is_active(c)) {
+        for &index in members {
             let slope = problem.cone.facet_friction(problem.friction[index]);
-            self.contacts.push(Contact { index, slope, step: 0.0, face: Face::Apex });
+            let (face, span) = (Face::Apex, Span::Apex);
+            self.contacts.push(Contact { index, slope, step: 0.0, face, span, first: 0 });
         }
         let full = problem.dim();
         self.n = 3 * self.contacts.len();
         let (n, stride) = (self.n, padded(self.n));
-        let mut finite = Lanes::ZERO;
-        if n == full {
-            let zero = Lanes::ZERO;
-            let targets = self.hessian.chunks_exact_mut(stride.max(1));
-            for (source, target) in problem.inverse_inertia.chunks_exact(n.max(1)).zip(targets) {
-                let chunks = source.chunks_exact(LANES);
-                let tail = chunks.remainder();
-                let mut to = target.chunks_exact_mut(LANES);
-                for (from, to) in chunks.zip(&mut to) {
-                    let value = load(from);
-                    finite += value * zero;
-                    store(value, to);
-                }
-                if !tail.is_empty() {
-                    let last = &mut target[stride - LANES..];
-                    last.fill(0.0);
-                    last[..tail.len()].copy_from_slice(tail);
-                    finite += load(last) * zero;
-                }
-            }
+        if n == full && n == stride {
+            // Without padding the columns are those of G.
+            self.hessian[..n * n].copy_from_slice(problem.inverse_inertia);
             self.bias[..n].copy_from_slice(problem.bias);
         } else {
             for (k, column) in self.contacts.iter().enumerate() {
@@ -156,11 +198,10 @@ impl FaceSearch {
                     self.bias[3 * k + axis] = problem.bias[3 * column.index + axis];
                 }
             }
-            if !legwork_linalg::all_finite(problem.inverse_inertia) {
-                return false;
-            }
+            self.bias[n..stride].fill(0.0);
         }
-        self.bias[n..stride].fill(0.0);
+
+        // R and the shift, and the steps that go with the diagonal.
         for (k, contact) in self.contacts.iter_mut().enumerate() {
             let mut largest = 0.0f64;
             for axis in 0..3 {
@@ -171,13 +212,38 @@ impl FaceSearch {
             }
             contact.step = if largest > 0.0 { 1.0 / largest } else { 1.0 };
         }
-        let [a, b, c, d] = finite.to_array();
-        (a + b) + (c + d) == 0.0 && legwork_linalg::all_finite(problem.bias)
+    }
+
+    /// Searches from the faces of `flags`, and from those of a guess if there are none or if they
+    /// mislead the method; as [`Self::search`].
+    pub(super) fn begin_and_search(
+        &mut self,
+        cone: &ConeShape,
+        flags: Option<&[f64]>,
+        limit: u32,
+    ) -> Option<Found> {
+        if let Some(flags) = flags {
+            self.recall(flags, cone.sides());
+            let found = self.search(cone, limit);
+            if found.is_some() {
+                return found;
+            }
+        }
+        self.guess(cone);
+        self.search(cone, limit)
     }
 
     /// Guesses the faces by one sweep of projected Gauss-Seidel from zero force.
-    pub(super) fn guess(&mut self, cone: &ConeShape) {
-        let stride = padded(self.n);
+    fn guess(&mut self, cone: &ConeShape) {
+        // The usual size gets code of its own, with its loops unrolled.
+        match padded(self.n) {
+            12 => self.sweep(cone, 12),
+            stride => self.sweep(cone, stride),
+        }
+    }
+
+    #[inline(always)]
+    fn sweep(&mut self, cone: &ConeShape, stride: usize) {
         self.acceleration[..stride].copy_from_slice(&self.bias[..stride]);
         for k in 0..self.contacts.len() {
             let at = 3 * k;
@@ -205,7 +271,7 @@ impl FaceSearch {
 
     /// Guesses the faces from flags of the rows that hold with equality: per contact one for each
     /// facet and one for `f_n ≥ 0`.
-    pub(super) fn recall(&mut self, flags: &[f64], sides: usize) {
+    fn recall(&mut self, flags: &[f64], sides: usize) {
         for contact in &mut self.contacts {
             let (facets, normal) = flags
                 [contact.index * (sides + 1)..(contact.index + 1) * (sides + 1)]
@@ -230,11 +296,11 @@ impl FaceSearch {
         }
     }
 
-    /// Writes the flags of the rows that hold with equality on the faces found.
+    /// Writes the flags of the rows of its contacts that hold with equality on the faces found.
     pub(super) fn remember(&self, flags: &mut [f64], sides: usize) {
-        flags.fill(0.0);
         for contact in &self.contacts {
             let flags = &mut flags[contact.index * (sides + 1)..(contact.index + 1) * (sides + 1)];
+            flags.fill(0.0);
             match contact.face {
                 Face::Apex if contact.slope > 0.0 => flags.fill(1.0),
                 Face::Apex => flags[sides] = 1.0,
@@ -250,7 +316,7 @@ impl FaceSearch {
 
     /// Searches from the guessed faces. `None` if it does not converge in `limit` steps or meets a
     /// numerically singular system; the faces are then the last guess.
-    pub(super) fn search(&mut self, cone: &ConeShape, limit: u32) -> Option<Found> {
+    fn search(&mut self, cone: &ConeShape, limit: u32) -> Option<Found> {
         // The usual size gets code of its own, with its loops unrolled.
         match padded(self.n) {
             12 => self.run(cone, limit, 12),
@@ -261,7 +327,12 @@ impl FaceSearch {
     #[inline(always)]
     fn run(&mut self, cone: &ConeShape, limit: u32, stride: usize) -> Option<Found> {
         for steps in 1..=limit.min(STEP_LIMIT) {
-            self.list_directions(cone);
+            self.r = 0;
+            for contact in &mut self.contacts {
+                (contact.span, contact.first) =
+                    (Span::of(contact.face, contact.slope, cone), self.r);
+                self.r += contact.span.count();
+            }
             if !self.solve_on_faces(stride) {
                 return None;
             }
@@ -291,95 +362,105 @@ impl FaceSearch {
         None
     }
 
-    /// E of the guessed faces.
-    #[inline(always)]
-    fn list_directions(&mut self, cone: &ConeShape) {
-        self.directions.clear();
-        for (k, contact) in self.contacts.iter().enumerate() {
-            let (start, slope) = (3 * k, contact.slope);
-            let mut push = |axes| self.directions.push(Direction { start, axes });
-            match contact.face {
-                Face::Apex => {}
-                Face::Edge(edge) => push(cone.edge(slope, edge)),
-                Face::Facet(facet) => {
-                    let [c, s] = cone.facets()[facet];
-                    push([-s, c, 0.0]);
-                    push([slope * c, slope * s, 1.0]);
-                }
-                Face::Interior => {
-                    if slope > 0.0 {
-                        push([1.0, 0.0, 0.0]);
-                        push([0.0, 1.0, 0.0]);
-                    }
-                    push([0.0, 0.0, 1.0]);
-                }
-            }
-        }
-    }
-
     /// Solves `EᵀHE y = -Eᵀb` and writes `f = E y` and `a = b + HE y`; false if it is numerically
     /// singular.
     #[inline(always)]
     fn solve_on_faces(&mut self, stride: usize) -> bool {
-        let r = self.directions.len();
-        let columns = stride.max(1);
-        for (direction, image) in self.directions.iter().zip(self.image.chunks_exact_mut(columns)) {
-            let source = &self.hessian[direction.start * stride..(direction.start + 3) * stride];
-            let (c0, rest) = source.split_at(stride);
-            let (c1, c2) = rest.split_at(stride);
-            let [d0, d1, d2] = direction.axes.map(Lanes::splat);
-            for (((out, c0), c1), c2) in image
-                .chunks_exact_mut(LANES)
-                .zip(c0.chunks_exact(LANES))
-                .zip(c1.chunks_exact(LANES))
-                .zip(c2.chunks_exact(LANES))
-            {
-                store(load(c0) * d0 + load(c1) * d1 + load(c2) * d2, out);
+        for (k, contact) in self.contacts.iter().enumerate() {
+            let source = &self.hessian[3 * k * stride..(3 * k + 3) * stride];
+            let count = contact.span.count();
+            let image = &mut self.image[contact.first * stride..(contact.first + count) * stride];
+            match &contact.span {
+                Span::Apex => {}
+                Span::Ray(axes) => combine(source, axes, image),
+                Span::Plane([across, middle]) => {
+                    let (first, second) = image.split_at_mut(stride);
+                    combine(source, across, first);
+                    combine(source, middle, second);
+                }
+                Span::Space => image.copy_from_slice(source),
             }
         }
-        let leading = padded(r);
-        for column in 0..r {
-            let image = &self.image[column * stride..(column + 1) * stride];
-            let target = &mut self.system[column * leading..column * leading + r];
-            for (value, direction) in target[column..].iter_mut().zip(&self.directions[column..]) {
-                let [x, y, z] = triple(image, direction.start);
-                let [a, b, c] = direction.axes;
-                *value = a * x + b * y + c * z;
-            }
-            let direction = &self.directions[column];
-            let [x, y, z] = triple(&self.bias, direction.start);
-            let [a, b, c] = direction.axes;
-            self.y[column] = -(a * x + b * y + c * z);
-        }
-        let tolerance = LEAST_PIVOT * r as f64;
-        if !ldlt::factor(&mut self.system, r, leading, &mut self.pivots, tolerance) {
+        // As for the search itself, the usual sizes get code of their own.
+        let is_regular = match padded(self.r) {
+            4 => self.solve_reduced(stride, 4),
+            8 => self.solve_reduced(stride, 8),
+            12 => self.solve_reduced(stride, 12),
+            leading => self.solve_reduced(stride, leading),
+        };
+        if !is_regular {
             return false;
         }
-        ldlt::solve(&self.system, r, leading, &self.pivots, &mut self.y);
 
-        self.acceleration[..stride].copy_from_slice(&self.bias[..stride]);
-        self.forces[..stride].fill(0.0);
-        let images = self.image.chunks_exact(columns);
-        for ((direction, &y), image) in self.directions.iter().zip(&self.y).zip(images) {
-            for (force, axis) in
-                self.forces[direction.start..direction.start + 3].iter_mut().zip(direction.axes)
-            {
-                *force += y * axis;
+        for (contact, force) in self.contacts.iter().zip(self.forces.chunks_exact_mut(3)) {
+            force.copy_from_slice(&contact.span.sum(&self.y[contact.first..]));
+        }
+        for start in (0..stride).step_by(LANES) {
+            let mut sum = load(&self.bias[start..]);
+            let images = self.image.chunks_exact(stride);
+            for (image, &y) in images.zip(&self.y[..self.r]) {
+                sum += load(&image[start..]) * Lanes::splat(y);
             }
-            let y = Lanes::splat(y);
-            for (a, image) in
-                self.acceleration[..stride].chunks_exact_mut(LANES).zip(image.chunks_exact(LANES))
-            {
-                store(load(a) + load(image) * y, a);
-            }
+            store(sum, &mut self.acceleration[start..]);
         }
         true
     }
 
-    /// Force of contact `k` of those that act.
+    /// `y` from `EᵀHE y = -Eᵀb` with `HE` known, in columns of `leading`; false if the system is
+    /// numerically singular.
+    #[inline(always)]
+    fn solve_reduced(&mut self, stride: usize, leading: usize) -> bool {
+        let r = self.r;
+        for (k, contact) in self.contacts.iter().enumerate() {
+            for column in contact.first..contact.first + contact.span.count() {
+                let image = &self.image[column * stride..(column + 1) * stride];
+                let target = &mut self.system[column * leading..column * leading + r];
+                // Above the diagonal nothing matters.
+                for (row, at) in self.contacts[k..].iter().zip((3 * k..).step_by(3)) {
+                    row.span.products(triple(image, at), &mut target[row.first..]);
+                }
+            }
+            let [x, y, z] = triple(&self.bias, 3 * k);
+            contact.span.products([-x, -y, -z], &mut self.y[contact.first..]);
+        }
+        let tolerance = LEAST_PIVOT * r as f64;
+        let is_regular = ldlt::factor(&mut self.system, r, leading, &mut self.pivots, tolerance);
+        if is_regular {
+            ldlt::solve(&self.system, r, leading, &self.pivots, &mut self.y);
+        }
+        is_regular
+    }
+
+    /// Force of contact `k` of those that were taken in, in its cone up to rounding.
+    ///
+    /// A solution lies in the plane of its face, but where G is so ill-conditioned that rounding
+    /// moves it by more than its distance from the border, it may lie beyond.
     #[inline]
-    pub(super) fn force(&self, k: usize) -> [f64; 3] {
-        triple(&self.forces, 3 * k)
+    pub(super) fn force(&self, k: usize, cone: &ConeShape) -> [f64; 3] {
+        let (contact, force) = (&self.contacts[k], triple(&self.forces, 3 * k));
+        let [t1, t2, n] = force;
+        let reach = contact.slope * n + ROUNDING * n.abs();
+        let is_inside = match contact.face {
+            Face::Apex => true,
+            _ => n >= 0.0 && cone.facets().iter().all(|[c, s]| c * t1 + s * t2 <= reach),
+        };
+        if is_inside { force } else { project(cone, contact, force).1 }
+    }
+}
+
+/// `image ← A axes` for the three columns of A in `source`.
+#[inline(always)]
+fn combine(source: &[f64], axes: &[f64; 3], image: &mut [f64]) {
+    let (c0, rest) = source.split_at(image.len());
+    let (c1, c2) = rest.split_at(image.len());
+    let [d0, d1, d2] = axes.map(Lanes::splat);
+    for (((out, c0), c1), c2) in image
+        .chunks_exact_mut(LANES)
+        .zip(c0.chunks_exact(LANES))
+        .zip(c1.chunks_exact(LANES))
+        .zip(c2.chunks_exact(LANES))
+    {
+        store(load(c0) * d0 + load(c1) * d1 + load(c2) * d2, out);
     }
 }
 

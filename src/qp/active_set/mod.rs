@@ -10,6 +10,7 @@
 
 mod faces;
 mod general;
+mod islands;
 mod pyramid;
 
 pub use general::GeneralActiveSet;

@@ -1,6 +1,7 @@
 //! The dual active-set method for contact problems with friction pyramids.
 
 use super::faces::FaceSearch;
+use super::islands::Islands;
 use crate::cone::{Cone, ConeShape};
 use crate::contact_problem::{ContactProblem, ContactSolver};
 use crate::goldfarb_idnani::{DualActiveSet, Rows};
@@ -29,17 +30,22 @@ struct Block {
 
 /// Dual active-set solver of the contact problem with pyramids.
 ///
-/// Works on the faces of the pyramids first and by the dual method of Goldfarb and Idnani if that
-/// search does not end within 10 steps; iterations count the steps of whichever gave the answer. An
-/// answer meets the optimality conditions; that it is a minimum rests on G being semidefinite,
-/// which is checked only where the search or the dual method meets a pivot that is not positive.
+/// Works on the faces of the pyramids first, each island of contacts that G couples by itself, and
+/// by the dual method of Goldfarb and Idnani on the islands whose search does not end within 10
+/// steps. Iterations count the steps of the longest search and of the dual method. An answer meets
+/// the optimality conditions; that it is a minimum rests on G being semidefinite, which is checked
+/// only where the search or the dual method meets a pivot that is not positive. Forces lie in their
+/// cones up to rounding, however ill-conditioned G is.
 ///
 /// Unknowns that can only be zero (inactive contacts, tangential forces where μ = 0) are removed
 /// before the solve. Memory grows on the first problem of a size and is kept.
 #[doc(alias("Goldfarb-Idnani", "quadprog", "friction pyramid"))]
 #[derive(Clone, Debug, Default)]
 pub struct PyramidActiveSet {
+    islands: Islands,
     search: FaceSearch,
+    /// Contacts that the search over faces leaves to the dual method.
+    left: Vec<usize>,
     core: DualActiveSet,
     hessian: Vec<f64>,
     gradient: Vec<f64>,
@@ -62,7 +68,10 @@ impl PyramidActiveSet {
     }
 
     fn reserve(&mut self, contact_count: usize, sides: usize) {
+        self.islands.reserve(contact_count);
         self.search.reserve(contact_count);
+        self.left.clear();
+        self.left.reserve(contact_count);
         self.acceleration.resize(3 * contact_count, 0.0);
         self.reserve_dual(contact_count, sides);
     }
@@ -101,23 +110,15 @@ impl PyramidActiveSet {
     fn run(
         &mut self,
         problem: &ContactProblem<'_>,
-        flags: Option<&mut [f64]>,
+        mut flags: Option<&mut [f64]>,
         forces: &mut [f64],
     ) -> Outcome {
-        if let Err(error) = problem.check_shape() {
-            panic!("{error}");
-        }
         assert_eq!(forces.len(), problem.dim(), "forces need 3k values");
         forces.fill(0.0);
-        let shift = problem.diagonal_shift();
-        self.search.reserve(problem.contact_count());
-        let refusal = if !(problem.has_valid_cones() && self.search.load(problem, shift)) {
-            Some(Status::InvalidData)
-        } else if !self.accepts(problem.cone) {
-            Some(Status::UnsupportedCone)
-        } else {
-            None
-        };
+        let sides = problem.cone.sides();
+        let refusal = problem
+            .refuse()
+            .or_else(|| (!self.accepts(problem.cone)).then_some(Status::UnsupportedCone));
         if let Some(status) = refusal {
             if let Some(flags) = flags {
                 flags.fill(0.0);
@@ -125,49 +126,58 @@ impl PyramidActiveSet {
             return Outcome::refused(status);
         }
 
-        match &flags {
-            Some(flags) => self.search.recall(flags, problem.cone.sides()),
-            None => self.search.guess(problem.cone),
-        }
+        // Each island by the search over faces.
+        self.islands.find(problem);
+        self.search.reserve(problem.contact_count());
+        self.left.clear();
+        let shift = problem.diagonal_shift();
         let limit = if self.iteration_limit == 0 { u32::MAX } else { self.iteration_limit };
-        let mut found = self.search.search(problem.cone, limit);
-        if found.is_none() && flags.is_some() {
-            // The guess from the last problem may mislead the method: start cold.
-            self.search.guess(problem.cone);
-            found = self.search.search(problem.cone, limit);
-        }
-        if let Some(found) = found {
-            for (k, contact) in self.search.contacts.iter().enumerate() {
-                let [t1, t2, n] = self.search.force(k);
-                forces[3 * contact.index..3 * contact.index + 3].copy_from_slice(&[
-                    t1,
-                    t2,
-                    n.max(0.0),
-                ]);
-            }
-            if let Some(flags) = flags {
-                self.search.remember(flags, problem.cone.sides());
-            }
-            return Outcome {
-                status: Status::Solved,
-                iterations: found.steps,
-                residual: found.residual / problem.force_scale,
+        let (mut steps, mut residual) = (0, 0.0);
+        for island in 0..self.islands.count() {
+            let members = self.islands.members(island);
+            self.search.load(problem, shift, members);
+            let found = self.search.begin_and_search(problem.cone, flags.as_deref(), limit);
+            let Some(found) = found else {
+                self.left.extend_from_slice(members);
+                continue;
             };
+            (steps, residual) = (found.steps.max(steps), found.residual.max(residual));
+            for (k, contact) in self.search.contacts.iter().enumerate() {
+                let force = self.search.force(k, problem.cone);
+                forces[3 * contact.index..3 * contact.index + 3].copy_from_slice(&force);
+            }
+            if let Some(flags) = &mut flags {
+                self.search.remember(flags, sides);
+            }
         }
+        if let Some(flags) = &mut flags {
+            let rows = flags.chunks_exact_mut(sides + 1).enumerate();
+            rows.filter(|(c, _)| !problem.is_active(*c)).for_each(|(_, rows)| rows.fill(0.0));
+        }
+
+        // What is left by the dual method, cold if the guess misled it.
+        if self.left.is_empty() {
+            let residual = residual / problem.force_scale;
+            return Outcome { status: Status::Solved, iterations: steps, residual };
+        }
+
         let mut outcome = self.run_dual(problem, flags.as_deref(), shift, forces);
         if flags.is_some() && !outcome.status.is_usable() {
-            forces.fill(0.0);
             outcome = self.run_dual(problem, None, shift, forces);
         }
         if let Some(flags) = flags {
-            flags.fill(0.0);
+            for &contact in &self.left {
+                flags[contact * (sides + 1)..(contact + 1) * (sides + 1)].fill(0.0);
+            }
             if outcome.status.is_usable() {
                 for &row in &self.core.active {
-                    flags[self.public_row(row, problem.cone.sides())] = 1.0;
+                    flags[self.public_row(row, sides)] = 1.0;
                 }
+            } else {
+                flags.fill(0.0);
             }
         }
-        outcome
+        Outcome { iterations: outcome.iterations.max(steps), ..outcome }
     }
 
     /// Flag index of a reduced row.
@@ -177,7 +187,8 @@ impl PyramidActiveSet {
         block.contact * (sides + 1) + local
     }
 
-    /// The dual method, for problems that the search over faces does not solve.
+    /// The dual method, for the contacts whose forces the search over faces does not find; the
+    /// residual is that of all forces.
     fn run_dual(
         &mut self,
         problem: &ContactProblem<'_>,
@@ -187,15 +198,21 @@ impl PyramidActiveSet {
     ) -> Outcome {
         let sides = problem.cone.sides();
         self.acceleration.resize(problem.dim(), 0.0);
-        self.reserve_dual(problem.contact_count(), sides);
+        self.reserve_dual(self.left.len(), sides);
+        for &contact in &self.left {
+            forces[3 * contact..3 * contact + 3].fill(0.0);
+        }
         self.reduce(problem);
 
+        // The reduced Hessian, factored.
         let n = self.unknowns.len();
         let row_count = self.row_block.len();
         self.core.reserve(n, row_count);
         if !self.core.factor(&self.hessian[..n * n], shift, 0.0) {
             return Outcome::refused(Status::NumericalTrouble);
         }
+
+        // The method on the rows of the pyramids, from the guess.
         let limit = match self.iteration_limit {
             0 => 40 + 10 * u32::try_from(row_count).unwrap_or(u32::MAX / 16),
             limit => limit,
@@ -214,18 +231,20 @@ impl PyramidActiveSet {
         });
         let (mut status, iterations) = self.core.solve(&self.gradient, &mut rows, limit, guessed);
 
+        // Back to the forces of all contacts.
         for (&unknown, &force) in self.unknowns.iter().zip(self.core.x()) {
             forces[unknown] = force;
         }
-        self.clean(forces);
-        if status == Status::MaxIterations {
-            // The iterates of a dual method violate cones; what is returned may not.
-            for (force, &friction) in forces.chunks_exact_mut(3).zip(problem.friction) {
-                force.copy_from_slice(
-                    &problem.cone.project(friction, [force[0], force[1], force[2]]),
-                );
-            }
+        // The iterates of a dual method violate cones, its answer where rounding moves it that far;
+        // what is returned may not.
+        for &contact in &self.left {
+            let force = &mut forces[3 * contact..3 * contact + 3];
+            let friction = problem.friction[contact];
+            let nearest = problem.cone.project(friction, [force[0], force[1], force[2]]);
+            force.copy_from_slice(&nearest);
         }
+
+        // The judge has the last word.
         let residual = kkt::natural_residual(problem, forces, &mut self.acceleration);
         // Zero force is always feasible, so this can only be a loss of digits.
         if status == Status::PrimalInfeasible || !residual.is_finite() {
@@ -237,22 +256,15 @@ impl PyramidActiveSet {
         Outcome { status, iterations, residual }
     }
 
-    /// Normal forces that rounding left below zero become zero.
-    fn clean(&self, forces: &mut [f64]) {
-        for block in &self.blocks {
-            let normal = &mut forces[3 * block.contact + 2];
-            *normal = normal.max(0.0);
-        }
-    }
-
-    /// Collects the unknowns that can be nonzero, their rows, Hessian and gradient.
+    /// Collects the unknowns of the contacts left that can be nonzero, their rows, Hessian and
+    /// gradient.
     fn reduce(&mut self, problem: &ContactProblem<'_>) {
         self.unknowns.clear();
         self.blocks.clear();
         self.row_block.clear();
         self.gradient.clear();
         let sides = problem.cone.sides();
-        for contact in (0..problem.contact_count()).filter(|&c| problem.is_active(c)) {
+        for &contact in &self.left {
             let slope = problem.cone.facet_friction(problem.friction[contact]);
             let block = Block {
                 start: self.unknowns.len(),

@@ -131,6 +131,7 @@ impl StandardForm {
         let first_cone = self.b.len();
         self.b.extend(program.cone_offset.iter().zip(&scaling.cones).map(|(c, e)| e * c));
 
+        // P by its upper triangle, and A, column by column.
         self.p.clear();
         self.a.clear();
         self.q.clear();
@@ -145,6 +146,7 @@ impl StandardForm {
             }
             self.p.end_column();
 
+            // Rows of A in the order of b: equalities, inequalities, cones.
             let row_value = |i: usize| scaling.rows[i] * d * qp.rows[j * m + i];
             let row_kind = |i: usize| kind(qp.row_lower[i], qp.row_upper[i]);
             let bound_kind = |i: usize| kind(qp.lower_of(i), qp.upper_of(i));
@@ -311,6 +313,8 @@ impl ClarabelSolver {
         }
         let (n, m, r) = (program.dim(), program.row_count(), program.cone_row_count());
         assert_eq!(x.len(), n, "x needs one value per unknown");
+
+        // What needs no solver: data that are none, rows that no point meets, no unknowns.
         x.fill(0.0);
         self.program.clear_multipliers(n, m, r);
         self.program.direction.clear();
@@ -330,6 +334,8 @@ impl ClarabelSolver {
         let Some(settings) = self.settings() else {
             return Outcome::refused(Status::InvalidData);
         };
+
+        // Clarabel on the scaled standard form.
         let own = &mut self.program;
         own.scaling.of(program);
         own.form.write(program, &own.scaling);
@@ -346,6 +352,8 @@ impl ClarabelSolver {
             }
         };
         let failed = |status| Outcome { status, iterations, residual: f64::NAN };
+
+        // A proof counts if it holds in the units of the program, an answer by its residual.
         match said {
             SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible => {
                 own.unscale(program, &duals, 1.0);

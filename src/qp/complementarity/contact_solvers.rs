@@ -350,6 +350,8 @@ impl PrincipalPivotingSolver {
             }
             mass.half_solve(column);
         }
+
+        // A column for each generator; R and ε add a coordinate of their own for each unknown.
         let shift = problem.diagonal_shift();
         let is_compliant = shift > 0.0 || problem.compliance.iter().any(|&r| r > 0.0);
         let dim = if is_compliant { nv + n } else { nv };

@@ -262,6 +262,8 @@ impl CoulombModes {
     /// false if none do.
     fn choose(&mut self, problem: &ContactProblem<'_>, nearness: &Nearness<'_>) -> bool {
         let (n, count, p) = (self.forces.len(), self.system.nullity(), nearness.target.len());
+
+        // The inequalities at f_p, each in units of its kind.
         self.accelerate(problem.bias);
         let scales = self.scales(problem);
         let qp = &mut self.qp;
@@ -293,6 +295,8 @@ impl CoulombModes {
                 axpy(*f, column, &mut qp.images[at..]);
             }
         }
+
+        // The objective: nearness to the target, and a little of the length of the forces.
         qp.rest.clear();
         qp.rest.extend(nearness.target.iter().map(|t| -t));
         for (column, f) in nearness.matrix.chunks_exact(p.max(1)).zip(&self.forces) {
@@ -314,6 +318,8 @@ impl CoulombModes {
             let slope = dot(image(i), &qp.rest) + weight * dot(force(i), forces);
             qp.gradient.push(slope / unit);
         }
+
+        // The program in z, and f = f_p + Z z.
         qp.lower.clear();
         qp.lower.extend(qp.at_zero.iter().map(|value| -value));
         qp.upper.clear();

@@ -1,6 +1,7 @@
 //! Square roots of the inverse mass matrix.
 
 use legwork_linalg::cholesky;
+use legwork_linalg::lanes::{LANES, Lanes};
 
 /// Square root of an inverse mass: C with `M⁻¹ = CᵀC`.
 ///
@@ -10,7 +11,14 @@ pub trait HalfInverseMass {
     fn dim(&self) -> usize;
     /// `x ← C x` for nv values.
     fn half_solve(&self, x: &mut [f64]);
+    /// The same for many columns of nv values, one after the other.
+    fn half_solve_all(&self, columns: &mut [f64]) {
+        columns.chunks_exact_mut(self.dim().max(1)).for_each(|column| self.half_solve(column));
+    }
 }
+
+/// Most velocities of columns that are solved side by side.
+const MOST_TOGETHER: usize = 64;
 
 /// A dense mass matrix as `L Lᵀ`.
 #[derive(Clone, Debug, Default)]
@@ -76,5 +84,34 @@ impl HalfInverseMass for DenseMass {
 
     fn half_solve(&self, x: &mut [f64]) {
         cholesky::forward(&self.lower, &self.inverse_diagonal[..self.dim], x);
+    }
+
+    /// Four columns side by side, each by the operations of [`Self::half_solve`].
+    fn half_solve_all(&self, columns: &mut [f64]) {
+        let n = self.dim;
+        if n == 0 || n > MOST_TOGETHER {
+            return columns.chunks_exact_mut(n.max(1)).for_each(|column| self.half_solve(column));
+        }
+        let mut sets = columns.chunks_exact_mut(LANES * n);
+        for set in &mut sets {
+            let mut x = [Lanes::ZERO; MOST_TOGETHER];
+            for (k, x) in x[..n].iter_mut().enumerate() {
+                *x = Lanes::new([set[k], set[n + k], set[2 * n + k], set[3 * n + k]]);
+            }
+            for k in 0..n {
+                let value = x[k] * Lanes::splat(self.inverse_diagonal[k]);
+                x[k] = value;
+                let below = &self.lower[k * n + k + 1..(k + 1) * n];
+                for (x, &l) in x[k + 1..n].iter_mut().zip(below) {
+                    *x += -value * Lanes::splat(l);
+                }
+            }
+            for (k, x) in x[..n].iter().enumerate() {
+                for (lane, value) in x.to_array().into_iter().enumerate() {
+                    set[lane * n + k] = value;
+                }
+            }
+        }
+        sets.into_remainder().chunks_exact_mut(n).for_each(|column| self.half_solve(column));
     }
 }

@@ -142,6 +142,18 @@ impl<M: HalfInverseMass> HalfInverseMass for ConstrainedMass<'_, M> {
 
     fn half_solve(&self, x: &mut [f64]) {
         self.mass.half_solve(x);
+        self.project(x);
+    }
+
+    fn half_solve_all(&self, columns: &mut [f64]) {
+        self.mass.half_solve_all(columns);
+        columns.chunks_exact_mut(self.dim().max(1)).for_each(|column| self.project(column));
+    }
+}
+
+impl<M> ConstrainedMass<'_, M> {
+    /// `x ← (I - Q Qᵀ) x`.
+    fn project(&self, x: &mut [f64]) {
         let before = dot(x, x);
         self.rows.basis.project_out(x);
         // A direction that the rows block entirely: what is left is rounding.

@@ -1,20 +1,17 @@
 //! An orthonormal basis of the few directions that the rows involve, and the Newton system in it.
 
 use super::scaling::Scaling;
-use legwork_linalg::lanes::{LANES, Lanes, load, padded, store, sum};
-use legwork_linalg::{axpy, cholesky, dot, matrix_vector};
+use legwork_linalg::lanes::padded;
+use legwork_linalg::{Span, axpy, cholesky, dot, matrix_vector};
 
 /// A direction nearer than this (relative) to the span of those before adds nothing.
 const DEPENDENT: f64 = 1e-12;
-/// A direction that loses more than this share of its length is made orthogonal twice.
-const TWICE: f64 = 0.1;
 
 /// `Dᵀ Fᵀ = Q C` with Q orthonormal, and the root of `I + C (I + N D_N Nᵀ) Cᵀ`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Basis {
-    /// Q, n values per vector; vectors beyond the rank, up to `stride`, are zero.
-    vectors: Vec<f64>,
-    rank: usize,
+    /// Q, n values per vector.
+    span: Span,
     /// Entries per column of C: r with its padding.
     stride: usize,
     /// C by columns, of which `rank` entries are used.
@@ -41,9 +38,7 @@ impl Basis {
         let n = 3 * scaling.width();
         let stride = padded(r);
         self.stride = stride;
-        self.vectors.clear();
-        self.vectors.resize(stride * n, 0.0);
-        self.rank = 0;
+        self.span.reset(n, r);
         for v in [&mut self.y, &mut self.projections, &mut self.inverse] {
             v.clear();
             v.resize(stride, 0.0);
@@ -59,11 +54,11 @@ impl Basis {
         for row in matrix.chunks_exact(n.max(1)).take(r) {
             column.copy_from_slice(row);
             scaling.transposed(&mut column);
-            self.push(&mut column);
+            self.span.push(&mut column, &mut self.projections, DEPENDENT);
             self.coordinates.extend_from_slice(&self.projections);
             // The identity and all of C are of one scale, or their sum does not matter: sums of
             // squares do.
-            for (k, c) in self.projections.iter().enumerate().take(self.rank) {
+            for (k, c) in self.projections.iter().enumerate().take(self.span.rank()) {
                 let from = k * stride + k;
                 let (own, rest) = (&self.projections[k..], &mut self.root[from..]);
                 axpy(*c, own, &mut rest[..stride - k]);
@@ -84,34 +79,6 @@ impl Basis {
         self.root.iter().all(|x| x.is_finite())
     }
 
-    /// Adds a direction, and leaves its coordinates in `projections`.
-    fn push(&mut self, column: &mut [f64]) {
-        let n = column.len();
-        self.projections.fill(0.0);
-        let length = dot(column, column).sqrt();
-        let mut rest = length;
-        for _ in 0..2 {
-            let vectors = &self.vectors[..padded(self.rank) * n];
-            let fours = vectors.chunks_exact((LANES * n).max(1));
-            for (four, sum) in fours.zip(self.projections.chunks_exact_mut(LANES)) {
-                let along = take_out(four, column);
-                sum.iter_mut().zip(along).for_each(|(sum, along)| *sum += along);
-            }
-            let before = std::mem::replace(&mut rest, dot(column, column).sqrt());
-            if rest > TWICE * before {
-                break;
-            }
-        }
-        if rest > DEPENDENT * length {
-            let inverse = 1.0 / rest;
-            for (q, x) in self.vectors[self.rank * n..].iter_mut().zip(&*column) {
-                *q = x * inverse;
-            }
-            self.projections[self.rank] = rest;
-            self.rank += 1;
-        }
-    }
-
     /// Solves for `dx` with the right side `g + Fᵀ h`, and writes `F dx` to `image`.
     ///
     /// That image comes from the coordinates, not from dx: what rounding leaves of the part of dx
@@ -127,10 +94,7 @@ impl Basis {
         self.right.clear();
         self.right.extend_from_slice(right);
         scaling.transposed(&mut self.right);
-        let fours = self.vectors.chunks_exact((LANES * n).max(1));
-        for (four, y) in fours.zip(self.y.chunks_exact_mut(LANES)) {
-            y.copy_from_slice(&take_out(four, &mut self.right));
-        }
+        self.span.take_out(&mut self.right, &mut self.y);
         for (coordinates, h) in self.coordinates.chunks_exact(stride.max(1)).zip(h) {
             axpy(*h, coordinates, &mut self.y);
         }
@@ -139,35 +103,8 @@ impl Basis {
         for (coordinates, image) in self.coordinates.chunks_exact(stride.max(1)).zip(image) {
             *image = dot(coordinates, &self.y);
         }
-        matrix_vector(&self.vectors, n, &self.y, dx);
+        matrix_vector(self.span.vectors(), n, &self.y, dx);
         axpy(1.0, &self.right, dx);
         scaling.times(dx);
     }
-}
-
-/// Products of a vector with four orthonormal ones, which are subtracted from it.
-fn take_out(four: &[f64], x: &mut [f64]) -> [f64; LANES] {
-    let n = x.len();
-    let (a, rest) = four.split_at(n);
-    let (b, rest) = rest.split_at(n);
-    let (c, d) = rest.split_at(n);
-    let mut sums = (Lanes::ZERO, Lanes::ZERO, Lanes::ZERO, Lanes::ZERO);
-    let chunks = || {
-        let (ab, cd) = (a.chunks_exact(LANES).zip(b.chunks_exact(LANES)), c.chunks_exact(LANES));
-        ab.zip(cd.zip(d.chunks_exact(LANES)))
-    };
-    for (x, ((a, b), (c, d))) in x.chunks_exact(LANES).zip(chunks()) {
-        let x = load(x);
-        sums.0 += x * load(a);
-        sums.1 += x * load(b);
-        sums.2 += x * load(c);
-        sums.3 += x * load(d);
-    }
-    let along = [sum(sums.0), sum(sums.1), sum(sums.2), sum(sums.3)];
-    let [p, q, r, s] = along.map(Lanes::splat);
-    for (x, ((a, b), (c, d))) in x.chunks_exact_mut(LANES).zip(chunks()) {
-        let taken = (p * load(a) + q * load(b)) + (r * load(c) + s * load(d));
-        store(load(x) - taken, x);
-    }
-    along
 }

@@ -7,9 +7,7 @@
 
 use crate::cone::ConeShape;
 use legwork_linalg::lanes::{LANES, Lanes, load, padded, store};
-
-/// Least length of a rotation, so that none divides by zero.
-const NO_LENGTH: f64 = 1e-150;
+use legwork_linalg::triangle;
 
 /// Facets of all contacts, and the blocks `B = ε I + Cᵀ S⁻¹ Z C`.
 #[derive(Clone, Debug, Default)]
@@ -148,15 +146,9 @@ impl Scaling {
                 let at = slot * self.width + at;
                 let weight = load(&weights[at..]).sqrt();
                 let mut v = [0, 1, 2].map(|i| weight * load(&self.normals[i][at..]));
-                rotate_in(&mut rows, &mut v);
+                triangle::update(&mut rows, &mut v);
             }
-            let one = Lanes::splat(1.0);
-            let [[r00, r01, r02], [_, r11, r12], [_, _, r22]] = rows;
-            let (a, d, f) = (one / r00, one / r11, one / r22);
-            let b = -r01 * d * a;
-            let e = -r12 * f * d;
-            let c = -(r01 * e + r02 * f) * a;
-            for (block, value) in self.blocks.iter_mut().zip([a, b, c, d, e, f]) {
+            for (block, value) in self.blocks.iter_mut().zip(triangle::inverse(&rows)) {
                 store(value, &mut block[at..]);
                 let mine = self.count.saturating_sub(at).min(LANES);
                 is_finite &= block[at..at + mine].iter().all(|x| x.is_finite());
@@ -188,18 +180,6 @@ impl Scaling {
             x2[i] = c[i] * x0[i] + e[i] * x1[i] + f[i] * x2[i];
             x1[i] = b[i] * x0[i] + d[i] * x1[i];
             x0[i] *= a[i];
-        }
-    }
-}
-
-/// `RᵀR ← RᵀR + v vᵀ` for the upper triangular R.
-fn rotate_in(rows: &mut [[Lanes; 3]; 3], v: &mut [Lanes; 3]) {
-    for (k, row) in rows.iter_mut().enumerate() {
-        let length = (row[k] * row[k] + v[k] * v[k]).sqrt().max(Lanes::splat(NO_LENGTH));
-        let inverse = Lanes::splat(1.0) / length;
-        let (c, s) = (row[k] * inverse, v[k] * inverse);
-        for (r, v) in row.iter_mut().zip(v.iter_mut()).skip(k) {
-            (*r, *v) = (c * *r + s * *v, c * *v - s * *r);
         }
     }
 }

@@ -1,7 +1,6 @@
 use super::*;
 use crate::active_set::GeneralActiveSet;
 use crate::cone::{Cone, PyramidFit};
-use crate::general::Qp;
 use crate::problems::Random;
 
 fn pyramid(sides: usize) -> ConeShape {
@@ -59,48 +58,12 @@ impl Sample {
 
     /// The answer of the dense active set.
     fn dense(&self) -> Vec<f64> {
-        let (r, k) = (self.target.len(), self.friction.len());
-        let n = 3 * k;
-        let column = |i: usize| &self.matrix[i * r..(i + 1) * r];
-        let longest = (0..n).map(|i| dot(column(i), column(i))).fold(0.0, f64::max);
-        let mut hessian = vec![0.0; n * n];
-        for i in 0..n {
-            for j in 0..n {
-                hessian[i * n + j] = dot(column(i), column(j));
-            }
-            hessian[i * n + i] += 1e-9 * longest;
-        }
-        let gradient: Vec<f64> = (0..n).map(|i| -dot(column(i), &self.target)).collect();
-        let mut rows: Vec<(Vec<f64>, f64, f64)> = Vec::new();
-        for (i, &mu) in self.friction.iter().enumerate() {
-            for [c, s] in self.cone.facets() {
-                let mut row = vec![0.0; n];
-                row[3 * i..3 * i + 3].copy_from_slice(&[-c, -s, self.cone.facet_friction(mu)]);
-                rows.push((row, 0.0, f64::INFINITY));
-            }
-        }
-        for (row, &lower) in self.rows.chunks_exact(r).zip(&self.lower) {
-            rows.push(((0..n).map(|i| dot(column(i), row)).collect(), lower, f64::INFINITY));
-        }
-        let m = rows.len();
-        let mut a = vec![0.0; m * n];
-        for (i, (row, ..)) in rows.iter().enumerate() {
-            for (j, v) in row.iter().enumerate() {
-                a[j * m + i] = *v;
-            }
-        }
-        let qp = Qp {
-            hessian: &hessian,
-            gradient: &gradient,
-            rows: &a,
-            row_lower: &rows.iter().map(|r| r.1).collect::<Vec<_>>(),
-            row_upper: &rows.iter().map(|r| r.2).collect::<Vec<_>>(),
-            lower: &[],
-            upper: &[],
-        };
-        let mut x = vec![0.0; n];
-        let outcome = GeneralActiveSet::default().solve(&qp, &mut x);
+        let mut qp = QpData::default();
+        let unit = self.view().write_qp(&mut qp).expect("forces have an effect");
+        let mut x = vec![0.0; 3 * self.friction.len()];
+        let outcome = GeneralActiveSet::default().solve(&qp.view(), &mut x);
         assert!(outcome.status.is_usable(), "the other solver: {outcome:?}");
+        x.iter_mut().for_each(|x| *x *= unit);
         x
     }
 }
@@ -169,6 +132,9 @@ fn friction_may_be_none_or_without_limit() {
         assert_eq!(outcome.status, Status::Solved, "{outcome:?}");
         assert!(max_abs(&x[..2]) < 1e-9 * max_abs(&x), "{x:?}");
         assert!(x[2] >= 0.0 && x[5] >= 0.0);
+        let (image, other) = (sample.image(&x), sample.image(&sample.dense()));
+        let far = distance(&image, &other, &sample.target);
+        assert!(far < 1e-6, "images differ by {far:e}");
         // No force along the free axes would lower the objective.
         let mut rest = sample.image(&x);
         axpy(-1.0, &sample.target, &mut rest);

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use legwork_qp::duel::{self, Dimensions, Disagreement, DuelSolver, shrink_while};
 use legwork_qp::{NamedProblem, Problem, problem_file};
 
 use super::Duel;
+use super::judge::{self, Disagreement};
+use super::shrink::shrink_while;
+use super::solvers::{self, DuelSolver};
 use crate::error::Error;
 use crate::run::cannot_write;
 
@@ -35,7 +37,7 @@ pub(super) fn cut(outcome: &Duel, file: &Path) -> Result<Option<Cut>, Error> {
     let given = &outcome.given[dispute.problem];
     let whole = &given.problem.problem;
     let (a, b) = dispute.solvers;
-    let make = |solver: usize| duel::make(&outcome.solvers[solver], Dimensions::of(whole)).ok();
+    let make = |solver: usize| solvers::make(&outcome.solvers[solver]);
     let (Some(mut first), Some(mut second)) = (make(a), make(b)) else { return Ok(None) };
     let mut differ = |problem: &Problem| between(&mut *first, &mut *second, problem);
     let small = shrink_while(whole, &mut |problem| {
@@ -65,7 +67,7 @@ fn between(
     second: &mut dyn DuelSolver,
     problem: &Problem,
 ) -> Disagreement {
-    duel::disagreement(problem, &first.solve(problem), &second.solve(problem))
+    judge::disagreement(problem, &first.solve(problem), &second.solve(problem))
 }
 
 /// Whether a smaller problem still shows what the whole one does: an answer against none stays

@@ -1,10 +1,9 @@
 //! A duel as JSON.
 
-use legwork_qp::duel::{Cell, Disagreement, Dispute, Score};
 use serde_json::{Map, Value, json};
 
-use super::Duel;
 use super::cut::Cut;
+use super::{Cell, Disagreement, Dispute, Duel, Score};
 
 /// The whole object. Numbers that JSON has not, such as infinite differences, are null.
 pub(super) fn to_json(outcome: &Duel) -> Map<String, Value> {

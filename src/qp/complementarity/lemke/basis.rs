@@ -1,7 +1,7 @@
 //! The basis of Lemke's method: its inverse, pivots and ratio tests.
 
 use super::{End, Lemke, REFRESH, TIE};
-use legwork_linalg::{axpy, dot, invert, max_abs};
+use legwork_linalg::{axpy, dot, invert, max_abs, replace_column};
 
 impl Lemke {
     /// `ε n max(1, ‖M‖∞)` of the scaled matrix.
@@ -231,29 +231,9 @@ impl Lemke {
     /// makes the complement of the latter the next to enter; z0 has none and is returned itself.
     fn exchange(&mut self, leaving: usize, entering: &mut usize) {
         let n = self.n;
-        let pivot = 1.0 / self.column[leaving];
-        let (before, rest) = self.inverse[..n * n].split_at_mut(leaving * n);
-        let (row, after) = rest.split_at_mut(n);
-        for value in row.iter_mut() {
-            *value *= pivot;
-        }
-        let step = self.x[leaving] * pivot;
-        for (i, (target, x)) in before.chunks_exact_mut(n).zip(&mut self.x[..leaving]).enumerate() {
-            let c = self.column[i];
-            if c != 0.0 {
-                axpy(-c, row, target);
-                *x -= c * step;
-            }
-        }
-        for (i, (target, x)) in
-            after.chunks_exact_mut(n).zip(&mut self.x[leaving + 1..]).enumerate()
-        {
-            let c = self.column[leaving + 1 + i];
-            if c != 0.0 {
-                axpy(-c, row, target);
-                *x -= c * step;
-            }
-        }
+        replace_column(&mut self.inverse[..n * n], &self.column, leaving);
+        let step = self.x[leaving] * (1.0 / self.column[leaving]);
+        axpy(-step, &self.column, &mut self.x);
         self.x[leaving] = step;
         let left = std::mem::replace(&mut self.basis[leaving], *entering);
         *entering = match left {

@@ -251,6 +251,8 @@ impl Lemke {
         }
         self.equilibrate(lcp);
         let mut pivots = 0;
+
+        // Warm: from the basis of the last answer.
         if let Some(flags) = flags.filter(|flags| flags.iter().any(|&f| f != 0.0)) {
             (self.shift, self.least_pivot) = (0.0, ATTEMPTS[0].least_pivot);
             (self.variation, self.give) = (0.0, 0.0);
@@ -263,6 +265,8 @@ impl Lemke {
                 }
             }
         }
+
+        // Cold: attempts from the plainest to the most regularised; the best answer so far is kept.
         let (mut least, mut first) = (Verdict::NONE, None);
         for (index, attempt) in ATTEMPTS.into_iter().enumerate() {
             self.shift = attempt.exponent.map_or(0.0, |k| libm::exp10(f64::from(k)));
@@ -270,6 +274,8 @@ impl Lemke {
             self.give = attempt.give;
             let end = if self.start(|_| false) { self.pivot(&mut pivots) } else { End::Singular };
             first.get_or_insert(end);
+
+            // A ray or a long vector may prove that there is no answer.
             let is_proof = match end {
                 End::Ray => self.is_farkas_ray(lcp),
                 End::Complementary => {
@@ -285,6 +291,9 @@ impl Lemke {
                 let (status, residual) = (Status::PrimalInfeasible, f64::NAN);
                 return Outcome { status, iterations: pivots, residual };
             }
+
+            // An answer of the regularised problem comes near that of the problem by proximal
+            // steps.
             if end == End::Complementary {
                 for step in 0..=PROXIMAL_STEPS {
                     let verdict = self.judge(lcp, z);
@@ -304,6 +313,8 @@ impl Lemke {
                 return least.outcome(Status::Solved, pivots);
             }
         }
+
+        // No attempt solved it: the best is told for what it is.
         if least.residual.is_finite() {
             z.copy_from_slice(&self.best);
         } else {

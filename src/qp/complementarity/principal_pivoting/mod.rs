@@ -19,11 +19,14 @@
 //! line 11 singular; and its vector is `N f*` where the problem says `N M⁻¹ f*` (f* must be read as
 //! the velocity without contact forces). Like the paper's it begins with the set of the last call.
 //!
-//! On a robot of 18 velocities a cold solve takes 8.8 µs with 40 contacts under its feet and 29 µs
-//! with 40 in random directions, where up to 18 press and leave again; both grow linearly with the
-//! contacts once as many press as can (`docs/ppm_contacts.svg`, repeated by the bench `lcp`).
+//! The cost grows linearly with the contacts once as many press as can. On a robot of 18 velocities
+//! 40 contacts in random directions, where up to 18 press and leave again, cost a cold solve three
+//! to five times as much as 40 under its feet (`docs/ppm_contacts.svg`, repeated by the bench
+//! `lcp`).
 //!
-//! Everything is computed with columns of unit length, so the units of the rows do not matter.
+//! Everything is computed with columns of unit length, so the units of the rows do not matter. On
+//! the way z and `B_P z` are carried along; a candidate answer is computed anew from the factor,
+//! refined, and looked at again.
 //!
 //! # References
 //! S. Zapolsky, E. Drumwright, *Inverse dynamics with rigid contact and friction*, Auton. Robots 41
@@ -36,10 +39,13 @@ use crate::complementarity::half_inverse_mass::HalfInverseMass;
 use crate::complementarity::lcp::{Lcp, farkas_margins, lcp_residuals, slack_error};
 use crate::complementarity::lemke::Lemke;
 use crate::status::{Outcome, Status};
+use legwork_linalg::lanes::padded;
 use legwork_linalg::{OrthonormalBasis, PivotedCholesky, all_finite, dot, max_abs};
 
 /// A column nearer than this (relative) to the span of the others depends on them.
 const DEPENDENCE: f64 = 1e-10;
+/// Squares of lengths that neither overflow nor lose digits.
+const TAME_SQUARES: std::ops::Range<f64> = 1e-200..1e200;
 /// Answers longer than this, in units of q, are suspect where M is known by its entries only.
 const LONG: f64 = 1e4;
 /// Scaled residual up to which an answer is called solved, or inaccurate.
@@ -59,8 +65,13 @@ pub(in crate::complementarity) const USABLE_SLACK: f64 = 1e-4;
 pub struct PrincipalPivoting {
     dim: usize,
     count: usize,
-    /// `B = C Nᵀ`, columns of unit length (or zero), `dim` values per contact.
+    /// `C Nᵀ` as it is given, `dim` values per contact.
+    given: Vec<f64>,
+    /// B: its columns of unit length (or zero), each padded with zeros to `stride`.
     columns: Vec<f64>,
+    /// Bᵀ, its columns padded to whole lanes of contacts.
+    transposed: Vec<f64>,
+    stride: usize,
     norms: Vec<f64>,
     /// q over the norm, over `vector_scale`.
     q: Vec<f64>,
@@ -78,8 +89,9 @@ pub struct PrincipalPivoting {
     correction: Vec<f64>,
     /// `B_P z`.
     sum: Vec<f64>,
-    /// `|B_P| z`, by entries.
+    /// `|B_P| z`, by entries, if `has_sizes`.
     sum_size: Vec<f64>,
+    has_sizes: bool,
     w: Vec<f64>,
     certificate: Vec<f64>,
     has_certificate: bool,
@@ -102,21 +114,24 @@ impl PrincipalPivoting {
     }
 
     fn reserve(&mut self, count: usize, dim: usize) {
-        (self.count, self.dim) = (count, dim);
-        if self.columns.len() < count * dim {
-            self.columns.resize(count * dim, 0.0);
-        }
-        for vector in
-            [&mut self.norms, &mut self.q, &mut self.w, &mut self.certificate, &mut self.terms]
-        {
-            if vector.len() < count {
-                vector.resize(count, 0.0);
-            }
-        }
-        for vector in [&mut self.sum, &mut self.sum_size, &mut self.direction, &mut self.correction]
-        {
-            if vector.len() < dim {
-                vector.resize(dim, 0.0);
+        (self.count, self.dim, self.stride) = (count, dim, padded(dim));
+        let (width, height) = (padded(count), self.stride);
+        for (vector, length) in [
+            (&mut self.given, count * dim),
+            (&mut self.columns, count * height),
+            (&mut self.transposed, width * dim),
+            (&mut self.norms, count),
+            (&mut self.q, count),
+            (&mut self.w, width),
+            (&mut self.certificate, count),
+            (&mut self.terms, count),
+            (&mut self.sum, height),
+            (&mut self.sum_size, height),
+            (&mut self.direction, height),
+            (&mut self.correction, height),
+        ] {
+            if vector.len() < length {
+                vector.resize(length, 0.0);
             }
         }
         for flags in [&mut self.is_active, &mut self.is_tolerated] {
@@ -128,7 +143,7 @@ impl PrincipalPivoting {
         self.active.reserve(dim + 1);
         self.z.clear();
         self.z.reserve(dim + 1);
-        self.basis.reset(dim);
+        self.basis.reset(height);
     }
 
     /// Solves `w = N M⁻¹ Nᵀ z + q`, `0 ≤ z ⟂ w ≥ 0`.
@@ -160,10 +175,8 @@ impl PrincipalPivoting {
         let (n, d) = (vector.len(), mass.dim());
         assert_eq!(normals.len(), n * d, "normals need nv x nc values");
         self.reserve(n, d);
-        self.columns[..n * d].copy_from_slice(normals);
-        for column in self.columns[..n * d].chunks_exact_mut(d.max(1)) {
-            mass.half_solve(column);
-        }
+        self.given[..n * d].copy_from_slice(normals);
+        mass.half_solve_all(&mut self.given[..n * d]);
         (self.dependence, self.has_exact_zeros) = (DEPENDENCE, false);
         self.solve_columns(vector, pressing, forces)
     }
@@ -186,7 +199,7 @@ impl PrincipalPivoting {
         if !lcp.is_valid() {
             return refuse(forces, pressing);
         }
-        if self.psd.factor(lcp.matrix(), n, &mut self.columns[..n * n]).is_none() {
+        if self.psd.factor(lcp.matrix(), n, &mut self.given[..n * n]).is_none() {
             return self.ask_lemke(lcp, pressing, forces, 0);
         }
         (self.dependence, self.has_exact_zeros) = (gram_dependence(n), true);
@@ -235,7 +248,7 @@ impl PrincipalPivoting {
         self.reserve(count, dim);
         self.dependence = if is_gram_root { gram_dependence(dim) } else { DEPENDENCE };
         self.has_exact_zeros = false;
-        &mut self.columns[..count * dim]
+        &mut self.given[..count * dim]
     }
 
     /// Solves for the columns that are in place.
@@ -248,7 +261,7 @@ impl PrincipalPivoting {
         let (n, d) = (self.count, self.dim);
         assert_eq!((pressing.len(), forces.len()), (n, n), "flags and forces need nc values");
         self.has_certificate = false;
-        if !all_finite(&self.columns[..n * d]) || !all_finite(vector) {
+        if !all_finite(&self.given[..n * d]) || !all_finite(vector) {
             return refuse(forces, pressing);
         }
         let outcome = self.pivot_from(vector, pressing, forces);
@@ -264,7 +277,7 @@ impl PrincipalPivoting {
         }
         for j in 0..n {
             for i in 0..n {
-                let product = dot(&self.columns[i * d..][..d], &self.columns[j * d..][..d]);
+                let product = dot(self.column(i), self.column(j));
                 dense[j * n + i] = product * self.norms[i] * self.norms[j];
             }
         }
@@ -304,7 +317,7 @@ impl PrincipalPivoting {
 
     /// Scales, pivots, and writes the answer.
     fn pivot_from(&mut self, vector: &[f64], pressing: &mut [f64], forces: &mut [f64]) -> Outcome {
-        let (n, d) = (self.count, self.dim);
+        let n = self.count;
         forces.fill(0.0);
         self.normalise(vector);
         let limit = 50 + 10 * u32::try_from(n).unwrap_or(u32::MAX / 16);
@@ -312,9 +325,9 @@ impl PrincipalPivoting {
         self.is_tolerated[..n].fill(false);
         for (i, flag) in pressing.iter_mut().enumerate() {
             if *flag != 0.0 && self.norms[i] > 0.0 {
-                let distance = self.basis.probe(&self.columns[i * d..][..d]);
+                let distance = self.probe(i);
                 if distance > self.dependence {
-                    self.push(i, distance);
+                    self.push(i, distance, 0.0);
                 }
             }
             *flag = 0.0;
@@ -334,25 +347,38 @@ impl PrincipalPivoting {
         Outcome { status, iterations: pivots, residual }
     }
 
+    /// Column i, padded.
+    #[inline]
+    fn column(&self, i: usize) -> &[f64] {
+        &self.columns[i * self.stride..(i + 1) * self.stride]
+    }
+
     /// Columns of unit length, q in their units and of size 1.
     fn normalise(&mut self, vector: &[f64]) {
-        let d = self.dim;
+        let (d, width) = (self.dim, padded(self.count));
         let largest = max_abs(vector);
         let mut size = 0.0f64;
         for (i, &value) in vector.iter().enumerate() {
-            let column = &mut self.columns[i * d..][..d];
-            let reach = max_abs(column);
-            let norm = if reach > 0.0 {
+            let given = &mut self.given[i * d..][..d];
+            let mut square = dot(given, given);
+            let mut reach = 1.0;
+            if !TAME_SQUARES.contains(&square) {
                 // Taken out first, so that squares neither overflow nor vanish.
-                let inverse = 1.0 / reach;
-                column.iter_mut().for_each(|v| *v *= inverse);
-                let length = dot(column, column).sqrt();
-                let inverse = 1.0 / length;
-                column.iter_mut().for_each(|v| *v *= inverse);
-                reach * length
-            } else {
-                0.0
-            };
+                reach = max_abs(given);
+                let inverse = if reach > 0.0 { 1.0 / reach } else { 0.0 };
+                given.iter_mut().for_each(|v| *v *= inverse);
+                square = dot(given, given);
+            }
+            let length = square.sqrt();
+            let inverse = if length > 0.0 { 1.0 / length } else { 0.0 };
+            let norm = reach * length;
+            let (column, padding) = self.columns[i * self.stride..][..self.stride].split_at_mut(d);
+            let rows = self.transposed.chunks_exact_mut(width);
+            for ((value, unit), row) in given.iter().zip(column).zip(rows) {
+                *unit = value * inverse;
+                row[i] = *unit;
+            }
+            padding.fill(0.0);
             self.norms[i] = norm;
             self.q[i] = if norm > 0.0 { value / norm } else { 0.0 };
             size = size.max(self.q[i].abs());

@@ -3,7 +3,8 @@
 use super::{PrincipalPivoting, SOLVED, SOLVED_SLACK};
 use crate::complementarity::lcp::nan_max;
 use crate::status::Status;
-use legwork_linalg::{axpy, dot, max_abs};
+use legwork_linalg::lanes::{axpy, padded};
+use legwork_linalg::{dot, matrix_vector, max_abs};
 
 /// Slacks above minus this times the size of their terms count as non-negative.
 const FEASIBILITY: f64 = 1e-12;
@@ -23,11 +24,19 @@ enum Drive {
 }
 
 impl PrincipalPivoting {
-    /// Adds the column that was probed last.
-    pub(super) fn push(&mut self, i: usize, distance: f64) {
+    /// Distance of column i from the span of the active ones.
+    pub(super) fn probe(&mut self, i: usize) -> f64 {
+        let column = &self.columns[i * self.stride..(i + 1) * self.stride];
+        let distance = self.basis.probe(column);
+        // Of as many columns as there are velocities, what is left is rounding.
+        if self.active.len() == self.dim { 0.0 } else { distance }
+    }
+
+    /// Adds the column that was probed last, with its z.
+    pub(super) fn push(&mut self, i: usize, distance: f64, z: f64) {
         self.basis.push(distance);
         self.active.push(i);
-        self.z.push(0.0);
+        self.z.push(z);
         self.is_active[i] = true;
     }
 
@@ -43,6 +52,7 @@ impl PrincipalPivoting {
         if !self.settle(0, pivots) {
             return (Status::NumericalTrouble, f64::NAN);
         }
+        // Whether z comes from the factor itself, refined, and not from the steps since.
         let mut is_fresh = false;
         loop {
             self.slacks();
@@ -75,8 +85,8 @@ impl PrincipalPivoting {
         }
     }
 
-    /// z of the active columns from `RᵀR z = -q`; those not positive are released. False if the
-    /// factor lost its meaning.
+    /// z of the active columns from `RᵀR z = -q`, and `B_P z`; those not positive are released.
+    /// False if the factor lost its meaning.
     fn settle(&mut self, refinements: u32, pivots: &mut u32) -> bool {
         loop {
             for (z, &i) in self.z.iter_mut().zip(&self.active) {
@@ -96,7 +106,10 @@ impl PrincipalPivoting {
                     (least, position) = (z, Some(k));
                 }
             }
-            let Some(position) = position else { return true };
+            let Some(position) = position else {
+                self.sum_active();
+                return true;
+            };
             self.remove(position);
             *pivots += 1;
         }
@@ -104,9 +117,8 @@ impl PrincipalPivoting {
 
     /// One step of iterative refinement on `B_PᵀB_P z = -q_P`.
     fn refine(&mut self) {
-        let d = self.dim;
         self.sum_active();
-        let r = self.active.len();
+        let (r, d) = (self.active.len(), self.stride);
         for (value, &i) in self.correction[..r].iter_mut().zip(&self.active) {
             *value = -(self.q[i] + dot(&self.columns[i * d..][..d], &self.sum[..d]));
         }
@@ -119,7 +131,7 @@ impl PrincipalPivoting {
 
     /// `sum = B_P z`.
     fn sum_active(&mut self) {
-        let d = self.dim;
+        let d = self.stride;
         self.sum[..d].fill(0.0);
         for (&i, &z) in self.active.iter().zip(&self.z) {
             axpy(z, &self.columns[i * d..][..d], &mut self.sum[..d]);
@@ -128,36 +140,40 @@ impl PrincipalPivoting {
 
     /// `w = Bᵀ B_P z + q` of all contacts.
     fn slacks(&mut self) {
-        self.sum_active();
-        let (n, d) = (self.count, self.dim);
-        let sum = &self.sum[..d];
-        for i in 0..n {
-            self.w[i] = self.q[i] + dot(&self.columns[i * d..][..d], sum);
-        }
-        self.sum_size[..d].fill(0.0);
-        for (&i, &z) in self.active.iter().zip(&self.z) {
-            for (size, b) in self.sum_size[..d].iter_mut().zip(&self.columns[i * d..][..d]) {
-                *size += b.abs() * z;
-            }
-        }
+        let (n, d, width) = (self.count, self.dim, padded(self.count));
+        matrix_vector(&self.transposed[..d * width], width, &self.sum[..d], &mut self.w);
+        self.w[..n].iter_mut().zip(&self.q).for_each(|(w, q)| *w += q);
+        self.has_sizes = false;
     }
 
     /// Size of the terms that w of a contact is the sum of.
-    fn term_size(&self, i: usize) -> f64 {
+    fn term_size(&mut self, i: usize) -> f64 {
         if self.norms[i] == 0.0 {
             return 1.0;
         }
-        let column = &self.columns[i * self.dim..][..self.dim];
-        let products = column.iter().zip(&self.sum_size).map(|(b, s)| b.abs() * s);
+        let d = self.stride;
+        if !self.has_sizes {
+            self.has_sizes = true;
+            self.sum_size[..d].fill(0.0);
+            for (&i, &z) in self.active.iter().zip(&self.z) {
+                for (size, b) in self.sum_size[..d].iter_mut().zip(&self.columns[i * d..][..d]) {
+                    *size += b.abs() * z;
+                }
+            }
+        }
+        let products = self.column(i).iter().zip(&self.sum_size).map(|(b, s)| b.abs() * s);
         self.q[i].abs() + products.sum::<f64>()
     }
 
     /// The contact with the most negative w, if any is beyond rounding; the first of equals.
-    fn worst(&self) -> Option<usize> {
+    fn worst(&mut self) -> Option<usize> {
+        // Columns have unit length and q is at most one: a bound on all sizes of terms.
+        let most = 1.0 + self.z.iter().sum::<f64>();
         let (mut least, mut found) = (0.0, None);
-        for (i, &w) in self.w[..self.count].iter().enumerate() {
-            let is_open = !self.is_active[i] && !self.is_tolerated[i];
-            if w < least && is_open && w < -FEASIBILITY * self.term_size(i) {
+        for i in 0..self.count {
+            let w = self.w[i];
+            let is_worse = w < least && !self.is_active[i] && !self.is_tolerated[i];
+            if is_worse && (w < -FEASIBILITY * most || w < -FEASIBILITY * self.term_size(i)) {
                 (least, found) = (w, Some(i));
             }
         }
@@ -166,9 +182,10 @@ impl PrincipalPivoting {
 
     /// Largest `|w|` of an active and `-w` of another contact, over the size of its terms, and in
     /// units of q.
-    fn residual(&self) -> (f64, f64) {
+    fn residual(&mut self) -> (f64, f64) {
         let (mut worst, mut error) = (0.0, 0.0);
-        for (i, &w) in self.w[..self.count].iter().enumerate() {
+        for i in 0..self.count {
+            let w = self.w[i];
             let miss = if self.is_active[i] { w.abs() } else { nan_max(0.0, -w) };
             if miss > 0.0 || miss.is_nan() {
                 worst = nan_max(worst, miss / self.term_size(i));
@@ -180,10 +197,10 @@ impl PrincipalPivoting {
 
     /// Raises z of contact `i` until its w vanishes.
     fn drive(&mut self, i: usize, limit: u32, pivots: &mut u32) -> Drive {
-        let d = self.dim;
         let (mut slack, mut driven) = (self.w[i], 0.0);
         loop {
-            let distance = self.basis.probe(&self.columns[i * d..][..d]);
+            // With z of i by one, z of the others moves by p and B z by the rest of column i.
+            let distance = self.probe(i);
             let r = self.active.len();
             for (p, product) in self.direction[..r].iter_mut().zip(self.basis.products()) {
                 *p = -product;
@@ -203,9 +220,7 @@ impl PrincipalPivoting {
             }
             match blocking {
                 Some(k) if step <= full => {
-                    for (z, p) in self.z.iter_mut().zip(&self.direction) {
-                        *z += step * p;
-                    }
+                    self.advance(step);
                     driven += step;
                     slack += step * curvature;
                     self.remove(k);
@@ -226,12 +241,26 @@ impl PrincipalPivoting {
                     if curvature == 0.0 || !full.is_finite() {
                         return Drive::Failed;
                     }
-                    self.push(i, distance);
+                    self.advance(full);
+                    self.push(i, distance, driven + full);
                     *pivots += 1;
-                    return if self.settle(0, pivots) { Drive::Rest } else { Drive::Failed };
+                    // Rounding may have carried one to zero or beyond.
+                    let is_sound = self.z.iter().all(|z| *z > 0.0 && z.is_finite());
+                    let is_settled = is_sound || self.settle(0, pivots);
+                    return if is_settled { Drive::Rest } else { Drive::Failed };
                 }
             }
             debug_assert!(driven >= 0.0);
+        }
+    }
+
+    /// Moves z and `B_P z` along the direction of the column that was probed last.
+    fn advance(&mut self, step: f64) {
+        for (z, p) in self.z.iter_mut().zip(&self.direction) {
+            *z += step * p;
+        }
+        if self.active.len() < self.dim {
+            axpy(step, self.basis.rest(), &mut self.sum[..self.stride]);
         }
     }
 

@@ -5,11 +5,11 @@
 mod allocations;
 mod common;
 mod cone_program;
-mod duel;
 mod general;
 mod hard;
 mod lcp;
 #[cfg(feature = "osqp")]
 mod osqp;
 mod problem_file;
+mod pyramid;
 mod solvers;

@@ -1,11 +1,11 @@
 //! One judge for the answers to problems of any kind.
 
-use super::solvers::Answer;
-use crate::complementarity::{Lcp, lcp_residuals};
-use crate::kkt::{self, ConeMultipliers, nan_max};
-use crate::problem_data::Problem;
-use crate::status::Status;
 use legwork_linalg::{matrix_vector, max_abs};
+use legwork_qp::complementarity::{Lcp, lcp_residuals};
+use legwork_qp::kkt::{self, ConeMultipliers, nan_max};
+use legwork_qp::{ConeProgram, Problem, QpData, Status};
+
+use super::solvers::Answer;
 
 /// Largest residual with which an answer that is called solved is accepted.
 pub const BELIEVED_RESIDUAL: f64 = 1e-4;
@@ -14,7 +14,7 @@ pub const BELIEVED_RESIDUAL: f64 = 1e-4;
 /// problem, the worst of [`kkt::cone_residuals`] of a program, the largest scaled figure of
 /// [`lcp_residuals`] of a complementarity problem.
 #[must_use]
-pub fn judge(problem: &Problem, answer: &Answer) -> f64 {
+pub(super) fn judge(problem: &Problem, answer: &Answer) -> f64 {
     let has_point =
         answer.outcome.status.is_usable() || answer.outcome.status == Status::MaxIterations;
     if !has_point || answer.x.len() != problem.dim() {
@@ -40,7 +40,7 @@ pub fn judge(problem: &Problem, answer: &Answer) -> f64 {
     }
 }
 
-fn program(program: &crate::ConeProgram<'_>, answer: &Answer) -> f64 {
+fn program(program: &ConeProgram<'_>, answer: &Answer) -> f64 {
     let no_cones = vec![0.0; program.cone_row_count()];
     let cones = if answer.cones.is_empty() { &no_cones } else { &answer.cones };
     let multipliers = ConeMultipliers { rows: &answer.rows, bounds: &answer.bounds, cones };
@@ -58,7 +58,7 @@ pub enum Disagreement {
     Failure,
     /// Both say there is no answer, or both gave up.
     None,
-    /// Two answers, this far apart; see [`disagreement`].
+    /// Two answers, this far apart in what the problem determines, relative to its size [1].
     Distance(f64),
 }
 
@@ -84,7 +84,7 @@ impl Disagreement {
 /// | qp, cone_program | `‖H(x - x')‖∞ / max(‖g‖∞, ‖Hx‖∞)`, or that of the objectives if larger |
 /// | lcp | `‖M(z - z')‖∞ / max(‖q‖∞, ‖Mz‖∞)`, for symmetric M |
 #[must_use]
-pub fn disagreement(problem: &Problem, a: &Answer, b: &Answer) -> Disagreement {
+pub(super) fn disagreement(problem: &Problem, a: &Answer, b: &Answer) -> Disagreement {
     use Status::{InvalidData, PrimalInfeasible, Unbounded, UnsupportedCone};
     let (sa, sb) = (a.outcome.status, b.outcome.status);
     if sa == UnsupportedCone || sb == UnsupportedCone {
@@ -137,27 +137,9 @@ fn distance(problem: &Problem, a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Difference of the objectives over the size of their terms.
-fn gap(qp: &crate::QpData, a: &[f64], b: &[f64]) -> f64 {
+fn gap(qp: &QpData, a: &[f64], b: &[f64]) -> f64 {
     let (fa, fb) = (qp.view().objective(a), qp.view().objective(b));
     let terms: f64 = qp.gradient.iter().zip(a).map(|(g, x)| (g * x).abs()).sum();
     let size = fa.abs().max(fb.abs()).max(terms);
     if size > 0.0 { (fa - fb).abs() / size } else { 0.0 }
-}
-
-/// The largest disagreement between any two solvers on a problem, and which two.
-pub fn worst_disagreement(
-    problem: &Problem,
-    solvers: &mut [Box<dyn super::DuelSolver>],
-) -> (f64, usize, usize) {
-    let answers: Vec<Answer> = solvers.iter_mut().map(|solver| solver.solve(problem)).collect();
-    let mut worst = (0.0, 0, 0);
-    for i in 0..answers.len() {
-        for j in 0..i {
-            let size = disagreement(problem, &answers[i], &answers[j]).size();
-            if size > worst.0 {
-                worst = (size, j, i);
-            }
-        }
-    }
-    worst
 }

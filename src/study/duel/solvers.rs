@@ -1,23 +1,20 @@
 //! Solvers by name, for problems of any kind they can be made to take.
 
-use crate::accelerated_gradient::AcceleratedGradient;
-use crate::active_set::{GeneralActiveSet, PyramidActiveSet};
-use crate::clarabel::ClarabelSolver;
-use crate::complementarity::{Lcp, Lemke, LemkeSolver, PrincipalPivotingSolver, QpLcp};
-use crate::contact_problem::{ContactProblemData, ContactSolver};
-use crate::kkt::{self, QpMultipliers};
-use crate::problem_data::{LcpData, Problem, QpData};
-use crate::projected_gauss_seidel::ProjectedGaussSeidel;
-use crate::status::{Outcome, Status};
 use legwork_linalg::{max_abs, symmetric_eigenvalues};
-use thiserror::Error;
+use legwork_qp::complementarity::QpLcp;
+use legwork_qp::kkt::{self, QpMultipliers};
+use legwork_qp::{
+    AcceleratedGradient, ClarabelSolver, ContactProblemData, ContactSolver, GeneralActiveSet, Lcp,
+    LcpData, Lemke, LemkeSolver, Outcome, PrincipalPivotingSolver, Problem, ProjectedGaussSeidel,
+    PyramidActiveSet, QpData, Status,
+};
 
 /// Least eigenvalue of a definite matrix relative to the largest.
 const DEFINITE: f64 = 1e-13;
 
 /// What a solver returned.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub(super) struct Answer {
     /// Its status.
     pub outcome: Outcome,
     /// Unknowns; forces of a contact problem.
@@ -34,7 +31,7 @@ impl Answer {
     /// No answer.
     pub(super) fn refused(status: Status) -> Self {
         Self {
-            outcome: Outcome::refused(status),
+            outcome: Outcome { status, iterations: 0, residual: f64::NAN },
             x: Vec::new(),
             rows: Vec::new(),
             bounds: Vec::new(),
@@ -44,7 +41,7 @@ impl Answer {
 
     /// True if status, iterations and all numbers are equal to the last bit.
     #[must_use]
-    pub fn has_bits_of(&self, other: &Self) -> bool {
+    pub(super) fn has_bits_of(&self, other: &Self) -> bool {
         let same = |a: &[f64], b: &[f64]| {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
         };
@@ -58,66 +55,13 @@ impl Answer {
 }
 
 /// A solver in a duel.
-pub trait DuelSolver {
+pub(super) trait DuelSolver {
     /// Its name in tables.
     fn name(&self) -> String;
 
     /// Solves from a cold start; [`Status::UnsupportedCone`] if the problem is not of a kind that
     /// the method can take.
     fn solve(&mut self, problem: &Problem) -> Answer;
-}
-
-/// Sizes for which a solver reserves memory; all grow on larger problems.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Dimensions {
-    /// Unknowns.
-    pub unknowns: usize,
-    /// Linear rows.
-    pub rows: usize,
-    /// Contacts.
-    pub contacts: usize,
-    /// Sides of friction pyramids.
-    pub sides: usize,
-}
-
-impl Dimensions {
-    /// The sizes of a problem.
-    #[must_use]
-    pub fn of(problem: &Problem) -> Self {
-        let unknowns = problem.dim();
-        match problem {
-            Problem::Qp(qp) => Self { unknowns, rows: qp.row_lower.len(), ..Self::default() },
-            Problem::ConeProgram(program) => {
-                Self { unknowns, rows: program.linear.row_lower.len(), ..Self::default() }
-            }
-            Problem::Lcp(_) => Self { unknowns, ..Self::default() },
-            Problem::Contact(contact) => Self {
-                unknowns,
-                contacts: contact.friction.len(),
-                sides: contact.cone.sides(),
-                ..Self::default()
-            },
-        }
-    }
-
-    /// The larger of two in every size.
-    #[must_use]
-    pub fn max(self, other: Self) -> Self {
-        Self {
-            unknowns: self.unknowns.max(other.unknowns),
-            rows: self.rows.max(other.rows),
-            contacts: self.contacts.max(other.contacts),
-            sides: self.sides.max(other.sides),
-        }
-    }
-}
-
-/// An unknown solver name.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("expected a solver among {}, found `{name}`", solver_names().join(", "))]
-pub struct UnknownSolver {
-    /// The name.
-    pub name: String,
 }
 
 /// The names that [`make`] knows.
@@ -133,8 +77,7 @@ pub struct UnknownSolver {
 /// | `osqp` | operator splitting (feature `osqp`) | pyramids | yes | without cones | monotone |
 ///
 /// The pivoting methods leave out pyramids with more than 3000 generators together.
-#[must_use]
-pub fn solver_names() -> &'static [&'static str] {
+pub(super) fn solver_names() -> &'static [&'static str] {
     if cfg!(feature = "osqp") {
         &["active_set", "clarabel", "pgs", "apgd", "lemke", "ppm", "osqp"]
     } else {
@@ -142,28 +85,20 @@ pub fn solver_names() -> &'static [&'static str] {
     }
 }
 
-/// The solver with this name at its tightest useful tolerance, with memory for `dimensions`.
-///
-/// # Errors
-/// [`UnknownSolver`] lists the names there are.
-pub fn make(name: &str, dimensions: Dimensions) -> Result<Box<dyn DuelSolver>, UnknownSolver> {
-    let Dimensions { unknowns, rows, contacts, sides } = dimensions;
-    let pivoted = if contacts.saturating_mul(sides) <= MOST_GENERATORS { contacts } else { 0 };
+/// The solver with this name at its tightest useful tolerance; `None` if no solver has it.
+pub(super) fn make(name: &str) -> Option<Box<dyn DuelSolver>> {
     let method = match name {
-        "active_set" => Method::ActiveSet(
-            Box::new(GeneralActiveSet::new(unknowns, rows)),
-            Box::new(PyramidActiveSet::new(contacts, sides)),
-        ),
+        "active_set" => Method::ActiveSet(Box::default(), Box::default()),
         "clarabel" => Method::Clarabel(Box::new(ClarabelSolver::new(1e-10, 200))),
-        "pgs" => Method::Contact(Box::new(ProjectedGaussSeidel::new(contacts, 10_000, 1e-10))),
-        "apgd" => Method::Contact(Box::new(AcceleratedGradient::new(contacts, 10_000, 1e-10))),
-        "lemke" => Method::Lemke(Box::default(), Box::new(LemkeSolver::new(pivoted, sides))),
-        "ppm" => Method::Pivoting(Box::new(PrincipalPivotingSolver::new(pivoted, sides))),
+        "pgs" => Method::Contact(Box::new(ProjectedGaussSeidel::new(0, 10_000, 1e-10))),
+        "apgd" => Method::Contact(Box::new(AcceleratedGradient::new(0, 10_000, 1e-10))),
+        "lemke" => Method::Lemke(Box::default(), Box::new(LemkeSolver::new(0, 0))),
+        "ppm" => Method::Pivoting(Box::new(PrincipalPivotingSolver::new(0, 0))),
         #[cfg(feature = "osqp")]
-        "osqp" => Method::Osqp(Box::new(crate::osqp::OsqpSolver::new(1e-8, 50_000))),
-        _ => return Err(UnknownSolver { name: name.to_owned() }),
+        "osqp" => Method::Osqp(Box::new(legwork_qp::OsqpSolver::new(1e-8, 50_000))),
+        _ => return None,
     };
-    Ok(Box::new(Named { name: name.to_owned(), method }))
+    Some(Box::new(Named { name: name.to_owned(), method }))
 }
 
 /// Generators of friction pyramids beyond which a pivoting method does not take a contact problem:
@@ -182,7 +117,7 @@ enum Method {
     Pivoting(Box<PrincipalPivotingSolver>),
     Lemke(Box<Lemke>, Box<LemkeSolver>),
     #[cfg(feature = "osqp")]
-    Osqp(Box<crate::osqp::OsqpSolver>),
+    Osqp(Box<legwork_qp::OsqpSolver>),
 }
 
 impl DuelSolver for Named {

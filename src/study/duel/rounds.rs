@@ -1,25 +1,10 @@
-//! Comparison of solvers on the same problems.
-//!
-//! [`run`] puts every problem before every solver and lets one judge, which knows the problem
-//! alone, rate the answers; [`Disagreement`] says how far two answers are apart in what the problem
-//! determines; [`shrink`] reduces a problem as long as a disagreement remains.
-//!
-//! `legwork duel` does this with problem files from the command line.
-//!
-//! The library reads no clock: the caller passes one.
+//! Every problem before every solver.
 
-mod judge;
-mod shrink;
-mod solvers;
-mod table;
+use legwork_qp::{NamedProblem, Status};
 
-pub use judge::{BELIEVED_RESIDUAL, Disagreement, disagreement, judge, worst_disagreement};
-pub use shrink::{shrink, shrink_while};
-pub use solvers::{Answer, Dimensions, DuelSolver, UnknownSolver, make, solver_names};
-pub use table::{Cell, Dispute, Score, Table};
-
-use crate::problem_data::NamedProblem;
-use crate::status::Status;
+use super::judge::{disagreement, judge};
+use super::solvers::{Answer, DuelSolver};
+use super::table::{Cell, Dispute, Table, median};
 
 /// Every solver on every problem, `repeats` times (at least once) each.
 ///
@@ -28,7 +13,7 @@ use crate::status::Status;
 /// returns other bits than the first is counted: no solver may do that.
 ///
 /// Apart from the times, equal problems and solvers give equal tables.
-pub fn run(
+pub(super) fn run(
     problems: &[NamedProblem],
     solvers: &mut [Box<dyn DuelSolver>],
     repeats: u32,
@@ -58,7 +43,7 @@ pub fn run(
                 status: answer.outcome.status,
                 iterations: answer.outcome.iterations,
                 residual: judge(&named.problem, &answer),
-                seconds: table::median(&mut times),
+                seconds: median(&mut times),
                 differing_repeats,
                 disagreement: 0.0,
             });

@@ -1,7 +1,8 @@
 //! The results of a duel.
 
+use legwork_qp::Status;
+
 use super::judge::{BELIEVED_RESIDUAL, Disagreement};
-use crate::status::Status;
 
 /// One solver on one problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,13 +11,13 @@ pub struct Cell {
     pub status: Status,
     /// Iterations of its method.
     pub iterations: u32,
-    /// What the judge finds ([`super::judge`]) [1].
+    /// Residual of the optimality conditions, as the judge finds it [1].
     pub residual: f64,
     /// Time of one solve, the median of the repeats [s].
     pub seconds: f64,
     /// Repeats that returned other bits than the first.
     pub differing_repeats: u32,
-    /// Largest disagreement with another solver ([`super::disagreement`]).
+    /// Largest disagreement with another solver, as [`Disagreement::size`] has it.
     pub disagreement: f64,
 }
 
@@ -109,19 +110,6 @@ impl Table {
         }
         Self { problems, scores, cells, disputes }
     }
-
-    /// The problem on which two solvers disagree most, and by how much; `None` if none do.
-    #[must_use]
-    pub fn worst_problem(&self) -> Option<(usize, f64)> {
-        let mut worst: Option<(usize, f64)> = None;
-        for (i, row) in self.cells.iter().enumerate() {
-            let size = row.iter().map(|cell| cell.disagreement).fold(0.0, f64::max);
-            if size > worst.map_or(0.0, |(_, size)| size) {
-                worst = Some((i, size));
-            }
-        }
-        worst
-    }
 }
 
 fn score(solver: String, cells: impl Iterator<Item = Cell>) -> Score {
@@ -159,47 +147,4 @@ fn score(solver: String, cells: impl Iterator<Item = Cell>) -> Score {
 pub(super) fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     if values.is_empty() { f64::NAN } else { values[(values.len() - 1) / 2] }
-}
-
-/// Aligned columns, one line per solver, best accuracy first.
-impl std::fmt::Display for Table {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let width = self.scores.iter().map(|s| s.solver.chars().count()).fold(6, usize::max);
-        writeln!(
-            f,
-            "{:<width$} {:>6} {:>6} {:>7} {:>5} {:>9} {:>9} {:>6} {:>6} {:>10} {:>9}",
-            "solver",
-            "taken",
-            "solved",
-            "refuted",
-            "over",
-            "worst",
-            "median",
-            "iter",
-            "most",
-            "us/solve",
-            "differs"
-        )?;
-        let mut order: Vec<&Score> = self.scores.iter().collect();
-        order.sort_by_key(|score| score.accuracy_rank);
-        for s in order {
-            writeln!(
-                f,
-                "{:<width$} {:>6} {:>6} {:>7} {:>5} {:>9.1e} {:>9.1e} {:>6} {:>6} {:>10.2} \
-                                 {:>9.1e}",
-                s.solver,
-                s.accepted,
-                s.solved,
-                s.refuted,
-                s.overclaimed,
-                s.worst_residual,
-                s.median_residual,
-                s.median_iterations,
-                s.most_iterations,
-                1e6 * s.median_seconds,
-                s.worst_disagreement,
-            )?;
-        }
-        Ok(())
-    }
 }

@@ -1,8 +1,8 @@
-//! Reduces a problem to the part on which solvers disagree.
+//! Reduces a problem to the part that shows what it shows, such as a disagreement.
 //!
 //! Parts are left out greedily, large pieces first (halves, quarters, …, single ones: delta
-//! debugging), and what is left out stays out if the disagreement stays. The result is minimal in
-//! the sense that no single part can be left out.
+//! debugging), and what is left out stays out if the effect stays. The result is minimal in the
+//! sense that no single part can be left out.
 //!
 //! | problem | parts, in this order |
 //! |---|---|
@@ -14,21 +14,12 @@
 //! A. Zeller, R. Hildebrandt, *Simplifying and isolating failure-inducing input*, IEEE Trans.
 //! Softw. Eng. 28 (2002); here complements only.
 
-use super::judge::worst_disagreement;
-use super::solvers::DuelSolver;
-use crate::contact_problem::ContactProblemData;
-use crate::problem_data::{ConeProgramData, LcpData, Problem, QpData};
-
-/// The smallest problem found on which the disagreement of `solvers` is still at least `threshold`
-/// (see [`super::Disagreement::size`]); the problem itself if it is smaller there.
-///
-/// Deterministic: equal problems and solvers give equal results.
-pub fn shrink(problem: &Problem, solvers: &mut [Box<dyn DuelSolver>], threshold: f64) -> Problem {
-    shrink_while(problem, &mut |p| worst_disagreement(p, solvers).0 >= threshold)
-}
+use legwork_qp::{ConeProgramData, ContactProblemData, LcpData, Problem, QpData};
 
 /// The smallest problem found for which `stays` is true; the problem itself if it is false there.
-pub fn shrink_while(problem: &Problem, stays: &mut dyn FnMut(&Problem) -> bool) -> Problem {
+///
+/// Deterministic: equal problems and answers of `stays` give equal results.
+pub(super) fn shrink_while(problem: &Problem, stays: &mut dyn FnMut(&Problem) -> bool) -> Problem {
     let mut best = problem.clone();
     if !stays(&best) {
         return best;
