@@ -102,6 +102,7 @@ impl Bench {
             shared: Vec::new(),
             shares: false,
             functions: Vec::new(),
+            unread: Vec::new(),
         };
         let (instance, _) = planned.instantiate(io, &vars, &mut x);
         Ok(Self {

@@ -302,9 +302,18 @@ pub struct Outputs<'a> {
     pub(crate) own: &'a mut [f64],
     pub(crate) start: u32,
     pub(crate) table: &'a PortTable,
+    /// For each port whether nobody reads it; empty if all may be read.
+    pub(crate) unread: &'a [bool],
 }
 
 impl Outputs<'_> {
+    /// Whether anybody may read an output: a block, a check, the recording, or whoever looks at a
+    /// run that is stepped. What is costly and cannot fault need not be written where nobody does.
+    #[inline]
+    pub fn is_read<S>(&self, output: Out<S>) -> bool {
+        !self.unread.get(output.port as usize).copied().unwrap_or(false)
+    }
+
     /// The numbers of an output of one leaf, to write.
     #[inline(always)]
     pub fn get<S>(&mut self, output: Out<S>) -> &mut [f64] {

@@ -60,6 +60,8 @@ pub struct FunctionDeclaration {
     pub results: Vec<InputDeclaration>,
     /// Whether it may be left unbound.
     pub optional: bool,
+    /// What to bind in the place of a block that does not fit; empty if nothing is known.
+    pub hint: String,
 }
 
 impl Ports<'_> {
@@ -71,16 +73,24 @@ impl Ports<'_> {
             arguments: Vec::new(),
             results: Vec::new(),
             optional: false,
+            hint: String::new(),
         });
         Function { index: (self.declaration.functions.len() - 1) as u16 }
     }
 
     /// Declares a function that the block can do without: [`Functions::bound`] tells whether the
-    /// diagram binds it. It is the last one that the block declares.
+    /// diagram binds it. It is the last one that the block declares. A block that solves a problem
+    /// has it for another solver than its own.
     pub fn optional_function(&mut self, name: &str) -> Function {
         let function = self.function(name);
         self.declaration.functions[function.index as usize].optional = true;
         function
+    }
+
+    /// Says what to bind, `take Qp or ConeProgram`, to who binds a block that has not the inputs and
+    /// outputs which the function asks for.
+    pub fn function_hint(&mut self, function: Function, hint: &str) {
+        hint.clone_into(&mut self.declaration.functions[function.index as usize].hint);
     }
 
     /// Declares an argument of a needed function.

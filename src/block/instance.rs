@@ -66,6 +66,8 @@ pub struct InstanceIo {
     pub shares: bool,
     /// The functions that the block needs, in the order in which it declared them.
     pub functions: Vec<Arc<FunctionBody>>,
+    /// For each output whether nobody reads it; empty if all may be read.
+    pub unread: Vec<bool>,
 }
 
 /// What an output group may touch.
@@ -288,7 +290,12 @@ impl<B: Block> Instance for Running<B> {
                 shared_ids: &self.io.shared,
             },
             functions: Functions { instances: &mut self.functions, time: io.time },
-            outputs: Outputs { own: io.own, start: io.own_start, table: &self.io.outputs },
+            outputs: Outputs {
+                own: io.own,
+                start: io.own_start,
+                table: &self.io.outputs,
+                unread: &self.io.unread,
+            },
         };
         self.block.output(&self.plan, &mut cx)
     }

@@ -9,11 +9,11 @@
 //!
 //! The attribute [`parameters`](macro@parameters) makes a struct readable from a diagram,
 //! [`ports`](macro@ports) declares its ports in a table; the manual of the block comes from both
-//! and from the comments:
+//! and from the comments. [`block`](macro@block) adds what the implementation leaves out:
 //!
 //! ```
 //! use legwork_block::quantity::{Positive, Resistance};
-//! use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Real, parameters, ports};
+//! use legwork_block::{Inputs, Outcome, Outputs, Pure, Real, block, parameters, ports};
 //!
 //! /// Heat of a resistor: `P = R i²`.
 //! #[ports(
@@ -27,14 +27,8 @@
 //!     resistance: Positive<Resistance>,
 //! }
 //!
+//! #[block]
 //! impl Pure for Heat {
-//!     const KIND: &'static str = "Heat";
-//!     type Plan = HeatPorts;
-//!
-//!     fn plan(&self, ports: &mut Ports<'_>) -> Result<HeatPorts, Invalid> {
-//!         Ok(self.declare(ports))
-//!     }
-//!
 //!     fn output(&self, io: &HeatPorts, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
 //!         let i = inputs.get(io.i);
 //!         outputs.set(io.power, self.resistance.value() * i * i);
@@ -55,16 +49,21 @@
 //! the last step committed, and the last call of the outputs or the update is what the caller's
 //! update phase commits; calls in minor steps, in `derivative` and in `reset` commit nothing.
 //!
+//! A function may be optional ([`Ports::optional_function`]): where the diagram binds none, the
+//! block does by itself what it would, as a solver does that is used unless another is named.
+//!
 //! ```
 //! use legwork_block::{
-//!     Argument, Block, Function, Invalid, Outcome, OutputCx, Ports, Real, ResultOf, Sizes,
-//!     parameters, ports,
+//!     Argument, Block, Function, Outcome, OutputCx, Real, ResultOf, block, parameters, ports,
 //! };
 //!
 //! /// `y = (f(u + h) - f(u - h)) / (2 h)`.
 //! #[ports(
 //!     in  u: Real, _, "where the slope is taken";
 //!     out y: Real, _, "the slope";
+//!     keep f: Function = ports.function("f");
+//!     keep argument: Argument<Real> = ports.argument(f, "u", &Real);
+//!     keep value: ResultOf<Real> = ports.result(f, "y", &Real);
 //! )]
 //! #[parameters]
 //! struct Slope {
@@ -72,39 +71,16 @@
 //!     h: f64,
 //! }
 //!
-//! struct Plan {
-//!     io: SlopePorts,
-//!     f: Function,
-//!     argument: Argument<Real>,
-//!     value: ResultOf<Real>,
-//! }
-//!
+//! #[block]
 //! impl Block for Slope {
-//!     const KIND: &'static str = "Slope";
-//!     type Plan = Plan;
-//!     type State = ();
-//!     type Memo = ();
-//!     type Scratch = ();
-//!
-//!     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-//!         let io = self.declare(ports);
-//!         let f = ports.function("f");
-//!         let argument = ports.argument(f, "u", &Real);
-//!         Ok(Plan { io, f, argument, value: ports.result(f, "y", &Real) })
-//!     }
-//!
-//!     fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-//!
-//!     fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-//!
-//!     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-//!         let u = cx.inputs.get(plan.io.u);
+//!     fn output(&self, plan: &SlopePorts, cx: &mut OutputCx<'_, Self>) -> Outcome {
+//!         let u = cx.inputs.get(plan.u);
 //!         let mut call = cx.functions.of(plan.f);
 //!         call.set(plan.argument, u + self.h);
 //!         let above = call.run()?.get(plan.value);
 //!         call.set(plan.argument, u - self.h);
 //!         let below = call.run()?.get(plan.value);
-//!         cx.outputs.set(plan.io.y, (above - below) / (2.0 * self.h));
+//!         cx.outputs.set(plan.y, (above - below) / (2.0 * self.h));
 //!         Ok(())
 //!     }
 //! }
@@ -136,7 +112,7 @@ mod types;
 mod unit;
 mod value;
 
-pub use legwork_block_macros::{bus_type, parameters, ports};
+pub use legwork_block_macros::{block, bus_type, parameters, ports};
 pub use legwork_ode::{Solver, Tolerance};
 // For what the attributes make.
 #[doc(hidden)]

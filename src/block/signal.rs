@@ -353,6 +353,12 @@ impl<'a, B: Bus> Items<'a, B> {
         self.leaves.is_empty()
     }
 
+    /// Leaf `leaf` of number `i`, without reading the others.
+    #[inline]
+    pub fn leaf(&self, i: usize, leaf: usize) -> &'a [f64] {
+        self.leaves.leaf(i * B::LEAVES + leaf)
+    }
+
     /// Number `i`.
     #[inline]
     pub fn get(&self, i: usize) -> B::Ref<'a> {

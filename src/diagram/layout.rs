@@ -158,6 +158,7 @@ pub(crate) fn place(
                 shared: block.asked.iter().map(pool).collect(),
                 shares: declaration.shares,
                 functions: Vec::new(),
+                unread: Vec::new(),
             },
             functions: functions::place(typed, id, diagnostics)?,
             input_names: declaration.inputs.iter().map(|i| i.name.clone()).collect(),

@@ -69,7 +69,8 @@ identity! {
         stretch, copies; without block, span, hidden
     }
     // The functions of a node are hashed with the node, before they become bodies.
-    InstanceIo { inputs, outputs, shared, shares; without functions }
+    // Who reads what follows from the program; it shapes no signal that is read.
+    InstanceIo { inputs, outputs, shared, shares; without functions, unread }
     FunctionProgram { name, path, nodes, frame, edges, schedule, arena_len, pool_len }
     HeldCopy { group, from, to }
     Loop { unknowns, tasks }

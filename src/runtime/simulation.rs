@@ -47,6 +47,7 @@ use crate::moment::Moment;
 use crate::observe::{CheckState, Observer};
 use crate::recording::{Phase as RowPhase, Stamp};
 
+use blocks::Blocks;
 use engine::Engine;
 use integrate::Integrator;
 
@@ -90,7 +91,19 @@ pub struct Simulation {
 impl Simulation {
     /// Everything at t = 0, before the first outputs.
     pub fn new(program: Arc<Program>) -> Self {
-        let engine = Engine::new(program);
+        let blocks = Blocks::new(&program);
+        Self::of(Engine::new(program, blocks))
+    }
+
+    /// As [`Self::new`], for a run at whose signals nobody looks by [`Self::arena`]: blocks may
+    /// leave out what neither another block nor a check nor the log reads. What is recorded and
+    /// reported is the same.
+    pub fn unwatched(program: Arc<Program>) -> Self {
+        let blocks = Blocks::unwatched(&program);
+        Self::of(Engine::new(program, blocks))
+    }
+
+    fn of(engine: Engine) -> Self {
         Self {
             integrator: Integrator::new(&engine.plan),
             engine,

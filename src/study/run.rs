@@ -134,7 +134,7 @@ impl Model {
         edits::note_edits(&request.edits, &mut metadata);
         let mut simulation = match &request.resume {
             Some(snapshot) => snapshot.simulation(self.program())?,
-            None => Simulation::new(Arc::clone(self.program())),
+            None => Simulation::unwatched(Arc::clone(self.program())),
         };
         if request.resume.is_some() {
             note_resumed(&mut metadata, simulation.tick());

@@ -14,6 +14,8 @@ use crate::value::{Scope, Value};
 
 /// Numbers that a program may hold at once.
 const STACK: usize = 64;
+/// Numbers that most programs hold at once.
+const SMALL: usize = 8;
 
 /// A path to a signal as written: `body.state.base.position[2]`, `foot[FL_foot].point.gap`, `u[0]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,6 +104,9 @@ pub trait SignalResolver {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compiled {
     ops: Vec<Op>,
+    /// Numbers that it holds at once.
+    #[serde(skip)]
+    need: usize,
     boolean: bool,
     unit: Option<Unit>,
 }
@@ -158,8 +163,17 @@ impl Compiled {
 
     /// The value with the signals that `read` gives for each slot; a truth value is 0 or 1.
     /// Does not allocate.
+    #[inline]
     pub fn eval(&self, read: impl Fn(usize) -> f64) -> f64 {
-        let mut stack = [0.0; STACK];
+        // Most programs are small; the memory of the others is not cleared for them.
+        match self.need {
+            0..=SMALL => self.eval_in(&mut [0.0; SMALL], read),
+            _ => self.eval_in(&mut [0.0; STACK], read),
+        }
+    }
+
+    #[inline]
+    fn eval_in(&self, stack: &mut [f64], read: impl Fn(usize) -> f64) -> f64 {
         let mut top = 0;
         for op in &self.ops {
             match *op {
@@ -239,11 +253,12 @@ impl Compiled {
             other => return Err(wrong("a number or a truth value", &other, span)),
         };
         let ops = Scalar::code(scalar);
-        if stack_need(&ops) > STACK {
+        let need = stack_need(&ops);
+        if need > STACK {
             let message = format!("the expression needs more than {STACK} numbers at once");
             return Err(Diagnostic::error("expression-size", span, message));
         }
-        Ok(Self { ops, boolean, unit })
+        Ok(Self { ops, need, boolean, unit })
     }
 }
 

@@ -123,6 +123,7 @@ impl Binary {
     }
 
     /// The operation's value at `x`, `y`.
+    #[inline]
     pub fn apply(self, x: f64, y: f64) -> f64 {
         match self {
             Self::Add => x + y,

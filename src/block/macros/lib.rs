@@ -1,7 +1,8 @@
 //! The attributes with which a block declares its parameters, ports and buses, each once: code,
-//! documentation and manual come from the same lines. They are documented where they are used, in
-//! `legwork_block`.
+//! documentation and manual come from the same lines, and an implementation has only what is its
+//! own. They are documented where they are used, in `legwork_block`.
 
+mod block;
 mod bus;
 mod doc;
 mod parameters;
@@ -58,8 +59,7 @@ pub fn parameters(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// Declares the ports of a block in a table.
 ///
 /// ```
-/// use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Real, Vector};
-/// use legwork_block::{parameters, ports};
+/// use legwork_block::{Inputs, Outcome, Outputs, Pure, Real, Vector, block, parameters, ports};
 ///
 /// /// Power of the joints: `p = τ·ṡ`, less what is lost.
 /// #[ports(
@@ -76,14 +76,8 @@ pub fn parameters(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///     pub lossy: bool,
 /// }
 ///
+/// #[block]
 /// impl Pure for JointPower {
-///     const KIND: &'static str = "JointPower";
-///     type Plan = JointPowerPorts;
-///
-///     fn plan(&self, ports: &mut Ports<'_>) -> Result<JointPowerPorts, Invalid> {
-///         Ok(self.declare(ports))
-///     }
-///
 ///     fn output(&self, io: &Self::Plan, inputs: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
 ///         let (tau, s_dot) = (inputs.get(io.tau), inputs.get(io.s_dot));
 ///         let power: f64 = tau.iter().zip(s_dot).map(|(tau, s_dot)| tau * s_dot).sum();
@@ -116,13 +110,62 @@ pub fn parameters(arguments: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// Between them may stand `feeds(a, b);`, after which only these inputs feed the outputs that
 /// follow; `ask kinematics: Kinematics = kinematics(ports, robot, state);` for a shared
-/// computation, with the type of its value; and statements, which see `self`, `ports` and the
-/// handles declared before. Arguments of `declare` are written first: `|n: &Dim, robot: &str|`.
+/// computation, with the type of its value; `keep robot: Arc<RobotModel> = find(ports)?;` for a
+/// constant that the plan has beside the handles, under a comment if it needs one; and statements,
+/// which see `self`, `ports` and what is declared before. With a `?` among them `declare` returns a
+/// `Result`. Arguments of `declare` are written first: `|n: &Dim, robot: &str|`.
 #[proc_macro_attribute]
 pub fn ports(table: TokenStream, item: TokenStream) -> TokenStream {
     let table = parse_macro_input!(table as ports::Table);
     let item = parse_macro_input!(item as syn::DeriveInput);
     ports::expand(&table, item).into()
+}
+
+/// Completes `impl Block` and `impl Pure`: what is left out is as follows.
+///
+/// ```
+/// use legwork_block::{Block, Bool, Outcome, OutputCx, Real, UpdateCx, block, parameters, ports};
+///
+/// /// Latches: `y` is true from the step after `u` first exceeds the limit.
+/// #[ports(
+///     in  u: Real, _, "what is watched";
+///     feeds();
+///     out y: Bool, _, "whether it was above the limit";
+///     ports.updates();
+/// )]
+/// #[parameters]
+/// pub struct Latch {
+///     /// The limit [unit of u].
+///     pub limit: f64,
+/// }
+///
+/// #[block]
+/// impl Block for Latch {
+///     type State = bool;
+///
+///     fn output(&self, io: &LatchPorts, cx: &mut OutputCx<'_, Self>) -> Outcome {
+///         cx.outputs.set(io.y, f64::from(u8::from(*cx.state)));
+///         Ok(())
+///     }
+///
+///     fn update(&self, io: &LatchPorts, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+///         *cx.state |= cx.inputs.get(io.u) > self.limit;
+///         Ok(())
+///     }
+/// }
+/// ```
+///
+/// | item | if it is left out |
+/// |---|---|
+/// | `KIND` | the name of the struct |
+/// | `Plan`, `plan` | what the table of [`ports`](macro@ports) declares; it has no arguments then |
+/// | `State`, `Memo`, `Scratch` | `()` |
+/// | `state`, `scratch` | the type's `Default` |
+#[proc_macro_attribute]
+pub fn block(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    parse_macro_input!(arguments as syn::parse::Nothing);
+    let item = parse_macro_input!(item as syn::ItemImpl);
+    block::expand(item).unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
 /// Declares a bus by the table of its fields.

@@ -1,11 +1,11 @@
 //! `#[ports]`: the table, and what is made of it.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{DeriveInput, Error, Expr, FnArg, Ident, Lit, LitStr, Pat, Path, Result, Stmt};
-use syn::{Token, Type, bracketed, parenthesized, parse_quote};
+use syn::{Attribute, DeriveInput, Error, Expr, FnArg, Ident, Lit, LitStr, Pat, Path, Result};
+use syn::{Stmt, Token, Type, bracketed, parenthesized, parse_quote};
 
 use crate::doc::document;
 
@@ -24,6 +24,13 @@ enum Line {
         handle: Ident,
         value: Box<Type>,
         request: Box<Expr>,
+    },
+    /// A constant of the plan, with its comment.
+    Keep {
+        doc: Vec<Attribute>,
+        name: Ident,
+        ty: Box<Type>,
+        value: Box<Expr>,
     },
     /// A statement between ports.
     Code(Box<Stmt>),
@@ -117,6 +124,19 @@ impl Parse for Line {
             let request = Box::new(input.parse()?);
             input.parse::<Token![;]>()?;
             return Ok(Self::Ask { handle, value, request });
+        }
+        let ahead = input.fork();
+        ahead.call(Attribute::parse_outer)?;
+        if ahead.parse::<Ident>().is_ok_and(|word| word == "keep") && ahead.peek(Ident) {
+            let doc = input.call(Attribute::parse_outer)?;
+            input.parse::<Ident>()?;
+            let name = input.parse()?;
+            input.parse::<Token![:]>()?;
+            let ty = Box::new(input.parse()?);
+            input.parse::<Token![=]>()?;
+            let value = Box::new(input.parse()?);
+            input.parse::<Token![;]>()?;
+            return Ok(Self::Keep { doc, name, ty, value });
         }
         Ok(Self::Code(Box::new(input.parse()?)))
     }
@@ -249,16 +269,44 @@ pub(crate) fn expand(table: &Table, mut item: DeriveInput) -> TokenStream {
     let handles = format_ident!("{block}Ports");
     let fields = table.lines.iter().filter_map(Line::field);
     let arguments = &table.arguments;
-    let statements = table.lines.iter().map(Line::statement);
     let names = table.lines.iter().filter_map(Line::handle);
-    let doc = format!("Ports of a [`{block}`].");
+    let keeps = table.lines.iter().any(|line| matches!(line, Line::Keep { .. }));
+    let doc = format!("Ports{} of a [`{block}`].", if keeps { " and constants" } else { "" });
     let is_copy = ports.iter().all(|port| matches!(port.name, Name::One(_)));
     let copy = is_copy.then(|| quote!(, Copy));
+    let derive = (!keeps).then(|| quote!(#[derive(Clone #copy)]));
+    let statements: TokenStream = table.lines.iter().map(Line::statement).collect();
+    let is_fallible = has_question_mark(statements.clone());
+    let (returned, made, planned) = match is_fallible {
+        true => (
+            quote!(::std::result::Result<#handles, ::legwork_block::Invalid>),
+            quote!(::std::result::Result::Ok(#handles { #(#names),* })),
+            quote!(self.declare(ports)),
+        ),
+        false => (
+            quote!(#handles),
+            quote!(#handles { #(#names),* }),
+            quote!(::std::result::Result::Ok(self.declare(ports))),
+        ),
+    };
+    // For `#[block]`, which does not see the table.
+    let declared = arguments.is_empty().then(|| {
+        quote! {
+            #[doc(hidden)]
+            #[allow(dead_code, reason = "a block may have a plan of its own")]
+            fn declared(
+                &self,
+                ports: &mut ::legwork_block::Ports<'_>,
+            ) -> ::std::result::Result<#handles, ::legwork_block::Invalid> {
+                #planned
+            }
+        }
+    });
     quote! {
         #item
 
         #[doc = #doc]
-        #[derive(Clone #copy)]
+        #derive
         #[allow(unreachable_pub, reason = "as visible as the block, wherever its plan takes them")]
         #visibility struct #handles {
             #(#fields,)*
@@ -267,12 +315,27 @@ pub(crate) fn expand(table: &Table, mut item: DeriveInput) -> TokenStream {
         impl #block {
             /// Declares the ports.
             #[allow(clippy::too_many_arguments, reason = "one for each thing the table needs")]
-            fn declare(&self, ports: &mut ::legwork_block::Ports<'_>, #(#arguments),*) -> #handles {
-                #(#statements)*
-                #handles { #(#names),* }
+            fn declare(
+                &self,
+                ports: &mut ::legwork_block::Ports<'_>,
+                #(#arguments),*
+            ) -> #returned {
+                #statements
+                #made
             }
+
+            #declared
         }
     }
+}
+
+/// Whether a statement may return early.
+fn has_question_mark(code: TokenStream) -> bool {
+    code.into_iter().any(|token| match token {
+        TokenTree::Punct(mark) => mark.as_char() == '?',
+        TokenTree::Group(group) => has_question_mark(group.stream()),
+        _ => false,
+    })
 }
 
 impl Line {
@@ -287,7 +350,7 @@ impl Line {
     fn handle(&self) -> Option<&Ident> {
         match self {
             Self::Port(port) => Some(&port.handle),
-            Self::Ask { handle, .. } => Some(handle),
+            Self::Ask { handle: name, .. } | Self::Keep { name, .. } => Some(name),
             Self::Feeds(_) | Self::Code(_) => None,
         }
     }
@@ -304,6 +367,7 @@ impl Line {
                 let ty = quote!(::legwork_block::Shared<#value>);
                 quote!(#[doc = "A shared computation."] pub #handle: #ty)
             }
+            Self::Keep { doc, ty, .. } => quote!(#(#doc)* #handle: #ty),
             Self::Feeds(_) | Self::Code(_) => return None,
         })
     }
@@ -311,6 +375,7 @@ impl Line {
     fn statement(&self) -> TokenStream {
         match self {
             Self::Ask { handle, request, .. } => quote!(let #handle = #request;),
+            Self::Keep { name, ty, value, .. } => quote!(let #name: #ty = #value;),
             Self::Code(code) => quote!(#code),
             Self::Feeds(names) => quote! {
                 let feeds = {
@@ -425,7 +490,8 @@ impl Port {
             },
             (None, _) => String::new(),
         };
-        let doc = self.doc.value();
+        // A bar in the meaning would end its cell.
+        let doc = self.doc.value().replace('|', "\\|");
         format!(" | {direction}{name}{condition}{optional} | {shape} | {unit} | {doc} |")
     }
 

@@ -5,8 +5,8 @@ use legwork_block::quantity::{
     Acceleration, NonNegative, PerJoint, Positive, Preset, Time, Torque,
 };
 use legwork_block::{
-    Any, Block, Feed, Feeds, In, Inputs, Invalid, Outcome, OutputCx, Outputs, PortUnit, Ports,
-    Pure, Real, Sizes, Type, Vector, parameters, ports,
+    Any, Block, Feed, Feeds, In, Inputs, Invalid, Outcome, OutputCx, Outputs, PortTable, PortUnit,
+    Ports, Pure, Real, Sizes, Type, Vector, block, parameters, ports,
 };
 use serde_json::{from_value, json};
 
@@ -82,10 +82,8 @@ enum Choice {
     },
 }
 
+#[block]
 impl Pure for Everything {
-    const KIND: &'static str = "Everything";
-    type Plan = EverythingPorts;
-
     fn plan(&self, ports: &mut Ports<'_>) -> Result<EverythingPorts, Invalid> {
         Ok(self.declare(ports, 2))
     }
@@ -98,22 +96,14 @@ impl Pure for Everything {
 /// A computation that blocks share.
 struct Square;
 
+#[block]
 impl Block for Square {
-    const KIND: &'static str = "Square";
     type Plan = In<Real>;
-    type State = ();
-    type Memo = ();
     type Scratch = f64;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<In<Real>, Invalid> {
         ports.share();
         Ok(ports.input("u", &Real))
-    }
-
-    fn state(&self, _: &In<Real>, _: &Sizes<'_>) {}
-
-    fn scratch(&self, _: &In<Real>, _: &Sizes<'_>) -> f64 {
-        0.0
     }
 
     fn output(&self, u: &In<Real>, cx: &mut OutputCx<'_, Self>) -> Outcome {
@@ -131,6 +121,31 @@ impl Block for Square {
     out y: Real, "1", "its square";
 )]
 struct Asking;
+
+/// A block that keeps what it has found.
+#[ports(
+    /// The half.
+    keep half: f64 = half(self.0)?;
+    in  u: Real, "1", "the input";
+    out y: Real, "1", "its half";
+    ports.updates();
+)]
+struct Keeping(f64);
+
+fn half(whole: f64) -> Result<f64, Invalid> {
+    if whole.is_finite() { Ok(0.5 * whole) } else { Err(Invalid::new("expected a number")) }
+}
+
+#[block]
+impl Block for Keeping {
+    const KIND: &'static str = "Half";
+    type State = u32;
+
+    fn output(&self, plan: &KeepingPorts, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        cx.outputs.set(plan.y, plan.half * cx.inputs.get(plan.u));
+        Ok(())
+    }
+}
 
 struct Nothing;
 
@@ -207,6 +222,24 @@ fn a_shared_computation_is_one_of_the_handles() {
     let declared = ports.finish();
     assert_eq!(declared.asks[0].inputs, [1]);
     assert_eq!(declared.groups, [Feeds::Only(vec![square.feed()])]);
+}
+
+#[test]
+fn what_an_implementation_leaves_out_is_the_tables_plan_and_nothing() {
+    let plan = |value| {
+        let mut ports = Ports::new(&Nothing, &Nothing, 1e-3);
+        let plan = Block::plan(&Keeping(value), &mut ports)?;
+        Ok::<_, Invalid>((plan, ports.finish()))
+    };
+    let (planned, declared) = plan(3.0).expect("a plan");
+    assert_eq!((planned.half, declared.updates), (1.5, true));
+    assert_eq!(plan(f64::NAN).map(|_| ()).unwrap_err().message, "expected a number");
+    assert_eq!(<Everything as Block>::KIND, "Everything");
+    assert_eq!((Square::KIND, Keeping::KIND), ("Square", "Half"));
+    let none = PortTable::default();
+    let sizes = Sizes::new(&[], &none, &none);
+    assert_eq!(Keeping(3.0).state(&planned, &sizes), 0);
+    Keeping(3.0).scratch(&planned, &sizes);
 }
 
 #[test]

@@ -18,6 +18,7 @@ use super::{Expander, PendingInputs};
 use crate::function_frame::signature;
 use crate::ids::BlockId;
 use crate::language::{self, Entries, What, construct, wrong_type};
+use crate::network::NetworkBlock;
 
 construct! {
     /// A function that a block calls: `Function(file: "…")` is a mask, and `Function(ports: …,
@@ -153,6 +154,7 @@ impl Expander<'_> {
                 Item::Broken
             }
         };
+        let item = self.fitting(caller, index, item, value.span);
         self.tree.frames[frame].items.insert(name.clone(), item);
         let inputs = results
             .iter()
@@ -160,6 +162,56 @@ impl Expander<'_> {
             .collect();
         self.pending.push(PendingInputs { block: Some(call), inputs, frame, is_frame: true });
     }
+}
+
+impl Expander<'_> {
+    /// What is bound to the function `index` of `caller`; broken, and said so, if it is a block that
+    /// has not its arguments and results, where it is known which blocks have.
+    fn fitting(&mut self, caller: BlockId, index: usize, item: Item, span: Span) -> Item {
+        let function = &self.blocks[caller].declaration.functions[index];
+        let mut bound = &item;
+        while let Item::Hole { choice, .. } = bound {
+            bound = choice;
+        }
+        let &Item::Block(callee) = bound else { return item };
+        if function.hint.is_empty() {
+            return item;
+        }
+        let NetworkBlock { path, planned, declaration, .. } = &self.blocks[callee];
+        let inputs = declaration.inputs.iter().map(|input| input.name.as_str());
+        let outputs = declaration.outputs.iter().map(|output| output.name.as_str());
+        let arguments = function.arguments.iter().map(|argument| argument.name.as_str());
+        let results = function.results.iter().map(|result| result.name.as_str());
+        let missing: Vec<String> =
+            [lacking("input", inputs, arguments), lacking("output", outputs, results)]
+                .into_iter()
+                .flatten()
+                .collect();
+        if missing.is_empty() {
+            return item;
+        }
+        let (kind, missing) = (planned.kind(), missing.join(" and "));
+        let message = format!("{kind} cannot be called as `{path}`: it has {missing}");
+        let diagnostic = Diagnostic::error("wrong-function", span, message)
+            .label(signature(function))
+            .hint(function.hint.clone());
+        self.report(diagnostic);
+        // Nothing more is said of its inputs.
+        self.pending.retain(|pending| pending.block != Some(callee));
+        Item::Broken
+    }
+}
+
+/// ``no inputs `M`, `q` `` of those asked for, if a block with the ports `has` lacks some.
+fn lacking<'n>(
+    what: &str,
+    has: impl Iterator<Item = &'n str>,
+    asked: impl Iterator<Item = &'n str>,
+) -> Option<String> {
+    let has: Vec<&str> = has.collect();
+    let lacks: Vec<&str> = asked.filter(|name| !has.contains(name)).collect();
+    let plural = if lacks.len() > 1 { "s" } else { "" };
+    (!lacks.is_empty()).then(|| format!("no {what}{plural} `{}`", lacks.join("`, `")))
 }
 
 /// The bound block, mask or hole with the function's arguments as its inputs.

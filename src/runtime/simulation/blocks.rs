@@ -2,8 +2,8 @@
 
 use std::any::Any;
 
-use legwork_block::{ContinuousState, Instance, Manifold, Slot};
-use legwork_program::{GateId, NodeId, Part, Program};
+use legwork_block::{ContinuousState, Instance, InstanceIo, Manifold, Slot};
+use legwork_program::{GateId, Node, NodeId, Part, Program, TIME_SLOT};
 
 /// The blocks of a program with their discrete states and what they share.
 pub(super) struct Blocks {
@@ -26,6 +26,24 @@ pub(super) struct Initial {
 impl Blocks {
     /// The blocks and their continuous state at t = 0.
     pub(super) fn new(program: &Program) -> (Self, Vec<f64>) {
+        Self::made(program, |node| node.instance_io())
+    }
+
+    /// The same where nobody looks at signals but blocks, checks and the log: outputs that none of
+    /// them reads need not be written.
+    pub(super) fn unwatched(program: &Program) -> (Self, Vec<f64>) {
+        let is_read = read_slots(program);
+        Self::made(program, |node| {
+            let unread = |port| {
+                let mut slots = node.io.outputs.port(port).iter();
+                !slots.any(|slot| slot.range().any(|i| is_read[i]))
+            };
+            let unread = (0..node.io.outputs.port_count()).map(unread).collect();
+            InstanceIo { unread, ..node.instance_io() }
+        })
+    }
+
+    fn made(program: &Program, io: impl Fn(&Node) -> InstanceIo) -> (Self, Vec<f64>) {
         let mut x = vec![0.0; program.state_len];
         let mut instances = Vec::with_capacity(program.nodes.len());
         let mut pool: Vec<Box<dyn Any + Send>> = Vec::with_capacity(program.pool_len);
@@ -36,7 +54,7 @@ impl Blocks {
             if let Some(placed) = placed {
                 unit_quaternions(&placed.state, &placed.parts, own_x);
             }
-            let (instance, shared) = node.block.instantiate(node.instance_io(), &node.vars, own_x);
+            let (instance, shared) = node.block.instantiate(io(node), &node.vars, own_x);
             instances.push(instance);
             if let (Some(id), Some(value)) = (node.pool, shared) {
                 pool[id.index()] = value;
@@ -54,6 +72,33 @@ impl Blocks {
         }
         (Self { instances, pool, initials }, x)
     }
+}
+
+/// For each number of the arena whether a block, a check, the log or the engine reads it.
+fn read_slots(program: &Program) -> Vec<bool> {
+    let mut is_read = vec![false; program.arena_len];
+    let mut read = |slot: Slot| is_read[slot.range()].fill(true);
+    for node in &program.nodes {
+        for port in 0..node.io.inputs.port_count() {
+            node.io.inputs.port(port).iter().copied().for_each(&mut read);
+        }
+        node.copies.iter().for_each(|copy| read(copy.from));
+    }
+    for channel in &program.log {
+        channel.signal.slots.iter().copied().for_each(&mut read);
+    }
+    for unknown in program.loops.iter().flat_map(|found| &found.unknowns) {
+        read(unknown.input);
+        read(unknown.output);
+    }
+    let gates = program.gates.iter().flat_map(|gate| [gate.active, gate.starts]);
+    let stops = program.stops.iter().map(|stop| stop.slot);
+    let checked = program.checks.iter().flat_map(|check| check.condition.slots());
+    let places = gates.chain(stops).map(|slot| slot.index());
+    for place in places.chain(checked.filter(|slot| *slot != TIME_SLOT)) {
+        is_read[place] = true;
+    }
+    is_read
 }
 
 /// A gate and all gates around it.

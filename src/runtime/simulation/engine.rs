@@ -21,9 +21,8 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// Everything at t = 0, before the first outputs.
-    pub(super) fn new(program: Arc<Program>) -> Self {
-        let (blocks, x) = Blocks::new(&program);
+    /// Everything at t = 0, before the first outputs, with these blocks and their continuous state.
+    pub(super) fn new(program: Arc<Program>, (blocks, x): (Blocks, Vec<f64>)) -> Self {
         let plan = Plan::new(program);
         let state = State::new(&plan, x);
         let work = Work::new(&plan);

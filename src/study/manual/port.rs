@@ -62,6 +62,10 @@ pub struct Function {
     /// Its type: `fn(problem: ContactProblem) -> (f: Vector(3*n))`.
     #[serde(rename = "type")]
     pub ty: String,
+    /// Whether it may be left unbound.
+    pub optional: bool,
+    /// What to bind, if that is known.
+    pub doc: String,
     /// What it is called with.
     pub arguments: Vec<Port>,
     /// What it answers.
@@ -98,7 +102,15 @@ impl Ports {
             let arguments: Vec<Port> = function.arguments.iter().map(|one| port!(one)).collect();
             let results: Vec<Port> = function.results.iter().map(|one| port!(one)).collect();
             let ty = format!("fn({}) -> ({})", list(&arguments), list(&results));
-            needs.push(Function { name: function.name.clone(), ty, arguments, results });
+            let (optional, doc) = (function.optional, function.hint.clone());
+            needs.push(Function {
+                name: function.name.clone(),
+                ty,
+                optional,
+                doc,
+                arguments,
+                results,
+            });
         }
         Self { inputs, outputs, needs, rate: rate(declaration) }
     }

@@ -124,7 +124,9 @@ fn write_ports(out: &mut Formatter<'_>, ports: &Ports) -> Result {
         writeln!(out, "\nneeds")?;
     }
     for function in &ports.needs {
-        writeln!(out, "  {}: {}", function.name, function.ty)?;
+        let note = if function.optional { ", optional" } else { "" };
+        writeln!(out, "  {}{note}: {}", function.name, function.ty)?;
+        lines(out, &function.doc, "      ")?;
         for port in function.arguments.iter().chain(&function.results) {
             lines(out, &port.doc, &format!("      {}: ", port.name))?;
         }
