@@ -37,7 +37,6 @@ pub mod solvers;
 pub mod sources;
 
 pub mod buses;
-mod defaults;
 mod files;
 mod signal;
 

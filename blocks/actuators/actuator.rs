@@ -2,8 +2,8 @@
 
 use legwork_block::quantity::{Frequency, Limit, PerJoint, Positive, Torque};
 use legwork_block::{
-    Block, DerivativeCx, Dim, Invalid, NO_FEEDS, Outcome, OutputCx, Parameters, Ports, Sizes, Type,
-    UpdateCx, Vector, Written, parameters, ports,
+    Block, DerivativeCx, Dim, Invalid, NO_FEEDS, Outcome, OutputCx, Parameters, Sizes, Type,
+    UpdateCx, Vector, Written, block, parameters, ports,
 };
 
 use crate::robot::joint_values::JointValues;
@@ -28,10 +28,22 @@ use lag::{Lag, beginning, check_initial, check_limits, saturated};
 ///
 /// [`Motor`](crate::Motor) has the same limits and lag, and gears, friction and a supply voltage.
 #[ports(
-    |n: &Dim, lag: Lag|
-    in  u: Vector::of(n), "N*m", "wanted torques";
-    lag.declare(n, &NO_FEEDS, ports);
-    out tau: Vector::of(n), "N*m", "torques; with a lag no input feeds through";
+    keep lag: Lag = Lag::new(self.bandwidth, self.discrete, self.initial.is_some())?;
+    let robot = self.robot.as_ref().map(|name| name.find(ports)).transpose()?;
+    keep limit: JointValues =
+        JointValues::new("torque_limit", &self.torque_limit, robot.as_deref())?;
+    check_limits(limit.data())?;
+    keep initial: JointValues = match &self.initial {
+        Some(initial) => JointValues::new("initial", initial, robot.as_deref())?,
+        None => JointValues::All(0.0),
+    };
+    keep n: Dim = match &robot {
+        Some(robot) => Dim::fixed(robot.model.joint_dim()),
+        None => ports.dim(),
+    };
+    in  u: Vector::of(&n), "N*m", "wanted torques";
+    lag.declare(&n, &NO_FEEDS, ports);
+    out tau: Vector::of(&n), "N*m", "torques; with a lag no input feeds through";
 )]
 #[parameters(aliases("motor", "torque limit"))]
 pub struct Actuator {
@@ -50,96 +62,68 @@ pub struct Actuator {
     pub robot: Option<RobotName>,
 }
 
-/// Ports and limits of [`Actuator`].
-pub struct Plan {
-    n: Dim,
-    limit: JointValues,
-    initial: JointValues,
-    lag: Lag,
-    io: ActuatorPorts,
-}
-
+#[block]
 impl Block for Actuator {
-    const KIND: &'static str = "Actuator";
-    type Plan = Plan;
     /// Torques of a discrete lag.
     type State = Vec<f64>;
-    type Memo = ();
     /// Limits of each joint.
     type Scratch = Vec<f64>;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let lag = Lag::new(self.bandwidth, self.discrete, self.initial.is_some())?;
-        let robot = self.robot.as_ref().map(|name| name.find(ports)).transpose()?;
-        let limit = JointValues::new("torque_limit", &self.torque_limit, robot.as_deref())?;
-        check_limits(limit.data())?;
-        let initial = match &self.initial {
-            Some(initial) => JointValues::new("initial", initial, robot.as_deref())?,
-            None => JointValues::All(0.0),
-        };
-        let n = match &robot {
-            Some(robot) => Dim::fixed(robot.model.joint_dim()),
-            None => ports.dim(),
-        };
-        let io = self.declare(ports, &n, lag);
-        Ok(Plan { n, limit, initial, lag, io })
-    }
-
-    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+    fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         let n = sizes.dim(&plan.n);
         plan.limit.check("torque_limit", n)?;
         plan.initial.check("initial", n)?;
         check_initial(&plan.initial.spread(n), &plan.limit.spread(n))
     }
 
-    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<f64> {
+    fn state(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Vec<f64> {
         plan.lag.state(plan.initial.spread(sizes.dim(&plan.n)))
     }
 
-    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<f64> {
+    fn scratch(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Vec<f64> {
         plan.limit.spread(sizes.dim(&plan.n))
     }
 
-    fn initial(&self, plan: &Plan, _: &Sizes<'_>, x: &mut [f64]) {
+    fn initial(&self, plan: &Self::Plan, _: &Sizes<'_>, x: &mut [f64]) {
         // A discrete lag, and none, have no continuous state.
         if !x.is_empty() {
             x.copy_from_slice(&plan.initial.spread(x.len()));
         }
     }
 
-    fn numbers(&self, _: &Plan, state: &Vec<f64>) -> Vec<f64> {
+    fn numbers(&self, _: &Self::Plan, state: &Vec<f64>) -> Vec<f64> {
         state.clone()
     }
 
-    fn set_numbers(&self, _: &Plan, state: &mut Vec<f64>, numbers: &[f64]) {
+    fn set_numbers(&self, _: &Self::Plan, state: &mut Vec<f64>, numbers: &[f64]) {
         state.copy_from_slice(numbers);
     }
 
-    fn starting_at(&self, plan: &Plan, at: &[f64], _: &[Type]) -> Option<Parameters> {
+    fn starting_at(&self, plan: &Self::Plan, at: &[f64], _: &[Type]) -> Option<Parameters> {
         let tau = beginning(at, &plan.limit.spread(at.len()));
         Some(vec![("initial", Written::list(&tau))])
     }
 
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let tau = cx.outputs.get(plan.io.tau);
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let tau = cx.outputs.get(plan.tau);
         match plan.lag.torques(cx.x, cx.state) {
             Some(torques) => tau.copy_from_slice(torques),
             None => {
-                let wanted = limited(cx.inputs.get(plan.io.u), cx.scratch);
+                let wanted = limited(cx.inputs.get(plan.u), cx.scratch);
                 tau.iter_mut().zip(wanted).for_each(|(tau, wanted)| *tau = wanted);
             }
         }
         Ok(())
     }
 
-    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        let wanted = limited(cx.inputs.get(plan.io.u), cx.scratch);
+    fn update(&self, plan: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        let wanted = limited(cx.inputs.get(plan.u), cx.scratch);
         plan.lag.advance(cx.time.step, wanted, cx.state);
         Ok(())
     }
 
-    fn derivative(&self, plan: &Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
-        plan.lag.slopes(limited(cx.inputs.get(plan.io.u), cx.scratch), cx.x, cx.rate);
+    fn derivative(&self, plan: &Self::Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
+        plan.lag.slopes(limited(cx.inputs.get(plan.u), cx.scratch), cx.x, cx.rate);
         Ok(())
     }
 }

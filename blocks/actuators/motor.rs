@@ -8,7 +8,7 @@ use legwork_block::quantity::{
 };
 use legwork_block::{
     Block, DerivativeCx, Dim, Fault, Feeding, Invalid, Out, Outcome, OutputCx, Parameters, Ports,
-    Real, Sizes, Type, UpdateCx, Vector, Written, feeds, parameters, ports,
+    Real, Sizes, Type, UpdateCx, Vector, Written, block, feeds, parameters, ports,
 };
 use legwork_mechanics::{DcMotor, Transmission};
 
@@ -192,12 +192,11 @@ impl Plan {
     }
 }
 
+#[block]
 impl Block for Motor {
-    const KIND: &'static str = "Motor";
     type Plan = Plan;
     /// Torques of a discrete lag.
     type State = Vec<f64>;
-    type Memo = ();
     type Scratch = Scratch;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {

@@ -2,8 +2,7 @@
 
 use legwork_block::quantity::{Dimensionless, Inertia, NonNegative, PerJoint, Positive};
 use legwork_block::{
-    Dim, Inputs, Invalid, Matrix, Outcome, Outputs, Ports, Pure, RateRule, Vector, parameters,
-    ports,
+    Inputs, Matrix, Outcome, Outputs, Pure, RateRule, Vector, block, parameters, ports,
 };
 
 use crate::actuators::motor::gears::{Coupling, each, transmission};
@@ -22,7 +21,14 @@ use crate::robot::name::RobotName;
 /// Reference: N. Guedelha et al., *A flexible MATLAB/Simulink simulator for robotic floating-base
 /// systems in contact with the ground* (2022), `motorReflectedInertiaFormat`.
 #[ports(
-    |n: &Dim|
+    let robot = self.robot.find(ports)?;
+    let gears = transmission(&robot, &self.gear_ratio, &self.coupling)?;
+    let rotors = each("rotor_inertia", &self.rotor_inertia, &robot)?;
+    let n = rotors.len();
+    let mut numbers = vec![0.0; n * n];
+    gears.reflected_inertia(&rotors, &mut numbers);
+    keep numbers: Vec<f64> = numbers;
+    ports.rate(RateRule::Constant);
     out matrix: Matrix::of(n, n), "kg*m^2", "symmetric, positive semidefinite";
     out vector: Vector::of(n), "kg*m^2",
         "its diagonal; all of it, `N² I_m`, where no joints are coupled";
@@ -42,30 +48,11 @@ pub struct ReflectedInertia {
     pub coupling: Vec<Coupling>,
 }
 
-/// Ports and numbers of a [`ReflectedInertia`].
-pub struct Plan {
-    numbers: Vec<f64>,
-    io: ReflectedInertiaPorts,
-}
-
+#[block]
 impl Pure for ReflectedInertia {
-    const KIND: &'static str = "ReflectedInertia";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let robot = self.robot.find(ports)?;
-        let gears = transmission(&robot, &self.gear_ratio, &self.coupling)?;
-        let rotors = each("rotor_inertia", &self.rotor_inertia, &robot)?;
-        let mut numbers = vec![0.0; rotors.len() * rotors.len()];
-        gears.reflected_inertia(&rotors, &mut numbers);
-        ports.rate(RateRule::Constant);
-        let io = self.declare(ports, &Dim::fixed(rotors.len()));
-        Ok(Plan { numbers, io })
-    }
-
-    fn output(&self, plan: &Plan, _: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        outputs.get(plan.io.matrix).copy_from_slice(&plan.numbers);
-        let vector = outputs.get(plan.io.vector);
+    fn output(&self, plan: &Self::Plan, _: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        outputs.get(plan.matrix).copy_from_slice(&plan.numbers);
+        let vector = outputs.get(plan.vector);
         let n = vector.len();
         for (j, entry) in vector.iter_mut().enumerate() {
             *entry = plan.numbers[j * n + j];

@@ -1,6 +1,6 @@
 //! What the blocks that keep constraints share: the active rows of all constraints.
 
-use legwork_contact::ClosedChain;
+use legwork_mechanics::ClosedChain;
 
 use crate::buses::{CONSTRAINT_ROWS, Constraints};
 

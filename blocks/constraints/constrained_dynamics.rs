@@ -3,34 +3,17 @@
 use std::sync::Arc;
 
 use legwork_block::{
-    Block, Dim, In, Int, Invalid, Matrix, OptionalIn, Out, Outcome, OutputCx, Ports, Real, Shared,
-    Sizes, Vector,
+    Block, Dim, Int, Matrix, Outcome, OutputCx, Real, Sizes, Vector, block, parameters, ports,
 };
 use legwork_mechanics::{ConstraintProblem, constrained_forward_dynamics};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use crate::buses::RobotDims;
-use crate::robot::frames::input_of;
+use crate::buses::{RobotDims, StateBus};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::{describe, state_input};
 use crate::robot::shared_mass::{Mass, mass};
 
 /// Acceleration of a robot under equality constraints given by a Jacobian.
 /// `M ν̇ + h = Sᵀτ + f_ext + Jᵀλ` with `J ν̇ + γ = 0`.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | in `tau` | n | N m | joint torques τ |
-/// | in `J` | k × nv | 1, m | Jacobian of the constraints |
-/// | in `gamma` | k | m/s², rad/s² | γ: `J̇ν`, plus any stabilisation such as `2ω J ν + ω² e` |
-/// | in `external`, optional | nv | N, N m | generalised force f_ext |
-/// | out `nu_dot` | nv | m/s², rad/s² | acceleration ν̇ |
-/// | out `lambda` | k | N, N m | constraint forces λ on the robot |
-/// | out `rank` | | 1 | independent rows of J |
-/// | out `residual` | | m/s², rad/s² | largest `|J ν̇ + γ|` of the other rows |
 ///
 /// Rows that depend on others, as those of four corners of one sole do, carry no force; then λ is
 /// not unique, ν̇ is. A residual beyond rounding says that the constraints contradict one another.
@@ -38,27 +21,27 @@ use crate::robot::shared_mass::{Mass, mass};
 ///
 /// F. E. Udwadia, R. E. Kalaba, *A new perspective on constrained motion* (1992); J. Baumgarte,
 /// *Stabilization of constraints and integrals of motion in dynamical systems* (1972), for γ.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["Gauss principle", "constrained forward dynamics"]))]
+#[ports(
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    /// How many rows the constraints have.
+    keep k: Dim = ports.dim();
+    let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask mass: Mass = mass(ports, &robot, state);
+    in  tau: Vector::of(n), "N*m", "joint torques τ";
+    in  jacobian("J"): Matrix::of(&k, &nv), _, "Jacobian of the constraints", units "1, m";
+    in  gamma: Vector::of(&k), _, "γ: `J̇ν`, plus any stabilisation such as `2ω J ν + ω² e`",
+        units "m/s², rad/s²";
+    in  external?: Vector::of(&nv), _, "generalised force f_ext", units "N, N m";
+    out nu_dot: Vector::of(nv), _, "acceleration ν̇", units "m/s², rad/s²";
+    out lambda: Vector::of(&k), _, "constraint forces λ on the robot", units "N, N m";
+    out rank: Int, _, "independent rows of J", units "1";
+    out residual: Real, _, "largest `|J ν̇ + γ|` of the other rows", units "m/s², rad/s²";
+)]
+#[parameters(aliases("Gauss principle", "constrained forward dynamics"))]
 pub struct ConstrainedDynamics {
     /// The robot.
     pub robot: RobotName,
-}
-
-/// Ports and robot of [`ConstrainedDynamics`].
-pub struct Plan {
-    robot: Arc<RobotModel>,
-    mass: Shared<Mass>,
-    tau: In<Vector>,
-    jacobian: In<Matrix>,
-    gamma: In<Vector>,
-    external: OptionalIn<Vector>,
-    nu_dot: Out<Vector>,
-    lambda: Out<Vector>,
-    rank: Out<Int>,
-    residual: Out<Real>,
-    rows: Dim,
 }
 
 /// Work memory of [`ConstrainedDynamics`].
@@ -68,60 +51,19 @@ pub struct Scratch {
     none: Vec<f64>,
 }
 
+#[block]
 impl Block for ConstrainedDynamics {
-    const KIND: &'static str = "ConstrainedDynamics";
-    type Plan = Plan;
-    type State = ();
-    type Memo = ();
     type Scratch = Scratch;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let robot = self.robot.find(ports)?;
-        let state = state_input(ports, self.robot.as_str());
-        let mass = mass(ports, &robot, state);
-        let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
-        let rows = ports.dim();
-        let tau = input_of(ports, "tau", &Vector(n), Some("N*m"), "joint torques");
-        let matrix = Matrix(rows.clone(), nv.clone());
-        let jacobian = input_of(ports, "J", &matrix, None, "Jacobian of the constraints");
-        let doc = "J nu_dot + gamma = 0";
-        let gamma = input_of(ports, "gamma", &Vector(rows.clone()), None, doc);
-        let external = ports.optional_input("external", &Vector(nv.clone()));
-        ports.note_optional(external).doc("generalised external force");
-        let nu_dot = ports.output("nu_dot", &Vector(nv));
-        describe(ports, nu_dot, "acceleration");
-        let lambda = ports.output("lambda", &Vector(rows.clone()));
-        describe(ports, lambda, "constraint forces on the robot");
-        let rank = ports.output("rank", &Int);
-        describe(ports, rank, "independent rows");
-        let residual = ports.output("residual", &Real);
-        describe(ports, residual, "what the dependent rows are off by");
-        Ok(Plan {
-            robot,
-            mass,
-            tau,
-            jacobian,
-            gamma,
-            external,
-            nu_dot,
-            lambda,
-            rank,
-            residual,
-            rows,
-        })
-    }
-
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
-        let (model, rows) = (&plan.robot.model, sizes.dim(&plan.rows));
+    fn scratch(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Scratch {
+        let (model, rows) = (&plan.robot.model, sizes.dim(&plan.k));
         Scratch {
             workspace: legwork_mechanics::ConstrainedDynamics::new(model, rows),
             none: vec![0.0; model.velocity_dim()],
         }
     }
 
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let Scratch { workspace, none } = &mut *cx.scratch;
         let mass = cx.inputs.shared(plan.mass);
         let problem = ConstraintProblem {

@@ -6,33 +6,30 @@ mod softness;
 
 use std::sync::Arc;
 
-use legwork_block::quantity::{Damping, NonNegative, PerJoint, Physical};
+use legwork_block::quantity::{Damping, NonNegative, PerJoint};
 use legwork_block::{
-    Block, Dim, Fault, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Sizes, Solver,
-    Vector,
+    Block, Call, Dim, Fault, Function, Int, Invalid, OptionalIn, Outcome, OutputCx, Ports, Real,
+    Sizes, Solver, Vector, parameters, ports,
 };
 use legwork_contact::soft_constraints::{
     ConstraintProblem, ConstraintSolution, FrictionLaw, SoftConstraintSolver, SolverOptions,
 };
-use legwork_qp::{Outcome as Solution, Problem};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_qp::{Cone, ConeProgram, Outcome as Solution, Problem};
 
 use crate::buses::{
     CONSTRAINT_ROWS, ConstraintBus, ConstraintsBus, ContactPointsBus, DynamicsBus, RobotDims,
     contact_points,
 };
-use crate::contact::friction_cone::{Friction, friction_of};
-use crate::defaults::quantity;
+use crate::contact::friction_cone::{Friction, cone_shape, friction_of};
 use crate::dynamics::applied_force::applied_force;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::describe;
-use crate::solvers::plain_solver::{
-    PlainMemo, PlainState, Policy, Solve, Verdict, plain_functions,
-};
+use crate::solvers::called::{ProgramFunction, catch};
 use crate::solvers::problem_dump::Dump;
-pub use method::{ConstraintMethod, OnStepFail};
+use crate::solvers::state::{
+    Answer, Policy, Solve, SolverMemo, SolverState, Verdict, solver_functions,
+};
+pub use method::{ConstraintMethod, FallbackLaw, OnStepFail};
 pub use softness::{ContactSoftness, JointSoftness, LimitSoftness};
 
 /// Joints, limits and contacts with friction as implicit spring-dampers. This is Drumwright's
@@ -40,24 +37,13 @@ pub use softness::{ContactSoftness, JointSoftness, LimitSoftness};
 /// `method: LeastForces`, the paper's own program, which can gain energy where contacts have
 /// friction.
 ///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `dynamics` | Dynamics(robot) | | ν, M and h |
-/// | in `tau` | n | N m | joint torques |
-/// | in `external`, optional | nv | N, N m | further generalised forces |
-/// | in `constraints`, with `joints` | `Constraints` | | m loops, joints and other bilateral rows |
-/// | in `joint_stiffness`, `joint_damping`, optional | 6m | N/m, N s/m | K and B of each row |
-/// | in `limits`, with `limits` | `ContactPoints` | | l joint limits and other unilateral rows |
-/// | in `limit_stiffness`, `limit_damping`, optional | l | N m/rad | alike |
-/// | in `points`, with `contact` | `ContactPoints` | | k contacts |
-/// | in `contact_stiffness`, `contact_damping`, optional | k | N/m | alike |
-/// | out `nu_dot` | nv | m/s², rad/s² | `(ν₁ − ν)/Δt` |
-/// | out `lambda`, with `joints` | 6m | N, N m | forces of the constraints, axes of each |
-/// | out `f_limits`, with `limits` | l | N m, N | forces of the limits, zero or more |
-/// | out `f`, with `contact` | 3k | N | contact forces on the robot, contact axes |
-/// | out `status`, `iterations`, `residual` | | 1 | of the solver: steps of the `method` |
+/// | function | type | meaning |
+/// |---|---|---|
+/// | `solve`, optional | that of `Qp` or `ConeProgram` | solves the programs of methods in forces |
 ///
-/// What the parameters do not mention has no ports. `(·, with …)` names the parameter.
+/// What the parameters do not mention has no ports. With pyramids, or without contacts, any solver
+/// of quadratic programs fits: `needs: { "solve": Qp() }`; circular cones take
+/// `ConeProgram(cones: [3, 3])`, a cone for each contact. `Velocities` asks no other solver.
 ///
 /// Every row `φ̇ = G ν` has stiffness K and damping B, and its force is that of the step's end:
 /// `λ₁ = −K φ₁ − B φ̇₁` with `φ₁ = φ + Δt φ̇₁`, `φ̇₁ = G ν₁`,
@@ -77,29 +63,61 @@ pub use softness::{ContactSoftness, JointSoftness, LimitSoftness};
 /// References: E. M. Drumwright, *An unconditionally stable first-order constraint solver for
 /// multibody systems* (2019), eqs. (36)–(39), (53), (176)–(198); A. M. Castro et al., *An
 /// unconstrained convex formulation of compliant contact* (2022), for the method of solution.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["Drumwright", "soft constraints"]))]
+#[ports(
+    |joints: &Dim, limits: &Dim, contacts: &Dim|
+    let robot = self.robot.as_str();
+    let RobotDims { nv, n, .. } = RobotDims::of(ports, robot);
+    in  dynamics: DynamicsBus::of(ports, robot), _, "ν, M and h", shape "Dynamics(robot)";
+    in  tau: Vector::of(&n), _, "joint torques", units "N m, N";
+    in  external?: Vector::of(&nv), _, "further generalised forces", units "N, N m";
+    in  constraints: ConstraintsBus::of(&ConstraintBus::new(&nv), joints) as ConstraintsBus, _,
+        "m loops, joints and other bilateral rows", shape "Constraints",
+        when self.joints.is_some(), if "with `joints`";
+    in  joint_stiffness?: Vector::of(6 * joints.clone()), _, "K of each row, zero or more",
+        shape "6m", units "N/m, N m/rad", when self.joints.is_some(), if "with `joints`";
+    in  joint_damping?: Vector::of(6 * joints.clone()), _, "B of each row, zero or more",
+        shape "6m", units "N s/m, N m s/rad", when self.joints.is_some(), if "with `joints`";
+    out lambda: Vector::of(6 * joints.clone()), _, "constraint forces on the robot, axes of each",
+        shape "6m", units "N, N m", when self.joints.is_some(), if "with `joints`";
+    in  limit_points("limits"): contact_points(limits, &nv) as ContactPointsBus, _,
+        "l joint limits and other unilateral rows: the normals of these contacts",
+        when self.limits.is_some(), if "with `limits`";
+    in  limit_stiffness?: Vector::of(limits), _, "K of each row, zero or more",
+        shape "l", units "N m/rad", when self.limits.is_some(), if "with `limits`";
+    in  limit_damping?: Vector::of(limits), _, "B of each row, zero or more",
+        shape "l", units "N m s/rad", when self.limits.is_some(), if "with `limits`";
+    out f_limits: Vector::of(limits), _, "forces of the limits, zero or more",
+        shape "l", units "N m, N", when self.limits.is_some(), if "with `limits`";
+    in  points: contact_points(contacts, &nv) as ContactPointsBus, _, "k contacts",
+        when self.contact.is_some(), if "with `contact`";
+    in  contact_stiffness?: Vector::of(contacts), _, "K of each normal, zero or more",
+        shape "k", units "N/m", when self.contact.is_some(), if "with `contact`";
+    in  contact_damping?: Vector::of(contacts), _, "B of each normal, zero or more",
+        shape "k", units "N s/m", when self.contact.is_some(), if "with `contact`";
+    out f: Vector::of(3 * contacts.clone()), "N", "contact forces on the robot, contact axes",
+        frame "contact", shape "3k", when self.contact.is_some(), if "with `contact`";
+    out nu_dot: Vector::of(&nv), _, "acceleration over the step, `(ν₁ − ν)/Δt`",
+        shape "nv", units "m/s², rad/s²";
+    out status: Int, _, "0 solved, 1 inaccurate, else not: see [`solvers`](crate::solvers)";
+    out iterations: Int, _, "steps of the `method`";
+    out residual: Real, "1", "relative residual of the laws; infinite if there is none", infinite;
+)]
+#[parameters(aliases("Drumwright", "soft constraints"))]
 pub struct ConstraintSolver {
     /// The robot or world.
     pub robot: RobotName,
     /// K and B of the input `constraints`: `(stiffness: 1e12, damping: 1)`; default no such input.
-    #[serde(default)]
     pub joints: Option<JointSoftness>,
     /// K and B of the input `limits`: `(stiffness: 1e9)`; default no such input.
-    #[serde(default)]
     pub limits: Option<LimitSoftness>,
     /// What the normals of the input `points` are: `Spring(stiffness: "1e6 N/m")`,
     /// `Hertz(modulus: "100 GPa", radius: "1 cm")`, `Foundation(modulus: "10 MPa", area: "1 cm^2",
     /// depth: "5 cm")`; default no such input.
-    #[serde(default)]
     pub contact: Option<ContactSoftness>,
     /// Coulomb friction μ, one value or one for each contact, zero or more [1]; required with
     /// `contact`.
-    #[serde(default)]
     pub mu: Option<Friction>,
     /// B along the tangents, above zero or friction has no grip [N s/m]; default 10⁶ kg/Δt.
-    #[serde(default)]
     pub friction_damping: Option<NonNegative<Damping>>,
     /// The formulation of a step. `Velocities` (the default): sparse, for everything.
     /// `Forces(cone: Circular)`: the same law, dense, several times slower, by active sets or
@@ -108,81 +126,47 @@ pub struct ConstraintSolver {
     /// direction. `LeastForces(zeta: 1e8, cone: Circular)`: the paper's program, for comparison;
     /// joints, limits and stacks come out alike, friction does not follow Coulomb's law. Default
     /// `zeta` 1 s/Δt, default `cone` Circular.
-    #[serde(default)]
+    #[default]
     pub method: ConstraintMethod,
     /// `Coulomb` (the default), or `Associated`: faster, but a contact that slides at speed v
     /// hovers by `Δt μ v`.
-    #[serde(default)]
+    #[default]
     pub friction_law: FrictionLaw,
-    /// Whether rows add `Δt Ġν` to `φ̇₁`, as the paper has it; default false. It is explicit: with
-    /// it coarse steps can gain energy.
-    #[serde(default)]
+    /// Whether rows add `Δt Ġν` to `φ̇₁`, as the paper has it. It is explicit: with it coarse steps can
+    /// gain energy.
+    #[default]
     pub rate_bias: bool,
-    /// Largest residual of the laws, relative, above zero [1]; default 1e-10. Momentum is met to
-    /// that, or to rounding, which stiff rows can lift to 1e-7; programs in forces are met as well
-    /// as their solver can.
-    #[serde(default = "tolerance")]
+    /// Largest residual of the laws, relative, above zero [1]. Momentum is met to that, or to
+    /// rounding, which stiff rows can lift to 1e-7; programs in forces are met as well as their
+    /// solver can.
+    #[default = 1e-10]
     pub tol: f64,
     /// What to do when a step is not solved: `Stop` (the default), `HoldLast(max: 5)`, `Zero`: no
-    /// constraint acts, `Associated`: solve it under the convex law of friction.
-    #[serde(default)]
+    /// constraint acts, `Fallback(Associated)`: solve it under the convex law of friction.
+    #[default]
     pub on_fail: OnStepFail,
-    /// Which problems to keep for the files of a run, as those of other solver blocks; default
-    /// `Never`. A file holds the whole step, M, momentum and all rows, as a program in ν₁ and a
-    /// slack in m/s for each row: a quadratic one, or with second-order cones where there is
-    /// friction; with a method in forces, that method's program in scaled impulses. Laws of Hertz
-    /// are there as their tangents, Coulomb's slips as numbers.
-    #[serde(default = "never")]
+    /// Which problems to keep for the files of a run, as those of other solver blocks. A file holds
+    /// the whole step, M, momentum and all rows, as a program in ν₁ and a slack in m/s for each row:
+    /// a quadratic one, or with second-order cones where there is friction; with a method in forces,
+    /// that method's program in scaled impulses. Laws of Hertz are there as their tangents,
+    /// Coulomb's slips as numbers.
+    #[default = Dump::Never]
     pub dump: Dump,
 }
 
-pub(crate) fn tolerance() -> f64 {
-    SolverOptions::default().tolerance
-}
-
-fn never() -> Dump {
-    Dump::Never
-}
-
 /// K and B of a kind of rows as signals.
-pub(crate) struct SoftnessInputs {
-    pub(crate) stiffness: OptionalIn<Vector>,
-    pub(crate) damping: OptionalIn<Vector>,
-}
-
-impl SoftnessInputs {
-    fn declare(ports: &mut Ports<'_>, kind: &str, rows: &Dim) -> Self {
-        let mut input = |name: &str, doc: &str| {
-            let input = ports.optional_input(&format!("{kind}_{name}"), &Vector(rows.clone()));
-            ports.note_optional(input).doc(doc);
-            input
-        };
-        Self {
-            stiffness: input("stiffness", "K of each row, zero or more"),
-            damping: input("damping", "B of each row, zero or more"),
-        }
-    }
-}
-
-/// Ports of one kind of rows.
-pub(crate) struct Rows<S> {
-    pub(crate) input: In<S>,
-    pub(crate) softness: SoftnessInputs,
-    pub(crate) forces: Out<Vector>,
-    pub(crate) count: Dim,
-}
+pub(crate) type SoftnessInputs = [Option<OptionalIn<Vector>>; 2];
 
 /// Ports of a [`ConstraintSolver`].
 pub struct Plan {
-    robot: Arc<RobotModel>,
-    dynamics: In<DynamicsBus>,
-    tau: In<Vector>,
-    external: OptionalIn<Vector>,
-    joints: Option<Rows<ConstraintsBus>>,
-    limits: Option<Rows<ContactPointsBus>>,
-    contacts: Option<Rows<ContactPointsBus>>,
-    nu_dot: Out<Vector>,
+    io: ConstraintSolverPorts,
     verdict: Verdict,
+    robot: Arc<RobotModel>,
+    /// Constraints m, limits l and contacts k; none where there are no such ports.
+    joints: Dim,
+    limits: Dim,
+    contacts: Dim,
+    solve: Option<(Function, ProgramFunction)>,
 }
 
 /// Work memory of a [`ConstraintSolver`].
@@ -205,10 +189,10 @@ pub struct Scratch {
 impl Plan {
     /// Length of [`Scratch::x`].
     fn unknowns(&self, sizes: &Sizes<'_>) -> usize {
-        let joints = self.joints.as_ref().map_or(0, |r| CONSTRAINT_ROWS * sizes.dim(&r.count));
-        let limits = self.limits.as_ref().map_or(0, |r| sizes.dim(&r.count));
-        let contacts = self.contacts.as_ref().map_or(0, |r| 3 * sizes.dim(&r.count));
-        self.robot.model.velocity_dim() + joints + limits + contacts
+        let rows = CONSTRAINT_ROWS * sizes.dim(&self.joints)
+            + sizes.dim(&self.limits)
+            + 3 * sizes.dim(&self.contacts);
+        self.robot.model.velocity_dim() + rows
     }
 }
 
@@ -266,6 +250,27 @@ impl ConstraintSolver {
         Policy { block: Self::KIND, noun: "constraint problem", on_fail, dump }
     }
 
+    /// Declares the function that solves programs in forces; `Velocities` has none.
+    fn declare_function(
+        &self,
+        ports: &mut Ports<'_>,
+        [joints, limits, contacts]: [&Dim; 3],
+    ) -> Result<Option<(Function, ProgramFunction)>, Invalid> {
+        let (cone, pushing) = match self.method {
+            ConstraintMethod::Velocities => return Ok(None),
+            ConstraintMethod::Forces { cone } => (cone, Dim::fixed(0)),
+            ConstraintMethod::LeastForces { cone, .. } => (cone, limits.clone() + contacts.clone()),
+        };
+        let unknowns = 6 * joints.clone() + limits.clone() + 3 * contacts.clone();
+        let facets = cone_shape(cone)?.sides() * contacts.clone();
+        let has_cones = cone == Cone::Circular && self.contact.is_some();
+        let function = ports.optional_function("solve");
+        let sizes = (&unknowns, &(pushing + facets));
+        let program =
+            ProgramFunction::declare(ports, function, sizes, has_cones.then_some(contacts));
+        Ok(Some((function, program)))
+    }
+
     fn options(&self) -> SolverOptions {
         let (friction_law, tolerance) = (self.friction_law, self.tol);
         SolverOptions { friction_law, tolerance, ..SolverOptions::default() }
@@ -289,8 +294,8 @@ pub(crate) fn velocity_ranges(robot: &RobotModel) -> Vec<std::ops::Range<usize>>
 impl Block for ConstraintSolver {
     const KIND: &'static str = "ConstraintSolver";
     type Plan = Plan;
-    type State = PlainState;
-    type Memo = PlainMemo;
+    type State = SolverState;
+    type Memo = SolverMemo;
     type Scratch = Scratch;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
@@ -302,63 +307,31 @@ impl Block for ConstraintSolver {
             ports.warn(Invalid::parameter("friction_damping", message));
         }
         let robot = self.robot.find(ports)?;
-        let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
-        let bus = DynamicsBus::of(ports, self.robot.as_str());
-        let dynamics = ports.input("dynamics", &bus);
-        ports.note_in(dynamics).doc("terms of the equation of motion");
-        let tau = ports.input("tau", &Vector(n));
-        ports.note_in(tau).doc("joint torques [N m, N]");
-        let external = ports.optional_input("external", &Vector(nv.clone()));
-        ports.note_optional(external).doc("further generalised forces [N, N m]");
-        let joints = self.joints.as_ref().map(|_| {
-            let count = ports.dim();
-            let input =
-                ports.input("constraints", &ConstraintsBus::of(&ConstraintBus::new(&nv), &count));
-            ports.note_in(input).doc("bilateral rows");
-            let softness = SoftnessInputs::declare(ports, "joint", &(6 * count.clone()));
-            let forces = ports.output("lambda", &Vector(6 * count.clone()));
-            describe(ports, forces, "constraint forces on the robot");
-            Rows { input, softness, forces, count }
-        });
-        let limits = self.limits.as_ref().map(|_| {
-            let count = ports.dim();
-            let input = ports.input("limits", &contact_points(&count, &nv));
-            ports.note_in(input).doc("unilateral rows: the normals of these contacts");
-            let softness = SoftnessInputs::declare(ports, "limit", &count);
-            let forces = ports.output("f_limits", &Vector(count.clone()));
-            describe(ports, forces, "forces of the limits");
-            Rows { input, softness, forces, count }
-        });
-        let contacts = self.contact.as_ref().map(|_| {
-            let count = ports.dim();
-            let input = ports.input("points", &contact_points(&count, &nv));
-            ports.note_in(input).doc("contacts");
-            let softness = SoftnessInputs::declare(ports, "contact", &count);
-            let forces = ports.output("f", &Vector(3 * count.clone()));
-            ports.note_out(forces).unit("N").frame("contact").doc("contact forces on the robot");
-            Rows { input, softness, forces, count }
-        });
-        let nu_dot = ports.output("nu_dot", &Vector(nv));
-        describe(ports, nu_dot, "acceleration over the step");
-        let verdict = Verdict::declare(ports, "steps of the method");
+        let mut count = |is_there: bool| if is_there { ports.dim() } else { Dim::fixed(0) };
+        let joints = count(self.joints.is_some());
+        let limits = count(self.limits.is_some());
+        let contacts = count(self.contact.is_some());
+        let io = self.declare(ports, &joints, &limits, &contacts);
+        let solve = self.declare_function(ports, [&joints, &limits, &contacts])?;
+        let verdict = Verdict::of(io.status, io.iterations, io.residual);
         ports.updates();
         ports.per_major();
-        Ok(Plan { robot, dynamics, tau, external, joints, limits, contacts, nu_dot, verdict })
+        Ok(Plan { io, verdict, robot, joints, limits, contacts, solve })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        match (&self.mu, &plan.contacts) {
-            (Some(mu), Some(rows)) => friction_of(mu, sizes.dim(&rows.count)).map(|_| ()),
-            _ => Ok(()),
+        match &self.mu {
+            Some(mu) => friction_of(mu, sizes.dim(&plan.contacts)).map(|_| ()),
+            None => Ok(()),
         }
     }
 
-    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> PlainState {
-        PlainState::new(plan.unknowns(sizes), 0)
+    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> SolverState {
+        SolverState::new(plan.unknowns(sizes), 0)
     }
 
-    fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> PlainMemo {
-        PlainMemo::new(plan.unknowns(sizes), 0)
+    fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> SolverMemo {
+        SolverMemo::new(plan.unknowns(sizes), 0)
     }
 
     fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
@@ -366,8 +339,8 @@ impl Block for ConstraintSolver {
         let ranges = velocity_ranges(&plan.robot);
         let dims: Vec<usize> = ranges.iter().map(ExactSizeIterator::len).collect();
         let largest = dims.iter().max().copied().unwrap_or(0);
-        let count = plan.contacts.as_ref().map_or(0, |rows| sizes.dim(&rows.count));
         // `check` has accepted the parameter.
+        let count = sizes.dim(&plan.contacts);
         let friction = self.mu.as_ref().and_then(|mu| friction_of(mu, count).ok());
         Scratch {
             // The step comes with the first output.
@@ -392,21 +365,26 @@ impl Block for ConstraintSolver {
             return Err(Fault::new(format!("expected a positive time step, found {time_step}")));
         }
         let work = &mut *cx.scratch;
-        let dynamics = cx.inputs.get(plan.dynamics);
-        let tau = cx.inputs.get(plan.tau);
-        applied_force(&dynamics, tau, cx.inputs.optional(plan.external), &mut work.force)?;
+        let dynamics = cx.inputs.get(plan.io.dynamics);
+        let tau = cx.inputs.get(plan.io.tau);
+        applied_force(&dynamics, tau, cx.inputs.optional(plan.io.external), &mut work.force)?;
+
+        // The step as it was asked, then under the convex law if that is the policy.
         work.begin(&dynamics, time_step);
         self.push_rows(plan, &cx.inputs, work)?;
         work.solver.options.method = self.method.method(time_step);
         work.solution.working_set.clear();
         work.solution.working_set.extend_from_slice(cx.state.warm());
-        let mut solution = work.solver.solve(&work.problem, &mut work.solution);
-        let is_relaxed = !solution.status.is_usable() && self.on_fail == OnStepFail::Associated;
-        if is_relaxed {
+        let mut call = plan.solve.and_then(|(function, program)| {
+            cx.functions.bound(function).map(|call| (program, call))
+        });
+        let first = work.solve(&mut call)?;
+        let mut solution = first;
+        if !first.status.is_usable() && self.on_fail.fallback().is_some() {
             work.solver.options.friction_law = FrictionLaw::Associated;
             work.solution.velocity.copy_from_slice(dynamics.nu);
-            solution = work.solver.solve(&work.problem, &mut work.solution);
-            work.solver.options.friction_law = self.options().friction_law;
+            solution = work.solve(&mut call)?;
+            work.solver.options.friction_law = self.friction_law;
         }
         work.read_answer(plan, &cx.inputs, dynamics.nu, time_step);
 
@@ -421,35 +399,28 @@ impl Block for ConstraintSolver {
                 Problem::ConeProgram(program)
             }
         };
-        let solve = Solve { time: cx.time, solution, x, warm: &[] };
-        self.policy().conclude(cx.state, cx.memo, solve, data)?;
+        let solve = Solve { first, ..Solve::new(cx.time, solution, x, &[]) };
+        let answer = self.policy().conclude(cx.state, cx.memo, solve, data)?;
         // A kept problem is that of the last pass, which did not begin here.
         cx.memo.keep_warm(&after.working_set);
-        if is_relaxed {
-            cx.memo.set_relaxed();
-        }
-        if !solution.status.is_usable() && self.on_fail == OnStepFail::Zero {
+        if answer == Answer::Zeroed {
             work.free_acceleration(dynamics.nu, time_step);
         }
         self.write(plan, &solution, cx);
         Ok(())
     }
 
-    plain_functions!();
+    solver_functions!();
 }
 
 impl ConstraintSolver {
     /// Writes the unknowns to their ports.
     fn write(&self, plan: &Plan, solution: &Solution, cx: &mut OutputCx<'_, Self>) {
-        let nu_dot = cx.outputs.get(plan.nu_dot);
+        let ConstraintSolverPorts { nu_dot, lambda, f_limits, f, .. } = plan.io;
+        let nu_dot = cx.outputs.get(nu_dot);
         let (acceleration, mut rest) = cx.scratch.x.split_at(nu_dot.len());
         nu_dot.copy_from_slice(acceleration);
-        let forces = [
-            plan.joints.as_ref().map(|rows| rows.forces),
-            plan.limits.as_ref().map(|rows| rows.forces),
-            plan.contacts.as_ref().map(|rows| rows.forces),
-        ];
-        for forces in forces.into_iter().flatten() {
+        for forces in [lambda, f_limits, f].into_iter().flatten() {
             let out = cx.outputs.get(forces);
             let (own, others) = rest.split_at(out.len());
             out.copy_from_slice(own);
@@ -459,9 +430,25 @@ impl ConstraintSolver {
     }
 }
 
-/// A quantity of zero, for defaults.
-pub(crate) fn zero<Q: Physical>() -> NonNegative<Q> {
-    quantity(0.0)
+impl Scratch {
+    /// Solves the step, its programs by the function if one is bound.
+    ///
+    /// # Errors
+    /// The fault of a block inside the function.
+    fn solve(
+        &mut self,
+        call: &mut Option<(ProgramFunction, Call<'_>)>,
+    ) -> Result<Solution, Box<Fault>> {
+        let Some((program, call)) = call else {
+            return Ok(self.solver.solve(&self.problem, &mut self.solution));
+        };
+        let mut fault = None;
+        let mut ask = |given: &ConeProgram<'_>, x: &mut [f64]| {
+            catch(&mut fault, || program.solve(call, given, |j| j, |i| i, x))
+        };
+        let outcome = self.solver.solve_by(&mut ask, &self.problem, &mut self.solution);
+        fault.map_or(Ok(outcome), Err)
+    }
 }
 
 #[cfg(test)]

@@ -1,36 +1,30 @@
 //! `GearConstraint`: one joint turns with another.
 
-use std::sync::Arc;
-
 use legwork_block::quantity::{Dimensionless, NonNegative, Scalar, Velocity};
-use legwork_block::{Block, In, Invalid, Out, Outcome, OutputCx, Ports, Real, Sizes};
+use legwork_block::{Block, Invalid, Outcome, OutputCx, Ports, Real, block, parameters, ports};
 use legwork_mechanics::{Joint, JointKind};
 use nalgebra::Vector3;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::buses::{CONSTRAINT_ROWS, ConstraintBus, RobotDims, StateBus};
 use crate::constraints::loop_constraint::{Rows, Stabilise};
-use crate::defaults::quantity;
 use crate::robot::model::{RobotModel, unknown};
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::state_input;
 
 /// A gear: `s_a = ratio · s_b + offset` for two joints of a robot or world.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | out `constraint` | `Constraint` | | one row, `φ = s_a − ratio · s_b − offset` |
-/// | out `slip` | | rad, m | φ |
 ///
 /// The row is an angular one, the fourth of the six, if joint a turns, else a linear one, the
 /// first. Wheels that roll on one another, racks and differentials of two joints are gears; the
 /// joints may belong to different robots of a world. `stabilise` is that of `LoopConstraint`; the
 /// force of the constraint is the torque [N m; N] on joint a.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["transmission", "coupling", "mimic"]))]
+#[ports(
+    self.stabilise.check_solver(ports.solver())?;
+    keep gear: Gear = self.gear(ports)?;
+    let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    out constraint: ConstraintBus::new(&nv), _, "one row, `φ = s_a − ratio · s_b − offset`";
+    out slip: Real, _, "φ: how far joint a is from where joint b puts it", units "rad, m";
+)]
+#[parameters(aliases("transmission", "coupling", "mimic"))]
 pub struct GearConstraint {
     /// The robot or world.
     pub robot: RobotName,
@@ -39,25 +33,17 @@ pub struct GearConstraint {
     /// Ratio: turns of a for one turn of b; of any sign but not zero [1; m/rad for a rack].
     pub ratio: Dimensionless,
     /// `s_a` at `s_b = 0` [rad; m if prismatic]; default 0.
-    #[serde(default)]
     pub offset: Option<Scalar>,
     /// How the gear is kept closed by solvers of rigid constraints; default `Projection`.
-    #[serde(default)]
+    #[default]
     pub stabilise: Stabilise,
-    /// `Projection`: highest rate at which a slip closes [rad/s; m/s]; default 1.
-    #[serde(default = "max_rate")]
+    /// `Projection`: highest rate at which a slip closes [rad/s; m/s].
+    #[default = 1]
     pub max_rate: NonNegative<Velocity>,
 }
 
-fn max_rate() -> NonNegative<Velocity> {
-    quantity(1.0)
-}
-
-/// Ports and joints of a [`GearConstraint`].
-pub struct Plan {
-    state: In<StateBus>,
-    constraint: Out<ConstraintBus>,
-    slip: Out<Real>,
+/// Where the two joints are in a state.
+struct Gear {
     /// Indices of a and b into q and into ν.
     positions: [usize; 2],
     velocities: [usize; 2],
@@ -65,7 +51,7 @@ pub struct Plan {
     offset: f64,
 }
 
-fn joint<'m>(robot: &'m Arc<RobotModel>, name: &str) -> Result<&'m Joint, Invalid> {
+fn joint<'m>(robot: &'m RobotModel, name: &str) -> Result<&'m Joint, Invalid> {
     let has_one = |joint: &&Joint| joint.kind.velocity_dim() == 1;
     let joints = || robot.model.joints().iter().filter(has_one);
     joints().find(|joint| joint.name == name).ok_or_else(|| {
@@ -74,15 +60,8 @@ fn joint<'m>(robot: &'m Arc<RobotModel>, name: &str) -> Result<&'m Joint, Invali
     })
 }
 
-impl Block for GearConstraint {
-    const KIND: &'static str = "GearConstraint";
-    type Plan = Plan;
-    type State = ();
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        self.stabilise.check_solver(ports.solver())?;
+impl GearConstraint {
+    fn gear(&self, ports: &Ports<'_>) -> Result<Gear, Invalid> {
         let robot = self.robot.find(ports)?;
         let [a, b] = &self.joints;
         if a == b {
@@ -93,36 +72,26 @@ impl Block for GearConstraint {
             let message = "expected a ratio other than zero, found 0";
             return Err(Invalid::parameter("ratio", message));
         }
-        let state = state_input(ports, self.robot.as_str());
         let (a, b) = (joint(&robot, a)?, joint(&robot, b)?);
-        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
-        let constraint = ports.output("constraint", &ConstraintBus::new(&nv));
-        ports.note_out(constraint).doc("the constraint, for the blocks that keep it");
-        let slip = ports.output("slip", &Real);
-        ports.note_out(slip).doc("how far joint a is from where joint b puts it [rad, m]");
         let starts = [a, b].map(|joint| (joint.configuration_range(), joint.velocity_range()));
-        Ok(Plan {
-            state,
-            constraint,
-            slip,
+        Ok(Gear {
             positions: starts.clone().map(|(q, _)| q.start),
             velocities: starts.map(|(_, nu)| nu.start),
             row: if a.kind == JointKind::Prismatic { 0 } else { 3 },
             offset: self.offset.map_or(0.0, |offset| offset.value),
         })
     }
+}
 
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+#[block]
+impl Block for GearConstraint {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let time_step = cx.time.step;
         self.stabilise.check_step(time_step)?;
-        let state = cx.inputs.get(plan.state);
+        let (state, gear) = (cx.inputs.get(plan.state), &plan.gear);
         let ratio = self.ratio.value();
-        let ([qa, qb], [va, vb]) = (plan.positions, plan.velocities);
-        let slip = state.q[qa] - ratio * state.q[qb] - plan.offset;
+        let ([qa, qb], [va, vb]) = (gear.positions, gear.velocities);
+        let slip = state.q[qa] - ratio * state.q[qb] - gear.offset;
         let rate = state.nu[va] - ratio * state.nu[vb];
         let first = |number: f64| Vector3::new(number, 0.0, 0.0);
         let rows = Rows { error: first(slip), rate: first(rate), bias: Vector3::zeros() };
@@ -137,11 +106,11 @@ impl Block for GearConstraint {
         for numbers in [&mut *jacobian, dot_nu, &mut *error, &mut *gamma, &mut *active] {
             numbers.fill(0.0);
         }
-        jacobian[CONSTRAINT_ROWS * va + plan.row] = 1.0;
-        jacobian[CONSTRAINT_ROWS * vb + plan.row] = -ratio;
-        error[plan.row] = slip;
-        gamma[plan.row] = value.x;
-        active[plan.row] = 1.0;
+        jacobian[CONSTRAINT_ROWS * va + gear.row] = 1.0;
+        jacobian[CONSTRAINT_ROWS * vb + gear.row] = -ratio;
+        error[gear.row] = slip;
+        gamma[gear.row] = value.x;
+        active[gear.row] = 1.0;
         cx.outputs.set(plan.slip, slip);
         Ok(())
     }

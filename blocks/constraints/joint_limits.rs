@@ -1,24 +1,21 @@
 //! `JointLimits`: ends of the joints' ranges as contacts.
 
+use std::sync::Arc;
+
 use legwork_block::quantity::{PerJoint, Scalar};
-use legwork_block::{Dim, In, Inputs, Invalid, Matrix, Out, Outcome, Outputs, Ports, Pure};
-use legwork_mechanics::{FrameId, Joint, JointKind, Model, world_from_frame};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{
+    Dim, Inputs, Invalid, Matrix, Outcome, Outputs, Pure, block, parameters, ports,
+};
+use legwork_mechanics::{FrameId, Joint, JointKind, Kinematics, Model, world_from_frame};
 
 use crate::buses::{ContactBus, ContactPointsBus, RobotDims, StateBus, contact_points};
 use crate::robot::joint_values::{coordinates, misfit, positions};
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::AtState;
+use crate::robot::shared_kinematics::kinematics;
 
 /// Joint limits as contacts, so that a contact solver keeps the joints within them. No spring is
 /// needed.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | out `contacts` | `ContactPoints` | | k contacts: one per limited joint, in the robot's order |
-/// | out `jacobian` | 3k × nv | 1 | their Jacobians below one another |
 ///
 /// | field | value |
 /// |---|---|
@@ -32,18 +29,27 @@ use crate::robot::shared_kinematics::AtState;
 /// The normal force is the torque [N m; N] that acts at the joint, positive away from the limit.
 /// Limits are those of the robot file; joints without, and those that follow others, have no
 /// contact.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["end stop", "hard stop", "range of motion"]))]
+#[ports(
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    keep joints: Vec<Limited> = self.limited(&robot.model)?;
+    let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+    let count = Dim::fixed(joints.len());
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
+    out contacts: contact_points(&count, &nv) as ContactPointsBus, _,
+        "k contacts: the nearer limit of each joint in the robot's order, reached or not";
+    out jacobian: Matrix::of(3 * count, nv), _,
+        "their Jacobians below one another: rates of the gaps are `jacobian ν`", frame "contact",
+        shape "3k × nv", units "1";
+)]
+#[parameters(aliases("end stop", "hard stop", "range of motion"))]
 pub struct JointLimits {
     /// The robot or world.
     pub robot: RobotName,
     /// How far within its limits a joint is held [rad; m if prismatic]: one for all, a list, or by
     /// joint name or pattern; default 0.
-    #[serde(default)]
     pub margin: Option<PerJoint<Scalar>>,
     /// Names or patterns (`*` stands for any characters) of joints with limits; default all.
-    #[serde(default)]
     pub joints: Option<Vec<String>>,
 }
 
@@ -60,16 +66,15 @@ struct Limited {
     link: FrameId,
 }
 
-/// Ports of [`JointLimits`].
-pub struct Plan {
-    at: AtState,
-    state: In<StateBus>,
-    joints: Vec<Limited>,
-    contacts: Out<ContactPointsBus>,
-    jacobian: Out<Matrix>,
-}
-
 impl JointLimits {
+    /// The joints with their limits less the margins.
+    fn limited(&self, model: &Model) -> Result<Vec<Limited>, Invalid> {
+        let chosen = self.chosen(model)?;
+        let margins = self.margins(model, &chosen)?;
+        let pairs = chosen.iter().zip(margins);
+        pairs.map(|(joint, margin)| limited(model, joint, margin)).collect()
+    }
+
     /// The joints with limits that the patterns choose.
     fn chosen<'m>(&self, model: &'m Model) -> Result<Vec<&'m Joint>, Invalid> {
         let mut joints: Vec<&Joint> = model
@@ -129,40 +134,17 @@ fn limited(model: &Model, joint: &Joint, margin: f64) -> Result<Limited, Invalid
     Ok(Limited { position, velocity, lower, upper, link })
 }
 
+#[block]
 impl Pure for JointLimits {
-    const KIND: &'static str = "JointLimits";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let at = AtState::plan(&self.robot, ports)?;
-        let model = &at.robot.model;
-        let chosen = self.chosen(model)?;
-        let margins = self.margins(model, &chosen)?;
-        let joints = chosen
-            .iter()
-            .zip(margins)
-            .map(|(joint, margin)| limited(model, joint, margin))
-            .collect::<Result<Vec<_>, _>>()?;
-        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
-        let count = Dim::fixed(joints.len());
-        let contacts = ports.output("contacts", &contact_points(&count, &nv));
-        ports
-            .note_out(contacts)
-            .doc("the nearer limit of each joint, whether it is reached or not");
-        let jacobian = ports.output("jacobian", &Matrix::of(3 * count, nv));
-        ports.note_out(jacobian).frame("contact").doc("rates of the gaps = jacobian ν");
-        Ok(Plan { state: at.state, at, joints, contacts, jacobian })
-    }
-
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let (state, kinematics) = (inputs.get(plan.state), inputs.shared(plan.at.kinematics));
+    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let (state, kinematics) = (inputs.get(plan.state), inputs.shared(plan.kinematics));
         outputs.get(plan.jacobian).fill(0.0);
         let height = 3 * plan.joints.len();
         for (i, joint) in plan.joints.iter().enumerate() {
             let (above, below) =
                 (state.q[joint.position] - joint.lower, joint.upper - state.q[joint.position]);
             let (gap, sign) = if above <= below { (above, 1.0) } else { (below, -1.0) };
-            let link = world_from_frame(&plan.at.robot.model, kinematics, joint.link);
+            let link = world_from_frame(&plan.robot.model, kinematics, joint.link);
             let first = i * ContactBus::LEAVES;
             let mut write = |leaf: usize, numbers: &[f64]| {
                 outputs.leaf(plan.contacts, first + leaf).copy_from_slice(numbers);

@@ -8,7 +8,7 @@ use legwork_block::quantity::{
     Angle, AngularVelocity, Dimensionless, Frequency, Length, NonNegative, Positive, Velocity,
 };
 use legwork_block::{
-    Block, Fault, Invalid, Out, Outcome, OutputCx, Ports, Real, Shared, Sizes, Solver,
+    Block, Fault, Invalid, Outcome, OutputCx, Real, Solver, block, parameters, ports,
 };
 use legwork_control::rotation_log;
 use legwork_mechanics::{
@@ -17,27 +17,17 @@ use legwork_mechanics::{
     relative_velocity, world_from_frame,
 };
 use nalgebra::{Matrix3, Unit, Vector3};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use crate::buses::{CONSTRAINT_ROWS, ConstraintBus, RobotDims};
-use crate::defaults::quantity;
+use crate::buses::{CONSTRAINT_ROWS, ConstraintBus, RobotDims, StateBus};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::AtState;
+use crate::robot::shared_kinematics::kinematics;
 use crate::robot::urdf::Mount;
 use held::Held;
 pub(crate) use held::Rows;
 
 /// A closed loop, a joint or a held frame, as a bilateral constraint. Two frames of a robot or
 /// world stay together, or one frame stays where it is held.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | out `constraint` | `Constraint` | | J, J̇ν, error φ and γ of `J ν̇ + γ = 0` |
-/// | out `distance` | | m | how far the points are apart |
-/// | out `angle` | | rad | angle between the axes that are held; zero if none are |
 ///
 /// | `kind` | linear rows | angular rows | holds |
 /// |---|---|---|---|
@@ -74,46 +64,52 @@ pub(crate) use held::Rows;
 /// motion of a system with constraints* (1977), whose SHAKE closes constraints after a step too;
 /// N. Guedelha et al., *A flexible MATLAB/Simulink simulator …* (2024), eqs. (9)–(13), whose loops
 /// drift.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["closed chain", "weld", "loop closure"]))]
+#[ports(
+    self.stabilise.check_solver(ports.solver())?;
+    keep held: Held = self.kind.held()?;
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    keep ends: Ends = self.ends(&robot)?;
+    let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
+    out constraint: ConstraintBus::new(&nv), _, "J, J̇ν, error φ and γ of `J ν̇ + γ = 0`";
+    out distance: Real, "m", "how far the points are apart";
+    out angle: Real, "rad", "angle between the axes that are held; zero if none are";
+)]
+#[parameters(aliases("closed chain", "weld", "loop closure"))]
 pub struct LoopConstraint {
     /// The robot.
     pub robot: RobotName,
     /// Names of the two links that stay together; or write `frame` and `to`.
-    #[serde(default)]
     pub frames: Option<[String; 2]>,
     /// Name of the link that is held at `to`.
-    #[serde(default)]
     pub frame: Option<String>,
     /// Where `frame` is held, world axes: `(position: [0, 0, "1 m"], rpy: [0, 0, 0])`.
-    #[serde(default)]
     pub to: Option<Mount>,
     /// What is held: `Weld` (the default), `Point`, `Hinge(axis: […])`, `Slider(axis: […])`,
     /// `Distance(length: …)`.
-    #[serde(default)]
+    #[default]
     pub kind: LoopKind,
     /// Where the points are: one for each frame, in its axes [m]; default their origins.
-    #[serde(default)]
+    #[default]
     pub at: Vec<[Length; 3]>,
     /// Orientation of the second frame as the first sees it when all is closed, by roll, pitch, yaw
     /// [rad]; default equal axes. Of two frames whose axes are held.
-    #[serde(default)]
     pub rpy: Option<[Angle; 3]>,
     /// How the loop is kept closed; default `Projection`.
-    #[serde(default)]
+    #[default]
     pub stabilise: Stabilise,
-    /// `Projection`: highest speed at which an open loop closes [m/s]; default 1 m/s.
-    #[serde(default = "max_speed")]
+    /// `Projection`: highest speed at which an open loop closes [m/s].
+    #[default = "1 m/s"]
     pub max_speed: NonNegative<Velocity>,
-    /// `Projection`: highest rate at which an open weld turns shut [rad/s]; default 10 rad/s.
-    #[serde(default = "max_turn_rate")]
+    /// `Projection`: highest rate at which an open weld turns shut [rad/s].
+    #[default = "10 rad/s"]
     pub max_turn_rate: NonNegative<AngularVelocity>,
 }
 
 /// What a constraint holds.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
+#[derive(Copy, PartialEq, Default)]
 pub enum LoopKind {
     /// A point: three rows.
     Point,
@@ -164,8 +160,8 @@ impl LoopKind {
 }
 
 /// How a constraint is kept closed.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
+#[derive(Copy, PartialEq, Default)]
 pub enum Stabilise {
     /// The constraint is closed after the step.
     #[default]
@@ -174,24 +170,12 @@ pub enum Stabilise {
     Baumgarte {
         /// Frequency ω/2π at which an error decays [Hz].
         frequency: Positive<Frequency>,
-        /// Damping ratio ζ, one is critical [1]; default 1.
-        #[serde(default = "critical")]
+        /// Damping ratio ζ, one is critical [1].
+        #[default = 1]
         damping: NonNegative<Dimensionless>,
     },
     /// Only the acceleration is constrained.
     Off,
-}
-
-fn critical() -> NonNegative<Dimensionless> {
-    quantity(1.0)
-}
-
-fn max_speed() -> NonNegative<Velocity> {
-    quantity(1.0)
-}
-
-fn max_turn_rate() -> NonNegative<AngularVelocity> {
-    quantity(10.0)
 }
 
 /// What sees the second frame.
@@ -201,28 +185,22 @@ enum From {
     Pose(Placement),
 }
 
-/// Ports and frames of a [`LoopConstraint`].
-pub struct Plan {
-    robot: Arc<RobotModel>,
-    kinematics: Shared<Kinematics>,
+/// The frames that are held together.
+struct Ends {
     from: From,
     to: FrameId,
     /// The points in their frames.
     at: [Vector3<f64>; 2],
     /// `from_from_to` of the closed loop.
     closed: Matrix3<f64>,
-    held: Held,
-    constraint: Out<ConstraintBus>,
-    distance: Out<Real>,
-    angle: Out<Real>,
 }
 
 impl LoopConstraint {
-    /// The frames and the orientation in which they are welded.
-    fn ends(&self, robot: &RobotModel) -> Result<(From, FrameId, Matrix3<f64>), Invalid> {
+    /// The frames, the points in them, and the orientation in which they are welded.
+    fn ends(&self, robot: &RobotModel) -> Result<Ends, Invalid> {
         let turn =
             |rpy: [Angle; 3]| Placement::from_xyz_rpy([0.0; 3], rpy.map(Angle::value)).rotation;
-        match (&self.frames, &self.frame, &self.to) {
+        let (from, to, closed) = match (&self.frames, &self.frame, &self.to) {
             (Some([a, b]), None, None) => {
                 if a == b {
                     let message = format!("expected two frames, found `{a}` twice");
@@ -230,7 +208,7 @@ impl LoopConstraint {
                 }
                 let from = From::Frame(robot.frame("frames", a)?);
                 let closed = self.rpy.map_or_else(Matrix3::identity, turn);
-                Ok((from, robot.frame("frames", b)?, closed))
+                (from, robot.frame("frames", b)?, closed)
             }
             (None, Some(frame), Some(to)) => {
                 if self.rpy.is_some() {
@@ -239,13 +217,20 @@ impl LoopConstraint {
                 }
                 let (position, rpy) = (to.position.map(Length::value), to.rpy.map(Angle::value));
                 let pose = Placement::from_xyz_rpy(position, rpy);
-                Ok((From::Pose(pose), robot.frame("frame", frame)?, Matrix3::identity()))
+                (From::Pose(pose), robot.frame("frame", frame)?, Matrix3::identity())
             }
-            _ => Err(Invalid::new("expected either `frames`, or `frame` and `to`").hint(
-                "write frames: [\"a\", \"b\"] for a loop, or frame: \"a\", to: (position: […]) \
-                 for a frame that is held",
-            )),
+            _ => {
+                return Err(Invalid::new("expected either `frames`, or `frame` and `to`").hint(
+                    "write frames: [\"a\", \"b\"] for a loop, or frame: \"a\", to: \
+                     (position: […]) for a frame that is held",
+                ));
+            }
+        };
+        if !self.kind.has_axes() && self.rpy.is_some() {
+            let message = "expected a `kind` that holds axes with `rpy`, as `Weld` does";
+            return Err(Invalid::parameter("rpy", message));
         }
+        Ok(Ends { from, to, at: self.points()?, closed })
     }
 
     /// The points in their frames.
@@ -306,13 +291,13 @@ impl Stabilise {
 
 /// Placement, velocity and acceleration at ν̇ = 0 of `to` as `from` sees it; J into `jacobian`.
 fn motion(
-    plan: &Plan,
+    ends: &Ends,
     model: &Model,
     kinematics: &Kinematics,
     jacobian: &mut [f64],
 ) -> (Placement, MixedTwist, MixedTwist) {
-    let to = plan.to;
-    let pose = match &plan.from {
+    let to = ends.to;
+    let pose = match &ends.from {
         From::Frame(from) => {
             relative_jacobian(model, kinematics, *from, to, jacobian);
             return (
@@ -342,38 +327,9 @@ fn motion(
     (placement, velocity, turned(frame_jacobian_dot_velocity(model, kinematics, to)))
 }
 
+#[block]
 impl Block for LoopConstraint {
-    const KIND: &'static str = "LoopConstraint";
-    type Plan = Plan;
-    type State = ();
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        self.stabilise.check_solver(ports.solver())?;
-        let held = self.kind.held()?;
-        let AtState { robot, kinematics, .. } = AtState::plan(&self.robot, ports)?;
-        let (from, to, closed) = self.ends(&robot)?;
-        if !self.kind.has_axes() && self.rpy.is_some() {
-            let message = "expected a `kind` that holds axes with `rpy`, as `Weld` does";
-            return Err(Invalid::parameter("rpy", message));
-        }
-        let at = self.points()?;
-        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
-        let constraint = ports.output("constraint", &ConstraintBus::new(&nv));
-        ports.note_out(constraint).doc("the constraint, for the blocks that keep it");
-        let distance = ports.output("distance", &Real);
-        ports.note_out(distance).unit("m").doc("how far the points are apart");
-        let angle = ports.output("angle", &Real);
-        ports.note_out(angle).unit("rad").doc("angle between the axes that are held");
-        Ok(Plan { robot, kinematics, from, to, at, closed, held, constraint, distance, angle })
-    }
-
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let time_step = cx.time.step;
         self.stabilise.check_step(time_step)?;
         let kinematics = cx.inputs.shared(plan.kinematics);
@@ -384,9 +340,9 @@ impl Block for LoopConstraint {
             plan.constraint.leaf(ConstraintBus::GAMMA),
             plan.constraint.leaf(ConstraintBus::ACTIVE),
         ]);
-        let (placement, v, a) = motion(plan, &plan.robot.model, kinematics, jacobian);
+        let (placement, v, a) = motion(&plan.ends, &plan.robot.model, kinematics, jacobian);
         // The second point is fixed in `to` and moves with it: `r` from its origin.
-        let r = placement.rotation * plan.at[1];
+        let r = placement.rotation * plan.ends.at[1];
         if r != Vector3::zeros() {
             for column in jacobian.chunks_exact_mut(CONSTRAINT_ROWS) {
                 let lever = Vector3::new(column[3], column[4], column[5]).cross(&r);
@@ -395,11 +351,11 @@ impl Block for LoopConstraint {
         }
         let w = v.angular;
         let linear = Rows {
-            error: placement.translation + r - plan.at[0],
+            error: placement.translation + r - plan.ends.at[0],
             rate: v.linear + w.cross(&r),
             bias: a.linear + a.angular.cross(&r) + w.cross(&w.cross(&r)),
         };
-        let turned = placement.rotation * plan.closed.transpose();
+        let turned = placement.rotation * plan.ends.closed.transpose();
         let angular = Rows { error: rotation_log(&turned), rate: w, bias: a.angular };
         let parts = plan.held.parts(linear, angular, &turned)?;
         let rates = [self.max_speed.value(), self.max_turn_rate.value()];

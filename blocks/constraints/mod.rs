@@ -14,7 +14,8 @@ use legwork_block::Registry;
 pub use constrained_acceleration::ConstrainedAcceleration;
 pub use constrained_dynamics::ConstrainedDynamics;
 pub use constraint_solver::{
-    ConstraintMethod, ConstraintSolver, ContactSoftness, JointSoftness, LimitSoftness, OnStepFail,
+    ConstraintMethod, ConstraintSolver, ContactSoftness, FallbackLaw, JointSoftness, LimitSoftness,
+    OnStepFail,
 };
 pub use gear_constraint::GearConstraint;
 pub use joint_limits::JointLimits;

@@ -2,106 +2,57 @@
 
 use legwork_block::quantity::{NonNegative, Velocity};
 use legwork_block::{
-    Block, Dim, In, Invalid, Matrix, OptionalIn, Out, Outcome, OutputCx, Ports, Sizes, Vector,
+    Block, Dim, Invalid, Matrix, Out, Outcome, OutputCx, Ports, Sizes, Vector, block, parameters,
+    ports,
 };
 use nalgebra::Vector3;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::buses::{
     CONSTRAINT_ROWS, ConstraintBus, ContactBus, ContactPointsBus, RobotDims, StateBus,
     contact_points,
 };
 use crate::constraints::loop_constraint::{Rows, Stabilise};
-use crate::defaults::quantity;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::state_input;
 
 /// A user-defined constraint, whose error and Jacobian are signals. Its rows are `φ = 0`, or
 /// `φ ≥ 0` with `unilateral: true`.
 ///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | in `phi` | k | m, rad | φ of each row |
-/// | in `G` | k × nv | | `φ̇ = G ν` |
-/// | in `G_dot_nu`, optional | k | m/s², rad/s² | Ġν; zero if it is not connected |
-/// | out `constraint`, without `unilateral` | `Constraint` | | at most six rows |
-/// | out `contacts`, with `unilateral` | `ContactPoints` | | k contacts without friction |
-///
 /// Of a constraint with other than one row of its own units, K and B are those of the inputs
 /// `joint_stiffness` and `joint_damping` of `ConstraintSolver`. `stabilise` is that of
 /// `LoopConstraint`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    self.check_robot(ports)?;
+    keep k: Dim = ports.dim();
+    let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    in  error("phi"): Vector::of(&k), _, "φ, the error of each row", units "m, rad";
+    in  jacobian("G"): Matrix::of(&k, &nv), _, "`φ̇ = G ν`";
+    in  bias("G_dot_nu")?: Vector::of(&k), _, "Ġν; zero if it is not connected",
+        units "m/s², rad/s²";
+    out contacts: contact_points(&k, &nv) as ContactPointsBus, _, "k contacts without friction",
+        when self.unilateral;
+    out constraint: ConstraintBus::new(&nv), _, "at most six rows", when !self.unilateral,
+        if "without `unilateral`";
+)]
+#[parameters]
 pub struct UserConstraint {
     /// The robot or world.
     pub robot: RobotName,
-    /// Whether rows only push: `φ ≥ 0`; default false.
-    #[serde(default)]
+    /// Whether rows only push: `φ ≥ 0`.
+    #[default]
     pub unilateral: bool,
     /// How rows are kept closed by solvers of rigid constraints; default `Projection`.
-    #[serde(default)]
+    #[default]
     pub stabilise: Stabilise,
-    /// `Projection`: highest rate at which three rows close together [m/s; rad/s]; default 1.
-    #[serde(default = "max_rate")]
+    /// `Projection`: highest rate at which three rows close together [m/s; rad/s].
+    #[default = 1]
     pub max_rate: NonNegative<Velocity>,
 }
 
-fn max_rate() -> NonNegative<Velocity> {
-    quantity(1.0)
-}
-
-/// The rows, as one kind of constraint or the other.
-enum Rowed {
-    Bilateral(Out<ConstraintBus>),
-    Unilateral(Out<ContactPointsBus>),
-}
-
-/// Ports of a [`UserConstraint`].
-pub struct Plan {
-    state: In<StateBus>,
-    error: In<Vector>,
-    jacobian: In<Matrix>,
-    bias: OptionalIn<Vector>,
-    out: Rowed,
-    count: Dim,
-}
-
+#[block]
 impl Block for UserConstraint {
-    const KIND: &'static str = "UserConstraint";
-    type Plan = Plan;
-    type State = ();
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        if !self.unilateral {
-            self.stabilise.check_solver(ports.solver())?;
-        }
-        self.robot.find(ports)?;
-        let state = state_input(ports, self.robot.as_str());
-        let (count, nv) = (ports.dim(), RobotDims::of(ports, self.robot.as_str()).nv);
-        let error = ports.input("phi", &Vector(count.clone()));
-        ports.note_in(error).doc("error of each row");
-        let jacobian = ports.input("G", &Matrix(count.clone(), nv.clone()));
-        ports.note_in(jacobian).doc("rates of phi = G nu");
-        let bias = ports.optional_input("G_dot_nu", &Vector(count.clone()));
-        ports.note_optional(bias).doc("second derivatives of phi at nu_dot = 0");
-        let out = if self.unilateral {
-            let contacts = ports.output("contacts", &contact_points(&count, &nv));
-            ports.note_out(contacts).doc("one contact without friction for each row");
-            Rowed::Unilateral(contacts)
-        } else {
-            let constraint = ports.output("constraint", &ConstraintBus::new(&nv));
-            ports.note_out(constraint).doc("the constraint, for the blocks that keep it");
-            Rowed::Bilateral(constraint)
-        };
-        Ok(Plan { state, error, jacobian, bias, out, count })
-    }
-
-    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        let count = sizes.dim(&plan.count);
+    fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        let count = sizes.dim(&plan.k);
         if self.unilateral || count <= CONSTRAINT_ROWS {
             return Ok(());
         }
@@ -109,25 +60,25 @@ impl Block for UserConstraint {
         Err(Invalid::new(message).hint("divide them among several blocks"))
     }
 
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        match plan.out {
-            Rowed::Bilateral(to) => self.bilateral(plan, to, cx),
-            Rowed::Unilateral(to) => {
-                unilateral(plan, to, cx);
-                Ok(())
-            }
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        if let Some(to) = plan.contacts {
+            unilateral(plan, to, cx);
         }
+        plan.constraint.map_or(Ok(()), |to| self.bilateral(plan, to, cx))
     }
 }
 
 impl UserConstraint {
+    fn check_robot(&self, ports: &Ports<'_>) -> Result<(), Invalid> {
+        if !self.unilateral {
+            self.stabilise.check_solver(ports.solver())?;
+        }
+        self.robot.find(ports).map(|_| ())
+    }
+
     fn bilateral(
         &self,
-        plan: &Plan,
+        plan: &UserConstraintPorts,
         to: Out<ConstraintBus>,
         cx: &mut OutputCx<'_, Self>,
     ) -> Outcome {
@@ -170,7 +121,11 @@ impl UserConstraint {
     }
 }
 
-fn unilateral(plan: &Plan, to: Out<ContactPointsBus>, cx: &mut OutputCx<'_, UserConstraint>) {
+fn unilateral(
+    plan: &UserConstraintPorts,
+    to: Out<ContactPointsBus>,
+    cx: &mut OutputCx<'_, UserConstraint>,
+) {
     let (phi, g) = (cx.inputs.get(plan.error), cx.inputs.get(plan.jacobian));
     let (bias, nu) = (cx.inputs.optional(plan.bias), cx.inputs.get(plan.state).nu);
     for (i, &gap) in phi.iter().enumerate() {

@@ -3,24 +3,16 @@
 use legwork_block::quantity::{
     Damping, Dimensionless, Dissipation, HertzStiffness, Length, NonNegative, Positive, Velocity,
 };
-use legwork_block::{Dim, In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Sizes, Vector};
+use legwork_block::{
+    Dim, Inputs, Invalid, Outcome, Outputs, Pure, Sizes, Vector, block, parameters, ports,
+};
 use legwork_contact::{CompliantContact as Law, FrictionShape};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::buses::{ContactPointsBus, contact_points};
 use crate::contact::friction_cone::{Friction, friction_of};
-use crate::defaults::quantity;
 
 /// Contact forces from penetration and slip: spring-dampers with smooth friction. No optimisation
 /// problem is solved.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `points` | `ContactPoints` | | k contacts |
-/// | out `f` | 3k | N | contact forces on the robot, contact axes |
-/// | out `energy` | k | J | elastic energy of each contact, `K/(e + 1) (−δ)^(e + 1)` |
-/// | out `dissipated` | k | W | what each takes away by damping and friction, zero or more |
 ///
 /// With the gap δ, negative in contact, and the contact velocity (v_t, δ̇):
 ///
@@ -42,69 +34,48 @@ use crate::defaults::quantity;
 /// References: D. T. de Paula et al., *Dynamic modeling and simulation of a torque-controlled
 /// spatial quadruped robot* (2024), eqs. (34)–(38), with their sign of δ and the pulling force
 /// corrected; exponent 1.5 is Hertz's sphere.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["Hertz", "Hunt–Crossley", "penalty contact"]))]
+#[ports(
+    keep law: Law = self.law()?;
+    keep k: Dim = ports.dim();
+    let nv = ports.dim();
+    in  points: contact_points(&k, &nv) as ContactPointsBus, _, "k contacts";
+    out forces("f"): Vector::of(3 * k.clone()), "N", "contact forces on the robot, contact axes",
+        frame "contact", shape "3k";
+    out energy: Vector::of(&k), "J", "elastic energy of each contact, `K/(e + 1) (−δ)^(e + 1)`";
+    out dissipated: Vector::of(&k), "W",
+        "what each takes away by damping and friction, zero or more";
+)]
+#[parameters(aliases("Hertz", "Hunt–Crossley", "penalty contact"))]
 pub struct CompliantContact {
     /// Largest friction coefficient, one value or one for each contact, zero or more [1].
     pub mu: Friction,
     /// Friction coefficient of fast sliding [1]; default: `mu`.
-    #[serde(default)]
     pub mu_dynamic: Option<Friction>,
-    /// Stiffness K [N/m^(3/2)]; for another `exponent` e write a bare number [N/m^e]. Default 5e5.
-    #[serde(default = "stiffness")]
+    /// Stiffness K [N/m^(3/2)]; for another `exponent` e write a bare number [N/m^e].
+    #[default = 5e5]
     pub stiffness: NonNegative<HertzStiffness>,
-    /// Exponent e of the penetration, 1 or more [1]; default 1.5.
-    #[serde(default = "exponent")]
+    /// Exponent e of the penetration, 1 or more [1].
+    #[default = 1.5]
     pub exponent: Dimensionless,
     /// Damping at full penetration [N s/m]; default 180 N s/m.
-    #[serde(default)]
     pub damping: Option<NonNegative<Damping>>,
     /// Hunt and Crossley's dissipation a [s/m]: the normal force is `K (−δ)^e (1 − 3/2 a δ̇)`, and
     /// a body that arrives at speed v leaves at about `(1 − a v) v`. Takes the place of `damping`,
     /// which is 0 then unless stated; default none.
-    #[serde(default)]
     pub dissipation: Option<NonNegative<Dissipation>>,
-    /// Penetration at which damping is full [m]; default 1 mm.
-    #[serde(default = "ramp_depth")]
+    /// Penetration at which damping is full [m].
+    #[default = "1 mm"]
     pub ramp_depth: NonNegative<Length>,
-    /// Slip speed at which friction is largest [m/s]; default 0.01 m/s.
-    #[serde(default = "slip_speed")]
+    /// Slip speed at which friction is largest [m/s].
+    #[default = "0.01 m/s"]
     pub slip_speed: Positive<Velocity>,
     /// Slip speed from which friction is `mu_dynamic`, at least `slip_speed` [m/s]; default twice
     /// `slip_speed`.
-    #[serde(default)]
     pub slide_speed: Option<Positive<Velocity>>,
     /// Friction coefficient per tangential axis, as in the paper, instead of on the slip speed;
-    /// friction then reaches √2 μ f_n diagonally. Default false.
-    #[serde(default)]
+    /// friction then reaches √2 μ f_n diagonally.
+    #[default]
     pub per_axis: bool,
-}
-
-fn stiffness() -> NonNegative<HertzStiffness> {
-    quantity(Law::default().stiffness)
-}
-
-fn exponent() -> Dimensionless {
-    Dimensionless::new(Law::default().exponent)
-}
-
-fn ramp_depth() -> NonNegative<Length> {
-    quantity(Law::default().ramp_depth)
-}
-
-fn slip_speed() -> Positive<Velocity> {
-    quantity(Law::default().static_speed)
-}
-
-/// Ports of a [`CompliantContact`], its law, and what differs between contacts.
-pub struct Plan {
-    points: In<ContactPointsBus>,
-    forces: Out<Vector>,
-    energy: Out<Vector>,
-    dissipated: Out<Vector>,
-    count: Dim,
-    law: Law,
 }
 
 impl CompliantContact {
@@ -169,29 +140,13 @@ impl CompliantContact {
     }
 }
 
+#[block]
 impl Pure for CompliantContact {
-    const KIND: &'static str = "CompliantContact";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let law = self.law()?;
-        let (count, nv) = (ports.dim(), ports.dim());
-        let points = ports.input("points", &contact_points(&count, &nv));
-        ports.note_in(points).doc("contacts");
-        let forces = ports.output("f", &Vector(3 * count.clone()));
-        ports.note_out(forces).unit("N").frame("contact").doc("contact forces on the robot");
-        let energy = ports.output("energy", &Vector(count.clone()));
-        ports.note_out(energy).unit("J").doc("elastic energy of each contact");
-        let dissipated = ports.output("dissipated", &Vector(count.clone()));
-        ports.note_out(dissipated).unit("W").doc("power lost in damping and friction");
-        Ok(Plan { points, forces, energy, dissipated, count, law })
+    fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        self.check_friction(sizes.dim(&plan.k))
     }
 
-    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        self.check_friction(sizes.dim(&plan.count))
-    }
-
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
         for (i, contact) in inputs.get(plan.points).iter().enumerate() {
             let (static_friction, dynamic_friction) = self.friction(i, contact.own_friction());
             let law = Law { static_friction, dynamic_friction, ..plan.law };

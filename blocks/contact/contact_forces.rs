@@ -1,57 +1,33 @@
 //! `ContactForces`: the forces of some of the contacts of a problem.
 
-use legwork_block::{In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Vector};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{Inputs, Outcome, Outputs, Pure, Vector, block, parameters, ports};
 
-use crate::buses::contact_points;
+use crate::buses::{ContactPointsBus, contact_points};
 
 /// Splits the forces of joined contacts into those of the first and of the rest.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `points` | `ContactPoints` | | the first k contacts |
-/// | in `f` | 3(k + m) | N | forces of all contacts, contact axes |
-/// | out `f` | 3k | N | forces of the first k |
-/// | out `rest` | 3m | N | forces of those behind them |
 ///
 /// Where feet, joint limits and other bodies touch in one problem,
 /// `Join(["foot.points", "limits.contacts"])` puts them in order; this block gives each their own.
 /// For three groups use two.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    let (k, m, nv) = (ports.dim(), ports.dim(), ports.dim());
+    in  points: contact_points(&k, &nv) as ContactPointsBus, _, "the first k contacts";
+    in  all("f"): Vector::of(3 * k.clone() + 3 * m.clone()), "N",
+        "forces of all contacts, contact axes", frame "contact", shape "3(k + m)";
+    out first("f"): Vector::of(3 * k), "N", "forces of the first k", frame "contact", shape "3k";
+    out rest: Vector::of(3 * m), "N", "forces of those behind them", frame "contact", shape "3m";
+)]
+#[parameters]
 pub struct ContactForces {}
 
-/// Ports of [`ContactForces`].
-pub struct Plan {
-    all: In<Vector>,
-    first: Out<Vector>,
-    rest: Out<Vector>,
-}
-
+#[block]
 impl Pure for ContactForces {
-    const KIND: &'static str = "ContactForces";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let (count, nv, others) = (ports.dim(), ports.dim(), ports.dim());
-        let points = ports.input("points", &contact_points(&count, &nv));
-        ports.note_in(points).doc("the contacts whose forces are wanted");
-        let all = ports.input("f", &Vector(3 * count.clone() + 3 * others.clone()));
-        ports.note_in(all).unit("N").frame("contact").doc("forces of these contacts and others");
-        let first = ports.output("f", &Vector(3 * count));
-        ports.note_out(first).unit("N").frame("contact").doc("forces of these contacts");
-        let rest = ports.output("rest", &Vector(3 * others));
-        ports.note_out(rest).unit("N").frame("contact").doc("forces of the others");
-        Ok(Plan { all, first, rest })
-    }
-
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let all = inputs.get(plan.all);
-        let first = outputs.get(plan.first);
+    fn output(&self, io: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let all = inputs.get(io.all);
+        let first = outputs.get(io.first);
         let count = first.len();
         first.copy_from_slice(&all[..count]);
-        outputs.get(plan.rest).copy_from_slice(&all[count..]);
+        outputs.get(io.rest).copy_from_slice(&all[count..]);
         Ok(())
     }
 }

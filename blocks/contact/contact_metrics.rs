@@ -1,42 +1,23 @@
 //! `ContactMetrics`: what a contact model got wrong, in numbers.
 
-use std::sync::Arc;
-
 use legwork_block::quantity::{Force, Length, NonNegative, Positive, Time};
 use legwork_block::{
-    Block, Dim, In, Int, Invalid, NO_FEEDS, OptionalIn, Out, Outcome, OutputCx, Ports, Real,
-    Report, Sizes, UpdateCx, Vector, feeds,
+    Block, Dim, Int, Invalid, Outcome, OutputCx, Ports, Real, Report, Sizes, UpdateCx, Vector,
+    block, parameters, ports,
 };
 use legwork_qp::{Cone, ConeShape, ContactProblem};
 use nalgebra::{Matrix3, Vector3};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::{
-    ContactPoints, ContactPointsBus, ContactProblemBus, ContactProblemRef, contact_points,
+    ContactBus, ContactPoints, ContactPointsBus, ContactProblemBus, ContactProblemRef,
+    contact_points,
 };
 use crate::contact::friction_cone::{Friction, cone_shape, friction_of};
-use crate::defaults::quantity;
-use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 
 /// Judges contact forces by penetration, slip, cone, and forces at a distance. All of these are
 /// zero in ideal rigid contact.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `points` | `ContactPoints` | | k contacts |
-/// | in `f` | 3k | N | contact forces, contact axes |
-/// | in `problem` | `ContactProblem`, optional | | the problem that `f` should solve |
-/// | out `penetration` | | m | deepest penetration now, zero or more |
-/// | out `slip` | | m/s | largest tangential speed of a loaded contact |
-/// | out `complementarity` | | N m | largest `f_n · max(gap, 0)`: force at a distance |
-/// | out `normal_force` | | N | `Σ f_n` |
-/// | out `cone_violation` | | 1 | with `mu`: largest `(\|f_t\| − μ f_n)/max(f_n, min_force)` |
-/// | out `weight_error` | | 1 | with `robot`: `\|Σ f·e − m g\|/(m g)`, e up, against gravity |
-/// | out `touchdown` | | s | time of the first touchdown; infinite before |
-/// | out `reopenings` | | 1 | openings later than a contact's first touchdown + `settle` |
-/// | out `drift` | | m | farthest motion of a closed contact, `settle` after it closed |
 ///
 /// The last three are state and one step old. A contact is loaded if `f_n > min_force`. It closes
 /// when it is loaded or its gap is zero or less, and opens when it is not loaded and its gap is
@@ -52,64 +33,51 @@ use crate::robot::name::RobotName;
 /// - `worst_normal_complementarity`: largest `|f_n v_n|` [W], zero in Coulomb's law;
 /// - `worst_convex_lift`: largest `μ f_n |v_t|` [W], what a sliding contact has of it in the convex
 ///   law: there the two are equal.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    keep cone: ConeShape = cone_shape(self.cone)?;
+    /// Weight [N] and the direction against gravity, world axes.
+    keep weight: Option<(f64, Vector3<f64>)> = self.weight(ports)?;
+    keep k: Dim = ports.dim();
+    let (nv, kind) = (ports.dim(), ports.any_argument());
+    in  points: contact_points(&k, &nv) as ContactPointsBus, _, "k contacts";
+    in  forces("f"): Vector::of(3 * k.clone()), "N", "contact forces on the robot, contact axes",
+        frame "contact", shape "3k";
+    in  problem?: ContactProblemBus::new(&k, &nv, kind), _, "the problem that `f` should solve";
+    feeds(points, forces);
+    out penetration: Real, "m", "deepest penetration now, zero or more";
+    out slip: Real, "m/s", "largest tangential speed of a loaded contact";
+    out complementarity: Real, "N*m", "largest `f_n · max(gap, 0)`: force at a distance";
+    out normal_force: Real, "N", "`Σ f_n`";
+    out cone_violation: Real, "1", "largest `(|f_t| − μ f_n)/max(f_n, min_force)`",
+        when self.mu.is_some();
+    out weight_error: Real, "1", "`|Σ f·e − m g|/(m g)`, e up, against gravity",
+        when weight.is_some(), if "with `robot`";
+    feeds();
+    out touchdown: Real, "s", "time of the first touchdown; infinite before", infinite;
+    out reopenings: Int, _, "openings later than a contact's first touchdown + `settle`",
+        units "1";
+    out drift: Real, "m", "farthest motion of a closed contact, `settle` after it closed";
+    ports.updates();
+)]
+#[parameters]
 pub struct ContactMetrics {
     /// Coulomb friction μ to judge by, one value or one for each contact [1]; default: friction is
     /// not judged.
-    #[serde(default)]
     pub mu: Option<Friction>,
-    /// The cone to judge by; default `Circular`, Coulomb's own.
-    #[serde(default = "circular")]
+    /// The cone to judge by; the default is Coulomb's own.
+    #[default = Cone::Circular]
     pub cone: Cone,
     /// The robot whose weight the contacts carry; default: the weight is not judged.
-    #[serde(default)]
     pub robot: Option<RobotName>,
-    /// Time after a touchdown in which bouncing and sliding do not count [s]; default 0.3 s.
-    #[serde(default = "settle")]
+    /// Time after a touchdown in which bouncing and sliding do not count [s].
+    #[default = "0.3 s"]
     pub settle: NonNegative<Time>,
-    /// Normal force above which a contact is loaded, more than zero [N]; default 0.1 N.
-    #[serde(default = "min_force")]
+    /// Normal force above which a contact is loaded, more than zero [N].
+    #[default = "0.1 N"]
     pub min_force: Positive<Force>,
-    /// Gap up to which an unloaded contact stays closed [m]; default 0.1 mm.
-    #[serde(default = "gap_tolerance")]
+    /// Gap up to which an unloaded contact stays closed [m].
+    #[default = "0.1 mm"]
     pub gap_tolerance: NonNegative<Length>,
-}
-
-fn circular() -> Cone {
-    Cone::Circular
-}
-
-fn settle() -> NonNegative<Time> {
-    quantity(0.3)
-}
-
-fn min_force() -> Positive<Force> {
-    quantity(0.1)
-}
-
-fn gap_tolerance() -> NonNegative<Length> {
-    quantity(1e-4)
-}
-
-/// Ports and constants of a [`ContactMetrics`].
-pub struct Plan {
-    points: In<ContactPointsBus>,
-    forces: In<Vector>,
-    problem: OptionalIn<ContactProblemBus>,
-    penetration: Out<Real>,
-    slip: Out<Real>,
-    complementarity: Out<Real>,
-    normal_force: Out<Real>,
-    cone_violation: Option<Out<Real>>,
-    weight_error: Option<Out<Real>>,
-    touchdown: Out<Real>,
-    reopenings: Out<Int>,
-    drift: Out<Real>,
-    count: Dim,
-    cone: ConeShape,
-    /// Weight [N] and the direction against gravity, world axes.
-    weight: Option<(f64, Vector3<f64>)>,
 }
 
 /// The group of outputs that are computed from the inputs.
@@ -174,37 +142,66 @@ impl State {
 }
 
 impl ContactMetrics {
+    /// Weight [N] and the direction against gravity of the robot, if one is judged.
+    fn weight(&self, ports: &Ports<'_>) -> Result<Option<(f64, Vector3<f64>)>, Invalid> {
+        let Some(name) = &self.robot else { return Ok(None) };
+        let robot = name.find(ports)?;
+        let gravity = robot.model.gravity();
+        let weight = robot.model.total_mass() * gravity.norm();
+        if weight > 0.0 {
+            return Ok(Some((weight, -gravity / gravity.norm())));
+        }
+        let message = format!("robot `{}` has no weight to judge the forces by", robot.name);
+        Err(Invalid::parameter("robot", message).hint("leave `robot` out"))
+    }
+
     fn figures(
         &self,
-        plan: &Plan,
+        plan: &ContactMetricsPorts,
         friction: &[f64],
         points: &ContactPoints<'_>,
         forces: &[f64],
     ) -> Figures {
         let min_force = self.min_force.value();
         let mut figures = Figures::default();
-        let mut support = Vector3::zeros();
-        for (i, (contact, f)) in points.iter().zip(forces.chunks_exact(3)).enumerate() {
+        let (mut support, mut slip) = (Vector3::zeros(), 0.0f64);
+        for (i, f) in forces.chunks_exact(3).enumerate() {
             let force = [f[0], f[1], f[2]];
-            let [v1, v2] = [contact.velocity[0], contact.velocity[1]];
-            figures.penetration = figures.penetration.max(-contact.gap);
+            let gap = points.leaf(i, ContactBus::GAP)[0];
+            figures.penetration = figures.penetration.max(-gap);
             if force[2] > min_force {
-                figures.slip = figures.slip.max((v1 * v1 + v2 * v2).sqrt());
+                let v = points.leaf(i, ContactBus::VELOCITY);
+                slip = slip.max(v[0] * v[0] + v[1] * v[1]);
             }
-            figures.complementarity = figures.complementarity.max(force[2] * contact.gap.max(0.0));
+            figures.complementarity = figures.complementarity.max(force[2] * gap.max(0.0));
             figures.normal_force += force[2];
             if let Some(&mu) = friction.get(i) {
-                let mu = contact.own_friction().unwrap_or(mu);
-                let excess = plan.cone.violation(mu, force) / force[2].max(min_force);
-                figures.cone_violation = figures.cone_violation.max(excess);
+                let own = points.leaf(i, ContactBus::FRICTION)[0];
+                let mu = if own >= 0.0 { own } else { mu };
+                if !is_within_circle(&plan.cone, mu, force) {
+                    let excess = plan.cone.violation(mu, force) / force[2].max(min_force);
+                    figures.cone_violation = figures.cone_violation.max(excess);
+                }
             }
-            support += Matrix3::from_column_slice(contact.axes) * Vector3::from(force);
+            if plan.weight.is_some() {
+                let axes = Matrix3::from_column_slice(points.leaf(i, ContactBus::AXES));
+                support += axes * Vector3::from(force);
+            }
         }
+        // The root is monotonic: that of the largest square is the largest root.
+        figures.slip = slip.sqrt();
         if let Some((weight, up)) = plan.weight {
             figures.weight_error = (support.dot(&up) - weight).abs() / weight;
         }
         figures
     }
+}
+
+/// Whether a force is in the circular cone, told without a root: of `s ≤ (μ f_n)²` the root is at
+/// most `μ f_n` after rounding too, and so [`ConeShape::violation`] is zero.
+fn is_within_circle(cone: &ConeShape, mu: f64, [t1, t2, n]: [f64; 3]) -> bool {
+    let reach = cone.facet_friction(mu) * n;
+    cone.sides() == 0 && n >= 0.0 && t1 * t1 + t2 * t2 <= reach * reach
 }
 
 /// Judges forces by the problem; `acceleration` becomes `G f + b`.
@@ -239,100 +236,33 @@ fn solved(
     found
 }
 
-/// Weight [N] and the direction against gravity.
-fn weight(robot: &Arc<RobotModel>) -> Result<(f64, Vector3<f64>), Invalid> {
-    let gravity = robot.model.gravity();
-    let weight = robot.model.total_mass() * gravity.norm();
-    if weight > 0.0 {
-        return Ok((weight, -gravity / gravity.norm()));
-    }
-    let message = format!("robot `{}` has no weight to judge the forces by", robot.name);
-    Err(Invalid::parameter("robot", message).hint("leave `robot` out"))
-}
-
+#[block]
 impl Block for ContactMetrics {
-    const KIND: &'static str = "ContactMetrics";
-    type Plan = Plan;
     type State = State;
     /// The figures of the step, from `output` to `update`.
     type Memo = Option<Figures>;
     type Scratch = Scratch;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let cone = cone_shape(self.cone)?;
-        let robot = self.robot.as_ref().map(|name| name.find(ports)).transpose()?;
-        let weight = robot.as_ref().map(weight).transpose()?;
-        let (count, nv) = (ports.dim(), ports.dim());
-        let points = ports.input("points", &contact_points(&count, &nv));
-        ports.note_in(points).doc("contacts");
-        let forces = ports.input("f", &Vector(3 * count.clone()));
-        ports.note_in(forces).unit("N").frame("contact").doc("contact forces on the robot");
-        let kind = ports.any_argument();
-        let bus = ContactProblemBus::new(&count, &nv, kind);
-        let problem = ports.optional_input("problem", &bus);
-        ports.note_optional(problem).doc("the problem that the forces should solve");
-
-        ports.group(&feeds![points, forces]);
-        let mut real = |name: &str, unit: &str, doc: &str| {
-            let port = ports.output(name, &Real);
-            ports.note_out(port).unit(unit).doc(doc);
-            port
-        };
-        let penetration = real("penetration", "m", "deepest penetration");
-        let slip = real("slip", "m/s", "largest tangential speed of a loaded contact");
-        let complementarity = real("complementarity", "N*m", "force at a distance");
-        let normal_force = real("normal_force", "N", "sum of normal forces");
-        let cone_violation =
-            self.mu.is_some().then(|| real("cone_violation", "1", "friction beyond the cone"));
-        let weight_error =
-            weight.is_some().then(|| real("weight_error", "1", "relative error of the support"));
-        ports.group(&NO_FEEDS);
-        let touchdown = ports.output("touchdown", &Real);
-        ports.note_out(touchdown).unit("s").doc("time of the first touchdown").may_be_infinite();
-        let reopenings = ports.output("reopenings", &Int);
-        ports.note_out(reopenings).doc("openings after a contact has settled");
-        let drift = ports.output("drift", &Real);
-        ports.note_out(drift).unit("m").doc("farthest that a settled contact moved");
-        ports.updates();
-        Ok(Plan {
-            points,
-            forces,
-            problem,
-            penetration,
-            slip,
-            complementarity,
-            normal_force,
-            cone_violation,
-            weight_error,
-            touchdown,
-            reopenings,
-            drift,
-            count,
-            cone,
-            weight,
-        })
-    }
-
-    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+    fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         match &self.mu {
-            Some(mu) => friction_of(mu, sizes.dim(&plan.count)).map(|_| ()),
+            Some(mu) => friction_of(mu, sizes.dim(&plan.k)).map(|_| ()),
             None => Ok(()),
         }
     }
 
-    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> State {
-        State { contacts: vec![History::default(); sizes.dim(&plan.count)], ..State::default() }
+    fn state(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> State {
+        State { contacts: vec![History::default(); sizes.dim(&plan.k)], ..State::default() }
     }
 
-    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
-        let count = sizes.dim(&plan.count);
+    fn scratch(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Scratch {
+        let count = sizes.dim(&plan.k);
         // `check` has accepted the parameter.
         let friction = self.mu.as_ref().and_then(|mu| friction_of(mu, count).ok());
         let rows = if sizes.optional(plan.problem).is_some() { 3 * count } else { 0 };
         Scratch { friction: friction.unwrap_or_default(), acceleration: vec![0.0; rows] }
     }
 
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         if cx.group != NOW_GROUP {
             cx.outputs.set(plan.touchdown, cx.state.touchdown().unwrap_or(f64::INFINITY));
             cx.outputs.set(plan.reopenings, f64::from(cx.state.reopenings));
@@ -357,7 +287,7 @@ impl Block for ContactMetrics {
         Ok(())
     }
 
-    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+    fn update(&self, plan: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         let (points, forces) = (cx.inputs.get(plan.points), cx.inputs.get(plan.forces));
         let State { contacts, reopenings, drift, worst, last, solved: worst_solved } =
             &mut *cx.state;
@@ -379,15 +309,16 @@ impl Block for ContactMetrics {
         }
 
         let (t, settle) = (cx.time.t, self.settle.value());
-        let pairs = points.iter().zip(forces.chunks_exact(3));
-        for (history, (contact, force)) in contacts.iter_mut().zip(pairs) {
+        let mut farthest = 0.0f64;
+        for (i, (history, force)) in contacts.iter_mut().zip(forces.chunks_exact(3)).enumerate() {
+            let gap = points.leaf(i, ContactBus::GAP)[0];
             let is_loaded = force[2] > self.min_force.value();
-            if history.is_closed && !is_loaded && contact.gap > self.gap_tolerance.value() {
+            if history.is_closed && !is_loaded && gap > self.gap_tolerance.value() {
                 history.is_closed = false;
                 history.anchor = None;
                 let has_settled = history.first_touchdown.is_some_and(|first| t > first + settle);
                 *reopenings += u32::from(has_settled);
-            } else if !history.is_closed && (is_loaded || contact.gap <= 0.0) {
+            } else if !history.is_closed && (is_loaded || gap <= 0.0) {
                 history.is_closed = true;
                 history.closed_at = t;
                 history.first_touchdown = history.first_touchdown.or(Some(t));
@@ -395,15 +326,16 @@ impl Block for ContactMetrics {
             if !history.is_closed || t < history.closed_at + settle {
                 continue;
             }
-            let p = contact.position;
+            let p = points.leaf(i, ContactBus::POSITION);
             let from = *history.anchor.get_or_insert([p[0], p[1], p[2]]);
             let moved = Vector3::new(p[0] - from[0], p[1] - from[1], p[2] - from[2]);
-            *drift = drift.max(moved.norm());
+            farthest = farthest.max(moved.norm_squared());
         }
+        *drift = drift.max(farthest.sqrt());
         Ok(())
     }
 
-    fn report(&self, plan: &Plan, state: &State, report: &mut Report) {
+    fn report(&self, plan: &Self::Plan, state: &State, report: &mut Report) {
         report.metric("worst_penetration", state.worst.penetration);
         report.metric("worst_slip", state.worst.slip);
         report.metric("worst_complementarity", state.worst.complementarity);

@@ -1,28 +1,24 @@
 //! `ContactPatch`: where a foot with several contact points can touch the ground.
 
-use legwork_block::quantity::{Dimensionless, Length, NonNegative};
-use legwork_block::{Block, Dim, Invalid, Matrix, Outcome, OutputCx, Ports, Sizes};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use std::sync::Arc;
 
-use crate::buses::{ContactPointsBus, RobotDims, contact_points};
-use crate::contact::geometry::{ContactGeometry, Written};
+use legwork_block::quantity::{Dimensionless, Length, NonNegative};
+use legwork_block::{
+    Block, Dim, Invalid, Matrix, Outcome, OutputCx, Ports, Pose, Sizes, Vector, block, parameters,
+    ports,
+};
+use legwork_mechanics::Kinematics;
+
+use crate::buses::{ContactPointsBus, RobotDims, StateBus, contact_points};
+use crate::contact::geometry::{ContactGeometry, Moved, Work, Written};
 use crate::contact::ground::Ground;
 use crate::contact::shape::PatchShape;
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::AtState;
+use crate::robot::shared_kinematics::kinematics;
 
 /// Several points of a link that can touch the ground or another body. They are the corners of a
 /// sole, the rim of a round one, or a wheel.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | in `ground_pose`, optional | Pose | 1, m | world_from_ground; not for `Body` |
-/// | in `ground_velocity`, optional | 6 | m/s, rad/s | of the ground's origin, world axes |
-/// | in `ground_acceleration`, optional | 6 | m/s², rad/s² | alike |
-/// | out `contacts` | `ContactPoints` | | k contacts, in the order of the shape |
-/// | out `jacobian` | 3k × nv | 1, m | their Jacobians below one another |
 ///
 /// | shape | k | contacts |
 /// |---|---|---|
@@ -40,66 +36,73 @@ use crate::robot::shared_kinematics::AtState;
 /// it the point moves to the circle's middle instead, and the gap is rounded by 4e-4 of the radius
 /// at most. A cylinder that stands on its end thus has one point below it: to keep it upright take
 /// `Circle`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["foot", "sole", "wheel"]))]
+#[ports(
+    let robot = self.robot.find(ports)?;
+    keep geometry: ContactGeometry = self.geometry(&robot, ports)?;
+    let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+    let count = Dim::fixed(geometry.count());
+    let is_world = geometry.is_on_world();
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
+    // Ground that belongs to no body moves by these inputs.
+    in  pose("ground_pose")?: Pose, _, "world_from_ground; the ground as it is stated without",
+        when is_world, if "not for `Body`", units "1, m";
+    in  velocity("ground_velocity")?: Vector::of(6), _,
+        "of the ground's origin, world axes; 0 without", frame "world", when is_world,
+        if "not for `Body`", units "m/s, rad/s";
+    in  acceleration("ground_acceleration")?: Vector::of(6), _, "alike; 0 without",
+        frame "world", when is_world, if "not for `Body`", units "m/s², rad/s²";
+    out contacts: contact_points(&count, &nv) as ContactPointsBus, _,
+        "k contacts, in the order of the shape, whether they touch or not";
+    out jacobian: Matrix::of(3 * count, nv), _,
+        "their Jacobians below one another: velocities of the points are `jacobian ν`",
+        frame "contact", shape "3k × nv", units "1, m";
+)]
+#[parameters(aliases("foot", "sole", "wheel"))]
 pub struct ContactPatch {
     /// The robot or world.
     pub robot: RobotName,
     /// Name of a link of the robot file.
     pub frame: String,
     /// What touches; `FromCollision`, the default, takes the link's collision shapes.
-    #[serde(default)]
+    #[default]
     pub shape: PatchShape,
     /// Where the shape's origin is in the frame [m]; default the frame's. Not with `FromCollision`.
-    #[serde(default)]
     pub at: Option<[Length; 3]>,
     /// What is touched: `Level` (the default), at height zero, `Plane(normal: [0, 0.1, 1])`,
     /// `HeightField(file: "hills.csv", cell: "5 cm")` or `Body(frame: "box/body")`.
-    #[serde(default)]
+    #[default]
     pub ground: Ground,
     /// Coulomb friction of this pair of surfaces [1]; without, that of the contact model.
-    #[serde(default)]
     pub mu: Option<NonNegative<Dimensionless>>,
 }
 
-/// Ports and geometry of a [`ContactPatch`].
-pub struct Plan {
-    geometry: ContactGeometry,
-    to: Written<ContactPointsBus>,
+impl ContactPatch {
+    fn geometry(
+        &self,
+        robot: &Arc<RobotModel>,
+        ports: &Ports<'_>,
+    ) -> Result<ContactGeometry, Invalid> {
+        let frame = robot.frame("frame", &self.frame)?;
+        let features = self.shape.features(self.at, &robot.model, frame)?;
+        let mu = self.mu.map(NonNegative::value);
+        ContactGeometry::new(robot, frame, features, &self.ground, mu, ports.files())
+    }
 }
 
+#[block]
 impl Block for ContactPatch {
-    const KIND: &'static str = "ContactPatch";
-    type Plan = Plan;
-    type State = ();
-    type Memo = ();
-    /// Six rows of a Jacobian.
-    type Scratch = Vec<f64>;
+    type Scratch = Work;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let state = AtState::plan(&self.robot, ports)?;
-        let frame = state.robot.frame("frame", &self.frame)?;
-        let features = self.shape.features(self.at, &state.robot.model, frame)?;
-        let mu = self.mu.map(NonNegative::value);
-        let geometry = ContactGeometry::plan(state, frame, features, &self.ground, mu, ports)?;
-        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
-        let count = Dim::fixed(geometry.count());
-        let contacts = ports.output("contacts", &contact_points(&count, &nv));
-        ports.note_out(contacts).doc("the contacts, whether they touch or not");
-        let jacobian = ports.output("jacobian", &Matrix::of(3 * count, nv));
-        ports.note_out(jacobian).frame("contact").doc("velocities of the points = jacobian ν");
-        Ok(Plan { geometry, to: Written { contact: contacts, jacobian } })
+    fn scratch(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Work {
+        plan.geometry.work()
     }
 
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<f64> {
-        plan.geometry.rows()
-    }
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        plan.geometry.write(&cx.inputs, cx.scratch, &mut cx.outputs, plan.to);
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let ground = Moved::read(&cx.inputs, plan.pose, plan.velocity, plan.acceleration);
+        let to = Written { contact: plan.contacts, jacobian: plan.jacobian };
+        let kinematics = cx.inputs.shared(plan.kinematics);
+        plan.geometry.write(kinematics, &ground, cx.scratch, &mut cx.outputs, to);
         Ok(())
     }
 }

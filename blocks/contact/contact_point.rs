@@ -1,28 +1,23 @@
 //! `ContactPoint`: where a robot can touch the ground.
 
-use legwork_block::quantity::{Dimensionless, Length, NonNegative};
-use legwork_block::{Block, Invalid, Matrix, Outcome, OutputCx, Ports, Sizes};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use std::sync::Arc;
 
-use crate::buses::{ContactBus, RobotDims};
-use crate::contact::geometry::{ContactGeometry, Written};
+use legwork_block::quantity::{Dimensionless, Length, NonNegative};
+use legwork_block::{
+    Block, Invalid, Matrix, Outcome, OutputCx, Ports, Pose, Sizes, Vector, block, parameters, ports,
+};
+use legwork_mechanics::Kinematics;
+
+use crate::buses::{ContactBus, RobotDims, StateBus};
+use crate::contact::geometry::{ContactGeometry, Moved, Work, Written};
 use crate::contact::ground::Ground;
 use crate::contact::shape::ContactShape;
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::AtState;
+use crate::robot::shared_kinematics::kinematics;
 
 /// A point of a robot that can touch the ground or another body. The outputs are its distance,
 /// velocity and Jacobian.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | in `ground_pose`, optional | Pose | 1, m | world_from_ground; not for `Body` |
-/// | in `ground_velocity`, optional | 6 | m/s, rad/s | of the ground's origin, world axes |
-/// | in `ground_acceleration`, optional | 6 | m/s², rad/s² | alike |
-/// | out `contact` | `Contact` | | position, axes, gap, velocity, Jacobian, J̇ν |
-/// | out `jacobian` | 3 × nv | 1, m | `velocity = jacobian ν` on ground at rest |
 ///
 /// The contact axes are (t₁, t₂, n) with n out of the ground; on level ground they are the world's
 /// x, y, z. The point is that of the shape which is nearest to the ground: for a sphere of radius r
@@ -47,9 +42,26 @@ use crate::robot::shared_kinematics::AtState;
 /// `jacobian = Fᵀ (J_A(x) − J_B(x))`: a force at x acts on both with opposite signs, so that
 /// momentum and its moment are kept. The shape of the one body is held against the surface of the
 /// other; contacts of edges with edges are not found.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["foot", "collision point"]))]
+#[ports(
+    let robot = self.robot.find(ports)?;
+    keep geometry: ContactGeometry = self.geometry(&robot, ports)?;
+    let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+    let is_world = geometry.is_on_world();
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
+    // Ground that belongs to no body moves by these inputs.
+    in  pose("ground_pose")?: Pose, _, "world_from_ground; the ground as it is stated without",
+        when is_world, if "not for `Body`", units "1, m";
+    in  velocity("ground_velocity")?: Vector::of(6), _,
+        "of the ground's origin, world axes; 0 without", frame "world", when is_world,
+        if "not for `Body`", units "m/s, rad/s";
+    in  acceleration("ground_acceleration")?: Vector::of(6), _, "alike; 0 without",
+        frame "world", when is_world, if "not for `Body`", units "m/s², rad/s²";
+    out contact: ContactBus::new(&nv), _, "position, axes, gap, velocity, Jacobian, J̇ν";
+    out jacobian: Matrix::of(3, nv), _, "`velocity = jacobian ν` on ground at rest",
+        frame "contact", units "1, m";
+)]
+#[parameters(aliases("foot", "collision point"))]
 pub struct ContactPoint {
     /// The robot or world.
     pub robot: RobotName,
@@ -57,57 +69,45 @@ pub struct ContactPoint {
     pub frame: String,
     /// What touches: `FromCollision` (the default) takes the link's one collision sphere;
     /// `Sphere(radius: "2 cm")`, `Point`.
-    #[serde(default)]
+    #[default]
     pub shape: ContactShape,
     /// Where the sphere's centre or the point is in the frame [m]; default its origin. Not with
     /// `FromCollision`.
-    #[serde(default)]
     pub at: Option<[Length; 3]>,
     /// What is touched: `Level` (the default), at height zero, `Plane(normal: [0, 0.1, 1])`,
     /// `HeightField(file: "hills.csv", cell: "5 cm")` or `Body(frame: "box/body")`.
-    #[serde(default)]
+    #[default]
     pub ground: Ground,
     /// Coulomb friction of this pair of surfaces [1]; without, that of the contact model.
-    #[serde(default)]
     pub mu: Option<NonNegative<Dimensionless>>,
 }
 
-/// Ports and geometry of a [`ContactPoint`].
-pub struct Plan {
-    geometry: ContactGeometry,
-    to: Written<ContactBus>,
+impl ContactPoint {
+    fn geometry(
+        &self,
+        robot: &Arc<RobotModel>,
+        ports: &Ports<'_>,
+    ) -> Result<ContactGeometry, Invalid> {
+        let frame = robot.frame("frame", &self.frame)?;
+        let features = vec![self.shape.feature(self.at, &robot.model, frame)?];
+        let mu = self.mu.map(NonNegative::value);
+        ContactGeometry::new(robot, frame, features, &self.ground, mu, ports.files())
+    }
 }
 
+#[block]
 impl Block for ContactPoint {
-    const KIND: &'static str = "ContactPoint";
-    type Plan = Plan;
-    type State = ();
-    type Memo = ();
-    /// Six rows of a Jacobian.
-    type Scratch = Vec<f64>;
+    type Scratch = Work;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let state = AtState::plan(&self.robot, ports)?;
-        let frame = state.robot.frame("frame", &self.frame)?;
-        let features = vec![self.shape.feature(self.at, &state.robot.model, frame)?];
-        let mu = self.mu.map(NonNegative::value);
-        let geometry = ContactGeometry::plan(state, frame, features, &self.ground, mu, ports)?;
-        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
-        let contact = ports.output("contact", &ContactBus::new(&nv));
-        ports.note_out(contact).doc("the contact, whether it touches or not");
-        let jacobian = ports.output("jacobian", &Matrix::of(3, nv));
-        ports.note_out(jacobian).frame("contact").doc("velocity of the point = jacobian ν");
-        Ok(Plan { geometry, to: Written { contact, jacobian } })
+    fn scratch(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Work {
+        plan.geometry.work()
     }
 
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<f64> {
-        plan.geometry.rows()
-    }
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        plan.geometry.write(&cx.inputs, cx.scratch, &mut cx.outputs, plan.to);
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let ground = Moved::read(&cx.inputs, plan.pose, plan.velocity, plan.acceleration);
+        let to = Written { contact: plan.contact, jacobian: plan.jacobian };
+        let kinematics = cx.inputs.shared(plan.kinematics);
+        plan.geometry.write(kinematics, &ground, cx.scratch, &mut cx.outputs, to);
         Ok(())
     }
 }

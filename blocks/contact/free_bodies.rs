@@ -6,20 +6,17 @@ mod step;
 
 use legwork_block::quantity::{Acceleration, Dimensionless, NonNegative};
 use legwork_block::{
-    Block, Dim, Fault, Int, Invalid, NO_FEEDS, OptionalIn, Out, Outcome, OutputCx, Ports, RateRule,
-    Real, Report, Sizes, UpdateCx, Vector,
+    Block, Dim, Fault, Int, Invalid, Outcome, OutputCx, Ports, RateRule, Real, Report, Sizes,
+    UpdateCx, Vector, block, parameters, ports,
 };
 use legwork_contact::Plane;
 use legwork_contact::free_bodies::{DOF, Motion, PairFriction, Scene, energy};
 use nalgebra::Vector3;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::ContactProblemBus;
 use crate::contact::friction_cone::cone_shape;
-use crate::defaults::quantity;
-use crate::solvers::contact_solver::STATUS_DOC;
-use crate::solvers::plain_solver::PlainState;
+use crate::solvers::state::SolverState;
 pub use groups::{BodyGroup, BodyPlaces, BoxGroup, SphereGroup};
 pub use methods::{ContactMethod, ContactSpring};
 pub(crate) use step::Scratch;
@@ -27,20 +24,6 @@ use step::{Call, StepInputs};
 
 /// Many balls and boxes with contact and friction between all: a plant of its own. The bodies have
 /// absolute coordinates over a plane; the block integrates them with a step of its own.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `external`, optional | 6n | N, N m | force and moment at each centre, world axes |
-/// | out `positions` | 3n | m | centres |
-/// | out `orientations` | 4n | 1 | unit quaternions (w, x, y, z) |
-/// | out `velocities` | 6n | m/s, rad/s | of each body, linear first, world axes |
-/// | out `energy` | | J | kinetic and potential, zero at z = 0 |
-/// | out `speed` | | m/s | largest speed of a centre |
-/// | out `contacts` | | 1 | points that carried force in the last step |
-/// | out `penetration` | | m | largest depth of them at the end of that step |
-/// | out `load` | | N | upward force of the ground and of fixed bodies in that step |
-/// | out `iterations` | | 1 | steps of the `method` of `contact: Constraints(…)`; else 0 |
-/// | out `status` | | 1 | of `contact: Constraints(…)`: 0 solved, 1 inaccurate, else not |
 ///
 /// | function | type | meaning |
 /// |---|---|---|
@@ -68,9 +51,30 @@ use step::{Call, StepInputs};
 /// References: E. M. Drumwright, *An unconditionally stable first-order constraint solver for
 /// multibody systems* (2019), sec. 6.5; D. Stewart, J. Trinkle, *An implicit time-stepping scheme
 /// …* (1996).
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["boxes", "spheres", "stack", "rigid bodies"]))]
+#[ports(
+    keep start: groups::Start = groups::start(&self.bodies)?;
+    keep scene: Scene = self.scene(&start)?;
+    ports.rate(RateRule::Sampled);
+    let n = scene.bodies.len();
+    in  external?: Vector::of(DOF * n), _, "force and moment at each centre, world axes",
+        frame "world", shape "6n", units "N, N m";
+    keep call: Option<Call> = self.declare_call(ports, n)?;
+    feeds();
+    out positions: Vector::of(3 * n), "m", "centres", frame "world";
+    out orientations: Vector::of(4 * n), _, "unit quaternions (w, x, y, z)", units "1";
+    out velocities: Vector::of(DOF * n), _, "of each body, linear first, world axes",
+        frame "world", shape "6n", units "m/s, rad/s";
+    out energy: Real, "J", "kinetic and potential, zero at z = 0";
+    out speed: Real, "m/s", "largest speed of a centre";
+    out penetration: Real, "m", "largest depth of the contacts at the end of the last step";
+    out load: Real, "N", "upward force of the ground and of fixed bodies in that step";
+    out contacts: Int, _, "points that carried force in that step", units "1";
+    out iterations: Int, _, "steps of the `method` of `contact: Constraints(…)`; else 0",
+        units "1";
+    out status: Int, _, "of `contact: Constraints(…)`: 0 solved, 1 inaccurate, else not",
+        units "1";
+)]
+#[parameters(aliases("boxes", "spheres", "stack", "rigid bodies"))]
 pub struct FreeBodies {
     /// The bodies:
     /// `[Spheres(radius: "10 cm", mass: "1 kg", at: Lattice(count: 10)), Boxes(size: …)]`.
@@ -78,45 +82,15 @@ pub struct FreeBodies {
     /// How contact forces are found: `Constraints(spring: Hertz(modulus: "100 GPa"))`,
     /// `Rigid(contacts: 50)`, `Compliant(spring: Spring(stiffness: "1e6 N/m"), steps: 50)`.
     pub contact: ContactMethod,
-    /// Coulomb friction, zero or more [1]; default 0.5.
-    #[serde(default = "friction")]
+    /// Coulomb friction, zero or more [1].
+    #[default = 0.5]
     pub mu: NonNegative<Dimensionless>,
-    /// Acceleration of free fall, downwards [m/s²]; default 9.81 m/s².
-    #[serde(default = "gravity")]
+    /// Acceleration of free fall, downwards [m/s²].
+    #[default = "9.81 m/s^2"]
     pub gravity: NonNegative<Acceleration>,
-    /// Normal of the ground through the origin, out of it; default `[0, 0, 1]`, level.
-    #[serde(default = "level")]
+    /// Normal of the ground through the origin, out of it; the default is level.
+    #[default = [0, 0, 1]]
     pub ground_normal: [f64; 3],
-}
-
-fn friction() -> NonNegative<Dimensionless> {
-    quantity(0.5)
-}
-
-fn gravity() -> NonNegative<Acceleration> {
-    quantity(9.81)
-}
-
-fn level() -> [f64; 3] {
-    [0.0, 0.0, 1.0]
-}
-
-/// Ports and scene of [`FreeBodies`].
-pub struct Plan {
-    scene: Scene,
-    start: groups::Start,
-    external: OptionalIn<Vector>,
-    call: Option<Call>,
-    positions: Out<Vector>,
-    orientations: Out<Vector>,
-    velocities: Out<Vector>,
-    energy: Out<Real>,
-    speed: Out<Real>,
-    penetration: Out<Real>,
-    load: Out<Real>,
-    contacts: Out<Int>,
-    iterations: Out<Int>,
-    status: Out<Int>,
 }
 
 /// Where the bodies are, and what the last step was like.
@@ -136,7 +110,7 @@ pub struct FreeBodiesState {
     /// Friction of compliant contacts.
     friction: Vec<PairFriction>,
     /// The last contact impulse on each body, and counts.
-    solver: PlainState,
+    solver: SolverState,
 }
 
 impl FreeBodiesState {
@@ -150,6 +124,20 @@ impl FreeBodiesState {
 }
 
 impl FreeBodies {
+    fn scene(&self, start: &groups::Start) -> Result<Scene, Invalid> {
+        self.contact.check()?;
+        let Some(ground) = Plane::new(Vector3::zeros(), self.ground_normal.into()) else {
+            let message = format!("expected a direction, found {:?}", self.ground_normal);
+            return Err(Invalid::parameter("ground_normal", message));
+        };
+        Ok(Scene {
+            bodies: start.bodies.clone(),
+            ground,
+            gravity: self.gravity.value(),
+            friction: self.mu.value(),
+        })
+    }
+
     /// The function of rigid contacts.
     fn declare_call(&self, ports: &mut Ports<'_>, count: usize) -> Result<Option<Call>, Invalid> {
         let ContactMethod::Rigid { contacts, cone, .. } = &self.contact else { return Ok(None) };
@@ -166,88 +154,26 @@ impl FreeBodies {
     }
 }
 
+#[block]
 impl Block for FreeBodies {
-    const KIND: &'static str = "FreeBodies";
-    type Plan = Plan;
     type State = FreeBodiesState;
-    type Memo = ();
     type Scratch = Scratch;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        self.contact.check()?;
-        let Some(ground) = Plane::new(Vector3::zeros(), self.ground_normal.into()) else {
-            let message = format!("expected a direction, found {:?}", self.ground_normal);
-            return Err(Invalid::parameter("ground_normal", message));
-        };
-        let start = groups::start(&self.bodies)?;
-        let count = start.bodies.len();
-        ports.rate(RateRule::Sampled);
-        let external = ports.optional_input("external", &Vector::of(DOF * count));
-        ports.note_optional(external).frame("world").doc("forces, moments at the centres [N, N m]");
-        let call = self.declare_call(ports, count)?;
-        ports.group(&NO_FEEDS);
-        let positions = ports.output("positions", &Vector::of(3 * count));
-        ports.note_out(positions).unit("m").frame("world").doc("centres");
-        let orientations = ports.output("orientations", &Vector::of(4 * count));
-        ports.note_out(orientations).doc("unit quaternions (w, x, y, z)");
-        let velocities = ports.output("velocities", &Vector::of(DOF * count));
-        ports.note_out(velocities).frame("world").doc("linear, angular [m/s, rad/s]");
-        let mut real = |name: &str, unit: &str, doc: &str| {
-            let port = ports.output(name, &Real);
-            ports.note_out(port).unit(unit).doc(doc);
-            port
-        };
-        let energy = real("energy", "J", "kinetic and potential, zero at z = 0");
-        let speed = real("speed", "m/s", "largest speed of a centre");
-        let penetration = real("penetration", "m", "largest depth after the last step");
-        let load = real("load", "N", "upward, of ground and fixed bodies in the last step");
-        let mut int = |name: &str, doc: &str| {
-            let port = ports.output(name, &Int);
-            ports.note_out(port).doc(doc);
-            port
-        };
-        let contacts = int("contacts", "points that carried force in the last step");
-        let iterations = int("iterations", "steps of the method in the last step");
-        let status = int("status", STATUS_DOC);
-        let scene = Scene {
-            bodies: start.bodies.clone(),
-            ground,
-            gravity: self.gravity.value(),
-            friction: self.mu.value(),
-        };
-        Ok(Plan {
-            scene,
-            start,
-            external,
-            call,
-            positions,
-            orientations,
-            velocities,
-            energy,
-            speed,
-            penetration,
-            load,
-            contacts,
-            iterations,
-            status,
-        })
-    }
-
-    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> FreeBodiesState {
+    fn state(&self, plan: &Self::Plan, _: &Sizes<'_>) -> FreeBodiesState {
         FreeBodiesState {
             positions: plan.start.positions.clone(),
             orientations: plan.start.orientations.clone(),
             velocities: plan.start.velocities.clone(),
-            solver: PlainState::new(DOF * plan.scene.bodies.len(), 0),
+            solver: SolverState::new(DOF * plan.scene.bodies.len(), 0),
             ..FreeBodiesState::default()
         }
     }
 
-    fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Scratch {
+    fn scratch(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Scratch {
         Scratch::new(self, &plan.scene)
     }
 
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let state = cx.state;
         cx.outputs.get(plan.positions).copy_from_slice(&state.positions);
         cx.outputs.get(plan.orientations).copy_from_slice(&state.orientations);
@@ -264,7 +190,7 @@ impl Block for FreeBodies {
         Ok(())
     }
 
-    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+    fn update(&self, plan: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         let time_step = cx.time.step;
         if !(time_step > 0.0 && time_step.is_finite()) {
             return Err(Fault::new(format!("expected a positive time step, found {time_step}")));
@@ -278,7 +204,7 @@ impl Block for FreeBodies {
         self.step(&given, &mut cx.functions, cx.state, cx.scratch)
     }
 
-    fn report(&self, _: &Plan, state: &FreeBodiesState, report: &mut Report) {
+    fn report(&self, _: &Self::Plan, state: &FreeBodiesState, report: &mut Report) {
         report.metric("most_contacts", f64::from(state.most_contacts));
         if let ContactMethod::Constraints { .. } = self.contact {
             self.policy().report(&state.solver, report);

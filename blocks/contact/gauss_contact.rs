@@ -6,36 +6,22 @@ use legwork_block::quantity::{
     Damping, Dimensionless, Force, NonNegative, Positive, Stiffness, Velocity,
 };
 use legwork_block::{
-    Block, Dim, Fault, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Sizes, Solver,
-    Vector,
+    Block, Dim, Fault, Invalid, Outcome, OutputCx, Ports, Sizes, Solver, Vector, block, parameters,
+    ports,
 };
 use legwork_contact::{Ground, RecoveryLimit};
-use legwork_qp::{Cone, ConeShape, DEFAULT_REGULARISATION};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_qp::{Cone, ConeShape};
 
 use crate::buses::{
     ConstraintBus, ConstraintsBus, ContactPointsBus, ContactProblemBus, DynamicsBus, contact_points,
 };
 use crate::contact::friction_cone::{Friction, cone_shape, friction_of};
-use crate::defaults::quantity;
 use crate::dynamics::applied_force::check_torques;
 use assembly::Work;
 pub(crate) use assembly::{SCALE_GRAVITY, stack_jacobian};
 
 /// The rigid contact problem by Gauss's principle of least constraint. `min ½ fᵀ(G + R)f + bᵀf`
 /// over forces in the friction cones, with `G = J M⁻¹ Jᵀ`.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `dynamics` | `Dynamics` | | ν, M, h and the factor of M |
-/// | in `points` | `ContactPoints` | | k contacts |
-/// | in `tau` | n | N m | joint torques, in the order of the coordinates of joints |
-/// | in `mode` | k, optional | 1 | 1 where a contact is closed; at acceleration level required |
-/// | in `external` | nv, optional | N, N m | further generalised forces |
-/// | in `mu` | k, optional | 1 | friction as a signal, in the place of the parameter |
-/// | in `constraints` | `Constraints`, optional | | closed loops and held frames |
-/// | out `problem` | `ContactProblem` | | for a solver block |
 ///
 /// With the free acceleration `ν̇_f = M⁻¹(Sᵀτ + external − h)`, the step Δt and the gap φ:
 ///
@@ -76,55 +62,72 @@ pub(crate) use assembly::{SCALE_GRAVITY, stack_jacobian};
 /// References: N. Guedelha, V. Pasandi et al., *A flexible MATLAB/Simulink simulator for robotic
 /// floating-base systems in contact with the ground* (2024), eqs. (13)–(18); D. Stewart, J.
 /// Trinkle, *An implicit time-stepping scheme …* (1996).
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["Delassus", "rigid contact"]))]
+#[ports(
+    keep cone: ConeShape = self.cone(ports)?;
+    keep ground: Ground = self.ground();
+    let (n, robot) = (ports.dim(), ports.any_robot());
+    keep k: Dim = ports.dim();
+    keep nv: Dim = ports.dim();
+    /// How many constraints there are.
+    keep m: Dim = ports.dim();
+    in  dynamics: DynamicsBus::new(robot, &nv), _, "ν, M, h and the factor of M",
+        shape "Dynamics";
+    in  points: contact_points(&k, &nv) as ContactPointsBus, _, "k contacts";
+    in  tau: Vector::of(n), _, "joint torques, in the order of the coordinates of joints",
+        units "N m, N";
+    in  mode?: Vector::of(&k), "1", "1 where a contact is closed; at acceleration level required";
+    in  external?: Vector::of(&nv), _, "further generalised forces", units "N, N m";
+    in  mu?: Vector::of(&k), "1", "friction as a signal, in the place of the parameter";
+    in  constraints?: ConstraintsBus::of(&ConstraintBus::new(&nv), &m), _,
+        "closed loops and held frames";
+    let kind = ContactProblemBus::cone(self.cone != Cone::Circular);
+    out problem: ContactProblemBus::new(&k, &nv, kind), _, "for a solver block";
+    ports.forward(problem, ContactProblemBus::FACTOR, dynamics, DynamicsBus::FACTOR);
+)]
+#[parameters(aliases("Delassus", "rigid contact"))]
 pub struct GaussContact {
     /// Coulomb friction μ, one value or one for each contact, zero or more [1]; required unless the
     /// input `mu` is connected.
-    #[serde(default)]
     pub mu: Option<Friction>,
     /// Which quantity the constraints are on; default `Velocity`.
-    #[serde(default)]
+    #[default]
     pub level: Level,
     /// Friction cone: `Pyramid(sides: 4, fit: Inscribed)` (the default), `Circular`.
-    #[serde(default)]
+    #[default]
     pub cone: Cone,
-    /// Velocity level: highest speed at which a penetrating contact is pushed out [m/s]; default
-    /// 0.02 m/s, from which a body jumps 0.02 mm.
-    #[serde(default = "recovery_speed")]
+    /// Velocity level: highest speed at which a penetrating contact is pushed out [m/s]; from
+    /// the default a body jumps 0.02 mm.
+    #[default = "0.02 m/s"]
     pub recovery_speed: NonNegative<Velocity>,
-    /// Velocity level: share of a penetration to remove in one step, up to 1 [1]; default 0.2.
-    #[serde(default = "recovery_share")]
+    /// Velocity level: share of a penetration to remove in one step, up to 1 [1].
+    #[default = 0.2]
     pub recovery_share: NonNegative<Dimensionless>,
-    /// Velocity level: speed at which no contact ever comes nearer [m/s, for joint limits rad/s];
-    /// default 50 m/s. A contact that approaches faster may sink in.
-    #[serde(default = "max_speed")]
+    /// Velocity level: speed at which no contact ever comes nearer [m/s, for joint limits rad/s]. A
+    /// contact that approaches faster may sink in.
+    #[default = "50 m/s"]
     pub max_speed: Positive<Velocity>,
     /// Velocity level: stiffness K of the ground under each contact [N/m]; default: it is rigid.
-    #[serde(default)]
     pub stiffness: Option<Positive<Stiffness>>,
     /// Velocity level: damping D of compliant ground [N s/m]; default 0.
-    #[serde(default)]
     pub damping: Option<NonNegative<Damping>>,
-    /// Acceleration level: add `Jν/Δt`, so that friction opposes slip; default false.
-    #[serde(default)]
+    /// Acceleration level: add `Jν/Δt`, so that friction opposes slip.
+    #[default]
     pub correct_velocity: bool,
-    /// What is added to the diagonal of G, as a share of its mean [1]; default 1e-10.
-    #[serde(default = "regularisation")]
+    /// What is added to the diagonal of G, as a share of its mean [1].
+    #[default = 1e-10]
     pub regularisation: NonNegative<Dimensionless>,
     /// A typical contact force, to which solvers' tolerances relate [N]; default: the robot's
     /// weight over the number of contacts.
-    #[serde(default)]
     pub force_scale: Option<Positive<Force>>,
-    /// Acceleration level: assemble anew in minor steps too; default false. Solver blocks have a
-    /// parameter of the same name.
-    #[serde(default)]
+    /// Acceleration level: assemble anew in minor steps too. Solver blocks have a parameter of the
+    /// same name.
+    #[default]
     pub in_minor_steps: bool,
 }
 
 /// The quantity that contact constraints are on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, PartialEq, Eq, Default)]
 pub enum Level {
     /// The velocity at the end of the step.
     #[default]
@@ -133,40 +136,41 @@ pub enum Level {
     Acceleration,
 }
 
-fn recovery_speed() -> NonNegative<Velocity> {
-    quantity(RecoveryLimit::default().max_speed)
-}
-
-fn recovery_share() -> NonNegative<Dimensionless> {
-    quantity(RecoveryLimit::default().fraction)
-}
-
-fn max_speed() -> Positive<Velocity> {
-    quantity(50.0)
-}
-
-fn regularisation() -> NonNegative<Dimensionless> {
-    quantity(DEFAULT_REGULARISATION)
-}
-
-/// Ports and constants of a [`GaussContact`].
-pub struct Plan {
-    dynamics: In<DynamicsBus>,
-    points: In<ContactPointsBus>,
-    tau: In<Vector>,
-    mode: OptionalIn<Vector>,
-    external: OptionalIn<Vector>,
-    mu: OptionalIn<Vector>,
-    constraints: OptionalIn<ConstraintsBus>,
-    problem: Out<ContactProblemBus>,
-    count: Dim,
-    constraint_count: Dim,
-    nv: Dim,
-    cone: ConeShape,
-    ground: Ground,
-}
-
 impl GaussContact {
+    /// The cone, if the parameters fit together and the run's solver fits them.
+    fn cone(&self, ports: &mut Ports<'_>) -> Result<ConeShape, Invalid> {
+        let cone = cone_shape(self.cone)?;
+        if self.recovery_share.value() > 1.0 {
+            let found = self.recovery_share.value();
+            let message = format!("expected a share of at most 1, found {found}");
+            return Err(Invalid::parameter("recovery_share", message));
+        }
+        if self.level == Level::Velocity && self.in_minor_steps {
+            let message = "velocity-level contact acts over a whole step, it has no minor steps";
+            return Err(Invalid::parameter("in_minor_steps", message));
+        }
+        if self.level == Level::Velocity {
+            self.check_solver(ports)?;
+        }
+        self.check_ground()?;
+        if !self.in_minor_steps {
+            ports.per_major();
+        }
+        Ok(cone)
+    }
+
+    /// What gives way.
+    fn ground(&self) -> Ground {
+        let damping = self.damping.map_or(0.0, |damping| damping.value());
+        Ground {
+            spring: self.stiffness.map(|stiffness| (stiffness.value(), damping)),
+            recovery: RecoveryLimit {
+                fraction: self.recovery_share.value(),
+                max_speed: self.recovery_speed.value(),
+            },
+        }
+    }
+
     /// Compliant ground belongs to the velocity level, damping to compliant ground.
     fn check_ground(&self) -> Result<(), Invalid> {
         if self.stiffness.is_some() && self.level != Level::Velocity {
@@ -201,81 +205,13 @@ impl GaussContact {
     }
 }
 
+#[block]
 impl Block for GaussContact {
-    const KIND: &'static str = "GaussContact";
-    type Plan = Plan;
-    type State = ();
-    type Memo = ();
     type Scratch = Work;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let cone = cone_shape(self.cone)?;
-        if self.recovery_share.value() > 1.0 {
-            let found = self.recovery_share.value();
-            let message = format!("expected a share of at most 1, found {found}");
-            return Err(Invalid::parameter("recovery_share", message));
-        }
-        if self.level == Level::Velocity && self.in_minor_steps {
-            let message = "velocity-level contact acts over a whole step, it has no minor steps";
-            return Err(Invalid::parameter("in_minor_steps", message));
-        }
-        if self.level == Level::Velocity {
-            self.check_solver(ports)?;
-        }
-        self.check_ground()?;
-        let (count, nv, n) = (ports.dim(), ports.dim(), ports.dim());
-        let robot = ports.any_robot();
-        let dynamics = ports.input("dynamics", &DynamicsBus::new(robot, &nv));
-        ports.note_in(dynamics).doc("terms of the equation of motion");
-        let points = ports.input("points", &contact_points(&count, &nv));
-        ports.note_in(points).doc("contacts");
-        let tau = ports.input("tau", &Vector(n));
-        ports.note_in(tau).doc("joint torques [N m, N]");
-        let mode = ports.optional_input("mode", &Vector(count.clone()));
-        ports.note_optional(mode).unit("1").doc("1 where a contact is closed");
-        let external = ports.optional_input("external", &Vector(nv.clone()));
-        ports.note_optional(external).doc("further generalised forces [N, N m]");
-        let mu = ports.optional_input("mu", &Vector(count.clone()));
-        ports.note_optional(mu).unit("1").doc("friction of each contact");
-        let constraint_count = ports.dim();
-        let bus = ConstraintsBus::of(&ConstraintBus::new(&nv), &constraint_count);
-        let constraints = ports.optional_input("constraints", &bus);
-        ports.note_optional(constraints).doc("closed loops and held frames");
-        let kind = ContactProblemBus::cone(self.cone != Cone::Circular);
-        let problem = ports.output("problem", &ContactProblemBus::new(&count, &nv, kind));
-        ports.note_out(problem).doc("contact problem");
-        ports.forward(problem, ContactProblemBus::FACTOR, dynamics, DynamicsBus::FACTOR);
-        if !self.in_minor_steps {
-            ports.per_major();
-        }
-        let damping = self.damping.map_or(0.0, |damping| damping.value());
-        let ground = Ground {
-            spring: self.stiffness.map(|stiffness| (stiffness.value(), damping)),
-            recovery: RecoveryLimit {
-                fraction: self.recovery_share.value(),
-                max_speed: self.recovery_speed.value(),
-            },
-        };
-        Ok(Plan {
-            dynamics,
-            points,
-            tau,
-            mode,
-            external,
-            mu,
-            constraints,
-            problem,
-            count,
-            constraint_count,
-            nv,
-            cone,
-            ground,
-        })
-    }
-
-    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+    fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         match &self.mu {
-            Some(mu) => friction_of(mu, sizes.dim(&plan.count)).map(|_| ())?,
+            Some(mu) => friction_of(mu, sizes.dim(&plan.k)).map(|_| ())?,
             None if sizes.optional(plan.mu).is_some() => {}
             None => {
                 let message = "expected friction, found neither a parameter nor an input `mu`";
@@ -291,18 +227,16 @@ impl Block for GaussContact {
         Ok(())
     }
 
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Work {
-        let (count, nv) = (sizes.dim(&plan.count), sizes.dim(&plan.nv));
+    fn scratch(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Work {
+        let (count, nv) = (sizes.dim(&plan.k), sizes.dim(&plan.nv));
         let is_closed = sizes.optional(plan.constraints).is_some();
-        let constraints = if is_closed { sizes.dim(&plan.constraint_count) } else { 0 };
+        let constraints = if is_closed { sizes.dim(&plan.m) } else { 0 };
         // `check` has accepted the parameter.
         let friction = self.mu.as_ref().and_then(|mu| friction_of(mu, count).ok());
         Work::new(count, constraints, nv, friction.unwrap_or_default())
     }
 
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let time_step = cx.time.step;
         if !(time_step > 0.0 && time_step.is_finite()) {
             return Err(Fault::new(format!("expected a positive time step, found {time_step}")));

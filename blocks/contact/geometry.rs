@@ -6,11 +6,13 @@
 //! the six rows are `J_A − J_B` at the origin of A's frame, so that three of them are
 //! `Fᵀ (J_A(x) − J_B(x))`: what acts on A at x acts on B at x with the opposite sign.
 
-use legwork_block::{Inputs, Invalid, Matrix, OptionalIn, Out, Outputs, Ports, Pose, Vector};
+use std::sync::Arc;
+
+use legwork_block::{Files, Inputs, Invalid, Matrix, OptionalIn, Out, Outputs, Pose, Vector};
 use legwork_contact::touch::touch;
 use legwork_contact::{Belt, Feature, RelativeMotion, Surface, Touch};
 use legwork_mechanics::{
-    FrameId, Kinematics, MixedTwist, Model, Placement, frame_jacobian, frame_jacobian_dot_velocity,
+    FrameId, FrameRows, Kinematics, MixedTwist, Model, Placement, frame_jacobian_dot_velocity,
     frame_velocity, jacobian_columns, relative_jacobian, relative_jacobian_dot_velocity,
     relative_placement, relative_velocity, world_from_frame,
 };
@@ -19,29 +21,44 @@ use nalgebra::{Matrix3, Vector3};
 use crate::buses::ContactBus;
 use crate::contact::ground::{FrictionField, Ground, OnBody};
 use crate::robot::frames::read_placement;
-use crate::robot::shared_kinematics::AtState;
+use crate::robot::model::RobotModel;
 
-/// Inputs, geometry and constants of contacts of one frame with one surface.
+/// Geometry and constants of contacts of one frame with one surface.
 pub(crate) struct ContactGeometry {
-    state: AtState,
+    robot: Arc<RobotModel>,
     frame: FrameId,
     features: Vec<Feature>,
     surface: Surface,
-    carrier: Carrier,
-    /// Columns of the Jacobian that can differ from zero.
-    columns: Vec<usize>,
+    /// The body of the robot or world that carries the surface; without, the world does.
+    body: Option<OnBody>,
     /// What the leaf `friction` says where the ground has none of its own by place.
     friction: f64,
     /// Friction by place; a stated μ goes before it.
     by_place: Option<FrictionField>,
 }
 
-/// What carries the surface.
-enum Carrier {
-    /// The world, moved by these inputs if they are connected.
-    World { pose: OptionalIn<Pose>, velocity: OptionalIn<Vector>, acceleration: OptionalIn<Vector> },
-    /// A body of the robot or world.
-    Body(OnBody),
+/// The motion of ground that belongs to no body, as far as it is connected.
+pub(crate) struct Moved<'a> {
+    pose: Option<&'a [f64]>,
+    velocity: Option<MixedTwist>,
+    acceleration: Option<MixedTwist>,
+}
+
+impl<'a> Moved<'a> {
+    /// Reads the inputs, which ground on a body does not have.
+    pub(crate) fn read(
+        inputs: &Inputs<'a>,
+        pose: Option<OptionalIn<Pose>>,
+        velocity: Option<OptionalIn<Vector>>,
+        acceleration: Option<OptionalIn<Vector>>,
+    ) -> Self {
+        let twist = |port: Option<OptionalIn<Vector>>| inputs.optional(port?).map(read_twist);
+        Self {
+            pose: pose.and_then(|port| inputs.optional(port)),
+            velocity: twist(velocity),
+            acceleration: twist(acceleration),
+        }
+    }
 }
 
 /// The surface and the frame at one state.
@@ -53,6 +70,16 @@ struct Scene {
     rows_from_surface: Matrix3<f64>,
     /// All of them are the world's axes.
     is_world: bool,
+}
+
+/// Work memory of a [`ContactGeometry`].
+pub struct Work {
+    /// The six rows, by the columns that can differ from zero.
+    rows: FrameRows,
+    /// All of them, if they are a difference.
+    dense: Vec<f64>,
+    /// Whether the other columns have been written: they stay zero from then on.
+    has_zeros: bool,
 }
 
 /// Where contacts are written.
@@ -72,33 +99,27 @@ impl<S> Clone for Written<S> {
 impl<S> Copy for Written<S> {}
 
 impl ContactGeometry {
-    /// Declares the inputs that move the ground, and finds the surface.
+    /// Finds the surface.
     ///
     /// # Errors
     /// As [`Ground::surface`].
-    pub(crate) fn plan(
-        state: AtState,
+    pub(crate) fn new(
+        robot: &Arc<RobotModel>,
         frame: FrameId,
         features: Vec<Feature>,
         ground: &Ground,
         mu: Option<f64>,
-        ports: &mut Ports<'_>,
+        files: &dyn Files,
     ) -> Result<Self, Invalid> {
-        let (surface, body) = ground.surface(&state.robot, frame, ports.files())?;
-        let model = &state.robot.model;
-        let mut columns = jacobian_columns(model, frame);
-        let carrier = match body {
-            Some(body) => {
-                columns.extend(jacobian_columns(model, body.frame));
-                columns.sort_unstable();
-                columns.dedup();
-                Carrier::Body(body)
-            }
-            None => moved_world(ports),
-        };
+        let (surface, body) = ground.surface(robot, frame, files)?;
         let friction = mu.unwrap_or(ContactBus::NO_FRICTION);
-        let by_place = ground.friction(ports.files())?.filter(|_| mu.is_none());
-        Ok(Self { state, frame, features, surface, carrier, columns, friction, by_place })
+        let by_place = ground.friction(files)?.filter(|_| mu.is_none());
+        Ok(Self { robot: Arc::clone(robot), frame, features, surface, body, friction, by_place })
+    }
+
+    /// Whether the surface belongs to no body, so that inputs can move it.
+    pub(crate) fn is_on_world(&self) -> bool {
+        self.body.is_none()
     }
 
     /// How many contacts there are.
@@ -106,40 +127,59 @@ impl ContactGeometry {
         self.features.len()
     }
 
-    /// Memory for [`Self::write`]: six rows of a Jacobian.
-    pub(crate) fn rows(&self) -> Vec<f64> {
-        vec![0.0; 6 * self.state.robot.model.velocity_dim()]
+    /// Memory for [`Self::write`].
+    pub(crate) fn work(&self) -> Work {
+        let model = &self.robot.model;
+        let (rows, dense) = match &self.body {
+            None => (FrameRows::new(model, self.frame), Vec::new()),
+            Some(body) => {
+                let mut columns = jacobian_columns(model, self.frame);
+                columns.extend(jacobian_columns(model, body.frame));
+                columns.sort_unstable();
+                columns.dedup();
+                (FrameRows::of_columns(columns), vec![0.0; 6 * model.velocity_dim()])
+            }
+        };
+        Work { rows, dense, has_zeros: false }
     }
 
     /// Computes all contacts and writes them.
     pub(crate) fn write<S>(
         &self,
-        inputs: &Inputs<'_>,
-        rows: &mut [f64],
+        kinematics: &Kinematics,
+        ground: &Moved<'_>,
+        work: &mut Work,
         outputs: &mut Outputs<'_>,
         to: Written<S>,
     ) {
-        let (model, kinematics) = (&self.state.robot.model, inputs.shared(self.state.kinematics));
-        let scene = match &self.carrier {
-            Carrier::Body(body) => {
-                relative_jacobian(model, kinematics, body.frame, self.frame, rows);
+        let model = &self.robot.model;
+        let scene = match &self.body {
+            Some(body) => {
+                relative_jacobian(model, kinematics, body.frame, self.frame, &mut work.dense);
+                work.rows.load(&work.dense);
                 on_body(model, kinematics, body, self.frame)
             }
-            Carrier::World { pose, velocity, acceleration } => {
-                frame_jacobian(model, kinematics, self.frame, rows);
+            None => {
+                work.rows.update(model, kinematics, self.frame);
                 let still = Scene::in_world(model, kinematics, self.frame);
-                let twist = inputs.optional(*velocity).map(read_twist);
-                let rate = inputs.optional(*acceleration).map(read_twist);
-                match inputs.optional(*pose) {
-                    Some(pose) => still.on_ground(&read_placement(pose), twist, rate),
-                    None => still.on_belt(twist, rate),
+                let Moved { pose, velocity, acceleration } = *ground;
+                match pose {
+                    Some(pose) => still.on_ground(&read_placement(pose), velocity, acceleration),
+                    None => still.on_belt(velocity, acceleration),
                 }
             }
         };
-        outputs.get(to.jacobian).fill(0.0);
+        if !work.has_zeros {
+            outputs.get(to.jacobian).fill(0.0);
+            for i in 0..self.features.len() {
+                let leaf = i * ContactBus::LEAVES + ContactBus::JACOBIAN;
+                outputs.leaf(to.contact, leaf).fill(0.0);
+            }
+            work.has_zeros = true;
+        }
         for (i, feature) in self.features.iter().enumerate() {
             let found = touch(feature, &self.surface, &scene.motion, scene.belt.as_ref());
-            self.write_contact(i, &found, &scene, rows, outputs, to);
+            self.write_contact(i, &found, &scene, &work.rows, outputs, to);
         }
     }
 
@@ -148,7 +188,7 @@ impl ContactGeometry {
         i: usize,
         found: &Touch,
         scene: &Scene,
-        rows: &[f64],
+        rows: &FrameRows,
         outputs: &mut Outputs<'_>,
         to: Written<S>,
     ) {
@@ -175,33 +215,20 @@ impl ContactGeometry {
         let place = [found.position.x, found.position.y];
         let friction = self.by_place.as_ref().map_or(self.friction, |field| field.at(place));
         write(outputs, ContactBus::FRICTION, &[friction]);
+        let is_stack_read = outputs.is_read(to.jacobian);
         let [own, stacked] =
             outputs.leaves([to.contact.leaf(first + ContactBus::JACOBIAN), to.jacobian.leaf(0)]);
-        own.fill(0.0);
         let height = 3 * self.features.len();
-        for &k in &self.columns {
-            let row = &rows[6 * k..6 * k + 6];
-            let linear = Vector3::new(row[0], row[1], row[2]);
-            let angular = Vector3::new(row[3], row[4], row[5]);
-            let column = rows_axes.tr_mul(&(linear + angular.cross(&arm)));
-            own[3 * k..3 * k + 3].copy_from_slice(column.as_slice());
-            let start = height * k + 3 * i;
-            stacked[start..start + 3].copy_from_slice(column.as_slice());
-        }
+        rows.at_point(&rows_axes, &arm, |k, column| {
+            if let Some(own) = own[3 * k..].first_chunk_mut() {
+                *own = column;
+            }
+            if is_stack_read && let Some(stacked) = stacked[height * k + 3 * i..].first_chunk_mut()
+            {
+                *stacked = column;
+            }
+        });
     }
-}
-
-/// Declares the inputs that move ground which belongs to no robot.
-fn moved_world(ports: &mut Ports<'_>) -> Carrier {
-    let pose = ports.optional_input("ground_pose", &Pose);
-    ports.note_optional(pose).doc("world_from_ground; the ground as it is stated without");
-    let velocity = ports.optional_input("ground_velocity", &Vector::of(6));
-    let doc = "velocity of the ground's origin and angular velocity; 0 without";
-    ports.note_optional(velocity).frame("world").doc(doc);
-    let acceleration = ports.optional_input("ground_acceleration", &Vector::of(6));
-    let doc = "acceleration of the ground's origin and angular acceleration; 0 without";
-    ports.note_optional(acceleration).frame("world").doc(doc);
-    Carrier::World { pose, velocity, acceleration }
 }
 
 fn read_twist(numbers: &[f64]) -> MixedTwist {

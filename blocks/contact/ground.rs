@@ -1,18 +1,16 @@
 //! What a robot touches, as parameters.
 
 use legwork_block::quantity::{Angle, Length, Positive};
-use legwork_block::{Files, Invalid};
+use legwork_block::{Files, Invalid, parameters};
 use legwork_contact::{HeightField, Plane, Surface};
 use legwork_mechanics::{FrameId, Model, Placement, Shape};
 use nalgebra::Vector3;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::robot::model::RobotModel;
 
 /// What is touched: ground, or another body.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
+#[derive(Default, PartialEq)]
 pub enum Ground {
     /// The plane z = 0.
     #[default]
@@ -22,7 +20,6 @@ pub enum Ground {
         /// Direction out of the ground, world axes; of any length but zero [1].
         normal: [f64; 3],
         /// Distance of the plane from the world's origin along the normal [m]; default 0.
-        #[serde(default)]
         offset: Option<Length>,
     },
     /// Heights on a regular grid, smooth in between (Catmull-Rom splines). Beyond the border its
@@ -35,10 +32,8 @@ pub enum Ground {
         /// Distance of grid points along x and y [m].
         cell: Positive<Length>,
         /// Where the first height is, x and y [m]; default 0.
-        #[serde(default)]
         origin: Option<[Length; 2]>,
         /// Coulomb friction by place; default that of the block or of the contact model.
-        #[serde(default)]
         friction: Option<FrictionMap>,
     },
     /// Another body of the robot or world.
@@ -46,21 +41,19 @@ pub enum Ground {
         /// Name of its link; in a world `robot/link`.
         frame: String,
         /// What of it is touched; default its one collision shape.
-        #[serde(default)]
+        #[default]
         surface: BodySurface,
         /// Where the surface is in the frame [m]; default its origin. Not with `FromCollision`.
-        #[serde(default)]
         at: Option<[Length; 3]>,
         /// How it is turned in the frame: roll, pitch, yaw [rad]; default 0. Not with
         /// `FromCollision`.
-        #[serde(default)]
         rpy: Option<[Angle; 3]>,
     },
 }
 
 /// Coulomb friction of square patches of ground.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
+#[derive(PartialEq)]
 pub struct FrictionMap {
     /// A file of coefficients, zero or more [1], in the form of the heights: one for each patch.
     file: String,
@@ -92,8 +85,8 @@ impl FrictionField {
 }
 
 /// What of a body is touched.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
+#[derive(Copy, Default, PartialEq)]
 pub enum BodySurface {
     /// The one collision shape that the robot file gives to the link: a box, sphere or cylinder.
     #[default]
@@ -120,7 +113,6 @@ pub enum BodySurface {
         /// Direction out of the surface; of any length but zero [1].
         normal: [f64; 3],
         /// Distance of the plane from the origin along the normal [m]; default 0.
-        #[serde(default)]
         offset: Option<Length>,
     },
 }

@@ -2,20 +2,17 @@
 
 use legwork_block::quantity::{Force, NonNegative};
 use legwork_block::{
-    Argument, Block, Bool, Call, Crossing, Dim, Fault, Function, Functions, GuardCx, In, Inputs,
-    Invalid, NO_FEEDS, OptionalIn, Out, Outcome, OutputCx, Ports, Report, ResetCx, ResultOf, Sizes,
-    UpdateCx, Vector, feeds,
+    Block, Bool, Call, Crossing, Dim, Fault, Functions, GuardCx, Inputs, Invalid, Outcome,
+    OutputCx, Ports, Report, ResetCx, Sizes, UpdateCx, Vector, block, parameters, ports,
 };
 use legwork_contact::{
-    ClosedChain, ContactAssembly, ContactMode, ContactRows, Impact as Law, ImpactMode,
-    ImpactProblem, next_mode,
+    ContactAssembly, ContactMode, ContactRows, Impact as Law, ImpactMode, ImpactProblem, next_mode,
 };
-use legwork_mechanics::PackedFactor;
+use legwork_mechanics::{ClosedChain, PackedFactor};
 use legwork_qp::{
-    ClarabelSolver, Cone, ConeShape, ContactProblem, ContactSolver, Outcome as Solution,
+    ClarabelSolver, Cone, ConeShape, ContactProblem, ContactSolver, Outcome as Solution, Problem,
     PyramidActiveSet, Status,
 };
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::{
@@ -23,22 +20,14 @@ use crate::buses::{
     DynamicsBus, contact_points,
 };
 use crate::constraints::closed_chain::{closed_chain, read_rows};
-use crate::contact::friction_cone::{Friction, cone_shape, friction_of, is_inscribed};
+use crate::contact::friction_cone::{Friction, cone_shape, friction_of};
 use crate::contact::gauss_contact::{SCALE_GRAVITY, stack_jacobian};
-use crate::defaults::quantity;
+use crate::solvers::called::{ContactFunction, catch};
+use crate::solvers::on_fail::OnFail;
+use crate::solvers::problem_dump::Dump;
+use crate::solvers::state::{Policy, Solve, SolverMemo, SolverState};
 
 /// Inelastic impacts: which contacts are closed, and the velocity after an impact.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `dynamics` | `Dynamics` | | ν and the factor of M |
-/// | in `points` | `ContactPoints` | | k contacts |
-/// | in `f` | 3k | N | contact forces of the step; do not feed through |
-/// | in `constraints` | `Constraints`, optional | | closed loops and held frames |
-/// | out `mode` | k | 1 | 1 where a contact is closed; state only, for `GaussContact.mode` |
-/// | out `nu_plus` | nv | m/s, rad/s | velocity after the impact; ν if there is none |
-/// | out `impulse` | 3k | N s | contact impulses of the impact, contact axes |
-/// | out `trigger` | | 1 | true at an impact: for the input `reset` of the plant |
 ///
 /// | function | type | meaning |
 /// |---|---|---|
@@ -64,55 +53,73 @@ use crate::defaults::quantity;
 /// References: N. Guedelha et al., *A flexible MATLAB/Simulink simulator …* (2024), eqs. (19)–(24),
 /// where the right-hand side of eq. (7) has a wrong sign; E. Drumwright, D. Shell, *Modeling
 /// contact friction and joint friction …* (2010), for `TwoPhase`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["collision", "restitution"]))]
+#[ports(
+    self.check_cone()?;
+    let robot = ports.any_robot();
+    keep k: Dim = ports.dim();
+    keep nv: Dim = ports.dim();
+    /// How many constraints there are.
+    keep m: Dim = ports.dim();
+    in  dynamics: DynamicsBus::new(robot, &nv), _, "ν and the factor of M", shape "Dynamics";
+    in  points: contact_points(&k, &nv) as ContactPointsBus, _, "k contacts";
+    in  forces("f"): Vector::of(3 * k.clone()), "N",
+        "contact forces of the step; do not feed through", frame "contact", shape "3k";
+    in  constraints?: ConstraintsBus::of(&ConstraintBus::new(&nv), &m), _,
+        "closed loops and held frames";
+    feeds();
+    out mode: Vector::of(&k), "1",
+        "1 where a contact is closed; state only, for `GaussContact.mode`";
+    feeds(dynamics, points, constraints);
+    out nu_plus: Vector::of(&nv), _, "velocity after the impact; ν if there is none",
+        units "m/s, rad/s";
+    out impulse: Vector::of(3 * k.clone()), "N*s",
+        "contact impulses of the impact, contact axes", frame "contact", shape "3k";
+    out trigger: Bool, _, "true at an impact: for the input `reset` of the plant";
+    ports.updates();
+    ports.guard(Crossing::Level);
+    keep solve: ContactFunction = self.declare_solve(ports, &k, &nv);
+)]
+#[parameters(aliases("collision", "restitution"))]
 pub struct Impact {
     /// Coulomb friction μ, one value or one for each contact, zero or more [1].
     pub mu: Friction,
     /// What the impulses may do; default `Frictional`.
-    #[serde(default)]
+    #[default]
     pub kind: ImpactMode,
     /// Friction cone: `Pyramid(sides: 4, fit: Inscribed)` (the default), `Circular`.
-    #[serde(default)]
+    #[default]
     pub cone: Cone,
-    /// Normal force up to which a separating contact opens [N]; default 0.001 N. Above the accuracy
-    /// of the solver that finds the forces.
-    #[serde(default = "release_force")]
+    /// Normal force up to which a separating contact opens [N]. Above the accuracy of the solver
+    /// that finds the forces.
+    #[default = "0.001 N"]
     pub release_force: NonNegative<Force>,
 }
 
-fn release_force() -> NonNegative<Force> {
-    quantity(1e-3)
+impl Impact {
+    fn check_cone(&self) -> Result<(), Invalid> {
+        cone_shape(self.cone)?;
+        if self.kind == ImpactMode::TwoPhase && self.cone == Cone::Circular {
+            let message = "expected a pyramid with `kind: TwoPhase`, found Circular";
+            return Err(Invalid::parameter("cone", message).hint("write Pyramid(sides: 8)"));
+        }
+        Ok(())
+    }
+
+    fn declare_solve(&self, ports: &mut Ports<'_>, k: &Dim, nv: &Dim) -> ContactFunction {
+        let function = ports.optional_function("solve");
+        let cone = ContactProblemBus::cone(self.cone != Cone::Circular);
+        let bus = ContactProblemBus::new(k, nv, cone);
+        let solve = ContactFunction::declare(ports, function, &bus, k);
+        ports.note_argument(solve.problem).doc("G, and in the place of b the velocities before");
+        ports.note_result(solve.forces).doc("contact impulses [N s]");
+        solve
+    }
 }
 
-/// Ports of an [`Impact`].
-pub struct Plan {
-    dynamics: In<DynamicsBus>,
-    points: In<ContactPointsBus>,
-    forces: In<Vector>,
-    constraints: OptionalIn<ConstraintsBus>,
-    mode: Out<Vector>,
-    nu_plus: Out<Vector>,
-    impulse: Out<Vector>,
-    trigger: Out<Bool>,
-    count: Dim,
-    constraint_count: Dim,
-    nv: Dim,
-    solve: Solve,
-}
-
-/// The function that finds impulses, if the diagram binds one.
-struct Solve {
-    function: Function,
-    problem: Argument<ContactProblemBus>,
-    impulses: ResultOf<Vector>,
-}
-
-/// A call of it, as the law of impacts asks a solver.
+/// A call of the function, as the law of impacts asks a solver.
 struct Called<'a> {
     call: Call<'a>,
-    solve: &'a Solve,
+    solve: ContactFunction,
     fault: Option<Box<Fault>>,
 }
 
@@ -123,29 +130,22 @@ impl ContactSolver for Called<'_> {
     }
 
     fn solve(&mut self, problem: &ContactProblem<'_>, forces: &mut [f64]) -> Solution {
-        let shift = problem.diagonal_shift();
-        for (leaf, values) in [
-            (ContactProblemBus::INVERSE_INERTIA, problem.inverse_inertia),
-            (ContactProblemBus::BIAS, problem.bias),
-            (ContactProblemBus::FRICTION, problem.friction),
-            (ContactProblemBus::ACTIVE, problem.active),
-            (ContactProblemBus::FORCE_SCALE, &[problem.force_scale]),
-            (ContactProblemBus::SIDES, &[problem.cone.sides() as f64]),
-            (ContactProblemBus::IS_INSCRIBED, &[f64::from(u8::from(is_inscribed(problem.cone)))]),
-        ] {
-            self.call.leaf(self.solve.problem, leaf).copy_from_slice(values);
-        }
-        self.call.leaf(self.solve.problem, ContactProblemBus::COMPLIANCE).fill(shift);
-        self.call.leaf(self.solve.problem, ContactProblemBus::GAP).fill(0.0);
-        match self.call.run() {
-            Ok(results) => forces.copy_from_slice(results.get(self.solve.impulses)),
-            Err(fault) => self.fault = Some(fault),
-        }
-        // What the solver cannot solve, its own policy answers.
-        let status = if self.fault.is_none() { Status::Solved } else { Status::NumericalTrouble };
-        Solution { status, iterations: 0, residual: 0.0 }
+        catch(&mut self.fault, || {
+            self.solve.write(&mut self.call, problem, |i| i);
+            self.solve.run(&mut self.call, |i| i, forces)?;
+            // What the solver cannot solve, its own policy answers.
+            Ok(Solution { status: Status::Solved, iterations: 0, residual: 0.0 })
+        })
     }
 }
+
+/// What becomes of impulses that are not found: the run stops with the first.
+const POLICY: Policy = Policy {
+    block: "Impact",
+    noun: "impact",
+    on_fail: OnFail::Stop,
+    dump: Dump::Failures { max: 1 },
+};
 
 /// The output group of `nu_plus`, `impulse` and `trigger`.
 const IMPACT_GROUP: usize = 1;
@@ -196,7 +196,7 @@ impl State {
 
 /// Solves the impact: changes `nu` from ν⁻ to ν⁺ and writes the impulses.
 fn strike(
-    plan: &Plan,
+    plan: &ImpactPorts,
     inputs: &Inputs<'_>,
     functions: &mut Functions<'_>,
     step: f64,
@@ -242,7 +242,7 @@ fn strike(
             let argument = plan.solve.problem;
             call.leaf(argument, ContactProblemBus::JACOBIAN).copy_from_slice(jacobian);
             call.leaf(argument, ContactProblemBus::FACTOR).copy_from_slice(dynamics.factor);
-            let mut called = Called { call, solve: &plan.solve, fault: None };
+            let mut called = Called { call, solve: plan.solve, fault: None };
             let outcome = law.apply(&problem, &mut called, impulse);
             if let Some(fault) = called.fault {
                 return Err(fault);
@@ -258,79 +258,23 @@ fn strike(
     Ok(outcome)
 }
 
+#[block]
 impl Block for Impact {
-    const KIND: &'static str = "Impact";
-    type Plan = Plan;
     type State = State;
-    type Memo = ();
+    type Memo = SolverMemo;
     type Scratch = Scratch;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        cone_shape(self.cone)?;
-        if self.kind == ImpactMode::TwoPhase && self.cone == Cone::Circular {
-            let message = "expected a pyramid with `kind: TwoPhase`, found Circular";
-            return Err(Invalid::parameter("cone", message).hint("write Pyramid(sides: 8)"));
-        }
-        let (count, nv) = (ports.dim(), ports.dim());
-        let robot = ports.any_robot();
-        let dynamics = ports.input("dynamics", &DynamicsBus::new(robot, &nv));
-        ports.note_in(dynamics).doc("terms of the equation of motion");
-        let points = ports.input("points", &contact_points(&count, &nv));
-        ports.note_in(points).doc("contacts");
-        let rows = Vector(3 * count.clone());
-        let forces = ports.input("f", &rows);
-        ports.note_in(forces).unit("N").frame("contact").doc("contact forces of the step");
-        let constraint_count = ports.dim();
-        let bus = ConstraintsBus::of(&ConstraintBus::new(&nv), &constraint_count);
-        let constraints = ports.optional_input("constraints", &bus);
-        ports.note_optional(constraints).doc("closed loops and held frames");
-        ports.group(&NO_FEEDS);
-        let mode = ports.output("mode", &Vector(count.clone()));
-        ports.note_out(mode).unit("1").doc("1 where a contact is closed");
-        ports.group(&feeds![dynamics, points, constraints]);
-        let nu_plus = ports.output("nu_plus", &Vector(nv.clone()));
-        ports.note_out(nu_plus).doc("velocity after the impact [m/s, rad/s]");
-        let impulse = ports.output("impulse", &rows);
-        ports.note_out(impulse).unit("N*s").frame("contact").doc("contact impulses");
-        let trigger = ports.output("trigger", &Bool);
-        ports.note_out(trigger).doc("true at an impact");
-        ports.updates();
-        ports.guard(Crossing::Level);
-        let function = ports.optional_function("solve");
-        let kind = ContactProblemBus::cone(self.cone != Cone::Circular);
-        let problem =
-            ports.argument(function, "problem", &ContactProblemBus::new(&count, &nv, kind));
-        ports.note_argument(problem).doc("G, and in the place of b the velocities before");
-        let impulses = ports.result(function, "f", &rows);
-        ports.note_result(impulses).frame("contact").doc("contact impulses [N s]");
-        let solve = Solve { function, problem, impulses };
-        Ok(Plan {
-            solve,
-            dynamics,
-            points,
-            forces,
-            constraints,
-            mode,
-            nu_plus,
-            impulse,
-            trigger,
-            count,
-            constraint_count,
-            nv,
-        })
+    fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        friction_of(&self.mu, sizes.dim(&plan.k)).map(|_| ())
     }
 
-    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        friction_of(&self.mu, sizes.dim(&plan.count)).map(|_| ())
-    }
-
-    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> State {
-        let is_closed = vec![false; sizes.dim(&plan.count)];
+    fn state(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> State {
+        let is_closed = vec![false; sizes.dim(&plan.k)];
         State { has_begun: false, is_closed, impacts: 0, openings: 0 }
     }
 
-    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
-        let (count, nv) = (sizes.dim(&plan.count), sizes.dim(&plan.nv));
+    fn scratch(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Scratch {
+        let (count, nv) = (sizes.dim(&plan.k), sizes.dim(&plan.nv));
         // `plan` has accepted the cone, `check` the friction.
         let cone = cone_shape(self.cone).unwrap_or_else(|_| ConeShape::circular());
         let solver: Box<dyn ContactSolver + Send> = match self.cone {
@@ -338,7 +282,7 @@ impl Block for Impact {
             Cone::Circular => Box::new(ClarabelSolver::new(1e-10, 100)),
         };
         let is_closed = sizes.optional(plan.constraints).is_some();
-        let constraints = if is_closed { sizes.dim(&plan.constraint_count) } else { 0 };
+        let constraints = if is_closed { sizes.dim(&plan.m) } else { 0 };
         let rows = 3 * count;
         Scratch {
             law: Law::new(self.kind, count, cone),
@@ -356,7 +300,7 @@ impl Block for Impact {
         }
     }
 
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         if cx.group != IMPACT_GROUP {
             let mode = cx.outputs.get(plan.mode);
             for (mode, &closed) in mode.iter_mut().zip(&cx.state.is_closed) {
@@ -381,16 +325,26 @@ impl Block for Impact {
         let step = if cx.time.step > 0.0 { cx.time.step } else { 1e-3 };
         let outcome =
             strike(plan, &cx.inputs, &mut cx.functions, step, cx.scratch, nu_plus, impulse)?;
-        if outcome.status.is_usable() {
-            return Ok(());
-        }
-        Err(Fault::new(format!(
-            "the impact was not solved: {:?} after {} iterations, residual {:.1e}",
-            outcome.status, outcome.iterations, outcome.residual
-        )))
+        // Nothing is kept from one impact to the next but the problem that stops the run.
+        let solve = Solve::new(cx.time, outcome, impulse, &[]);
+        let data = || Problem::Contact(cx.scratch.law.problem().clone());
+        let state = SolverState::default();
+        POLICY.conclude(&state, cx.memo, solve, data).map(|_| ())
     }
 
-    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+    fn memo(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> SolverMemo {
+        SolverMemo::new(3 * sizes.dim(&plan.k), 0)
+    }
+
+    fn clear_memo(&self, memo: &mut SolverMemo) {
+        memo.clear();
+    }
+
+    fn report_memo(&self, _: &Self::Plan, memo: &SolverMemo, report: &mut Report) {
+        memo.report(report);
+    }
+
+    fn guard(&self, plan: &Self::Plan, cx: &mut GuardCx<'_, Self>) {
         // At t = 0 there is something to reset only if a contact touches already.
         let points = cx.inputs.get(plan.points);
         let begins = !cx.state.has_begun
@@ -399,7 +353,7 @@ impl Block for Impact {
         cx.values[0] = f64::from(u8::from(fires));
     }
 
-    fn reset(&self, plan: &Plan, cx: &mut ResetCx<'_, Self>) -> Outcome {
+    fn reset(&self, plan: &Self::Plan, cx: &mut ResetCx<'_, Self>) -> Outcome {
         let state = &mut *cx.state;
         let has_begun = std::mem::replace(&mut state.has_begun, true);
         state.impacts += u64::from(has_begun);
@@ -413,7 +367,7 @@ impl Block for Impact {
         Ok(())
     }
 
-    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+    fn update(&self, plan: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         let forces = cx.inputs.get(plan.forces).chunks_exact(3);
         let contacts = cx.inputs.get(plan.points);
         let State { has_begun, is_closed, openings, .. } = &mut *cx.state;
@@ -430,7 +384,8 @@ impl Block for Impact {
         Ok(())
     }
 
-    fn report(&self, _: &Plan, state: &State, report: &mut Report) {
+    fn report(&self, _: &Self::Plan, state: &State, report: &mut Report) {
+        report.solver_calls += state.impacts;
         report.metric("impacts", state.impacts as f64);
         report.metric("openings", state.openings as f64);
     }

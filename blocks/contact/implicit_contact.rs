@@ -3,32 +3,23 @@
 use std::sync::Arc;
 
 use legwork_block::{
-    Block, Dim, Fault, In, Invalid, Out, Outcome, OutputCx, Ports, Report, Shared, Sizes, Solver,
-    UpdateCx, Vector,
+    Block, Dim, Fault, Invalid, Outcome, OutputCx, Ports, Report, Sizes, Solver, UpdateCx, Vector,
+    block, parameters, ports,
 };
 use legwork_contact::{
     CompliantContact as Law, ImplicitContact as Method, ImplicitProblem, ImplicitSolution,
 };
 use legwork_mechanics::{WeightedJacobian, contact_inverse_inertia, forward_dynamics, product};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::buses::{Contact, ContactPointsBus, RobotDims, contact_points};
+use crate::buses::{Contact, ContactPointsBus, RobotDims, StateBus, contact_points};
 use crate::contact::compliant_contact::CompliantContact;
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::state_input;
 use crate::robot::shared_mass::{Mass, mass};
 
 /// Compliant contact with the forces of the end of the step, stable at long steps. It permits steps
 /// at which the stiff law of `CompliantContact` is unstable.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | in `points` | `ContactPoints` | | k contacts |
-/// | in `tau` | n | N m | joint torques |
-/// | out `f` | 3k | N | contact forces on the robot, contact axes |
 ///
 /// With the law `F(δ, v)` of `CompliantContact`, contact by contact, and the velocity without
 /// contact forces `v_f = v + Δt (J M⁻¹(Sᵀτ − h) + J̇ν)`, the forces are `f = F(δ + Δt v⁺_n, v⁺)`
@@ -52,8 +43,22 @@ use crate::robot::shared_mass::{Mass, mass};
 /// References: E. Hairer, G. Wanner, *Solving Ordinary Differential Equations II* (1996), ch. IV;
 /// D. T. de Paula et al., *Dynamic modeling and simulation of a torque-controlled spatial quadruped
 /// robot* (2024), eqs. (34)–(38), for the law.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    keep law: Law = self.law.law()?;
+    Self::check_solver(ports)?;
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    keep k: Dim = ports.dim();
+    let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask mass: Mass = mass(ports, &robot, state);
+    in  points: contact_points(&k, &nv) as ContactPointsBus, _, "k contacts";
+    in  tau: Vector::of(n), "N*m", "joint torques";
+    out forces("f"): Vector::of(3 * k.clone()), "N", "contact forces on the robot, contact axes",
+        frame "contact", shape "3k";
+    ports.updates();
+    ports.per_major();
+)]
+#[parameters]
 pub struct ImplicitContact {
     /// The robot.
     pub robot: RobotName,
@@ -63,17 +68,6 @@ pub struct ImplicitContact {
 
 /// Change of velocity within a step that is allowed for [m/s].
 const SUDDEN: f64 = 10.0;
-
-/// Ports and law of an [`ImplicitContact`].
-pub struct Plan {
-    robot: Arc<RobotModel>,
-    mass: Shared<Mass>,
-    points: In<ContactPointsBus>,
-    tau: In<Vector>,
-    forces: Out<Vector>,
-    count: Dim,
-    law: Law,
-}
 
 /// Counts for the report.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -129,46 +123,18 @@ fn is_near(contact: &Contact<'_>, time_step: f64) -> bool {
     nearest < 0.0 || nearest.is_nan()
 }
 
+#[block]
 impl Block for ImplicitContact {
-    const KIND: &'static str = "ImplicitContact";
-    type Plan = Plan;
     type State = State;
     type Memo = Option<ImplicitSolution>;
     type Scratch = Scratch;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let law = self.law.law()?;
-        Self::check_solver(ports)?;
-        let robot = self.robot.find(ports)?;
-        let state = state_input(ports, self.robot.as_str());
-        let mass = mass(ports, &robot, state);
-        let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
-        let count = ports.dim();
-        let points = ports.input("points", &contact_points(&count, &nv));
-        ports.note_in(points).doc("contacts");
-        let tau = ports.input("tau", &Vector(n));
-        ports.note_in(tau).unit("N*m").doc("joint torques");
-        let forces = ports.output("f", &Vector(3 * count.clone()));
-        ports.note_out(forces).unit("N").frame("contact").doc("contact forces on the robot");
-        ports.updates();
-        ports.per_major();
-        Ok(Plan { robot, mass, points, tau, forces, count, law })
+    fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        self.law.check_friction(sizes.dim(&plan.k))
     }
 
-    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        self.law.check_friction(sizes.dim(&plan.count))
-    }
-
-    fn state(&self, _: &Plan, _: &Sizes<'_>) -> State {
-        State::default()
-    }
-
-    fn clear_memo(&self, memo: &mut Self::Memo) {
-        *memo = None;
-    }
-
-    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
-        let (count, model) = (sizes.dim(&plan.count), &plan.robot.model);
+    fn scratch(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Scratch {
+        let (count, model) = (sizes.dim(&plan.k), &plan.robot.model);
         let (rows, nv) = (3 * count, model.velocity_dim());
         Scratch {
             near: Vec::with_capacity(count),
@@ -186,7 +152,7 @@ impl Block for ImplicitContact {
         }
     }
 
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let dt = cx.time.step;
         if !(dt > 0.0 && dt.is_finite()) {
             return Err(Fault::new(format!("expected a positive time step, found {dt}")));
@@ -247,7 +213,7 @@ impl Block for ImplicitContact {
         Ok(())
     }
 
-    fn update(&self, _: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+    fn update(&self, _: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         if let Some(solution) = cx.memo {
             cx.state.calls += 1;
             cx.state.failures += u64::from(!solution.is_solved);
@@ -257,7 +223,7 @@ impl Block for ImplicitContact {
         Ok(())
     }
 
-    fn report(&self, _: &Plan, state: &State, report: &mut Report) {
+    fn report(&self, _: &Self::Plan, state: &State, report: &mut Report) {
         report.solver_calls += state.calls;
         report.solver_failures += state.failures;
         report.metric("worst_residual", state.worst_residual);

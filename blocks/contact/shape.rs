@@ -1,16 +1,14 @@
 //! What of a robot touches, as parameters.
 
-use legwork_block::Invalid;
 use legwork_block::quantity::{Length, NonNegative, Positive};
+use legwork_block::{Invalid, parameters};
 use legwork_contact::Feature;
 use legwork_mechanics::{Collision, FrameId, Model, Shape};
 use nalgebra::Vector3;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 /// What of a robot touches the ground in one point.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
+#[derive(Copy, Default, PartialEq)]
 pub enum ContactShape {
     /// The collision sphere that the robot file gives to the link.
     #[default]
@@ -25,8 +23,8 @@ pub enum ContactShape {
 }
 
 /// What of a robot touches the ground in several points.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
+#[derive(Default, PartialEq)]
 pub enum PatchShape {
     /// All collision shapes that the robot file gives to the link: the eight corners of a box, a
     /// sphere, the two rims of a cylinder, the two balls of a capsule.
@@ -39,8 +37,8 @@ pub enum PatchShape {
     Circle {
         /// Radius [m].
         radius: Positive<Length>,
-        /// How many, at least 3; default 8.
-        #[serde(default = "eight")]
+        /// How many, at least 3.
+        #[default = 8]
         points: usize,
     },
     /// A cylinder that rolls: the lowest point of the circle at each end. With its axis along the
@@ -50,8 +48,8 @@ pub enum PatchShape {
         radius: Positive<Length>,
         /// Distance of the ends [m].
         length: Positive<Length>,
-        /// Direction of the axis in the frame, of any length but zero [1]; default z.
-        #[serde(default = "z_axis")]
+        /// Direction of the axis in the frame, of any length but zero [1].
+        #[default = [0, 0, 1]]
         axis: [f64; 3],
     },
     /// A sphere.
@@ -71,14 +69,6 @@ pub enum PatchShape {
 
 /// Most cells of a `Grid`.
 const MOST_CELLS: usize = 10_000;
-
-fn eight() -> usize {
-    8
-}
-
-fn z_axis() -> [f64; 3] {
-    [0.0, 0.0, 1.0]
-}
 
 /// A place in a frame [m].
 fn place(at: Option<[Length; 3]>) -> Vector3<f64> {

@@ -2,8 +2,8 @@
 
 use legwork_block::quantity::{AngularVelocity, Positive, Tensor};
 use legwork_block::{
-    Any, Block, ContinuousState, DerivativeCx, Dim, Invalid, Manifold, Outcome, OutputCx,
-    Parameters, Ports, Sizes, Type, parameters, ports,
+    Any, Block, ContinuousState, DerivativeCx, Dim, Manifold, Outcome, OutputCx, Parameters, Sizes,
+    Type, block, parameters, ports,
 };
 
 use crate::signal::shape;
@@ -16,6 +16,9 @@ use crate::signal::shape;
 /// input feeds through. For a vector of n write `initial: "=zeros(n)"`. For samples see
 /// `DiscreteDerivative`.
 #[ports(
+    shape::finite("initial", &self.initial)?;
+    let n = Dim::fixed(self.initial.data().len());
+    ports.continuous_state(ContinuousState::First(vec![Manifold::Euclidean(n)]));
     let unit = self.initial.unit();
     in  u: shape::signal(self.initial.shape()) as Any, unit, "what is differentiated",
         shape "that of `initial`", units "that of `initial`";
@@ -32,24 +35,8 @@ pub struct Derivative {
     pub initial: Tensor,
 }
 
+#[block]
 impl Block for Derivative {
-    const KIND: &'static str = "Derivative";
-    type Plan = DerivativePorts;
-    type State = ();
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        shape::finite("initial", &self.initial)?;
-        let n = Dim::fixed(self.initial.data().len());
-        ports.continuous_state(ContinuousState::First(vec![Manifold::Euclidean(n)]));
-        Ok(self.declare(ports))
-    }
-
-    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
-
     fn initial(&self, _: &Self::Plan, _: &Sizes<'_>, x: &mut [f64]) {
         x.copy_from_slice(self.initial.data());
     }

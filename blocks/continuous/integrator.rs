@@ -3,7 +3,7 @@
 use legwork_block::quantity::Tensor;
 use legwork_block::{
     Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, GuardCx, Invalid, Manifold, Outcome,
-    OutputCx, Parameters, Ports, ResetCx, Sizes, Type, UpdateCx, parameters, ports,
+    OutputCx, Parameters, Ports, ResetCx, Sizes, Type, UpdateCx, block, parameters, ports,
 };
 
 use crate::continuous::limits::{self, Limits, Start};
@@ -73,13 +73,11 @@ pub struct Plan {
     reset_guards: usize,
 }
 
+#[block]
 impl Block for Integrator {
-    const KIND: &'static str = "Integrator";
     type Plan = Plan;
     /// Which elements stay at a limit; empty without limits.
     type State = Vec<Piece>;
-    type Memo = ();
-    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         shape::finite("initial", &self.initial)?;
@@ -125,8 +123,6 @@ impl Block for Integrator {
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<Piece> {
         pieces::held(plan.limits.is_some(), self.initial.data().len())
     }
-
-    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
     fn initial(&self, _: &Self::Plan, _: &Sizes<'_>, x: &mut [f64]) {
         x.copy_from_slice(self.initial.data());

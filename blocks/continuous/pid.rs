@@ -3,7 +3,7 @@
 use legwork_block::quantity::{AngularVelocity, Frequency, Positive, Tensor};
 use legwork_block::{
     Any, Block, ContinuousState, DerivativeCx, Dim, Inputs, Invalid, Manifold, Outcome, OutputCx,
-    Parameters, Ports, RateRule, Sizes, Type, Unit, UpdateCx, Written, parameters, ports,
+    Parameters, Ports, RateRule, Sizes, Type, Unit, UpdateCx, Written, block, parameters, ports,
 };
 use serde::{Deserialize, Serialize};
 
@@ -248,12 +248,10 @@ impl Plan {
     }
 }
 
+#[block]
 impl Block for Pid {
-    const KIND: &'static str = "Pid";
     type Plan = Plan;
     type State = Memory;
-    type Memo = ();
-    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         self.check_units()?;
@@ -285,8 +283,6 @@ impl Block for Pid {
             error: plan.channels.iter().map(|channel| channel.initial_error).collect(),
         }
     }
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn initial(&self, plan: &Plan, _: &Sizes<'_>, x: &mut [f64]) {
         let integral = plan.channels.iter().map(|channel| channel.initial);

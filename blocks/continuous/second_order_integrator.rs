@@ -3,7 +3,8 @@
 use legwork_block::quantity::{Scalar, Tensor};
 use legwork_block::{
     Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, GuardCx, Invalid, Manifold, Outcome,
-    OutputCx, Parameters, Ports, ResetCx, Sizes, Type, Unit, UpdateCx, Written, parameters, ports,
+    OutputCx, Parameters, Ports, ResetCx, Sizes, Type, Unit, UpdateCx, Written, block, parameters,
+    ports,
 };
 
 use crate::continuous::limits::{self, Limits, Start};
@@ -105,13 +106,11 @@ impl SecondOrderIntegrator {
     }
 }
 
+#[block]
 impl Block for SecondOrderIntegrator {
-    const KIND: &'static str = "SecondOrderIntegrator";
     type Plan = Plan;
     /// Which elements rest at a limit; empty without limits.
     type State = Vec<Piece>;
-    type Memo = ();
-    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         shape::finite("position", &self.position)?;
@@ -136,8 +135,6 @@ impl Block for SecondOrderIntegrator {
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<Piece> {
         pieces::held(plan.limits.is_some(), plan.initial.len() / 2)
     }
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn initial(&self, plan: &Plan, _: &Sizes<'_>, x: &mut [f64]) {
         x.copy_from_slice(&plan.initial);

@@ -1,88 +1,44 @@
 //! `StateSpace`: a linear system in continuous time.
 
-use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, ContinuousState, DerivativeCx, Dim, Invalid, Manifold, Outcome, OutputCx,
-    Parameters, Ports, Sizes, Type, Written, parameters, ports,
+    Block, ContinuousState, DerivativeCx, Dim, Manifold, Outcome, OutputCx, Parameters, Ports,
+    Sizes, Type, Written, block,
 };
 
-use crate::signal::linear::{Linear, Matrices};
+use crate::signal::linear::linear_system;
 
-/// A linear system: `ẋ = A x + B u`, `y = C x + D u`, `x(0) = initial`.
-///
-/// The input feeds through only if D is not zero. Products have a fixed order of sums and no fused
-/// operations.
-#[ports(
-    |system: &Linear|
-    in  u: Any(system.input.clone()), _, "the input",
-        shape "number if `b` is a list of n (or a number); vector of m if it has n rows of m",
-        units "any";
-    let direct = system.feeds_through.then_some(u);
-    feeds(direct);
-    out y: Any(system.output.clone()), _, "the output",
-        shape "number if `c` is a list of n or a number; vector of p for p rows",
-        units "not checked";
-)]
-#[parameters(aliases("LTI", "ABCD"))]
-pub struct StateSpace {
-    /// A, n rows of n; a number for one state.
-    pub a: Tensor,
-    /// B: a list of n for an input that is a number, n rows of m for a vector.
-    pub b: Tensor,
-    /// C: a list of n for an output that is a number, p rows of n for a vector.
-    pub c: Tensor,
-    /// D, p rows of m; a list where one of them is a number, a number where both are. 0 means zeros
-    /// of any shape.
-    #[default = 0]
-    pub d: Tensor,
-    /// State at t = 0: a list of n, or one number for all.
-    #[default = 0]
-    pub initial: Tensor,
+linear_system! {
+    /// A linear system: `ẋ = A x + B u`, `y = C x + D u`, `x(0) = initial`.
+    ///
+    /// The input feeds through only if D is not zero. Products have a fixed order of sums and no
+    /// fused operations.
+    StateSpace, continuous
 }
 
-/// Ports and matrices of a [`StateSpace`].
-pub struct Plan {
-    system: Linear,
-    initial: Vec<f64>,
-    io: StateSpacePorts,
+/// The states, which the solver of the run advances.
+fn continuous(ports: &mut Ports<'_>, order: usize) {
+    let states = Manifold::Euclidean(Dim::fixed(order));
+    ports.continuous_state(ContinuousState::First(vec![states]));
 }
 
+#[block]
 impl Block for StateSpace {
-    const KIND: &'static str = "StateSpace";
-    type Plan = Plan;
-    type State = ();
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let system = Linear::new(&Matrices { a: &self.a, b: &self.b, c: &self.c, d: &self.d })?;
-        let initial = system.initial(&self.initial)?;
-        let states = Manifold::Euclidean(Dim::fixed(system.order));
-        ports.continuous_state(ContinuousState::First(vec![states]));
-        let io = self.declare(ports, &system);
-        Ok(Plan { system, initial, io })
-    }
-
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn initial(&self, plan: &Plan, _: &Sizes<'_>, x: &mut [f64]) {
+    fn initial(&self, plan: &Self::Plan, _: &Sizes<'_>, x: &mut [f64]) {
         x.copy_from_slice(&plan.initial);
     }
 
-    fn starting_at(&self, _: &Plan, at: &[f64], _: &[Type]) -> Option<Parameters> {
+    fn starting_at(&self, _: &Self::Plan, at: &[f64], _: &[Type]) -> Option<Parameters> {
         Some(vec![("initial", Written::list(at))])
     }
 
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let inputs = cx.inputs;
-        plan.system.output(cx.x, || inputs.get(plan.io.u).leaf(0), cx.outputs.get(plan.io.y));
+        plan.system.output(cx.x, || inputs.get(plan.u).leaf(0), cx.outputs.get(plan.y));
         Ok(())
     }
 
-    fn derivative(&self, plan: &Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
-        plan.system.next(cx.x, cx.inputs.get(plan.io.u).leaf(0), cx.rate);
+    fn derivative(&self, plan: &Self::Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
+        plan.system.next(cx.x, cx.inputs.get(plan.u).leaf(0), cx.rate);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use legwork_block::quantity::{Positive, Tensor, Time};
 use legwork_block::{
     Any, Block, Fault, Invalid, Outcome, OutputCx, Parameters, PortUnit, Ports, Sizes, Type,
-    UpdateCx, parameters, ports,
+    UpdateCx, block, parameters, ports,
 };
 use serde::{Deserialize, Serialize};
 
@@ -87,12 +87,10 @@ impl Ring {
     }
 }
 
+#[block]
 impl Block for TransportDelay {
-    const KIND: &'static str = "TransportDelay";
     type Plan = Plan;
     type State = Ring;
-    type Memo = ();
-    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let (delay, step) = (self.delay.value(), ports.step());
@@ -141,8 +139,6 @@ impl Block for TransportDelay {
     fn starting_at(&self, _: &Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
         shape::starting_at("initial", self.initial.as_ref().and_then(Tensor::unit), at, outputs)
     }
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let ring = cx.state;

@@ -2,19 +2,23 @@
 
 use legwork_block::quantity::{Length, NonNegative, Positive, Time, Velocity};
 use legwork_block::{
-    Block, Dim, Int, Invalid, Outcome, OutputCx, Ports, Real, Report, Sizes, UpdateCx, Vector,
-    parameters, ports,
+    Block, Dim, Function, Int, Invalid, Outcome, OutputCx, Ports, Real, Report, Sizes, UpdateCx,
+    Vector, parameters, ports,
 };
 use legwork_contact::RecoveryLimit;
-use legwork_control::{self as control, Choice, ContactModel, Energy};
+use legwork_control::{self as control, Choice, ContactModel, Energy, ModelProblem};
 use legwork_qp::Cone;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::{ContactPointsBus, DynamicsBus, contact_points};
 use crate::contact::friction_cone::{Friction, cone_shape, friction_of};
 use crate::dynamics::applied_force::check_torques;
-use crate::solvers::on_fail::{OnFail, Substitute};
+use crate::solvers::called::catch;
+use crate::solvers::on_fail::OnFail;
+use crate::solvers::problem_dump::Dump;
+use crate::solvers::state::{Answer, Policy, Solve, SolverMemo, SolverState};
 use counted::Counted;
+use model_function::ModelFunction;
 
 /// Joint torques and contact forces for wanted accelerations of a robot in contact.
 ///
@@ -42,6 +46,15 @@ use counted::Counted;
 ///   That of the paper, `Absolute`, is of all motion, and foresees forces that stop whatever the
 ///   joints carry.
 /// - `Sensed`: takes the forces of `f_sensed` as they are.
+///
+/// | function | type | meaning |
+/// |---|---|---|
+/// | `solve`, optional | that of the model's problem | solves it in the place of its own solver |
+///
+/// `needs: { "solve": … }` names another solver: of `CoulombLcp` any solver of contact problems,
+/// whose law then holds (`StewartTrinkle()` has Coulomb's); of `NoSlipLcp` `Lcp()`; of `CoulombQp`
+/// and `NoSlipQp` `Qp()` or `ConeProgram()`. A model may ask again where contacts contradict each
+/// other: with `on_fail: Zero` in the solver it can, with `Stop` the run ends there.
 ///
 /// Contacts count if their gap is below `reach`, and `expected` is not zero. Gaps enter as
 /// `N ν⁺ ≥ −φ/Δt`, of a penetration at most the share that rigid contact recovers too, and at most
@@ -114,23 +127,20 @@ pub struct Plan {
     io: ContactInverseDynamicsPorts,
     count: Dim,
     nv: Dim,
+    solve: Option<(Function, ModelFunction)>,
 }
 
-/// Which contacts pressed, the torques where they matter, and counts for the report.
+/// State: what was solved last, with the contacts that pressed, and counts for the report.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct State {
-    pressing: Vec<f64>,
+    /// τ and f, and which contacts pressed.
+    solver: SolverState,
     /// τ of the last step; empty unless solutions are chosen by it.
     torque: Vec<f64>,
-    /// τ and f of the last step that was solved, for `HoldLast`; empty before.
-    held: Vec<f64>,
-    failures_in_a_row: u32,
     /// Steps in which a solution was chosen, and those among how many.
     chosen: u64,
     solutions: u64,
     calls: u64,
-    failures: u64,
-    iterations: u64,
     repaired: u64,
     /// Steps in which contacts gave way.
     yielded: u64,
@@ -139,16 +149,12 @@ pub struct State {
 /// From `output` to `update`.
 #[derive(Debug, Clone, Default)]
 pub struct Memo {
-    pressing: Vec<f64>,
+    solver: SolverMemo,
     torque: Vec<f64>,
-    /// τ and f.
-    found: Vec<f64>,
     solutions: u32,
     is_filled: bool,
-    is_failure: bool,
     is_repaired: bool,
     has_yielded: bool,
-    iterations: u32,
 }
 
 /// Work memory.
@@ -156,7 +162,11 @@ pub struct Scratch {
     solver: control::ContactInverseDynamics,
     contacts: Counted,
     pressing: Vec<f64>,
+    /// The same of all contacts.
+    all_pressing: Vec<f64>,
     forces: Vec<f64>,
+    /// τ and f of all contacts.
+    found: Vec<f64>,
     after: Vec<f64>,
     nearest: Vec<f64>,
 }
@@ -190,6 +200,11 @@ impl ContactInverseDynamics {
         Ok(())
     }
 
+    fn policy(&self) -> Policy {
+        let (on_fail, dump) = (self.on_fail, Dump::Never);
+        Policy { block: Self::KIND, noun: "contact problem", on_fail, dump }
+    }
+
     /// How many torques are kept from step to step.
     fn remembered(&self, plan: &Plan, sizes: &Sizes<'_>) -> usize {
         if self.choose == Choice::LeastChange { sizes.input(plan.io.acceleration) } else { 0 }
@@ -208,16 +223,18 @@ impl Block for ContactInverseDynamics {
     type Scratch = Scratch;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        if cone_shape(self.cone)?.sides() == 0 {
+        let cone = cone_shape(self.cone)?;
+        if cone.sides() == 0 {
             let message = "expected a friction pyramid, found the circular cone";
             return Err(Invalid::parameter("cone", message).hint("write `Pyramid(sides: 8)`"));
         }
         self.check_model()?;
         let (count, nv, n) = (ports.dim(), ports.dim(), ports.dim());
         let io = self.declare(ports, &n, &count, &nv);
+        let solve = ModelFunction::declare(ports, self.model, &cone, &count, &nv);
         ports.updates();
         ports.per_major();
-        Ok(Plan { io, count, nv })
+        Ok(Plan { io, count, nv, solve })
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
@@ -233,13 +250,17 @@ impl Block for ContactInverseDynamics {
     }
 
     fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> State {
-        let pressing = vec![0.0; sizes.dim(&plan.count)];
-        State { pressing, torque: vec![0.0; self.remembered(plan, sizes)], ..State::default() }
+        let count = sizes.dim(&plan.count);
+        let found = sizes.input(plan.io.acceleration) + 3 * count;
+        let torque = vec![0.0; self.remembered(plan, sizes)];
+        State { solver: SolverState::new(found, count), torque, ..State::default() }
     }
 
     fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> Memo {
-        let pressing = vec![0.0; sizes.dim(&plan.count)];
-        Memo { pressing, torque: vec![0.0; self.remembered(plan, sizes)], ..Memo::default() }
+        let count = sizes.dim(&plan.count);
+        let found = sizes.input(plan.io.acceleration) + 3 * count;
+        let torque = vec![0.0; self.remembered(plan, sizes)];
+        Memo { solver: SolverMemo::new(found, count), torque, ..Memo::default() }
     }
 
     fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
@@ -259,6 +280,8 @@ impl Block for ContactInverseDynamics {
                 mu: Vec::with_capacity(count),
             },
             pressing: Vec::with_capacity(count),
+            all_pressing: vec![0.0; count],
+            found: vec![0.0; sizes.input(plan.io.acceleration) + 3 * count],
             forces: Vec::with_capacity(3 * count),
             after: vec![0.0; nv],
             nearest: vec![0.0; nv],
@@ -269,13 +292,16 @@ impl Block for ContactInverseDynamics {
         let (dynamics, points) = (cx.inputs.get(plan.io.dynamics), cx.inputs.get(plan.io.points));
         let acceleration = cx.inputs.get(plan.io.acceleration);
         let expected = cx.inputs.optional(plan.io.expected);
-        let Scratch { solver, contacts, pressing, forces, after, nearest } = &mut *cx.scratch;
+        let Scratch { solver, contacts, pressing, all_pressing, forces, found, after, nearest } =
+            &mut *cx.scratch;
+
+        // The contacts that count, and what of the last step is theirs.
         let recovery =
             RecoveryLimit { max_speed: self.recovery_speed.value(), ..RecoveryLimit::default() };
         let horizon = self.horizon.map_or(cx.time.step, Positive::value);
         contacts.gather(&points, expected, (self.reach.value(), recovery, horizon, after.len()))?;
         pressing.clear();
-        pressing.extend(contacts.indices.iter().map(|&i| cx.state.pressing[i]));
+        pressing.extend(contacts.indices.iter().map(|&i| cx.state.solver.warm()[i]));
         forces.clear();
         forces.resize(3 * contacts.indices.len(), 0.0);
         if let Some(sensed) = cx.inputs.optional(plan.io.sensed) {
@@ -283,11 +309,29 @@ impl Block for ContactInverseDynamics {
                 force.copy_from_slice(&sensed[3 * i..3 * i + 3]);
             }
         }
-        let task = contacts.task(&dynamics, acceleration, horizon);
-        let tau = cx.outputs.get(plan.io.tau);
+        let (tau, all) = found.split_at_mut(acceleration.len());
         tau.fill(0.0);
         tau[..cx.state.torque.len()].copy_from_slice(&cx.state.torque);
-        let prediction = solver.solve(&task, pressing, tau, forces, after);
+
+        // The model, by the function if one is bound.
+        let task = contacts.task(&dynamics, acceleration, horizon);
+        let bound = plan
+            .solve
+            .as_ref()
+            .and_then(|(function, model)| cx.functions.bound(*function).map(|call| (model, call)));
+        let prediction = match bound {
+            None => solver.solve(&task, pressing, tau, forces, after),
+            Some((model, mut call)) => {
+                let (mut fault, indices) = (None, &contacts.indices);
+                let mut ask = |problem: &ModelProblem<'_>, x: &mut [f64]| {
+                    catch(&mut fault, || model.solve(&mut call, problem, indices, x))
+                };
+                let prediction = solver.solve_by(&mut ask, &task, pressing, tau, forces, after);
+                fault.map_or(Ok(prediction), Err)?
+            }
+        };
+
+        // Accelerations that contradict the contacts give way if they may.
         let is_usable = prediction.outcome.status.is_usable();
         let mut is_repaired = false;
         if self.repair && is_usable && prediction.inconsistency > INCONSISTENT {
@@ -295,85 +339,70 @@ impl Block for ContactInverseDynamics {
             let outcome = solver.make_consistent(&task, forces, nearest, tau, after);
             is_repaired = outcome.status.is_usable();
         }
-        let torques = tau.len();
-        let all = cx.outputs.get(plan.io.forces);
+
+        // Torques, and forces of all contacts; those of what was not found are those without
+        // contact, unless the policy has other ones.
         all.fill(0.0);
         for (force, &i) in forces.chunks_exact(3).zip(&contacts.indices) {
             all[3 * i..3 * i + 3].copy_from_slice(force);
         }
-        if !is_usable {
-            let has_last = cx.state.held.len() == torques + all.len();
-            let (what, failures) = ("contact forces were not found", cx.state.failures_in_a_row);
-            // Torques without contact forces are there already.
-            let substitute =
-                self.on_fail.substitute(what, &prediction.outcome, has_last, failures)?;
-            if substitute == Substitute::Last {
-                let (torque, force) = cx.state.held.split_at(torques);
-                cx.outputs.get(plan.io.tau).copy_from_slice(torque);
-                cx.outputs.get(plan.io.forces).copy_from_slice(force);
-            }
+        all_pressing.fill(0.0);
+        for (flag, &i) in pressing.iter().zip(&contacts.indices) {
+            all_pressing[i] = *flag;
+        }
+        let [tau_out, forces_out] =
+            cx.outputs.leaves([plan.io.tau.leaf(0), plan.io.forces.leaf(0)]);
+        tau_out.copy_from_slice(tau);
+        forces_out.copy_from_slice(all);
+        let solve = Solve::new(cx.time, prediction.outcome, found, all_pressing);
+        let memo = &mut *cx.memo;
+        let answer = self.policy().conclude(&cx.state.solver, &mut memo.solver, solve, || None)?;
+        if answer == Answer::Held {
+            let (tau, all) = found.split_at(acceleration.len());
+            tau_out.copy_from_slice(tau);
+            forces_out.copy_from_slice(all);
         }
         if !cx.time.minor {
-            cx.memo.found.clear();
-            cx.memo.found.extend_from_slice(cx.outputs.get(plan.io.tau));
-            cx.memo.found.extend_from_slice(cx.outputs.get(plan.io.forces));
-            let remembered = cx.memo.torque.len();
-            cx.memo.torque.copy_from_slice(&cx.memo.found[..remembered]);
-            cx.memo.solutions = prediction.solutions;
+            let remembered = memo.torque.len();
+            memo.torque.copy_from_slice(&tau_out[..remembered]);
+            memo.solutions = prediction.solutions;
+            memo.is_filled = true;
+            memo.is_repaired = is_repaired;
+            memo.has_yielded = prediction.compliance > 0.0;
         }
-        let normal = cx.outputs.get(plan.io.forces).iter().skip(2).step_by(3).sum();
+
+        let normal = forces_out.iter().skip(2).step_by(3).sum();
         cx.outputs.set(plan.io.normal_force, normal);
         cx.outputs.set(plan.io.inconsistency, prediction.inconsistency);
         cx.outputs.set(plan.io.status, f64::from(prediction.outcome.status.code()));
-        if !cx.time.minor {
-            let memo = &mut *cx.memo;
-            memo.is_filled = true;
-            memo.pressing.fill(0.0);
-            for (flag, &i) in pressing.iter().zip(&contacts.indices) {
-                memo.pressing[i] = *flag;
-            }
-            memo.is_failure = !is_usable;
-            memo.is_repaired = is_repaired;
-            memo.has_yielded = prediction.compliance > 0.0;
-            memo.iterations = prediction.outcome.iterations;
-        }
         Ok(())
     }
 
     fn clear_memo(&self, memo: &mut Memo) {
         memo.is_filled = false;
+        memo.solver.clear();
     }
 
     fn update(&self, _: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         let (state, memo) = (&mut *cx.state, cx.memo);
+        state.solver.commit(&memo.solver);
         if memo.is_filled {
-            state.pressing.copy_from_slice(&memo.pressing);
             state.torque.copy_from_slice(&memo.torque);
             state.chosen += u64::from(memo.solutions > 0);
             state.solutions += u64::from(memo.solutions);
             state.calls += 1;
-            state.failures += u64::from(memo.is_failure);
-            if memo.is_failure {
-                state.failures_in_a_row += 1;
-            } else {
-                state.failures_in_a_row = 0;
-                if let OnFail::HoldLast { .. } = self.on_fail {
-                    state.held.clone_from(&memo.found);
-                }
-            }
             state.repaired += u64::from(memo.is_repaired);
             state.yielded += u64::from(memo.has_yielded);
-            state.iterations += u64::from(memo.iterations);
         }
         Ok(())
     }
 
+    fn report_memo(&self, _: &Plan, memo: &Memo, report: &mut Report) {
+        memo.solver.report(report);
+    }
+
     fn report(&self, _: &Plan, state: &State, report: &mut Report) {
-        report.solver_calls += state.calls;
-        report.solver_failures += state.failures;
-        if state.calls > 0 {
-            report.metric("mean_iterations", state.iterations as f64 / state.calls as f64);
-        }
+        self.policy().report(&state.solver, report);
         if self.choose == Choice::LeastChange && state.calls > 0 {
             let (chosen, calls) = (state.chosen, state.calls);
             report.metric("mean_solutions", state.solutions as f64 / chosen.max(1) as f64);
@@ -381,14 +410,6 @@ impl Block for ContactInverseDynamics {
                 "the solution of least change was taken in {chosen} of {calls} steps; in the rest \
                  more than three contacts counted, none did, or forces had no bound"
             ));
-        }
-        if state.failures > 0 {
-            let (failures, calls) = (state.failures, state.calls);
-            let answer = match self.on_fail {
-                OnFail::Zero => "were not solved: torques expect no contact forces",
-                other => other.answered(),
-            };
-            report.notes.push(format!("{failures} of {calls} steps {answer}"));
         }
         if state.yielded > 0 {
             let (yielded, calls) = (state.yielded, state.calls);
@@ -407,6 +428,7 @@ impl Block for ContactInverseDynamics {
 }
 
 mod counted;
+mod model_function;
 
 #[cfg(test)]
 mod tests;

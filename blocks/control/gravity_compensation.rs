@@ -5,8 +5,7 @@ use std::sync::Arc;
 use legwork_block::{
     Block, Invalid, Outcome, OutputCx, Ports, Real, Sizes, Vector, parameters, ports,
 };
-use legwork_contact::SemidefiniteFactor;
-use legwork_linalg::cholesky;
+use legwork_linalg::{MinimumNorm, cholesky, max_abs};
 use legwork_mechanics::nalgebra::{Matrix6, Vector3, Vector6};
 use legwork_mechanics::{
     FrameId, Kinematics, MixedWrench, Model, add_frame_wrench, gravity_force, world_from_frame,
@@ -83,10 +82,10 @@ pub struct Scratch {
     rest: Vec<f64>,
     /// Jacobian of each foot at the base's coordinates, transposed: 6 × 6, of points 6 × 3 of it.
     base: Vec<Matrix6<f64>>,
-    factor: SemidefiniteFactor,
+    factor: MinimumNorm,
 }
 
-/// Diagonals of `J_bᵀ J_b` below this share of the largest count as what the feet cannot carry.
+/// Pivots of `J_bᵀ J_b` below this share are what the feet cannot carry.
 const RANK_TOLERANCE: f64 = 1e-12;
 
 impl GravityCompensation {
@@ -129,10 +128,12 @@ impl Block for GravityCompensation {
     fn state(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Scratch {
+        let mut factor = MinimumNorm::default();
+        factor.reserve(6);
         Scratch {
             rest: vec![0.0; plan.robot.model.velocity_dim()],
             base: vec![Matrix6::zeros(); plan.feet.len()],
-            factor: SemidefiniteFactor::new(6),
+            factor,
         }
     }
 
@@ -163,8 +164,9 @@ impl Block for GravityCompensation {
             if cholesky::factor(l.as_mut_slice(), &mut inverse_diagonal, RANK_TOLERANCE) {
                 cholesky::solve(l.as_slice(), &inverse_diagonal, share.as_mut_slice());
             } else {
-                factor.factor(normal.as_slice(), 6, RANK_TOLERANCE);
-                factor.solve_minimum_norm(share.as_mut_slice());
+                // Of numbers that are not finite there is none: the residual then says so.
+                let _ = factor.factor(normal.as_slice(), 6, RANK_TOLERANCE);
+                factor.solve(share.as_mut_slice());
             }
             for (force, base) in forces.chunks_exact_mut(each).zip(&*base) {
                 force.copy_from_slice((base.transpose() * share).rows(0, each).as_slice());
@@ -180,8 +182,7 @@ impl Block for GravityCompensation {
         }
         let (weight, joints) = rest.split_at(base_dim(model));
         tau.copy_from_slice(joints);
-        cx.outputs
-            .set(plan.io.residual, weight.iter().fold(0.0, |most, left| most.max(left.abs())));
+        cx.outputs.set(plan.io.residual, max_abs(weight));
         Ok(())
     }
 }

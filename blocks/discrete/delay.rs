@@ -3,7 +3,7 @@
 use legwork_block::quantity::Tensor;
 use legwork_block::{
     Any, Block, Invalid, Outcome, OutputCx, Parameters, PortUnit, Ports, RateRule, Sizes, Type,
-    UpdateCx, parameters, ports,
+    UpdateCx, block, parameters, ports,
 };
 use serde::{Deserialize, Serialize};
 
@@ -44,12 +44,9 @@ pub struct Ring {
     oldest: usize,
 }
 
+#[block]
 impl Block for Delay {
-    const KIND: &'static str = "Delay";
-    type Plan = DelayPorts;
     type State = Ring;
-    type Memo = ();
-    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         if !(1..=MOST_SAMPLES).contains(&self.length) {
@@ -80,8 +77,6 @@ impl Block for Delay {
     fn starting_at(&self, _: &Self::Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
         shape::starting_at("initial", self.initial.as_ref().and_then(Tensor::unit), at, outputs)
     }
-
-    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
     fn output(&self, io: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let width = cx.state.samples.len() / self.length;

@@ -2,7 +2,7 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, parameters, ports,
+    Any, Block, Invalid, Outcome, OutputCx, RateRule, Sizes, UpdateCx, block, parameters, ports,
 };
 
 use crate::signal::shape::{self, initial_state, state_signal};
@@ -12,7 +12,8 @@ use crate::signal::shape::{self, initial_state, state_signal};
 /// y[0] = (u[0] − `initial`) / T; without `initial` it is 0. The period is stated with `every:` or
 /// inherited from a discrete input. Noise grows by 1/T: `Pid` and `DiscreteFilter` can filter.
 #[ports(
-    |ty: &Any|
+    ports.rate(RateRule::Sampled);
+    let ty = state_signal(self.initial.as_ref(), ports)?;
     let unit = self.initial.as_ref().and_then(Tensor::unit);
     in  u: ty.clone() as Any, unit, "the samples",
         shape "that of `initial`; without it any of number, vector, matrix",
@@ -27,19 +28,10 @@ pub struct DiscreteDerivative {
     pub initial: Option<Tensor>,
 }
 
+#[block]
 impl Block for DiscreteDerivative {
-    const KIND: &'static str = "DiscreteDerivative";
-    type Plan = DiscreteDerivativePorts;
     /// Whether there was a sample, and the last one.
     type State = (bool, Vec<f64>);
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        ports.rate(RateRule::Sampled);
-        let ty = state_signal(self.initial.as_ref(), ports)?;
-        Ok(self.declare(ports, &ty))
-    }
 
     fn check(&self, io: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         shape::expect_numbers(sizes, io.u)
@@ -48,8 +40,6 @@ impl Block for DiscreteDerivative {
     fn state(&self, io: &Self::Plan, sizes: &Sizes<'_>) -> (bool, Vec<f64>) {
         (self.initial.is_some(), initial_state(self.initial.as_ref(), sizes.output(io.y)))
     }
-
-    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
     fn output(&self, io: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (started, last) = cx.state;

@@ -2,7 +2,7 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, Invalid, Outcome, OutputCx, Parameters, Ports, RateRule, Sizes, Type, UpdateCx,
+    Any, Block, Invalid, Outcome, OutputCx, Parameters, RateRule, Sizes, Type, UpdateCx, block,
     parameters, ports,
 };
 
@@ -19,7 +19,8 @@ use crate::signal::shape::{self, initial_state, state_signal};
 /// The period is stated with `every:` or inherited from a discrete input. `initial` is the state,
 /// not the output: y[0] = `initial` for `ForwardEuler` only.
 #[ports(
-    |ty: &Any|
+    ports.rate(RateRule::Sampled);
+    let ty = state_signal(self.initial.as_ref(), ports)?;
     in  u: ty.clone() as Any, _, "rate of change",
         shape "that of `initial`, else any of number, vector, matrix",
         units "unit of y / s, unchecked";
@@ -62,19 +63,10 @@ impl Method {
     }
 }
 
+#[block]
 impl Block for DiscreteIntegrator {
-    const KIND: &'static str = "DiscreteIntegrator";
-    type Plan = DiscreteIntegratorPorts;
     /// x.
     type State = Vec<f64>;
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        ports.rate(RateRule::Sampled);
-        let ty = state_signal(self.initial.as_ref(), ports)?;
-        Ok(self.declare(ports, &ty))
-    }
 
     fn check(&self, io: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         shape::expect_numbers(sizes, io.u)
@@ -95,8 +87,6 @@ impl Block for DiscreteIntegrator {
     fn starting_at(&self, _: &Self::Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
         shape::starting_at("initial", self.initial.as_ref().and_then(Tensor::unit), at, outputs)
     }
-
-    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
     fn output(&self, io: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let y = cx.outputs.get(io.y);

@@ -6,18 +6,16 @@ macro_rules! last_input {
     ($block:ident, $rate:expr) => {
         const _: () = {
             use legwork_block::{Block, In, Invalid, Out, Outcome, OutputCx, Parameters, Ports};
-            use legwork_block::{Sizes, Type, UpdateCx};
+            use legwork_block::{Sizes, Type, UpdateCx, block};
 
             use crate::discrete::leaves;
             use crate::signal::shape;
 
+            #[block]
             impl Block for $block {
-                const KIND: &'static str = stringify!($block);
                 type Plan = (In<Any>, Out<Any>);
                 /// The last input, leaf after leaf.
                 type State = Vec<f64>;
-                type Memo = ();
-                type Scratch = ();
 
                 fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
                     let rate: fn(&mut Ports<'_>) = $rate;
@@ -48,8 +46,6 @@ macro_rules! last_input {
                     let unit = self.initial.as_ref().and_then(Tensor::unit);
                     shape::starting_at("initial", unit, at, outputs)
                 }
-
-                fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
                 fn output(&self, &(_, y): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
                     leaves::write(cx.state, y, &mut cx.outputs);

@@ -1,7 +1,7 @@
 //! `RateTransition`: from one period to another that it does not fit.
 
 use legwork_block::{
-    Any, Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, parameters, ports,
+    Any, Block, Outcome, OutputCx, RateRule, Sizes, UpdateCx, block, parameters, ports,
 };
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,8 @@ use crate::discrete::leaves;
 ///
 /// With `Hold` and `Linear` no value of the same instant passes, so they break algebraic loops.
 #[ports(
+    ports.rate(RateRule::Sampled);
+    ports.any_rates();
     let (ty, unit) = (Any::var(ports.var()), ports.var());
     in  u: ty.clone() as Any, unit, "the source", shape "numbers of any shape", units "any";
     let direct = (self.mode == Mode::Newest).then_some(u);
@@ -56,25 +58,14 @@ pub struct Hits {
     before: Vec<f64>,
 }
 
+#[block]
 impl Block for RateTransition {
-    const KIND: &'static str = "RateTransition";
-    type Plan = RateTransitionPorts;
     type State = Hits;
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        ports.rate(RateRule::Sampled);
-        ports.any_rates();
-        Ok(self.declare(ports))
-    }
 
     fn state(&self, io: &Self::Plan, sizes: &Sizes<'_>) -> Hits {
         let zeros = vec![0.0; sizes.output(io.y)];
         Hits { seen: 0, times: [0.0; 2], last: zeros.clone(), before: zeros }
     }
-
-    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
     fn output(&self, io: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let Hits { seen, times: [t_last, t_before], last, before } = cx.state;

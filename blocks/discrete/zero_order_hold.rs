@@ -1,8 +1,6 @@
 //! `ZeroOrderHold`: samples its input and holds it.
 
-use legwork_block::{
-    Any, Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, parameters, ports,
-};
+use legwork_block::{Any, Block, Outcome, OutputCx, RateRule, block, parameters, ports};
 
 /// Samples its input at each hit of its period and holds it in between. `y(t) = u(t_k)` for
 /// `t_k ≤ t < t_k+1`.
@@ -10,6 +8,9 @@ use legwork_block::{
 /// State the period with `every:`. A hold is an output, not a delay: at a hit the input feeds
 /// through, so two holds of one period in series equal one.
 #[ports(
+    // The engine holds the output of a block that is not due, so nothing is state here; the
+    // rule is there because a hold without a period is a mistake.
+    ports.rate(RateRule::Sampled);
     let (ty, unit) = (Any::var(ports.var()), ports.var());
     in  u: ty.clone() as Any, unit, "what is held", shape "any type, buses included", units "any";
     out y: ty as Any, unit, "the input at the last hit", shape "that of `u`", units "that of `u`";
@@ -17,24 +18,8 @@ use legwork_block::{
 #[parameters(aliases("ZOH", "sample and hold"))]
 pub struct ZeroOrderHold {}
 
+#[block]
 impl Block for ZeroOrderHold {
-    const KIND: &'static str = "ZeroOrderHold";
-    type Plan = ZeroOrderHoldPorts;
-    type State = ();
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        // The engine holds the output of a block that is not due, so nothing is state here; the
-        // rule is there because a hold without a period is a mistake.
-        ports.rate(RateRule::Sampled);
-        Ok(self.declare(ports))
-    }
-
-    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
-
     fn output(&self, io: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         for (leaf, u) in cx.inputs.get(io.u).iter().enumerate() {
             cx.outputs.leaf(io.y, leaf).copy_from_slice(u);

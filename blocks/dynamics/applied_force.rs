@@ -2,7 +2,7 @@
 
 use legwork_block::{Invalid, Outcome};
 
-use crate::buses::{ContactPoints, Dynamics};
+use crate::buses::{ContactBus, ContactPoints, Dynamics};
 
 /// Whether `n` joint torques can fit `nv` velocities: every base that floats has six more.
 pub(crate) fn check_torques(nv: usize, n: usize) -> Result<(), Invalid> {
@@ -36,11 +36,12 @@ pub(crate) fn applied_force(
 
 /// `out += Σ Jᵢᵀ fᵢ`, contacts without force left out.
 pub(crate) fn add_contact_forces(points: &ContactPoints<'_>, forces: &[f64], out: &mut [f64]) {
-    for (contact, f) in points.iter().zip(forces.chunks_exact(3)) {
-        if f.iter().all(|f| *f == 0.0) {
+    for (i, f) in forces.as_chunks::<3>().0.iter().enumerate() {
+        if *f == [0.0; 3] {
             continue;
         }
-        for (out, j) in out.iter_mut().zip(contact.jacobian.chunks_exact(3)) {
+        let jacobian = points.leaf(i, ContactBus::JACOBIAN);
+        for (out, j) in out.iter_mut().zip(jacobian.as_chunks::<3>().0) {
             *out += j[0] * f[0] + j[1] * f[1] + j[2] * f[2];
         }
     }

@@ -1,53 +1,38 @@
 //! `CentroidalMomentum`: linear and angular momentum of a robot.
 
-use legwork_block::{Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Vector};
-use legwork_mechanics::centroidal_momentum;
-use schemars::JsonSchema;
-use serde::Deserialize;
+use std::sync::Arc;
 
-use crate::robot::frames::output_in;
+use legwork_block::{Inputs, Outcome, Outputs, Pure, Vector, block, parameters, ports};
+use legwork_mechanics::{Kinematics, centroidal_momentum};
+
+use crate::buses::StateBus;
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::AtState;
+use crate::robot::shared_kinematics::kinematics;
 
 /// Momentum of a robot about its centre of mass: `(p, L) = A_G ν`.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | out `momentum` | 6 | kg m/s, kg m²/s | p, L about the centre of mass, world axes |
 ///
 /// Of a floating robot in flight L stays as it is and `ṗ = m g`. The momentum of motor rotors is
 /// left out.
 ///
 /// D. E. Orin, A. Goswami, S.-H. Lee, *Centroidal dynamics of a humanoid robot* (2013), eq. 2.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["angular momentum", "linear momentum"]))]
+#[ports(
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
+    out momentum: Vector::of(6), _, "p, L about the centre of mass, world axes", frame "world",
+        units "kg m/s, kg m²/s";
+)]
+#[parameters(aliases("angular momentum", "linear momentum"))]
 pub struct CentroidalMomentum {
     /// The robot.
     pub robot: RobotName,
 }
 
-/// Ports of [`CentroidalMomentum`].
-pub struct Plan {
-    at: AtState,
-    momentum: Out<Vector>,
-}
-
+#[block]
 impl Pure for CentroidalMomentum {
-    const KIND: &'static str = "CentroidalMomentum";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let at = AtState::plan(&self.robot, ports)?;
-        let doc = "linear momentum, angular momentum about the centre of mass";
-        let momentum = output_in(ports, "momentum", &Vector::of(6), "world", doc);
-        Ok(Plan { at, momentum })
-    }
-
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let kinematics = inputs.shared(plan.at.kinematics);
-        let momentum = centroidal_momentum(&plan.at.robot.model, kinematics);
+    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let momentum = centroidal_momentum(&plan.robot.model, inputs.shared(plan.kinematics));
         let out = outputs.get(plan.momentum);
         out[..3].copy_from_slice(momentum.force.as_slice());
         out[3..].copy_from_slice(momentum.moment.as_slice());

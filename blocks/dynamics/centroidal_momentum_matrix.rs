@@ -1,55 +1,40 @@
 //! `CentroidalMomentumMatrix`: the map from velocity to momentum.
 
-use legwork_block::{Inputs, Invalid, Matrix, Out, Outcome, Outputs, Ports, Pure};
-use legwork_mechanics::centroidal_momentum_matrix;
-use schemars::JsonSchema;
-use serde::Deserialize;
+use std::sync::Arc;
 
-use crate::buses::RobotDims;
-use crate::robot::frames::output_in;
+use legwork_block::{Inputs, Matrix, Outcome, Outputs, Pure, block, parameters, ports};
+use legwork_mechanics::{Kinematics, centroidal_momentum_matrix};
+
+use crate::buses::{RobotDims, StateBus};
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::AtState;
+use crate::robot::shared_kinematics::kinematics;
 
 /// Centroidal momentum matrix `A_G` of a robot: `(p, L) = A_G ν`.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity; only q matters |
-/// | out `matrix` | 6 × nv | kg, kg m, kg m² | rows: p, L about the centre of mass, world axes |
 ///
 /// Its linear rows are the mass times the Jacobian of [`CenterOfMass`](crate::CenterOfMass).
 ///
 /// D. E. Orin, A. Goswami, S.-H. Lee, *Centroidal dynamics of a humanoid robot* (2013), eq. 6.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["CMM", "CCRBA"]))]
+#[ports(
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+    in  state: StateBus::of(ports, self.robot.as_str()), _,
+        "configuration and velocity; only q matters";
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
+    out matrix: Matrix::of(6, nv), _, "rows: p, L about the centre of mass, world axes",
+        frame "world", units "kg, kg m, kg m²";
+)]
+#[parameters(aliases("CMM", "CCRBA"))]
 pub struct CentroidalMomentumMatrix {
     /// The robot.
     pub robot: RobotName,
 }
 
-/// Ports of [`CentroidalMomentumMatrix`].
-pub struct Plan {
-    at: AtState,
-    matrix: Out<Matrix>,
-}
-
+#[block]
 impl Pure for CentroidalMomentumMatrix {
-    const KIND: &'static str = "CentroidalMomentumMatrix";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let at = AtState::plan(&self.robot, ports)?;
-        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
-        let doc = "rows of linear, then of angular momentum";
-        let matrix = output_in(ports, "matrix", &Matrix::of(6, nv), "world", doc);
-        Ok(Plan { at, matrix })
-    }
-
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let kinematics = inputs.shared(plan.at.kinematics);
-        let out = outputs.get(plan.matrix);
-        centroidal_momentum_matrix(&plan.at.robot.model, kinematics, out);
+    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let kinematics = inputs.shared(plan.kinematics);
+        centroidal_momentum_matrix(&plan.robot.model, kinematics, outputs.get(plan.matrix));
         Ok(())
     }
 }

@@ -1,64 +1,47 @@
 //! `CoriolisForces`: the part of the bias force that velocity causes.
 
-use legwork_block::{Block, Invalid, Out, Outcome, OutputCx, Ports, Sizes, Vector};
-use legwork_mechanics::coriolis_force;
-use schemars::JsonSchema;
-use serde::Deserialize;
+use std::sync::Arc;
 
-use crate::buses::RobotDims;
+use legwork_block::{Block, Outcome, OutputCx, Sizes, Vector, block, parameters, ports};
+use legwork_mechanics::{InverseDynamics, Kinematics, coriolis_force};
+
+use crate::buses::{RobotDims, StateBus};
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::{AtState, describe};
+use crate::robot::shared_kinematics::kinematics;
 
 /// Coriolis and centrifugal force `C(q, ν) ν`. It is the part of `h(q, ν)` that is quadratic in ν.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | out `c` | nv | N, N m | force and moment on the base in world axes, joint torques |
 ///
 /// It is on the left-hand side, `M ν̇ + C ν + g = …`. [`BiasForces`](crate::BiasForces) is its sum
 /// with [`GravityForces`](crate::GravityForces).
 ///
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 5.3, without gravity.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["centrifugal"]))]
+#[ports(
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
+    out coriolis("c"): Vector::of(nv), _,
+        "force and moment on the base in world axes, joint torques", units "N, N m";
+)]
+#[parameters(aliases("centrifugal"))]
 pub struct CoriolisForces {
     /// The robot.
     pub robot: RobotName,
 }
 
-/// Ports of [`CoriolisForces`].
-pub struct Plan {
-    at: AtState,
-    coriolis: Out<Vector>,
-}
-
+#[block]
 impl Block for CoriolisForces {
-    const KIND: &'static str = "CoriolisForces";
-    type Plan = Plan;
-    type State = ();
-    type Memo = ();
-    type Scratch = legwork_mechanics::InverseDynamics;
+    type Scratch = InverseDynamics;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let at = AtState::plan(&self.robot, ports)?;
-        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
-        let coriolis = ports.output("c", &Vector(nv));
-        describe(ports, coriolis, "Coriolis and centrifugal force");
-        Ok(Plan { at, coriolis })
+    fn scratch(&self, plan: &Self::Plan, _: &Sizes<'_>) -> InverseDynamics {
+        InverseDynamics::new(&plan.robot.model)
     }
 
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Self::Scratch {
-        legwork_mechanics::InverseDynamics::new(&plan.at.robot.model)
-    }
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let kinematics = cx.inputs.shared(plan.at.kinematics);
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let kinematics = cx.inputs.shared(plan.kinematics);
         let out = cx.outputs.get(plan.coriolis);
-        coriolis_force(&plan.at.robot.model, kinematics, cx.scratch, out);
+        coriolis_force(&plan.robot.model, kinematics, cx.scratch, out);
         Ok(())
     }
 }

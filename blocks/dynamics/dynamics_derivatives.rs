@@ -2,31 +2,16 @@
 
 use std::sync::Arc;
 
-use legwork_block::{
-    Block, In, Invalid, Matrix, OptionalIn, Out, Outcome, OutputCx, Ports, Shared, Sizes, Vector,
-};
+use legwork_block::{Block, Matrix, Outcome, OutputCx, Sizes, Vector, block, parameters, ports};
 use legwork_mechanics::{Derivatives, Kinematics, forward_dynamics, forward_dynamics_derivatives};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use crate::buses::RobotDims;
-use crate::robot::frames::input_of;
+use crate::buses::{RobotDims, StateBus};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::{describe, kinematics, state_input};
+use crate::robot::shared_kinematics::kinematics;
 use crate::robot::shared_mass::{Mass, mass};
 
 /// Forward dynamics `ν̇ = M⁻¹ (Sᵀτ + f_ext − h)` and their derivatives.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | in `tau` | n | N m | joint torques τ |
-/// | in `external`, optional | nv | N, N m | generalised force f_ext, held fixed |
-/// | out `nu_dot` | nv | m/s², rad/s² | acceleration ν̇ |
-/// | out `by_configuration` | nv × nv | | `∂ν̇/∂q` on the manifold: column k for `q ⊕ ε e_k` |
-/// | out `by_velocity` | nv × nv | | `∂ν̇/∂ν` |
-/// | out `by_torque` | nv × n | | `∂ν̇/∂τ = M⁻¹S` |
 ///
 /// With `δ = (δq, δν)` the linear system is `δ̇ = A δ + B δτ`, `A = [0, 1; by_configuration,
 /// by_velocity]`, `B = [0; by_torque]` (for a turning base up to the turn's own rate, which `q ⊕
@@ -35,25 +20,24 @@ use crate::robot::shared_mass::{Mass, mass};
 /// J. Carpentier, N. Mansard, *Analytical derivatives of rigid body dynamics algorithms* (2018);
 /// S. Singh, R. P. Russell, P. M. Wensing, *Efficient analytical derivatives of rigid-body dynamics
 /// using spatial vector algebra* (2022).
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["linearization", "ABA derivatives"]))]
+#[ports(
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
+    ask mass: Mass = mass(ports, &robot, state);
+    in  tau: Vector::of(&n), "N*m", "joint torques τ";
+    in  external?: Vector::of(&nv), _, "generalised force f_ext, held fixed", units "N, N m";
+    out nu_dot: Vector::of(&nv), _, "acceleration ν̇", units "m/s², rad/s²";
+    out by_configuration: Matrix::of(&nv, &nv), _,
+        "`∂ν̇/∂q` on the manifold: column k for `q ⊕ ε e_k`";
+    out by_velocity: Matrix::of(&nv, &nv), _, "`∂ν̇/∂ν`";
+    out by_torque: Matrix::of(nv, n), _, "`∂ν̇/∂τ = M⁻¹S`";
+)]
+#[parameters(aliases("linearization", "ABA derivatives"))]
 pub struct DynamicsDerivatives {
     /// The robot.
     pub robot: RobotName,
-}
-
-/// Ports and robot of [`DynamicsDerivatives`].
-pub struct Plan {
-    robot: Arc<RobotModel>,
-    kinematics: Shared<Kinematics>,
-    mass: Shared<Mass>,
-    tau: In<Vector>,
-    external: OptionalIn<Vector>,
-    nu_dot: Out<Vector>,
-    by_configuration: Out<Matrix>,
-    by_velocity: Out<Matrix>,
-    by_torque: Out<Matrix>,
 }
 
 /// Work memory of [`DynamicsDerivatives`].
@@ -63,54 +47,16 @@ pub struct Scratch {
     none: Vec<f64>,
 }
 
+#[block]
 impl Block for DynamicsDerivatives {
-    const KIND: &'static str = "DynamicsDerivatives";
-    type Plan = Plan;
-    type State = ();
-    type Memo = ();
     type Scratch = Scratch;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let robot = self.robot.find(ports)?;
-        let state = state_input(ports, self.robot.as_str());
-        let kinematics = kinematics(ports, &robot, state);
-        let mass = mass(ports, &robot, state);
-        let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
-        let tau = input_of(ports, "tau", &Vector(n.clone()), Some("N*m"), "joint torques");
-        let external = ports.optional_input("external", &Vector(nv.clone()));
-        ports.note_optional(external).doc("generalised external force");
-        let nu_dot = ports.output("nu_dot", &Vector(nv.clone()));
-        describe(ports, nu_dot, "acceleration");
-        let mut matrix = |name: &str, columns, doc: &str| {
-            let port = ports.output(name, &Matrix(nv.clone(), columns));
-            describe(ports, port, doc);
-            port
-        };
-        let by_configuration =
-            matrix("by_configuration", nv.clone(), "derivative along the manifold");
-        let by_velocity = matrix("by_velocity", nv.clone(), "derivative by nu");
-        let by_torque = matrix("by_torque", n, "derivative by the joint torques");
-        Ok(Plan {
-            robot,
-            kinematics,
-            mass,
-            tau,
-            external,
-            nu_dot,
-            by_configuration,
-            by_velocity,
-            by_torque,
-        })
-    }
-
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Scratch {
+    fn scratch(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Scratch {
         let model = &plan.robot.model;
         Scratch { workspace: Derivatives::new(model), none: vec![0.0; model.velocity_dim()] }
     }
 
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let Scratch { workspace, none } = &mut *cx.scratch;
         let (model, mass) = (&plan.robot.model, cx.inputs.shared(plan.mass));
         let factor = mass.factor(&plan.robot)?;

@@ -1,58 +1,35 @@
 //! `Energy`: kinetic and potential energy of a robot.
 
-use legwork_block::{Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Real};
-use legwork_mechanics::{kinetic_energy, potential_energy, rotor_kinetic_energy};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use std::sync::Arc;
 
+use legwork_block::{Inputs, Outcome, Outputs, Pure, Real, block, parameters, ports};
+use legwork_mechanics::{Kinematics, kinetic_energy, potential_energy, rotor_kinetic_energy};
+
+use crate::buses::StateBus;
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::AtState;
+use crate::robot::shared_kinematics::kinematics;
 
 /// Kinetic and potential energy of a robot: links and motor rotors.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | out `kinetic` | Real | J | `½ νᵀMν = Σ ½ m v² + ½ ω·Iω + ½ I_rotor ṡ²` |
-/// | out `potential` | Real | J | `−Σ m g·c`, zero at the world's origin |
-/// | out `total` | Real | J | their sum, constant as long as nothing does work |
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["kinetic energy", "potential energy"]))]
+#[ports(
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
+    out kinetic: Real, "J", "`½ νᵀMν = Σ ½ m v² + ½ ω·Iω + ½ I_rotor ṡ²`";
+    out potential: Real, "J", "`−Σ m g·c`, zero at the world's origin";
+    out total: Real, "J", "their sum, constant as long as nothing does work";
+)]
+#[parameters(aliases("kinetic energy", "potential energy"))]
 pub struct Energy {
     /// The robot.
     pub robot: RobotName,
 }
 
-/// Ports of [`Energy`].
-pub struct Plan {
-    at: AtState,
-    kinetic: Out<Real>,
-    potential: Out<Real>,
-    total: Out<Real>,
-}
-
+#[block]
 impl Pure for Energy {
-    const KIND: &'static str = "Energy";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let at = AtState::plan(&self.robot, ports)?;
-        let mut energy = |name: &str, doc: &str| {
-            let port = ports.output(name, &Real);
-            ports.note_out(port).unit("J").doc(doc);
-            port
-        };
-        let kinetic = energy("kinetic", "of links and rotors");
-        let potential = energy("potential", "in the gravity field, zero at the world's origin");
-        let total = energy("total", "kinetic and potential");
-        Ok(Plan { at, kinetic, potential, total })
-    }
-
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let model = &plan.at.robot.model;
-        let kinematics = inputs.shared(plan.at.kinematics);
-        let nu = inputs.get(plan.at.state).nu;
+    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let (model, kinematics) = (&plan.robot.model, inputs.shared(plan.kinematics));
+        let nu = inputs.get(plan.state).nu;
         let kinetic = kinetic_energy(model, kinematics) + rotor_kinetic_energy(model, nu);
         let potential = potential_energy(model, kinematics);
         outputs.set(plan.kinetic, kinetic);

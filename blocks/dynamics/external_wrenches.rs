@@ -1,24 +1,21 @@
 //! `ExternalWrenches`: the generalised force of wrenches at frames of a robot.
 
-use legwork_block::quantity::Length;
-use legwork_block::{In, Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Vector};
-use legwork_mechanics::{FrameId, MixedWrench, Placement, add_frame_wrench, world_from_frame};
-use nalgebra::Vector3;
-use schemars::JsonSchema;
-use serde::Deserialize;
+use std::sync::Arc;
 
-use crate::buses::RobotDims;
+use legwork_block::quantity::Length;
+use legwork_block::{Inputs, Invalid, Outcome, Outputs, Pure, Vector, block, parameters, ports};
+use legwork_mechanics::{
+    FrameId, Kinematics, MixedWrench, Placement, add_frame_wrench, world_from_frame,
+};
+use nalgebra::Vector3;
+
+use crate::buses::{RobotDims, StateBus};
 use crate::robot::frames::Representation;
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::AtState;
+use crate::robot::shared_kinematics::kinematics;
 
 /// Generalised force of external wrenches on a robot: `f_ext = Σ Jᵢᵀ wᵢ`.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity; only q matters |
-/// | in `w1`, `w2`, …, one for each of `at`; `w` for one | 6 | N, N m | force, moment |
-/// | out `external` | nv | N, N m | force and moment on the base in world axes, on the joints |
 ///
 /// It is on the right-hand side, `M ν̇ + C ν + g = Sᵀτ + f_ext`, and is what `external` of
 /// [`ForwardDynamics`](crate::ForwardDynamics) takes. The `Jacobian` of a frame in the same
@@ -37,9 +34,20 @@ use crate::robot::shared_kinematics::AtState;
 /// spatial quadruped robot* (2024), sec. 4.3, algorithm 4: wrenches apart from the terms of
 /// velocity and gravity, for controllers to use; R. Featherstone, *Rigid Body Dynamics Algorithms*
 /// (2008), sec. 5.3.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["applied force", "disturbance", "push"]))]
+#[ports(
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    keep frames: Vec<FrameId> = self.frames(&robot)?;
+    let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+    in  state: StateBus::of(ports, self.robot.as_str()), _,
+        "configuration and velocity; only q matters";
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
+    in  wrenches[(name, axes) in self.inputs()]: Vector::of(6), _,
+        "force, then moment, on the robot", frame axes,
+        named "`w1`, `w2`, …, one for each of `at`; `w` for one", units "N, N m";
+    out external: Vector::of(nv), _, "force and moment on the base in world axes, on the joints",
+        units "N, N m";
+)]
+#[parameters(aliases("applied force", "disturbance", "push"))]
 pub struct ExternalWrenches {
     /// The robot.
     pub robot: RobotName,
@@ -49,21 +57,33 @@ pub struct ExternalWrenches {
 }
 
 /// Where a wrench acts, and how it is written.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
 pub struct Application {
     /// Name of a link of the robot file.
     pub frame: String,
     /// How the wrench is written: `Mixed` (the default), `Body` or `World`.
-    #[serde(default)]
+    #[default]
     pub representation: Representation,
     /// Point of application in the frame's axes, from its origin [m]; default the origin. With
     /// `World` it has no meaning and is refused.
-    #[serde(default)]
     pub offset: Option<[Length; 3]>,
 }
 
 impl Application {
+    /// The frame.
+    fn find(&self, robot: &RobotModel) -> Result<FrameId, Invalid> {
+        let frame = robot.frame("at", &self.frame)?;
+        if self.representation == Representation::World && self.offset.is_some() {
+            let message = format!(
+                "expected no `offset` of a wrench about the world's origin, found one at `{}`",
+                self.frame
+            );
+            return Err(Invalid::parameter("at", message)
+                .hint("take `representation: Mixed` for a point that moves with the frame"));
+        }
+        Ok(frame)
+    }
+
     /// The wrench `w` in world axes with its moment about the frame's origin o: about the point of
     /// application p it is `m_o = m_p + (p − o) × f`.
     fn about_origin(&self, world_from_frame: &Placement, w: &[f64]) -> MixedWrench {
@@ -84,53 +104,36 @@ impl Application {
     }
 }
 
-/// Ports and frames of [`ExternalWrenches`].
-pub struct Plan {
-    at: AtState,
-    wrenches: Vec<(FrameId, In<Vector>)>,
-    external: Out<Vector>,
-}
-
-impl Pure for ExternalWrenches {
-    const KIND: &'static str = "ExternalWrenches";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
+impl ExternalWrenches {
+    /// The frames of the wrenches.
+    fn frames(&self, robot: &RobotModel) -> Result<Vec<FrameId>, Invalid> {
         if self.at.is_empty() {
             let message = "expected at least one wrench, found none";
             return Err(Invalid::parameter("at", message)
                 .hint("write `at: [(frame: \"…\")]`, one for each wrench"));
         }
-        let at = AtState::plan(&self.robot, ports)?;
-        let mut wrenches = Vec::with_capacity(self.at.len());
-        for (i, application) in self.at.iter().enumerate() {
-            let frame = at.robot.frame("at", &application.frame)?;
-            if application.representation == Representation::World && application.offset.is_some() {
-                let message = format!(
-                    "expected no `offset` of a wrench about the world's origin, found one at `{}`",
-                    application.frame
-                );
-                return Err(Invalid::parameter("at", message)
-                    .hint("take `representation: Mixed` for a point that moves with the frame"));
-            }
-            let name = if self.at.len() == 1 { "w".to_owned() } else { format!("w{}", i + 1) };
-            let wrench = ports.input(&name, &Vector::of(6));
-            let axes = application.representation.axes(&application.frame);
-            ports.note_in(wrench).frame(axes).doc("force, then moment, on the robot");
-            wrenches.push((frame, wrench));
-        }
-        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
-        let external = ports.output("external", &Vector(nv));
-        ports.note_out(external).doc("generalised external force");
-        Ok(Plan { at, wrenches, external })
+        self.at.iter().map(|application| application.find(robot)).collect()
     }
 
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let model = &plan.at.robot.model;
-        let kinematics = inputs.shared(plan.at.kinematics);
+    /// Names and axes of the inputs.
+    fn inputs(&self) -> impl Iterator<Item = (String, &str)> {
+        let count = self.at.len();
+        self.at.iter().enumerate().map(move |(i, application)| {
+            let name = if count == 1 { "w".to_owned() } else { format!("w{}", i + 1) };
+            (name, application.representation.axes(&application.frame))
+        })
+    }
+}
+
+#[block]
+impl Pure for ExternalWrenches {
+    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let model = &plan.robot.model;
+        let kinematics = inputs.shared(plan.kinematics);
         let out = outputs.get(plan.external);
         out.fill(0.0);
-        for (application, &(frame, wrench)) in self.at.iter().zip(&plan.wrenches) {
+        let given = plan.frames.iter().zip(&plan.wrenches);
+        for (application, (&frame, &wrench)) in self.at.iter().zip(given) {
             let place = world_from_frame(model, kinematics, frame);
             let wrench = application.about_origin(&place, inputs.get(wrench));
             add_frame_wrench(model, kinematics, frame, &wrench, out);

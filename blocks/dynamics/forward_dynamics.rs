@@ -3,31 +3,20 @@
 use std::sync::Arc;
 
 use legwork_block::{
-    Block, Fault, In, Invalid, Matrix, OptionalIn, Out, Outcome, OutputCx, Ports, Shared, Sizes,
-    Vector,
+    Block, Fault, Invalid, Matrix, Outcome, OutputCx, Shared, Sizes, Vector, block, parameters,
+    ports,
 };
 use legwork_mechanics::{
     ArticulatedBody, Kinematics, add_transposed_product, articulated_body, forward_dynamics,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use crate::buses::RobotDims;
+use crate::buses::{RobotDims, StateBus};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::{describe, kinematics, state_input};
+use crate::robot::shared_kinematics::kinematics;
 use crate::robot::shared_mass::{Mass, mass};
 
 /// Acceleration of a robot: `ν̇ = M⁻¹ (Sᵀτ + Jᵀf + f_ext − h)`.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | in `tau` | n | N m | joint torques τ |
-/// | in `J`, optional | 3k × nv | 1, m | Jacobians of k contact points, below one another |
-/// | in `f`, with `J` | 3k | N | forces on the robot at these points, contact axes (t₁, t₂, n) |
-/// | in `external`, optional | nv | N, N m | generalised force f_ext: base in world axes, joints |
-/// | out `nu_dot` | nv | m/s², rad/s² | acceleration ν̇, time derivative of ν number by number |
 ///
 /// `J` and `f` must be in the same axes.
 ///
@@ -40,19 +29,38 @@ use crate::robot::shared_mass::{Mass, mass};
 /// fault that names it.
 ///
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 6.1, 6.5 and 7.3.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["ABA", "articulated-body algorithm"]))]
+#[ports(
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
+    let rows = 3 * ports.dim();
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    keep asked: Asked = match self.algorithm {
+        Algorithm::Factor => Asked::Factor(mass(ports, &robot, state)),
+        Algorithm::ArticulatedBody => Asked::ArticulatedBody(kinematics(ports, &robot, state)),
+    };
+    in  tau: Vector::of(n), "N*m", "joint torques τ";
+    in  jacobian("J")?: Matrix::of(&rows, &nv), _,
+        "Jacobians of k contact points, below one another", shape "3k × nv", units "1, m";
+    in  forces("f")?: Vector::of(rows), "N",
+        "forces on the robot at these points, contact axes (t₁, t₂, n)", frame "contact",
+        shape "3k", if "with `J`";
+    in  external?: Vector::of(&nv), _, "generalised force f_ext: base in world axes, joints",
+        units "N, N m";
+    out nu_dot: Vector::of(nv), _, "acceleration ν̇, time derivative of ν number by number",
+        units "m/s², rad/s²";
+)]
+#[parameters(aliases("ABA", "articulated-body algorithm"))]
 pub struct ForwardDynamics {
     /// The robot.
     pub robot: RobotName,
     /// How to solve: `Factor` (the default) or `ArticulatedBody`.
-    #[serde(default)]
+    #[default]
     pub algorithm: Algorithm,
 }
 
 /// How forward dynamics are solved.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
 pub enum Algorithm {
     /// By the factor of the joint-space inertia.
     #[default]
@@ -67,17 +75,6 @@ enum Asked {
     ArticulatedBody(Shared<Kinematics>),
 }
 
-/// Ports and robot of [`ForwardDynamics`].
-pub struct Plan {
-    robot: Arc<RobotModel>,
-    asked: Asked,
-    tau: In<Vector>,
-    jacobian: OptionalIn<Matrix>,
-    forces: OptionalIn<Vector>,
-    external: OptionalIn<Vector>,
-    nu_dot: Out<Vector>,
-}
-
 /// Work memory of [`ForwardDynamics`].
 pub struct Scratch {
     /// Generalised external force.
@@ -85,36 +82,11 @@ pub struct Scratch {
     articulated: Option<ArticulatedBody>,
 }
 
+#[block]
 impl Block for ForwardDynamics {
-    const KIND: &'static str = "ForwardDynamics";
-    type Plan = Plan;
-    type State = ();
-    type Memo = ();
     type Scratch = Scratch;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let robot = self.robot.find(ports)?;
-        let state = state_input(ports, self.robot.as_str());
-        let asked = match self.algorithm {
-            Algorithm::Factor => Asked::Factor(mass(ports, &robot, state)),
-            Algorithm::ArticulatedBody => Asked::ArticulatedBody(kinematics(ports, &robot, state)),
-        };
-        let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
-        let tau = ports.input("tau", &Vector(n));
-        ports.note_in(tau).unit("N*m").doc("joint torques");
-        let rows = 3 * ports.dim();
-        let jacobian = ports.optional_input("J", &Matrix(rows.clone(), nv.clone()));
-        ports.note_optional(jacobian).doc("Jacobians of the contact points");
-        let forces = ports.optional_input("f", &Vector(rows));
-        ports.note_optional(forces).unit("N").frame("contact").doc("contact forces");
-        let external = ports.optional_input("external", &Vector(nv.clone()));
-        ports.note_optional(external).doc("generalised external force");
-        let nu_dot = ports.output("nu_dot", &Vector(nv));
-        describe(ports, nu_dot, "acceleration");
-        Ok(Plan { robot, asked, tau, jacobian, forces, external, nu_dot })
-    }
-
-    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+    fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         match (sizes.optional(plan.jacobian), sizes.optional(plan.forces)) {
             (Some(_), None) => Err(together("J", "f")),
             (None, Some(_)) => Err(together("f", "J")),
@@ -122,9 +94,7 @@ impl Block for ForwardDynamics {
         }
     }
 
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Scratch {
+    fn scratch(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Scratch {
         let model = &plan.robot.model;
         let articulated = match plan.asked {
             Asked::Factor(_) => None,
@@ -133,7 +103,7 @@ impl Block for ForwardDynamics {
         Scratch { external: vec![0.0; model.velocity_dim()], articulated }
     }
 
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let Scratch { external, articulated } = &mut *cx.scratch;
         match cx.inputs.optional(plan.external) {
             Some(force) => external.copy_from_slice(force),

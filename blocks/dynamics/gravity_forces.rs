@@ -1,55 +1,42 @@
 //! `GravityForces`: the part of the bias force that remains at rest.
 
-use legwork_block::{Inputs, Invalid, Out, Outcome, Outputs, Ports, Pure, Vector};
-use legwork_mechanics::gravity_force;
-use schemars::JsonSchema;
-use serde::Deserialize;
+use std::sync::Arc;
 
-use crate::buses::RobotDims;
+use legwork_block::{Inputs, Outcome, Outputs, Pure, Vector, block, parameters, ports};
+use legwork_mechanics::{Kinematics, gravity_force};
+
+use crate::buses::{RobotDims, StateBus};
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::{AtState, describe};
+use crate::robot::shared_kinematics::kinematics;
 
 /// Gravity force `g(q)`: the value of `h(q, ν)` at ν = 0.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity; only q matters |
-/// | out `g` | nv | N, N m | force and moment on the base in world axes, joint torques |
 ///
 /// It is on the left-hand side, `M ν̇ + C ν + g = …`: the joint torques `g` hold a fixed-base robot
 /// still (gravity compensation), and a floating base feels its weight as a positive third number.
 /// [`BiasForces`](crate::BiasForces) is its sum with [`CoriolisForces`](crate::CoriolisForces).
 ///
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 5.3.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["gravity vector"]))]
+#[ports(
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+    in  state: StateBus::of(ports, self.robot.as_str()), _,
+        "configuration and velocity; only q matters";
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
+    out gravity("g"): Vector::of(nv), _,
+        "force and moment on the base in world axes, joint torques", units "N, N m";
+)]
+#[parameters(aliases("gravity vector"))]
 pub struct GravityForces {
     /// The robot.
     pub robot: RobotName,
 }
 
-/// Ports of [`GravityForces`].
-pub struct Plan {
-    at: AtState,
-    gravity: Out<Vector>,
-}
-
+#[block]
 impl Pure for GravityForces {
-    const KIND: &'static str = "GravityForces";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let at = AtState::plan(&self.robot, ports)?;
-        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
-        let gravity = ports.output("g", &Vector(nv));
-        describe(ports, gravity, "gravity force");
-        Ok(Plan { at, gravity })
-    }
-
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let kinematics = inputs.shared(plan.at.kinematics);
-        gravity_force(&plan.at.robot.model, kinematics, outputs.get(plan.gravity));
+    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let kinematics = inputs.shared(plan.kinematics);
+        gravity_force(&plan.robot.model, kinematics, outputs.get(plan.gravity));
         Ok(())
     }
 }

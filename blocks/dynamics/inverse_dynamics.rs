@@ -1,45 +1,40 @@
 //! `InverseDynamics`: the forces that an acceleration takes.
 
-use legwork_block::{Block, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Sizes, Vector};
-use legwork_mechanics::inverse_dynamics;
-use schemars::JsonSchema;
-use serde::Deserialize;
+use std::sync::Arc;
 
-use crate::buses::RobotDims;
-use crate::robot::frames::{input_of, write_joint_rows};
+use legwork_block::{Block, Outcome, OutputCx, Sizes, Vector, block, parameters, ports};
+use legwork_mechanics::{Kinematics, inverse_dynamics};
+
+use crate::buses::{RobotDims, StateBus};
+use crate::robot::frames::write_joint_rows;
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::{AtState, describe};
+use crate::robot::shared_kinematics::kinematics;
 
 /// Generalised forces that an acceleration takes: `F = M ν̇ + h − f_ext`.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | in `nu_dot` | nv | m/s², rad/s² | acceleration ν̇, time derivative of ν number by number |
-/// | in `external`, optional | nv | N, N m | generalised force f_ext, such as `Jᵀf` of contacts |
-/// | out `force` | nv | N, N m | F: force and moment on the base in world axes, joint torques |
-/// | out `tau` | n | N m | the joints' part of F |
 ///
 /// A floating base has no motor: the acceleration is one that the robot can do by itself if the
 /// first six numbers of F are zero. Reflected rotor inertia is part of M. O(n), M is not formed.
 ///
 /// Recursive Newton–Euler algorithm; R. Featherstone, *Rigid Body Dynamics Algorithms* (2008),
 /// sec. 5.3.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["RNEA", "recursive Newton–Euler", "computed torque"]))]
+#[ports(
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
+    in  nu_dot: Vector::of(&nv), _, "acceleration ν̇, time derivative of ν number by number",
+        units "m/s², rad/s²";
+    in  external?: Vector::of(&nv), _, "generalised force f_ext, such as `Jᵀf` of contacts",
+        units "N, N m";
+    out force: Vector::of(nv), _, "F: force and moment on the base in world axes, joint torques",
+        units "N, N m";
+    out tau: Vector::of(n), "N*m", "the joints' part of F";
+)]
+#[parameters(aliases("RNEA", "recursive Newton–Euler", "computed torque"))]
 pub struct InverseDynamics {
     /// The robot.
     pub robot: RobotName,
-}
-
-/// Ports of [`InverseDynamics`].
-pub struct Plan {
-    at: AtState,
-    nu_dot: In<Vector>,
-    external: OptionalIn<Vector>,
-    force: Out<Vector>,
-    tau: Out<Vector>,
 }
 
 /// Work memory: of the algorithm, and F.
@@ -48,48 +43,30 @@ pub struct Scratch {
     force: Vec<f64>,
 }
 
+#[block]
 impl Block for InverseDynamics {
-    const KIND: &'static str = "InverseDynamics";
-    type Plan = Plan;
-    type State = ();
-    type Memo = ();
     type Scratch = Scratch;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let at = AtState::plan(&self.robot, ports)?;
-        let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
-        let nu_dot = input_of(ports, "nu_dot", &Vector(nv.clone()), None, "acceleration");
-        let external = ports.optional_input("external", &Vector(nv.clone()));
-        ports.note_optional(external).doc("generalised external force");
-        let force = ports.output("force", &Vector(nv));
-        describe(ports, force, "generalised force that the acceleration takes");
-        let tau = ports.output("tau", &Vector(n));
-        ports.note_out(tau).unit("N*m").doc("joint torques of it");
-        Ok(Plan { at, nu_dot, external, force, tau })
-    }
-
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Scratch {
-        let model = &plan.at.robot.model;
+    fn scratch(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Scratch {
+        let model = &plan.robot.model;
         Scratch {
             workspace: legwork_mechanics::InverseDynamics::new(model),
             force: vec![0.0; model.velocity_dim()],
         }
     }
 
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let Scratch { workspace, force } = &mut *cx.scratch;
-        let (robot, kinematics) = (&plan.at.robot, cx.inputs.shared(plan.at.kinematics));
+        let kinematics = cx.inputs.shared(plan.kinematics);
         let nu_dot = cx.inputs.get(plan.nu_dot);
-        inverse_dynamics(&robot.model, kinematics, nu_dot, workspace, force);
+        inverse_dynamics(&plan.robot.model, kinematics, nu_dot, workspace, force);
         if let Some(external) = cx.inputs.optional(plan.external) {
             for (force, external) in force.iter_mut().zip(external) {
                 *force -= external;
             }
         }
         cx.outputs.get(plan.force).copy_from_slice(force);
-        write_joint_rows(robot, force, plan.tau, &mut cx.outputs);
+        write_joint_rows(&plan.robot, force, plan.tau, &mut cx.outputs);
         Ok(())
     }
 }

@@ -1,32 +1,23 @@
 //! `KinDyn`: kinematics and dynamics of a robot and its feet on one bus.
 
-use legwork_block::quantity::{Force, NonNegative, Physical};
+use std::sync::Arc;
+
+use legwork_block::quantity::{Force, NonNegative};
 use legwork_block::{
-    Block, Dim, In, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Sizes, Vector,
+    Block, Dim, Invalid, Outcome, OutputCx, Sizes, Vector, block, parameters, ports,
 };
 use legwork_mechanics::{
-    FrameId, Placement, frame_jacobian, frame_jacobian_dot_velocity, world_from_frame,
+    FrameId, Kinematics, Placement, frame_jacobian, frame_jacobian_dot_velocity, world_from_frame,
 };
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use crate::buses::{DynamicsBus, KinDynBus, RobotDims};
-use crate::robot::frames::input_of;
+use crate::buses::{DynamicsBus, KinDynBus, RobotDims, StateBus};
+use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::{AtState, describe};
+use crate::robot::shared_kinematics::kinematics;
 
 /// Kinematics and dynamics for a balancing controller, on one bus. `KinDyn(robot)` holds what such
 /// a controller reads of a robot with Nc feet: base pose, joints, poses, Jacobians and J̇ν of the
 /// feet, M, h, wrenches, acceleration.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | in `dynamics` | Dynamics(robot) | | M and h at this state, of `RobotDynamics` |
-/// | in `nu_dot` | nv | m/s², rad/s² | acceleration at this state |
-/// | in `fc` | 6Nc | N, N m | wrenches on the feet in the order of `frames`, from `FootWrench` |
-/// | in `motor_inertia`, optional | n | kg m² | reflected rotor inertia; default the robot's |
-/// | out `bus` | `KinDyn(robot)` | | all of it at one instant |
 ///
 /// Everything is of the instant of its inputs: connect outputs without delay, and no field is older
 /// than another. (The bus of this name in the reference mixes two steps.) With `every:` all fields
@@ -36,50 +27,49 @@ use crate::robot::shared_kinematics::{AtState, describe};
 ///
 /// Reference: N. Guedelha et al., *A flexible MATLAB/Simulink simulator for robotic floating-base
 /// systems in contact with the ground* (2022), bus `kinDynOut`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    keep frames: Vec<FrameId> = self.feet(&robot)?;
+    let RobotDims { nv, n, .. } = RobotDims::of(ports, self.robot.as_str());
+    let count = Dim::fixed(frames.len());
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
+    in  dynamics: DynamicsBus::of(ports, self.robot.as_str()), _,
+        "M and h at this state, of `RobotDynamics`";
+    in  nu_dot: Vector::of(nv), _, "acceleration at this state", units "m/s², rad/s²";
+    in  wrenches("fc"): Vector::of(6 * count.clone()), _,
+        "wrenches on the feet in the order of `frames`, from `FootWrench`", shape "6Nc",
+        units "N, N m";
+    in  motor_inertia?: Vector::of(n), "kg*m^2", "reflected rotor inertia; default the robot's";
+    // No field shows an input's memory: under a period of its own the bus would mix instants.
+    out bus: KinDynBus::of(ports, self.robot.as_str(), &count), _, "all of it at one instant";
+)]
+#[parameters]
 pub struct KinDyn {
     /// The robot; not a world.
     pub robot: RobotName,
     /// Names of the links that touch the ground; default: the robot's feet.
-    #[serde(default)]
     pub frames: Option<Vec<String>>,
-    /// Force above which a foot is in contact [N]; default 1 mN, far above what solvers leave on an
-    /// open contact.
-    #[serde(default = "least_force")]
+    /// Force above which a foot is in contact [N]; the default is far above what solvers leave on
+    /// an open contact.
+    #[default = "1 mN"]
     pub least_force: NonNegative<Force>,
 }
 
-fn least_force() -> NonNegative<Force> {
-    NonNegative::from_si(1e-3).expect("above zero")
-}
-
-/// Ports and frames of a [`KinDyn`].
-pub struct Plan {
-    at: AtState,
-    base: FrameId,
-    frames: Vec<FrameId>,
-    dynamics: In<DynamicsBus>,
-    nu_dot: In<Vector>,
-    wrenches: In<Vector>,
-    motor_inertia: OptionalIn<Vector>,
-    bus: Out<KinDynBus>,
-}
-
 impl KinDyn {
-    fn feet(&self, at: &AtState) -> Result<Vec<FrameId>, Invalid> {
-        if at.robot.is_world() {
-            let message = format!("expected one robot, found the world `{}`", at.robot.name);
+    fn feet(&self, robot: &RobotModel) -> Result<Vec<FrameId>, Invalid> {
+        if robot.is_world() {
+            let message = format!("expected one robot, found the world `{}`", robot.name);
             return Err(Invalid::parameter("robot", message));
         }
         let frames = match &self.frames {
             Some(names) => {
-                names.iter().map(|name| at.robot.frame("frames", name)).collect::<Result<_, _>>()?
+                names.iter().map(|name| robot.frame("frames", name)).collect::<Result<_, _>>()?
             }
-            None => at.robot.feet.clone(),
+            None => robot.feet.clone(),
         };
         if frames.is_empty() {
-            let message = format!("expected feet, found none of `{}`", at.robot.name);
+            let message = format!("expected feet, found none of `{}`", robot.name);
             return Err(Invalid::parameter("frames", message)
                 .hint("name links here, or as `feet` of the robot"));
         }
@@ -87,46 +77,22 @@ impl KinDyn {
     }
 }
 
+#[block]
 impl Block for KinDyn {
-    const KIND: &'static str = "KinDyn";
-    type Plan = Plan;
-    type State = ();
-    type Memo = ();
     /// Jacobian of one foot (6 × nv).
     type Scratch = Vec<f64>;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let at = AtState::plan(&self.robot, ports)?;
-        let frames = self.feet(&at)?;
-        let name = self.robot.as_str();
-        let (dims, count) = (RobotDims::of(ports, name), Dim::fixed(frames.len()));
-        let signal = DynamicsBus::of(ports, name);
-        let dynamics = input_of(ports, "dynamics", &signal, None, "M and h at this state");
-        let acceleration = Vector(dims.nv);
-        let nu_dot = input_of(ports, "nu_dot", &acceleration, None, "acceleration");
-        let six = Vector(6 * count.clone());
-        let wrenches = input_of(ports, "fc", &six, None, "wrenches on the feet");
-        let motor_inertia = ports.optional_input("motor_inertia", &Vector(dims.n));
-        let doc = "diagonal of the reflected rotor inertia";
-        ports.note_optional(motor_inertia).unit("kg*m^2").doc(doc);
-        // No field shows an input's memory: under a period of its own the bus would mix instants.
-        let signal = KinDynBus::of(ports, name, &count);
-        let bus = ports.output("bus", &signal);
-        describe(ports, bus, "kinematics and dynamics of the robot and its feet");
-        let base = at.robot.model.root_frame();
-        Ok(Plan { at, base, frames, dynamics, nu_dot, wrenches, motor_inertia, bus })
+    fn scratch(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Vec<f64> {
+        vec![0.0; 6 * plan.robot.model.velocity_dim()]
     }
 
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<f64> {
-        vec![0.0; 6 * plan.at.robot.model.velocity_dim()]
-    }
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let model = &plan.at.robot.model;
-        let kinematics = cx.inputs.shared(plan.at.kinematics);
-        let (state, dynamics) = (cx.inputs.get(plan.at.state), cx.inputs.get(plan.dynamics));
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        if !cx.outputs.is_read(plan.bus) {
+            return Ok(());
+        }
+        let model = &plan.robot.model;
+        let kinematics = cx.inputs.shared(plan.kinematics);
+        let (state, dynamics) = (cx.inputs.get(plan.state), cx.inputs.get(plan.dynamics));
         let (nu_dot, wrenches) = (cx.inputs.get(plan.nu_dot), cx.inputs.get(plan.wrenches));
         let motors = cx.inputs.optional(plan.motor_inertia);
         let motors = motors.unwrap_or_else(|| model.rotors().diagonal());
@@ -142,7 +108,7 @@ impl Block for KinDyn {
         ] {
             cx.outputs.leaf(plan.bus, leaf).copy_from_slice(numbers);
         }
-        let base = world_from_frame(model, kinematics, plan.base);
+        let base = world_from_frame(model, kinematics, model.root_frame());
         write_transform(&base, 0, 1, cx.outputs.leaf(plan.bus, KinDynBus::WORLD_FROM_BASE));
 
         let count = plan.frames.len();

@@ -1,54 +1,35 @@
 //! `MassMatrix`: joint-space inertia of a robot.
 
-use legwork_block::{Inputs, Invalid, Matrix, Out, Outcome, Outputs, Ports, Pure, Shared};
-use schemars::JsonSchema;
-use serde::Deserialize;
+use legwork_block::{Inputs, Matrix, Outcome, Outputs, Pure, block, parameters, ports};
 
-use crate::buses::RobotDims;
+use crate::buses::{RobotDims, StateBus};
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::{describe, state_input};
 use crate::robot::shared_mass::{Mass, mass};
 
 /// Mass matrix `M(q)` of a robot, with the reflected inertia of its rotors. It is the M of
 /// `M ν̇ + h = Sᵀτ + Jᵀf`.
 ///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity; only q matters |
-/// | out `M` | nv × nv | kg, kg m, kg m² | symmetric, positive definite |
-///
 /// Composite-rigid-body algorithm; R. Featherstone, *Rigid Body Dynamics Algorithms* (2008),
 /// sec. 6.2.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-aliases" = ["CRBA", "composite-rigid-body algorithm", "joint-space inertia"]))]
+#[ports(
+    let robot = self.robot.find(ports)?;
+    let nv = RobotDims::of(ports, self.robot.as_str()).nv;
+    in  state: StateBus::of(ports, self.robot.as_str()), _,
+        "configuration and velocity; only q matters";
+    ask mass: Mass = mass(ports, &robot, state);
+    out matrix("M"): Matrix::of(&nv, &nv), _, "joint-space inertia: symmetric, positive definite",
+        units "kg, kg m, kg m²";
+)]
+#[parameters(aliases("CRBA", "composite-rigid-body algorithm", "joint-space inertia"))]
 pub struct MassMatrix {
     /// The robot.
     pub robot: RobotName,
 }
 
-/// Ports of [`MassMatrix`].
-pub struct Plan {
-    mass: Shared<Mass>,
-    matrix: Out<Matrix>,
-}
-
+#[block]
 impl Pure for MassMatrix {
-    const KIND: &'static str = "MassMatrix";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let robot = self.robot.find(ports)?;
-        let state = state_input(ports, self.robot.as_str());
-        let mass = mass(ports, &robot, state);
-        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
-        let matrix = ports.output("M", &Matrix::of(&nv, &nv));
-        describe(ports, matrix, "joint-space inertia");
-        Ok(Plan { mass, matrix })
-    }
-
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        inputs.shared(plan.mass).matrix.write_dense(outputs.get(plan.matrix));
+    fn output(&self, io: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        inputs.shared(io.mass).matrix.write_dense(outputs.get(io.matrix));
         Ok(())
     }
 }

@@ -3,35 +3,24 @@
 use std::sync::Arc;
 
 use legwork_block::{
-    Block, Dim, In, Inputs, Invalid, OptionalIn, Out, Outcome, OutputCx, Ports, Real, Report,
-    Shared, Sizes, UpdateCx, Vector, feeds,
+    Block, Inputs, Invalid, Outcome, OutputCx, Ports, Real, Report, Sizes, UpdateCx, Vector, block,
+    parameters, ports,
 };
 use legwork_mechanics::{
-    Kinematics, MixedWrench, center_of_mass, centroidal_momentum_dot_velocity,
+    Kinematics, MixedWrench, Tree, center_of_mass, centroidal_momentum_dot_velocity,
     centroidal_momentum_matrix,
 };
 use nalgebra::{Matrix3, Vector3};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::buses::{ContactPointsBus, RobotDims, StateBus, contact_points};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::{kinematics, state_input};
+use crate::robot::shared_kinematics::kinematics;
 
 /// Checks an acceleration against the balance of momentum of the whole robot. Without the mass
 /// matrix: the momentum changes by the weight and by the external forces, whatever joints, loops
 /// and motors do.
-///
-/// | port | shape | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | in `nu_dot` | nv | m/s², rad/s² | acceleration to judge |
-/// | in `points` | `ContactPoints` | | k contacts |
-/// | in `f` | 3k | N | contact forces on the robot, contact axes |
-/// | in `external`, optional | nv | N, N m | generalised force; the six numbers of a base push it |
-/// | out `force` | | N | `‖ṗ − m g − Σ f‖` |
-/// | out `moment` | | N m | `‖L̇ − Σ (p − c) × f‖` about the centre of mass c |
 ///
 /// `(ṗ, L̇) = A_G ν̇ + Ȧ_G ν`, the second term link by link. At the end of a run the worst of both
 /// are reported as `worst_force_residual` and `worst_moment_residual`; beyond rounding (1e-9 of the
@@ -41,25 +30,26 @@ use crate::robot::shared_kinematics::{kinematics, state_input};
 ///
 /// D. E. Orin, A. Goswami, S.-H. Lee, *Centroidal dynamics of a humanoid robot* (2013), eqs. 2, 6,
 /// 11.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    keep robot: Arc<RobotModel> = self.floating(ports)?;
+    let (count, nv) = (ports.dim(), RobotDims::of(ports, self.robot.as_str()).nv);
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
+    in  nu_dot: Vector::of(&nv), _, "acceleration to judge", units "m/s², rad/s²";
+    in  points: contact_points(&count, &nv) as ContactPointsBus, _, "k contacts";
+    in  forces("f"): Vector::of(3 * count), "N", "contact forces on the robot, contact axes",
+        frame "contact", shape "3k";
+    in  external?: Vector::of(&nv), _, "generalised force; the six numbers of a base push it",
+        units "N, N m";
+    feeds(state, nu_dot, points, forces, external);
+    out force: Real, "N", "`‖ṗ − m g − Σ f‖`";
+    out moment: Real, "N*m", "`‖L̇ − Σ (p − c) × f‖` about the centre of mass c";
+    ports.updates();
+)]
+#[parameters]
 pub struct MomentumBalance {
     /// The robot or world.
     pub robot: RobotName,
-}
-
-/// Ports and robot of [`MomentumBalance`].
-pub struct Plan {
-    robot: Arc<RobotModel>,
-    state: In<StateBus>,
-    kinematics: Shared<Kinematics>,
-    nu_dot: In<Vector>,
-    points: In<ContactPointsBus>,
-    forces: In<Vector>,
-    external: OptionalIn<Vector>,
-    force: Out<Real>,
-    moment: Out<Real>,
-    nv: Dim,
 }
 
 /// The worst residuals of a run.
@@ -70,7 +60,7 @@ pub struct State {
 }
 
 /// What is left of the balance [N, N m]; `matrix` is work memory (6 × nv).
-fn residual(plan: &Plan, inputs: &Inputs<'_>, matrix: &mut [f64]) -> MixedWrench {
+fn residual(plan: &MomentumBalancePorts, inputs: &Inputs<'_>, matrix: &mut [f64]) -> MixedWrench {
     let (model, kinematics) = (&plan.robot.model, inputs.shared(plan.kinematics));
     let center = center_of_mass(model, kinematics);
     let mut rest = centroidal_momentum_dot_velocity(model, kinematics);
@@ -101,64 +91,43 @@ fn residual(plan: &Plan, inputs: &Inputs<'_>, matrix: &mut [f64]) -> MixedWrench
     rest
 }
 
+impl MomentumBalance {
+    /// The robot, whose bases float.
+    fn floating(&self, ports: &Ports<'_>) -> Result<Arc<RobotModel>, Invalid> {
+        let robot = self.robot.find(ports)?;
+        if robot.model.trees().iter().all(Tree::is_floating) {
+            return Ok(robot);
+        }
+        let message = format!("expected floating bases only, found `{}`", robot.name);
+        Err(Invalid::parameter("robot", message))
+    }
+}
+
+#[block]
 impl Block for MomentumBalance {
-    const KIND: &'static str = "MomentumBalance";
-    type Plan = Plan;
     type State = State;
-    type Memo = ();
     /// Centroidal momentum matrix, 6 × nv.
     type Scratch = Vec<f64>;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let robot = self.robot.find(ports)?;
-        if !robot.model.trees().iter().all(legwork_mechanics::Tree::is_floating) {
-            let message = format!("expected floating bases only, found `{}`", robot.name);
-            return Err(Invalid::parameter("robot", message));
-        }
-        let state = state_input(ports, self.robot.as_str());
-        let kinematics = kinematics(ports, &robot, state);
-        let nv = RobotDims::of(ports, self.robot.as_str()).nv;
-        let nu_dot = ports.input("nu_dot", &Vector(nv.clone()));
-        ports.note_in(nu_dot).doc("acceleration to judge");
-        let count = ports.dim();
-        let points = ports.input("points", &contact_points(&count, &nv));
-        ports.note_in(points).doc("contacts");
-        let forces = ports.input("f", &Vector(3 * count));
-        ports.note_in(forces).unit("N").frame("contact").doc("contact forces on the robot");
-        let external = ports.optional_input("external", &Vector(nv.clone()));
-        ports.note_optional(external).doc("generalised external force");
-        ports.group(&feeds![state, nu_dot, points, forces, external]);
-        let force = ports.output("force", &Real);
-        ports.note_out(force).unit("N").doc("force that nothing explains");
-        let moment = ports.output("moment", &Real);
-        ports.note_out(moment).unit("N*m").doc("moment that nothing explains");
-        ports.updates();
-        Ok(Plan { robot, state, kinematics, nu_dot, points, forces, external, force, moment, nv })
+    fn scratch(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Vec<f64> {
+        vec![0.0; 6 * plan.robot.model.velocity_dim()]
     }
 
-    fn state(&self, _: &Plan, _: &Sizes<'_>) -> State {
-        State::default()
-    }
-
-    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<f64> {
-        vec![0.0; 6 * sizes.dim(&plan.nv)]
-    }
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let rest = residual(plan, &cx.inputs, cx.scratch);
         cx.outputs.set(plan.force, rest.force.norm());
         cx.outputs.set(plan.moment, rest.moment.norm());
         Ok(())
     }
 
-    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+    fn update(&self, plan: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         let rest = residual(plan, &cx.inputs, cx.scratch);
         cx.state.force = cx.state.force.max(rest.force.norm());
         cx.state.moment = cx.state.moment.max(rest.moment.norm());
         Ok(())
     }
 
-    fn report(&self, _: &Plan, state: &State, report: &mut Report) {
+    fn report(&self, _: &Self::Plan, state: &State, report: &mut Report) {
         report.metric("worst_force_residual", state.force);
         report.metric("worst_moment_residual", state.moment);
     }

@@ -3,27 +3,16 @@
 use std::sync::Arc;
 
 use legwork_block::{
-    Block, Fault, In, Invalid, Matrix, OptionalIn, Out, Outcome, OutputCx, Ports, Shared, Sizes,
-    Vector,
+    Block, Fault, Matrix, Outcome, OutputCx, Sizes, Vector, block, parameters, ports,
 };
 use legwork_mechanics::pack_dense;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::buses::{DynamicsBus, RobotDims, StateBus};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
-use crate::robot::shared_kinematics::{describe, state_input};
 use crate::robot::shared_mass::{Mass, mass};
 
 /// The terms of `M ν̇ + h = Sᵀτ + Jᵀf` at a state, on one bus.
-///
-/// | port | type | unit | meaning |
-/// |---|---|---|---|
-/// | in `state` | State(robot) | | configuration and velocity |
-/// | in `motor_inertia`, optional | n | kg m², kg | reflected inertia of the motors, zero or more |
-/// | in `motor_inertia_matrix`, optional | n × n | kg m², kg | the same, of coupled joints |
-/// | out `bus` | Dynamics(robot) | | `nu`, handed on; `M`; `h`; `factor` of M |
 ///
 /// The inertia of the motors adds to the joints' rows and columns of M, on top of the rotors that
 /// the robot has of its own, before M is factored. The matrix is `(TΓ)⁻ᵀ I_m (TΓ)⁻¹` for
@@ -36,20 +25,23 @@ use crate::robot::shared_mass::{Mass, mass};
 ///
 /// References: R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), ch. 5, 6 and sec. 9.5; N.
 /// Guedelha et al., *A flexible MATLAB/Simulink simulator …* (2024), for the motors.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[ports(
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    let n = RobotDims::of(ports, self.robot.as_str()).n;
+    in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
+    ask mass: Mass = mass(ports, &robot, state);
+    in  diagonal("motor_inertia")?: Vector::of(&n), _,
+        "reflected inertia of the motors, zero or more", units "kg m², kg";
+    in  matrix("motor_inertia_matrix")?: Matrix::of(&n, &n), _, "the same, of coupled joints",
+        units "kg m², kg";
+    out bus: DynamicsBus::of(ports, self.robot.as_str()), _,
+        "`nu`, handed on; `M`; `h`; `factor` of M";
+    ports.forward(bus, DynamicsBus::NU, state, StateBus::NU);
+)]
+#[parameters]
 pub struct RobotDynamics {
     /// The robot.
     pub robot: RobotName,
-}
-
-/// Ports of [`RobotDynamics`].
-pub struct Plan {
-    robot: Arc<RobotModel>,
-    mass: Shared<Mass>,
-    diagonal: OptionalIn<Vector>,
-    matrix: OptionalIn<Matrix>,
-    bus: Out<DynamicsBus>,
 }
 
 /// Difference of entries across the diagonal, relative to the largest, that is rounding.
@@ -89,41 +81,19 @@ fn add_matrix(robot: &RobotModel, inertia: &[f64], m: &mut [f64]) -> Outcome {
     Ok(())
 }
 
+#[block]
 impl Block for RobotDynamics {
-    const KIND: &'static str = "RobotDynamics";
-    type Plan = Plan;
-    type State = ();
-    type Memo = ();
     /// Work memory of the factor, nv × nv.
     type Scratch = Vec<f64>;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let robot = self.robot.find(ports)?;
-        let state: In<StateBus> = state_input(ports, self.robot.as_str());
-        let mass = mass(ports, &robot, state);
-        let n = RobotDims::of(ports, self.robot.as_str()).n;
-        let diagonal = ports.optional_input("motor_inertia", &Vector(n.clone()));
-        ports.note_optional(diagonal).doc("reflected inertia of the motors [kg m², kg]");
-        let matrix = ports.optional_input("motor_inertia_matrix", &Matrix(n.clone(), n));
-        ports.note_optional(matrix).doc("the same where motors drive several joints");
-        let signal = DynamicsBus::of(ports, self.robot.as_str());
-        let bus = ports.output("bus", &signal);
-        describe(ports, bus, "terms of the equation of motion");
-        // Leaf 1 of a state is its velocity.
-        ports.forward(bus, DynamicsBus::NU, state, 1);
-        Ok(Plan { robot, mass, diagonal, matrix, bus })
-    }
-
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<f64> {
+    fn scratch(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Vec<f64> {
         let nv = plan.robot.model.velocity_dim();
         let is_alone =
             sizes.optional(plan.diagonal).is_none() && sizes.optional(plan.matrix).is_none();
         vec![0.0; if is_alone { 0 } else { nv * nv }]
     }
 
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (robot, mass) = (&*plan.robot, cx.inputs.shared(plan.mass));
         let (diagonal, matrix) =
             (cx.inputs.optional(plan.diagonal), cx.inputs.optional(plan.matrix));

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use legwork_block::{
-    Inputs, Invalid, Matrix, Outcome, Outputs, Ports, Pure, Vector, parameters, ports,
-};
+use legwork_block::{Inputs, Matrix, Outcome, Outputs, Pure, Vector, block, parameters, ports};
 use legwork_mechanics::{
     Kinematics, center_of_mass, center_of_mass_jacobian, center_of_mass_jacobian_dot_velocity,
     center_of_mass_velocity,
@@ -22,10 +20,10 @@ use crate::robot::shared_kinematics::kinematics;
 ///
 /// S. Kajita et al., *Resolved momentum control* (2003), sec. 3.
 #[ports(
-    |robot: &Arc<RobotModel>|
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
     let nv = RobotDims::of(ports, self.robot.as_str()).nv;
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
-    ask kinematics: Kinematics = kinematics(ports, robot, state);
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
     out position: Vector::of(3), "m", "`c = Σ m_i c_i / m`, world axes", frame "world";
     out velocity: Vector::of(3), "m/s", "ċ, world axes", frame "world";
     out dot_j_nu: Vector::of(3), "m/s^2", "c̈ at ν̇ = 0, world axes", frame "world";
@@ -37,33 +35,18 @@ pub struct CenterOfMass {
     pub robot: RobotName,
 }
 
-/// Ports and robot of [`CenterOfMass`].
-pub struct Plan {
-    robot: Arc<RobotModel>,
-    io: CenterOfMassPorts,
-}
-
+#[block]
 impl Pure for CenterOfMass {
-    const KIND: &'static str = "CenterOfMass";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let robot = self.robot.find(ports)?;
-        let io = self.declare(ports, &robot);
-        Ok(Plan { robot, io })
-    }
-
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let (model, io) = (&plan.robot.model, &plan.io);
-        let kinematics = inputs.shared(plan.io.kinematics);
+    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let (model, kinematics) = (&plan.robot.model, inputs.shared(plan.kinematics));
         for (port, value) in [
-            (io.position, center_of_mass(model, kinematics)),
-            (io.velocity, center_of_mass_velocity(model, kinematics)),
-            (io.dot_j_nu, center_of_mass_jacobian_dot_velocity(model, kinematics)),
+            (plan.position, center_of_mass(model, kinematics)),
+            (plan.velocity, center_of_mass_velocity(model, kinematics)),
+            (plan.dot_j_nu, center_of_mass_jacobian_dot_velocity(model, kinematics)),
         ] {
             outputs.get(port).copy_from_slice(value.as_slice());
         }
-        center_of_mass_jacobian(model, kinematics, outputs.get(io.jacobian));
+        center_of_mass_jacobian(model, kinematics, outputs.get(plan.jacobian));
         Ok(())
     }
 }

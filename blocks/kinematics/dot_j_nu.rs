@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Vector, parameters, ports};
+use legwork_block::{
+    Inputs, Invalid, Outcome, Outputs, Ports, Pure, Vector, block, parameters, ports,
+};
 use legwork_mechanics::{
     FrameId, Kinematics, frame_jacobian_dot_velocity_in, relative_jacobian_dot_velocity,
 };
@@ -51,8 +53,8 @@ pub struct Plan {
     io: DotJNuPorts,
 }
 
+#[block]
 impl Pure for DotJNu {
-    const KIND: &'static str = "DotJNu";
     type Plan = Plan;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {

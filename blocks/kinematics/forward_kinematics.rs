@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use legwork_block::{
-    Inputs, Invalid, Outcome, Outputs, Ports, Pose, Pure, Vector, parameters, ports,
-};
+use legwork_block::{Inputs, Outcome, Outputs, Pose, Pure, Vector, block, parameters, ports};
 use legwork_mechanics::{FrameId, Kinematics, frame_velocity_in, world_from_frame};
 
 use crate::buses::StateBus;
@@ -17,10 +15,11 @@ use crate::robot::shared_kinematics::kinematics;
 ///
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 4.4.
 #[ports(
-    |robot: &Arc<RobotModel>|
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    keep frame: FrameId = robot.frame("frame", &self.frame)?;
     let axes = self.representation.axes(&self.frame);
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
-    ask kinematics: Kinematics = kinematics(ports, robot, state);
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
     out pose: Pose, _, "rotation (9, column by column), position of the origin (3)",
         frame "world", units "1, m";
     out velocity: Vector::of(6), _, "linear, angular velocity in `representation`: `J ν`",
@@ -37,31 +36,14 @@ pub struct ForwardKinematics {
     pub representation: Representation,
 }
 
-/// Ports and frame of [`ForwardKinematics`].
-pub struct Plan {
-    robot: Arc<RobotModel>,
-    frame: FrameId,
-    io: ForwardKinematicsPorts,
-}
-
+#[block]
 impl Pure for ForwardKinematics {
-    const KIND: &'static str = "ForwardKinematics";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let robot = self.robot.find(ports)?;
-        let frame = robot.frame("frame", &self.frame)?;
-        let io = self.declare(ports, &robot);
-        Ok(Plan { robot, frame, io })
-    }
-
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let (model, io) = (&plan.robot.model, &plan.io);
-        let kinematics = inputs.shared(plan.io.kinematics);
-        write_placement(outputs.get(io.pose), &world_from_frame(model, kinematics, plan.frame));
+    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let (model, kinematics) = (&plan.robot.model, inputs.shared(plan.kinematics));
+        write_placement(outputs.get(plan.pose), &world_from_frame(model, kinematics, plan.frame));
         let representation = self.representation;
         let velocity = frame_velocity_in(model, kinematics, plan.frame, representation);
-        write_twist(outputs.get(io.velocity), &velocity);
+        write_twist(outputs.get(plan.velocity), &velocity);
         Ok(())
     }
 }

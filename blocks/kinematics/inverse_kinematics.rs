@@ -5,7 +5,7 @@ use std::sync::Arc;
 use legwork_block::quantity::{Angle, Dimensionless, Length, NonNegative, Positive};
 use legwork_block::{
     Any, Block, Bool, Int, Invalid, Outcome, OutputCx, Ports, Real, Report, Sizes, UpdateCx,
-    Vector, parameters, ports,
+    Vector, block, parameters, ports,
 };
 use legwork_control::{BaseMotion, Settings};
 use legwork_mechanics::Placement;
@@ -140,8 +140,8 @@ impl InverseKinematics {
     }
 }
 
+#[block]
 impl Block for InverseKinematics {
-    const KIND: &'static str = "InverseKinematics";
     type Plan = Plan;
     type State = State;
     type Memo = Memo;

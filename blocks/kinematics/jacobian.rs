@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use legwork_block::{Inputs, Invalid, Matrix, Outcome, Outputs, Ports, Pure, parameters, ports};
+use legwork_block::{Inputs, Matrix, Outcome, Outputs, Pure, block, parameters, ports};
 use legwork_mechanics::{FrameId, Kinematics, frame_jacobian_in};
 
 use crate::buses::{RobotDims, StateBus};
@@ -24,12 +24,13 @@ use crate::robot::shared_kinematics::kinematics;
 ///
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 4.5.
 #[ports(
-    |robot: &Arc<RobotModel>|
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    keep frame: FrameId = robot.frame("frame", &self.frame)?;
     let nv = RobotDims::of(ports, self.robot.as_str()).nv;
     let axes = self.representation.axes(&self.frame);
     in  state: StateBus::of(ports, self.robot.as_str()), _,
         "configuration and velocity; only q matters";
-    ask kinematics: Kinematics = kinematics(ports, robot, state);
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
     out jacobian: Matrix::of(6, nv), _, "rows: linear, angular velocity, in `representation`",
         frame axes, units "1, m";
 )]
@@ -44,28 +45,12 @@ pub struct Jacobian {
     pub representation: Representation,
 }
 
-/// Ports and frame of [`Jacobian`].
-pub struct Plan {
-    robot: Arc<RobotModel>,
-    frame: FrameId,
-    io: JacobianPorts,
-}
-
+#[block]
 impl Pure for Jacobian {
-    const KIND: &'static str = "Jacobian";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let robot = self.robot.find(ports)?;
-        let frame = robot.frame("frame", &self.frame)?;
-        let io = self.declare(ports, &robot);
-        Ok(Plan { robot, frame, io })
-    }
-
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let kinematics = inputs.shared(plan.io.kinematics);
+    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let kinematics = inputs.shared(plan.kinematics);
         let representation = self.representation;
-        let out = outputs.get(plan.io.jacobian);
+        let out = outputs.get(plan.jacobian);
         frame_jacobian_in(&plan.robot.model, kinematics, plan.frame, representation, out);
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use legwork_block::{Inputs, Invalid, Matrix, Outcome, Outputs, Ports, Pure, parameters, ports};
+use legwork_block::{Inputs, Matrix, Outcome, Outputs, Pure, block, parameters, ports};
 use legwork_mechanics::{Kinematics, relative_jacobian};
 
 use crate::buses::{RobotDims, StateBus};
@@ -19,11 +19,12 @@ use crate::robot::shared_kinematics::kinematics;
 ///
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 8.3, of a loop joint's Jacobian.
 #[ports(
-    |robot: &Arc<RobotModel>|
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    keep pair: Pair = Pair::find(&robot, &self.from, &self.to)?;
     let nv = RobotDims::of(ports, self.robot.as_str()).nv;
     in  state: StateBus::of(ports, self.robot.as_str()), _,
         "configuration and velocity; only q matters";
-    ask kinematics: Kinematics = kinematics(ports, robot, state);
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
     out jacobian: Matrix::of(6, nv), _,
         "linear, angular velocity of `to` in `from`, axes of `from`",
         frame &self.from, units "1, m";
@@ -38,28 +39,12 @@ pub struct RelativeJacobian {
     pub to: String,
 }
 
-/// Ports and frames of [`RelativeJacobian`].
-pub struct Plan {
-    robot: Arc<RobotModel>,
-    pair: Pair,
-    io: RelativeJacobianPorts,
-}
-
+#[block]
 impl Pure for RelativeJacobian {
-    const KIND: &'static str = "RelativeJacobian";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let robot = self.robot.find(ports)?;
-        let pair = Pair::find(&robot, &self.from, &self.to)?;
-        let io = self.declare(ports, &robot);
-        Ok(Plan { robot, pair, io })
-    }
-
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
         let Pair { from, to } = plan.pair;
-        let kinematics = inputs.shared(plan.io.kinematics);
-        let out = outputs.get(plan.io.jacobian);
+        let kinematics = inputs.shared(plan.kinematics);
+        let out = outputs.get(plan.jacobian);
         relative_jacobian(&plan.robot.model, kinematics, from, to, out);
         Ok(())
     }

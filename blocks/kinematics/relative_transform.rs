@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use legwork_block::{
-    Inputs, Invalid, Outcome, Outputs, Ports, Pose, Pure, Vector, parameters, ports,
-};
+use legwork_block::{Inputs, Outcome, Outputs, Pose, Pure, Vector, block, parameters, ports};
 use legwork_mechanics::{Kinematics, relative_placement, relative_velocity};
 
 use crate::buses::StateBus;
@@ -21,9 +19,10 @@ use crate::robot::shared_kinematics::kinematics;
 ///
 /// R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 2.8.
 #[ports(
-    |robot: &Arc<RobotModel>|
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    keep pair: Pair = Pair::find(&robot, &self.from, &self.to)?;
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
-    ask kinematics: Kinematics = kinematics(ports, robot, state);
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
     out pose: Pose, _, "maps coordinates in `to` to coordinates in `from`",
         frame &self.from, units "1, m";
     out velocity: Vector::of(6), _, "linear, angular, of `to` in `from`, axes of `from`",
@@ -39,31 +38,15 @@ pub struct RelativeTransform {
     pub to: String,
 }
 
-/// Ports and frames of [`RelativeTransform`].
-pub struct Plan {
-    robot: Arc<RobotModel>,
-    pair: Pair,
-    io: RelativeTransformPorts,
-}
-
+#[block]
 impl Pure for RelativeTransform {
-    const KIND: &'static str = "RelativeTransform";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let robot = self.robot.find(ports)?;
-        let pair = Pair::find(&robot, &self.from, &self.to)?;
-        let io = self.declare(ports, &robot);
-        Ok(Plan { robot, pair, io })
-    }
-
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
         let (model, Pair { from, to }) = (&plan.robot.model, &plan.pair);
-        let kinematics = inputs.shared(plan.io.kinematics);
+        let kinematics = inputs.shared(plan.kinematics);
         let placement = relative_placement(model, kinematics, *from, *to);
-        write_placement(outputs.get(plan.io.pose), &placement);
+        write_placement(outputs.get(plan.pose), &placement);
         let velocity = relative_velocity(model, kinematics, *from, *to);
-        write_twist(outputs.get(plan.io.velocity), &velocity);
+        write_twist(outputs.get(plan.velocity), &velocity);
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! `FootPlacement`: where to put feet so that the robot goes as fast as it should.
 
 use legwork_block::quantity::{Length, NonNegative, Positive, Time};
-use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Vector, parameters, ports};
+use legwork_block::{Inputs, Outcome, Outputs, Pure, Vector, block, parameters, ports};
 
 use crate::buses::StateBus;
 use crate::locomotion::trunk::{Base, along_heading, bounded, roll_pitch_yaw};
@@ -20,6 +20,8 @@ use crate::robot::name::RobotName;
 /// point: a step toward humanoid push recovery* (2006). De Paula et al. (2024) have no such
 /// feedback.
 #[ports(
+    let robot = self.robot.find(ports)?;
+    keep base: Base = Base::of(&robot)?;
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
     in  command?: Vector::of(3), _, "wanted forward, left, turning; default 0",
         units "m/s, m/s, rad/s";
@@ -36,28 +38,15 @@ pub struct FootPlacement {
     pub limit: Positive<Length>,
 }
 
-/// Ports of a [`FootPlacement`].
-pub struct Plan {
-    base: Base,
-    io: FootPlacementPorts,
-}
-
+#[block]
 impl Pure for FootPlacement {
-    const KIND: &'static str = "FootPlacement";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let robot = self.robot.find(ports)?;
-        Ok(Plan { base: Base::of(&robot)?, io: self.declare(ports) })
-    }
-
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let state = inputs.get(plan.io.state);
-        let command = inputs.optional(plan.io.command).unwrap_or(&[0.0; 3]);
+    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let state = inputs.get(plan.state);
+        let command = inputs.optional(plan.command).unwrap_or(&[0.0; 3]);
         let Base { quaternion, velocity } = plan.base;
         let [_, _, yaw] = roll_pitch_yaw(&state.q[quaternion..]);
         let v = along_heading(&state.nu[velocity..], yaw);
-        for ((shift, v), wanted) in outputs.get(plan.io.shift).iter_mut().zip(v).zip(command) {
+        for ((shift, v), wanted) in outputs.get(plan.shift).iter_mut().zip(v).zip(command) {
             *shift = bounded(self.gain.value() * (v - wanted), self.limit.value());
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use legwork_block::quantity::{Length, NonNegative, Positive, Velocity};
 use legwork_block::{
-    Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, Vector, parameters, ports,
+    Block, Outcome, OutputCx, RateRule, Sizes, UpdateCx, Vector, block, parameters, ports,
 };
 use legwork_control::{FootPath, LEGS, Step, StepShape, SwingCurve};
 
@@ -37,6 +37,16 @@ use crate::robot::name::RobotName;
 /// (2024), sec. 6.2, who have planar curves and the abduction at 0. S. Zapolsky, E. Drumwright
 /// (2017), sec. 7.2.1, for the spline.
 #[ports(
+    let legs = four_legs(&self.robot, ports)?;
+    let of = |length: Option<Length>| length.map_or(0.0, Length::value);
+    let (forward, outward) = (of(self.forward), of(self.outward));
+    let mut centres = [[0.0; 2]; LEGS];
+    for (centre, leg) in centres.iter_mut().zip(&legs) {
+        let hip = leg.hip_position();
+        *centre = [hip.x + forward, hip.y + if hip.y < 0.0 { -outward } else { outward }];
+    }
+    ports.rate(RateRule::Sampled);
+    keep centres: [[f64; 2]; LEGS] = centres;
     in  gait: GaitBus::new(), _, "where the legs are in their steps";
     in  command?: Vector::of(3), _, "wanted forward, left, turning; default 0",
         units "m/s, m/s, rad/s";
@@ -78,17 +88,11 @@ pub struct FootTrajectory {
     pub outward: Option<Length>,
 }
 
-/// Ports of a [`FootTrajectory`] and the stance centres.
-pub struct Plan {
-    io: FootTrajectoryPorts,
-    centres: [[f64; 2]; LEGS],
-}
-
 impl FootTrajectory {
     /// What leg `leg` is to do.
     fn step(
         &self,
-        plan: &Plan,
+        plan: &FootTrajectoryPorts,
         leg: usize,
         gait: &GaitRef<'_>,
         command: &[f64],
@@ -115,56 +119,38 @@ impl FootTrajectory {
     }
 }
 
+#[block]
 impl Block for FootTrajectory {
-    const KIND: &'static str = "FootTrajectory";
-    type Plan = Plan;
     /// Paths of the feet.
     type State = [FootPath; LEGS];
-    type Memo = ();
-    type Scratch = ();
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let legs = four_legs(&self.robot, ports)?;
-        let of = |length: Option<Length>| length.map_or(0.0, Length::value);
-        let (forward, outward) = (of(self.forward), of(self.outward));
-        let mut centres = [[0.0; 2]; LEGS];
-        for (centre, leg) in centres.iter_mut().zip(&legs) {
-            let hip = leg.hip_position();
-            *centre = [hip.x + forward, hip.y + if hip.y < 0.0 { -outward } else { outward }];
-        }
-        ports.rate(RateRule::Sampled);
-        Ok(Plan { io: self.declare(ports), centres })
-    }
-
-    fn state(&self, _: &Plan, _: &Sizes<'_>) -> [FootPath; LEGS] {
+    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) -> [FootPath; LEGS] {
         Default::default()
     }
 
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let gait = cx.inputs.get(plan.io.gait);
-        let command = cx.inputs.optional(plan.io.command).unwrap_or(&[0.0; 3]);
-        let shift = cx.inputs.optional(plan.io.shift).unwrap_or(&[0.0; 2]);
-        let lift = cx.inputs.optional(plan.io.lift).unwrap_or(&[0.0; LEGS]);
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let gait = cx.inputs.get(plan.gait);
+        let command = cx.inputs.optional(plan.command).unwrap_or(&[0.0; 3]);
+        let shift = cx.inputs.optional(plan.shift).unwrap_or(&[0.0; 2]);
+        let lift = cx.inputs.optional(plan.lift).unwrap_or(&[0.0; LEGS]);
         for (leg, lift) in lift.iter().enumerate() {
             let foot = cx.state[leg].sample(&self.step(plan, leg, &gait, command, shift));
             let at = 3 * leg..3 * leg + 3;
             let [x, y, z] = foot.position;
             let [to_x, to_y] = plan.centres[leg];
             let z = z + lift;
-            cx.outputs.get(plan.io.from_centre)[at.clone()].copy_from_slice(&[x, y, z]);
+            cx.outputs.get(plan.from_centre)[at.clone()].copy_from_slice(&[x, y, z]);
             let position = [to_x + x, to_y + y, z - self.height.value()];
-            cx.outputs.get(plan.io.position)[at.clone()].copy_from_slice(&position);
-            cx.outputs.get(plan.io.velocity)[at].copy_from_slice(&foot.velocity);
+            cx.outputs.get(plan.position)[at.clone()].copy_from_slice(&position);
+            cx.outputs.get(plan.velocity)[at].copy_from_slice(&foot.velocity);
         }
         Ok(())
     }
 
-    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
-        let gait = cx.inputs.get(plan.io.gait);
-        let command = cx.inputs.optional(plan.io.command).unwrap_or(&[0.0; 3]);
-        let shift = cx.inputs.optional(plan.io.shift).unwrap_or(&[0.0; 2]);
+    fn update(&self, plan: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        let gait = cx.inputs.get(plan.gait);
+        let command = cx.inputs.optional(plan.command).unwrap_or(&[0.0; 3]);
+        let shift = cx.inputs.optional(plan.shift).unwrap_or(&[0.0; 2]);
         for (leg, path) in cx.state.iter_mut().enumerate() {
             path.advance(&self.step(plan, leg, &gait, command, shift), cx.time.step);
         }

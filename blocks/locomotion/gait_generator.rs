@@ -4,7 +4,7 @@ use std::f64::consts::{PI, TAU};
 
 use legwork_block::quantity::{Angle, Dimensionless, NonNegative, Positive, Time};
 use legwork_block::{
-    Block, Bool, Fault, Invalid, Outcome, OutputCx, Ports, RateRule, Real, Sizes, UpdateCx,
+    Block, Bool, Fault, Invalid, Outcome, OutputCx, Ports, RateRule, Real, Sizes, UpdateCx, block,
     parameters, ports,
 };
 use legwork_control::{Coupling, Gait, LEGS, MAX_COUPLING, Oscillators, Rhythm};
@@ -127,12 +127,10 @@ impl GaitGenerator {
     }
 }
 
+#[block]
 impl Block for GaitGenerator {
-    const KIND: &'static str = "GaitGenerator";
     type Plan = Plan;
     type State = State;
-    type Memo = ();
-    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         if let Some(duty) = self.duty.map(Dimensionless::value)
@@ -162,8 +160,6 @@ impl Block for GaitGenerator {
         }
         State { legs, is_walking: false, amplitude: 0.0 }
     }
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let State { legs, is_walking, amplitude } = *cx.state;

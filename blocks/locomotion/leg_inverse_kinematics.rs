@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use legwork_block::{
-    Block, Bool, Invalid, Outcome, OutputCx, Ports, Report, Sizes, UpdateCx, Vector, parameters,
-    ports,
+    Block, Bool, Invalid, Outcome, OutputCx, Ports, Report, Sizes, UpdateCx, Vector, block,
+    parameters, ports,
 };
 use legwork_control::{KneeBend, Leg, Reach};
 use legwork_mechanics::nalgebra::Vector3;
@@ -63,13 +63,12 @@ pub struct State {
     out_of_reach: u64,
 }
 
+#[block]
 impl Block for LegInverseKinematics {
-    const KIND: &'static str = "LegInverseKinematics";
     type Plan = Plan;
     type State = State;
     /// Whether all feet were reached.
     type Memo = Option<bool>;
-    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let bend = |leg: usize| {
@@ -86,12 +85,6 @@ impl Block for LegInverseKinematics {
         let rest = zero_positions(&robot.model);
         Ok(Plan { io: self.declare(ports, legs.len()), robot, legs, rest })
     }
-
-    fn state(&self, _: &Plan, _: &Sizes<'_>) -> State {
-        State::default()
-    }
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn memo(&self, _: &Plan, _: &Sizes<'_>) -> Option<bool> {
         None

@@ -1,9 +1,7 @@
 //! `PendulumStabiliser`: joint torques by which feet push against a trunk that tips.
 
 use legwork_block::quantity::{Length, NonNegative, RotationalDamping, RotationalStiffness};
-use legwork_block::{
-    Block, Dim, Invalid, Outcome, OutputCx, Ports, Sizes, Vector, parameters, ports,
-};
+use legwork_block::{Block, Dim, Outcome, OutputCx, Sizes, Vector, block, parameters, ports};
 
 use crate::buses::{ContactPointsBus, RobotDims, StateBus, contact_points};
 use crate::locomotion::trunk::{Base, roll_pitch_yaw};
@@ -29,11 +27,15 @@ use crate::robot::name::RobotName;
 /// seamless contact phase transition on humanoid robot* (2003); S. Zapolsky, E. Drumwright (2017),
 /// sec. 7.3, with k_p = 0 and k_d of 10 or 50 N m s/rad in their published settings.
 #[ports(
-    |k: &Dim|
+    let robot = self.robot.find(ports)?;
+    keep base: Base = Base::of(&robot)?;
+    /// Index of the first joint in ν.
+    keep joints: usize = base.velocity + 6;
+    keep k: Dim = ports.dim();
     let RobotDims { n, nv, .. } = RobotDims::of(ports, self.robot.as_str());
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
-    in  points: contact_points(k, &nv) as ContactPointsBus, _, "k contacts of its feet";
-    out f: Vector::of(k), "N", "wanted change of the normal forces, zero or more";
+    in  points: contact_points(&k, &nv) as ContactPointsBus, _, "k contacts of its feet";
+    out f: Vector::of(&k), "N", "wanted change of the normal forces, zero or more";
     out tau: Vector::of(n), "N*m", "joint torques";
 )]
 #[parameters(aliases("balance", "virtual model control"))]
@@ -50,39 +52,17 @@ pub struct PendulumStabiliser {
     pub reach: NonNegative<Length>,
 }
 
-/// Ports of a [`PendulumStabiliser`].
-pub struct Plan {
-    base: Base,
-    /// Index of the first joint in ν.
-    joints: usize,
-    io: PendulumStabiliserPorts,
-    count: Dim,
-}
-
+#[block]
 impl Block for PendulumStabiliser {
-    const KIND: &'static str = "PendulumStabiliser";
-    type Plan = Plan;
-    type State = ();
-    type Memo = ();
     /// Arms of the contacts about roll and pitch axes [m].
     type Scratch = Vec<[f64; 2]>;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let robot = self.robot.find(ports)?;
-        let base = Base::of(&robot)?;
-        let joints = base.velocity + 6;
-        let count = ports.dim();
-        Ok(Plan { base, joints, io: self.declare(ports, &count), count })
+    fn scratch(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Vec<[f64; 2]> {
+        vec![[0.0; 2]; sizes.dim(&plan.k)]
     }
 
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<[f64; 2]> {
-        vec![[0.0; 2]; sizes.dim(&plan.count)]
-    }
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let (state, points) = (cx.inputs.get(plan.io.state), cx.inputs.get(plan.io.points));
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let (state, points) = (cx.inputs.get(plan.state), cx.inputs.get(plan.points));
         let Base { quaternion, velocity } = plan.base;
         let [roll, pitch, yaw] = roll_pitch_yaw(&state.q[quaternion..]);
         let (s, c) = libm::sincos(yaw);
@@ -112,10 +92,10 @@ impl Block for PendulumStabiliser {
             }
             counted += 1.0;
         }
-        let tau = cx.outputs.get(plan.io.tau);
+        let tau = cx.outputs.get(plan.tau);
         tau.fill(0.0);
         if counted == 0.0 {
-            cx.outputs.get(plan.io.f).fill(0.0);
+            cx.outputs.get(plan.f).fill(0.0);
             return Ok(());
         }
         let regular = (gram[0][0] + gram[1][1]) / (16.0 * counted) + f64::MIN_POSITIVE;
@@ -131,9 +111,9 @@ impl Block for PendulumStabiliser {
         };
         for (i, (arm, contact)) in cx.scratch.iter().zip(points.iter()).enumerate() {
             let force = (arm[0] * push[0] + arm[1] * push[1]).max(0.0);
-            cx.outputs.get(plan.io.f)[i] = force;
+            cx.outputs.get(plan.f)[i] = force;
             let columns = contact.jacobian.chunks_exact(3).skip(plan.joints);
-            for (tau, column) in cx.outputs.get(plan.io.tau).iter_mut().zip(columns) {
+            for (tau, column) in cx.outputs.get(plan.tau).iter_mut().zip(columns) {
                 *tau -= column[2] * force;
             }
         }

@@ -1,7 +1,7 @@
 //! `TrunkLevelling`: longer legs where the trunk is low.
 
 use legwork_block::quantity::{Dimensionless, Length, NonNegative, Positive, Time};
-use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Vector, parameters, ports};
+use legwork_block::{Inputs, Outcome, Outputs, Pure, Vector, block, parameters, ports};
 
 use crate::buses::StateBus;
 use crate::locomotion::legs::legs;
@@ -17,7 +17,11 @@ use crate::robot::name::RobotName;
 ///
 /// De Paula et al. (2024) have no such feedback: their trunk is level by the joints' stiffness.
 #[ports(
-    |k: usize|
+    let (robot, legs) = legs(&self.robot, ports, |_| Default::default())?;
+    keep base: Base = Base::of(&robot)?;
+    keep hips: Vec<[f64; 2]> =
+        legs.iter().map(|leg| leg.hip_position()).map(|hip| [hip.x, hip.y]).collect();
+    let k = hips.len();
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
     out lift: Vector::of(k), "m", "added to the height of each foot, for `FootTrajectory`";
 )]
@@ -35,34 +39,17 @@ pub struct TrunkLevelling {
     pub limit: Positive<Length>,
 }
 
-/// Ports of a [`TrunkLevelling`], and where the hips are.
-pub struct Plan {
-    base: Base,
-    hips: Vec<[f64; 2]>,
-    io: TrunkLevellingPorts,
-}
-
+#[block]
 impl Pure for TrunkLevelling {
-    const KIND: &'static str = "TrunkLevelling";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let (robot, legs) = legs(&self.robot, ports, |_| Default::default())?;
-        let base = Base::of(&robot)?;
-        let hips: Vec<[f64; 2]> =
-            legs.iter().map(|leg| leg.hip_position()).map(|hip| [hip.x, hip.y]).collect();
-        Ok(Plan { io: self.declare(ports, hips.len()), base, hips })
-    }
-
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let state = inputs.get(plan.io.state);
+    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let state = inputs.get(plan.state);
         let Base { quaternion, velocity } = plan.base;
         let [roll, pitch, yaw] = roll_pitch_yaw(&state.q[quaternion..]);
         let [roll_rate, pitch_rate] = along_heading(&state.nu[velocity + 3..], yaw);
         let (gain, damping) = (self.gain.value(), self.damping.value());
         let about_x = gain * roll + damping * roll_rate;
         let about_y = gain * pitch + damping * pitch_rate;
-        for (lift, [x, y]) in outputs.get(plan.io.lift).iter_mut().zip(&plan.hips) {
+        for (lift, [x, y]) in outputs.get(plan.lift).iter_mut().zip(&plan.hips) {
             *lift = bounded(about_x * y - about_y * x, self.limit.value());
         }
         Ok(())

@@ -7,7 +7,7 @@ use legwork_block::quantity::{
 };
 use legwork_block::{
     Block, Int, Invalid, Outcome, OutputCx, Ports, RateRule, Report, Sizes, UpdateCx, Vector,
-    parameters, ports,
+    block, parameters, ports,
 };
 use serde::{Deserialize, Serialize};
 
@@ -82,12 +82,10 @@ impl WaypointFollower {
     }
 }
 
+#[block]
 impl Block for WaypointFollower {
-    const KIND: &'static str = "WaypointFollower";
     type Plan = Plan;
     type State = Course;
-    type Memo = ();
-    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         if self.waypoints.is_empty() {
@@ -104,8 +102,6 @@ impl Block for WaypointFollower {
     fn state(&self, _: &Plan, _: &Sizes<'_>) -> Course {
         Course { is_at: vec![false; self.waypoints.len()], ..Course::default() }
     }
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (state, course) = (cx.inputs.get(plan.io.state), cx.state);

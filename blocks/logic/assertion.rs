@@ -1,8 +1,7 @@
 //! `Assertion`: what must hold while the run goes on.
 
 use legwork_block::{
-    Block, Bool, Fault, Int, Invalid, Outcome, OutputCx, Ports, Report, Sizes, UpdateCx,
-    parameters, ports,
+    Block, Bool, Fault, Int, Outcome, OutputCx, Report, UpdateCx, block, parameters, ports,
 };
 
 /// Stops the run, or counts, where its input is false.
@@ -11,6 +10,8 @@ use legwork_block::{
 /// `on_fail: Count` the run goes on and the summary tells the number. Minor steps are not looked
 /// at. Expressions over signals go into the diagram's `checks:`, which need no block.
 #[ports(
+    ports.updates();
+    ports.per_major();
     in  u: Bool, _, "what must hold";
     out y: Int, "1", "failures at earlier major steps (samples, with `every:`)";
 )]
@@ -35,25 +36,10 @@ pub enum OnFail {
     Count,
 }
 
+#[block]
 impl Block for Assertion {
-    const KIND: &'static str = "Assertion";
-    type Plan = AssertionPorts;
     /// Failures so far.
     type State = u64;
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        ports.updates();
-        ports.per_major();
-        Ok(self.declare(ports))
-    }
-
-    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) -> u64 {
-        0
-    }
-
-    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
     fn output(&self, io: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         if self.on_fail == OnFail::Stop && !cx.inputs.get(io.u) {

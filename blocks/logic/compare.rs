@@ -2,7 +2,7 @@
 
 use legwork_block::quantity::Scalar;
 use legwork_block::{
-    Block, Bool, GuardCx, In, Inputs, Invalid, Outcome, OutputCx, Ports, Real, Sizes, UpdateCx,
+    Block, Bool, GuardCx, In, Inputs, Invalid, Outcome, OutputCx, Real, Sizes, UpdateCx, block,
     parameters, ports,
 };
 
@@ -13,6 +13,8 @@ use crate::signal::pieces;
 /// `==` asks for equal bits but for the sign of zero: on results of arithmetic it seldom holds.
 /// With `<`, `<=`, `>=` and `>` a variable step is cut where the relation changes.
 #[ports(
+    keep relation: Relation = self.relation()?;
+    keep located: bool = !matches!(self.op.as_str(), "==" | "!=") && ports.pieces();
     let (unit, two) = (ports.var(), self.to.is_none());
     in  u1: Real, unit, "left side", when two, if "without `to`", shape "number", units "any";
     in  u2: Real, unit, "right side", when two, if "without `to`", shape "number",
@@ -32,17 +34,10 @@ pub struct Compare {
 /// A relation of two numbers.
 type Relation = fn(&f64, &f64) -> bool;
 
-/// Ports and relation of a [`Compare`].
-pub struct Plan {
-    io: ComparePorts,
-    relation: Relation,
-    located: bool,
-}
-
 impl Compare {
     /// Both sides of the relation.
-    fn sides(&self, plan: &Plan, inputs: Inputs<'_>) -> (f64, f64) {
-        let ComparePorts { u, u1, u2, .. } = plan.io;
+    fn sides(&self, plan: &ComparePorts, inputs: Inputs<'_>) -> (f64, f64) {
+        let ComparePorts { u, u1, u2, .. } = *plan;
         let read = |port: Option<In<Real>>, without: f64| port.map_or(without, |u| inputs.get(u));
         (read(u.or(u1), 0.0), read(u2, self.to.map_or(0.0, |to| to.value)))
     }
@@ -63,27 +58,16 @@ impl Compare {
     }
 }
 
+#[block]
 impl Block for Compare {
-    const KIND: &'static str = "Compare";
-    type Plan = Plan;
     /// Whether the relation held at the last major step, if a variable step is cut at changes.
     type State = Option<bool>;
-    type Memo = ();
-    type Scratch = ();
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let relation = self.relation()?;
-        let located = !matches!(self.op.as_str(), "==" | "!=") && ports.pieces();
-        Ok(Plan { io: self.declare(ports), relation, located })
-    }
-
-    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<bool> {
+    fn state(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Option<bool> {
         plan.located.then_some(false)
     }
 
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let holds = match *cx.state {
             Some(held) if cx.time.minor => held,
             _ => {
@@ -91,11 +75,11 @@ impl Block for Compare {
                 (plan.relation)(&left, &right)
             }
         };
-        cx.outputs.set(plan.io.y, f64::from(holds));
+        cx.outputs.set(plan.y, f64::from(holds));
         Ok(())
     }
 
-    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+    fn update(&self, plan: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         if let Some(held) = cx.state {
             let (left, right) = self.sides(plan, cx.inputs);
             *held = (plan.relation)(&left, &right);
@@ -103,7 +87,7 @@ impl Block for Compare {
         Ok(())
     }
 
-    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+    fn guard(&self, plan: &Self::Plan, cx: &mut GuardCx<'_, Self>) {
         let (left, right) = self.sides(plan, cx.inputs);
         let changed = *cx.state != Some((plan.relation)(&left, &right));
         cx.values.fill(pieces::left(changed, left - right));

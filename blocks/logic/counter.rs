@@ -1,8 +1,8 @@
 //! `Counter`: counts samples.
 
 use legwork_block::{
-    Block, Bool, Int, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, parameters,
-    ports,
+    Block, Bool, Int, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, block,
+    parameters, ports,
 };
 
 /// Counts samples: `y[k+1] = y[k] + 1`, after `limit` again 0. `y[0] = initial`.
@@ -27,13 +27,10 @@ pub struct Counter {
 /// Greatest whole number up to which all are exact as f64.
 const EXACT: u64 = 1 << 53;
 
+#[block]
 impl Block for Counter {
-    const KIND: &'static str = "Counter";
-    type Plan = CounterPorts;
     /// The count.
     type State = u64;
-    type Memo = ();
-    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<CounterPorts, Invalid> {
         if self.initial > self.limit.unwrap_or(EXACT) {
@@ -55,8 +52,6 @@ impl Block for Counter {
     fn state(&self, _: &CounterPorts, _: &Sizes<'_>) -> u64 {
         self.initial
     }
-
-    fn scratch(&self, _: &CounterPorts, _: &Sizes<'_>) {}
 
     fn output(&self, io: &CounterPorts, cx: &mut OutputCx<'_, Self>) -> Outcome {
         cx.outputs.set(io.y, *cx.state as f64);

@@ -2,7 +2,7 @@
 
 use legwork_block::quantity::Scalar;
 use legwork_block::{
-    Block, Bool, GuardCx, Invalid, Outcome, OutputCx, Ports, Real, Sizes, UpdateCx, parameters,
+    Block, Bool, GuardCx, Invalid, Outcome, OutputCx, Ports, Real, UpdateCx, block, parameters,
     ports,
 };
 
@@ -61,13 +61,10 @@ impl HitCrossing {
     }
 }
 
+#[block]
 impl Block for HitCrossing {
-    const KIND: &'static str = "HitCrossing";
-    type Plan = HitCrossingPorts;
     /// The last input.
     type State = Option<f64>;
-    type Memo = ();
-    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         if !self.offset.value.is_finite() {
@@ -79,12 +76,6 @@ impl Block for HitCrossing {
         ports.pieces();
         Ok(self.declare(ports))
     }
-
-    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) -> Option<f64> {
-        None
-    }
-
-    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
     fn output(&self, io: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let u = cx.inputs.get(io.u);

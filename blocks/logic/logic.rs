@@ -1,6 +1,8 @@
 //! `Logic`: operations on truth values.
 
-use legwork_block::{Bool, Inputs, Invalid, Outcome, Outputs, Ports, Pure, parameters, ports};
+use legwork_block::{
+    Bool, Inputs, Invalid, Outcome, Outputs, Ports, Pure, block, parameters, ports,
+};
 
 use crate::math::sum::input_names;
 
@@ -44,10 +46,8 @@ pub enum Operation {
     Nor,
 }
 
+#[block]
 impl Pure for Logic {
-    const KIND: &'static str = "Logic";
-    type Plan = LogicPorts;
-
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         let count = match (self.op, self.count) {
             (Operation::Not, None | Some(1)) => 1,

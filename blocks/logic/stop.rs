@@ -1,6 +1,6 @@
 //! `Stop`: ends the run.
 
-use legwork_block::{Any, Bool, Inputs, Invalid, Outcome, Outputs, Ports, Pure, parameters, ports};
+use legwork_block::{Any, Bool, Inputs, Outcome, Outputs, Pure, block, parameters, ports};
 
 /// Ends the run after the major step at which its input is not zero.
 ///
@@ -10,21 +10,14 @@ use legwork_block::{Any, Bool, Inputs, Invalid, Outcome, Outputs, Ports, Pure, p
     in  u: Any::var(ports.var()), _, "what ends the run: any of them that is not zero counts",
         shape "a number, a truth value or a vector of them", units "any";
     out y: Bool, _, "whether the run ends here";
+    ports.per_major();
+    ports.stops(y);
 )]
 #[parameters(aliases("terminate", "end"))]
 pub struct Stop {}
 
+#[block]
 impl Pure for Stop {
-    const KIND: &'static str = "Stop";
-    type Plan = StopPorts;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        ports.per_major();
-        let io = self.declare(ports);
-        ports.stops(io.y);
-        Ok(io)
-    }
-
     fn output(&self, io: &StopPorts, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
         let stops = inp.get(io.u).iter().any(|leaf| leaf.iter().any(|&value| value != 0.0));
         out.set(io.y, f64::from(stops));

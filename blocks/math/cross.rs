@@ -1,6 +1,6 @@
 //! `Cross`: the vector product.
 
-use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Vector, parameters, ports};
+use legwork_block::{Inputs, Outcome, Outputs, Pure, Vector, block, parameters, ports};
 
 /// The vector product: `y = u1 × u2`, right-handed.
 #[ports(
@@ -11,14 +11,8 @@ use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Vector, para
 #[parameters(aliases("cross product"))]
 pub struct Cross {}
 
+#[block]
 impl Pure for Cross {
-    const KIND: &'static str = "Cross";
-    type Plan = CrossPorts;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<CrossPorts, Invalid> {
-        Ok(self.declare(ports))
-    }
-
     fn output(&self, io: &CrossPorts, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
         let (a, b) = (inp.get(io.u1), inp.get(io.u2));
         out.get(io.y).copy_from_slice(&[

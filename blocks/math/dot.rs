@@ -1,8 +1,6 @@
 //! `Dot`: the scalar product.
 
-use legwork_block::{
-    Inputs, Invalid, Outcome, Outputs, Ports, Pure, Real, Vector, parameters, ports,
-};
+use legwork_block::{Inputs, Outcome, Outputs, Pure, Real, Vector, block, parameters, ports};
 
 /// The scalar product of two vectors: `y = Σ u1ᵢ u2ᵢ`, summed in rising order.
 #[ports(
@@ -14,14 +12,8 @@ use legwork_block::{
 #[parameters(aliases("dot product", "inner product"))]
 pub struct Dot {}
 
+#[block]
 impl Pure for Dot {
-    const KIND: &'static str = "Dot";
-    type Plan = DotPorts;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<DotPorts, Invalid> {
-        Ok(self.declare(ports))
-    }
-
     fn output(&self, io: &DotPorts, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
         let pairs = inp.get(io.u1).iter().zip(inp.get(io.u2));
         out.set(io.y, pairs.fold(0.0, |sum, (a, b)| sum + a * b));

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use legwork_block::quantity::{Formula, Scalar};
 use legwork_block::{
     Any, Block, Compiled, Diagnostic, Expression, Invalid, Outcome, OutputCx, PortUnit, Ports,
-    RateRule, Sizes, Type, parameters, ports,
+    RateRule, Sizes, Type, block, parameters, ports,
 };
 
 use self::inputs::{Constants, Found, InputShape, Source};
@@ -83,12 +83,9 @@ fn output_type(programs: &[Compiled], list: bool) -> Type {
     }
 }
 
+#[block]
 impl Block for Fcn {
-    const KIND: &'static str = "Fcn";
     type Plan = Plan;
-    type State = ();
-    type Memo = ();
-    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let (programs, found, list) = self.compile()?;
@@ -122,10 +119,6 @@ impl Block for Fcn {
         }
         Ok(())
     }
-
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (inputs, t) = (cx.inputs, cx.time.t);

@@ -2,11 +2,12 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, Sizes, Type, Unit, parameters,
+    Any, Inputs, Invalid, Outcome, Outputs, PortUnit, Pure, Sizes, Type, Unit, block, parameters,
     ports,
 };
+use legwork_linalg::matrix_vector;
 
-use crate::signal::shape;
+use crate::signal::shape::{expect_numbers, finite};
 
 /// Multiplies by a constant: `y = K u`.
 ///
@@ -19,9 +20,16 @@ use crate::signal::shape;
 /// Units: a gain of unit 1, such as `"70 %"`, gives `y` the unit of `u`. Any other gain, and a bare
 /// number, says nothing on the units of `u` and `y`.
 #[ports(
-    |from: Type, to: Type, unit: &PortUnit|
+    finite("gain", &self.gain)?;
+    let from = match *self.gain.shape() {
+        [n] | [_, n] => Type::vector(n),
+        _ => Type::Var(ports.var()),
+    };
+    let to = if let [m, _] = *self.gain.shape() { Type::vector(m) } else { from.clone() };
+    let is_pure = self.gain.unit() == Some(Unit::ONE);
+    let unit = if is_pure { ports.var().into() } else { PortUnit::Unspecified };
     in  u: Any(from), unit.clone(), "what is multiplied", shape "number, vector, matrix";
-    out y: Any(to), unit.clone(), "the product", shape "by `gain`";
+    out y: Any(to), unit, "the product", shape "by `gain`";
 )]
 #[parameters(aliases("amplifier", "multiply", "scale"))]
 pub struct Gain {
@@ -29,69 +37,22 @@ pub struct Gain {
     pub gain: Tensor,
 }
 
-/// Ports and kind of product of a [`Gain`].
-pub struct Plan {
-    io: GainPorts,
-    factor: Factor,
-}
-
-enum Factor {
-    Number(f64),
-    Elements,
-    Matrix,
-}
-
+#[block]
 impl Pure for Gain {
-    const KIND: &'static str = "Gain";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        shape::finite("gain", &self.gain)?;
-        let (factor, from, to) = match *self.gain.shape() {
-            [n] => (Factor::Elements, Type::vector(n), Type::vector(n)),
-            [m, n] => (Factor::Matrix, Type::vector(n), Type::vector(m)),
-            _ => {
-                let same = Type::Var(ports.var());
-                (Factor::Number(self.gain.data()[0]), same.clone(), same)
-            }
-        };
-        let is_pure = self.gain.unit() == Some(Unit::ONE);
-        let unit = if is_pure { ports.var().into() } else { PortUnit::Unspecified };
-        Ok(Plan { io: self.declare(ports, from, to, &unit), factor })
-    }
-
-    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.io.u)
+    fn check(&self, io: &GainPorts, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        expect_numbers(sizes, io.u)
     }
 
     #[inline]
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let u = inputs.get(plan.io.u).leaf(0);
-        let y = outputs.get(plan.io.y);
-        match plan.factor {
-            Factor::Number(gain) => {
-                // A chain of scalar gains is the smallest block there is: no loop for it.
-                if let ([u], [y]) = (u, &mut *y) {
-                    *y = gain * u;
-                } else {
-                    for (y, u) in y.iter_mut().zip(u) {
-                        *y = gain * u;
-                    }
-                }
-            }
-            Factor::Elements => {
-                for ((y, u), gain) in y.iter_mut().zip(u).zip(self.gain.data()) {
-                    *y = gain * u;
-                }
-            }
-            Factor::Matrix => {
-                y.fill(0.0);
-                let rows = y.len().max(1);
-                for (column, u) in self.gain.data().chunks_exact(rows).zip(u) {
-                    for (y, gain) in y.iter_mut().zip(column) {
-                        *y += gain * u;
-                    }
-                }
+    fn output(&self, io: &GainPorts, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let (u, y) = (inputs.get(io.u).leaf(0), outputs.get(io.y));
+        match (self.gain.data(), self.gain.shape(), u) {
+            // A chain of scalar gains is the smallest block there is: no loop for it.
+            (&[gain], _, &[u]) => y[0] = gain * u,
+            (&[gain], ..) => y.iter_mut().zip(u).for_each(|(y, u)| *y = gain * u),
+            (gain, [rows, _], _) => matrix_vector(gain, *rows, u, y),
+            (gain, ..) => {
+                y.iter_mut().zip(u).zip(gain).for_each(|((y, u), gain)| *y = gain * u);
             }
         }
         Ok(())

@@ -1,8 +1,6 @@
 //! `Inverse`: the inverse of a small matrix.
 
-use legwork_block::{
-    Block, Fault, Invalid, Matrix, Outcome, OutputCx, Ports, Sizes, parameters, ports,
-};
+use legwork_block::{Block, Fault, Matrix, Outcome, OutputCx, Sizes, block, parameters, ports};
 use legwork_linalg::one_norm;
 
 /// The inverse of a small square matrix: `y u = 1`.
@@ -36,18 +34,9 @@ pub(super) fn invert(n: usize, rest: &mut [f64], inverse: &mut [f64]) -> Result<
     if condition * f64::EPSILON > 1.0 { Err(condition) } else { Ok(()) }
 }
 
+#[block]
 impl Block for Inverse {
-    const KIND: &'static str = "Inverse";
-    type Plan = InversePorts;
-    type State = ();
-    type Memo = ();
     type Scratch = Scratch;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<InversePorts, Invalid> {
-        Ok(self.declare(ports))
-    }
-
-    fn state(&self, _: &InversePorts, _: &Sizes<'_>) {}
 
     fn scratch(&self, io: &InversePorts, sizes: &Sizes<'_>) -> Scratch {
         let count = sizes.input(io.u);

@@ -1,6 +1,8 @@
 //! `MathFunction`: exponentials, roots, powers, remainders.
 
-use legwork_block::{Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, Sizes, parameters};
+use legwork_block::{
+    Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, Sizes, block, parameters,
+};
 
 use crate::math::elementary::{Applied, Elementary};
 
@@ -88,8 +90,8 @@ fn modulo(u1: f64, u2: f64) -> f64 {
     if rest != 0.0 && (rest < 0.0) != (u2 < 0.0) { rest + u2 } else { rest }
 }
 
+#[block]
 impl Pure for MathFunction {
-    const KIND: &'static str = "MathFunction";
     type Plan = Applied;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Applied, Invalid> {

@@ -1,21 +1,23 @@
 //! `MatrixMultiply`: products with a matrix.
 
 use legwork_block::{
-    Any, Block, Dim, Invalid, Matrix, Outcome, OutputCx, Ports, Sizes, Type, parameters, ports,
+    Any, Block, Dim, Matrix, Outcome, OutputCx, Sizes, Type, block, parameters, ports,
 };
+use legwork_linalg::matrix_vector;
 
 /// A matrix times a vector or a matrix: `y = A u2`. A = `u1`, or A = `u1`ᵀ with `transpose`.
 ///
 /// Sums run over k in rising order, with no fused operations: results do not depend on the CPU.
 /// With k = 0 the product is zero.
 #[ports(
-    |m: &Dim, k: &Dim|
-    let (rows, columns) = if self.transpose { (k, m) } else { (m, k) };
+    keep m: Dim = ports.dim();
+    keep k: Dim = ports.dim();
+    let (rows, columns) = if self.transpose { (&k, &m) } else { (&m, &k) };
     let (right, product) = match self.right {
-        Right::Vector => (Type::vector(k), Type::vector(m)),
+        Right::Vector => (Type::vector(&k), Type::vector(&m)),
         Right::Matrix => {
             let n = ports.dim();
-            (Type::matrix(k, &n), Type::matrix(m, &n))
+            (Type::matrix(&k, &n), Type::matrix(&m, &n))
         }
     };
     in  u1: Matrix::of(rows, columns), _, "A", shape "m × k; k × m if `transpose`", units "any";
@@ -43,37 +45,20 @@ pub enum Right {
     Matrix,
 }
 
-/// Ports of a [`MatrixMultiply`].
-pub struct Plan {
-    io: MatrixMultiplyPorts,
-    rows: Dim,
-    inner: Dim,
-}
-
+#[block]
 impl Block for MatrixMultiply {
-    const KIND: &'static str = "MatrixMultiply";
-    type Plan = Plan;
-    type State = ();
-    type Memo = ();
     /// m and k.
     type Scratch = (usize, usize);
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let (rows, inner) = (ports.dim(), ports.dim());
-        Ok(Plan { io: self.declare(ports, &rows, &inner), rows, inner })
+    fn scratch(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> (usize, usize) {
+        (sizes.dim(&plan.m), sizes.dim(&plan.k))
     }
 
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> (usize, usize) {
-        (sizes.dim(&plan.rows), sizes.dim(&plan.inner))
-    }
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (rows, inner) = *cx.scratch;
-        let a = cx.inputs.get(plan.io.u1);
-        let b = cx.inputs.get(plan.io.u2).leaf(0);
-        let y = cx.outputs.get(plan.io.y);
+        let a = cx.inputs.get(plan.u1);
+        let b = cx.inputs.get(plan.u2).leaf(0);
+        let y = cx.outputs.get(plan.y);
         y.fill(0.0);
         if rows == 0 || inner == 0 {
             return Ok(());
@@ -86,11 +71,7 @@ impl Block for MatrixMultiply {
                     }
                 }
             } else {
-                for (column, b) in a.chunks_exact(rows).zip(b) {
-                    for (y, a) in y.iter_mut().zip(column) {
-                        *y += a * b;
-                    }
-                }
+                matrix_vector(a, rows, b, y);
             }
         }
         Ok(())

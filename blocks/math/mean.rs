@@ -2,7 +2,7 @@
 
 use legwork_block::quantity::{NonNegative, Time};
 use legwork_block::{
-    Any, Block, Invalid, Outcome, OutputCx, Ports, Real, Report, Sizes, UpdateCx, parameters, ports,
+    Any, Block, Invalid, Outcome, OutputCx, Real, Report, Sizes, UpdateCx, block, parameters, ports,
 };
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,8 @@ use crate::signal::shape::expect_numbers;
 /// metric `mean`, the largest |u_i| as `peak`. The sample of now counts in `y`; before the first y
 /// is 0.
 #[ports(
+    ports.updates();
+    ports.per_major();
     in  u: Any::var(ports.var()), _, "what is averaged", shape "number, vector, matrix",
         units "any";
     out y: Real, _, "the mean so far", shape "number", units "that of `u`, not checked";
@@ -55,28 +57,13 @@ impl State {
     }
 }
 
+#[block]
 impl Block for Mean {
-    const KIND: &'static str = "Mean";
-    type Plan = MeanPorts;
     type State = State;
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<MeanPorts, Invalid> {
-        ports.updates();
-        ports.per_major();
-        Ok(self.declare(ports))
-    }
 
     fn check(&self, io: &MeanPorts, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         expect_numbers(sizes, io.u)
     }
-
-    fn state(&self, _: &MeanPorts, _: &Sizes<'_>) -> State {
-        State::default()
-    }
-
-    fn scratch(&self, _: &MeanPorts, _: &Sizes<'_>) {}
 
     fn output(&self, io: &MeanPorts, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let now = self.with(*cx.state, cx.time.t, cx.inputs.get(io.u).leaf(0));

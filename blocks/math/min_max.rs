@@ -1,7 +1,7 @@
 //! `MinMax`: the least or greatest.
 
 use legwork_block::{
-    Any, Block, GuardCx, Inputs, Invalid, Outcome, OutputCx, Ports, Sizes, Type, UpdateCx,
+    Any, Block, GuardCx, Inputs, Invalid, Outcome, OutputCx, Ports, Sizes, Type, UpdateCx, block,
     parameters, ports,
 };
 
@@ -96,14 +96,12 @@ impl Plan {
     }
 }
 
+#[block]
 impl Block for MinMax {
-    const KIND: &'static str = "MinMax";
     type Plan = Plan;
     /// Which candidate was the extreme at the last major step, for each element of the output;
     /// empty where no step is cut.
     type State = Vec<usize>;
-    type Memo = ();
-    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let (input, output) = match self.count {
@@ -131,8 +129,6 @@ impl Block for MinMax {
     fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<usize> {
         if plan.located { vec![0; sizes.output(plan.io.y)] } else { Vec::new() }
     }
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let inputs = cx.inputs;

@@ -1,8 +1,6 @@
 //! `Norm`: the length of a vector.
 
-use legwork_block::{
-    Inputs, Invalid, Outcome, Outputs, Ports, Pure, Real, Vector, parameters, ports,
-};
+use legwork_block::{Inputs, Outcome, Outputs, Pure, Real, Vector, block, parameters, ports};
 
 /// The Euclidean length of a vector: `y = √(Σ uᵢ²)`.
 ///
@@ -15,14 +13,8 @@ use legwork_block::{
 #[parameters(aliases("magnitude", "length"))]
 pub struct Norm {}
 
+#[block]
 impl Pure for Norm {
-    const KIND: &'static str = "Norm";
-    type Plan = NormPorts;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<NormPorts, Invalid> {
-        Ok(self.declare(ports))
-    }
-
     fn output(&self, io: &NormPorts, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
         let squares = inp.get(io.u).iter().fold(0.0, |sum, u| sum + u * u);
         out.set(io.y, libm::sqrt(squares));

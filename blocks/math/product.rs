@@ -1,7 +1,7 @@
 //! `Product`: products and quotients.
 
 use legwork_block::{
-    Any, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, parameters, ports,
+    Any, Inputs, Invalid, Outcome, Outputs, Pure, Sizes, block, parameters, ports,
 };
 
 use crate::math::sum::{change, first_wide, input_names, signs, term};
@@ -13,9 +13,13 @@ use crate::signal::shape;
 /// element. A division by zero is a fault of the run. For the product of matrices see
 /// `MatrixMultiply`.
 #[ports(
-    |names: &[String]|
+    let known = [('*', Operation::Multiply), ('/', Operation::Divide)];
+    keep operations: Vec<Operation> = signs(("ops", "operation"), &self.ops, known)?;
+    let names: Vec<String> = input_names(operations.len()).collect();
+    /// An input of the shape of `y`.
+    keep wide: usize = first_wide(&names, &self.numbers)?;
     let ty = Any::var(ports.var());
-    in  factors[name in names]: term(name, &self.numbers, &ty) as Any, _, "factors and divisors",
+    in  factors[name in &names]: term(name, &self.numbers, &ty) as Any, _, "factors and divisors",
         named "`u1`, `u2`, …, one per operation; `u` for one",
         shape "of one shape, but `numbers`", units "any";
     out y: ty as Any, _, "the product", shape "that of the inputs that are not listed",
@@ -38,34 +42,16 @@ enum Operation {
     Divide,
 }
 
-/// Ports and operations of a [`Product`].
-pub struct Plan {
-    io: ProductPorts,
-    operations: Vec<Operation>,
-    /// An input of the shape of `y`.
-    wide: usize,
-}
-
+#[block]
 impl Pure for Product {
-    const KIND: &'static str = "Product";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let known = [('*', Operation::Multiply), ('/', Operation::Divide)];
-        let operations = signs(("ops", "operation"), &self.ops, known)?;
-        let names: Vec<String> = input_names(operations.len()).collect();
-        let wide = first_wide(&names, &self.numbers)?;
-        Ok(Plan { io: self.declare(ports, &names), operations, wide })
+    fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, plan.factors[plan.wide])
     }
 
-    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.io.factors[plan.wide])
-    }
-
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let y = outputs.get(plan.io.y);
+    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let y = outputs.get(plan.y);
         y.fill(1.0);
-        for (&u, operation) in plan.io.factors.iter().zip(&plan.operations) {
+        for (&u, operation) in plan.factors.iter().zip(&plan.operations) {
             let u = inputs.get(u).leaf(0);
             match operation {
                 Operation::Multiply => change(y, u, |y, u| *y *= u),

@@ -1,7 +1,7 @@
 //! `RoundingFunction`: whole numbers.
 
 use legwork_block::{
-    Any, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, parameters, ports,
+    Any, Inputs, Invalid, Outcome, Outputs, Pure, Sizes, block, parameters, ports,
 };
 
 use crate::signal::shape;
@@ -41,14 +41,8 @@ pub enum Rounding {
     Fix,
 }
 
+#[block]
 impl Pure for RoundingFunction {
-    const KIND: &'static str = "RoundingFunction";
-    type Plan = RoundingFunctionPorts;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        Ok(self.declare(ports))
-    }
-
     fn check(&self, io: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         shape::expect_numbers(sizes, io.u)
     }

@@ -2,7 +2,8 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, SolveRule, parameters, ports,
+    Any, Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, SolveRule, block, parameters,
+    ports,
 };
 
 use crate::signal::shape;
@@ -42,10 +43,8 @@ pub struct Solve {
     pub on_fail: OnFail,
 }
 
+#[block]
 impl Pure for Solve {
-    const KIND: &'static str = "Solve";
-    type Plan = SolvePorts;
-
     fn plan(&self, ports: &mut Ports<'_>) -> Result<SolvePorts, Invalid> {
         if !(self.tol > 0.0 && self.tol < 1.0) {
             let message = format!("expected a tolerance above 0 and below 1, found {}", self.tol);

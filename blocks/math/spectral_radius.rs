@@ -2,7 +2,7 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Block, Invalid, Outcome, OutputCx, Ports, RateRule, Real, Report, Sizes, Solver, Tolerance,
+    Block, Invalid, Outcome, OutputCx, Ports, RateRule, Real, Report, Solver, Tolerance, block,
     parameters, ports,
 };
 use legwork_linalg::one_norm;
@@ -177,12 +177,9 @@ impl SpectralRadius {
     }
 }
 
+#[block]
 impl Block for SpectralRadius {
-    const KIND: &'static str = "SpectralRadius";
     type Plan = Plan;
-    type State = ();
-    type Memo = ();
-    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let radius = self.step(&self.system()?, ports.solver(), ports.step())?.spectral_radius();
@@ -193,10 +190,6 @@ impl Block for SpectralRadius {
         ports.rate(RateRule::Constant);
         Ok(Plan { io: self.declare(ports), radius })
     }
-
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         cx.outputs.set(plan.io.y, plan.radius);

@@ -1,7 +1,7 @@
 //! `Sum`: sums and differences.
 
 use legwork_block::{
-    Any, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, Type, parameters, ports,
+    Any, Inputs, Invalid, Outcome, Outputs, Pure, Sizes, Type, block, parameters, ports,
 };
 
 use crate::signal::shape;
@@ -10,9 +10,12 @@ use crate::signal::shape;
 ///
 /// Terms are added from left to right. A number counts for every element.
 #[ports(
-    |names: &[String]|
+    keep signs: Vec<f64> = signs(("signs", "sign"), &self.signs, [('+', 1.0), ('-', -1.0)])?;
+    let names: Vec<String> = input_names(signs.len()).collect();
+    /// An input of the shape of `y`.
+    keep wide: usize = first_wide(&names, &self.numbers)?;
     let (ty, unit) = (Any::var(ports.var()), ports.var());
-    in  terms[name in names]: term(name, &self.numbers, &ty) as Any, unit, "the terms",
+    in  terms[name in &names]: term(name, &self.numbers, &ty) as Any, unit, "the terms",
         named "`u1`, `u2`, …, one per sign; `u` for one", shape "of one shape, but `numbers`",
         units "any, all equal";
     out y: ty as Any, unit, "the sum", shape "that of the inputs that are not listed",
@@ -92,32 +95,15 @@ pub(crate) fn change(y: &mut [f64], u: &[f64], f: impl Fn(&mut f64, f64)) {
     }
 }
 
-/// Ports and signs of a [`Sum`].
-pub struct Plan {
-    io: SumPorts,
-    signs: Vec<f64>,
-    /// An input of the shape of `y`.
-    wide: usize,
-}
-
+#[block]
 impl Pure for Sum {
-    const KIND: &'static str = "Sum";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let signs = signs(("signs", "sign"), &self.signs, [('+', 1.0), ('-', -1.0)])?;
-        let names: Vec<String> = input_names(signs.len()).collect();
-        let wide = first_wide(&names, &self.numbers)?;
-        Ok(Plan { io: self.declare(ports, &names), signs, wide })
+    fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, plan.terms[plan.wide])
     }
 
-    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.io.terms[plan.wide])
-    }
-
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let y = outputs.get(plan.io.y);
-        let mut terms = plan.io.terms.iter().zip(&plan.signs);
+    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let y = outputs.get(plan.y);
+        let mut terms = plan.terms.iter().zip(&plan.signs);
         let Some((first, sign)) = terms.next() else { return Ok(()) };
         change(y, inputs.get(*first).leaf(0), |y, u| *y = sign * u);
         for (term, sign) in terms {

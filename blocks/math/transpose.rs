@@ -1,42 +1,29 @@
 //! `Transpose`: a matrix with rows and columns exchanged.
 
-use legwork_block::{
-    Block, Dim, Invalid, Matrix, Outcome, OutputCx, Ports, Sizes, parameters, ports,
-};
+use legwork_block::{Block, Dim, Matrix, Outcome, OutputCx, Sizes, block, parameters, ports};
 
 /// A matrix with rows and columns exchanged: `yᵢⱼ = uⱼᵢ`.
 ///
 /// `MatrixMultiply` with `transpose: true` multiplies by the transpose without a copy.
 #[ports(
-    |m: &Dim|
+    keep m: Dim = ports.dim();
     let (n, unit) = (ports.dim(), ports.var());
-    in  u: Matrix::of(m, &n), unit, "the matrix", units "any";
-    out y: Matrix::of(&n, m), unit, "the transpose", units "that of `u`";
+    in  u: Matrix::of(&m, &n), unit, "the matrix", units "any";
+    out y: Matrix::of(&n, &m), unit, "the transpose", units "that of `u`";
 )]
 #[parameters]
 pub struct Transpose {}
 
+#[block]
 impl Block for Transpose {
-    const KIND: &'static str = "Transpose";
-    /// Ports, and rows of the input.
-    type Plan = (TransposePorts, Dim);
-    type State = ();
-    type Memo = ();
     /// Rows of the input.
     type Scratch = usize;
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        let rows = ports.dim();
-        Ok((self.declare(ports, &rows), rows))
+    fn scratch(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> usize {
+        sizes.dim(&plan.m)
     }
 
-    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, (_, rows): &Self::Plan, sizes: &Sizes<'_>) -> usize {
-        sizes.dim(rows)
-    }
-
-    fn output(&self, (io, _): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, io: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (u, rows) = (cx.inputs.get(io.u), *cx.scratch);
         let columns = u.len().checked_div(rows).unwrap_or(0);
         let y = cx.outputs.get(io.y);

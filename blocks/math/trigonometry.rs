@@ -1,6 +1,8 @@
 //! `Trigonometry`: circular and hyperbolic functions.
 
-use legwork_block::{Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, Sizes, parameters};
+use legwork_block::{
+    Inputs, Invalid, Outcome, Outputs, PortUnit, Ports, Pure, Sizes, block, parameters,
+};
 
 use crate::math::elementary::{Applied, Elementary};
 
@@ -89,8 +91,8 @@ impl Function {
     }
 }
 
+#[block]
 impl Pure for Trigonometry {
-    const KIND: &'static str = "Trigonometry";
     type Plan = Applied;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Applied, Invalid> {

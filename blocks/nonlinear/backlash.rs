@@ -2,7 +2,7 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Parameters, Ports, Sizes, Type, UpdateCx,
+    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Parameters, Sizes, Type, UpdateCx, block,
     parameters, ports,
 };
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,13 @@ use crate::signal::shape::{self, Common, spread};
 /// a step, the turn is seen at its end. A variable step is cut where an end of the play is reached,
 /// and where the input comes back to where it was. The input feeds through.
 #[ports(
-    |common: &Common|
+    shape::finite("width", &self.width)?;
+    shape::finite("initial", &self.initial)?;
+    let common = Common::of(&[("width", &self.width), ("initial", &self.initial)])?;
+    shape::expect("width", &self.width, "a width of zero or more", |width| width >= 0.0)?;
+    keep width: Each = Each::new(&self.width);
+    ports.updates();
+    keep located: bool = ports.pieces();
     let (ty, unit) = common.signal(ports);
     in  u: ty.clone() as Any, unit.clone(), "what pushes", units "that of the parameters",
         shape "that of the parameters; any if they are numbers";
@@ -34,14 +40,7 @@ pub struct Backlash {
     pub initial: Tensor,
 }
 
-/// Ports of a [`Backlash`] and half its width.
-pub struct Plan {
-    io: BacklashPorts,
-    width: Each,
-    located: bool,
-}
-
-impl Plan {
+impl BacklashPorts {
     #[inline]
     fn pushed(&self, i: usize, u: f64, last: f64) -> f64 {
         let half = 0.5 * self.width.at(i);
@@ -90,52 +89,36 @@ pub struct Last {
     contact: Vec<Contact>,
 }
 
+#[block]
 impl Block for Backlash {
-    const KIND: &'static str = "Backlash";
-    type Plan = Plan;
     type State = Last;
-    type Memo = ();
-    type Scratch = ();
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        shape::finite("width", &self.width)?;
-        shape::finite("initial", &self.initial)?;
-        let common = Common::of(&[("width", &self.width), ("initial", &self.initial)])?;
-        shape::expect("width", &self.width, "a width of zero or more", |width| width >= 0.0)?;
-        let width = Each::new(&self.width);
-        ports.updates();
-        let located = ports.pieces();
-        Ok(Plan { io: self.declare(ports, &common), width, located })
+    fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, plan.u)
     }
 
-    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.io.u)
-    }
-
-    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Last {
-        let len = sizes.output(plan.io.y);
+    fn state(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Last {
+        let len = sizes.output(plan.y);
         let contact = if plan.located { vec![Contact::None; len] } else { Vec::new() };
         Last { value: spread(&self.initial, len), contact }
     }
 
-    fn numbers(&self, _: &Plan, state: &Last) -> Vec<f64> {
+    fn numbers(&self, _: &Self::Plan, state: &Last) -> Vec<f64> {
         state.value.clone()
     }
 
-    fn set_numbers(&self, _: &Plan, state: &mut Last, numbers: &[f64]) {
+    fn set_numbers(&self, _: &Self::Plan, state: &mut Last, numbers: &[f64]) {
         state.value.copy_from_slice(numbers);
     }
 
-    fn starting_at(&self, _: &Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
+    fn starting_at(&self, _: &Self::Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
         shape::starting_at("initial", self.initial.unit(), at, outputs)
     }
 
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let u = cx.inputs.get(plan.io.u).leaf(0);
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let u = cx.inputs.get(plan.u).leaf(0);
         let Last { value, contact } = cx.state;
-        let y = cx.outputs.get(plan.io.y);
+        let y = cx.outputs.get(plan.y);
         for (i, ((y, &u), &last)) in y.iter_mut().zip(u).zip(value).enumerate() {
             *y = match contact.get(i) {
                 Some(contact) if cx.time.minor => plan.on(i, *contact, u, last),
@@ -145,9 +128,9 @@ impl Block for Backlash {
         Ok(())
     }
 
-    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+    fn update(&self, plan: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         let Last { value, contact } = cx.state;
-        for (i, (&u, last)) in cx.inputs.get(plan.io.u).leaf(0).iter().zip(value).enumerate() {
+        for (i, (&u, last)) in cx.inputs.get(plan.u).leaf(0).iter().zip(value).enumerate() {
             *last = plan.pushed(i, u, *last);
             if let Some(contact) = contact.get_mut(i) {
                 let half = 0.5 * plan.width.at(i);
@@ -164,9 +147,9 @@ impl Block for Backlash {
         Ok(())
     }
 
-    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+    fn guard(&self, plan: &Self::Plan, cx: &mut GuardCx<'_, Self>) {
         let Last { value, contact } = cx.state;
-        let elements = cx.inputs.get(plan.io.u).leaf(0).iter().zip(value).zip(contact);
+        let elements = cx.inputs.get(plan.u).leaf(0).iter().zip(value).zip(contact);
         cx.values.fill(pieces::furthest(
             elements.enumerate().map(|(i, ((&u, &last), &at))| plan.beyond(i, at, u, last)),
         ));

@@ -2,7 +2,7 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Fault, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, parameters, ports,
+    Any, Fault, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, block, parameters, ports,
 };
 
 use crate::signal::shape;
@@ -38,8 +38,8 @@ pub struct Plan {
     axis: Axis,
 }
 
+#[block]
 impl Pure for Lookup1D {
-    const KIND: &'static str = "Lookup1D";
     type Plan = Plan;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {

@@ -2,7 +2,7 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Fault, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, parameters, ports,
+    Any, Fault, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, block, parameters, ports,
 };
 
 use crate::signal::shape;
@@ -43,8 +43,8 @@ pub struct Plan {
     columns: Axis,
 }
 
+#[block]
 impl Pure for Lookup2D {
-    const KIND: &'static str = "Lookup2D";
     type Plan = Plan;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {

@@ -2,7 +2,7 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, parameters, ports,
+    Any, Inputs, Invalid, Outcome, Outputs, Pure, Sizes, block, parameters, ports,
 };
 
 use crate::signal::elementwise::Each;
@@ -11,7 +11,10 @@ use crate::signal::shape::{self, Common};
 /// Rounds to multiples of `interval`: `y = interval · round(u / interval)`. Halves are rounded away
 /// from zero.
 #[ports(
-    |common: &Common|
+    shape::finite("interval", &self.interval)?;
+    let common = Common::of(&[("interval", &self.interval)])?;
+    shape::expect("interval", &self.interval, "an interval greater than zero", |i| i > 0.0)?;
+    keep interval: Each = Each::new(&self.interval);
     let (ty, unit) = common.signal(ports);
     in  u: ty.clone() as Any, unit.clone(), "what is rounded", units "that of `interval`",
         shape "that of `interval`; any if it is a number";
@@ -23,30 +26,15 @@ pub struct Quantizer {
     pub interval: Tensor,
 }
 
-/// Ports and interval of a [`Quantizer`].
-pub struct Plan {
-    io: QuantizerPorts,
-    interval: Each,
-}
-
+#[block]
 impl Pure for Quantizer {
-    const KIND: &'static str = "Quantizer";
-    type Plan = Plan;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        shape::finite("interval", &self.interval)?;
-        let common = Common::of(&[("interval", &self.interval)])?;
-        shape::expect("interval", &self.interval, "an interval greater than zero", |i| i > 0.0)?;
-        Ok(Plan { io: self.declare(ports, &common), interval: Each::new(&self.interval) })
+    fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        shape::expect_numbers(sizes, plan.u)
     }
 
-    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        shape::expect_numbers(sizes, plan.io.u)
-    }
-
-    fn output(&self, plan: &Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        let u = inputs.get(plan.io.u).leaf(0);
-        for (i, (y, &u)) in outputs.get(plan.io.y).iter_mut().zip(u).enumerate() {
+    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
+        let u = inputs.get(plan.u).leaf(0);
+        for (i, (y, &u)) in outputs.get(plan.y).iter_mut().zip(u).enumerate() {
             let interval = plan.interval.at(i);
             *y = interval * libm::round(u / interval);
         }

@@ -3,7 +3,7 @@
 use legwork_block::quantity::Tensor;
 use legwork_block::{
     Any, Block, GuardCx, Invalid, Outcome, OutputCx, Parameters, Ports, Sizes, Type, Unit,
-    UpdateCx, parameters, ports,
+    UpdateCx, block, parameters, ports,
 };
 use serde::{Deserialize, Serialize};
 
@@ -73,12 +73,10 @@ impl Plan {
     }
 }
 
+#[block]
 impl Block for RateLimiter {
-    const KIND: &'static str = "RateLimiter";
     type Plan = Plan;
     type State = Last;
-    type Memo = ();
-    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let mut given = vec![("rising", &self.rising)];
@@ -135,8 +133,6 @@ impl Block for RateLimiter {
     fn starting_at(&self, _: &Plan, at: &[f64], outputs: &[Type]) -> Option<Parameters> {
         shape::starting_at("initial", self.initial.as_ref().and_then(Tensor::unit), at, outputs)
     }
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let u = cx.inputs.get(plan.io.u).leaf(0);

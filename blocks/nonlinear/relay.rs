@@ -2,7 +2,7 @@
 
 use legwork_block::quantity::Scalar;
 use legwork_block::{
-    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, UpdateCx, parameters, ports,
+    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Sizes, UpdateCx, block, parameters, ports,
 };
 
 use crate::signal::pieces;
@@ -15,6 +15,9 @@ use crate::signal::shape;
 /// output. A variable step is cut where an input crosses; under fixed steps that is noticed at the
 /// next major step. The input feeds through.
 #[ports(
+    self.check_numbers()?;
+    ports.updates();
+    ports.pieces();
     let ty = Any::var(ports.var());
     in  u: ty.clone() as Any, self.on.unit.or(self.off.unit), "what switches, element by element",
         shape "number, vector, matrix", units "that of `on` and `off`";
@@ -81,20 +84,10 @@ impl Relay {
     }
 }
 
+#[block]
 impl Block for Relay {
-    const KIND: &'static str = "Relay";
-    type Plan = RelayPorts;
     /// Which elements are on.
     type State = Vec<bool>;
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<RelayPorts, Invalid> {
-        self.check_numbers()?;
-        ports.updates();
-        ports.pieces();
-        Ok(self.declare(ports))
-    }
 
     fn check(&self, io: &RelayPorts, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         shape::expect_numbers(sizes, io.u)
@@ -103,8 +96,6 @@ impl Block for Relay {
     fn state(&self, io: &RelayPorts, sizes: &Sizes<'_>) -> Vec<bool> {
         vec![self.initially_on; sizes.output(io.y)]
     }
-
-    fn scratch(&self, _: &RelayPorts, _: &Sizes<'_>) {}
 
     fn output(&self, io: &RelayPorts, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let u = cx.inputs.get(io.u).leaf(0);

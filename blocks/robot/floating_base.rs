@@ -8,7 +8,7 @@ use legwork_block::quantity::{
 };
 use legwork_block::{
     Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, GuardCx, Invalid, Manifold, Outcome,
-    OutputCx, Parameters, Ports, ResetCx, Sizes, Type, Vector, parameters, ports,
+    OutputCx, Parameters, ResetCx, Sizes, Type, Vector, block, parameters, ports,
 };
 use legwork_mechanics::Model;
 
@@ -50,6 +50,21 @@ use initial::written;
 /// gives ω in world axes, the twist of the trunk is in its own axes and is integrated as a velocity
 /// in the world; here position and angles both have the velocities in world axes.
 #[ports(
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    /// Bases that have Euler angles in place of the quaternion in q.
+    keep angles: EulerBases = match self.orientation {
+        Orientation::Quaternion => EulerBases::none(),
+        Orientation::EulerAngles => EulerBases::all(&robot)?,
+    };
+    /// Position and ν at t = 0.
+    keep initial: Vec<f64> = angles.state(&robot, &self.init, &self.init.state(&robot)?)?;
+    /// Numbers of the position; ν follows them.
+    keep position_len: usize = angles.position_len(robot.model.configuration_dim());
+    ports.continuous_state(ContinuousState::Second(manifold(&robot.model, &angles)));
+    ports.guard(Crossing::Level);
+    if !angles.is_empty() {
+        ports.guard(Crossing::Level);
+    }
     let RobotDims { nv, .. } = RobotDims::of(ports, self.robot.as_str());
     in  nu_dot: Vector::of(&nv), _, "acceleration", units "m/s², rad/s²";
     in  reset?: Any::var(ports.var()), _, "resets velocity while a number is above 0",
@@ -123,86 +138,49 @@ pub enum Place {
     FeetAbove(Length),
 }
 
-/// Ports and initial state of [`FloatingBase`].
-pub struct Plan {
-    robot: Arc<RobotModel>,
-    io: FloatingBasePorts,
-    /// Bases that have Euler angles in place of the quaternion in q.
-    angles: EulerBases,
-    /// Numbers of the position; ν follows them.
-    position_len: usize,
-    /// Position and ν at t = 0.
-    initial: Vec<f64>,
-}
-
+#[block]
 impl Block for FloatingBase {
-    const KIND: &'static str = "FloatingBase";
-    type Plan = Plan;
-    type State = ();
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let robot = self.robot.find(ports)?;
-        let angles = match self.orientation {
-            Orientation::Quaternion => EulerBases::none(),
-            Orientation::EulerAngles => EulerBases::all(&robot)?,
-        };
-        let initial = angles.state(&robot, &self.init, &self.init.state(&robot)?)?;
-        let position_len = angles.position_len(robot.model.configuration_dim());
-        ports.continuous_state(ContinuousState::Second(manifold(&robot.model, &angles)));
-        ports.guard(Crossing::Level);
-        if !angles.is_empty() {
-            ports.guard(Crossing::Level);
-        }
-        Ok(Plan { io: self.declare(ports), robot, angles, position_len, initial })
-    }
-
-    fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
-        match (sizes.optional(plan.io.reset), sizes.optional(plan.io.nu_reset)) {
+    fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
+        match (sizes.optional(plan.reset), sizes.optional(plan.nu_reset)) {
             (Some(_), None) => Err(together("reset", "nu_reset")),
             (None, Some(_)) => Err(together("nu_reset", "reset")),
             _ => Ok(()),
         }
     }
 
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn initial(&self, plan: &Plan, _: &Sizes<'_>, x: &mut [f64]) {
+    fn initial(&self, plan: &Self::Plan, _: &Sizes<'_>, x: &mut [f64]) {
         x.copy_from_slice(&plan.initial);
     }
 
-    fn starting_at(&self, plan: &Plan, at: &[f64], _: &[Type]) -> Option<Parameters> {
+    fn starting_at(&self, plan: &Self::Plan, at: &[f64], _: &[Type]) -> Option<Parameters> {
         Some(vec![("init", written(&plan.robot, self.orientation, at))])
     }
 
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (position, nu) = cx.x.split_at(plan.position_len);
-        plan.angles.configuration(position, cx.outputs.leaf(plan.io.state, 0));
-        cx.outputs.leaf(plan.io.state, 1).copy_from_slice(nu);
+        plan.angles.configuration(position, cx.outputs.leaf(plan.state, 0));
+        cx.outputs.leaf(plan.state, 1).copy_from_slice(nu);
         Ok(())
     }
 
-    fn derivative(&self, plan: &Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
-        cx.rate.copy_from_slice(cx.inputs.get(plan.io.nu_dot));
+    fn derivative(&self, plan: &Self::Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
+        cx.rate.copy_from_slice(cx.inputs.get(plan.nu_dot));
         Ok(())
     }
 
-    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+    fn guard(&self, plan: &Self::Plan, cx: &mut GuardCx<'_, Self>) {
         let largest = |leaves: legwork_block::Leaves<'_>| {
             leaves.iter().flatten().fold(f64::NEG_INFINITY, |most, &number| most.max(number))
         };
         // A level below 0 never fires: that of a base whose reset is not connected.
-        cx.values[0] = cx.inputs.optional(plan.io.reset).map_or(-1.0, largest);
+        cx.values[0] = cx.inputs.optional(plan.reset).map_or(-1.0, largest);
         if let Some(near) = cx.values.get_mut(1) {
             *near = plan.angles.nearness(&cx.x[..plan.position_len]);
         }
     }
 
-    fn reset(&self, plan: &Plan, cx: &mut ResetCx<'_, Self>) -> Outcome {
-        if let (true, Some(nu)) = (cx.fired[0], cx.inputs.optional(plan.io.nu_reset)) {
+    fn reset(&self, plan: &Self::Plan, cx: &mut ResetCx<'_, Self>) -> Outcome {
+        if let (true, Some(nu)) = (cx.fired[0], cx.inputs.optional(plan.nu_reset)) {
             cx.x[plan.position_len..].copy_from_slice(nu);
         }
         match cx.fired.get(1) {

@@ -1,6 +1,6 @@
 //! Frames of robots as parameters and outputs: representation of twists, poses as numbers.
 
-use legwork_block::{In, Invalid, Out, Outputs, Ports, Signal};
+use legwork_block::{Invalid, Out, Outputs, Vector};
 pub use legwork_mechanics::Representation;
 use legwork_mechanics::{MixedTwist, Placement};
 use nalgebra::{Matrix3, Vector3};
@@ -27,41 +27,11 @@ pub(crate) fn write_twist(out: &mut [f64], twist: &MixedTwist) {
     out[3..].copy_from_slice(twist.angular.as_slice());
 }
 
-/// Declares an output with its frame and description.
-pub(crate) fn output_in<S: Signal>(
-    ports: &mut Ports<'_>,
-    name: &str,
-    signal: &S,
-    frame: &str,
-    doc: &str,
-) -> Out<S> {
-    let port = ports.output(name, signal);
-    ports.note_out(port).frame(frame).doc(doc);
-    port
-}
-
-/// Declares an input with its unit and description.
-pub(crate) fn input_of<S: Signal>(
-    ports: &mut Ports<'_>,
-    name: &str,
-    signal: &S,
-    unit: Option<&str>,
-    doc: &str,
-) -> In<S> {
-    let port = ports.input(name, signal);
-    let note = &mut ports.note_in(port);
-    note.doc(doc);
-    if let Some(unit) = unit {
-        note.unit(unit);
-    }
-    port
-}
-
 /// Writes the joints' numbers of a generalised force.
 pub(crate) fn write_joint_rows(
     robot: &RobotModel,
     force: &[f64],
-    tau: Out<legwork_block::Vector>,
+    tau: Out<Vector>,
     outputs: &mut Outputs<'_>,
 ) {
     let joints = robot.model.joint_velocity_indices();

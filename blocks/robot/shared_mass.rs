@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use legwork_block::{Block, Fault, In, Invalid, Outcome, OutputCx, Ports, Shared, Sizes, feeds};
+use legwork_block::{
+    Block, Fault, In, Invalid, Outcome, OutputCx, Ports, Shared, Sizes, block, feeds,
+};
 use legwork_mechanics::{
     InverseDynamics, Kinematics, MassFactor, MassMatrix, SingularMass, bias_force, mass_matrix,
 };
@@ -49,11 +51,10 @@ pub fn mass(ports: &mut Ports<'_>, robot: &Arc<RobotModel>, state: In<StateBus>)
     ports.ask(MassOf { robot: Arc::clone(robot) }, robot.name.as_str(), &feeds![state])
 }
 
+#[block]
 impl Block for MassOf {
     const KIND: &'static str = "Mass";
     type Plan = Shared<Kinematics>;
-    type State = ();
-    type Memo = ();
     type Scratch = Mass;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
@@ -61,8 +62,6 @@ impl Block for MassOf {
         let state = ports.input("state", &StateBus::of(ports, &self.robot.name));
         Ok(kinematics(ports, &self.robot, state))
     }
-
-    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
     fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) -> Mass {
         let model = &self.robot.model;
@@ -98,8 +97,8 @@ mod tests {
     /// Asks for the kinematics twice and for the inertia once.
     struct Asking;
 
+    #[block]
     impl Pure for Asking {
-        const KIND: &'static str = "Asking";
         type Plan = (Arc<RobotModel>, [Shared<Kinematics>; 2], Shared<Mass>, Out<Real>);
 
         fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {

@@ -1,8 +1,6 @@
 //! `PoseCreate`: a pose from a position and an orientation.
 
-use legwork_block::{
-    Inputs, Invalid, Outcome, Outputs, Ports, Pose, Pure, Vector, parameters, ports,
-};
+use legwork_block::{Inputs, Outcome, Outputs, Pose, Pure, Vector, block, parameters, ports};
 
 use crate::rotation::rotations;
 
@@ -18,14 +16,8 @@ use crate::rotation::rotations;
 #[parameters(aliases("homogeneous transform"))]
 pub struct PoseCreate {}
 
+#[block]
 impl Pure for PoseCreate {
-    const KIND: &'static str = "PoseCreate";
-    type Plan = PoseCreatePorts;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<PoseCreatePorts, Invalid> {
-        Ok(self.declare(ports))
-    }
-
     fn output(&self, io: &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
         let level = [1.0, 0.0, 0.0, 0.0];
         let q = rotations::unit(inp.optional(io.q).unwrap_or(&level))?;

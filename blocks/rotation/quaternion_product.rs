@@ -1,6 +1,6 @@
 //! `QuaternionProduct`: one rotation after another.
 
-use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Vector, parameters, ports};
+use legwork_block::{Inputs, Outcome, Outputs, Pure, Vector, block, parameters, ports};
 
 use crate::rotation::rotations;
 
@@ -40,14 +40,8 @@ fn read(q: &[f64], conjugate: bool) -> [f64; 4] {
     [q[0], sign * q[1], sign * q[2], sign * q[3]]
 }
 
+#[block]
 impl Pure for QuaternionProduct {
-    const KIND: &'static str = "QuaternionProduct";
-    type Plan = QuaternionProductPorts;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        Ok(self.declare(ports))
-    }
-
     fn output(&self, io: &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
         let a = read(inp.get(io.u1), self.conjugate == Factor::First);
         let b = read(inp.get(io.u2), self.conjugate == Factor::Second);

@@ -1,8 +1,6 @@
 //! `QuaternionToRotation`: the rotation matrix of a quaternion.
 
-use legwork_block::{
-    Inputs, Invalid, Outcome, Outputs, Ports, Pure, Rotation, Vector, parameters, ports,
-};
+use legwork_block::{Inputs, Outcome, Outputs, Pure, Rotation, Vector, block, parameters, ports};
 
 use crate::rotation::rotations;
 
@@ -17,14 +15,8 @@ use crate::rotation::rotations;
 #[parameters(aliases("DCM", "direction cosine matrix"))]
 pub struct QuaternionToRotation {}
 
+#[block]
 impl Pure for QuaternionToRotation {
-    const KIND: &'static str = "QuaternionToRotation";
-    type Plan = QuaternionToRotationPorts;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        Ok(self.declare(ports))
-    }
-
     fn output(&self, io: &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
         let q = rotations::unit(inp.get(io.q))?;
         out.get(io.y).copy_from_slice(&rotations::rotation(q));

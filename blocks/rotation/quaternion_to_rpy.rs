@@ -1,6 +1,6 @@
 //! `QuaternionToRpy`: roll, pitch, yaw of a quaternion.
 
-use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Vector, parameters, ports};
+use legwork_block::{Inputs, Outcome, Outputs, Pure, Vector, block, parameters, ports};
 
 use crate::rotation::rotations;
 
@@ -17,14 +17,8 @@ use crate::rotation::rotations;
 #[parameters(aliases("Euler angles"))]
 pub struct QuaternionToRpy {}
 
+#[block]
 impl Pure for QuaternionToRpy {
-    const KIND: &'static str = "QuaternionToRpy";
-    type Plan = QuaternionToRpyPorts;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        Ok(self.declare(ports))
-    }
-
     fn output(&self, io: &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
         let rotation = rotations::rotation(rotations::unit(inp.get(io.q))?);
         out.get(io.y).copy_from_slice(&rotations::roll_pitch_yaw(&rotation));

@@ -1,8 +1,6 @@
 //! `RotateVector`: a vector in other axes.
 
-use legwork_block::{
-    Any, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Type, Vector, parameters, ports,
-};
+use legwork_block::{Any, Inputs, Outcome, Outputs, Pure, Type, Vector, block, parameters, ports};
 
 use crate::rotation::rotations;
 
@@ -40,14 +38,8 @@ pub enum By {
     Rotation,
 }
 
+#[block]
 impl Pure for RotateVector {
-    const KIND: &'static str = "RotateVector";
-    type Plan = RotateVectorPorts;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<RotateVectorPorts, Invalid> {
-        Ok(self.declare(ports))
-    }
-
     fn output(&self, io: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
         let (given, u) = (inputs.get(io.rotation).leaf(0), inputs.get(io.u));
         let y = match self.by {

@@ -1,8 +1,6 @@
 //! `RotationToQuaternion`: the quaternion of a rotation matrix.
 
-use legwork_block::{
-    Inputs, Invalid, Outcome, Outputs, Ports, Pure, Rotation, Vector, parameters, ports,
-};
+use legwork_block::{Inputs, Outcome, Outputs, Pure, Rotation, Vector, block, parameters, ports};
 
 use crate::rotation::rotations;
 
@@ -18,14 +16,8 @@ use crate::rotation::rotations;
 #[parameters(aliases("DCM", "direction cosine matrix"))]
 pub struct RotationToQuaternion {}
 
+#[block]
 impl Pure for RotationToQuaternion {
-    const KIND: &'static str = "RotationToQuaternion";
-    type Plan = RotationToQuaternionPorts;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        Ok(self.declare(ports))
-    }
-
     fn output(&self, io: &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
         out.get(io.q).copy_from_slice(&rotations::quaternion(inp.get(io.u)));
         Ok(())

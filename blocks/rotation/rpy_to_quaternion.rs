@@ -1,6 +1,6 @@
 //! `RpyToQuaternion`: the quaternion of roll, pitch, yaw.
 
-use legwork_block::{Inputs, Invalid, Outcome, Outputs, Ports, Pure, Vector, parameters, ports};
+use legwork_block::{Inputs, Outcome, Outputs, Pure, Vector, block, parameters, ports};
 
 use crate::rotation::rotations;
 
@@ -15,14 +15,8 @@ use crate::rotation::rotations;
 #[parameters(aliases("Euler angles"))]
 pub struct RpyToQuaternion {}
 
+#[block]
 impl Pure for RpyToQuaternion {
-    const KIND: &'static str = "RpyToQuaternion";
-    type Plan = RpyToQuaternionPorts;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        Ok(self.declare(ports))
-    }
-
     fn output(&self, io: &Self::Plan, inp: &Inputs<'_>, out: &mut Outputs<'_>) -> Outcome {
         out.get(io.q).copy_from_slice(&rotations::of_roll_pitch_yaw(inp.get(io.u)));
         Ok(())

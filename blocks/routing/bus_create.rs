@@ -1,7 +1,8 @@
 //! `BusCreate`: several signals under one name.
 
 use legwork_block::{
-    Any, BusField, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Type, bus, parameters, ports,
+    Any, BusField, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Type, block, bus, parameters,
+    ports,
 };
 
 /// Several signals under one name: a bus with a field for each input.
@@ -27,10 +28,8 @@ pub struct BusCreate {
     pub fields: Vec<String>,
 }
 
+#[block]
 impl Pure for BusCreate {
-    const KIND: &'static str = "BusCreate";
-    type Plan = BusCreatePorts;
-
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         if self.fields.is_empty() {
             return Err(Invalid::parameter("fields", "expected at least one field, found none"));

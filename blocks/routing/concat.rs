@@ -1,7 +1,8 @@
 //! `Concat`: one vector from several signals.
 
 use legwork_block::{
-    ConcatVectors, Inputs, Invalid, Out, Outcome, Outputs, Piece, Ports, Pure, Vector, parameters,
+    ConcatVectors, Inputs, Invalid, Out, Outcome, Outputs, Piece, Ports, Pure, Vector, block,
+    parameters,
 };
 
 /// One vector from several signals: `y = [u1; u2; …]`.
@@ -37,8 +38,8 @@ impl Concat {
     }
 }
 
+#[block]
 impl Pure for Concat {
-    const KIND: &'static str = "Concat";
     /// The node and its ports.
     type Plan = (ConcatVectors, (Vec<Piece>, Out<Vector>));
 

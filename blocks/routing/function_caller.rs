@@ -1,7 +1,7 @@
 //! `FunctionCaller`: calls a function with the values on its wires.
 
 use legwork_block::{
-    Any, Argument, Block, Function, In, Invalid, Out, Outcome, OutputCx, Ports, ResultOf, Sizes,
+    Any, Argument, Block, Function, In, Invalid, Out, Outcome, OutputCx, Ports, ResultOf, block,
     parameters,
 };
 
@@ -59,12 +59,9 @@ fn names(list: &str) -> Option<Vec<&str>> {
     names.iter().enumerate().all(good).then_some(names)
 }
 
+#[block]
 impl Block for FunctionCaller {
-    const KIND: &'static str = "FunctionCaller";
     type Plan = Plan;
-    type State = ();
-    type Memo = ();
-    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         let Some((name, arguments, results)) = self.parts() else {
@@ -93,10 +90,6 @@ impl Block for FunctionCaller {
         }
         Ok(plan)
     }
-
-    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let mut call = cx.functions.of(plan.function);

@@ -1,7 +1,7 @@
 //! `Reshape`: the same numbers in another shape.
 
 use legwork_block::{
-    Any, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, parameters, ports,
+    Any, Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, block, parameters, ports,
 };
 
 use crate::signal::shape;
@@ -20,10 +20,8 @@ pub struct Reshape {
     pub shape: Vec<usize>,
 }
 
+#[block]
 impl Pure for Reshape {
-    const KIND: &'static str = "Reshape";
-    type Plan = ReshapePorts;
-
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         if self.shape.len() > 2 {
             let found = &self.shape;

@@ -1,7 +1,7 @@
 //! `Select`: some elements of a vector.
 
 use legwork_block::{
-    Inputs, Invalid, Outcome, Outputs, Ports, Pure, Sizes, Vector, parameters, ports,
+    Inputs, Invalid, Outcome, Outputs, Pure, Sizes, Vector, block, parameters, ports,
 };
 
 /// Some elements of a vector, in any order: `yᵢ = u[indicesᵢ]`.
@@ -21,14 +21,8 @@ pub struct Select {
     pub indices: Vec<usize>,
 }
 
+#[block]
 impl Pure for Select {
-    const KIND: &'static str = "Select";
-    type Plan = SelectPorts;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<SelectPorts, Invalid> {
-        Ok(self.declare(ports))
-    }
-
     fn check(&self, io: &SelectPorts, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         let n = sizes.input(io.u);
         match self.indices.iter().find(|&&index| index >= n) {

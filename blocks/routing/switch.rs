@@ -2,8 +2,7 @@
 
 use legwork_block::quantity::Scalar;
 use legwork_block::{
-    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Ports, Sizes, Type, Unit, UpdateCx,
-    parameters, ports,
+    Any, Block, GuardCx, Outcome, OutputCx, Sizes, Type, UpdateCx, block, parameters, ports,
 };
 
 use crate::signal::pieces;
@@ -13,7 +12,14 @@ use crate::signal::pieces;
 /// With a threshold, a variable step is cut where `control` passes it. `NonZero` is not located: a
 /// number that moves is zero at an instant only.
 #[ports(
-    |decides: Type, threshold: Option<Unit>|
+    let (decides, threshold, located) = match &self.criterion {
+        Criterion::AtLeast(threshold) | Criterion::Above(threshold) => {
+            (Type::Real, threshold.unit, ports.pieces())
+        }
+        Criterion::NonZero => (Type::Real, None, false),
+        Criterion::True => (Type::Bool, None, false),
+    };
+    keep located: bool = located;
     let (ty, unit) = (Any::var(ports.var()), ports.var());
     in  u1: ty.clone() as Any, unit, "passes where the criterion is met",
         shape "any type, buses included", units "any";
@@ -60,58 +66,36 @@ impl Criterion {
     }
 }
 
-/// Ports of a [`Switch`].
-pub struct Plan {
-    io: SwitchPorts,
-    located: bool,
-}
-
+#[block]
 impl Block for Switch {
-    const KIND: &'static str = "Switch";
-    type Plan = Plan;
     /// Whether the criterion was met at the last major step, if a variable step is cut at changes.
     type State = Option<bool>;
-    type Memo = ();
-    type Scratch = ();
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let (decides, threshold, located) = match &self.criterion {
-            Criterion::AtLeast(threshold) | Criterion::Above(threshold) => {
-                (Type::Real, threshold.unit, ports.pieces())
-            }
-            Criterion::NonZero => (Type::Real, None, false),
-            Criterion::True => (Type::Bool, None, false),
-        };
-        Ok(Plan { io: self.declare(ports, decides, threshold), located })
-    }
-
-    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<bool> {
+    fn state(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Option<bool> {
         plan.located.then_some(false)
     }
 
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let met = match *cx.state {
             Some(held) if cx.time.minor => held,
-            _ => self.criterion.met(cx.inputs.get(plan.io.control).leaf(0)[0]),
+            _ => self.criterion.met(cx.inputs.get(plan.control).leaf(0)[0]),
         };
-        let passing = if met { plan.io.u1 } else { plan.io.u2 };
+        let passing = if met { plan.u1 } else { plan.u2 };
         for (leaf, u) in cx.inputs.get(passing).iter().enumerate() {
-            cx.outputs.leaf(plan.io.y, leaf).copy_from_slice(u);
+            cx.outputs.leaf(plan.y, leaf).copy_from_slice(u);
         }
         Ok(())
     }
 
-    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+    fn update(&self, plan: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         if let Some(held) = cx.state {
-            *held = self.criterion.met(cx.inputs.get(plan.io.control).leaf(0)[0]);
+            *held = self.criterion.met(cx.inputs.get(plan.control).leaf(0)[0]);
         }
         Ok(())
     }
 
-    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
-        let control = cx.inputs.get(plan.io.control).leaf(0)[0];
+    fn guard(&self, plan: &Self::Plan, cx: &mut GuardCx<'_, Self>) {
+        let control = cx.inputs.get(plan.control).leaf(0)[0];
         let (Criterion::AtLeast(threshold) | Criterion::Above(threshold)) = &self.criterion else {
             return;
         };

@@ -6,7 +6,8 @@ use legwork_block::quantity::{
     Angle, AngularVelocity, Dimensionless, NonNegative, PerJoint, Positive,
 };
 use legwork_block::{
-    Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, Vector, parameters, ports,
+    Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, Vector, block, parameters,
+    ports,
 };
 use serde::{Deserialize, Serialize};
 
@@ -142,12 +143,10 @@ impl Encoder {
     }
 }
 
+#[block]
 impl Block for Encoder {
-    const KIND: &'static str = "Encoder";
     type Plan = Plan;
     type State = Last;
-    type Memo = ();
-    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         self.check_tachometer()?;
@@ -179,8 +178,6 @@ impl Block for Encoder {
     fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Last {
         Last { sample: 0, positions: vec![0.0; if plan.is_sampled { plan.at.len() } else { 0 }] }
     }
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let state = cx.inputs.get(plan.io.state);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use legwork_block::quantity::{Force, NonNegative, Torque};
 use legwork_block::{
-    Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, Vector, parameters, ports,
+    Block, Outcome, OutputCx, RateRule, UpdateCx, Vector, block, parameters, ports,
 };
 use legwork_mechanics::{FrameId, Kinematics, world_from_frame};
 use nalgebra::{Matrix3, Vector3};
@@ -30,11 +30,21 @@ use crate::signal::philox::Stream;
 /// systems in contact with the ground* (2022), outputs `wrench_LFoot`, `wrench_RFoot`, in the frame
 /// of each foot.
 #[ports(
-    |robot: &Arc<RobotModel>|
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    keep frame: FrameId = robot.frame("frame", &self.frame)?;
+    /// Standard deviations of force and moment.
+    keep noise: [f64; 2] = [
+        self.force_noise.map_or(0.0, NonNegative::value),
+        self.moment_noise.map_or(0.0, NonNegative::value),
+    ];
+    if noise.iter().any(|deviation| *deviation > 0.0) {
+        ports.rate(RateRule::Sampled);
+    }
+    keep key: u64 = ports.random_key(self.seed);
     let (k, nv) = (ports.dim(), RobotDims::of(ports, self.robot.as_str()).nv);
     let axes = if self.axes == Axes::World { "world" } else { &self.frame };
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
-    ask kinematics: Kinematics = kinematics(ports, robot, state);
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
     in  contacts: contact_points(&k, &nv) as ContactPointsBus, _, "the k contacts of this foot";
     in  f: Vector::of(3 * k), "N",
         "forces on the robot at them, each in its contact's axes (t₁, t₂, n)", frame "contact";
@@ -70,51 +80,17 @@ pub enum Axes {
     Frame,
 }
 
-/// Ports and frame of a [`FootWrench`].
-pub struct Plan {
-    robot: Arc<RobotModel>,
-    frame: FrameId,
-    key: u64,
-    /// Standard deviations of force and moment.
-    noise: [f64; 2],
-    io: FootWrenchPorts,
-}
-
+#[block]
 impl Block for FootWrench {
-    const KIND: &'static str = "FootWrench";
-    type Plan = Plan;
     /// The number of the sample.
     type State = u64;
-    type Memo = ();
-    type Scratch = ();
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let robot = self.robot.find(ports)?;
-        let frame = robot.frame("frame", &self.frame)?;
-        let noise = [
-            self.force_noise.map_or(0.0, NonNegative::value),
-            self.moment_noise.map_or(0.0, NonNegative::value),
-        ];
-        if noise.iter().any(|deviation| *deviation > 0.0) {
-            ports.rate(RateRule::Sampled);
-        }
-        let key = ports.random_key(self.seed);
-        let io = self.declare(ports, &robot);
-        Ok(Plan { robot, frame, key, noise, io })
-    }
-
-    fn state(&self, _: &Plan, _: &Sizes<'_>) -> u64 {
-        0
-    }
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let kinematics = cx.inputs.shared(plan.io.kinematics);
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let kinematics = cx.inputs.shared(plan.kinematics);
         let world_from_foot = world_from_frame(&plan.robot.model, kinematics, plan.frame);
         let (mut force, mut moment) = (Vector3::zeros(), Vector3::zeros());
-        let forces = cx.inputs.get(plan.io.f).chunks_exact(3);
-        for (contact, f) in cx.inputs.get(plan.io.contacts).iter().zip(forces) {
+        let forces = cx.inputs.get(plan.f).chunks_exact(3);
+        for (contact, f) in cx.inputs.get(plan.contacts).iter().zip(forces) {
             let axes = Matrix3::from_column_slice(contact.axes);
             let f = axes * Vector3::from_column_slice(f);
             let lever = Vector3::from_column_slice(contact.position) - world_from_foot.translation;
@@ -125,7 +101,7 @@ impl Block for FootWrench {
             force = world_from_foot.rotation.tr_mul(&force);
             moment = world_from_foot.rotation.tr_mul(&moment);
         }
-        let out = cx.outputs.get(plan.io.wrench);
+        let out = cx.outputs.get(plan.wrench);
         out[..3].copy_from_slice(force.as_slice());
         out[3..].copy_from_slice(moment.as_slice());
         let stream = Stream::new(plan.key);
@@ -138,7 +114,7 @@ impl Block for FootWrench {
         Ok(())
     }
 
-    fn update(&self, _: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+    fn update(&self, _: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         *cx.state = cx.state.wrapping_add(1);
         Ok(())
     }

@@ -7,7 +7,7 @@ use legwork_block::quantity::{
     AngularVelocityWalk, NonNegative, Physical, Positive,
 };
 use legwork_block::{
-    Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, Vector, parameters, ports,
+    Block, Outcome, OutputCx, RateRule, Sizes, UpdateCx, Vector, block, parameters, ports,
 };
 use legwork_mechanics::{
     FrameId, Kinematics, frame_acceleration, frame_velocity, world_from_frame,
@@ -45,10 +45,21 @@ use crate::signal::philox::Stream;
 /// Reference: *IEEE standard specification format guide and test procedure for single-axis
 /// interferometric fiber optic gyros*, IEEE 952 (1997), annex C: N and K.
 #[ports(
-    |robot: &Arc<RobotModel>|
+    keep robot: Arc<RobotModel> = self.robot.find(ports)?;
+    keep frame: FrameId = robot.frame("frame", &self.frame)?;
+    let Accelerometer { noise, bias, walk, range, quantum } = self.accelerometer;
+    let accelerometer = Errors::new(noise, bias, walk, [range, quantum]);
+    let Gyroscope { noise, bias, walk, range, quantum } = self.gyroscope;
+    let gyroscope = Errors::new(noise, bias, walk, [range, quantum]);
+    /// Of the gyroscope, of the accelerometer.
+    keep errors: [Errors; 2] = [gyroscope, accelerometer];
+    if errors.iter().any(Errors::is_random) {
+        ports.rate(RateRule::Sampled);
+    }
+    keep key: u64 = ports.random_key(self.seed);
     let nv = RobotDims::of(ports, self.robot.as_str()).nv;
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
-    ask kinematics: Kinematics = kinematics(ports, robot, state);
+    ask kinematics: Kinematics = kinematics(ports, &robot, state);
     in  nu_dot: Vector::of(nv), _, "acceleration at this state", units "m/s², rad/s²";
     feeds(state, kinematics);
     out gyroscope: Vector::of(3), "rad/s", "`Rᵀω`, angular velocity, frame axes",
@@ -163,16 +174,6 @@ impl Errors {
     }
 }
 
-/// Ports and frame of an [`Imu`].
-pub struct Plan {
-    robot: Arc<RobotModel>,
-    frame: FrameId,
-    key: u64,
-    /// Of the gyroscope, of the accelerometer.
-    errors: [Errors; 2],
-    io: ImuPorts,
-}
-
 /// What shapes the next samples of an [`Imu`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Drift {
@@ -182,63 +183,42 @@ pub struct Drift {
     bias: [f64; 6],
 }
 
+#[block]
 impl Block for Imu {
-    const KIND: &'static str = "Imu";
-    type Plan = Plan;
     type State = Drift;
-    type Memo = ();
-    type Scratch = ();
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let robot = self.robot.find(ports)?;
-        let frame = robot.frame("frame", &self.frame)?;
-        let Accelerometer { noise, bias, walk, range, quantum } = self.accelerometer;
-        let accelerometer = Errors::new(noise, bias, walk, [range, quantum]);
-        let Gyroscope { noise, bias, walk, range, quantum } = self.gyroscope;
-        let gyroscope = Errors::new(noise, bias, walk, [range, quantum]);
-        let errors = [gyroscope, accelerometer];
-        if errors.iter().any(Errors::is_random) {
-            ports.rate(RateRule::Sampled);
-        }
-        let key = ports.random_key(self.seed);
-        let io = self.declare(ports, &robot);
-        Ok(Plan { robot, frame, key, errors, io })
-    }
-
-    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Drift {
+    fn state(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Drift {
         let [[a, b, c], [d, e, f]] = plan.errors.map(|errors| errors.bias);
         Drift { sample: 0, bias: [a, b, c, d, e, f] }
     }
 
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let model = &plan.robot.model;
-        let kinematics = cx.inputs.shared(plan.io.kinematics);
+        let kinematics = cx.inputs.shared(plan.kinematics);
         let axes = world_from_frame(model, kinematics, plan.frame).rotation;
         let stream = Stream::new(plan.key);
         let (sample, step) = (cx.state.sample, cx.time.step);
         if cx.group == 0 {
             let omega = axes.tr_mul(&frame_velocity(model, kinematics, plan.frame).angular);
             let normal = |axis| stream.normal(sample, axis);
-            let out = cx.outputs.get(plan.io.gyroscope);
+            let out = cx.outputs.get(plan.gyroscope);
             plan.errors[0].shown(&omega, &cx.state.bias[..3], step, normal, out);
             let quaternion = rotations::quaternion(axes.as_slice());
-            cx.outputs.get(plan.io.orientation).copy_from_slice(&quaternion);
+            cx.outputs.get(plan.orientation).copy_from_slice(&quaternion);
             let rpy = rotations::roll_pitch_yaw(axes.as_slice());
-            cx.outputs.get(plan.io.rpy).copy_from_slice(&rpy);
+            cx.outputs.get(plan.rpy).copy_from_slice(&rpy);
             return Ok(());
         }
-        let nu_dot = cx.inputs.get(plan.io.nu_dot);
+        let nu_dot = cx.inputs.get(plan.nu_dot);
         let a = frame_acceleration(model, kinematics, plan.frame, nu_dot).linear;
         let proper = axes.tr_mul(&(a - model.gravity()));
         let normal = |axis| stream.normal(sample, 3 + axis);
-        let out = cx.outputs.get(plan.io.accelerometer);
+        let out = cx.outputs.get(plan.accelerometer);
         plan.errors[1].shown(&proper, &cx.state.bias[3..], step, normal, out);
         Ok(())
     }
 
-    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+    fn update(&self, plan: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         let stream = Stream::new(plan.key);
         let Drift { sample, bias } = &mut *cx.state;
         let root = libm::sqrt(cx.time.step);

@@ -204,17 +204,14 @@ macro_rules! continuous_filter {
     ($block:ident) => {
         const _: () = {
             use legwork_block::{Block, DerivativeCx, Outcome, OutputCx, Parameters, Ports, Sizes};
-            use legwork_block::{Type, Written};
+            use legwork_block::{Type, Written, block};
 
             use crate::signal::canonical::Filter;
             use crate::signal::shape::spread;
 
+            #[block]
             impl Block for $block {
-                const KIND: &'static str = stringify!($block);
                 type Plan = Filter;
-                type State = ();
-                type Memo = ();
-                type Scratch = ();
 
                 fn plan(&self, ports: &mut Ports<'_>) -> Result<Filter, Invalid> {
                     let canonical = self.canonical()?;
@@ -234,10 +231,6 @@ macro_rules! continuous_filter {
                 fn starting_at(&self, _: &Filter, at: &[f64], _: &[Type]) -> Option<Parameters> {
                     Some(vec![("initial", Written::list(at))])
                 }
-
-                fn state(&self, _: &Filter, _: &Sizes<'_>) {}
-
-                fn scratch(&self, _: &Filter, _: &Sizes<'_>) {}
 
                 fn output(&self, plan: &Filter, cx: &mut OutputCx<'_, Self>) -> Outcome {
                     plan.output(cx.x, cx.inputs, &mut cx.outputs);
@@ -260,18 +253,16 @@ macro_rules! discrete_filter {
     ($block:ident) => {
         const _: () = {
             use legwork_block::{Block, Outcome, OutputCx, Parameters, Ports, RateRule, Sizes};
-            use legwork_block::{Type, UpdateCx, Written};
+            use legwork_block::{Type, UpdateCx, Written, block};
 
             use crate::signal::canonical::Filter;
             use crate::signal::shape::spread;
 
+            #[block]
             impl Block for $block {
-                const KIND: &'static str = stringify!($block);
                 type Plan = Filter;
                 /// States of the canonical form, element after element.
                 type State = Vec<f64>;
-                type Memo = ();
-                type Scratch = ();
 
                 fn plan(&self, ports: &mut Ports<'_>) -> Result<Filter, Invalid> {
                     let canonical = self.canonical()?;
@@ -299,8 +290,6 @@ macro_rules! discrete_filter {
                 fn starting_at(&self, _: &Filter, at: &[f64], _: &[Type]) -> Option<Parameters> {
                     Some(vec![("initial", Written::list(at))])
                 }
-
-                fn scratch(&self, _: &Filter, _: &Sizes<'_>) {}
 
                 fn output(&self, plan: &Filter, cx: &mut OutputCx<'_, Self>) -> Outcome {
                     plan.output(cx.state, cx.inputs, &mut cx.outputs);

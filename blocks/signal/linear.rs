@@ -20,25 +20,16 @@ pub(crate) struct Linear {
     pub(crate) output: Type,
 }
 
-/// The parameters as written.
-pub(crate) struct Matrices<'a> {
-    pub(crate) a: &'a Tensor,
-    pub(crate) b: &'a Tensor,
-    pub(crate) c: &'a Tensor,
-    pub(crate) d: &'a Tensor,
-}
-
 impl Linear {
     /// The system, once shapes agree.
     ///
     /// # Errors
     /// If they do not, or an element is infinite.
-    pub(crate) fn new(given: &Matrices<'_>) -> Result<Self, Invalid> {
-        let named = [("a", given.a), ("b", given.b), ("c", given.c), ("d", given.d)];
-        for (name, matrix) in named {
+    pub(crate) fn new(a: &Tensor, b: &Tensor, c: &Tensor, d: &Tensor) -> Result<Self, Invalid> {
+        for (name, matrix) in [("a", a), ("b", b), ("c", c), ("d", d)] {
             finite(name, matrix)?;
         }
-        let order = match *given.a.shape() {
+        let order = match *a.shape() {
             [] => 1,
             [rows, columns] if rows == columns => rows,
             ref found => {
@@ -49,13 +40,13 @@ impl Linear {
         let wrong = |name: &str, expected: String, found: &[usize]| {
             Invalid::parameter(name, format!("expected {expected}, found the shape {found:?}"))
         };
-        let (inputs, input) = match *given.b.shape() {
+        let (inputs, input) = match *b.shape() {
             [] if order == 1 => (1, Type::Real),
             [n] if n == order => (1, Type::Real),
             [n, m] if n == order => (m, Type::vector(m)),
             ref found => return Err(wrong("b", format!("{order} rows as in `a`"), found)),
         };
-        let (outputs, output) = match *given.c.shape() {
+        let (outputs, output) = match *c.shape() {
             [] if order == 1 => (1, Type::Real),
             [n] if n == order => (1, Type::Real),
             [p, n] if n == order => (p, Type::vector(p)),
@@ -67,9 +58,9 @@ impl Linear {
             (_, Type::Real) => vec![outputs],
             _ => vec![outputs, inputs],
         };
-        let d = match given.d.shape() {
-            [] if given.d.data() == [0.0] => vec![0.0; outputs * inputs],
-            found if found == wanted => given.d.data().to_vec(),
+        let d = match d.shape() {
+            [] if d.data() == [0.0] => vec![0.0; outputs * inputs],
+            found if found == wanted => d.data().to_vec(),
             found => {
                 let expected =
                     format!("the shape {wanted:?} of the outputs of `c` by inputs of `b`");
@@ -78,9 +69,9 @@ impl Linear {
         };
         Ok(Self {
             order,
-            a: given.a.data().to_vec(),
-            b: given.b.data().to_vec(),
-            c: given.c.data().to_vec(),
+            a: a.data().to_vec(),
+            b: b.data().to_vec(),
+            c: c.data().to_vec(),
             feeds_through: d.iter().any(|d| *d != 0.0),
             d,
             input,
@@ -146,3 +137,41 @@ fn add_product(matrix: &[f64], v: &[f64], y: &mut [f64]) {
         }
     }
 }
+
+/// Declares the block of a linear system behind its manual: parameters, and ports of their shapes.
+/// `$states` declares its n states: a function of `Ports` and n.
+macro_rules! linear_system {
+    ($(#[doc = $doc:tt])* $block:ident, $states:path) => {
+        $(#[doc = $doc])*
+        #[legwork_block::ports(
+            keep system: $crate::signal::linear::Linear =
+                $crate::signal::linear::Linear::new(&self.a, &self.b, &self.c, &self.d)?;
+            keep initial: Vec<f64> = system.initial(&self.initial)?;
+            $states(ports, system.order);
+            in  u: legwork_block::Any(system.input.clone()), _, "the input", units "any",
+                shape "number if `b` is a list of n (or a number); vector of m for n rows of m";
+            let direct = system.feeds_through.then_some(u);
+            feeds(direct);
+            out y: legwork_block::Any(system.output.clone()), _, "the output",
+                shape "number if `c` is a list of n or a number; vector of p for p rows",
+                units "not checked";
+        )]
+        #[legwork_block::parameters(aliases("LTI", "ABCD"))]
+        pub struct $block {
+            /// A, n rows of n; a number for one state.
+            pub a: legwork_block::quantity::Tensor,
+            /// B: a list of n for an input that is a number, n rows of m for a vector.
+            pub b: legwork_block::quantity::Tensor,
+            /// C: a list of n for an output that is a number, p rows of n for a vector.
+            pub c: legwork_block::quantity::Tensor,
+            /// D, p rows of m; a list where one of them is a number, a number where both are. 0
+            /// means zeros of any shape.
+            #[default = 0]
+            pub d: legwork_block::quantity::Tensor,
+            /// State at t = 0: a list of n, or one number for all.
+            #[default = 0]
+            pub initial: legwork_block::quantity::Tensor,
+        }
+    };
+}
+pub(crate) use linear_system;

@@ -94,18 +94,16 @@ pub(crate) trait ThreePieces {
 macro_rules! three_pieces {
     ($block:ident) => {
         const _: () = {
-            use legwork_block::{Block, GuardCx, Outcome, OutputCx, Sizes, UpdateCx};
+            use legwork_block::{Block, GuardCx, Outcome, OutputCx, Sizes, UpdateCx, block};
 
             use crate::signal::pieces;
             use crate::signal::shape;
 
+            #[block]
             impl Block for $block {
-                const KIND: &'static str = stringify!($block);
                 type Plan = Plan;
                 /// The pieces of the last major step.
                 type State = Vec<Piece>;
-                type Memo = ();
-                type Scratch = ();
 
                 fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
                     self.planned(ports)
@@ -118,8 +116,6 @@ macro_rules! three_pieces {
                 fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> Vec<Piece> {
                     pieces::held(plan.located, sizes.output(plan.io.y))
                 }
-
-                fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
                 fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
                     let u = cx.inputs.get(plan.io.u).leaf(0);

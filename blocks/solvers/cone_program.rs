@@ -9,17 +9,16 @@ use legwork_qp::{
 };
 
 use crate::solvers::on_fail::OnFail;
-use crate::solvers::plain_solver::{
-    PlainMemo, PlainState, Policy, Solve, Verdict, plain_functions,
-};
 use crate::solvers::problem_dump::Dump;
+use crate::solvers::state::{Policy, Solve, SolverMemo, SolverState, Verdict, solver_functions};
 
 /// Solves a quadratic program with second-order cone constraints. `min ½ xᵀHx + gᵀx` subject to
 /// `C_j x + c_j ∈ Q` for every cone j, `lower ≤ A x ≤ upper` and `x_lower ≤ x ≤ x_upper`, with the
 /// second-order cones `Q = { t : t_0 ≥ |(t_1, …)| }`.
 ///
-/// A friction cone `|f_t| ≤ μ f_n` is the block of three rows `(μ f_n, f_t)`. The interior-point
-/// method Clarabel, which starts cold and allocates in each solve, so there is no warm start to
+/// A friction cone `|f_t| ≤ μ f_n` is the block of three rows `(μ f_n, f_t)`. Without cones it is a
+/// quadratic program as that of [`Qp`](crate::Qp). The interior-point method Clarabel, which starts
+/// cold and allocates in each solve, so there is no warm start to
 /// keep. Computed whenever its inputs are: give the controller around it a period (`every:`).
 ///
 /// Reference: P. Goulart, Y. Chen, *Clarabel: an interior-point solver for conic programs with
@@ -28,8 +27,9 @@ use crate::solvers::problem_dump::Dump;
     |n: &Dim, m: &Dim, r: &Dim|
     in  hessian("H"): Matrix::of(n, n), _, "symmetric, positive semidefinite";
     in  gradient("g"): Vector::of(n), _, "the linear term";
-    in  cone_rows("C"): Matrix::of(r, n), _, "the rows of all cones below one another";
-    in  cone_offset("c"): Vector::of(r), _, "their constants";
+    in  cone_rows("C")?: Matrix::of(r, n), _,
+        "the rows of all cones below one another; with `c`, where there are `cones`";
+    in  cone_offset("c")?: Vector::of(r), _, "their constants";
     in  rows("A")?: Matrix::of(m, n), _, "linear rows; with `lower` and `upper` or not at all";
     in  lower?: Vector::of(m), _,
         "equal to `upper` for an equality; infinite where there is no bound";
@@ -45,7 +45,8 @@ use crate::solvers::problem_dump::Dump;
 )]
 #[parameters(aliases("SOCP", "second-order cone program"))]
 pub struct ConeProgram {
-    /// Rows of each cone, in order; a cone of one row is `t_0 ≥ 0` [1].
+    /// Rows of each cone, in order; a cone of one row is `t_0 ≥ 0` [1]. By default there are none.
+    #[default]
     pub cones: Vec<u32>,
     /// Tolerance on gap and feasibility of the scaled program, from 1e-12 up [1].
     #[default = 1e-10]
@@ -73,8 +74,8 @@ pub struct Plan {
 impl Block for ConeProgram {
     const KIND: &'static str = "ConeProgram";
     type Plan = Plan;
-    type State = PlainState;
-    type Memo = PlainMemo;
+    type State = SolverState;
+    type Memo = SolverMemo;
     type Scratch = ClarabelSolver;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
@@ -92,31 +93,28 @@ impl Block for ConeProgram {
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         let io = &plan.io;
-        let connected = [
+        together(&[
             ("A", sizes.optional(io.rows).is_some()),
             ("lower", sizes.optional(io.lower).is_some()),
             ("upper", sizes.optional(io.upper).is_some()),
-        ];
-        let missing = connected.iter().find(|(_, is_connected)| !is_connected);
-        match missing {
-            Some((name, _)) if connected.iter().any(|(_, is_connected)| *is_connected) => {
-                let message = format!("expected `A`, `lower` and `upper` or none, `{name}` is not");
-                Err(Invalid::new(format!("{message} connected")))
-            }
-            _ => Ok(()),
-        }
+        ])?;
+        together(&[
+            ("C", sizes.optional(io.cone_rows).is_some()),
+            ("c", sizes.optional(io.cone_offset).is_some()),
+            ("cones", !plan.cone_sizes.is_empty()),
+        ])
     }
 
-    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> PlainState {
-        PlainState::new(sizes.dim(&plan.n), 0)
+    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> SolverState {
+        SolverState::new(sizes.dim(&plan.n), 0)
     }
 
     fn scratch(&self, _: &Plan, _: &Sizes<'_>) -> ClarabelSolver {
         ClarabelSolver::new(self.tol, self.iterations)
     }
 
-    fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> PlainMemo {
-        PlainMemo::new(sizes.dim(&plan.n), 0)
+    fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> SolverMemo {
+        SolverMemo::new(sizes.dim(&plan.n), 0)
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
@@ -132,13 +130,13 @@ impl Block for ConeProgram {
         };
         let program = Program {
             linear,
-            cone_rows: inputs.get(io.cone_rows),
-            cone_offset: inputs.get(io.cone_offset),
+            cone_rows: inputs.optional(io.cone_rows).unwrap_or(&[]),
+            cone_offset: inputs.optional(io.cone_offset).unwrap_or(&[]),
             cone_sizes: &plan.cone_sizes,
         };
         let x = cx.outputs.get(io.x);
         let solution = cx.scratch.solve_cone_program(&program, x);
-        let solve = Solve { time: cx.time, solution, x, warm: &[] };
+        let solve = Solve::new(cx.time, solution, x, &[]);
         let data = || {
             Problem::ConeProgram(ConeProgramData {
                 linear: QpData::of(&linear),
@@ -152,7 +150,19 @@ impl Block for ConeProgram {
         Ok(())
     }
 
-    plain_functions!();
+    solver_functions!();
+}
+
+/// Refuses some of what goes together without the rest.
+fn together(given: &[(&str, bool)]) -> Result<(), Invalid> {
+    match given.iter().find(|(_, is_given)| !is_given) {
+        Some((name, _)) if given.iter().any(|(_, is_given)| *is_given) => {
+            let names: Vec<String> = given.iter().map(|(name, _)| format!("`{name}`")).collect();
+            let names = names.join(", ");
+            Err(Invalid::new(format!("expected {names} or none of them, found no `{name}`")))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl ConeProgram {
@@ -265,7 +275,8 @@ mod tests {
             ("A", Type::matrix(1, 1)),
         ];
         assert!(plan(json!([2, 0]), &ports).contains("cone 1, found 0"));
-        assert!(plan(json!([1]), &ports).contains("`lower` is not connected"));
+        assert!(plan(json!([1]), &ports).contains("found no `lower`"));
+        assert!(plan(json!([1]), &ports[..2]).contains("found no `C`"));
     }
 
     #[test]

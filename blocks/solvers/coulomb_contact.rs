@@ -1,17 +1,18 @@
 //! `CoulombContact`: Coulomb's law of friction around any solver of the contact problem.
 
 use legwork_block::{
-    Argument, Block, Fault, Function, Functions, Inputs, Int, Invalid, Outcome, OutputCx, Ports,
-    Real, ResultOf, Sizes, Vector, parameters, ports,
+    Block, Fault, Functions, Inputs, Int, Invalid, Outcome, OutputCx, Ports, Real, Sizes, Vector,
+    parameters, ports,
 };
 use legwork_qp::{ContactProblem, CoulombIteration, Outcome as Solution, Status};
 
 use crate::buses::ContactProblemBus;
+use crate::solvers::called::ContactFunction;
 use crate::solvers::contact_solver::{
-    self, Asked, OnFail, SolverMemo, SolverPlan, SolverScratch, SolverState, solver_functions,
-    solver_plan,
+    self, Asked, OnFail, SolverPlan, SolverScratch, solver_memory, solver_plan,
 };
 use crate::solvers::problem_dump::Dump;
+use crate::solvers::state::{Policy, SolverMemo, SolverState, solver_functions};
 
 /// Solves the contact problem under Coulomb's law, by several convex problems. A solver of the
 /// convex form is called several times per step (de Saxcé's fixed point).
@@ -67,15 +68,8 @@ pub struct CoulombContact {
     pub in_minor_steps: bool,
 }
 
-/// The function.
-pub struct Call {
-    solve: Function,
-    problem: Argument<ContactProblemBus>,
-    forces: ResultOf<Vector>,
-}
-
 /// Ports and the function.
-type Plan = SolverPlan<Call>;
+type Plan = SolverPlan<ContactFunction>;
 
 impl Plan {
     /// Iterates, each pass one call with another bias.
@@ -87,7 +81,7 @@ impl Plan {
         problem: &ContactProblem<'_>,
         forces: &mut [f64],
     ) -> Result<Solution, Box<Fault>> {
-        let mut call = functions.of(self.call.solve);
+        let mut call = functions.of(self.call.function);
         call.copy(self.call.problem, inputs, self.problem);
         iteration.solve(problem, forces, |convex, forces| {
             call.leaf(self.call.problem, ContactProblemBus::BIAS).copy_from_slice(convex.bias);
@@ -114,17 +108,16 @@ impl Block for CoulombContact {
         let asked = Asked::by(ports, self.on_fail.fallbacks());
         let io = self.declare(ports, &asked);
         let solve = ports.function("solve");
-        let problem = ports.argument(solve, "problem", &asked.problem);
-        ports.note_argument(problem).doc("the problem with its normal bias corrected");
-        let forces = ports.result(solve, "f", &Vector(3 * asked.count.clone()));
-        ports.note_result(forces).unit("N").frame("contact").doc("forces of the convex problem");
-        Ok(solver_plan!(self, ports, asked, io, Call { solve, problem, forces }))
+        let call = ContactFunction::declare(ports, solve, &asked.problem, &asked.count);
+        ports.note_argument(call.problem).doc("the problem with its normal bias corrected");
+        ports.note_result(call.forces).unit("N").doc("forces of the convex problem");
+        Ok(solver_plan!(self, ports, asked, io, call))
     }
 
     fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Self::Scratch {
         let size = plan.size(sizes);
         let iteration = CoulombIteration::new(size.contact_count, self.passes, self.tol);
-        SolverScratch::new(iteration, self.on_fail.fallbacks(), &self.on_fail, size)
+        SolverScratch::new(iteration, self.on_fail.fallbacks(), size)
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
@@ -138,5 +131,12 @@ impl Block for CoulombContact {
         contact_solver::output(plan, cx, Some(&solve))
     }
 
+    solver_memory!();
     solver_functions!();
+}
+
+impl CoulombContact {
+    fn policy(&self) -> Policy {
+        self.on_fail.policy(Self::KIND, self.dump)
+    }
 }

@@ -4,15 +4,14 @@ use legwork_block::{
     Block, Dim, Int, Invalid, Matrix, Outcome, OutputCx, Ports, Real, Sizes, Vector, parameters,
     ports,
 };
+use legwork_linalg::axpy;
 use legwork_qp::{
     Lcp as View, LcpData, Lemke, Outcome as Solution, PrincipalPivoting, Problem, Status,
 };
 
 use crate::solvers::on_fail::OnFail;
-use crate::solvers::plain_solver::{
-    PlainMemo, PlainState, Policy, Solve, Verdict, plain_functions,
-};
 use crate::solvers::problem_dump::Dump;
+use crate::solvers::state::{Policy, Solve, SolverMemo, SolverState, Verdict, solver_functions};
 
 /// Solves the linear complementarity problem `w = M z + q`, `0 ≤ z ⟂ w ≥ 0`.
 ///
@@ -104,8 +103,8 @@ impl Solver {
 impl Block for Lcp {
     const KIND: &'static str = "Lcp";
     type Plan = Plan;
-    type State = PlainState;
-    type Memo = PlainMemo;
+    type State = SolverState;
+    type Memo = SolverMemo;
     type Scratch = Scratch;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
@@ -116,8 +115,8 @@ impl Block for Lcp {
         Ok(Plan { io, verdict, n })
     }
 
-    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> PlainState {
-        PlainState::new(sizes.dim(&plan.n), self.warm_len(plan, sizes))
+    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> SolverState {
+        SolverState::new(sizes.dim(&plan.n), self.warm_len(plan, sizes))
     }
 
     fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
@@ -125,8 +124,8 @@ impl Block for Lcp {
         Scratch { solver: Solver::new(self.method, n), flags: vec![0.0; n] }
     }
 
-    fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> PlainMemo {
-        PlainMemo::new(sizes.dim(&plan.n), self.warm_len(plan, sizes))
+    fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> SolverMemo {
+        SolverMemo::new(sizes.dim(&plan.n), self.warm_len(plan, sizes))
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
@@ -140,7 +139,7 @@ impl Block for Lcp {
         }
         let solution = solver.solve(&lcp, flags, z);
         let warm: &[f64] = if self.cold { &[] } else { flags };
-        let solve = Solve { time: cx.time, solution, x: &mut *z, warm };
+        let solve = Solve::new(cx.time, solution, &mut *z, warm);
         let data = || Problem::Lcp(LcpData { matrix: matrix.to_vec(), vector: vector.to_vec() });
         self.policy().conclude(cx.state, cx.memo, solve, data)?;
         write_slack(&lcp, z, solution.status, w);
@@ -148,7 +147,7 @@ impl Block for Lcp {
         Ok(())
     }
 
-    plain_functions!();
+    solver_functions!();
 }
 
 impl Lcp {
@@ -171,9 +170,7 @@ fn write_slack(lcp: &View<'_>, z: &[f64], status: Status, w: &mut [f64]) {
     }
     w.copy_from_slice(lcp.vector());
     for (column, &z) in lcp.matrix().chunks_exact(z.len().max(1)).zip(z) {
-        for (w, m) in w.iter_mut().zip(column) {
-            *w += m * z;
-        }
+        axpy(z, column, w);
     }
 }
 

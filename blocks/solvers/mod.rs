@@ -14,9 +14,26 @@
 //! | 6 | invalid data |
 //! | 7 | cone not supported |
 //! | 8 | undecided |
+//!
+//! What happens to a problem that is not solved says `on_fail`, in the same words everywhere:
+//! `Stop`, `HoldLast(max: 5)`, `Zero`, and `Fallback(…)` where there is another way to solve it.
+//!
+//! Each can be named as the solver of a block that needs one or has one of its own:
+//! `needs: { "solve": Use("qp") }`, or `needs: { "solve": Qp(on_fail: Zero) }`.
+//!
+//! | problem | of | solvers |
+//! |---|---|---|
+//! | contact forces | `CoulombContact`, `FreeBodies`, `Impact`, `CoulombLcp` | contact solvers |
+//! | complementarity | `NoSlipLcp` | `Lcp` |
+//! | quadratic program | `CoulombQp`, `NoSlipQp`, pyramids | `Qp`, `ConeProgram` |
+//! | program with cones | circular cones | `ConeProgram` |
+//!
+//! `…Lcp` and `…Qp` are models of `ContactInverseDynamics`, the last two lines methods in forces of
+//! `ConstraintSolver`.
 
 mod accelerated_gradient;
 mod active_set_qp;
+pub(crate) mod called;
 mod clarabel_qp;
 mod cone_program;
 pub(crate) mod contact_solver;
@@ -26,11 +43,11 @@ mod lemke;
 pub(crate) mod on_fail;
 #[cfg(feature = "osqp")]
 mod osqp;
-pub(crate) mod plain_solver;
 mod principal_pivoting;
 pub(crate) mod problem_dump;
 mod projected_gauss_seidel;
 mod qp;
+pub(crate) mod state;
 mod stewart_trinkle;
 
 use legwork_block::Registry;

@@ -20,6 +20,45 @@ pub enum OnFail {
     Zero,
 }
 
+/// What to do when a problem is not solved, where there is another way to solve it.
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
+#[schemars(rename = "OnFail")]
+pub enum OnFailOr<F> {
+    /// Stop the run with a fault.
+    #[default]
+    Stop,
+    /// Repeat the last solution, at most this many steps in a row; then stop. Before the first
+    /// solution there is nothing to hold, which stops the run too.
+    HoldLast {
+        /// Most steps in a row [1].
+        max: u32,
+    },
+    /// All unknowns zero.
+    Zero,
+    /// Try this. If it fails too, its own `on_fail` decides, and without one the run stops.
+    Fallback(F),
+}
+
+impl<F> OnFailOr<F> {
+    /// The other way to solve it, if there is one.
+    pub(crate) fn fallback(&self) -> Option<&F> {
+        match self {
+            Self::Fallback(fallback) => Some(fallback),
+            Self::Stop | Self::HoldLast { .. } | Self::Zero => None,
+        }
+    }
+
+    /// What decides when that fails too.
+    pub(crate) fn last_resort(&self) -> OnFail {
+        match self {
+            Self::Stop | Self::Fallback(_) => OnFail::Stop,
+            Self::HoldLast { max } => OnFail::HoldLast { max: *max },
+            Self::Zero => OnFail::Zero,
+        }
+    }
+}
+
 /// What takes the place of a solution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Substitute {
@@ -54,15 +93,6 @@ impl OnFail {
         Err(Fault::new(format!(
             "{what}: {status:?} after {iterations} iterations{residual}; {why}"
         )))
-    }
-
-    /// What became of the problems that were not solved, for the report.
-    pub(crate) fn answered(self) -> &'static str {
-        match self {
-            Self::Stop => "were not solved",
-            Self::HoldLast { .. } => "were answered with the last solution",
-            Self::Zero => "were answered with zero",
-        }
     }
 }
 

@@ -7,10 +7,8 @@ use legwork_block::{
 use legwork_qp::{GeneralActiveSet, Problem as AnyProblem, Qp as Problem, QpData};
 
 use crate::solvers::on_fail::OnFail;
-use crate::solvers::plain_solver::{
-    PlainMemo, PlainState, Policy, Solve, Verdict, plain_functions,
-};
 use crate::solvers::problem_dump::Dump;
+use crate::solvers::state::{Policy, Solve, SolverMemo, SolverState, Verdict, solver_functions};
 
 /// Solves a quadratic program. `min ½ xᵀHx + gᵀx` subject to `lower ≤ A x ≤ upper` and
 /// `x_lower ≤ x ≤ x_upper`.
@@ -72,8 +70,8 @@ pub struct Scratch {
 impl Block for Qp {
     const KIND: &'static str = "Qp";
     type Plan = Plan;
-    type State = PlainState;
-    type Memo = PlainMemo;
+    type State = SolverState;
+    type Memo = SolverMemo;
     type Scratch = Scratch;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
@@ -84,8 +82,8 @@ impl Block for Qp {
         Ok(Plan { io, verdict, n, m })
     }
 
-    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> PlainState {
-        PlainState::new(sizes.dim(&plan.n), self.warm_len(plan, sizes))
+    fn state(&self, plan: &Plan, sizes: &Sizes<'_>) -> SolverState {
+        SolverState::new(sizes.dim(&plan.n), self.warm_len(plan, sizes))
     }
 
     fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
@@ -95,8 +93,8 @@ impl Block for Qp {
         Scratch { solver, sides: vec![0.0; self.warm_len(plan, sizes)] }
     }
 
-    fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> PlainMemo {
-        PlainMemo::new(sizes.dim(&plan.n), self.warm_len(plan, sizes))
+    fn memo(&self, plan: &Plan, sizes: &Sizes<'_>) -> SolverMemo {
+        SolverMemo::new(sizes.dim(&plan.n), self.warm_len(plan, sizes))
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
@@ -118,14 +116,14 @@ impl Block for Qp {
             sides.copy_from_slice(cx.state.warm());
             solver.solve_warm(&problem, sides, x)
         };
-        let solve = Solve { time: cx.time, solution, x, warm: sides };
+        let solve = Solve::new(cx.time, solution, x, sides);
         let data = || AnyProblem::Qp(QpData::of(&problem));
         self.policy().conclude(cx.state, cx.memo, solve, data)?;
         plan.verdict.write(&solution, &mut cx.outputs);
         Ok(())
     }
 
-    plain_functions!();
+    solver_functions!();
 }
 
 impl Qp {

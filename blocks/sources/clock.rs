@@ -1,32 +1,19 @@
 //! `Clock`: the time.
 
-use legwork_block::{
-    Block, Invalid, Outcome, OutputCx, Ports, RateRule, Real, Sizes, parameters, ports,
-};
+use legwork_block::{Block, Outcome, OutputCx, RateRule, Real, block, parameters, ports};
 
 /// The time: `y = t`.
 ///
 /// It follows minor steps too; with `every:` it holds the time of the last hit.
-#[ports(out y: Real, "s", "time since the start of the run", shape "number";)]
+#[ports(
+    ports.rate(RateRule::Continuous);
+    out y: Real, "s", "time since the start of the run", shape "number";
+)]
 #[parameters(aliases("time"))]
 pub struct Clock {}
 
+#[block]
 impl Block for Clock {
-    const KIND: &'static str = "Clock";
-    type Plan = ClockPorts;
-    type State = ();
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        ports.rate(RateRule::Continuous);
-        Ok(self.declare(ports))
-    }
-
-    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
-
     fn output(&self, io: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         cx.outputs.set(io.y, cx.time.t);
         Ok(())

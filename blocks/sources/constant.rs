@@ -2,8 +2,7 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Inputs, Invalid, Outcome, Outputs, Parameters, Ports, Pure, RateRule, Type, parameters,
-    ports,
+    Any, Inputs, Outcome, Outputs, Parameters, Pure, RateRule, Type, block, parameters, ports,
 };
 
 use crate::signal::shape;
@@ -12,6 +11,8 @@ use crate::signal::shape;
 ///
 /// Its output is computed once, at t = 0.
 #[ports(
+    shape::finite("value", &self.value)?;
+    ports.rate(RateRule::Constant);
     out y: shape::signal(self.value.shape()) as Any, self.value.unit(), "the value",
         shape "that of `value`", units "that of `value`; none if it is written without";
 )]
@@ -21,16 +22,8 @@ pub struct Constant {
     pub value: Tensor,
 }
 
+#[block]
 impl Pure for Constant {
-    const KIND: &'static str = "Constant";
-    type Plan = ConstantPorts;
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        shape::finite("value", &self.value)?;
-        ports.rate(RateRule::Constant);
-        Ok(self.declare(ports))
-    }
-
     fn output(&self, io: &Self::Plan, _: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
         outputs.get(io.y).copy_from_slice(self.value.data());
         Ok(())

@@ -2,7 +2,7 @@
 
 use legwork_block::quantity::{Tensor, Time};
 use legwork_block::{
-    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, Unit, UpdateCx,
+    Any, Block, GuardCx, Invalid, Outcome, OutputCx, RateRule, Sizes, Unit, UpdateCx, block,
     parameters, ports,
 };
 
@@ -13,7 +13,15 @@ use crate::signal::shape::{self, Common};
 ///
 /// A variable step is cut at `start`.
 #[ports(
-    |common: &Common|
+    shape::finite("slope", &self.slope)?;
+    shape::finite("initial", &self.initial)?;
+    let unit = self.unit()?;
+    let shape = Common::shape(&[("slope", &self.slope), ("initial", &self.initial)])?;
+    let common = Common { shape, unit };
+    ports.rate(RateRule::Continuous);
+    keep slope: Vec<f64> = common.spread(&self.slope);
+    keep initial: Vec<f64> = common.spread(&self.initial);
+    keep located: bool = ports.pieces();
     out y: shape::signal(&common.shape) as Any, common.unit, "the line",
         shape "that of `slope`, `initial`; numbers are broadcast",
         units "of `initial` or `slope` · s";
@@ -29,14 +37,6 @@ pub struct Ramp {
     /// Value up to `start` [any unit].
     #[default = 0]
     pub initial: Tensor,
-}
-
-/// Port and values of a [`Ramp`].
-pub struct Plan {
-    io: RampPorts,
-    slope: Vec<f64>,
-    initial: Vec<f64>,
-    located: bool,
 }
 
 impl Ramp {
@@ -55,57 +55,37 @@ impl Ramp {
     }
 }
 
+#[block]
 impl Block for Ramp {
-    const KIND: &'static str = "Ramp";
-    type Plan = Plan;
     /// Whether `start` was behind at the last major step, if a variable step is cut there.
     type State = Option<bool>;
-    type Memo = ();
-    type Scratch = ();
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        shape::finite("slope", &self.slope)?;
-        shape::finite("initial", &self.initial)?;
-        let unit = self.unit()?;
-        let shape = Common::shape(&[("slope", &self.slope), ("initial", &self.initial)])?;
-        let common = Common { shape, unit };
-        ports.rate(RateRule::Continuous);
-        Ok(Plan {
-            io: self.declare(ports, &common),
-            slope: common.spread(&self.slope),
-            initial: common.spread(&self.initial),
-            located: ports.pieces(),
-        })
-    }
-
-    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<bool> {
+    fn state(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Option<bool> {
         plan.located.then_some(false)
     }
 
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let since = cx.time.t - self.start.value();
         let rises = match *cx.state {
             Some(held) if cx.time.minor => held,
             _ => since > 0.0,
         };
         let since = if rises { since } else { 0.0 };
-        let y = cx.outputs.get(plan.io.y);
+        let y = cx.outputs.get(plan.y);
         for ((y, slope), initial) in y.iter_mut().zip(&plan.slope).zip(&plan.initial) {
             *y = initial + slope * since;
         }
         Ok(())
     }
 
-    fn update(&self, _: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+    fn update(&self, _: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         if let Some(rises) = cx.state {
             *rises = cx.time.t >= self.start.value();
         }
         Ok(())
     }
 
-    fn guard(&self, _: &Plan, cx: &mut GuardCx<'_, Self>) {
+    fn guard(&self, _: &Self::Plan, cx: &mut GuardCx<'_, Self>) {
         cx.values.fill(pieces::passed(*cx.state == Some(true), cx.time.t, self.start.value()));
     }
 }

@@ -1,9 +1,7 @@
 //! `RandomNumber`: normally distributed numbers.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{
-    Any, Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, parameters, ports,
-};
+use legwork_block::{Any, Block, Outcome, OutputCx, RateRule, UpdateCx, block, parameters, ports};
 
 use crate::signal::philox::Stream;
 use crate::signal::shape::{self, Common};
@@ -15,7 +13,14 @@ use crate::signal::shape::{self, Common};
 /// block's path, `seed` and k alone (Philox, Box–Muller): a run repeats bit for bit, and adding a
 /// block changes no other's numbers.
 #[ports(
-    |common: &Common|
+    shape::finite("mean", &self.mean)?;
+    shape::finite("deviation", &self.deviation)?;
+    shape::expect("deviation", &self.deviation, "a deviation of zero or more", |d| d >= 0.0)?;
+    let common = Common::of(&[("mean", &self.mean), ("deviation", &self.deviation)])?;
+    ports.rate(RateRule::Sampled);
+    keep mean: Vec<f64> = common.spread(&self.mean);
+    keep deviation: Vec<f64> = common.spread(&self.deviation);
+    keep key: u64 = ports.random_key(self.seed);
     out y: shape::signal(&common.shape) as Any, common.unit, "the sample",
         shape "that of `mean` and `deviation`; numbers are broadcast", units "theirs";
 )]
@@ -32,48 +37,20 @@ pub struct RandomNumber {
     pub deviation: Tensor,
 }
 
-/// Port and values of a [`RandomNumber`].
-pub struct Plan {
-    key: u64,
-    io: RandomNumberPorts,
-    mean: Vec<f64>,
-    deviation: Vec<f64>,
-}
-
+#[block]
 impl Block for RandomNumber {
-    const KIND: &'static str = "RandomNumber";
-    type Plan = Plan;
     /// The number of the sample.
     type State = u64;
-    type Memo = ();
-    type Scratch = ();
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        shape::finite("mean", &self.mean)?;
-        shape::finite("deviation", &self.deviation)?;
-        shape::expect("deviation", &self.deviation, "a deviation of zero or more", |d| d >= 0.0)?;
-        let common = Common::of(&[("mean", &self.mean), ("deviation", &self.deviation)])?;
-        ports.rate(RateRule::Sampled);
-        let (mean, deviation) = (common.spread(&self.mean), common.spread(&self.deviation));
-        let io = self.declare(ports, &common);
-        Ok(Plan { key: ports.random_key(self.seed), io, mean, deviation })
-    }
-
-    fn state(&self, _: &Plan, _: &Sizes<'_>) -> u64 {
-        0
-    }
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let stream = Stream::new(plan.key);
-        for (i, y) in cx.outputs.get(plan.io.y).iter_mut().enumerate() {
+        for (i, y) in cx.outputs.get(plan.y).iter_mut().enumerate() {
             *y = plan.mean[i] + plan.deviation[i] * stream.normal(*cx.state, i);
         }
         Ok(())
     }
 
-    fn update(&self, _: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+    fn update(&self, _: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         *cx.state = cx.state.wrapping_add(1);
         Ok(())
     }

@@ -3,9 +3,7 @@
 use std::f64::consts::TAU;
 
 use legwork_block::quantity::{Angle, Frequency, Tensor};
-use legwork_block::{
-    Any, Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, parameters, ports,
-};
+use legwork_block::{Any, Block, Outcome, OutputCx, RateRule, block, parameters, ports};
 
 use crate::signal::shape::{self, Common};
 
@@ -14,7 +12,14 @@ use crate::signal::shape::{self, Common};
 /// The frequency counts cycles per second. For an angular velocity ω write
 /// `frequency: "=omega / (2*pi[rad])"`.
 #[ports(
-    |common: &Common|
+    shape::finite("amplitude", &self.amplitude)?;
+    shape::finite("bias", &self.bias)?;
+    let common = Common::of(&[("amplitude", &self.amplitude), ("bias", &self.bias)])?;
+    ports.rate(RateRule::Continuous);
+    keep amplitude: Vec<f64> = common.spread(&self.amplitude);
+    keep bias: Vec<f64> = common.spread(&self.bias);
+    /// ω [rad/s].
+    keep angular_frequency: f64 = TAU * self.frequency.value();
     out y: shape::signal(&common.shape) as Any, common.unit, "the wave",
         shape "that of `amplitude` and `bias`; numbers are broadcast", units "theirs";
 )]
@@ -34,42 +39,11 @@ pub struct Sine {
     pub bias: Tensor,
 }
 
-/// Port and values of a [`Sine`].
-pub struct Plan {
-    io: SinePorts,
-    amplitude: Vec<f64>,
-    bias: Vec<f64>,
-    /// ω [rad/s].
-    angular_frequency: f64,
-}
-
+#[block]
 impl Block for Sine {
-    const KIND: &'static str = "Sine";
-    type Plan = Plan;
-    type State = ();
-    type Memo = ();
-    type Scratch = ();
-
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        shape::finite("amplitude", &self.amplitude)?;
-        shape::finite("bias", &self.bias)?;
-        let common = Common::of(&[("amplitude", &self.amplitude), ("bias", &self.bias)])?;
-        ports.rate(RateRule::Continuous);
-        Ok(Plan {
-            io: self.declare(ports, &common),
-            amplitude: common.spread(&self.amplitude),
-            bias: common.spread(&self.bias),
-            angular_frequency: TAU * self.frequency.value(),
-        })
-    }
-
-    fn state(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let wave = libm::sin(plan.angular_frequency * cx.time.t + self.phase.value());
-        let y = cx.outputs.get(plan.io.y);
+        let y = cx.outputs.get(plan.y);
         for ((y, amplitude), bias) in y.iter_mut().zip(&plan.amplitude).zip(&plan.bias) {
             *y = bias + amplitude * wave;
         }

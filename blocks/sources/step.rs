@@ -2,8 +2,7 @@
 
 use legwork_block::quantity::{Tensor, Time};
 use legwork_block::{
-    Any, Block, GuardCx, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, parameters,
-    ports,
+    Any, Block, GuardCx, Outcome, OutputCx, RateRule, Sizes, UpdateCx, block, parameters, ports,
 };
 
 use crate::signal::pieces;
@@ -14,7 +13,13 @@ use crate::signal::shape::{self, Common};
 /// A variable step is cut at the jump. For a fixed step give it a time that is a whole multiple of
 /// the step, so that the derivative is smooth between major steps.
 #[ports(
-    |common: &Common|
+    shape::finite("before", &self.before)?;
+    shape::finite("after", &self.after)?;
+    let common = Common::of(&[("before", &self.before), ("after", &self.after)])?;
+    ports.rate(RateRule::Continuous);
+    keep before: Vec<f64> = common.spread(&self.before);
+    keep after: Vec<f64> = common.spread(&self.after);
+    keep located: bool = ports.pieces();
     out y: shape::signal(&common.shape) as Any, common.unit, "before, then after",
         shape "that of `before` and `after`; numbers are broadcast", units "theirs";
 )]
@@ -31,59 +36,33 @@ pub struct Step {
     pub after: Tensor,
 }
 
-/// Port and values of a [`Step`].
-pub struct Plan {
-    io: StepPorts,
-    before: Vec<f64>,
-    after: Vec<f64>,
-    located: bool,
-}
-
+#[block]
 impl Block for Step {
-    const KIND: &'static str = "Step";
-    type Plan = Plan;
     /// Whether the jump was behind at the last major step, if a variable step is cut at it.
     type State = Option<bool>;
-    type Memo = ();
-    type Scratch = ();
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        shape::finite("before", &self.before)?;
-        shape::finite("after", &self.after)?;
-        let common = Common::of(&[("before", &self.before), ("after", &self.after)])?;
-        ports.rate(RateRule::Continuous);
-        Ok(Plan {
-            io: self.declare(ports, &common),
-            before: common.spread(&self.before),
-            after: common.spread(&self.after),
-            located: ports.pieces(),
-        })
-    }
-
-    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<bool> {
+    fn state(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Option<bool> {
         plan.located.then_some(false)
     }
 
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let after = match *cx.state {
             Some(held) if cx.time.minor => held,
             _ => cx.time.t >= self.time.value(),
         };
         let value = if after { &plan.after } else { &plan.before };
-        cx.outputs.get(plan.io.y).copy_from_slice(value);
+        cx.outputs.get(plan.y).copy_from_slice(value);
         Ok(())
     }
 
-    fn update(&self, _: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+    fn update(&self, _: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         if let Some(after) = cx.state {
             *after = cx.time.t >= self.time.value();
         }
         Ok(())
     }
 
-    fn guard(&self, _: &Plan, cx: &mut GuardCx<'_, Self>) {
+    fn guard(&self, _: &Self::Plan, cx: &mut GuardCx<'_, Self>) {
         cx.values.fill(pieces::passed(*cx.state == Some(true), cx.time.t, self.time.value()));
     }
 }

@@ -156,17 +156,15 @@ impl Player {
 macro_rules! played {
     ($block:ident) => {
         const _: () = {
-            use legwork_block::{Block, GuardCx, Outcome, OutputCx, Sizes, UpdateCx};
+            use legwork_block::{Block, GuardCx, Outcome, OutputCx, Sizes, UpdateCx, block};
 
             use crate::sources::timetable::Span;
 
+            #[block]
             impl Block for $block {
-                const KIND: &'static str = stringify!($block);
                 type Plan = Plan;
                 /// The piece of the last major step, if a variable step is cut at its end.
                 type State = Option<Span>;
-                type Memo = ();
-                type Scratch = ();
 
                 fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
                     ports.rate(legwork_block::RateRule::Continuous);
@@ -176,8 +174,6 @@ macro_rules! played {
                 fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Option<Span> {
                     plan.player.begin()
                 }
-
-                fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
                 fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
                     plan.player.play(cx.state.as_ref(), cx.time, cx.outputs.get(plan.io.y));

@@ -2,7 +2,7 @@
 
 use legwork_block::quantity::Tensor;
 use legwork_block::{
-    Any, Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, parameters, ports,
+    Any, Block, Invalid, Outcome, OutputCx, Ports, RateRule, UpdateCx, block, parameters, ports,
 };
 
 use crate::signal::philox::Stream;
@@ -38,13 +38,11 @@ pub struct Plan {
     bounds: Vec<(f64, f64)>,
 }
 
+#[block]
 impl Block for UniformRandomNumber {
-    const KIND: &'static str = "UniformRandomNumber";
     type Plan = Plan;
     /// The number of the sample.
     type State = u64;
-    type Memo = ();
-    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         shape::finite("minimum", &self.minimum)?;
@@ -60,12 +58,6 @@ impl Block for UniformRandomNumber {
         let io = self.declare(ports, &common);
         Ok(Plan { key: ports.random_key(self.seed), io, bounds })
     }
-
-    fn state(&self, _: &Plan, _: &Sizes<'_>) -> u64 {
-        0
-    }
-
-    fn scratch(&self, _: &Plan, _: &Sizes<'_>) {}
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let stream = Stream::new(plan.key);

@@ -1,9 +1,7 @@
 //! `WhiteNoise`: noise of a given power density.
 
 use legwork_block::quantity::Tensor;
-use legwork_block::{
-    Any, Block, Invalid, Outcome, OutputCx, Ports, RateRule, Sizes, UpdateCx, parameters, ports,
-};
+use legwork_block::{Any, Block, Outcome, OutputCx, RateRule, UpdateCx, block, parameters, ports};
 
 use crate::signal::philox::Stream;
 use crate::signal::shape;
@@ -17,6 +15,10 @@ use crate::signal::shape;
 /// `power / (2 τ)` of it. Sample k is a function of the run's seed, the block's
 /// path, `seed` and k alone (Philox, Box–Muller): adding a block changes no other's numbers.
 #[ports(
+    shape::finite("power", &self.power)?;
+    shape::expect("power", &self.power, "a power of zero or more", |power| power >= 0.0)?;
+    ports.rate(RateRule::Sampled);
+    keep key: u64 = ports.random_key(self.seed);
     out y: shape::signal(self.power.shape()) as Any, _, "the sample", shape "that of `power`",
         units "root of the unit of `power` / s, not checked";
 )]
@@ -30,31 +32,14 @@ pub struct WhiteNoise {
     pub power: Tensor,
 }
 
+#[block]
 impl Block for WhiteNoise {
-    const KIND: &'static str = "WhiteNoise";
-    /// Port and key of its numbers.
-    type Plan = (WhiteNoisePorts, u64);
     /// The number of the sample.
     type State = u64;
-    type Memo = ();
-    type Scratch = ();
 
-    fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        shape::finite("power", &self.power)?;
-        shape::expect("power", &self.power, "a power of zero or more", |power| power >= 0.0)?;
-        ports.rate(RateRule::Sampled);
-        Ok((self.declare(ports), ports.random_key(self.seed)))
-    }
-
-    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) -> u64 {
-        0
-    }
-
-    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
-
-    fn output(&self, (io, key): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let stream = Stream::new(*key);
-        let pairs = cx.outputs.get(io.y).iter_mut().zip(self.power.data());
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let stream = Stream::new(plan.key);
+        let pairs = cx.outputs.get(plan.y).iter_mut().zip(self.power.data());
         for (i, (y, power)) in pairs.enumerate() {
             *y = libm::sqrt(power / cx.time.step) * stream.normal(*cx.state, i);
         }

@@ -19,7 +19,7 @@
 //! - E. Drumwright, D. Shell, *Modeling contact friction and joint friction in dynamic robotic
 //!   simulation using the principle of maximum dissipation*, WAFR 2010: the two phases.
 
-use crate::factor::SemidefiniteFactor;
+use legwork_linalg::{MinimumNorm, all_finite, axpy, max_abs};
 use legwork_qp::{
     Cone, ConeShape, ContactProblem, ContactProblemData, ContactSolver, GeneralActiveSet, Outcome,
     PyramidActiveSet, PyramidFit, Qp, Status,
@@ -64,7 +64,7 @@ pub struct Impact {
     /// What the impulses of an impact may do.
     pub mode: ImpactMode,
     problem: ContactProblemData,
-    factor: SemidefiniteFactor,
+    factor: MinimumNorm,
     /// Impulses of the closed contacts, and G of them.
     reduced: Vec<f64>,
     reduced_inertia: Vec<f64>,
@@ -86,7 +86,7 @@ struct SecondPhase {
     upper: Vec<f64>,
 }
 
-/// Diagonals of G below this fraction of the largest count as redundant rows.
+/// Rows with less than this share of their diagonal of G left are redundant.
 const RANK_TOLERANCE: f64 = 1e-11;
 /// Approach velocity, relative to the largest velocity before the impact, that counts as zero.
 const NO_APPROACH: f64 = 1e-13;
@@ -100,6 +100,8 @@ impl Impact {
     #[must_use]
     pub fn new(mode: ImpactMode, contact_count: usize, cone: ConeShape) -> Self {
         let n = 3 * contact_count;
+        let mut factor = MinimumNorm::default();
+        factor.reserve(n);
         let second = (mode == ImpactMode::TwoPhase).then(|| {
             let row_count = contact_count * (cone.sides() + 2) + 1;
             Box::new(SecondPhase {
@@ -116,13 +118,19 @@ impl Impact {
             normals: PyramidActiveSet::new(contact_count, 4),
             pyramid: ConeShape::new(four).expect("a pyramid may have four sides"),
             problem: ContactProblemData::new(contact_count, cone),
-            factor: SemidefiniteFactor::new(n),
+            factor,
             reduced: vec![0.0; n],
             reduced_inertia: vec![0.0; n * n],
             after: vec![0.0; n],
             correction: vec![0.0; n],
             second,
         }
+    }
+
+    /// The problem of the impulses that was solved last.
+    #[must_use]
+    pub fn problem(&self) -> &ContactProblemData {
+        &self.problem
     }
 
     /// Solves the impact: writes the impulses F (3k [N s]), which change the velocity of the robot
@@ -173,10 +181,10 @@ impl Impact {
     fn velocities_after(&mut self, impulses: &[f64]) -> f64 {
         let n = impulses.len();
         self.after.copy_from_slice(&self.problem.bias);
-        for (column, &impulse) in self.problem.inverse_inertia.chunks_exact(n.max(1)).zip(impulses)
-        {
+        let columns = self.problem.inverse_inertia.chunks_exact(n.max(1));
+        for (column, &impulse) in columns.zip(impulses) {
             if impulse != 0.0 {
-                self.after.iter_mut().zip(column).for_each(|(v, g)| *v += g * impulse);
+                axpy(impulse, column, &mut self.after);
             }
         }
         let contacts = self.after.chunks_exact(3).zip(&self.problem.active);
@@ -185,7 +193,7 @@ impl Impact {
 
     /// Removes the approach that a solver has left, by normal impulses.
     fn stop_approach(&mut self, impulses: &mut [f64]) {
-        let before = self.problem.bias.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let before = max_abs(&self.problem.bias);
         let scale = self.problem.force_scale;
         self.problem.friction.fill(0.0);
         for _ in 0..CORRECTIONS {
@@ -203,7 +211,7 @@ impl Impact {
             if !outcome.status.is_usable() {
                 break;
             }
-            impulses.iter_mut().zip(&self.correction).for_each(|(f, change)| *f += change);
+            axpy(1.0, &self.correction, impulses);
         }
         self.problem.force_scale = scale;
     }
@@ -243,9 +251,11 @@ impl Impact {
         rows.fill(0.0);
         lower.fill(f64::NEG_INFINITY);
         upper.fill(f64::INFINITY);
-        let fastest = self.problem.bias.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let fastest = max_abs(&self.problem.bias);
         let closed = (0..friction.len()).filter(|&i| self.problem.active[i] != 0.0);
         let mut total = 0.0;
+        // Rows of a contact: its facets, `F_n ≥ 0`, no approach. The last row of all bounds the
+        // sum.
         for (at, contact) in closed.enumerate() {
             let (first, column) = (at * (sides + 2), 3 * at * row_count);
             for (j, &[c, s]) in cone.facets().iter().enumerate() {
@@ -266,6 +276,7 @@ impl Impact {
             total += impulses[3 * contact + 2];
         }
         upper[row_count - 1] = total * (1.0 + SLACK);
+        // Kinetic energy after the impact, up to a constant.
         let qp = Qp {
             hessian: inertia,
             gradient: &second.gradient[..size],
@@ -294,16 +305,16 @@ impl Impact {
         impulses.fill(0.0);
         let size = self.reduce(false);
         let inertia = &self.reduced_inertia[..size * size];
-        if !inertia.iter().chain(&self.reduced[..size]).all(|v| v.is_finite()) {
+        // G of closed contacts is semidefinite; what is not has numbers that are not finite.
+        let is_semidefinite = self.factor.factor(inertia, size, RANK_TOLERANCE).is_some();
+        if !(is_semidefinite && all_finite(&self.reduced[..size])) {
             return Outcome { status: Status::InvalidData, iterations: 0, residual: f64::NAN };
         }
-        self.factor.factor(inertia, size, RANK_TOLERANCE);
-        let largest = |of: &[f64]| of.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        let before = largest(&self.reduced[..size]);
-        // A redundant problem squares its condition; a second solve removes the rounding.
+        let before = max_abs(&self.reduced[..size]);
+        // A second solve removes the rounding of the first.
         for _ in 0..2 {
             let reduced = &mut self.reduced[..size];
-            self.factor.solve_minimum_norm(reduced);
+            self.factor.solve(reduced);
             let rows = (0..n).filter(|&i| self.problem.active[i / 3] != 0.0);
             for (row, value) in rows.zip(reduced) {
                 impulses[row] -= *value;
@@ -314,7 +325,7 @@ impl Impact {
                 *value = self.after[row];
             }
         }
-        let after = largest(&self.reduced[..size]);
+        let after = max_abs(&self.reduced[..size]);
         let residual = if before > 0.0 { after / before } else { 0.0 };
         let status = if residual < 1e-8 { Status::Solved } else { Status::Inaccurate };
         Outcome { status, iterations: 1, residual }

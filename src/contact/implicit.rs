@@ -30,7 +30,7 @@
 mod linear;
 
 use crate::compliant::CompliantContact;
-use legwork_linalg::Lu;
+use legwork_linalg::{Lu, axpy};
 use linear::{largest, semidefinite, square};
 
 /// Data of a step with k contacts.
@@ -175,6 +175,7 @@ impl ImplicitContact {
             if !self.step(problem, rows) {
                 return false;
             }
+            // Half the step until the residual falls enough (L. Armijo, 1966).
             let before = square(&self.residual[..rows]);
             let mut share = 1.0;
             let mut halvings = 0;
@@ -261,12 +262,8 @@ impl ImplicitContact {
                 }
             }
             let share = self.convex_share(problem, velocity);
-            for (v, dv) in velocity.iter_mut().zip(&self.direction) {
-                *v += share * dv;
-            }
-            for (p, dp) in self.impulses.iter_mut().zip(&self.change) {
-                *p += share * dp;
-            }
+            axpy(share, &self.direction, velocity);
+            axpy(share, &self.change, &mut self.impulses);
         }
     }
 
@@ -364,6 +361,7 @@ impl ImplicitContact {
                 dv[line] = -self.residual[row];
             }
         }
+        // The others follow: dv = -r - Δt G D dv of those that resist.
         if self.lu.factor(0.0).is_err() {
             return false;
         }
@@ -380,9 +378,7 @@ impl ImplicitContact {
             }
             for (axis, resisted) in resisted.into_iter().enumerate() {
                 let column = &g[(3 * contact + axis) * rows..(3 * contact + axis + 1) * rows];
-                for (direction, g) in self.direction[..rows].iter_mut().zip(column) {
-                    *direction -= dt * g * resisted;
-                }
+                axpy(-dt * resisted, column, &mut self.direction[..rows]);
             }
         }
         true
@@ -442,10 +438,7 @@ fn residual_of(
     let columns = problem.inverse_inertia.chunks_exact(velocity.len().max(1));
     for (column, force) in columns.zip(forces) {
         if *force != 0.0 {
-            let impulse = problem.time_step * force;
-            for (r, g) in residual.iter_mut().zip(column) {
-                *r -= impulse * g;
-            }
+            axpy(-problem.time_step * force, column, residual);
         }
     }
 }

@@ -8,8 +8,7 @@
 //!   point and velocity of a [`Feature`] of a moving body on it.
 //! - [`collision`]: nearby points of balls and cuboids.
 //! - [`rigid`]: the rigid contact problem at velocity level (the default) and at acceleration
-//!   level.
-//! - [`holonomic`]: closed chains and fixed frames, eliminated before contact is assembled.
+//!   level; closed chains and fixed frames are eliminated before.
 //! - [`impact`]: inelastic impacts that stick, slide or act along the normal only.
 //! - [`compliant`]: spring-damper contact with regularised friction, explicit.
 //! - [`implicit`]: the same law with the force at the end of the step, for large steps.
@@ -38,11 +37,9 @@
 
 pub mod collision;
 pub mod compliant;
-mod factor;
 pub mod free_bodies;
 mod geometry;
 mod height_field;
-pub mod holonomic;
 pub mod impact;
 pub mod implicit;
 pub mod metrics;
@@ -53,13 +50,11 @@ mod surface;
 pub mod touch;
 
 pub use compliant::{CompliantContact, FrictionShape};
-pub use factor::SemidefiniteFactor;
 pub use geometry::{
     ContactPoint, Plane, contact_frame, contact_frame_spin, point_bias_acceleration,
     point_jacobian_into, rotate_rows_into, sphere_on_plane, vertex_on_plane,
 };
 pub use height_field::{HeightField, HeightFieldError};
-pub use holonomic::{ClosedChain, HolonomicElimination};
 pub use impact::{Impact, ImpactMode, ImpactProblem};
 pub use implicit::{ImplicitContact, ImplicitProblem, ImplicitSolution};
 pub use mode::{ContactMode, next_mode};

@@ -38,7 +38,7 @@
 //!
 //! Only rows that matter are computed: those of active contacts, without tangential rows that are
 //! zero, as those of a joint limit. With `M = CᵀC` and `W = J C⁻¹`, `G = W Wᵀ` and `J ν̇_f = W z`
-//! for `z = C ν̇_f = C⁻ᵀ(Sᵀτ + f_ext − h)`. Closed chains act on W and z by [`crate::holonomic`].
+//! for `z = C ν̇_f = C⁻ᵀ(Sᵀτ + f_ext − h)`. Closed chains act on W and z by [`ClosedChain`].
 //!
 //! # References
 //! - N. Guedelha, V. Pasandi et al., *A flexible MATLAB/Simulink simulator for robotic
@@ -48,9 +48,7 @@
 //! - M. Anitescu, *Optimization-based simulation of nonsmooth rigid multibody dynamics*, Math.
 //!   Program. 105 (2006): the convex relaxation and its artefact.
 
-use legwork_mechanics::{MassFactorRef, WeightedJacobian};
-
-use crate::holonomic::ClosedChain;
+use legwork_mechanics::{ClosedChain, MassFactorRef, WeightedJacobian};
 
 /// How fast a penetrating contact may be pushed out.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -182,6 +180,7 @@ impl ContactAssembly {
             }
             rows.extend(if has_tangent { 3 * i } else { 3 * i + 2 }..3 * i + 3);
         }
+        // If those are not all, the rest works on a copy without the others.
         let count = rows.len();
         let is_whole = count == all;
         let size = count * motion.len();
@@ -212,6 +211,7 @@ impl ContactAssembly {
         // G = W Wᵀ; in a closed mechanism only what the chain leaves of W acts.
         chain.project(weighted, j);
         weighted.gram_into(g);
+        // Back among the rows that do not matter.
         if is_whole {
             return;
         }

@@ -35,6 +35,9 @@
 //! | [`ContactModel::NoSlipQp`] | ID(t)QP,∞ | the same, unlimited friction under load |
 //! | [`ContactModel::Sensed`] | ID(t−1), ID(t−2) | forces are given |
 //!
+//! Each model poses one kind of problem ([`ModelProblem`]), for which it has a solver of its own;
+//! [`ContactInverseDynamics::solve_by`] takes another.
+//!
 //! # References
 //! S. Zapolsky, E. Drumwright, *Inverse dynamics with rigid contact and friction*, Auton. Robots 41
 //! (2017). Its τ of a step is a force here and not an impulse, and it acts with `+Pᵀ` everywhere
@@ -49,7 +52,10 @@ mod yielding;
 
 use legwork_qp::StewartTrinkleSolver;
 use legwork_qp::complementarity::{CoulombModes, DenseMass, IndependentRows, PrincipalPivoting};
-use legwork_qp::{ConeLeastSquaresSolver, ConeShape, GeneralActiveSet, Outcome, Status};
+use legwork_qp::{
+    ConeLeastSquaresSolver, ConeShape, ContactProblem, GeneralActiveSet, Lcp, Outcome, Qp, QpData,
+    Status,
+};
 
 use reduction::Reduction;
 
@@ -197,6 +203,29 @@ pub struct Prediction {
     pub compliance: f64,
 }
 
+/// The problem that a model poses, for another solver than its own. Unknowns of the k contacts of a
+/// task, in their order; nu coordinates without motor.
+#[derive(Clone, Copy, Debug)]
+pub enum ModelProblem<'a> {
+    /// Of [`ContactModel::CoulombLcp`]: forces [N] of the contact problem under the solver's law.
+    Contact {
+        /// The problem; its diagonal is regularised by [`ContactProblem::diagonal_shift`].
+        problem: ContactProblem<'a>,
+        /// W, nu × 3k, column-major, with `G = WᵀW` [√(1/kg)].
+        root: &'a [f64],
+    },
+    /// Of [`ContactModel::NoSlipLcp`]: normal forces [N], k unknowns. Its matrix is symmetric and
+    /// positive semidefinite. Where it has no solution, tangential rows are released one by one.
+    Complementarity(Lcp<'a>),
+    /// Of the models of least energy: forces over a unit, 3k unknowns, as
+    /// [`write_qp`](legwork_qp::ConeLeastSquares::write_qp) makes them: a row for each side of each
+    /// pyramid, then at most k rows of normals.
+    Quadratic(Qp<'a>),
+}
+
+/// A solver in the place of a model's own: writes the unknowns and says how it ended.
+pub type ModelSolver<'a> = dyn FnMut(&ModelProblem<'_>, &mut [f64]) -> Outcome + 'a;
+
 /// A tangential row of [`ContactModel::NoSlipLcp`] nearer than this (an angle) to the span of those
 /// before is left out. Feet that are not quite in one plane cause such rows, and to hold one takes
 /// the force of the motion divided by its angle: that of a wedge so flat. The force of a single
@@ -251,6 +280,8 @@ struct Work {
     rows: Vec<f64>,
     lower: Vec<f64>,
     upper: Vec<f64>,
+    /// For solvers of dense programs.
+    program: QpData,
 }
 
 impl Work {
@@ -337,6 +368,37 @@ impl ContactInverseDynamics {
         forces: &mut [f64],
         after: &mut [f64],
     ) -> Prediction {
+        self.predict(task, memory, torque, forces, after, &mut None)
+    }
+
+    /// [`Self::solve`] with a solver of the model's problem in the place of its own. It is called
+    /// once or more in a task: again where contacts are released or yield, and for the second of
+    /// two stages. [`ContactModel::Sensed`] calls none; contacts without slip yield by a solver of
+    /// their own, and so does [`Choice::LeastChange`] choose.
+    ///
+    /// # Panics
+    /// If a slice has the wrong length.
+    pub fn solve_by(
+        &mut self,
+        solver: &mut ModelSolver<'_>,
+        task: &ContactTask<'_>,
+        memory: &mut [f64],
+        torque: &mut [f64],
+        forces: &mut [f64],
+        after: &mut [f64],
+    ) -> Prediction {
+        self.predict(task, memory, torque, forces, after, &mut Some(solver))
+    }
+
+    fn predict(
+        &mut self,
+        task: &ContactTask<'_>,
+        memory: &mut [f64],
+        torque: &mut [f64],
+        forces: &mut [f64],
+        after: &mut [f64],
+        other: &mut Option<&mut ModelSolver<'_>>,
+    ) -> Prediction {
         let (k, nv) = (task.gaps.len(), task.velocity.len());
         task.check();
         let found = [memory.len(), torque.len(), forces.len(), after.len()];
@@ -349,7 +411,7 @@ impl ContactInverseDynamics {
             self.choice == Choice::Lemke || torque.iter().all(|torque| torque.is_finite());
         let is_sound = are_forces_finite && is_last_finite;
         let outcome = if is_sound && self.reduction.set(task) {
-            self.forces(task, memory, torque, forces)
+            self.forces(task, memory, torque, forces, other)
         } else {
             Outcome { status: Status::InvalidData, iterations: 0, residual: f64::NAN }
         };
@@ -378,6 +440,7 @@ impl ContactInverseDynamics {
         memory: &mut [f64],
         last_torque: &[f64],
         forces: &mut [f64],
+        other: &mut Option<&mut ModelSolver<'_>>,
     ) -> Outcome {
         let solved = Outcome { status: Status::Solved, iterations: 0, residual: 0.0 };
         match self.model {
@@ -389,10 +452,10 @@ impl ContactInverseDynamics {
                 memory.fill(0.0);
                 solved
             }
-            ContactModel::NoSlipLcp => self.no_slip_or_yield(task, memory, forces),
-            ContactModel::CoulombLcp => self.coulomb(task, memory, last_torque, forces),
+            ContactModel::NoSlipLcp => self.no_slip_or_yield(task, memory, forces, other),
+            ContactModel::CoulombLcp => self.coulomb(task, memory, last_torque, forces, other),
             ContactModel::CoulombQp { stages } | ContactModel::NoSlipQp { stages } => {
-                self.convex(task, stages, memory, forces)
+                self.convex(task, stages, memory, forces, other)
             }
         }
     }

@@ -133,6 +133,8 @@ pub fn clamped_spline(points: &[(f64, f64)], ends: [f64; 2], s: f64) -> (f64, f6
         slopes[1] = (first * d - b * second) / determinant;
         slopes[2] = (a * second - c * first) / determinant;
     }
+
+    // The cubic of the interval in which s lies.
     let i = (1..count - 1).take_while(|&i| s >= points[i].0).count();
     let (h, d) = (length(i), chord(i));
     let t = s - points[i].0;

@@ -156,6 +156,8 @@ impl InverseKinematics {
         assert_eq!(configuration.len(), self.trial.len(), "length of configuration");
         self.clamp(configuration);
         let (mut fit, mut iterations) = self.descend(model, goals, configuration);
+
+        // Other starts, until one meets the goals; the best of all otherwise.
         if self.settings.restarts > 0 && !self.meets(&fit) {
             self.start.copy_from_slice(configuration);
             self.best.copy_from_slice(configuration);
@@ -201,6 +203,8 @@ impl InverseKinematics {
                 self.linearise(model, configuration);
                 is_linearised = true;
             }
+
+            // The damped step within the bounds, and how far E should fall by it.
             let n = self.columns.len();
             let matrix = &self.matrix[..n * n];
             let largest = (0..n).map(|i| matrix[i * n + i]).fold(0.0, f64::max);
@@ -219,6 +223,8 @@ impl InverseKinematics {
             if predicted.abs() <= STATIONARY * fit.cost {
                 return (fit, iteration);
             }
+
+            // It is taken if E falls; λ follows how well the model predicted that.
             if predicted > 0.0 {
                 self.advance(model, configuration);
                 let trial = std::mem::take(&mut self.trial);
@@ -281,12 +287,16 @@ impl InverseKinematics {
         for (target, jacobian) in self.targets.iter().zip(self.jacobians.chunks_exact_mut(size)) {
             frame_jacobian(model, &self.kinematics, target.frame, jacobian);
         }
+
+        // Coordinates that move no target are left out.
         let Self { targets, jacobians, columns, .. } = self;
         columns.clear();
         let column_of = |t: usize, k: usize| &jacobians[t * size + 6 * k..t * size + 6 * k + 6];
         columns.extend(self.unknown.iter().copied().filter(|&k| {
             (0..targets.len()).any(|t| column_of(t, k).iter().any(|&entry| entry != 0.0))
         }));
+
+        // Both triangles of the matrix, and room up to the joint's limits.
         let n = columns.len();
         for (c, &k) in columns.iter().enumerate() {
             let (mut gradient, mut diagonal) = (0.0, 0.0);

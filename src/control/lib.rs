@@ -26,7 +26,8 @@ mod leg;
 mod rotation;
 
 pub use contact_inverse_dynamics::{
-    Choice, ContactInverseDynamics, ContactModel, ContactTask, Energy, Prediction, Stages,
+    Choice, ContactInverseDynamics, ContactModel, ContactTask, Energy, ModelProblem, ModelSolver,
+    Prediction, Stages,
 };
 pub use foot_curve::{CurvePoint, StepShape, Swing, bezier, stance_height};
 pub use foot_path::{FootMotion, FootPath, Step, SwingCurve};

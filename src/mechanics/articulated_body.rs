@@ -15,8 +15,10 @@
 //!
 //! Reference: R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 7.3.
 
-use nalgebra::{Matrix6, Vector3, Vector6};
+use legwork_linalg::{Singular, ldlt};
+use nalgebra::Vector3;
 
+use crate::branch::BASE;
 use crate::chain::Chain;
 use crate::forward_dynamics::forward_dynamics;
 use crate::inverse_dynamics::{InverseDynamics, QuadForce, bias_force, group_force};
@@ -411,43 +413,18 @@ fn solve_base(
 ) -> Result<Motion, (usize, f64, f64)> {
     let (a, b) = (share.inertia.linear.lane(at).to_matrix(), share.inertia.mixed.lane(at));
     let c = share.inertia.angular.lane(at).to_matrix();
-    let mut m = Matrix6::zeros();
-    m.fixed_view_mut::<3, 3>(0, 0).copy_from(&a);
-    m.fixed_view_mut::<3, 3>(3, 0).copy_from(&b.transpose());
-    m.fixed_view_mut::<3, 3>(3, 3).copy_from(&c);
-    let largest = m.diagonal();
+    // The lower triangle, column by column.
+    let mut m = [[0.0; BASE]; BASE];
+    for k in 0..3 {
+        m[k][..3].copy_from_slice(a.column(k).as_slice());
+        (0..3).for_each(|r| m[k][3 + r] = b[(k, r)]);
+        m[3 + k][3..].copy_from_slice(c.column(k).as_slice());
+    }
+    let diagonal: [f64; BASE] = std::array::from_fn(|k| m[k][k]);
     let (p, n) = (share.bias.force.lane(at), share.bias.moment.lane(at));
-    let mut x = Vector6::new(
-        force[0] - p.x,
-        force[1] - p.y,
-        force[2] - p.z,
-        force[3] - n.x,
-        force[4] - n.y,
-        force[5] - n.z,
-    );
-    for k in 0..6 {
-        let pivot = m[(k, k)];
-        let positive = pivot > rounding * largest[k] && pivot.is_finite();
-        if !positive {
-            return Err((k, pivot, largest[k]));
-        }
-        let inverse = 1.0 / pivot;
-        for j in k + 1..6 {
-            let l = m[(j, k)] * inverse;
-            for r in j..6 {
-                m[(r, j)] -= m[(r, k)] * l;
-            }
-        }
-        for r in k + 1..6 {
-            m[(r, k)] *= inverse;
-            x[r] -= m[(r, k)] * x[k];
-        }
-    }
-    for k in (0..6).rev() {
-        x[k] /= m[(k, k)];
-        for r in k + 1..6 {
-            x[k] -= m[(r, k)] * x[r];
-        }
-    }
+    let bias = [p.x, p.y, p.z, n.x, n.y, n.z];
+    let mut x: [f64; BASE] = std::array::from_fn(|k| force[k] - bias[k]);
+    ldlt::solve_once(&mut m, &mut x, rounding)
+        .map_err(|Singular { rank, pivot }| (rank, pivot, diagonal[rank]))?;
     Ok(Motion { linear: Vector3::new(x[0], x[1], x[2]), angular: Vector3::new(x[3], x[4], x[5]) })
 }

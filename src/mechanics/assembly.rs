@@ -44,6 +44,8 @@ impl Model {
         let mut seen = vec![false; names.len()];
         let mut parents: Vec<Option<usize>> = vec![None; names.len()];
         let mut coupled = self.trees_with_coupled_rotors();
+        // Parents of coordinates: the six of a floating base in a chain, then body by body. Bodies
+        // that share a coordinate couple its branches.
         for (tree, coupled) in self.trees.iter().zip(&mut coupled) {
             let base = tree.v.start..tree.v.start + tree.base_dim();
             for k in base.clone() {
@@ -66,6 +68,8 @@ impl Model {
             }
         }
         self.coupled = coupled.contains(&true);
+        // Where nothing couples branches, M has the tree's own sparsity, and rows begin with the
+        // block of their floating base. Else the elimination tree of all pairs that couple.
         let free = self
             .trees
             .iter()
@@ -79,6 +83,7 @@ impl Model {
             }
         };
         self.pattern = Arc::new(pattern);
+        // The lanes, which store their entries of M where the pattern says.
         let (joints, pattern) = (&self.joint_velocities, &self.pattern);
         let layout = Layout::new(&self.trees, &self.bodies, joints, pattern, self.coupled);
         self.layout = Arc::new(layout);
@@ -180,6 +185,7 @@ impl Model {
                 )));
             }
         }
+        // An empty world, to which the robots are appended.
         let mut world = Self {
             name: robots.iter().map(|(name, _)| *name).collect::<Vec<_>>().join("+"),
             gravity: first.gravity,
@@ -210,6 +216,7 @@ impl Model {
         let (bodies, joints, frames) = (self.bodies.len(), self.joints.len(), self.frames.len());
         let (trees, q, v) = (self.trees.len(), self.configuration_dim(), self.velocity_dim());
         let within = |inner: &str| format!("{name}/{inner}");
+        // Everything that counts bodies, joints, frames or coordinates moves up by those before.
         self.bodies.extend(model.bodies.iter().cloned().map(|mut body| {
             body.parent += bodies;
             body.carrier += bodies;

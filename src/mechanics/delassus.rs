@@ -4,13 +4,16 @@
 //! `T = ½ zᵀz`. In them a Jacobian is `W = J C⁻¹`, and `G = W Wᵀ`. Column k of `W` is needed only
 //! in the rows of contacts that coordinate k moves.
 //!
-//! Rows are computed four at once. Each group of four keeps the set of those columns that are not
-//! zero in it; elimination runs from the leaves to the root and adds the parents to the set. A
-//! block of G sums over the columns that two groups have in common.
+//! Where every three rows are those of one path of the tree, as of contacts with the ground, they
+//! are computed by [`crate::path_rows`]. Other rows, as of contacts between bodies, are computed
+//! four at once: each group of four keeps the set of those columns that are not zero in it;
+//! elimination runs from the leaves to the root and adds the parents to the set. A block of G sums
+//! over the columns that two groups have in common.
 
 use crate::branch::{BASE, NO_BASE};
 use crate::mass_factor::{MassFactor, MassFactorRef};
-use crate::quad::{LANES, Quad};
+use crate::path_rows::PathRows;
+use crate::quad::{LANES, Quad, set_lane};
 
 /// Bits of a word of a set.
 const WORD: usize = u64::BITS as usize;
@@ -28,6 +31,9 @@ pub struct WeightedJacobian {
     columns: Vec<u64>,
     /// `D^(−1/2)`.
     inverse_roots: Vec<f64>,
+    /// The same rows by paths of the tree, if they are on such: then they are not in `w`.
+    paths: PathRows,
+    is_by_paths: bool,
 }
 
 impl WeightedJacobian {
@@ -40,6 +46,8 @@ impl WeightedJacobian {
             w: Vec::new(),
             columns: Vec::new(),
             inverse_roots: vec![0.0; dim],
+            paths: PathRows::new(dim, row_capacity),
+            is_by_paths: false,
         };
         new.reserve(row_capacity.div_ceil(LANES));
         new
@@ -75,13 +83,18 @@ impl WeightedJacobian {
         assert_eq!(factor.dim(), self.dim, "coordinates of the factor");
         assert_eq!(jacobian.len(), row_count * self.dim, "length of jacobian");
         self.row_count = row_count;
+        self.is_by_paths = false;
         if jacobian.is_empty() {
             return;
         }
-        self.reserve(self.group_count());
         for (root, inverse) in self.inverse_roots.iter_mut().zip(factor.inverse_pivots) {
             *root = inverse.sqrt();
         }
+        if self.paths.set(factor, &self.inverse_roots, jacobian, row_count) {
+            self.is_by_paths = true;
+            return;
+        }
+        self.reserve(self.group_count());
         let (dim, height) = (self.dim, self.dim.div_ceil(WORD));
         let count = row_count.div_ceil(LANES);
         let (w, columns) = (&mut self.w[..count * dim], &mut self.columns[..count * height]);
@@ -100,6 +113,9 @@ impl WeightedJacobian {
     /// If `z` has not nv entries or `out` not nc.
     pub fn product_into(&self, z: &[f64], out: &mut [f64]) {
         assert_eq!((z.len(), out.len()), (self.dim, self.row_count), "lengths of z and out");
+        if self.is_by_paths {
+            return self.paths.product_into(z, out);
+        }
         for (g, out) in out.chunks_mut(LANES).enumerate() {
             let products = self.group(g).iter().zip(z).map(|(w, z)| *w * Quad::splat(*z));
             let sum = products.fold(Quad::ZERO, |sum, product| sum + product);
@@ -113,6 +129,9 @@ impl WeightedJacobian {
     /// If `z` has not nv entries or `forces` not nc.
     pub fn add_transposed_product(&self, forces: &[f64], z: &mut [f64]) {
         assert_eq!((z.len(), forces.len()), (self.dim, self.row_count), "lengths of z and forces");
+        if self.is_by_paths {
+            return self.paths.add_transposed_product(forces, z);
+        }
         for (g, forces) in forces.chunks(LANES).enumerate() {
             let four = padded(forces);
             for (z, w) in z.iter_mut().zip(self.group(g)) {
@@ -128,6 +147,7 @@ impl WeightedJacobian {
     /// # Panics
     /// If `q` has not nv entries or `shares` not nc.
     pub fn project(&mut self, q: &[f64], shares: &mut [f64]) {
+        self.leave_paths();
         self.product_into(q, shares);
         let (dim, height) = (self.dim, self.dim.div_ceil(WORD));
         for (g, shares) in shares.chunks(LANES).enumerate() {
@@ -139,6 +159,22 @@ impl WeightedJacobian {
         }
     }
 
+    /// Moves the rows from paths into groups of four: what else a row has may be anywhere.
+    fn leave_paths(&mut self) {
+        if !std::mem::take(&mut self.is_by_paths) {
+            return;
+        }
+        self.reserve(self.group_count());
+        let (dim, height, count) = (self.dim, self.dim.div_ceil(WORD), self.group_count());
+        self.w[..count * dim].fill(Quad::ZERO);
+        self.columns[..count * height].fill(0);
+        self.paths.for_each(|row, k, value| {
+            let g = row / LANES;
+            set_lane(&mut self.w[g * dim + k], row % LANES, value);
+            self.columns[g * height + k / WORD] |= 1 << (k % WORD);
+        });
+    }
+
     /// `G = W Wᵀ = J M⁻¹ Jᵀ` (nc × nc), exactly symmetric. O(nc² depth).
     ///
     /// # Panics
@@ -146,6 +182,9 @@ impl WeightedJacobian {
     pub fn gram_into(&self, out: &mut [f64]) {
         let (nc, count, height) = (self.row_count, self.group_count(), self.dim.div_ceil(WORD));
         assert_eq!(out.len(), nc * nc, "length of out");
+        if self.is_by_paths {
+            return self.paths.gram_into(out);
+        }
         for b in 0..count {
             let (right, right_set) = (self.group(b), &self.columns[b * height..][..height]);
             for a in b..count {
@@ -245,6 +284,7 @@ fn half_solve(
             order = &before[..before.len() - (BASE - 1)];
             continue;
         }
+        // The row of L, the part at a floating base apart: that is six entries at known places.
         let (mut ancestors, mut row) = (pattern.ancestors(k), &factor.rows[pattern.row(k)]);
         let parent = ancestors.last();
         let mut of_base = None;
@@ -254,6 +294,8 @@ fn half_solve(
             of_base = Some(head);
             (ancestors, row) = (&ancestors[BASE..], rest);
         }
+        // Each group of rows in which column k is not zero; its parent's column is not zero then
+        // either, so the set grows one step up the tree at a time.
         let root = Quad::splat(inverse_roots[k]);
         for (w, set) in w.chunks_exact_mut(dim).zip(sets.chunks_exact_mut(height)) {
             if set[k / WORD] >> (k % WORD) & 1 == 0 {

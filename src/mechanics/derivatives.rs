@@ -23,6 +23,7 @@
 //! rigid-body dynamics using spatial vector algebra* (2022), whose body-fixed joints these are; the
 //! forms here hold for axes that are fixed to the carrier too (ball joints, floating bases).
 
+use legwork_linalg::axpy;
 use nalgebra::{Matrix3, Vector3};
 
 use crate::frame::attach;
@@ -127,6 +128,7 @@ pub fn inverse_dynamics_derivatives(
     for (i, column) in columns.iter_mut().enumerate() {
         *column = column_of(model, kinematics, shares, i);
     }
+    // Bodies share coordinates where joints are coupled, so entries add.
     let mut add = |row: usize, column: usize, configuration: f64, velocity: f64| {
         by_configuration[column * nv + row] += configuration;
         by_velocity[column * nv + row] += velocity;
@@ -153,6 +155,7 @@ pub fn inverse_dynamics_derivatives(
                 own.axis.power(&down_q.force, &down_q.moment),
                 own.axis.power(&down_v.force, &down_v.moment),
             );
+            // Every ancestor j: ∂τ_j/∂i by the force that i sends down, ∂τ_i/∂j by the row.
             let mut j = body.parent;
             while j != root {
                 let above = &columns[j];
@@ -172,6 +175,8 @@ pub fn inverse_dynamics_derivatives(
                 add(k, l, by_q, row(&above.axis, &above.both));
                 j = model.bodies[j].parent;
             }
+            // The same with the six of a floating base, whose axes are unit vectors: their powers
+            // are the components of force and moment.
             if tree.is_floating() {
                 let v = tree.v.start;
                 for axis in 0..3 {
@@ -254,9 +259,7 @@ fn multiply_negative(matrix: &[f64], x: &mut [f64], product: &mut [f64]) {
     product.fill(0.0);
     for (column, &factor) in matrix.chunks_exact(x.len()).zip(&*x) {
         if factor != 0.0 {
-            for (sum, entry) in product.iter_mut().zip(column) {
-                *sum -= factor * entry;
-            }
+            axpy(-factor, column, product);
         }
     }
     x.copy_from_slice(product);
@@ -340,6 +343,7 @@ fn gather(model: &Model, kinematics: &Kinematics, acceleration: &[f64], shares: 
             };
             shares[i] = share_of(body.inertia.mass(), state, own, gravity);
         }
+        // Sums over subtrees.
         for i in (root + 1..tree.bodies.end).rev() {
             let (parents, own) = shares.split_at_mut(i);
             let parent = &mut parents[model.bodies[i].parent];
@@ -348,6 +352,7 @@ fn gather(model: &Model, kinematics: &Kinematics, acceleration: &[f64], shares: 
             parent.momentum += own[0].momentum;
             parent.spin += own[0].spin;
         }
+        // Afterwards the accelerations are the whole ones, gravity included.
         for i in tree.bodies.clone() {
             let (share, bias) = (&mut shares[i], kinematics.body(i).bias);
             share.acceleration.linear += bias.linear - gravity;

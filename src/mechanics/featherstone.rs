@@ -12,8 +12,9 @@ use nalgebra::{DMatrix, DVector, Matrix3, Matrix6, Matrix6xX, Rotation3, Vector3
 use crate::body::Axis;
 use crate::manifold::quaternion_to_rotation;
 use crate::{
-    ArticulatedBody, Base, InverseDynamics, Kinematics, MassFactor, MassMatrix, Model, Options,
-    articulated_body, inverse_dynamics, mass_matrix,
+    ArticulatedBody, Base, Derivatives, InverseDynamics, Kinematics, MassFactor, MassMatrix, Model,
+    Options, articulated_body, forward_dynamics_derivatives, inverse_dynamics,
+    inverse_dynamics_derivatives, mass_matrix,
 };
 
 /// A body with its joint at one state.
@@ -129,6 +130,86 @@ fn rnea(model: &Model, links: &[Link], nu: &DVector<f64>, rate: &DVector<f64>) -
     tau
 }
 
+/// What a coordinate moves: one of q along the manifold, or one of ν.
+#[derive(Clone, Copy)]
+enum Along {
+    Configuration(usize),
+    Velocity(usize),
+}
+
+/// The recursive Newton–Euler algorithm differentiated line by line, Δ being the derivative along
+/// one coordinate: J. Carpentier, N. Mansard, *Analytical derivatives of rigid body dynamics
+/// algorithms* (2018). Of a joint moved along `s = S e_k`, ΔX = −(s ×) X; a subspace that is fixed
+/// in the world turns with the body, ΔS = −(ω_s ×) S, which of other joints is zero.
+fn rnea_derivative(
+    model: &Model,
+    links: &[Link],
+    (nu, rate): (&DVector<f64>, &DVector<f64>),
+    along: Along,
+) -> DVector<f64> {
+    let mut slope = DVector::zeros(nu.len());
+    let none = Matrix6::zeros();
+    let (mut v, mut a, mut f) = (vec![], vec![], vec![]);
+    for Link { parent, x, s, bias, inertia, at } in links {
+        let (own, own_rate) = (nu.rows(at.start, at.len()), rate.rows(at.start, at.len()));
+        let (mut dx, mut ds) = (none, s * 0.0);
+        let joint: Vector6<f64> = s * own;
+        let mut d_joint = Vector6::zeros();
+        match along {
+            Along::Configuration(k) if at.contains(&k) => {
+                let moved: Vector6<f64> = s.column(k - at.start).into();
+                dx = -crm(&moved) * x;
+                let turned = Vector6::new(moved[0], moved[1], moved[2], 0.0, 0.0, 0.0);
+                ds = -crm(&turned) * s;
+                d_joint = &ds * own;
+            }
+            Along::Velocity(k) if at.contains(&k) => d_joint = s.column(k - at.start).into(),
+            _ => {}
+        }
+        // c_J = −(0, ω × v) of a floating base, else zero.
+        let mut d_bias = Vector6::zeros();
+        if at.len() == 6 {
+            let halves =
+                |v: &Vector6<f64>| (v.fixed_rows::<3>(0).into(), v.fixed_rows::<3>(3).into());
+            let (w, u): (Vector3<f64>, Vector3<f64>) = halves(&joint);
+            let (dw, du): (Vector3<f64>, Vector3<f64>) = halves(&d_joint);
+            d_bias.fixed_rows_mut::<3>(3).copy_from(&-(dw.cross(&u) + w.cross(&du)));
+        }
+        let zero = Vector6::zeros();
+        let (before, d_before) = parent.map_or(((zero, minus_gravity(model)), (zero, zero)), |p| {
+            let ((v, dv), (a, da)): ((Vector6<f64>, _), (Vector6<f64>, _)) = (v[p], a[p]);
+            ((v, a), (dv, da))
+        });
+        let velocity = x * before.0 + joint;
+        let d_velocity = x * d_before.0 + dx * before.0 + d_joint;
+        let acceleration = x * before.1 + s * own_rate + bias + crm(&velocity) * joint;
+        let d_acceleration = x * d_before.1
+            + dx * before.1
+            + &ds * own_rate
+            + d_bias
+            + crm(&d_velocity) * joint
+            + crm(&velocity) * d_joint;
+        let (momentum, d_momentum) = (inertia * velocity, inertia * d_velocity);
+        let force = inertia * acceleration - crm(&velocity).transpose() * momentum;
+        let d_force = inertia * d_acceleration
+            - crm(&d_velocity).transpose() * momentum
+            - crm(&velocity).transpose() * d_momentum;
+        v.push((velocity, d_velocity));
+        a.push((acceleration, d_acceleration));
+        f.push((force, d_force, dx, ds));
+    }
+    for (i, Link { parent, x, s, at, .. }) in links.iter().enumerate().rev() {
+        let (force, d_force, dx, ds) = f[i].clone();
+        let own = s.transpose() * d_force + ds.transpose() * force;
+        slope.rows_mut(at.start, at.len()).copy_from(&own);
+        if let Some(p) = *parent {
+            f[p].0 += x.transpose() * force;
+            f[p].1 += x.transpose() * d_force + dx.transpose() * force;
+        }
+    }
+    slope
+}
+
 /// Table 6.2: the composite-rigid-body algorithm.
 fn crba(links: &[Link], nv: usize) -> DMatrix<f64> {
     let mut h = DMatrix::zeros(nv, nv);
@@ -209,8 +290,19 @@ fn ltdl(model: &Model, mut h: DMatrix<f64>) -> DMatrix<f64> {
 }
 
 fn is_near(what: &str, robot: usize, found: &[f64], expected: &[f64], bound: f64) {
+    is_near_beside(what, robot, found, (expected, 0.0), bound);
+}
+
+/// The same where what is zero is a difference of terms of so large a `size`.
+fn is_near_beside(
+    what: &str,
+    robot: usize,
+    found: &[f64],
+    (expected, size): (&[f64], f64),
+    bound: f64,
+) {
     assert_eq!(found.len(), expected.len(), "{what}");
-    let size = expected.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    let size = expected.iter().fold(size, |most: f64, x| most.max(x.abs()));
     for (found, expected) in found.iter().zip(expected) {
         let error = (found - expected).abs() / size;
         assert!(error <= bound, "{what} of robot {robot}: {error:e}");
@@ -312,6 +404,77 @@ fn the_textbooks_algorithms_give_the_same() {
             let found = factor.rows[model.pattern.row(k)].iter().map(|l| root * l);
             let found: Vec<f64> = std::iter::once(root).chain(found).collect();
             is_near("factor", at, &found, &row, 1e-10);
+        }
+    }
+}
+
+/// `∂ID/∂q`, `∂ID/∂ν`, and with `∂FD/∂x = −H⁻¹ ∂ID/∂x` by a dense factor the derivatives of forward
+/// dynamics. Rounding of the latter grows with the condition of H.
+#[test]
+fn the_textbooks_derivatives_are_the_same() {
+    let mut random = Random(2);
+    for seed in 0..63 {
+        let model = robot(seed, &mut random);
+        let at = seed as usize;
+        let nv = model.velocity_dim();
+        let mut q = random.vector(model.configuration_dim());
+        crate::normalize(&model, &mut q);
+        let [nu, rate] = [(); 2].map(|()| DVector::from_vec(random.vector(nv)));
+        let links = links(&model, &q, nu.as_slice());
+        let mut kinematics = Kinematics::new(&model);
+        kinematics.update(&model, &q, nu.as_slice());
+        let by = |along: fn(usize) -> Along| {
+            let columns: Vec<_> =
+                (0..nv).map(|k| rnea_derivative(&model, &links, (&nu, &rate), along(k))).collect();
+            DMatrix::from_columns(&columns)
+        };
+        let expected = [by(Along::Configuration), by(Along::Velocity)];
+        let tau = rnea(&model, &links, &nu, &rate).amax();
+
+        let mut workspace = Derivatives::new(&model);
+        let mut found = [(); 2].map(|()| DMatrix::from_element(nv, nv, f64::NAN));
+        let [by_q, by_v] = &mut found;
+        inverse_dynamics_derivatives(
+            &model,
+            &kinematics,
+            rate.as_slice(),
+            &mut workspace,
+            by_q.as_mut_slice(),
+            by_v.as_mut_slice(),
+        );
+        for (what, found, expected) in
+            [("∂ID/∂q", &found[0], &expected[0]), ("∂ID/∂ν", &found[1], &expected[1])]
+        {
+            let expected = (expected.as_slice(), tau);
+            is_near_beside(what, at, found.as_slice(), expected, 1e-11);
+        }
+
+        let mut mass = MassMatrix::new(&model);
+        mass_matrix(&model, &kinematics, &mut mass);
+        let mut factor = MassFactor::new(&model);
+        factor.factorize(&mass).unwrap();
+        let mut by_torque = vec![0.0; nv * model.joint_dim()];
+        let [by_q, by_v] = &mut found;
+        forward_dynamics_derivatives(
+            &model,
+            &kinematics,
+            &factor,
+            rate.as_slice(),
+            &mut workspace,
+            by_q.as_mut_slice(),
+            by_v.as_mut_slice(),
+            &mut by_torque,
+        );
+        let h = crba(&links, nv);
+        let eigenvalues = h.clone().symmetric_eigenvalues();
+        let bound = 1e-11 * (1e-3 * eigenvalues.max() / eigenvalues.min()).max(1.0);
+        let h = h.lu();
+        for (what, found, expected) in
+            [("∂FD/∂q", &found[0], &expected[0]), ("∂FD/∂ν", &found[1], &expected[1])]
+        {
+            let expected = -h.solve(expected).unwrap();
+            let expected = (expected.as_slice(), rate.amax());
+            is_near_beside(what, at, found.as_slice(), expected, bound);
         }
     }
 }

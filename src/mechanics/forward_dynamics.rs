@@ -1,5 +1,7 @@
 //! Accelerations from forces.
 
+use legwork_linalg::{dot, matrix_vector};
+
 use crate::mass_factor::MassFactor;
 use crate::model::Model;
 
@@ -27,6 +29,18 @@ pub fn forward_dynamics(
     external_force: &[f64],
     out: &mut [f64],
 ) {
+    generalised_force(model, bias_force, joint_torques, external_force, out);
+    factor.solve_in_place(out);
+}
+
+/// `out = Sᵀτ + f_ext − h`.
+pub(crate) fn generalised_force(
+    model: &Model,
+    bias_force: &[f64],
+    joint_torques: &[f64],
+    external_force: &[f64],
+    out: &mut [f64],
+) {
     let nv = model.velocity_dim();
     assert_eq!(bias_force.len(), nv, "length of bias_force");
     assert_eq!(external_force.len(), nv, "length of external_force");
@@ -38,7 +52,6 @@ pub fn forward_dynamics(
     for (&k, torque) in model.joint_velocities.iter().zip(joint_torques) {
         out[k] += torque;
     }
-    factor.solve_in_place(out);
 }
 
 /// `out += Jᵀ f` for a column-major `J` (nc × nv) and `f` (nc): the generalised force of contact
@@ -52,11 +65,7 @@ pub fn add_transposed_product(jacobian: &[f64], forces: &[f64], out: &mut [f64])
         return;
     }
     for (out, column) in out.iter_mut().zip(jacobian.chunks_exact(forces.len())) {
-        let mut sum = 0.0;
-        for (j, f) in column.iter().zip(forces) {
-            sum += j * f;
-        }
-        *out += sum;
+        *out += dot(column, forces);
     }
 }
 
@@ -66,13 +75,5 @@ pub fn add_transposed_product(jacobian: &[f64], forces: &[f64], out: &mut [f64])
 /// If `jacobian` has not `out.len() × x.len()` entries.
 pub fn product(jacobian: &[f64], x: &[f64], out: &mut [f64]) {
     assert_eq!(jacobian.len(), out.len() * x.len(), "length of jacobian");
-    out.fill(0.0);
-    if out.is_empty() {
-        return;
-    }
-    for (column, x) in jacobian.chunks_exact(out.len()).zip(x) {
-        for (out, j) in out.iter_mut().zip(column) {
-            *out += j * x;
-        }
-    }
+    matrix_vector(jacobian, out.len(), x, out);
 }

@@ -114,6 +114,8 @@ pub fn inverse_dynamics(
         share.linear.set_lane(lane, &own.linear);
         share.angular.set_lane(lane, &own.angular);
     }
+    // To the leaves: a' = a'_λ + S ν̇, four bodies at once, or four stretches of a chain that are
+    // joined afterwards. With what ν causes that gives the force of each body.
     for (g, (group, state)) in layout.groups.iter().zip(&kinematics.groups).enumerate() {
         match group.role {
             Role::Tree if g >= layout.root_groups => {
@@ -274,6 +276,7 @@ fn project(
         let (rest, own) = workspace.groups.split_at_mut(g);
         scatter(&group.parent, &group.live, rest, |share| &mut share.force, &own[0].force);
     }
+    // A floating base feels what is left at its root.
     for tree in model.trees.iter().filter(|tree| tree.is_floating()) {
         let (group, lane) = layout.places[tree.bodies.start];
         let force = &workspace.groups[group].force;

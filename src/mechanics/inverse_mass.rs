@@ -90,6 +90,7 @@ impl MassFactor {
             let terms = ancestors.iter().zip(l).map(|(&i, l)| l * own[i]);
             own[r] = terms.fold(inverse_pivots[k], |diagonal, term| diagonal - term);
         }
+        // Rows and columns back in the order of the coordinates.
         for (&k, row) in order.iter().zip(rows.chunks_exact(stride)) {
             let out = &mut out[k * nv..(k + 1) * nv];
             if pattern.is_sorted() {

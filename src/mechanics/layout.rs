@@ -158,6 +158,7 @@ fn schedule(bodies: &[Body]) -> (Vec<Members>, Vec<Place>, usize, Vec<Chain>) {
             height[parent] = height[parent].max(height[i] + 1);
         }
     }
+    // Children of each body, and the roots, which come first, four to a group.
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); bodies.len()];
     let mut roots = Vec::new();
     for (i, body) in bodies.iter().enumerate() {
@@ -251,6 +252,7 @@ fn list_tree(
                 ready.retain(|&(_, i)| Some(i) != *member);
             }
         }
+        // The lanes that are left go to the bodies with most below them.
         let free = members.iter().filter(|member| member.is_none()).count();
         let mut chosen: Vec<usize> =
             (0..free).map_while(|_| ready.pop_first()).map(|(_, i)| i).collect();
@@ -262,6 +264,7 @@ fn list_tree(
             let slot = lane.map(|lane| &mut members[lane]).filter(|slot| slot.is_none());
             slot.map(|slot| *slot = Some(*i)).is_none()
         });
+        // The rest fill up in file order.
         let mut chosen = chosen.into_iter();
         for slot in members.iter_mut().filter(|slot| slot.is_none()) {
             *slot = chosen.next();
@@ -269,6 +272,7 @@ fn list_tree(
         if members.iter().all(Option::is_none) {
             return;
         }
+        // What has been placed makes its children ready.
         for (lane, member) in members.iter().enumerate() {
             if let Some(i) = *member {
                 places[i] = (order.len(), lane);
@@ -332,6 +336,7 @@ impl Group {
             path: Vec::new(),
             rotors: [NONE; LANES],
         };
+        // What is no number of a lane each: vectors, matrices, and the parts of ball joints.
         for (l, &i) in own.iter().enumerate() {
             let body = &bodies[i];
             group.rotation.set_lane(l, &body.rotation);

@@ -16,8 +16,8 @@
 //!                                            ├─► articulated_body (ν̇ from τ in O(n))
 //!                                            ├─► derivatives of inverse and forward dynamics
 //!                                            └─► mass_matrix ──factorize──► MassFactor
-//! MassFactor ─► solve_in_place, write_inverse, forward_dynamics, constrained_forward_dynamics,
-//!               contact_inverse_inertia
+//! MassFactor ─► solve_in_place, write_inverse, forward_dynamics, contact_inverse_inertia,
+//!               ClosedChain, constrained_forward_dynamics
 //! ```
 //!
 //! [`Kinematics`] holds what all quantities of one state share and is computed once per state;
@@ -102,6 +102,7 @@ mod assembly;
 mod body;
 mod branch;
 mod chain;
+mod closed_chain;
 mod constrained_dynamics;
 mod dc_motor;
 mod delassus;
@@ -110,6 +111,7 @@ mod derivatives;
 mod featherstone;
 mod forward_dynamics;
 mod frame;
+mod frame_rows;
 mod inertia;
 mod inverse_dynamics;
 mod inverse_mass;
@@ -121,6 +123,7 @@ mod mass_matrix;
 mod model;
 mod momentum;
 mod packed_factor;
+mod path_rows;
 mod placement;
 mod quad;
 mod relative;
@@ -133,6 +136,7 @@ mod urdf;
 
 pub use articulated_body::{ArticulatedBody, articulated_body};
 pub use branch::BranchPattern;
+pub use closed_chain::ClosedChain;
 pub use constrained_dynamics::{
     Constrained, ConstrainedDynamics, ConstraintProblem, constrained_forward_dynamics,
 };
@@ -148,6 +152,7 @@ pub use frame::{
     frame_jacobian_dot_velocity, frame_velocity, jacobian_columns, point_jacobian,
     point_jacobian_dot_velocity, point_jacobian_rows, point_velocity, world_from_frame,
 };
+pub use frame_rows::FrameRows;
 pub use inertia::Inertia;
 pub use inverse_dynamics::{
     InverseDynamics, bias_force, coriolis_force, gravity_force, inverse_dynamics,
@@ -168,7 +173,7 @@ pub use momentum::{
     centroidal_momentum_matrix, kinetic_energy, potential_energy, rotor_kinetic_energy,
 };
 pub use nalgebra;
-pub use packed_factor::{NoFactor, PackedFactor, pack_dense};
+pub use packed_factor::{NoFactor, PackedFactor, pack_dense, pack_identity};
 pub use placement::{MixedTwist, MixedWrench, Placement};
 pub use relative::{
     relative_jacobian, relative_jacobian_dot_velocity, relative_placement, relative_velocity,

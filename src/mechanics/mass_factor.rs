@@ -4,14 +4,21 @@
 //! at the ancestors of k. Eliminating from the leaves to the root creates no fill-in, so factor
 //! and solves cost O(nv depth²) and O(nv depth) instead of O(nv³) and O(nv²).
 //!
+//! The factor is here and not in [`legwork_linalg`] since the sparsity is the model's own: the lists
+//! of ancestors, the block of a floating base that begins them, and the packing, in which the
+//! ancestors' rows begin alike, so that a row is subtracted from another by a loop without indices.
+//! That loop is linalg's.
+//!
 //! Reference: R. Featherstone, *Rigid Body Dynamics Algorithms* (2008), sec. 6.5, tables 6.3–6.5.
 
 use std::sync::Arc;
 
+use legwork_linalg::lanes::axpy;
+
 use crate::branch::{BASE, BranchPattern, NO_BASE};
 use crate::mass_matrix::MassMatrix;
 use crate::model::Model;
-use crate::quad::{LANES, Quad, add_scaled};
+use crate::quad::{LANES, Quad};
 
 /// The mass matrix cannot be factored: some motion has no inertia.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -113,6 +120,7 @@ impl MassFactor {
                 let coordinate = pattern.name(k).to_owned();
                 return Err(SingularMass { coordinate, pivot, diagonal });
             }
+            // Row k of L; the row before division stays beside it.
             let inverse = 1.0 / pivot;
             inverse_pivots[k] = inverse;
             let padded = pattern.padded_row(k);
@@ -122,6 +130,8 @@ impl MassFactor {
                 *old = *entry;
                 *entry = (Quad::from(*entry) * Quad::splat(inverse)).to_array();
             }
+            // What k takes from its base is summed up: the block is subtracted once, when its turn
+            // comes.
             let mut skip = 0;
             if first != NO_BASE
                 && !is_base(first, k)
@@ -135,12 +145,13 @@ impl MassFactor {
                 }
                 skip = BASE;
             }
+            // The other ancestors lose their shares now: M_ij −= M_ki M_kj / D_k.
             for (&i, &value) in ancestors.iter().zip(row.iter()).skip(skip) {
                 let scaled = value * inverse;
                 pivots[i] -= scaled * value;
                 // Ancestors of i are the first ancestors of k, in the same order; what falls on
                 // the padding of row i is never read as an entry.
-                add_scaled(&mut rows[pattern.padded_row(i)], -scaled, row);
+                axpy(-scaled, row, &mut rows[pattern.padded_row(i)]);
             }
         }
         Ok(())

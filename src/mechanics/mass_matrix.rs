@@ -140,6 +140,7 @@ pub fn mass_matrix(model: &Model, kinematics: &Kinematics, out: &mut MassMatrix)
     if model.coupled {
         return coupled_mass_matrix(model, kinematics, out);
     }
+    // The block of a floating base is the inertia of all that it carries.
     for tree in model.trees.iter().filter(|tree| tree.is_floating()) {
         let root = tree.bodies.start;
         let mass = model.bodies[root].subtree_mass;
@@ -178,6 +179,7 @@ pub fn mass_matrix(model: &Model, kinematics: &Kinematics, out: &mut MassMatrix)
             let steps = group.path.iter().rev();
             out.path.extend(steps.map(|step| gather(&step.source, states, |s| &s.subspace)));
         }
+        // Entries at the ancestors: what moves one of them works against the same momentum.
         let mut links = out.path.iter().rev();
         for step in &group.path {
             let above = match links.next() {
@@ -204,6 +206,7 @@ fn coupled_mass_matrix(model: &Model, kinematics: &Kinematics, out: &mut MassMat
         if tree.is_floating() {
             write_base_block(model.bodies[root].subtree_mass, &kinematics.body(root), first, out);
         }
+        // Momentum of the composite body at unit speed, against the motion of each ancestor.
         for i in root + 1..tree.bodies.end {
             let (body, state) = (&model.bodies[i], &kinematics.body(i));
             let (force, moment) = composite_momentum(body.subtree_mass, state);
@@ -224,6 +227,7 @@ fn coupled_mass_matrix(model: &Model, kinematics: &Kinematics, out: &mut MassMat
             }
         }
     }
+    // Rotors, which may couple joints of different branches.
     for (i, &a) in model.joint_velocities.iter().enumerate() {
         out.diagonal[a] += model.rotors.entry(i, i);
         out.scale[a] += model.rotors.entry(i, i);

@@ -40,13 +40,15 @@ pub enum NoFactor {
 #[derive(Clone, Debug)]
 pub struct PackedFactor {
     pattern: BranchPattern,
+    /// The parent of each coordinate as it was read.
+    parents: Vec<f64>,
 }
 
 impl PackedFactor {
     /// Memory for nv coordinates.
     #[must_use]
     pub fn new(dim: usize) -> Self {
-        Self { pattern: BranchPattern::strided(dim) }
+        Self { pattern: BranchPattern::strided(dim), parents: vec![ROOT; dim] }
     }
 
     /// The factor that `packed` holds. O(nv) where the tree is that of the last one, as it is from
@@ -60,22 +62,37 @@ impl PackedFactor {
     pub fn read<'a>(&'a mut self, packed: &'a [f64]) -> Result<MassFactorRef<'a>, NoFactor> {
         let dim = self.pattern.dim();
         let (inverse_pivots, rows) = packed[..dim * (dim + 1)].split_at(dim);
-        let is_pivot = |inverse: &f64| *inverse > 0.0 && inverse.is_finite();
-        if let Some(k) = inverse_pivots.iter().position(|inverse| !is_pivot(inverse)) {
+        // Without early ends: the numbers of a robot are good, and compared several at once.
+        let is_pivot = |inverse: f64| (inverse > 0.0) & (inverse < f64::INFINITY);
+        if !inverse_pivots.iter().fold(true, |good, inverse| good & is_pivot(*inverse)) {
+            let bad = inverse_pivots.iter().position(|inverse| !is_pivot(*inverse));
+            let k = bad.unwrap_or_default();
             return Err(NoFactor::Pivot { k, pivot: 1.0 / inverse_pivots[k] });
         }
+        let read = self.parents.iter().zip(rows.chunks_exact(dim.max(1)));
+        if !read.fold(true, |same, (parent, row)| same & (*parent == row[0])) {
+            self.read_tree(rows)?;
+        }
+        Ok(MassFactorRef { pattern: &self.pattern, rows, inverse_pivots })
+    }
+
+    /// Takes another tree than that of the last factor.
+    #[cold]
+    fn read_tree(&mut self, rows: &[f64]) -> Result<(), NoFactor> {
+        let dim = self.pattern.dim();
         let parent = |k: usize| match rows[k * dim] {
             ROOT => None,
             // What is no coordinate is no parent that ever comes.
             other => Some(if other >= 0.0 { other as usize } else { dim }),
         };
-        let is_known = (0..dim).all(|k| self.pattern.parent(k) == parent(k));
-        if !is_known && !self.pattern.set_parents(parent) {
+        if !self.pattern.set_parents(parent) {
             // The next tree must not be taken for this one.
             self.pattern.set_parents(|_| None);
+            self.parents.fill(ROOT);
             return Err(NoFactor::Tree);
         }
-        Ok(MassFactorRef { pattern: &self.pattern, rows, inverse_pivots })
+        self.parents.iter_mut().enumerate().for_each(|(k, parent)| *parent = rows[k * dim]);
+        Ok(())
     }
 }
 
@@ -98,9 +115,20 @@ impl MassFactor {
     }
 }
 
+/// Packs the factor of the identity of so many coordinates.
+///
+/// # Panics
+/// If there are fewer than nv × (nv + 1) numbers.
+pub fn pack_identity(dim: usize, packed: &mut [f64]) {
+    let (inverse_pivots, rows) = packed[..dim * (dim + 1)].split_at_mut(dim);
+    inverse_pivots.fill(1.0);
+    rows.iter_mut().step_by(dim.max(1)).for_each(|parent| *parent = ROOT);
+}
+
 /// Factors a dense mass matrix whose zeros need not be those of a robot's tree, as where motors
 /// couple its branches: `m` (nv × nv) is work memory afterwards. The tree is the elimination tree
-/// of its nonzeros. O(nv depth²) beside reading M.
+/// of its nonzeros. O(nv depth²) beside reading M. Not one of linalg's factors: what it writes is
+/// the packing itself, tree and all, and no loop of it runs over a row.
 ///
 /// # Errors
 /// The coordinate at which M is not positive definite.

@@ -3,16 +3,11 @@
 //! Each lane is computed as if it were alone, by the same operations in the same order, without
 //! fused multiply-add: results do not depend on how wide the machine's registers are.
 
+/// Bodies that are computed at once, and four numbers.
+pub(crate) use legwork_linalg::lanes::{LANES, Lanes as Quad};
 use nalgebra::{Matrix3, Vector3};
-use wide::f64x4;
 
 use crate::inertia::Symmetric3;
-
-/// Bodies that are computed at once.
-pub(crate) const LANES: usize = 4;
-
-/// Four numbers.
-pub(crate) type Quad = f64x4;
 
 pub(crate) const ZERO: Quad = Quad::ZERO;
 
@@ -163,16 +158,6 @@ pub(crate) fn set_lane(quad: &mut Quad, lane: usize, value: f64) {
 #[inline(always)]
 pub(crate) fn pick(values: &[f64], [a, b, c, d]: &[usize; LANES]) -> Quad {
     Quad::from([values[*a], values[*b], values[*c], values[*d]])
-}
-
-/// `to += factor · from` over whole groups of four; what is left of the longer one stays.
-#[inline(always)]
-pub(crate) fn add_scaled(to: &mut [f64], factor: f64, from: &[f64]) {
-    let factor = Quad::splat(factor);
-    let to = to.as_chunks_mut::<LANES>().0.iter_mut();
-    for (to, from) in to.zip(from.as_chunks::<LANES>().0) {
-        *to = (Quad::from(*to) + factor * Quad::from(*from)).to_array();
-    }
 }
 
 impl Quad3 {

@@ -15,6 +15,11 @@ fn a_page_shows_the_functions_that_a_block_needs() {
     );
     let text = legwork(here.path(), &["blocks", "CoulombContact"]).out;
     assert!(text.contains(&format!("\nneeds\n  solve: {ty}\n")), "{text}");
+    let impact = legwork(here.path(), &["blocks", "Impact", "--json"]).json();
+    assert_eq!(
+        [&page["needs"][0]["optional"], &impact["needs"][0]["optional"]],
+        [&json!(false), &json!(true)]
+    );
     let gain = legwork(here.path(), &["blocks", "Gain", "--json"]).json();
     assert_eq!(gain["needs"], json!([]));
 }

@@ -109,24 +109,35 @@ fn without_them_it_is_less_accurate_or_needs_excessive_torques() {
     assert!(sensed.torque > 100.0 && sensed.mean > 10.0 * good.mean, "{sensed:?}");
 }
 
-/// The paper's own law, least energy of all motion, uses friction to stop the box, and the fingers
-/// lose it; the path is kept as well as in the authors' data.
-#[test]
-fn least_energy_of_all_motion_loses_the_box_and_keeps_the_path() {
-    let found = figures("qp_mu", "1");
-    assert!(found.held < 2.0 && found.mean <= 0.0064 && found.at_last < 1e-3, "{found:?}");
-    let feedback = figures("pid", "1");
-    assert!(feedback.mean > 2.0 * found.mean, "{found:?} {feedback:?}");
+/// Mean errors under the paper's own law, least energy of all motion, at nine frictions near one:
+/// when the box leaves the hand there depends on rounding, so a law on it is on the median.
+fn least_energy_of_all_motion(near: [&str; 9]) -> [Figures; 9] {
+    let mut found = near.map(|mu| figures_whatever_the_checks("qp_mu", mu));
+    found.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+    found
 }
 
-/// The same where friction represents infinity. When the box leaves the hand there depends on
-/// rounding: frictions that differ by half a percent end with errors that differ by a factor of
-/// ten, some above the authors' one figure. So the law is on the median of nine.
+/// The paper's own law uses friction to stop the box. In many runs the fingers lose it, and then the
+/// path is kept as well as in the authors' data; in the others the box is held and slides. Of 205
+/// runs with frictions from 0.93 to 1.22, 127 lost it.
+#[test]
+fn least_energy_of_all_motion_loses_the_box_and_keeps_the_path() {
+    let near = ["0.98", "0.985", "0.99", "0.995", "1", "1.005", "1.01", "1.015", "1.02"];
+    let found = least_energy_of_all_motion(near);
+    let feedback = figures("pid", "1");
+    let is_better = |one: &Figures| feedback.mean > 2.0 * one.mean && one.torque > 100.0;
+    assert!(found.iter().all(is_better), "{found:?} {feedback:?}");
+    let lost: Vec<&Figures> = found.iter().filter(|one| one.held < 1.5).collect();
+    assert!(lost.len() >= 3, "{found:?}");
+    assert!(lost.iter().all(|one| one.mean <= 0.0064 && one.at_last < 1e-3), "{found:?}");
+}
+
+/// The same where friction represents infinity: frictions that differ by half a percent end with
+/// errors that differ by a factor of ten, some above the authors' one figure.
 #[test]
 fn least_energy_of_all_motion_on_sticky_fingers_is_as_the_authors_in_the_median() {
     let near = ["98", "98.5", "99", "99.5", "100", "100.5", "101", "101.5", "102"];
-    let mut found = near.map(|mu| figures_whatever_the_checks("qp_mu", mu));
-    found.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+    let found = least_energy_of_all_motion(near);
     let median = &found[4];
     assert!(median.mean <= 0.0134, "{found:?}");
     assert!(found.iter().filter(|one| one.held < 2.999).count() >= 5, "{found:?}");

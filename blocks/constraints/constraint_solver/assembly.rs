@@ -21,6 +21,11 @@ fn wired(values: Option<&[f64]>, at: usize, parameter: f64, what: &str) -> Resul
     Err(Fault::new(format!("expected {what} of zero or more, found {value} in row {at}")))
 }
 
+/// The signals of K and B that are connected.
+fn given<'a>(inputs: &Inputs<'a>, softness: SoftnessInputs) -> [Option<&'a [f64]>; 2] {
+    softness.map(|input| input.and_then(|input| inputs.optional(input)))
+}
+
 /// `φ̇ − G ν` of a contact's axis: the velocity of what it touches.
 fn carried(contact: &Contact<'_>, axis: usize, nu: &[f64]) -> f64 {
     let columns = contact.jacobian.chunks_exact(3).zip(nu);
@@ -72,8 +77,8 @@ impl Scratch {
             *nu_dot = (after - before) / time_step;
         }
         let mut forces = solution.forces.iter();
-        if let Some(rows) = &plan.joints {
-            for constraint in inputs.get(rows.input).iter() {
+        if let Some(constraints) = plan.io.constraints {
+            for constraint in inputs.get(constraints).iter() {
                 let (own, others) = rest.split_at_mut(CONSTRAINT_ROWS);
                 rest = others;
                 for (own, active) in own.iter_mut().zip(constraint.active) {
@@ -81,8 +86,8 @@ impl Scratch {
                 }
             }
         }
-        if let Some(rows) = &plan.limits {
-            let count = inputs.get(rows.input).len();
+        if let Some(limits) = plan.io.limit_points {
+            let count = inputs.get(limits).len();
             let (own, others) = rest.split_at_mut(count);
             rest = others;
             own.iter_mut().zip(forces.by_ref()).for_each(|(own, force)| *own = *force);
@@ -116,13 +121,11 @@ impl ConstraintSolver {
         inputs: &Inputs<'_>,
         work: &mut Scratch,
     ) -> Outcome {
-        let nu = inputs.get(plan.dynamics).nu;
-        let given = |softness: &SoftnessInputs| {
-            (inputs.optional(softness.stiffness), inputs.optional(softness.damping))
-        };
-        if let (Some(softness), Some(rows)) = (&self.joints, &plan.joints) {
-            let (stiffness, damping) = given(&rows.softness);
-            for (i, constraint) in inputs.get(rows.input).iter().enumerate() {
+        let nu = inputs.get(plan.io.dynamics).nu;
+        if let (Some(softness), Some(constraints)) = (&self.joints, plan.io.constraints) {
+            let [stiffness, damping] =
+                given(inputs, [plan.io.joint_stiffness, plan.io.joint_damping]);
+            for (i, constraint) in inputs.get(constraints).iter().enumerate() {
                 for row in (0..CONSTRAINT_ROWS).filter(|&row| constraint.active[row] != 0.0) {
                     let columns = constraint.jacobian.chunks_exact(CONSTRAINT_ROWS);
                     for (g, column) in work.row.iter_mut().zip(columns) {
@@ -140,10 +143,11 @@ impl ConstraintSolver {
                 }
             }
         }
-        if let (Some(softness), Some(rows)) = (&self.limits, &plan.limits) {
-            let (stiffness, damping) = given(&rows.softness);
+        if let (Some(softness), Some(limits)) = (&self.limits, plan.io.limit_points) {
+            let [stiffness, damping] =
+                given(inputs, [plan.io.limit_stiffness, plan.io.limit_damping]);
             let (k, b) = (softness.stiffness.value(), softness.damping.value());
-            for (i, limit) in inputs.get(rows.input).iter().enumerate() {
+            for (i, limit) in inputs.get(limits).iter().enumerate() {
                 let k = wired(stiffness, i, k, "stiffness")?;
                 let b = wired(damping, i, b, "damping")?;
                 let mut spring = SpringDamper::new(limit.gap, k, b);
@@ -155,13 +159,15 @@ impl ConstraintSolver {
     }
 
     fn push_contacts(&self, plan: &Plan, inputs: &Inputs<'_>, work: &mut Scratch) -> Outcome {
-        let (Some(softness), Some(rows)) = (&self.contact, &plan.contacts) else { return Ok(()) };
-        let nu = inputs.get(plan.dynamics).nu;
-        let stiffness = inputs.optional(rows.softness.stiffness);
-        let damping = inputs.optional(rows.softness.damping);
+        let (Some(softness), Some(points)) = (&self.contact, plan.io.points) else {
+            return Ok(());
+        };
+        let nu = inputs.get(plan.io.dynamics).nu;
+        let [stiffness, damping] =
+            given(inputs, [plan.io.contact_stiffness, plan.io.contact_damping]);
         let h = work.problem.time_step;
         let grip = self.friction_damping.map_or(FRICTION_MASS / h, |damping| damping.value());
-        for (i, contact) in inputs.get(rows.input).iter().enumerate() {
+        for (i, contact) in inputs.get(points).iter().enumerate() {
             let mut normal = softness.at(contact.gap);
             normal.stiffness = wired(stiffness, i, normal.stiffness, "stiffness")?;
             normal.damping = wired(damping, i, normal.damping, "damping")?;

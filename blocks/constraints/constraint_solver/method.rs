@@ -1,18 +1,16 @@
 //! The formulation in which a step is solved, and what happens if it is not: parameters.
 
-use legwork_block::Invalid;
 use legwork_block::quantity::{Dimensionless, Positive};
+use legwork_block::{Invalid, parameters};
 use legwork_contact::soft_constraints::{FrictionLaw, Method};
 use legwork_qp::Cone;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::contact::friction_cone::cone_shape;
-use crate::solvers::on_fail::OnFail;
+use crate::solvers::on_fail::OnFailOr;
 
 /// The formulation in which the constraint solver solves a step.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
+#[derive(Copy, Default)]
 pub enum ConstraintMethod {
     /// Convex minimisation over velocities by Newton's method, with Coulomb's circular cone; its
     /// cost goes with bodies and rows.
@@ -22,8 +20,8 @@ pub enum ConstraintMethod {
     /// the active-set method, warm, or by Clarabel's interior points where a contact has friction
     /// and the cone is circular; those are exact to about 1e-6.
     Forces {
-        /// Friction cone: `Circular` (the default), `Pyramid(sides: 4, fit: Circumscribed)`.
-        #[serde(default = "circular")]
+        /// Friction cone: `Circular`, `Pyramid(sides: 4, fit: Circumscribed)`.
+        #[default = Cone::Circular]
         cone: Cone,
     },
     /// Drumwright's program as it is written, by the same solvers: the least forces that are at
@@ -35,16 +33,11 @@ pub enum ConstraintMethod {
     LeastForces {
         /// ζ, the weight of normal forces and limits against tangential forces, above zero [1];
         /// default 1 s/Δt, the paper's.
-        #[serde(default)]
         zeta: Option<Positive<Dimensionless>>,
-        /// Friction cone: `Circular` (the default), `Pyramid(sides: 4, fit: Circumscribed)`.
-        #[serde(default = "circular")]
+        /// Friction cone: `Circular`, `Pyramid(sides: 4, fit: Circumscribed)`.
+        #[default = Cone::Circular]
         cone: Cone,
     },
-}
-
-fn circular() -> Cone {
-    Cone::Circular
 }
 
 impl ConstraintMethod {
@@ -58,7 +51,7 @@ impl ConstraintMethod {
                                sliding of its own";
                 Err(Invalid::parameter("friction_law", message))
             }
-            Self::LeastForces { .. } if on_fail == OnStepFail::Associated => {
+            Self::LeastForces { .. } if on_fail.fallback().is_some() => {
                 let message = "expected another policy with `method: LeastForces`, which has a \
                                law of sliding of its own";
                 Err(Invalid::parameter("on_fail", message))
@@ -80,32 +73,13 @@ impl ConstraintMethod {
     }
 }
 
-/// What to do when a step of constraints is not solved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub enum OnStepFail {
-    /// Stop the run with a fault.
-    #[default]
-    Stop,
-    /// Repeat the forces of the last step that was solved, at most this many steps in a row; then
-    /// stop.
-    HoldLast {
-        /// Most steps in a row [1].
-        max: u32,
-    },
-    /// No constraint and contact acts in this step: bodies go on as if there were none.
-    Zero,
-    /// Solve the step under the convex law, `friction_law: Associated`; stop if that fails.
-    Associated,
-}
+/// What to do when a step of constraints is not solved; with `Zero` no constraint and contact acts.
+pub type OnStepFail = OnFailOr<FallbackLaw>;
 
-impl OnStepFail {
-    /// The policy once the convex law was tried.
-    pub(crate) fn last_resort(self) -> OnFail {
-        match self {
-            Self::Stop | Self::Associated => OnFail::Stop,
-            Self::HoldLast { max } => OnFail::HoldLast { max },
-            Self::Zero => OnFail::Zero,
-        }
-    }
+/// The law of friction under which a step is solved instead.
+#[parameters]
+#[derive(Copy, PartialEq, Eq)]
+pub enum FallbackLaw {
+    /// The convex law, that of `friction_law: Associated`; the run stops if that fails.
+    Associated,
 }

@@ -1,31 +1,23 @@
 //! Stiffness and damping of constraints, as parameters.
 
+use legwork_block::parameters;
 use legwork_block::quantity::{
     Area, Damping, Dimensionless, Length, NonNegative, Positive, Pressure, RotationalDamping,
     RotationalStiffness, Stiffness,
 };
 use legwork_contact::soft_constraints::SpringDamper;
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use super::zero;
-
-use crate::defaults::quantity;
 
 /// K and B of bilateral rows.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
 pub struct JointSoftness {
     /// K of the linear rows, those of numbers 0 to 2, zero or more [N/m].
     pub stiffness: NonNegative<Stiffness>,
-    /// B of the linear rows, zero or more [N s/m]; default 0.
-    #[serde(default = "zero::<Damping>")]
+    /// B of the linear rows, zero or more [N s/m].
+    #[default = 0.0]
     pub damping: NonNegative<Damping>,
     /// K of the angular rows, those of numbers 3 to 5 [N m/rad]; default the number of `stiffness`.
-    #[serde(default)]
     pub angular_stiffness: Option<NonNegative<RotationalStiffness>>,
     /// B of the angular rows [N m s/rad]; default the number of `damping`.
-    #[serde(default)]
     pub angular_damping: Option<NonNegative<RotationalDamping>>,
 }
 
@@ -44,26 +36,24 @@ impl JointSoftness {
 }
 
 /// K and B of limits.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
 pub struct LimitSoftness {
     /// K, zero or more [N m/rad; of prismatic joints the same number in N/m].
     pub stiffness: NonNegative<RotationalStiffness>,
-    /// B, zero or more [N m s/rad; N s/m]; default 0.
-    #[serde(default = "zero::<RotationalDamping>")]
+    /// B, zero or more [N m s/rad; N s/m].
+    #[default = 0.0]
     pub damping: NonNegative<RotationalDamping>,
 }
 
 /// The spring along the normal of a contact.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
 pub enum ContactSoftness {
     /// A linear spring: `f = K d − B ḋ` at depth d.
     Spring {
         /// K, zero or more [N/m].
         stiffness: NonNegative<Stiffness>,
-        /// B, zero or more [N s/m]; default 0.
-        #[serde(default = "zero::<Damping>")]
+        /// B, zero or more [N s/m].
+        #[default = 0.0]
         damping: NonNegative<Damping>,
     },
     /// A sphere on a half-space: `f = factor E* √r d^{3/2} − B ḋ`.
@@ -72,11 +62,11 @@ pub enum ContactSoftness {
         modulus: Positive<Pressure>,
         /// Radius r of the sphere; of two spheres `r₁ r₂/(r₁ + r₂)` [m].
         radius: Positive<Length>,
-        /// 4/3 in Hertz's law, the default; Drumwright's eq. (121) has 1 [1].
-        #[serde(default = "hertz_factor")]
+        /// 4/3 in Hertz's law; Drumwright's eq. (121) has 1 [1].
+        #[default = 1.3333333333333333]
         factor: Positive<Dimensionless>,
-        /// B, zero or more [N s/m]; default 0.
-        #[serde(default = "zero::<Damping>")]
+        /// B, zero or more [N s/m].
+        #[default = 0.0]
         damping: NonNegative<Damping>,
     },
     /// An element of an elastic foundation (Winkler): `f = E A d/depth − B ḋ`.
@@ -87,14 +77,10 @@ pub enum ContactSoftness {
         area: Positive<Area>,
         /// Depth of the foundation [m].
         depth: Positive<Length>,
-        /// B of an element, zero or more [N s/m]; default 0.
-        #[serde(default = "zero::<Damping>")]
+        /// B of an element, zero or more [N s/m].
+        #[default = 0.0]
         damping: NonNegative<Damping>,
     },
-}
-
-fn hertz_factor() -> Positive<Dimensionless> {
-    quantity(4.0 / 3.0)
 }
 
 impl ContactSoftness {

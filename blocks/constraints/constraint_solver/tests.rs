@@ -227,4 +227,9 @@ fn what_holds_nothing_or_does_not_fit_is_refused() {
         "method": { "LeastForces": {} }, "friction_law": "Associated",
     }));
     assert_eq!(slides.parameter.as_deref(), Some("friction_law"));
+    let falls_back = refused(json!({
+        "robot": "go", "contact": spring, "mu": 0.5,
+        "method": { "LeastForces": {} }, "on_fail": { "Fallback": "Associated" },
+    }));
+    assert_eq!(falls_back.parameter.as_deref(), Some("on_fail"));
 }

@@ -86,7 +86,7 @@ fn the_problem_tells_the_convex_law_from_coulombs() {
         let mut rig = Harness::new(metrics, &ports).expect("planned");
         rig.set_problem(&data);
         rig.set_contact("points", 0, 0.0, [0.0; 3]);
-        rig.set_leaf("points", crate::buses::ContactBus::FRICTION, &[0.5]);
+        rig.set_leaf("points", ContactBus::FRICTION, &[0.5]);
         rig.set("f", &f);
         rig.step(0.0).expect("no fault");
         assert_eq!(rig.value("cone_violation"), [0.0], "by the contact's own friction");

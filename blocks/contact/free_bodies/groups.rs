@@ -1,19 +1,15 @@
 //! Groups of equal bodies, and where they are at the start.
 
-use legwork_block::Invalid;
 use legwork_block::quantity::{
     AngularVelocity, Density, Length, Mass, NonNegative, Positive, Velocity,
 };
+use legwork_block::{Invalid, parameters};
 use legwork_contact::collision::Solid;
 use legwork_contact::free_bodies::Body;
 use nalgebra::Vector3;
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use crate::constraints::constraint_solver::zero;
 
 /// Equal bodies.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[parameters]
 pub enum BodyGroup {
     /// Balls.
     Spheres(SphereGroup),
@@ -22,81 +18,72 @@ pub enum BodyGroup {
 }
 
 /// Balls of one size.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
 pub struct SphereGroup {
     /// Radius [m].
     pub radius: Positive<Length>,
     /// Mass of each [kg]; or `density`.
-    #[serde(default)]
     pub mass: Option<Positive<Mass>>,
     /// Density [kg/m³]; or `mass`.
-    #[serde(default)]
     pub density: Option<Positive<Density>>,
     /// Where they are at the start.
     pub at: BodyPlaces,
-    /// Velocity at the start [m/s]; default zero.
-    #[serde(default = "still::<Velocity>")]
+    /// Velocity at the start [m/s].
+    #[default = [0, 0, 0]]
     pub velocity: [Velocity; 3],
-    /// Angular velocity at the start, world axes [rad/s]; default zero.
-    #[serde(default = "still::<AngularVelocity>")]
+    /// Angular velocity at the start, world axes [rad/s].
+    #[default = [0, 0, 0]]
     pub spin: [AngularVelocity; 3],
-    /// Whether nothing moves them; default false.
-    #[serde(default)]
+    /// Whether nothing moves them.
+    #[default]
     pub fixed: bool,
 }
 
 /// Cuboids of one size.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
 pub struct BoxGroup {
     /// Lengths of the edges along x, y, z [m].
     pub size: [Positive<Length>; 3],
     /// Mass of each [kg]; or `density`.
-    #[serde(default)]
     pub mass: Option<Positive<Mass>>,
     /// Density [kg/m³]; or `mass`.
-    #[serde(default)]
     pub density: Option<Positive<Density>>,
     /// Where they are at the start.
     pub at: BodyPlaces,
-    /// Velocity at the start [m/s]; default zero.
-    #[serde(default = "still::<Velocity>")]
+    /// Velocity at the start [m/s].
+    #[default = [0, 0, 0]]
     pub velocity: [Velocity; 3],
-    /// Angular velocity at the start, world axes [rad/s]; default zero.
-    #[serde(default = "still::<AngularVelocity>")]
+    /// Angular velocity at the start, world axes [rad/s].
+    #[default = [0, 0, 0]]
     pub spin: [AngularVelocity; 3],
-    /// Whether nothing moves them; default false.
-    #[serde(default)]
+    /// Whether nothing moves them.
+    #[default]
     pub fixed: bool,
 }
 
 /// Where the bodies of a group are at the start.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
 pub enum BodyPlaces {
     /// In layers above one another.
     Lattice {
         /// How many.
         count: usize,
-        /// Bodies of a layer along x and y; default `[1, 1]`, a stack.
-        #[serde(default = "stack")]
+        /// Bodies of a layer along x and y; the default is a stack.
+        #[default = [1, 1]]
         columns: [usize; 2],
-        /// Distance of the surfaces, also above the origin's plane [m]; default 0.
-        #[serde(default = "zero::<Length>")]
+        /// Distance of the surfaces, also above the origin's plane [m].
+        #[default = 0]
         gap: NonNegative<Length>,
         /// Distance of the centres along x, y and z [m]; default that of the surfaces and the size.
-        #[serde(default)]
         pitch: Option<[Positive<Length>; 3]>,
-        /// Shift of every second layer along x and y [m]; default 0.
-        #[serde(default = "zero::<Length>")]
+        /// Shift of every second layer along x and y [m].
+        #[default = 0]
         stagger: NonNegative<Length>,
-        /// Middle of the plane that the lowest layer is `gap` above [m]; default the world's
-        /// origin.
-        #[serde(default = "still::<Length>")]
+        /// Middle of the plane that the lowest layer is `gap` above [m].
+        #[default = [0, 0, 0]]
         origin: [Length; 3],
-        /// Orientation of all, a quaternion (w, x, y, z); default none.
-        #[serde(default = "upright")]
+        /// Orientation of all, a quaternion (w, x, y, z).
+        #[default = [1, 0, 0, 0]]
         orientation: [f64; 4],
     },
     /// One by one.
@@ -104,25 +91,16 @@ pub enum BodyPlaces {
         /// Centres [m].
         positions: Vec<[Length; 3]>,
         /// Orientations, quaternions (w, x, y, z), one for each; default none.
-        #[serde(default)]
+        #[default]
         orientations: Vec<[f64; 4]>,
     },
 }
 
+/// The quaternion of no rotation.
+const UPRIGHT: [f64; 4] = [1.0, 0.0, 0.0, 0.0];
+
 /// Most bodies of a block.
 pub(super) const MOST_BODIES: usize = 100_000;
-
-fn still<Q: legwork_block::quantity::Physical + Copy>() -> [Q; 3] {
-    [Q::from_si(0.0).expect("zero is in range"); 3]
-}
-
-fn stack() -> [usize; 2] {
-    [1, 1]
-}
-
-fn upright() -> [f64; 4] {
-    [1.0, 0.0, 0.0, 0.0]
-}
 
 /// What all groups come to.
 #[derive(Debug, Clone, Default)]
@@ -237,7 +215,7 @@ impl Group<'_> {
                 }
                 for (i, position) in positions.iter().enumerate() {
                     start.positions.extend(position.map(Length::value));
-                    let quaternion = orientations.get(i).copied().unwrap_or_else(upright);
+                    let quaternion = orientations.get(i).copied().unwrap_or(UPRIGHT);
                     start.orientations.extend(unit(&quaternion)?);
                     start.bodies.push(body);
                 }

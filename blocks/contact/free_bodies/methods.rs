@@ -1,49 +1,43 @@
 //! How contact forces between bodies are computed: parameters.
 
-use legwork_block::Invalid;
 use legwork_block::quantity::{
     Damping, Dimensionless, Length, NonNegative, Positive, Pressure, Stiffness, Velocity,
 };
+use legwork_block::{Invalid, parameters};
 use legwork_contact::free_bodies::{Elasticity, RegularisedContact};
 use legwork_contact::soft_constraints::FrictionLaw;
 use legwork_contact::{Ground, RecoveryLimit};
 use legwork_qp::Cone;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use crate::constraints::constraint_solver;
-use crate::constraints::constraint_solver::{ConstraintMethod, OnStepFail, zero};
-use crate::defaults::quantity;
+use crate::constraints::constraint_solver::{ConstraintMethod, OnStepFail};
 
 /// How contact forces are found.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
 pub enum ContactMethod {
     /// Implicit spring-dampers of any stiffness at any step, by the constraint solver: sparse, for
     /// thousands of bodies.
     Constraints {
         /// Springs along the normals.
         spring: ContactSpring,
-        /// Damping B along the normals [N s/m]; default 0.
-        #[serde(default = "zero::<Damping>")]
+        /// Damping B along the normals [N s/m].
+        #[default = 0]
         damping: NonNegative<Damping>,
         /// B along the tangents [N s/m]; default 10⁶ kg/Δt.
-        #[serde(default)]
         friction_damping: Option<NonNegative<Damping>>,
         /// The formulation: `Velocities` (the default), `Forces(cone: Circular)`,
         /// `LeastForces(zeta: 100)`, see `ConstraintSolver`; those in forces are dense, and begin
         /// every step anew.
-        #[serde(default)]
+        #[default]
         method: ConstraintMethod,
         /// `Coulomb` (the default) or `Associated`: faster, but a contact that slides at speed v
         /// hovers by `Δt μ v`.
-        #[serde(default)]
+        #[default]
         friction_law: FrictionLaw,
-        /// Largest residual, relative, above zero [1]; default 1e-10.
-        #[serde(default = "constraint_solver::tolerance")]
+        /// Largest residual, relative, above zero [1].
+        #[default = 1e-10]
         tol: f64,
         /// What to do when a step is not solved.
-        #[serde(default)]
+        #[default]
         on_fail: OnStepFail,
     },
     /// Gauss's principle at velocity level, solved by the function `solve`: any solver block of the
@@ -52,49 +46,45 @@ pub enum ContactMethod {
         /// Most contacts at once, the size of the problem; more are a fault [1].
         contacts: usize,
         /// Friction cone: `Pyramid(sides: 4, fit: Inscribed)` (the default), `Circular`.
-        #[serde(default)]
+        #[default]
         cone: Cone,
         /// Stiffness K of linear springs in the contacts [N/m]; default: nothing gives way.
-        #[serde(default)]
         stiffness: Option<Positive<Stiffness>>,
         /// Their damping in overlap [N s/m]; default 0.
-        #[serde(default)]
         damping: Option<NonNegative<Damping>>,
-        /// Without stiffness: highest speed at which overlap is pushed out [m/s]; default 0.02 m/s.
-        #[serde(default = "recovery_speed")]
+        /// Without stiffness: highest speed at which overlap is pushed out [m/s].
+        #[default = "0.02 m/s"]
         recovery_speed: NonNegative<Velocity>,
-        /// Without stiffness: share of an overlap to remove in one step, up to 1 [1]; default 0.2.
-        #[serde(default = "recovery_share")]
+        /// Without stiffness: share of an overlap to remove in one step, up to 1 [1].
+        #[default = 0.2]
         recovery_share: NonNegative<Dimensionless>,
     },
     /// Forces of springs, dampers and regularised friction, at smaller steps of their own.
     Compliant {
         /// Springs along the normals.
         spring: ContactSpring,
-        /// Damping along the normals in overlap [N s/m]; default 0.
-        #[serde(default = "zero::<Damping>")]
+        /// Damping along the normals in overlap [N s/m].
+        #[default = 0]
         damping: NonNegative<Damping>,
-        /// Slip speed at which friction is full [m/s]; a loaded contact creeps below it. Default
-        /// 0.1 mm/s.
-        #[serde(default = "slip_speed")]
+        /// Slip speed at which friction is full [m/s]; a loaded contact creeps below it.
+        #[default = "0.1 mm/s"]
         slip_speed: Positive<Velocity>,
-        /// Small steps per step, 1 or more [1]; default 20.
-        #[serde(default = "steps")]
+        /// Small steps per step, 1 or more [1].
+        #[default = 20]
         steps: u32,
     },
 }
 
 /// The spring along the normal of a contact.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[parameters]
 pub enum ContactSpring {
     /// Hertz's spheres: `f = 4/3 E* √r d^{3/2}` with `1/r = 1/r₁ + 1/r₂`, 1/r of ground and faces
     /// being 0.
     Hertz {
         /// Combined modulus E* of two bodies, and of a body and the ground [Pa].
         modulus: Positive<Pressure>,
-        /// Radius r of contacts between cuboids, and with the ground [m]; default 1 cm.
-        #[serde(default = "edge_radius")]
+        /// Radius r of contacts between cuboids, and with the ground [m].
+        #[default = "1 cm"]
         edge_radius: Positive<Length>,
     },
     /// A linear spring in each contact: `f = K d`.
@@ -102,30 +92,6 @@ pub enum ContactSpring {
         /// K [N/m].
         stiffness: Positive<Stiffness>,
     },
-}
-
-fn positive<Q: legwork_block::quantity::Physical>(value: f64) -> Positive<Q> {
-    quantity(value)
-}
-
-fn recovery_speed() -> NonNegative<Velocity> {
-    quantity(RecoveryLimit::default().max_speed)
-}
-
-fn recovery_share() -> NonNegative<Dimensionless> {
-    quantity(RecoveryLimit::default().fraction)
-}
-
-fn slip_speed() -> Positive<Velocity> {
-    positive(1e-4)
-}
-
-fn edge_radius() -> Positive<Length> {
-    positive(0.01)
-}
-
-fn steps() -> u32 {
-    20
 }
 
 /// Most contacts of a dense problem: its matrix has 5.6·10⁷ entries at this size.

@@ -19,8 +19,8 @@ use crate::buses::ContactProblemBus;
 use crate::constraints::constraint_solver::OnStepFail;
 use crate::contact::friction_cone::is_inscribed;
 use crate::contact::gauss_contact::SCALE_GRAVITY;
-use crate::solvers::plain_solver::{self, PlainMemo, Policy, Solve};
 use crate::solvers::problem_dump::Dump;
+use crate::solvers::state::{Policy, Solve, SolverMemo};
 
 /// B of friction times Δt [kg] (Drumwright, sec. 6.4).
 const FRICTION_MASS: f64 = 1e6;
@@ -40,7 +40,7 @@ pub struct Scratch {
     pub(super) contacts: Contacts,
     pub(super) free: FreeMotion,
     method: Method,
-    memo: PlainMemo,
+    memo: SolverMemo,
     /// Contact impulse on each body, 6n.
     impulse: Vec<f64>,
     /// Forces of the contacts, contact axes.
@@ -98,7 +98,7 @@ impl Scratch {
             contacts: Contacts::default(),
             free: FreeMotion::default(),
             method,
-            memo: PlainMemo::new(nv, 0),
+            memo: SolverMemo::new(nv, 0),
             impulse: vec![0.0; nv],
             forces: Vec::new(),
         }
@@ -217,7 +217,7 @@ impl FreeBodies {
         );
         solution.velocity.copy_from_slice(&state.velocities);
         let mut outcome = solver.solve(problem, solution);
-        if !outcome.status.is_usable() && *on_fail == OnStepFail::Associated {
+        if !outcome.status.is_usable() && on_fail.fallback().is_some() {
             state.relaxed += 1;
             solver.options.friction_law = FrictionLaw::Associated;
             solution.velocity.copy_from_slice(&state.velocities);
@@ -236,9 +236,9 @@ impl FreeBodies {
             let none = || ContactProblemData::new(0, ConeShape::circular());
             Problem::Contact(view.unwrap_or_else(|_| none()))
         };
-        let solve = Solve { time: given.time, solution: outcome, x: impulse, warm: &[] };
+        let solve = Solve::new(given.time, outcome, impulse, &[]);
         self.policy().conclude(&state.solver, memo, solve, data)?;
-        plain_solver::update(&mut state.solver, memo);
+        state.solver.commit(memo);
         forces.clear();
         if outcome.status.is_usable() {
             state.velocities.copy_from_slice(&solution.velocity);

@@ -1,11 +1,11 @@
 //! The problem of one step, from the buses.
 
 use legwork_block::{Fault, Inputs, Outcome, Outputs};
-use legwork_contact::{ClosedChain, ContactAssembly, ContactRows};
-use legwork_mechanics::PackedFactor;
+use legwork_contact::{ContactAssembly, ContactRows};
+use legwork_mechanics::{ClosedChain, PackedFactor};
 
-use super::{GaussContact, Level, Plan};
-use crate::buses::{ContactPoints, ContactProblemBus};
+use super::{GaussContact, GaussContactPorts, Level};
+use crate::buses::{ContactBus, ContactPoints, ContactProblemBus};
 use crate::constraints::closed_chain::{closed_chain, read_rows};
 use crate::contact::friction_cone::is_inscribed;
 use crate::dynamics::applied_force::applied_force;
@@ -40,11 +40,16 @@ impl Work {
 /// The Jacobians of all contacts below one another, 3k × nv: zero in those that are not `active`.
 pub(crate) fn stack_jacobian(points: &ContactPoints<'_>, active: &[f64], jacobian: &mut [f64]) {
     let rows = 3 * points.len();
-    for (i, (contact, &active)) in points.iter().zip(active).enumerate() {
-        let columns = contact.jacobian.chunks_exact(3).zip(jacobian.chunks_exact_mut(rows));
-        for (from, to) in columns {
-            let to = &mut to[3 * i..3 * i + 3];
-            if active == 0.0 { to.fill(0.0) } else { to.copy_from_slice(from) }
+    for (i, &active) in active.iter().enumerate() {
+        let own = jacobian.chunks_exact_mut(rows).filter_map(|column| {
+            // Of known length, a copy is two instructions.
+            column[3 * i..].first_chunk_mut::<3>()
+        });
+        if active == 0.0 {
+            own.for_each(|to| *to = [0.0; 3]);
+        } else {
+            let columns = points.leaf(i, ContactBus::JACOBIAN).as_chunks().0;
+            own.zip(columns).for_each(|(to, from)| *to = *from);
         }
     }
 }
@@ -53,7 +58,7 @@ impl GaussContact {
     /// The problem of one step.
     pub(super) fn assemble(
         &self,
-        plan: &Plan,
+        plan: &GaussContactPorts,
         time_step: f64,
         inputs: &Inputs<'_>,
         outputs: &mut Outputs<'_>,
@@ -84,12 +89,13 @@ impl GaussContact {
         }
         let given = inputs.optional(plan.mu).unwrap_or(friction);
         let reach = time_step * self.max_speed.value();
-        for (i, contact) in points.iter().enumerate() {
-            gap[i] = contact.gap;
-            if self.level == Level::Velocity && contact.gap > reach {
+        for i in 0..active.len() {
+            gap[i] = points.leaf(i, ContactBus::GAP)[0];
+            if self.level == Level::Velocity && gap[i] > reach {
                 active[i] = 0.0;
             }
-            mu[i] = contact.own_friction().unwrap_or(given[i]);
+            let own = points.leaf(i, ContactBus::FRICTION)[0];
+            mu[i] = if own >= 0.0 { own } else { given[i] };
             if !(mu[i] >= 0.0 && mu[i].is_finite()) {
                 let message = format!("expected friction of zero or more, found {}", mu[i]);
                 return Err(Fault::new(format!("{message} for contact {i}")));
@@ -100,8 +106,9 @@ impl GaussContact {
         let is_velocity = self.level == Level::Velocity;
         let slip = if is_velocity || self.correct_velocity { 1.0 / time_step } else { 0.0 };
         let drift = if is_velocity { 0.0 } else { 1.0 };
-        for (contact, bias) in points.iter().zip(bias.chunks_exact_mut(3)) {
-            let rates = contact.velocity.iter().zip(contact.jacobian_dot_nu);
+        for (i, bias) in bias.chunks_exact_mut(3).enumerate() {
+            let velocity = points.leaf(i, ContactBus::VELOCITY);
+            let rates = velocity.iter().zip(points.leaf(i, ContactBus::JACOBIAN_DOT_NU));
             for (bias, (velocity, acceleration)) in bias.iter_mut().zip(rates) {
                 *bias = slip * velocity + drift * acceleration;
             }

@@ -101,7 +101,7 @@ fn failures_are_answered_as_the_parameter_says() {
     assert!(fail(&mut held).expect_err("held twice").message.contains("2 steps"));
 
     let mut strict = harness(json!({ "model": "NoSlipLcp", "on_fail": "Stop" }));
-    assert!(fail(&mut strict).expect_err("a fault").message.contains("not found"));
+    assert!(fail(&mut strict).expect_err("a fault").message.contains("not solved"));
 }
 
 /// A base of 2 kg that falls at 0.1 m/s onto its foot is stopped within the horizon.

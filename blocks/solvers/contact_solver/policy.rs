@@ -7,51 +7,28 @@ use crate::solvers::accelerated_gradient::AcceleratedGradient;
 use crate::solvers::active_set_qp::ActiveSetQp;
 use crate::solvers::clarabel_qp::ClarabelQp;
 use crate::solvers::lemke::Lemke;
-use crate::solvers::on_fail::OnFail as LastResort;
+use crate::solvers::on_fail::OnFailOr;
 use crate::solvers::principal_pivoting::PrincipalPivoting;
+use crate::solvers::problem_dump::Dump;
 use crate::solvers::projected_gauss_seidel::ProjectedGaussSeidel;
+use crate::solvers::state::Policy;
 
-/// What to do when a contact solver does not solve: the words of [`LastResort`], and other solvers.
-#[parameters]
-#[derive(Default)]
-pub enum OnFail {
-    /// Stop the run with a fault.
-    #[default]
-    Stop,
-    /// Repeat the last solved forces, at most this many steps in a row; then stop. Before the first
-    /// solved step there is nothing to hold, which stops the run too.
-    HoldLast {
-        /// Most steps in a row [1].
-        max: u32,
-    },
-    /// No contact force in this step.
-    Zero,
-    /// Ask another solver: `Fallback(ClarabelQp(tol: 1e-8))`. If it fails too, its own `on_fail`
-    /// decides.
-    Fallback(Box<FallbackSolver>),
-}
+/// What to do when a contact solver does not solve.
+pub(crate) type OnFail = OnFailOr<Box<FallbackSolver>>;
 
 impl OnFail {
-    fn fallback(&self) -> Option<&dyn SolverBlock> {
-        match self {
-            Self::Fallback(solver) => Some(solver.block()),
-            Self::Stop | Self::HoldLast { .. } | Self::Zero => None,
-        }
-    }
-
     /// The fallbacks in the order in which they are asked.
     pub(crate) fn fallbacks(&self) -> impl Iterator<Item = &dyn SolverBlock> {
-        std::iter::successors(self.fallback(), |block| block.on_fail().fallback())
+        fn next(on_fail: &OnFail) -> Option<&dyn SolverBlock> {
+            on_fail.fallback().map(|solver| solver.block())
+        }
+        std::iter::successors(next(self), |last| next(last.on_fail()))
     }
 
-    /// What decides when the fallbacks failed too.
-    pub(super) fn last_resort(&self) -> LastResort {
-        match self {
-            Self::Stop => LastResort::Stop,
-            Self::HoldLast { max } => LastResort::HoldLast { max: *max },
-            Self::Zero => LastResort::Zero,
-            Self::Fallback(solver) => solver.block().on_fail().last_resort(),
-        }
+    /// What a solver block of this kind does with its problems.
+    pub(crate) fn policy(&self, block: &'static str, dump: Dump) -> Policy {
+        let last = self.fallbacks().last().map_or(self, SolverBlock::on_fail);
+        Policy { block, noun: "contact problem", on_fail: last.last_resort(), dump }
     }
 }
 

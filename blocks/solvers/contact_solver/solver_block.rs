@@ -76,8 +76,8 @@ macro_rules! solver_block {
         impl legwork_block::Block for $block {
             const KIND: &'static str = stringify!($block);
             type Plan = $crate::solvers::contact_solver::SolverPlan;
-            type State = $crate::solvers::contact_solver::SolverState;
-            type Memo = $crate::solvers::contact_solver::SolverMemo;
+            type State = $crate::solvers::state::SolverState;
+            type Memo = $crate::solvers::state::SolverMemo;
             type Scratch = $crate::solvers::contact_solver::SolverScratch;
 
             fn plan(
@@ -96,7 +96,7 @@ macro_rules! solver_block {
                 sizes: &legwork_block::Sizes<'_>,
             ) -> Self::Scratch {
                 use $crate::solvers::contact_solver::{SolverScratch, chain};
-                SolverScratch::new((), chain(self), &self.on_fail, plan.size(sizes))
+                SolverScratch::new((), chain(self), plan.size(sizes))
             }
 
             fn output(
@@ -107,7 +107,14 @@ macro_rules! solver_block {
                 $crate::solvers::contact_solver::output(plan, cx, None)
             }
 
-            $crate::solvers::contact_solver::solver_functions!();
+            $crate::solvers::contact_solver::solver_memory!();
+            $crate::solvers::state::solver_functions!();
+        }
+
+        impl $block {
+            fn policy(&self) -> $crate::solvers::state::Policy {
+                self.on_fail.policy(stringify!($block), self.dump)
+            }
         }
     };
 }
@@ -124,54 +131,28 @@ macro_rules! solver_plan {
         $crate::solvers::contact_solver::SolverPlan {
             problem: $io.problem,
             forces: $io.f,
-            status: $io.status,
-            iterations: $io.iterations,
-            residual: $io.residual,
+            verdict: $crate::solvers::state::Verdict::of($io.status, $io.iterations, $io.residual),
             count: $asked.count,
             nv: $asked.nv,
-            dump: $block.dump,
+            policy: $block.policy(),
             call: $call,
         }
     }};
 }
 pub(crate) use solver_plan;
 
-/// The functions of [`legwork_block::Block`] that are the same for every contact-solver block.
-macro_rules! solver_functions {
+/// State and memo of every contact-solver block.
+macro_rules! solver_memory {
     () => {
         fn state(&self, plan: &Self::Plan, sizes: &legwork_block::Sizes<'_>) -> Self::State {
-            $crate::solvers::contact_solver::SolverState::new(plan.size(sizes))
+            $crate::solvers::state::SolverState::new(3 * plan.size(sizes).contact_count, 0)
         }
 
         fn memo(&self, plan: &Self::Plan, sizes: &legwork_block::Sizes<'_>) -> Self::Memo {
-            $crate::solvers::contact_solver::SolverMemo::new(plan.size(sizes))
-        }
-
-        fn clear_memo(&self, memo: &mut Self::Memo) {
-            memo.clear();
-        }
-
-        fn update(
-            &self,
-            _: &Self::Plan,
-            cx: &mut legwork_block::UpdateCx<'_, Self>,
-        ) -> legwork_block::Outcome {
-            cx.state.commit(cx.memo);
-            Ok(())
-        }
-
-        fn report(&self, _: &Self::Plan, state: &Self::State, report: &mut legwork_block::Report) {
-            state.report(report);
-        }
-
-        fn report_memo(
-            &self,
-            _: &Self::Plan,
-            memo: &Self::Memo,
-            report: &mut legwork_block::Report,
-        ) {
-            memo.report(report);
+            use $crate::solvers::contact_solver::DEFAULT_WARM;
+            let count = plan.size(sizes).contact_count;
+            $crate::solvers::state::SolverMemo::new(3 * count, DEFAULT_WARM * count)
         }
     };
 }
-pub(crate) use solver_functions;
+pub(crate) use solver_memory;

@@ -206,7 +206,7 @@ fn s9_2_a_problem_of_nan_is_a_fault_unless_a_policy_answers_it() {
     assert_eq!(zero.value("status"), [6.0]);
     let report = zero.report();
     assert_eq!((report.solver_calls, report.solver_failures), (1, 1));
-    assert_eq!(report.notes, ["1 of 1 contact problems answered with zero force"]);
+    assert_eq!(report.notes, ["1 of 1 contact problems were answered with zero"]);
 
     let makes = DIRECT.into_iter().chain(iterative().map(|(name, make, _)| (name, make)));
     for (name, make) in makes {
@@ -240,7 +240,7 @@ fn s9_2_hold_last_repeats_solved_forces_and_then_stops() {
     rig.step(0.5).expect("held anew");
     let report = rig.report();
     assert_eq!((report.solver_calls, report.solver_failures), (5, 3));
-    assert_eq!(report.notes, ["3 of 5 contact problems answered with the last forces"]);
+    assert_eq!(report.notes, ["3 of 5 contact problems were answered with the last solution"]);
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn s9_2_a_fallback_solves_what_the_first_solver_did_not() {
         assert_eq!(rig.value("status"), [0.0]);
         let report = rig.report();
         assert_eq!((report.solver_calls, report.solver_failures), (1, 1));
-        assert_eq!(report.notes, ["1 of 1 contact problems handed to the fallback solver"]);
+        assert_eq!(report.notes, ["1 of 1 contact problems were answered by the fallback"]);
     }
 
     // If all fail, the last one's policy decides.
@@ -293,7 +293,7 @@ fn used_up_sweeps_count_as_inaccurate_up_to_the_accepted_residual() {
         rig.step(0.0).expect("taken");
         assert_eq!((rig.value("status"), rig.value("iterations")), (vec![1.0], vec![1.0]));
         let notes = rig.report().notes;
-        assert_eq!(notes, ["1 of 1 contact problems solved at reduced accuracy"], "{name}");
+        assert_eq!(notes, ["1 of 1 contact problems were solved at reduced accuracy"], "{name}");
         let mut strict = one;
         strict["accept"] = json!(1e-14);
         let fault = make(strict, &data).output(0.0).expect_err("not accepted");

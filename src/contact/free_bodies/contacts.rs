@@ -126,6 +126,7 @@ impl Contacts {
             w.gap <= time_step * closing.max(w.normal.abs().dot(&fastest))
         };
 
+        // Bodies on the ground.
         for (i, (body, pose)) in scene.bodies.iter().zip(&*poses).enumerate() {
             if body.is_fixed {
                 continue;
@@ -140,6 +141,7 @@ impl Contacts {
             }
         }
 
+        // Pairs, from a grid whose cells hold the largest body and its reach.
         let radius = |i: usize| scene.bodies[i].solid.bounding_radius();
         let largest = (0..scene.bodies.len()).map(radius).fold(0.0, f64::max);
         neighbours.for_each_pair(motion.positions, 2.0 * largest + reach, |i, j| {

@@ -1,11 +1,10 @@
 //! The step as a problem of contact forces, for any solver of it.
 
-use legwork_mechanics::{NoFactor, PackedFactor, pack_dense};
+use legwork_mechanics::{ClosedChain, NoFactor, PackedFactor, pack_dense};
 use legwork_qp::DEFAULT_REGULARISATION;
 use nalgebra::Matrix6;
 
 use super::{Contact, DOF, FreeMotion, Scene};
-use crate::holonomic::ClosedChain;
 use crate::rigid::{ContactAssembly, ContactRows, Ground};
 
 /// A contact problem of free bodies, written in place; k contacts may be more than a step has.

@@ -8,8 +8,8 @@
 //! moderate stiffness, to compare solvers and for files. [`super::Method::Forces`] is the one for
 //! steps.
 
-use super::block_cholesky::BlockCholesky;
 use super::problem::{ConstraintProblem, Law};
+use legwork_linalg::BlockCholesky;
 use legwork_qp::{ConeShape, ContactProblemData};
 use thiserror::Error;
 
@@ -66,7 +66,9 @@ impl DenseView {
             let (slot, mass) = (factor.slot(body, body), problem.mass_of(body));
             factor.values_mut()[slot.start..slot.start + mass.len()].copy_from_slice(mass);
         }
-        factor.factor()?;
+        if !factor.factor() {
+            return None;
+        }
         self.work.clear();
         self.work.extend_from_slice(problem.momentum());
         factor.solve(&mut self.work);

@@ -143,6 +143,7 @@ impl SoftConstraintSolver {
         change.velocity.resize(nv, 0.0);
         change.forces.clear();
         change.forces.resize(rows, 0.0);
+        // Multipliers and slips lag by a pass, as in the step itself.
         let (mut multipliers, mut slips) = (vec![0.0; rows], vec![0.0; problem.constraint_count()]);
         let mut next_slips = slips.clone();
         let (mut row_velocity, mut impulses) = (vec![0.0; rows], vec![0.0; rows]);
@@ -159,6 +160,7 @@ impl SoftConstraintSolver {
                 &mut impulses,
                 &mut next_slips,
             );
+            // What is left of `M dv = dp + Gᵀ dγ`, beside its terms.
             residual.copy_from_slice(&tangent.momentum);
             problem.add_transposed_rows_times(&impulses, &mut residual);
             problem.mass_times(&change.velocity, &mut product);
@@ -178,6 +180,7 @@ impl SoftConstraintSolver {
                 }
                 return Outcome { status, iterations: pass, residual: relative };
             }
+            // A Newton step with the factor of the solution; the next pass lags behind it.
             last = norm;
             self.newton.solve(&mut residual);
             change.velocity.iter_mut().zip(&residual).for_each(|(v, r)| *v += r);

@@ -13,12 +13,12 @@
 //! Rows without stiffness and damping have no unknown: their impulse is constant. Unknowns are
 //! scaled by the root of their curvature.
 
-use super::block_cholesky::BlockCholesky;
 use super::dense_view::DenseView;
 use super::least_forces::write_least_forces;
 use super::local_law::{Kind, LocalLaw};
-use super::problem::{ConstraintProblem, Law};
-use super::solver::Method;
+use super::problem::{ConstraintProblem, Law, SpringDamper};
+use super::solver::{ConstraintSolution, Method, ProgramSolver};
+use legwork_linalg::{BlockCholesky, axpy};
 use legwork_qp::{
     ClarabelSolver, Cone, ConeProgramData, ConeShape, GeneralActiveSet, Outcome, Status,
 };
@@ -92,6 +92,16 @@ pub(super) struct ForceProgram {
     active_set: GeneralActiveSet,
     interior: Option<ClarabelSolver>,
     x: Vec<f64>,
+    /// Contacts that have taken no part in this step's programs of least forces.
+    is_left_out: Vec<bool>,
+    row_velocity: Vec<f64>,
+}
+
+/// Whether a contact is apart at the beginning and at the end of a step of h, which its row ends
+/// with this velocity.
+fn is_open(normal: &SpringDamper, h: f64, row_velocity: f64) -> bool {
+    let end = normal.deformation + h * (row_velocity + h * normal.rate_bias);
+    normal.deformation > 0.0 && end > 0.0
 }
 
 impl ForceProgram {
@@ -104,6 +114,7 @@ impl ForceProgram {
         if self.shape.as_ref().is_none_or(|shape| shape.cone() != cone) {
             self.shape = Some(ConeShape::new(cone).map_err(|_| Status::UnsupportedCone)?);
         }
+        self.is_left_out.clear();
         self.factor.analyse(problem.sizes(), &[]);
         self.view.fill(problem, &mut self.factor).ok_or(Status::NumericalTrouble)
     }
@@ -131,9 +142,35 @@ impl ForceProgram {
         problem: &ConstraintProblem,
         laws: &[LocalLaw],
         method: Method,
-        working_set: &mut Vec<f64>,
+        other: &mut Option<&mut ProgramSolver<'_>>,
         impulses: &mut [f64],
-        velocity: &mut [f64],
+        ConstraintSolution { velocity, working_set, .. }: &mut ConstraintSolution,
+    ) -> Outcome {
+        let mut iterations = 0;
+        loop {
+            let mut outcome = self.solve_once(problem, laws, method, other, impulses, working_set);
+            velocity.copy_from_slice(problem.momentum());
+            problem.add_transposed_rows_times(impulses, velocity);
+            self.factor.solve(velocity);
+            iterations += outcome.iterations;
+            outcome.iterations = iterations;
+            // A contact that was left out and that the forces of others close takes part.
+            let is_least = matches!(method, Method::LeastForces { .. });
+            if !is_least || !outcome.status.is_usable() || !self.join_closed(problem, velocity) {
+                return outcome;
+            }
+        }
+    }
+
+    /// Builds the program of these laws and solves it: impulses of all rows.
+    fn solve_once(
+        &mut self,
+        problem: &ConstraintProblem,
+        laws: &[LocalLaw],
+        method: Method,
+        other: &mut Option<&mut ProgramSolver<'_>>,
+        impulses: &mut [f64],
+        working_set: &mut Vec<f64>,
     ) -> Outcome {
         self.read_laws(problem, laws);
         self.bilateral.clear();
@@ -148,10 +185,14 @@ impl ForceProgram {
         let Ok(program) = self.data.view() else {
             return Outcome { status: Status::InvalidData, iterations: 0, residual: f64::NAN };
         };
+        // Without round cones the active set goes on from that of the last step.
         self.x.clear();
         self.x.resize(self.unknowns.len(), 0.0);
         let program_is_linear = program.cone_sizes.is_empty();
-        let mut outcome = if program_is_linear {
+        let mut outcome = if let Some(solve) = other {
+            working_set.clear();
+            solve(&program, &mut self.x)
+        } else if program_is_linear {
             working_set.resize(program.row_count() + program.dim(), 0.0);
             self.active_set.solve_warm(&program.linear, working_set, &mut self.x)
         } else {
@@ -171,13 +212,11 @@ impl ForceProgram {
             }
             _ => {}
         }
+        // Impulses of all rows, and the velocity `M⁻¹ (p + Gᵀγ)` that they cause.
         self.read_impulses(impulses);
         if !program_is_linear {
             self.open_contacts(impulses);
         }
-        velocity.copy_from_slice(problem.momentum());
-        problem.add_transposed_rows_times(impulses, velocity);
-        self.factor.solve(velocity);
         outcome
     }
 
@@ -207,6 +246,7 @@ impl ForceProgram {
         self.contacts.clear();
         for (constraint, law) in problem.constraints().iter().zip(laws) {
             let ([d_t, d_n], a) = (law.conductance(), law.drive([0.0; 3]));
+            // Tangential rows, which without friction are held at zero.
             if constraint.law.row_count() == 3 {
                 let has_cone = law.kind().has_friction();
                 if has_cone {
@@ -222,6 +262,7 @@ impl ForceProgram {
                 offset.extend([a[0], a[1]]);
                 constant.extend([0.0; 2]);
             }
+            // The normal row, or the only one. Without conductance its impulse is a constant.
             let is_free = law.kind() == Kind::Free;
             kind.push(match (d_n > 0.0, is_free) {
                 (false, _) => RowKind::Constant,
@@ -233,30 +274,49 @@ impl ForceProgram {
             let held = if is_free { a[2] } else { a[2].max(0.0) };
             constant.push(if d_n > 0.0 { 0.0 } else { held });
         }
+        // The velocity without the unknowns: û and what the constant impulses add.
         free_velocity.clear();
         free_velocity.extend_from_slice(&self.view.free_velocity);
         let m = kind.len();
         for (j, held) in constant.iter().enumerate().filter(|(_, held)| **held != 0.0) {
             let column = &self.view.inverse_inertia[j * m..(j + 1) * m];
-            free_velocity.iter_mut().zip(column).for_each(|(u, w)| *u += w * held);
+            axpy(*held, column, free_velocity);
         }
     }
 
-    /// Leaves out contacts that do not touch and would not at the end of the step without forces:
-    /// the least forces may press a contact wherever it is, and the paper includes those that touch
-    /// only (sec. 6.1).
+    /// Leaves out contacts that do not touch and would not at the end of the step: the least forces
+    /// may press a contact wherever it is, and the paper includes those that touch only (sec. 6.1).
+    /// Those that close without forces take part, and those that [`Self::join_closed`] has found.
     fn leave_open(&mut self, problem: &ConstraintProblem) {
-        let h = problem.time_step;
-        for constraint in problem.constraints() {
+        self.is_left_out.resize(problem.constraint_count(), true);
+        for (i, constraint) in problem.constraints().iter().enumerate() {
             let Law::Contact(normal, _) = &constraint.law else { continue };
             let rows = constraint.first_row..constraint.first_row + 3;
-            let rate = self.rows.free_velocity[rows.end - 1] + h * normal.rate_bias;
-            if normal.deformation > 0.0 && normal.deformation + h * rate > 0.0 {
+            let free_velocity = self.rows.free_velocity[rows.end - 1];
+            self.is_left_out[i] &= is_open(normal, problem.time_step, free_velocity);
+            if self.is_left_out[i] {
                 self.rows.kind[rows.clone()].fill(RowKind::Constant);
                 self.rows.constant[rows.clone()].fill(0.0);
                 self.contacts.retain(|contact| contact.first_row != rows.start);
             }
         }
+    }
+
+    /// Lets contacts take part that were left out and are closed at this velocity, for the rest of
+    /// the step; whether there are any. Each contact joins once, so this ends.
+    fn join_closed(&mut self, problem: &ConstraintProblem, velocity: &[f64]) -> bool {
+        self.row_velocity.resize(problem.row_count(), 0.0);
+        problem.rows_times(velocity, &mut self.row_velocity);
+        let mut joins = false;
+        for (i, constraint) in problem.constraints().iter().enumerate() {
+            let Law::Contact(normal, _) = &constraint.law else { continue };
+            let row_velocity = self.row_velocity[constraint.first_row + 2];
+            if self.is_left_out[i] && !is_open(normal, problem.time_step, row_velocity) {
+                self.is_left_out[i] = false;
+                joins = true;
+            }
+        }
+        joins
     }
 
     /// Rows of these kinds become the unknowns; empties the program.
@@ -310,6 +370,7 @@ impl ForceProgram {
         let n = self.unknowns.len();
         let column = |row: usize| self.unknowns.binary_search(&row).ok();
         let linear = &mut self.data.linear;
+        // Circular cones.
         if shape.sides() == 0 {
             let r = 3 * self.contacts.len();
             self.data.cone_rows.resize(r * n, 0.0);
@@ -333,6 +394,7 @@ impl ForceProgram {
             }
             return;
         }
+        // Pyramids: the columns of existing rows are moved apart for a row for each facet.
         let (before, facets) = (linear.row_lower.len(), shape.sides() * self.contacts.len());
         let total = before + facets;
         let others = std::mem::take(&mut linear.rows);

@@ -108,6 +108,8 @@ impl LocalLaw {
     ///
     /// `inverse_inertia` estimates `g M⁻¹ gᵀ` of the tangential rows and of the normal row [1/kg].
     pub(super) fn new(law: &Law, h: f64, inverse_inertia: [f64; 2], lag: &Lag) -> Self {
+        // The normal row: conductance D and impulse at rest a of the tangent at the lagged depth.
+        // Where D is large beside the inertia, s divides it, and the multiplier carries the rest.
         let normal = law.normal();
         let (slope, rest) = tangent(normal, lag.depth);
         let d_n = h * (h * slope + normal.damping);
@@ -127,6 +129,8 @@ impl LocalLaw {
             slope,
         };
         if let Law::Contact(_, friction) = law {
+            // Tangential rows, alike. The cone is lowered by the slip, so that it is Coulomb's; a
+            // bound makes it a disk.
             let d_t = h * (h * friction.stiffness + friction.damping);
             if friction.coefficient > 0.0 && d_t > 0.0 {
                 local.kind = Kind::Cone;
@@ -223,6 +227,7 @@ impl LocalLaw {
                 let y = self.drive(u);
                 let y_t = (y[0] * y[0] + y[1] * y[1]).sqrt();
                 let (mu, t) = (self.friction, [y[0] / y_t, y[1] / y_t]);
+                // On the cone's surface: stiff along the generator, soft across, nothing off it.
                 let along = d_n / (1.0 + mu * self.leaning());
                 let across = mu * response.impulse[2] / y_t * d_t;
                 for i in 0..2 {
@@ -333,6 +338,8 @@ impl LocalLaw {
             *dy = share * change.law[i] + (1.0 - share) * change.multiplier[i] - d * change.u[i];
         }
         dy[2] -= (dd_n * mu + d_n * change.friction) * slip + d_n * mu * change.slip;
+        // What the projection makes of dy; and of the slip, which is what a sliding contact
+        // projects away.
         match (response.region, self.kind) {
             (Region::Open, _) => {
                 let y_t = (y[0] * y[0] + y[1] * y[1]).sqrt();

@@ -43,7 +43,6 @@
 //! force of sliding contacts, which the convex problem makes float at height h μ × slip speed. For
 //! the last it iterates the contacts' slips; where those do not converge, as with several contacts
 //! of unequal friction under one stiff body, bounds on their friction.
-//! under one stiff body, bounds on their friction.
 //!
 //! # Differences from the paper
 //!
@@ -118,10 +117,9 @@
 //! A. M. Castro, F. N. Permenter, X. Han, *An unconstrained convex formulation of compliant
 //! contact*, IEEE Trans. Robotics (2022).
 
-mod block_cholesky;
-mod dense_kernels;
 mod dense_view;
 mod derivative;
+mod energy;
 mod force_program;
 mod lag;
 mod least_forces;
@@ -137,4 +135,6 @@ pub use derivative::{LawTangent, ProblemTangent};
 pub use problem::{
     BodyIndex, ConstraintIndex, ConstraintProblem, Friction, Law, Rows, SpringDamper,
 };
-pub use solver::{ConstraintSolution, FrictionLaw, Method, SoftConstraintSolver, SolverOptions};
+pub use solver::{
+    ConstraintSolution, FrictionLaw, Method, ProgramSolver, SoftConstraintSolver, SolverOptions,
+};

@@ -6,9 +6,9 @@
 //! with a piecewise smooth gradient, so the method converges from everywhere, and in finitely many
 //! steps where no contact slides.
 
-use super::block_cholesky::{BlockCholesky, Slot};
 use super::local_law::LocalLaw;
 use super::problem::ConstraintProblem;
+use legwork_linalg::{BlockCholesky, Slot, axpy, dot};
 use legwork_qp::Status;
 
 /// Gradient below which a step that no longer halves the least one so far is limited by round-off.
@@ -77,6 +77,7 @@ impl Newton {
     /// Sizes memory and analyses the pattern for this problem.
     pub(super) fn prepare(&mut self, problem: &ConstraintProblem) {
         let (nv, rows) = (problem.velocity_dim(), problem.row_count());
+        // Memory.
         for buffer in [
             &mut self.mass_diagonal,
             &mut self.gradient,
@@ -93,6 +94,8 @@ impl Newton {
         problem.mass_diagonal_into(&mut self.mass_diagonal);
         self.inverse_diagonal.clear();
         self.inverse_diagonal.extend(self.mass_diagonal.iter().map(|m| 1.0 / m));
+        // The pattern: every two bodies of a constraint are coupled. The same pattern is not
+        // analysed anew.
         if self.has_signature_of(problem) {
             return;
         }
@@ -112,6 +115,7 @@ impl Newton {
         self.pairs.sort_unstable();
         self.pairs.dedup();
         self.factor.analyse(problem.sizes(), &self.pairs);
+        // Where the blocks stand, in the order in which they are assembled.
         self.diagonal_slots.clear();
         self.diagonal_slots.extend((0..problem.sizes().len()).map(|b| self.factor.slot(b, b)));
         self.pair_slots.clear();
@@ -202,7 +206,7 @@ impl Newton {
             }
             least = least.min(norm);
             self.assemble(problem, laws);
-            if self.factor.factor().is_none() {
+            if !self.factor.factor() {
                 return end(Status::NumericalTrouble);
             }
             for (d, g) in self.direction.iter_mut().zip(&self.gradient) {
@@ -211,9 +215,7 @@ impl Newton {
             self.factor.solve(&mut self.direction);
             problem.rows_times(&self.direction, &mut self.direction_rows);
             let step = self.line_search(problem, laws);
-            for (v, d) in velocity.iter_mut().zip(&self.direction) {
-                *v += step * d;
-            }
+            axpy(step, &self.direction, velocity);
         }
         unreachable!("the last of the iterations returns")
     }
@@ -221,7 +223,6 @@ impl Newton {
     /// The step in (0, 1] along the direction that minimises the function.
     fn line_search(&mut self, problem: &ConstraintProblem, laws: &[LocalLaw]) -> f64 {
         problem.mass_times(&self.direction, &mut self.mass_direction);
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let quadratic = dot(&self.direction, &self.mass_direction);
         let start = dot(&self.direction, &self.gradient);
         // Slope of the inertial part at 0, from the gradient and that of the constraints.
@@ -250,6 +251,8 @@ impl Newton {
             }
             (slope, curvature)
         };
+        // The slope grows with the step: Newton's method on it within brackets, bisection where
+        // that leaves them. A full step whose slope is small enough is taken at once.
         let enough = LINE_TOLERANCE * start.abs();
         let (mut low, mut high) = (0.0, 1.0);
         let (end, mut curvature) = slope(1.0);
@@ -305,6 +308,7 @@ impl Newton {
                         }
                     }
                 }
+                // `G_aᵀ C G_a`, then `G_aᵀ C G_b` of the parts before.
                 let n = range.len();
                 let start = self.diagonal_slots[a.body].start;
                 add_lower(product, g_a, rows, &mut values[start..start + n * n]);
@@ -333,7 +337,7 @@ impl Newton {
     ) -> Option<()> {
         self.evaluate(problem, laws, velocity);
         self.assemble(problem, laws);
-        self.factor.factor()
+        self.factor.factor().then_some(())
     }
 
     /// `x ← H⁻¹ x` with the last factor.

@@ -1,6 +1,7 @@
 //! Products with a problem's matrices: `M x`, `G x` and `Gᵀ f`.
 
 use super::problem::{BodyIndex, ConstraintProblem};
+use legwork_linalg::{axpy, dot};
 
 impl ConstraintProblem {
     /// `M_jj` of velocity j.
@@ -37,7 +38,7 @@ impl ConstraintProblem {
             for &part in self.parts(constraint) {
                 let (g, range) = self.part(rows, part);
                 if rows == 1 {
-                    u[0] += dot(g, &x[range]);
+                    u[0] += row_dot(g, &x[range]);
                 } else {
                     let mut sum = [0.0; 3];
                     for (column, x) in g.chunks_exact(3).zip(&x[range]) {
@@ -60,7 +61,7 @@ impl ConstraintProblem {
             for &part in self.parts(constraint) {
                 let (g, range) = self.part(rows, part);
                 if rows == 1 {
-                    add_scaled(f[0], g, &mut out[range]);
+                    row_axpy(f[0], g, &mut out[range]);
                 } else {
                     for (out, column) in out[range].iter_mut().zip(g.chunks_exact(3)) {
                         *out += column[0] * f[0] + column[1] * f[1] + column[2] * f[2];
@@ -73,29 +74,26 @@ impl ConstraintProblem {
 
 /// `aᵀ b`; rows over a free body have a loop of constant length.
 #[inline(always)]
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    if let (Ok(a), Ok(b)) = (<&[f64; 6]>::try_from(a), <&[f64; 6]>::try_from(b)) {
-        return (0..6).map(|i| a[i] * b[i]).sum();
+fn row_dot(a: &[f64], b: &[f64]) -> f64 {
+    match (<&[f64; 6]>::try_from(a), <&[f64; 6]>::try_from(b)) {
+        (Ok(a), Ok(b)) => dot(a, b),
+        _ => dot(a, b),
     }
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// `y ← y + s x`; as [`dot`].
+/// `y ← y + s x`; as [`row_dot`].
 #[inline(always)]
-fn add_scaled(s: f64, x: &[f64], y: &mut [f64]) {
-    if let (Ok(x), Ok(y)) = (<&[f64; 6]>::try_from(x), <&mut [f64; 6]>::try_from(&mut *y)) {
-        (0..6).for_each(|i| y[i] += s * x[i]);
-        return;
+fn row_axpy(s: f64, x: &[f64], y: &mut [f64]) {
+    match (<&[f64; 6]>::try_from(x), <&mut [f64; 6]>::try_from(&mut *y)) {
+        (Ok(x), Ok(y)) => axpy(s, x, y),
+        _ => axpy(s, x, y),
     }
-    y.iter_mut().zip(x).for_each(|(y, x)| *y += s * x);
 }
 
 /// `y ← y + A x` for A of n × n.
 #[inline(always)]
 fn add_times(a: &[f64], x: &[f64], y: &mut [f64], n: usize) {
     for (column, x) in a.chunks_exact(n.max(1)).zip(x) {
-        for (y, a) in y.iter_mut().zip(column) {
-            *y += a * x;
-        }
+        axpy(*x, column, y);
     }
 }

@@ -1,11 +1,12 @@
 //! The outer iteration, and the public solver.
 
+use super::energy::gained_energy;
 use super::force_program::ForceProgram;
 use super::lag::{Lag, first_depth};
 use super::local_law::{Kind, LocalLaw};
 use super::newton::{Newton, NewtonEnd, row_values};
 use super::problem::{Constraint, ConstraintProblem, Law};
-use legwork_qp::{Cone, Outcome, Status};
+use legwork_qp::{Cone, ConeProgram, Outcome, Status};
 
 /// The form of problem in which a step is solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -32,6 +33,10 @@ pub enum Method {
         cone: Cone,
     },
 }
+
+/// A solver of the programs in forces in the place of [`Method`]'s own: writes the unknowns and says
+/// how it ended. A program without cones is a quadratic one.
+pub type ProgramSolver<'a> = dyn FnMut(&ConeProgram<'_>, &mut [f64]) -> Outcome + 'a;
 
 /// The velocity in the normal law of a sliding contact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,6 +88,10 @@ pub struct ConstraintSolution {
     /// The active set that [`Method::Forces`] and [`Method::LeastForces`] without circular cones
     /// begin from and end with; empty, or of another problem's length, is a cold start.
     pub working_set: Vec<f64>,
+    /// Energy that the forces of a method in forces put into bodies and springs in the step [J], 0
+    /// with [`Method::Velocities`]. The law gains none beyond round-off, but by the rate biases;
+    /// [`Method::LeastForces`] can.
+    pub gained_energy: f64,
 }
 
 /// Solves [`ConstraintProblem`]; keeps only memory from one call to the next, so the answer depends
@@ -153,6 +162,32 @@ impl SoftConstraintSolver {
         problem: &ConstraintProblem,
         solution: &mut ConstraintSolution,
     ) -> Outcome {
+        self.solve_step(problem, solution, &mut None)
+    }
+
+    /// [`Self::solve`] with another solver of the programs of [`Method::Forces`] and
+    /// [`Method::LeastForces`], which is called once for each pass of the outer iteration and keeps
+    /// no working set. Unknowns are scaled impulses of unit curvature, at most one for each row;
+    /// the program has a row for each facet of a contact with friction, or a cone of three rows,
+    /// and with [`Method::LeastForces`] before them one for each row that pushes.
+    ///
+    /// # Panics
+    /// If the solution's velocity is not nv long.
+    pub fn solve_by(
+        &mut self,
+        solver: &mut ProgramSolver<'_>,
+        problem: &ConstraintProblem,
+        solution: &mut ConstraintSolution,
+    ) -> Outcome {
+        self.solve_step(problem, solution, &mut Some(solver))
+    }
+
+    fn solve_step(
+        &mut self,
+        problem: &ConstraintProblem,
+        solution: &mut ConstraintSolution,
+        other: &mut Option<&mut ProgramSolver<'_>>,
+    ) -> Outcome {
         assert_eq!(solution.velocity.len(), problem.velocity_dim(), "the guess needs nv values");
         solution.forces.resize(problem.row_count(), 0.0);
         solution.forces.fill(0.0);
@@ -162,6 +197,7 @@ impl SoftConstraintSolver {
             return Outcome { status: Status::InvalidData, iterations: 0, residual: f64::NAN };
         }
         let refuse = |status| Outcome { status, iterations: 0, residual: f64::NAN };
+        // What the method needs of the problem.
         self.newton.prepare(problem);
         if self.newton.mass_diagonal.iter().any(|&m| m <= 0.0) {
             return refuse(Status::NumericalTrouble);
@@ -178,18 +214,24 @@ impl SoftConstraintSolver {
                 }
             }
         }
+        // From the guess; once more in another way if that fails where contacts slip.
         self.guess.clear();
         self.guess.extend_from_slice(&solution.velocity);
         self.begin(problem, &solution.velocity, STICKY);
         let mut outcome =
-            self.iterate(problem, self.options.pass_limit.min(FIRST_PASSES), solution);
+            self.iterate(problem, self.options.pass_limit.min(FIRST_PASSES), solution, other);
         let slips = self.lags.iter().any(|lag| lag.slip > 0.0);
         if outcome.status != Status::Solved && slips {
-            outcome = self.try_again(problem, outcome, solution);
+            outcome = self.try_again(problem, outcome, solution, other);
         }
         for (force, impulse) in solution.forces.iter_mut().zip(&self.newton.impulses) {
             *force = impulse / problem.time_step;
         }
+        let Newton { impulses, row_velocity, .. } = &self.newton;
+        let program = self.program.as_ref().filter(|_| self.is_in_forces());
+        solution.gained_energy = program.map_or(0.0, |program| {
+            gained_energy(problem, impulses, row_velocity, &program.view.free_velocity)
+        });
         outcome
     }
 
@@ -201,6 +243,7 @@ impl SoftConstraintSolver {
         problem: &ConstraintProblem,
         first: Outcome,
         solution: &mut ConstraintSolution,
+        other: &mut Option<&mut ProgramSolver<'_>>,
     ) -> Outcome {
         let mut best = first;
         self.remember(solution);
@@ -210,7 +253,7 @@ impl SoftConstraintSolver {
             if has_bounds {
                 self.begin_bounds(problem);
             }
-            let outcome = self.iterate(problem, self.options.pass_limit, solution);
+            let outcome = self.iterate(problem, self.options.pass_limit, solution, other);
             // The law is the same with the slips that were found: derivatives and problem files use
             // those.
             self.lags.iter_mut().for_each(|lag| lag.bound = None);
@@ -280,6 +323,7 @@ impl SoftConstraintSolver {
                     }
                 }
             }
+            // Lagged quantities at the guess.
             self.inverse_inertia.push([0.5 * (w[0] + w[1]), w[2]]);
             let u = row_values(&self.newton.row_velocity, constraint.first_row, rows);
             let normal = constraint.law.normal();
@@ -326,18 +370,20 @@ impl SoftConstraintSolver {
         problem: &ConstraintProblem,
         tolerance: f64,
         solution: &mut ConstraintSolution,
+        other: &mut Option<&mut ProgramSolver<'_>>,
     ) -> NewtonEnd {
-        let ConstraintSolution { velocity, working_set, .. } = solution;
         let limit = self.options.newton_limit;
         let Some(program) =
             self.program.as_mut().filter(|_| self.options.method != Method::Velocities)
         else {
+            let velocity = &mut solution.velocity;
             return self.newton.minimise(problem, &self.laws, tolerance, limit, velocity);
         };
         let method = self.options.method;
         let impulses = &mut self.newton.impulses;
         let Outcome { status, iterations, residual } =
-            program.solve(problem, &self.laws, method, working_set, impulses, velocity);
+            program.solve(problem, &self.laws, method, other, impulses, solution);
+        let velocity = &solution.velocity;
         problem.rows_times(velocity, &mut self.newton.row_velocity);
         NewtonEnd { status, iterations, residual, scale: self.newton.scale(problem, velocity) }
     }
@@ -370,6 +416,7 @@ impl SoftConstraintSolver {
         problem: &ConstraintProblem,
         pass_limit: u32,
         solution: &mut ConstraintSolution,
+        other: &mut Option<&mut ProgramSolver<'_>>,
     ) -> Outcome {
         let tolerance = self.options.tolerance;
         let (mut iterations, mut residual) = (0, f64::INFINITY);
@@ -378,7 +425,7 @@ impl SoftConstraintSolver {
             // No inner problem has to be solved much more accurately than the laws.
             let inner_tolerance =
                 (INEXACTNESS * law_error).min(FIRST_TOLERANCE).max(0.1 * tolerance);
-            let end = self.solve_inner(problem, inner_tolerance, solution);
+            let end = self.solve_inner(problem, inner_tolerance, solution, other);
             iterations += end.iterations;
             let is_usable = end.status.is_usable() || end.status == Status::MaxIterations;
             if !is_usable || (self.is_in_forces() && !end.status.is_usable()) {
@@ -413,6 +460,7 @@ impl SoftConstraintSolver {
         let h = problem.time_step;
         let is_coulomb = self.is_coulomb();
         let is_in_forces = self.is_in_forces();
+        // Where the lagged quantities want to go, and how that has changed since the last pass.
         let (mut along, mut square) = (0.0, 0.0);
         for (i, constraint) in problem.constraints().iter().enumerate() {
             let u = row_values(
@@ -436,6 +484,8 @@ impl SoftConstraintSolver {
         if pass > 0 && square > 0.0 {
             self.relaxation = (-self.relaxation * along / square).clamp(low, high);
         }
+        // The laws at the new quantities; the change of their impulses, as the velocity that it
+        // would cause.
         let mut worst: f64 = 0.0;
         for (i, constraint) in problem.constraints().iter().enumerate() {
             let (first, rows) = (constraint.first_row, constraint.law.row_count());

@@ -32,6 +32,7 @@ impl SoftConstraintSolver {
             return None;
         }
         let (nv, n) = (problem.velocity_dim(), problem.velocity_dim() + problem.row_count());
+        // ½ vᵀM v - pᵀv, and ½ D s² for the slack s of each row.
         let mut hessian = vec![0.0; n * n];
         for body in 0..problem.sizes().len() {
             let (mass, range) = (problem.mass_of(body), problem.velocities_of(BodyIndex(body)));
@@ -81,6 +82,7 @@ impl SoftConstraintSolver {
                 linear.push((g(normal), first + normal, level, upper));
             }
         }
+        // Dense columns of the rows that were listed.
         let (m, r) = (linear.len(), cones.len());
         let (mut rows, mut cone_rows) = (vec![0.0; m * n], vec![0.0; r * n]);
         for (i, (g, slack, ..)) in linear.iter().enumerate() {

@@ -6,11 +6,10 @@
 
 use legwork_contact::metrics;
 use legwork_contact::{
-    ClosedChain, ContactAssembly, ContactPoint, ContactRows, Ground, HolonomicElimination, Impact,
-    ImpactMode, ImpactProblem, Plane, RecoveryLimit, point_jacobian_into, rotate_rows_into,
-    sphere_on_plane, vertex_on_plane,
+    ContactAssembly, ContactPoint, ContactRows, Ground, Impact, ImpactMode, ImpactProblem, Plane,
+    RecoveryLimit, point_jacobian_into, rotate_rows_into, sphere_on_plane, vertex_on_plane,
 };
-use legwork_mechanics::{PackedFactor, pack_dense, product};
+use legwork_mechanics::{ClosedChain, PackedFactor, pack_dense, product};
 use legwork_qp::problems::Random;
 use legwork_qp::{
     ClarabelSolver, Cone, ConeShape, ContactProblemData, ContactSolver, CoulombFixedPoint,
@@ -490,78 +489,6 @@ fn a_sticking_corner_keeps_its_moment_of_momentum() {
     let spin = mass * half * speed / (inertia + mass * half * half);
     assert!((body.velocity[4].abs() - spin).abs() < 1e-12, "{:?} {spin}", body.velocity);
     assert!((impulses[2] - mass * (speed - spin * half)).abs() < 1e-12);
-}
-
-/// Motion, forces and response to contact forces against the dense KKT system `[M -Jᵀ; J 0]`,
-/// solved by another method.
-#[test]
-fn closed_chains_are_eliminated_exactly() {
-    let mut random = Random::new(21);
-    for trial in 0..20 {
-        let (nv, np) = (8, 3);
-        // Five rows: the fourth is the sum of the others in other units, the last is zero.
-        let rows = np + 2;
-        let masses: Vec<f64> = (0..nv).map(|_| 0.5 + random.uniform()).collect();
-        let mut jacobian = vec![0.0; rows * nv];
-        jacobian[..np * nv].fill_with(|| random.normal());
-        for i in 0..nv {
-            jacobian[np * nv + i] = 1e3 * (0..np).map(|r| jacobian[r * nv + i]).sum::<f64>();
-        }
-        let free: Vec<f64> = (0..nv).map(|_| random.normal()).collect();
-        let mut bias: Vec<f64> = (0..np).map(|_| random.normal()).collect();
-        bias.push(1e3 * bias.iter().sum::<f64>());
-        bias.push(0.0);
-
-        // C is the root of a diagonal M.
-        let roots: Vec<f64> = masses.iter().map(|m| m.sqrt()).collect();
-        let half: Vec<f64> = jacobian.iter().enumerate().map(|(i, j)| j / roots[i % nv]).collect();
-        let mut elimination = HolonomicElimination::new(rows, nv);
-        assert_eq!(elimination.factor(&half), np, "trial {trial}");
-        elimination.set_bias(&bias);
-        let mut z: Vec<f64> = free.iter().zip(&roots).map(|(v, c)| v * c).collect();
-        elimination.constrain(&mut z);
-        let mut forces = vec![0.0; rows];
-        elimination.forces_into(&mut forces);
-        assert!(elimination.residual(&half, &bias, &z) < 1e-9);
-        assert!(elimination.residual(&half, &[0.0, 0.0, 0.0, 1.0, 0.0], &z) > 1e-3);
-
-        let kkt = nalgebra::DMatrix::from_fn(nv + np, nv + np, |i, j| match (i < nv, j < nv) {
-            (true, true) => f64::from(u8::from(i == j)) * masses[i],
-            (true, false) => -jacobian[(j - nv) * nv + i],
-            (false, true) => jacobian[(i - nv) * nv + j],
-            (false, false) => 0.0,
-        })
-        .lu();
-        let rhs = nalgebra::DVector::from_fn(nv + np, |i, _| {
-            if i < nv { masses[i] * free[i] } else { -bias[i - nv] }
-        });
-        let expected = kkt.solve(&rhs).unwrap();
-        for i in 0..nv {
-            let error = (z[i] / roots[i] - expected[i]).abs();
-            assert!(error < 1e-10, "trial {trial}: off by {error:.1e}");
-            let force: f64 = (0..rows).map(|r| jacobian[r * nv + i] * forces[r]).sum();
-            let expected: f64 = (0..np).map(|r| jacobian[r * nv + i] * expected[nv + r]).sum();
-            assert!((force - expected).abs() < 1e-9, "trial {trial}: {force} {expected}");
-        }
-        // The response to a generalised force, with the constraints at rest.
-        let push: Vec<f64> = (0..nv).map(|_| random.normal()).collect();
-        let rhs = nalgebra::DVector::from_fn(nv + np, |i, _| if i < nv { push[i] } else { 0.0 });
-        let expected = kkt.solve(&rhs).unwrap();
-        let mut response: Vec<f64> = push.iter().zip(&roots).map(|(f, c)| f / c).collect();
-        elimination.project(&mut response);
-        for i in 0..nv {
-            assert!((response[i] / roots[i] - expected[i]).abs() < 1e-10, "trial {trial}");
-        }
-        // Q C, from the rows of J alone.
-        let mut basis_rows = vec![0.0; rows * nv];
-        elimination.basis_rows_into(&jacobian, &mut basis_rows);
-        for k in 0..np {
-            for i in 0..nv {
-                let expected = elimination.basis(k)[i] * roots[i];
-                assert!((basis_rows[k * nv + i] - expected).abs() < 1e-10, "trial {trial}");
-            }
-        }
-    }
 }
 
 /// G maps an impulse to the velocity jump `J M⁻¹ Jᵀ F` that it causes, b is the velocity over Δt

@@ -4,7 +4,7 @@ use legwork_qp::complementarity::{CoulombModes, Nearness};
 use legwork_qp::{ContactProblem, DEFAULT_REGULARISATION, Outcome, Status};
 
 use super::yielding::{COMPLIANCES, Yielding};
-use super::{Choice, ContactInverseDynamics, ContactTask};
+use super::{Choice, ContactInverseDynamics, ContactTask, ModelProblem, ModelSolver};
 
 impl ContactInverseDynamics {
     /// ID(t)LCP,μ: Coulomb's law on the pyramid, by Lemke's method (eqs. 54–67), or the solution of
@@ -15,10 +15,13 @@ impl ContactInverseDynamics {
         pressing: &mut [f64],
         last_torque: &[f64],
         forces: &mut [f64],
+        other: &mut Option<&mut ModelSolver<'_>>,
     ) -> Outcome {
         let force_scale = self.delassus(task);
         let mean = self.mean_diagonal(task);
         let mut yielding = Yielding::new(force_scale);
+
+        // The solution of least change goes first, if it is wanted and there is one.
         let mut best = Outcome { status: Status::Undecided, iterations: 0, residual: f64::NAN };
         if self.choice == Choice::LeastChange {
             if let Some(outcome) = self.least_change(task, force_scale, last_torque, forces) {
@@ -31,6 +34,8 @@ impl ContactInverseDynamics {
         if !best.status.is_usable() {
             forces.fill(0.0);
         }
+
+        // Otherwise that of the solver, at growing compliance until forces make sense.
         let mut iterations = best.iterations;
         let work = &mut self.work;
         work.values.clear();
@@ -49,7 +54,13 @@ impl ContactInverseDynamics {
                 active: &[],
                 regularisation: share,
             };
-            let outcome = self.coulomb.solve(&problem, &mut work.values);
+            let outcome = match other {
+                None => self.coulomb.solve(&problem, &mut work.values),
+                Some(solve) => {
+                    let root = &self.reduction.columns;
+                    solve(&ModelProblem::Contact { problem, root }, &mut work.values)
+                }
+            };
             iterations += outcome.iterations;
             if outcome.status.is_usable() && yielding.takes(share, &work.values) {
                 best = outcome;
@@ -85,6 +96,7 @@ impl ContactInverseDynamics {
         after.resize(task.velocity.len(), 0.0);
         forces.fill(0.0);
         self.reduction.finish(task, forces, &mut torque, &mut after);
+
         // τ as a function of forces: those without motor move by M_au M_uu⁻¹ J_uᵀ f, which also
         // changes the joint torques.
         base.clear();
@@ -98,6 +110,8 @@ impl ContactInverseDynamics {
             work.rows.extend(columns.map(|(torque, base)| (torque - base) / force_scale));
             forces[row] = 0.0;
         }
+
+        // Of all solutions the one whose torques are nearest to the last.
         torque.clear();
         torque.extend(last_torque.iter().zip(&base).map(|(last, base)| last - base));
         let problem = ContactProblem {

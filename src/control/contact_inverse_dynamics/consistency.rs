@@ -39,6 +39,7 @@ impl ContactInverseDynamics {
         let step = task.time_step;
         let (reduction, work) = (&self.reduction, &mut self.work);
         let nu = reduction.unactuated();
+
         // y = momentum + Δt W f − L⁻¹ M_ua v_a; the contact velocity is Wᵀ y + J_a v_a.
         work.image.clear();
         work.image.extend_from_slice(&reduction.momentum);
@@ -51,7 +52,10 @@ impl ContactInverseDynamics {
         for column in work.matrix.chunks_exact_mut(nu.max(1)) {
             reduction.mass.half_solve(column);
         }
-        work.rows.clear();
+
+        // Rows of the contacts in the joints' velocities: what moves a contact directly, less what
+        // it moves through the coordinates without motor. Normals do not approach; tangents of
+        // contacts that press hold under a model without slip.
         work.lower.clear();
         work.upper.clear();
         work.normals.clear();
@@ -70,18 +74,20 @@ impl ContactInverseDynamics {
             work.lower.push(-gap - without);
             work.upper.push(if is_normal { f64::INFINITY } else { -without });
         }
+        // They were written row by row; a program has them column by column.
         let m = work.lower.len();
+        work.rows.clear();
         work.rows.resize(m * n, 0.0);
         for (i, row) in work.normals.chunks_exact(n.max(1)).enumerate() {
             for (j, value) in row.iter().enumerate() {
                 work.rows[j * m + i] = *value;
             }
         }
+
+        // Nearest in the sense of least squares to the velocities that were wanted.
         work.hessian.clear();
         work.hessian.resize(n * n, 0.0);
-        for i in 0..n {
-            work.hessian[i * n + i] = 1.0;
-        }
+        work.hessian.iter_mut().step_by(n + 1).for_each(|diagonal| *diagonal = 1.0);
         work.vector.clear();
         for (&joint, a) in reduction.joints().iter().zip(task.acceleration) {
             work.vector.push(-(task.velocity[joint] + step * a));
@@ -98,6 +104,8 @@ impl ContactInverseDynamics {
         work.values.clear();
         work.values.resize(n, 0.0);
         let outcome = self.active_set.solve(&qp, &mut work.values);
+
+        // Accelerations of these velocities, and what follows from them.
         if outcome.status.is_usable() {
             for ((a, &joint), v) in
                 acceleration.iter_mut().zip(reduction.joints()).zip(&work.values)

@@ -1,10 +1,10 @@
 //! The models of least kinetic energy.
 
-use legwork_linalg::dot;
-use legwork_qp::{ConeLeastSquares, Outcome};
+use legwork_linalg::{axpy, dot};
+use legwork_qp::{ConeLeastSquares, ConeLeastSquaresSolver, Outcome, QpData, Status};
 
 use super::complementary::mark_pressing;
-use super::{ContactInverseDynamics, ContactTask, Energy, Stages};
+use super::{ContactInverseDynamics, ContactTask, Energy, ModelProblem, ModelSolver, Stages};
 
 /// Weight of the torques in stage II against the quantities that must stay as in stage I, both
 /// relative to their longest columns. The motion then changes by about this fraction of what the
@@ -48,16 +48,19 @@ impl ContactInverseDynamics {
         stages: Stages,
         pressing: &mut [f64],
         forces: &mut [f64],
+        other: &mut Option<&mut ModelSolver<'_>>,
     ) -> Outcome {
         let holds_all = self.model.has_friction_limit() || self.energy == Energy::Relative;
         self.work.hold_where_pressed(pressing);
         if holds_all {
             self.work.holds.fill(true);
         }
+
+        // Stage I, again until the contacts that hold are those that press.
         let mut iterations = 0;
         let mut changes = 0;
         let mut outcome = loop {
-            let outcome = self.least_energy(task, forces);
+            let outcome = self.least_energy(task, forces, other);
             iterations += outcome.iterations;
             let is_done = holds_all || !outcome.status.is_usable();
             let largest = forces.iter().fold(0.0, |m: f64, f| m.max(f.abs()));
@@ -67,17 +70,17 @@ impl ContactInverseDynamics {
             changes += 1;
         };
         outcome.iterations = iterations;
+
+        // Stage II, from the image y of those forces.
         if stages == Stages::Two && outcome.status.is_usable() {
             let (reduction, work) = (&self.reduction, &mut self.work);
             let nu = reduction.unactuated();
             work.image.clear();
             work.image.resize(nu, 0.0);
             for (column, f) in reduction.columns.chunks_exact(nu).zip(&*forces) {
-                for (image, w) in work.image.iter_mut().zip(column) {
-                    *image += w * f;
-                }
+                axpy(*f, column, &mut work.image);
             }
-            let second = self.least_torque(task, forces);
+            let second = self.least_torque(task, forces, other);
             outcome.iterations += second.iterations;
             if second.status.is_usable() {
                 forces.copy_from_slice(&self.work.forces);
@@ -89,12 +92,19 @@ impl ContactInverseDynamics {
     }
 
     /// Stage I with friction at the contacts `work.holds`, or as the task has it.
-    fn least_energy(&mut self, task: &ContactTask<'_>, forces: &mut [f64]) -> Outcome {
+    fn least_energy(
+        &mut self,
+        task: &ContactTask<'_>,
+        forces: &mut [f64],
+        other: &mut Option<&mut ModelSolver<'_>>,
+    ) -> Outcome {
         let step = task.time_step;
         let (reduction, work) = (&mut self.reduction, &mut self.work);
         work.vector.clear();
         work.normals.clear();
         work.lower.clear();
+
+        // Friction as the task has it, or none or without limit.
         let has_limit = self.model.has_friction_limit();
         let limit = |(mu, holds): (&f64, &bool)| match (has_limit, holds) {
             (true, _) => *mu,
@@ -103,6 +113,8 @@ impl ContactInverseDynamics {
         };
         work.friction.clear();
         work.friction.extend(task.friction.iter().zip(&work.holds).map(limit));
+
+        // The target, and the normals that must not approach.
         match self.energy {
             Energy::Absolute => {
                 work.vector.extend(reduction.momentum.iter().map(|p| -p / step));
@@ -128,24 +140,32 @@ impl ContactInverseDynamics {
             lower: &work.lower,
             regularisation: FORCE_WEIGHT,
         };
-        let outcome = self.least_squares.solve(&stage_one, forces);
+        let (own, program) = (&mut self.least_squares, &mut work.program);
+        let outcome = solve(&stage_one, own, program, other, forces);
         if outcome.status.is_usable() || work.lower.is_empty() {
             return outcome;
         }
         // Joints that push a contact into the ground whatever the base does: then nothing can
         // prevent it.
         let free = ConeLeastSquares { rows: &[], lower: &[], ..stage_one };
-        self.least_squares.solve(&free, forces)
+        solve(&free, own, program, other, forces)
     }
 
     /// Stage II, from the forces of stage I and their image in `work.image`; the answer is in
     /// `work.forces`.
-    fn least_torque(&mut self, task: &ContactTask<'_>, forces: &[f64]) -> Outcome {
+    fn least_torque(
+        &mut self,
+        task: &ContactTask<'_>,
+        forces: &[f64],
+        other: &mut Option<&mut ModelSolver<'_>>,
+    ) -> Outcome {
         let mut torque = std::mem::take(&mut self.work.values);
         let mut after = std::mem::take(&mut self.work.upper);
         torque.resize(task.acceleration.len(), 0.0);
         after.resize(task.velocity.len(), 0.0);
         self.reduction.finish(task, forces, &mut torque, &mut after);
+
+        // Rows of the torques beside those of y, whose weight keeps y.
         let (reduction, work) = (&self.reduction, &mut self.work);
         let (nu, n) = (reduction.unactuated(), torque.len());
         work.rows.clear();
@@ -161,11 +181,10 @@ impl ContactInverseDynamics {
         } else {
             0.0
         };
+
         // τ = τ₁ − J_aᵀ (f − f₁) while y stays.
         for (column, f) in work.rows.chunks_exact(n.max(1)).zip(forces) {
-            for (torque, j) in torque.iter_mut().zip(column) {
-                *torque += j * f;
-            }
+            axpy(*f, column, &mut torque);
         }
         work.matrix.clear();
         for (row, column) in reduction.columns.chunks_exact(nu).enumerate() {
@@ -186,8 +205,27 @@ impl ContactInverseDynamics {
             lower: &[],
             regularisation: FORCE_BESIDE_TORQUE * TORQUE_WEIGHT,
         };
-        let outcome = self.least_squares.solve(&stage_two, &mut work.forces);
+        let (own, program) = (&mut self.least_squares, &mut work.program);
+        let outcome = solve(&stage_two, own, program, other, &mut work.forces);
         (work.values, work.upper) = (torque, after);
         outcome
     }
+}
+
+/// Least squares by the `other` solver, as a dense program, or by its `own`.
+fn solve(
+    problem: &ConeLeastSquares<'_>,
+    own: &mut ConeLeastSquaresSolver,
+    program: &mut QpData,
+    other: &mut Option<&mut ModelSolver<'_>>,
+    forces: &mut [f64],
+) -> Outcome {
+    let Some(other) = other else { return own.solve(problem, forces) };
+    let Some(unit) = problem.write_qp(program) else {
+        forces.fill(0.0);
+        return Outcome { status: Status::Solved, iterations: 0, residual: 0.0 };
+    };
+    let outcome = other(&ModelProblem::Quadratic(program.view()), forces);
+    forces.iter_mut().for_each(|force| *force *= unit);
+    outcome
 }

@@ -1,11 +1,11 @@
 //! No slip with normal complementarity.
 
-use legwork_linalg::dot;
+use legwork_linalg::{axpy, dot};
 use legwork_qp::complementarity::{ConstrainedMass, HalfInverseMass};
-use legwork_qp::{Outcome, Status};
+use legwork_qp::{Lcp, Outcome, Status};
 
 use super::complementary::mark_pressing;
-use super::{ContactInverseDynamics, ContactTask};
+use super::{ContactInverseDynamics, ContactTask, ModelProblem, ModelSolver};
 
 impl ContactInverseDynamics {
     /// ID(t)LCP,∞: the tangential rows that are independent hold (algorithm 1), then a linear
@@ -36,6 +36,7 @@ impl ContactInverseDynamics {
         task: &ContactTask<'_>,
         pressing: &mut [f64],
         forces: &mut [f64],
+        other: &mut Option<&mut ModelSolver<'_>>,
     ) -> Outcome {
         let rows = 3 * task.gaps.len();
         let (reduction, work) = (&self.reduction, &mut self.work);
@@ -46,7 +47,7 @@ impl ContactInverseDynamics {
         work.hold_where_pressed(pressing);
         let (mut changes, mut iterations) = (0, 0);
         loop {
-            let mut outcome = self.with_holding(task, pressing, forces);
+            let mut outcome = self.with_holding(task, pressing, forces, other);
             iterations += outcome.iterations;
             outcome.iterations = iterations;
             if !outcome.status.is_usable() {
@@ -66,6 +67,7 @@ impl ContactInverseDynamics {
         task: &ContactTask<'_>,
         pressing: &mut [f64],
         forces: &mut [f64],
+        other: &mut Option<&mut ModelSolver<'_>>,
     ) -> Outcome {
         let (rows, work) = (3 * task.gaps.len(), &mut self.work);
         work.candidates.clear();
@@ -81,7 +83,7 @@ impl ContactInverseDynamics {
         work.kept.resize(work.candidates.len(), false);
         let mut count = work.candidates.len();
         loop {
-            let outcome = self.without_slip(task, count, pressing, forces);
+            let outcome = self.without_slip(task, count, pressing, forces, other);
             let last = self.work.kept[..count].iter().rposition(|&kept| kept);
             match last {
                 Some(last) if outcome.status == Status::PrimalInfeasible => count = last,
@@ -97,9 +99,12 @@ impl ContactInverseDynamics {
         count: usize,
         pressing: &mut [f64],
         forces: &mut [f64],
+        other: &mut Option<&mut ModelSolver<'_>>,
     ) -> Outcome {
         let (reduction, work) = (&self.reduction, &mut self.work);
         let (k, step, nu) = (task.gaps.len(), task.time_step, reduction.unactuated());
+
+        // Algorithm 1: the independent rows, and the velocities at which all rows slide least.
         self.rows.reset(nu);
         let kept = &mut work.kept[..count];
         self.rows.find(&work.matrix[..count * nu], &reduction.mass, kept);
@@ -108,6 +113,8 @@ impl ContactInverseDynamics {
         work.image.clear();
         work.image.extend_from_slice(&reduction.velocity);
         self.rows.hold(&mut work.values, &mut work.image);
+
+        // Algorithm 2: the normals' velocities while those rows hold, and the forces.
         work.vector.clear();
         for (i, gap) in task.gaps.iter().enumerate() {
             let normal = reduction.contact_velocity(3 * i + 2, &work.image);
@@ -116,8 +123,24 @@ impl ContactInverseDynamics {
         work.forces.clear();
         work.forces.resize(k, 0.0);
         let mass = ConstrainedMass { mass: &reduction.mass, rows: &self.rows };
-        let outcome =
-            self.pivoting.solve(&work.normals, &mass, &work.vector, pressing, &mut work.forces);
+        let outcome = match other {
+            None => {
+                self.pivoting.solve(&work.normals, &mass, &work.vector, pressing, &mut work.forces)
+            }
+            Some(solve) => {
+                // The matrix is that of the normals' part that the rows leave free.
+                work.rows.clear();
+                work.rows.extend_from_slice(&work.normals);
+                work.rows.chunks_exact_mut(nu).for_each(|normal| mass.half_solve(normal));
+                let normal = |i: usize| &work.rows[i * nu..(i + 1) * nu];
+                work.hessian.clear();
+                for j in 0..k {
+                    work.hessian.extend((0..k).map(|i| dot(normal(i), normal(j))));
+                }
+                let lcp = Lcp::new(&work.hessian, &work.vector).expect("k by k numbers");
+                solve(&ModelProblem::Complementarity(lcp), &mut work.forces)
+            }
+        };
         if !outcome.status.is_usable() {
             return outcome;
         }
@@ -125,14 +148,13 @@ impl ContactInverseDynamics {
         for (force, normal) in forces.chunks_exact_mut(3).zip(&work.forces) {
             force[2] = *normal;
         }
+
         // The tangential forces hold their rows, and balance the effect of normal forces on them.
         for (image, velocity) in work.image.iter_mut().zip(&reduction.velocity) {
             *image = (*image - velocity) / step;
         }
         for (i, f) in work.forces.iter().enumerate() {
-            for (image, w) in work.image.iter_mut().zip(reduction.column(3 * i + 2)) {
-                *image -= f * w;
-            }
+            axpy(-f, reduction.column(3 * i + 2), &mut work.image);
         }
         work.values.resize(self.rows.rank(), 0.0);
         self.rows.multipliers(&work.image, &mut work.values);
@@ -155,6 +177,8 @@ impl ContactInverseDynamics {
         work.values.clear();
         work.values.resize(rank, 0.0);
         work.image.clear();
+
+        // Normal equations in the multipliers λ of the kept rows.
         for &row in candidates {
             let column = reduction.column(row);
             let slides = reduction.contact_velocity(row, &reduction.velocity);
@@ -163,9 +187,7 @@ impl ContactInverseDynamics {
             work.lower.extend(kept.map(|other| dot(column, reduction.column(other))));
             for (j, a) in work.lower.iter().enumerate() {
                 work.values[j] -= a * slides;
-                for (h, b) in work.hessian[j * rank..].iter_mut().zip(&work.lower) {
-                    *h += a * b;
-                }
+                axpy(*a, &work.lower, &mut work.hessian[j * rank..]);
             }
         }
         if !self.normal.set(rank, &work.hessian) {
@@ -176,11 +198,11 @@ impl ContactInverseDynamics {
         }
         self.normal.half_solve(&mut work.values);
         self.normal.half_solve_transposed(&mut work.values);
+
+        // The velocity of each kept row at that y.
         work.image.extend_from_slice(&reduction.velocity);
         for (row, factor) in kept_rows(candidates, &work.kept).zip(&work.values) {
-            for (y, w) in work.image.iter_mut().zip(reduction.column(row)) {
-                *y += factor * w;
-            }
+            axpy(*factor, reduction.column(row), &mut work.image);
         }
         for (row, value) in kept_rows(candidates, &work.kept).zip(&mut work.values) {
             *value = dot(reduction.column(row), &work.image);

@@ -1,5 +1,6 @@
 //! Reduction of the task to the coordinates without motor.
 
+use legwork_linalg::{axpy, dot};
 use legwork_qp::complementarity::{DenseMass, HalfInverseMass};
 
 use super::ContactTask;
@@ -50,6 +51,8 @@ impl Reduction {
         }
         let nu = self.free.len();
         let step = task.time_step;
+
+        // v_a⁺ of the joints, and M_uu with its factor.
         self.target.clear();
         let (joints, velocity) = (&self.joints, task.velocity);
         let target = joints.iter().zip(task.acceleration).map(|(&i, a)| velocity[i] + step * a);
@@ -65,11 +68,12 @@ impl Reduction {
         if !(step > 0.0 && is_finite && has_friction && self.mass.set(nu, &self.dense)) {
             return false;
         }
+
+        // (M v)_u − Δt h_u, and r, which is that less M_ua v_a⁺; both by L⁻¹.
         self.momentum.clear();
         self.momentum.extend(self.free.iter().map(|&i| {
             let column = &task.mass_matrix[i * nv..(i + 1) * nv];
-            let momentum: f64 = column.iter().zip(velocity).map(|(m, v)| m * v).sum();
-            momentum - step * task.bias_force[i]
+            dot(column, velocity) - step * task.bias_force[i]
         }));
         self.velocity.clear();
         self.velocity.extend(self.free.iter().zip(&self.momentum).map(|(&i, momentum)| {
@@ -79,6 +83,8 @@ impl Reduction {
         }));
         self.mass.half_solve(&mut self.momentum);
         self.mass.half_solve(&mut self.velocity);
+
+        // L⁻¹ J_uᵀ, and what the joints move the contacts.
         self.columns.clear();
         for row in 0..rows {
             self.columns.extend(self.free.iter().map(|&i| task.jacobian[i * rows + row]));
@@ -89,9 +95,7 @@ impl Reduction {
         self.drift.clear();
         self.drift.resize(rows, 0.0);
         for (&j, v) in joints.iter().zip(&self.target) {
-            for (drift, jacobian) in self.drift.iter_mut().zip(&task.jacobian[j * rows..]) {
-                *drift += jacobian * v;
-            }
+            axpy(*v, &task.jacobian[j * rows..], &mut self.drift);
         }
         true
     }
@@ -104,8 +108,7 @@ impl Reduction {
 
     /// `(J v)` of one row for `y = Lᵀ v_u`.
     pub(super) fn contact_velocity(&self, row: usize, y: &[f64]) -> f64 {
-        let column = self.column(row);
-        column.iter().zip(y).map(|(w, y)| w * y).sum::<f64>() + self.drift[row]
+        dot(self.column(row), y) + self.drift[row]
     }
 
     /// `y_c = Lᵀ v_c` with the velocity v_c of the coordinates without motor at which contacts
@@ -114,6 +117,8 @@ impl Reduction {
     /// φ/Δt along normals of penetrating contacts, which move out.
     pub(super) fn carried(&mut self, task: &ContactTask<'_>, out: &mut Vec<f64>) {
         let nu = self.free.len();
+
+        // Normal equations, summed row by row.
         self.dense.clear();
         self.dense.resize(nu * nu, 0.0);
         out.clear();
@@ -122,13 +127,13 @@ impl Reduction {
         for (row, (column, drift)) in columns.zip(&self.drift).enumerate() {
             let inside = if row % 3 == 2 { task.gaps[row / 3].min(0.0) } else { 0.0 };
             let drift = drift + inside / task.time_step;
+            axpy(-drift, column, out);
             for (j, w) in column.iter().enumerate() {
-                out[j] -= w * drift;
-                for (target, v) in self.dense[j * nu..].iter_mut().zip(column) {
-                    *target += w * v;
-                }
+                axpy(*w, column, &mut self.dense[j * nu..]);
             }
         }
+
+        // Directions that move no contact stay at rest.
         let largest = (0..nu).map(|i| self.dense[i * nu + i]).fold(0.0, f64::max);
         for i in 0..nu {
             self.dense[i * nu + i] += CARRIED_WEIGHT * largest;
@@ -151,9 +156,7 @@ impl Reduction {
     /// `Lᵀ v_u⁺` under contact forces.
     pub(super) fn add_forces(&self, task: &ContactTask<'_>, forces: &[f64], y: &mut [f64]) {
         for (column, f) in self.columns.chunks_exact(self.free.len().max(1)).zip(forces) {
-            for (y, w) in y.iter_mut().zip(column) {
-                *y += task.time_step * f * w;
-            }
+            axpy(task.time_step * f, column, y);
         }
     }
 
@@ -166,6 +169,8 @@ impl Reduction {
         after: &mut [f64],
     ) {
         let (nv, rows) = (task.velocity.len(), 3 * task.gaps.len());
+
+        // v⁺ of the coordinates without motor from y, of the joints as wanted.
         let mut y = std::mem::take(&mut self.after);
         y.clear();
         y.extend_from_slice(&self.velocity);
@@ -178,13 +183,14 @@ impl Reduction {
         for (&i, v) in self.joints.iter().zip(&self.target) {
             after[i] = *v;
         }
+
+        // τ from the joints' rows of the equation of motion.
         for (&i, torque) in self.joints.iter().zip(torque) {
             let column = &task.mass_matrix[i * nv..(i + 1) * nv];
             let changes = after.iter().zip(task.velocity);
             let momentum: f64 = column.iter().zip(changes).map(|(m, (a, v))| m * (a - v)).sum();
             let jacobian = &task.jacobian[i * rows..(i + 1) * rows];
-            let contact: f64 = jacobian.iter().zip(forces).map(|(j, f)| j * f).sum();
-            *torque = momentum / task.time_step + task.bias_force[i] - contact;
+            *torque = momentum / task.time_step + task.bias_force[i] - dot(jacobian, forces);
         }
     }
 

@@ -19,7 +19,7 @@ use legwork_linalg::{dot, max_abs};
 use legwork_qp::{DEFAULT_REGULARISATION, Outcome, Qp};
 
 use super::complementary::mark_pressing;
-use super::{ContactInverseDynamics, ContactTask};
+use super::{ContactInverseDynamics, ContactTask, ModelSolver};
 
 /// Compliances that are tried in turn, as fractions of the mean diagonal of the Delassus matrix.
 pub(super) const COMPLIANCES: [f64; 6] = [DEFAULT_REGULARISATION, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1];
@@ -125,8 +125,9 @@ impl ContactInverseDynamics {
         task: &ContactTask<'_>,
         pressing: &mut [f64],
         forces: &mut [f64],
+        other: &mut Option<&mut ModelSolver<'_>>,
     ) -> Outcome {
-        let mut best = self.no_slip(task, pressing, forces);
+        let mut best = self.no_slip(task, pressing, forces, other);
         let mut yielding = Yielding::new(self.typical_force(task));
         if best.status.is_usable() {
             // The first answer is always accepted.

@@ -1,7 +1,7 @@
 //! A block with memory, as a third party writes it.
 
 use legwork_block::{
-    Block, Bool, Invalid, Outcome, OutputCx, Ports, RateRule, Real, Report, Sizes, UpdateCx,
+    Block, Bool, Invalid, Outcome, OutputCx, Ports, RateRule, Real, Report, UpdateCx, block,
     parameters, ports,
 };
 
@@ -19,12 +19,9 @@ pub struct LimitSwitch {
     pub limit: f64,
 }
 
+#[block]
 impl Block for LimitSwitch {
-    const KIND: &'static str = "LimitSwitch";
-    type Plan = LimitSwitchPorts;
     type State = bool;
-    type Memo = ();
-    type Scratch = ();
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         if !self.limit.is_finite() {
@@ -33,12 +30,6 @@ impl Block for LimitSwitch {
         ports.rate(RateRule::Sampled);
         Ok(self.declare(ports))
     }
-
-    fn state(&self, _: &Self::Plan, _: &Sizes<'_>) -> bool {
-        false
-    }
-
-    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
     fn output(&self, io: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         cx.outputs.set(io.y, f64::from(u8::from(*cx.state)));

@@ -5,7 +5,9 @@ use legwork_contact::soft_constraints::{
     Method, Rows, SoftConstraintSolver, SolverOptions, SpringDamper, contact_problem,
 };
 use legwork_qp::problems::Random;
-use legwork_qp::{ClarabelSolver, Cone, ConeShape, ContactSolver, ProjectedGaussSeidel, Status};
+use legwork_qp::{
+    ClarabelSolver, Cone, ConeShape, ContactSolver, ProjectedGaussSeidel, PyramidFit, Status,
+};
 use nalgebra::{DMatrix, DVector};
 
 /// Random inertia, momentum and rows over one block of `nv` velocities.
@@ -432,4 +434,92 @@ fn the_paper_s_weight_presses_a_sliding_contact() {
     let weighted = least_force(&problem, 1e9)[2];
     assert!(pressed > 2.0 * 9.8, "{pressed}");
     assert!((weighted / 9.8 - 1.0).abs() < 1e-2, "{weighted}");
+}
+
+/// The same block under the paper's numbers, K = 1e10 N/m, B = 1 N s/m, B_r = 10⁶/h and ζ = 1/h, is
+/// stopped by a normal force of 400 N and thrown up: 0.5 J become 8 J. So says the program's
+/// independent transcription, `benches/peers/least_forces.py`. The law gains nothing.
+#[test]
+fn the_paper_s_weight_gains_energy() {
+    let h = 0.01;
+    let mut problem = ConstraintProblem::new(&[3], h);
+    problem.set_momentum(&[1.0, 0.0, 0.0], &[0.0, 0.0, -9.8]);
+    let normal = SpringDamper::new(-9.8 / 1e10, 1e10, 1.0);
+    let axes = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    problem.push(Rows::Dense(&axes), Law::Contact(normal, Friction::coulomb(0.25, 1e6 / h)));
+    let pyramid = Cone::Pyramid { sides: 4, fit: PyramidFit::Circumscribed };
+    let pressed = by(Method::LeastForces { zeta: 1.0 / h, cone: pyramid }, &problem);
+    assert!((pressed.forces[2] - 400.0).abs() < 1e-3, "{:?}", pressed.forces);
+    assert!((pressed.forces[0] + 100.0).abs() < 1e-3, "{:?}", pressed.forces);
+    // Kinetic energy of the throw without the block's weight, and what friction took.
+    let (up, weight) = (h * (400.0 - 9.8), h * 9.8);
+    let spring = 0.5 * 9.8 * 9.8 / 1e10;
+    let expected = 0.5 * (up * up - weight * weight) - 0.5 - spring;
+    let gained = pressed.gained_energy;
+    assert!((gained - expected).abs() < 1e-4, "{gained} {expected}");
+    let lawful = by(Method::Forces { cone: pyramid }, &problem);
+    assert!(lawful.gained_energy < 0.0, "{}", lawful.gained_energy);
+}
+
+/// Two balls fall, 1 mm apart, at 0.2 m/s: without forces their contact stays open, but the ground
+/// stops the lower one. The contact between them takes part, and the program is the law.
+#[test]
+fn forces_of_others_close_a_contact() {
+    let mut problem = ConstraintProblem::new(&[1, 1], 0.01);
+    problem.set_momentum(&[-0.2, -0.2], &[-9.8, -9.8]);
+    let normal = |gap| Law::Contact(SpringDamper::new(gap, 1e10, 1.0), Friction::coulomb(0.0, 1.0));
+    let (up, down) = ([0.0, 0.0, 1.0], [0.0, 0.0, -1.0]);
+    problem.push(Rows::Bodies(&[(BodyIndex(0), &up[..])]), normal(0.0));
+    let between = [(BodyIndex(1), &up[..]), (BodyIndex(0), &down[..])];
+    problem.push(Rows::Bodies(&between), normal(1e-3));
+    let lawful = by(Method::Forces { cone: Cone::Circular }, &problem);
+    let least = by(Method::LeastForces { zeta: 100.0, cone: Cone::Circular }, &problem);
+    assert!(lawful.forces[5] > 1.0, "{:?}", lawful.forces);
+    for (a, b) in lawful.forces.iter().zip(&least.forces) {
+        assert!((a - b).abs() < 1e-6 * lawful.forces[2], "{:?} {:?}", lawful.forces, least.forces);
+    }
+    assert!(least.gained_energy <= 0.0, "{}", least.gained_energy);
+}
+
+/// The law gains no energy: all kinds of rows, linear and of Hertz, with preloads, K to 10¹⁵ N/m.
+#[test]
+fn the_law_gains_no_energy() {
+    let mut solved = 0;
+    for seed in 0..300 {
+        let mut system = RandomSystem::new(seed, 6, 0.01);
+        let mut scale = 0.0;
+        for i in 0..4 {
+            let stiffness = [1e3, 1e6, 1e10, 1e15][(seed as usize + i) % 4];
+            let mut law = match i {
+                0 => Law::Bilateral(system.spring(stiffness)),
+                1 => Law::Unilateral(system.spring(stiffness)),
+                _ => system.contact(stiffness),
+            };
+            {
+                let (Law::Bilateral(row) | Law::Unilateral(row) | Law::Contact(row, _)) = &mut law;
+                row.rate_bias = 0.0;
+                row.preload = 10.0 * system.random.normal();
+                if i > 0 && seed % 2 == 0 {
+                    row.exponent = 1.5;
+                }
+                scale += row.stiffness * row.deformation.powi(2);
+            }
+            if let Law::Contact(_, friction) = &mut law {
+                friction.rate_bias = [0.0; 2];
+            }
+            let rows = system.rows(law.row_count());
+            system.problem.push(Rows::Dense(&rows), law);
+        }
+        let method = Method::Forces { cone: Cone::Circular };
+        let options = SolverOptions { method, ..SolverOptions::default() };
+        let mut solution = ConstraintSolution { velocity: vec![0.0; 6], ..Default::default() };
+        let outcome = SoftConstraintSolver::new(options).solve(&system.problem, &mut solution);
+        // Laws of friction of this variety need not have an answer.
+        if outcome.status == Status::Solved {
+            solved += 1;
+            let gained = solution.gained_energy;
+            assert!(gained <= 1e-7 * (1.0 + scale), "{seed}: {gained} of {scale}");
+        }
+    }
+    assert!(solved > 250, "{solved}");
 }

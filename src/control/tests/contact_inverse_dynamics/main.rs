@@ -5,11 +5,12 @@ mod robots;
 
 use robots::{Answer, Robot, max_abs, pyramid};
 
-use legwork_control::{ContactInverseDynamics, ContactModel, Energy, Stages};
+use legwork_control::{ContactInverseDynamics, ContactModel, Energy, ModelProblem, Stages};
 use legwork_qp::complementarity::{DenseMass, HalfInverseMass};
 use legwork_qp::problems::Random;
 use legwork_qp::{
-    ContactProblem, ContactSolver, LemkeSolver, Outcome, Status, StewartTrinkleSolver,
+    ContactProblem, ContactSolver, GeneralActiveSet, Lemke, LemkeSolver, Outcome, Status,
+    StewartTrinkleSolver,
 };
 
 const STEP: f64 = 1e-3;
@@ -402,4 +403,63 @@ fn bad_numbers_are_answers() {
     let prediction = solver.solve(&robot.task(), &mut [0.0; 2], torque, forces, after);
     assert_eq!(prediction.outcome.status, Status::InvalidData);
     assert!(answer.torque.iter().chain(&answer.forces).all(|x| *x == 0.0));
+}
+
+/// Whoever solves a model's problem, the robot moves alike: to rounding where the problem is the
+/// same, to the conditioning of its normal equations where least squares become a dense program.
+#[test]
+fn another_solver_of_the_same_problem_predicts_the_same_motion() {
+    let mut random = Random::new(11);
+    for (nv, free, k) in [(18, 6, 1), (18, 6, 2), (18, 6, 3), (24, 12, 4), (18, 6, 4)] {
+        for _ in 0..10 {
+            let robot = Robot::random(&mut random, nv, free, k);
+            for model in MODELS {
+                for energy in [Energy::Absolute, Energy::Relative] {
+                    let expected = robot.solve_with(model, energy);
+                    let mut calls = 0;
+                    let mut other = |problem: &ModelProblem<'_>, x: &mut [f64]| {
+                        calls += 1;
+                        match problem {
+                            ModelProblem::Contact { problem, root } => {
+                                assert_gram(problem.inverse_inertia, root, 3 * k);
+                                StewartTrinkleSolver::default().solve(problem, x)
+                            }
+                            ModelProblem::Complementarity(lcp) => Lemke::new(k).solve(lcp, x),
+                            ModelProblem::Quadratic(qp) => GeneralActiveSet::default().solve(qp, x),
+                        }
+                    };
+                    let mut answer = Answer::new(&robot, k);
+                    let mut solver =
+                        ContactInverseDynamics::new(model, pyramid(4)).with_energy(energy);
+                    let Answer { torque, forces, after, .. } = &mut answer;
+                    forces.copy_from_slice(&expected.forces);
+                    let memory = &mut vec![0.0; k];
+                    let prediction =
+                        solver.solve_by(&mut other, &robot.task(), memory, torque, forces, after);
+                    assert!(prediction.outcome.status.is_usable(), "{model:?} {prediction:?}");
+                    assert_eq!(calls == 0, model == ContactModel::Sensed, "{model:?}");
+                    let far = answer.after.iter().zip(&expected.after).map(|(a, b)| a - b);
+                    let far = max_abs(&far.collect::<Vec<_>>()) / max_abs(&expected.after);
+                    let is_same = !matches!(
+                        model,
+                        ContactModel::CoulombQp { .. } | ContactModel::NoSlipQp { .. }
+                    );
+                    let tolerance = if is_same { 1e-9 } else { 1e-5 };
+                    assert!(far < tolerance, "{model:?} {energy:?}, {k} contacts: {far:e}");
+                }
+            }
+        }
+    }
+}
+
+/// `G = WᵀW`.
+fn assert_gram(g: &[f64], root: &[f64], rows: usize) {
+    let nu = root.len() / rows;
+    let column = |i: usize| &root[i * nu..(i + 1) * nu];
+    for j in 0..rows {
+        for i in 0..rows {
+            let product: f64 = column(i).iter().zip(column(j)).map(|(a, b)| a * b).sum();
+            assert!((g[j * rows + i] - product).abs() <= 1e-12 * max_abs(g));
+        }
+    }
 }

@@ -2,8 +2,8 @@
 
 use legwork_mechanics::nalgebra::{DMatrix, DVector, Vector3};
 use legwork_mechanics::{
-    Constrained, ConstrainedDynamics, ConstraintProblem, FrameId, Kinematics, Model,
-    constrained_forward_dynamics, frame_jacobian_dot_velocity, point_jacobian,
+    ClosedChain, Constrained, ConstrainedDynamics, ConstraintProblem, FrameId, Kinematics, Model,
+    WeightedJacobian, constrained_forward_dynamics, frame_jacobian_dot_velocity, point_jacobian,
     point_jacobian_dot_velocity, world_from_frame,
 };
 
@@ -295,4 +295,80 @@ fn scale_of_rows_changes_nothing() {
         let size = (1.0 + expected.nu_dot.norm()) * condition(&case.m);
         law.check(*seed, (found.nu_dot - &expected.nu_dot).norm() / size);
     }
+}
+
+/// `G = J M⁻¹ Jᵀ` of a point of a mechanism that is held elsewhere, and the velocity that is left of
+/// one before an impact: both against the dense KKT matrix `[M −Jᵀ; J 0]`.
+#[test]
+fn a_held_mechanism_responds_and_stops_as_the_whole_system_does() {
+    let mut response = Law::new("G of a closed mechanism / condition", 1e-11);
+    let mut stop = Law::new("velocity after an impact / condition", 1e-11);
+    let mut count = 0;
+    for Sample { seed, model, .. } in random_models() {
+        let case = Case::new(model, *seed, 1.0);
+        let nv = case.m.nrows();
+        let frames: Vec<FrameId> = frame_ids(model).collect();
+        let mut rng = Rng::new(seed + 3);
+        let mut point = || case.point(frames[rng.below(frames.len())], &Vector3::zeros()).0;
+        let (held, contact) = (point(), point());
+        let values = mobility(&case, &held);
+        let is_held = nv >= 3 && values[0] > 0.0 && values[2] > 1e-2 * values[0];
+        if !is_held || contact.norm() == 0.0 {
+            continue;
+        }
+        count += 1;
+        // The rows, and those of twice their sum, which depend on them.
+        let mut chain = ClosedChain::new(4, nv, 3);
+        let twice = held.row_sum() * 2.0;
+        for (label, row) in held.row_iter().enumerate() {
+            chain.push(label, row.iter().copied(), 0.0);
+        }
+        chain.push(3, twice.iter().copied(), 0.0);
+        let factor = factor_at(model, &case.kinematics);
+        let factor = factor.view();
+        chain.eliminate(factor);
+        assert_eq!(chain.rank(), 3, "seed {seed}");
+
+        let mut whole = DMatrix::zeros(nv + 3, nv + 3);
+        whole.view_mut((0, 0), (nv, nv)).copy_from(&case.m);
+        whole.view_mut((0, nv), (nv, 3)).copy_from(&-held.transpose());
+        whole.view_mut((nv, 0), (3, nv)).copy_from(&held);
+        let whole = whole.lu();
+        let condition = condition(&case.m);
+
+        let (mut jacobian, mut g) = (contact.clone(), DMatrix::zeros(3, 3));
+        let mut weighted = WeightedJacobian::new(nv, 3);
+        weighted.set(factor, jacobian.as_slice(), 3);
+        chain.project(&mut weighted, jacobian.as_mut_slice());
+        weighted.gram_into(g.as_mut_slice());
+        let mut right = DMatrix::zeros(nv + 3, 3);
+        right.rows_mut(0, nv).copy_from(&contact.transpose());
+        let pushed = whole.solve(&right).unwrap();
+        let expected = &contact * pushed.rows(0, nv);
+        // The same from the rows that act, `J ← W P C`.
+        let from_rows = &jacobian * pushed.rows(0, nv);
+        let size = contact.norm() * pushed.norm() * condition;
+        response.check_part(*seed, "W Wᵀ", (&g - &expected).norm() / size);
+        response.check_part(*seed, "J", (from_rows - expected).norm() / size);
+
+        let nu = DVector::from_vec(Rng::new(*seed).vector(nv, 1.0));
+        chain.hold_velocity(nu.as_slice());
+        chain.eliminate(factor);
+        let mut jump = DVector::zeros(nv);
+        chain.constrain(jump.as_mut_slice());
+        let mut impulses = [f64::NAN; 4];
+        chain.forces_into(&mut impulses);
+        assert!(chain.residual(jump.as_slice()) < 1e-10 * (1.0 + twice.norm()), "seed {seed}");
+        factor.half_solve_transposed_in_place(jump.as_mut_slice());
+        let mut right = DVector::zeros(nv + 3);
+        right.rows_mut(nv, 3).copy_from(&-(&held * &nu));
+        let expected = whole.solve(&right).unwrap();
+        let size = expected.norm() * condition;
+        stop.check_part(*seed, "jump", (jump - expected.rows(0, nv)).norm() / size);
+        let felt = held.transpose() * DVector::from_column_slice(&impulses[..3])
+            + twice.transpose() * impulses[3];
+        let wanted = held.transpose() * expected.rows(nv, 3);
+        stop.check_part(*seed, "impulses", (felt - wanted).norm() / size);
+    }
+    assert!(count > 100, "only {count} cases");
 }

@@ -1,12 +1,12 @@
 //! Laws of motion on random robots: Jacobians, their derivatives, the configuration manifold.
 
-use legwork_mechanics::nalgebra::{DMatrix, DVector, Matrix3, Vector3};
+use legwork_mechanics::nalgebra::{DMatrix, DVector, Matrix3, Rotation3, Vector3};
 use legwork_mechanics::{
-    FrameId, Kinematics, Model, Placement, Representation, center_of_mass, center_of_mass_jacobian,
-    center_of_mass_velocity, configuration_derivative, difference, frame_jacobian,
-    frame_jacobian_dot_velocity, frame_jacobian_dot_velocity_in, frame_jacobian_in, frame_velocity,
-    frame_velocity_in, jacobian_columns, point_jacobian, point_jacobian_dot_velocity,
-    point_jacobian_rows, point_velocity, product, relative_jacobian,
+    FrameId, FrameRows, Kinematics, Model, Placement, Representation, center_of_mass,
+    center_of_mass_jacobian, center_of_mass_velocity, configuration_derivative, difference,
+    frame_jacobian, frame_jacobian_dot_velocity, frame_jacobian_dot_velocity_in, frame_jacobian_in,
+    frame_velocity, frame_velocity_in, jacobian_columns, point_jacobian,
+    point_jacobian_dot_velocity, point_jacobian_rows, point_velocity, product, relative_jacobian,
     relative_jacobian_dot_velocity, relative_placement, relative_velocity, world_from_frame,
 };
 
@@ -271,6 +271,40 @@ fn parts_of_an_update_are_the_update() {
             assert_eq!(frame_velocity(model, a, frame), frame_velocity(model, b, frame));
             let bias = |kinematics| frame_jacobian_dot_velocity(model, kinematics, frame);
             assert_eq!(bias(a), bias(b), "seed {seed}");
+        }
+    }
+}
+
+/// The rows of a frame by its columns are the bits of the whole Jacobian, coupled joints included;
+/// those of a point in other axes are `Fᵀ (J_lin + J_ang × arm)`.
+#[test]
+fn rows_by_columns_are_those_of_the_jacobian() {
+    for sample in random_models() {
+        let model = &sample.model;
+        let frame = last_frame(model);
+        let mut rows = FrameRows::new(model, frame);
+        for seed in 0..3 {
+            let (q, nu) = random_state(model, seed);
+            let kinematics = kinematics_at(model, &q, &nu);
+            rows.update(model, &kinematics, frame);
+            let dense = frame_jacobian_at(model, &kinematics, frame);
+            let mut loaded = FrameRows::of_columns(rows.columns().to_vec());
+            loaded.load(dense.as_slice());
+            let turned = Rotation3::from_euler_angles(0.3, -0.4, 0.5).into_inner();
+            let arm = Vector3::new(0.2, -0.1, 0.7);
+            let mut expected = DMatrix::zeros(3, model.velocity_dim());
+            for (k, column) in dense.column_iter().enumerate() {
+                let (linear, angular) = (column.fixed_rows::<3>(0), column.fixed_rows::<3>(3));
+                let column = turned.tr_mul(&(linear + angular.into_owned().cross(&arm)));
+                expected.set_column(k, &column);
+            }
+            for rows in [&rows, &loaded] {
+                let mut found = DMatrix::zeros(3, model.velocity_dim());
+                rows.at_point(&turned, &arm, |k, column| {
+                    found.set_column(k, &Vector3::from(column));
+                });
+                assert_eq!(found, expected, "seed {}", sample.seed);
+            }
         }
     }
 }
