@@ -94,9 +94,9 @@ impl PathRows {
 
     /// Numbers of a column of J in the rows of a triple.
     #[inline]
-    fn entries<'j>(&self, jacobian: &'j [f64], triple: usize, k: usize) -> &'j [f64] {
-        let first = ROWS * triple;
-        &jacobian[k * self.row_count + first..][..ROWS.min(self.row_count - first)]
+    fn entries<'j>(&self, jacobian: &'j [f64], triple: usize, k: usize) -> &'j [f64; ROWS] {
+        let column = &jacobian[k * self.row_count + ROWS * triple..];
+        column.first_chunk().unwrap_or(&[0.0; ROWS])
     }
 
     /// `W ← J C⁻¹`. False, and no W, if some rows are not on a path.
@@ -132,23 +132,27 @@ impl PathRows {
                 return false;
             }
             let words = self.outside[triple * height..(triple + 1) * height].iter().enumerate();
-            let mut is_zero = true;
+            // The bits of all numbers but their signs.
+            let mut bits = 0;
             for (word, &set) in words {
                 let mut left = set;
                 while left != 0 {
                     let k = WORD * word + left.trailing_zeros() as usize;
                     left &= left - 1;
-                    let entries = self.entries(jacobian, triple, k).iter();
-                    is_zero &= entries.fold(true, |zero, x| zero & (*x == 0.0));
+                    let [x, y, z] = self.entries(jacobian, triple, k);
+                    bits |= (x.to_bits() | y.to_bits() | z.to_bits()) << 1;
                 }
             }
-            is_zero
+            bits == 0
         })
     }
 
-    /// Finds the paths of all rows; false if some have none.
+    /// Finds the paths of all rows, three by three; false if some have none.
     #[cold]
     fn plan(&mut self, pattern: &BranchPattern, jacobian: &[f64], row_count: usize) -> bool {
+        if !row_count.is_multiple_of(ROWS) {
+            return false;
+        }
         self.reserve(row_count);
         self.row_count = row_count;
         let (dim, height) = (self.dim, self.dim.div_ceil(WORD));
@@ -222,14 +226,14 @@ impl PathRows {
     fn load(&self, g: usize, jacobian: &[f64], w: &mut [Block]) {
         let lanes: [&[usize]; LANES] = std::array::from_fn(|l| self.path(LANES * g + l));
         for (b, w) in w.iter_mut().enumerate() {
-            let mut numbers = [[0.0; LANES]; ROWS];
-            for (l, path) in lanes.iter().enumerate() {
-                let Some(&k) = path.get(b) else { continue };
-                for (to, x) in numbers.iter_mut().zip(self.entries(jacobian, LANES * g + l, k)) {
-                    to[l] = *x;
-                }
-            }
-            *w = numbers.map(Quad::from);
+            // By values: numbers that are stored one by one cannot be loaded together at once.
+            let [p, q, r, s]: [&[f64; ROWS]; LANES] = std::array::from_fn(|l| {
+                let entries = |&k| self.entries(jacobian, LANES * g + l, k);
+                lanes[l].get(b).map_or(&[0.0; ROWS], entries)
+            });
+            w[0] = Quad::from([p[0], q[0], r[0], s[0]]);
+            w[1] = Quad::from([p[1], q[1], r[1], s[1]]);
+            w[2] = Quad::from([p[2], q[2], r[2], s[2]]);
         }
     }
 
@@ -361,15 +365,16 @@ impl PathRows {
         if a >= triples || b >= triples {
             return;
         }
-        let (row, column) = (ROWS * a, ROWS * b);
-        let (height, width) = ((nc - row).min(ROWS), (nc - column).min(ROWS));
-        for j in 0..width {
-            let to = &mut out[(column + j) * nc + row..][..height];
-            to.iter_mut().zip(block).for_each(|(to, from)| *to = from[j][l]);
+        let [x, y, z] = block;
+        for j in 0..ROWS {
+            if let Some(to) = out[(ROWS * b + j) * nc + ROWS * a..].first_chunk_mut() {
+                *to = [x[j][l], y[j][l], z[j][l]];
+            }
         }
-        for i in 0..height {
-            let to = &mut out[(row + i) * nc + column..][..width];
-            to.iter_mut().zip(&block[i]).for_each(|(to, from)| *to = from[l]);
+        for (i, row) in block.iter().enumerate() {
+            if let Some(to) = out[(ROWS * a + i) * nc + ROWS * b..].first_chunk_mut() {
+                *to = [row[0][l], row[1][l], row[2][l]];
+            }
         }
     }
 
@@ -378,7 +383,7 @@ impl PathRows {
         for triple in 0..self.depths.len() {
             let w = self.entries_of(triple / LANES);
             for (&k, w) in self.path(triple).iter().zip(w) {
-                for (r, w) in w.iter().enumerate().take(self.row_count - ROWS * triple) {
+                for (r, w) in w.iter().enumerate() {
                     entry(ROWS * triple + r, k, w.as_array()[triple % LANES]);
                 }
             }
