@@ -192,6 +192,14 @@ fn s2_2_signal_blocks_allocate_nothing_after_the_first_step() {
     assert_none("signal_blocks", &program("tests/data/run/signal_blocks.ron", &[]));
 }
 
+/// As drawn: closed loops, worlds, impacts, inverse dynamics.
+#[test]
+fn s2_2_robots_allocate_nothing_after_the_first_step() {
+    for folder in ["floating_base", "inverse_dynamics", "quadruped"] {
+        assert_none_in(&format!("diagrams/{folder}"));
+    }
+}
+
 #[test]
 fn s2_2_implicit_springs_allocate_nothing_after_the_first_step() {
     for name in ["foundation", "pendulum", "limit", "ramp", "joints", "touchdown"] {

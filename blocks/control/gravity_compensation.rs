@@ -6,7 +6,7 @@ use legwork_block::{
     Block, Invalid, Outcome, OutputCx, Ports, Real, Sizes, Vector, parameters, ports,
 };
 use legwork_linalg::{MinimumNorm, cholesky, max_abs};
-use legwork_mechanics::nalgebra::{Matrix6, Vector3, Vector6};
+use legwork_mechanics::nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
 use legwork_mechanics::{
     FrameId, Kinematics, MixedWrench, Model, add_frame_wrench, gravity_force, world_from_frame,
 };
@@ -80,8 +80,8 @@ pub struct Plan {
 pub struct Scratch {
     /// `Sᵀτ + Jᵀf`, without what is known of it yet.
     rest: Vec<f64>,
-    /// Jacobian of each foot at the base's coordinates, transposed: 6 × 6, of points 6 × 3 of it.
-    base: Vec<Matrix6<f64>>,
+    /// Each foot from the origin of the base, r, in world axes [m].
+    arms: Vec<Vector3<f64>>,
     factor: MinimumNorm,
 }
 
@@ -132,13 +132,13 @@ impl Block for GravityCompensation {
         factor.reserve(6);
         Scratch {
             rest: vec![0.0; plan.robot.model.velocity_dim()],
-            base: vec![Matrix6::zeros(); plan.feet.len()],
+            arms: vec![Vector3::zeros(); plan.feet.len()],
             factor,
         }
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let Scratch { rest, base, factor } = cx.scratch;
+        let Scratch { rest, arms, factor } = cx.scratch;
         let model = &plan.robot.model;
         let kinematics = cx.inputs.shared(plan.io.kinematics);
         let [tau, forces] = cx.outputs.leaves([plan.io.tau.leaf(0), plan.io.f.leaf(0)]);
@@ -147,16 +147,21 @@ impl Block for GravityCompensation {
         forces.fill(0.0);
         let floats = base_dim(model) == 6;
         if floats {
-            // J_bᵀ of a foot at r from the base: (f, m) is felt there as (f, r × f + m).
+            // J_bᵀ of a foot at r from the base: (f, m) is felt there as (f, r × f + m), so
+            // J_bᵀ J_b = Σ [1, [r]×ᵀ; [r]×, |r|² 1 − r rᵀ], and 1 more for moments.
             let origin = world_from_frame(model, kinematics, model.root_frame()).translation;
-            let mut normal = Matrix6::<f64>::zeros();
-            for (base, &foot) in base.iter_mut().zip(&plan.feet) {
-                let r = world_from_frame(model, kinematics, foot).translation - origin;
-                base.fill_with_identity();
-                base.fixed_view_mut::<3, 3>(3, 0).copy_from(&r.cross_matrix());
-                let base = base.columns(0, each);
-                normal += base * base.transpose();
+            let moments = if self.foot == FootKind::Wrench { 1.0 } else { 0.0 };
+            let (mut sum, mut spread) = (Vector3::zeros(), Matrix3::zeros());
+            for (r, &foot) in arms.iter_mut().zip(&plan.feet) {
+                *r = world_from_frame(model, kinematics, foot).translation - origin;
+                sum += *r;
+                spread +=
+                    Matrix3::from_diagonal_element(r.norm_squared() + moments) - *r * r.transpose();
             }
+            let mut normal = Matrix6::from_diagonal_element(plan.feet.len() as f64);
+            normal.fixed_view_mut::<3, 3>(3, 0).copy_from(&sum.cross_matrix());
+            normal.fixed_view_mut::<3, 3>(0, 3).copy_from(&sum.cross_matrix().transpose());
+            normal.fixed_view_mut::<3, 3>(3, 3).copy_from(&spread);
             // The least forces that carry the weight: f = J_b (J_bᵀ J_b)⁻¹ g_b. On three feet and
             // more the inverse is there, on two points it takes the pseudoinverse.
             let mut share = Vector6::from_column_slice(&rest[..6]);
@@ -168,8 +173,10 @@ impl Block for GravityCompensation {
                 let _ = factor.factor(normal.as_slice(), 6, RANK_TOLERANCE);
                 factor.solve(share.as_mut_slice());
             }
-            for (force, base) in forces.chunks_exact_mut(each).zip(&*base) {
-                force.copy_from_slice((base.transpose() * share).rows(0, each).as_slice());
+            let (lin, ang) = (share.fixed_rows::<3>(0), share.fixed_rows::<3>(3));
+            for (force, r) in forces.chunks_exact_mut(each).zip(&*arms) {
+                force[..3].copy_from_slice((lin + ang.cross(r)).as_slice());
+                force[3..].copy_from_slice(&ang.as_slice()[..each - 3]);
             }
         }
         for (force, &foot) in forces.chunks_exact(each).zip(&plan.feet) {
