@@ -399,7 +399,8 @@ impl Block for ConstraintSolver {
                 Problem::ConeProgram(program)
             }
         };
-        let solve = Solve { first, ..Solve::new(cx.time, solution, x, &[]) };
+        let gained_energy = after.gained_energy;
+        let solve = Solve { first, gained_energy, ..Solve::new(cx.time, solution, x, &[]) };
         let answer = self.policy().conclude(cx.state, cx.memo, solve, data)?;
         // A kept problem is that of the last pass, which did not begin here.
         cx.memo.keep_warm(&after.working_set);

@@ -38,6 +38,9 @@ pub struct SolverState {
     zeroed: u64,
     iterations: u64,
     worst_residual: f64,
+    /// Steps whose forces gained energy, and how much in all [J].
+    gains: u64,
+    gained_energy: f64,
     problems: Vec<KeptProblem>,
 }
 
@@ -53,6 +56,7 @@ pub struct SolverMemo {
     is_inaccurate: bool,
     iterations: u32,
     residual: f64,
+    gained_energy: f64,
     problem: Option<KeptProblem>,
 }
 
@@ -80,12 +84,14 @@ pub(crate) struct Solve<'a> {
     pub(crate) warm: &'a [f64],
     /// J and the factor of M, of a contact problem that was solved by them.
     pub(crate) mass: Option<(&'a [f64], &'a [f64])>,
+    /// What the solution's forces add to the energy of bodies and springs [J].
+    pub(crate) gained_energy: f64,
 }
 
 impl<'a> Solve<'a> {
     /// That of a block with one method.
     pub(crate) fn new(time: Time, solution: Solution, x: &'a mut [f64], warm: &'a [f64]) -> Self {
-        Self { time, first: solution, solution, x, warm, mass: None }
+        Self { time, first: solution, solution, x, warm, mass: None, gained_energy: 0.0 }
     }
 }
 
@@ -129,6 +135,10 @@ impl SolverState {
         self.failures += u64::from(memo.answer != Answer::Solved);
         if memo.residual.is_finite() {
             self.worst_residual = self.worst_residual.max(memo.residual);
+        }
+        if memo.gained_energy > 0.0 {
+            self.gains += 1;
+            self.gained_energy += memo.gained_energy;
         }
         self.warm.clear();
         self.warm.extend_from_slice(&memo.warm);
@@ -191,7 +201,7 @@ impl Policy {
         solve: Solve<'_>,
         problem: impl FnOnce() -> P,
     ) -> Result<Answer, Box<Fault>> {
-        let Solve { time, first, solution, x, warm, mass } = solve;
+        let Solve { time, first, solution, x, warm, mass, gained_energy } = solve;
         let answered = self.answer(state, &first, &solution);
         // A minor step keeps nothing, unless it is the run's end.
         if !time.minor || answered.is_err() {
@@ -218,6 +228,8 @@ impl Policy {
             memo.is_inaccurate = solution.status == Status::Inaccurate;
             memo.iterations = solution.iterations;
             memo.residual = solution.residual;
+            let is_found = matches!(answer, Answer::Solved | Answer::FellBack);
+            memo.gained_energy = if is_found { gained_energy } else { 0.0 };
         }
         Ok(answer)
     }
@@ -260,6 +272,13 @@ impl Policy {
                 let (calls, noun) = (state.calls, self.noun);
                 report.notes.push(format!("{count} of {calls} {noun}s were {what}"));
             }
+        }
+        if state.gains > 0 {
+            let (gains, calls, energy) = (state.gains, state.calls, state.gained_energy);
+            report.metric("steps_that_gained_energy", gains as f64);
+            let note =
+                format!("the forces of {gains} of {calls} steps gained {energy:.3e} J in all");
+            report.notes.push(note);
         }
     }
 }

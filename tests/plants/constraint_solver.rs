@@ -3,7 +3,7 @@
 
 use legwork_runtime::recording::Recording;
 
-use super::harness::{Case, failed_checks, last, rows};
+use super::harness::{Case, failed_checks, last, metrics, rows};
 
 type Set<'a> = &'a [(&'a str, String)];
 
@@ -166,6 +166,21 @@ fn least_forces_press_what_slides_or_let_slip_what_rests() {
     }
     let (slid, _) = slides("0.375", "1e14");
     assert!(slid > 5e-3, "{slid}");
+}
+
+/// A run says which of its steps gained energy: those that press the sliding block, none of a
+/// weight that does not, and none of Coulomb's law.
+#[test]
+fn steps_that_gain_energy_are_counted() {
+    let gains = |method: &str, zeta: &str| {
+        let (set, variants) = ([("mu", "0.125"), ("zeta", zeta)], &[("method", method)]);
+        let file = "diagrams/constraint_solver/ramp.ron";
+        let ended = Case { file, set: &set, variants, patches: &[] }.simulate();
+        metrics(&ended).get("solve.steps_that_gained_energy").copied()
+    };
+    assert!(gains("least_forces", "1e8").is_some_and(|steps| (1.0..50.0).contains(&steps)));
+    assert_eq!(gains("least_forces", "1e14"), None);
+    assert_eq!(gains("forces", "1e2"), None);
 }
 
 /// A minute above the angle of friction: the creep of the damper of 10⁶ kg/h, no more.

@@ -236,7 +236,8 @@ impl FreeBodies {
             let none = || ContactProblemData::new(0, ConeShape::circular());
             Problem::Contact(view.unwrap_or_else(|_| none()))
         };
-        let solve = Solve::new(given.time, outcome, impulse, &[]);
+        let gained_energy = solution.gained_energy;
+        let solve = Solve { gained_energy, ..Solve::new(given.time, outcome, impulse, &[]) };
         self.policy().conclude(&state.solver, memo, solve, data)?;
         state.solver.commit(memo);
         forces.clear();

@@ -89,7 +89,7 @@ pub struct ConstraintSolution {
     /// begin from and end with; empty, or of another problem's length, is a cold start.
     pub working_set: Vec<f64>,
     /// Energy that the forces of a method in forces put into bodies and springs in the step [J], 0
-    /// with [`Method::Velocities`]. The law gains none beyond round-off, but by the rate biases;
+    /// with [`Method::Velocities`] and within rounding. The law gains none but by the rate biases;
     /// [`Method::LeastForces`] can.
     pub gained_energy: f64,
 }
