@@ -3,6 +3,7 @@
 
 mod constraint_solver;
 mod floating_base;
+mod gaits;
 mod gripper_arm;
 mod harness;
 mod inverse_dynamics;
