@@ -225,6 +225,9 @@ fn s2_2_inverse_dynamics_with_contact_allocates_nothing_after_the_first_step() {
         let variants = [("controller", controller)];
         assert_none(controller, &program("diagrams/inverse_dynamics/contacts.ron", &variants));
     }
+    for name in ["biped", "hold", "wipe"] {
+        assert_none(name, &program(&format!("diagrams/inverse_dynamics/{name}.ron"), &[]));
+    }
 }
 
 /// Closing a chunk may allocate, a row may not: far fewer allocations than steps. The stream drops

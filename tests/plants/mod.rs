@@ -1,12 +1,14 @@
 //! The diagrams of robots and bodies, run to their end and compared with laws and with figures of
 //! others.
 
+mod biped;
 mod constraint_solver;
 mod floating_base;
 mod gaits;
 mod gripper_arm;
 mod harness;
 mod inverse_dynamics;
+mod kinds;
 mod quadruped;
 mod quadruped_state;
 mod trot;
