@@ -221,7 +221,7 @@ fn free_bodies_allocate_as_contacts_come_and_not_by_step() {
 
 #[test]
 fn s2_2_inverse_dynamics_with_contact_allocates_nothing_after_the_first_step() {
-    for controller in ["qp_mu", "lcp_mu", "lcp_inf"] {
+    for controller in ["qp_mu", "qp_mu_null_space", "lcp_mu", "lcp_inf"] {
         let variants = [("controller", controller)];
         assert_none(controller, &program("diagrams/inverse_dynamics/contacts.ron", &variants));
     }

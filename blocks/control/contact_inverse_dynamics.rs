@@ -40,6 +40,8 @@ use model_function::ModelFunction;
 ///   contradict each other give way as with `NoSlipLcp`.
 /// - `CoulombQp(stages: Two)`: of all forces in the pyramids those after which the kinetic energy
 ///   is least, and of those the ones with least torque. Smooth, and cheap with many contacts.
+///   `Two` keeps the motion of the first stage by a large weight, `TwoInNullSpace` exactly, as the
+///   paper does; the former shares the load of nearly redundant contacts too.
 /// - `NoSlipQp(stages: Two)`: the same with friction without limit; with `energy: Absolute` at
 ///   contacts that press.
 /// - `energy: Relative`, of the last two: the energy against the motion at which contacts stick.

@@ -47,6 +47,7 @@ mod complementary;
 mod consistency;
 mod convex;
 mod no_slip;
+mod null_space;
 mod reduction;
 mod yielding;
 
@@ -57,6 +58,7 @@ use legwork_qp::{
     Status,
 };
 
+use null_space::NullSpace;
 use reduction::Reduction;
 
 /// How many problems a model of least kinetic energy solves.
@@ -66,8 +68,13 @@ pub enum Stages {
     /// Least kinetic energy after the step; among equal ones the least contact force.
     One,
     /// Then, among forces that move the robot equally, those of least joint torque (eqs. 102–112).
+    /// That the motion stays enters as rows of large weight, so nearly redundant contacts share a
+    /// load too, and forces vary smoothly.
     #[default]
     Two,
+    /// The same in the null space of stage I: forces change only in directions that move nothing,
+    /// so the energy of stage I stays to rounding (eqs. 105–112).
+    TwoInNullSpace,
 }
 
 /// How contact forces come about.
@@ -82,13 +89,13 @@ pub enum ContactModel {
     /// Drumwright and Shell's model: of all forces in the pyramids those after which kinetic energy
     /// is least.
     CoulombQp {
-        /// `One`: least energy. `Two`: then least torque.
+        /// `One`: least energy. `Two`, `TwoInNullSpace`: then least torque.
         #[cfg_attr(feature = "serde", serde(default))]
         stages: Stages,
     },
     /// The same with unlimited friction at contacts that press; with `Energy::Relative` at all.
     NoSlipQp {
-        /// `One`: least energy. `Two`: then least torque.
+        /// `One`: least energy. `Two`, `TwoInNullSpace`: then least torque.
         #[cfg_attr(feature = "serde", serde(default))]
         stages: Stages,
     },
@@ -282,6 +289,8 @@ struct Work {
     upper: Vec<f64>,
     /// For solvers of dense programs.
     program: QpData,
+    /// The second stage in the null space of the first.
+    within: NullSpace,
 }
 
 impl Work {
@@ -374,7 +383,7 @@ impl ContactInverseDynamics {
     /// [`Self::solve`] with a solver of the model's problem in the place of its own. It is called
     /// once or more in a task: again where contacts are released or yield, and for the second of
     /// two stages. [`ContactModel::Sensed`] calls none; contacts without slip yield by a solver of
-    /// their own, and so does [`Choice::LeastChange`] choose.
+    /// their own, and so do [`Choice::LeastChange`] and [`Stages::TwoInNullSpace`] choose.
     ///
     /// # Panics
     /// If a slice has the wrong length.

@@ -39,9 +39,8 @@ impl ContactInverseDynamics {
     /// forces alone: there a normal force of zero has no meaning, and all contacts hold.
     ///
     /// Stage II (eqs. 102–112): least `|τ|²` among forces with the same y. The paper searches the
-    /// null space of the Hessian of stage I, which violates its inequalities if stage I ended on
-    /// the pyramids' boundary; here y enters as rows of large weight, so a point inside the
-    /// pyramids always exists.
+    /// null space of the Hessian of stage I, which is that of its square root `L⁻¹ J_uᵀ`
+    /// ([`Stages::TwoInNullSpace`]). With [`Stages::Two`] y enters as rows of large weight.
     pub(super) fn convex(
         &mut self,
         task: &ContactTask<'_>,
@@ -72,15 +71,11 @@ impl ContactInverseDynamics {
         outcome.iterations = iterations;
 
         // Stage II, from the image y of those forces.
-        if stages == Stages::Two && outcome.status.is_usable() {
-            let (reduction, work) = (&self.reduction, &mut self.work);
-            let nu = reduction.unactuated();
-            work.image.clear();
-            work.image.resize(nu, 0.0);
-            for (column, f) in reduction.columns.chunks_exact(nu).zip(&*forces) {
-                axpy(*f, column, &mut work.image);
-            }
-            let second = self.least_torque(task, forces, other);
+        if stages != Stages::One && outcome.status.is_usable() {
+            let second = match stages {
+                Stages::TwoInNullSpace => self.least_torque_in_null_space(task, forces),
+                _ => self.least_torque(task, forces, other),
+            };
             outcome.iterations += second.iterations;
             if second.status.is_usable() {
                 forces.copy_from_slice(&self.work.forces);
@@ -151,8 +146,52 @@ impl ContactInverseDynamics {
         solve(&free, own, program, other, forces)
     }
 
-    /// Stage II, from the forces of stage I and their image in `work.image`; the answer is in
-    /// `work.forces`.
+    /// `J_aᵀ` in `work.rows`, a column of n for each force, and in `torque` what those columns are
+    /// to cancel: `τ = τ₁ − J_aᵀ (f − f₁)` while y stays.
+    fn torque_rows(&mut self, task: &ContactTask<'_>, forces: &[f64], torque: &mut Vec<f64>) {
+        let mut after = std::mem::take(&mut self.work.upper);
+        torque.resize(task.acceleration.len(), 0.0);
+        after.resize(task.velocity.len(), 0.0);
+        self.reduction.finish(task, forces, torque, &mut after);
+        self.work.upper = after;
+        let (reduction, work) = (&self.reduction, &mut self.work);
+        work.rows.clear();
+        for row in 0..forces.len() {
+            reduction.joint_row(task, row, &mut work.rows);
+        }
+        for (column, f) in work.rows.chunks_exact(torque.len().max(1)).zip(forces) {
+            axpy(*f, column, torque);
+        }
+    }
+
+    /// Stage II among the forces of the same y, exactly; the answer is in `work.forces`.
+    fn least_torque_in_null_space(&mut self, task: &ContactTask<'_>, forces: &[f64]) -> Outcome {
+        let mut torque = std::mem::take(&mut self.work.values);
+        self.torque_rows(task, forces, &mut torque);
+        let (reduction, work) = (&self.reduction, &mut self.work);
+        let problem = ConeLeastSquares {
+            matrix: &work.rows,
+            target: &torque,
+            friction: &work.friction,
+            cone: &self.cone,
+            rows: &[],
+            lower: &[],
+            regularisation: FORCE_BESIDE_TORQUE,
+        };
+        work.forces.clear();
+        work.forces.extend_from_slice(forces);
+        let outcome = match problem.write_qp(&mut work.program) {
+            None => Outcome { status: Status::Solved, iterations: 0, residual: 0.0 },
+            Some(unit) => {
+                let (program, nu) = (&work.program, reduction.unactuated());
+                work.within.minimise(program, unit, &reduction.columns, nu, &mut work.forces)
+            }
+        };
+        work.values = torque;
+        outcome
+    }
+
+    /// Stage II, from the forces of stage I; the answer is in `work.forces`.
     fn least_torque(
         &mut self,
         task: &ContactTask<'_>,
@@ -160,17 +199,15 @@ impl ContactInverseDynamics {
         other: &mut Option<&mut ModelSolver<'_>>,
     ) -> Outcome {
         let mut torque = std::mem::take(&mut self.work.values);
-        let mut after = std::mem::take(&mut self.work.upper);
-        torque.resize(task.acceleration.len(), 0.0);
-        after.resize(task.velocity.len(), 0.0);
-        self.reduction.finish(task, forces, &mut torque, &mut after);
+        self.torque_rows(task, forces, &mut torque);
 
         // Rows of the torques beside those of y, whose weight keeps y.
         let (reduction, work) = (&self.reduction, &mut self.work);
         let (nu, n) = (reduction.unactuated(), torque.len());
-        work.rows.clear();
-        for row in 0..forces.len() {
-            reduction.joint_row(task, row, &mut work.rows);
+        work.image.clear();
+        work.image.resize(nu, 0.0);
+        for (column, f) in reduction.columns.chunks_exact(nu).zip(forces) {
+            axpy(*f, column, &mut work.image);
         }
         let longest = |columns: &[f64], rows: usize| {
             columns.chunks_exact(rows.max(1)).map(|c| dot(c, c)).fold(0.0, f64::max).sqrt()
@@ -181,11 +218,6 @@ impl ContactInverseDynamics {
         } else {
             0.0
         };
-
-        // τ = τ₁ − J_aᵀ (f − f₁) while y stays.
-        for (column, f) in work.rows.chunks_exact(n.max(1)).zip(forces) {
-            axpy(*f, column, &mut torque);
-        }
         work.matrix.clear();
         for (row, column) in reduction.columns.chunks_exact(nu).enumerate() {
             work.matrix.extend_from_slice(column);
@@ -207,7 +239,7 @@ impl ContactInverseDynamics {
         };
         let (own, program) = (&mut self.least_squares, &mut work.program);
         let outcome = solve(&stage_two, own, program, other, &mut work.forces);
-        (work.values, work.upper) = (torque, after);
+        work.values = torque;
         outcome
     }
 }

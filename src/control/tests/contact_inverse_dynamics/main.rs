@@ -14,11 +14,12 @@ use legwork_qp::{
 };
 
 const STEP: f64 = 1e-3;
-const MODELS: [ContactModel; 7] = [
+const MODELS: [ContactModel; 8] = [
     ContactModel::NoSlipLcp,
     ContactModel::CoulombLcp,
     ContactModel::CoulombQp { stages: Stages::One },
     ContactModel::CoulombQp { stages: Stages::Two },
+    ContactModel::CoulombQp { stages: Stages::TwoInNullSpace },
     ContactModel::NoSlipQp { stages: Stages::One },
     ContactModel::NoSlipQp { stages: Stages::Two },
     ContactModel::Sensed,
@@ -335,6 +336,79 @@ fn no_other_force_leaves_less_energy_and_stage_two_costs_less_torque() {
     }
     assert!(compared > 5, "only {compared} of 60 press everywhere");
     assert!(saved > 15, "stage II saved torque in {saved} of 60 only");
+}
+
+/// Stage II in the null space of stage I keeps its motion to rounding, and no feasible force of the
+/// same motion has less torque: not those of stage I, nor any on the way along a null direction to
+/// the edge of the pyramids.
+#[test]
+fn stage_two_in_the_null_space_keeps_the_motion_and_has_least_torque() {
+    let mut random = Random::new(5);
+    let square = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
+    let (mut saved, mut tried) = (0, 0);
+    for (free, k) in [(6, 2), (6, 3), (6, 6), (12, 5)] {
+        for _ in 0..20 {
+            let robot = Robot::random(&mut random, free + 12, free, k);
+            let one = robot.solve(ContactModel::CoulombQp { stages: Stages::One });
+            let two = robot.solve(ContactModel::CoulombQp { stages: Stages::TwoInNullSpace });
+            let moved: Vec<f64> = two.after.iter().zip(&one.after).map(|(a, b)| a - b).collect();
+            let far = max_abs(&moved) / max_abs(&one.after);
+            assert!(far < 1e-10, "{k} contacts: the motion changes by {far:e}");
+            saved += usize::from(square(&two.torque) < 0.98 * square(&one.torque));
+            assert!(square(&two.torque) < square(&one.torque) * (1.0 + 1e-7));
+
+            // τ = τ₂ − J_aᵀ d along directions d with J_uᵀ d = 0, random ones without that part.
+            let rows = 3 * k;
+            let column = |i: usize| &robot.jacobian[i * rows..(i + 1) * rows];
+            let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+            let mut basis: Vec<Vec<f64>> = Vec::new();
+            let without = |basis: &[Vec<f64>], v: &mut Vec<f64>| {
+                for b in basis.iter().chain(basis) {
+                    let share = dot(b, v);
+                    v.iter_mut().zip(b).for_each(|(v, b)| *v -= share * b);
+                }
+            };
+            for i in 0..free {
+                let mut row = column(i).to_vec();
+                let length = square(&row).sqrt();
+                without(&basis, &mut row);
+                let rest = square(&row).sqrt();
+                if rest > 1e-9 * length {
+                    row.iter_mut().for_each(|x| *x /= rest);
+                    basis.push(row);
+                }
+            }
+            if basis.len() == rows {
+                continue;
+            }
+            let (cone, size) = (pyramid(4), max_abs(&two.forces).max(1.0));
+            let outside = |f: &[f64]| {
+                let violations = f.chunks_exact(3).zip(&robot.friction);
+                let violations = violations.map(|(f, mu)| cone.violation(*mu, [f[0], f[1], f[2]]));
+                violations.fold(0.0, f64::max)
+            };
+            assert!(outside(&two.forces) < 1e-7 * size, "{:e}", outside(&two.forces));
+            for _ in 0..1000 {
+                let mut d: Vec<f64> = (0..rows).map(|_| 2.0 * random.uniform() - 1.0).collect();
+                without(&basis, &mut d);
+                let scale = 1e-2 * size / max_abs(&d).max(1e-9);
+                let other: Vec<f64> =
+                    two.forces.iter().zip(&d).map(|(f, d)| f + scale * d).collect();
+                if outside(&other) > 0.0 {
+                    continue;
+                }
+                tried += 1;
+                let torque: Vec<f64> = (free..free + 12)
+                    .zip(&two.torque)
+                    .map(|(i, tau)| tau - scale * dot(column(i), &d))
+                    .collect();
+                let (less, least) = (square(&torque), square(&two.torque));
+                assert!(less > least * (1.0 - 1e-5), "{k} contacts: {less} below {least}");
+            }
+        }
+    }
+    assert!(saved > 20, "stage II saved torque in {saved} of 80 only");
+    assert!(tried > 500, "only {tried} directions stay inside the pyramids");
 }
 
 /// Legs that spread while their feet must not slip: the check detects it, and the repaired
