@@ -28,7 +28,7 @@ fn run_with(controller: &str, set: &[(&str, &str)], patches: &[&str]) -> Recordi
 struct Figures {
     /// Mean over three seconds and the seven joints of the arm of `|q − q_ref|` [rad].
     mean: f64,
-    /// Mean after the box was lost, or of the last second [rad].
+    /// Mean after the box was lost, or of the last tenth of a second [rad].
     at_last: f64,
     /// Largest torque [N m].
     torque: f64,
@@ -41,9 +41,9 @@ fn figures(controller: &str, mu: &str) -> Figures {
 }
 
 /// Figures of a run that may fail a check.
-fn figures_whatever_the_checks(controller: &str, mu: &str) -> Figures {
+fn figures_whatever_the_checks(controller: &str, set: &[(&str, &str)]) -> Figures {
     let variants = &[("controller", controller)];
-    let case = Case { file: ARM, set: &[("mu", mu)], variants, patches: &[] };
+    let case = Case { file: ARM, set, variants, patches: &[] };
     figures_of(&case.end().recording, RATE)
 }
 
@@ -60,12 +60,12 @@ fn figures_of(recording: &Recording, rate: f64) -> Figures {
         let late: Vec<f64> = errors.iter().filter(|(t, _)| *t >= from).map(|(_, e)| *e).collect();
         late.iter().sum::<f64>() / late.len() as f64
     };
-    let torque = rows(recording, "pd.tau")
+    let torque = rows(recording, "motors.y")
         .iter()
         .flat_map(|(_, tau)| tau.clone())
         .fold(0.0, |m: f64, tau| m.max(tau.abs()));
     let held = rows(recording, "held.y").last().unwrap().1[0];
-    Figures { mean: mean(0.0), at_last: mean((held + 0.05).min(2.0)), torque, held }
+    Figures { mean: mean(0.0), at_last: mean((held + 0.05).min(2.9)), torque, held }
 }
 
 /// At the published pose the tips of the fingers touch the box, by geometry: opposite joints are on
@@ -81,16 +81,41 @@ fn four_tips_touch_the_box_at_the_start() {
     }
 }
 
+/// Under the law of the paper's simulator, under the same by a fixed point, and under the convex
+/// law by two methods: forces that are predicted as if contacts stick come true in all of them,
+/// for they agree where nothing slides.
 #[test]
 fn predicted_forces_keep_the_arm_on_its_path_and_the_box_in_the_hand() {
     // Mean errors of the authors' controller in their data [rad].
     for (mu, published) in [("1", 0.0064), ("100", 0.0134)] {
         for controller in ["qp_mu_relative", "qp_inf_relative"] {
-            let found = figures(controller, mu);
-            assert!(found.mean < 0.01 * published, "{controller}, mu {mu}: {found:?}");
-            // The heaviest share is gravity's: 0.78 kg at 0.3 m and the arm, about 2 N m.
-            assert!(found.torque < 3.0, "{controller}, mu {mu}: {found:?}");
-            assert!(found.held > 2.999, "{controller}, mu {mu}: {found:?}");
+            for world in ["lcp", "coulomb", "qp", "lemke"] {
+                let variants = [("controller", controller), ("world", world)];
+                let case =
+                    Case { file: ARM, set: &[("mu", mu)], variants: &variants, patches: &[] };
+                let found = figures_of(&case.record(), RATE);
+                let case = format!("{controller}, {world}, mu {mu}: {found:?}");
+                assert!(found.mean < 0.01 * published, "{case}");
+                // The heaviest share is gravity's: 0.78 kg at 0.3 m and the arm, about 2 N m.
+                assert!(found.torque < 3.0, "{case}");
+                assert!(found.held > 2.999, "{case}");
+            }
+        }
+    }
+}
+
+/// Coulomb's law and no slip where there is much friction, in worlds of Coulomb's law.
+#[test]
+fn models_of_complementarity_keep_the_box_in_worlds_of_their_law() {
+    for (controller, mu) in [("lcp_mu", "1"), ("lcp_mu", "100"), ("lcp_inf", "100")] {
+        for world in ["lcp", "coulomb"] {
+            let variants = [("controller", controller), ("world", world)];
+            let case = Case { file: ARM, set: &[("mu", mu)], variants: &variants, patches: &[] };
+            let found = figures_of(&case.record(), RATE);
+            // The authors' data have a spike of 251 N m of sensed forces.
+            assert!(found.torque < 251.0, "{controller}, {world}, mu {mu}: {found:?}");
+            assert!(found.mean < 1e-4, "{controller}, {world}, mu {mu}: {found:?}");
+            assert!(found.held > 2.999, "{controller}, {world}, mu {mu}: {found:?}");
         }
     }
 }
@@ -109,42 +134,59 @@ fn without_them_it_is_less_accurate_or_needs_excessive_torques() {
     assert!(sensed.torque > 100.0 && sensed.mean > 10.0 * good.mean, "{sensed:?}");
 }
 
-/// Mean errors under the paper's own law, least energy of all motion, at nine frictions near one:
-/// when the box leaves the hand there depends on rounding, so a law on it is on the median.
-fn least_energy_of_all_motion(near: [&str; 9]) -> [Figures; 9] {
-    let mut found = near.map(|mu| figures_whatever_the_checks("qp_mu", mu));
+/// Frictions around `mu`: when the box leaves the hand under the paper's own law, least energy of
+/// all motion, depends on rounding, so a law on it is on many runs.
+fn least_energy_of_all_motion(mu: f64, effort: &str) -> Vec<Figures> {
+    let near = (-10..=10).map(|i| format!("{}", mu * (1.0 + 0.005 * f64::from(i))));
+    let mut found: Vec<Figures> = near
+        .map(|mu| figures_whatever_the_checks("qp_mu", &[("mu", &mu), ("effort", effort)]))
+        .collect();
     found.sort_by(|a, b| a.mean.total_cmp(&b.mean));
     found
 }
 
-/// The paper's own law uses friction to stop the box. In many runs the fingers lose it, and then the
-/// path is kept as well as in the authors' data; in the others the box is held and slides. Of 205
-/// runs with frictions from 0.93 to 1.22, 127 lost it.
+/// The paper's own law uses friction to stop the box: forces of `m v/Δt`, and torques of kN m if
+/// nothing limits them. At μ = 1 the fingers lose it in every run, as in the paper; PID does too
+/// and is worse.
 #[test]
-fn least_energy_of_all_motion_loses_the_box_and_keeps_the_path() {
-    let near = ["0.98", "0.985", "0.99", "0.995", "1", "1.005", "1.01", "1.015", "1.02"];
-    let found = least_energy_of_all_motion(near);
-    let feedback = figures("pid", "1");
-    let is_better = |one: &Figures| feedback.mean > 2.0 * one.mean && one.torque > 100.0;
-    assert!(found.iter().all(is_better), "{found:?} {feedback:?}");
-    let lost: Vec<&Figures> = found.iter().filter(|one| one.held < 1.5).collect();
-    assert!(lost.len() >= 3, "{found:?}");
-    assert!(lost.iter().all(|one| one.mean <= 0.0064 && one.at_last < 1e-3), "{found:?}");
+fn least_energy_of_all_motion_drops_the_box() {
+    let found = least_energy_of_all_motion(1.0, "1e6 N*m");
+    assert!(found.iter().all(|one| one.held < 2.9 && one.torque > 251.0), "{found:?}");
+    // The path is kept as in the authors' data, of infinite friction, in the median.
+    let (median, feedback) = (&found[found.len() / 2], figures("pid", "1"));
+    assert!(median.mean <= 0.0134 && median.at_last < 1e-3, "{found:?}");
+    assert!(feedback.mean > 2.0 * median.mean && feedback.held < 1.5, "{median:?} {feedback:?}");
 }
 
-/// The same where friction represents infinity: frictions that differ by half a percent end with
-/// errors that differ by a factor of ten, some above the authors' one figure.
+/// The same where friction represents infinity: sensed forces and feedback alone are worse in the
+/// median, as in the paper.
 #[test]
-fn least_energy_of_all_motion_on_sticky_fingers_is_as_the_authors_in_the_median() {
-    let near = ["98", "98.5", "99", "99.5", "100", "100.5", "101", "101.5", "102"];
-    let found = least_energy_of_all_motion(near);
-    let median = &found[4];
-    assert!(median.mean <= 0.0134, "{found:?}");
-    assert!(found.iter().filter(|one| one.held < 2.999).count() >= 5, "{found:?}");
-    let feedback = figures("pid", "100");
-    assert!(feedback.mean > 2.0 * median.mean, "{found:?} {feedback:?}");
-    let sensed = figures("sensed_1", "100");
-    assert!(sensed.mean > 2.0 * median.mean, "{found:?} {sensed:?}");
+fn least_energy_of_all_motion_on_sticky_fingers_is_better_than_the_references() {
+    let found = least_energy_of_all_motion(100.0, "1e6 N*m");
+    let median = &found[found.len() / 2];
+    for controller in ["sensed_1", "pid"] {
+        let other = figures(controller, "100");
+        assert!(other.mean > 2.0 * median.mean, "{controller}: {other:?} {found:?}");
+    }
+    assert!(found.iter().all(|one| one.mean <= 0.0134), "{found:?}");
+}
+
+/// Motors of the authors' quadruped, 7.3 N m, cannot brake the box: the least energy of all motion
+/// keeps it at every friction near one, always with the same error, and sensed forces keep it too.
+/// What predicts the forces that are needed uses 2 to 3 N m anyway.
+#[test]
+fn motors_with_a_limit_keep_the_box() {
+    let found = least_energy_of_all_motion(1.0, "7.3 N*m");
+    assert!(found.iter().all(|one| one.held > 2.999 && one.torque <= 7.3), "{found:?}");
+    let (least, most) = (found[0].mean, found[found.len() - 1].mean);
+    assert!(most < 1.1 * least && most <= 0.0134, "{found:?}");
+    let sensed =
+        figures_of(&run_with("sensed_1", &[("mu", "1"), ("effort", "7.3 N*m")], &[]), RATE);
+    assert!(sensed.held > 2.999 && sensed.mean < figures("sensed_1", "1").mean, "{sensed:?}");
+    let free = run("qp_mu_relative", "1");
+    let limited = run_with("qp_mu_relative", &[("mu", "1"), ("effort", "7.3 N*m")], &[]);
+    let last = |recording: &Recording| rows(recording, "both.state").pop().unwrap();
+    assert_eq!(last(&free), last(&limited));
 }
 
 /// More friction assumed than there is: the box is lost, the path is not.
@@ -170,30 +212,42 @@ fn a_box_that_slips_out_of_the_hand_does_not_disturb_the_path() {
     assert!(sensed.held < good.held && sensed.mean > 2.0 * good.mean, "{sensed:?}");
 }
 
-/// At the friction that represents infinity every controller moves the arm for the three seconds.
-/// Coulomb's law keeps the box without excessive torques where its contacts contradict each other.
+/// At the friction that represents infinity every controller moves the arm for the three seconds
+/// in every world.
 #[test]
 fn every_controller_completes_the_run_on_sticky_fingers() {
-    for controller in [
-        "qp_mu_relative",
-        "qp_inf_relative",
-        "lcp_mu",
-        "lcp_inf",
-        "qp_mu",
-        "sensed_1",
-        "none",
-        "pid",
-    ] {
-        // The check of `qp_mu` is on one figure of a run whose end depends on rounding.
-        let found = match controller {
-            "qp_mu" => figures_whatever_the_checks(controller, "100"),
-            _ => figures(controller, "100"),
-        };
-        assert!(found.mean < 0.1, "{controller}: {found:?}");
-        if controller == "lcp_mu" {
-            // The authors' data have a spike of 251 N m of sensed forces.
-            assert!(found.held > 2.999 && found.torque < 251.0, "{found:?}");
-            assert!(found.mean < 0.001, "{found:?}");
+    for world in ["lcp", "coulomb", "qp", "lemke"] {
+        for controller in ["lcp_mu", "lcp_inf", "qp_mu", "sensed_1", "none", "pid"] {
+            let variants = &[("controller", controller), ("world", world)];
+            let case = Case { file: ARM, set: &[("mu", "100")], variants, patches: &[] };
+            let found = figures_of(&case.end().recording, RATE);
+            assert!(found.mean < 0.1, "{controller}, {world}: {found:?}");
         }
+    }
+}
+
+/// Checks of the diagram that fail in a run.
+fn failed(controller: &str, set: &[(&str, &str)]) -> Vec<String> {
+    Case { file: ARM, set, variants: &[("controller", controller)], patches: &[] }.end().failed
+}
+
+/// Every controller has a check that fails where something is wrong: without the accelerations of
+/// the plan, for those that predict the forces; with an energy that does not brake; with fingers
+/// that yield like foam; with a box of hardly any weight; with stiff feedback.
+#[test]
+fn every_controller_has_a_check_that_a_wrong_model_fails() {
+    let no_plan = ("wish.constants.w", "0");
+    for (controller, wrong, check) in [
+        ("qp_mu_relative", no_plan, "follows the path"),
+        ("qp_inf_relative", no_plan, "follows the path"),
+        ("lcp_mu", no_plan, "follows the path"),
+        ("lcp_inf", no_plan, "follows the path"),
+        ("qp_mu", ("variants.controller.choices.qp_mu.energy", "Relative"), "brakes the box"),
+        ("sensed_1", ("softness", "1"), "presses harder and harder"),
+        ("none", ("robots.box.mass", "0.05 kg"), "feels the load that it does not know"),
+        ("pid", ("kp", "60 N*m/rad"), "sags"),
+    ] {
+        let failed = failed(controller, &[wrong]);
+        assert!(failed.iter().any(|name| name == check), "{controller} {wrong:?}: {failed:?}");
     }
 }
