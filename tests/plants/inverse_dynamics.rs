@@ -346,3 +346,17 @@ fn both_forms_of_the_second_stage_walk_alike() {
         assert!((exact / weighted - 1.0).abs() < 0.1, "{found:?}");
     }
 }
+
+/// Torques of inverse dynamics with the wrong sign fail the check of every controller on how much
+/// the feedback carries, of those that fall early and of those that do not.
+#[test]
+fn torques_of_the_wrong_sign_fail_a_check_of_every_controller() {
+    for controller in PREDICTED.into_iter().chain(["sensed_1", "sensed_2"]) {
+        let set = [("run.stop", "2 s"), ("feed.signs", "\"-+\"")];
+        let (_, failed) = run(&set, &[("controller", controller)]);
+        let is_carried = |name: &String| {
+            name == "carries the robot" || name == "does not leave it to the feedback"
+        };
+        assert!(failed.iter().any(is_carried), "{controller}: {failed:?}");
+    }
+}
