@@ -132,8 +132,8 @@ pub struct ConstraintSolver {
     /// hovers by `Δt μ v`.
     #[default]
     pub friction_law: FrictionLaw,
-    /// Whether rows add `Δt Ġν` to `φ̇₁`, as the paper has it. It is explicit: with it coarse steps can
-    /// gain energy.
+    /// Whether rows add `Δt Ġν` to `φ̇₁`, as the paper has it. It is explicit: with it coarse steps
+    /// can gain energy.
     #[default]
     pub rate_bias: bool,
     /// Largest residual of the laws, relative, above zero [1]. Momentum is met to that, or to
@@ -146,9 +146,9 @@ pub struct ConstraintSolver {
     #[default]
     pub on_fail: OnStepFail,
     /// Which problems to keep for the files of a run, as those of other solver blocks. A file holds
-    /// the whole step, M, momentum and all rows, as a program in ν₁ and a slack in m/s for each row:
-    /// a quadratic one, or with second-order cones where there is friction; with a method in forces,
-    /// that method's program in scaled impulses. Laws of Hertz are there as their tangents,
+    /// the whole step, M, momentum and all rows, as a program in ν₁ and a slack in m/s for each
+    /// row: a quadratic one, or with second-order cones where there is friction; with a method in
+    /// forces, that method's program in scaled impulses. Laws of Hertz are there as their tangents,
     /// Coulomb's slips as numbers.
     #[default = Dump::Never]
     pub dump: Dump,

@@ -102,9 +102,9 @@ pub struct ContactInverseDynamics {
     /// Friction cone; default `Pyramid(sides: 4, fit: Inscribed)`. It must be a pyramid.
     #[default]
     pub cone: Cone,
-    /// Gap up to which a contact counts [m]. One that counts before it touches is to land within Δt;
-    /// feedback of k_d takes only k_d Δt of its landing speed v away, and the rest becomes a force
-    /// `m v/Δt` of all that the joints carry. With a horizon below `1/k_d` let contacts count
+    /// Gap up to which a contact counts [m]. One that counts before it touches is to land within
+    /// Δt; feedback of k_d takes only k_d Δt of its landing speed v away, and the rest becomes a
+    /// force `m v/Δt` of all that the joints carry. With a horizon below `1/k_d` let contacts count
     /// where they touch.
     #[default = "1 mm"]
     pub reach: NonNegative<Length>,

@@ -189,8 +189,8 @@ impl SolverMemo {
 }
 
 impl Policy {
-    /// Applies the policy to the unknowns, keeps the problem if that is asked for and there is one to
-    /// keep, and notes for the update of this step what was found.
+    /// Applies the policy to the unknowns, keeps the problem if that is asked for and there is one
+    /// to keep, and notes for the update of this step what was found.
     ///
     /// # Errors
     /// If the policy is to stop.

@@ -19,7 +19,8 @@
 //!   so do functions of one number.
 //! - Functions: `abs sqrt exp log sin cos tan asin acos atan tanh floor ceil round sign`,
 //!   `atan2(y, x)`, `mod(x, y)`, `clamp(x, low, high)`, `min max` (of arguments or of one list),
-//!   `sum norm len mean`, `dot(a, b)`, `cross(a, b)`, `concat(a, b, …)`, `repeat(x, n)`, `zeros(n)`,
+//!   `sum norm len mean`, `dot(a, b)`, `cross(a, b)`, `concat(a, b, …)`, `repeat(x, n)`,
+//!   `zeros(n)`,
 //!   `ones(n)`, `linspace(a, b, n)`.
 //! - Texts are in single quotes. Constants: `pi`, `inf`, `true`, `false`.
 //! - An operation that gives NaN, or infinity from finite numbers, is an error.

@@ -87,8 +87,8 @@ impl Ports<'_> {
         function
     }
 
-    /// Says what to bind, `take Qp or ConeProgram`, to who binds a block that has not the inputs and
-    /// outputs which the function asks for.
+    /// Says what to bind, `take Qp or ConeProgram`, to who binds a block that has not the inputs
+    /// and outputs which the function asks for.
     pub fn function_hint(&mut self, function: Function, hint: &str) {
         hint.clone_into(&mut self.declaration.functions[function.index as usize].hint);
     }

@@ -53,7 +53,8 @@ impl PivotedCholesky {
             }
             *scale = diagonal.sqrt();
         }
-        // The unit diagonal of the part that can be factored; |a_ij| ≤ √(a_ii a_jj) otherwise fails.
+        // The unit diagonal of the part that can be factored; |a_ij| ≤ √(a_ii a_jj) otherwise
+        // fails.
         for j in 0..n {
             for i in 0..n {
                 let (value, mirror) = (matrix[j * n + i], matrix[i * n + j]);
@@ -66,8 +67,8 @@ impl PivotedCholesky {
                 rest[j * n + i] = if size > 0.0 { 0.5 * (value + mirror) / size } else { 0.0 };
             }
         }
-        // The largest diagonal entry that is left gives the next row of B; the rest loses that row's
-        // outer product.
+        // The largest diagonal entry that is left gives the next row of B; the rest loses that
+        // row's outer product.
         b.fill(0.0);
         self.done[..n].fill(false);
         let mut rank = 0;
@@ -97,7 +98,8 @@ impl PivotedCholesky {
                 }
             }
         }
-        // What is left has no diagonal to speak of: then a semidefinite matrix has nothing beside it.
+        // What is left has no diagonal to speak of: then a semidefinite matrix has nothing beside
+        // it.
         let nothing = INDEFINITE.max(2.0 * tolerance);
         let open = |i: &usize| !self.done[*i];
         for j in (0..n).filter(open) {

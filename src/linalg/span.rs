@@ -42,9 +42,9 @@ impl Span {
         &self.vectors
     }
 
-    /// Writes `Qᵀ a` of a column to `coordinates`, padded, and takes that part from it. What is left
-    /// becomes a vector of Q, and its length the next coordinate, if it is more than `tolerance` of
-    /// the column.
+    /// Writes `Qᵀ a` of a column to `coordinates`, padded, and takes that part from it. What is
+    /// left becomes a vector of Q, and its length the next coordinate, if it is more than
+    /// `tolerance` of the column.
     pub fn push(&mut self, column: &mut [f64], coordinates: &mut [f64], tolerance: f64) {
         coordinates.fill(0.0);
         let length = dot(column, column).sqrt();

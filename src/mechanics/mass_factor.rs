@@ -4,8 +4,8 @@
 //! at the ancestors of k. Eliminating from the leaves to the root creates no fill-in, so factor
 //! and solves cost O(nv depth²) and O(nv depth) instead of O(nv³) and O(nv²).
 //!
-//! The factor is here and not in [`legwork_linalg`] since the sparsity is the model's own: the lists
-//! of ancestors, the block of a floating base that begins them, and the packing, in which the
+//! The factor is here and not in [`legwork_linalg`] since the sparsity is the model's own: the
+//! lists of ancestors, the block of a floating base that begins them, and the packing, in which the
 //! ancestors' rows begin alike, so that a row is subtracted from another by a loop without indices.
 //! That loop is linalg's.
 //!

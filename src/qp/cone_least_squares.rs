@@ -82,8 +82,8 @@ impl ConeLeastSquares<'_> {
     }
 
     /// Writes the dense quadratic program of the same minimum, in unknowns x over the unit that is
-    /// returned [N]; `None` if x = 0 is the minimum. Its Hessian `FᵀF + εI` squares the conditioning
-    /// of F, so a solver of it is less exact than [`ConeLeastSquaresSolver`].
+    /// returned [N]; `None` if x = 0 is the minimum. Its Hessian `FᵀF + εI` squares the
+    /// conditioning of F, so a solver of it is less exact than [`ConeLeastSquaresSolver`].
     ///
     /// It has 3k unknowns and a row for each side of each contact's pyramid, whether the contact
     /// has friction or not, then those of N.

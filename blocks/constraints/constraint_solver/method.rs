@@ -29,8 +29,8 @@ pub enum ConstraintMethod {
     /// other harder, and for joints; elsewhere springs at rest may push. A sliding contact is
     /// pressed harder, so that friction stops it, unless `zeta` exceeds about `(Δt B W)²`, with the
     /// tangential B and W the inverse inertia at the contact; above, a body on several contacts
-    /// slips rather than load them unevenly. Pressing can gain energy: the run counts the steps whose
-    /// forces do, and how much.
+    /// slips rather than load them unevenly. Pressing can gain energy: the run counts the steps
+    /// whose forces do, and how much.
     LeastForces {
         /// ζ, the weight of normal forces and limits against tangential forces, above zero [1];
         /// default 1 s/Δt, the paper's.

@@ -15,9 +15,9 @@ const ROUNDING: f64 = 1e-7;
 /// | û | `free_velocity` | `G M⁻¹ p`, without constraints [m/s] |
 ///
 /// The law of a step never gains energy if its rate biases are zero: with `h u₁ = φ₁ - φ₀` and
-/// û = u₁ - Wγ the work is `λᵀ(φ₁ - φ₀) - ½ γᵀWγ`, λ - B φ̇₁ is at most minus the slope of the convex
-/// U at φ₁, and `U₁ - U₀` at most that slope times φ₁ - φ₀. Forces other than the law's can. Where
-/// the sum is not above what rounding leaves of its terms, it is zero.
+/// û = u₁ - Wγ the work is `λᵀ(φ₁ - φ₀) - ½ γᵀWγ`, λ - B φ̇₁ is at most minus the slope of the
+/// convex U at φ₁, and `U₁ - U₀` at most that slope times φ₁ - φ₀. Forces other than the law's can.
+/// Where the sum is not above what rounding leaves of its terms, it is zero.
 pub(super) fn gained_energy(
     problem: &ConstraintProblem,
     impulses: &[f64],
@@ -54,8 +54,8 @@ pub(super) fn gained_energy(
     if gained.abs() > ROUNDING * size { gained } else { 0.0 }
 }
 
-/// Energy of a spring at this depth [J]: the integral of `λ_p + K sgn(d) |d|^e` over the depth, from
-/// where the force is zero if the row only pushes.
+/// Energy of a spring at this depth [J]: the integral of `λ_p + K sgn(d) |d|^e` over the depth,
+/// from where the force is zero if the row only pushes.
 fn stored(row: &SpringDamper, depth: f64, only_pushes: bool) -> f64 {
     let SpringDamper { stiffness, exponent: e, preload, .. } = *row;
     let integral = |d: f64| preload * d + stiffness * libm::pow(d.abs(), e + 1.0) / (e + 1.0);

@@ -34,8 +34,8 @@ pub enum Method {
     },
 }
 
-/// A solver of the programs in forces in the place of [`Method`]'s own: writes the unknowns and says
-/// how it ended. A program without cones is a quadratic one.
+/// A solver of the programs in forces in the place of [`Method`]'s own: writes the unknowns and
+/// says how it ended. A program without cones is a quadratic one.
 pub type ProgramSolver<'a> = dyn FnMut(&ConeProgram<'_>, &mut [f64]) -> Outcome + 'a;
 
 /// The velocity in the normal law of a sliding contact.

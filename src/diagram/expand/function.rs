@@ -165,8 +165,8 @@ impl Expander<'_> {
 }
 
 impl Expander<'_> {
-    /// What is bound to the function `index` of `caller`; broken, and said so, if it is a block that
-    /// has not its arguments and results, where it is known which blocks have.
+    /// What is bound to the function `index` of `caller`; broken, and said so, if it is a block
+    /// that has not its arguments and results, where it is known which blocks have.
     fn fitting(&mut self, caller: BlockId, index: usize, item: Item, span: Span) -> Item {
         let function = &self.blocks[caller].declaration.functions[index];
         let mut bound = &item;

@@ -28,8 +28,8 @@ construct! {
         /// `"block.port.field[2..5]"`, a bus put together `Bus("Name", { "field": "block.port" })`,
         /// an array `Join(["a.y", "b.y"])`.
         inputs as "in": Option<Inputs>,
-        /// What is bound to the functions that it calls: `{ "solve": Use("qp") }`. Functions that its
-        /// manual calls optional may be left out; then it does by itself what they would.
+        /// What is bound to the functions that it calls: `{ "solve": Use("qp") }`. Functions that
+        /// its manual calls optional may be left out; then it does by itself what they would.
         needs: Option<Entries<'n, OfNeeds>>,
         /// What it is for.
         doc: Option<&'n Node>,

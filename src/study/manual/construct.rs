@@ -1,4 +1,5 @@
-//! The manuals of what the language itself knows: for-each, masks, variants, the sections of a file.
+//! The manuals of what the language itself knows: for-each, masks, variants, the sections of a
+//! file.
 
 use std::fmt::{Display, Formatter, Result};
 

@@ -297,8 +297,8 @@ fn scale_of_rows_changes_nothing() {
     }
 }
 
-/// `G = J M⁻¹ Jᵀ` of a point of a mechanism that is held elsewhere, and the velocity that is left of
-/// one before an impact: both against the dense KKT matrix `[M −Jᵀ; J 0]`.
+/// `G = J M⁻¹ Jᵀ` of a point of a mechanism that is held elsewhere, and the velocity that is left
+/// of one before an impact: both against the dense KKT matrix `[M −Jᵀ; J 0]`.
 #[test]
 fn a_held_mechanism_responds_and_stops_as_the_whole_system_does() {
     let mut response = Law::new("G of a closed mechanism / condition", 1e-11);
