@@ -315,6 +315,14 @@ impl Value {
         Self::Record(Arc::new(entries.into_iter().map(|(k, v)| (k.into(), v)).collect()))
     }
 
+    /// How many values there are in the lists, itself included. Records are shared, not copied.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::List(items) => items.iter().fold(1, |sum, item| sum + item.size()),
+            _ => 1,
+        }
+    }
+
     /// A number with a unit.
     pub fn quantity(value: f64, unit: Unit) -> Self {
         Self::Real { value, unit: Some(unit) }
@@ -438,6 +446,12 @@ pub trait Scope {
     /// where it is, and what follows from them is not reported again.
     fn is_reported(&self, _name: &str) -> bool {
         false
+    }
+
+    /// Counts `count` values that an expression makes; false if the diagram may not make so many,
+    /// so that a short text cannot ask for more than the memory there is.
+    fn spend(&self, _count: usize) -> bool {
+        true
     }
 
     /// Where `name` got its value, if that is not in the diagram: on the command line or in a

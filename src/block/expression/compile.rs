@@ -91,6 +91,17 @@ pub enum Signal {
     },
 }
 
+impl Signal {
+    /// How many values it is.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::Constant(value) => value.size(),
+            Self::Real { .. } | Self::Bool { .. } => 1,
+            Self::Run { len, .. } => *len as usize,
+        }
+    }
+}
+
 /// Finds signals by path.
 pub trait SignalResolver {
     /// The signal at `path`.

@@ -1,7 +1,7 @@
 //! Walks the syntax tree: names, fields, indices, operators, choices.
 
 use super::compile::{Segment, SegmentKind, Signal, SignalPath, SignalResolver};
-use super::functions;
+use super::functions::{self, LIST_LIMIT, bounded};
 use super::operator::{Binary, Op, Unary};
 use super::syntax::{Expr, ExprKind};
 use super::term::{Scalar, Term};
@@ -12,6 +12,8 @@ use crate::value::{Scope, Value};
 pub(super) struct Evaluator<'a> {
     scope: &'a dyn Scope,
     signals: Option<&'a mut dyn SignalResolver>,
+    /// Values made so far.
+    made: usize,
 }
 
 /// The target of a chain of names and brackets.
@@ -23,7 +25,22 @@ enum Chain {
 
 impl<'a> Evaluator<'a> {
     pub(super) fn new(scope: &'a dyn Scope, signals: Option<&'a mut dyn SignalResolver>) -> Self {
-        Self { scope, signals }
+        Self { scope, signals, made: 0 }
+    }
+
+    /// Counts `count` values that the expression makes.
+    fn spend(&mut self, count: usize, span: Span) -> Result<(), Diagnostic> {
+        self.made = self.made.saturating_add(count);
+        if self.made > LIST_LIMIT {
+            let message = format!("the expression makes lists of more than {LIST_LIMIT} values");
+            return Err(Diagnostic::error("expression-size", span, message));
+        }
+        if !self.scope.spend(count) {
+            let message = "the expressions of the diagram make more values than it may have";
+            return Err(Diagnostic::error("expression-size", span, message)
+                .hint("read long tables from files"));
+        }
+        Ok(())
     }
 
     pub(super) fn value(&mut self, expr: &Expr) -> Result<Value, Diagnostic> {
@@ -36,6 +53,7 @@ impl<'a> Evaluator<'a> {
             ExprKind::Bool(value) => Ok(Term::Bool(Scalar::Known(f64::from(*value)))),
             ExprKind::Text(text) => Ok(Term::Text(text.clone())),
             ExprKind::List(items) => {
+                self.spend(items.len(), expr.span)?;
                 items.iter().map(|item| self.term(item)).collect::<Result<_, _>>().map(Term::List)
             }
             ExprKind::Name(_) | ExprKind::Field(..) | ExprKind::Index(..) | ExprKind::Slice(..) => {
@@ -59,7 +77,11 @@ impl<'a> Evaluator<'a> {
                     .iter()
                     .map(|argument| Ok((self.term(argument)?, argument.span)))
                     .collect::<Result<Vec<_>, Diagnostic>>()?;
-                functions::call(name, terms, expr.span)
+                let result = functions::call(name, terms, expr.span)?;
+                if functions::makes_lists(&name.text) {
+                    self.spend(result.size(), expr.span)?;
+                }
+                Ok(result)
             }
         }
     }
@@ -161,7 +183,9 @@ impl<'a> Evaluator<'a> {
             return Err(Diagnostic::error("expression-signal", path.span, "no signals here"));
         };
         let load = |slot: u32| Scalar::Later(vec![Op::Load(slot)]);
-        Ok(match signals.resolve(path)? {
+        let signal = signals.resolve(path)?;
+        self.spend(signal.size(), path.span)?;
+        Ok(match signal {
             Signal::Constant(value) => value.into(),
             Signal::Real { slot, unit } => Term::Real(load(slot), unit),
             Signal::Bool { slot } => Term::Bool(load(slot)),
@@ -175,11 +199,15 @@ impl<'a> Evaluator<'a> {
     fn access(&mut self, expr: &Expr) -> Result<Term, Diagnostic> {
         match &expr.kind {
             ExprKind::Name(name) => match self.scope.lookup(name) {
-                Some(value) => Ok(value.into()),
-                None => Err(Diagnostic {
-                    follows: self.scope.is_reported(name),
-                    ..unknown(name, expr.span, &self.scope.names())
-                }),
+                Some(value) => {
+                    self.spend(value.size(), expr.span)?;
+                    Ok(value.into())
+                }
+                // Nobody reads what follows from another mistake: no names are compared for it.
+                None if self.scope.is_reported(name) => {
+                    Err(Diagnostic { follows: true, ..unknown(name, expr.span, &[]) })
+                }
+                None => Err(unknown(name, expr.span, &self.scope.names())),
             },
             ExprKind::Field(inner, name) => {
                 let term = self.term(inner)?;
@@ -313,16 +341,16 @@ pub(super) fn binary(op: Binary, a: Term, b: Term, span: Span) -> Result<Term, D
             let pairs = a.into_iter().zip(b);
             pairs.map(|(a, b)| binary(op, a, b, span)).collect::<Result<_, _>>().map(Term::List)
         }
-        (Term::List(a), b) => a
-            .into_iter()
-            .map(|a| binary(op, a, b.clone(), span))
-            .collect::<Result<_, _>>()
-            .map(Term::List),
-        (a, Term::List(b)) => b
-            .into_iter()
-            .map(|b| binary(op, a.clone(), b, span))
-            .collect::<Result<_, _>>()
-            .map(Term::List),
+        (Term::List(a), b) => {
+            bounded(a.len().saturating_mul(b.size()), span)?;
+            let results = a.into_iter().map(|a| binary(op, a, b.clone(), span));
+            results.collect::<Result<_, _>>().map(Term::List)
+        }
+        (a, Term::List(b)) => {
+            bounded(b.len().saturating_mul(a.size()), span)?;
+            let results = b.into_iter().map(|b| binary(op, a.clone(), b, span));
+            results.collect::<Result<_, _>>().map(Term::List)
+        }
         (Term::Real(a, a_unit), Term::Real(b, b_unit)) => {
             real_binary(op, (a, a_unit), (b, b_unit), span)
         }
@@ -445,12 +473,14 @@ fn select(condition: &Scalar, yes: Term, no: Term, span: Span) -> Result<Term, D
             Ok(Term::Real(condition.clone().select(a, b, span)?, unit))
         }
         (Term::Bool(a), Term::Bool(b)) => Ok(Term::Bool(condition.clone().select(a, b, span)?)),
-        (Term::List(a), Term::List(b)) if a.len() == b.len() => a
-            .into_iter()
-            .zip(b)
-            .map(|(a, b)| select(condition, a, b, span))
-            .collect::<Result<_, _>>()
-            .map(Term::List),
+        (Term::List(a), Term::List(b)) if a.len() == b.len() => {
+            bounded(a.len().saturating_mul(condition.size()), span)?;
+            let pairs = a.into_iter().zip(b);
+            pairs
+                .map(|(a, b)| select(condition, a, b, span))
+                .collect::<Result<_, _>>()
+                .map(Term::List)
+        }
         (a, b) => {
             let message = format!(
                 "the choices are of different kinds, {} and {}",

@@ -7,8 +7,13 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::unit::Unit;
 use crate::value::Name;
 
-/// Elements that a list may have.
-const LIST_LIMIT: usize = 1_000_000;
+/// Values and operations that the lists of one expression may have.
+pub(super) const LIST_LIMIT: usize = 1 << 18;
+
+/// Whether the function `name` makes longer lists than those it is given.
+pub(super) fn makes_lists(name: &str) -> bool {
+    matches!(name, "zeros" | "ones" | "repeat" | "linspace")
+}
 
 /// Name, least and greatest number of arguments.
 const FUNCTIONS: [(&str, usize, usize); 33] = [
@@ -308,7 +313,8 @@ fn linspace(a: &Term, b: &Term, n: usize, span: Span) -> Result<Term, Diagnostic
     Ok(Term::List((0..n).map(|i| Term::Real(Scalar::Known(at(i)), unit)).collect()))
 }
 
-fn bounded(count: usize, span: Span) -> Result<(), Diagnostic> {
+/// Refuses lists that are too long.
+pub(super) fn bounded(count: usize, span: Span) -> Result<(), Diagnostic> {
     if count > LIST_LIMIT {
         let message = format!("a list of {count} values is longer than {LIST_LIMIT}");
         return Err(Diagnostic::error("expression-size", span, message));

@@ -64,6 +64,14 @@ impl Scalar {
         limited(code, span)
     }
 
+    /// What it takes: a number, or the operations that give it.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::Known(_) => 1,
+            Self::Later(code) => code.len(),
+        }
+    }
+
     pub(super) fn code(self) -> Vec<Op> {
         match self {
             Self::Known(value) => vec![Op::Push(value)],
@@ -117,9 +125,10 @@ impl Term {
         }
     }
 
-    /// Values in the tree, bounded work for lists in lists.
+    /// Values and operations in the tree, bounded work for lists in lists.
     pub(super) fn size(&self) -> usize {
         match self {
+            Self::Real(scalar, _) | Self::Bool(scalar) => scalar.size(),
             Self::List(items) => items.iter().map(Self::size).sum::<usize>() + 1,
             Self::Record(facts) => facts.len() + 1,
             _ => 1,

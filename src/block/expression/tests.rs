@@ -131,7 +131,7 @@ fn errors_name_the_place_and_the_remedy() {
         (
             "repeat(1, 1e9)",
             "repeat(1, 1e9)",
-            "a list of 1000000000 values is longer than 1000000",
+            "a list of 1000000000 values is longer than 262144",
             "",
         ),
         ("1e999", "1e999", "the number 1e999 is out of range", ""),

@@ -45,7 +45,7 @@ impl Expander<'_> {
         let interface = interface
             .and_then(|ports| Interface::read(ports, self.diagnostics))
             .unwrap_or_default();
-        let interface_env = Env::of_names(Rc::clone(&hole.interface_names));
+        let interface_env = Env::of_names(Rc::clone(&hole.interface_names), &self.budget);
         let sources = part.inputs.unwrap_or_default();
         self.check_inputs(at, &interface, &sources, part.at, Some(&name), &interface_env);
         for (output, ty) in &interface.outputs {

@@ -197,7 +197,7 @@ impl Expander<'_> {
             else {
                 continue;
             };
-            let inner = Env::of_names(Rc::new(values.clone()));
+            let inner = Env::of_names(Rc::new(values.clone()), &self.budget);
             let given = instance.field(name);
             let value = match given.or(parameter.default) {
                 Some(node) => {
@@ -230,7 +230,10 @@ impl Expander<'_> {
                 // filled.
                 (None, Some(choice)) => {
                     let (holes, around) = (Rc::new(filled.clone()), Rc::clone(around));
-                    (choice.clone(), Env { holes, around, ..Env::of_names(Rc::clone(&names)) })
+                    (
+                        choice.clone(),
+                        Env { holes, around, ..Env::of_names(Rc::clone(&names), &self.budget) },
+                    )
                 }
                 (None, None) => {
                     let message = format!("hole `{name}` of the mask is not filled");
@@ -246,7 +249,7 @@ impl Expander<'_> {
         good.then(|| Env {
             holes: Rc::new(filled),
             around: Rc::clone(around),
-            ..Env::of_names(names)
+            ..Env::of_names(names, &self.budget)
         })
     }
 

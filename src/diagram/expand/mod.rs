@@ -45,6 +45,7 @@ pub(crate) use resolve::Resolver;
 pub(crate) use run::Run;
 pub(crate) use sections::sections;
 use structural::{At, STRUCTURAL};
+use tree::Budget;
 pub(crate) use tree::{Collected, Env, Frame, Item, Tree};
 pub(crate) use value::{evaluate, node_text};
 
@@ -188,6 +189,8 @@ pub(crate) struct Expander<'a> {
     masks: BTreeMap<String, Option<Rc<Node>>>,
     /// Variants whose own mistakes are reported already.
     failed_variants: BTreeSet<String>,
+    /// What expressions may still make.
+    budget: Rc<Budget>,
     /// Blocks, masks and copies so far.
     unfolded: usize,
     said_too_large: bool,
@@ -217,6 +220,7 @@ impl<'a> Expander<'a> {
             variants: IndexMap::new(),
             chosen,
             run: None,
+            budget: Rc::default(),
             unfolded: 0,
             said_too_large: false,
             gate: None,

@@ -146,8 +146,12 @@ impl Expander<'_> {
             self.diagnostics.push(diagnostic);
         }
         names.insert(VARIANTS.to_owned(), chosen);
-        let mut env =
-            Env { root: true, failed: Rc::new(failed), elsewhere, ..Env::of_names(Rc::new(names)) };
+        let mut env = Env {
+            root: true,
+            failed: Rc::new(failed),
+            elsewhere,
+            ..Env::of_names(Rc::new(names), &self.budget)
+        };
         for (name, declared) in &entries {
             let Named::Param(Some(param)) = &declared.named else { continue };
             let Some(value) = env.lookup(name) else { continue };
@@ -233,6 +237,10 @@ impl Scope for LazyNames<'_, '_> {
 
     fn names(&self) -> Vec<String> {
         self.entries.keys().cloned().collect()
+    }
+
+    fn spend(&self, count: usize) -> bool {
+        self.expander.budget.spend(count)
     }
 
     /// A name that is there but has no value is reported where it is written.

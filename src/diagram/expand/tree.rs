@@ -1,5 +1,6 @@
 //! The tree of named things that expansion builds: what a path can lead to.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -116,6 +117,26 @@ pub(crate) struct Env {
     pub(crate) failed: Rc<BTreeSet<String>>,
     /// Names that got their value on the command line or in a patch, and where.
     pub(crate) elsewhere: Rc<BTreeMap<String, Span>>,
+    /// What the expressions of the diagram may still make.
+    pub(crate) budget: Rc<Budget>,
+}
+
+/// Values that the expressions of one diagram may make together.
+const VALUE_LIMIT: usize = 1 << 20;
+
+/// Counts the values that the expressions of a diagram make.
+#[derive(Default)]
+pub(crate) struct Budget {
+    made: Cell<usize>,
+}
+
+impl Budget {
+    /// Counts `count` values more; false if those are too many.
+    pub(crate) fn spend(&self, count: usize) -> bool {
+        let made = self.made.get().saturating_add(count);
+        self.made.set(made);
+        made <= VALUE_LIMIT
+    }
 }
 
 /// Masks and variants around a place, from the outermost on.
@@ -149,9 +170,10 @@ impl Env {
     }
 
     /// The names of a declared interface, and nothing else.
-    pub(crate) fn of_names(names: Rc<IndexMap<String, Value>>) -> Self {
+    pub(crate) fn of_names(names: Rc<IndexMap<String, Value>>, budget: &Rc<Budget>) -> Self {
         Self {
             names,
+            budget: Rc::clone(budget),
             holes: Rc::default(),
             root: false,
             around: Rc::default(),
@@ -172,6 +194,10 @@ impl Scope for Env {
 
     fn is_reported(&self, name: &str) -> bool {
         self.failed.contains(name)
+    }
+
+    fn spend(&self, count: usize) -> bool {
+        self.budget.spend(count)
     }
 
     fn set_elsewhere(&self, name: &str) -> Option<Span> {
