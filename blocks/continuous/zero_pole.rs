@@ -38,12 +38,20 @@ pub struct ZeroPole {
     pub initial: Tensor,
 }
 
+/// The most roots of a polynomial, whose coefficients take the square of them.
+const MOST_ROOTS: usize = 1000;
+
 /// The polynomial with these roots, in falling powers, the first coefficient 1.
 ///
 /// # Errors
 /// If a complex root has no conjugate.
 fn polynomial(name: &str, roots: &Tensor) -> Result<Vec<f64>, Invalid> {
     finite(name, roots)?;
+    let count = roots.shape().first().copied().unwrap_or(1);
+    if count > MOST_ROOTS {
+        let message = format!("expected at most {MOST_ROOTS} roots, found {count}");
+        return Err(Invalid::parameter(name, message));
+    }
     let pairs: Vec<(f64, f64)> = match *roots.shape() {
         [_] => roots.data().iter().map(|re| (*re, 0.0)).collect(),
         [n, 2] => (0..n).map(|i| (roots.data()[i], roots.data()[n + i])).collect(),

@@ -4,7 +4,7 @@ use legwork_block::{
     Bool, Inputs, Invalid, Outcome, Outputs, Ports, Pure, block, parameters, ports,
 };
 
-use crate::math::sum::input_names;
+use crate::math::sum::{input_count, input_names};
 
 /// A logical operation on truth values: and, or, not, exclusive or.
 ///
@@ -55,11 +55,7 @@ impl Pure for Logic {
                 let message = format!("expected one input of `Not`, found {count}");
                 return Err(Invalid::parameter("count", message));
             }
-            (_, Some(0)) => {
-                let message = "expected at least one input, found 0";
-                return Err(Invalid::parameter("count", message));
-            }
-            (_, count) => count.unwrap_or(2),
+            (_, count) => input_count("count", count.unwrap_or(2))?,
         };
         Ok(self.declare(ports, count))
     }

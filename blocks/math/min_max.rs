@@ -5,7 +5,7 @@ use legwork_block::{
     parameters, ports,
 };
 
-use crate::math::sum::input_names;
+use crate::math::sum::{input_count, input_names};
 use crate::signal::pieces;
 use crate::signal::shape;
 
@@ -104,11 +104,7 @@ impl Block for MinMax {
     type State = Vec<usize>;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let (input, output) = match self.count {
-            0 => {
-                let message = "expected at least one input, found 0";
-                return Err(Invalid::parameter("count", message));
-            }
+        let (input, output) = match input_count("count", self.count)? {
             1 => (Any(Type::vector(ports.dim())), Any(Type::Real)),
             _ => {
                 let ty = Any::var(ports.var());

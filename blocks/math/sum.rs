@@ -36,6 +36,21 @@ pub(crate) fn input_names(count: usize) -> impl Iterator<Item = String> {
     (1..=count).map(move |i| if count == 1 { "u".into() } else { format!("u{i}") })
 }
 
+/// The most inputs of one block.
+const MOST_INPUTS: usize = 4096;
+
+/// A stated number of inputs.
+///
+/// # Errors
+/// If it is zero or too large.
+pub(crate) fn input_count(parameter: &str, count: usize) -> Result<usize, Invalid> {
+    if (1..=MOST_INPUTS).contains(&count) {
+        return Ok(count);
+    }
+    let expected = if count == 0 { "at least one input" } else { "at most 4096 inputs" };
+    Err(Invalid::parameter(parameter, format!("expected {expected}, found {count}")))
+}
+
 /// What the text of a parameter says of each input by a character; `named` are the parameter and
 /// what a character is.
 ///
@@ -56,6 +71,7 @@ pub(crate) fn signs<T: Copy>(
     if text.is_empty() {
         return Err(invalid(format!("expected at least one {one}, found none")));
     }
+    input_count(parameter, text.len())?;
     text.chars().map(meaning).collect()
 }
 

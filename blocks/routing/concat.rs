@@ -5,6 +5,8 @@ use legwork_block::{
     parameters,
 };
 
+use crate::math::sum::input_count;
+
 /// One vector from several signals: `y = [u1; u2; …]`.
 ///
 /// | port | shape | unit |
@@ -44,9 +46,7 @@ impl Pure for Concat {
     type Plan = (ConcatVectors, (Vec<Piece>, Out<Vector>));
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
-        if self.count == 0 {
-            return Err(Invalid::parameter("count", "expected at least one input, found 0"));
-        }
+        input_count("count", self.count)?;
         let node = self.node();
         let plan = Pure::plan(&node, ports)?;
         Ok((node, plan))

@@ -8,6 +8,9 @@ use legwork_block::{
     Value,
 };
 
+/// The most elements of an input.
+const MOST_ELEMENTS: usize = 100_000;
+
 /// What an input must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InputShape {
@@ -176,6 +179,16 @@ impl SignalResolver for Found<'_> {
                 "expected an input `u`, `u1`, …, the time `t` or a constant, found `{path}`"
             ))
             .hint(format!("give it in the block: constants: {{ \"{name}\": … }}")));
+        }
+        let longest = rest.iter().map(|kind| match kind {
+            SegmentKind::Index(i) => i.saturating_add(1),
+            SegmentKind::Range(_, to) => to.unwrap_or(0),
+            _ => 0,
+        });
+        let len = longest.chain(self.lengths.get(name).copied()).max().unwrap_or(0);
+        if len > MOST_ELEMENTS {
+            let message = format!("`{path}` needs {len} elements, more than {MOST_ELEMENTS}");
+            return Err(Diagnostic::error("expression-size", path.span, message));
         }
         self.signal(name, rest).ok_or_else(|| {
             error(format!("`{path}` does not fit the other uses or the length of `{name}`"))
