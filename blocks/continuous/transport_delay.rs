@@ -7,7 +7,7 @@ use legwork_block::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::discrete::delay::MOST_SAMPLES;
+use crate::discrete::delay::{MOST_SAMPLES, ring_memory};
 use crate::signal::shape::{self, initial_state};
 
 /// The input some time ago: `y(t) = u(t − delay)`, `initial` before t = `delay`.
@@ -123,6 +123,11 @@ impl Block for TransportDelay {
             initial,
             count: 0,
         }
+    }
+
+    fn memory(&self, plan: &Plan, sizes: &Sizes<'_>) -> u64 {
+        // A sample and its time.
+        ring_memory(plan.capacity, sizes.output(plan.io.y) + 1)
     }
 
     fn numbers(&self, _: &Plan, state: &Ring) -> Vec<f64> {

@@ -35,6 +35,12 @@ pub struct Delay {
 /// Most samples that a delay holds.
 pub(crate) const MOST_SAMPLES: usize = 1_000_000;
 
+/// Bytes of `length` samples of `width` numbers.
+pub(crate) fn ring_memory(length: usize, width: usize) -> u64 {
+    let numbers = (length as u64).saturating_mul(width as u64);
+    numbers.saturating_mul(size_of::<f64>() as u64)
+}
+
 /// The last samples of a [`Delay`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Ring {
@@ -62,6 +68,10 @@ impl Block for Delay {
     fn state(&self, io: &Self::Plan, sizes: &Sizes<'_>) -> Ring {
         let sample = shape::initial_state(self.initial.as_ref(), sizes.output(io.y));
         Ring { samples: sample.repeat(self.length), oldest: 0 }
+    }
+
+    fn memory(&self, io: &Self::Plan, sizes: &Sizes<'_>) -> u64 {
+        ring_memory(self.length, sizes.output(io.y))
     }
 
     fn numbers(&self, _: &Self::Plan, state: &Ring) -> Vec<f64> {

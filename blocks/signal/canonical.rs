@@ -17,7 +17,8 @@ use legwork_block::{
     parameters,
 };
 
-use crate::signal::shape::{expect_numbers, finite, spread};
+use crate::discrete::delay::ring_memory;
+use crate::signal::shape::{expect_numbers, finite};
 
 /// What the input of a continuous filter is.
 #[parameters]
@@ -121,30 +122,21 @@ impl Canonical {
     }
 }
 
+/// The most coefficients of a polynomial.
+const MOST_COEFFICIENTS: usize = 100_000;
+
 /// Finite values of coefficients, whose units are not checked.
 pub(crate) fn coefficients(name: &str, given: &[Scalar]) -> Result<Vec<f64>, Invalid> {
+    if given.len() > MOST_COEFFICIENTS {
+        let message = format!("expected at most {MOST_COEFFICIENTS}, found {}", given.len());
+        return Err(Invalid::parameter(name, message));
+    }
     match given.iter().find(|scalar| !scalar.value.is_finite()) {
         Some(scalar) => {
             let message = format!("expected finite coefficients, found {}", scalar.value);
             Err(Invalid::parameter(name, message))
         }
         None => Ok(given.iter().map(|scalar| scalar.value).collect()),
-    }
-}
-
-/// The states that a filter's parameter `initial` gives: one number for all, or a list of them,
-/// channel after channel.
-///
-/// # Errors
-/// If the list has another length than `len`.
-fn initial_states(initial: &Tensor, len: usize) -> Result<Vec<f64>, Invalid> {
-    match *initial.shape() {
-        [] => Ok(spread(initial, len)),
-        [n] if n == len => Ok(initial.data().to_vec()),
-        ref found => {
-            let message = format!("expected {len} states, found the shape {found:?}");
-            Err(Invalid::parameter("initial", message))
-        }
     }
 }
 
@@ -163,7 +155,20 @@ impl Filter {
     pub(crate) fn check(&self, initial: &Tensor, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         expect_numbers(sizes, self.u)?;
         finite("initial", initial)?;
-        initial_states(initial, sizes.output(self.y) * self.canonical.order()).map(|_| ())
+        let len = sizes.output(self.y).saturating_mul(self.canonical.order());
+        match *initial.shape() {
+            [] => Ok(()),
+            [n] if n == len => Ok(()),
+            ref found => {
+                let message = format!("expected {len} states, found the shape {found:?}");
+                Err(Invalid::parameter("initial", message))
+            }
+        }
+    }
+
+    /// Bytes of the state of a filter of samples.
+    pub(crate) fn memory(&self, sizes: &Sizes<'_>) -> u64 {
+        ring_memory(self.canonical.order(), sizes.output(self.y))
     }
 
     /// `y = C x + D u`, channel after channel.
@@ -277,6 +282,10 @@ macro_rules! discrete_filter {
 
                 fn state(&self, plan: &Filter, sizes: &Sizes<'_>) -> Vec<f64> {
                     spread(&self.initial, sizes.output(plan.y) * plan.canonical.order())
+                }
+
+                fn memory(&self, plan: &Filter, sizes: &Sizes<'_>) -> u64 {
+                    plan.memory(sizes)
                 }
 
                 fn numbers(&self, _: &Filter, state: &Vec<f64>) -> Vec<f64> {

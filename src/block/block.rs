@@ -68,6 +68,13 @@ pub trait Block: Send + Sync + Sized + 'static {
         Ok(())
     }
 
+    /// How many bytes state, memo and scratch will take, told before any of them is made. A
+    /// diagram that asks for more than its budget is refused. The default supposes four times what
+    /// the ports carry; a block whose memory is a product of sizes says so here.
+    fn memory(&self, _plan: &Self::Plan, sizes: &Sizes<'_>) -> u64 {
+        sizes.numbers().saturating_mul(4 * size_of::<f64>() as u64)
+    }
+
     /// Writes the continuous state at t = 0 into `x`, which holds zeros and unit quaternions.
     fn initial(&self, _plan: &Self::Plan, _sizes: &Sizes<'_>, _x: &mut [f64]) {}
 
@@ -191,6 +198,10 @@ impl<P: Pure> Block for P {
 
     fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) {}
 
+    fn memory(&self, _: &Self::Plan, _: &Sizes<'_>) -> u64 {
+        0
+    }
+
     #[inline]
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         Pure::output(self, plan, &cx.inputs, &mut cx.outputs)
@@ -223,6 +234,15 @@ impl<'a> Sizes<'a> {
         let value: i64 = dim.constant
             + dim.terms.iter().map(|&(c, var)| c * self.vars[var.0 as usize] as i64).sum::<i64>();
         usize::try_from(value).unwrap_or_else(|_| panic!("dimension {dim} = {value} is negative"))
+    }
+
+    /// How many numbers all ports carry together.
+    pub fn numbers(&self) -> u64 {
+        let carried = |table: &PortTable| -> u64 {
+            let ports = (0..table.port_count()).flat_map(|port| table.port(port));
+            ports.map(|slot| u64::from(slot.len)).sum()
+        };
+        carried(self.inputs) + carried(self.outputs)
     }
 
     /// How many numbers an input carries, 0 if it is not connected.

@@ -43,6 +43,9 @@ pub trait PlannedBlock: Send + Sync {
     /// Whatever `check` found wrong.
     fn check(&self, sizes: &Sizes<'_>) -> Result<(), Invalid>;
 
+    /// How many bytes [`Self::instantiate`] will take.
+    fn memory(&self, sizes: &Sizes<'_>) -> u64;
+
     /// Makes what changes: states, memory. The value of a shared computation comes apart, since
     /// other blocks read it.
     fn instantiate(
@@ -217,6 +220,10 @@ impl<B: Block> PlannedBlock for Planned<B> {
 
     fn check(&self, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         self.block.check(&self.plan, sizes)
+    }
+
+    fn memory(&self, sizes: &Sizes<'_>) -> u64 {
+        self.block.memory(&self.plan, sizes)
     }
 
     fn instantiate(

@@ -13,7 +13,7 @@ use crate::network::Network;
 use crate::overrides::{self, Options};
 use crate::rates::{self, RunTimes};
 use crate::render::SourceMap;
-use crate::{checks, functions, layout, listing, schedule, subsystems};
+use crate::{checks, functions, layout, listing, memory, schedule, subsystems};
 
 /// What came of a compilation.
 pub struct Compiled {
@@ -95,7 +95,7 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
     let recorded = logs.as_deref().unwrap_or_default();
     let rates = find_rates(network, run, recorded, order.is_none(), diagnostics);
     let (order, rates) = (order?, rates?);
-    let has_stages = run.solver.has_stages();
+    let has_stages = run.solver.0.has_stages();
     let moments = if has_stages { Moments::MajorAndMinor } else { Moments::Major };
     let layout = layout::place(
         typed,
@@ -112,13 +112,19 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
     };
     let signals = checks::Signals { typed, layout: &layout, names };
     let checks = checks::compile(checks, &signals, &rates, diagnostics);
+    memory::check(&layout, run.solver, run.memory, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }
     let signals = listing::signals(typed, &layout);
     let program = Program::new(ProgramParts {
         name: name.clone(),
-        run: RunSettings { stop: run.stop.0, step: run.step.0, solver: run.solver, seed: run.seed },
+        run: RunSettings {
+            stop: run.stop.0,
+            step: run.step.0,
+            solver: run.solver.0,
+            seed: run.seed,
+        },
         base: rates.base,
         step_ticks: rates.step_ticks,
         stop_tick: rates.stop_tick,
@@ -164,7 +170,7 @@ fn find_rates(
     diagnostics: &mut Diagnostics,
 ) -> Option<rates::Rates> {
     let periods: Vec<(Ratio, Span)> = logs.iter().filter_map(|entry| entry.every).collect();
-    let is_variable = run.solver.is_variable();
+    let is_variable = run.solver.0.is_variable();
     let times = RunTimes { stop: run.stop, step: run.step, is_variable };
     rates::find(network, &times, &periods, has_loop, diagnostics)
 }

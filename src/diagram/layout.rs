@@ -138,12 +138,22 @@ pub(crate) fn place(
             let NetworkBlock { path, span, parameters, .. } = block;
             diagnostics.push(invalid_parameter(path, *span, parameters, &found));
         }
-        let continuous = declaration.continuous.as_ref().map(|state| {
-            let placed = place_state(state, &sizes, state_len, rate_len);
-            state_len += placed.x.len as usize;
-            rate_len += placed.rate.len as usize;
-            placed
-        });
+        let continuous = match &declaration.continuous {
+            None => None,
+            Some(state) => {
+                let Some(placed) = place_state(state, &sizes, state_len, rate_len) else {
+                    let message = format!(
+                        "the states of `{}` and those before it are more than {ARENA_LIMIT}",
+                        block.path
+                    );
+                    diagnostics.push(Diagnostic::error("too-large", block.span, message));
+                    return None;
+                };
+                state_len += placed.x.len as usize;
+                rate_len += placed.rate.len as usize;
+                Some(placed)
+            }
+        };
         // A block that asks for a computation that shares none reads nothing.
         let pool = |&asked: &BlockId| pools[placing.node(asked)].map_or(0, |p| p.index() as u32);
         nodes.push(Node {
@@ -436,7 +446,7 @@ fn place_state(
     sizes: &Sizes<'_>,
     state_start: usize,
     rate_start: usize,
-) -> Placed {
+) -> Option<Placed> {
     let (ContinuousState::First(manifolds) | ContinuousState::Second(manifolds)) = state;
     let parts: Vec<StatePart> = manifolds
         .iter()
@@ -452,10 +462,9 @@ fn place_state(
         ContinuousState::First(_) => position,
         ContinuousState::Second(_) => position + tangent,
     };
-    Placed {
-        state: state.clone(),
-        parts,
-        x: Slot { start: state_start as u32, len: len as u32 },
-        rate: Slot { start: rate_start as u32, len: tangent as u32 },
-    }
+    let slot = |start: usize, len: usize| {
+        (len <= ARENA_LIMIT - start).then_some(Slot { start: start as u32, len: len as u32 })
+    };
+    let (x, rate) = (slot(state_start, len)?, slot(rate_start, tangent)?);
+    Some(Placed { state: state.clone(), parts, x, rate })
 }

@@ -29,6 +29,7 @@ mod language;
 mod layout;
 mod listing;
 mod loader;
+mod memory;
 mod network;
 mod overrides;
 mod patch;

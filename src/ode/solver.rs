@@ -68,6 +68,11 @@ impl Solver {
         matches!(self, Self::DormandPrince(_) | Self::Esdirk(_) | Self::Bdf(_))
     }
 
+    /// Whether its steps solve equations, by a dense Jacobian over all states.
+    pub fn is_implicit(self) -> bool {
+        matches!(self, Self::ImplicitEuler | Self::Esdirk(_) | Self::Bdf(_))
+    }
+
     /// Whether it asks for rates between the beginnings of steps.
     pub fn has_stages(self) -> bool {
         match self {

@@ -37,7 +37,7 @@ impl Expander<'_> {
         let run = self.run.as_ref()?;
         let mut ports = Ports::new(&self.robots, self.loader, run.step.0.to_f64())
             .at(&path, run.seed)
-            .under(run.solver);
+            .under(run.solver.0);
         if new.owner.is_some() {
             ports = ports.in_function();
         }

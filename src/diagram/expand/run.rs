@@ -6,12 +6,14 @@ use legwork_program::{Ratio, Solver, Tolerance};
 use super::Expander;
 use super::tree::Env;
 use crate::language::{self, construct, wrong_type};
+use crate::memory::{Budget, DEFAULT_BUDGET, read_size};
 
 /// The `run:` section.
 pub(crate) struct Run {
     pub(crate) stop: (Ratio, Span),
     pub(crate) step: (Ratio, Span),
-    pub(crate) solver: Solver,
+    pub(crate) solver: (Solver, Span),
+    pub(crate) memory: Budget,
     pub(crate) seed: u64,
 }
 
@@ -34,6 +36,9 @@ construct! {
         solver: Option<&'n Node>,
         /// Seed of all random numbers. Default: 0.
         seed: Option<&'n Node>,
+        /// The most memory that the run may take, in `kB`, `MB`, `GB` or `TB`. What asks for more
+        /// is refused before it runs. Default: `"2 GB"`, on every machine alike.
+        memory: Option<&'n Node>,
     }
 }
 
@@ -81,6 +86,16 @@ impl Expander<'_> {
                 seed
             }
         };
+        let memory = match run.memory {
+            None => Some(Budget { bytes: DEFAULT_BUDGET, at: run.at }),
+            Some(node) => {
+                let bytes = node.text().and_then(read_size);
+                if bytes.is_none() {
+                    self.report(wrong_type(node, "a size such as \"500 MB\" or \"8 GB\""));
+                }
+                bytes.map(|bytes| Budget { bytes, at: node.span })
+            }
+        };
         let (stop, step) = (stop?, step?);
         for ((time, span), least) in [(stop, "zero or more"), (step, "above zero")] {
             if time.is_negative() || (least == "above zero" && !time.is_positive()) {
@@ -89,7 +104,8 @@ impl Expander<'_> {
                 return None;
             }
         }
-        Some(Run { stop, step, solver: solver?, seed: seed? })
+        let solver_at = run.solver.map_or(run.at, |node| node.span);
+        Some(Run { stop, step, solver: (solver?, solver_at), seed: seed?, memory: memory? })
     }
 
     /// A solver by its name, or `DormandPrince(rtol: 1e-8, atol: 1e-10)`.

@@ -1,0 +1,240 @@
+//! Short texts that ask for much: each is refused before anything of that size is made, and
+//! compiling takes at most 64 times the memory of the text, and 64 MB.
+
+#![allow(clippy::print_stdout, reason = "the peaks are worth reading")]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use allocation_counter::measure;
+use legwork::Disk;
+use legwork_block::Registry;
+use legwork_diagram::{Options, compile};
+
+/// Bytes that compiling may take beside those of the text.
+const PEAK: u64 = 64_000_000;
+/// Bytes that it may take for each of the text.
+const PEAK_PER_BYTE: u64 = 64;
+
+/// Signals for the blocks below to read.
+const SIGNALS: &str = "\"one\": Constant(value: 1), \"wide\": Constant(value: \"=zeros(100000)\"),";
+
+/// A diagram of these sections.
+struct Text {
+    run: &'static str,
+    params: String,
+    robots: String,
+    blocks: String,
+    checks: String,
+}
+
+impl Text {
+    fn of_blocks(blocks: &str) -> Self {
+        Self {
+            run: "stop: \"1 s\", step: \"1 ms\"",
+            params: String::new(),
+            robots: String::new(),
+            blocks: format!("{SIGNALS} {blocks}"),
+            checks: String::new(),
+        }
+    }
+
+    fn under(self, run: &'static str) -> Self {
+        Self { run, ..self }
+    }
+
+    fn written(&self) -> String {
+        let Self { run, params, robots, blocks, checks } = self;
+        format!(
+            "Diagram(format: 1, run: ({run}), params: {{ {params} }}, robots: {{ {robots} }}, \
+             blocks: {{ {blocks} }}, checks: {{ {checks} }})"
+        )
+    }
+}
+
+/// Compiles and holds the peak against the text; gives what was found.
+fn found(name: &str, text: &str, more: u64) -> String {
+    let mut registry = Registry::default();
+    legwork_blocks::register(&mut registry);
+    let path = folder().join("bomb.ron");
+    let mut shown = String::new();
+    let info = measure(|| {
+        let compiled = compile(&path, text.as_bytes(), &Options::default(), &registry, &Disk);
+        for diagnostic in compiled.diagnostics.iter().take(8) {
+            let _ = writeln!(shown, "{}: {}", diagnostic.code, diagnostic.message);
+        }
+    });
+    let allowed = PEAK + PEAK_PER_BYTE * (text.len() as u64 + more);
+    println!("{name}: {} of {} MB", info.bytes_max / 1_000_000, allowed / 1_000_000);
+    assert!(info.bytes_max <= allowed, "{name}: {} bytes of {allowed}", info.bytes_max);
+    shown
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("limits")
+}
+
+#[track_caller]
+fn refused(name: &str, text: &Text, code: &str, says: &str) {
+    let shown = found(name, &text.written(), 0);
+    let first = shown.lines().next().unwrap_or_default();
+    assert!(first.starts_with(code) && first.contains(says), "{name}: {shown}");
+}
+
+#[test]
+fn a_delay_of_a_wide_vector_is_refused() {
+    for (name, block, says) in [
+        ("delay", "Delay(every: \"1 ms\", length: 1000000", "801 GB"),
+        ("transport", "TransportDelay(delay: \"999 s\"", "800 GB"),
+        (
+            "filter",
+            "DiscreteFilter(every: \"1 ms\", numerator: \"=ones(100000)\", denominator: [1]",
+            "81 GB",
+        ),
+    ] {
+        let text = Text::of_blocks(&format!("\"d\": {block}, in: {{ \"u\": \"wide.y\" }})"));
+        refused(name, &text, "too-large", says);
+    }
+}
+
+#[test]
+fn a_budget_may_be_stated() {
+    let delay = "\"d\": Delay(every: \"1 ms\", length: 1000, in: { \"u\": \"wide.y\" })";
+    let small = "stop: \"1 s\", step: \"1 ms\", memory: \"100 MB\"";
+    refused("small", &Text::of_blocks(delay).under(small), "too-large", "more than its 100 MB");
+    assert_eq!(found("default", &Text::of_blocks(delay).written(), 0), "");
+    let wrong = "stop: \"1 s\", step: \"1 ms\", memory: \"100\"";
+    refused("no unit", &Text::of_blocks(delay).under(wrong), "wrong-type", "500 MB");
+}
+
+#[test]
+fn dense_jacobians_of_many_states_are_refused() {
+    let many = "\"i\": Integrator(initial: \"=zeros(100000)\", in: { \"u\": \"wide.y\" })";
+    for (run, says) in [
+        ("stop: \"1 s\", step: \"1 ms\", solver: ImplicitEuler", "Jacobian of ImplicitEuler"),
+        ("stop: \"1 s\", step: \"1 ms\", solver: Esdirk", "Jacobian of Esdirk"),
+        ("stop: \"1 s\", step: \"1 ms\", solver: Bdf", "Jacobian of Bdf"),
+    ] {
+        refused(run, &Text::of_blocks(many).under(run), "too-large", says);
+    }
+    let explicit = "stop: \"1 s\", step: \"1 ms\", solver: Rk4";
+    assert_eq!(found("explicit", &Text::of_blocks(many).under(explicit).written(), 0), "");
+    let filter = "\"f\": TransferFunction(of: Vector, numerator: [1], \
+                  denominator: \"=ones(100000)\", in: { \"u\": \"wide.y\" })";
+    refused("states", &Text::of_blocks(filter), "too-large", "states of `f`");
+}
+
+#[test]
+fn counts_of_inputs_are_bounded() {
+    for block in [
+        "Concat(count: 1000000000000)".to_owned(),
+        "MinMax(function: Max, count: 1000000000)".to_owned(),
+        "Logic(op: And, count: 1000000000)".to_owned(),
+        format!("Sum(signs: \"{}\")", "+".repeat(100_000)),
+        format!("Product(ops: \"{}\")", "*".repeat(100_000)),
+    ] {
+        let name: String = block.chars().take(12).collect();
+        let text = Text::of_blocks(&format!("\"b\": {block}"));
+        refused(&name, &text, "invalid-parameter", "expected at most 4096 inputs");
+    }
+    let long = "\"f\": Fcn(lengths: { \"u\": 1000000000 }, expression: \"u[0]\", in: { \"u\": \"wide.y\" })";
+    refused("Fcn", &Text::of_blocks(long), "invalid-parameter", "1000000000 elements");
+    let range = "\"f\": Fcn(expression: \"sum(u[0..1000000000])\", in: { \"u\": \"wide.y\" })";
+    refused("range", &Text::of_blocks(range), "invalid-parameter", "1000000000 elements");
+    let roots = "\"z\": ZeroPole(zeros: [], poles: \"=-1*ones(100000)\", gain: 1, in: { \"u\": \"one.y\" })";
+    refused("roots", &Text::of_blocks(roots), "invalid-parameter", "at most 1000 roots");
+}
+
+#[test]
+fn lists_that_double_are_refused() {
+    let doubled = |operation: &str| {
+        let mut params = "\"p0\": [1, 1]".to_owned();
+        for i in 1..60 {
+            let last = format!("p{}", i - 1);
+            let _ = write!(params, ", \"p{i}\": \"={}\"", operation.replace('x', &last));
+        }
+        Text { params, ..Text::of_blocks("") }
+    };
+    for operation in ["[x, x]", "concat(x, x)", "repeat(x, 2)", "[x + 1, x * 2]"] {
+        refused(operation, &doubled(operation), "expression-size", "values");
+    }
+    refused(
+        "one",
+        &Text::of_blocks("\"c\": Constant(value: \"=zeros(1000000)\")"),
+        "expression-size",
+        "a list of 1000000",
+    );
+    let many = (0..60).fold(String::new(), |mut blocks, i| {
+        let _ = write!(blocks, "\"c{i}\": Constant(value: \"=zeros(200000)\"), ");
+        blocks
+    });
+    refused("many", &Text::of_blocks(&many), "expression-size", "values");
+}
+
+#[test]
+fn code_of_many_signals_is_refused() {
+    let broad = "\"f\": Fcn(lengths: { \"u\": 30000 }, expression: \"norm(u) * ones(10000)\", \
+                 in: { \"u\": \"wide.y\" })";
+    refused("broadcast", &Text::of_blocks(broad), "invalid-parameter", "");
+    let checks = (0..200).fold(String::new(), |mut checks, i| {
+        let _ = write!(checks, "\"c{i}\": Always(that: \"=norm(wide.y) < 1\"), ");
+        checks
+    });
+    refused("checks", &Text { checks, ..Text::of_blocks("") }, "expression-size", "operations");
+}
+
+#[test]
+fn unfolding_is_bounded() {
+    let nested = "\"e\": ForEach(over: { \"i\": \"=linspace(0, 999, 1000)\" }, body: { \"e\": \
+                  ForEach(over: { \"j\": \"=linspace(0, 999, 1000)\" }, body: { \"g\": \
+                  Constant(value: 1) }) })";
+    refused("for-each", &Text::of_blocks(nested), "too-large", "20000 blocks");
+    let folder = folder();
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for i in 0..20 {
+        let inner = format!("Mask(file: \"m{}.mask\")", i + 1);
+        let text = format!(
+            "Mask(format: 1, ports: (in: {{}}, out: {{}}), blocks: {{ \"a\": {inner}, \"b\": \
+             {inner} }}, out: {{}})"
+        );
+        std::fs::write(folder.join(format!("m{i}.mask")), text).expect("a mask");
+    }
+    let leaf =
+        "Mask(format: 1, ports: (in: {}, out: {}), blocks: { \"k\": Constant(value: 1) }, out: {})";
+    std::fs::write(folder.join("m20.mask"), leaf).expect("a mask");
+    refused(
+        "masks",
+        &Text::of_blocks("\"m\": Mask(file: \"m0.mask\")"),
+        "too-large",
+        "20000 blocks",
+    );
+}
+
+#[test]
+fn chains_of_links_and_of_parameters_are_bounded() {
+    let inertial = "<inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" \
+                    ixz=\"0\" iyz=\"0\"/></inertial>";
+    let links = 100_000;
+    let mut urdf = format!("<robot name=\"r\"><link name=\"l0\">{inertial}</link>");
+    for i in 1..links {
+        let _ = write!(
+            urdf,
+            "<link name=\"l{i}\">{inertial}</link><joint name=\"j{i}\" type=\"continuous\"><parent \
+             link=\"l{}\"/><child link=\"l{i}\"/></joint>",
+            i - 1
+        );
+    }
+    urdf.push_str("</robot>");
+    std::fs::create_dir_all(folder()).expect("a folder");
+    std::fs::write(folder().join("chain.urdf"), &urdf).expect("a robot");
+    let robots = "\"r\": Urdf(path: \"chain.urdf\")".to_owned();
+    let text = Text { robots, ..Text::of_blocks("") }.written();
+    let shown = found("links", &text, urdf.len() as u64);
+    assert!(shown.starts_with("invalid-robot") && shown.contains("4096"), "{shown}");
+
+    let params = (0..3000).fold("\"p3000\": 1".to_owned(), |mut params, i| {
+        let _ = write!(params, ", \"p{i}\": \"=p{} + 1\"", i + 1);
+        params
+    });
+    refused("parameters", &Text { params, ..Text::of_blocks("") }, "nesting", "100 parameters");
+}
