@@ -31,6 +31,7 @@ mod error;
 mod import;
 mod journal;
 mod layout;
+mod lengths;
 mod metadata;
 mod reader;
 mod row;

@@ -10,6 +10,7 @@ use super::channel::{Channel, Field, Kind};
 use super::container::PROTOBUF;
 use super::error::RecordingError;
 use super::layout::Pattern;
+use super::lengths;
 use super::metadata::Metadata;
 use super::row::{Row, Stamp};
 use super::schema;
@@ -270,11 +271,17 @@ impl Scan {
     /// Reads the records of a chunk, none of them unless all are good.
     fn chunk(&mut self, bytes: &[u8], start: usize, end: usize) -> Option<()> {
         let body = &bytes[start + RECORD_HEAD..end];
+        if !lengths::fit(op::CHUNK, body) {
+            return None;
+        }
         let Ok(Record::Chunk { header, data }) = mcap::parse_record(op::CHUNK, body) else {
             return None;
         };
-        // Rows are read in place, so the data must fill the chunk as it is.
-        let plain = header.compression.is_empty() && data.len() + CHUNK_HEAD == body.len();
+        // Rows are read in place, so the data must fill the chunk as it is. A stated size that is
+        // not that of the data would be allocated to check the sum.
+        let plain = header.compression.is_empty()
+            && data.len() + CHUNK_HEAD == body.len()
+            && header.uncompressed_size == data.len() as u64;
         if !plain || !checksum_holds(&bytes[start..end]) {
             return None;
         }
@@ -305,6 +312,9 @@ impl Scan {
                 });
             }
             op::SCHEMA | op::CHANNEL | op::METADATA => {
+                if !lengths::fit(opcode, body) {
+                    return None;
+                }
                 match mcap::parse_record(opcode, body).ok()? {
                     Record::Schema { header, data } => {
                         self.schemas.insert(header.id, (header.name, data.into_owned()));
