@@ -1,0 +1,196 @@
+//! Damaged inputs and random diagrams: nothing panics, hangs or takes memory out of proportion.
+//!
+//! As a test each target takes so many inputs, always the same. For hours:
+//!
+//! ```text
+//! cargo test --release --test fuzz -- fuzz diagram 1000000 --seed 7 --from 0
+//! ```
+//!
+//! | target | input |
+//! |---|---|
+//! | `diagram` | a diagram; what is accepted runs a few steps |
+//! | `mask`, `patch`, `table`, `robot` | a file that a diagram names |
+//! | `recording`, `snapshot`, `problem` | what commands read again |
+//! | `commands` | the input of `legwork step` |
+//! | `same` | a random diagram: run, steps, resumption, forks and the way back give equal bits |
+//! | `solvers` | a random contact problem: all solvers agree |
+//!
+//! An input is made from its number and the seed alone. What ends the process (a stack that
+//! overflows, memory that is not there) leaves its number in the file that is named at the start.
+
+#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
+#![allow(clippy::print_stdout, reason = "the counts are worth reading")]
+
+mod mutate;
+mod same;
+mod solvers;
+mod targets;
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use allocation_counter::measure;
+use libtest_mimic::{Arguments, Failed, Trial};
+
+use mutate::Random;
+
+/// Bytes that one input may take, beside those for each of its own.
+const PEAK: u64 = 300_000_000;
+/// Bytes for each of the input.
+const PEAK_PER_BYTE: u64 = 64;
+/// An input that takes longer hangs [s].
+const HANGS: u64 = 60;
+
+/// What is done with damaged inputs.
+pub(crate) trait Target {
+    /// Input number `index`.
+    fn input(&self, random: &mut Random) -> Vec<u8>;
+
+    /// Does it; what came of it, in a word. An `Err` is a finding.
+    ///
+    /// # Errors
+    /// What is wrong.
+    fn run(&self, input: &[u8], random: &mut Random) -> Result<&'static str, String>;
+}
+
+/// Name, inputs of the test, and what makes it.
+type Entry = (&'static str, u64, fn() -> Box<dyn Target>);
+
+const TARGETS: [Entry; 11] = [
+    ("diagram", 600, || Box::new(targets::Diagrams::new())),
+    ("mask", 600, || Box::new(targets::Named::masks())),
+    ("patch", 300, || Box::new(targets::Named::patches())),
+    ("table", 1500, || Box::new(targets::Named::tables())),
+    ("robot", 400, || Box::new(targets::Named::robots())),
+    ("recording", 1500, || Box::new(targets::Recordings::new())),
+    ("snapshot", 600, || Box::new(targets::Snapshots::new())),
+    ("problem", 200, || Box::new(targets::Problems::new())),
+    ("commands", 60, || Box::new(targets::Commands::new())),
+    ("same", 150, || Box::new(same::Same)),
+    ("solvers", 300, || Box::new(solvers::Solvers)),
+];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|first| first == "fuzz") {
+        return by_hand(&arguments[1..]);
+    }
+    let trials = TARGETS.map(|(name, count, make)| {
+        Trial::test(name, move || {
+            let found = fuzz(name, &*make(), 1, 0..count);
+            if found.is_empty() { Ok(()) } else { Err(Failed::from(found.join("\n"))) }
+        })
+    });
+    let mut arguments = Arguments::from_args();
+    // One input at a time, so that the watch knows it.
+    arguments.test_threads = Some(1);
+    libtest_mimic::run(&arguments, trials.into()).exit();
+}
+
+/// `TARGET COUNT [--seed N] [--from N]`.
+fn by_hand(arguments: &[String]) {
+    let usage = "usage: fuzz TARGET COUNT [--seed N] [--from N]";
+    let option = |name: &str| {
+        let at = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(at + 1)?.parse::<u64>().ok()
+    };
+    let target = arguments.first().expect(usage);
+    let count: u64 = arguments.get(1).and_then(|count| count.parse().ok()).expect(usage);
+    let (seed, from) = (option("--seed").unwrap_or(1), option("--from").unwrap_or(0));
+    let Some((name, _, make)) = TARGETS.iter().find(|(name, ..)| name == target) else {
+        let names: Vec<&str> = TARGETS.iter().map(|(name, ..)| *name).collect();
+        panic!("expected a target, one of {}, found {target}", names.join(", "));
+    };
+    let found = fuzz(name, &*make(), seed, from..from + count);
+    found.iter().for_each(|found| println!("{found}"));
+    std::process::exit(i32::from(!found.is_empty()));
+}
+
+/// Number of the input that runs, and when it began [s since the start].
+static CURRENT: AtomicU64 = AtomicU64::new(0);
+
+/// Runs these inputs; gives what is wrong.
+fn fuzz(
+    name: &'static str,
+    target: &dyn Target,
+    seed: u64,
+    inputs: std::ops::Range<u64>,
+) -> Vec<String> {
+    let at = folder().join(format!("{name}.at"));
+    println!("{name}: the input that runs is in {}", at.display());
+    watch(name, seed);
+    std::panic::set_hook(Box::new(|_| {}));
+    let (mut counts, mut found) = (BTreeMap::new(), Vec::new());
+    for index in inputs {
+        std::fs::write(&at, format!("{name} --seed {seed} --from {index}\n")).unwrap();
+        CURRENT.store(index + 1, Ordering::SeqCst);
+        let mut random = Random::of(seed, index);
+        let input = target.input(&mut random);
+        let mut outcome = None;
+        let info = measure(|| {
+            outcome = Some(catch_unwind(AssertUnwindSafe(|| target.run(&input, &mut random))));
+        });
+        let limit = PEAK + PEAK_PER_BYTE * input.len() as u64;
+        let wrong = match outcome {
+            Some(Ok(Ok(_))) if info.bytes_max > limit => {
+                Some(format!("it took {} MB", info.bytes_max / 1_000_000))
+            }
+            Some(Ok(Ok(what))) => {
+                *counts.entry(what).or_insert(0u64) += 1;
+                None
+            }
+            Some(Ok(Err(why))) => Some(why),
+            Some(Err(panic)) => Some(format!("panic: {}", said(&*panic))),
+            None => Some("it did not run".to_owned()),
+        };
+        if let Some(wrong) = wrong {
+            let kept = folder().join(format!("{name}-{seed}-{index}"));
+            std::fs::write(&kept, &input).unwrap();
+            found.push(format!("{name} {seed} {index}: {wrong}; the input is {}", kept.display()));
+        }
+    }
+    CURRENT.store(0, Ordering::SeqCst);
+    let _ = std::panic::take_hook();
+    println!("{name}: {counts:?}, {} findings", found.len());
+    found
+}
+
+fn said(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
+}
+
+/// Ends the process if one input takes too long.
+fn watch(name: &'static str, seed: u64) {
+    std::thread::spawn(move || {
+        let (mut last, mut since) = (0, 0);
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+            let now = CURRENT.load(Ordering::SeqCst);
+            since = if now == last { since + 1 } else { 0 };
+            last = now;
+            if now == 0 {
+                return;
+            }
+            if since > HANGS {
+                println!("{name} {seed} {}: hangs", now - 1);
+                std::process::exit(101);
+            }
+        }
+    });
+}
+
+/// Where findings are kept.
+pub(crate) fn folder() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fuzz");
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// A path of the repository.
+pub(crate) fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}

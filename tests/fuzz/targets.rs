@@ -1,0 +1,531 @@
+//! Inputs that commands read.
+
+use std::io::Write as _;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use legwork::Disk;
+use legwork_block::Registry;
+use legwork_diagram::{Options, ReadFile, compile};
+use legwork_program::Program;
+use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, Recording, Sink};
+use legwork_runtime::{Cursor, Simulation, channels};
+use legwork_study::duel::{DuelRequest, duel};
+
+use crate::mutate::{self, Random};
+use crate::{Target, folder, repository};
+
+/// Files larger than this are not damaged: most damage would be far from what is read first.
+const LARGEST: u64 = 60_000;
+/// Steps that an accepted diagram runs.
+const STEPS: u64 = 3;
+/// Numbers in all signals of an accepted diagram up to which it runs.
+const RUNS: usize = 200_000;
+
+/// Files with this extension, in folders of the repository.
+pub(crate) fn corpus(folders: &[&str], extension: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut left: Vec<PathBuf> = folders.iter().map(|folder| repository(folder)).collect();
+    let mut files = Vec::new();
+    while let Some(folder) = left.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let path = entry.path();
+            if path.is_dir() {
+                left.push(path);
+            } else if path.extension().is_some_and(|found| found == extension)
+                && entry.metadata().unwrap().len() <= LARGEST
+            {
+                let bytes = std::fs::read(&path).unwrap();
+                files.push((path, bytes));
+            }
+        }
+    }
+    files.sort();
+    assert!(!files.is_empty(), "{extension} in {folders:?}");
+    files
+}
+
+fn registry() -> Registry {
+    let mut registry = Registry::default();
+    legwork_blocks::register(&mut registry);
+    registry
+}
+
+/// Compiles, and runs what is accepted for a few steps.
+fn try_out(
+    path: &Path,
+    text: &[u8],
+    options: &Options,
+    registry: &Registry,
+    disk: &dyn ReadFile,
+) -> &'static str {
+    let compiled = compile(path, text, options, registry, disk);
+    let _ = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);
+    let Some(program) = compiled.program else { return "refused" };
+    if program.arena_len > RUNS {
+        return "accepted, large";
+    }
+    let mut simulation = Simulation::new(Arc::new(program));
+    for _ in 0..STEPS {
+        if simulation.cursor() == Cursor::Done {
+            break;
+        }
+        if simulation.step().is_err() {
+            return "a fault";
+        }
+    }
+    "ran"
+}
+
+/// Damaged diagrams.
+pub(crate) struct Diagrams {
+    files: Vec<(PathBuf, Vec<u8>)>,
+    words: Vec<&'static str>,
+    registry: Registry,
+    /// Where the next input is said to be: beside the files that it names.
+    at: std::cell::RefCell<PathBuf>,
+}
+
+/// Words of the language that damage may put in.
+const WORDS: [&str; 48] = [
+    "Mask",
+    "ForEach",
+    "Variant",
+    "Param",
+    "Use",
+    "Join",
+    "Concat",
+    "Array",
+    "Enabled",
+    "Triggered",
+    "Function",
+    "every",
+    "in",
+    "over",
+    "body",
+    "collect",
+    "share",
+    "when",
+    "run",
+    "solver",
+    "Rk4",
+    "Bdf",
+    "DormandPrince",
+    "ImplicitEuler",
+    "Euler",
+    "step",
+    "stop",
+    "seed",
+    "memory",
+    "params",
+    "robots",
+    "variants",
+    "blocks",
+    "log",
+    "checks",
+    "Always",
+    "Finally",
+    "Eventually",
+    "state",
+    "robot",
+    "zeros",
+    "ones",
+    "repeat",
+    "norm",
+    "len",
+    "y",
+    "u",
+    "None",
+];
+
+impl Diagrams {
+    pub(crate) fn new() -> Self {
+        let files = corpus(&["diagrams", "tests/data/run", "tests/data/errors"], "ron");
+        let registry = registry();
+        let kinds = registry.blocks().map(|kind| kind.kind);
+        let words = WORDS.into_iter().chain(kinds).collect();
+        Self { files, words, registry, at: PathBuf::new().into() }
+    }
+}
+
+impl Target for Diagrams {
+    fn input(&self, random: &mut Random) -> Vec<u8> {
+        let (path, bytes) = &self.files[random.below(self.files.len())];
+        let (_, other) = &self.files[random.below(self.files.len())];
+        self.at.replace(path.clone());
+        mutate::text(random, bytes, other, &self.words)
+    }
+
+    fn run(&self, input: &[u8], _: &mut Random) -> Result<&'static str, String> {
+        Ok(try_out(&self.at.borrow(), input, &Options::default(), &self.registry, &Disk))
+    }
+}
+
+/// Damaged files that a diagram names.
+pub(crate) struct Named {
+    files: Vec<(PathBuf, Vec<u8>)>,
+    words: Vec<&'static str>,
+    registry: Registry,
+    /// The diagram; `None` for that of the file, with the file as a patch.
+    diagram: Option<&'static str>,
+    /// The damaged file's name; empty for that of the input.
+    name: &'static str,
+    /// That of the input.
+    at: std::cell::RefCell<PathBuf>,
+}
+
+/// Gives the damaged file in place of its own.
+struct Damaged<'a> {
+    name: &'a str,
+    bytes: &'a [u8],
+}
+
+impl ReadFile for Damaged<'_> {
+    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        if path.file_name().is_some_and(|name| name == self.name) {
+            return Ok(self.bytes.to_vec());
+        }
+        Disk.read(path)
+    }
+}
+
+impl Named {
+    fn new(
+        files: Vec<(PathBuf, Vec<u8>)>,
+        words: &[&'static str],
+        diagram: Option<&'static str>,
+        name: &'static str,
+    ) -> Self {
+        Self {
+            files,
+            words: words.to_vec(),
+            registry: registry(),
+            diagram,
+            name,
+            at: PathBuf::new().into(),
+        }
+    }
+
+    pub(crate) fn masks() -> Self {
+        let files = corpus(&["tests/data/masks"], "ron");
+        let diagram = include_str!("../data/run/masks.ron");
+        Self::new(files, &WORDS, Some(diagram), "")
+    }
+
+    pub(crate) fn patches() -> Self {
+        Self::new(corpus(&["diagrams"], "patch"), &WORDS, None, "damaged.patch")
+    }
+
+    pub(crate) fn tables() -> Self {
+        let diagram = "Diagram(format: 1, run: (stop: \"1 s\", step: \"1 ms\"), blocks: { \"s\": \
+                       SignalFromFile(path: \"damaged.csv\", column: \"force\") })";
+        let words =
+            ["time", "force", "t", ",", ";", "\"", "\n", "\r\n", "=", "[N]", " ", "\u{feff}"];
+        Self::new(corpus(&["diagrams/signals"], "csv"), &words, Some(diagram), "damaged.csv")
+    }
+
+    pub(crate) fn robots() -> Self {
+        let diagram = "Diagram(format: 1, run: (stop: \"1 s\", step: \"1 ms\"), robots: { \"r\": \
+                       Urdf(path: \"damaged.urdf\", base: Floating) }, blocks: { \"b\": \
+                       FloatingBase(robot: \"r\", in: { \"nu_dot\": \"d.nu_dot\" }), \"d\": \
+                       ForwardDynamics(robot: \"r\", in: { \"state\": \"b.state\", \"tau\": \
+                       \"z.y\" }), \"z\": Constant(value: \"=zeros(r.n)\") })";
+        let words = [
+            "link",
+            "joint",
+            "origin",
+            "inertial",
+            "mass",
+            "inertia",
+            "axis",
+            "mimic",
+            "limit",
+            "parent",
+            "child",
+            "revolute",
+            "continuous",
+            "prismatic",
+            "fixed",
+            "floating",
+            "planar",
+            "spherical",
+            "collision",
+            "geometry",
+            "sphere",
+            "box",
+            "cylinder",
+            "mesh",
+            "name",
+            "xyz",
+            "rpy",
+            "value",
+            "<",
+            "/>",
+            "\"",
+            "<!--",
+            "-->",
+            "&lt;",
+            "<?xml",
+            "]]>",
+        ];
+        Self::new(
+            corpus(&["diagrams/robots", "tests/data/robots"], "urdf"),
+            &words,
+            Some(diagram),
+            "damaged.urdf",
+        )
+    }
+}
+
+impl Target for Named {
+    fn input(&self, random: &mut Random) -> Vec<u8> {
+        let (path, bytes) = &self.files[random.below(self.files.len())];
+        let (_, other) = &self.files[random.below(self.files.len())];
+        self.at.replace(path.clone());
+        mutate::text(random, bytes, other, &self.words)
+    }
+
+    fn run(&self, input: &[u8], _: &mut Random) -> Result<&'static str, String> {
+        let at = self.at.borrow();
+        let own = at.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = if self.name.is_empty() { own } else { self.name };
+        let disk = Damaged { name, bytes: input };
+        let here = repository("tests/data/run/fuzz.ron");
+        Ok(match self.diagram {
+            Some(text) => {
+                try_out(&here, text.as_bytes(), &Options::default(), &self.registry, &disk)
+            }
+            None => {
+                let path = repository("diagrams/floating_base/stand.ron");
+                let text = std::fs::read(&path).unwrap();
+                let patch = path.with_file_name(self.name).display().to_string();
+                let options = Options { patches: vec![patch], ..Options::default() };
+                try_out(&path, &text, &options, &self.registry, &disk)
+            }
+        })
+    }
+}
+
+fn program(file: &str) -> Arc<Program> {
+    let path = repository(file);
+    let text = std::fs::read(&path).unwrap();
+    let compiled = compile(&path, &text, &Options::default(), &registry(), &Disk);
+    Arc::new(compiled.program.unwrap())
+}
+
+/// Runs of the targets below: with events, with contacts, with functions.
+const RUN: [&str; 3] = [
+    "diagrams/basics/sliding_block.ron",
+    "diagrams/quadruped/stand.ron",
+    "tests/data/run/functions.ron",
+];
+
+/// Damaged recordings.
+pub(crate) struct Recordings {
+    files: Vec<Vec<u8>>,
+}
+
+impl Recordings {
+    pub(crate) fn new() -> Self {
+        let record = |file: &str| {
+            let program = program(file);
+            let path = folder().join("recorded.mcap");
+            let sink = Sink::file(&path).unwrap();
+            let policy = ChunkPolicy::default();
+            let recorder =
+                Recorder::create(sink, &channels(&program), &Metadata::default(), policy).unwrap();
+            let mut simulation = Simulation::new(program);
+            simulation.observer_mut().record_to(recorder);
+            for _ in 0..30 {
+                simulation.step().unwrap();
+            }
+            simulation.observer_mut().finish_recording().unwrap().unwrap();
+            std::fs::read(&path).unwrap()
+        };
+        Self { files: RUN.map(record).to_vec() }
+    }
+}
+
+impl Target for Recordings {
+    fn input(&self, random: &mut Random) -> Vec<u8> {
+        let bytes = &self.files[random.below(self.files.len())];
+        let other = &self.files[random.below(self.files.len())];
+        mutate::bytes(random, bytes, other)
+    }
+
+    fn run(&self, input: &[u8], _: &mut Random) -> Result<&'static str, String> {
+        let Ok(recording) = Recording::from_bytes(input.to_vec()) else { return Ok("refused") };
+        let topics: Vec<String> =
+            recording.channels().map(|channel| channel.topic.clone()).collect();
+        for topic in topics {
+            if let Ok(rows) = recording.rows(&topic) {
+                std::hint::black_box(rows.count());
+            }
+        }
+        Ok("read")
+    }
+}
+
+/// Damaged snapshots.
+pub(crate) struct Snapshots {
+    runs: Vec<(Arc<Program>, Vec<u8>)>,
+    which: std::cell::Cell<usize>,
+}
+
+impl Snapshots {
+    pub(crate) fn new() -> Self {
+        let at = |file: &str| {
+            let program = program(file);
+            let mut simulation = Simulation::new(Arc::clone(&program));
+            for _ in 0..20 {
+                simulation.step().unwrap();
+            }
+            (program, simulation.to_bytes().unwrap())
+        };
+        Self { runs: RUN.map(at).into(), which: 0.into() }
+    }
+}
+
+impl Target for Snapshots {
+    fn input(&self, random: &mut Random) -> Vec<u8> {
+        let which = random.below(self.runs.len());
+        self.which.set(which);
+        let other = &self.runs[random.below(self.runs.len())].1;
+        mutate::bytes(random, &self.runs[which].1, other)
+    }
+
+    /// What is not the snapshot is refused.
+    fn run(&self, input: &[u8], _: &mut Random) -> Result<&'static str, String> {
+        let (program, bytes) = &self.runs[self.which.get()];
+        match Simulation::from_bytes(Arc::clone(program), input) {
+            Err(_) => Ok("refused"),
+            Ok(_) if input == bytes => Ok("the same"),
+            Ok(_) => Err("a damaged snapshot was accepted".to_owned()),
+        }
+    }
+}
+
+/// Damaged problem files, through all solvers.
+pub(crate) struct Problems {
+    files: Vec<(PathBuf, Vec<u8>)>,
+}
+
+impl Problems {
+    pub(crate) fn new() -> Self {
+        Self { files: corpus(&["tests/data/problems"], "json") }
+    }
+}
+
+impl Target for Problems {
+    fn input(&self, random: &mut Random) -> Vec<u8> {
+        let (_, bytes) = &self.files[random.below(self.files.len())];
+        let (_, other) = &self.files[random.below(self.files.len())];
+        let words =
+            ["contact", "qp", "lcp", "cone", "null", "true", "[", "]", "{", "}", ",", "bias"];
+        mutate::text(random, bytes, other, &words)
+    }
+
+    fn run(&self, input: &[u8], _: &mut Random) -> Result<&'static str, String> {
+        let path = folder().join("problem.json");
+        std::fs::write(&path, input).unwrap();
+        let request = DuelRequest {
+            problems: vec![path],
+            solvers: Vec::new(),
+            tolerance: None,
+            repeats: NonZeroU32::MIN,
+            shrink: None,
+        };
+        Ok(match duel(&request) {
+            Ok(Ok(_)) => "solved",
+            Ok(Err(_)) | Err(_) => "refused",
+        })
+    }
+}
+
+/// Damaged commands of a session.
+pub(crate) struct Commands {
+    script: Vec<u8>,
+}
+
+/// How long a session may take.
+const SESSION: Duration = Duration::from_secs(20);
+
+impl Commands {
+    pub(crate) fn new() -> Self {
+        Self { script: std::fs::read(repository("tests/data/step/stand.script")).unwrap() }
+    }
+}
+
+impl Target for Commands {
+    fn input(&self, random: &mut Random) -> Vec<u8> {
+        let words = [
+            "next",
+            "step",
+            "into",
+            "out",
+            "continue",
+            "until",
+            "goto",
+            "back",
+            "break",
+            "delete",
+            "watch",
+            "unwatch",
+            "print",
+            "set",
+            "where",
+            "schedule",
+            "fork",
+            "session",
+            "help",
+            "all",
+            "steps",
+            "pd.kp",
+            "pose",
+            "body.state",
+            "contact.f[0]",
+            "a",
+            "\n",
+            "=",
+            "ms",
+        ];
+        mutate::text(random, &self.script, &self.script, &words)
+    }
+
+    fn run(&self, input: &[u8], _: &mut Random) -> Result<&'static str, String> {
+        let out = folder().join("session");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_legwork"))
+            .arg("step")
+            .arg(repository("diagrams/quadruped/stand.ron"))
+            .args(["--set", "run.stop=0.05 s", "--out"])
+            .arg(&out)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A session that ends before its input does closes the pipe.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        let begun = Instant::now();
+        let status = loop {
+            match child.try_wait().unwrap() {
+                Some(status) => break status,
+                None if begun.elapsed() > SESSION => {
+                    child.kill().unwrap();
+                    return Err("the session hangs".to_owned());
+                }
+                None => std::thread::sleep(Duration::from_millis(2)),
+            }
+        };
+        let mut said = String::new();
+        std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
+        match status.code() {
+            Some(101) | None => Err(format!("the session ended with {status}: {said}")),
+            Some(0) => Ok("ended well"),
+            Some(_) => Ok("ended with a fault"),
+        }
+    }
+}
