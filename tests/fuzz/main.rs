@@ -15,6 +15,9 @@
 //! | `same` | a random diagram: run, steps, resumption, forks and the way back give equal bits |
 //! | `solvers` | a random contact problem: all solvers agree |
 //!
+//! `soak FILE SECONDS` runs a diagram so long: nothing is allocated, time is exact, and the half that
+//! is resumed from a snapshot ends in the same bits.
+//!
 //! An input is made from its number and the seed alone. What ends the process (a stack that
 //! overflows, memory that is not there) leaves its number in the file that is named at the start.
 
@@ -23,6 +26,7 @@
 
 mod mutate;
 mod same;
+mod soak;
 mod solvers;
 mod targets;
 
@@ -78,16 +82,28 @@ fn main() {
     if arguments.first().is_some_and(|first| first == "fuzz") {
         return by_hand(&arguments[1..]);
     }
+    if let [first, file, seconds] = &arguments[..]
+        && first == "soak"
+    {
+        println!("{}", soak::soak(file, seconds).unwrap());
+        return;
+    }
     let trials = TARGETS.map(|(name, count, make)| {
         Trial::test(name, move || {
             let found = fuzz(name, &*make(), 1, 0..count);
             if found.is_empty() { Ok(()) } else { Err(Failed::from(found.join("\n"))) }
         })
     });
+    let soaks = ["diagrams/quadruped/stand.ron", "diagrams/quadruped/trot.ron"].map(|file| {
+        Trial::test(format!("soak of {file}"), move || match soak::soak(file, "4") {
+            Ok(_) => Ok(()),
+            Err(why) => Err(Failed::from(why)),
+        })
+    });
     let mut arguments = Arguments::from_args();
     // One input at a time, so that the watch knows it.
     arguments.test_threads = Some(1);
-    libtest_mimic::run(&arguments, trials.into()).exit();
+    libtest_mimic::run(&arguments, trials.into_iter().chain(soaks).collect()).exit();
 }
 
 /// `TARGET COUNT [--seed N] [--from N]`.
