@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use legwork_qp::problem_file::write;
 use legwork_qp::problems::{random_definite, rigid_body};
 use legwork_qp::{Cone, ConeShape, NamedProblem, Problem, PyramidFit};
-use legwork_study::duel::{Disagreement, Dispute, DuelRequest, duel};
+use legwork_study::duel::{Disagreement, Dispute, DuelRequest, Status, duel};
 
 use crate::mutate::Random;
 use crate::{Target, folder};
@@ -46,9 +46,16 @@ impl Target for Solvers {
         let duel = duel(&request).map_err(|error| error.to_string())?;
         let duel = duel.map_err(|_| "the problem was refused".to_owned())?;
         // A solver may fail, if it says so; what two of them call solved is the same.
+        let is_solved = |dispute: &&Dispute, solver: usize| {
+            duel.table.cells[dispute.problem][solver].status == Status::Solved
+        };
         let wrong = duel.table.disputes.iter().find(|dispute| {
-            dispute.disagreement != Disagreement::Failure
-                && dispute.disagreement.size() > duel.tolerance
+            let (a, b) = dispute.solvers;
+            let contradicts = dispute.disagreement == Disagreement::Contradiction;
+            contradicts
+                || (is_solved(dispute, a)
+                    && is_solved(dispute, b)
+                    && dispute.disagreement.size() > duel.tolerance)
         });
         match wrong {
             None if duel.disagreements() > 0 => Ok("agree, and one fails"),
