@@ -238,3 +238,23 @@ fn chains_of_links_and_of_parameters_are_bounded() {
     });
     refused("parameters", &Text { params, ..Text::of_blocks("") }, "nesting", "100 parameters");
 }
+
+/// Snapshots to go back to take no more than 500 MB, however large the states are.
+#[test]
+fn the_way_back_is_bounded() {
+    let delay = "\"d\": Delay(every: \"1 ms\", length: 25, in: { \"u\": \"wide.y\" })";
+    let text = Text::of_blocks(delay).written();
+    let mut registry = Registry::default();
+    legwork_blocks::register(&mut registry);
+    let compiled =
+        compile(Path::new("wide.ron"), text.as_bytes(), &Options::default(), &registry, &Disk);
+    let program = std::sync::Arc::new(compiled.program.expect("a program"));
+    assert!(program.memory > 20_000_000 && program.memory < 40_000_000, "{}", program.memory);
+    let simulation = legwork_runtime::Simulation::new(program);
+    let mut history = legwork_runtime::History::new(simulation).expect("a history");
+    let info = measure(|| (0..60).for_each(|_| history.finish_step().expect("a step")));
+    println!("the way back: {} MB", info.bytes_max / 1_000_000);
+    assert!(info.bytes_max < 550_000_000, "{} bytes", info.bytes_max);
+    assert_eq!(history.back_steps(60).expect("back"), 60);
+    assert_eq!(history.simulation().time(), 0.0);
+}

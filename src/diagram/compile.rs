@@ -112,7 +112,7 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
     };
     let signals = checks::Signals { typed, layout: &layout, names };
     let checks = checks::compile(checks, &signals, &rates, diagnostics);
-    memory::check(&layout, run.solver, run.memory, diagnostics);
+    let memory = memory::check(&layout, run.solver, run.memory, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }
@@ -138,6 +138,7 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
         state_len: layout.state_len,
         rate_len: layout.rate_len,
         pool_len: layout.pool_len,
+        memory,
         log,
         checks,
         signals,

@@ -37,13 +37,13 @@ struct Asks {
     at: Span,
 }
 
-/// Reports a program that takes more memory than its budget.
+/// What a program takes [bytes]; reports one that takes more memory than its budget.
 pub(crate) fn check(
     layout: &Layout,
     solver: (Solver, Span),
     budget: Budget,
     diagnostics: &mut Diagnostics,
-) {
+) -> u64 {
     let mut all: Vec<Asks> = Vec::new();
     layout.nodes.iter().for_each(|node| ask(node, &mut all));
     let numbers = |count: usize, each: u64| (count as u64).saturating_mul(each * NUMBER);
@@ -59,7 +59,7 @@ pub(crate) fn check(
     }
     let total = all.iter().fold(0u64, |sum, asks| sum.saturating_add(asks.bytes));
     if total <= budget.bytes {
-        return;
+        return total;
     }
     all.sort_by_key(|asks| std::cmp::Reverse(asks.bytes));
     let message = format!(
@@ -75,6 +75,7 @@ pub(crate) fn check(
     }
     let needed = format!("allow it: run: (memory: \"{}\")", size(total));
     diagnostics.push(found.hint(needed).also(budget.at, "the budget"));
+    total
 }
 
 /// What a block and the functions that it calls take.

@@ -114,6 +114,7 @@ impl ProgramParts {
             state_len,
             rate_len,
             pool_len,
+            memory: _,
             log: _,
             checks,
             // Names of what the nodes say.

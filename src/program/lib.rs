@@ -306,6 +306,9 @@ pub struct ProgramParts {
     pub rate_len: usize,
     /// Shared values.
     pub pool_len: usize,
+    /// Bytes that a run takes, added up before it is made: what it keeps for going back is bounded
+    /// by it.
+    pub memory: u64,
     /// What is recorded.
     pub log: Vec<LogChannel>,
     /// What is checked.

@@ -13,6 +13,14 @@ use crate::simulation::{Cursor, Simulation, Snapshot, SnapshotError, SwapError};
 
 /// When there are more snapshots than this, every second one goes.
 const MOST_KEPT: usize = 128;
+/// Bytes that all snapshots may take together, of which two are always kept.
+const MOST_BYTES: u64 = 500_000_000;
+
+/// How many snapshots of runs of `program` are kept.
+fn most_kept(program: &Program) -> usize {
+    let fit = MOST_BYTES / program.memory.max(1);
+    usize::try_from(fit).unwrap_or(MOST_KEPT).clamp(2, MOST_KEPT)
+}
 
 /// A simulation with its past.
 pub struct History {
@@ -258,7 +266,7 @@ impl History {
             program: Arc::clone(self.simulation.program()),
             snapshot: self.simulation.snapshot(),
         });
-        if self.kept.len() > MOST_KEPT {
+        if self.kept.len() > most_kept(self.simulation.program()) {
             let mut at = 0;
             self.kept.retain(|_| {
                 at += 1;
