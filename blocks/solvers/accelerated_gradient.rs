@@ -20,14 +20,15 @@ solver_block! {
     #[aliases("APGD", "Nesterov")]
     pub struct AcceleratedGradient {
         /// Most steps of one solve [1].
-        #[default = 500]
+        #[default = 2000]
         pub steps: u32,
         /// Residual at which to stop, relative to the force scale [1].
         #[default = 1e-8]
         pub tol: f64,
         /// Residual up to which forces are used after the last step, relative to the force scale
-        /// [1]; default: any.
-        pub accept: Option<f64>,
+        /// [1]. Beyond it the solve has failed, and `on_fail` says what follows.
+        #[default = 1e-4]
+        pub accept: f64,
         /// Start from zero force each time.
         #[default]
         pub cold: bool,

@@ -82,7 +82,7 @@ pub(crate) fn register(r: &mut Registry) {
     #[cfg(feature = "osqp")]
     shelf.block::<Osqp>("Osqp(tol: 1e-6)");
     shelf.block::<PrincipalPivoting>("PrincipalPivoting(on_fail: HoldLast(max: 5))");
-    shelf.block::<ProjectedGaussSeidel>("ProjectedGaussSeidel(sweeps: 50)");
+    shelf.block::<ProjectedGaussSeidel>("ProjectedGaussSeidel()");
     shelf.block::<Qp>("Qp(on_fail: HoldLast(max: 5))");
     shelf.block::<StewartTrinkle>("StewartTrinkle(on_fail: HoldLast(max: 5))");
     #[cfg(not(feature = "osqp"))]

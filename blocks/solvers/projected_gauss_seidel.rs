@@ -18,14 +18,15 @@ solver_block! {
     #[aliases("PGS", "SOR")]
     pub struct ProjectedGaussSeidel {
         /// Most sweeps of one solve [1].
-        #[default = 50]
+        #[default = 1000]
         pub sweeps: u32,
         /// Residual at which to stop, relative to the force scale [1].
         #[default = 1e-8]
         pub tol: f64,
         /// Residual up to which forces are used after the last sweep, relative to the force scale
-        /// [1]; default: any.
-        pub accept: Option<f64>,
+        /// [1]. Beyond it the solve has failed, and `on_fail` says what follows.
+        #[default = 1e-4]
+        pub accept: f64,
         /// Over-relaxation ω, between 0 and 2 [1].
         #[default = 1]
         pub relaxation: f64,

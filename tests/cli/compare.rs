@@ -168,8 +168,8 @@ fn another_contact_model_needs_a_tolerance() {
     assert_eq!(with.json()["runs"][1]["worst_residual"], Value::Null);
     let cones = here.path().join("cone.ron");
     let text = std::fs::read_to_string(stand()).expect("the diagram").replace(
-        r#""pgs": ProjectedGaussSeidel(sweeps: 50)"#,
-        r#""pgs": ProjectedGaussSeidel(sweeps: 50), "coulomb": CoulombContact(needs: { "solve": ClarabelQp() })"#,
+        r#""pgs": ProjectedGaussSeidel()"#,
+        r#""pgs": ProjectedGaussSeidel(), "coulomb": CoulombContact(needs: { "solve": ClarabelQp() })"#,
     );
     std::fs::write(&cones, text).expect("the directory is writable");
     let done = compare(here.path(), &cones, &["--variant", "qp=clarabel,coulomb"]);

@@ -59,10 +59,9 @@ impl Method {
     /// One that improves the forces it is given: those of the last step, or zero if it `is_cold`.
     pub(crate) fn iterative(
         is_cold: bool,
-        accept: Option<f64>,
+        accept: f64,
         mut improve: impl FnMut(&ContactProblem<'_>, &mut [f64]) -> Solution + Send + 'static,
     ) -> Self {
-        let accept = accept.unwrap_or(f64::INFINITY);
         Self::warm(if is_cold { COLD } else { |_| 3 }, move |problem, warm, forces| {
             forces.fill(0.0);
             forces[..warm.len()].copy_from_slice(warm);

@@ -170,7 +170,7 @@ fn s7_1_a_snapshot_holds_the_warm_start_of_every_method() {
 #[test]
 fn s6_3_solves_before_an_update_all_start_from_committed_state() {
     let data = rigid_body(3, 4, pyramid(), false);
-    let warm = json!({ "sweeps": 3, "tol": 0.0 });
+    let warm = json!({ "sweeps": 3, "tol": 0.0, "accept": 1 });
     let mut rig = harness::<ProjectedGaussSeidel>(warm, &data);
     rig.output(0.0).expect("solved");
     let first = rig.value("f");
@@ -286,9 +286,8 @@ fn methods_of_pyramids_refuse_the_circular_cone_whatever_the_policy() {
 fn used_up_sweeps_count_as_inaccurate_up_to_the_accepted_residual() {
     let data = rigid_body(6, 4, pyramid(), false);
     for (name, make, _) in iterative() {
-        let one = json!({ "sweeps": 1, "tol": 1e-14 });
-        let one =
-            if name == "AcceleratedGradient" { json!({ "steps": 1, "tol": 1e-14 }) } else { one };
+        let limit = if name == "AcceleratedGradient" { "steps" } else { "sweeps" };
+        let one = json!({ limit: 1, "tol": 1e-14, "accept": 10 });
         let mut rig = make(one.clone(), &data);
         rig.step(0.0).expect("taken");
         assert_eq!((rig.value("status"), rig.value("iterations")), (vec![1.0], vec![1.0]));
@@ -298,6 +297,31 @@ fn used_up_sweeps_count_as_inaccurate_up_to_the_accepted_residual() {
         strict["accept"] = json!(1e-14);
         let fault = make(strict, &data).output(0.0).expect_err("not accepted");
         assert!(fault.message.contains("MaxIterations after 1"), "{name}: {}", fault.message);
+    }
+}
+
+/// Without a word about it, forces far from a solution are not used: those of no sweep at all, and
+/// those of few sweeps over many redundant contacts.
+#[test]
+fn answers_far_from_a_solution_are_failures_by_default() {
+    let (few, many) = (rigid_body(6, 4, pyramid(), false), rigid_body(2, 50, pyramid(), false));
+    for (name, make, _) in iterative() {
+        let limit = if name == "AcceleratedGradient" { "steps" } else { "sweeps" };
+        for (data, most) in [(&few, 0), (&many, 5)] {
+            let fault = make(json!({ limit: most }), data).output(0.0).expect_err("far away");
+            let said = format!("MaxIterations after {most}");
+            assert!(fault.message.contains(&said), "{name}: {}", fault.message);
+            let policy = json!({ limit: most, "on_fail": "Zero" });
+            let mut counted = make(policy, data);
+            counted.step(0.0).expect("answered by zero");
+            assert_eq!(counted.value("f"), vec![0.0; data.bias.len()], "{name}");
+            assert_ne!(counted.value("status"), [0.0], "{name}");
+        }
+        // What is left after the sweeps of the default is small, or a failure.
+        let mut rig = make(json!({ "on_fail": "Zero" }), &many);
+        rig.step(0.0).expect("a policy");
+        let solved = rig.value("status")[0] < 2.0;
+        assert!(!solved || rig.value("residual")[0] <= 1e-4, "{name}");
     }
 }
 
@@ -330,12 +354,12 @@ fn replay(method: &str, named: &legwork_qp::NamedProblem) -> Vec<f64> {
             )
         }
         ("ProjectedGaussSeidel", start) => {
-            let mut solver = legwork_qp::ProjectedGaussSeidel::new(k, 50, 1e-8);
+            let mut solver = legwork_qp::ProjectedGaussSeidel::new(k, 1000, 1e-8);
             start.iter().for_each(|start| forces.copy_from_slice(start));
             solver.solve_warm(&view, &mut forces)
         }
         ("AcceleratedGradient", start) => {
-            let mut solver = legwork_qp::AcceleratedGradient::new(k, 500, 1e-8);
+            let mut solver = legwork_qp::AcceleratedGradient::new(k, 2000, 1e-8);
             start.iter().for_each(|start| forces.copy_from_slice(start));
             solver.solve_warm(&view, &mut forces)
         }
