@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 
 use legwork_block::quantity::{Formula, Scalar};
 use legwork_block::{
-    Any, Block, Compiled, Diagnostic, Expression, Invalid, Outcome, OutputCx, PortUnit, Ports,
-    RateRule, Sizes, Type, block, parameters, ports,
+    Any, Block, Compiled, Diagnostic, Expression, GuardCx, Inputs, Invalid, Outcome, OutputCx,
+    PortUnit, Ports, RateRule, Sizes, Type, UpdateCx, block, parameters, ports,
 };
 
 use self::inputs::{Constants, Found, InputShape, Source};
+use crate::signal::pieces;
 
 /// An expression of its inputs and the time: `y = f(u, t)`.
 ///
@@ -24,6 +25,10 @@ use self::inputs::{Constants, Found, InputShape, Source};
 ///
 /// Functions and operators are those of all expressions. Parameters of the diagram come in by
 /// `constants`. A result that is no finite number is a fault of the run.
+///
+/// A comparison by size, as in `if u > 1 then …`, is decided at major steps: a variable step is cut
+/// where it changes. Under fixed steps that holds for comparisons of the time alone, so that a step
+/// that ends where the law jumps does not see the value after it; others are decided at every stage.
 #[ports(
     |shapes: &[(String, InputShape)], to: Type, unit: PortUnit|
     in  inputs[(name, shape) in shapes]: Any(shape.ty(ports)), _, "what the expression reads",
@@ -52,6 +57,34 @@ pub struct Plan {
     sources: Vec<Source>,
     /// One program for each element of the output.
     programs: Vec<Compiled>,
+    /// For each comparison by size of all programs, whether minor steps hold what was decided.
+    held: Vec<bool>,
+}
+
+impl Plan {
+    /// Writes the elements of the output; `decide` is that of [`Compiled::eval_deciding`], with
+    /// comparisons numbered over all programs.
+    fn write(
+        &self,
+        (inputs, t): (Inputs<'_>, f64),
+        mut decide: impl FnMut(usize, f64, bool) -> bool,
+        mut to: impl FnMut(usize, f64),
+    ) {
+        let read = |slot: usize| match self.sources[slot] {
+            Source::Time => t,
+            Source::Element { input, index } => inputs.get(self.io.inputs[input]).leaf(0)[index],
+        };
+        let mut first = 0;
+        for (i, program) in self.programs.iter().enumerate() {
+            let mut count = 0;
+            let value = program.eval_deciding(read, |k, difference, truth| {
+                count = count.max(k + 1);
+                decide(first + k, difference, truth)
+            });
+            first += count;
+            to(i, value);
+        }
+    }
 }
 
 impl Fcn {
@@ -86,6 +119,8 @@ fn output_type(programs: &[Compiled], list: bool) -> Type {
 #[block]
 impl Block for Fcn {
     type Plan = Plan;
+    /// What each comparison by size was at the last major step; empty where none is held.
+    type State = Vec<bool>;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
         let (programs, found, list) = self.compile()?;
@@ -101,7 +136,20 @@ impl Block for Fcn {
         let unit = programs.first().and_then(Compiled::unit);
         let unit = unit.filter(|_| programs.iter().all(|program| program.unit() == unit));
         let io = self.declare(ports, &shapes, output_type(&programs, list), unit.into());
-        Ok(Plan { io, shapes, sources, programs })
+        let is_time = |slot: usize| matches!(sources[slot], Source::Time);
+        let of_time = programs.iter().flat_map(|program| program.decisions(is_time));
+        let mut held: Vec<bool> = of_time.collect();
+        if ports.locates() && !held.is_empty() {
+            ports.pieces();
+            held.fill(true);
+        } else if !held.contains(&true) || !ports.pieces_of_time() {
+            held.clear();
+        }
+        Ok(Plan { io, shapes, sources, programs, held })
+    }
+
+    fn state(&self, plan: &Plan, _: &Sizes<'_>) -> Vec<bool> {
+        vec![false; plan.held.len()]
     }
 
     fn check(&self, plan: &Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
@@ -121,15 +169,36 @@ impl Block for Fcn {
     }
 
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let (inputs, t) = (cx.inputs, cx.time.t);
-        let read = |slot: usize| match plan.sources[slot] {
-            Source::Time => t,
-            Source::Element { input, index } => inputs.get(plan.io.inputs[input]).leaf(0)[index],
-        };
-        for (y, program) in cx.outputs.get(plan.io.y).iter_mut().zip(&plan.programs) {
-            *y = program.eval(read);
+        let (at, decided) = ((cx.inputs, cx.time.t), cx.state);
+        let y = cx.outputs.get(plan.io.y);
+        if cx.time.minor && !decided.is_empty() {
+            let decide = |k: usize, _, truth| if plan.held[k] { decided[k] } else { truth };
+            plan.write(at, decide, |i, value| y[i] = value);
+        } else {
+            plan.write(at, |_, _, truth| truth, |i, value| y[i] = value);
         }
         Ok(())
+    }
+
+    fn update(&self, plan: &Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        if !plan.held.is_empty() {
+            let decide = |k: usize, _, truth| {
+                cx.state[k] = truth;
+                truth
+            };
+            plan.write((cx.inputs, cx.time.t), decide, |_, _| {});
+        }
+        Ok(())
+    }
+
+    fn guard(&self, plan: &Plan, cx: &mut GuardCx<'_, Self>) {
+        let mut furthest = f64::NEG_INFINITY;
+        let decide = |k: usize, difference: f64, truth| {
+            furthest = furthest.max(pieces::left(truth != cx.state[k], difference));
+            cx.state[k]
+        };
+        plan.write((cx.inputs, cx.time.t), decide, |_, _| {});
+        cx.values.fill(furthest);
     }
 }
 

@@ -6,7 +6,9 @@
 //! its edge, and a guard is above zero once an element has left its piece. The step is cut where it
 //! is (semantics 3.7), and the major step there picks the new piece. Simulink calls the pieces
 //! *modes*. Under fixed steps, and in functions, nothing is remembered and the law is what it says
-//! at every instant ([`Ports::pieces`](legwork_block::Ports::pieces)).
+//! at every instant ([`Ports::pieces`](legwork_block::Ports::pieces)); but laws of the time alone hold
+//! their pieces under every method with stages
+//! ([`Ports::pieces_of_time`](legwork_block::Ports::pieces_of_time)).
 
 /// Memory for the pieces of `len` elements; none where they are not located.
 pub(crate) fn held(located: bool, len: usize) -> Vec<Piece> {

@@ -11,7 +11,7 @@ use crate::signal::shape::{self, Common};
 
 /// A line from a time on: `y = initial + slope · max(t − start, 0)`.
 ///
-/// A variable step is cut at `start`.
+/// A variable step is cut at `start`; a fixed step that ends there does not see the line rise.
 #[ports(
     shape::finite("slope", &self.slope)?;
     shape::finite("initial", &self.initial)?;
@@ -21,7 +21,7 @@ use crate::signal::shape::{self, Common};
     ports.rate(RateRule::Continuous);
     keep slope: Vec<f64> = common.spread(&self.slope);
     keep initial: Vec<f64> = common.spread(&self.initial);
-    keep located: bool = ports.pieces();
+    keep located: bool = ports.pieces_of_time();
     out y: shape::signal(&common.shape) as Any, common.unit, "the line",
         shape "that of `slope`, `initial`; numbers are broadcast",
         units "of `initial` or `slope` · s";
@@ -57,7 +57,7 @@ impl Ramp {
 
 #[block]
 impl Block for Ramp {
-    /// Whether `start` was behind at the last major step, if a variable step is cut there.
+    /// Whether `start` was behind at the last major step, if there are minor ones.
     type State = Option<bool>;
 
     fn state(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Option<bool> {

@@ -10,8 +10,9 @@ use crate::signal::shape::{self, Common};
 
 /// A jump at a time: `y = before` for t < `time`, `y = after` for t ≥ `time`.
 ///
-/// A variable step is cut at the jump. For a fixed step give it a time that is a whole multiple of
-/// the step, so that the derivative is smooth between major steps.
+/// A variable step is cut at the jump. A fixed step that ends at the jump does not see it, so that
+/// every method keeps its order where `time` is a whole multiple of the step; elsewhere the jump
+/// takes effect at the first step after it.
 #[ports(
     shape::finite("before", &self.before)?;
     shape::finite("after", &self.after)?;
@@ -19,7 +20,7 @@ use crate::signal::shape::{self, Common};
     ports.rate(RateRule::Continuous);
     keep before: Vec<f64> = common.spread(&self.before);
     keep after: Vec<f64> = common.spread(&self.after);
-    keep located: bool = ports.pieces();
+    keep located: bool = ports.pieces_of_time();
     out y: shape::signal(&common.shape) as Any, common.unit, "before, then after",
         shape "that of `before` and `after`; numbers are broadcast", units "theirs";
 )]
@@ -38,7 +39,7 @@ pub struct Step {
 
 #[block]
 impl Block for Step {
-    /// Whether the jump was behind at the last major step, if a variable step is cut at it.
+    /// Whether the jump was behind at the last major step, if there are minor ones.
     type State = Option<bool>;
 
     fn state(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Option<bool> {

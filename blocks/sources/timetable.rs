@@ -105,13 +105,13 @@ impl Timetable {
     }
 }
 
-/// A table as a source plays it. Where a variable step may be cut, the piece of the last major step
-/// is held over minor ones; its end is a guard.
+/// A table as a source plays it. The piece of the last major step is held over minor ones; its end
+/// is a guard where a variable step may be cut.
 pub(super) struct Player {
     table: Timetable,
     between: Interpolation,
     after: After,
-    /// Whether pieces are located.
+    /// Whether pieces are held.
     located: bool,
 }
 
@@ -122,10 +122,10 @@ impl Player {
         after: After,
         ports: &mut Ports<'_>,
     ) -> Self {
-        Self { table, between, after, located: ports.pieces() }
+        Self { table, between, after, located: ports.pieces_of_time() }
     }
 
-    /// The piece at t = 0, if pieces are located: the source's state.
+    /// The piece at t = 0, if pieces are held: the source's state.
     pub(super) fn begin(&self) -> Option<Span> {
         self.located.then(|| self.piece(0.0))
     }
@@ -163,7 +163,7 @@ macro_rules! played {
             #[block]
             impl Block for $block {
                 type Plan = Plan;
-                /// The piece of the last major step, if a variable step is cut at its end.
+                /// The piece of the last major step, if there are minor ones.
                 type State = Option<Span>;
 
                 fn plan(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {

@@ -345,6 +345,17 @@ impl<'a> Ports<'a> {
         self.locates()
     }
 
+    /// The same for a law of the time alone. Fixed steps hold its pieces too, without a guard: a
+    /// step that ends where the law jumps must not see the value after it, which belongs to the
+    /// next step, or every method with stages has order 1 there.
+    pub fn pieces_of_time(&mut self) -> bool {
+        if self.solver.has_stages() && !self.solver.is_variable() && !self.in_function {
+            self.declaration.pieces = true;
+            return true;
+        }
+        self.pieces()
+    }
+
     /// Warns of something that runs, but probably not as intended.
     pub fn warn(&mut self, warning: Invalid) {
         self.declaration.warnings.push(warning);

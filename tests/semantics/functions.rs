@@ -224,13 +224,14 @@ fn s6_2_two_call_sites_do_not_share_memory() {
 #[test]
 fn s6_2_a_called_solver_gives_the_bytes_of_one_on_wires() {
     let text = |blocks: &str| contact(blocks, r#""solve.f", "solve.status""#);
-    let wired = r#""solve": ProjectedGaussSeidel(sweeps: 3, tol: 0.0, in: { "problem": IN })"#;
+    let wired =
+        r#""solve": ProjectedGaussSeidel(sweeps: 3, tol: 0.0, accept: 1, in: { "problem": IN })"#;
     let called = r#""solve": FunctionCaller(prototype: "[f, status] = g(problem)",
-        needs: { "g": ProjectedGaussSeidel(sweeps: 3, tol: 0.0) }, in: { "problem": IN })"#;
+        needs: { "g": ProjectedGaussSeidel(sweeps: 3, tol: 0.0, accept: 1) }, in: { "problem": IN })"#;
     let mask = r#""solve": FunctionCaller(prototype: "[f, status] = g(problem)",
         needs: { "g": Function(
             ports: (in: { "problem": "ContactProblem" }, out: { "f": "Vector", "status": "Int" }),
-            blocks: { "pgs": ProjectedGaussSeidel(sweeps: 3, tol: 0.0,
+            blocks: { "pgs": ProjectedGaussSeidel(sweeps: 3, tol: 0.0, accept: 1,
                 in: { "problem": "^problem" }) },
             out: { "f": "pgs.f", "status": "pgs.status" },
         ) }, in: { "problem": IN })"#;

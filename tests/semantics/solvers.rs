@@ -33,6 +33,44 @@ fn s10_1_explicit_methods_have_the_order_that_they_state() {
     }
 }
 
+/// Inputs from rest that begin at 1 s, at the end of a step, and the oscillator's answer s after.
+type Begins = (&'static str, fn(f64) -> f64);
+
+const BEGIN: [Begins; 5] = [
+    ("Step(time: \"1 s\")", |s| 1.0 - s.cos()),
+    ("SignalBuilder(times: [0, 1, 9], values: [0, 1, 1], interpolation: Below)", |s| 1.0 - s.cos()),
+    ("Fcn(expression: \"if t < 1[s] then 0 else 1\")", |s| 1.0 - s.cos()),
+    ("Ramp(start: \"1 s\", slope: \"1 1/s\")", |s| s - s.sin()),
+    ("SignalBuilder(times: [0, 1, 9], values: [0, 0, 8])", |s| s - s.sin()),
+];
+
+/// 3.6: what jumps at the end of a step jumps for the next one. Every method keeps its order.
+#[test]
+fn s3_6_a_jump_at_the_end_of_a_step_costs_no_order() {
+    for (source, answer) in BEGIN {
+        let error = |solver: &str, step_ms: f64| {
+            let recording = run(&format!(
+                r#"Diagram(run: (stop: "2 s", step: "{step_ms} ms", solver: {solver}), blocks: {{
+                    "u": {source},
+                    "f": Sum(signs: "+-", in: {{ "u1": "u.y", "u2": "x.y" }}),
+                    "v": Integrator(initial: 0.0, in: {{ "u": "f.y" }}),
+                    "x": Integrator(initial: 0.0, in: {{ "u": "v.y" }}),
+                }}, log: ["x.y"])"#
+            ));
+            let rows = numbers(&recording, "x.y");
+            let wrong = |(t, x): &(f64, f64)| (x - answer((t - 1.0).max(0.0))).abs();
+            rows.iter().map(wrong).fold(0.0, f64::max)
+        };
+        let all = METHODS.iter().map(|method| (method.name, method.order));
+        for (solver, wanted) in all.chain([("ImplicitEuler", 1)]) {
+            let step = [2.0, 20.0, 25.0, 50.0][wanted as usize - 1];
+            let order = (error(solver, step) / error(solver, 0.5 * step)).log2();
+            let wanted = f64::from(wanted);
+            assert!((order - wanted).abs() < 0.05 * wanted, "{source}, {solver}: order {order}");
+        }
+    }
+}
+
 #[test]
 fn s10_1_implicit_euler_has_order_1() {
     let order = order("ImplicitEuler", 2.0);

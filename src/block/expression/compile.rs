@@ -176,15 +176,72 @@ impl Compiled {
     /// Does not allocate.
     #[inline]
     pub fn eval(&self, read: impl Fn(usize) -> f64) -> f64 {
+        self.eval_by(read, Binary::apply)
+    }
+
+    /// The value if `decide` decides the comparisons by size: it gets the number of the comparison,
+    /// the left side minus the right one, and whether it is true; and says what is taken for it.
+    /// They are numbered in the order of [`Self::decisions`]. Does not allocate.
+    pub fn eval_deciding(
+        &self,
+        read: impl Fn(usize) -> f64,
+        mut decide: impl FnMut(usize, f64, bool) -> bool,
+    ) -> f64 {
+        let mut next = 0;
+        self.eval_by(read, |op, x, y| {
+            if !op.is_by_size() {
+                return op.apply(x, y);
+            }
+            next += 1;
+            f64::from(u8::from(decide(next - 1, x - y, op.apply(x, y) != 0.0)))
+        })
+    }
+
+    /// For each comparison by size, in the order in which they are carried out, whether both of its
+    /// sides follow from the slots for which `is_known` holds, and from constants.
+    pub fn decisions(&self, is_known: impl Fn(usize) -> bool) -> Vec<bool> {
+        let (mut known, mut found) = (Vec::new(), Vec::new());
+        for op in &self.ops {
+            // A program is complete: what an instruction takes has been pushed.
+            let mut pop = || known.pop().unwrap_or(false);
+            let result = match *op {
+                Op::Push(_) => true,
+                Op::Load(slot) => is_known(slot as usize),
+                Op::Unary(_) => pop(),
+                Op::Binary(binary) => {
+                    let both = pop() & pop();
+                    if binary.is_by_size() {
+                        found.push(both);
+                    }
+                    both
+                }
+                Op::Select => pop() & pop() & pop(),
+            };
+            known.push(result);
+        }
+        found
+    }
+
+    #[inline]
+    fn eval_by(
+        &self,
+        read: impl Fn(usize) -> f64,
+        apply: impl FnMut(Binary, f64, f64) -> f64,
+    ) -> f64 {
         // Most programs are small; the memory of the others is not cleared for them.
         match self.need {
-            0..=SMALL => self.eval_in(&mut [0.0; SMALL], read),
-            _ => self.eval_in(&mut [0.0; STACK], read),
+            0..=SMALL => self.eval_in(&mut [0.0; SMALL], read, apply),
+            _ => self.eval_in(&mut [0.0; STACK], read, apply),
         }
     }
 
     #[inline]
-    fn eval_in(&self, stack: &mut [f64], read: impl Fn(usize) -> f64) -> f64 {
+    fn eval_in(
+        &self,
+        stack: &mut [f64],
+        read: impl Fn(usize) -> f64,
+        mut apply: impl FnMut(Binary, f64, f64) -> f64,
+    ) -> f64 {
         let mut top = 0;
         for op in &self.ops {
             match *op {
@@ -199,7 +256,7 @@ impl Compiled {
                 Op::Unary(op) => stack[top - 1] = op.apply(stack[top - 1]),
                 Op::Binary(op) => {
                     top -= 1;
-                    stack[top - 1] = op.apply(stack[top - 1], stack[top]);
+                    stack[top - 1] = apply(op, stack[top - 1], stack[top]);
                 }
                 Op::Select => {
                     top -= 2;

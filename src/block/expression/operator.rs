@@ -122,6 +122,11 @@ impl Binary {
         }
     }
 
+    /// Whether it compares two numbers by size: where it changes, they are equal.
+    pub fn is_by_size(self) -> bool {
+        matches!(self, Self::Less | Self::LessEqual | Self::Greater | Self::GreaterEqual)
+    }
+
     /// The operation's value at `x`, `y`.
     #[inline]
     pub fn apply(self, x: f64, y: f64) -> f64 {

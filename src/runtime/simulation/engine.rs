@@ -45,8 +45,8 @@ impl Engine {
     }
 
     /// Time goes on, or an event follows in the same moment.
-    pub(super) fn arrive(&mut self, moment: Moment) -> Result<(), RunFault> {
-        if moment == self.state.moment {
+    pub(super) fn arrive(&mut self, moment: Moment, is_apart: bool) -> Result<(), RunFault> {
+        if moment == self.state.moment || !is_apart {
             self.state.microstep += 1;
             if self.is_zeno() {
                 self.work.fired.copy_from_slice(&self.state.located);
@@ -54,6 +54,8 @@ impl Engine {
             }
         } else {
             self.state.microstep = 0;
+        }
+        if moment != self.state.moment {
             self.set_moment(moment);
         }
         Ok(())

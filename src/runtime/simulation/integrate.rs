@@ -24,6 +24,11 @@ const AFTER_EVENT: f64 = 1e-4;
 /// Halvings of a bracket after which an event counts as located, whatever its width.
 const MOST_HALVINGS: u32 = 200;
 
+/// Steps that a solver may take inside one step of the run. Where a law jumps and drives the state
+/// back over the jump, as friction or a limit that is slid along, steps are cut again and again, or
+/// get as short as the tolerance asks for: such a run would not end.
+const MOST_INNER_STEPS: u64 = 200_000;
+
 /// The program's differential equation in its chart, for the kernels.
 struct ProgramFlow<'a> {
     engine: &'a mut Engine,
@@ -92,11 +97,14 @@ impl Simulation {
                 engine.state.step_memory = Some(AFTER_EVENT * interval).filter(|h| *h > 0.0);
                 let moment = engine.state.moment.after(offset, base);
                 let at_end = moment.time(base) >= base.at(end);
-                return engine.arrive(if at_end { Moment::at(end) } else { moment });
+                let moment = if at_end { Moment::at(end) } else { moment };
+                let step = base.at(engine.plan.program.step_ticks);
+                return engine.arrive(moment, interval > f64::EPSILON * step);
             }
             engine.state.since_event += length;
         }
-        engine.arrive(Moment::at(end))
+        engine.state.inner_steps = 0;
+        engine.arrive(Moment::at(end), true)
     }
 }
 
@@ -176,6 +184,10 @@ impl Scratch {
             let mut flow = ProgramFlow { engine, chart, x, rates };
             let outcome = kernel.step(&mut flow, length);
             outcome.map_err(|failure| flow.engine.solver_fault(failure))?;
+            engine.state.inner_steps += 1;
+            if engine.state.inner_steps > MOST_INNER_STEPS {
+                return Err(engine.crawls(kernel.remembered_step()));
+            }
             if watches {
                 chart.place(kernel.u(), x);
                 engine.minor_outputs(kernel.t(), x)?;
@@ -271,6 +283,22 @@ impl Scratch {
 }
 
 impl Engine {
+    /// More steps inside one step than are allowed, the last of `h` [s].
+    #[cold]
+    fn crawls(&self, h: f64) -> RunFault {
+        let solver = self.plan.program.run.solver;
+        let message = format!(
+            "{solver} took {MOST_INNER_STEPS} steps inside one step of the run, the last of {h:.1e} s: \
+             what it integrates is not smooth, or moves much faster than the step; take a shorter \
+             step, a looser tolerance, or a law without jumps"
+        );
+        let node = self.plan.derivatives.first().map_or(NodeId::new(0), |role| role.node);
+        RunFault {
+            block: "solver".into(),
+            ..self.fault_at(node, Phase::Integrate, Fault { message })
+        }
+    }
+
     #[cold]
     fn solver_fault(&self, failure: Failure<RunFault>) -> RunFault {
         let message = match failure {

@@ -37,6 +37,8 @@ pub(super) struct State {
     pub(super) step_memory: Option<f64>,
     /// Time between the last event and the present major step [s].
     pub(super) since_event: f64,
+    /// Steps that the solver has taken inside the present one.
+    pub(super) inner_steps: u64,
     /// How algebraic loops have fared.
     pub(super) loops: Vec<LoopMemory>,
     /// How checks stand, in the order of the program's.
@@ -60,6 +62,7 @@ impl State {
             spent: vec![false; guard_count],
             step_memory: None,
             since_event: 0.0,
+            inner_steps: 0,
             loops: program.loops.iter().map(LoopMemory::new).collect(),
             checks: vec![CheckState::default(); program.checks.len()],
         }
