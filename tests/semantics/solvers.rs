@@ -154,3 +154,60 @@ fn s10_2_first_order_states_take_explicit_euler() {
         assert_eq!(x[k], x[k - 1] + 0.01 * -x[k - 1]);
     }
 }
+
+/// The fault in which a run ends.
+fn fault(run: &str, blocks: &str) -> String {
+    let text = format!("Diagram(run: ({run}), blocks: {{ {blocks} }})");
+    let mut simulation = legwork_runtime::Simulation::new(super::harness::program(&text));
+    simulation.run().expect_err("a fault").to_string()
+}
+
+/// 3.7: a state that is driven back over the jump of its law slides along it, which no cut of steps
+/// can follow. That ends in a fault with the name of the block.
+#[test]
+fn s3_7_sliding_along_a_jump_is_a_fault_and_not_a_crawl() {
+    for solver in ["DormandPrince(rtol: 1e-10)", "Esdirk", "Bdf"] {
+        let found = fault(
+            &format!("stop: \"2 s\", step: \"10 ms\", solver: {solver}"),
+            r#""f": Fcn(expression: "if u > 0 then -1 else 1", in: { "u": "x.y" }),
+               "x": Integrator(initial: 0.5, in: { "u": "f.y" })"#,
+        );
+        assert!(found.contains("Zeno") && found.contains('f'), "{solver}: {found}");
+    }
+}
+
+/// 3.7: the ball's bounces end at 2e-11 s, where times are dense: there are far more of them than
+/// anybody waits for, and they are told from each other down to 1e-318 s.
+#[test]
+fn s3_7_events_that_crowd_near_t_0_are_zeno() {
+    let found = fault(
+        "stop: \"1 s\", step: \"10 ms\", solver: DormandPrince",
+        r#""g": Constant(value: -9.81),
+           "ball": SecondOrderIntegrator(lower: 0, velocity: 1e-11, restitution: 0.9, rest: 0,
+                                         in: { "u": "g.y" })"#,
+    );
+    assert!(found.contains("Zeno") && found.contains("ball"), "{found}");
+}
+
+#[test]
+fn s3_6_a_solver_that_crawls_is_a_fault() {
+    let found = fault(
+        "stop: \"10 s\", step: \"10 s\", solver: DormandPrince",
+        r#""f": Gain(gain: -1e7, in: { "u": "x.y" }),
+           "x": Integrator(initial: 1, in: { "u": "f.y" })"#,
+    );
+    assert!(found.contains("200000 steps inside one step"), "{found}");
+}
+
+/// An expression that jumps with its input: the crossing is found, and the order is the method's.
+#[test]
+fn s3_7_a_comparison_in_an_expression_cuts_the_step() {
+    let recording = run(
+        r#"Diagram(run: (stop: "2 s", step: "100 ms", solver: DormandPrince(rtol: 1e-9)), blocks: {
+            "f": Fcn(expression: "if u < 0.7 then 1 else 3", in: { "u": "x.y" }),
+            "x": Integrator(initial: 0.0, in: { "u": "f.y" }),
+        }, log: ["x.y"])"#,
+    );
+    let (t, x) = *numbers(&recording, "x.y").last().unwrap();
+    assert!((t - 2.0).abs() < 1e-15 && (x - (0.7 + 3.0 * 1.3)).abs() < 1e-12, "{x}");
+}
