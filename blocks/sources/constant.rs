@@ -9,12 +9,12 @@ use crate::signal::shape;
 
 /// A value that never changes: `y = value`.
 ///
-/// Its output is computed once, at t = 0.
+/// Its output is computed once, at t = 0. It may be infinite, as `["-inf", 0]` for bounds of a `Qp`;
+/// a block that makes something infinite of it ends the run.
 #[ports(
-    shape::finite("value", &self.value)?;
     ports.rate(RateRule::Constant);
     out y: shape::signal(self.value.shape()) as Any, self.value.unit(), "the value",
-        shape "that of `value`", units "that of `value`; none if it is written without";
+        shape "that of `value`", units "that of `value`; none if it is written without", infinite;
 )]
 #[parameters(aliases("fixed value"))]
 pub struct Constant {
@@ -40,7 +40,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::testing::{Bench, block, refusal};
+    use crate::testing::{Bench, block};
 
     fn bench(value: &serde_json::Value) -> Bench {
         Bench::new(block::<Constant>(json!({ "value": value })), &[]).expect("a constant")
@@ -61,8 +61,9 @@ mod tests {
     }
 
     #[test]
-    fn infinity_is_no_value() {
-        let message = refusal(block::<Constant>(json!({ "value": ["inf", 1] })), &[]);
-        assert_eq!(message, "expected finite values, found inf");
+    fn infinity_is_a_bound() {
+        let mut bench = bench(&json!(["-inf", 1, "inf"]));
+        assert!(bench.declaration.outputs[0].may_be_infinite);
+        assert_eq!(bench.y(0.0, &[]), [f64::NEG_INFINITY, 1.0, f64::INFINITY]);
     }
 }

@@ -131,6 +131,25 @@ fn variants_bind_from_every_form() {
 }
 
 /// Place, message and first hint of every mistake.
+/// A choice may be called `None`, which RON reads as nothing.
+#[test]
+fn none_is_the_name_of_a_choice_where_there_is_one() {
+    #[derive(Debug, PartialEq, Deserialize)]
+    enum Windup {
+        None,
+        Clamping,
+    }
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Block {
+        windup: Windup,
+        other: Option<Windup>,
+    }
+    let block: Block = read("B(windup: None, other: None)").expect("a choice");
+    assert_eq!(block, Block { windup: Windup::None, other: None });
+    let block: Block = read("B(windup: Clamping, other: Clamping)").expect("a choice");
+    assert_eq!(block, Block { windup: Windup::Clamping, other: Some(Windup::Clamping) });
+}
+
 fn mistakes(text: &str) -> Vec<(String, String, String)> {
     let found = read::<JointPd>(text).expect_err(text);
     let row = |d: Diagnostic| {

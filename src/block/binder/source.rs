@@ -10,6 +10,9 @@ use crate::quantity::check_unit;
 use crate::unit::{Unit, parse_quantity};
 use crate::value::{Arguments, Named, Node, NodeKind, Number, Text};
 
+/// The choice that is spelt like RON's word for nothing.
+const NONE: &str = "None";
+
 /// Where a value is: the way to it from the value that is bound, by positions.
 #[derive(Clone, Copy)]
 pub(super) struct Position<'a> {
@@ -435,6 +438,8 @@ impl<'a> Source<'a> {
                 (&name.text, name.span, arguments)
             }
             NodeKind::Text(text) => (&text.value, self.node.span, &Arguments::None),
+            // RON reads the word as nothing; here it is one of the choices.
+            NodeKind::Unit if variants.contains(&NONE) => (NONE, self.node.span, &Arguments::None),
             _ => return self.wrong(&one_of(variants)),
         };
         if variants.contains(&name) {
