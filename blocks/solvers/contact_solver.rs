@@ -19,9 +19,7 @@ use legwork_qp::{
 use crate::buses::ContactProblemBus;
 use crate::contact::friction_cone::{cone_shape, is_inscribed};
 use crate::solvers::state::{Policy, Solve, SolverMemo, SolverState, Verdict};
-#[cfg(feature = "osqp")]
-pub(crate) use method::accepted;
-pub(crate) use method::{COLD, Given, Method, ProblemSize, SolverBlock};
+pub(crate) use method::{COLD, Given, Method, ProblemSize, SolverBlock, accepted};
 pub(crate) use policy::OnFail;
 pub(crate) use solver_block::{solver_block, solver_memory, solver_plan};
 

@@ -9,7 +9,7 @@ use legwork_qp::{ContactProblem, CoulombIteration, Outcome as Solution, Status};
 use crate::buses::ContactProblemBus;
 use crate::solvers::called::ContactFunction;
 use crate::solvers::contact_solver::{
-    self, Asked, OnFail, SolverPlan, SolverScratch, solver_memory, solver_plan,
+    self, Asked, OnFail, SolverPlan, SolverScratch, accepted, solver_memory, solver_plan,
 };
 use crate::solvers::problem_dump::Dump;
 use crate::solvers::state::{Policy, SolverMemo, SolverState, solver_functions};
@@ -42,7 +42,7 @@ use crate::solvers::state::{Policy, SolverMemo, SolverState, solver_functions};
         "with a cone that the function takes";
     out f: Vector::of(3 * asked.count.clone()), "N",
         "contact forces on the robot, contact axes", frame "contact", shape "3k";
-    out status: Int, _, "0 solved, 2 passes used up, 6 invalid data";
+    out status: Int, _, "0 solved, 1 passes used up, 2 far from the law, 6 invalid data";
     out iterations: Int, _, "passes: calls of the solver";
     out residual: Real, "1",
         "residual of Coulomb's law over the force scale; infinite if unknown", infinite;
@@ -50,12 +50,16 @@ use crate::solvers::state::{Policy, SolverMemo, SolverState, solver_functions};
 #[parameters(aliases("de Saxcé", "friction"))]
 pub struct CoulombContact {
     /// Most passes of one step [1].
-    #[default = 20]
+    #[default = 200]
     pub passes: u32,
     /// Residual of Coulomb's law at which to stop, relative to the force scale [1].
     #[default = 1e-6]
     pub tol: f64,
-    /// What to do when the passes are used up: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
+    /// Residual up to which forces are used after the last pass, relative to the force scale [1].
+    /// Such solves are counted as of reduced accuracy.
+    #[default = 1e-4]
+    pub accept: f64,
+    /// What to do when the passes are used up and the residual is beyond `accept`: `Stop` (the default), `HoldLast(max: 5)`, `Zero`,
     /// `Fallback(ActiveSetQp())`, which answers with the convex law.
     #[default]
     pub on_fail: OnFail,
@@ -126,7 +130,8 @@ impl Block for CoulombContact {
                      functions: &mut Functions<'_>,
                      problem: &ContactProblem<'_>,
                      forces: &mut [f64]| {
-            plan.solve(own, inputs, functions, problem, forces)
+            let solution = plan.solve(own, inputs, functions, problem, forces)?;
+            Ok(accepted(solution, self.accept))
         };
         contact_solver::output(plan, cx, Some(&solve))
     }

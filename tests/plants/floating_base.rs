@@ -135,3 +135,29 @@ fn many_vertices_of_one_sole_are_solved() {
         }
     }
 }
+
+/// `CoulombContact` with its defaults: robots that stand, are pushed until they step aside, drop
+/// from 10 cm and stand on ice. No solve fails, and each is as exact as is asked.
+#[test]
+fn coulombs_law_is_solved_in_ordinary_scenes_by_default() {
+    let coulomb =
+        ("variants.qp.choices.active_set", "CoulombContact(needs: { \"solve\": ActiveSetQp() })");
+    let scenes: [Pairs<'_>; 5] = [
+        &[("mu", "0.7")],
+        &[("push", "60 N"), ("mu", "0.15")],
+        &[("sim.init.place", "FeetAbove(0.1)")],
+        &[("mu", "0.05")],
+        &[("push", "80 N")],
+    ];
+    for patches in [&[][..], &[MINI_CHEETAH], &[THREE_LEGS]] {
+        for scene in scenes {
+            let set: Vec<(&str, &str)> = scene.iter().copied().chain([coulomb]).collect();
+            let simulation = with(STAND, &set, &[], patches).simulate();
+            for (path, report) in simulation.reports() {
+                assert_eq!(report.solver_failures, 0, "{path}, {patches:?}, {scene:?}");
+            }
+            let worst = metrics(&simulation)["sim.contact.solve.worst_residual"];
+            assert!(worst <= 1e-4, "{worst:e}, {patches:?}, {scene:?}");
+        }
+    }
+}
