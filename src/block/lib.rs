@@ -97,6 +97,7 @@ mod diagnostic;
 mod expression;
 mod fault;
 mod function;
+mod hidden;
 mod instance;
 mod parameters;
 mod ports;
@@ -138,6 +139,7 @@ pub use function::{
     Argument, Call, Function, FunctionBlock, FunctionBody, FunctionDeclaration, FunctionStep,
     Functions, ResultOf, Results,
 };
+pub use hidden::is_hidden;
 pub use instance::{
     ErasedBlock, Instance, InstanceIo, OutputIo, PlannedBlock, View, WrapBlock, erase,
 };

@@ -28,6 +28,11 @@ pub fn parse(file: FileId, bytes: &[u8]) -> Result<Node, Diagnostic> {
     parser::parse(file, text, bytes.len() - text.len()).map_err(|found| *found)
 }
 
+/// Whether the bytes of a file begin as a diagram, a mask or a patch does, behind comments.
+pub(crate) fn is_ours(bytes: &[u8]) -> bool {
+    decode(FileId::default(), bytes).is_ok_and(parser::is_ours)
+}
+
 /// The text without byte order mark.
 fn decode(file: FileId, bytes: &[u8]) -> Result<&str, Diagnostic> {
     let whole = |code, message: &str| Err(Diagnostic::error(code, Span::new(file, 0, 0), message));

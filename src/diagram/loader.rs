@@ -8,6 +8,7 @@ use std::rc::Rc;
 use legwork_block::{FileId, Files, Registry};
 use legwork_program::Fnv;
 
+use crate::document;
 use crate::render::SourceMap;
 
 /// The world outside: reads one file. The front end does no IO of its own.
@@ -15,7 +16,8 @@ pub trait ReadFile {
     /// The bytes of the file at `path`.
     ///
     /// # Errors
-    /// As [`std::fs::read`].
+    /// As [`std::fs::read`]; [`std::io::ErrorKind::PermissionDenied`] for what a diagram may not
+    /// read, as if it were not there.
     fn read(&self, path: &Path) -> std::io::Result<Vec<u8>>;
 }
 
@@ -66,6 +68,10 @@ impl<'a> Loader<'a> {
     /// Reads a file whose place in messages matters.
     pub(crate) fn source(&self, name: &str) -> Result<(FileId, Rc<[u8]>), String> {
         let (shown, bytes) = self.find(name)?;
+        if !document::is_ours(&bytes) {
+            // Nothing of it is shown: it may be anything.
+            return Err(format!("expected `{shown}` to begin with `Mask(` or `Patch(`"));
+        }
         let file = self.add(&shown, &bytes);
         Ok((file, bytes.into()))
     }
@@ -82,12 +88,16 @@ impl<'a> Loader<'a> {
                 }
             };
         }
-        let mut tried = Vec::new();
+        let (mut tried, mut refused) = (Vec::new(), None);
         for candidate in self.candidates(name) {
             match self.disk.read(&candidate) {
                 Ok(bytes) => return Ok((candidate.display().to_string(), bytes)),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                     tried.push(candidate.display().to_string());
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                    let shown = candidate.display();
+                    refused.get_or_insert_with(|| format!("{shown} was left alone: {error}"));
                 }
                 Err(error) => {
                     return Err(format!("no file `{name}`: {}: {error}", candidate.display()));
@@ -96,10 +106,14 @@ impl<'a> Loader<'a> {
         }
         match self.registry.find_file(name) {
             Some(bytes) => Ok((format!("std:{name}"), bytes.to_vec())),
-            None => Err(format!(
-                "no file `{name}`; looked for {} and among the built-in files",
-                tried.join(", ")
-            )),
+            None => {
+                let tried = match tried.is_empty() {
+                    true => "looked".to_owned(),
+                    false => format!("looked for {} and", tried.join(", ")),
+                };
+                let refused = refused.map_or(String::new(), |refused| format!("; {refused}"));
+                Err(format!("no file `{name}`; {tried} among the built-in files{refused}"))
+            }
         }
     }
 

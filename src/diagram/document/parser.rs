@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use legwork_block::{
-    Arguments, Diagnostic, FileId, Name, Named, Node, NodeField as Field, NodeKind, Span,
+    Arguments, Diagnostic, FileId, Name, Named, Node, NodeField as Field, NodeKind, Span, is_hidden,
 };
 
 use super::{DEPTH_LIMIT, literal};
@@ -33,6 +33,16 @@ pub(super) fn parse(file: FileId, text: &str, base: usize) -> Parsed<Node> {
         None => Ok(node),
         Some(_) => Err(parser.expected("the end of the file").into()),
     }
+}
+
+/// Whether the text begins with `Diagram(`, `Mask(` or `Patch(`.
+pub(super) fn is_ours(text: &str) -> bool {
+    let mut parser = Parser { file: FileId::default(), text, base: 0, at: 0, depth: 0 };
+    let begins = parser.attributes().and_then(|()| parser.skip_space());
+    let (word, rest) = parser.rest().split_at(parser.word_length());
+    begins.is_ok()
+        && ["Diagram", "Mask", "Patch"].contains(&word)
+        && rest.trim_start().starts_with(['(', '/'])
 }
 
 struct Parser<'t> {
@@ -428,6 +438,14 @@ impl<'n> Key<'n> {
     fn of(key: &'n Node) -> Parsed<Self> {
         let bare = |text: String| Self { text: Cow::Owned(text), is_quoted: false };
         match &key.kind {
+            NodeKind::Text(text) if text.value.contains(is_hidden) => {
+                let c = text.value.chars().find(|c| is_hidden(*c)).unwrap_or_default();
+                let message =
+                    format!("a name may not hold the hidden character U+{:04X}", c as u32);
+                Err(Diagnostic::error("hidden-character", key.span, message)
+                    .hint("leave it out")
+                    .into())
+            }
             NodeKind::Text(text) => Ok(Self { text: Cow::Borrowed(&text.value), is_quoted: true }),
             NodeKind::Number(number) => Ok(bare(number.value.to_string())),
             NodeKind::Bool(value) => Ok(bare(value.to_string())),
