@@ -166,6 +166,11 @@ fn heights(bytes: &[u8], file: &str) -> Result<(Vec<f64>, usize), Invalid> {
             })?);
         }
     }
+    if !bytes.ends_with(b"\n") && !bytes.ends_with(b"\r") && !heights.is_empty() {
+        let message = "the file ends in its last cell, so that a number that was cut off cannot be \
+                       told from a whole one; end the last line with a line break";
+        return Err(wrong(format!("{file}: {message}")));
+    }
     Ok((heights, along_x.unwrap_or(0)))
 }
 

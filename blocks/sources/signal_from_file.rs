@@ -1,6 +1,7 @@
 //! `SignalFromFile`: a recorded signal.
 
 use legwork_block::{Any, Invalid, Ports, parameters, ports};
+use legwork_recording::Table;
 
 use crate::signal::shape;
 use crate::signal::table::Interpolation;
@@ -9,8 +10,9 @@ use crate::sources::timetable::{After, Player, Timetable, played};
 /// A signal over time from columns of a CSV file (comma-separated values).
 ///
 /// The first line names the columns; lines that start with `#` do not count. Times rise from line
-/// to line. A line where a chosen column is empty is left out, as `legwork export --csv` writes
-/// them for signals of several rates. Before the first time the first values hold. A variable step
+/// to line. Every line has as many cells as the header; one where a chosen column is empty is left
+/// out, as `legwork export` writes them for signals of several rates. The last line ends with a
+/// line break if its last cell is read, so that a number that was cut off is told from a whole one. Before the first time the first values hold. A variable step
 /// is cut at every kink or jump.
 #[ports(
     |ty: Any|
@@ -48,20 +50,14 @@ pub struct Plan {
 /// A sentence with the line.
 fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<Timetable, Invalid> {
     let wrong = |message: String| Invalid::parameter("path", message);
-    let mut reader = csv::ReaderBuilder::new()
-        .comment(Some(b'#'))
-        .trim(csv::Trim::All)
-        .flexible(true)
-        .from_reader(bytes);
-    let header = reader.headers().map_err(|error| wrong(error.to_string()))?.clone();
+    let mut table = Table::new(bytes).map_err(|error| wrong(error.to_string()))?;
+    let header = table.header().to_vec();
     let find = |name: &str| {
         header.iter().position(|column| column == name).ok_or_else(|| {
             let found = wrong(format!("expected a column `{name}`, found none"));
-            match legwork_block::nearest(name, header.iter()) {
+            match legwork_block::nearest(name, header.iter().map(String::as_str)) {
                 Some(near) => found.hint(format!("did you mean `{near}`?")),
-                None => {
-                    found.hint(format!("it has: {}", header.iter().collect::<Vec<_>>().join(", ")))
-                }
+                None => found.hint(format!("it has: {}", header.join(", "))),
             }
         })
     };
@@ -71,11 +67,13 @@ fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<Timetable, Invalid
         .map(|name| find(name))
         .collect::<Result<Vec<usize>, Invalid>>()?;
     let (mut times, mut rows): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
-    for record in reader.records() {
-        let record = record.map_err(|error| wrong(error.to_string()))?;
-        let line = record.position().map_or(0, csv::Position::line);
+    while let Some(row) = table.next_row().map_err(|error| wrong(error.to_string()))? {
+        let line = row.line;
+        if places.contains(&(header.len() - 1)) {
+            row.refuse_cut().map_err(|error| wrong(error.to_string()))?;
+        }
         let cells: Vec<&str> =
-            places.iter().map(|place| record.get(*place).unwrap_or_default()).collect();
+            places.iter().map(|place| row.cells.get(*place).unwrap_or_default()).collect();
         if cells.iter().any(|cell| cell.is_empty()) {
             continue;
         }
@@ -84,14 +82,17 @@ fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<Timetable, Invalid
             let Some(value) = value else {
                 let name = &header[places[i]];
                 let message = format!(
-                    "line {line}: expected a finite number in column `{name}`, found `{cell}`"
+                    "line {line}, column {}: expected a finite number in `{name}`, found `{cell}`",
+                    places[i] + 1
                 );
                 return Err(wrong(message));
             };
             match (i, times.last()) {
                 (0, Some(last)) if *last >= value => {
-                    let message =
-                        format!("line {line}: expected rising times, found {value} after {last}");
+                    let message = format!(
+                        "line {line}, column {}: expected rising times, found {value} after {last}",
+                        places[i] + 1
+                    );
                     return Err(wrong(message));
                 }
                 (0, _) => times.push(value),
@@ -161,9 +162,20 @@ mod tests {
     fn mistakes_are_told_with_their_line() {
         let message = |text: &str| read(text.as_bytes(), "t", &["a"]).map(|_| ()).unwrap_err();
         let wrong = message("t,a\n0,1\n1,x\n");
-        assert_eq!(wrong.message, "line 3: expected a finite number in column `a`, found `x`");
+        assert_eq!(wrong.message, "line 3, column 2: expected a finite number in `a`, found `x`");
         let wrong = message("t,a\n0,1\n2,1\n1,1\n");
-        assert_eq!(wrong.message, "line 4: expected rising times, found 1 after 2");
+        assert_eq!(wrong.message, "line 4, column 1: expected rising times, found 1 after 2");
+        for (text, place) in [
+            ("t,a\n0,1\n1\n2,3\n", "line 3, column 2: expected 2 cells"),
+            ("t,a\n0,1\n1,2,3\n", "line 3, column 3: expected 2 cells"),
+            ("t,a,a\n0,1,2\n", "line 1, column 3: expected a column of each name"),
+            ("t,a\n0,1\n1,2", "line 3, column 2: the file ends in this cell"),
+        ] {
+            let wrong = message(text);
+            assert!(wrong.message.starts_with(place), "{text:?}: {}", wrong.message);
+        }
+        // What nobody reads may be cut.
+        assert!(read(b"t,a,note\n0,1,x\n1,2,y", "t", &["a"]).is_ok());
         let wrong = message("t,aa\n0,1\n");
         assert_eq!(wrong.message, "expected a column `a`, found none");
         let wrong = message("t,a\n0,1\n");

@@ -7,6 +7,7 @@ use super::channel::Kind;
 use super::error::RecordingError;
 use super::reader::{Recording, Series};
 use super::row::Stamp;
+use super::table::written_text;
 
 /// Which instants are lines of a table of several topics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,7 +22,7 @@ pub enum Join {
 /// Writes topics as one table of comma-separated values.
 ///
 /// The first column is the simulated time `t` [s], the others are `topic.column`, as in
-/// `body.state.base.position[2]`. Rows of the same time, tick and microstep share a line; where a
+/// `body.state.base.position[2]`; a name that spreadsheets take for a formula has `'` in front. Rows of the same time, tick and microstep share a line; where a
 /// topic has no row the cells stay empty. Real numbers have as many digits as it takes to read
 /// the same double back; whole numbers and truth values (0, 1) are written as integers.
 ///
@@ -42,7 +43,8 @@ pub fn export_csv(
     table.write_field("t")?;
     for cursor in &cursors {
         for column in cursor.series.columns() {
-            table.write_field(format!("{}.{column}", cursor.series.channel().topic))?;
+            let name = format!("{}.{column}", cursor.series.channel().topic);
+            table.write_field(written_text(&name).as_ref())?;
         }
     }
     table.write_record(None::<&[u8]>)?;

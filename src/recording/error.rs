@@ -82,13 +82,8 @@ pub enum RecordingError {
     #[error("cannot read or write the table: {0}")]
     Csv(#[from] ::csv::Error),
     /// A table does not have the form of a recording.
-    #[error("line {line} of the table: {message}")]
-    Table {
-        /// The line, from 1.
-        line: u64,
-        /// What was expected and what was found.
-        message: String,
-    },
+    #[error("{0}")]
+    Table(#[from] super::table::TableError),
 }
 
 impl From<mcap::McapError> for RecordingError {

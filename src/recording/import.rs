@@ -5,6 +5,7 @@ use super::error::RecordingError;
 use super::metadata::Metadata;
 use super::reader::Recording;
 use super::row::{Phase, Stamp};
+use super::table::{Table, TableError};
 use super::writer::{ChannelId, ChunkPolicy, Recorder, Sink};
 
 /// Largest time of a table [s]: nanoseconds of it are exact in a double.
@@ -16,40 +17,44 @@ const LATEST: f64 = 9e6;
 /// The first column is the time `t` [s], zero or more, which does not decrease from line to line.
 /// The others are numbers, named `topic.field`, where the topic is the part before the last dot; a
 /// name without a dot is its own topic. Adjacent columns `name[0]`, `name[1]`, … are one vector.
-/// Where all cells of a topic are empty it has no row. Lines that start with `#` are skipped. Units
+/// Where all cells of a topic are empty it has no row. Lines that start with `#` are skipped. Every
+/// line has as many cells as the header and ends with a line break, so that a table that was cut
+/// off is told from a whole one. Units
 /// and frames are not known, whole numbers and truth values are real numbers, and the tick of a row
 /// is the index of its line of numbers, from 0.
 ///
 /// # Errors
 ///
-/// [`RecordingError::Csv`] if it is not a table, [`RecordingError::Table`] with the line otherwise.
+/// [`RecordingError::Table`] with line and column.
 pub fn import_csv(bytes: &[u8]) -> Result<Recording, RecordingError> {
-    let mut reader = ::csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(bytes);
-    let header = reader.headers()?.clone();
-    let line = header.position().map_or(1, ::csv::Position::line);
-    let wrong = |line: u64, message: String| RecordingError::Table { line, message };
-    let mut names = header.iter().map(str::trim);
+    let mut table = Table::new(bytes)?;
+    let wrong = |line: u64, column: Option<usize>, message: String| {
+        RecordingError::from(TableError { line, column, message })
+    };
+    let header = table.header().to_vec();
+    let mut names = header.iter().map(String::as_str);
     match names.next() {
         Some("t") => {}
         first => {
             let found = first.unwrap_or_default();
-            return Err(wrong(line, format!("expected the time `t` first, found `{found}`")));
+            let message = format!("expected the time `t` first, found `{found}`");
+            return Err(wrong(1, Some(1), message));
         }
     }
     let columns: Vec<&str> = names.collect();
-    let topics = topics(&columns).map_err(|message| wrong(line, message))?;
+    let topics = topics(&columns).map_err(|message| wrong(1, None, message))?;
     let channels: Vec<Channel> = topics.iter().map(|topic| topic.channel.clone()).collect();
     let mut recorder =
         Recorder::create(Sink::memory(), &channels, &Metadata::default(), ChunkPolicy::default())?;
     let (mut last, mut row, mut tick) = (0.0, Vec::new(), 0);
-    for record in reader.records() {
-        let record = record?;
-        let line = record.position().map_or(0, ::csv::Position::line);
-        let cell = |column: usize| record.get(column).unwrap_or_default().trim();
-        let t = number(cell(0), "t").map_err(|message| wrong(line, message))?;
+    while let Some(record) = table.next_row()? {
+        let line = record.line;
+        record.refuse_cut()?;
+        let cell = |column: usize| record.cells.get(column).unwrap_or_default();
+        let t = number(cell(0), "t").map_err(|message| wrong(line, Some(1), message))?;
         if !(last..=LATEST).contains(&t) {
             let message = format!("expected a time from {last} to {LATEST} s, found {t}");
-            return Err(wrong(line, message));
+            return Err(wrong(line, Some(1), message));
         }
         last = t;
         let stamp = Stamp { t, ..Stamp::new(tick, 0, Phase::Step, (t * 1e9).round() as u64) };
@@ -61,7 +66,7 @@ pub fn import_csv(bytes: &[u8]) -> Result<Recording, RecordingError> {
             row.clear();
             for &column in &topic.columns {
                 let value = number(cell(column + 1), columns[column]);
-                row.push(value.map_err(|message| wrong(line, message))?);
+                row.push(value.map_err(|message| wrong(line, Some(column + 2), message))?);
             }
             recorder.record(ChannelId(index), &stamp, [row.as_slice()])?;
         }
@@ -182,13 +187,14 @@ mod tests {
             ("t,a,a\n", "two of `a`"),
             ("t,a,a.value\n", "two of `a.value`"),
             ("t,\n", "expected a name of column 2"),
-            ("t,a\n0,1\n1,fast\n", "line 3 of the table: expected a number in the column `a`"),
+            ("t,a\n0,1\n1,fast\n", "line 3, column 2: expected a number in the column `a`"),
             ("t,a[0],a[1]\n0,1,\n", "expected a number in the column `a[1]`, found ``"),
-            ("t,a\n1,1\n0.5,1\n", "line 3 of the table: expected a time from 1 to"),
+            ("t,a\n1,1\n0.5,1\n", "line 3, column 1: expected a time from 1 to"),
             ("t,a\n-1,1\n", "expected a time from 0"),
             ("t,a\nNaN,1\n", "expected a time from 0"),
             ("t,a\n1e30,1\n", "expected a time from 0"),
-            ("t,a\n0,1,2\n", "CSV error"),
+            ("t,a\n0,1,2\n", "line 2, column 3: expected 2 cells"),
+            ("t,a\n0,1\n1,2", "line 3, column 2: the file ends in this cell"),
         ];
         for (table, expected) in cases {
             let found = import_csv(table.as_bytes()).err().map(|error| error.to_string());

@@ -127,7 +127,7 @@ fn a_table_with_the_time_lies_over_a_run() {
     }
     for (table, expected) in [
         ("x,sum.y\n0,1\n", "expected the time `t` first, found `x`"),
-        ("t,sum.y\n0,1\n1,up\n", "line 3 of the table: expected a number in the column `sum.y`"),
+        ("t,sum.y\n0,1\n1,up\n", "line 3, column 2: expected a number in the column `sum.y`"),
     ] {
         write(&here, "bad.csv", table);
         let done = legwork(here.path(), &["plot", "one", "bad.csv", "sum.y", "-o", "b.svg"]);

@@ -1,0 +1,188 @@
+//! Comma-separated values, read strictly: a table that was cut off, or whose rows do not fit its
+//! header, is told from a whole one.
+
+use std::borrow::Cow;
+
+/// What is wrong with a table, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct TableError {
+    /// The line, from 1.
+    pub line: u64,
+    /// The cell of the line, from 1, if it is one.
+    pub column: Option<usize>,
+    /// What was expected and what was found.
+    pub message: String,
+}
+
+impl std::fmt::Display for TableError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.column {
+            Some(column) => write!(f, "line {}, column {column}: {}", self.line, self.message),
+            None => write!(f, "line {}: {}", self.line, self.message),
+        }
+    }
+}
+
+/// The rows of a table under a header. Lines that start with `#` do not count, and blanks around
+/// cells neither.
+pub struct Table<'b> {
+    bytes: &'b [u8],
+    reader: ::csv::Reader<&'b [u8]>,
+    header: Vec<String>,
+}
+
+/// A row and its place.
+pub struct TableRow {
+    /// The line, from 1.
+    pub line: u64,
+    /// As many cells as the header has.
+    pub cells: ::csv::StringRecord,
+    /// Whether the file ends in the last cell, without a line break: a number there may have been
+    /// longer.
+    pub is_open: bool,
+}
+
+impl<'b> Table<'b> {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// If two columns have one name, or a cell is not UTF-8.
+    pub fn new(bytes: &'b [u8]) -> Result<Self, TableError> {
+        let mut reader = ::csv::ReaderBuilder::new()
+            .comment(Some(b'#'))
+            .trim(::csv::Trim::All)
+            .flexible(true)
+            .has_headers(false)
+            .from_reader(bytes);
+        let header = next_record(&mut reader)?.unwrap_or_default();
+        let line = header.position().map_or(1, ::csv::Position::line);
+        let header: Vec<String> = header.iter().map(|name| read_name(name).to_owned()).collect();
+        let is_twice = |at: &usize| !header[*at].is_empty() && header[..*at].contains(&header[*at]);
+        if let Some(at) = (0..header.len()).find(is_twice) {
+            let name = &header[at];
+            let message = format!("expected a column of each name, found two of `{name}`");
+            return Err(TableError { line, column: Some(at + 1), message });
+        }
+        Ok(Self { bytes, reader, header })
+    }
+
+    /// Names of the columns.
+    pub fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    /// The next row.
+    ///
+    /// # Errors
+    /// If it has more or fewer cells than the header, or one that is not UTF-8.
+    pub fn next_row(&mut self) -> Result<Option<TableRow>, TableError> {
+        let Some(cells) = next_record(&mut self.reader)? else { return Ok(None) };
+        let line = cells.position().map_or(0, ::csv::Position::line);
+        let (expected, found) = (self.header.len(), cells.len());
+        if found != expected {
+            let message = format!("expected {expected} cells as in the header, found {found}");
+            return Err(TableError { line, column: Some(found.min(expected) + 1), message });
+        }
+        let is_last = self.reader.position().byte() == self.bytes.len() as u64;
+        let is_open = is_last && !self.bytes.ends_with(b"\n") && !self.bytes.ends_with(b"\r");
+        Ok(Some(TableRow { line, cells, is_open }))
+    }
+}
+
+impl TableRow {
+    /// Refuses a row whose last cell is read and may have been longer.
+    ///
+    /// # Errors
+    /// If the file ends in it.
+    pub fn refuse_cut(&self) -> Result<(), TableError> {
+        if !self.is_open {
+            return Ok(());
+        }
+        let message = "the file ends in this cell, so that a number that was cut off cannot be \
+                       told from a whole one; end the last line with a line break";
+        let column = Some(self.cells.len());
+        Err(TableError { line: self.line, column, message: message.to_owned() })
+    }
+}
+
+/// The next record that is no comment: the reader takes one that ends the file without a line break
+/// for an empty cell, and does not know all behind `\r\n`.
+fn next_record(
+    reader: &mut ::csv::Reader<&[u8]>,
+) -> Result<Option<::csv::StringRecord>, TableError> {
+    let mut cells = ::csv::StringRecord::new();
+    while reader.read_record(&mut cells).map_err(|error| of_csv(&error))? {
+        let first = cells.get(0).unwrap_or_default();
+        if !first.starts_with('#') && (cells.len() > 1 || !first.is_empty()) {
+            return Ok(Some(cells));
+        }
+    }
+    Ok(None)
+}
+
+fn of_csv(error: &::csv::Error) -> TableError {
+    let line = error.position().map_or(0, ::csv::Position::line);
+    TableError { line, column: None, message: error.to_string() }
+}
+
+/// A text as a cell of a table that spreadsheets do not take for a formula: `'` in front.
+pub fn written_text(text: &str) -> Cow<'_, str> {
+    if text.starts_with(FORMULA) { format!("'{text}").into() } else { text.into() }
+}
+
+/// The name of a column as it was before [`written_text`].
+fn read_name(cell: &str) -> &str {
+    cell.strip_prefix('\'').filter(|name| name.starts_with(FORMULA)).unwrap_or(cell)
+}
+
+/// How spreadsheets know formulas.
+const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+    use super::*;
+
+    fn wrong(text: &str) -> String {
+        let read = || -> Result<(), TableError> {
+            let mut table = Table::new(text.as_bytes())?;
+            while let Some(row) = table.next_row()? {
+                row.refuse_cut()?;
+            }
+            Ok(())
+        };
+        read().err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn rows_that_do_not_fit_are_told_with_line_and_column() {
+        assert_eq!(wrong("t,a\n0,1\n1,2\n"), "");
+        assert_eq!(wrong("# c\r\n# d\r\nt, a\r\n0,1\r\n\r\n# a, b\r\n1,2\r\n# end"), "");
+        let cells = "expected 2 cells as in the header, found";
+        assert_eq!(wrong("t,a\n0,1\n1\n"), format!("line 3, column 2: {cells} 1"));
+        assert_eq!(wrong("t,a\n0,1,2\n"), format!("line 2, column 3: {cells} 3"));
+        let twice = "expected a column of each name, found two of `a`";
+        assert_eq!(wrong("t,a,b,a\n"), format!("line 1, column 4: {twice}"));
+    }
+
+    #[test]
+    fn a_last_cell_without_a_line_break_may_have_been_longer() {
+        let whole = "t,a\n0,1\n1,23.5\n";
+        for end in whole.len() - 5..whole.len() {
+            assert!(wrong(&whole[..end]).starts_with("line 3, column 2: "), "{}", &whole[..end]);
+        }
+        assert_eq!(wrong(whole), "");
+        // Line breaks behind the cut are no part of it.
+        assert_eq!(wrong("t,a\n0,\"1\"\n\n"), "");
+    }
+
+    #[test]
+    fn names_are_no_formulas_and_come_back() {
+        for name in ["=1+1", "@a.y", "-a", "+a", "'a", "a"] {
+            let written = written_text(name);
+            assert!(!written.starts_with(FORMULA), "{written}");
+            assert_eq!(read_name(&written), name);
+        }
+    }
+}
