@@ -22,7 +22,7 @@ const OVERHEAD: usize = 1 + 8;
 pub(super) const PROTOBUF: &str = "protobuf";
 
 /// An MCAP file that is being written. One that is dropped is finished, without a word.
-pub(super) struct Container<W: Write> {
+pub(super) struct Container<W: Write + Rewind> {
     /// `None` once it is closed or has failed.
     out: Option<W>,
     /// Bytes handed to `out`, and their checksum.
@@ -39,6 +39,8 @@ pub(super) struct Container<W: Write> {
     metadata_indexes: Vec<u8>,
     metadata_count: u32,
     times: Option<(u64, u64)>,
+    /// Whether the open chunk stands behind what is written, to be written again when it closes.
+    is_shown: bool,
 }
 
 /// The open chunk: channels with their schemas, and rows.
@@ -59,6 +61,15 @@ struct Channel {
     message_count: u64,
     /// The body of its index in the open chunk: time and offset of each message.
     index: Vec<u8>,
+}
+
+/// An output whose end can be taken back.
+pub(super) trait Rewind {
+    /// Forgets what was written from byte `to` on; what follows is written there.
+    ///
+    /// # Errors
+    /// If it cannot.
+    fn rewind(&mut self, to: u64) -> io::Result<()>;
 }
 
 /// A number or a text, as MCAP has it.
@@ -94,6 +105,18 @@ fn record(out: &mut Vec<u8>, opcode: u8, fill: impl FnOnce(&mut Vec<u8>)) {
     out[start - 8..start].copy_from_slice(&len.to_le_bytes());
 }
 
+/// Appends the head of a chunk, whose records follow.
+fn chunk_head(out: &mut Vec<u8>, (first, last): (u64, u64), size: u64, crc: u32) {
+    let start = out.len();
+    record(out, op::CHUNK, |body| {
+        body.number(first.to_le_bytes()).number(last.to_le_bytes());
+        body.number(size.to_le_bytes()).number(crc.to_le_bytes());
+        body.text("").number(size.to_le_bytes());
+    });
+    let body = (out.len() - start - OVERHEAD) as u64 + size;
+    out[start + 1..start + 9].copy_from_slice(&body.to_le_bytes());
+}
+
 fn text_map(out: &mut Vec<u8>, map: &BTreeMap<String, String>) {
     let start = out.len() + 4;
     out.number([0; 4]);
@@ -108,7 +131,7 @@ fn widen(times: Option<(u64, u64)>, (first, last): (u64, u64)) -> Option<(u64, u
     Some(times.map_or((first, last), |(a, b)| (a.min(first), b.max(last))))
 }
 
-impl<W: Write> Container<W> {
+impl<W: Write + Rewind> Container<W> {
     /// Begins a file that the program `library` writes.
     pub(super) fn new(out: W, library: &str) -> Self {
         let mut pending = MAGIC.to_vec();
@@ -128,6 +151,7 @@ impl<W: Write> Container<W> {
             metadata_indexes: Vec::new(),
             metadata_count: 0,
             times: None,
+            is_shown: false,
         }
     }
 
@@ -232,8 +256,45 @@ impl<W: Write> Container<W> {
         Ok(())
     }
 
+    /// Writes the open chunk as if it were complete, without closing it: the file holds its rows
+    /// until it is written in their place.
+    ///
+    /// # Errors
+    /// Those of [`Container::flush`], and if the output cannot be rewound.
+    pub(super) fn show(&mut self) -> io::Result<()> {
+        let Some(mut out) = self.out.take() else {
+            return Err(io::Error::other("an earlier write has failed"));
+        };
+        self.write_pending(&mut out)?;
+        self.hide(&mut out)?;
+        if !self.chunk.records.is_empty() {
+            let mut crc = Hasher::new();
+            crc.update(&self.chunk.records);
+            let times = self.chunk.times.unwrap_or_default();
+            let mut head = Vec::new();
+            chunk_head(&mut head, times, self.chunk.records.len() as u64, crc.finalize());
+            self.is_shown = true;
+            out.write_all(&head)?;
+            out.write_all(&self.chunk.records)?;
+        }
+        out.flush()?;
+        self.out = Some(out);
+        Ok(())
+    }
+
+    /// Takes back the open chunk if it is shown.
+    fn hide(&mut self, out: &mut W) -> io::Result<()> {
+        if std::mem::take(&mut self.is_shown) { out.rewind(self.written) } else { Ok(()) }
+    }
+
+    /// Lets go of the output as it is.
+    pub(super) fn forget(&mut self) {
+        self.out = None;
+    }
+
     /// Hands over pending records and the open chunk.
     fn write(&mut self, out: &mut W) -> io::Result<()> {
+        self.hide(out)?;
         if self.chunk.records.is_empty() {
             return self.write_pending(out);
         }
@@ -249,15 +310,7 @@ impl<W: Write> Container<W> {
         let times = |body: &mut Vec<u8>| {
             body.number(first.to_le_bytes()).number(last.to_le_bytes());
         };
-        record(&mut self.pending, op::CHUNK, |body| {
-            times(body);
-            body.number(size.to_le_bytes()).number(crc.clone().finalize().to_le_bytes());
-            body.text("").number(size.to_le_bytes());
-        });
-        let header = self.pending.len() - (start - self.written) as usize;
-        let body = (header - OVERHEAD) as u64 + size;
-        let at = self.pending.len() - header + 1;
-        self.pending[at..at + 8].copy_from_slice(&body.to_le_bytes());
+        chunk_head(&mut self.pending, (first, last), size, crc.clone().finalize());
         self.write_pending(out)?;
         out.write_all(&self.chunk.records)?;
         self.crc.combine(&crc);
@@ -370,7 +423,7 @@ impl<W: Write> Container<W> {
     }
 }
 
-impl<W: Write> Drop for Container<W> {
+impl<W: Write + Rewind> Drop for Container<W> {
     fn drop(&mut self) {
         if self.out.is_some() {
             let _ = self.finish();

@@ -36,6 +36,7 @@ mod metadata;
 mod reader;
 mod row;
 mod schema;
+mod spool;
 mod table;
 mod writer;
 
@@ -50,5 +51,6 @@ pub use journal::Journal;
 pub use metadata::Metadata;
 pub use reader::{Ending, Recording, Series};
 pub use row::{Phase, Row, Stamp};
+pub use spool::{Files, Spool};
 pub use table::{Table, TableError, TableRow, written_text};
 pub use writer::{ChannelId, ChunkPolicy, Finished, Recorder, Sink};

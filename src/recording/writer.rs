@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Seek as _, SeekFrom, Write};
 use std::path::Path;
 
 use super::channel::Channel;
-use super::container::Container;
+use super::container::{Container, Rewind};
 use super::error::RecordingError;
 use super::layout::Pattern;
 use super::metadata::Metadata;
@@ -60,6 +60,11 @@ impl Sink {
         Ok(Self(Some(Output::File(file))))
     }
 
+    /// A file that is open for writing.
+    pub fn of(file: File) -> Self {
+        Self(Some(Output::File(file)))
+    }
+
     /// Memory, which [`Recorder::finish`] hands back.
     pub fn memory() -> Self {
         Self(Some(Output::Memory(Vec::new())))
@@ -90,6 +95,22 @@ impl Write for Output {
             Self::File(file) => file.flush(),
             Self::Memory(memory) => memory.flush(),
             Self::Stream(stream) => stream.flush(),
+        }
+    }
+}
+
+impl Rewind for Output {
+    fn rewind(&mut self, to: u64) -> io::Result<()> {
+        match self {
+            Self::File(file) => {
+                file.set_len(to)?;
+                file.seek(SeekFrom::Start(to)).map(drop)
+            }
+            Self::Memory(memory) => {
+                memory.truncate(usize::try_from(to).unwrap_or(usize::MAX));
+                Ok(())
+            }
+            Self::Stream(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 }
@@ -204,6 +225,45 @@ impl Recorder {
         track.sequence = track.sequence.wrapping_add(1);
         self.row_count += 1;
         Ok(())
+    }
+
+    /// Records a row as the body of its message in another file of these channels.
+    pub(super) fn record_raw(&mut self, body: &[u8]) -> Result<(), RecordingError> {
+        let wrong = || RecordingError::Write(io::ErrorKind::InvalidData.into());
+        let (head, row) = body.split_first_chunk::<22>().ok_or_else(wrong)?;
+        let place = usize::from(u16::from_le_bytes([head[0], head[1]])).wrapping_sub(1);
+        let t_ns = u64::from_le_bytes(std::array::from_fn(|i| head[6 + i]));
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        let track = self.tracks.iter_mut().find(|track| track.place == place);
+        let track = track.filter(|track| track.pattern.len() == row.len()).ok_or_else(wrong)?;
+        if closes_before(self.last_ns, t_ns, writer.chunk_len(), self.policy) {
+            writer.flush()?;
+        }
+        writer.add_message(track.place, track.sequence, t_ns, row);
+        self.last_ns = Some(t_ns);
+        track.sequence = track.sequence.wrapping_add(1);
+        self.row_count += 1;
+        Ok(())
+    }
+
+    /// Writes the open chunk without closing it: a file holds all rows so far, and its bytes will
+    /// be the same as if this had not been called.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordingError::Write`], also if the sink is a stream.
+    pub fn show(&mut self) -> Result<(), RecordingError> {
+        if let Some(writer) = &mut self.writer {
+            writer.show()?;
+        }
+        Ok(())
+    }
+
+    /// Leaves the file as it is.
+    pub(super) fn forget(mut self) {
+        if let Some(writer) = &mut self.writer {
+            writer.forget();
+        }
     }
 
     /// Closes the open chunk, so that the rows so far survive a crash.

@@ -5,7 +5,7 @@ use legwork_program::{Check, CheckKind, Program, Rate};
 use serde::{Deserialize, Serialize};
 
 use crate::recording::{
-    Channel, ChannelId, Field, Finished, Journal, Recorder, RecordingError, Shape, Stamp,
+    Channel, ChannelId, Field, Finished, Journal, Recorder, RecordingError, Shape, Spool, Stamp,
 };
 
 /// How a check stands.
@@ -42,6 +42,21 @@ impl Observer {
     /// The rows kept in memory, if any are to be.
     pub fn journal(&self) -> Option<&Journal> {
         self.journal.as_ref()
+    }
+
+    /// The rows kept in memory, to be written as they come.
+    pub fn journal_mut(&mut self) -> Option<&mut Journal> {
+        self.journal.as_mut()
+    }
+
+    /// The file that rows go to, which gets none any more.
+    pub fn take_spool(&mut self) -> Option<Spool> {
+        self.journal.as_mut()?.take_spool()
+    }
+
+    /// Keeps no rows any more.
+    pub fn forget_rows(&mut self) {
+        self.journal = None;
     }
 
     /// Takes back all kept rows but the first `len`.
