@@ -5,10 +5,12 @@
 //! a step and the number of its pieces ([`Simulation::advance`]) that are done.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use legwork_program::Program;
 
 use crate::fault::RunFault;
+use crate::observe::Observer;
 use crate::simulation::{Cursor, Simulation, Snapshot, SnapshotError, SwapError};
 
 /// When there are more snapshots than this, every second one goes.
@@ -36,6 +38,8 @@ pub struct History {
     spacing: u64,
     edits: Vec<Edit>,
     fault: Option<RunFault>,
+    /// Whether the last piece was left in its middle.
+    stopped: bool,
 }
 
 /// A snapshot with the program that it is of.
@@ -72,6 +76,7 @@ impl History {
             spacing: 1,
             edits: Vec::new(),
             fault: None,
+            stopped: false,
         };
         history.keep();
         Ok(history)
@@ -92,9 +97,24 @@ impl History {
         Ok(history)
     }
 
+    /// Leaves a piece when this flag is set, see [`Simulation::stop_by`].
+    pub fn stop_by(&mut self, flag: Arc<AtomicBool>) {
+        self.simulation.stop_by(flag);
+    }
+
+    /// Whether [`History::advance`] left the last piece because it was asked to.
+    pub fn was_stopped(&self) -> bool {
+        self.stopped
+    }
+
     /// The simulation at the present place.
     pub fn simulation(&self) -> &Simulation {
         &self.simulation
+    }
+
+    /// Where the rows of the simulation go.
+    pub fn observer_mut(&mut self) -> &mut Observer {
+        self.simulation.observer_mut()
     }
 
     /// The step that goes on or comes next, counted from t = 0.
@@ -120,7 +140,8 @@ impl History {
     /// Does the next piece of the step.
     ///
     /// # Errors
-    /// The fault of that piece, again and again until the run goes back.
+    /// The fault of that piece, again and again until the run goes back; that of a piece that was
+    /// stopped ([`Simulation::stop_by`]), which has not begun then.
     pub fn advance(&mut self) -> Result<(), RunFault> {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
@@ -128,7 +149,14 @@ impl History {
         if self.simulation.cursor() == Cursor::Done {
             return Ok(());
         }
+        self.stopped = false;
         if let Err(fault) = self.simulation.advance() {
+            if self.simulation.was_stopped() {
+                // The piece was left in its middle; it is as if it had not begun.
+                self.rewind(self.pieces)?;
+                self.stopped = true;
+                return Err(fault);
+            }
             self.fault = Some(fault.clone());
             return Err(fault);
         }
@@ -211,8 +239,8 @@ impl History {
         Ok(gone)
     }
 
-    /// Goes to the beginning of the first step at or after `t` [s], forth or back, or to the end
-    /// of the run.
+    /// Goes to the beginning of the first step at or after `t` [s], forth or back, to the end of the
+    /// run, or to where it is asked to stop.
     ///
     /// # Errors
     /// The first fault on the way.
@@ -223,7 +251,10 @@ impl History {
             let at = self.kept.partition_point(|kept| kept.t < t).saturating_sub(1);
             self.restore_kept(at)?;
         }
-        while self.simulation.time() < t && self.simulation.cursor() != Cursor::Done {
+        while self.simulation.time() < t
+            && self.simulation.cursor() != Cursor::Done
+            && !self.simulation.is_to_stop()
+        {
             self.finish_step()?;
         }
         self.forget_future();
@@ -350,5 +381,6 @@ impl History {
 fn replaced(old: &mut Simulation, program: &Arc<Program>) -> Simulation {
     let mut new = Simulation::new(Arc::clone(program));
     std::mem::swap(new.observer_mut(), old.observer_mut());
+    new.stop_as(old);
     new
 }

@@ -37,6 +37,7 @@ mod swap;
 mod work;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use legwork_block::{Fault, Report};
 use legwork_program::Program;
@@ -234,6 +235,28 @@ impl Simulation {
         }
         reports.sort_by_key(|(path, _)| *path);
         reports
+    }
+
+    /// Leaves a step between two of its stages when this flag is set, with a fault;
+    /// [`Simulation::was_stopped`] tells it from others. The state is then that of no moment: go on
+    /// from a snapshot. Between steps the flag changes nothing.
+    pub fn stop_by(&mut self, flag: Arc<AtomicBool>) {
+        self.engine.stop.flag = Some(flag);
+    }
+
+    /// Heeds the same flag as another.
+    pub(crate) fn stop_as(&mut self, other: &Self) {
+        self.engine.stop.flag.clone_from(&other.engine.stop.flag);
+    }
+
+    /// Whether it is asked to stop.
+    pub(crate) fn is_to_stop(&self) -> bool {
+        self.engine.stop.flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// Whether the last fault was a step that was left by [`Simulation::stop_by`].
+    pub fn was_stopped(&self) -> bool {
+        self.engine.stop.heard
     }
 
     /// Runs to the stop time.

@@ -1,6 +1,8 @@
 //! What runs the blocks of a program at a moment: outputs, guards, updates and rates.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use legwork_block::{Fault, View};
 use legwork_program::{NodeId, Program, Rate};
@@ -18,7 +20,21 @@ pub(super) struct Engine {
     pub(super) state: State,
     pub(super) blocks: Blocks,
     pub(super) work: Work,
+    pub(super) stop: Stop,
 }
+
+/// A request to stop inside a major step, from outside.
+#[derive(Default)]
+pub(super) struct Stop {
+    pub(super) flag: Option<Arc<AtomicBool>>,
+    /// When it was seen first in the present step.
+    seen: Option<Instant>,
+    /// Whether a step was left because of it.
+    pub(super) heard: bool,
+}
+
+/// How long a step may go on after it is asked to stop: most end by themselves.
+const GRACE: Duration = Duration::from_millis(20);
 
 impl Engine {
     /// Everything at t = 0, before the first outputs, with these blocks and their continuous state.
@@ -26,7 +42,7 @@ impl Engine {
         let plan = Plan::new(program);
         let state = State::new(&plan, x);
         let work = Work::new(&plan);
-        Self { plan, state, blocks, work }
+        Self { plan, state, blocks, work, stop: Stop::default() }
     }
 
     pub(super) fn set_moment(&mut self, moment: Moment) {
@@ -108,6 +124,29 @@ impl Engine {
             fault,
             span: node.span,
         }
+    }
+
+    /// Leaves the step if it is asked to.
+    pub(super) fn heed_stop(&mut self) -> Result<(), RunFault> {
+        match &self.stop.flag {
+            Some(flag) if flag.load(Ordering::Relaxed) => self.stopped(),
+            _ => {
+                self.stop.seen = None;
+                Ok(())
+            }
+        }
+    }
+
+    #[cold]
+    fn stopped(&mut self) -> Result<(), RunFault> {
+        if self.stop.seen.get_or_insert_with(Instant::now).elapsed() < GRACE {
+            return Ok(());
+        }
+        self.stop.seen = None;
+        self.stop.heard = true;
+        let fault = Fault { message: "stopped inside a step, as it was asked to".to_owned() };
+        let fault = self.fault_at(NodeId::new(0), Phase::Integrate, fault);
+        Err(RunFault { block: "solver".into(), ..fault })
     }
 
     /// The solutions of algebraic loops are what their next solves begin with.

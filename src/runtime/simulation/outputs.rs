@@ -204,6 +204,7 @@ impl Engine {
 
     /// Outputs of continuous groups at a stage.
     pub(super) fn minor_outputs(&mut self, offset: f64, x: &[f64]) -> Result<(), RunFault> {
+        self.heed_stop()?;
         self.state.x.copy_from_slice(x);
         let (mut next, count) = (0, self.plan.tasks.len());
         while next < count {

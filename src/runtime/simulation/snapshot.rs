@@ -66,6 +66,7 @@ impl Simulation {
                 span: Span::default(),
             });
         }
+        self.engine.stop.heard = false;
         let Saved { state, method, blocks } = &snapshot.saved;
         for (instance, state) in self.engine.blocks.instances.iter_mut().zip(blocks) {
             instance.restore(state.as_ref());
