@@ -3,8 +3,11 @@
 //! Results go to standard output, unless `--json` has it; what is said besides goes to standard
 //! error. `--quiet` leaves errors, and what a command was asked to print: a table, a patch.
 
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal as _, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use legwork_block::is_hidden;
 
 use super::answer::Failure;
 
@@ -24,7 +27,8 @@ pub(crate) fn is_json() -> bool {
     JSON.load(Ordering::Relaxed)
 }
 
-fn is_quiet() -> bool {
+/// Whether errors alone are said.
+pub(crate) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
@@ -56,6 +60,7 @@ pub(crate) fn note(text: &str) {
 /// # Errors
 /// If the output is closed or full.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let text = clean(text);
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -67,8 +72,35 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 
 /// Writes a line about an error to standard error. What cannot be said is not said.
 pub(crate) fn say(text: &str) {
+    say_styled(&clean(text));
+}
+
+/// As [`say`], for a text that [`clean`] has seen and that holds colours.
+pub(crate) fn say_styled(text: &str) {
     let mut out = io::stderr().lock();
     let _ = writeln!(out, "{text}");
+}
+
+/// The text without what a terminal would obey: control characters and those that change the
+/// direction of a line are written as in JSON, `\u001b`.
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+    let obeyed = |at: usize, c: char| match c {
+        '\n' | '\t' => false,
+        '\r' => !text[at + 1..].starts_with('\n'),
+        c => is_hidden(c),
+    };
+    if !text.char_indices().any(|(at, c)| obeyed(at, c)) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        if obeyed(at, c) {
+            out += &format!("\\u{:04x}", c as u32);
+        } else {
+            out.push(c);
+        }
+    }
+    out.into()
 }
 
 /// Whether people see standard error, and see it in colours.
@@ -111,5 +143,17 @@ impl<W: Write> Write for Pipe<W> {
     fn flush(&mut self) -> io::Result<()> {
         let result = self.inner.flush();
         self.note(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_is_left() {
+        assert_eq!(clean("a\tä\r\nb\n"), "a\tä\r\nb\n");
+        assert_eq!(clean("\u{1b}[2J\rx\u{7}\u{9b}"), "\\u001b[2J\\u000dx\\u0007\\u009b");
+        assert_eq!(clean("\u{202e}txt\u{2066}"), "\\u202etxt\\u2066");
     }
 }

@@ -20,12 +20,25 @@ pub(crate) fn say_all(diagnostics: &Diagnostics, sources: &SourceMap) {
 
 /// Says one diagnostic on standard error.
 pub(crate) fn say(diagnostic: &Diagnostic, sources: &SourceMap) {
+    let diagnostic = &clean(diagnostic);
     let renderer = if console::in_colours() { Renderer::styled() } else { Renderer::plain() };
     let text = format!("{}\n", render(diagnostic, sources, &renderer));
     match diagnostic.severity {
-        Severity::Error => console::say(&text),
-        Severity::Warning => console::note(&text),
+        Severity::Error => console::say_styled(&text),
+        Severity::Warning if console::is_quiet() => {}
+        Severity::Warning => console::say_styled(&text),
     }
+}
+
+/// Without what a terminal would obey; texts of files are cleaned as they are drawn.
+fn clean(diagnostic: &Diagnostic) -> Diagnostic {
+    let mut clean = diagnostic.clone();
+    let labels = std::iter::once(&mut clean.primary).chain(&mut clean.secondary);
+    let texts = labels.map(|label| &mut label.text).chain(&mut clean.hints);
+    for text in texts.chain(std::iter::once(&mut clean.message)) {
+        *text = console::clean(text).into_owned();
+    }
+    clean
 }
 
 /// Says a fault and shows its block.
@@ -59,7 +72,7 @@ fn render(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> 
         Group::with_title(level.primary_title(diagnostic.message.as_str()).id(diagnostic.code));
     for ((_, file), annotations) in marks {
         let snippet = Snippet::source(sources.text(file))
-            .path(shown(sources.name(file)))
+            .path(console::clean(shown(sources.name(file))))
             .annotations(annotations);
         group = group.element(snippet);
     }
