@@ -5,6 +5,8 @@ use std::process::ExitCode;
 use legwork_study::{Error, ErrorKind, Outcome};
 use serde_json::Value;
 
+use super::interrupt;
+
 /// Exit codes; they are part of the interface that scripts rely on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Code {
@@ -18,8 +20,14 @@ pub(crate) enum Code {
     Check,
     /// The command line is wrong, or a file that it names cannot be read or written.
     Usage,
+    /// Something could not be written: the disk is full, or a directory went away.
+    Unwritten,
     /// Somebody pressed Ctrl-C.
     Interrupted,
+    /// The terminal was closed: SIGHUP.
+    HungUp,
+    /// Something else ended it: SIGTERM.
+    Terminated,
 }
 
 impl Code {
@@ -31,7 +39,10 @@ impl Code {
             Self::Fault => 2,
             Self::Check => 3,
             Self::Usage => 64,
+            Self::Unwritten => 74,
+            Self::HungUp => 129,
             Self::Interrupted => 130,
+            Self::Terminated => 143,
         }
     }
 
@@ -42,8 +53,11 @@ impl Code {
             Self::Check,
             Self::Fault,
             Self::Diagram,
+            Self::Unwritten,
             Self::Usage,
             Self::Interrupted,
+            Self::HungUp,
+            Self::Terminated,
         ];
         let place = |code| order.iter().position(|known| *known == code);
         if place(self) >= place(other) { self } else { other }
@@ -56,7 +70,8 @@ impl From<Outcome> for Code {
             Outcome::Success => Self::Success,
             Outcome::CheckFailed => Self::Check,
             Outcome::Fault => Self::Fault,
-            Outcome::Cancelled => Self::Interrupted,
+            Outcome::Unwritten => Self::Unwritten,
+            Outcome::Cancelled => interrupt::code(),
         }
     }
 }
@@ -112,6 +127,7 @@ impl From<Error> for Failure {
             ErrorKind::Diagram => Code::Diagram,
             ErrorKind::Check => Code::Check,
             ErrorKind::Fault => Code::Fault,
+            ErrorKind::Output => Code::Unwritten,
             _ => Code::Usage,
         };
         Self { code, message: error.message().to_owned() }

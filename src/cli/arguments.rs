@@ -16,7 +16,8 @@ use super::Command;
     subcommand_required = true,
     after_help = "Exit codes: 0 success, 1 diagram error, 2 run-time fault, 3 a check or \
     tolerance failed, 64 usage,\n\
-                  130 ended by Ctrl-C.\n\
+                  74 an output could not be written (disk full, directory gone), 130 ended by \
+    Ctrl-C,\n143 by SIGTERM, 129 by a closed terminal (SIGHUP).\n\
                   FILE is a path, or demo:NAME for a diagram that is built in (see `legwork demo`)."
 )]
 pub(crate) struct CommandLine {
@@ -27,6 +28,14 @@ pub(crate) struct CommandLine {
     /// error.
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Let diagrams read files in this folder and below, and look for them there, besides their own
+    /// folder, that of their project (the nearest above with a `legwork.toml`) and the working
+    /// directory (unless it is the home directory); may be given several times.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) root: Vec<PathBuf>,
+    /// Let diagrams read every file, wherever it is.
+    #[arg(long, global = true)]
+    pub(crate) trust: bool,
     /// Say errors alone: no summary, no warnings, no progress. What a command prints for other
     /// programs, such as a patch or --json, is printed.
     #[arg(short, long, global = true)]

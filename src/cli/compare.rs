@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use legwork_study::compare::{CompareRequest, VariantComparison, split_signals};
-use legwork_study::{Library, split_list};
+use legwork_study::{Library, files, split_list};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
@@ -128,10 +128,10 @@ fn tell(outcome: &VariantComparison, out: Option<&Path>) -> Result<Answer, Failu
     let mut json = outcome.to_json();
     if let Some(directory) = out {
         let picture = directory.join("compare.svg");
-        write(&picture, &plot::comparison(outcome).svg())?;
+        files::write(&picture, plot::comparison(outcome).svg())?;
         json.insert("plot".to_owned(), picture.display().to_string().into());
         let file = directory.join("compare.json");
-        write(&file, &format!("{:#}\n", Value::Object(json.clone())))?;
+        files::write(&file, format!("{:#}\n", Value::Object(json.clone())))?;
         console::note(&format!("\nwrote {}, {}", picture.display(), file.display()));
     }
     let code = match (outcome.has_fault(), outcome.agrees()) {
@@ -140,9 +140,4 @@ fn tell(outcome: &VariantComparison, out: Option<&Path>) -> Result<Answer, Failu
         (false, true) => Code::Success,
     };
     Ok(Answer::new(code, Value::Object(json)))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text)
-        .map_err(|error| Failure::usage(format!("cannot write `{}`: {error}", path.display())))
 }

@@ -39,6 +39,7 @@ pub(crate) fn demo(arguments: &DemoArguments, library: &Library) -> Result<Answe
         snapshot_at: Vec::new(),
         replay_edits: None,
         pace: None,
+        no_embed: false,
         profile: false,
     };
     run::run(&arguments, library)

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use clap::error::ErrorKind;
+use legwork_study::files::Roots;
 use legwork_study::{Library, Registry};
 use serde_json::{Value, json};
 
@@ -33,7 +34,11 @@ pub fn command(register: impl FnOnce(&mut Registry)) -> ExitCode {
         Err(error) => return misunderstood(&error, arguments.iter().any(|word| word == "--json")),
     };
     console::configure(parsed.json, parsed.quiet);
-    let library = Library::new(register);
+    let mut roots = parsed.root.iter().fold(Roots::default(), Roots::and);
+    if parsed.trust {
+        roots = roots.trusting();
+    }
+    let library = Library::new(register).reading(roots);
     let outcome = parsed.command.perform(&library);
     answer(outcome, parsed.json).into()
 }

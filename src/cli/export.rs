@@ -1,12 +1,12 @@
 //! `legwork export`: recorded signals as a table.
 
-use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use legwork_study::files::{self, Output};
 use legwork_study::recording::{Ending, Join, Recording, export_csv};
-use legwork_study::{Library, recording_at};
+use legwork_study::{Error, ErrorKind, Library, recording, recording_at};
 use serde_json::json;
 
 use super::answer::{Answer, Code, Failure};
@@ -36,7 +36,10 @@ pub(crate) fn export(arguments: &ExportArguments, _: &Library) -> Result<Answer,
         return Err(Failure::usage(message));
     }
     let path = recording_at(&arguments.run)?;
-    let recording = Recording::open(&path).map_err(|error| Failure::usage(error.to_string()))?;
+    if let Some(output) = &arguments.output {
+        files::refuse_input(output, [&path])?;
+    }
+    let recording = recording(&path)?;
     if recording.ending() != Ending::Complete {
         let message = format!("warning: `{}` is cut off; its whole part follows", path.display());
         console::note(&message);
@@ -69,15 +72,15 @@ fn to_standard_output(recording: &Recording, topics: &[&str]) -> Result<(), Fail
 }
 
 fn to_file(recording: &Recording, topics: &[&str], output: &Path) -> Result<(), Failure> {
-    let cannot = |error| Failure::usage(format!("cannot write `{}`: {error}", output.display()));
+    let cannot = |error| files::cannot_write(output, &error);
     // Asked for before the file is made, so that a slip leaves no empty file.
     for topic in topics {
         recording.series(topic).map_err(|error| Failure::usage(error.to_string()))?;
     }
-    let mut out = BufWriter::new(File::create(output).map_err(cannot)?);
-    export_csv(recording, topics, Join::Outer, &mut out)
-        .map_err(|error| Failure::usage(error.to_string()))?;
-    out.flush().map_err(cannot)?;
+    let mut out = Output::create(output).map_err(cannot)?;
+    let written = export_csv(recording, topics, Join::Outer, &mut out);
+    written.map_err(|error| Error::new(ErrorKind::Output, error.to_string()))?;
+    out.publish().map_err(cannot)?;
     console::note(&format!(
         "wrote {} of {}",
         output.display(),

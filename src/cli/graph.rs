@@ -36,7 +36,7 @@ pub(crate) fn graph(arguments: &GraphArguments, library: &Library) -> Result<Ans
         let json = json!({ "diagram": name, "format": format, "graph": graph });
         return Ok(Answer::new(Code::Success, json).text(graph));
     };
-    picture::write(path, graph)?;
+    picture::write(path, graph, &model.inputs(&[]))?;
     let output = path.display().to_string();
     let json = json!({ "diagram": name, "format": format, "output": output });
     Ok(Answer::new(Code::Success, json))

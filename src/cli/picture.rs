@@ -1,6 +1,8 @@
 //! Pictures in files: what a file's ending asks for.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use legwork_study::files;
 
 use super::answer::Failure;
 use super::console;
@@ -18,17 +20,17 @@ pub(crate) fn ending(path: &Path) -> Result<&str, Failure> {
     Ok(ending)
 }
 
-/// Writes the text of a picture, which is an SVG if the file is to be a PNG, and says so.
-pub(crate) fn write(path: &Path, picture: String) -> Result<(), Failure> {
-    let cannot = |why: &dyn std::fmt::Display| {
-        Failure::usage(format!("cannot write `{}`: {why}", path.display()))
-    };
+/// Writes the text of a picture, which is an SVG if the file is to be a PNG, and says so. It is
+/// none of the inputs.
+pub(crate) fn write(path: &Path, picture: String, inputs: &[PathBuf]) -> Result<(), Failure> {
+    files::refuse_input(path, inputs)?;
     let bytes = match ending(path)? {
         #[cfg(feature = "png")]
-        "png" => legwork_picture::png(&picture).map_err(|why| cannot(&why))?,
+        "png" => legwork_picture::png(&picture)
+            .map_err(|why| Failure::usage(format!("cannot write `{}`: {why}", path.display())))?,
         _ => picture.into_bytes(),
     };
-    std::fs::write(path, bytes).map_err(|error| cannot(&error))?;
+    files::write(path, bytes)?;
     console::note(&format!("wrote {}", path.display()));
     Ok(())
 }

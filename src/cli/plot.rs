@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use legwork_picture::plot::{self, Error, Look, Plot, Recorded, Request, Signal, Table, Window};
-use legwork_study::{Library, parse_time};
+use legwork_study::{Library, files, parse_time, recording_at};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
@@ -21,6 +21,9 @@ pub(crate) fn plot(arguments: &PlotArguments, library: &Library) -> Result<Answe
         let message = format!("expected a file that ends in .svg or .png, found `{shown}`");
         return Err(Failure::usage(message));
     }
+    let words = arguments.words.iter();
+    let inputs: Vec<PathBuf> =
+        words.map(|word| recording_at(word).unwrap_or_else(|_| word.clone())).collect();
     let (svg, json) = match arguments.words.split_first() {
         Some((first, rest)) if !is_run(first) => {
             refuse_for_tables(arguments)?;
@@ -28,7 +31,7 @@ pub(crate) fn plot(arguments: &PlotArguments, library: &Library) -> Result<Answe
         }
         _ => runs(arguments, library)?,
     };
-    picture::write(output, svg)?;
+    picture::write(output, svg, &inputs)?;
     Ok(Answer::new(Code::Success, json))
 }
 
@@ -113,7 +116,7 @@ fn table(
     let shown = file.display();
     let cannot =
         |why: &dyn std::fmt::Display| Failure::usage(format!("cannot read `{shown}`: {why}"));
-    let bytes = std::fs::read(file).map_err(|error| cannot(&error))?;
+    let bytes = files::read(file, files::SIZE_LIMIT).map_err(|error| cannot(&error))?;
     let table = Table::parse(&bytes).map_err(|error| cannot(&error))?;
     let columns: Vec<String> = columns.iter().map(|name| name.display().to_string()).collect();
     let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());

@@ -7,7 +7,7 @@ use std::path::Path;
 use legwork_picture::diagram::{self, Options};
 use legwork_picture::page::{self, Page};
 use legwork_picture::plot::{self, Error, Request};
-use legwork_study::{Library, RUN_JSON, Recorded};
+use legwork_study::{Library, RUN_JSON, Recorded, files};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
@@ -49,8 +49,8 @@ pub(crate) fn report(arguments: &ReportArguments, library: &Library) -> Result<A
     sections::source(&mut page, run);
 
     let output = arguments.output.clone().unwrap_or_else(|| folder.join(REPORT));
-    std::fs::write(&output, page.html())
-        .map_err(|error| Failure::usage(format!("cannot write `{}`: {error}", output.display())))?;
+    files::refuse_input(&output, [&run.file, &folder.join(RUN_JSON)])?;
+    files::write(&output, page.html())?;
     console::note(&format!("wrote {}", output.display()));
     let json = json!({
         "report": output.display().to_string(),
@@ -62,7 +62,7 @@ pub(crate) fn report(arguments: &ReportArguments, library: &Library) -> Result<A
 
 /// What `run.json` says, if it is there and of this run.
 fn facts(path: &Path, run: &Recorded) -> Result<Option<Value>, Failure> {
-    let Ok(text) = std::fs::read_to_string(path) else { return Ok(None) };
+    let Ok(text) = files::read_text(path) else { return Ok(None) };
     let shown = path.display();
     let facts: Value = serde_json::from_str(&text).map_err(|error| {
         Failure::usage(format!("`{shown}` is not what `legwork run` wrote: {error}"))

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use legwork_study::{
-    Edit, Error, Library, Model, Outcome, Record, RunRequest, Snapshot, parse_time, read_edits,
-    recorded_diagram,
+    Edit, Error, Library, Model, Outcome, Record, RunRequest, Snapshot, edits_at, parse_time,
+    read_edits, recorded_diagram,
 };
 use serde_json::{Value, json};
 
@@ -27,7 +27,8 @@ pub(crate) struct RunArguments {
     /// Stop at this time instead of the diagram's, sooner or later, as in `2 s`.
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
-    /// Directory for run.mcap and run.json, where they replace those of another run [default:
+    /// Directory for run.mcap and run.json, where they replace those of another run, with its
+    /// snapshots and problems [default:
     /// runs/<name of the diagram>, unless that holds the run of another file].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -49,10 +50,22 @@ pub(crate) struct RunArguments {
     /// Run at this many times real time, by sleeping between steps; 1 is real time.
     #[arg(long, value_name = "FACTOR", value_parser = positive)]
     pub(crate) pace: Option<f64>,
+    /// Leave the texts of the diagram and of the files that it reads, robots included, out of the
+    /// recording. `report` and units of compared signals then do without them.
+    #[arg(long)]
+    pub(crate) no_embed: bool,
     /// Measure what each block takes. The run is slower by two clock readings per call of a block;
     /// its results are the same.
     #[arg(long)]
     pub(crate) profile: bool,
+}
+
+impl RunArguments {
+    /// Files of the command line that the run reads, besides the diagram's.
+    fn inputs(&self) -> Vec<PathBuf> {
+        let edits = self.replay_edits.as_deref().map(edits_at);
+        edits.into_iter().chain(self.resume.clone()).collect()
+    }
 }
 
 /// Runs a diagram.
@@ -80,7 +93,7 @@ pub(crate) fn run(arguments: &RunArguments, library: &Library) -> Result<Answer,
             console::say(&format!("error: no {}: {why}", taken.name));
         }
     }
-    if let Some(error) = run.execution.recording_error() {
+    for error in run.errors() {
         console::say(&format!("error: {error}"));
     }
     console::tell(&summary::of(&run, arguments.pace))?;
@@ -104,6 +117,8 @@ fn request(arguments: &RunArguments, model: &Model) -> Result<RunRequest, Failur
         snapshots: snapshots.collect::<Result<Vec<f64>, Error>>()?,
         edits: edits.unwrap_or_default(),
         resume: arguments.resume.as_deref().map(Snapshot::read).transpose()?,
+        inputs: arguments.inputs(),
+        bare: arguments.no_embed,
         profile: arguments.profile,
         measure: true,
     })

@@ -1,9 +1,13 @@
 //! What a run tells people when it has ended.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use legwork_study::{Comparison, Execution, Measured, Run, Verdict};
 pub(crate) use legwork_study::{counted, digits, seconds};
+
+use super::answer::Code;
+use super::interrupt;
 
 /// The whole summary of a run; `pace` is what was asked for, simulated time per time.
 pub(crate) fn of(run: &Run, pace: Option<f64>) -> String {
@@ -19,7 +23,11 @@ fn write_all(run: &Run, pace: Option<f64>, out: &mut String) -> std::fmt::Result
     let blocks = program.nodes.iter().filter(|node| !node.hidden).count();
     let end = match (&execution.fault, run.cancelled) {
         (Some(_), _) => "stopped at",
-        (None, true) => "ended by Ctrl-C at",
+        (None, true) => match interrupt::code() {
+            Code::Terminated => "ended by SIGTERM at",
+            Code::HungUp => "ended by SIGHUP at",
+            _ => "ended by Ctrl-C at",
+        },
         (None, false) => "ran",
     };
     writeln!(
@@ -142,6 +150,17 @@ fn write_files(run: &Run, out: &mut String) -> std::fmt::Result {
         directory.display(),
         program.name
     )?;
+    if let Some((diagram, files)) = run.embedded.split_first() {
+        let name = |path: &String| match Path::new(path).file_name() {
+            Some(name) => name.to_string_lossy().into_owned(),
+            None => path.clone(),
+        };
+        let mut names: Vec<String> = files.iter().map(name).collect();
+        names.dedup();
+        let files =
+            if names.is_empty() { String::new() } else { format!(", {}", names.join(", ")) };
+        writeln!(out, "             with the text of {diagram}{files} (--no-embed leaves it out)")?;
+    }
     let mut heading = "problems";
     for path in &run.problems {
         writeln!(out, "  {heading:10} {}", path.display())?;

@@ -1,13 +1,15 @@
 //! `legwork sweep`: one diagram in every cell of a table of choices and parameters.
 
 use std::fmt::Write as _;
-use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use clap::Args;
+use legwork_study::files::{self, Output};
 use legwork_study::sweep::{Column, End, Entry, Status, Sweep, SweepRequest, Table, parse_shows};
-use legwork_study::{Execution, Library, split_list};
-use serde_json::{Map, Value, json};
+use legwork_study::{Error, Execution, Library, split_list};
+use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::{Overrides, example, pair};
@@ -17,6 +19,8 @@ use super::{console, diagnostics, interrupt};
 
 /// Name of what `--json` prints in the directory of a sweep.
 const REPORT: &str = "sweep.json";
+/// How often the table is written while the sweep goes on.
+const BETWEEN_TABLES: Duration = Duration::from_secs(1);
 /// Most columns of metrics; the written table has them all.
 const MOST_METRICS: usize = 8;
 /// Most pairs of cells that are said to be the same program.
@@ -31,7 +35,8 @@ const MOST_PAIRS: usize = 4;
                   legwork sweep demo:stand --over mu=0.2,0.7 --over qp=active_set,pgs\n  \
                   legwork sweep demo:stand --over mu=0.2,0.4,0.8 --show 'pd.tau[2]:rms' --table \
                   mu.csv\n\n\
-                  Exit codes, the first that holds: 130 ended by Ctrl-C, 1 a row's diagram has \
+                  Exit codes, the first that holds: 143 ended by SIGTERM, 129 by SIGHUP, 130 by \
+                  Ctrl-C, 74 a file could not be written, 1 a row's diagram has \
                   errors or an \
                   axis is not there, 2 a run stopped at a fault, 3 a check failed, 64 usage, 0 \
                   success.")]
@@ -53,13 +58,17 @@ pub(crate) struct SweepArguments {
     /// max, min, abs_mean; of a run that stopped early, over those that it has.
     #[arg(long, value_name = "PATH[:STATISTIC]")]
     pub(crate) show: Vec<String>,
-    /// Write the table as comma-separated values; `legwork plot` draws them over the first axis.
+    /// Write the table as comma-separated values, every second while the sweep goes on; `legwork plot` draws them over the first axis.
     #[arg(long, value_name = "FILE")]
     pub(crate) table: Option<PathBuf>,
     /// Directory for sweep.json and the runs, each as `legwork run` writes it, in a directory named
     /// after its values; no run is kept without it.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Go on with the sweep in --out where it was ended or killed: rows that are whole stay, the
+    /// others run. The diagram, its files and the axes must be the same.
+    #[arg(long, requires = "out")]
+    pub(crate) resume: bool,
     /// How many runs at a time; without it, one on each core. Results do not depend on it, times
     /// do.
     #[arg(long, value_name = "N")]
@@ -78,6 +87,7 @@ pub(crate) fn sweep(arguments: &SweepArguments, library: &Library) -> Result<Ans
         show: parse_shows(&arguments.show)?,
         directory: arguments.out.clone(),
         jobs: arguments.jobs,
+        resume: arguments.resume,
     };
     if request.over.is_empty() {
         let hint = example("--over", &diagram.compile().variants);
@@ -91,42 +101,60 @@ pub(crate) fn sweep(arguments: &SweepArguments, library: &Library) -> Result<Ans
         let json = json!({ "diagram": diagram.name(), "diagnostics": plan.findings().to_json() });
         return Ok(Answer::new(Code::Diagram, json));
     }
-    let table = arguments.table.as_deref().map(create).transpose()?;
+    if let Some(path) = &arguments.table {
+        files::refuse_input(path, plan.inputs())?;
+        // Tried before anything runs, so that a slip costs no time.
+        Output::create(path).map_err(|error| files::cannot_write(path, &error))?;
+    }
     let progress = Progress::default();
-    let sweep = plan.run(&|_, _| {}, &|event| progress.tell(event), cancel)?;
+    let written = Mutex::new(Instant::now());
+    let each = |sweep: &Sweep, _| {
+        let mut last = written.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.elapsed() > BETWEEN_TABLES {
+            // Whether it can be written is said at the end.
+            let _ = arguments.table.as_deref().map(|path| write_table_file(path, sweep));
+            *last = Instant::now();
+        }
+    };
+    let sweep = plan.run(&each, &|event| progress.tell(event), cancel)?;
     drop(progress);
-    tell(&sweep, arguments, table)
+    tell(&sweep, arguments)
 }
 
 /// Says and writes what came of it.
-fn tell(sweep: &Sweep, arguments: &SweepArguments, file: Option<File>) -> Result<Answer, Failure> {
-    let table = sweep.table();
-    console::tell(&text(sweep, &table))?;
+fn tell(sweep: &Sweep, arguments: &SweepArguments) -> Result<Answer, Failure> {
+    console::tell(&text(sweep, &sweep.table()))?;
     let mut json = sweep.to_json();
     let mut written = Vec::new();
-    if let (Some(file), Some(path)) = (file, &arguments.table) {
-        table.write(file).map_err(|error| cannot_write(path, &error))?;
+    let mut errors: Vec<Error> = sweep.unwritten.iter().cloned().collect();
+    let mut note = |path: &Path, outcome: Result<(), Error>| match outcome {
+        Ok(()) => written.push(path.display().to_string()),
+        Err(error) => errors.push(error),
+    };
+    if let Some(path) = &arguments.table {
+        note(path, write_table_file(path, sweep));
         json.insert("table".to_owned(), path.display().to_string().into());
-        written.push(path.display().to_string());
     }
     if let Some(directory) = &arguments.out {
-        let path = write_report(directory, &json)?;
-        written.push(path.display().to_string());
+        let path = directory.join(REPORT);
+        let text = format!("{:#}\n", Value::Object(json.clone()));
+        note(&path, files::write(&path, text));
     }
     if !written.is_empty() {
         console::note(&format!("\nwrote {}", written.join(", ")));
     }
-    let codes = sweep.rows().map(|(_, _, status)| code(status));
-    Ok(Answer::new(codes.fold(Code::Success, Code::worse), Value::Object(json)))
+    let mut codes: Vec<Code> = sweep.rows().map(|(_, _, status)| code(status)).collect();
+    for error in errors {
+        console::say(&format!("error: {error}"));
+        codes.push(Code::Unwritten);
+    }
+    Ok(Answer::new(codes.into_iter().fold(Code::Success, Code::worse), Value::Object(json)))
 }
 
-fn write_report(directory: &Path, json: &Map<String, Value>) -> Result<PathBuf, Failure> {
-    let path = directory.join(REPORT);
-    let text = format!("{:#}\n", Value::Object(json.clone()));
-    std::fs::create_dir_all(directory)
-        .and_then(|()| std::fs::write(&path, text))
-        .map_err(|error| cannot_write(&path, &error))?;
-    Ok(path)
+fn write_table_file(path: &Path, sweep: &Sweep) -> Result<(), Error> {
+    let mut table = Vec::new();
+    sweep.table().write(&mut table).map_err(|error| files::cannot_write(path, &error))?;
+    files::write(path, table)
 }
 
 fn code(status: Status) -> Code {
@@ -134,18 +162,10 @@ fn code(status: Status) -> Code {
         Status::Ok => Code::Success,
         Status::CheckFailed => Code::Check,
         Status::Fault => Code::Fault,
+        Status::Unwritten => Code::Unwritten,
         Status::DiagramError => Code::Diagram,
-        Status::Interrupted | Status::NotRun => Code::Interrupted,
+        Status::Interrupted | Status::NotRun => interrupt::code(),
     }
-}
-
-/// Makes the table's file before anything runs, so that a slip costs no time.
-fn create(path: &Path) -> Result<File, Failure> {
-    File::create(path).map_err(|error| cannot_write(path, &error))
-}
-
-fn cannot_write(path: &Path, why: &dyn std::fmt::Display) -> Failure {
-    Failure::usage(format!("cannot write `{}`: {why}", path.display()))
 }
 
 /// The whole text.
@@ -196,7 +216,7 @@ fn cells(
     let mut cells: Vec<String> = values.chain([status.name().to_owned()]).collect();
     let execution = match end {
         End::Ran(ran) => Some(&ran.run.execution),
-        End::Wrong(_) | End::NotRun => None,
+        End::Wrong(_) | End::Unwritten(_) | End::NotRun => None,
     };
     let of = |text: &dyn Fn(&Execution) -> Option<String>| execution.and_then(text);
     cells.push(
@@ -225,7 +245,7 @@ fn none() -> String {
 fn executions(outcome: &Sweep) -> impl Iterator<Item = &Execution> {
     outcome.ends.iter().filter_map(|end| match end {
         End::Ran(ran) => Some(&ran.run.execution),
-        End::Wrong(_) | End::NotRun => None,
+        End::Wrong(_) | End::Unwritten(_) | End::NotRun => None,
     })
 }
 
@@ -238,6 +258,9 @@ fn is_whole(execution: &Execution) -> bool {
 /// What the table does not say by itself.
 fn notes(outcome: &Sweep, table: &Table) -> Vec<String> {
     let mut notes: Vec<String> = note_of_jobs(outcome.jobs).into_iter().collect();
+    if outcome.resumed > 0 {
+        notes.push(format!("{} had ended before", counted(outcome.resumed as u64, "run")));
+    }
     if table.metrics.len() > MOST_METRICS {
         let more = table.metrics.len() - MOST_METRICS;
         notes.push(format!("and {}; --json and --table have all", counted(more as u64, "metric")));

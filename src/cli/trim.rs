@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use legwork_study::trim::{Motion, PROOF, SHOWN, Trim, TrimError, TrimRequest};
-use legwork_study::{Library, Model, fault_to_json};
+use legwork_study::{Library, Model, fault_to_json, files};
 use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Code, Failure};
@@ -67,6 +67,9 @@ pub(crate) fn trim(arguments: &TrimArguments, library: &Library) -> Result<Answe
         let json = json!({ "diagram": name, "diagnostics": compiled.to_json() });
         return Ok(Answer::new(Code::Diagram, json));
     };
+    if let Some(path) = &arguments.output {
+        files::refuse_input(path, model.inputs(&[]))?;
+    }
     let found = match model.trim(&request)? {
         Ok(found) => found,
         Err(error) => return Ok(stopped(model, &error, !request.is_at_once())),
@@ -79,8 +82,7 @@ pub(crate) fn trim(arguments: &TrimArguments, library: &Library) -> Result<Answe
     let Some(path) = &arguments.output else {
         return Ok(Answer::new(code, Value::Object(json)).text(patch.clone()));
     };
-    std::fs::write(path, patch)
-        .map_err(|error| Failure::usage(format!("cannot write `{}`: {error}", path.display())))?;
+    files::write(path, patch)?;
     let with = path.display();
     json.insert("file".to_owned(), with.to_string().into());
     console::note(&format!(

@@ -15,6 +15,11 @@ impl Cancel {
         self.0.swap(true, Ordering::Relaxed)
     }
 
+    /// The flag itself, for who can set no more than that, as a signal handler.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
     /// Whether somebody asked.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)

@@ -39,6 +39,7 @@ pub use runs::{SolverFigures, Totals, VariantRun};
 
 use crate::cancel::Cancel;
 use crate::diagram::{Compilation, Diagram};
+use crate::directory;
 use crate::error::Error;
 use crate::findings::Findings;
 use crate::model::Model;
@@ -286,9 +287,7 @@ fn recording_file(directory: &Path, index: usize, name: &str) -> Result<PathBuf,
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
     let name: String = name.chars().map(plain).collect();
     let folder = directory.join(format!("{}-{name}", index + 1));
-    std::fs::create_dir_all(&folder).map_err(|error| {
-        Error::request(format!("cannot create the directory `{}`: {error}", folder.display()))
-    })?;
+    directory::make(&folder)?;
     Ok(folder.join(RECORDING))
 }
 

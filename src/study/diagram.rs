@@ -11,8 +11,8 @@ use legwork_diagram::render::{SourceMap, to_json, to_text};
 use legwork_diagram::{Options, ReadFile, compile};
 use serde_json::Value;
 
-use crate::disk::Disk;
 use crate::error::{Error, ErrorKind as Kind};
+use crate::files::Allowed;
 use crate::library::{Library, doc_of};
 use crate::model::{Compiled, Model};
 
@@ -181,10 +181,15 @@ impl Diagram {
     /// assert!(compiled.to_text().contains("a.ron:3:"));
     /// ```
     pub fn compile(&self) -> Compilation {
-        let reader = Reader { is_built_in: self.is_built_in, read: RefCell::default() };
+        let roots = self.library.roots();
+        let patches: Vec<&Path> = self.options.patches.iter().map(Path::new).collect();
+        let allowed = roots.of_diagram(&self.path, &patches);
+        let reader = Reader { is_built_in: self.is_built_in, allowed, read: RefCell::default() };
+        let mut options = self.options.clone();
+        options.roots.extend(roots.named().iter().cloned());
         let before = Instant::now();
         let registry = self.library.registry();
-        let compiled = compile(&self.path, &self.text, &self.options, registry, &reader);
+        let compiled = compile(&self.path, &self.text, &options, registry, &reader);
         let time = before.elapsed().as_secs_f64();
         let sources = Arc::new(compiled.sources);
         let model = compiled.program.map(|program| {
@@ -202,6 +207,7 @@ impl Diagram {
 /// Reads files and keeps them.
 struct Reader {
     is_built_in: bool,
+    allowed: Allowed,
     read: RefCell<Vec<(PathBuf, Vec<u8>)>>,
 }
 
@@ -212,7 +218,7 @@ impl ReadFile for Reader {
         if self.is_built_in && path.is_relative() {
             return Err(ErrorKind::NotFound.into());
         }
-        let bytes = Disk.read(path)?;
+        let bytes = self.allowed.read(path)?;
         let mut read = self.read.borrow_mut();
         if !read.iter().any(|(known, _)| known == path) {
             read.push((path.to_owned(), bytes.clone()));

@@ -13,13 +13,15 @@ use crate::watch::{Progress, Watch};
 
 /// Steps between two snapshots in memory; after a fault at most as many are repeated.
 const STEPS_PER_SNAPSHOT: u64 = 4096;
+/// Time from which a snapshot in memory is old, if steps take long.
+const OLD: Duration = Duration::from_millis(20);
 /// The longest sleep, so that a cancelled run ends soon.
 const LONGEST_SLEEP: Duration = Duration::from_millis(20);
 
 /// Name of the snapshot of the last good step before a fault.
 pub(crate) const FAULT: &str = "fault.snapshot";
 /// Name of the snapshot at which a cancelled run ended.
-const INTERRUPT: &str = "interrupt.snapshot";
+pub(crate) const INTERRUPT: &str = "interrupt.snapshot";
 
 /// What is asked of a run besides its steps.
 #[derive(Default)]
@@ -85,12 +87,14 @@ pub(crate) fn run(
     let mut drive = Drive {
         rolling: simulation.snapshot(),
         taken_at: simulation.step_count(),
+        clock: Clock::new(simulation.step_count()),
         start: Instant::now(),
         from: simulation.time(),
         cancel: control.cancel,
         orders,
         events,
     };
+    simulation.stop_by(control.cancel.flag());
     let mut failures = drive.orders.measure.then(|| Failures::new(simulation));
     let mut outcome = Ok(());
     while simulation.cursor() != Cursor::Done {
@@ -104,7 +108,12 @@ pub(crate) fn run(
         }
         let step = simulation.step_count();
         if let Err(fault) = simulation.step() {
-            drive.last_good(simulation, step);
+            if simulation.was_stopped() {
+                drive.events.cancelled = true;
+                drive.last_good(simulation, step, INTERRUPT);
+                break;
+            }
+            drive.last_good(simulation, step, FAULT);
             outcome = Err(fault);
             break;
         }
@@ -120,6 +129,44 @@ pub(crate) fn run(
     outcome
 }
 
+/// Says when the last snapshot is old. It looks at the time every so many steps, fewer the longer
+/// they take.
+struct Clock {
+    /// When a snapshot was due last.
+    due: Instant,
+    /// When it looked last, and before which step it looks again.
+    last: Instant,
+    next: u64,
+    stride: u64,
+}
+
+impl Clock {
+    fn new(step: u64) -> Self {
+        let now = Instant::now();
+        Self { due: now, last: now, next: step, stride: 1 }
+    }
+
+    /// Whether a snapshot is due before this step.
+    fn is_late(&mut self, step: u64) -> bool {
+        if step < self.next {
+            return false;
+        }
+        let now = Instant::now();
+        let took = now - self.last;
+        self.stride = match took {
+            _ if took > OLD => 1,
+            _ if took < OLD / 20 => (2 * self.stride).min(STEPS_PER_SNAPSHOT),
+            _ => self.stride,
+        };
+        (self.last, self.next) = (now, step + self.stride);
+        let is_late = now - self.due > OLD;
+        if is_late {
+            self.due = now;
+        }
+        is_late
+    }
+}
+
 struct Drive<'e> {
     cancel: &'e Cancel,
     orders: Orders,
@@ -127,6 +174,7 @@ struct Drive<'e> {
     /// The state at the beginning of step `taken_at`.
     rolling: Snapshot,
     taken_at: u64,
+    clock: Clock,
     start: Instant,
     /// Simulated time at the start [s].
     from: f64,
@@ -150,7 +198,7 @@ impl Drive<'_> {
             self.rolling = simulation.snapshot();
             self.taken_at = step;
         }
-        if step >= self.taken_at + STEPS_PER_SNAPSHOT {
+        if self.clock.is_late(step) || step >= self.taken_at + STEPS_PER_SNAPSHOT {
             self.rolling = simulation.snapshot();
             self.taken_at = step;
         }
@@ -180,12 +228,13 @@ impl Drive<'_> {
             if self.cancel.is_cancelled() {
                 return;
             }
-            std::thread::sleep(Duration::from_secs_f64(ahead).min(LONGEST_SLEEP));
+            let ahead = Duration::try_from_secs_f64(ahead).unwrap_or(LONGEST_SLEEP);
+            std::thread::sleep(ahead.min(LONGEST_SLEEP));
         }
     }
 
     /// The state before the step that faulted, by repeating the steps since the last snapshot.
-    fn last_good(&mut self, simulation: &Simulation, step: u64) {
+    fn last_good(&mut self, simulation: &Simulation, step: u64, name: &str) {
         let mut again = Simulation::new(Arc::clone(simulation.program()));
         let repeat = |again: &mut Simulation| -> Result<Vec<u8>, SnapshotError> {
             again.restore(&self.rolling)?;
@@ -195,6 +244,6 @@ impl Drive<'_> {
             again.to_bytes()
         };
         let bytes = repeat(&mut again);
-        self.events.snapshots.push(Taken { name: FAULT.to_owned(), t: again.time(), bytes });
+        self.events.snapshots.push(Taken { name: name.to_owned(), t: again.time(), bytes });
     }
 }

@@ -1,15 +1,17 @@
 //! Parameters changed while a run goes on, kept in its recording, repeated by a run
 //! (semantics 8.3).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use legwork_program::Program;
-use legwork_runtime::recording::{Metadata, Recording};
+use legwork_runtime::recording::Metadata;
 use serde::{Deserialize, Serialize};
 
 use crate::diagram::Diagram;
 use crate::error::Error;
+use crate::files;
+use crate::recorded;
 use crate::run::RECORDING;
 
 /// Name of the list in a recording's metadata.
@@ -43,19 +45,23 @@ pub(crate) fn note_edits(edits: &[Edit], metadata: &mut Metadata) {
     }
 }
 
+/// The file that [`read_edits`] reads.
+pub fn edits_at(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join(RECORDING) } else { path.to_owned() }
+}
+
 /// The edits of a run's directory, of a recording, or of a list in JSON.
 ///
 /// # Errors
 /// If the file cannot be read or holds no list of edits.
 pub fn read_edits(path: &Path) -> Result<Vec<Edit>, Error> {
-    let file = if path.is_dir() { path.join(RECORDING) } else { path.to_owned() };
+    let file = edits_at(path);
     let shown = file.display();
     let list = if file.extension().is_some_and(|extension| extension == "json") {
-        std::fs::read_to_string(&file)
+        files::read_text(&file)
             .map_err(|error| Error::request(format!("cannot read `{shown}`: {error}")))?
     } else {
-        let recording =
-            Recording::open(&file).map_err(|error| Error::request(error.to_string()))?;
+        let recording = recorded::recording(&file)?;
         let list = recording.metadata().and_then(|metadata| metadata.other.get(KEY));
         list.cloned()
             .ok_or_else(|| Error::request(format!("no edits in the recording `{shown}`")))?

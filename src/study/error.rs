@@ -12,6 +12,8 @@ pub enum ErrorKind {
     Check,
     /// The run stopped at a fault.
     Fault,
+    /// Something could not be written: the disk is full, or a directory went away.
+    Output,
 }
 
 /// A request that could not be answered: what kind of mistake it is, and one sentence.
@@ -31,6 +33,11 @@ impl Error {
     /// The request makes no sense, or a file that it names cannot be read or written.
     pub(crate) fn request(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Request, message)
+    }
+
+    /// Something could not be written.
+    pub(crate) fn output(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Output, message)
     }
 
     /// What kind of mistake it is.

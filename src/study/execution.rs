@@ -59,14 +59,16 @@ pub enum Outcome {
     Success,
     /// A check failed.
     CheckFailed,
-    /// It stopped at a fault, or its recording could not be written.
+    /// It stopped at a fault.
     Fault,
+    /// Its recording, or a file beside it, could not be written whole.
+    Unwritten,
     /// It was cancelled.
     Cancelled,
 }
 
 /// How a check ended.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Verdict {
     /// It holds.
     Passed,
@@ -153,7 +155,10 @@ impl Execution {
     /// time, so that a check whose window was not reached is no failure; nor is it if a block ended
     /// the run.
     pub fn outcome(&self, shortened: bool) -> Outcome {
-        if self.fault.is_some() || self.recording_error().is_some() {
+        if self.recording_error().is_some() {
+            return Outcome::Unwritten;
+        }
+        if self.fault.is_some() {
             return Outcome::Fault;
         }
         let failed = self.checks.iter().any(|verdict| match verdict {

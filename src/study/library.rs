@@ -11,6 +11,7 @@ use legwork_diagram::{ReadFile as _, document};
 use crate::diagram::Diagram;
 use crate::disk::Disk;
 use crate::error::Error;
+use crate::files::Roots;
 
 /// Folder of the built-in files that holds diagrams.
 const DEMOS: &str = "diagrams/";
@@ -26,6 +27,7 @@ const DEMOS: &str = "diagrams/";
 #[derive(Clone, Default)]
 pub struct Library {
     registry: Arc<Registry>,
+    roots: Arc<Roots>,
 }
 
 impl fmt::Debug for Library {
@@ -36,7 +38,7 @@ impl fmt::Debug for Library {
 
 impl From<Registry> for Library {
     fn from(registry: Registry) -> Self {
-        Self { registry: Arc::new(registry) }
+        Self { registry: Arc::new(registry), roots: Arc::default() }
     }
 }
 
@@ -62,6 +64,18 @@ impl Library {
         registry.into()
     }
 
+    /// With other folders whose files diagrams may read.
+    #[must_use]
+    pub fn reading(mut self, roots: Roots) -> Self {
+        self.roots = Arc::new(roots);
+        self
+    }
+
+    /// The folders whose files diagrams may read.
+    pub fn roots(&self) -> &Roots {
+        &self.roots
+    }
+
     /// The kinds of blocks, robots and files.
     pub fn registry(&self) -> &Registry {
         &self.registry
@@ -81,7 +95,8 @@ impl Library {
         if let Some(path) = file.to_str().and_then(|text| text.strip_prefix("std:")) {
             return self.built_in(name.clone(), path);
         }
-        match Disk.read(file) {
+        let admitted = self.roots.of_diagram(file, &[]).admit(file);
+        match admitted.and_then(|()| Disk.read(file)) {
             Ok(bytes) => Ok(Diagram::new(self, name, file.to_owned(), bytes, false)),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 Err(Error::request(format!("no file `{name}`{}", self.near(file))))

@@ -12,6 +12,7 @@ use legwork_runtime::recording::Metadata;
 use serde_json::Value;
 
 use crate::diagram::Diagram;
+use crate::run::{Record, RunRequest};
 
 /// A compiled diagram: the program that runs, and what it was made of. Cheap to copy.
 #[derive(Clone)]
@@ -96,6 +97,42 @@ impl Model {
     /// Everything that a run depends on, as its recording says it; nothing from a clock, a host or
     /// the place of a file.
     pub fn metadata(&self) -> Metadata {
+        let mut metadata = self.bare_metadata();
+        metadata.diagram = String::from_utf8_lossy(self.diagram.text()).into_owned();
+        metadata.other = self.texts();
+        metadata
+    }
+
+    /// [`Model::metadata`] without the texts of the diagram and of the files that it read.
+    pub(crate) fn bare_metadata(&self) -> Metadata {
+        Metadata {
+            diagram: String::new(),
+            overrides: self.overrides(),
+            seed: self.program.run.seed,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            program_hash: self.hash(),
+            other: BTreeMap::new(),
+        }
+    }
+
+    /// Names of the files whose texts a recording holds, the diagram's first.
+    pub(crate) fn embedded(&self, request: &RunRequest) -> Vec<String> {
+        if request.bare || request.record == Record::Nothing {
+            return Vec::new();
+        }
+        let name = std::iter::once(self.diagram.name().to_owned());
+        name.chain(self.files.iter().map(|(path, _)| path.display().to_string())).collect()
+    }
+
+    /// Files that are read: the diagram, those that it names, and `more`. No output may be one.
+    pub fn inputs(&self, more: &[PathBuf]) -> Vec<PathBuf> {
+        let own = std::iter::once(PathBuf::from(self.diagram.name()));
+        let named = self.files.iter().map(|(path, _)| path.clone());
+        own.chain(named).chain(more.iter().cloned()).collect()
+    }
+
+    /// The files that were read, by `file` and their names.
+    fn texts(&self) -> BTreeMap<String, String> {
         let name =
             |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut other = BTreeMap::new();
@@ -109,14 +146,7 @@ impl Model {
             }
             other.insert(key, String::from_utf8_lossy(bytes).into_owned());
         }
-        Metadata {
-            diagram: String::from_utf8_lossy(self.diagram.text()).into_owned(),
-            overrides: self.overrides(),
-            seed: self.program.run.seed,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            program_hash: self.hash(),
-            other,
-        }
+        other
     }
 
     /// The overrides in the order in which they apply.

@@ -18,6 +18,9 @@ use crate::library::{Library, doc_of};
 /// # Errors
 /// Why it is not known, in lower case.
 pub fn program(metadata: &Metadata, name: &str, library: &Library) -> Result<Program, String> {
+    if metadata.diagram.is_empty() {
+        return Err("the recording does not hold the diagram".to_owned());
+    }
     let options = options(&metadata.overrides);
     let kept = Kept { files: files(metadata), given: RefCell::default() };
     let path = PathBuf::from(format!("{name}.ron"));

@@ -7,6 +7,7 @@ use legwork_runtime::catalog::Catalog;
 use legwork_runtime::recording::{Ending, Recording, import_csv};
 
 use crate::error::Error;
+use crate::files::{self, RECORDING_LIMIT, SIZE_LIMIT};
 use crate::library::Library;
 use crate::origin;
 use crate::run::{RECORDING, recording_error};
@@ -84,8 +85,15 @@ pub fn recording_at(path: &Path) -> Result<PathBuf, Error> {
     }))
 }
 
-fn recording(file: &Path) -> Result<Recording, Error> {
-    Recording::open(file).map_err(|error| recording_error(&error))
+/// Reads a recording.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn recording(file: &Path) -> Result<Recording, Error> {
+    let bytes = files::read(file, RECORDING_LIMIT).map_err(|error| {
+        Error::request(format!("cannot read the recording {}: {error}", file.display()))
+    })?;
+    Recording::from_bytes(bytes).map_err(|error| recording_error(&error))
 }
 
 /// Whether a file holds comma-separated values.
@@ -97,7 +105,7 @@ fn table(file: &Path) -> Result<Recording, Error> {
     let cannot = |why: &dyn std::fmt::Display| {
         Error::request(format!("cannot read `{}` as a run: {why}", file.display()))
     };
-    let bytes = std::fs::read(file).map_err(|error| cannot(&error))?;
+    let bytes = files::read(file, SIZE_LIMIT).map_err(|error| cannot(&error))?;
     import_csv(&bytes).map_err(|error| cannot(&error))
 }
 

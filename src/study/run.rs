@@ -14,22 +14,22 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::cancel::Cancel;
+use crate::directory::RunDirectory;
 use crate::drive::{self, Control, Events, Orders};
 use crate::edits::{self, Edit};
 use crate::error::Error;
 use crate::execution::{Execution, Outcome};
+use crate::files;
 use crate::model::Model;
 use crate::profile;
-use crate::snapshot::{self, Snapshot};
+use crate::recorded;
+use crate::snapshot::Snapshot;
 use crate::watch::{Event, Watch};
 
 /// Name of the recording in the directory of a run.
 pub const RECORDING: &str = "run.mcap";
 /// Name of what is known of a run besides its recording, in its directory.
 pub const RUN_JSON: &str = "run.json";
-
-/// Name of the directory of kept problems in that of a run.
-const PROBLEMS: &str = "problems";
 
 /// Where the recording of a run goes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,6 +57,11 @@ pub struct RunRequest {
     pub edits: Vec<Edit>,
     /// Continue this snapshot, bit for bit, instead of beginning at t = 0.
     pub resume: Option<Snapshot>,
+    /// Files that the run reads besides the diagram's own, such as that of the snapshot: none of
+    /// them is written.
+    pub inputs: Vec<PathBuf>,
+    /// Leave the diagram and the files that it read out of the recording.
+    pub bare: bool,
     /// Measure what each block takes.
     pub profile: bool,
     /// Find out what failed checks measured, by repeating the steps up to where each failed: at
@@ -81,6 +86,10 @@ pub struct Run {
     pub directory: Option<PathBuf>,
     /// Files of problems that solver blocks kept.
     pub problems: Vec<PathBuf>,
+    /// What could not be written besides the recording.
+    pub unwritten: Vec<Error>,
+    /// Names of the files whose texts are in the recording.
+    pub embedded: Vec<String>,
     /// The recording in memory, if it is there.
     memory: Option<Vec<u8>>,
 }
@@ -130,7 +139,8 @@ impl Model {
     pub(crate) fn run_as(&self, request: &RunRequest, control: Control<'_>) -> Result<Run, Error> {
         let started = now();
         let orders = self.orders(request)?;
-        let mut metadata = self.metadata();
+        let mut metadata = if request.bare { self.bare_metadata() } else { self.metadata() };
+        let embedded = self.embedded(request);
         edits::note_edits(&request.edits, &mut metadata);
         let mut simulation = match &request.resume {
             Some(snapshot) => snapshot.simulation(self.program())?,
@@ -142,12 +152,16 @@ impl Model {
         if request.profile {
             simulation.start_profile();
         }
-        let recorder = match &request.record {
-            Record::Nothing => None,
-            Record::Memory => Some(recorder(Sink::memory(), self.program(), &metadata)?),
+        let mut kept = match &request.record {
             Record::Directory(directory) => {
-                Some(recorder(sink_in(directory)?, self.program(), &metadata)?)
+                Some(RunDirectory::take(directory, &self.inputs(&request.inputs))?)
             }
+            Record::Nothing | Record::Memory => None,
+        };
+        let recorder = match (&request.record, &mut kept) {
+            (_, Some(kept)) => Some(kept.recorder(self.program(), &metadata)?),
+            (Record::Memory, None) => Some(recorder(Sink::memory(), self.program(), &metadata)?),
+            (_, None) => None,
         };
         let mut events = Events::default();
         let mut execution = Execution::of(simulation, recorder, |simulation| {
@@ -156,7 +170,9 @@ impl Model {
         if let Some(refused) = events.refused {
             return Err(Error::request(refused));
         }
-        for failure in std::mem::take(&mut events.failures) {
+        let failures = std::mem::take(&mut events.failures);
+        // Who cancels does not wait for what failed checks measured.
+        for failure in failures.into_iter().filter(|_| !events.cancelled) {
             // A step that cannot be repeated leaves its checks without a number.
             for (check, measured) in failure.measure().unwrap_or_default() {
                 execution.measured[check] = Some(measured);
@@ -178,12 +194,17 @@ impl Model {
             snapshots: events.snapshots.into_iter().map(taken).collect(),
             directory,
             problems: Vec::new(),
+            unwritten: Vec::new(),
+            embedded,
             memory,
         };
-        if let Some(directory) = &run.directory {
-            run.write_snapshots(directory)?;
-            run.problems = run.write_problems(directory)?;
-            run.write_run_json(directory, &metadata, started)?;
+        if let Some(kept) = &mut kept {
+            run.write_snapshots(kept);
+            run.problems = run.write_problems(kept);
+            run.unwritten = kept.unwritten();
+            run.write_run_json(kept, &metadata, started);
+            run.unwritten.extend(kept.unwritten());
+            run.unwritten.dedup();
         }
         Ok(run)
     }
@@ -217,7 +238,7 @@ fn taken(drive::Taken { name, t, bytes }: drive::Taken) -> Taken {
 
 /// The name of the diagram whose run a directory holds, if it holds one.
 pub fn recorded_diagram(directory: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(directory.join(RUN_JSON)).ok()?;
+    let text = files::read_text(&directory.join(RUN_JSON)).ok()?;
     let run: Value = serde_json::from_str(&text).ok()?;
     Some(run.get("diagram")?.as_str()?.to_owned())
 }
@@ -225,15 +246,6 @@ pub fn recorded_diagram(directory: &Path) -> Option<String> {
 /// Says in what a recording says of itself that it does not begin at t = 0.
 pub(crate) fn note_resumed(metadata: &mut Metadata, tick: u64) {
     metadata.other.insert("resumed".to_owned(), format!("at tick {tick}"));
-}
-
-/// The file of the recording in a directory, which is made if it is not there.
-pub(crate) fn sink_in(directory: &Path) -> Result<Sink, Error> {
-    std::fs::create_dir_all(directory).map_err(|error| {
-        let directory = directory.display();
-        Error::request(format!("cannot create the directory `{directory}`: {error}"))
-    })?;
-    Sink::file(directory.join(RECORDING)).map_err(|error| recording_error(&error))
 }
 
 /// A recorder of what a program logs.
@@ -252,10 +264,29 @@ pub(crate) fn recording_error(error: &RecordingError) -> Error {
 }
 
 impl Run {
+    /// A run that ended in an earlier process, into a directory.
+    pub(crate) fn ended_before(model: &Model, execution: Execution, directory: &Path) -> Self {
+        Self {
+            model: model.clone(),
+            execution,
+            cancelled: false,
+            latest: None,
+            snapshots: Vec::new(),
+            directory: Some(directory.to_owned()),
+            problems: Vec::new(),
+            unwritten: Vec::new(),
+            embedded: Vec::new(),
+            memory: None,
+        }
+    }
+
     /// How it ended.
     pub fn outcome(&self) -> Outcome {
         if self.cancelled {
             return Outcome::Cancelled;
+        }
+        if !self.unwritten.is_empty() {
+            return Outcome::Unwritten;
         }
         self.execution.outcome(self.is_shortened())
     }
@@ -282,10 +313,16 @@ impl Run {
     pub fn recording(&self) -> Result<Option<Recording>, Error> {
         let recording = match (&self.memory, self.recording_file()) {
             (Some(bytes), _) => Recording::from_bytes(bytes.clone()),
-            (None, Some(file)) => Recording::open(file),
+            (None, Some(file)) => return recorded::recording(&file).map(Some),
             (None, None) => return Ok(None),
         };
         recording.map(Some).map_err(|error| recording_error(&error))
+    }
+
+    /// What could not be written, the recording first.
+    pub fn errors(&self) -> Vec<String> {
+        let recording = self.execution.recording_error().map(ToString::to_string);
+        recording.into_iter().chain(self.unwritten.iter().map(ToString::to_string)).collect()
     }
 
     /// Gives up the recording in memory.
@@ -294,46 +331,34 @@ impl Run {
     }
 
     /// Writes the snapshots that were taken.
-    fn write_snapshots(&self, directory: &Path) -> Result<(), Error> {
+    fn write_snapshots(&self, directory: &mut RunDirectory) {
         for taken in &self.snapshots {
             if let Ok(snapshot) = &taken.snapshot {
-                snapshot::write(&directory.join(&taken.name), snapshot.bytes())?;
+                directory.write(&taken.name, snapshot.bytes());
             }
         }
-        Ok(())
     }
 
     /// Writes the problems that solver blocks kept; their paths.
-    fn write_problems(&self, directory: &Path) -> Result<Vec<PathBuf>, Error> {
-        let directory = directory.join(PROBLEMS);
+    fn write_problems(&self, directory: &mut RunDirectory) -> Vec<PathBuf> {
         let mut paths = Vec::new();
         for (block, report) in &self.execution.reports {
             for (name, bytes) in &report.files {
-                let path = directory.join(format!("{}-{name}", file_name(block)));
-                std::fs::create_dir_all(&directory)
-                    .and_then(|()| std::fs::write(&path, bytes))
-                    .map_err(|error| cannot_write(&path, &error))?;
-                paths.push(path);
+                let name = format!("{}-{name}", file_name(block));
+                paths.push(directory.write_problem(&name, bytes));
             }
         }
-        Ok(paths)
+        paths
     }
 
     /// Writes what depends on this machine and this hour beside the recording, which does not.
-    fn write_run_json(
-        &self,
-        directory: &Path,
-        metadata: &Metadata,
-        started: f64,
-    ) -> Result<(), Error> {
+    fn write_run_json(&self, directory: &mut RunDirectory, metadata: &Metadata, started: f64) {
         let mut object = self.to_json();
         object.insert("started_unix_s".to_owned(), started.into());
         object.insert("overrides".to_owned(), json!(metadata.overrides));
         object.insert("version".to_owned(), metadata.version.clone().into());
         object.insert("program_hash".to_owned(), metadata.program_hash.clone().into());
-        let path = directory.join(RUN_JSON);
-        std::fs::write(&path, format!("{:#}\n", Value::Object(object)))
-            .map_err(|error| cannot_write(&path, &error))
+        directory.write(RUN_JSON, format!("{:#}\n", Value::Object(object)).as_bytes());
     }
 
     /// All that is known of it. Numbers that JSON has not are null.
@@ -379,8 +404,9 @@ impl Run {
         if let Some(latest) = self.latest {
             add("latest_s", latest.into());
         }
-        if let Some(error) = execution.recording_error() {
-            add("error", error.to_string().into());
+        add("embedded", json!(self.embedded));
+        if let Some(error) = self.errors().first() {
+            add("error", error.as_str().into());
         }
         object
     }
@@ -396,10 +422,6 @@ impl Serialize for Run {
 fn file_name(block: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "._-[]".contains(c);
     block.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
-}
-
-pub(crate) fn cannot_write(path: &Path, why: &dyn std::fmt::Display) -> Error {
-    Error::request(format!("cannot write `{}`: {why}", path.display()))
 }
 
 /// Time, phase, block, text and place of a fault.

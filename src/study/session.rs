@@ -11,16 +11,17 @@ mod edit;
 mod fork;
 mod place;
 mod probe;
+mod record;
 mod travel;
 mod value;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use legwork_diagram::render::SourceMap;
 use legwork_program::Program;
-use legwork_runtime::recording::{Metadata, Recording, Sink};
+use legwork_runtime::recording::Metadata;
 use legwork_runtime::{Cursor, History, RunFault, Simulation};
 
 pub use edit::EditNote;
@@ -30,13 +31,14 @@ pub use value::{BlockView, InputView, Value};
 
 use crate::cancel::Cancel;
 use crate::diagram::Diagram;
-use crate::edits::{Edit, note_edits};
+use crate::edits::Edit;
 use crate::error::Error;
 use crate::model::Model;
-use crate::run::{self, RECORDING, RUN_JSON};
+use crate::run;
 use crate::snapshot::Snapshot;
 use breakpoint::Breakpoint;
 use probe::Probe;
+use record::Head;
 
 /// A run with its past.
 ///
@@ -77,6 +79,10 @@ pub struct Session {
     /// Edits that wait for the end of the step: path and value.
     pending: Vec<(String, String)>,
     probe: Probe,
+    /// What the head of the recording's file says, if it has one.
+    head: Option<Head>,
+    /// Files that it is made of.
+    inputs: Vec<PathBuf>,
     /// Paths of signals and blocks.
     names: Vec<String>,
     cancel: Cancel,
@@ -123,6 +129,7 @@ impl Session {
             diagram: model.diagram().clone(),
             variants: model.variants().iter().map(|(name, _)| name.clone()).collect(),
             metadata: model.metadata(),
+            inputs: model.inputs(&[]),
             history,
             sources: vec![Arc::clone(model.sources())],
             breakpoints: Vec::new(),
@@ -130,6 +137,7 @@ impl Session {
             edits: Vec::new(),
             pending: Vec::new(),
             probe: Probe::default(),
+            head: None,
             names,
             cancel: Cancel::default(),
         }
@@ -137,6 +145,7 @@ impl Session {
 
     /// Stops going on when this flag is set, instead of at one of its own.
     pub fn cancel_by(&mut self, cancel: Cancel) {
+        self.history.stop_by(cancel.flag());
         self.cancel = cancel;
     }
 
@@ -153,6 +162,11 @@ impl Session {
     /// The diagram with its overrides, without the edits of the session.
     pub fn diagram(&self) -> &Diagram {
         &self.diagram
+    }
+
+    /// The files that the diagram is made of: no output may be one of them.
+    pub fn inputs(&self) -> &[PathBuf] {
+        &self.inputs
     }
 
     /// The simulation at the present place.
@@ -234,7 +248,15 @@ impl Session {
     /// If the snapshot is damaged, or is of another program.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
         let program = Arc::clone(self.program());
-        self.history = snapshot.history(&program)?;
+        let mut history = snapshot.history(&program)?;
+        history.stop_by(self.cancel.flag());
+        // The rows of the new past go where those of the old one went.
+        let (old, new) = (self.history.observer_mut(), history.observer_mut());
+        if old.journal().is_none() {
+            new.forget_rows();
+        }
+        let rows = old.take_spool();
+        self.history = history;
         for Edit { path, value, .. } in std::mem::take(&mut self.edits) {
             self.metadata.overrides.push(format!("{path}={value}"));
             self.diagram = self.diagram.clone().set(&path, &value);
@@ -244,51 +266,16 @@ impl Session {
         self.pending.clear();
         self.breakpoints.iter_mut().for_each(Breakpoint::forget);
         self.note_resumed();
-        Ok(())
+        match rows {
+            Some(rows) => self.go_on_in(rows),
+            None => Ok(()),
+        }
     }
 
     /// Says in the recording that it does not begin at t = 0.
     fn note_resumed(&mut self) {
         let tick = self.simulation().tick();
         run::note_resumed(&mut self.metadata, tick);
-    }
-
-    /// Writes what was recorded so far into a directory, as a run does; the file.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn record_into(&self, directory: &Path) -> Result<PathBuf, Error> {
-        self.write_rows(run::sink_in(directory)?)?;
-        // What an earlier run said of itself is not of this recording.
-        let stale = directory.join(RUN_JSON);
-        match std::fs::remove_file(&stale) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(run::cannot_write(&stale, &error))
-            }
-            _ => Ok(directory.join(RECORDING)),
-        }
-    }
-
-    /// What was recorded so far.
-    ///
-    /// # Errors
-    /// If a row cannot be recorded.
-    pub fn recording(&self) -> Result<Recording, Error> {
-        let bytes = self.write_rows(Sink::memory())?.unwrap_or_default();
-        Recording::from_bytes(bytes).map_err(|error| run::recording_error(&error))
-    }
-
-    fn write_rows(&self, sink: Sink) -> Result<Option<Vec<u8>>, Error> {
-        let mut metadata = self.metadata.clone();
-        note_edits(&self.edits, &mut metadata);
-        let simulation = self.simulation();
-        let mut recorder = run::recorder(sink, simulation.program(), &metadata)?;
-        let written = match simulation.observer().journal() {
-            Some(journal) => journal.write_to(&mut recorder),
-            None => Ok(()),
-        };
-        let finished = written.and_then(|()| recorder.finish());
-        finished.map(|done| done.memory).map_err(|error| run::recording_error(&error))
     }
 }
 

@@ -7,6 +7,7 @@ use legwork_program::Program;
 use legwork_runtime::{History, Simulation, SnapshotError};
 
 use crate::error::Error;
+use crate::files;
 
 /// The largest file that is read as a snapshot [bytes].
 const SIZE_LIMIT: u64 = 1 << 32;
@@ -34,11 +35,7 @@ impl Snapshot {
         let cannot = |error: &dyn std::fmt::Display| {
             Error::request(format!("cannot read the snapshot `{name}`: {error}"))
         };
-        let length = std::fs::metadata(file).map_err(|error| cannot(&error))?.len();
-        if length > SIZE_LIMIT {
-            return Err(cannot(&"it is larger than 4 GiB"));
-        }
-        let bytes = std::fs::read(file).map_err(|error| cannot(&error))?;
+        let bytes = files::read(file, SIZE_LIMIT).map_err(|error| cannot(&error))?;
         Ok(Self { name, bytes })
     }
 
@@ -47,7 +44,7 @@ impl Snapshot {
     /// # Errors
     /// If the file cannot be written.
     pub fn write(&self, file: impl AsRef<Path>) -> Result<(), Error> {
-        write(file.as_ref(), &self.bytes)
+        files::write(file.as_ref(), &self.bytes)
     }
 
     /// The bytes.
@@ -76,11 +73,4 @@ impl Snapshot {
     fn wrong(&self, error: &SnapshotError) -> Error {
         Error::request(format!("`{}`: {error}", self.name))
     }
-}
-
-/// Writes the bytes of a snapshot.
-pub(crate) fn write(file: &Path, bytes: &[u8]) -> Result<(), Error> {
-    std::fs::write(file, bytes).map_err(|error| {
-        Error::request(format!("cannot write the snapshot `{}`: {error}", file.display()))
-    })
 }

@@ -12,28 +12,33 @@ mod axes;
 mod columns;
 mod prepare;
 mod report;
+mod rows;
 mod runs;
 mod show;
 
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
 pub use axes::{Axis, Cell, Kind};
 pub use columns::{Column, Entry, Table};
-pub use runs::{Each, End, Ran};
+pub use runs::{End, Ran};
 pub use show::{Figure, Show, Statistic, parse_shows};
 
 use crate::cancel::Cancel;
 use crate::diagram::Diagram;
+use crate::directory;
 use crate::error::Error;
 use crate::execution::Outcome;
+use crate::files::Lock;
 use crate::findings::Findings;
 use crate::pool;
 use crate::watch::Watch;
 use prepare::Prepared;
+use rows::Rows;
 use runs::Job;
 
 /// What is asked of a sweep.
@@ -48,6 +53,8 @@ pub struct SweepRequest {
     pub directory: Option<PathBuf>,
     /// Runs at a time; without it, one on each core. Results do not depend on it, times do.
     pub jobs: Option<NonZeroUsize>,
+    /// Go on with the sweep in the directory: cells that have ended there do not run again.
+    pub resume: bool,
 }
 
 /// A sweep whose cells are compiled.
@@ -58,8 +65,8 @@ pub struct SweepPlan {
     prepared: Vec<Prepared>,
     directories: Vec<Option<PathBuf>>,
     findings: Findings,
-    show: Vec<Show>,
     jobs: usize,
+    request: SweepRequest,
 }
 
 impl fmt::Debug for SweepPlan {
@@ -83,6 +90,10 @@ pub struct Sweep {
     pub findings: Findings,
     /// Runs at a time.
     pub jobs: usize,
+    /// Cells that ended in an earlier process.
+    pub resumed: usize,
+    /// Why its rows could not be written as cells ended, if so.
+    pub unwritten: Option<Error>,
 }
 
 /// How a cell ended.
@@ -94,6 +105,8 @@ pub enum Status {
     CheckFailed,
     /// Its run stopped at a fault.
     Fault,
+    /// Its recording, or a file beside it, could not be written whole.
+    Unwritten,
     /// Its diagram has errors.
     DiagramError,
     /// Somebody cancelled its run.
@@ -109,12 +122,17 @@ impl Status {
             Self::Ok => "ok",
             Self::CheckFailed => "check failed",
             Self::Fault => "fault",
+            Self::Unwritten => "not written",
             Self::DiagramError => "diagram error",
             Self::Interrupted => "interrupted",
             Self::NotRun => "not run",
         }
     }
 }
+
+/// Who is told of a cell that is done: what has ended by then, and its index. One is told at a
+/// time, from several threads.
+pub type Each<'a> = &'a (dyn Fn(&Sweep, usize) + Sync);
 
 impl Diagram {
     /// Compiles every cell of a sweep.
@@ -137,8 +155,8 @@ impl Diagram {
             show::check(&request.show, models().map(|model| &**model.program()))?;
         }
         let directories = axes::directories(&cells, request.directory.as_deref());
-        let (diagram, show) = (self.name().to_owned(), request.show.clone());
-        Ok(SweepPlan { diagram, axes, cells, prepared, directories, findings, show, jobs })
+        let (diagram, request) = (self.name().to_owned(), request.clone());
+        Ok(SweepPlan { diagram, axes, cells, prepared, directories, findings, jobs, request })
     }
 
     /// Runs every cell of a sweep; `each` is told of every cell that is done.
@@ -167,16 +185,53 @@ impl SweepPlan {
         self.prepared.iter().all(Prepared::is_wrong)
     }
 
+    /// Files that its runs read: no output may be one of them.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        self.prepared.iter().filter_map(Prepared::model).flat_map(|m| m.inputs(&[])).collect()
+    }
+
     /// Runs the cells; `each` is told of every one that is done, from several threads.
     ///
     /// # Errors
-    /// If the files of a run cannot be written.
+    /// If its directory cannot be written, another sweep writes into it, or it is to be resumed
+    /// and holds another sweep.
     pub fn run(self, each: Each<'_>, watch: Watch<'_>, cancel: &Cancel) -> Result<Sweep, Error> {
-        let Self { diagram, axes, cells, prepared, directories, findings, show, jobs } = self;
-        let waiting = prepared.into_iter().zip(directories);
-        let waiting = waiting.map(|(prepared, directory)| Job { prepared, directory }).collect();
-        let ends = runs::run_all(waiting, &show, jobs, (each, watch), cancel)?;
-        Ok(Sweep { diagram, axes, cells, ends, findings, jobs })
+        let Self { diagram, axes, cells, prepared, directories, findings, jobs, request } = self;
+        let mut ends: Vec<End> = cells.iter().map(|_| End::NotRun).collect();
+        let (mut lock, mut rows) = (None, None);
+        if let Some(directory) = request.directory.as_deref().filter(|_| !cancel.is_cancelled()) {
+            directory::make(directory)?;
+            lock = Some(Lock::of(directory)?);
+            let identity = rows::identity(&cells, &prepared, &request.show);
+            let (file, mut kept) = Rows::open(&request, directory, identity)?;
+            rows = Some(file);
+            for (cell, (prepared, folder)) in prepared.iter().zip(&directories).enumerate() {
+                let Some((model, folder)) = prepared.model().zip(folder.as_deref()) else {
+                    continue;
+                };
+                ends[cell] = kept.end(cell, model, folder).unwrap_or(End::NotRun);
+            }
+        }
+        let resumed = ends.iter().filter(|end| matches!(end, End::Ran(_))).count();
+        let waiting = prepared.into_iter().zip(directories).enumerate();
+        let waiting = waiting
+            .filter(|(cell, _)| matches!(ends[*cell], End::NotRun))
+            .map(|(cell, (prepared, directory))| Job { cell, prepared, directory })
+            .collect();
+        let sweep = Sweep { diagram, axes, cells, ends, findings, jobs, resumed, unwritten: None };
+        let shared = Mutex::new((sweep, rows));
+        runs::run_all(waiting, &request.show, jobs, watch, cancel, &|cell, end| {
+            let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let (sweep, rows) = &mut *shared;
+            if let Some(Err(error)) = rows.as_mut().map(|rows| rows.add(cell, &end)) {
+                sweep.unwritten.get_or_insert(error);
+                *rows = None;
+            }
+            sweep.ends[cell] = end;
+            each(sweep, cell);
+        });
+        drop(lock);
+        Ok(shared.into_inner().unwrap_or_else(PoisonError::into_inner).0)
     }
 }
 
@@ -201,7 +256,7 @@ impl Sweep {
     pub fn twins(&self) -> Vec<(&Cell, &Cell)> {
         let hash = |end: &End| match end {
             End::Ran(ran) => Some(ran.run.execution.program.hash()),
-            End::Wrong(_) | End::NotRun => None,
+            End::Wrong(_) | End::Unwritten(_) | End::NotRun => None,
         };
         let mut pairs = Vec::new();
         for (i, (cell, end)) in self.cells.iter().zip(&self.ends).enumerate() {
@@ -220,11 +275,13 @@ impl End {
     pub fn status(&self) -> Status {
         match self {
             Self::Wrong(_) => Status::DiagramError,
+            Self::Unwritten(_) => Status::Unwritten,
             Self::NotRun => Status::NotRun,
             Self::Ran(ran) => match ran.run.outcome() {
                 Outcome::Success => Status::Ok,
                 Outcome::CheckFailed => Status::CheckFailed,
                 Outcome::Fault => Status::Fault,
+                Outcome::Unwritten => Status::Unwritten,
                 Outcome::Cancelled => Status::Interrupted,
             },
         }
@@ -233,13 +290,13 @@ impl End {
     /// Why it did not end well.
     pub fn reason(&self) -> Option<String> {
         match self {
-            Self::Wrong(errors) => Some(errors.clone()),
+            Self::Wrong(errors) | Self::Unwritten(errors) => Some(errors.clone()),
             Self::NotRun => None,
             Self::Ran(ran) => {
                 let execution = &ran.run.execution;
-                match (self.status(), &execution.fault, execution.recording_error()) {
+                match (self.status(), &execution.fault, ran.run.errors().first()) {
                     (_, Some(fault), _) => Some(fault.to_string()),
-                    (_, None, Some(error)) => Some(error.to_string()),
+                    (_, None, Some(error)) => Some(error.clone()),
                     (Status::CheckFailed, None, None) => {
                         Some(execution.failed_checks(ran.run.is_shortened()).join(", "))
                     }

@@ -9,7 +9,7 @@ mod input;
 mod sessions;
 mod show;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use legwork_study::session::Session;
@@ -56,8 +56,8 @@ pub(crate) struct StepArguments {
     /// Take the commands from this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) script: Option<PathBuf>,
-    /// Write the recording, run.mcap, to this directory when the session is left; without it
-    /// nothing is written.
+    /// Write the recording, run.mcap, to this directory as the session goes on: at every prompt it
+    /// holds all rows so far. Without it nothing is written.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -81,7 +81,7 @@ pub(crate) fn step(arguments: &StepArguments, library: &Library) -> Result<Answe
         None => model.session(),
     };
     session.cancel_by(interrupt::listen().clone());
-    let mut sessions = Sessions::new(session);
+    let mut sessions = Sessions::new(session, arguments.out.as_deref())?;
     let begin = match at {
         // A fault on the way is told with the place.
         Some(t) => sessions.perform(&Command::Goto(t))?,
@@ -94,12 +94,11 @@ pub(crate) fn step(arguments: &StepArguments, library: &Library) -> Result<Answe
     say(&begin)?;
     let outcome = talk(&mut sessions, &mut input, &say);
     let mut left = Vec::new();
-    let mut code = Code::Success;
-    for (name, session) in sessions.all() {
-        left.push(leave(name, session, arguments.out.as_deref())?);
-        if session.fault().is_some() {
-            code = Code::Fault;
-        }
+    let mut code = if interrupt::is_final() { interrupt::code() } else { Code::Success };
+    for (name, session) in sessions.all_mut() {
+        let (one, json) = leave(name, session);
+        left.push(json);
+        code = code.worse(one);
     }
     outcome?;
     let mut json = left.remove(0);
@@ -109,12 +108,15 @@ pub(crate) fn step(arguments: &StepArguments, library: &Library) -> Result<Answe
     Ok(Answer::new(code, json))
 }
 
-/// Writes what a session recorded if that is asked for, says where it is left, and gives what
-/// `--json` prints of it. A forked session has a directory of its name.
-fn leave(name: &str, session: &Session, out: Option<&Path>) -> Result<Value, Failure> {
+/// Closes the recording of a session, says where it is left, and gives what `--json` prints of it.
+fn leave(name: &str, session: &mut Session) -> (Code, Value) {
     let is_fork = name != FIRST;
-    let directory = out.map(|out| if is_fork { out.join(name) } else { out.to_owned() });
-    let recording = directory.map(|directory| session.record_into(&directory)).transpose()?;
+    let mut code = if session.fault().is_some() { Code::Fault } else { Code::Success };
+    let recording = session.close().unwrap_or_else(|error| {
+        console::say(&format!("error: {error}"));
+        code = Code::Unwritten;
+        None
+    });
     let recording = recording.map(|file| file.display().to_string());
     let diagram = session.diagram().name();
     let (t, steps) = (session.time(), session.simulation().step_count());
@@ -139,7 +141,7 @@ fn leave(name: &str, session: &Session, out: Option<&Path>) -> Result<Value, Fai
     if is_fork {
         json["session"] = name.into();
     }
-    Ok(json)
+    (code, json)
 }
 
 fn say_aside(text: &str) -> Result<(), Failure> {
@@ -155,8 +157,12 @@ fn talk(
 ) -> Result<(), Failure> {
     let mut last: Option<String> = None;
     loop {
-        input.offer(sessions.current().names());
-        let Line { number, text } = match input.next()? {
+        // A session that is killed while it waits has its rows on disk.
+        sessions.save().or_else(|error| say(&format!("error: {error}\n")))?;
+        if interrupt::is_final() {
+            return Ok(());
+        }
+        let Line { number, text } = match input.next(sessions.current().names())? {
             Some(line) => line,
             None => return Ok(()),
         };

@@ -1,10 +1,11 @@
 //! The sessions of a `legwork step`, and what each command does with them.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use legwork_block::is_hidden;
 use legwork_study::session::{Fork, Session, Stop};
-use legwork_study::{Error, ErrorKind, Snapshot, trimmed};
+use legwork_study::{Error, ErrorKind, Snapshot, files, trimmed};
 
 use super::super::summary::counted;
 use super::command::Command;
@@ -18,16 +19,24 @@ pub(super) struct Sessions {
     all: Vec<(String, Session)>,
     /// Index of the one that commands go to.
     current: usize,
+    /// Where they are recorded, forks in directories of their names.
+    out: Option<PathBuf>,
 }
 
 impl Sessions {
-    pub(super) fn new(first: Session) -> Self {
-        Self { all: vec![(FIRST.to_owned(), first)], current: 0 }
+    pub(super) fn new(mut first: Session, out: Option<&Path>) -> Result<Self, Error> {
+        record(&mut first, out)?;
+        Ok(Self { all: vec![(FIRST.to_owned(), first)], current: 0, out: out.map(Path::to_owned) })
     }
 
     /// Name and session, in the order in which they were made.
-    pub(super) fn all(&self) -> impl Iterator<Item = (&str, &Session)> {
-        self.all.iter().map(|(name, session)| (name.as_str(), session))
+    pub(super) fn all_mut(&mut self) -> impl Iterator<Item = (&str, &mut Session)> {
+        self.all.iter_mut().map(|(name, session)| (name.as_str(), session))
+    }
+
+    /// Lets the recording of the one that commands go to hold all of its rows.
+    pub(super) fn save(&mut self) -> Result<(), Error> {
+        self.current_mut().save()
     }
 
     /// The one that commands go to.
@@ -117,7 +126,14 @@ impl Sessions {
         }
         let changes: Vec<(&str, &str)> =
             changes.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let Fork { session, carried } = self.current().fork(&changes)?;
+        if name.contains(|c: char| c == '/' || c == '\\' || c == '.' || is_hidden(c)) {
+            return Err(request(format!(
+                "expected a name that can be a directory's, found `{name}`"
+            )));
+        }
+        let Fork { mut session, carried } = self.current().fork(&changes)?;
+        let directory = self.out.as_ref().map(|out| out.join(name));
+        record(&mut session, directory.as_deref())?;
         let from = &self.all[self.current].0;
         let mut text = format!(
             "`{name}` is forked from `{from}` at t={} s: {} carried over\n",
@@ -157,6 +173,17 @@ impl Sessions {
     }
 }
 
+/// Records a session into a directory, or nowhere.
+fn record(session: &mut Session, directory: Option<&Path>) -> Result<(), Error> {
+    match directory {
+        Some(directory) => session.record_into(directory),
+        None => {
+            session.forget_rows();
+            Ok(())
+        }
+    }
+}
+
 /// Edits, why the run stopped, where it is, and the watches.
 fn shown_stop(stop: &Stop, noun: &str, session: &mut Session) -> String {
     show::stop(stop, noun) + &watches(session)
@@ -184,6 +211,7 @@ fn list(texts: impl Iterator<Item = impl AsRef<str>>, none: &str) -> String {
 }
 
 fn write_snapshot(session: &Session, file: &Path) -> Result<String, Error> {
+    files::refuse_input(file, session.inputs())?;
     let snapshot = session.snapshot()?;
     snapshot.write(file)?;
     let mut text = format!("wrote {} ({} bytes)\n", file.display(), snapshot.bytes().len());

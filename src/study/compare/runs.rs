@@ -1,6 +1,6 @@
 //! Runs several models at once, with what their solvers say.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use legwork_program::{LogChannel, Program};
 use legwork_runtime::recording::Recording;
@@ -10,9 +10,10 @@ use super::problem::{ITERATIONS, RESIDUAL, is_solver, output};
 use crate::cancel::Cancel;
 use crate::drive::Control;
 use crate::error::Error;
+use crate::files;
 use crate::model::Model;
 use crate::pool;
-use crate::run::{Record, Run, RunRequest, cannot_write};
+use crate::run::{Record, Run, RunRequest};
 use crate::watch::{Event, Watch};
 
 /// A model to run.
@@ -105,16 +106,12 @@ fn run_one(job: Job, control: Control<'_>) -> Result<Ended, Error> {
         return Err(Error::request(error.to_string()));
     }
     if let (Some(file), Some(bytes)) = (&file, run.recording_bytes()) {
-        write(file, bytes)?;
+        files::write(file, bytes)?;
     }
     let recording = run.recording()?;
     let recording = recording.ok_or_else(|| Error::request("nothing was recorded"))?;
     run.forget_recording();
     Ok(Ended { run, recording, file })
-}
-
-fn write(file: &Path, bytes: &[u8]) -> Result<(), Error> {
-    std::fs::write(file, bytes).map_err(|error| cannot_write(file, &error))
 }
 
 impl VariantRun {

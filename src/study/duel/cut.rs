@@ -9,7 +9,7 @@ use super::judge::{self, Disagreement};
 use super::shrink::shrink_while;
 use super::solvers::{self, DuelSolver};
 use crate::error::Error;
-use crate::run::cannot_write;
+use crate::files;
 
 /// A problem that was cut small.
 #[derive(Debug)]
@@ -52,8 +52,7 @@ pub(super) fn cut(outcome: &Duel, file: &Path) -> Result<Option<Cut>, Error> {
         describe(disagreement),
     );
     let named = NamedProblem::new(format!("{} cut small", given.title), origin, small);
-    std::fs::write(file, problem_file::write(&named))
-        .map_err(|error| cannot_write(file, &error))?;
+    files::write(file, problem_file::write(&named))?;
     Ok(Some(Cut {
         file: file.to_owned(),
         dispute: 0,

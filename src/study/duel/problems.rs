@@ -8,6 +8,7 @@ use legwork_diagram::render::SourceMap;
 use legwork_qp::{NamedProblem, problem_file};
 
 use crate::error::Error;
+use crate::files::SIZE_LIMIT;
 use crate::findings::Findings;
 
 /// A problem and the file that it is in.
@@ -32,7 +33,7 @@ pub(super) fn read_all(paths: &[PathBuf]) -> Result<(Vec<Given>, Findings), Erro
             continue;
         }
         let shown = file.display().to_string();
-        let bytes = std::fs::read(&file)
+        let bytes = crate::files::read(&file, SIZE_LIMIT)
             .map_err(|error| Error::request(format!("cannot read `{shown}`: {error}")))?;
         match read(bytes) {
             Ok(mut problem) => {

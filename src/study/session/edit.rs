@@ -101,6 +101,8 @@ impl Session {
         let edit = Edit { step: self.history.step(), t, path, value };
         self.sources.push(Arc::clone(model.sources()));
         self.edits.push(edit.clone());
+        // A file without the edit would say that its rows are of the program before.
+        self.renew_head();
         Ok(EditNote::Entered { edit, blocks, robots })
     }
 

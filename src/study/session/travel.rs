@@ -66,6 +66,7 @@ impl Session {
         let mut notes = self.has_gone_back();
         self.enter_pending(&mut notes);
         let halt = match outcome {
+            _ if self.cancel.is_cancelled() => Halt::Cancelled,
             Ok(()) => Halt::Arrived,
             Err(fault) => Halt::Fault { message: fault.to_string() },
         };
@@ -214,6 +215,9 @@ impl Session {
     /// Does one piece, and lets edits in where a step begins; the fault if there is one.
     fn piece(&mut self, notes: &mut Vec<EditNote>) -> Option<Halt> {
         if let Err(fault) = self.history.advance() {
+            if self.history.was_stopped() {
+                return Some(Halt::Cancelled);
+            }
             return Some(Halt::Fault { message: fault.to_string() });
         }
         self.enter_pending(notes);

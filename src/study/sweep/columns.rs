@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use legwork_block::parse_unit;
+use legwork_runtime::recording::written_text;
 
 use super::runs::{End, Ran};
 use super::{Status, Sweep};
@@ -106,10 +107,11 @@ impl Table {
             .chain([&self.reason])
             .collect();
         let mut out = csv::Writer::from_writer(out);
-        out.write_record(columns.iter().map(|column| column.heading()))?;
+        let heading = |column: &&Column| written_text(&column.heading()).into_owned();
+        out.write_record(columns.iter().map(heading))?;
         for row in 0..self.reason.entries.len() {
             out.write_record(columns.iter().map(|column| match &column.entries[row] {
-                Entry::Text(text) => text.clone(),
+                Entry::Text(text) => written_text(text).into_owned(),
                 Entry::Number(number) => number.to_string(),
                 Entry::Missing => String::new(),
             }))?;
@@ -122,7 +124,7 @@ impl Table {
 fn ran(end: &End) -> Option<&Ran> {
     match end {
         End::Ran(ran) => Some(ran),
-        End::Wrong(_) | End::NotRun => None,
+        End::Wrong(_) | End::Unwritten(_) | End::NotRun => None,
     }
 }
 

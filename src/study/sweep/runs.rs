@@ -14,6 +14,8 @@ use crate::watch::{Event, Watch};
 
 /// A cell to run.
 pub(super) struct Job {
+    /// Its index.
+    pub(super) cell: usize,
     pub(super) prepared: Prepared,
     /// Where its run is kept, if it is.
     pub(super) directory: Option<PathBuf>,
@@ -24,6 +26,8 @@ pub(super) struct Job {
 pub enum End {
     /// Its diagram has errors; they in words.
     Wrong(String),
+    /// It did not run, since its directory could not be written; why.
+    Unwritten(String),
     /// Somebody cancelled the sweep before.
     NotRun,
     /// It ran.
@@ -39,21 +43,15 @@ pub struct Ran {
     pub figures: Vec<Figure>,
 }
 
-/// Who is told of a cell that is done: its index, and what became of it. Several threads call it at
-/// the same time.
-pub type Each<'a> = &'a (dyn Fn(usize, &End) + Sync);
-
-/// Runs all cells that can, `at_a_time` of them at once, and tells `each` of a cell that is done.
-///
-/// # Errors
-/// If the files of a run cannot be written.
+/// Runs all cells that can, `at_a_time` of them at once, and gives `each` what became of a cell.
 pub(super) fn run_all(
     jobs: Vec<Job>,
     shows: &[Show],
     at_a_time: usize,
-    (each, watch): (Each<'_>, Watch<'_>),
+    watch: Watch<'_>,
     cancel: &Cancel,
-) -> Result<Vec<End>, Error> {
+    each: &(dyn Fn(usize, End) + Sync),
+) {
     let programs = || jobs.iter().filter_map(|job| Some(job.prepared.model()?.program()));
     let stop = programs().map(|program| program.run.stop.to_f64()).fold(0.0, f64::max);
     let ticks = programs().map(|program| program.stop_tick).sum();
@@ -65,20 +63,20 @@ pub(super) fn run_all(
         (run, job)
     };
     let jobs: Vec<(usize, Job)> = jobs.into_iter().map(number).collect();
-    let jobs: Vec<(usize, (usize, Job))> = jobs.into_iter().enumerate().collect();
-    let ends = pool::map(jobs, at_a_time, |(cell, (run, Job { prepared, directory }))| {
+    pool::map(jobs, at_a_time, |(run, Job { cell, prepared, directory })| {
         let end = match prepared {
             Prepared::Wrong(errors) => End::Wrong(errors),
             Prepared::Ready(model) if !cancel.is_cancelled() => {
                 let control = Control { watch, run, cancel };
-                End::Ran(Box::new(run_one(&model, shows, directory, control)?))
+                match run_one(&model, shows, directory, control) {
+                    Ok(ran) => End::Ran(Box::new(ran)),
+                    Err(error) => End::Unwritten(error.to_string()),
+                }
             }
             Prepared::Ready(_) | Prepared::Skipped => End::NotRun,
         };
-        each(cell, &end);
-        Ok(end)
+        each(cell, end);
     });
-    ends.into_iter().collect()
 }
 
 /// One run. Without a directory it leaves its results only; its recording is in memory while

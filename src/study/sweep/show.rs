@@ -69,7 +69,7 @@ pub struct Show {
 }
 
 /// A number about a signal.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Figure {
     /// `body.state.base.position[2]:min`.
     pub name: String,
