@@ -131,6 +131,13 @@ fn directory(out: Option<&Path>, model: &Model) -> Result<PathBuf, Failure> {
         return Ok(out.to_owned());
     }
     let directory = Path::new(RUNS).join(&model.program().name);
+    // Whoever wrote the diagram may have put a link there as well.
+    let is_link = |path: &&Path| path.symlink_metadata().is_ok_and(|place| place.is_symlink());
+    if let Some(link) = [Path::new(RUNS), &directory].into_iter().find(is_link) {
+        let shown = link.display();
+        let message = format!("`{shown}` is a symbolic link; say with --out where the run goes");
+        return Err(Failure::usage(message));
+    }
     let file = model.diagram().name();
     let is_same = |other: &str| {
         let places = (std::fs::canonicalize(file), std::fs::canonicalize(other));

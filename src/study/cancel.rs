@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A flag that is shared by its copies: who holds one can end what works under another.
 ///
-/// Requests look at it between two major steps and come back with what they have by then.
+/// Requests look at it between two major steps, and between the stages of one that takes long, and
+/// come back with what they have by then.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 

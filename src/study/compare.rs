@@ -41,6 +41,7 @@ use crate::cancel::Cancel;
 use crate::diagram::{Compilation, Diagram};
 use crate::directory;
 use crate::error::Error;
+use crate::files::Lock;
 use crate::findings::Findings;
 use crate::model::Model;
 use crate::pool;
@@ -186,7 +187,15 @@ impl ComparePlan {
             .collect();
         let jobs = pool::at_a_time(request.jobs, ready.len());
         let shared = shared_quantities(&ready, &compared);
+        let lock = match &request.directory {
+            Some(folder) => {
+                directory::make(folder)?;
+                Some(Lock::of(folder)?)
+            }
+            None => None,
+        };
         let runs = run_all(ready, jobs, request.directory.as_deref(), watch, cancel)?;
+        drop(lock);
         let comparisons = compare_all(&compared, &shared, &runs, reference);
         Ok(VariantComparison { diagram, runs, reference, compared, comparisons, different, jobs })
     }

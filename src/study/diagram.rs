@@ -12,7 +12,7 @@ use legwork_diagram::{Options, ReadFile, compile};
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind as Kind};
-use crate::files::Allowed;
+use crate::files::{Allowed, Roots};
 use crate::library::{Library, doc_of};
 use crate::model::{Compiled, Model};
 
@@ -181,12 +181,13 @@ impl Diagram {
     /// assert!(compiled.to_text().contains("a.ron:3:"));
     /// ```
     pub fn compile(&self) -> Compilation {
-        let roots = self.library.roots();
+        let searched = self.options.roots.iter();
+        let roots = searched.fold(self.library.roots().clone(), Roots::and);
         let patches: Vec<&Path> = self.options.patches.iter().map(Path::new).collect();
         let allowed = roots.of_diagram(&self.path, &patches);
         let reader = Reader { is_built_in: self.is_built_in, allowed, read: RefCell::default() };
         let mut options = self.options.clone();
-        options.roots.extend(roots.named().iter().cloned());
+        options.roots.extend(self.library.roots().named().iter().cloned());
         let before = Instant::now();
         let registry = self.library.registry();
         let compiled = compile(&self.path, &self.text, &options, registry, &reader);

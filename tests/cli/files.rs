@@ -87,6 +87,10 @@ fn no_output_goes_through_a_symbolic_link() {
         assert!(done.err.contains("symbolic link"), "{arguments:?}: {}", done.err);
     };
     refused(&["run", "a.ron", "--out", "r"]);
+    std::fs::create_dir(here.path().join("elsewhere")).unwrap();
+    std::os::unix::fs::symlink("elsewhere", here.path().join("runs")).unwrap();
+    refused(&["run", "a.ron"]);
+    assert_eq!(legwork(here.path(), &["run", "a.ron", "--out", "runs"]).code, 0, "it is named");
     refused(&["graph", "a.ron", "-o", "x.svg"]);
     refused(&["sweep", "a.ron", "--over", "slope=1,2", "--table", "t.csv"]);
     assert_eq!(read(here.path(), "secret"), Some(b"kept".to_vec()));

@@ -192,5 +192,6 @@ fn whenever_a_command_is_killed_its_recordings_can_be_read() {
         }
     }
     assert!(recorded > 0);
-    println!("{recorded} recordings read, {cut} of them cut off");
+    let counted = format!("{recorded} recordings read, {cut} of them cut off\n");
+    let _ = std::io::stdout().write_all(counted.as_bytes());
 }
