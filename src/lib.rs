@@ -177,6 +177,9 @@
 
 mod cli;
 
+#[doc = include_str!("promises.md")]
+pub mod promises {}
+
 pub use legwork_block as block;
 pub use legwork_blocks as blocks;
 pub use legwork_diagram as diagram;
