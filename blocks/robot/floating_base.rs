@@ -7,8 +7,8 @@ use legwork_block::quantity::{
     Angle, AngularVelocity, Dimensionless, Length, PerJoint, Scalar, Velocity,
 };
 use legwork_block::{
-    Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, GuardCx, Invalid, Manifold, Outcome,
-    OutputCx, Parameters, ResetCx, Sizes, Type, Vector, block, parameters, ports,
+    Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, Fault, GuardCx, Invalid, Manifold,
+    Outcome, OutputCx, Parameters, ResetCx, Sizes, Type, Vector, block, parameters, ports,
 };
 use legwork_mechanics::Model;
 
@@ -28,7 +28,8 @@ use initial::written;
 /// `q = (p, quaternion (w, x, y, z), s)`, `ν = (ṗ, ω, ṡ)` with ω in world axes, and
 /// `ṗ = v`, `quaternion' = ½ ω ⊗ quaternion`, `s' = ṡ`, `ν̇ = nu_dot`. It is second-order state:
 /// semi-implicit Euler moves q with the new ν. A fixed base has `q = s`, `ν = ṡ`; the quaternion of
-/// a ball joint is integrated as that of a base.
+/// a ball joint is integrated as that of a base. A coordinate that is faster than 1e9 m/s or rad/s
+/// is a fault of the run: it has diverged.
 ///
 /// | `orientation` of a base | kept as | rate | where it ends |
 /// |---|---|---|---|
@@ -138,6 +139,23 @@ pub enum Place {
     FeetAbove(Length),
 }
 
+/// A speed that no machine has [m/s; rad/s]: the run has diverged long before numbers overflow.
+const MOST_SPEED: f64 = 1e9;
+
+impl FloatingBasePorts {
+    #[cold]
+    fn too_fast(&self, nu: &[f64]) -> Box<Fault> {
+        let fastest = (0..nu.len()).max_by(|&a, &b| nu[a].abs().total_cmp(&nu[b].abs()));
+        let k = fastest.unwrap_or_default();
+        let name = self.robot.model.pattern().name(k);
+        Fault::new(format!(
+            "{}: `{name}` moves at {:.1e}, more than {MOST_SPEED:.0e} m/s or rad/s: the run has \
+             diverged",
+            self.robot.name, nu[k]
+        ))
+    }
+}
+
 #[block]
 impl Block for FloatingBase {
     fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
@@ -158,6 +176,9 @@ impl Block for FloatingBase {
 
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (position, nu) = cx.x.split_at(plan.position_len);
+        if !cx.time.minor && nu.iter().fold(false, |fast, nu| fast | (nu.abs() > MOST_SPEED)) {
+            return Err(plan.too_fast(nu));
+        }
         plan.angles.configuration(position, cx.outputs.leaf(plan.state, 0));
         cx.outputs.leaf(plan.state, 1).copy_from_slice(nu);
         Ok(())

@@ -336,3 +336,14 @@ fn a_pitch_near_the_pole_is_said() {
     let fixed = refusal(in_angles("go", json!({})), &arm, &UNCONNECTED, &[]);
     assert_eq!(fixed.message, "expected a floating base to orient, that of `go` is fixed");
 }
+
+/// A run that has diverged says so while its numbers are still numbers.
+#[test]
+fn no_machine_is_as_fast_as_a_diverged_run() {
+    let init = |speed: &str| json!({ "s_dot": { "FL_*": speed } });
+    let mut rig = Rig::new(base(init("0.9e9 rad/s")), &go(), &UNCONNECTED);
+    rig.try_output().expect("fast");
+    let mut rig = Rig::new(base(init("-1.1e9 rad/s")), &go(), &UNCONNECTED);
+    let fault = rig.try_output().expect_err("too fast");
+    assert!(fault.message.contains("FL_") && fault.message.contains("diverged"), "{fault}");
+}
