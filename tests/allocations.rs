@@ -230,6 +230,21 @@ fn s2_2_inverse_dynamics_with_contact_allocates_nothing_after_the_first_step() {
     }
 }
 
+/// Feet that come within reach long after the first step.
+#[test]
+fn s2_2_inverse_dynamics_that_lands_allocates_nothing_after_the_first_step() {
+    let file = "diagrams/inverse_dynamics/contacts.ron";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (low, high) = (r#"position: [0, 0, "=height"]"#, r#"position: [0, 0, "=height + 3[cm]"]"#);
+    assert_eq!(text.matches(low).count(), 1);
+    let dropped = text.replace(low, high);
+    for controller in ["qp_mu", "qp_mu_null_space", "qp_inf", "lcp_mu", "lcp_inf"] {
+        let program = compiled(&path, dropped.as_bytes(), &[("controller", controller)]);
+        assert_none(&format!("dropped, {controller}"), &program);
+    }
+}
+
 /// Closing a chunk may allocate, a row may not: far fewer allocations than steps. The stream drops
 /// what it gets, but unlike `Sink::null` rows are written to it.
 #[test]

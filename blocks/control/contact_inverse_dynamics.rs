@@ -270,13 +270,15 @@ impl Block for ContactInverseDynamics {
 
     fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
         let (count, nv) = (sizes.dim(&plan.count), sizes.dim(&plan.nv));
+        let joints = sizes.input(plan.io.acceleration);
         // `plan` and `check` have accepted the parameters.
         let cone = cone_shape(self.cone).expect("a pyramid that was accepted");
         let friction = self.mu.as_ref().and_then(|mu| friction_of(mu, count).ok());
         Scratch {
             solver: control::ContactInverseDynamics::new(self.model, cone)
                 .with_energy(self.energy)
-                .with_choice(self.choose),
+                .with_choice(self.choose)
+                .with_room(nv.saturating_sub(joints), joints, count),
             contacts: Counted {
                 friction: friction.unwrap_or_default(),
                 indices: Vec::with_capacity(count),
@@ -286,7 +288,7 @@ impl Block for ContactInverseDynamics {
             },
             pressing: Vec::with_capacity(count),
             all_pressing: vec![0.0; count],
-            found: vec![0.0; sizes.input(plan.io.acceleration) + 3 * count],
+            found: vec![0.0; joints + 3 * count],
             forces: Vec::with_capacity(3 * count),
             after: vec![0.0; nv],
             nearest: vec![0.0; nv],

@@ -46,6 +46,7 @@
 mod complementary;
 mod consistency;
 mod convex;
+mod memory;
 mod no_slip;
 mod null_space;
 mod reduction;
@@ -246,8 +247,8 @@ const FREE_CHANGES: u32 = 4;
 
 /// Solver of [`ContactTask`]s by one [`ContactModel`].
 ///
-/// Made once; memory grows on the first task of a size and is kept. Only `memory` of
-/// [`Self::solve`] carries information from one step to the next.
+/// Made once; memory grows on the first task of a size and is kept, or is made at once by
+/// [`Self::with_room`]. Only `memory` of [`Self::solve`] carries information from one step to the next.
 #[doc(alias("computed torque", "whole-body control", "WBC"))]
 pub struct ContactInverseDynamics {
     model: ContactModel,

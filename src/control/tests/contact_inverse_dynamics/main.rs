@@ -1,5 +1,6 @@
 //! Laws of inverse dynamics with contact.
 
+mod memory;
 mod redundant;
 mod robots;
 
