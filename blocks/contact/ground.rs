@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_map_that_is_none_is_refused() {
-        for (text, what) in [("", "found none"), ("0.5,-1", "found -1"), ("0.5,x", "`x`")] {
+        for (text, what) in [("", "found none"), ("0.5,-1\n", "found -1"), ("0.5,x\n", "`x`")] {
             let refused = hills().friction(&OneFile(text)).err().expect("refused");
             assert!(refused.message.contains(what), "{}", refused.message);
         }
