@@ -52,9 +52,12 @@ impl Default for Cone {
     }
 }
 
-/// A pyramid with fewer than three sides was requested.
+/// The most sides of a pyramid, whose error is then below 1e-5.
+pub const MOST_SIDES: usize = 1000;
+
+/// A pyramid with fewer than three sides was requested, or with more than [`MOST_SIDES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("expected a friction pyramid of at least 3 sides, found {sides}")]
+#[error("expected a friction pyramid of at least 3 sides and at most {MOST_SIDES}, found {sides}")]
 pub struct InvalidCone {
     /// The number of sides asked for.
     pub sides: usize,
@@ -91,12 +94,12 @@ impl ConeShape {
     /// Tabulates the directions of `cone`.
     ///
     /// # Errors
-    /// [`InvalidCone`] if a pyramid has fewer than 3 sides.
+    /// [`InvalidCone`] if a pyramid has fewer than 3 sides or more than [`MOST_SIDES`].
     pub fn new(cone: Cone) -> Result<Self, InvalidCone> {
         let Cone::Pyramid { sides, fit } = cone else {
             return Ok(Self::circular());
         };
-        if sides < 3 {
+        if !(3..=MOST_SIDES).contains(&sides) {
             return Err(InvalidCone { sides });
         }
         let step = std::f64::consts::PI / sides as f64;
