@@ -68,7 +68,7 @@ pub use clarabel::ClarabelSolver;
 pub use complementarity::{
     Lcp, Lemke, LemkeSolver, PrincipalPivoting, PrincipalPivotingSolver, StewartTrinkleSolver,
 };
-pub use cone::{Cone, ConeShape, InvalidCone, PyramidFit};
+pub use cone::{Cone, ConeShape, InvalidCone, MOST_SIDES, PyramidFit};
 pub use cone_least_squares::{ConeLeastSquares, ConeLeastSquaresSolver};
 pub use cone_program::{
     ConeProgram, ConeProgramError, project_second_order, second_order_violation,
