@@ -2,11 +2,12 @@
 //! `std:` and which `demo` lists.
 
 /// Path under `std:` and content.
-pub(crate) const FILES: [(&str, &[u8]); 26] = [
+pub(crate) const FILES: [(&str, &[u8]); 27] = [
     (
         "robots/mini_cheetah/mini_cheetah.urdf",
         include_bytes!("../diagrams/robots/mini_cheetah/mini_cheetah.urdf"),
     ),
+    ("robots/mini_cheetah.ron", include_bytes!("robots/mini_cheetah.ron")),
     ("robots/block/block.urdf", include_bytes!("../diagrams/robots/block/block.urdf")),
     ("robots/pendulum/pendulum.urdf", include_bytes!("../diagrams/robots/pendulum/pendulum.urdf")),
     ("diagrams/quadruped/stand.ron", include_bytes!("../diagrams/quadruped/stand.ron")),

@@ -46,7 +46,7 @@ impl Text {
     fn written(&self) -> String {
         let Self { run, params, robots, blocks, checks } = self;
         format!(
-            "Diagram(format: 1, run: ({run}), params: {{ {params} }}, robots: {{ {robots} }}, \
+            "Diagram(format: 2, run: ({run}), params: {{ {params} }}, robots: {{ {robots} }}, \
              blocks: {{ {blocks} }}, checks: {{ {checks} }})"
         )
     }
@@ -196,13 +196,13 @@ fn unfolding_is_bounded() {
     for i in 0..20 {
         let inner = format!("Mask(file: \"m{}.mask\")", i + 1);
         let text = format!(
-            "Mask(format: 1, ports: (in: {{}}, out: {{}}), blocks: {{ \"a\": {inner}, \"b\": \
+            "Mask(format: 2, ports: (in: {{}}, out: {{}}), blocks: {{ \"a\": {inner}, \"b\": \
              {inner} }}, out: {{}})"
         );
         std::fs::write(folder.join(format!("m{i}.mask")), text).expect("a mask");
     }
     let leaf =
-        "Mask(format: 1, ports: (in: {}, out: {}), blocks: { \"k\": Constant(value: 1) }, out: {})";
+        "Mask(format: 2, ports: (in: {}, out: {}), blocks: { \"k\": Constant(value: 1) }, out: {})";
     std::fs::write(folder.join("m20.mask"), leaf).expect("a mask");
     refused(
         "masks",

@@ -65,15 +65,24 @@ impl<'a> Loader<'a> {
         self.sources.into_inner()
     }
 
-    /// Reads a file whose place in messages matters.
-    pub(crate) fn source(&self, name: &str) -> Result<(FileId, Rc<[u8]>), String> {
+    /// Reads a file whose place in messages matters, which must hold one of the constructs `kinds`.
+    pub(crate) fn source(&self, name: &str, kinds: &[&str]) -> Result<(FileId, Rc<[u8]>), String> {
         let (shown, bytes) = self.find(name)?;
-        if !document::is_ours(&bytes) {
+        if !document::is_ours(&bytes, kinds) {
             // Nothing of it is shown: it may be anything.
-            return Err(format!("expected `{shown}` to begin with `Mask(` or `Patch(`"));
+            let kinds = kinds.join("(` or `");
+            return Err(format!("expected `{shown}` to begin with `{kinds}(`"));
         }
+        self.note(name, &bytes);
         let file = self.add(&shown, &bytes);
         Ok((file, bytes.into()))
+    }
+
+    /// Keeps the hash of a file.
+    fn note(&self, name: &str, bytes: &[u8]) {
+        let mut hash = Fnv::default();
+        hash.add_bytes(bytes);
+        self.data.borrow_mut().insert(name.to_owned(), hash.value());
     }
 
     fn find(&self, name: &str) -> Result<(String, Vec<u8>), String> {
@@ -156,9 +165,7 @@ fn tidy(path: &Path) -> PathBuf {
 impl Files for Loader<'_> {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         let (_, bytes) = self.find(path)?;
-        let mut hash = Fnv::default();
-        hash.add_bytes(&bytes);
-        self.data.borrow_mut().insert(path.to_owned(), hash.value());
+        self.note(path, &bytes);
         Ok(bytes)
     }
 }

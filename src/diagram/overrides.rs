@@ -42,7 +42,7 @@ pub(crate) fn document(
         }
     };
     for name in &options.patches {
-        let (file, bytes) = match loader.source(name) {
+        let (file, bytes) = match loader.source(name, &["Patch"]) {
             Ok(found) => found,
             Err(message) => {
                 let span = on_command_line(loader, "--with", name).1;

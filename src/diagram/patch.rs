@@ -4,7 +4,7 @@ use legwork_block::{
     Arguments, Diagnostic, Diagnostics, Name, Named, Node, NodeField, NodeKind, Place, Span, Text,
 };
 
-use crate::expand::sections;
+use crate::expand::{is_group, sections};
 use crate::language::{self, Entries, Entry, What, construct, wrong_type};
 use crate::path::{self, PathStep};
 
@@ -35,7 +35,7 @@ construct! {
     /// ```
     "Patch":
     pub(crate) struct Patch<'n> {
-        /// Version of the file format: 1.
+        /// Version of the file format: 2.
         format: Option<&'n Node>,
         /// What it is for.
         doc: Option<&'n Node>,
@@ -84,11 +84,11 @@ pub(crate) fn apply(document: &mut Node, patch: &Node, diagnostics: &mut Diagnos
 fn replace(document: &mut Node, entry: Entry<'_>, diagnostics: &mut Diagnostics) {
     let Entry { name, name_span, value, .. } = entry;
     let Some(blocks) = field_mut(document, "blocks") else { return };
-    let NodeKind::Map(entries) = &mut blocks.kind else { return };
+    let NodeKind::Map(entries) = &blocks.kind else { return };
     let names: Vec<String> =
         entries.iter().filter_map(|(k, _)| k.text().map(str::to_owned)).collect();
-    match entries.iter_mut().find(|(k, _)| k.text() == Some(name)) {
-        Some((_, old)) => *old = value.clone(),
+    match entry_of(blocks, name) {
+        Some(old) => *old = value.clone(),
         None => diagnostics.push(
             Diagnostic::error(
                 "unknown-block",
@@ -104,13 +104,13 @@ fn replace(document: &mut Node, entry: Entry<'_>, diagnostics: &mut Diagnostics)
 fn add(document: &mut Node, entry: Entry<'_>, diagnostics: &mut Diagnostics) {
     let Entry { name, name_span, value, .. } = entry;
     let Some(blocks) = field_mut(document, "blocks") else { return };
-    let NodeKind::Map(entries) = &mut blocks.kind else { return };
-    if entries.iter().any(|(known, _)| known.text() == Some(name)) {
+    if entry_of(blocks, name).is_some() {
         let message = format!("expected a name that is free, found the block `{name}`");
         let diagnostic = Diagnostic::error("duplicate-key", name_span, message);
         diagnostics.push(diagnostic.hint("`replace:` puts another block in its place"));
         return;
     }
+    let NodeKind::Map(entries) = &mut blocks.kind else { return };
     let text = Text { value: name.to_owned(), place: entry.place.clone() };
     entries.push((Node { span: name_span, kind: NodeKind::Text(text) }, value.clone()));
 }
@@ -211,10 +211,11 @@ fn step_into<'n>(
             )),
         };
     }
+    let is_field = node.field(name).is_some();
     let holder = ["body", "blocks", "choices"]
         .into_iter()
-        .filter(|_| node.field(name).is_none())
-        .find(|holder| node.field(holder).is_some_and(|map| map.entry(name).is_some()));
+        .filter(|_| !is_field)
+        .find(|holder| field_mut(node, holder).and_then(|map| entry_of(map, name)).is_some());
     if let Some(holder) = holder {
         return field_mut(node, holder)
             .and_then(|map| entry_of(map, name))
@@ -287,13 +288,14 @@ fn field_mut<'n>(node: &'n mut Node, name: &str) -> Option<&'n mut Node> {
     }
 }
 
+/// The value of `key`, also in a group among the entries, which is no part of a path.
 fn entry_of<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
-    match &mut node.kind {
-        NodeKind::Map(entries) => {
-            entries.iter_mut().find(|(k, _)| k.text() == Some(key)).map(|(_, value)| value)
-        }
-        _ => None,
+    let NodeKind::Map(entries) = &mut node.kind else { return None };
+    if let Some(at) = entries.iter().position(|(k, _)| k.text() == Some(key)) {
+        return Some(&mut entries[at].1);
     }
+    let groups = entries.iter_mut().map(|(_, value)| value).filter(|value| is_group(value));
+    groups.filter_map(|group| entry_of(field_mut(group, "blocks")?, key)).next()
 }
 
 fn entry_mut<'n>(document: &'n mut Node, section: &str, key: &str) -> Option<&'n mut Node> {

@@ -20,7 +20,7 @@ fn stand() -> PathBuf {
 fn ramp(here: &TempDir, choices: &str) -> PathBuf {
     let text = format!(
         r#"Diagram(
-    format: 1,
+    format: 2,
     run: (stop: "1 s", step: "10 ms", solver: Euler),
     variants: {{ "v": Variant(
         ports: (in: {{ "u": "Real" }}, out: {{ "y": "Real" }}),

@@ -19,7 +19,7 @@ fn a_picture_goes_where_its_ending_says() {
 
 /// A part that a signal enables, with one inside that its edges trigger.
 const SWITCHED: &str = r#"Diagram(
-    format: 1,
+    format: 2,
     run: (stop: "1 s", step: "10 ms", solver: Euler),
     blocks: {
         "wave": Sine(frequency: "1 Hz"),
@@ -74,7 +74,7 @@ fn a_folded_part_shows_its_own_ports() {
         &here,
         "m.ron",
         r#"Mask(
-    format: 1,
+    format: 2,
     ports: (in: { "error": "Vector(2)" }, out: { "force": "Vector(2)", "first": "Real" }),
     blocks: {
         "p": Gain(gain: 2.0, in: { "u": "^error" }),
@@ -87,7 +87,7 @@ fn a_folded_part_shows_its_own_ports() {
         &here,
         "f.ron",
         r#"Diagram(
-    format: 1,
+    format: 2,
     run: (stop: "1 s", step: "10 ms", solver: Euler),
     blocks: {
         "one": Constant(value: [1.0, 2.0]),

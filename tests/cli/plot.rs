@@ -37,7 +37,7 @@ fn a_table_becomes_a_picture() {
 fn waves(gain: f64) -> String {
     format!(
         r#"Diagram(
-    format: 1,
+    format: 2,
     doc: "Waves <b>& a spike</b>.",
     run: (stop: "10 s", step: "1 ms", solver: Euler),
     params: {{ "gain": Param(value: {gain:?}) }},

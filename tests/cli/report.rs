@@ -6,7 +6,7 @@ use super::support::{folder, legwork, write};
 
 /// A run with a check that passes, one that fails, and texts that would be HTML.
 const DIAGRAM: &str = r#"Diagram(
-    format: 1,
+    format: 2,
     doc: "A <b>ramp</b> & more.",
     run: (stop: "1 s", step: "10 ms", solver: Euler, seed: 3),
     params: { "slope": Param(value: 1.0) },

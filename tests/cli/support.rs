@@ -64,7 +64,7 @@ pub(crate) fn write(folder: &TempDir, name: &str, text: impl AsRef<[u8]>) {
 pub(crate) fn ramp(checks: &str) -> String {
     format!(
         r#"Diagram(
-    format: 1,
+    format: 2,
     doc: "A ramp.",
     run: (stop: "1 s", step: "10 ms", solver: Euler, seed: 3),
     params: {{ "slope": Param(value: 1.0, min: 0.0) }},
@@ -81,7 +81,7 @@ pub(crate) fn ramp(checks: &str) -> String {
 /// A diagram whose variant `v` has a good choice and one with a misspelt parameter.
 pub(crate) fn with_variant() -> &'static str {
     r#"Diagram(
-    format: 1,
+    format: 2,
     run: (stop: "1 s", step: "10 ms"),
     variants: { "v": Variant(
         ports: (in: { "u": "Real" }, out: { "y": "Real" }),

@@ -8,7 +8,7 @@ use super::support::{folder, legwork, write};
 
 /// A ramp behind a variant with good choices and bad ones, that must get to 1.
 const RAMP: &str = r#"Diagram(
-    format: 1,
+    format: 2,
     run: (stop: "1 s", step: "10 ms", solver: Euler, seed: 3),
     params: { "slope": Param(value: 1.0), "gains": Param(value: [1, 2]),
         "limit": Param(value: "1 m") },

@@ -39,7 +39,7 @@ fn near(found: f64, exact: f64, bound: f64) {
 fn pendulum(angle: f64, torque: &str) -> String {
     format!(
         r#"Diagram(
-    format: 1,
+    format: 2,
     run: (stop: "2 s", step: "1 ms", solver: Rk4),
     robots: {{ "rod": Urdf(path: "std:robots/pendulum/pendulum.urdf", base: Fixed) }},
     blocks: {{
@@ -91,7 +91,7 @@ fn an_unstable_equilibrium_is_found_from_nearby_and_held() {
 /// A plant x1' = −x1 + 2 x2, x2' = −3 x2 + 3 u, and a digital loop whose delayed integral must take
 /// y = x1 to r = 5: x1 = 5, x2 = u = 2.5, whatever the filter between them remembers.
 const LOOP: &str = r#"Diagram(
-    format: 1,
+    format: 2,
     run: (stop: "1 s", step: "1 ms", solver: Rk4),
     blocks: {
         "r":     Constant(value: 5.0),
@@ -125,7 +125,7 @@ fn a_linear_loop_of_two_rates_begins_at_its_exact_equilibrium() {
 fn what_has_no_equilibrium_is_said_to_move() {
     let here = folder_with(
         r#"Diagram(
-    format: 1,
+    format: 2,
     run: (stop: "1 s", step: "10 ms", solver: SemiImplicitEuler),
     blocks: {
         "g":    Constant(value: "-9.81 m/s^2"),
@@ -195,7 +195,7 @@ fn program(text: &str, set: &[(String, String)]) -> Program {
 #[test]
 fn states_read_back_to_the_same_bits() {
     let text = r#"Diagram(
-    format: 1,
+    format: 2,
     run: (stop: "0.3 s", step: "10 ms", solver: Rk4),
     robots: {
         "rod":  Urdf(path: "std:robots/pendulum/pendulum.urdf", base: Fixed),
@@ -257,7 +257,7 @@ fn states_read_back_to_the_same_bits() {
 fn discrete_states_begin_where_they_settle() {
     let here = folder_with(
         r#"Diagram(
-    format: 1,
+    format: 2,
     run: (stop: "3 s", step: "10 ms", solver: Euler),
     blocks: {
         "c":      Constant(value: 0.4),

@@ -77,7 +77,7 @@ impl Target for Same {
         let mut text = String::new();
         let _ = write!(
             text,
-            "Diagram(format: 1, run: ({RUN}, solver: {}, seed: {}), blocks: {{",
+            "Diagram(format: 2, run: ({RUN}, solver: {}, seed: {}), blocks: {{",
             random.pick(&SOLVERS),
             random.below(9)
         );

@@ -220,7 +220,7 @@ impl Named {
     }
 
     pub(crate) fn tables() -> Self {
-        let diagram = "Diagram(format: 1, run: (stop: \"1 s\", step: \"1 ms\"), blocks: { \"s\": \
+        let diagram = "Diagram(format: 2, run: (stop: \"1 s\", step: \"1 ms\"), blocks: { \"s\": \
                        SignalFromFile(path: \"damaged.csv\", column: \"force\") })";
         let words =
             ["time", "force", "t", ",", ";", "\"", "\n", "\r\n", "=", "[N]", " ", "\u{feff}"];
@@ -228,7 +228,7 @@ impl Named {
     }
 
     pub(crate) fn robots() -> Self {
-        let diagram = "Diagram(format: 1, run: (stop: \"1 s\", step: \"1 ms\"), robots: { \"r\": \
+        let diagram = "Diagram(format: 2, run: (stop: \"1 s\", step: \"1 ms\"), robots: { \"r\": \
                        Urdf(path: \"damaged.urdf\", base: Floating) }, blocks: { \"b\": \
                        FloatingBase(robot: \"r\", in: { \"nu_dot\": \"d.nu_dot\" }), \"d\": \
                        ForwardDynamics(robot: \"r\", in: { \"state\": \"b.state\", \"tau\": \

@@ -153,7 +153,7 @@ fn recorded_problems_replay_equally_through_both_solvers() {
 /// iCub falls 5 mm on its two soles of four corners each: 24 rows for 38 coordinates, of which the
 /// soles can move 12, so half of the contacts are redundant.
 const ICUB: &str = r#"Diagram(
-    format: 1,
+    format: 2,
     run: (stop: "80 ms", step: "1 ms", solver: SemiImplicitEuler),
     robots: { "icub": Urdf(path: "robots/icub/icub.urdf", base: Floating, feet: ["l_sole", "r_sole"]) },
     blocks: {

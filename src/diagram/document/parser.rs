@@ -17,13 +17,13 @@ pub(super) fn parse(file: FileId, text: &str, base: usize) -> Parsed<Node> {
     parser.attributes()?;
     if parser.peek().is_none() {
         let found = parser.error(0, 0, "the file is empty");
-        return Err(found.hint("write a diagram: `Diagram(format: 1, blocks: {})`").into());
+        return Err(found.hint("write a diagram: `Diagram(format: 2, blocks: {})`").into());
     }
     if parser.peek() == Some(b'<') {
         let found = parser.error(0, 1, "expected a diagram, found XML");
         let hint = match text.contains("<robot") {
             true => "a robot is a part of a diagram: robots: { \"go\": Urdf(path: \"go.urdf\") }",
-            false => "write a diagram: `Diagram(format: 1, blocks: {})`",
+            false => "write a diagram: `Diagram(format: 2, blocks: {})`",
         };
         return Err(found.hint(hint).into());
     }
@@ -36,12 +36,12 @@ pub(super) fn parse(file: FileId, text: &str, base: usize) -> Parsed<Node> {
 }
 
 /// Whether the text begins with `Diagram(`, `Mask(` or `Patch(`.
-pub(super) fn is_ours(text: &str) -> bool {
+pub(super) fn is_ours(text: &str, kinds: &[&str]) -> bool {
     let mut parser = Parser { file: FileId::default(), text, base: 0, at: 0, depth: 0 };
     let begins = parser.attributes().and_then(|()| parser.skip_space());
     let (word, rest) = parser.rest().split_at(parser.word_length());
     begins.is_ok()
-        && ["Diagram", "Mask", "Patch"].contains(&word)
+        && (kinds.contains(&word) || ["Diagram", "Mask", "Patch"].contains(&word))
         && rest.trim_start().starts_with(['(', '/'])
 }
 

@@ -16,7 +16,7 @@ fn at(text: &str, span: Span) -> &str {
 const SAMPLE: &str = r##"#![enable(implicit_some)]
 // A sample with every form.
 Diagram(
-    format: 1, /* a /* nested */ comment */
+    format: 2, /* a /* nested */ comment */
     doc: "é \"quoted\" \u{41}",
     raw: r#"a "raw" text"#,
     run: (stop: "3 s", step: Some("1 ms"), seed: 7, flag: true, none: None, unit: ()),

@@ -15,9 +15,10 @@ construct! {
     /// What a part with an inside of its own has: a mask's file, a subsystem, a conditional part.
     "Subsystem":
     pub(super) struct Inside<'n> {
-        /// Name and type of each port: `(in: { "u": "Real" }, out: { "y": "Vector(3)" })`. Blocks
-        /// inside read the input `u` as `^u`.
-        ports: Option<Interface>,
+        /// Name and type of each port: `(in: { "u": "Real" }, out: { "y": "Vector(3)" })`, the same
+        /// as `"fn(u: Real) -> (y: Vector(3))"`, or `Interface(…)`. Blocks inside read the input
+        /// `u` as `^u`.
+        ports: Option<&'n Node>,
         /// The blocks inside.
         blocks: Needed<Entries<'n, OfBlocks>> =
             required("", "blocks: { \"a\": Constant(value: 1.0) }"),
@@ -52,7 +53,10 @@ impl Expander<'_> {
     ) -> Item {
         let sources = inputs.unwrap_or_default();
         let has_ports = inside.ports.is_some();
-        let interface = inside.ports.unwrap_or_default();
+        let (interface, of_types) = match inside.ports {
+            Some(ports) => self.interface(ports, inner),
+            None => (Interface::default(), inner.clone()),
+        };
         for (name, node) in sources.iter() {
             if !interface.inputs.contains_key(name) {
                 let message = format!("`{path}` declares no input `{name}`");
@@ -60,7 +64,7 @@ impl Expander<'_> {
                 self.report(not_among("unknown-port", node.span, message, name, known, "it has"));
             }
         }
-        self.check_inputs(At { frame, path }, &interface, &sources, span, None, inner);
+        self.check_inputs(At { frame, path }, &interface, &sources, span, None, &of_types);
         let declared = interface.inputs.keys().cloned().collect();
         let optional = interface.optional.clone();
         let outer = OuterInputs { frame, sources, declared, optional };
@@ -69,7 +73,7 @@ impl Expander<'_> {
             self.expand_blocks(frame, blocks, inner);
         }
         let outs = match inside.out {
-            Some(out) if has_ports => self.outs(&out, &interface, frame, path, inner),
+            Some(out) if has_ports => self.outs(&out, &interface, frame, path, &of_types),
             Some(out) => {
                 if let Some(first) = out.names().next() {
                     let message = "`out` names outputs that no `ports` declares";

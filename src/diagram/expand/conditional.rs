@@ -168,7 +168,7 @@ impl Expander<'_> {
         env: &Env,
     ) -> Item {
         let n = hit_count(self, part.n, env);
-        let every = part.every.as_ref().and_then(|every| self.every(every, env));
+        let every = part.every.as_ref().and_then(|every| self.period(every, env));
         let Some(n) = n else { return Item::Broken };
         // Its inputs tell the rate whose hits are counted.
         let inputs = part.inputs.unwrap_or_default();

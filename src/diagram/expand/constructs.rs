@@ -2,9 +2,12 @@
 
 use super::buses::BusField;
 use super::checks::Condition;
+use super::group::Group;
+use super::interface::{InterfaceFile, NamedInterface};
 use super::leaf::Reserved;
 use super::mask::{MaskFile, Parameter};
 use super::names::Param;
+use super::robot_file::RobotFile;
 use super::run::{RunSection, VariableStep};
 use super::sections::Diagram;
 use super::structural::STRUCTURAL;
@@ -19,11 +22,15 @@ pub fn constructs() -> Vec<Manual> {
         RunSection::MANUAL,
         VariableStep::MANUAL,
         Param::MANUAL,
+        RobotFile::MANUAL,
         BusField::MANUAL,
         Variant::MANUAL,
         Reserved::MANUAL,
         OffsetPeriod::MANUAL,
         Ports::MANUAL,
+        NamedInterface::MANUAL,
+        InterfaceFile::MANUAL,
+        Group::MANUAL,
     ];
     all.extend(STRUCTURAL.iter().map(|construct| construct.manual));
     all.extend([MaskFile::MANUAL, Parameter::MANUAL, Condition::MANUAL, Patch::MANUAL]);

@@ -7,8 +7,8 @@ use legwork_block::{Arguments, Diagnostic, Name, Named, Node, NodeField, NodeKin
 use super::Expander;
 use super::structural::At;
 use super::tree::{Env, Hole, Item};
-use super::value::literal;
-use crate::language::{Inputs, Interface, Read, Text, construct, wrong_type};
+use super::value::{literal, with_fields};
+use crate::language::{Inputs, Text, construct, wrong_type};
 
 construct! {
     /// The choice of a variant, or what fills a hole of the mask around: `Use("qp")`.
@@ -41,11 +41,9 @@ impl Expander<'_> {
         // `in:` of the merged block is read where the Use is written; its parameters are literal,
         // and a composite's own text where the choice is written.
         let choice = self.expand_block(at, &merged, &hole.env);
-        let interface = hole.interface.as_ref();
-        let interface = interface
-            .and_then(|ports| Interface::read(ports, self.diagnostics))
-            .unwrap_or_default();
-        let interface_env = Env::of_names(Rc::clone(&hole.interface_names), &self.budget);
+        let Some(interface) = &hole.interface else { return choice };
+        let declared_with = Env::of_names(Rc::clone(&hole.interface_names), &self.budget);
+        let (interface, interface_env) = self.interface(interface, &declared_with);
         let sources = part.inputs.unwrap_or_default();
         self.check_inputs(at, &interface, &sources, part.at, Some(&name), &interface_env);
         for (output, ty) in &interface.outputs {
@@ -113,35 +111,27 @@ impl Expander<'_> {
         let NodeKind::Named(Named { name: Some(kind), arguments }) = &choice.kind else {
             return Err(Box::new(wrong_type(choice, "a block, a mask or a Use")));
         };
-        let mut fields: Vec<NodeField> = match arguments {
-            Arguments::Fields(fields) => fields.clone(),
-            Arguments::None => Vec::new(),
-            // `Use("other")` handed on: write it with a name.
+        // `Use("other")` handed on: write it with a name.
+        let named = match arguments {
             Arguments::Positional(args) if kind.text == "Use" && args.len() == 1 => {
                 let name = Name { text: "of".into(), span: args[0].span };
-                vec![NodeField { name, value: args[0].clone() }]
+                Some(NodeField { name, value: args[0].clone() })
             }
             Arguments::Positional(_) => {
                 return Err(Box::new(wrong_type(choice, "a block whose parameters have names")));
             }
+            Arguments::Fields(_) | Arguments::None => None,
         };
+        let mut fields: Vec<NodeField> = named.into_iter().collect();
         for field in user.fields() {
-            let name = field.name.text.as_str();
-            if name == "of" || name == "doc" {
-                continue;
-            }
-            let value =
-                if name == "in" { field.value.clone() } else { literal(&field.value, env)? };
-            fields.retain(|known| known.name.text != name);
+            let value = match field.name.text.as_str() {
+                "of" | "doc" => continue,
+                "in" => field.value.clone(),
+                _ => literal(&field.value, env)?,
+            };
             fields.push(NodeField { name: field.name.clone(), value });
         }
-        Ok(Node {
-            span: choice.span,
-            kind: NodeKind::Named(Named {
-                name: Some(Name { text: kind.text.clone(), span: kind.span }),
-                arguments: Arguments::Fields(fields),
-            }),
-        })
+        Ok(with_fields(choice, fields))
     }
 }
 

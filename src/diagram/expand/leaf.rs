@@ -74,13 +74,16 @@ impl Expander<'_> {
         }
         let reserved: Option<Reserved<'_>> = language::read(node, self.diagnostics);
         let Some(reserved) = reserved else { return Item::Broken };
-        let every = reserved.every.as_ref().and_then(|every| self.every(every, env));
+        let stated = reserved.every.as_ref().and_then(|every| self.period(every, env));
         let names: Vec<&str> = Reserved::MANUAL.names().collect();
         let block = (entry.bind)(node, env, &names, self.diagnostics);
         let Some(block) = block else { return Item::Broken };
-        if every.is_none() && reserved.every.is_some() {
+        if stated.is_none() && reserved.every.is_some() {
             return Item::Broken;
         }
+        // A function has no time of its own.
+        let owner = self.tree.frames[frame].owner;
+        let every = stated.or(self.every.filter(|_| owner.is_none()));
         let inputs = reserved.inputs.unwrap_or_default();
         let block = self.add_block(NewBlock {
             path: path.to_owned(),
@@ -90,7 +93,7 @@ impl Expander<'_> {
             text: leaf_text(kind, node, env),
             hidden: false,
             every,
-            owner: self.tree.frames[frame].owner,
+            owner,
             gate: self.gate,
             condition: None,
         });
@@ -101,7 +104,7 @@ impl Expander<'_> {
     }
 
     /// A period and its offset [s].
-    pub(super) fn every(&mut self, every: &Period<'_>, env: &Env) -> Option<Sampling> {
+    pub(super) fn period(&mut self, every: &Period<'_>, env: &Env) -> Option<Sampling> {
         let &Period { node, period, offset } = every;
         let period_span = period.span;
         let period = self.seconds(period, env, true)?;

@@ -8,12 +8,10 @@ use legwork_block::{Diagnostic, Node, Resources, Scope, Unit, Value};
 
 use super::Expander;
 use super::composite::Inside;
+use super::file::construct_in;
 use super::structural::At;
 use super::tree::{Around, Env, Hole, Item};
-use crate::document;
-use crate::language::{
-    self, Construct, Entries, Inputs, Text, What, construct, name_span, wrong_type,
-};
+use crate::language::{self, Construct, Entries, Entry, Inputs, Text, What, construct, name_span};
 
 construct! {
     /// A part whose inside is in a file of its own, with parameters and holes that its user fills.
@@ -51,7 +49,7 @@ construct! {
     /// ```
     "Mask":
     pub(super) struct MaskFile<'n> {
-        /// Version of the file format: 1.
+        /// Version of the file format: 2.
         format: Option<&'n Node>,
         /// What it is for.
         doc: Option<Text<'n>>,
@@ -146,25 +144,9 @@ impl Expander<'_> {
     }
 
     fn parse_mask(&mut self, name: &str, at: &Node) -> Option<Rc<Node>> {
-        let (file, bytes) = match self.loader.source(name) {
-            Ok(found) => found,
-            Err(message) => {
-                self.report(Diagnostic::error("missing-file", at.span, message));
-                return None;
-            }
-        };
-        let mask = match document::parse(file, &bytes) {
-            Ok(mask) => mask,
-            Err(diagnostic) => {
-                self.report(diagnostic);
-                return None;
-            }
-        };
-        if mask.kind_name().is_none_or(|kind| kind.text != "Mask") {
-            self.report(wrong_type(&mask, "Mask(params: …, ports: …, blocks: …, out: …)"));
-            return None;
-        }
-        Some(Rc::new(mask))
+        let expected = "Mask(params: …, ports: …, blocks: …, out: …)";
+        let mask = construct_in(self.loader, name, at, &["Mask"], expected);
+        mask.map_err(|diagnostic| self.report(diagnostic)).ok()
     }
 
     /// What names mean inside a mask: its parameters, nothing else.
@@ -190,36 +172,12 @@ impl Expander<'_> {
             Diagnostic::error("missing-field", name_span(instance), message)
                 .also(declaration.span, "declared here")
         };
-        let mut values: IndexMap<String, Value> = IndexMap::new();
-        for entry in params() {
-            let (name, declaration) = (entry.name, entry.value);
-            let Some(parameter) = language::read::<Parameter<'_>>(declaration, self.diagnostics)
-            else {
-                continue;
-            };
-            let inner = Env::of_names(Rc::new(values.clone()), &self.budget);
-            let given = instance.field(name);
-            let value = match given.or(parameter.default) {
-                Some(node) => {
-                    let scope: &dyn Scope = if given.is_some() { env } else { &inner };
-                    self.parameter_value(name, declaration, node, scope).filter(|value| {
-                        let bounds = Bounds { least: parameter.min, most: parameter.max };
-                        self.in_bounds(name, bounds, node, value, scope)
-                    })
-                }
-                None => {
-                    let message = format!("parameter `{name}` of the mask is missing");
-                    self.report(missing(message, declaration));
-                    None
-                }
-            };
-            match value {
-                Some(value) => {
-                    values.insert(name.to_owned(), value);
-                }
-                None => good = false,
-            }
-        }
+        let no_value = |name: &str, declaration: &Node| {
+            missing(format!("parameter `{name}` of the mask is missing"), declaration)
+        };
+        let values = self.parameters(instance, &params().collect::<Vec<_>>(), env, &no_value);
+        good &= values.is_some();
+        let values = values.unwrap_or_default();
         let names = Rc::new(values);
         let mut filled = BTreeMap::new();
         for entry in holes() {
@@ -251,6 +209,47 @@ impl Expander<'_> {
             around: Rc::clone(around),
             ..Env::of_names(names, &self.budget)
         })
+    }
+
+    /// The values of the parameters `params` that `instance` states, else their defaults; `None`
+    /// if one is wrong or `missing`, which is reported.
+    pub(super) fn parameters(
+        &mut self,
+        instance: &Node,
+        params: &[Entry<'_>],
+        env: &Env,
+        missing: &dyn Fn(&str, &Node) -> Diagnostic,
+    ) -> Option<IndexMap<String, Value>> {
+        let mut good = true;
+        let mut values: IndexMap<String, Value> = IndexMap::new();
+        for &Entry { name, value: declaration, .. } in params {
+            let Some(parameter) = language::read::<Parameter<'_>>(declaration, self.diagnostics)
+            else {
+                continue;
+            };
+            let inner = Env::of_names(Rc::new(values.clone()), &self.budget);
+            let given = instance.field(name);
+            let value = match given.or(parameter.default) {
+                Some(node) => {
+                    let scope: &dyn Scope = if given.is_some() { env } else { &inner };
+                    self.parameter_value(name, declaration, node, scope).filter(|value| {
+                        let bounds = Bounds { least: parameter.min, most: parameter.max };
+                        self.in_bounds(name, bounds, node, value, scope)
+                    })
+                }
+                None => {
+                    self.report(missing(name, declaration));
+                    None
+                }
+            };
+            match value {
+                Some(value) => {
+                    values.insert(name.to_owned(), value);
+                }
+                None => good = false,
+            }
+        }
+        good.then_some(values)
     }
 
     /// A parameter of a mask, held against the kind that it is declared to be.

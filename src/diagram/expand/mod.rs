@@ -6,13 +6,17 @@ mod checks;
 mod composite;
 mod conditional;
 mod constructs;
+mod file;
 mod for_each;
 mod function;
+mod group;
 mod hole;
+mod interface;
 mod leaf;
 mod mask;
 mod names;
 mod resolve;
+mod robot_file;
 mod run;
 mod sections;
 mod structural;
@@ -36,11 +40,12 @@ use legwork_program::Ratio;
 use crate::ids::{BlockId, FrameId, IdVec};
 use crate::language::{Entries, Entry, Inputs, wrong_type};
 use crate::loader::Loader;
-use crate::network::{Network, NetworkBlock, Source};
+use crate::network::{Network, NetworkBlock, Sampling, Source};
 use crate::types_text::TypeTable;
 pub(crate) use blocks::{in_variables_from, invalid_parameter};
 use composite::OfBlocks;
 pub use constructs::constructs;
+pub(crate) use group::is_group;
 pub(crate) use resolve::Resolver;
 pub(crate) use run::Run;
 pub(crate) use sections::sections;
@@ -196,6 +201,8 @@ pub(crate) struct Expander<'a> {
     said_too_large: bool,
     /// The condition of the part that is being unfolded.
     gate: Option<BlockId>,
+    /// The period of the group around.
+    every: Option<Sampling>,
 }
 
 impl<'a> Expander<'a> {
@@ -224,6 +231,7 @@ impl<'a> Expander<'a> {
             unfolded: 0,
             said_too_large: false,
             gate: None,
+            every: None,
             masks: BTreeMap::new(),
             failed_variants: BTreeSet::new(),
         }
@@ -247,11 +255,19 @@ impl<'a> Expander<'a> {
     /// Expands blocks into `frame`.
     fn expand_blocks(&mut self, frame: FrameId, blocks: &Entries<'_, OfBlocks>, env: &Env) {
         for Entry { name, name_span, value, .. } in blocks.iter() {
+            if is_group(value) {
+                self.expand_group(frame, value, env);
+                continue;
+            }
             if let Some(reason) = bad_name(name, frame == Tree::ROOT) {
                 self.report(Diagnostic::error("bad-name", name_span, reason));
             }
-            if self.tree.frames[frame].items.contains_key(name) {
-                let message = format!("`{name}` is a share of a signal already");
+            if let Some(known) = self.tree.frames[frame].items.get(name) {
+                let what = match known {
+                    Item::Share { .. } => "a share of a signal",
+                    _ => "another block",
+                };
+                let message = format!("`{name}` is {what} already");
                 self.report(Diagnostic::error("duplicate-key", name_span, message));
                 continue;
             }

@@ -12,9 +12,10 @@ use legwork_block::{
 };
 
 use super::mask::Bounds;
+use super::robot_file::RobotFile;
 use super::tree::Env;
 use super::{Expander, evaluate};
-use crate::language::{self, Entries, Entry, Text, What, construct, wrong_type};
+use crate::language::{self, Construct, Entries, Entry, Text, What, construct, wrong_type};
 
 construct! {
     /// A parameter with bounds, which hold for overrides of the command line too. Without bounds a
@@ -311,8 +312,20 @@ impl LazyNames<'_, '_> {
 
     fn robot(&self, name: &str, node: &Node) -> Option<Value> {
         let registry = self.expander.registry;
-        let known: Vec<&str> = registry.resources().map(|entry| entry.kind).collect();
-        let kind = node.kind_name().map(|kind| kind.text.clone()).unwrap_or_default();
+        let kinds = registry.resources().map(|entry| entry.kind);
+        let known: Vec<&str> = kinds.chain([RobotFile::MANUAL.name]).collect();
+        let mut kind = node.kind_name().map(|kind| kind.text.clone()).unwrap_or_default();
+        let of_file;
+        let node = if kind == RobotFile::MANUAL.name {
+            let mut found = Diagnostics::default();
+            let read = self.expander.robot_of_file(node, &mut found);
+            self.found.borrow_mut().extend(found);
+            of_file = read?;
+            kind = of_file.kind_name().map(|kind| kind.text.clone()).unwrap_or_default();
+            &of_file
+        } else {
+            node
+        };
         let Some(entry) = registry.find_resource(&kind) else {
             self.found.borrow_mut().push(
                 wrong_type(node, &format!("a robot: `{}`", known.join("(…)`, `")))

@@ -17,7 +17,7 @@ construct! {
     ///
     /// ```ron
     /// Diagram(
-    ///     format: 1,
+    ///     format: 2,
     ///     run: (stop: "1 s", step: "1 ms"),
     ///     blocks: {
     ///         "sine": Sine(amplitude: 1.0, frequency: "1 Hz"),
@@ -29,7 +29,7 @@ construct! {
     /// ```
     "Diagram":
     pub(super) struct Diagram<'n> {
-        /// Version of the file format: 1.
+        /// Version of the file format: 2.
         format: Option<&'n Node>,
         /// What it shows, as Markdown.
         doc: Option<&'n Node>,
@@ -61,14 +61,14 @@ pub(crate) fn sections() -> impl Iterator<Item = &'static str> {
 }
 
 /// The version of the file format that this front end reads.
-const FORMAT: f64 = 1.0;
+const FORMAT: f64 = 2.0;
 
 impl Expander<'_> {
     /// Expands a whole diagram; `None` if it is not one.
     pub(crate) fn expand(&mut self, document: &Node) -> Option<Expanded> {
         if document.kind_name().is_none_or(|kind| kind.text != "Diagram") {
             let mut diagnostic =
-                wrong_type(document, "Diagram(format: 1, run: (…), blocks: { … })");
+                wrong_type(document, "Diagram(format: 2, run: (…), blocks: { … })");
             if document.kind_name().is_some_and(|kind| kind.text == "Mask") {
                 diagnostic = diagnostic.hint("a mask runs inside a diagram: Mask(file: \"…\")");
             }
@@ -101,18 +101,17 @@ impl Expander<'_> {
         entries.map(|(name, entry)| (name.clone(), entry.choices.clone())).collect()
     }
 
-    /// `format: 1`.
+    /// `format: 2`.
     pub(super) fn format_version(&mut self, format: Option<&Node>) {
         let Some(format) = format else { return };
-        if format.number() != Some(FORMAT) {
-            self.report(
-                Diagnostic::error(
-                    "wrong-format",
-                    format.span,
-                    format!("expected format {FORMAT}, found {}", format.describe()),
-                )
-                .hint("a newer format needs a newer legwork"),
-            );
-        }
+        let hint = match format.number() {
+            Some(FORMAT) => return,
+            Some(older) if older < FORMAT => {
+                "files of an older format are not read: make the file anew by this version's manual"
+            }
+            _ => "a newer format needs a newer legwork",
+        };
+        let message = format!("expected format {FORMAT}, found {}", format.describe());
+        self.report(Diagnostic::error("wrong-format", format.span, message).hint(hint));
     }
 }

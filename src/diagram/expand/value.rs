@@ -163,6 +163,21 @@ pub(super) fn literal(node: &Node, scope: &dyn Scope) -> Result<Node, Box<Diagno
     Ok(Node { span: node.span, kind })
 }
 
+/// `node` with `fields` in place of its own of the same names, or beside them.
+pub(super) fn with_fields(node: &Node, fields: impl IntoIterator<Item = NodeField>) -> Node {
+    let NodeKind::Named(Named { name, .. }) = &node.kind else { return node.clone() };
+    let mut all = node.fields().to_vec();
+    for field in fields {
+        match all.iter_mut().find(|known| known.name.text == field.name.text) {
+            Some(known) => *known = field,
+            None => all.push(field),
+        }
+    }
+    let name = name.clone();
+    let kind = NodeKind::Named(Named { name, arguments: Arguments::Fields(all) });
+    Node { span: node.span, kind }
+}
+
 /// A node as text.
 pub(crate) fn node_text(node: &Node) -> String {
     let mut text = String::new();

@@ -1,10 +1,11 @@
 //! The section `variants:`: the choices, and which of them was taken.
 
-use legwork_block::{Node, Span};
+use legwork_block::{Arguments, Diagnostic, Named, Node, NodeKind, Span};
 
 use super::Expander;
 use super::unresolved::not_among;
-use crate::language::{self, Entries, Entry, Text, What, construct};
+use super::value::with_fields;
+use crate::language::{self, Entries, Entry, Text, What, construct, wrong_type};
 
 construct! {
     /// Something of which there are several choices: blocks, masks or parts with the same ports.
@@ -17,10 +18,22 @@ construct! {
     ///     choices: { "active_set": ActiveSetQp(), "clarabel": ClarabelQp() },
     /// ) }
     /// ```
+    ///
+    /// Choices that differ in a few fields share a `base`:
+    ///
+    /// ```ron
+    /// variants: { "solver": Variant(
+    ///     base: ProjectedGaussSeidel(sweeps: 1000, on_fail: HoldLast(max: 5)),
+    ///     default: "exact",
+    ///     choices: { "exact": (accept: 1e-8), "fast": (sweeps: 20, accept: 1e-2) },
+    /// ) }
+    /// ```
     "Variant":
     pub(super) struct Variant<'n> {
-        /// The ports that every choice must have.
+        /// The ports that every choice must have. Without them a choice is seen as it is.
         ports: Option<&'n Node>,
+        /// What the choices have in common: a choice `(gain: 2.0)` is this with other fields.
+        base: Option<&'n Node>,
         /// Name of the choice that is taken if nothing else is said.
         default: Text<'n> = required("which choice?", "default: \"a\""),
         /// The choices by name.
@@ -75,11 +88,19 @@ impl Expander<'_> {
                 self.failed_variants.insert(name.to_owned());
                 continue;
             };
+            let choice_node = match completed(choice_node, variant.base) {
+                Ok(node) => node,
+                Err(found) => {
+                    self.report(found);
+                    self.failed_variants.insert(name.to_owned());
+                    continue;
+                }
+            };
             self.variants.insert(
                 name.to_owned(),
                 VariantEntry {
                     chosen: choice,
-                    choice: choice_node.clone(),
+                    choice: choice_node,
                     ports: variant.ports.cloned(),
                     choices: names,
                 },
@@ -96,5 +117,24 @@ impl Expander<'_> {
             let known = entries().map(|entry| entry.name);
             self.report(not_among("unknown-variant", span, message, &name, known, "it has"));
         }
+    }
+}
+
+/// The choice with what it has in common with the others.
+fn completed(choice: &Node, base: Option<&Node>) -> Result<Node, Diagnostic> {
+    let is_unnamed = matches!(&choice.kind, NodeKind::Named(Named { name: None, .. }));
+    match base {
+        Some(base) if is_unnamed || choice.kind == NodeKind::Unit => {
+            if base.named().is_none_or(|named| matches!(named.arguments, Arguments::Positional(_)))
+            {
+                return Err(wrong_type(base, "a block such as Gain(gain: 1.0)"));
+            }
+            Ok(with_fields(base, choice.fields().iter().cloned()))
+        }
+        None if is_unnamed => {
+            let found = wrong_type(choice, "a block such as Gain(gain: 1.0)");
+            Err(found.hint("a choice without a kind needs the variant's `base`"))
+        }
+        _ => Ok(choice.clone()),
     }
 }
