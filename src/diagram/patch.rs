@@ -2,6 +2,7 @@
 
 use legwork_block::{
     Arguments, Diagnostic, Diagnostics, Name, Named, Node, NodeField, NodeKind, Place, Span, Text,
+    Unit, parse_quantity,
 };
 
 use crate::expand::{is_group, sections};
@@ -163,6 +164,7 @@ fn set_checked(
 }
 
 /// A parameter keeps its bounds: only its `value` changes; a variant's choice is its `default`.
+/// A bare zero keeps the unit that was there.
 fn put(node: &mut Node, value: &Node) {
     let kind = node.kind_name().map(|kind| kind.text.clone()).unwrap_or_default();
     let inner = match kind.as_str() {
@@ -171,8 +173,32 @@ fn put(node: &mut Node, value: &Node) {
         _ => None,
     };
     match inner.and_then(|name| field_mut(node, name)) {
-        Some(inner) => *inner = value.clone(),
-        None => *node = value.clone(),
+        Some(inner) => replace_value(inner, value),
+        None => replace_value(node, value),
+    }
+}
+
+fn replace_value(old: &mut Node, value: &Node) {
+    let unit = written_unit(old);
+    *old = value.clone();
+    give_zero_its_unit(old, unit);
+}
+
+/// The unit of a quantity that is written as such, and not by an expression.
+pub(crate) fn written_unit(node: &Node) -> Option<Unit> {
+    match &node.kind {
+        NodeKind::Number(number) => number.unit,
+        NodeKind::Text(text) => parse_quantity(&text.value).ok()?.1,
+        _ => None,
+    }
+}
+
+/// Zero is the same in every unit, so that it may be written without one.
+pub(crate) fn give_zero_its_unit(node: &mut Node, unit: Option<Unit>) {
+    if let NodeKind::Number(number) = &mut node.kind
+        && number.value == 0.0
+    {
+        number.unit = number.unit.or(unit);
     }
 }
 
@@ -312,4 +338,50 @@ pub(crate) fn bare_words(node: Node) -> Node {
         other => other,
     };
     Node { span: node.span, kind }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests state what must hold")]
+mod tests {
+    use legwork_block::{FileId, parse_unit};
+
+    use super::*;
+    use crate::document::parse;
+
+    const TEXT: &str = r#"Diagram(
+        params: { "v": Param(value: "0.1 m/s", min: 0.0), "d": "3 cm", "n": 2, "e": "=2*d" },
+        blocks: { "b": Constant(value: "1 kg") },
+    )"#;
+
+    /// The unit of what is written at a name once `value` is.
+    fn unit_of(name: &str, values: &[&str]) -> Option<Unit> {
+        let mut document = parse(FileId(0), TEXT.as_bytes()).unwrap();
+        let mut diagnostics = Diagnostics::default();
+        let place = Place::from(document.span);
+        for value in values {
+            let value = parse(FileId(0), value.as_bytes()).unwrap();
+            set(&mut document, name, &place, &value, &mut diagnostics);
+        }
+        assert!(diagnostics.is_empty());
+        let (section, entry) = name.split_once('.').unwrap_or(("params", name));
+        let found = match section {
+            "params" => document.field("params").unwrap().entry(entry).unwrap(),
+            block => document.field("blocks").unwrap().entry(block).unwrap().field(entry).unwrap(),
+        };
+        written_unit(found.field("value").unwrap_or(found))
+    }
+
+    #[test]
+    fn zero_keeps_the_unit_of_what_it_replaces() {
+        let unit = |text: &str| Some(parse_unit(text).unwrap().0);
+        for (name, kept) in [("v", "m/s"), ("d", "m"), ("b.value", "kg")] {
+            assert_eq!(unit_of(name, &["0"]), unit(kept), "{name}");
+            assert_eq!(unit_of(name, &["0", "0.0"]), unit(kept), "{name} twice");
+            assert_eq!(unit_of(name, &["\"0 s\""]), unit("s"), "{name} has its own");
+            // Nobody knows whether 5 is 5 cm or 5 m.
+            assert_eq!(unit_of(name, &["5"]), None, "{name}");
+        }
+        assert_eq!(unit_of("n", &["0"]), None);
+        assert_eq!(unit_of("e", &["0"]), None);
+    }
 }

@@ -94,3 +94,21 @@ fn an_arm_keeps_or_loses_the_box_as_its_model_of_contact_has_it() {
         }
     }
 }
+
+/// Zero needs no unit where a quantity was: a parameter on the command line, and one of a mask that
+/// has a default. Another number does.
+#[test]
+fn zero_is_taken_without_a_unit() {
+    const HOLD: &str = "diagrams/inverse_dynamics/hold.ron";
+    let cases = [
+        (BIPED, "speed", "0", true),
+        (BIPED, "speed", "0.2", false),
+        (HOLD, "amplitude", "0", true),
+        (HOLD, "least.amplitude", "0.0", true),
+    ];
+    for (file, name, value, is_taken) in cases {
+        let case = Case { file, set: &[(name, value)], variants: &[], patches: &[] };
+        let compiled = case.compiled();
+        assert_eq!(compiled.program.is_some(), is_taken, "{name}={value}");
+    }
+}

@@ -12,6 +12,7 @@ use super::file::construct_in;
 use super::structural::At;
 use super::tree::{Around, Env, Hole, Item};
 use crate::language::{self, Construct, Entries, Entry, Inputs, Text, What, construct, name_span};
+use crate::patch;
 
 construct! {
     /// A part whose inside is in a file of its own, with parameters and holes that its user fills.
@@ -231,6 +232,10 @@ impl Expander<'_> {
             let given = instance.field(name);
             let value = match given.or(parameter.default) {
                 Some(node) => {
+                    let mut node = node.clone();
+                    let unit = parameter.default.and_then(patch::written_unit);
+                    patch::give_zero_its_unit(&mut node, unit);
+                    let node = &node;
                     let scope: &dyn Scope = if given.is_some() { env } else { &inner };
                     self.parameter_value(name, declaration, node, scope).filter(|value| {
                         let bounds = Bounds { least: parameter.min, most: parameter.max };

@@ -19,7 +19,7 @@ use crate::language::{self, Construct, Entries, Entry, Text, What, construct, wr
 
 construct! {
     /// A parameter with bounds, which hold for overrides of the command line too. Without bounds a
-    /// parameter is a value alone: `"kp": "60 N*m/rad"`.
+    /// parameter is a value alone: `"kp": "60 N*m/rad"`. A 0 that replaces it needs no unit.
     ///
     /// ```ron
     /// params: { "kp": Param(value: "60 N*m/rad", min: 0.0, max: "200 N*m/rad") }
