@@ -29,14 +29,17 @@
 
 use crate::cone::ConeShape;
 use crate::contact_problem::{ContactProblem, ContactSolver};
+use crate::descent::Descent;
 use crate::kkt;
 use crate::status::{Outcome, Status};
-use legwork_linalg::{axpy, dot};
+use legwork_linalg::{axpy, dot, max_abs};
 
 /// Step of the estimate of L after an accepted iteration.
 const LIPSCHITZ_DECAY: f64 = 0.9;
 /// Trials of L within one iteration; doubling from any start reaches the trace before.
 const TRIAL_LIMIT: u32 = 64;
+/// x over the bias beyond which an answer is tested for being none.
+const DOUBTFUL: f64 = 1e8;
 
 /// Accelerated projected gradient solver of the contact problem; accepts every cone.
 ///
@@ -62,6 +65,7 @@ pub struct AcceleratedGradient {
     slope: Vec<f64>,
     best: Vec<f64>,
     forces: Vec<f64>,
+    descent: Descent,
 }
 
 impl AcceleratedGradient {
@@ -84,13 +88,16 @@ impl AcceleratedGradient {
             slope: zero(),
             best: zero(),
             forces: zero(),
+            descent: Descent::new(contact_count),
         }
     }
 
     /// Iterates from the given `forces` (warm start) and leaves the best iterate there.
     ///
     /// Forces that are not finite or outside their cone are first projected, so any start is
-    /// allowed. The answer depends on the problem and the start alone.
+    /// allowed. The answer depends on the problem and the start alone. A problem without solution
+    /// is [`Status::Unbounded`] with zero forces, if the last iterate leads to a
+    /// direction that proves it ([`kkt::least_solution`]).
     ///
     /// # Panics
     /// If a slice of the problem or `forces` has the wrong length.
@@ -101,6 +108,15 @@ impl AcceleratedGradient {
             return Outcome::refused(Status::InvalidData);
         }
         let mut outcome = self.run(problem, forces);
+        // Forces so large that their rounding hides the residual may pass for solved.
+        let is_doubtful = outcome.status != Status::Solved || self.is_beyond(problem, DOUBTFUL);
+        if is_doubtful {
+            let heading = self.x.iter().zip(&self.scale).map(|(x, scale)| scale * x);
+            if self.descent.is_found(problem, heading) {
+                forces.fill(0.0);
+                return Outcome { status: Status::Unbounded, residual: f64::NAN, ..outcome };
+            }
+        }
         // The common judge decides the status; it only adds rounding.
         outcome.residual = kkt::natural_residual(problem, forces, &mut self.slope);
         outcome
@@ -166,7 +182,7 @@ impl AcceleratedGradient {
                 best = residual;
                 self.best.copy_from_slice(&self.x);
             }
-            if residual.is_nan() {
+            if residual.is_nan() || self.is_beyond(problem, 1.0 / f64::EPSILON) {
                 break;
             }
         }
@@ -294,6 +310,12 @@ impl AcceleratedGradient {
         let ratio = dot(&self.next, &self.product_next) / dot(&self.next, &self.next);
         // A direction without inertia gives no estimate for the others.
         if ratio > 1e-3 * trace { ratio.min(trace) } else { trace }
+    }
+
+    /// Whether x is larger than so many times the bias, in units where N has a diagonal of 1.
+    fn is_beyond(&self, problem: &ContactProblem<'_>, times: f64) -> bool {
+        let bias = self.scale.iter().zip(problem.bias).map(|(s, b)| (s * b).abs());
+        max_abs(&self.x) > times * bias.fold(0.0, f64::max)
     }
 
     /// The natural residual, as [`kkt::natural_residual`] defines it, of x.

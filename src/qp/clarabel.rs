@@ -36,6 +36,7 @@ mod program;
 
 use crate::cone::{Cone, ConeShape};
 use crate::contact_problem::{ContactProblem, ContactSolver};
+use crate::descent::Descent;
 use crate::kkt;
 use crate::problem_data::is_fixed;
 use crate::projected_gauss_seidel::ProjectedGaussSeidel;
@@ -69,6 +70,7 @@ pub struct ClarabelSolver {
     built: Option<Built>,
     acceleration: Vec<f64>,
     polish: ProjectedGaussSeidel,
+    descent: Descent,
     program: ProgramSolver,
 }
 
@@ -111,6 +113,7 @@ impl ClarabelSolver {
             built: None,
             acceleration: Vec::new(),
             polish: ProjectedGaussSeidel::new(0, POLISH_SWEEPS, POLISHED_RESIDUAL),
+            descent: Descent::default(),
             program: ProgramSolver::default(),
         }
     }
@@ -227,12 +230,18 @@ impl ClarabelSolver {
         let mut status = match solution.status {
             SolverStatus::Solved => Status::Solved,
             SolverStatus::MaxIterations | SolverStatus::MaxTime => Status::MaxIterations,
-            // Zero force is feasible and the objective is bounded below on the range of G.
             SolverStatus::DualInfeasible | SolverStatus::AlmostDualInfeasible => Status::Unbounded,
             // For any other status the independent judge decides.
             _ => Status::Inaccurate,
         };
         self.acceleration.resize(problem.dim(), 0.0);
+        if status == Status::Unbounded {
+            // Zero force is feasible: what is left to prove is the direction.
+            let is_proof = self.descent.is_found(problem, forces.iter().copied());
+            forces.fill(0.0);
+            let status = if is_proof { status } else { Status::NumericalTrouble };
+            return Outcome { status, iterations, residual: f64::NAN };
+        }
         let residual = kkt::natural_residual(problem, forces, &mut self.acceleration);
         if !residual.is_finite() || (status == Status::Inaccurate && residual > USABLE_RESIDUAL) {
             status = Status::NumericalTrouble;

@@ -187,7 +187,12 @@ impl<'a> ContactProblem<'a> {
         let n = self.dim();
         assert_eq!((forces.len(), acceleration.len()), (n, n), "forces and acceleration need 3k");
         acceleration.copy_from_slice(self.bias);
-        let shift = self.diagonal_shift();
+        self.add_product(forces, acceleration);
+    }
+
+    /// Adds `(G + R + εI) f` of forces that are zero on inactive contacts.
+    pub(crate) fn add_product(&self, forces: &[f64], acceleration: &mut [f64]) {
+        let (n, shift) = (self.dim(), self.diagonal_shift());
         for (i, &force) in forces.iter().enumerate() {
             if force != 0.0 {
                 axpy(force, &self.inverse_inertia[i * n..(i + 1) * n], acceleration);

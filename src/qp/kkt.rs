@@ -110,6 +110,40 @@ pub fn coulomb_residual(
     })
 }
 
+/// What a direction proves about solutions: each has `|f|₁` of at least the returned number of
+/// typical forces `acceleration_scale / mean_diagonal`. 0 proves nothing, ∞ that there is none.
+///
+/// A solution has `K ∋ f ⟂ Hf + b ∈ K*` with `H = G + R + εI`, so `-bᵀd ≤ dᵀHf ≤ |Hd|∞ |f|₁` for
+/// every d in the cones. With `Hd = 0` and `bᵀd < 0` the objective falls along d without end, as
+/// [`unbounded_residual`] has it for a cone program. A decrease below rounding of its terms counts
+/// as 0.
+///
+/// | symbol | argument | shape | meaning |
+/// |---|---|---|---|
+/// | d | `direction` | 3k | in the cones, 0 at inactive contacts |
+/// | Hd | `image` | 3k | written |
+///
+/// O(9k²); does not allocate.
+///
+/// # Panics
+/// If a slice has the wrong length.
+pub fn least_solution(problem: &ContactProblem<'_>, direction: &[f64], image: &mut [f64]) -> f64 {
+    assert_eq!((direction.len(), image.len()), (problem.dim(), problem.dim()), "d, Hd need 3k");
+    image.fill(0.0);
+    problem.add_product(direction, image);
+    let (mut decrease, mut size, mut resistance) = (0.0, 0.0, 0.0);
+    for i in (0..problem.dim()).filter(|i| problem.is_active(i / 3)) {
+        let product = problem.bias[i] * direction[i];
+        decrease -= product;
+        size += product.abs();
+        resistance = nan_max(resistance, image[i].abs());
+    }
+    let is_descent = decrease > size * f64::EPSILON * problem.dim() as f64;
+    let typical = problem.acceleration_scale() / problem.mean_diagonal();
+    let least = decrease / (resistance * typical);
+    if is_descent && !least.is_nan() { least } else { 0.0 }
+}
+
 /// Largest `|f_i - P_K(f_i - ρ_i dual(i, a_i))|∞ / force_scale`.
 fn natural_map(
     problem: &ContactProblem<'_>,

@@ -50,6 +50,7 @@ pub mod cone_least_squares;
 mod cone_program;
 mod contact_problem;
 mod coulomb;
+mod descent;
 mod equilibrate;
 mod general;
 mod goldfarb_idnani;

@@ -17,6 +17,7 @@
 
 use crate::cone::ConeShape;
 use crate::contact_problem::{ContactProblem, ContactSolver};
+use crate::descent::Descent;
 use crate::kkt;
 use crate::status::{Outcome, Status};
 use legwork_linalg::{axpy, ldlt};
@@ -35,19 +36,26 @@ pub struct ProjectedGaussSeidel {
     /// Over-relaxation ω in (0, 2); 1 is plain Gauss-Seidel.
     pub relaxation: f64,
     acceleration: Vec<f64>,
+    /// Forces before the last sweep.
+    previous: Vec<f64>,
+    descent: Descent,
 }
 
 impl ProjectedGaussSeidel {
     /// A solver with memory for `contact_count` contacts; ω = 1.
     #[must_use]
     pub fn new(contact_count: usize, sweeps: u32, tolerance: f64) -> Self {
-        Self { sweeps, tolerance, relaxation: 1.0, acceleration: vec![0.0; 3 * contact_count] }
+        let zero = || vec![0.0; 3 * contact_count];
+        let descent = Descent::new(contact_count);
+        let (acceleration, previous) = (zero(), zero());
+        Self { sweeps, tolerance, relaxation: 1.0, acceleration, previous, descent }
     }
 
     /// Sweeps from the given `forces` (warm start) and leaves the answer there.
     ///
     /// Forces that are not finite or outside their cone are first projected, so any start is
-    /// allowed.
+    /// allowed. A problem without solution is [`Status::Unbounded`] with zero forces, if the last
+    /// sweep or the forces lead to a direction that proves it ([`kkt::least_solution`]).
     ///
     /// # Panics
     /// If a slice of the problem or `forces` has the wrong length.
@@ -59,6 +67,7 @@ impl ProjectedGaussSeidel {
             return Outcome::refused(Status::InvalidData);
         }
         self.acceleration.resize(problem.dim(), 0.0);
+        self.previous.resize(problem.dim(), 0.0);
         for (contact, force) in forces.chunks_exact_mut(3).enumerate() {
             let start = [force[0], force[1], force[2]];
             let keep = problem.is_active(contact) && start.iter().all(|f| f.is_finite());
@@ -69,6 +78,9 @@ impl ProjectedGaussSeidel {
         let mut residual = kkt::natural_residual(problem, forces, &mut self.acceleration);
         let mut sweeps = 0;
         while residual > self.tolerance && sweeps < self.sweeps {
+            if sweeps + 1 == self.sweeps {
+                self.previous.copy_from_slice(forces);
+            }
             let mut change: f64 = 0.0;
             for contact in (0..problem.contact_count()).filter(|&c| problem.is_active(c)) {
                 change = change.max(self.visit(problem, contact, forces));
@@ -79,6 +91,19 @@ impl ProjectedGaussSeidel {
                 || sweeps.is_multiple_of(8);
             if is_worth_judging {
                 residual = kkt::natural_residual(problem, forces, &mut self.acceleration);
+            }
+        }
+        if residual > self.tolerance && sweeps > 0 {
+            let heading = forces.iter().zip(&self.previous).map(|(f, previous)| f - previous);
+            let is_found = self.descent.is_found(problem, heading)
+                || self.descent.is_found(problem, forces.iter().copied());
+            if is_found {
+                forces.fill(0.0);
+                return Outcome {
+                    status: Status::Unbounded,
+                    iterations: sweeps,
+                    residual: f64::NAN,
+                };
             }
         }
         let status = if residual <= self.tolerance {
@@ -151,7 +176,8 @@ fn local_minimum(
         return [0.0; 3];
     }
     if mu <= 0.0 {
-        let normal = if h[2][2] > 0.0 { (-free[2] / h[2][2]).max(0.0) } else { start[2] };
+        let normal = if h[2][2] > 0.0 { -free[2] / h[2][2] } else { start[2] - free[2] };
+        let normal = normal.max(0.0);
         return [0.0, 0.0, normal];
     }
     if let Some(stick) = solve_stick(h, free)
@@ -161,10 +187,7 @@ fn local_minimum(
     }
     // A bound on the largest eigenvalue gives a step that cannot raise the objective.
     let bound = h.iter().map(|c| c.iter().map(|v| v.abs()).sum::<f64>()).fold(0.0, f64::max);
-    if bound <= 0.0 {
-        return start;
-    }
-    let rho = 1.0 / bound;
+    let rho = if bound > 0.0 { 1.0 / bound } else { 1.0 };
     let mut f = start;
     for _ in 0..LOCAL_STEPS {
         let product = multiply(h, f);

@@ -5,7 +5,7 @@
 use crate::common::{
     bits, difference, largest, natural_residual, pyramid, pyramids, references, residual, solve,
 };
-use legwork_linalg::PivotedCholesky;
+use legwork_linalg::{PivotedCholesky, axpy, dot};
 use legwork_qp::problems::{Random, random_definite, rigid_body};
 use legwork_qp::{
     AcceleratedGradient, ClarabelSolver, ConeShape, ContactProblem, ContactProblemData,
@@ -488,6 +488,54 @@ fn degenerate_data_never_panic() {
                 }
             }
             assert!(solved >= 4, "{}: only {solved} of {}", method.name, problems.len());
+        }
+    }
+}
+
+/// Forces d of the interior of their cones with `G d = 0` and `bᵀd < 0`, without regularisation:
+/// the objective falls along d without end. G has any rank up to 3k - 1.
+fn unbounded(seed: u64, contacts: usize, shape: &ConeShape) -> ContactProblemData {
+    let (mut random, n) = (Random::new(seed), 3 * contacts);
+    let mut problem = ContactProblemData::new(contacts, shape.clone());
+    problem.regularisation = 0.0;
+    problem.friction.iter_mut().for_each(|mu| *mu = 0.3 + random.uniform());
+    let direction: Vec<f64> = (0..n)
+        .map(|i| match i % 3 {
+            2 => 1.0,
+            _ => 0.1 * problem.friction[i / 3] * (2.0 * random.uniform() - 1.0),
+        })
+        .collect();
+    let square = dot(&direction, &direction);
+    for _ in 0..seed as usize % n {
+        let mut row: Vec<f64> = (0..n).map(|_| random.normal()).collect();
+        axpy(-dot(&row, &direction) / square, &direction, &mut row);
+        for (g, column) in problem.inverse_inertia.chunks_exact_mut(n).zip(&row) {
+            axpy(*column, &row, g);
+        }
+    }
+    problem.bias.iter_mut().for_each(|b| *b = random.normal());
+    let slope = dot(&problem.bias, &direction) / square;
+    axpy(-slope - 0.5 - random.uniform(), &direction, &mut problem.bias);
+    problem
+}
+
+/// Forces grow without end until rounding hides the residual, unless the method sees it. The dual
+/// active set needs the regularisation and fails without.
+#[test]
+fn a_problem_without_solution_is_unbounded() {
+    for shape in [ConeShape::circular(), pyramid(4, PyramidFit::Inscribed)] {
+        for method in methods_for(&shape) {
+            for seed in 0..60 {
+                let contacts = 1 + seed as usize % 4;
+                let problem = unbounded(seed, contacts, &shape);
+                let (forces, status) = solve(&mut *(method.make)(contacts, 4), &problem);
+                let expected = match method.name {
+                    "active set" => Status::NumericalTrouble,
+                    _ => Status::Unbounded,
+                };
+                let what = format!("{}, {:?}, seed {seed}", method.name, shape.cone());
+                assert_eq!((status, largest(&forces)), (expected, 0.0), "{what}");
+            }
         }
     }
 }
