@@ -173,6 +173,14 @@ impl ContactSolver for ClarabelSolver {
             return Outcome::refused(Status::NumericalTrouble);
         };
         built.solver.solve();
+        // A used solver that breaks down at its start leaves what an earlier call left.
+        if built.solver.solution.status != SolverStatus::Solved {
+            self.built = None;
+            let Some(built) = self.prepare(problem) else {
+                return Outcome::refused(Status::NumericalTrouble);
+            };
+            built.solver.solve();
+        }
         let first = self.judged(problem, forces);
         let first = self.polished(problem, first, forces);
         let is_stuck = matches!(first.status, Status::Inaccurate | Status::NumericalTrouble);

@@ -380,6 +380,11 @@ impl GeneralActiveSet {
     /// Copies the answer out and judges it.
     fn finish(&mut self, qp: &Qp<'_>, status: Status, iterations: u32, x: &mut [f64]) -> Outcome {
         let m = qp.row_count();
+        if status == Status::NumericalTrouble {
+            // What the method holds may be of an earlier call.
+            x.fill(0.0);
+            return Outcome { status, iterations, residual: f64::NAN };
+        }
         x.copy_from_slice(self.core.x());
         if status == Status::PrimalInfeasible {
             for (row, weight) in self.core.contradiction() {

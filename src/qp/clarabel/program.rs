@@ -339,11 +339,20 @@ impl ClarabelSolver {
         let own = &mut self.program;
         own.scaling.of(program);
         own.form.write(program, &own.scaling);
-        let Some(solver) = own.prepare(settings) else {
+        let Some(solver) = own.prepare(settings.clone()) else {
             return Outcome::refused(Status::NumericalTrouble);
         };
         solver.solve();
-        let solution = &solver.solution;
+        // A used solver that breaks down at its start leaves what an earlier call left.
+        if solver.solution.status != SolverStatus::Solved {
+            own.solver = own.built.build(settings);
+            if let Some(solver) = &mut own.solver {
+                solver.solve();
+            }
+        }
+        let Some(DefaultSolver { solution, .. }) = &own.solver else {
+            return Outcome::refused(Status::NumericalTrouble);
+        };
         let (said, iterations) = (solution.status, solution.iterations);
         let (answer, duals) = (solution.x.clone(), solution.z.clone());
         let scaled = |x: &mut [f64], columns: &[f64]| {

@@ -335,6 +335,40 @@ fn a_used_solver_returns_the_bits_of_a_fresh_one() {
     }
 }
 
+/// Where the method breaks down it may leave what an earlier call left there.
+#[test]
+fn a_failure_of_a_used_solver_is_that_of_a_fresh_one() {
+    let spoilers: [fn(&mut Program); 6] = [
+        |p| p.linear.hessian.iter_mut().for_each(|h| *h = -*h),
+        |p| p.linear.hessian.iter_mut().for_each(|h| *h *= -1e9),
+        |p| p.linear.gradient.iter_mut().for_each(|g| *g *= 1e300),
+        |p| p.linear.hessian.iter_mut().for_each(|h| *h *= 1e300),
+        |p| p.cone_offset.iter_mut().for_each(|c| *c *= 1e200),
+        |p| p.linear.rows.iter_mut().for_each(|a| *a *= 1e307),
+    ];
+    let mut failures = 0;
+    for limit in [0, 1, 100] {
+        for (index, spoil) in spoilers.iter().enumerate() {
+            for seed in 0..6 {
+                let earlier = random_program(seed, 5, [1, 1], 5, &[3]);
+                let mut program = earlier.clone();
+                spoil(&mut program);
+                let make = || ClarabelSolver::new(1e-9, limit);
+                let (mut used, mut fresh) = (make(), make());
+                let _ = solve(&mut used, &earlier);
+                let (found, expected) = (solve(&mut used, &program), solve(&mut fresh, &program));
+                let what = format!("limit {limit}, spoiler {index}, seed {seed}");
+                assert_eq!((bits(&found.0), found.1), (bits(&expected.0), expected.1), "{what}");
+                assert_eq!(found.2.to_bits(), expected.2.to_bits(), "{what}");
+                let multipliers = |solver: &ClarabelSolver| bits(solver.multipliers().cones);
+                assert_eq!(multipliers(&used), multipliers(&fresh), "{what}");
+                failures += usize::from(!found.1.is_usable());
+            }
+        }
+    }
+    assert!(failures > 50, "{failures}");
+}
+
 /// Ten problems of a standing robot and ten random ones, solved by quadprog.
 #[test]
 fn clarabel_meets_the_reference_solutions() {

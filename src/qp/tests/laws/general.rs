@@ -208,3 +208,20 @@ fn ill_conditioned_feasible_problems_are_not_called_infeasible() {
         }
     }
 }
+
+/// Without a factor there is no answer: what an earlier call left is none.
+#[test]
+fn a_failure_has_no_memory() {
+    let earlier = random_qp(4, 6, 2, 8, 8).0;
+    let mut problem = earlier.clone();
+    problem.hessian.iter_mut().for_each(|h| *h = -*h);
+    let mut used = GeneralActiveSet::default();
+    assert!(used.solve(&earlier.view(), &mut [0.0; 6]).status.is_usable());
+    let (mut x, mut multipliers) = ([f64::NAN; 6], Vec::new());
+    let outcome = used.solve(&problem.view(), &mut x);
+    multipliers.extend_from_slice(used.multipliers().rows);
+    multipliers.extend_from_slice(used.multipliers().bounds);
+    assert_eq!(outcome.status, Status::NumericalTrouble);
+    assert!(outcome.residual.is_nan(), "{}", outcome.residual);
+    assert!(x.iter().chain(&multipliers).all(|v| *v == 0.0), "{x:?}, {multipliers:?}");
+}
