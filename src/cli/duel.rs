@@ -16,6 +16,8 @@ use super::{console, diagnostics};
 
 /// Most problems that are shown one by one; JSON has them all.
 const MOST_PROBLEMS: usize = 12;
+/// Most unknowns of a solution that is shown; JSON has them all.
+const MOST_UNKNOWNS: usize = 12;
 /// Most disagreements that are listed.
 const MOST_DISAGREEMENTS: usize = 24;
 
@@ -188,12 +190,29 @@ fn write_problems(outcome: &Duel, out: &mut String) -> std::fmt::Result {
             rows.push(cell_row(solver, cell));
         }
         write_table(&rows, "  ", 2, out)?;
+        write_solution(outcome, problem, out)?;
     }
     if shown.len() < outcome.given.len() {
         let others = outcome.given.len() - shown.len();
         writeln!(out, "\nand {others} problems with smaller differences; --json has all")?;
     }
     Ok(())
+}
+
+/// The answer with the least residual.
+fn write_solution(outcome: &Duel, problem: usize, out: &mut String) -> std::fmt::Result {
+    let answers = outcome.solvers.iter().zip(&outcome.table.cells[problem]);
+    let usable = answers.filter(|(_, cell)| cell.status.is_usable());
+    let Some((solver, best)) = usable.min_by(|(_, a), (_, b)| a.residual.total_cmp(&b.residual))
+    else {
+        return Ok(());
+    };
+    let unknowns = &best.solution[..best.solution.len().min(MOST_UNKNOWNS)];
+    let mut shown: Vec<String> = unknowns.iter().map(|x| format!("{x:.6}")).collect();
+    if unknowns.len() < best.solution.len() {
+        shown.push("…".to_owned());
+    }
+    writeln!(out, "  solution of {solver}: ({})", shown.join(", "))
 }
 
 fn cell_row(solver: &str, cell: &Cell) -> [String; 6] {

@@ -3,7 +3,7 @@
 //! The judge knows the problem alone. Its scaled figures do not change when unknowns and rows are
 //! rescaled (`M → D M D'`, D and D' positive diagonal): a slack is measured against the terms it is
 //! the sum of, `e_i = |q_i| + Σ_j |M_ij| |z_j|`, an unknown by its largest share in a slack,
-//! `max_j |M_ji| |z_i| / e_j`. They are backward errors: at a figure of 1e-12 the answer is exact
+//! `max_j |M_ji| |z_i| / e_j`, or, without effect on any, by `|z_i| / (1 + |z|∞)`. They are backward errors: at a figure of 1e-12 the answer is exact
 //! for data that differ by 1e-12 of each entry's size.
 
 use crate::general::Qp;
@@ -177,6 +177,7 @@ pub fn lcp_residuals(
             *term = 1.0;
         }
     }
+    let largest = z.iter().fold(0.0, |largest, z| nan_max(largest, z.abs()));
     let (mut scaled, mut absolute) = (Tally::default(), Tally::default());
     for (i, (&z, &w)) in z.iter().zip(slack.iter()).enumerate() {
         let mut share = 0.0;
@@ -185,8 +186,8 @@ pub fn lcp_residuals(
             share = nan_max(share, (m * z).abs() / term);
             is_zero &= *m == 0.0;
         }
-        // An unknown without effect can only be measured by being zero or not.
-        let share = if is_zero && z != 0.0 { 1.0 } else { share };
+        // An unknown without effect has no unit but that of the others.
+        let share = if is_zero { z.abs() / (1.0 + largest) } else { share };
         scaled.add(share.copysign(z), w / terms[i]);
         absolute.add(z, w);
     }

@@ -10,14 +10,17 @@ use super::solvers::Answer;
 /// Largest residual with which an answer that is called solved is accepted.
 pub const BELIEVED_RESIDUAL: f64 = 1e-4;
 
+/// Whether there is an answer to judge, if only a last iterate.
+pub(super) fn has_point(answer: &Answer) -> bool {
+    answer.outcome.status.is_usable() || answer.outcome.status == Status::MaxIterations
+}
+
 /// Relative residual of an answer, NaN if it has none: [`kkt::natural_residual`] of a contact
 /// problem, the worst of [`kkt::cone_residuals`] of a program, the largest scaled figure of
 /// [`lcp_residuals`] of a complementarity problem.
 #[must_use]
 pub(super) fn judge(problem: &Problem, answer: &Answer) -> f64 {
-    let has_point =
-        answer.outcome.status.is_usable() || answer.outcome.status == Status::MaxIterations;
-    if !has_point || answer.x.len() != problem.dim() {
+    if !has_point(answer) || answer.x.len() != problem.dim() {
         return f64::NAN;
     }
     match problem {

@@ -71,6 +71,7 @@ fn answer(solver: &str, cell: &Cell, taken: bool) -> Value {
         "median_s": cell.seconds,
         "differing_repeats": cell.differing_repeats,
         "disagreement": cell.disagreement,
+        "solution": cell.solution,
     })
 }
 

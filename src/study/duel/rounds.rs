@@ -2,7 +2,7 @@
 
 use legwork_qp::{NamedProblem, Status};
 
-use super::judge::{disagreement, judge};
+use super::judge::{disagreement, has_point, judge};
 use super::solvers::{Answer, DuelSolver};
 use super::table::{Cell, Dispute, Table, median};
 
@@ -46,6 +46,7 @@ pub(super) fn run(
                 seconds: median(&mut times),
                 differing_repeats,
                 disagreement: 0.0,
+                solution: if has_point(&answer) { answer.x.clone() } else { Vec::new() },
             });
             answers.push(answer);
         }

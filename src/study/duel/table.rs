@@ -5,7 +5,7 @@ use legwork_qp::Status;
 use super::judge::{BELIEVED_RESIDUAL, Disagreement};
 
 /// One solver on one problem.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// The solver's status.
     pub status: Status,
@@ -19,6 +19,9 @@ pub struct Cell {
     pub differing_repeats: u32,
     /// Largest disagreement with another solver, as [`Disagreement::size`] has it.
     pub disagreement: f64,
+    /// The unknowns, those of the last iterate where the iterations were used up; empty where there
+    /// is no answer.
+    pub solution: Vec<f64>,
 }
 
 /// One solver on all problems.
@@ -93,7 +96,7 @@ impl Table {
         let mut scores: Vec<Score> = solvers
             .into_iter()
             .enumerate()
-            .map(|(i, solver)| score(solver, cells.iter().map(|row| row[i])))
+            .map(|(i, solver)| score(solver, cells.iter().map(|row| &row[i])))
             .collect();
         let key =
             |s: &Score| if s.worst_residual.is_nan() { f64::INFINITY } else { s.worst_residual };
@@ -112,8 +115,8 @@ impl Table {
     }
 }
 
-fn score(solver: String, cells: impl Iterator<Item = Cell>) -> Score {
-    let taken: Vec<Cell> = cells.filter(|cell| cell.status != Status::UnsupportedCone).collect();
+fn score<'c>(solver: String, cells: impl Iterator<Item = &'c Cell>) -> Score {
+    let taken: Vec<&Cell> = cells.filter(|cell| cell.status != Status::UnsupportedCone).collect();
     let usable = || taken.iter().filter(|cell| cell.status.is_usable());
     let count = |test: &dyn Fn(&Cell) -> bool| taken.iter().filter(|cell| test(cell)).count();
     let mut residuals: Vec<f64> = usable().map(|cell| cell.residual).collect();

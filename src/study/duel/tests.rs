@@ -271,6 +271,27 @@ fn programs_and_complementarity_problems_shrink_to_what_matters() {
     assert_eq!(small.matrix[2], wanted.matrix[7 * 9 + 2]);
 }
 
+/// A pair `w = 1, z = 0` that no other knows: interior points leave a rounding of z, and that is
+/// all right.
+#[test]
+fn an_unknown_without_effect_is_no_alarm() {
+    for skew in [0.0, 1.0] {
+        let lcp = random_lcp(3, 4, skew);
+        let n = 5;
+        let mut larger = LcpData { matrix: vec![0.0; n * n], vector: vec![1.0; n] };
+        for (j, column) in lcp.matrix.chunks_exact(4).enumerate() {
+            larger.matrix[j * n..j * n + 4].copy_from_slice(column);
+        }
+        larger.vector[..4].copy_from_slice(&lcp.vector);
+        let named = NamedProblem::new("p", "", Problem::Lcp(larger));
+        let table = run(&[named], &mut all_solvers(), 1, &mut || 0.0);
+        for (score, cell) in table.scores.iter().zip(&table.cells[0]) {
+            assert_eq!(score.overclaimed, 0, "skew {skew}, {}: {cell:?}", score.solver);
+            assert!(cell.disagreement < 1e-4, "skew {skew}, {}: {cell:?}", score.solver);
+        }
+    }
+}
+
 /// A strictly convex program of sliding feet, nearly flat in six directions, on which Lemke's
 /// method ends in a ray: it is not unbounded, and the others agree on its minimum.
 #[test]
