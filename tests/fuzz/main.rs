@@ -8,15 +8,15 @@
 //!
 //! | target | input |
 //! |---|---|
-//! | `diagram` | a diagram; what is accepted runs a few steps |
+//! | `diagram` | a diagram, first those of `hostile.rs`; what is accepted runs a few steps |
 //! | `mask`, `patch`, `table`, `robot` | a file that a diagram names |
 //! | `recording`, `snapshot`, `problem` | what commands read again |
 //! | `commands` | the input of `legwork step` |
 //! | `same` | a random diagram: run, steps, resumption, forks and the way back give equal bits |
 //! | `solvers` | a random contact problem: all solvers agree |
 //!
-//! `soak FILE SECONDS` runs a diagram so long: nothing is allocated, time is exact, and the half that
-//! is resumed from a snapshot ends in the same bits.
+//! `soak FILE SECONDS` runs a diagram so long: nothing is allocated, time is exact, and the half
+//! that is resumed from a snapshot ends in the same bits.
 //!
 //! An input is made from its number and the seed alone. What ends the process (a stack that
 //! overflows, memory that is not there) leaves its number in the file that is named at the start.
@@ -24,6 +24,7 @@
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 #![allow(clippy::print_stdout, reason = "the counts are worth reading")]
 
+mod hostile;
 mod mutate;
 mod same;
 mod soak;
@@ -50,7 +51,12 @@ const HANGS: u64 = 60;
 
 /// What is done with damaged inputs.
 pub(crate) trait Target {
-    /// Input number `index`.
+    /// Input number `index` if it is a fixed one.
+    fn fixed(&self, _index: u64) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// A random input.
     fn input(&self, random: &mut Random) -> Vec<u8>;
 
     /// Does it; what came of it, in a word. An `Err` is a finding.
@@ -64,7 +70,7 @@ pub(crate) trait Target {
 type Entry = (&'static str, u64, fn() -> Box<dyn Target>);
 
 const TARGETS: [Entry; 11] = [
-    ("diagram", 600, || Box::new(targets::Diagrams::new())),
+    ("diagram", 1200, || Box::new(targets::Diagrams::new())),
     ("mask", 600, || Box::new(targets::Named::masks())),
     ("patch", 300, || Box::new(targets::Named::patches())),
     ("table", 1500, || Box::new(targets::Named::tables())),
@@ -144,7 +150,7 @@ fn fuzz(
         std::fs::write(&at, format!("{name} --seed {seed} --from {index}\n")).unwrap();
         CURRENT.store(index + 1, Ordering::SeqCst);
         let mut random = Random::of(seed, index);
-        let input = target.input(&mut random);
+        let input = target.fixed(index).unwrap_or_else(|| target.input(&mut random));
         let mut outcome = None;
         let info = measure(|| {
             outcome = Some(catch_unwind(AssertUnwindSafe(|| target.run(&input, &mut random))));

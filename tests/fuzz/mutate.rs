@@ -104,8 +104,12 @@ pub(crate) fn text(random: &mut Random, of: &[u8], other: &[u8], words: &[&str])
             }
             6 | 7 => {
                 let word = |token: &&[u8]| token.first().is_some_and(u8::is_ascii_alphabetic);
+                let own = random.below(tokens.len());
+                let own = tokens[own..].iter().find(|token| word(token)).copied();
                 if let Some(place) = tokens[at..].iter().position(word) {
-                    tokens[at + place] = random.pick(words).as_bytes();
+                    // Another name of the same text gets furthest.
+                    let other = own.filter(|_| random.once_in(2));
+                    tokens[at + place] = other.unwrap_or_else(|| random.pick(words).as_bytes());
                 }
             }
             _ => tokens.insert(at, random.pick(words).as_bytes()),

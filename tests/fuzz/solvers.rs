@@ -29,6 +29,12 @@ impl Target for Solvers {
         };
         // Redundant contacts have one solution with a small compliance.
         problem.compliance.fill(1e-7);
+        // A ground that yields to no force: no solution, or zero.
+        if random.once_in(6) {
+            problem.inverse_inertia.fill(0.0);
+            problem.compliance.fill(0.0);
+            problem.regularisation = 0.0;
+        }
         let named = NamedProblem::new("random", "tests/fuzz", Problem::Contact(problem));
         write(&named).into_bytes()
     }

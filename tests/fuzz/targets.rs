@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use legwork::Disk;
-use legwork_block::Registry;
+use legwork_block::{Registry, Severity};
 use legwork_diagram::{Options, ReadFile, compile};
 use legwork_program::Program;
 use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, Recording, Sink};
@@ -16,7 +16,7 @@ use legwork_runtime::{Cursor, Simulation, channels};
 use legwork_study::duel::{DuelRequest, duel};
 
 use crate::mutate::{self, Random};
-use crate::{Target, folder, repository};
+use crate::{Target, folder, hostile, repository};
 
 /// Files larger than this are not damaged: most damage would be far from what is read first.
 const LARGEST: u64 = 60_000;
@@ -61,12 +61,15 @@ fn try_out(
     options: &Options,
     registry: &Registry,
     disk: &dyn ReadFile,
-) -> &'static str {
+) -> Result<&'static str, String> {
     let compiled = compile(path, text, options, registry, disk);
-    let _ = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);
-    let Some(program) = compiled.program else { return "refused" };
+    let said = legwork_diagram::render::to_text(&compiled.diagnostics, &compiled.sources);
+    let Some(program) = compiled.program else {
+        let is_told = compiled.diagnostics.iter().any(|found| found.severity == Severity::Error);
+        return if is_told { Ok("refused") } else { Err(format!("no program, no error: {said}")) };
+    };
     if program.arena_len > RUNS {
-        return "accepted, large";
+        return Ok("accepted, large");
     }
     let mut simulation = Simulation::new(Arc::new(program));
     for _ in 0..STEPS {
@@ -74,14 +77,15 @@ fn try_out(
             break;
         }
         if simulation.step().is_err() {
-            return "a fault";
+            return Ok("a fault");
         }
     }
-    "ran"
+    Ok("ran")
 }
 
 /// Damaged diagrams.
 pub(crate) struct Diagrams {
+    hostile: Vec<Vec<u8>>,
     files: Vec<(PathBuf, Vec<u8>)>,
     words: Vec<&'static str>,
     registry: Registry,
@@ -141,17 +145,44 @@ const WORDS: [&str; 48] = [
     "None",
 ];
 
+/// Pieces at which a reader breaks.
+const GARBAGE: [&str; 18] = [
+    "\"",
+    "(",
+    "]",
+    "{",
+    ":",
+    "=",
+    "^",
+    "..",
+    "/*",
+    "\u{0}",
+    "é",
+    "\u{feff}",
+    "\\",
+    "'",
+    "r#\"",
+    "Some(",
+    "variants.x",
+    "\"=1/0\"",
+];
+
 impl Diagrams {
     pub(crate) fn new() -> Self {
         let files = corpus(&["diagrams", "tests/data/run", "tests/data/errors"], "ron");
         let registry = registry();
         let kinds = registry.blocks().map(|kind| kind.kind);
-        let words = WORDS.into_iter().chain(kinds).collect();
-        Self { files, words, registry, at: PathBuf::new().into() }
+        let words = WORDS.into_iter().chain(GARBAGE).chain(kinds).collect();
+        Self { hostile: hostile::texts(), files, words, registry, at: PathBuf::new().into() }
     }
 }
 
 impl Target for Diagrams {
+    fn fixed(&self, index: u64) -> Option<Vec<u8>> {
+        self.at.replace(repository("tests/data/run/hostile.ron"));
+        self.hostile.get(usize::try_from(index).ok()?).cloned()
+    }
+
     fn input(&self, random: &mut Random) -> Vec<u8> {
         let (path, bytes) = &self.files[random.below(self.files.len())];
         let (_, other) = &self.files[random.below(self.files.len())];
@@ -160,7 +191,7 @@ impl Target for Diagrams {
     }
 
     fn run(&self, input: &[u8], _: &mut Random) -> Result<&'static str, String> {
-        Ok(try_out(&self.at.borrow(), input, &Options::default(), &self.registry, &Disk))
+        try_out(&self.at.borrow(), input, &Options::default(), &self.registry, &Disk)
     }
 }
 
@@ -294,7 +325,7 @@ impl Target for Named {
         let name = if self.name.is_empty() { own } else { self.name };
         let disk = Damaged { name, bytes: input };
         let here = repository("tests/data/run/fuzz.ron");
-        Ok(match self.diagram {
+        match self.diagram {
             Some(text) => {
                 try_out(&here, text.as_bytes(), &Options::default(), &self.registry, &disk)
             }
@@ -305,7 +336,7 @@ impl Target for Named {
                 let options = Options { patches: vec![patch], ..Options::default() };
                 try_out(&path, &text, &options, &self.registry, &disk)
             }
-        })
+        }
     }
 }
 
