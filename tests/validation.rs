@@ -59,7 +59,7 @@ fn run_unchecked(diagram: &str, set: &[(&str, &str)]) -> (Simulation, Run) {
 fn run(diagram: &str, set: &[(&str, &str)]) -> Run {
     let (simulation, run) = run_unchecked(diagram, set);
     for (check, state) in simulation.program().checks.iter().zip(simulation.checks()) {
-        assert!(state.passed, "{diagram} {set:?}: check `{}`", check.name);
+        assert!(!state.fails(), "{diagram} {set:?}: check `{}`", check.name);
     }
     run
 }

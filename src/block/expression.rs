@@ -7,10 +7,11 @@
 //! ```
 //!
 //! Expressions are pure, floating point (`1/2` is 0.5) and know units. From loose to tight:
-//! `if c then a else b`; `or ||`; `and &&`; `not !`; `== != < <= > >=` (do not chain); `+ -`;
+//! `if c then a else b`; `or ||`; `and &&`; `not !`; `== != < <= > >= in` (do not chain); `+ -`;
 //! `* /`; unary `-`; `^` (to the right, so `-2^2 = -4`); then `a[i]`, `a[i, j]`, `a[i..j]`, `a.b`,
 //! `f(x)`.
 //!
+//! - `a in b` asks whether `a` equals an item of the list `b`.
 //! - A literal takes a unit in brackets: `5[cm]`, `60[N*m/rad]`, `pi[rad]`.
 //! - A number without a unit is unit-free: beside a quantity in `+ - < min …` it takes the other's
 //!   unit. Two quantities must agree ([`Unit::agrees`](crate::Unit::agrees)). `sin cos tan` take

@@ -81,6 +81,7 @@ fn write_checks(execution: &Execution, out: &mut String) -> std::fmt::Result {
             Verdict::Unseen => {
                 ("----", format!(": not seen, it begins at {}", seconds(base.at(check.after))))
             }
+            Verdict::NotAsked => ("----", ": not asked, its `when` never held".to_owned()),
             Verdict::Undecided => ("----", ": open, the run stopped".to_owned()),
         };
         let measured = measured.as_ref().map_or(String::new(), shown_measured);

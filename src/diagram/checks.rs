@@ -1,8 +1,8 @@
 //! What is recorded and what is checked: paths → places in the arena.
 
 use legwork_block::{
-    Diagnostic, Diagnostics, ExpressionSignal, Place, SignalPath, SignalResolver, Slot, Span, Type,
-    Unit, parse_unit,
+    Diagnostic, Diagnostics, Expression, ExpressionSignal, Place, SignalPath, SignalResolver, Slot,
+    Span, Type, Unit, parse_unit,
 };
 use legwork_program::{Check, LogChannel, Rate, Ratio, SignalRef, TIME_SLOT};
 
@@ -136,31 +136,29 @@ pub(crate) fn compile(
     let mut resolver = Resolver { signals };
     let base = rates.base.to_f64();
     for entry in entries {
-        let condition = match entry.expression.compile(&signals.names.env, &mut resolver) {
-            Ok(condition) => condition,
-            Err(diagnostic) => {
-                diagnostics.push(diagnostic);
-                continue;
+        let mut condition = |expression: &Expression, at: Span| {
+            let found = expression.compile(&signals.names.env, &mut resolver);
+            let condition = found.map_err(|diagnostic| diagnostics.push(diagnostic)).ok()?;
+            if !condition.is_boolean() {
+                let message =
+                    format!("check `{}` expected a condition, found a number", entry.name);
+                let found = Diagnostic::error("wrong-type", at, message);
+                diagnostics.push(found.hint("compare it: `… > 0.2`"));
+                return None;
             }
+            Some(condition)
         };
-        if !condition.is_boolean() {
-            diagnostics.push(
-                Diagnostic::error(
-                    "wrong-type",
-                    entry.span,
-                    format!("check `{}` expected a condition, found a number", entry.name),
-                )
-                .hint("compare it: `… > 0.2`"),
-            );
-            continue;
-        }
+        let when = entry.when.as_ref().map(|when| condition(when, when.span()));
+        let that = condition(&entry.expression, entry.span);
+        let (Some(that), false) = (that, when == Some(None)) else { continue };
         // The window's ends are rounded outwards to whole steps.
         let after = (entry.after / base - 1e-9).ceil().max(0.0) as u64;
         let until = (entry.until / base + 1e-9).floor() as u64;
         checks.push(Check {
             name: entry.name.clone(),
             kind: entry.kind,
-            condition,
+            condition: that,
+            when: when.flatten(),
             after,
             until,
             text: entry.text.clone(),

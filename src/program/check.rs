@@ -22,6 +22,8 @@ pub struct Check {
     pub kind: CheckKind,
     /// The condition over the arena.
     pub condition: Compiled,
+    /// Where it holds, the condition is asked for; without it, everywhere.
+    pub when: Option<Compiled>,
     /// First tick of the window.
     pub after: u64,
     /// Last tick of the window.
@@ -36,6 +38,12 @@ pub struct Check {
 pub const TIME_SLOT: usize = u32::MAX as usize;
 
 impl Check {
+    /// Whether the condition is asked for at time `t` [s].
+    pub fn is_asked(&self, arena: &[f64], t: f64) -> bool {
+        let read = |slot| if slot == TIME_SLOT { t } else { arena[slot] };
+        self.when.as_ref().is_none_or(|when| when.test(read))
+    }
+
     /// Whether the condition holds at time `t` [s].
     pub fn holds(&self, arena: &[f64], t: f64) -> bool {
         self.condition.test(|slot| if slot == TIME_SLOT { t } else { arena[slot] })

@@ -84,7 +84,7 @@ identity! {
     Step { node, group, own, rate, minor }
     Slot { start, len }
     // The condition as it was written says no more than what it was compiled to.
-    Check { name, kind, condition, after, until; without text, span }
+    Check { name, kind, condition, when, after, until; without text, span }
     LogChannel { signal, rate }
     SignalRef { path, ty, unit, slots }
     Tolerance { relative, absolute }

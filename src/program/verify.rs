@@ -165,7 +165,9 @@ impl ProgramParts {
         }
         for check in &self.checks {
             ensure(check.condition.is_boolean(), Rule::CheckIsBoolean, &check.name)?;
-            let mut slots = check.condition.slots();
+            let when = check.when.iter();
+            ensure(when.clone().all(|when| when.is_boolean()), Rule::CheckIsBoolean, &check.name)?;
+            let mut slots = check.condition.slots().chain(when.flat_map(|when| when.slots()));
             let inside = slots.all(|slot| slot == TIME_SLOT || slot < self.arena_len);
             ensure(inside, Rule::SlotInArena, &check.name)?;
         }

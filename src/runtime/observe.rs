@@ -13,6 +13,8 @@ use crate::recording::{
 pub struct CheckState {
     /// Whether its condition has been seen.
     pub seen: bool,
+    /// Whether its window has begun, be the condition asked for or not.
+    pub begun: bool,
     /// Whether it passes so far.
     pub passed: bool,
     /// When it first failed [s].
@@ -130,10 +132,23 @@ impl Rows<'_> {
 }
 
 impl CheckState {
+    /// Whether it does not pass, of a run that has ended: it does not hold, or its window was not
+    /// reached. What was never asked for does not fail.
+    pub fn fails(&self) -> bool {
+        let is_asked = self.seen || !self.begun;
+        is_asked && !self.passed
+    }
+
     /// Looks at a major step; `at_tick` says that it is at a tick, not between two.
     pub(crate) fn see(&mut self, check: &Check, stamp: Stamp, at_tick: bool, arena: &[f64]) {
         let past = stamp.tick > check.until || (stamp.tick == check.until && !at_tick);
         if stamp.tick < check.after || past {
+            return;
+        }
+        self.begun = true;
+        if !check.is_asked(arena, stamp.t) {
+            // What the last step tells is what it does not ask.
+            self.seen &= check.kind != CheckKind::Finally;
             return;
         }
         let holds = check.holds(arena, stamp.t);

@@ -79,6 +79,8 @@ pub enum Verdict {
     },
     /// The run ended before its window.
     Unseen,
+    /// It was never asked for: its `when` did not hold.
+    NotAsked,
     /// The run was cut short before that could be told.
     Undecided,
 }
@@ -89,7 +91,7 @@ impl Verdict {
         match self {
             Self::Passed => true.into(),
             Self::Failed { .. } => false.into(),
-            Self::Unseen | Self::Undecided => Value::Null,
+            Self::Unseen | Self::NotAsked | Self::Undecided => Value::Null,
         }
     }
 }
@@ -162,7 +164,7 @@ impl Execution {
             return Outcome::Fault;
         }
         let failed = self.checks.iter().any(|verdict| match verdict {
-            Verdict::Passed => false,
+            Verdict::Passed | Verdict::NotAsked => false,
             Verdict::Unseen => !shortened && self.stopped_by.is_none(),
             Verdict::Failed { .. } | Verdict::Undecided => true,
         });
@@ -185,7 +187,7 @@ impl Execution {
                 }
                 Verdict::Failed { at: None } => Some(check.name.clone()),
                 Verdict::Unseen if is_due => Some(format!("{} was never tested", check.name)),
-                Verdict::Passed | Verdict::Unseen | Verdict::Undecided => None,
+                Verdict::Passed | Verdict::Unseen | Verdict::NotAsked | Verdict::Undecided => None,
             })
             .collect()
     }
@@ -240,13 +242,9 @@ impl Execution {
 fn verdict(kind: CheckKind, state: &CheckState, cut_short: bool) -> Verdict {
     let failed = Verdict::Failed { at: state.failed_at };
     match (kind, state.passed) {
-        _ if !state.seen => {
-            if cut_short {
-                Verdict::Undecided
-            } else {
-                Verdict::Unseen
-            }
-        }
+        _ if !state.seen && cut_short => Verdict::Undecided,
+        _ if !state.seen && state.begun => Verdict::NotAsked,
+        _ if !state.seen => Verdict::Unseen,
         (CheckKind::Always, false) => failed,
         (CheckKind::Eventually, true) => Verdict::Passed,
         _ if cut_short => Verdict::Undecided,
@@ -260,7 +258,7 @@ mod tests {
     use super::*;
 
     fn state(seen: bool, passed: bool) -> CheckState {
-        CheckState { seen, passed, failed_at: None }
+        CheckState { seen, passed, begun: seen, failed_at: None }
     }
 
     #[test]
@@ -274,5 +272,8 @@ mod tests {
         assert_eq!(verdict(Finally, &state(true, true), false), Verdict::Passed);
         assert_eq!(verdict(Always, &state(false, false), false), Verdict::Unseen);
         assert_eq!(verdict(Always, &state(false, false), true), Verdict::Undecided);
+        let begun = CheckState { begun: true, ..state(false, false) };
+        assert_eq!(verdict(Always, &begun, false), Verdict::NotAsked);
+        assert_eq!(verdict(Always, &begun, true), Verdict::Undecided);
     }
 }

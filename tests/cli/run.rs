@@ -151,6 +151,29 @@ fn a_check_whose_window_is_not_reached_is_neither_passed_nor_failed() {
 }
 
 #[test]
+fn a_check_is_asked_for_where_its_when_holds() {
+    let here = folder();
+    let check = |kind: &str, when: &str| {
+        write(
+            &here,
+            "a.ron",
+            ramp(&format!(r#""c": {kind}(that: "=ramp.y > 0.5", when: "={when}")"#)),
+        );
+        let done = legwork(here.path(), &["run", "a.ron", "--json"]);
+        (done.code, done.json()["checks"]["c"].clone())
+    };
+    assert_eq!(check("Always", "t > 0.6[s]"), (0, Value::Bool(true)));
+    assert_eq!(check("Always", "t > 0.4[s]"), (3, Value::Bool(false)));
+    assert_eq!(check("Eventually", "t < 0.4[s]"), (3, Value::Bool(false)));
+    assert_eq!(check("Finally", "t > 0.4[s]"), (0, Value::Bool(true)));
+    // What is not asked for has no verdict.
+    assert_eq!(check("Finally", "t < 0.4[s]"), (0, Value::Null));
+    assert_eq!(check("Always", "slope == 7"), (0, Value::Null));
+    let said = legwork(here.path(), &["run", "a.ron"]).said();
+    assert!(said.contains("c: not asked, its `when` never held"), "{said}");
+}
+
+#[test]
 fn overrides_change_the_run_and_not_the_file() {
     let here = folder();
     let text = ramp("");

@@ -85,7 +85,7 @@ fn passes_its_checks(path: &Path) -> Result<(), Failed> {
         return Err("a diagram needs checks".into());
     }
     for (check, state) in simulation.program().checks.iter().zip(simulation.checks()) {
-        if !state.passed {
+        if state.fails() {
             let at = state.failed_at.map_or(String::new(), |t| format!(" at t = {t} s"));
             return Err(format!("check `{}` failed{at}: {}", check.name, check.text).into());
         }

@@ -159,7 +159,7 @@ fn run(subject: &Subject, mutant: &Mutant) -> Result<Outcome, String> {
     // Of a run that ended in a fault, what failed before it.
     let states = checks.iter().zip(simulation.checks());
     let failed = states
-        .filter(|(_, state)| !state.passed && (fault.is_none() || state.failed_at.is_some()))
+        .filter(|(_, state)| state.fails() && (fault.is_none() || state.failed_at.is_some()))
         .map(|(check, _)| check.name.clone())
         .collect();
     Ok(Outcome { checks: checks.iter().map(|check| check.name.clone()).collect(), failed, fault })

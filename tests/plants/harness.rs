@@ -55,7 +55,7 @@ pub(crate) fn recorder(program: &Program) -> Recorder {
 pub(crate) fn failed_checks(simulation: &Simulation) -> Vec<String> {
     let checks = &simulation.program().checks;
     let states = simulation.checks();
-    checks.iter().zip(states).filter(|(_, s)| !s.passed).map(|(c, _)| c.name.clone()).collect()
+    checks.iter().zip(states).filter(|(_, s)| s.fails()).map(|(c, _)| c.name.clone()).collect()
 }
 
 /// What the blocks report at the end, as `block.metric`.

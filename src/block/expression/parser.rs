@@ -140,9 +140,15 @@ impl Parser<'_> {
                     .hint("comparisons do not chain: write `a < b and b < c`"));
             }
             compared = comparison;
+            let member = self.is_word("in");
             self.advance()?;
             let right = self.expression(right_power)?;
             left = self.node(start, ExprKind::Binary(operator, Box::new((left, right))))?;
+            if member {
+                // `a in b` is `any(a == b)`: a comparison with a list is one with each item.
+                let any = Name { text: "any".to_owned(), span: left.span };
+                left = self.node(start, ExprKind::Call(any, vec![left]))?;
+            }
         }
         self.depth -= 1;
         Ok(left)
@@ -158,7 +164,7 @@ impl Parser<'_> {
         Some(match symbol {
             "or" | "||" => (Binary::Or, 1, 2),
             "and" | "&&" => (Binary::And, 2, 3),
-            "==" => (Binary::Equal, 4, 5),
+            "==" | "in" => (Binary::Equal, 4, 5),
             "!=" => (Binary::NotEqual, 4, 5),
             "<" => (Binary::Less, 4, 5),
             "<=" => (Binary::LessEqual, 4, 5),
@@ -286,6 +292,7 @@ impl Parser<'_> {
     ) -> Result<Expr, Diagnostic> {
         if let (Token::Name(word), None) = (&self.token, unit)
             && !KEYWORDS.contains(&word.as_str())
+            && word != "in"
         {
             let number = &self.text[start..self.last];
             let hint = match parse_unit(word) {

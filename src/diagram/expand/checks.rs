@@ -13,12 +13,18 @@ construct! {
     /// at one of them, `Finally(…)` at the last step of the run.
     ///
     /// ```ron
-    /// checks: { "stays up": Always(that: "=body.state.base.position[2] > 0.2", after: "0.2 s") }
+    /// checks: {
+    ///     "stays up": Always(that: "=body.state.base.position[2] > 0.2", after: "0.2 s"),
+    ///     "stands still": Finally(that: "=norm(body.state.nu) < 1e-3", when: "=speed == 0[m/s]"),
+    /// }
     /// ```
     "Always":
     pub(super) struct Condition<'n> {
         /// The condition, an expression of signals, parameters and the time `t`.
         that: &'n Node = required("", "that: \"=block.port > 0\""),
+        /// Where it is asked for, an expression as `that`: `when: "=variants.gait == 'trot'"`. A
+        /// check that is never asked for has no verdict. Default: everywhere in its window.
+        when: Option<&'n Node>,
         /// When its window begins. Default: with the run.
         after: Option<&'n Node>,
         /// When its window ends. Default: with the run.
@@ -110,7 +116,7 @@ impl Expander<'_> {
                     continue;
                 }
             };
-            let Some(Condition { that, after, until, .. }) =
+            let Some(Condition { that, when, after, until, .. }) =
                 language::read(check, self.diagnostics)
             else {
                 continue;
@@ -124,18 +130,31 @@ impl Expander<'_> {
             else {
                 continue;
             };
-            match Expression::parse_from(&text.value, 1, &text.place) {
-                Ok(expression) => checks.push(CheckEntry {
-                    name: name.to_owned(),
-                    kind,
-                    expression,
-                    text: text.value.clone(),
-                    after,
-                    until,
-                    span: that.span,
-                }),
-                Err(diagnostic) => self.report(diagnostic),
-            }
+            let Some(when) =
+                when.map(|when| expression_text(when, self.diagnostics).ok_or(())).transpose().ok()
+            else {
+                continue;
+            };
+            let mut parsed = |text: &Text| {
+                Expression::parse_from(&text.value, 1, &text.place)
+                    .map_err(|diagnostic| self.report(diagnostic))
+                    .ok()
+            };
+            let (expression, asked) = (parsed(text), when.map(&mut parsed));
+            let (Some(expression), false) = (expression, asked == Some(None)) else { continue };
+            checks.push(CheckEntry {
+                name: name.to_owned(),
+                kind,
+                expression,
+                when: asked.flatten(),
+                text: match when {
+                    Some(when) => format!("{} when {}", text.value, &when.value[1..]),
+                    None => text.value.clone(),
+                },
+                after,
+                until,
+                span: that.span,
+            });
         }
         checks
     }

@@ -101,6 +101,8 @@ pub(crate) struct CheckEntry {
     pub(crate) name: String,
     pub(crate) kind: legwork_program::CheckKind,
     pub(crate) expression: Expression,
+    /// Where it is asked for.
+    pub(crate) when: Option<Expression>,
     pub(crate) text: String,
     pub(crate) after: f64,
     pub(crate) until: f64,

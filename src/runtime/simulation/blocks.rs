@@ -93,7 +93,9 @@ fn read_slots(program: &Program) -> Vec<bool> {
     }
     let gates = program.gates.iter().flat_map(|gate| [gate.active, gate.starts]);
     let stops = program.stops.iter().map(|stop| stop.slot);
-    let checked = program.checks.iter().flat_map(|check| check.condition.slots());
+    let conditions =
+        program.checks.iter().flat_map(|check| check.when.iter().chain([&check.condition]));
+    let checked = conditions.flat_map(|condition| condition.slots());
     let places = gates.chain(stops).map(|slot| slot.index());
     for place in places.chain(checked.filter(|slot| *slot != TIME_SLOT)) {
         is_read[place] = true;
