@@ -5,6 +5,11 @@ use serde::{Deserialize, Serialize};
 /// Most values that a row may hold: 2²⁶, half a gigabyte.
 const LARGEST_ROW: usize = 1 << 26;
 
+/// Bytes of a value: its number in the row, its name with at most two indices, and what holds both.
+const PER_VALUE: u64 = 120;
+/// Bytes of an index in a name, at most.
+const PER_INDEX: u64 = 22;
+
 /// Shape of a signal or of a part of one.
 ///
 /// Values arrive as f64 in the order of the tree, whatever their kind.
@@ -108,6 +113,11 @@ impl Channel {
         out
     }
 
+    /// Bytes that the names and the row take, at most.
+    pub(super) fn memory(&self) -> u64 {
+        memory_of(&self.fields, 0)
+    }
+
     /// Whether a row stays within [`LARGEST_ROW`]. Files cannot be trusted.
     pub(super) fn fits(&self) -> bool {
         weight_of(&self.fields) <= LARGEST_ROW
@@ -138,6 +148,15 @@ impl Shape {
         }
     }
 
+    /// Bytes of the columns' names and of the row, if the name in front takes `path`.
+    fn memory(&self, path: u64) -> u64 {
+        match self {
+            Self::Message(_, fields) => memory_of(fields, path).saturating_add(PER_VALUE),
+            Self::Repeated(of, n) => of.memory(path + PER_INDEX).saturating_mul(*n as u64),
+            _ => (self.weight() as u64).saturating_mul(path + PER_VALUE),
+        }
+    }
+
     fn push_columns(&self, path: &str, out: &mut Vec<String>) {
         match self {
             Self::Real | Self::Bool | Self::Int => out.push(path.to_owned()),
@@ -164,6 +183,12 @@ impl Shape {
             }
         }
     }
+}
+
+fn memory_of(fields: &[Field], path: u64) -> u64 {
+    fields.iter().fold(0, |sum: u64, field| {
+        sum.saturating_add(field.shape.memory(path + field.name.len() as u64 + 1))
+    })
 }
 
 fn weight_of(fields: &[Field]) -> usize {

@@ -41,6 +41,15 @@ pub enum RecordingError {
         /// The topic.
         topic: String,
     },
+    /// A file whose channels state far more values than it can hold.
+    #[error(
+        "expected rows in proportion to the file, found signals up to `{topic}` that would take \
+         more than 64 times its size and 64 MB"
+    )]
+    OutOfProportion {
+        /// The topic.
+        topic: String,
+    },
     /// The row does not fit its channel.
     #[error("expected {expected} values in a row of `{topic}`, found {found}")]
     ValueCount {

@@ -97,7 +97,7 @@ impl Recording {
         }
         let mut scan = Scan::default();
         let ending = scan.file(&bytes);
-        let tracks = scan.tracks()?;
+        let tracks = scan.tracks(bytes.len())?;
         let mut out = Self { bytes, metadata: scan.metadata, tracks, ending };
         out.place(scan.rows);
         Ok(out)
@@ -335,7 +335,11 @@ impl Scan {
 
     /// The channels, provided that their schemas are those that this version would have written:
     /// only then are the positions of the values known.
-    fn tracks(&self) -> Result<Vec<Track>, RecordingError> {
+    ///
+    /// What they take is held against the size of the file: its few digits may state any number.
+    fn tracks(&self, file_size: usize) -> Result<Vec<Track>, RecordingError> {
+        let most = (file_size as u64).saturating_mul(64).saturating_add(64_000_000);
+        let mut memory = 0u64;
         let mut found = Vec::with_capacity(self.channels.len());
         for record in self.channels.values() {
             let foreign = |reason: &str| RecordingError::ForeignChannel {
@@ -350,8 +354,9 @@ impl Scan {
             let fields: Vec<Field> = serde_json::from_str(json)
                 .map_err(|error| foreign(&format!("its fields do not parse: {error}")))?;
             let channel = Channel::new(record.topic.clone(), fields);
-            if !channel.fits() {
-                return Err(RecordingError::RowTooLarge { topic: channel.topic });
+            memory = memory.saturating_add(channel.memory());
+            if memory > most {
+                return Err(RecordingError::OutOfProportion { topic: channel.topic });
             }
             let schema = self
                 .schemas

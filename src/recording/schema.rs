@@ -5,7 +5,7 @@
 //! is made an identifier by replacing characters that protobuf does not allow; columns and the
 //! shape in the channel's metadata keep the name as it was written.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use prost::Message as _;
 use prost_types::field_descriptor_proto::{Label, Type};
@@ -34,25 +34,26 @@ pub(super) struct Encoding {
 /// Encodings of the channels of one file, in order, under message names that differ.
 pub(super) fn encodings<'a>(channels: impl IntoIterator<Item = &'a Channel>) -> Vec<Encoding> {
     let shared = shared_file();
-    let mut taken: BTreeSet<String> =
-        shared.message_type.iter().filter_map(|message| message.name.clone()).collect();
-    taken.extend(shared.enum_type.iter().filter_map(|kind| kind.name.clone()));
-    taken.extend(Phase::ALL.map(|phase| phase.name().to_owned()));
+    let messages = shared.message_type.iter().filter_map(|message| message.name.clone());
+    let mut names = Names::taken(messages);
+    names.taken.extend(shared.enum_type.iter().filter_map(|kind| kind.name.clone()));
+    names.taken.extend(Phase::ALL.map(|phase| phase.name().to_owned()));
     channels
         .into_iter()
         .map(|channel| {
-            let name = distinct(&identifier(&channel.topic), |name| taken.insert(name.to_owned()));
+            let name = names.distinct(&identifier(&channel.topic), str::to_owned);
             encoding(&shared, channel, &name)
         })
         .collect()
 }
 
 fn encoding(shared: &FileDescriptorProto, channel: &Channel, name: &str) -> Encoding {
-    let mut row = Builder::new(name, &format!(".{PACKAGE}"));
-    row.pattern = Pattern::with_stamp();
+    let mut row = Builder { pattern: Pattern::with_stamp(), ..Builder::default() };
+    row.descriptor.name = Some(name.to_owned());
     row.descriptor.field = stamp_fields();
     row.number = STAMP_FIELD_COUNT;
     row.push_fields(&channel.fields);
+    complete(&mut row.descriptor, &format!(".{PACKAGE}"));
     let file = FileDescriptorProto {
         name: Some(format!("{PACKAGE}/{name}.proto")),
         dependency: vec![SHARED_FILE.to_owned()],
@@ -66,48 +67,52 @@ fn encoding(shared: &FileDescriptorProto, channel: &Channel, name: &str) -> Enco
     }
 }
 
-/// A message under construction.
+/// Writes out the names of the messages inside `message`, which `parent` holds.
+fn complete(message: &mut DescriptorProto, parent: &str) {
+    let path = format!("{parent}.{}", message.name());
+    for name in message.field.iter_mut().filter_map(|field| field.type_name.as_mut()) {
+        if !name.starts_with('.') {
+            *name = format!("{path}.{name}");
+        }
+    }
+    message.nested_type.iter_mut().for_each(|nested| complete(nested, &path));
+}
+
+/// A message under construction. Its own name and that of what holds it are not known yet, so the
+/// types of its fields that it declares itself have their last names only, without a leading dot.
+#[derive(Default)]
 struct Builder {
     descriptor: DescriptorProto,
     pattern: Pattern,
-    /// Full name of the message, with a leading dot.
-    path: String,
     /// Number of the last field.
     number: u32,
 }
 
-impl Builder {
-    fn new(name: &str, parent: &str) -> Self {
-        Self {
-            descriptor: DescriptorProto { name: Some(name.to_owned()), ..Default::default() },
-            pattern: Pattern::default(),
-            path: format!("{parent}.{name}"),
-            number: 0,
-        }
-    }
+/// The names inside a message.
+#[derive(Default)]
+struct Scope {
+    names: Names,
+    /// The number behind the name of a message, by the name without it and the message's encoding.
+    messages: BTreeMap<(String, Vec<u8>), u64>,
+}
 
+impl Builder {
     fn push_fields(&mut self, fields: &[Field]) {
         // Protobuf tells two names of one message apart by their JSON form, which ignores
         // underscores and, to be safe with every reader, the case.
-        let mut taken: BTreeSet<String> = self
-            .descriptor
-            .field
-            .iter()
-            .filter_map(|field| field.name.as_deref())
-            .map(json)
-            .collect();
-        let names: Vec<String> = fields
-            .iter()
-            .map(|field| distinct(&identifier(&field.name), |name| taken.insert(json(name))))
-            .collect();
+        let own = self.descriptor.field.iter();
+        let mut taken = Names::taken(own.filter_map(|field| field.name.as_deref()).map(json));
+        let names: Vec<String> =
+            fields.iter().map(|field| taken.distinct(&identifier(&field.name), json)).collect();
         // A nested message shares the scope of the fields, so the fields are named first.
-        let mut scope: BTreeSet<String> = names.iter().cloned().collect();
+        let names_of_fields = Names::taken(names.iter().cloned());
+        let mut scope = Scope { names: names_of_fields, ..Scope::default() };
         for (field, name) in fields.iter().zip(&names) {
             self.push(name, &field.shape, &mut scope);
         }
     }
 
-    fn push(&mut self, name: &str, shape: &Shape, scope: &mut BTreeSet<String>) {
+    fn push(&mut self, name: &str, shape: &Shape, scope: &mut Scope) {
         match shape {
             Shape::Real => self.push_scalar(name, Kind::Real),
             Shape::Bool => self.push_scalar(name, Kind::Bool),
@@ -145,7 +150,7 @@ impl Builder {
     }
 
     /// The message type of a shape, declared inside this one if it is not shared, and its pattern.
-    fn message(&mut self, shape: &Shape, scope: &mut BTreeSet<String>) -> (String, Pattern) {
+    fn message(&mut self, shape: &Shape, scope: &mut Scope) -> (String, Pattern) {
         let mut pattern = Pattern::default();
         let name = match shape {
             Shape::Matrix(rows, cols) => {
@@ -177,33 +182,33 @@ impl Builder {
         (format!(".{PACKAGE}.{name}"), pattern)
     }
 
-    /// Declares a message inside this one. An equal one that exists already is used again.
-    fn nested(
-        &mut self,
-        name: &str,
-        fields: &[Field],
-        scope: &mut BTreeSet<String>,
-    ) -> (String, Pattern) {
+    /// Declares a message inside this one, under the first of `name`, `name_2`, … that is free or
+    /// that of an equal one, which is used again.
+    fn nested(&mut self, name: &str, fields: &[Field], scope: &mut Scope) -> (String, Pattern) {
+        let mut nested = Self::default();
+        nested.push_fields(fields);
+        let Self { mut descriptor, pattern, .. } = nested;
+        let encoded = descriptor.encode_to_vec();
         let wanted = identifier(name);
-        let existing = |name: &str| {
-            self.descriptor.nested_type.iter().find(|nested| nested.name.as_deref() == Some(name))
-        };
-        let mut built = None;
-        let name = distinct(&wanted, |name| {
-            let mut nested = Builder::new(name, &self.path);
-            nested.push_fields(fields);
-            let reused = existing(name) == Some(&nested.descriptor);
-            let fresh = scope.insert(name.to_owned());
-            if reused || fresh {
-                built = Some((nested, fresh));
-            }
-            reused || fresh
-        });
-        let (nested, fresh) = built.expect("`distinct` ends on an accepted name");
-        if fresh {
-            self.descriptor.nested_type.push(nested.descriptor);
+        let free = scope.names.free(&wanted, str::to_owned);
+        let equal = scope.messages.get(&(wanted.clone(), encoded.clone()));
+        if let Some(&equal) = equal.filter(|&&equal| equal < free) {
+            return (numbered(&wanted, equal), pattern);
         }
-        (format!("{}.{name}", self.path), nested.pattern)
+        let name = numbered(&wanted, free);
+        scope.names.taken.insert(name.clone());
+        // `foot_2` is what `foot` finds as its second, and the first of its own.
+        let split = name.rsplit_once('_').and_then(|(base, number)| {
+            let number = number.parse().ok().filter(|&number: &u64| number > 1)?;
+            (numbered(base, number) == name).then(|| (base.to_owned(), number))
+        });
+        for (base, number) in split.into_iter().chain([(name.clone(), 1)]) {
+            let known = scope.messages.entry((base, encoded.clone())).or_insert(number);
+            *known = number.min(*known);
+        }
+        descriptor.name = Some(name.clone());
+        self.descriptor.nested_type.push(descriptor);
+        (name, pattern)
     }
 
     /// Declares a field under the next number, which it returns.
@@ -299,15 +304,39 @@ fn shared_file() -> FileDescriptorProto {
     }
 }
 
-/// The first of `name`, `name_2`, `name_3`, … that is accepted.
-fn distinct(name: &str, mut accept: impl FnMut(&str) -> bool) -> String {
-    let mut candidate = name.to_owned();
-    let mut count = 1_u64;
-    while !accept(&candidate) {
-        count += 1;
-        candidate = format!("{name}_{count}");
+/// Names that are taken, in the form that tells them apart.
+#[derive(Default)]
+struct Names {
+    taken: BTreeSet<String>,
+    /// Numbers below this one are taken, for the form of a name without its number: what comes
+    /// again does not begin at the first, so that time does not grow with the square of the names.
+    next: BTreeMap<String, u64>,
+}
+
+impl Names {
+    fn taken(names: impl Iterator<Item = String>) -> Self {
+        Self { taken: names.collect(), next: BTreeMap::new() }
     }
-    candidate
+
+    /// The number of the first of `name`, `name_2`, `name_3`, … that is not taken.
+    fn free(&mut self, name: &str, form: fn(&str) -> String) -> u64 {
+        let next = self.next.entry(form(name)).or_insert(1);
+        while self.taken.contains(&form(&numbered(name, *next))) {
+            *next += 1;
+        }
+        *next
+    }
+
+    /// The first of `name`, `name_2`, `name_3`, … that is not taken, which is taken.
+    fn distinct(&mut self, name: &str, form: fn(&str) -> String) -> String {
+        let name = numbered(name, self.free(name, form));
+        self.taken.insert(form(&name));
+        name
+    }
+}
+
+fn numbered(name: &str, number: u64) -> String {
+    if number == 1 { name.to_owned() } else { format!("{name}_{number}") }
 }
 
 /// A protobuf identifier that resembles the name: ASCII letters, digits and `_` stay, other ASCII

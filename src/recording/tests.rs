@@ -444,6 +444,83 @@ fn what_does_not_fit_is_refused() {
     assert!(matches!(Recording::from_bytes(vec![0; 99]), Err(RecordingError::NotMcap)));
 }
 
+/// A recording without rows that states these fields, one channel for each.
+fn of_a_stranger(channels: &[Channel]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = mcap::write::NoSeek::new(&mut bytes);
+    let mut out = mcap::WriteOptions::new().disable_seeking(true).create(&mut writer).unwrap();
+    for channel in channels {
+        // The schema of a vector does not say how long it is.
+        let short = Channel::new(&channel.topic, vec![Field::new("x", Shape::Vector(1))]);
+        let encoding = schema::encodings([&short]).remove(0);
+        let fields = serde_json::to_string(&channel.fields).unwrap();
+        let fields = BTreeMap::from([("fields".to_owned(), fields)]);
+        let schema = out.add_schema(&encoding.name, "protobuf", &encoding.schema).unwrap();
+        out.add_channel(schema, &channel.topic, "protobuf", &fields).unwrap();
+    }
+    out.finish().unwrap();
+    drop(out);
+    bytes
+}
+
+/// Names of half a gigabyte of values took tens of gigabytes, for a file of a few kilobytes.
+#[test]
+fn a_small_file_cannot_state_large_rows() {
+    let vector =
+        |i: usize, n| Channel::new(format!("t{i}"), vec![Field::new("x", Shape::Vector(n))]);
+    let fair: Vec<Channel> = (0..20).map(|i| vector(i, 10_000)).collect();
+    assert_eq!(Recording::from_bytes(of_a_stranger(&fair)).unwrap().channels().count(), 20);
+    let long = Channel::new("t", vec![Field::new("x".repeat(50_000), Shape::Vector(50_000))]);
+    let many: Vec<Channel> = (0..100).map(|i| vector(i, 500_000)).collect();
+    for channels in [&[vector(0, 1 << 26)][..], &[long], &many, &[vector(0, usize::MAX)]] {
+        let error = Recording::from_bytes(of_a_stranger(channels)).err().unwrap();
+        assert!(matches!(error, RecordingError::OutOfProportion { .. }), "{error}");
+    }
+}
+
+/// The bound on memory is one: names as long as an index can make them, in every shape.
+#[test]
+fn names_and_rows_take_what_is_reckoned() {
+    let deep = Shape::Repeated(Box::new(Shape::Matrix(12, 11)), 101);
+    let channels = [awkward(), simple(), Channel::new("d", vec![Field::new("a name", deep)])];
+    for channel in &channels {
+        let names: usize =
+            channel.columns().iter().map(|name| name.capacity() + size_of::<String>()).sum();
+        let row = schema::encodings([channel]).remove(0).pattern.len();
+        let most = channel.memory();
+        assert!((names + row) as u64 <= most, "{}: {names} + {row}, {most}", channel.topic);
+    }
+}
+
+/// Messages of one name inside one another: each was made anew for each name that was tried, twice
+/// at every depth.
+#[test]
+fn names_that_collide_take_no_time() {
+    let leaf = |name: &str| Shape::Message("M".into(), vec![Field::new(name, Shape::Real)]);
+    let mut shape = leaf("x");
+    for _ in 0..60 {
+        let fields = vec![Field::new("a", leaf("y")), Field::new("b", shape)];
+        shape = Shape::Message("M".into(), fields);
+    }
+    let deep = Channel::new("deep", vec![Field::new("m", shape)]);
+    // The first of each sixteen names that stand for the same identifier.
+    let spelt = |i: usize| -> String {
+        (0..5).map(|k| char::from(b" !\"#$%&'()*+,-./"[(i >> (4 * k)) & 15])).collect()
+    };
+    let wide = (0..100_000).map(|i| Field::new(spelt(i) + "x", Shape::Real)).collect();
+    let of_messages =
+        (0..20_000).map(|i| Field::new(format!("f{i}"), leaf(&format!("x{i}")))).collect();
+    let channels = [deep, Channel::new("wide", wide), Channel::new("messages", of_messages)];
+    let encodings = schema::encodings(&channels);
+    let last = |i: usize| {
+        let set = FileDescriptorSet::decode(&*encodings[i].schema).unwrap();
+        let row = set.file[1].message_type[0].clone();
+        (row.field.last().unwrap().name().to_owned(), row.nested_type.last().cloned())
+    };
+    assert_eq!(last(1).0, "_____x_100000");
+    assert_eq!(last(2).1.unwrap().name(), "M_20000");
+}
+
 #[test]
 fn a_full_disk_is_an_error() {
     struct FullDisk(usize);
