@@ -197,9 +197,8 @@ impl Completer for Names {
         at: usize,
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<String>)> {
-        let before = &line[..at];
-        let start = before.rfind(char::is_whitespace).map_or(0, |space| space + 1);
-        let begun = &before[start..];
+        let begun = last_word(&line[..at]);
+        let start = at - begun.len();
         let fits = |name: &&str| name.starts_with(begun);
         let found: Vec<String> = if start == 0 {
             command::NAMES.into_iter().filter(|name| fits(name)).map(str::to_owned).collect()
@@ -210,9 +209,28 @@ impl Completer for Names {
     }
 }
 
+/// What follows the last white space, which may take several bytes.
+fn last_word(text: &str) -> &str {
+    text.rsplit(char::is_whitespace).next().unwrap_or(text)
+}
+
 impl Hinter for Names {
     type Hint = String;
 }
 impl Highlighter for Names {}
 impl Validator for Names {}
 impl Helper for Names {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_completed_behind_a_space_of_several_bytes() {
+        for space in [' ', '\t', '\u{a0}', '\u{3000}'] {
+            assert_eq!(last_word(&format!("print{space}pd.t")), "pd.t", "{space:?}");
+            assert_eq!(last_word(&format!("print{space}")), "", "{space:?}");
+        }
+        assert_eq!(last_word("pri"), "pri");
+    }
+}
