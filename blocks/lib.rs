@@ -17,6 +17,9 @@
 //! `signal` and `robot`. To add a block, write its file on a shelf and add it to the three lists in
 //! the shelf's `mod.rs`: modules, names and kinds.
 
+// Each of these says why no input reaches it.
+#![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
+
 pub mod actuators;
 pub mod constraints;
 pub mod contact;

@@ -175,6 +175,9 @@
 //! Tests of execution rules are in `tests/semantics`, named by their clause; tests of robots in
 //! `tests/plants`; the expected message of every error of a diagram in `tests/data/errors`.
 
+// Each of these says why no input reaches it.
+#![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
+
 mod cli;
 
 #[doc = include_str!("promises.md")]

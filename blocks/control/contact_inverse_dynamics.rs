@@ -268,6 +268,7 @@ impl Block for ContactInverseDynamics {
         Memo { solver: SolverMemo::new(found, count), torque, ..Memo::default() }
     }
 
+    #[expect(clippy::expect_used, reason = "`plan` refuses other cones")]
     fn scratch(&self, plan: &Plan, sizes: &Sizes<'_>) -> Scratch {
         let (count, nv) = (sizes.dim(&plan.count), sizes.dim(&plan.nv));
         let joints = sizes.input(plan.io.acceleration);

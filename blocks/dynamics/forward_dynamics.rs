@@ -103,6 +103,7 @@ impl Block for ForwardDynamics {
         Scratch { external: vec![0.0; model.velocity_dim()], articulated }
     }
 
+    #[expect(clippy::unreachable, reason = "`scratch` makes what is asked for")]
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let Scratch { external, articulated } = &mut *cx.scratch;
         match cx.inputs.optional(plan.external) {

@@ -42,6 +42,7 @@ impl Applied {
     }
 
     /// Writes the values.
+    #[expect(clippy::unreachable, reason = "the ports are declared by the same function")]
     pub(super) fn output(&self, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
         let y = outputs.get(self.io.y).iter_mut();
         match (self.function, self.io.u, self.io.u1, self.io.u2) {

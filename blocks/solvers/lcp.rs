@@ -128,6 +128,7 @@ impl Block for Lcp {
         SolverMemo::new(sizes.dim(&plan.n), self.warm_len(plan, sizes))
     }
 
+    #[expect(clippy::expect_used, reason = "inference gives both their sizes")]
     fn output(&self, plan: &Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (matrix, vector) = (cx.inputs.get(plan.io.matrix), cx.inputs.get(plan.io.vector));
         let [z, w] = cx.outputs.leaves([plan.io.z.leaf(0), plan.io.w.leaf(0)]);

@@ -230,6 +230,7 @@ impl<'a> Sizes<'a> {
     ///
     /// # Panics
     /// If the dimension is negative or not of this block.
+    #[expect(clippy::panic, reason = "inference refuses negative dimensions")]
     pub fn dim(&self, dim: &Dim) -> usize {
         let value: i64 = dim.constant
             + dim.terms.iter().map(|&(c, var)| c * self.vars[var.0 as usize] as i64).sum::<i64>();
@@ -310,6 +311,7 @@ impl<'a> Inputs<'a> {
     /// # Panics
     /// If `V` is not the value's type.
     #[inline]
+    #[expect(clippy::expect_used, reason = "a handle carries its type")]
     pub fn shared<V: Any>(&self, shared: Shared<V>) -> &'a V {
         self.shared[self.shared_ids[shared.index as usize] as usize]
             .downcast_ref()
@@ -367,6 +369,7 @@ impl Outputs<'_> {
     /// # Panics
     /// If a leaf is named twice.
     #[inline]
+    #[expect(clippy::expect_used, reason = "a block's source names the leaves")]
     pub fn leaves<const N: usize>(&mut self, which: [LeafOf; N]) -> [&mut [f64]; N] {
         let ranges = which.map(|LeafOf { port, leaf }| {
             let slot = self.table.port(port as usize)[leaf as usize];

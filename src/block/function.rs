@@ -194,6 +194,7 @@ impl Call<'_> {
     /// # Panics
     /// If a leaf is named twice.
     #[inline]
+    #[expect(clippy::expect_used, reason = "a block's source names the leaves")]
     pub fn leaves<S, const N: usize>(
         &mut self,
         argument: Argument<S>,

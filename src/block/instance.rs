@@ -265,8 +265,20 @@ struct Running<B: Block> {
 /// State, memo, and the memory of called functions.
 type Saved<B> = (<B as Block>::State, <B as Block>::Memo, Vec<SavedFunction>);
 
-/// A shared computation has outputs only; its other functions are never called.
-const OWN_SCRATCH: &str = "a shared computation has neither state nor guards";
+/// The memory of a block that is no shared computation.
+#[expect(clippy::expect_used, reason = "what `Ports::ask` makes is called for outputs alone")]
+#[inline]
+fn own<S>(scratch: &mut Option<S>) -> &mut S {
+    scratch.as_mut().expect("a shared computation has neither state nor guards")
+}
+
+/// The memory of a shared computation: the value that the engine keeps for all.
+#[expect(clippy::expect_used, reason = "the engine made the value from the same block")]
+#[inline]
+fn pooled<S: 'static>(value: Option<&mut Box<dyn Any + Send>>) -> &mut S {
+    let value = value.expect("a shared computation is given its value");
+    value.downcast_mut().expect("the pool holds this value")
+}
 
 impl<B: Block> Running<B> {
     #[inline]
@@ -278,10 +290,9 @@ impl<B: Block> Running<B> {
 impl<B: Block> Instance for Running<B> {
     #[inline]
     fn output(&mut self, io: OutputIo<'_>) -> Outcome {
-        let scratch = match (&mut self.scratch, io.shared_own) {
-            (Some(scratch), _) => scratch,
-            (None, Some(pooled)) => pooled.downcast_mut().expect("the pool holds this value"),
-            (None, None) => unreachable!("a shared computation is given its value"),
+        let scratch = match &mut self.scratch {
+            Some(scratch) => scratch,
+            None => pooled(io.shared_own),
         };
         let mut cx = OutputCx {
             time: io.time,
@@ -319,7 +330,7 @@ impl<B: Block> Instance for Running<B> {
             time: view.time,
             state: &mut self.state,
             memo: &self.memo,
-            scratch: self.scratch.as_mut().expect(OWN_SCRATCH),
+            scratch: own(&mut self.scratch),
             x,
             inputs: Self::inputs(&self.io, view),
             functions: Functions { instances: &mut self.functions, time: view.time },
@@ -332,7 +343,7 @@ impl<B: Block> Instance for Running<B> {
         let mut cx = DerivativeCx {
             time: view.time,
             state: &self.state,
-            scratch: self.scratch.as_mut().expect(OWN_SCRATCH),
+            scratch: own(&mut self.scratch),
             x,
             inputs: Self::inputs(&self.io, view),
             functions: Functions { instances: &mut self.functions, time: view.time },
@@ -345,7 +356,7 @@ impl<B: Block> Instance for Running<B> {
         let mut cx = GuardCx {
             time: view.time,
             state: &self.state,
-            scratch: self.scratch.as_mut().expect(OWN_SCRATCH),
+            scratch: own(&mut self.scratch),
             x,
             inputs: Self::inputs(&self.io, view),
             values,
@@ -358,7 +369,7 @@ impl<B: Block> Instance for Running<B> {
             time: view.time,
             fired,
             state: &mut self.state,
-            scratch: self.scratch.as_mut().expect(OWN_SCRATCH),
+            scratch: own(&mut self.scratch),
             x,
             inputs: Self::inputs(&self.io, view),
             functions: Functions { instances: &mut self.functions, time: view.time },
@@ -370,6 +381,7 @@ impl<B: Block> Instance for Running<B> {
         Box::new((self.state.clone(), self.memo.clone(), saved(&self.functions)) as Saved<B>)
     }
 
+    #[expect(clippy::expect_used, reason = "a history is of one program")]
     fn restore(&mut self, saved: &(dyn Any + Send)) {
         let (state, memo, functions) = saved
             .downcast_ref::<Saved<B>>()

@@ -86,6 +86,9 @@
 //! }
 //! ```
 
+// Each of these says why no input reaches it.
+#![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
+
 // The crate's own name, for the macros and tests that use its public paths.
 extern crate self as legwork_block;
 

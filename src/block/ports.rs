@@ -254,6 +254,7 @@ impl<'a> Ports<'a> {
     /// Requests a computation that others may request too, such as the kinematics of a robot at a
     /// state. There is one hidden node per (`key`, sources of `inputs`); `inputs` are this block's
     /// ports for the computation's input ports, in order.
+    #[expect(clippy::unreachable, reason = "a block's source names what feeds it")]
     pub fn ask<B: Block, V: AnyValue>(
         &mut self,
         block: B,

@@ -1,6 +1,6 @@
 //! Recorded runs, opened with a warning where they are not whole.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use legwork_picture::plot;
 use legwork_study::{Library, Recorded};
@@ -8,17 +8,31 @@ use legwork_study::{Library, Recorded};
 use super::answer::Failure;
 use super::console;
 
+/// Opens a recorded run.
+///
+/// # Errors
+/// If it has no recording.
+pub(crate) fn open(path: &Path, library: &Library) -> Result<Recorded, Failure> {
+    let run = Recorded::open(path, library)?;
+    warn_of_end(&run);
+    Ok(run)
+}
+
 /// Opens recorded runs.
 ///
 /// # Errors
 /// If one has no recording.
 pub(crate) fn open_all(paths: &[PathBuf], library: &Library) -> Result<Vec<Recorded>, Failure> {
     let runs = Recorded::open_all(paths, library)?;
-    for run in runs.iter().filter(|run| run.is_cut_off()) {
+    runs.iter().for_each(warn_of_end);
+    Ok(runs)
+}
+
+fn warn_of_end(run: &Recorded) {
+    if run.is_cut_off() {
         let shown = run.file.display();
         console::note(&format!("warning: `{shown}` is cut off; its whole part follows"));
     }
-    Ok(runs)
 }
 
 /// A run as plots take it.

@@ -22,8 +22,7 @@ const REPORT: &str = "report.html";
 /// # Errors
 /// If there is no recording, it lacks a signal, or the page cannot be written.
 pub(crate) fn report(arguments: &ReportArguments, library: &Library) -> Result<Answer, Failure> {
-    let runs = recorded::open_all(std::slice::from_ref(&arguments.run), library)?;
-    let [run] = &runs[..] else { unreachable!("one run was opened") };
+    let run = &recorded::open(&arguments.run, library)?;
     let folder = run.file.parent().unwrap_or(Path::new("")).to_owned();
     let facts = facts(&folder.join(RUN_JSON), run)?;
     let (plots, drawn) = plots(run, &arguments.plot)?;

@@ -98,6 +98,7 @@ const SLACK: f64 = 1e-9;
 impl Impact {
     /// Memory for `contact_count` contacts with impulses in `cone`.
     #[must_use]
+    #[expect(clippy::expect_used, reason = "a constant")]
     pub fn new(mode: ImpactMode, contact_count: usize, cone: ConeShape) -> Self {
         let n = 3 * contact_count;
         let mut factor = MinimumNorm::default();
@@ -238,6 +239,7 @@ impl Impact {
     }
 
     /// All components that take out most energy, bounded by the first phase's impulses.
+    #[expect(clippy::expect_used, reason = "the mode is that of `new`")]
     fn second_phase(&mut self, friction: &[f64], impulses: &mut [f64]) -> Outcome {
         let size = self.reduce(true);
         let cone = &self.problem.cone;

@@ -35,6 +35,9 @@
 //!
 //! All matrices are column-major. Nothing allocates after construction.
 
+// Each of these says why no input reaches it.
+#![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
+
 pub mod collision;
 pub mod compliant;
 pub mod free_bodies;

@@ -15,6 +15,9 @@
 //!
 //! Conventions, symbols and frames are those of `legwork-mechanics`.
 
+// Each of these says why no input reaches it.
+#![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
+
 mod bounded_step;
 mod contact_inverse_dynamics;
 mod foot_curve;

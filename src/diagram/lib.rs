@@ -15,6 +15,9 @@
 //! What is absent: this crate names no concrete block, touches no file except through [`ReadFile`],
 //! and does not stop at the first mistake of a stage.
 
+// Each of these says why no input reaches it.
+#![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
+
 #[cfg(test)]
 mod bind_tests;
 mod checks;

@@ -138,6 +138,7 @@ impl BlockCholesky {
     }
 
     /// Start of the block of these steps, `row ≥ column`.
+    #[expect(clippy::expect_used, reason = "a property of elimination")]
     fn start_of(&self, row: usize, column: usize) -> usize {
         if row == column {
             return self.diagonal[row];

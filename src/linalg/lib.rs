@@ -41,6 +41,9 @@
 //! G. H. Golub, C. F. Van Loan, *Matrix Computations* (2013). N. J. Higham, *Accuracy and Stability
 //! of Numerical Algorithms* (2002), whose bounds the tests state.
 
+// Each of these says why no input reaches it.
+#![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
+
 mod block_cholesky;
 pub mod cholesky;
 mod complete_pivoting;

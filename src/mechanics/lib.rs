@@ -97,6 +97,9 @@
 //! - No function after construction allocates, looks a name up or reads a clock.
 //! - No text given to [`Model::from_urdf`] makes it panic or open a file.
 
+// Each of these says why no input reaches it.
+#![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
+
 mod articulated_body;
 mod assembly;
 mod body;

@@ -24,6 +24,9 @@
 //! restored at the beginning of a segment continues bit for bit. Sums have a fixed order and powers
 //! are those of `libm`.
 
+// Each of these says why no input reaches it.
+#![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
+
 mod bdf;
 mod control;
 mod dormand_prince;

@@ -21,6 +21,9 @@
 //! Pure functions: nothing here reads files, arguments or clocks, and nothing prints. Equal input
 //! gives equal text.
 
+// Each of these says why no input reaches it.
+#![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
+
 pub mod diagram;
 pub mod page;
 pub mod plot;

@@ -4,6 +4,9 @@
 //! ticks of one rational base, and where every signal lives in one arena of doubles. It knows
 //! neither text nor how to run: it can be built by hand, without the front end.
 
+// Each of these says why no input reaches it.
+#![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
+
 mod check;
 mod function;
 mod identity;

@@ -63,6 +63,15 @@ pub struct ShapeError {
     pub found: usize,
 }
 
+/// # Panics
+/// If the slices of a problem do not fit one another: the caller's mistake.
+#[expect(clippy::panic, reason = "who reads problems from a file has checked their shapes")]
+pub(crate) fn must_fit(checked: Result<(), impl std::fmt::Display>) {
+    if let Err(error) = checked {
+        panic!("{error}");
+    }
+}
+
 impl<'a> ContactProblem<'a> {
     /// Number of contacts k.
     #[must_use]
@@ -114,9 +123,7 @@ impl<'a> ContactProblem<'a> {
     /// If [`Self::check_shape`] fails.
     #[must_use]
     pub fn refuse(&self) -> Option<Status> {
-        if let Err(error) = self.check_shape() {
-            panic!("{error}");
-        }
+        must_fit(self.check_shape());
         let good =
             all_finite(self.inverse_inertia) && all_finite(self.bias) && self.has_valid_cones();
         (!good).then_some(Status::InvalidData)

@@ -40,6 +40,9 @@
 //! The outcome of a solve is a [`Status`] with figures, never a panic: infeasible, unbounded and
 //! not-a-number data are answers. Only a wrong length of a slice is a bug of the caller and panics.
 
+// Each of these says why no input reaches it.
+#![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
+
 pub mod accelerated_gradient;
 pub mod active_set;
 pub mod clarabel;

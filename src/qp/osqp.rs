@@ -14,7 +14,7 @@
 use crate::cone::{Cone, ConeShape};
 use crate::cone_kkt::weighted_radius;
 use crate::cone_program::ConeProgram;
-use crate::contact_problem::{ContactProblem, ContactSolver};
+use crate::contact_problem::{ContactProblem, ContactSolver, must_fit};
 use crate::equilibrate::Equilibration;
 use crate::general::Qp;
 use crate::kkt::{self, ConeMultipliers, QpMultipliers};
@@ -120,9 +120,7 @@ impl OsqpSolver {
         z: &mut [f64],
         x: &mut [f64],
     ) -> Outcome {
-        if let Err(error) = qp.check_shape() {
-            panic!("{error}");
-        }
+        must_fit(qp.check_shape());
         let (n, m) = (qp.dim(), qp.row_count());
         assert_eq!((x.len(), y.len(), z.len()), (n, m, n), "x, y, z need n, m, n values");
         let program = ConeProgram::from(*qp);

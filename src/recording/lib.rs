@@ -24,6 +24,9 @@
 //!
 //! The entry points are [`Recorder`], [`Recording`], [`export_csv`] and [`import_csv`].
 
+// Each of these says why no input reaches it.
+#![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
+
 mod channel;
 mod container;
 mod csv;

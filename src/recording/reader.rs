@@ -196,6 +196,7 @@ impl<'a> Series<'a> {
     /// # Panics
     ///
     /// If `index` is not below [`Series::len`].
+    #[expect(clippy::expect_used, reason = "rows with another phase end the reading")]
     pub fn stamp(&self, index: usize) -> Stamp {
         let (row, t_ns) = self.raw(index);
         self.track.pattern.stamp(row, t_ns).expect("phases were checked when the file was opened")

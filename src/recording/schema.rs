@@ -231,6 +231,7 @@ fn scalar_type(kind: Kind) -> Type {
     }
 }
 
+#[expect(clippy::expect_used, reason = "2³¹ fields take more than a file may ask for")]
 fn field(
     name: &str,
     number: u32,

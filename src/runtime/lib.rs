@@ -9,6 +9,9 @@
 //! [`History`] goes back by snapshots, [`Simulation::fork`] goes on as another program, and an
 //! [`Observer`] says where recorded rows go.
 
+// Each of these says why no input reaches it.
+#![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
+
 pub mod catalog;
 mod chart;
 pub mod comparison;

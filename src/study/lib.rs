@@ -9,6 +9,9 @@
 //! ([`Cancel`]). This crate prints nothing, ends no process, reads no arguments, installs no signal
 //! handlers and knows no concrete block: those come with the [`Library`].
 
+// Each of these says why no input reaches it.
+#![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
+
 mod cancel;
 mod check;
 pub mod compare;

@@ -113,6 +113,7 @@ impl Model {
 }
 
 /// A history that begins at a simulation between two steps, and keeps its rows.
+#[expect(clippy::expect_used, reason = "`fork` has refused others")]
 fn fresh(mut simulation: Simulation) -> History {
     simulation.observer_mut().keep_rows();
     History::new(simulation).expect("a new or forked simulation is between two steps")

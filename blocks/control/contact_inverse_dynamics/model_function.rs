@@ -53,6 +53,7 @@ impl ModelFunction {
 
     /// Solves a problem of the contacts with these numbers; each keeps its place among all, so that
     /// a solver finds its contacts where they were in the last step.
+    #[expect(clippy::unreachable, reason = "the model's constructor chose both")]
     pub(super) fn solve(
         &self,
         call: &mut Call<'_>,

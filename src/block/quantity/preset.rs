@@ -15,23 +15,28 @@ pub trait Preset: Sized {
 
     /// The value of a list of numbers in SI units.
     fn list(values: &[f64]) -> Self {
-        panic!("expected one number as the default, found the list {values:?}")
+        wrong(format_args!("expected one number as the default, found the list {values:?}"))
     }
 
     /// The value of a text, such as `"0.02 m/s"`.
     fn text(text: &str) -> Self {
-        panic!("expected a number as the default, found the text \"{text}\"")
+        wrong(format_args!("expected a number as the default, found the text \"{text}\""))
     }
+}
+
+#[expect(clippy::panic, reason = "a mistake in a block's source, at the first use of the block")]
+fn wrong<T>(what: impl std::fmt::Display) -> T {
+    panic!("{what}")
 }
 
 impl<Q: Physical> Preset for Q {
     fn number(value: f64) -> Self {
-        Self::from_si(value).unwrap_or_else(|message| panic!("{message}"))
+        Self::from_si(value).unwrap_or_else(wrong)
     }
 
     fn text(text: &str) -> Self {
-        let (value, unit) = parse_quantity(text).unwrap_or_else(|error| panic!("{error}"));
-        check_unit(Self::UNIT, unit).unwrap_or_else(|(message, _)| panic!("{message}"));
+        let (value, unit) = parse_quantity(text).unwrap_or_else(wrong);
+        check_unit(Self::UNIT, unit).unwrap_or_else(|(message, _)| wrong(message));
         Self::number(value)
     }
 }
@@ -58,7 +63,7 @@ impl Preset for Tensor {
 
 impl<Q: Preset, const N: usize> Preset for [Q; N] {
     fn number(value: f64) -> Self {
-        panic!("expected a list of {N} numbers as the default, found {value}")
+        wrong(format_args!("expected a list of {N} numbers as the default, found {value}"))
     }
 
     fn list(values: &[f64]) -> Self {
@@ -69,7 +74,7 @@ impl<Q: Preset, const N: usize> Preset for [Q; N] {
 
 impl<Q: Preset> Preset for Vec<Q> {
     fn number(value: f64) -> Self {
-        panic!("expected a list of numbers as the default, found {value}")
+        wrong(format_args!("expected a list of numbers as the default, found {value}"))
     }
 
     fn list(values: &[f64]) -> Self {
@@ -85,7 +90,7 @@ impl Preset for Scalar {
 
 impl Preset for String {
     fn number(value: f64) -> Self {
-        panic!("expected a text as the default, found {value}")
+        wrong(format_args!("expected a text as the default, found {value}"))
     }
 
     fn text(text: &str) -> Self {

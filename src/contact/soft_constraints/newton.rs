@@ -187,8 +187,8 @@ impl Newton {
         limit: u32,
         velocity: &mut [f64],
     ) -> NewtonEnd {
-        let (mut least, mut stuck_count) = (f64::INFINITY, 0);
-        for iterations in 0..=limit {
+        let (mut least, mut stuck_count, mut iterations) = (f64::INFINITY, 0, 0);
+        loop {
             let (norm, scale) = self.evaluate(problem, laws, velocity);
             let residual = if norm == 0.0 { 0.0 } else { norm / scale };
             let end = |status| NewtonEnd { status, iterations, residual, scale };
@@ -216,8 +216,8 @@ impl Newton {
             problem.rows_times(&self.direction, &mut self.direction_rows);
             let step = self.line_search(problem, laws);
             axpy(step, &self.direction, velocity);
+            iterations += 1;
         }
-        unreachable!("the last of the iterations returns")
     }
 
     /// The step in (0, 1] along the direction that minimises the function.

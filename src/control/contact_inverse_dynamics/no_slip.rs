@@ -137,6 +137,7 @@ impl ContactInverseDynamics {
                 for j in 0..k {
                     work.hessian.extend((0..k).map(|i| dot(normal(i), normal(j))));
                 }
+                #[expect(clippy::expect_used, reason = "both were filled above")]
                 let lcp = Lcp::new(&work.hessian, &work.vector).expect("k by k numbers");
                 solve(&ModelProblem::Complementarity(lcp), &mut work.forces)
             }

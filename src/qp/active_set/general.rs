@@ -1,5 +1,6 @@
 //! The dual active-set method for the general quadratic program.
 
+use crate::contact_problem::must_fit;
 use crate::general::Qp;
 use crate::goldfarb_idnani::{DualActiveSet, Rows};
 use crate::kkt::{self, QpMultipliers};
@@ -141,9 +142,7 @@ impl GeneralActiveSet {
     }
 
     fn run(&mut self, qp: &Qp<'_>, sides: Option<&[f64]>, x: &mut [f64]) -> Outcome {
-        if let Err(error) = qp.check_shape() {
-            panic!("{error}");
-        }
+        must_fit(qp.check_shape());
         let (n, m) = (qp.dim(), qp.row_count());
         assert_eq!(x.len(), n, "x needs n values");
         x.fill(0.0);

@@ -3,6 +3,7 @@
 use super::{ClarabelSolver, USABLE_RESIDUAL};
 use crate::cone_kkt::weighted_radius;
 use crate::cone_program::ConeProgram;
+use crate::contact_problem::must_fit;
 use crate::equilibrate::Equilibration;
 use crate::general::Qp;
 use crate::kkt::{self, ConeMultipliers};
@@ -308,9 +309,7 @@ impl ClarabelSolver {
     /// # Panics
     /// If a slice of `program` or `x` has the wrong length.
     pub fn solve_cone_program(&mut self, program: &ConeProgram<'_>, x: &mut [f64]) -> Outcome {
-        if let Err(error) = program.check_shape() {
-            panic!("{error}");
-        }
+        must_fit(program.check_shape());
         let (n, m, r) = (program.dim(), program.row_count(), program.cone_row_count());
         assert_eq!(x.len(), n, "x needs one value per unknown");
 

@@ -234,10 +234,8 @@ impl LemkeSolver {
                     dot(row.entries(), &product[row.start..row.start + row.axes]);
             }
         }
-        let outcome = match Lcp::new(&self.matrix[..size * size], &reduced.vector) {
-            Ok(lcp) => self.lemke.solve_warm(&lcp, &mut reduced.flags, &mut reduced.weights),
-            Err(error) => unreachable!("the contact problem made {error}"),
-        };
+        let lcp = Lcp::made(&self.matrix[..size * size], &reduced.vector);
+        let outcome = self.lemke.solve_warm(&lcp, &mut reduced.flags, &mut reduced.weights);
         reduced.conclude(problem, outcome, forces)
     }
 }

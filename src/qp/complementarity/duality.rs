@@ -8,6 +8,7 @@
 //! The other direction is [`Lcp::as_qp`].
 
 use super::lcp::Lcp;
+use crate::contact_problem::must_fit;
 use crate::general::Qp;
 
 /// How an unknown of the program is made of unknowns `y ≥ 0`.
@@ -55,9 +56,7 @@ impl QpLcp {
     /// If [`Qp::check_shape`] fails.
     #[must_use]
     pub fn new(qp: &Qp<'_>) -> Self {
-        if let Err(error) = qp.check_shape() {
-            panic!("{error}");
-        }
+        must_fit(qp.check_shape());
         let (n, m) = (qp.dim(), qp.row_count());
         let mut parts = Vec::with_capacity(n);
         let mut sources = Vec::new();
@@ -160,10 +159,7 @@ impl QpLcp {
     /// The problem.
     #[must_use]
     pub fn lcp(&self) -> Lcp<'_> {
-        match Lcp::new(&self.matrix, &self.vector) {
-            Ok(lcp) => lcp,
-            Err(error) => unreachable!("the program made {error}"),
-        }
+        Lcp::made(&self.matrix, &self.vector)
     }
 
     /// The program's solution from a solution `z` of the complementarity problem.

@@ -44,6 +44,12 @@ impl<'a> Lcp<'a> {
         Ok(Self { matrix, vector })
     }
 
+    /// As [`Self::new`], of slices that this crate has made.
+    pub(crate) fn made(matrix: &'a [f64], vector: &'a [f64]) -> Self {
+        debug_assert_eq!(matrix.len(), vector.len().pow(2), "values of the matrix");
+        Self { matrix, vector }
+    }
+
     /// M, n × n, column-major.
     #[must_use]
     pub fn matrix(&self) -> &'a [f64] {

@@ -210,10 +210,7 @@ impl StewartTrinkleSolver {
         self.vector.resize(size, 0.0);
         self.z.resize(size, 0.0);
         stewart_trinkle_into(&present, &mut self.matrix, &mut self.vector);
-        let outcome = match Lcp::new(&self.matrix, &self.vector) {
-            Ok(lcp) => self.lemke.solve(&lcp, &mut self.z),
-            Err(error) => unreachable!("the contact problem made {error}"),
-        };
+        let outcome = self.lemke.solve(&Lcp::made(&self.matrix, &self.vector), &mut self.z);
         for (contact, z) in self.z.chunks_exact(sides + 2).enumerate() {
             let first = 3 * self.present.contacts[contact];
             let force = &mut forces[first..first + 3];

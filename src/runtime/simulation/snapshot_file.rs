@@ -238,6 +238,7 @@ impl Simulation {
         Ok((simulation, header.pieces))
     }
 
+    #[expect(clippy::expect_used, reason = "bytes in memory take every value")]
     fn write(&self, pieces: u64) -> Result<Vec<u8>, SnapshotError> {
         if !self.is_between_steps() {
             return Err(SnapshotError::InAStep { cursor: self.engine.state.cursor });
@@ -311,17 +312,14 @@ fn payload(bytes: &[u8]) -> Result<&[u8], SnapshotError> {
             SnapshotError::NotASnapshot
         });
     }
-    let Some((prefix, payload)) = bytes.split_at_checked(PREFIX) else {
+    let Some((prefix, payload)) = bytes.split_first_chunk::<PREFIX>() else {
         return Err(SnapshotError::Truncated {
             expected: PREFIX as u64,
             found: bytes.len() as u64,
         });
     };
-    let number = |at: usize| {
-        let bytes = prefix[at..at + 8].try_into().expect("a slice of eight bytes");
-        u64::from_le_bytes(bytes)
-    };
-    let format = u32::from_le_bytes(prefix[8..12].try_into().expect("a slice of four bytes"));
+    let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| prefix[at + i]));
+    let format = u32::from_le_bytes(std::array::from_fn(|i| prefix[8 + i]));
     if format != FORMAT {
         return Err(SnapshotError::Format { found: format });
     }

@@ -203,6 +203,7 @@ fn read(path: &Path, identity: u64) -> Result<Vec<Row>, Error> {
     Ok(rows)
 }
 
+#[expect(clippy::expect_used, reason = "bytes in memory take every value")]
 fn encoded(row: &Row) -> Vec<u8> {
     postcard::to_stdvec(row).expect("numbers, texts and lists can be written to memory")
 }
