@@ -18,11 +18,7 @@
 //!   rad or bare numbers, `asin acos atan atan2` give rad.
 //! - `+ - * / ^` work element by element on lists of equal length, and between a list and a number;
 //!   so do functions of one number.
-//! - Functions: `abs sqrt exp log sin cos tan asin acos atan tanh floor ceil round sign`,
-//!   `atan2(y, x)`, `mod(x, y)`, `clamp(x, low, high)`, `min max` (of arguments or of one list),
-//!   `sum norm len mean`, `dot(a, b)`, `cross(a, b)`, `concat(a, b, …)`, `repeat(x, n)`,
-//!   `zeros(n)`,
-//!   `ones(n)`, `linspace(a, b, n)`.
+//! - [`functions`] are called as `f(x)`.
 //! - Texts are in single quotes. Constants: `pi`, `inf`, `true`, `false`.
 //! - An operation that gives NaN, or infinity from finite numbers, is an error.
 //!
@@ -44,10 +40,21 @@ mod syntax;
 mod term;
 
 pub use compile::{Comparison, Compiled, Segment, SegmentKind, Signal, SignalPath, SignalResolver};
-pub use operator::Op;
+pub use functions::Function;
+pub use operator::{Infix, Op};
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::value::{Place, Scope, Value};
+
+/// The functions that expressions can call.
+pub fn functions() -> &'static [Function] {
+    &functions::FUNCTIONS
+}
+
+/// The operators between two values, from loose to tight.
+pub fn operators() -> &'static [Infix] {
+    &operator::INFIX
+}
 
 /// A parsed expression.
 #[derive(Debug, Clone, PartialEq)]

@@ -134,8 +134,9 @@ pub use declaration::{
 };
 pub use diagnostic::{Diagnostic, Diagnostics, FileId, Label, Severity, Span, nearest};
 pub use expression::{
-    Comparison, Compiled, Expression, Op, Segment, SegmentKind, Signal as ExpressionSignal,
-    SignalPath, SignalResolver,
+    Comparison, Compiled, Expression, Function as ExpressionFunction, Infix, Op, Segment,
+    SegmentKind, Signal as ExpressionSignal, SignalPath, SignalResolver,
+    functions as expression_functions, operators as expression_operators,
 };
 pub use fault::{Fault, Invalid, Outcome};
 pub use function::{
@@ -160,7 +161,9 @@ pub use signal::{
 pub use structural::{ConcatVectors, Piece, StackRows};
 pub use typenames::{NamedType, TypeMaker, bus};
 pub use types::{Arg, BusType, Dim, Field as BusField, Type, Var, View as BusView};
-pub use unit::{Scale, Unit, UnitError, parse_quantity, parse_unit};
+pub use unit::{
+    NamedUnit, Scale, Unit, UnitError, named_units, parse_quantity, parse_unit, unit_prefixes,
+};
 pub use value::{
     Arguments, Choice, ChoiceArguments, Field as NodeField, Name, Named, Node, NodeKind, Number,
     Place, Scope, Text, Value,

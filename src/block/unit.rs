@@ -16,7 +16,9 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub use parse::{Scale, UnitError, parse_quantity, parse_unit};
+pub use parse::{
+    NamedUnit, Scale, UnitError, named_units, parse_quantity, parse_unit, unit_prefixes,
+};
 
 /// Exponents are held in twelfths: halves, thirds, quarters and sixths are exact.
 const DENOMINATOR: i16 = 12;

@@ -176,6 +176,60 @@ impl Binary {
     }
 }
 
+/// An operator between two values.
+pub struct Infix {
+    /// How it is written; the first is the usual way.
+    pub written: &'static [&'static str],
+    /// What it gives.
+    pub doc: &'static str,
+    /// A condition that holds.
+    pub example: &'static str,
+    pub(super) operator: Binary,
+    /// How tightly it binds to the left, and to the right.
+    pub(super) left: u8,
+    pub(super) right: u8,
+}
+
+/// Binding power of comparisons, which do not chain.
+pub(super) const COMPARISON_POWER: u8 = 4;
+/// Binding power of unary minus: tighter than `*`, looser than `^`.
+pub(super) const NEGATE_POWER: u8 = 7;
+
+const fn infix(
+    written: &'static [&'static str],
+    operator: Binary,
+    (left, right): (u8, u8),
+    doc: &'static str,
+    example: &'static str,
+) -> Infix {
+    Infix { written, doc, example, operator, left, right }
+}
+
+const COMPARES: (u8, u8) = (COMPARISON_POWER, COMPARISON_POWER + 1);
+
+/// The operators between two values, from loose to tight.
+#[rustfmt::skip]
+pub(super) static INFIX: [Infix; 14] = [
+    infix(&["or", "||"], Binary::Or, (1, 2), "one of two conditions, or both", "1 > 2 or 1 < 2"),
+    infix(&["and", "&&"], Binary::And, (2, 3), "both of two conditions", "0 < 1 and 1 < 2"),
+    infix(&["=="], Binary::Equal, COMPARES,
+        "equal: numbers, texts or truth values", "'left' == 'left'"),
+    infix(&["in"], Binary::Equal, COMPARES,
+        "equal to an item of a list", "2 in [1, 2, 3]"),
+    infix(&["!="], Binary::NotEqual, COMPARES, "not equal", "'left' != 'right'"),
+    infix(&["<"], Binary::Less, COMPARES, "less", "1[mm] < 1[cm]"),
+    infix(&["<="], Binary::LessEqual, COMPARES, "less or equal", "2 <= 2"),
+    infix(&[">"], Binary::Greater, COMPARES, "greater", "1[kN] > 999[N]"),
+    infix(&[">="], Binary::GreaterEqual, COMPARES, "greater or equal", "2 >= 2"),
+    infix(&["+"], Binary::Add, (5, 6), "sum", "1[m] + 5[cm] == 1.05[m]"),
+    infix(&["-"], Binary::Subtract, (5, 6), "difference; in front of a value, its negative",
+        "5 - 2 - 1 == 2"),
+    infix(&["*"], Binary::Multiply, (6, 7), "product", "2[N] * 3[m] == 6[N*m]"),
+    infix(&["/"], Binary::Divide, (6, 7), "quotient; 1/2 is 0.5", "6[m] / 2[s] == 3[m/s]"),
+    infix(&["^"], Binary::Power, (8, NEGATE_POWER),
+        "power, grouped from the right; `-2^2` is -4", "2^3^2 == 512"),
+];
+
 fn pick(x: f64, y: f64, second: bool) -> f64 {
     if second || y.is_nan() { y } else { x }
 }

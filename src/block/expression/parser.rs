@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::lexer::{self, Token};
-use super::operator::{Binary, Unary};
+use super::operator::{Binary, COMPARISON_POWER, INFIX, NEGATE_POWER, Unary};
 use super::syntax::{Expr, ExprKind};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::unit::{Unit, parse_unit};
@@ -20,8 +20,6 @@ pub(super) const KEYWORDS: [&str; 6] = ["if", "then", "else", "and", "or", "not"
 
 /// Binding power of `not`: tighter than `and`, looser than comparisons.
 const NOT_POWER: u8 = 3;
-/// Binding power of unary minus: tighter than `*`, looser than `^`.
-const NEGATE_POWER: u8 = 7;
 
 pub(super) fn parse(text: &str, offset: usize, place: &Place) -> Result<Expr, Diagnostic> {
     let mut parser =
@@ -133,7 +131,7 @@ impl Parser<'_> {
             if left_power < power {
                 break;
             }
-            let comparison = left_power == 4;
+            let comparison = left_power == COMPARISON_POWER;
             if comparison && compared {
                 return Err(self
                     .expected("the end of the comparison")
@@ -161,22 +159,8 @@ impl Parser<'_> {
             Token::Name(word) => word.as_str(),
             _ => return None,
         };
-        Some(match symbol {
-            "or" | "||" => (Binary::Or, 1, 2),
-            "and" | "&&" => (Binary::And, 2, 3),
-            "==" | "in" => (Binary::Equal, 4, 5),
-            "!=" => (Binary::NotEqual, 4, 5),
-            "<" => (Binary::Less, 4, 5),
-            "<=" => (Binary::LessEqual, 4, 5),
-            ">" => (Binary::Greater, 4, 5),
-            ">=" => (Binary::GreaterEqual, 4, 5),
-            "+" => (Binary::Add, 5, 6),
-            "-" => (Binary::Subtract, 5, 6),
-            "*" => (Binary::Multiply, 6, 7),
-            "/" => (Binary::Divide, 6, 7),
-            "^" => (Binary::Power, 8, NEGATE_POWER),
-            _ => return None,
-        })
+        let row = INFIX.iter().find(|row| row.written.contains(&symbol))?;
+        Some((row.operator, row.left, row.right))
     }
 
     fn prefix(&mut self) -> Result<Expr, Diagnostic> {

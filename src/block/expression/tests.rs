@@ -294,3 +294,26 @@ fn a_condition_names_the_comparison_that_does_not_hold() {
         assert_eq!(failed(text), None, "{text}");
     }
 }
+
+/// The manual says what the evaluator does: every function and every operator has an example, which
+/// uses it and holds.
+#[test]
+fn the_examples_of_functions_and_operators_hold() {
+    let calls = functions().iter().map(|f| (format!("{}(", f.name), f.doc, f.example));
+    let signs = operators().iter().map(|o| (o.written[0].to_owned(), o.doc, o.example));
+    for (used, doc, example) in calls.chain(signs) {
+        assert!(!doc.is_empty() && example.contains(&used), "{used} {doc}: {example}");
+        let value = eval(example).unwrap_or_else(|error| panic!("{example}: {}", error.message));
+        assert_eq!(value, Value::Bool(true), "{example}");
+    }
+}
+
+#[test]
+fn operators_have_one_way_each_however_they_are_written() {
+    for operator in operators() {
+        for other in operator.written {
+            let written = operator.example.replace(operator.written[0], other);
+            assert_eq!(eval(&written).unwrap(), Value::Bool(true), "{written}");
+        }
+    }
+}

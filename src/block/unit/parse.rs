@@ -312,41 +312,73 @@ fn too_large(range: Range<usize>) -> UnitError {
     UnitError::new(range, "the unit's exponent or scale is out of range")
 }
 
-/// name, (kg, m, A, K, rad, s), factor, power of ten, whether it takes SI prefixes.
-type Row = (&'static str, [i8; 6], f64, i32, bool);
+/// A unit that has a name, for the manual.
+#[derive(Debug, Clone, Copy)]
+pub struct NamedUnit {
+    /// Its name in texts.
+    pub name: &'static str,
+    /// Its name in words.
+    pub word: &'static str,
+    /// What it measures.
+    pub unit: Unit,
+    /// Its size in SI base units.
+    pub scale: Scale,
+    /// Whether it takes the prefixes of [`unit_prefixes`].
+    pub takes_prefixes: bool,
+}
 
+/// All units that have names.
+pub fn named_units() -> impl Iterator<Item = NamedUnit> {
+    NAMES.iter().map(|&(name, exponents, factor, tens, takes_prefixes, word)| NamedUnit {
+        name,
+        word,
+        unit: unit_of(exponents),
+        scale: Scale { factor, tens },
+        takes_prefixes,
+    })
+}
+
+/// The SI prefixes that are known, with their powers of ten.
+pub fn unit_prefixes() -> impl Iterator<Item = (&'static str, i32)> {
+    PREFIXES.into_iter()
+}
+
+/// name, (kg, m, A, K, rad, s), factor, power of ten, whether it takes SI prefixes, word.
+type Row = (&'static str, [i8; 6], f64, i32, bool, &'static str);
+
+#[rustfmt::skip]
 const NAMES: [Row; 31] = [
-    ("m", [0, 1, 0, 0, 0, 0], 1.0, 0, true),
-    ("g", [1, 0, 0, 0, 0, 0], 1.0, -3, true),
-    ("kg", [1, 0, 0, 0, 0, 0], 1.0, 0, false),
-    ("t", [1, 0, 0, 0, 0, 0], 1.0, 3, false),
-    ("s", [0, 0, 0, 0, 0, 1], 1.0, 0, true),
-    ("A", [0, 0, 1, 0, 0, 0], 1.0, 0, true),
-    ("K", [0, 0, 0, 1, 0, 0], 1.0, 0, true),
-    ("rad", [0, 0, 0, 0, 1, 0], 1.0, 0, true),
-    ("deg", [0, 0, 0, 0, 1, 0], PI / 180.0, 0, false),
-    ("°", [0, 0, 0, 0, 1, 0], PI / 180.0, 0, false),
-    ("rev", [0, 0, 0, 0, 1, 0], 2.0 * PI, 0, false),
-    ("rpm", [0, 0, 0, 0, 1, -1], 2.0 * PI / 60.0, 0, false),
-    ("min", [0, 0, 0, 0, 0, 1], 6.0, 1, false),
-    ("h", [0, 0, 0, 0, 0, 1], 36.0, 2, false),
-    ("Hz", [0, 0, 0, 0, 0, -1], 1.0, 0, true),
-    ("N", [1, 1, 0, 0, 0, -2], 1.0, 0, true),
-    ("J", [1, 2, 0, 0, 0, -2], 1.0, 0, true),
-    ("W", [1, 2, 0, 0, 0, -3], 1.0, 0, true),
-    ("Pa", [1, -1, 0, 0, 0, -2], 1.0, 0, true),
-    ("bar", [1, -1, 0, 0, 0, -2], 1.0, 5, true),
-    ("V", [1, 2, -1, 0, 0, -3], 1.0, 0, true),
-    ("ohm", [1, 2, -2, 0, 0, -3], 1.0, 0, true),
-    ("Ω", [1, 2, -2, 0, 0, -3], 1.0, 0, true),
-    ("C", [0, 0, 1, 0, 0, 1], 1.0, 0, true),
-    ("F", [-1, -2, 2, 0, 0, 4], 1.0, 0, true),
-    ("H", [1, 2, -2, 0, 0, -2], 1.0, 0, true),
-    ("T", [1, 0, -1, 0, 0, -2], 1.0, 0, true),
-    ("Wb", [1, 2, -1, 0, 0, -2], 1.0, 0, true),
-    ("l", [0, 3, 0, 0, 0, 0], 1.0, -3, true),
-    ("L", [0, 3, 0, 0, 0, 0], 1.0, -3, true),
-    ("%", [0, 0, 0, 0, 0, 0], 1.0, -2, false),
+    ("m", [0, 1, 0, 0, 0, 0], 1.0, 0, true, "metre"),
+    ("g", [1, 0, 0, 0, 0, 0], 1.0, -3, true, "gram"),
+    ("kg", [1, 0, 0, 0, 0, 0], 1.0, 0, false, "kilogram"),
+    ("t", [1, 0, 0, 0, 0, 0], 1.0, 3, false, "tonne"),
+    ("s", [0, 0, 0, 0, 0, 1], 1.0, 0, true, "second"),
+    ("A", [0, 0, 1, 0, 0, 0], 1.0, 0, true, "ampere"),
+    ("K", [0, 0, 0, 1, 0, 0], 1.0, 0, true, "kelvin"),
+    ("rad", [0, 0, 0, 0, 1, 0], 1.0, 0, true, "radian"),
+    ("deg", [0, 0, 0, 0, 1, 0], PI / 180.0, 0, false, "degree of angle"),
+    ("°", [0, 0, 0, 0, 1, 0], PI / 180.0, 0, false, "degree of angle"),
+    ("rev", [0, 0, 0, 0, 1, 0], 2.0 * PI, 0, false, "turn"),
+    ("rpm", [0, 0, 0, 0, 1, -1], 2.0 * PI / 60.0, 0, false, "turns per minute"),
+    ("min", [0, 0, 0, 0, 0, 1], 6.0, 1, false, "minute"),
+    ("h", [0, 0, 0, 0, 0, 1], 36.0, 2, false, "hour"),
+    ("Hz", [0, 0, 0, 0, 0, -1], 1.0, 0, true, "hertz, times per second"),
+    ("N", [1, 1, 0, 0, 0, -2], 1.0, 0, true, "newton"),
+    ("J", [1, 2, 0, 0, 0, -2], 1.0, 0, true, "joule"),
+    ("W", [1, 2, 0, 0, 0, -3], 1.0, 0, true, "watt"),
+    ("Pa", [1, -1, 0, 0, 0, -2], 1.0, 0, true, "pascal"),
+    ("bar", [1, -1, 0, 0, 0, -2], 1.0, 5, true, "bar"),
+    ("V", [1, 2, -1, 0, 0, -3], 1.0, 0, true, "volt"),
+    ("ohm", [1, 2, -2, 0, 0, -3], 1.0, 0, true, "ohm"),
+    ("Ω", [1, 2, -2, 0, 0, -3], 1.0, 0, true, "ohm"),
+    ("C", [0, 0, 1, 0, 0, 1], 1.0, 0, true, "coulomb"),
+    ("F", [-1, -2, 2, 0, 0, 4], 1.0, 0, true, "farad"),
+    ("H", [1, 2, -2, 0, 0, -2], 1.0, 0, true, "henry"),
+    ("T", [1, 0, -1, 0, 0, -2], 1.0, 0, true, "tesla"),
+    ("Wb", [1, 2, -1, 0, 0, -2], 1.0, 0, true, "weber"),
+    ("l", [0, 3, 0, 0, 0, 0], 1.0, -3, true, "litre"),
+    ("L", [0, 3, 0, 0, 0, 0], 1.0, -3, true, "litre"),
+    ("%", [0, 0, 0, 0, 0, 0], 1.0, -2, false, "hundredth"),
 ];
 
 const PREFIXES: [(&str, i32); 12] = [
@@ -367,13 +399,16 @@ const PREFIXES: [(&str, i32); 12] = [
 /// The unit of a name, whole or behind a prefix; the whole name wins (`min` is a minute).
 fn named(name: &str) -> Option<(Unit, Scale)> {
     let row = |name: &str| NAMES.iter().find(|row| row.0 == name);
-    let (&(_, exponents, factor, tens, _), more) = match row(name) {
+    let (&(_, exponents, factor, tens, ..), more) = match row(name) {
         Some(row) => (row, 0),
         None => PREFIXES.iter().find_map(|(prefix, tens)| {
             let row = row(name.strip_prefix(prefix)?)?;
             row.4.then_some((row, *tens))
         })?,
     };
-    let twelfths = exponents.map(|e| i16::from(e) * super::DENOMINATOR);
-    Some((Unit { twelfths }, Scale { factor, tens: tens + more }))
+    Some((unit_of(exponents), Scale { factor, tens: tens + more }))
+}
+
+fn unit_of(exponents: [i8; 6]) -> Unit {
+    Unit { twelfths: exponents.map(|e| i16::from(e) * super::DENOMINATOR) }
 }

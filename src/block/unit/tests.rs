@@ -108,3 +108,23 @@ fn radians_drop_in_mechanics_but_a_frequency_is_no_angular_velocity() {
     assert!(!unit("rpm").agrees(unit("Hz")));
     assert!(!unit("N").agrees(unit("N*m")));
 }
+
+#[test]
+fn every_unit_with_a_name_is_read_and_has_a_word() {
+    for NamedUnit { name, word, unit, scale, takes_prefixes } in named_units() {
+        assert!(!word.is_empty(), "{name}");
+        assert_eq!(parse_unit(name).unwrap(), (unit, scale), "{name}");
+        for (prefix, tens) in unit_prefixes() {
+            let whole = format!("{prefix}{name}");
+            // A whole name wins over a prefix: `min` is a minute, `Pa` a pascal.
+            let other = named_units().any(|unit| unit.name == whole);
+            let read = parse_unit(&whole);
+            if takes_prefixes && !other {
+                let larger = Scale { tens: scale.tens + tens, ..scale };
+                assert_eq!(read.unwrap(), (unit, larger), "{whole}");
+            } else if !takes_prefixes && !other {
+                assert!(read.is_err() || ["°", "%"].contains(&name), "{whole}: {read:?}");
+            }
+        }
+    }
+}
