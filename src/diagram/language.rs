@@ -39,6 +39,17 @@ pub struct FieldManual {
     pub name: &'static str,
     /// What it is, line by line.
     pub doc: &'static [&'static str],
+    /// Whether it must be there.
+    pub required: bool,
+}
+
+/// The manual of a word of the language, such as a kind of check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Word {
+    /// The word, with its arguments if it takes any.
+    pub name: &'static str,
+    /// What it stands for.
+    pub doc: &'static str,
 }
 
 /// Declares a construct: its name in a diagram, its type, and its fields.
@@ -85,6 +96,7 @@ macro_rules! construct {
                 fields: &[$(crate::language::FieldManual {
                     name: crate::language::field_name!($field $($written)?),
                     doc: &[$($field_doc),*],
+                    required: !<$ty as crate::language::Read<$n>>::OPTIONAL,
                 }),*],
                 shared: crate::language::shared_fields!($n $($shared_type)?),
                 open: crate::language::has!(open $($flag)*),

@@ -46,7 +46,8 @@ mod types_text;
 mod unify;
 
 pub use compile::{Compiled, compile};
-pub use expand::constructs;
-pub use language::{FieldManual, Manual};
+pub use expand::{check_kinds, constructs, parameter_kinds};
+pub use language::{FieldManual, Manual, Word};
 pub use loader::ReadFile;
 pub use overrides::Options;
+pub use types_text::basic_types;

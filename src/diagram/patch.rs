@@ -29,9 +29,10 @@ construct! {
     ///
     /// ```ron
     /// Patch(
-    ///     set: { "pd.kp": 60.0, "run.stop": "5 s" },
-    ///     replace: { "ground": Use("soft") },
-    ///     add: { "scope": Gain(gain: 1.0, in: { "u": "body.z" }) },
+    ///     doc: "Twice the wave behind a limiter, for two seconds.",
+    ///     set: { "params.size": 2.0, "run.stop": "2 s" },
+    ///     replace: { "after": Saturation(lower: -1.0, upper: 1.0, in: { "u": "wave.y" }) },
+    ///     add: { "half": Gain(gain: 0.5, in: { "u": "after.y" }) },
     /// )
     /// ```
     "Patch":

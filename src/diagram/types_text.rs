@@ -7,6 +7,7 @@ use legwork_block::{
 };
 
 use crate::expand::Robots;
+use crate::language::Word;
 
 /// The types that a diagram may name: those of the blocks' library and its own buses.
 #[derive(Default)]
@@ -31,7 +32,22 @@ impl Resources for Nothing {
 /// Most parentheses in the text of a type.
 const NESTING_LIMIT: usize = 50;
 
-const BASIC: [&str; 8] = ["Real", "Bool", "Int", "Vector", "Matrix", "Rotation", "Pose", "Array"];
+/// The types that the language itself knows, by name and by how they are written.
+const BASIC: [(&str, Word); 8] = [
+    ("Real", Word { name: "Real", doc: "a number" }),
+    ("Bool", Word { name: "Bool", doc: "true or false" }),
+    ("Int", Word { name: "Int", doc: "a whole number" }),
+    ("Vector", Word { name: "Vector(n)", doc: "a column of n numbers" }),
+    ("Matrix", Word { name: "Matrix(rows, columns)", doc: "a matrix" }),
+    ("Rotation", Word { name: "Rotation", doc: "a rotation matrix, 3 by 3" }),
+    ("Pose", Word { name: "Pose", doc: "a rotation matrix and a position [m]" }),
+    ("Array", Word { name: "Array(type, n)", doc: "n signals of one type, such as one per foot" }),
+];
+
+/// The manual of the types that need no library.
+pub fn basic_types() -> impl Iterator<Item = Word> {
+    BASIC.into_iter().map(|(_, word)| word)
+}
 
 impl TypeTable {
     /// The type `name` with fresh variables from `next_var` on.
@@ -138,7 +154,8 @@ impl TypeTable {
         }
         let Some(named) = self.named.iter().find(|named| named.name == name) else {
             let known: Vec<&str> = BASIC
-                .into_iter()
+                .iter()
+                .map(|(name, _)| *name)
                 .chain(self.named.iter().map(|named| named.name))
                 .chain(self.buses.keys().map(String::as_str))
                 .collect();

@@ -39,6 +39,25 @@ impl Solver {
         explicit.chain(others(Tolerance::default()).iter().map(Self::name)).collect()
     }
 
+    /// All solvers, those with variable steps at their default tolerances.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Method::all().map(Self::Explicit).chain(others(Tolerance::default()))
+    }
+
+    /// What it is, in one line.
+    pub fn doc(&self) -> &'static str {
+        match self {
+            Self::Explicit(method) => method.tableau().doc,
+            Self::SemiImplicitEuler => {
+                "velocities first, positions with the new ones; for robots with contact"
+            }
+            Self::ImplicitEuler => "x⁺ = x + h f(x⁺), by Newton's method; for stiff models",
+            Self::DormandPrince(_) => "Runge-Kutta of order 5 with an error of order 4",
+            Self::Esdirk(_) => "implicit Runge-Kutta in stages; for stiff models",
+            Self::Bdf(_) => "backward differences of variable order; for stiff, smooth models",
+        }
+    }
+
     /// Its name.
     pub fn name(&self) -> &'static str {
         match self {

@@ -11,7 +11,10 @@ construct! {
     /// A field of a bus with a unit or a frame. Without them a field is its type alone.
     ///
     /// ```ron
-    /// buses: { "Foot": { "J": "Matrix(3, go.nv)", "p": Field(type: "Vector(3)", unit: "m") } }
+    /// "Foot": {
+    ///     "position": Field(type: "Vector(3)", unit: "m", frame: "world", doc: "of its centre"),
+    ///     "closed": "Bool",
+    /// },
     /// ```
     "Field":
     pub(super) struct BusField<'n> {

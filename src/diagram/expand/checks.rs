@@ -6,17 +6,15 @@ use legwork_program::{CheckKind, Ratio};
 use super::tree::Env;
 use super::{CheckEntry, Expander, LogEntry, Resolver};
 use crate::ids::FrameId;
-use crate::language::{self, Entries, Entry, What, construct, wrong_type};
+use crate::language::{self, Entries, Entry, What, Word, construct, wrong_type};
 
 construct! {
     /// A condition on signals: `Always(…)` must hold at every step of its window, `Eventually(…)`
     /// at one of them, `Finally(…)` at the last step of the run.
     ///
     /// ```ron
-    /// checks: {
-    ///     "stays up": Always(that: "=body.state.base.position[2] > 0.2", after: "0.2 s"),
-    ///     "stands still": Finally(that: "=norm(body.state.nu) < 1e-3", when: "=speed == 0[m/s]"),
-    /// }
+    /// "bounces": Eventually(that: "=ball.velocity > 1[m/s]", after: "0.4 s", until: "0.6 s"),
+    /// "is slow": Always(that: "=abs(ball.velocity) < 10[m/s]", when: "=t < 0.1[s]"),
     /// ```
     "Always":
     pub(super) struct Condition<'n> {
@@ -32,6 +30,24 @@ construct! {
         /// What it is for.
         doc: Option<&'n Node>,
     }
+}
+
+/// The kinds of checks.
+const KINDS: [(Word, CheckKind); 3] = [
+    (
+        Word { name: "Always", doc: "the condition holds at every step of its window" },
+        CheckKind::Always,
+    ),
+    (
+        Word { name: "Eventually", doc: "it holds at one step of its window, at least" },
+        CheckKind::Eventually,
+    ),
+    (Word { name: "Finally", doc: "it holds at the last step of the run" }, CheckKind::Finally),
+];
+
+/// The manual of the kinds of checks.
+pub fn check_kinds() -> impl Iterator<Item = Word> {
+    KINDS.into_iter().map(|(word, _)| word)
 }
 
 /// Checks by name.
@@ -98,23 +114,20 @@ impl Expander<'_> {
     ) -> Vec<CheckEntry> {
         let mut checks = Vec::new();
         for Entry { name, value: check, .. } in entries.into_iter().flat_map(Entries::iter) {
-            let kind = match check.kind_name().map(|kind| kind.text.as_str()) {
-                Some("Always") => CheckKind::Always,
-                Some("Eventually") => CheckKind::Eventually,
-                Some("Finally") => CheckKind::Finally,
-                found => {
-                    let kinds = ["Always", "Eventually", "Finally"];
-                    let found = found.unwrap_or("no kind");
-                    self.report(
-                        Diagnostic::error(
-                            "unknown-check",
-                            check.span,
-                            format!("expected one of `{}`, found `{found}`", kinds.join("`, `")),
-                        )
-                        .suggest(found, kinds),
-                    );
-                    continue;
-                }
+            let written = check.kind_name().map(|kind| kind.text.as_str());
+            let known = KINDS.iter().find(|(word, _)| written == Some(word.name));
+            let Some(&(_, kind)) = known else {
+                let kinds = KINDS.map(|(word, _)| word.name);
+                let found = written.unwrap_or("no kind");
+                self.report(
+                    Diagnostic::error(
+                        "unknown-check",
+                        check.span,
+                        format!("expected one of `{}`, found `{found}`", kinds.join("`, `")),
+                    )
+                    .suggest(found, kinds),
+                );
+                continue;
             };
             let Some(Condition { that, when, after, until, .. }) =
                 language::read(check, self.diagnostics)

@@ -46,11 +46,13 @@ construct! {
     /// A part that is on while a signal is above zero.
     ///
     /// ```ron
-    /// "swing": Enabled(
-    ///     by: "gait.swings", when_off: Reset, when_on: Restart,
-    ///     ports: (in: { "q": "Vector" }, out: { "tau": "Vector" }),
-    ///     blocks: { … }, out: { "tau": "pd.tau" }, in: { "q": "body.q" },
-    /// )
+    /// "work": Enabled(
+    ///     by: "wave.y", when_off: Reset, when_on: Restart,
+    ///     ports: (in: { "u": "Real" }, out: { "y": "Real" }),
+    ///     blocks: { "sum": Integrator(initial: 0.0, in: { "u": "^u" }) },
+    ///     out: { "y": "sum.y" },
+    ///     in: { "u": "one.y" },
+    /// ),
     /// ```
     "Enabled":
     pub(super) struct Enabled<'n> {
@@ -72,12 +74,13 @@ construct! {
     /// A part that runs at single major steps: when a signal crosses zero.
     ///
     /// ```ron
-    /// "touchdown": Triggered(
-    ///     by: "foot.force", edge: Rising,
-    ///     ports: (in: { "x": "Real" }, out: { "held": "Real" }),
-    ///     blocks: { "h": Gain(gain: 1.0, in: { "u": "^x" }) }, out: { "held": "h.y" },
-    ///     in: { "x": "body.x" },
-    /// )
+    /// "last": Triggered(
+    ///     by: "wave.y", edge: Rising, when_off: Hold,
+    ///     ports: (in: { "t": "Real" }, out: { "t": "Real" }),
+    ///     blocks: { "pass": Gain(gain: 1.0, in: { "u": "^t" }) },
+    ///     out: { "t": "pass.y" },
+    ///     in: { "t": "clock.y" },
+    /// ),
     /// ```
     "Triggered":
     pub(super) struct Triggered<'n> {
@@ -102,8 +105,13 @@ construct! {
     /// "slow": Every(
     ///     n: 10, every: "1 ms",
     ///     ports: (in: { "u": "Real" }, out: { "y": "Real" }),
-    ///     blocks: { … }, out: { "y": "filter.y" }, in: { "u": "sensor.y" },
-    /// )
+    ///     blocks: {
+    ///         "sum":  Sum(in: { "u1": "^u", "u2": "past.y" }),
+    ///         "past": UnitDelay(initial: 0.0, in: { "u": "sum.y" }),
+    ///     },
+    ///     out: { "y": "sum.y" },
+    ///     in: { "u": "one.y" },
+    /// ),
     /// ```
     "Every":
     pub(super) struct Every<'n> {

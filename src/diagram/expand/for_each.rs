@@ -22,14 +22,18 @@ construct! {
     /// its position: `foot[FL_foot].point.contact`. Copies see the blocks around them.
     ///
     /// ```ron
-    /// "foot": ForEach(
-    ///     over: { "f": "=go.feet" },
+    /// "joint": ForEach(
+    ///     over: { "name": "=joints", "k": "=stiffness" },
+    ///     share: { "want": "wanted.y" },
     ///     body: {
-    ///         "point": ContactPoint(robot: "go", frame: "=f", shape: FromCollision,
-    ///             in: { "state": "body.state" }),
+    ///         "error":  Sum(signs: "+-", in: { "u1": "want[0]", "u2": "angle.position" }),
+    ///         "spring": Gain(gain: "=k", in: { "u": "error.y" }),
+    ///         "damper": Gain(gain: "=2*sqrt(k)", in: { "u": "angle.velocity" }),
+    ///         "torque": Sum(signs: "+-", in: { "u1": "spring.y", "u2": "damper.y" }),
+    ///         "angle":  SecondOrderIntegrator(in: { "u": "torque.y" }),
     ///     },
-    ///     collect: { "points": Array("point.contact") },
-    /// )
+    ///     collect: { "s": Concat("angle.position") },
+    /// ),
     /// ```
     "ForEach":
     pub(super) struct ForEach<'n> {

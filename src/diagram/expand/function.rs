@@ -25,11 +25,11 @@ construct! {
     /// blocks: …, out: …)` a subsystem, in the `needs:` of a block.
     ///
     /// ```ron
-    /// "twice": FunctionCaller(prototype: "y = f(u)", needs: { "f": Function(
+    /// needs: { "f": Function(
     ///     ports: "fn(u: Real) -> (y: Real)",
-    ///     blocks: { "double": Gain(gain: 2.0, in: { "u": "^u" }) },
-    ///     out: { "y": "double.y" },
-    /// ) }, in: { "u": "clock.y" })
+    ///     blocks: { "product": Product(in: { "u1": "^u", "u2": "^u" }) },
+    ///     out: { "y": "product.y" },
+    /// ) },
     /// ```
     "Function" open:
     pub(super) struct Function<'n> {

@@ -14,7 +14,7 @@ construct! {
     /// The choice of a variant, or what fills a hole of the mask around: `Use("qp")`.
     ///
     /// ```ron
-    /// "solver": Use(of: "qp", in: { "problem": "contact.problem" })
+    /// "filter": Use(of: "filter", in: { "u": "step.y" }),
     /// ```
     "Use" shorthand open:
     pub(super) struct Use<'n> {

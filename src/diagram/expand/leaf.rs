@@ -17,7 +17,7 @@ construct! {
     /// shows those.
     ///
     /// ```ron
-    /// "pd": Pid(kp: "60 N*m/rad", discrete: true, every: "1 ms", in: { "u": "error.y" })
+    /// "doubled": Gain(gain: 2.0, every: "5 ms", in: { "u": "command.y" }),
     /// ```
     "Kind" open:
     pub(super) struct Reserved<'n> {

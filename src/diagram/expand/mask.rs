@@ -11,17 +11,19 @@ use super::composite::Inside;
 use super::file::construct_in;
 use super::structural::At;
 use super::tree::{Around, Env, Hole, Item};
-use crate::language::{self, Construct, Entries, Entry, Inputs, Text, What, construct, name_span};
+use crate::language::{
+    self, Construct, Entries, Entry, Inputs, Text, What, Word, construct, name_span,
+};
 use crate::patch;
 
 construct! {
     /// A part whose inside is in a file of its own, with parameters and holes that its user fills.
     ///
     /// ```ron
-    /// "contact": Mask(
-    ///     file: "std:masks/gauss_contact.ron", robot: "go", solver: Use("qp"),
-    ///     in: { "state": "body.state", "tau": "pd.tau" },
-    /// )
+    /// "limited": Mask(
+    ///     file: "std:help/limited.mask", k: 2.0, limit: Saturation(lower: -1.0, upper: 1.0),
+    ///     in: { "u": "wave.y" },
+    /// ),
     /// ```
     "Mask" open:
     pub(super) struct Mask<'n> {
@@ -41,11 +43,15 @@ construct! {
     ///
     /// ```ron
     /// Mask(
-    ///     params: { "k": Real(min: 0.0, default: 1.0) },
-    ///     holes: { "solver": (in: { "problem": "ContactProblem" }, out: { "f": "Vector" }) },
+    ///     doc: "A gain, and behind it what the user puts there; by default nothing.",
+    ///     params: { "k": Real(min: 0.0, default: 1.0, doc: "the gain") },
+    ///     holes: { "limit": (in: { "u": "Real" }, out: { "y": "Real" }, default: Gain(gain: 1.0)) },
     ///     ports: (in: { "u": "Real" }, out: { "y": "Real" }),
-    ///     blocks: { "g": Gain(gain: "=k", in: { "u": "^u" }) },
-    ///     out: { "y": "g.y" },
+    ///     blocks: {
+    ///         "scaled": Gain(gain: "=k", in: { "u": "^u" }),
+    ///         "after":  Use(of: "limit", in: { "u": "scaled.y" }),
+    ///     },
+    ///     out: { "y": "after.y" },
     /// )
     /// ```
     "Mask":
@@ -68,7 +74,7 @@ construct! {
     /// `Any`.
     ///
     /// ```ron
-    /// params: { "go": Robot(), "k": Real(min: 0.0, default: 1.0, doc: "stiffness [N/m]") }
+    /// params: { "k": Real(min: 0.0, default: 1.0, doc: "the gain") },
     /// ```
     "Real":
     pub(super) struct Parameter<'n> {
@@ -81,6 +87,37 @@ construct! {
         /// What it is for.
         doc: Option<Text<'n>>,
     }
+}
+
+/// The kinds of parameters of a mask, and whether a value is of the kind.
+type Kind = (Word, fn(&Value) -> bool);
+
+const KINDS: [Kind; 8] = [
+    (
+        Word { name: "Robot", doc: "the name of a robot; expressions read its facts" },
+        |value| matches!(value, Value::Record(facts) if facts.contains_key("name")),
+    ),
+    (Word { name: "Real", doc: "a number, with or without a unit" }, |value| {
+        matches!(value, Value::Real { .. })
+    }),
+    (
+        Word { name: "Int", doc: "a whole number" },
+        |value| matches!(value, Value::Real { value, .. } if value.fract() == 0.0),
+    ),
+    (Word { name: "Bool", doc: "true or false" }, |value| matches!(value, Value::Bool(_))),
+    (Word { name: "Text", doc: "a text" }, |value| matches!(value, Value::Text(_))),
+    (Word { name: "Name", doc: "a text that names something, such as a frame" }, |value| {
+        matches!(value, Value::Text(_))
+    }),
+    (Word { name: "List", doc: "a list: a vector, or a matrix by rows" }, |value| {
+        matches!(value, Value::List(_))
+    }),
+    (Word { name: "Any", doc: "anything that the blocks inside accept" }, |_| true),
+];
+
+/// The manual of the kinds of parameters that a mask may have.
+pub fn parameter_kinds() -> impl Iterator<Item = Word> {
+    KINDS.into_iter().map(|(word, _)| word)
 }
 
 /// Parameters of a mask.
@@ -283,16 +320,12 @@ impl Expander<'_> {
             },
             (_, value) => value,
         };
-        let fits = match kind {
-            "Robot" => matches!(&value, Value::Record(facts) if facts.contains_key("name")),
-            "Real" => matches!(value, Value::Real { .. }),
-            "Int" => matches!(value, Value::Real { value, .. } if value.fract() == 0.0),
-            "Bool" => matches!(value, Value::Bool(_)),
-            "Text" | "Name" => matches!(value, Value::Text(_)),
-            "List" => matches!(value, Value::List(_)),
-            "Any" | "Param" | "" => true,
-            other => {
-                let kinds = ["Robot", "Real", "Int", "Bool", "Text", "Name", "List", "Any"];
+        let declared = KINDS.iter().find(|(word, _)| word.name == kind);
+        let fits = match (declared, kind) {
+            (Some((_, fits)), _) => fits(&value),
+            (None, "Param" | "") => true,
+            (None, other) => {
+                let kinds = KINDS.map(|(word, _)| word.name);
                 self.report(
                     Diagnostic::error(
                         "unknown-parameter-kind",

@@ -22,7 +22,7 @@ construct! {
     /// parameter is a value alone: `"kp": "60 N*m/rad"`. A 0 that replaces it needs no unit.
     ///
     /// ```ron
-    /// params: { "kp": Param(value: "60 N*m/rad", min: 0.0, max: "200 N*m/rad") }
+    /// "k": Param(value: "200 N/m", min: 0.0, max: "10 kN/m", doc: "stiffness"),
     /// ```
     "Param":
     pub(super) struct Param<'n> {

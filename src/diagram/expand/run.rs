@@ -21,7 +21,10 @@ construct! {
     /// How long a run takes, in which steps, and with which solver.
     ///
     /// ```ron
-    /// run: (stop: "3 s", step: "1 ms", solver: SemiImplicitEuler, seed: 7)
+    /// run: (
+    ///     stop: "10 s", step: "100 ms", memory: "100 MB",
+    ///     solver: DormandPrince(rtol: 1e-10, atol: 1e-12),
+    /// )
     /// ```
     ///
     /// `SemiImplicitEuler` takes a step in velocity first and moves with the new one. It is of

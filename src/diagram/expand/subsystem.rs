@@ -14,12 +14,17 @@ construct! {
     /// Expressions inside know the names around it; signals come in through the ports.
     ///
     /// ```ron
-    /// "doubled": Subsystem(
-    ///     ports: (in: { "u": "Real" }, out: { "y": "Real" }),
-    ///     blocks: { "twice": Gain(gain: 2.0, in: { "u": "^u" }) },
-    ///     out: { "y": "twice.y" },
-    ///     in: { "u": "sine.y" },
-    /// )
+    /// "pd": Subsystem(
+    ///     ports: (in: { "want": "Real", "is": "Real", "speed": "Real" }, out: { "f": "Real" }),
+    ///     blocks: {
+    ///         "error": Sum(signs: "+-", in: { "u1": "^want", "u2": "^is" }),
+    ///         "p":     Gain(gain: "=kp", in: { "u": "error.y" }),
+    ///         "d":     Gain(gain: "=kd", in: { "u": "^speed" }),
+    ///         "sum":   Sum(signs: "+-", in: { "u1": "p.y", "u2": "d.y" }),
+    ///     },
+    ///     out: { "f": "sum.y" },
+    ///     in: { "want": "target.y", "is": "cart.position", "speed": "cart.velocity" },
+    /// ),
     /// ```
     "Subsystem":
     pub(super) struct Subsystem<'n> {

@@ -12,11 +12,15 @@ construct! {
     /// The command line chooses: `--variant qp=clarabel`. Expressions read `variants.qp`.
     ///
     /// ```ron
-    /// variants: { "qp": Variant(
-    ///     ports: (in: { "problem": "ContactProblem" }, out: { "f": "Vector" }),
-    ///     default: "active_set",
-    ///     choices: { "active_set": ActiveSetQp(), "clarabel": ClarabelQp() },
-    /// ) }
+    /// "filter": Variant(
+    ///     ports: (in: { "u": "Real" }, out: { "y": "Real" }),
+    ///     default: "smooth",
+    ///     choices: {
+    ///         "none":   Gain(gain: 1.0),
+    ///         "smooth": Mask(file: "std:masks/low_pass.ron", cutoff: "2 Hz"),
+    ///         "late":   TransportDelay(delay: "10 ms"),
+    ///     },
+    /// ),
     /// ```
     ///
     /// Choices that differ in a few fields share a `base`:

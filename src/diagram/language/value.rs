@@ -217,16 +217,18 @@ impl<'n> Read<'n> for Period<'n> {
 }
 
 construct! {
-    /// The interface of a part: name and type of each port.
+    /// The interface of a part: name and type of each port. A function type as a text says the same:
+    /// `"fn(u: Real) -> (y: Real)"`.
     ///
     /// ```ron
-    /// ports: (in: { "state": "State(go)", "tau": Optional("Vector") }, out: { "f": "Vector" })
-    /// ports: "fn(state: State(go)) -> (f: Vector)"
+    /// ports: (
+    ///     in: { "x": "Vector(n)", "turn": Optional("Matrix(n, n)") },
+    ///     out: { "y": "Vector(n)", "first": "Real" },
+    /// ),
     /// ```
     ///
-    /// A type is `Real`, `Bool`, `Int`, `Vector(n)`, `Matrix(rows, columns)`, `Rotation`, `Pose`,
-    /// `Array(type, n)` or a bus of the library or of `buses:`. A dimension that is left out is
-    /// found out.
+    /// A type is one of the language, or a bus of the library or of `buses:`. A dimension that is
+    /// left out is found out.
     "ports":
     pub(crate) struct Ports<'n> {
         /// Type of each input. One in `Optional(…)` need not be connected.
