@@ -46,20 +46,37 @@ impl Code {
         }
     }
 
+    /// What it means, for the manual.
+    pub(crate) fn meaning(self) -> &'static str {
+        match self {
+            Self::Success => "success: it is done, and every check holds",
+            Self::Diagram => "the diagram has errors",
+            Self::Fault => "the run stopped at a fault, such as a NaN",
+            Self::Check => "a check or a tolerance failed",
+            Self::Usage => "the command line is wrong, or a file cannot be read",
+            Self::Unwritten => "an output could not be written: disk full, directory gone",
+            Self::HungUp => "the terminal was closed (SIGHUP)",
+            Self::Interrupted => "ended by Ctrl-C (SIGINT)",
+            Self::Terminated => "ended by SIGTERM",
+        }
+    }
+
+    /// All of them, the worst last.
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Success,
+        Self::Check,
+        Self::Fault,
+        Self::Diagram,
+        Self::Unwritten,
+        Self::Usage,
+        Self::Interrupted,
+        Self::HungUp,
+        Self::Terminated,
+    ];
+
     /// The worse of two: a diagram that does not compile says more than a check that failed.
     pub(crate) fn worse(self, other: Self) -> Self {
-        let order = [
-            Self::Success,
-            Self::Check,
-            Self::Fault,
-            Self::Diagram,
-            Self::Unwritten,
-            Self::Usage,
-            Self::Interrupted,
-            Self::HungUp,
-            Self::Terminated,
-        ];
-        let place = |code| order.iter().position(|known| *known == code);
+        let place = |code| Self::ALL.iter().position(|known| *known == code);
         if place(self) >= place(other) { self } else { other }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Parser};
 use legwork_study::{Diagram, Error, Library};
 
-use super::Command;
+use super::{Command, help};
 
 /// Runs block diagrams of robots that touch the ground.
 #[derive(Debug, Parser)]
@@ -14,11 +14,8 @@ use super::Command;
     version,
     arg_required_else_help = true,
     subcommand_required = true,
-    after_help = "Exit codes: 0 success, 1 diagram error, 2 run-time fault, 3 a check or \
-    tolerance failed, 64 usage,\n\
-                  74 an output could not be written (disk full, directory gone), 130 ended by \
-    Ctrl-C,\n143 by SIGTERM, 129 by a closed terminal (SIGHUP).\n\
-                  FILE is a path, or demo:NAME for a diagram that is built in (see `legwork demo`)."
+    disable_help_subcommand = true,
+    after_help = help::after_help()
 )]
 pub(crate) struct CommandLine {
     /// What to do.
@@ -88,7 +85,7 @@ impl Overrides {
 #[derive(Debug, Args)]
 pub(crate) struct BlocksArguments {
     /// A kind of block, such as `UnitDelay`, a type of its parameters, such as `FrictionCone`, a
-    /// shelf, such as `sources`, or a construct of the language, such as `ForEach`.
+    /// shelf, such as `sources`, or a page of the language, such as `ForEach`.
     pub(crate) name: Option<String>,
     /// Find the kinds whose manuals hold all of these words.
     #[arg(long, value_name = "WORD", num_args = 1.., conflicts_with = "name")]

@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 
 use legwork_block::Registry;
-use legwork_study::Library;
 use legwork_study::manual::{self, Hit, Section, Shelf, Suggestion};
+use legwork_study::{Library, reference};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::BlocksArguments;
+use super::help;
 
-/// Lists all kinds by shelf, searches their manuals, or prints one shelf or the manual of one kind,
-/// of a named type of parameters, or of a construct of the language.
+/// Lists all kinds by shelf, searches their manuals, or explains what has a name.
 ///
 /// # Errors
 /// If there is nothing of this name; the message names the nearest.
@@ -20,7 +20,19 @@ pub(crate) fn blocks(arguments: &BlocksArguments, library: &Library) -> Result<A
     if !arguments.search.is_empty() {
         return Ok(search(&arguments.search.join(" "), registry));
     }
-    let Some(name) = &arguments.name else { return Ok(list(&manual::shelves(registry))) };
+    match &arguments.name {
+        None => Ok(list(&manual::shelves(registry))),
+        Some(name) => explain(name, library),
+    }
+}
+
+/// The manual of what is called `name`: a shelf, a kind of block, a type of parameters, a page of
+/// the language.
+///
+/// # Errors
+/// If there is nothing of this name; the message names the nearest.
+pub(crate) fn explain(name: &str, library: &Library) -> Result<Answer, Failure> {
+    let registry = library.registry();
     if let Some(shelf) = manual::shelf(name, registry) {
         return Ok(list(&[shelf]));
     }
@@ -33,12 +45,15 @@ pub(crate) fn blocks(arguments: &BlocksArguments, library: &Library) -> Result<A
             .collect();
     let json = match (kind, ty) {
         (None, None) => {
-            let constructs = manual::constructs(name);
-            if constructs.is_empty() {
+            let all = help::pages(library);
+            let pages = reference::find(name, &all);
+            if pages.is_empty() {
                 return Err(unknown(name, registry));
             }
-            let texts: Vec<String> = constructs.iter().map(ToString::to_string).collect();
-            let json = json!({ "constructs": constructs });
+            let texts: Vec<String> = pages.iter().map(|page| help::shown(page)).collect();
+            let constructs: Vec<_> =
+                pages.iter().flat_map(|page| page.names()).flat_map(manual::constructs).collect();
+            let json = json!({ "pages": pages, "constructs": constructs });
             return Ok(Answer::new(Code::Success, json).text(texts.join("\n")));
         }
         (Some(kind), None) => json!(kind),
@@ -66,7 +81,7 @@ fn list(shelves: &[Shelf]) -> Answer {
         text.push('\n');
     }
     text += "`legwork blocks KIND` prints the manual of one, `legwork blocks --search WORDS` finds \
-             kinds.\n";
+             kinds,\n`legwork help` explains the language.\n";
     let of = |section| -> Value {
         kinds().filter(|listed| listed.section == section).map(|listed| json!(listed)).collect()
     };

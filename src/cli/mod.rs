@@ -17,6 +17,7 @@ mod duel;
 mod entry;
 mod export;
 mod graph;
+mod help;
 mod interrupt;
 mod new;
 mod picture;
@@ -80,6 +81,8 @@ commands! {
     Duel(duel::DuelArguments) => duel::duel,
     /// Find where a diagram holds still, and write it as a patch.
     Trim(trim::TrimArguments) => trim::trim,
+    /// Explain the language, a block or a command; `--book` writes all of it.
+    Help(help::HelpArguments) => help::help,
     /// List the kinds of blocks, search them, or print the manual of one.
     Blocks(BlocksArguments) => blocks::blocks,
     /// Draw a diagram as SVG, DOT or Mermaid.
@@ -92,6 +95,6 @@ commands! {
     Report(ReportArguments) => report::report,
     /// List the diagrams that are built in, or run one.
     Demo(demo::DemoArguments) => demo::demo,
-    /// Write a new diagram with comments, which runs.
+    /// Write a new diagram, mask or crate of blocks to start from, which runs.
     New(new::NewArguments) => new::new,
 }

@@ -34,6 +34,7 @@ pub mod origin;
 mod pool;
 pub mod profile;
 mod recorded;
+pub mod reference;
 mod run;
 pub mod session;
 mod snapshot;
@@ -66,7 +67,7 @@ pub use time::parse_time;
 pub use watch::{Event, Watch, unwatched};
 
 pub use legwork_block::{BusType, Comparison, Type};
-pub use legwork_block::{Diagnostic, Diagnostics, Registry, Report, Severity};
+pub use legwork_block::{Diagnostic, Diagnostics, Registry, Report, Severity, nearest};
 pub use legwork_diagram::Options;
 pub use legwork_diagram::render::SourceMap;
 pub use legwork_program::{Program, SignalRef};

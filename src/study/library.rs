@@ -12,6 +12,7 @@ use crate::diagram::Diagram;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::files::Roots;
+use crate::reference;
 
 /// Folder of the built-in files that holds diagrams.
 const DEMOS: &str = "diagrams/";
@@ -37,7 +38,8 @@ impl fmt::Debug for Library {
 }
 
 impl From<Registry> for Library {
-    fn from(registry: Registry) -> Self {
+    fn from(mut registry: Registry) -> Self {
+        reference::register(&mut registry);
         Self { registry: Arc::new(registry), roots: Arc::default() }
     }
 }
@@ -81,7 +83,8 @@ impl Library {
         &self.registry
     }
 
-    /// Opens a file, `demo:NAME` or `std:PATH`. It is compiled later.
+    /// Opens a file, `demo:NAME`, `help:PAGE` (the example of a page of the reference) or
+    /// `std:PATH`. It is compiled later.
     ///
     /// # Errors
     /// If there is no such file, or it cannot be read.
@@ -91,6 +94,14 @@ impl Library {
         if let Some(demo) = file.to_str().and_then(|text| text.strip_prefix("demo:")) {
             let found = self.find_demo(demo)?;
             return self.built_in(name, &found);
+        }
+        if let Some(page) = file.to_str().and_then(|text| text.strip_prefix("help:")) {
+            let Some(path) = reference::example_of(page) else {
+                let near = nearest(page, reference::names())
+                    .map_or(String::new(), |near| format!("; did you mean `help:{near}`?"));
+                return Err(Error::request(format!("no page `{page}` has an example{near}")));
+            };
+            return self.built_in(name, path);
         }
         if let Some(path) = file.to_str().and_then(|text| text.strip_prefix("std:")) {
             return self.built_in(name.clone(), path);

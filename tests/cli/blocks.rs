@@ -54,7 +54,11 @@ fn every_block_has_a_page_with_documentation_and_ports() {
 fn a_construct_of_the_language_has_a_page_too() {
     let here = folder();
     let text = legwork(here.path(), &["blocks", "ForEach"]).out;
-    assert!(text.starts_with("ForEach, ") && text.contains("\n  collect\n"), "{text}");
+    assert!(text.starts_with("# For-each\n") && text.contains("\n- `collect`: "), "{text}");
+    for other in ["foreach", "for-each", "for_each"] {
+        assert_eq!(legwork(here.path(), &["blocks", other]).out, text);
+        assert_eq!(legwork(here.path(), &["help", other]).out, text);
+    }
     let json = legwork(here.path(), &["blocks", "ForEach", "--json"]).json();
     let each = &json["constructs"][0];
     assert_eq!(

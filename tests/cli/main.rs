@@ -10,6 +10,7 @@ mod duel;
 mod export;
 mod files;
 mod graph;
+mod help;
 mod kills;
 mod new;
 mod plot;

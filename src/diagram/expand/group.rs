@@ -13,13 +13,13 @@ construct! {
     /// a path.
     ///
     /// ```ron
-    /// "computer": Group(
-    ///     every: "1 ms",
+    /// "monitor": Group(
+    ///     every: "10 ms",
     ///     blocks: {
-    ///         "error": Sum(signs: "+-", in: { "u1": "wish.y", "u2": "speed.y" }),
-    ///         "pi": Pid(kp: 2.0, ki: 5.0, discrete: true, in: { "u": "error.y" }),
+    ///         "level": Gain(gain: 1.0, in: { "u": "plant.y" }),
+    ///         "alarm": Compare(op: ">=", to: 0.9, in: { "u": "level.y" }),
     ///     },
-    /// )
+    /// ),
     /// ```
     "Group":
     pub(super) struct Group<'n> {

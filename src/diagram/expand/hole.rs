@@ -14,7 +14,7 @@ construct! {
     /// The choice of a variant, or what fills a hole of the mask around: `Use("qp")`.
     ///
     /// ```ron
-    /// "filter": Use(of: "filter", in: { "u": "step.y" }),
+    /// "filter": Use(of: "filter", in: { "u": "gain.y" }),
     /// ```
     "Use" shorthand open:
     pub(super) struct Use<'n> {

@@ -17,7 +17,7 @@ construct! {
     /// have them. Fields beside `file` are the parameters of that file.
     ///
     /// ```ron
-    /// ports: Interface(file: "std:interfaces/contact_law.ron", robot: "go")
+    /// ports: Interface(file: "std:help/vector.interface", n: 3),
     /// ```
     "Interface" shorthand open:
     pub(super) struct NamedInterface<'n> {
@@ -33,8 +33,9 @@ construct! {
     ///
     /// ```ron
     /// Interface(
-    ///     params: { "robot": Robot() },
-    ///     ports: "fn(state: State(robot), tau: Vector(robot.n)) -> (nu_dot: Vector(robot.nv))",
+    ///     doc: "One vector in, one of the same length out.",
+    ///     params: { "n": Int(min: 1, doc: "their length") },
+    ///     ports: "fn(u: Vector(n)) -> (y: Vector(n))",
     /// )
     /// ```
     "Interface":

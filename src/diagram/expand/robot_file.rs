@@ -12,17 +12,17 @@ construct! {
     /// such as `Urdf(…)`. Fields beside `file` take the place of those in the file.
     ///
     /// ```ron
-    /// robots: {
-    ///     "go": Robot(file: "std:robots/mini_cheetah.ron"),
-    ///     "stiff": Robot(file: "std:robots/mini_cheetah.ron", base: Fixed),
-    /// }
+    /// "go": Robot(file: "std:robots/mini_cheetah.ron")
     /// ```
     ///
     /// The file holds the robot alone. It knows no names of the diagram, and its paths begin where
     /// it is.
     ///
     /// ```ron
-    /// Urdf(path: "mini_cheetah/mini_cheetah.urdf", feet: ["FL_foot", "FR_foot"])
+    /// Urdf(
+    ///     path: "std:robots/pendulum/pendulum.urdf", base: Fixed,
+    ///     keyframes: { "start": (s: ["1 rad"]) },
+    /// )
     /// ```
     "Robot" shorthand open:
     pub(super) struct RobotFile<'n> {

@@ -26,11 +26,9 @@ construct! {
     /// Choices that differ in a few fields share a `base`:
     ///
     /// ```ron
-    /// variants: { "solver": Variant(
-    ///     base: ProjectedGaussSeidel(sweeps: 1000, on_fail: HoldLast(max: 5)),
-    ///     default: "exact",
-    ///     choices: { "exact": (accept: 1e-8), "fast": (sweeps: 20, accept: 1e-2) },
-    /// ) }
+    /// "gain": Variant(
+    ///     base: Gain(gain: 1.0), default: "plain", choices: { "plain": (), "double": (gain: 2.0) },
+    /// ),
     /// ```
     "Variant":
     pub(super) struct Variant<'n> {

@@ -1,12 +1,8 @@
 //! The manuals of what the language itself knows: for-each, masks, variants, the sections of a
 //! file.
 
-use std::fmt::{Display, Formatter, Result};
-
 use legwork_diagram::{FieldManual, Manual};
 use serde::Serialize;
-
-use super::text::lines;
 
 /// A construct of the language, such as `ForEach`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -37,11 +33,6 @@ pub fn constructs(name: &str) -> Vec<Construct> {
         .collect()
 }
 
-/// The names of all constructs.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    legwork_diagram::constructs().into_iter().map(|manual| manual.name)
-}
-
 impl Construct {
     fn of(manual: &Manual) -> Self {
         let field = |field: &FieldManual| Field { name: field.name, doc: text_of(field.doc) };
@@ -54,18 +45,4 @@ impl Construct {
 fn text_of(doc: &[&str]) -> String {
     let lines: Vec<&str> = doc.iter().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
     lines.join("\n")
-}
-
-impl Display for Construct {
-    fn fmt(&self, out: &mut Formatter<'_>) -> Result {
-        writeln!(out, "{}, of the language of diagrams\n", self.construct)?;
-        lines(out, &self.doc, "  ")?;
-        if !self.fields.is_empty() {
-            writeln!(out, "\nfields")?;
-        }
-        self.fields.iter().try_for_each(|field| {
-            writeln!(out, "  {}", field.name)?;
-            lines(out, &field.doc, "      ")
-        })
-    }
 }

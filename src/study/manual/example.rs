@@ -25,14 +25,14 @@ const STEP: f64 = 1e-3;
 const RESERVED: [&str; 4] = ["every", "in", "needs", "doc"];
 
 /// What an example may name: the robot `go`, built-in files.
-pub(super) struct Examples<'r> {
+pub(crate) struct Examples<'r> {
     registry: &'r Registry,
     robots: BTreeMap<&'static str, Arc<dyn Resource>>,
 }
 
 impl<'r> Examples<'r> {
     /// Loads the robot. A program without it has examples without it.
-    pub(super) fn new(registry: &'r Registry) -> Self {
+    pub(crate) fn new(registry: &'r Registry) -> Self {
         let mut examples = Self { registry, robots: BTreeMap::new() };
         let node = document::parse(FileId::default(), ROBOT.as_bytes()).ok();
         let loaded = node.zip(registry.find_resource("Urdf")).and_then(|(node, entry)| {

@@ -40,7 +40,8 @@ pub use self::parameter::Parameter;
 pub use self::port::{Function, Input, Output, Port, Ports};
 pub use self::search::{Hit, Match, search, search_among};
 
-use self::example::Examples;
+pub(crate) use self::example::Examples;
+use crate::reference;
 
 /// Everything that is known of a kind.
 #[derive(Debug, Clone, Serialize)]
@@ -104,7 +105,7 @@ pub struct Shelf {
     pub kinds: Vec<Listed>,
 }
 
-/// What somebody may have meant by a name that no kind, type, shelf or construct has.
+/// What somebody may have meant by a name that no kind, type, shelf or page has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Suggestion {
     /// This build was made without the kind; the sentence says how to get it.
@@ -150,14 +151,14 @@ pub fn manuals(registry: &Registry) -> Vec<Manual> {
     kinds(registry).map(|kind| Manual::of(kind, &examples)).collect()
 }
 
-/// What may be meant by `name`, which no kind, type, shelf or construct has.
+/// What may be meant by `name`, which no kind, type, shelf or page has.
 pub fn suggest(name: &str, registry: &Registry) -> Suggestion {
     if let Some(hint) = registry.why_absent(name) {
         return Suggestion::Absent(hint);
     }
     let known = || {
         let shelves = registry.shelves().map(|shelf| shelf.name);
-        kinds(registry).map(|kind| kind.name()).chain(shelves).chain(construct::names())
+        kinds(registry).map(|kind| kind.name()).chain(shelves).chain(reference::names())
     };
     if let Some(near) = nearest(name, known()) {
         return Suggestion::Near(near);
@@ -257,7 +258,7 @@ fn aliases_of(schema: &Value) -> Vec<String> {
 }
 
 /// The first sentence of a text: up to a full stop before a space, or the first paragraph.
-fn first_sentence(doc: &str) -> String {
+pub(crate) fn first_sentence(doc: &str) -> String {
     let paragraph: Vec<&str> =
         doc.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
     let paragraph = paragraph.join(" ");

@@ -114,9 +114,6 @@ fn a_construct_has_a_manual_with_its_fields() {
     let [each] = &constructs("ForEach")[..] else { panic!("one construct") };
     let names: Vec<&str> = each.fields.iter().map(|field| field.name).collect();
     assert_eq!(names, ["over", "share", "body", "collect", "doc"]);
-    let text = each.to_string();
-    assert!(text.starts_with("ForEach, of the language of diagrams\n\n  "), "{text}");
-    assert!(names.iter().all(|name| text.contains(&format!("\n  {name}\n      "))), "{text}");
     assert_eq!(constructs("Gain"), []);
     assert_eq!(constructs("Mask").len(), 2, "its file and its use");
     let registry = registry();

@@ -141,6 +141,6 @@ fn write_port(out: &mut Formatter<'_>, port: &Port, note: &str) -> Result {
     lines(out, &port.doc, "      ")
 }
 
-pub(super) fn lines(out: &mut Formatter<'_>, text: &str, indent: &str) -> Result {
+fn lines(out: &mut Formatter<'_>, text: &str, indent: &str) -> Result {
     text.lines().try_for_each(|line| writeln!(out, "{}", format!("{indent}{line}").trim_end()))
 }

@@ -1,0 +1,151 @@
+//! `legwork help`: the reference of the language, the help of commands, and both as a book.
+
+mod book;
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory as _};
+use legwork_study::Library;
+use legwork_study::reference::{self, Page, Part};
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Code, Failure};
+use super::arguments::CommandLine;
+use super::blocks;
+
+/// `legwork help`.
+#[derive(Debug, Args)]
+pub(crate) struct HelpArguments {
+    /// A page, such as `units`, a construct, such as `ForEach`, a block, such as `Pid`, or a
+    /// command, such as `run`; with a colon, `run:`, the section of a diagram.
+    #[arg(value_name = "TOPIC")]
+    pub(crate) topic: Vec<String>,
+    /// Write all pages, with pictures and the manuals of all blocks, as a book into this directory:
+    /// `mdbook build DIR` makes it a site.
+    #[arg(long, value_name = "DIR", conflicts_with = "topic")]
+    pub(crate) book: Option<PathBuf>,
+}
+
+/// Lists the topics, prints one, or writes all as a book.
+///
+/// # Errors
+/// If there is nothing of this name, or the book cannot be written.
+pub(crate) fn help(arguments: &HelpArguments, library: &Library) -> Result<Answer, Failure> {
+    if let Some(folder) = &arguments.book {
+        return book::write(folder, library);
+    }
+    let topic = arguments.topic.join(" ");
+    if topic.is_empty() {
+        return Ok(list(library));
+    }
+    match of_command(&topic) {
+        Some(mut text) => {
+            if let [page] = reference::find(&topic, &pages(library))[..] {
+                // Writing to a string cannot fail.
+                let _ = writeln!(text, "\n`legwork help {topic}:` is about {}.", page.title);
+            }
+            let json = json!({ "command": topic, "text": text });
+            Ok(Answer::new(Code::Success, json).text(text))
+        }
+        None => blocks::explain(&topic, library),
+    }
+}
+
+/// All pages: those of the language, and the exit codes of this command.
+pub(crate) fn pages(library: &Library) -> Vec<Page> {
+    let mut pages = reference::pages(library.registry());
+    pages.push(exit_codes());
+    pages
+}
+
+/// All exit codes by number.
+fn codes() -> [Code; 9] {
+    let mut codes = Code::ALL;
+    codes.sort_by_key(|code| code.number());
+    codes
+}
+
+fn exit_codes() -> Page {
+    let mut text = "# Exit codes\n\nEvery command ends with a number that says how it went, for \
+                    scripts.\n\n| code | meaning |\n|------|---------|\n"
+        .to_owned();
+    for code in codes() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "| {:4} | {} |", code.number(), code.meaning());
+    }
+    text += "
+Of several diagrams the worst counts. `--json` prints one object on standard output, which says the
+same and more. Results are on standard output, messages on standard error.
+
+```sh
+legwork test diagrams || echo \"code $?\"
+```
+";
+    Page {
+        name: "exit_codes",
+        also: vec!["exit status", "scripts", "json"],
+        title: "Exit codes".to_owned(),
+        parts: vec![Part::Text(text)],
+    }
+}
+
+/// What stands below the help of the command itself.
+pub(crate) fn after_help() -> String {
+    let mut text = "Exit codes:\n".to_owned();
+    for code in codes() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {:>3}  {}", code.number(), code.meaning());
+    }
+    text + "\nFILE is a path, demo:NAME for a diagram that is built in (see `legwork demo`), or \
+            help:PAGE\nfor the example of a page of the reference (see `legwork help`)."
+}
+
+/// The help of a command, if there is one of this name.
+fn of_command(name: &str) -> Option<String> {
+    let mut line = CommandLine::command();
+    line.build();
+    let command = line.find_subcommand_mut(name)?;
+    Some(command.render_long_help().to_string())
+}
+
+/// The pages and the commands.
+fn list(library: &Library) -> Answer {
+    let pages = pages(library);
+    let line = CommandLine::command();
+    let commands: Vec<(String, String)> = line
+        .get_subcommands()
+        .map(|command| {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            (command.get_name().to_owned(), about)
+        })
+        .collect();
+    let names = pages.iter().map(|page| page.name);
+    let width = names.chain(commands.iter().map(|(name, _)| name.as_str())).map(str::len).max();
+    let width = width.unwrap_or(0);
+    let mut text =
+        "The language, in the order in which it is best read: `legwork help PAGE`\n".to_owned();
+    for page in &pages {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {:width$}  {}", page.name, page.title);
+    }
+    text += "\nThe blocks: `legwork blocks` lists them, `legwork help KIND` explains one\n\n\
+             The commands: `legwork help COMMAND`\n";
+    for (name, about) in &commands {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {name:width$}  {about}");
+    }
+    let summary = |page: &Page| -> Value {
+        json!({ "page": page.name, "title": page.title, "summary": page.summary() })
+    };
+    let json = json!({
+        "pages": pages.iter().map(summary).collect::<Vec<_>>(),
+        "commands": commands.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+    });
+    Answer::new(Code::Success, json).text(text)
+}
+
+/// A page for a terminal, where a bar in a table needs no stroke in front.
+pub(crate) fn shown(page: &Page) -> String {
+    page.to_string().replace("\\|", "|")
+}

@@ -1,0 +1,215 @@
+//! The reference of the language: a page for each subject, with an example that runs.
+//!
+//! A page is a text under `pages/` that explains. What can be listed it does not say itself: a line
+//! `{{functions}}` becomes the table that the evaluator uses, `{{construct ForEach}}` the comments
+//! of the type that the compiler reads, `{{example for_each.ron}}` a file of `examples/`, which is
+//! built in as `std:help/for_each.ron` and opens as `help:for_each`.
+
+mod fill;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::{self, Display, Formatter};
+
+use legwork_block::Registry;
+use serde::Serialize;
+
+/// A page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Page {
+    /// Its name: `legwork help NAME`.
+    pub name: &'static str,
+    /// What else leads to it: constructs, words.
+    pub also: Vec<&'static str>,
+    /// Its heading.
+    pub title: String,
+    /// Its text, in order.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Part {
+    /// Markdown.
+    Text(String),
+    /// A whole file.
+    Example(Example),
+}
+
+/// A file that a page shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Example {
+    /// Its name, such as `for_each.ron`.
+    pub file: &'static str,
+    /// Its path among the built-in files.
+    #[serde(skip)]
+    path: &'static str,
+    /// What is in it.
+    pub text: &'static str,
+}
+
+impl Example {
+    /// Whether it is a diagram, which runs.
+    pub fn is_diagram(&self) -> bool {
+        self.file.ends_with(".ron")
+    }
+}
+
+/// A page before it is filled: its name, what else leads to it, its text.
+type Source = (&'static str, &'static [&'static str], &'static str);
+
+macro_rules! sources {
+    ($($name:literal [$($also:literal),*],)*) => {
+        [$(($name, &[$($also),*], include_str!(concat!("pages/", $name, ".md"))),)*]
+    };
+}
+
+/// All pages, in the order in which they are best read.
+const SOURCES: [Source; 25] = sources![
+    "start" ["tutorial", "introduction", "getting started"],
+    "diagram" ["Diagram", "file", "format", "syntax", "ron", "sections"],
+    "blocks" ["Kind", "in", "wires", "paths", "signals", "connect"],
+    "params" ["Param", "parameters"],
+    "expressions" ["operators", "functions of expressions", "if"],
+    "units" ["quantities", "prefixes", "radian"],
+    "types" ["ports", "Optional", "shapes", "Vector", "Matrix", "Int", "Bool", "Array"],
+    "run" ["DormandPrince", "stop", "step", "seed", "memory", "integration"],
+    "rates" ["every", "Group", "periods", "sampling", "offset", "order of a step"],
+    "checks" ["Always", "Eventually", "Finally", "tests"],
+    "recordings" ["log", "record", "mcap", "results"],
+    "subsystem" ["Subsystem", "parts", "groups"],
+    "masks" ["Mask", "holes", "Real", "parameters of a mask"],
+    "variants" ["Variant", "Use", "choices", "alternatives"],
+    "interfaces" ["Interface", "shared ports"],
+    "for_each" ["ForEach", "copies", "loop over", "collect", "share"],
+    "enabled" ["Enabled", "conditional parts", "when_on", "when_off"],
+    "triggered" ["Triggered", "edge", "events"],
+    "every" ["Every"],
+    "functions" ["Function", "needs", "calls", "fn"],
+    "buses" ["Field", "Bus"],
+    "loops" ["algebraic loops", "feedthrough", "cycle"],
+    "robots" ["Robot", "robot models", "keyframes", "facts"],
+    "ground" ["on the ground", "feet", "standing"],
+    "patches" ["Patch", "set", "overrides", "with"],
+];
+
+macro_rules! examples {
+    ($($file:literal,)*) => {
+        [$(Example {
+            file: $file,
+            path: concat!("help/", $file),
+            text: include_str!(concat!("examples/", $file)),
+        },)*]
+    };
+}
+
+/// The files that the pages show.
+pub const EXAMPLES: [Example; 28] = examples![
+    "start.ron",
+    "diagram.ron",
+    "blocks.ron",
+    "params.ron",
+    "expressions.ron",
+    "units.ron",
+    "types.ron",
+    "run.ron",
+    "rates.ron",
+    "checks.ron",
+    "recordings.ron",
+    "subsystem.ron",
+    "masks.ron",
+    "limited.mask",
+    "variants.ron",
+    "interfaces.ron",
+    "vector.interface",
+    "for_each.ron",
+    "enabled.ron",
+    "triggered.ron",
+    "every.ron",
+    "functions.ron",
+    "buses.ron",
+    "loops.ron",
+    "robots.ron",
+    "ground.ron",
+    "patches.ron",
+    "smaller.patch",
+];
+
+/// Adds the examples to the built-in files.
+pub(crate) fn register(registry: &mut Registry) {
+    for Example { path, text, .. } in EXAMPLES {
+        registry.file(path, text.as_bytes());
+    }
+}
+
+/// All pages, in the order in which they are best read.
+pub fn pages(registry: &Registry) -> Vec<Page> {
+    SOURCES.iter().map(|source| fill::page(source, registry)).collect()
+}
+
+/// Those of some pages that `name` leads to: as it is written if there are any, else in whatever
+/// case, with or without `_`, `-` and a colon at the end.
+pub fn find<'p>(name: &str, pages: &'p [Page]) -> Vec<&'p Page> {
+    let found = |fits: &dyn Fn(&str) -> bool| -> Vec<&'p Page> {
+        pages.iter().filter(|page| page.names().any(fits)).collect()
+    };
+    let exact = found(&|known| known == name);
+    if exact.is_empty() { found(&|known| plain(known) == plain(name)) } else { exact }
+}
+
+/// The letters and digits of a name, small.
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// The built-in path of the example of a page, by a name that leads to the page.
+pub(crate) fn example_of(name: &str) -> Option<&'static str> {
+    let page = |fits: &dyn Fn(&str) -> bool| {
+        let leads = |(page, also, _): &&Source| fits(page) || also.iter().any(|also| fits(also));
+        SOURCES.iter().find(leads).map(|(page, ..)| *page)
+    };
+    let page =
+        page(&|known| known == name).or_else(|| page(&|known| plain(known) == plain(name)))?;
+    let of_page = |example: &&Example| example.file.strip_suffix(".ron") == Some(page);
+    EXAMPLES.iter().find(of_page).map(|example| example.path)
+}
+
+/// The names that lead to pages.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    SOURCES.iter().flat_map(|(name, also, _)| std::iter::once(*name).chain(also.iter().copied()))
+}
+
+impl Page {
+    /// All names that lead to it.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.also.iter().copied())
+    }
+
+    /// The first sentence behind the heading.
+    pub fn summary(&self) -> String {
+        let first = self.parts.first();
+        let text = first.map_or("", |part| match part {
+            Part::Text(text) => text,
+            Part::Example(_) => "",
+        });
+        let body = text.split_once('\n').map_or("", |(_, body)| body).trim_start();
+        super::manual::first_sentence(body)
+    }
+}
+
+impl Display for Page {
+    /// The page as Markdown.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.parts.iter().try_for_each(|part| part.fmt(f))
+    }
+}
+
+impl Display for Part {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Example(Example { text, .. }) => writeln!(f, "```ron\n{}\n```", text.trim_end()),
+        }
+    }
+}

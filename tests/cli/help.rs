@@ -1,0 +1,114 @@
+//! `legwork help`: pages, commands, the book.
+
+use super::support::{folder, legwork, write};
+
+#[test]
+fn help_lists_all_pages_and_all_commands() {
+    let here = folder();
+    let json = legwork(here.path(), &["help", "--json"]).json();
+    let text = legwork(here.path(), &["help"]).out;
+    let pages = json["pages"].as_array().expect("a list");
+    assert!(pages.len() > 20, "{json}");
+    for page in pages {
+        let name = page["page"].as_str().expect("a name");
+        assert!(text.contains(&format!("\n  {name} ")), "{name}");
+        let page = legwork(here.path(), &["help", &format!("{name}:")]);
+        assert!(page.code == 0 && page.out.starts_with("# "), "{name}: {}", page.said());
+    }
+    for command in json["commands"].as_array().expect("a list") {
+        let name = command.as_str().expect("a name");
+        assert!(text.contains(&format!("\n  {name} ")), "{name}");
+        let help = legwork(here.path(), &["help", name]);
+        let usage = format!("Usage: legwork {name}");
+        assert!(help.code == 0 && help.out.contains(&usage), "{name}: {}", help.said());
+    }
+}
+
+/// A command and a section of a diagram have one name; the first points to the second.
+#[test]
+fn the_help_of_a_command_points_to_the_page_of_its_name() {
+    let here = folder();
+    let command = legwork(here.path(), &["help", "run"]).out;
+    assert!(command.contains("--snapshot-at"), "{command}");
+    assert!(command.contains("\n`legwork help run:` is about The section run."), "{command}");
+    let section = legwork(here.path(), &["help", "run:"]).out;
+    assert!(section.starts_with("# The section run\n"), "{section}");
+    assert!(section.contains("| `Rk4` "), "{section}");
+}
+
+#[test]
+fn one_name_leads_to_one_text_by_help_and_by_blocks() {
+    let here = folder();
+    for name in ["ForEach", "units", "Pid", "sensors", "FrictionCone", "exit codes", "Mask"] {
+        let help = legwork(here.path(), &["help", name]);
+        assert_eq!(help.code, 0, "{name}: {}", help.err);
+        assert_eq!(help.out, legwork(here.path(), &["blocks", name]).out, "{name}");
+    }
+    for (slip, near) in [("untis", "units"), ("ForEahc", "ForEach"), ("Gian", "Gain")] {
+        let done = legwork(here.path(), &["help", slip]);
+        assert_eq!(done.code, 64, "{slip}");
+        assert!(done.err.contains(&format!("did you mean `{near}`?")), "{}", done.err);
+    }
+}
+
+/// The codes of the page and of the command's own help are those that commands end with.
+#[test]
+fn exit_codes_are_told_as_they_are() {
+    let here = folder();
+    write(&here, "wrong.ron", "Diagram(");
+    let page = legwork(here.path(), &["help", "exit_codes"]).out;
+    let help = legwork(here.path(), &["--help"]).out;
+    for (arguments, meaning) in [
+        (vec!["check", "wrong.ron"], "the diagram has errors"),
+        (vec!["check", "absent.ron"], "the command line is wrong, or a file cannot be read"),
+        (vec!["demo"], "success: it is done, and every check holds"),
+    ] {
+        let code = legwork(here.path(), &arguments).code;
+        assert!(page.contains(&format!("| {code:4} | {meaning} |")), "{page}");
+        assert!(help.contains(&format!("  {code:>3}  {meaning}\n")), "{help}");
+    }
+}
+
+#[test]
+fn the_example_of_a_page_runs_and_can_be_copied() {
+    let here = folder();
+    let done = legwork(here.path(), &["run", "help:ForEach", "--out", "made"]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert_eq!(legwork(here.path(), &["new", "mine.ron", "--from", "help:for_each"]).code, 0);
+    assert_eq!(legwork(here.path(), &["check", "mine.ron"]).code, 0);
+}
+
+/// What mdbook needs is there: its settings, a summary whose links lead to files, and pages whose
+/// pictures and links do.
+#[test]
+fn the_book_is_whole() {
+    let here = folder();
+    assert_eq!(legwork(here.path(), &["help", "--book", "book"]).code, 0);
+    let book = here.path().join("book");
+    let settings = std::fs::read_to_string(book.join("book.toml")).expect("settings");
+    assert!(settings.contains("\n[book]\n") && settings.contains("src = \"src\""), "{settings}");
+    let source = book.join("src");
+    let summary = std::fs::read_to_string(source.join("SUMMARY.md")).expect("a summary");
+    let (mut files, mut pictures) = (std::collections::BTreeSet::new(), 0);
+    for entry in std::fs::read_dir(&source).expect("a folder").flatten() {
+        let name = entry.file_name().into_string().expect("a name");
+        let Some(page) = name.strip_suffix(".md") else { continue };
+        let text = std::fs::read_to_string(entry.path()).expect("a page");
+        // The manuals of blocks are set as they are, between four strokes.
+        let text: String = text.split("````").step_by(2).collect();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            assert!(source.join(link).is_file(), "{name}: {link}");
+            pictures += usize::from(link.ends_with(".svg"));
+        }
+        if page != "SUMMARY" {
+            files.insert(name.clone());
+            assert!(summary.contains(&format!("]({name})")), "{name} is not in the summary");
+        }
+    }
+    assert!(pictures > 20 && files.len() > 35, "{pictures} pictures, {} pages", files.len());
+    // It may be written anew, but over nothing else.
+    assert_eq!(legwork(here.path(), &["help", "--book", "book"]).code, 0);
+    write(&here, "mine.txt", "mine");
+    let other = legwork(here.path(), &["help", "--book", "."]);
+    assert!(other.code == 64 && other.err.contains("something else"), "{}", other.err);
+}
