@@ -163,6 +163,11 @@
 //! - **A language construct**: `src/diagram/expand/NAME.rs`, a type by `construct!`, whose comments
 //!   are its manual, with `expand`; and its name in `STRUCTURAL` of `structural.rs` if it contains
 //!   blocks, else in `constructs.rs`.
+//! - **A page of `legwork help`**: `src/study/reference/pages/NAME.md`, its example in `examples`,
+//!   and a line for each in `src/study/reference/mod.rs`. Lists are filled in: a construct, a
+//!   function of expressions or a unit is on its page because the compiler knows it.
+//! - **A template of `legwork new`**: its files under `src/cli/new/templates`, an entry in
+//!   `src/cli/new/mod.rs`.
 //! - **An integration method**: explicit with a fixed step, an entry of `METHODS` in
 //!   `src/ode/explicit.rs`; another kernel, `src/ode/NAME.rs` with `impl Kernel`, a variant in
 //!   `src/ode/solver.rs`, and its construction in `src/runtime/solver.rs`.

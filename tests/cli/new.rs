@@ -12,6 +12,71 @@ fn a_new_diagram_runs_and_passes_its_checks() {
     assert_eq!(legwork(here.path(), &["check", "cart.ron"]).code, 0);
 }
 
+/// In an empty folder, away from this repository.
+#[test]
+fn every_template_checks_runs_and_passes_its_checks() {
+    let list = legwork(folder().path(), &["new", "--list", "--json"]).json();
+    let templates = list["templates"].as_array().expect("a list");
+    assert!(templates.len() >= 6, "{list}");
+    for template in templates {
+        let name = template["name"].as_str().expect("a name");
+        if name == "block" {
+            continue;
+        }
+        let here = folder();
+        let made = legwork(here.path(), &["new", "mine", "--template", name, "--json"]);
+        assert_eq!(made.code, 0, "{}", made.err);
+        let files = made.json()["files"].as_array().expect("a list").len();
+        assert_eq!(std::fs::read_dir(here.path()).expect("a folder").count(), files);
+        let done = legwork(here.path(), &["check", "mine.ron"]);
+        assert_eq!(done.code, 0, "{name}: {}", done.said());
+        let done = legwork(here.path(), &["test", "mine.ron", "--json"]);
+        assert_eq!((done.code, &done.json()["passed"]), (0, &1.into()), "{name}: {}", done.err);
+        let again = legwork(here.path(), &["new", "mine", "--template", name]);
+        assert!(again.code == 64 && again.err.contains("exists"), "{name}: {}", again.err);
+    }
+}
+
+/// A crate is compiled by hand; what it needs to be one is here.
+#[test]
+fn the_template_of_a_block_is_a_crate() {
+    let here = folder();
+    assert_eq!(legwork(here.path(), &["new", "my_blocks", "--template", "block"]).code, 0);
+    let text = |file: &str| {
+        std::fs::read_to_string(here.path().join("my_blocks").join(file)).expect("a file")
+    };
+    let (manifest, main, block) = (text("Cargo.toml"), text("src/main.rs"), text("src/leak.rs"));
+    assert!(manifest.contains("name = \"my_blocks\""), "{manifest}");
+    for text in [&manifest, &main, &block] {
+        assert!(!text.contains("NAME") && !text.contains("REPOSITORY"), "{text}");
+    }
+    assert!(main.contains("mod leak;") && main.contains("block::<leak::Leak>"), "{main}");
+    assert!(block.contains("impl Block for Leak"), "{block}");
+    // The diagram lacks nothing but the block, which this program does not have.
+    let done = legwork(here.path(), &["check", "my_blocks/demo.ron"]);
+    assert!(done.code == 1 && done.err.contains("`Leak`"), "{}", done.err);
+    assert!(done.said().contains("1 error"), "{}", done.said());
+}
+
+#[test]
+fn what_is_asked_of_new_is_named_where_it_is_wrong() {
+    let here = folder();
+    let said = |arguments: &[&str]| {
+        let done = legwork(here.path(), arguments);
+        assert_eq!(done.code, 64, "{arguments:?}");
+        done.err
+    };
+    let slip = said(&["new", "a", "--template", "quadrupde"]);
+    assert!(slip.contains("did you mean `quadruped`?"), "{slip}");
+    assert!(said(&["new", "1 a", "--template", "arm"]).contains("expected a name"));
+    assert!(said(&["new"]).contains("required"));
+    assert_eq!(std::fs::read_dir(here.path()).expect("a folder").count(), 0);
+    // The name that is asked for may have an ending.
+    assert_eq!(legwork(here.path(), &["new", "part.mask", "--template", "mask"]).code, 0);
+    let mask = std::fs::read_to_string(here.path().join("part.mask")).expect("a file");
+    assert!(mask.contains("\nMask("), "{mask}");
+}
+
 #[test]
 fn every_demo_has_a_word_of_its_own_and_can_be_copied() {
     let here = folder();
