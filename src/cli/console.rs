@@ -110,6 +110,15 @@ pub(crate) fn in_colours() -> bool {
     io::stderr().is_terminal() && !plain
 }
 
+/// How many characters fit in a line of results: those of the terminal, if they go to one, or of
+/// the variable `COLUMNS`.
+pub(crate) fn width() -> Option<usize> {
+    let stated = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
+    let term = ::console::Term::stdout();
+    let seen = || term.is_term().then(|| term.size_checked()).flatten();
+    stated.or_else(|| seen().map(|(_, columns)| columns.into())).filter(|width| *width > 0)
+}
+
 /// Whether somebody watches standard error.
 pub(crate) fn is_watched() -> bool {
     io::stderr().is_terminal() && !is_quiet()

@@ -7,7 +7,7 @@ use legwork_study::{Comparison, Execution, Measured, Run, Verdict};
 pub(crate) use legwork_study::{counted, digits, seconds};
 
 use super::answer::Code;
-use super::interrupt;
+use super::{console, interrupt};
 
 /// The whole summary of a run; `pace` is what was asked for, simulated time per time.
 pub(crate) fn of(run: &Run, pace: Option<f64>) -> String {
@@ -180,8 +180,19 @@ fn write_files(run: &Run, out: &mut String) -> std::fmt::Result {
 }
 
 /// Aligned columns with two spaces between them: the first `left` to the left, the others to the
-/// right. Columns without text are left out.
+/// right. Columns without text are left out. Where a terminal is narrower, the other columns stand
+/// in several parts below one another, each behind the first ones.
 pub(crate) fn write_table<R: AsRef<[String]>>(
+    rows: &[R],
+    indent: &str,
+    left: usize,
+    out: &mut String,
+) -> std::fmt::Result {
+    write_table_within(console::width(), rows, indent, left, out)
+}
+
+fn write_table_within<R: AsRef<[String]>>(
+    width: Option<usize>,
     rows: &[R],
     indent: &str,
     left: usize,
@@ -195,21 +206,47 @@ pub(crate) fn write_table<R: AsRef<[String]>>(
             *width = cell.chars().count().max(*width);
         }
     }
-    for row in rows {
-        let mut line = indent.to_owned();
-        for (column, (cell, width)) in row.as_ref().iter().zip(&widths).enumerate() {
-            if *width == 0 {
-                continue;
-            }
-            if column < left {
-                write!(line, "{cell:<width$}  ")?;
-            } else {
-                write!(line, "{cell:>width$}  ")?;
-            }
+    for (number, part) in parts(&widths, indent.len(), left, width).iter().enumerate() {
+        if number > 0 {
+            writeln!(out)?;
         }
-        writeln!(out, "{}", line.trim_end())?;
+        for row in rows {
+            let mut line = indent.to_owned();
+            for &column in part {
+                let Some(cell) = row.as_ref().get(column) else { continue };
+                let width = widths[column];
+                if column < left {
+                    write!(line, "{cell:<width$}  ")?;
+                } else {
+                    write!(line, "{cell:>width$}  ")?;
+                }
+            }
+            writeln!(out, "{}", line.trim_end())?;
+        }
     }
     Ok(())
+}
+
+/// Which columns stand side by side, so that no line is longer than `most`; a part has one column
+/// besides the first ones, however long it is.
+fn parts(widths: &[usize], indent: usize, left: usize, most: Option<usize>) -> Vec<Vec<usize>> {
+    let shown = |column: &usize| widths[*column] > 0;
+    let first: Vec<usize> = (0..left.min(widths.len())).filter(shown).collect();
+    let length = |part: &[usize]| -> usize {
+        indent + part.iter().map(|column| widths[*column] + 2).sum::<usize>()
+    };
+    let mut parts = vec![first.clone()];
+    for column in (left..widths.len()).filter(shown) {
+        let last = parts.len() - 1;
+        let is_long = most.is_some_and(|most| length(&parts[last]) + widths[column] > most);
+        if is_long && parts[last].len() > first.len() {
+            parts.push(first.clone());
+        }
+        if let Some(part) = parts.last_mut() {
+            part.push(column);
+        }
+    }
+    parts
 }
 
 /// What several runs at a time do to times; nothing is to be said of one.
@@ -231,6 +268,28 @@ fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_table_is_no_wider_than_the_terminal_and_keeps_every_cell() {
+        let words = |count: usize| (0..count).map(|i| "x".repeat(i % 7 + 1)).collect::<Vec<_>>();
+        let rows: Vec<Vec<String>> = vec![words(14), words(14), words(12)];
+        let text = |width: Option<usize>| {
+            let mut out = String::new();
+            write_table_within(width, &rows, "  ", 2, &mut out).expect("a string takes all");
+            out
+        };
+        assert_eq!(text(None).lines().count(), 3);
+        assert_eq!(text(None), text(Some(200)));
+        let cells = |text: &str| text.split_whitespace().count();
+        for width in 20..80 {
+            let narrow = text(Some(width));
+            assert!(narrow.lines().all(|line| line.chars().count() <= width), "{width}\n{narrow}");
+            // Every part has the two first columns of three rows.
+            let parts = narrow.split("\n\n").count();
+            assert_eq!(cells(&narrow), cells(&text(None)) + (parts - 1) * 6, "{width}\n{narrow}");
+        }
+        assert_eq!(text(Some(1)).split("\n\n").count(), 12);
+    }
 
     #[test]
     fn sizes_have_a_unit() {

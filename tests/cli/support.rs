@@ -35,6 +35,7 @@ pub(crate) fn repository() -> &'static Path {
 pub(crate) fn command(directory: &Path, arguments: &[impl AsRef<OsStr>]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_legwork"));
     command.args(arguments).current_dir(directory).stdin(Stdio::null());
+    command.env_remove("COLUMNS");
     command
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::support::{folder, legwork, write};
+use super::support::{command, done, folder, legwork, write};
 
 /// A ramp behind a variant with good choices and bad ones, that must get to 1.
 const RAMP: &str = r#"Diagram(
@@ -224,6 +224,26 @@ fn lists_and_texts_are_values() {
     assert_eq!(cells[3]["shown"]["wide.y[2]:max"], 5.0);
     assert_eq!(cells[0]["shown"].as_object().map(serde_json::Map::len), Some(2));
     assert_eq!((&cells[0]["steps"], &cells[1]["steps"]), (&json!(100), &json!(200)));
+}
+
+#[test]
+fn a_table_fits_the_columns_that_there_are() {
+    let here = folder();
+    write(&here, "ramp.ron", RAMP);
+    let shows = ["ramp.y:min", "ramp.y:mean", "ramp.y:max", "noise.y:rms", "far.y", "wide.y"];
+    let shows = shows.iter().flat_map(|show| ["--show", show]);
+    let arguments: Vec<&str> = ["sweep", "ramp.ron", "--over", "slope=1,2", "--jobs", "1"]
+        .into_iter()
+        .chain(shows)
+        .collect();
+    let wide = legwork(here.path(), &arguments);
+    assert!(wide.out.lines().any(|line| line.chars().count() > 60), "{}", wide.out);
+    let narrow = command(here.path(), &arguments).env("COLUMNS", "60").output();
+    let narrow = done(narrow.expect("the command starts"));
+    assert!(narrow.out.lines().all(|line| line.chars().count() <= 60), "{}", narrow.out);
+    for heading in ["slope", "ramp.y:mean", "noise.y:rms", "wide.y[1]:final"] {
+        assert!(narrow.out.contains(heading), "no {heading} in {}", narrow.out);
+    }
 }
 
 #[test]
