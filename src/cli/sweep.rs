@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use legwork_study::files::{self, Output};
-use legwork_study::sweep::{Column, End, Entry, Status, Sweep, SweepRequest, Table, parse_shows};
-use legwork_study::{Error, Execution, Library, split_list};
+use legwork_study::sweep::{
+    Column, End, Entry, Status, Sweep, SweepRequest, Table, parse_shows, parse_values,
+};
+use legwork_study::{Error, Execution, Library};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
@@ -34,7 +36,8 @@ const MOST_PAIRS: usize = 4;
 #[command(after_help = "Examples:\n  \
                   legwork sweep demo:stand --over mu=0.2,0.7 --over qp=active_set,pgs\n  \
                   legwork sweep demo:stand --over mu=0.2,0.4,0.8 --show 'pd.tau[2]:rms' --table \
-                  mu.csv\n\n\
+                  mu.csv\n  \
+                  legwork sweep demo:stand --over 'kp=log(20, 320, 5)' --show 'pd.tau[2]:rms'\n\n\
                   Exit codes, the first that holds: 143 ended by SIGTERM, 129 by SIGHUP, 130 by \
                   Ctrl-C, 74 a file could not be written, 1 a row's diagram has \
                   errors or an \
@@ -45,7 +48,9 @@ pub(crate) struct SweepArguments {
     pub(crate) file: PathBuf,
     /// An axis of the table: choices of a variant, as in `qp=active_set,clarabel`, or values of
     /// what --set takes, as in `mu=0.1,0.5` or `robots.go.feet=[a,b],[c,d]`. Commas in brackets and
-    /// quotes part nothing. May be given several times; the first axis changes slowest.
+    /// quotes part nothing. Among the values, `lin(0, 1 m, 11)` stands for evenly spaced ones,
+    /// ends included, and `log(1, 100, 5)` for ones of a constant ratio. May be given several
+    /// times; the first axis changes slowest.
     #[arg(long, value_name = "AXIS=VALUE[,VALUE..]", value_parser = pair)]
     pub(crate) over: Vec<(String, String)>,
     #[command(flatten)]
@@ -81,9 +86,9 @@ pub(crate) struct SweepArguments {
 /// If the command line makes no sense, an axis is not there, or a file cannot be written.
 pub(crate) fn sweep(arguments: &SweepArguments, library: &Library) -> Result<Answer, Failure> {
     let diagram = arguments.overrides.open(&arguments.file, arguments.until.as_deref(), library)?;
-    let values = |list: &str| split_list(list).into_iter().map(str::to_owned).collect();
+    let axis = |(name, list): &(String, String)| Ok((name.clone(), parse_values(list)?));
     let request = SweepRequest {
-        over: arguments.over.iter().map(|(name, list)| (name.clone(), values(list))).collect(),
+        over: arguments.over.iter().map(axis).collect::<Result<_, Error>>()?,
         show: parse_shows(&arguments.show)?,
         directory: arguments.out.clone(),
         jobs: arguments.jobs,

@@ -11,6 +11,7 @@
 mod axes;
 mod columns;
 mod prepare;
+mod range;
 mod report;
 mod rows;
 mod runs;
@@ -25,6 +26,7 @@ use serde_json::{Map, Value};
 
 pub use axes::{Axis, Cell, Kind};
 pub use columns::{Column, Entry, Table};
+pub use range::parse_values;
 pub use runs::{End, Ran};
 pub use show::{Figure, Show, Statistic, parse_shows};
 

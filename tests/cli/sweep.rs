@@ -227,6 +227,20 @@ fn lists_and_texts_are_values() {
 }
 
 #[test]
+fn ranges_are_values() {
+    let here = folder();
+    write(&here, "ramp.ron", RAMP);
+    let over = ["--over", "slope=2,lin(0, 1, 3)", "--over", "limit=log(1 cm, 100, 3)"];
+    let json = json_of(here.path(), &[&over[..], &["--show", "far.y"]].concat(), 3);
+    assert_eq!(json["axes"][0]["values"], json!(["2", "0", "0.5", "1"]));
+    let far = |cell: usize| number(&json["cells"][cell]["shown"]["far.y:final"]);
+    assert_eq!((far(0), far(1), far(11)), (0.01, 0.1, 1.0));
+    let done = legwork(here.path(), &["sweep", "ramp.ron", "--over", "slope=lin(0, 1)"]);
+    assert_eq!(done.code, 64);
+    assert!(done.err.contains("expected two ends and a count"), "{}", done.err);
+}
+
+#[test]
 fn a_table_fits_the_columns_that_there_are() {
     let here = folder();
     write(&here, "ramp.ron", RAMP);

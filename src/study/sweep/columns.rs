@@ -166,7 +166,7 @@ fn axis_column(name: &str, values: &[&str]) -> Column {
 }
 
 /// `60 N*m/rad` as a finite number and its unit, which may be none.
-fn quantity(text: &str) -> Option<(f64, &str)> {
+pub(super) fn quantity(text: &str) -> Option<(f64, &str)> {
     let (number, unit) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let number: f64 = number.parse().ok().filter(|number: &f64| number.is_finite())?;
     let unit = unit.trim();
