@@ -10,6 +10,7 @@ mod arguments;
 mod blocks;
 mod check;
 mod compare;
+mod completions;
 mod console;
 mod demo;
 mod diagnostics;
@@ -19,6 +20,7 @@ mod export;
 mod graph;
 mod help;
 mod interrupt;
+mod man;
 mod new;
 mod picture;
 mod plot;
@@ -97,4 +99,8 @@ commands! {
     Demo(demo::DemoArguments) => demo::demo,
     /// Write a new diagram, mask or crate of blocks to start from, which runs.
     New(new::NewArguments) => new::new,
+    /// Print the script by which a shell completes commands and options.
+    Completions(completions::CompletionsArguments) => completions::completions,
+    /// Print the manual page of the command, or of one of its subcommands.
+    Man(man::ManArguments) => man::man,
 }

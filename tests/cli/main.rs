@@ -17,6 +17,7 @@ mod plot;
 mod refusals;
 mod report;
 mod run;
+mod shell;
 mod step;
 mod support;
 mod sweep;
