@@ -121,14 +121,14 @@ def prepare(scene, legwork, out):
     run_legwork(legwork, scene, out / "start", "--until", "1 ms", "--no-checks", "--set", f"log={json.dumps(signals)}")
     names, values = export(legwork, out / "start")
     first = names, values[:1]
-    start = {"q": measures.columns(first, "sim.state.q")[0],
+    start = {"q": measures.configuration(first, "sim.state")[0],
              "armature": measures.columns(first, "sim.kin_dyn.motorGrpI")[0],
              "h": measures.columns(first, "sim.kin_dyn.h")[0]}
     start["M"] = measures.columns(first, "sim.kin_dyn.M")[0].reshape(len(start["h"]), -1)
     patch = ["--set", 'log=["sim.state", "sim.wrench"]']
     if scene.kp:
-        start["tau_ff"] = measures.columns(first, "weight.tau.value")[0]
-        start["s_ref"] = measures.columns(first, "pose.y.value")[0]
+        start["tau_ff"] = measures.columns(first, "weight.tau")[0]
+        start["s_ref"] = measures.columns(first, "pose.y")[0]
         held = ", ".join(repr(float(tau)) for tau in start["tau_ff"])
         (out / "held.patch").write_text(
             f'Patch(\n    set: {{ "blocks.pd.in.tau_ff": "weight.y" }},\n'
@@ -150,7 +150,7 @@ def prepare(scene, legwork, out):
 def prepare_slope(scene, legwork, out):
     run_legwork(legwork, scene, out / "run")
     table = export(legwork, out / "run")
-    q, nu = (measures.columns(table, f"bodies.state.{part}") for part in ("q", "nu"))
+    q, nu = measures.configuration(table, "bodies.state"), measures.velocity(table, "bodies.state")
     model = scenes.slope_model({"q": q[0], "nu": nu[0]})
     save_models(model, out)
     data = mujoco.MjData(model)

@@ -9,6 +9,7 @@ The bands were set before the first comparison. Two of them, 10 um of depth and 
 and they were replaced by what its contact law says: see `depth_band` and `hop_height`.
 """
 import math
+import re
 from dataclasses import dataclass
 
 import mujoco
@@ -47,10 +48,10 @@ class Row:
 
 def from_legwork(scene, model, table):
     """The run of a recording; `table` is what `legwork export` writes."""
-    q, steps = columns(table, "sim.state.q"), scene.steps
+    q, steps = configuration(table, "sim.state"), scene.steps
     order = joint_order(model, joint_names(scene))
     positions = np.column_stack([q[:, :7], np.array([permuted(row, order) for row in q[:, 7:]])])
-    wrenches = columns(table, "sim.wrench.value")
+    wrenches = columns(table, "sim.wrench")
     return Motion(positions[:steps], wrenches[:steps, 2::6], positions[steps])
 
 
@@ -82,6 +83,22 @@ def vertices_of(model, body):
 def columns(table, prefix):
     names, values = table
     return values[:, [i for i, name in enumerate(names) if name.startswith(prefix + "[")]]
+
+
+def configuration(table, state):
+    """Position and quaternion of each base, positions of the joints."""
+    return parts(table, state, r"base\.position|base\.orientation|s")
+
+
+def velocity(table, state):
+    return parts(table, state, r"base\.velocity|base\.angular_velocity|s_dot")
+
+
+def parts(table, state, pattern):
+    """Columns of a state of one robot or of several."""
+    names, values = table
+    wanted = re.compile(rf"{re.escape(state)}\.(.+\.)?({pattern})\[")
+    return values[:, [i for i, name in enumerate(names) if wanted.match(name)]]
 
 
 def lowest_points(scene, model, motion):
@@ -186,7 +203,8 @@ def equal_models(scene, model, start, table):
     ours, bias = turn.T @ start["M"] @ turn, turn.T @ start["h"]
     torque = 0.0
     if scene.kp:
-        q, nu, tau = (columns(table, name) for name in ("sim.state.q", "sim.state.nu", "pd.tau.value"))
+        q, nu = configuration(table, "sim.state"), velocity(table, "sim.state")
+        tau = columns(table, "pd.tau")
         wanted = scene.kp * (start["s_ref"] - q[:, 7:]) - scene.kd * nu[:, 6:] + start["tau_ff"]
         torque = float(np.abs(tau - wanted).max())
     return (float(np.abs(ours - theirs).max() / np.abs(ours).max()),

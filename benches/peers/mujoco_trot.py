@@ -90,14 +90,14 @@ def run_legwork(legwork, out, step, *more):
     sets = [*OPEN_LOOP, f'run.step="{1e3 * step:g} ms"', f"log={log}"]
     side.output([legwork, "run", DIAGRAM, *(word for one in sets for word in ("--set", one)), *more, "--out", out])
     table = side.export(legwork, out)
-    q, rpy, f, s, s_dot = (recorded(table, name) for name in (
-        "body.state.q", "rpy.y.value", "contact.f.value", "legs.s_ref.value", "legs.s_dot_ref.value"))
+    q = seen(measures.configuration(table, "body.state"))
+    rpy, f, s, s_dot = (seen(measures.columns(table, name)) for name in (
+        "rpy.y", "contact.f", "legs.s_ref", "legs.s_dot_ref"))
     return Track(q[:, :7], rpy, f[:, 2::3]), np.hstack([s, s_dot]), q[0]
 
 
-def recorded(table, prefix):
+def seen(values):
     """The rows that a signal has."""
-    values = measures.columns(table, prefix)
     return values[~np.isnan(values[:, 0])]
 
 
@@ -188,8 +188,8 @@ def print_halving(legwork, out, ours, theirs, start, reference):
 
 def write_table(track):
     """MuJoCo's track under the names that the patch's signals have in Legwork's table."""
-    names = [f"body.state.base.position.value[{i}]" for i in range(3)] + [f"rpy.y.value[{i}]" for i in range(3)]
-    names += [f"vertical.y.value[{i}]" for i in range(4)] + [f"touches.y.value[{i}]" for i in range(4)]
+    names = [f"body.state.base.position[{i}]" for i in range(3)] + [f"rpy.y[{i}]" for i in range(3)]
+    names += [f"vertical.y[{i}]" for i in range(4)] + [f"touches.y[{i}]" for i in range(4)]
     with TABLE.open("w") as file:
         file.write(f"# Written by benches/peers/mujoco_trot.py --write, MuJoCo {mujoco.__version__}: m, rad, N.\n")
         file.write(",".join(["t", *names]) + "\n")

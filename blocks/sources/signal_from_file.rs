@@ -1,7 +1,7 @@
 //! `SignalFromFile`: a recorded signal.
 
 use legwork_block::{Any, Invalid, Ports, parameters, ports};
-use legwork_recording::Table;
+use legwork_recording::{ColumnName, Table};
 
 use crate::signal::shape;
 use crate::signal::table::Interpolation;
@@ -9,7 +9,7 @@ use crate::sources::timetable::{After, Player, Timetable, played};
 
 /// A signal over time from columns of a CSV file (comma-separated values).
 ///
-/// The first line names the columns; lines that start with `#` do not count. Times rise from line
+/// The first line names the columns, with or without their units, as in `pd.tau[2] [N*m]`; lines that start with `#` do not count. Times rise from line
 /// to line. Every line has as many cells as the header; one where a chosen column is empty is left
 /// out, as `legwork export` writes them for signals of several rates. The last line ends with a
 /// line break if its last cell is read, so that a number that was cut off is told from a whole one.
@@ -53,9 +53,11 @@ fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<Timetable, Invalid
     let mut table = Table::new(bytes).map_err(|error| wrong(error.to_string()))?;
     let header = table.header().to_vec();
     let find = |name: &str| {
-        header.iter().position(|column| column == name).ok_or_else(|| {
+        let is_it = |column: &String| column == name || ColumnName::parse(column).name == name;
+        header.iter().position(is_it).ok_or_else(|| {
             let found = wrong(format!("expected a column `{name}`, found none"));
-            match legwork_block::nearest(name, header.iter().map(String::as_str)) {
+            let known = header.iter().map(|column| ColumnName::parse(column).name);
+            match legwork_block::nearest(name, known) {
                 Some(near) => found.hint(format!("did you mean `{near}`?")),
                 None => found.hint(format!("it has: {}", header.join(", "))),
             }

@@ -44,11 +44,10 @@ def poses(legwork, contact, solver, step, options):
         if done.returncode != 0:
             sys.exit(f"exit status {done.returncode} of {contact}, {solver}, {step} ms\n{done.stderr}")
         table = Path(out) / "state.csv"
-        subprocess.run([legwork, "export", out, "--topic", "body.state", "-o", table], check=True,
+        subprocess.run([legwork, "export", out, "body.state.base.position", "body.state.base.orientation", "-o", table], check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         rows = list(csv.reader(table.open()))
-    first = rows[0].index("body.state.q[0]")
-    return {round(1e3 * float(row[0]), 6): [float(x) for x in row[first:first + 7]] for row in rows[1:]}
+    return {round(1e3 * float(row[0]), 6): [float(x) for x in row[1:]] for row in rows[1:]}
 
 
 def errors(a, b):

@@ -87,9 +87,6 @@ pub enum RecordingError {
         /// Existing topics.
         available: Vec<String>,
     },
-    /// A table could not be written or read.
-    #[error("cannot read or write the table: {0}")]
-    Csv(#[from] ::csv::Error),
     /// A table does not have the form of a recording.
     #[error("{0}")]
     Table(#[from] super::table::TableError),

@@ -5,23 +5,23 @@ use super::error::RecordingError;
 use super::metadata::Metadata;
 use super::reader::Recording;
 use super::row::{Phase, Stamp};
-use super::table::{Table, TableError};
+use super::table::{ColumnName, Table, TableError};
 use super::writer::{ChannelId, ChunkPolicy, Recorder, Sink};
 
 /// Largest time of a table [s]: nanoseconds of it are exact in a double.
 const LATEST: f64 = 9e6;
 
-/// Reads a table of comma-separated values, such as [`export_csv`](super::export_csv) writes, as a
-/// recording in memory: a run of another simulator, or a measurement.
+/// Reads a table of comma-separated values, such as `legwork export` writes, as a recording in
+/// memory: a run of another simulator, or a measurement.
 ///
 /// The first column is the time `t` [s], zero or more, which does not decrease from line to line.
-/// The others are numbers, named `topic.field`, where the topic is the part before the last dot; a
-/// name without a dot is its own topic. Adjacent columns `name[0]`, `name[1]`, … are one vector.
-/// Where all cells of a topic are empty it has no row. Lines that start with `#` are skipped. Every
+/// The others are numbers, each named by its path, with or without a unit, as in
+/// `body.state.base.position[2] [m]`; see [`ColumnName`]. Adjacent columns `a.y[0]`, `a.y[1]`, …
+/// are one vector, and `M[0, 0]`, `M[1, 0]`, … one matrix, column by column. Where all cells of a
+/// signal are empty it has no row. Lines that start with `#` are skipped. Every
 /// line has as many cells as the header and ends with a line break, so that a table that was cut
-/// off is told from a whole one. Units
-/// and frames are not known, whole numbers and truth values are real numbers, and the tick of a row
-/// is the index of its line of numbers, from 0.
+/// off is told from a whole one. Frames are not known, whole numbers and truth values are real
+/// numbers, and the tick of a row is the index of its line of numbers, from 0.
 ///
 /// # Errors
 ///
@@ -32,16 +32,16 @@ pub fn import_csv(bytes: &[u8]) -> Result<Recording, RecordingError> {
         RecordingError::from(TableError { line, column, message })
     };
     let header = table.header().to_vec();
-    let mut names = header.iter().map(String::as_str);
+    let mut names = header.iter().map(|name| ColumnName::parse(name));
     match names.next() {
-        Some("t") => {}
-        first => {
-            let found = first.unwrap_or_default();
-            let message = format!("expected the time `t` first, found `{found}`");
+        Some(ColumnName { name: "t", unit: None | Some("s"), .. }) => {}
+        _ => {
+            let found = header.first().map_or("", String::as_str);
+            let message = format!("expected the time `t` [s] first, found `{found}`");
             return Err(wrong(1, Some(1), message));
         }
     }
-    let columns: Vec<&str> = names.collect();
+    let columns: Vec<ColumnName<'_>> = names.collect();
     let topics = topics(&columns).map_err(|message| wrong(1, None, message))?;
     let channels: Vec<Channel> = topics.iter().map(|topic| topic.channel.clone()).collect();
     let mut recorder =
@@ -65,7 +65,7 @@ pub fn import_csv(bytes: &[u8]) -> Result<Recording, RecordingError> {
             }
             row.clear();
             for &column in &topic.columns {
-                let value = number(cell(column + 1), columns[column]);
+                let value = number(cell(column + 1), columns[column].name);
                 row.push(value.map_err(|message| wrong(line, Some(column + 2), message))?);
             }
             recorder.record(ChannelId(index), &stamp, [row.as_slice()])?;
@@ -85,53 +85,62 @@ struct Topic {
     columns: Vec<usize>,
 }
 
-/// The channels of the columns.
-fn topics(columns: &[&str]) -> Result<Vec<Topic>, String> {
+/// The channels of the columns, one for each signal.
+fn topics(columns: &[ColumnName<'_>]) -> Result<Vec<Topic>, String> {
     let mut topics: Vec<Topic> = Vec::new();
     let mut next = 0;
     while next < columns.len() {
-        let first = next;
-        let name = columns[first];
+        let ColumnName { name, unit, .. } = columns[next];
         if name.is_empty() {
-            return Err(format!("expected a name of column {}, found none", first + 2));
+            return Err(format!("expected a name of column {}, found none", next + 2));
         }
-        // A vector, if it begins at its element 0.
-        let stem = name.strip_suffix("[0]");
-        if let Some(stem) = stem {
-            while columns.get(next) == Some(&format!("{stem}[{}]", next - first).as_str()) {
-                next += 1;
-            }
-        } else {
-            next += 1;
-        }
-        let shape = if stem.is_some() { Shape::Vector(next - first) } else { Shape::Real };
-        let (topic, field) = split(stem.unwrap_or(name));
-        let at = topics.iter().position(|one| one.channel.topic == topic).unwrap_or_else(|| {
-            topics.push(Topic { channel: Channel::new(topic, Vec::new()), columns: Vec::new() });
-            topics.len() - 1
-        });
-        let known = &mut topics[at];
-        if known.channel.fields.iter().any(|other| other.name == field) {
+        let (topic, shape, count) = signal(&columns[next..]);
+        let twice = columns[..next].iter().any(|other| other.name == name);
+        if twice || topics.iter().any(|other| other.channel.topic == topic) {
             return Err(format!("expected a column of each name, found two of `{name}`"));
         }
-        known.channel.fields.push(Field::new(field, shape));
-        known.columns.extend(first..next);
+        let field = Field { unit: unit.map(str::to_owned), ..Field::new("value", shape) };
+        let channel = Channel::new(topic, vec![field]);
+        topics.push(Topic { channel, columns: (next..next + count).collect() });
+        next += count;
     }
     Ok(topics)
 }
 
-/// Topic and field of a name: they are separated at the last dot outside brackets.
-fn split(name: &str) -> (&str, &str) {
-    let mut depth = 0_u32;
-    for (at, c) in name.char_indices().rev() {
-        match c {
-            ']' => depth += 1,
-            '[' => depth = depth.saturating_sub(1),
-            '.' if depth == 0 && at > 0 => return (&name[..at], &name[at + 1..]),
-            _ => {}
+/// The signal that columns begin with: its path, its shape, how many columns it takes.
+fn signal(columns: &[ColumnName<'_>]) -> (String, Shape, usize) {
+    let ColumnName { name, unit, .. } = columns[0];
+    let number = || (name.to_owned(), Shape::Real, 1);
+    let Some((whole, first)) = element(columns[0]) else { return number() };
+    let is_at = |at: usize, place: &[usize]| {
+        let found = columns.get(at).copied().filter(|column| column.unit == unit).and_then(element);
+        found.is_some_and(|(other, found)| other == whole && found == place)
+    };
+    match first[..] {
+        [from] => {
+            let count = (1..).find(|&i| !is_at(i, &[from + i])).unwrap_or(1);
+            match (from, count) {
+                (0, _) => (whole.to_owned(), Shape::Vector(count), count),
+                (_, 1) => number(),
+                _ => (format!("{whole}[{from}..{}]", from + count), Shape::Vector(count), count),
+            }
         }
+        [0, 0] => {
+            let rows = (1..).find(|&row| !is_at(row, &[row, 0])).unwrap_or(1);
+            let is_whole =
+                |column: usize| (0..rows).all(|row| is_at(column * rows + row, &[row, column]));
+            let count = (1..).find(|&column| !is_whole(column)).unwrap_or(1);
+            (whole.to_owned(), Shape::Matrix(rows, count), rows * count)
+        }
+        _ => number(),
     }
-    (name, "value")
+}
+
+/// The vector or matrix that a column is an element of, and its place there.
+fn element(column: ColumnName<'_>) -> Option<(&str, Vec<usize>)> {
+    let (whole, place) = column.name.strip_suffix(']')?.rsplit_once('[')?;
+    let place = place.split(',').map(|index| index.trim().parse().ok());
+    Some((whole, place.collect::<Option<_>>()?))
 }
 
 #[cfg(test)]
@@ -139,53 +148,17 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 
     use super::*;
-    use crate::{Join, export_csv};
-
-    #[test]
-    fn an_exported_table_comes_back_bit_for_bit() {
-        let channels = [
-            Channel::new(
-                "body.state",
-                vec![Field::new("q", Shape::Vector(3)), Field::new("energy", Shape::Real)],
-            ),
-            Channel::new("foot[FL.1].slip", vec![Field::new("value", Shape::Real)]),
-        ];
-        let policy = ChunkPolicy::default();
-        let mut recorder =
-            Recorder::create(Sink::memory(), &channels, &Metadata::default(), policy).unwrap();
-        for k in 0..50_u64 {
-            let stamp = Stamp::new(k, 0, Phase::Step, k * 1_000_000);
-            let x = 1.0 / (k as f64 + 3.0);
-            recorder
-                .record(ChannelId(0), &stamp, [&[x, -x, f64::MIN_POSITIVE, 1e300][..]])
-                .unwrap();
-            if k % 3 == 0 {
-                recorder.record(ChannelId(1), &stamp, [&[x * x][..]]).unwrap();
-            }
-        }
-        let bytes = recorder.finish().unwrap().memory.unwrap();
-        let original = Recording::from_bytes(bytes).unwrap();
-        let mut table = Vec::new();
-        let topics = ["body.state", "foot[FL.1].slip"];
-        export_csv(&original, &topics, Join::Outer, &mut table).unwrap();
-        let again = import_csv(&table).unwrap();
-        assert!(original.channels().eq(again.channels()));
-        for topic in topics {
-            let rows = |recording: &Recording| -> Vec<(f64, u64, Vec<f64>)> {
-                let rows = recording.rows(topic).unwrap();
-                rows.map(|row| (row.stamp.t, row.stamp.t_ns, row.values)).collect()
-            };
-            assert_eq!(rows(&original), rows(&again), "{topic}");
-        }
-    }
 
     #[test]
     fn what_is_no_table_of_a_run_is_refused_with_its_line() {
         let cases = [
-            ("", "expected the time `t` first, found ``"),
-            ("x,y\n", "expected the time `t` first, found `x`"),
+            ("", "expected the time `t` [s] first, found ``"),
+            ("x,y\n", "expected the time `t` [s] first, found `x`"),
+            ("t [ms],y\n", "expected the time `t` [s] first, found `t [ms]`"),
             ("t,a,a\n", "two of `a`"),
-            ("t,a,a.value\n", "two of `a.value`"),
+            ("t,a [m],a [cm]\n", "two of `a`"),
+            ("t,a[0],b,a[0] [m]\n", "two of `a[0]`"),
+            ("t,a[0],b,\"a[0,0]\"\n", "two of `a[0,0]`"),
             ("t,\n", "expected a name of column 2"),
             ("t,a\n0,1\n1,fast\n", "line 3, column 2: expected a number in the column `a`"),
             ("t,a[0],a[1]\n0,1,\n", "expected a number in the column `a[1]`, found ``"),
@@ -203,10 +176,24 @@ mod tests {
     }
 
     #[test]
-    fn elements_that_do_not_begin_at_0_are_numbers() {
-        let recording = import_csv(b"# seen\nt,f.z[2],f.z[5],b\n0,1,2,3\n").unwrap();
-        let columns: Vec<Vec<String>> = recording.channels().map(Channel::columns).collect();
-        assert_eq!(columns, [vec!["z[2]", "z[5]"], vec!["value"]]);
-        assert_eq!(recording.rows("f").unwrap().next().unwrap().values, [1.0, 2.0]);
+    fn adjacent_elements_are_vectors_slices_and_matrices() {
+        let header = "# seen\nt [s],v.y[0] [m],v.y[1] [m],f.z[2],f.z[3],f.z[7],\
+                      \"M[0, 0]\",\"M[1, 0]\",\"M[0,1]\",\"M[1,1]\",\"M[0,2]\",b (c) [s]\n";
+        let table = format!("{header}0,1,2,3,4,5,6,7,8,9,10,11\n");
+        let recording = import_csv(table.as_bytes()).unwrap();
+        let shapes: Vec<(&str, &Shape, Option<&str>)> = recording
+            .channels()
+            .map(|one| (one.topic.as_str(), &one.fields[0].shape, one.fields[0].unit.as_deref()))
+            .collect();
+        let expected = [
+            ("v.y", &Shape::Vector(2), Some("m")),
+            ("f.z[2..4]", &Shape::Vector(2), None),
+            ("f.z[7]", &Shape::Real, None),
+            ("M", &Shape::Matrix(2, 2), None),
+            ("M[0,2]", &Shape::Real, None),
+            ("b", &Shape::Real, Some("s")),
+        ];
+        assert_eq!(shapes, expected);
+        assert_eq!(recording.rows("M").unwrap().next().unwrap().values, [6.0, 7.0, 8.0, 9.0]);
     }
 }

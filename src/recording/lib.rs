@@ -22,14 +22,13 @@
 //! a killed run therefore ends after a chunk or inside one, and [`Recording::open`] reads it up to
 //! its last whole chunk and says so. A chunk never ends between two rows of one instant.
 //!
-//! The entry points are [`Recorder`], [`Recording`], [`export_csv`] and [`import_csv`].
+//! The entry points are [`Recorder`], [`Recording`] and [`import_csv`].
 
 // Each of these says why no input reaches it.
 #![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
 
 mod channel;
 mod container;
-mod csv;
 mod error;
 mod import;
 mod journal;
@@ -47,7 +46,6 @@ mod writer;
 mod tests;
 
 pub use channel::{Channel, Field, Kind, Shape};
-pub use csv::{Join, export_csv};
 pub use error::RecordingError;
 pub use import::import_csv;
 pub use journal::Journal;
@@ -55,5 +53,5 @@ pub use metadata::Metadata;
 pub use reader::{Ending, Recording, Series};
 pub use row::{Phase, Row, Stamp};
 pub use spool::{Files, Spool};
-pub use table::{Table, TableError, TableRow, written_text};
+pub use table::{ColumnName, Table, TableError, TableRow, written_text};
 pub use writer::{ChannelId, ChunkPolicy, Finished, Recorder, Sink};

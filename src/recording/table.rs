@@ -23,6 +23,47 @@ impl std::fmt::Display for TableError {
     }
 }
 
+/// The name of a column in parts, written `body.state.base.position[2] (z) [m]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColumnName<'t> {
+    /// The name alone, such as a path.
+    pub name: &'t str,
+    /// What it is called besides, such as the name of a joint.
+    pub label: Option<&'t str>,
+    /// The unit.
+    pub unit: Option<&'t str>,
+}
+
+impl<'t> ColumnName<'t> {
+    /// The parts of a name; what stands in brackets at its end, behind a blank, is no part of it.
+    pub fn parse(text: &'t str) -> Self {
+        fn end<'t>(text: &'t str, open: &str, close: char) -> (&'t str, Option<&'t str>) {
+            match text.strip_suffix(close).and_then(|rest| rest.rsplit_once(open)) {
+                Some((rest, inside)) if !rest.trim().is_empty() => {
+                    (rest.trim(), Some(inside.trim()).filter(|inside| !inside.is_empty()))
+                }
+                _ => (text, None),
+            }
+        }
+        let (rest, unit) = end(text.trim(), " [", ']');
+        let (name, label) = end(rest, " (", ')');
+        Self { name, label, unit }
+    }
+}
+
+impl std::fmt::Display for ColumnName<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)?;
+        if let Some(label) = self.label {
+            write!(f, " ({label})")?;
+        }
+        match self.unit {
+            Some(unit) => write!(f, " [{unit}]"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// The rows of a table under a header. Lines that start with `#` do not count, and blanks around
 /// cells neither.
 pub struct Table<'b> {
@@ -175,6 +216,24 @@ mod tests {
         assert_eq!(wrong(whole), "");
         // Line breaks behind the cut are no part of it.
         assert_eq!(wrong("t,a\n0,\"1\"\n\n"), "");
+    }
+
+    #[test]
+    fn the_name_of_a_column_comes_apart_and_together() {
+        let cases = [
+            ("a.y", "a.y", None, None),
+            ("a.y[2]", "a.y[2]", None, None),
+            ("a.M[0, 1] [N*m]", "a.M[0, 1]", None, Some("N*m")),
+            ("a.s[3] (left knee) [rad]", "a.s[3]", Some("left knee"), Some("rad")),
+            ("foot[F L].y (x)", "foot[F L].y", Some("x"), None),
+            (" [m]", "[m]", None, None),
+            ("", "", None, None),
+        ];
+        for (text, name, label, unit) in cases {
+            let parts = ColumnName { name, label, unit };
+            assert_eq!(ColumnName::parse(text), parts);
+            assert_eq!(parts.to_string(), text.trim());
+        }
     }
 
     #[test]

@@ -551,30 +551,3 @@ fn a_full_disk_is_an_error() {
     let missing = Sink::file("/no/such/folder/run.mcap").err().unwrap();
     assert!(matches!(missing, RecordingError::Create { .. }), "{missing}");
 }
-
-#[test]
-fn tables_keep_every_digit_and_join_on_time() {
-    let fields = vec![Field::new("x", Shape::Real), Field::new("n", Shape::Int)];
-    let channels =
-        [Channel::new("a", fields), Channel::new("b, c", vec![Field::new("y", Shape::Real)])];
-    let mut recorder = Recorder::create(Sink::memory(), &channels, &metadata(), SMALL).unwrap();
-    let at = |k| Stamp::new(k, 0, Phase::Step, k * 100_000_000);
-    recorder.record(ChannelId(0), &at(0), [&[0.1 + 0.2, -7.0][..]]).unwrap();
-    recorder.record(ChannelId(1), &at(0), [&[f64::NAN][..]]).unwrap();
-    recorder.record(ChannelId(1), &at(1), [&[1e-300][..]]).unwrap();
-    recorder.record(ChannelId(0), &at(3), [&[-0.0, 9e15][..]]).unwrap();
-    let file = recorder.finish().unwrap().memory.unwrap();
-    let recording = Recording::from_bytes(file).unwrap();
-    let table = |topics: &[&str], join| {
-        let mut out = Vec::new();
-        export_csv(&recording, topics, join, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
-    };
-    let head = "t,a.x,a.n,\"b, c.y\"\n0.0,0.30000000000000004,-7,NaN\n";
-    let last = "0.3,-0.0,9000000000000000,\n";
-    assert_eq!(table(&["a", "b, c"], Join::Left), format!("{head}{last}"));
-    assert_eq!(table(&["a", "b, c"], Join::Outer), format!("{head}0.1,,,1e-300\n{last}"));
-    assert_eq!(table(&["b, c"], Join::Left), "t,\"b, c.y\"\n0.0,NaN\n0.1,1e-300\n");
-    assert_eq!(table(&[], Join::Left), "t\n");
-    assert!(export_csv(&recording, &["c"], Join::Left, std::io::sink()).is_err());
-}

@@ -29,7 +29,8 @@ pub struct Numbers {
 
 impl Numbers {
     /// Some of them, under another name.
-    fn part(&self, name: &str, which: impl Iterator<Item = usize> + Clone) -> Self {
+    #[must_use]
+    pub fn part(&self, name: &str, which: impl Iterator<Item = usize> + Clone) -> Self {
         Self {
             name: name.to_owned(),
             unit: self.unit.clone(),
@@ -101,14 +102,10 @@ impl Catalog {
     /// Advice, if there is nothing of this name.
     pub fn find(&self, path: &str) -> Result<Vec<Numbers>, String> {
         let wanted = plain(path);
-        // Tables name the only field of a signal.
-        let short = wanted.replacen(".value", "", 1);
-        for name in [&wanted, &short] {
-            for numbers in [&self.named, &self.plain] {
-                let found = find_in(numbers, name);
-                if !found.is_empty() {
-                    return Ok(found);
-                }
+        for numbers in [&self.named, &self.plain] {
+            let found = find_in(numbers, &wanted);
+            if !found.is_empty() {
+                return Ok(found);
             }
         }
         Err(self.advice(&wanted))
@@ -303,7 +300,6 @@ mod tests {
     #[test]
     fn a_path_finds_signals_fields_elements_and_parts() {
         assert_eq!(columns("tau.y"), Ok(vec![(0, vec![0, 1, 2])]));
-        assert_eq!(columns("tau.y.value[1]"), Ok(vec![(0, vec![1])]));
         assert_eq!(columns("tau.y[1]"), Ok(vec![(0, vec![1])]));
         assert_eq!(columns("tau.y[1..3]"), Ok(vec![(0, vec![1, 2])]));
         assert_eq!(columns("tau.y[1..]"), Ok(vec![(0, vec![1, 2])]));

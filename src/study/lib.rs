@@ -23,6 +23,7 @@ pub mod duel;
 mod edits;
 mod error;
 mod execution;
+pub mod export;
 pub mod files;
 mod findings;
 mod grid;

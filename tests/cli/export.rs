@@ -9,14 +9,86 @@ fn a_table_has_the_recorded_values() {
     legwork(here.path(), &["run", "a.ron"]);
     let table = legwork(here.path(), &["export", "runs/a"]).out;
     let mut lines = table.lines();
-    assert_eq!(lines.next(), Some("t,ramp.y.value,rate.y.value"));
+    assert_eq!(lines.next(), Some("t [s],ramp.y,rate.y"));
     assert_eq!(lines.next(), Some("0.0,0.0,1.0"));
     assert_eq!(lines.next(), Some("0.01,0.01,"));
     let file = legwork(here.path(), &["export", "runs/a/run.mcap", "-o", "t.csv", "--json"]);
-    assert_eq!(file.json()["topics"], serde_json::json!(["ramp.y", "rate.y"]));
+    assert_eq!(file.json()["signals"], serde_json::json!(["ramp.y", "rate.y"]));
+    assert_eq!(file.json()["rows"], 101);
     assert_eq!(std::fs::read_to_string(here.path().join("t.csv")).unwrap(), table);
-    assert_eq!(legwork(here.path(), &["export", "runs/a", "--json"]).code, 64);
-    let slip = legwork(here.path(), &["export", "runs/a", "--topic", "ramp", "-o", "u.csv"]);
+    let slip = legwork(here.path(), &["export", "runs/a", "ramp.x", "-o", "u.csv"]);
     assert_eq!(slip.code, 64);
+    assert!(slip.err.contains("did you mean `ramp.y`?"), "{}", slip.err);
     assert!(!here.path().join("u.csv").exists());
+}
+
+#[test]
+fn a_dash_is_standard_output_and_makes_no_file() {
+    let here = folder();
+    write(&here, "a.ron", ramp(""));
+    legwork(here.path(), &["run", "a.ron"]);
+    let dash = legwork(here.path(), &["export", "runs/a", "ramp.y", "-o", "-"]);
+    assert_eq!((dash.code, dash.err.as_str()), (0, ""));
+    assert_eq!(dash.out, legwork(here.path(), &["export", "runs/a", "ramp.y"]).out);
+    assert_eq!(dash.out.lines().count(), 1 + 101);
+    assert!(!here.path().join("-").exists());
+    for output in [&["--json"][..], &["--json", "-o", "-"]] {
+        let both = legwork(here.path(), &[&["export", "runs/a"], output].concat());
+        assert_eq!(both.code, 64);
+        assert!(both.err.contains("share standard output"), "{}", both.err);
+    }
+}
+
+#[test]
+fn the_ending_says_what_is_written_and_others_are_refused() {
+    let here = folder();
+    write(&here, "a.ron", ramp(""));
+    legwork(here.path(), &["run", "a.ron"]);
+    assert_eq!(legwork(here.path(), &["export", "runs/a", "-o", "a.npz"]).code, 0);
+    let bytes = std::fs::read(here.path().join("a.npz")).unwrap();
+    assert!(bytes.starts_with(b"PK\x03\x04"), "an archive");
+    let parquet = legwork(here.path(), &["export", "runs/a", "-o", "a.parquet"]);
+    if cfg!(feature = "parquet") {
+        assert!(std::fs::read(here.path().join("a.parquet")).unwrap().starts_with(b"PAR1"));
+    } else {
+        assert_eq!(parquet.code, 64);
+        assert!(parquet.err.contains("--features parquet"), "{}", parquet.err);
+    }
+    for name in ["a.mat", "a.CSV", "a", ".npz"] {
+        let done = legwork(here.path(), &["export", "runs/a", "-o", name]);
+        assert_eq!(done.code, 64, "{name}");
+        assert!(done.err.contains(".csv, .npz or .parquet"), "{}", done.err);
+        assert!(!here.path().join(name).exists());
+    }
+}
+
+/// Of a robot the columns are paths of the language with units and names of joints, and a table is
+/// the run: it is drawn and compared as such, bit for bit.
+#[test]
+fn columns_are_paths_with_units_and_joints_and_load_again() {
+    let here = folder();
+    let run = ["run", "demo:stand", "--until", "20 ms", "--no-checks", "--out", "r"];
+    assert_eq!(legwork(here.path(), &run).code, 0);
+    assert_eq!(legwork(here.path(), &["export", "r", "-o", "r.csv"]).code, 0);
+    let table = std::fs::read_to_string(here.path().join("r.csv")).unwrap();
+    let head: Vec<&str> = table.lines().next().unwrap_or_default().split(',').collect();
+    for name in ["body.state.base.position[2] (z) [m]", "body.state.s[3] (FR_abad_joint)"] {
+        assert!(head.contains(&name), "no {name} in {head:?}");
+    }
+    let all = legwork(here.path(), &["compare", "r", "r.csv", "--tol", "0", "--json"]);
+    assert_eq!(all.code, 0, "{}", all.err);
+    let pair = &all.json()["comparisons"][0];
+    assert_eq!(pair["not_compared"], serde_json::json!([]));
+    assert!(pair["signals"].as_array().is_some_and(|signals| signals.len() > 5), "{pair}");
+    // Every column's path is one that `plot` takes, of the run and of its table.
+    for column in head.iter().skip(1).step_by(7) {
+        let path = column.split(" (").next().unwrap_or_default();
+        let path = path.split(" [").next().unwrap_or_default();
+        let done = legwork(here.path(), &["plot", "r", "r.csv", path, "-o", "a.svg", "--json"]);
+        assert_eq!(done.code, 0, "{path}: {}", done.err);
+        assert_eq!(done.json()["signals"][0]["path"], path);
+    }
+    let table =
+        legwork(here.path(), &["plot", "r.csv", "body.state.base.position[2]", "-o", "b.svg"]);
+    assert_eq!(table.code, 0, "{}", table.err);
 }

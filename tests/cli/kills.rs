@@ -36,7 +36,7 @@ fn wait_until(what: &str, holds: impl Fn() -> bool) {
 
 /// Lines of numbers of a recording; none if it cannot be read.
 fn rows(here: &Path, run: &str) -> usize {
-    let table = legwork(here, &["export", run, "--topic", "ramp.y"]);
+    let table = legwork(here, &["export", run, "ramp.y"]);
     if table.code == 0 { table.out.lines().count() - 1 } else { 0 }
 }
 
@@ -55,7 +55,7 @@ fn a_session_that_is_killed_has_its_rows() {
     assert_eq!(rows(here.path(), "r"), 5);
     let again = ["run", "a.ron", "--replay-edits", "r", "--until", "0.04 s", "--out", "s"];
     assert_eq!(legwork(here.path(), &again).code, 0);
-    let table = |run| legwork(here.path(), &["export", run, "--topic", "ramp.y"]).out;
+    let table = |run| legwork(here.path(), &["export", run, "ramp.y"]).out;
     assert_eq!(table("r"), table("s"));
 }
 

@@ -110,11 +110,7 @@ fn runs_lie_over_one_another_with_their_names_in_the_legend() {
 #[test]
 fn a_table_with_the_time_lies_over_a_run() {
     let here = here_with_runs();
-    write(
-        &here,
-        "seen.csv",
-        "t,sum.y.value,wave.y.value[0],wave.y.value[1]\n4,0,0.5,0\n5,,1,0.25\n",
-    );
+    write(&here, "seen.csv", "t,sum.y,wave.y[0],wave.y[1]\n4,0,0.5,0\n5,,1,0.25\n");
     for (path, more, panels) in [("sum.y", &[][..], 2), ("sum.y", &["--apart"], 2)] {
         let words = ["plot", "one", "seen.csv", "wave.y[0..2]", path, "-o", "a.svg", "--json"];
         let done = legwork(here.path(), &[&words[..], more].concat());
@@ -126,7 +122,7 @@ fn a_table_with_the_time_lies_over_a_run() {
         }
     }
     for (table, expected) in [
-        ("x,sum.y\n0,1\n", "expected the time `t` first, found `x`"),
+        ("x,sum.y\n0,1\n", "expected the time `t` [s] first, found `x`"),
         ("t,sum.y\n0,1\n1,up\n", "line 3, column 2: expected a number in the column `sum.y`"),
     ] {
         write(&here, "bad.csv", table);

@@ -71,7 +71,7 @@ fn a_fault_says_when_where_and_what_and_keeps_the_recording() {
     assert_eq!(json["fault"]["span"]["line"], 7);
     assert!(done.err.contains("t=0.5 s, output, rate:"), "{}", done.err);
     assert!(done.err.contains("faults.ron:7:"), "{}", done.err);
-    let table = legwork(here.path(), &["export", "runs/faults", "--topic", "ramp.y"]);
+    let table = legwork(here.path(), &["export", "runs/faults", "ramp.y"]);
     assert_eq!(table.out.lines().count(), 1 + 50, "rows up to the last good one");
 }
 
@@ -183,7 +183,7 @@ fn overrides_change_the_run_and_not_the_file() {
         let all = [&["run", "a.ron", "--json", "--out", "out"], arguments].concat();
         let done = legwork(here.path(), &all);
         assert_eq!(done.code, 0, "{}", done.err);
-        let table = legwork(here.path(), &["export", "out", "--topic", "ramp.y"]).out;
+        let table = legwork(here.path(), &["export", "out", "ramp.y"]).out;
         let cell = table.lines().last().and_then(|line| line.split(',').nth(1)).map(str::to_owned);
         cell.and_then(|cell| cell.parse::<f64>().ok()).expect("a number")
     };

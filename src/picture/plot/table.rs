@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use legwork_runtime::recording::ColumnName;
+
 use super::chart::{Chart, Series};
 use super::{Error, Look};
 
@@ -186,10 +188,8 @@ fn chosen(header: &[String], names: &[String]) -> Result<Vec<usize>, Error> {
 
 /// `time [us]` is `time` in `us`.
 fn name_and_unit(cell: &str) -> (&str, &str) {
-    match cell.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')) {
-        Some((name, unit)) => (name.trim(), unit.trim()),
-        None => (cell, ""),
-    }
+    let ColumnName { name, unit, .. } = ColumnName::parse(cell);
+    (name, unit.unwrap_or_default())
 }
 
 /// The unit of the columns in brackets, if it is one; the name too if there is one column.
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn headers_have_names_and_units() {
         assert_eq!(name_and_unit("cold [us]"), ("cold", "us"));
-        assert_eq!(name_and_unit("a[0]"), ("a", "0"));
+        assert_eq!(name_and_unit("a[0]"), ("a[0]", ""));
         assert_eq!(name_and_unit("x.y[2]:min [m]"), ("x.y[2]:min", "m"));
         assert_eq!(name_and_unit("plain"), ("plain", ""));
         let header = ["n", "cold [us]", "warm [us]", "share"].map(str::to_owned);

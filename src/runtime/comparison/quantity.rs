@@ -115,7 +115,8 @@ impl List<'_> {
                 bus.views.iter().filter(|view| view.field == index).collect();
             match &field.ty {
                 Type::Vector(n) if !views.is_empty() => {
-                    views.sort_by_key(|view| view.start);
+                    // Of two that begin together the shorter says more: a position, not a configuration.
+                    views.sort_by_key(|view| (view.start, view.len.known()));
                     self.add_views(name, &path, field.unit.as_deref(), n.known(), &views);
                 }
                 ty => self.add(&path, field.unit.as_deref(), ty),
