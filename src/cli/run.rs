@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use legwork_study::{
-    Edit, Error, Library, Model, Outcome, Record, RunRequest, Snapshot, edits_at, parse_time,
-    read_edits, recorded_diagram,
+    Edit, Error, Library, Model, Outcome, RECORDING, Record, RunRequest, Snapshot, edits_at, files,
+    parse_time, read_edits, recorded_diagram,
 };
 use serde_json::{Value, json};
 
@@ -16,6 +16,10 @@ use super::{console, diagnostics, interrupt, profile, summary};
 
 /// Directory of runs that get no `--out`.
 const RUNS: &str = "runs";
+/// Name of the link to the latest of them.
+const LATEST: &str = "latest";
+/// Most directories of one diagram's name.
+const MOST_NAMESAKES: u32 = 1000;
 
 /// `legwork run`.
 #[derive(Debug, Args)]
@@ -28,8 +32,8 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
     /// Directory for run.mcap and run.json, where they replace those of another run, with its
-    /// snapshots and problems [default:
-    /// runs/<name of the diagram>, unless that holds the run of another file].
+    /// snapshots and problems [default: runs/<name of the diagram>, with a number where that holds
+    /// another file's run, or one that goes on; runs/latest is a link to it].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Report failed checks, but do not fail because of them.
@@ -85,6 +89,9 @@ pub(crate) fn run(arguments: &RunArguments, library: &Library) -> Result<Answer,
     let progress = Progress::default();
     let run = model.run(&request, &|event| progress.tell(event), cancel)?;
     drop(progress);
+    if let (None, Some(directory)) = (&arguments.out, &run.directory) {
+        point_latest(directory);
+    }
     if let Some(fault) = &run.execution.fault {
         diagnostics::say_fault(fault, model.sources());
     }
@@ -124,30 +131,56 @@ fn request(arguments: &RunArguments, model: &Model) -> Result<RunRequest, Failur
     })
 }
 
-/// Where a run goes: without `--out` to a directory of the diagram's name, unless that holds the
-/// run of another file of this name.
+/// Where a run goes: without `--out` to a directory of the diagram's name in `runs`, or, where that
+/// holds what is no run of this file that has ended, to one with the next number: `stand-2`.
 fn directory(out: Option<&Path>, model: &Model) -> Result<PathBuf, Failure> {
     if let Some(out) = out {
         return Ok(out.to_owned());
     }
-    let directory = Path::new(RUNS).join(&model.program().name);
-    // Whoever wrote the diagram may have put a link there as well.
-    let is_link = |path: &&Path| path.symlink_metadata().is_ok_and(|place| place.is_symlink());
-    if let Some(link) = [Path::new(RUNS), &directory].into_iter().find(is_link) {
-        let shown = link.display();
-        let message = format!("`{shown}` is a symbolic link; say with --out where the run goes");
-        return Err(Failure::usage(message));
-    }
+    let runs = Path::new(RUNS);
+    refuse_link(runs)?;
+    let name = &model.program().name;
     let file = model.diagram().name();
     let is_same = |other: &str| {
         let places = (std::fs::canonicalize(file), std::fs::canonicalize(other));
         other == file || matches!(places, (Ok(place), Ok(other)) if place == other)
     };
-    match recorded_diagram(&directory).filter(|other| !is_same(other)) {
-        None => Ok(directory),
-        Some(other) => Err(Failure::usage(format!(
-            "`{}` holds the run of `{other}`; say with --out where that of `{file}` goes",
-            directory.display()
-        ))),
+    for number in 1..=MOST_NAMESAKES {
+        let directory = match number {
+            1 if name == LATEST => continue,
+            1 => runs.join(name),
+            _ => runs.join(format!("{name}-{number}")),
+        };
+        refuse_link(&directory)?;
+        let is_own = match recorded_diagram(&directory) {
+            Some(other) => is_same(&other),
+            // That of a session, or of a run that goes on or was killed, says nothing of its file.
+            None => directory.join(RECORDING).symlink_metadata().is_err(),
+        };
+        if is_own {
+            return Ok(directory);
+        }
+    }
+    let message =
+        format!("`{RUNS}` is full of runs of `{name}`; say with --out where this one goes");
+    Err(Failure::usage(message))
+}
+
+/// Refuses a link, which whoever wrote the diagram may have put there as well.
+fn refuse_link(directory: &Path) -> Result<(), Failure> {
+    if directory.symlink_metadata().is_ok_and(|place| place.is_symlink()) {
+        let shown = directory.display();
+        let message = format!("`{shown}` is a symbolic link; say with --out where the run goes");
+        return Err(Failure::usage(message));
+    }
+    Ok(())
+}
+
+/// Lets `runs/latest` name the directory of a run.
+fn point_latest(directory: &Path) {
+    let pointed =
+        directory.file_name().map(|name| files::point(&Path::new(RUNS).join(LATEST), name));
+    if let Some(Err(error)) = pointed {
+        console::note(&format!("warning: no `{RUNS}/{LATEST}`: {error}"));
     }
 }

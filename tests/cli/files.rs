@@ -337,3 +337,45 @@ fn names_that_a_terminal_obeys_are_refused_and_never_printed() {
     assert!(done.code == 1 && !done.said().contains('\u{1b}'), "{:?}", done.said());
     assert!(done.err.contains("\\u001bramp"), "{}", done.err);
 }
+
+/// Runs of two files of one name have directories of their own, and `latest` is a link to that of
+/// the last. What is no run of the file that has ended is not replaced either.
+#[test]
+fn a_run_replaces_only_the_last_run_of_its_file() {
+    let here = folder();
+    for part in ["a", "b"] {
+        std::fs::create_dir(here.path().join(part)).expect("a directory");
+        write(&here, &format!("{part}/ramp.ron"), ramp(""));
+    }
+    let run = |words: &[&str]| {
+        let done = legwork(here.path(), &[&["run"], words, &["--json"]].concat());
+        assert_eq!(done.code, 0, "{words:?}: {}", done.err);
+        done.json()["recording"].as_str().expect("a path").to_owned()
+    };
+    assert_eq!(run(&["a/ramp.ron"]), "runs/ramp/run.mcap");
+    let first = read(here.path(), "runs/ramp/run.mcap");
+    assert_eq!(run(&["b/ramp.ron", "--set", "slope=2"]), "runs/ramp-2/run.mcap");
+    assert!(read(here.path(), "runs/ramp/run.mcap") == first, "the other file's run is replaced");
+    if cfg!(unix) {
+        let second = read(here.path(), "runs/ramp-2/run.mcap");
+        assert!(read(here.path(), "runs/latest/run.mcap") == second);
+        assert_eq!(run(&["./b/../a/ramp.ron"]), "runs/ramp/run.mcap", "it is the same file");
+        assert!(read(here.path(), "runs/latest/run.mcap") == first);
+    }
+    // A session's recording, or that of a run that was killed, has no run.json.
+    let step = ["step", "b/ramp.ron", "--out", "runs/ramp"];
+    assert_eq!(legwork(here.path(), &step).code, 0);
+    let session = read(here.path(), "runs/ramp/run.mcap");
+    assert_eq!(run(&["a/ramp.ron"]), "runs/ramp-3/run.mcap");
+    assert!(read(here.path(), "runs/ramp/run.mcap") == session);
+    // A file called `latest` does not get the link's place, and what is no link is left alone.
+    write(&here, "latest.ron", ramp(""));
+    assert_eq!(run(&["latest.ron"]), "runs/latest-2/run.mcap");
+    let latest = here.path().join("runs/latest");
+    if cfg!(unix) {
+        std::fs::remove_file(&latest).expect("a link");
+    }
+    std::fs::create_dir(&latest).expect("a directory");
+    assert_eq!(run(&["latest.ron"]), "runs/latest-2/run.mcap");
+    assert!(latest.is_dir() && !latest.is_symlink());
+}

@@ -1,5 +1,6 @@
 //! Files that are written.
 
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{BufWriter, Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
@@ -93,6 +94,22 @@ pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> std::result::Result<(), er
         output.publish()
     });
     written.map_err(|error| cannot_write(path, &error))
+}
+
+/// Lets the symbolic link `link` name what is beside it, in place of an earlier link. Where there is
+/// something else, it stays; where the system has no such links, there is none.
+///
+/// # Errors
+/// If the directory cannot be written.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "there are no such links"))]
+pub fn point(link: &Path, name: &OsStr) -> Result<()> {
+    if link.symlink_metadata().is_ok_and(|place| !place.is_symlink()) || !cfg!(unix) {
+        return Ok(());
+    }
+    let part = link.with_file_name(format!("{PREFIX}{}{SUFFIX}", std::process::id()));
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(name, &part)?;
+    std::fs::rename(&part, link)
 }
 
 /// Refuses an output that is one of these inputs.
