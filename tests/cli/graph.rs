@@ -1,6 +1,6 @@
 //! `legwork graph`.
 
-use super::support::{folder, legwork, ramp, write};
+use super::support::{folder, legwork, ramp, repository, write};
 
 #[test]
 fn a_picture_goes_where_its_ending_says() {
@@ -120,4 +120,22 @@ fn a_folded_part_shows_its_own_ports() {
         "one.y ► law.error (Vector(2))",
     ];
     assert_eq!(wires, expected, "{svg}");
+}
+
+/// A block that solves by another says which, in every format.
+#[test]
+fn what_a_block_calls_is_drawn_with_it() {
+    let here = folder();
+    let diagram = repository().join("diagrams/basics/sliding_block.ron");
+    let diagram = diagram.to_str().expect("the path is UTF-8");
+    for (qp, kind) in [("clarabel", "ClarabelQp"), ("active_set", "ActiveSetQp")] {
+        for name in ["x.svg", "x.dot", "x.mmd"] {
+            let choice = format!("qp={qp}");
+            let done = legwork(here.path(), &["graph", diagram, "--variant", &choice, "-o", name]);
+            assert_eq!(done.code, 0, "{}", done.err);
+            let text = std::fs::read_to_string(here.path().join(name)).unwrap();
+            let label = format!("CoulombContact(solve: {kind})");
+            assert!(text.contains(&label), "{name}: no `{label}` in {text}");
+        }
+    }
 }

@@ -77,7 +77,7 @@ fn block(
         role,
         name,
         path: node.path.clone(),
-        kind: node.kind.to_owned(),
+        kind: format!("{}{}", node.kind, callees(&node.functions)),
         note: format!("{}: {}{}", node.path, node.text, calls(&node.functions)),
         sample_time: sample_time(program, node.rate),
         inputs: node.input_names.clone(),
@@ -123,7 +123,19 @@ fn condition_name(text: &str) -> String {
     if detail == word { word.to_owned() } else { format!("{word}({detail})") }
 }
 
-/// What a block calls, by name of the function.
+/// Kinds of the blocks that a block calls, by name of the function: `(solve: ActiveSetQp)`.
+fn callees(functions: &[FunctionProgram]) -> String {
+    let call = |function: &FunctionProgram| {
+        let kinds: Vec<&str> = function.blocks().map(|block| block.kind).collect();
+        format!("{}: {}", function.name, kinds.join(", "))
+    };
+    match functions {
+        [] => String::new(),
+        _ => format!("({})", functions.iter().map(call).collect::<Vec<_>>().join("; ")),
+    }
+}
+
+/// What a block calls, by name of the function, with its parameters.
 fn calls(functions: &[FunctionProgram]) -> String {
     let call = |function: &FunctionProgram| {
         let blocks: Vec<&str> = function.blocks().map(|block| block.text.as_str()).collect();
