@@ -52,7 +52,7 @@ fn places_that_cannot_be_written_are_usage_errors() {
     }
     assert_eq!(code(&["export", "taken"]), 64);
     assert_eq!(code(&["export", "nowhere"]), 64);
-    assert_eq!(code(&["new", "taken"]), 64);
+    assert_eq!(code(&["new", "a.ron"]), 64);
     assert_eq!(code(&["new", "nowhere/x.ron"]), 64);
     assert_eq!(std::fs::read(here.path().join("taken")).unwrap(), b"a file");
 }
