@@ -222,6 +222,41 @@ fn s7_1_damaged_bytes_are_refused() {
     assert!(matches!(read(&old), Err(SnapshotError::Format { found: 99 })));
 }
 
+/// A state of two numbers for a block of three, under a checksum that fits: `output` would end in a
+/// panic.
+#[test]
+fn s7_1_states_of_another_size_are_refused() {
+    let program = program(
+        r#"Diagram(run: (stop: "10 ms", step: "1 ms"), blocks: {
+        "c": Constant(value: [1.5, 2.5, 3.5]),
+        "d": UnitDelay(every: "1 ms", in: { "u": "c.y" }) })"#,
+    );
+    let mut run = Simulation::new(Arc::clone(&program));
+    run.step().unwrap();
+    let bytes = run.to_bytes().unwrap();
+    // Length of the state, of its list, the list, and no functions.
+    let state = |list: &[f64]| -> Vec<u8> {
+        let numbers = list.iter().flat_map(|x| x.to_le_bytes());
+        let length = list.len() as u8;
+        [8 * length + 2, length].into_iter().chain(numbers).chain([0]).collect()
+    };
+    let (three, two) = (state(&[1.5, 2.5, 3.5]), state(&[1.5, 2.5]));
+    let places: Vec<usize> =
+        (28..bytes.len()).filter(|&at| bytes[at..].starts_with(&three)).collect();
+    let [at] = places[..] else { panic!("expected one state, found {places:?}") };
+    let with = |state: &[u8]| {
+        let payload = [&bytes[28..at], state, &bytes[at + three.len()..]].concat();
+        let mut sum = legwork_program::Fnv::default();
+        sum.add_bytes(&payload);
+        let (length, sum) = (payload.len() as u64, sum.value());
+        [&bytes[..12], &length.to_le_bytes(), &sum.to_le_bytes(), &payload].concat()
+    };
+    let read = |bytes: &[u8]| Simulation::from_bytes(Arc::clone(&program), bytes).map(|_| ());
+    assert!(read(&with(&three)).is_ok());
+    let error = read(&with(&two)).unwrap_err();
+    assert!(error.to_string().contains("the state of `d` has another size"), "{error}");
+}
+
 /// A NaN and a negative zero in a state come back with all their bits.
 #[test]
 fn s7_1_every_bit_of_a_number_comes_back() {

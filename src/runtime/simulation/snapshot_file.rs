@@ -22,6 +22,7 @@ use legwork_program::{Fnv, Program};
 use serde::{Deserialize, Serialize};
 
 use super::snapshot::Saved;
+use super::swap::keeps_sizes;
 use super::{Cursor, Simulation, Snapshot};
 use crate::fault::RunFault;
 use crate::moment::Moment;
@@ -284,9 +285,14 @@ impl Simulation {
     fn load(&mut self, saved: Saved<Vec<u8>>) -> Result<(), SnapshotError> {
         let Saved { state, method, blocks } = saved;
         for (i, bytes) in blocks.iter().enumerate() {
-            let outcome = self.engine.blocks.instances[i].load_bytes(bytes);
-            outcome
-                .map_err(|fault| state_error(&self.engine.plan.program.nodes[i].path, *fault))?;
+            let (path, instance) =
+                (&self.engine.plan.program.nodes[i].path, &mut self.engine.blocks.instances[i]);
+            let initial = instance.state_json();
+            let loaded = instance.load_bytes(bytes).and_then(|()| instance.state_json());
+            let loaded = loaded.map_err(|fault| state_error(path, *fault))?;
+            if initial.is_ok_and(|initial| !keeps_sizes(&initial, &loaded)) {
+                return Err(damaged(format!("the state of `{path}` has another size")));
+            }
         }
         self.resume(state, method.as_deref());
         Ok(())

@@ -103,6 +103,20 @@ pub(super) fn same_shape(a: &Value, b: &Value) -> bool {
     }
 }
 
+/// Whether a state has the sizes that `initial` has at t = 0. A list that is empty then may grow.
+pub(super) fn keeps_sizes(initial: &Value, found: &Value) -> bool {
+    match (initial, found) {
+        (Value::Array(a), Value::Array(b)) => {
+            a.is_empty() || a.len() == b.len() && a.iter().zip(b).all(|(a, b)| keeps_sizes(a, b))
+        }
+        // Another choice of an enumeration has other names.
+        (Value::Object(a), Value::Object(b)) => {
+            a.iter().all(|(name, a)| b.get(name).is_none_or(|b| keeps_sizes(a, b)))
+        }
+        _ => true,
+    }
+}
+
 /// Whether all but parameters agree; else what does not.
 fn same_programs(old: &Program, new: &Program) -> Result<(), String> {
     let run = |p: &Program| (p.run.step, p.run.solver, p.run.seed, p.base, p.step_ticks);
