@@ -11,6 +11,7 @@
 //! | `diagram` | a diagram, first those of `hostile.rs`; what is accepted runs a few steps |
 //! | `mask`, `patch`, `table`, `robot` | a file that a diagram names |
 //! | `recording`, `snapshot`, `problem` | what commands read again |
+//! | `sealed` | a snapshot with damage under its checksum |
 //! | `commands` | the input of `legwork step` |
 //! | `same` | a random diagram: run, steps, resumption, forks and the way back give equal bits |
 //! | `solvers` | a random contact problem: all solvers agree |
@@ -34,6 +35,7 @@ mod targets;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -69,7 +71,7 @@ pub(crate) trait Target {
 /// Name, inputs of the test, and what makes it.
 type Entry = (&'static str, u64, fn() -> Box<dyn Target>);
 
-const TARGETS: [Entry; 11] = [
+const TARGETS: [Entry; 12] = [
     ("diagram", 1200, || Box::new(targets::Diagrams::new())),
     ("mask", 600, || Box::new(targets::Named::masks())),
     ("patch", 300, || Box::new(targets::Named::patches())),
@@ -77,6 +79,7 @@ const TARGETS: [Entry; 11] = [
     ("robot", 400, || Box::new(targets::Named::robots())),
     ("recording", 1500, || Box::new(targets::Recordings::new())),
     ("snapshot", 600, || Box::new(targets::Snapshots::new())),
+    ("sealed", 600, || Box::new(targets::Sealed(targets::Snapshots::new()))),
     ("problem", 200, || Box::new(targets::Problems::new())),
     ("commands", 60, || Box::new(targets::Commands::new())),
     ("same", 150, || Box::new(same::Same)),
@@ -134,6 +137,9 @@ fn by_hand(arguments: &[String]) {
 /// Number of the input that runs, and when it began [s since the start].
 static CURRENT: AtomicU64 = AtomicU64::new(0);
 
+/// Where the last panic was.
+static PLACE: Mutex<String> = Mutex::new(String::new());
+
 /// Runs these inputs; gives what is wrong.
 fn fuzz(
     name: &'static str,
@@ -144,7 +150,10 @@ fn fuzz(
     let at = folder().join(format!("{name}.at"));
     println!("{name}: the input that runs is in {}", at.display());
     watch(name, seed);
-    std::panic::set_hook(Box::new(|_| {}));
+    std::panic::set_hook(Box::new(|info| {
+        let place = info.location().map_or_else(String::new, ToString::to_string);
+        *PLACE.lock().unwrap() = place;
+    }));
     let (mut counts, mut found) = (BTreeMap::new(), Vec::new());
     for index in inputs {
         std::fs::write(&at, format!("{name} --seed {seed} --from {index}\n")).unwrap();
@@ -165,7 +174,9 @@ fn fuzz(
                 None
             }
             Some(Ok(Err(why))) => Some(why),
-            Some(Err(panic)) => Some(format!("panic: {}", said(&*panic))),
+            Some(Err(panic)) => {
+                Some(format!("panic at {}: {}", PLACE.lock().unwrap(), said(&*panic)))
+            }
             None => Some("it did not run".to_owned()),
         };
         if let Some(wrong) = wrong {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use legwork::Disk;
 use legwork_block::{Registry, Severity};
 use legwork_diagram::{Options, ReadFile, compile};
-use legwork_program::Program;
+use legwork_program::{Fnv, Program};
 use legwork_runtime::recording::{ChunkPolicy, Metadata, Recorder, Recording, Sink};
 use legwork_runtime::{Cursor, Simulation, channels};
 use legwork_study::duel::{DuelRequest, duel};
@@ -348,10 +348,17 @@ fn program(file: &str) -> Arc<Program> {
 }
 
 /// Runs of the targets below: with events, with contacts, with functions.
-const RUN: [&str; 3] = [
+const RUN: [&str; 10] = [
     "diagrams/basics/sliding_block.ron",
     "diagrams/quadruped/stand.ron",
     "tests/data/run/functions.ron",
+    "tests/data/run/signal_blocks.ron",
+    "tests/data/run/buses.ron",
+    "diagrams/signals/compositions.ron",
+    "diagrams/signals/gust.ron",
+    "diagrams/basics/multirate_pid.ron",
+    "diagrams/quadruped/gaits.ron",
+    "tests/data/run/landing.ron",
 ];
 
 /// Damaged recordings.
@@ -376,8 +383,30 @@ impl Recordings {
             simulation.observer_mut().finish_recording().unwrap().unwrap();
             std::fs::read(&path).unwrap()
         };
-        Self { files: RUN.map(record).to_vec() }
+        let whole = RUN.map(record);
+        let files = whole.iter().cloned().chain(whole.iter().map(|bytes| unchecked(bytes)));
+        Self { files: files.collect() }
     }
+}
+
+/// The kind of a record that holds rows.
+const CHUNK: u8 = 6;
+
+/// The recording without the checksums of its chunks, so that damage comes as far as the rows.
+fn unchecked(recording: &[u8]) -> Vec<u8> {
+    let mut bytes = recording.to_vec();
+    // The mark of the format, then records: kind, length, body.
+    let mut at = 8;
+    while let Some(&[kind, ref len @ ..]) = bytes.get(at..).and_then(|rest| rest.first_chunk::<9>())
+    {
+        let len = u64::from_le_bytes(*len);
+        if kind == CHUNK {
+            // Behind two times and a size, of eight bytes each.
+            bytes[at + 33..at + 37].fill(0);
+        }
+        at += 9 + len as usize;
+    }
+    bytes
 }
 
 impl Target for Recordings {
@@ -436,6 +465,47 @@ impl Target for Snapshots {
             Ok(_) if input == bytes => Ok("the same"),
             Ok(_) => Err("a damaged snapshot was accepted".to_owned()),
         }
+    }
+}
+
+/// Snapshots that were damaged before their checksum was made, as somebody may who writes one.
+pub(crate) struct Sealed(pub(crate) Snapshots);
+
+/// Bytes of the mark, the format, the length and the checksum in front.
+const SEAL: usize = 28;
+
+impl Target for Sealed {
+    fn input(&self, random: &mut Random) -> Vec<u8> {
+        let runs = &self.0.runs;
+        let which = random.below(runs.len());
+        self.0.which.set(which);
+        let (head, payload) = runs[which].1.split_at(SEAL);
+        // What says of which program it is stands in front, the states of blocks at the end.
+        let last = 1 + random.below(payload.len());
+        let (intact, rest) = payload.split_at(payload.len() - 1 - random.below(last));
+        let other = &runs[random.below(runs.len())].1;
+        let payload = [intact, &mutate::bytes(random, rest, other)].concat();
+        let mut checksum = Fnv::default();
+        checksum.add_bytes(&payload);
+        let length = (payload.len() as u64).to_le_bytes();
+        [&head[..12], &length, &checksum.value().to_le_bytes(), &payload].concat()
+    }
+
+    /// What is accepted runs.
+    fn run(&self, input: &[u8], _: &mut Random) -> Result<&'static str, String> {
+        let (program, _) = &self.0.runs[self.0.which.get()];
+        let Ok(mut simulation) = Simulation::from_bytes(Arc::clone(program), input) else {
+            return Ok("refused");
+        };
+        for _ in 0..STEPS {
+            if simulation.cursor() == Cursor::Done {
+                break;
+            }
+            if simulation.step().is_err() {
+                return Ok("a fault");
+            }
+        }
+        Ok("ran")
     }
 }
 
