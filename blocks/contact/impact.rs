@@ -3,7 +3,7 @@
 use legwork_block::quantity::{Force, NonNegative};
 use legwork_block::{
     Block, Bool, Call, Crossing, Dim, Fault, Functions, GuardCx, Inputs, Invalid, Outcome,
-    OutputCx, Ports, Report, ResetCx, Sizes, UpdateCx, Vector, block, parameters, ports,
+    OutputCx, Ports, Report, ResetCx, Sizes, Time, UpdateCx, Vector, block, parameters, ports,
 };
 use legwork_contact::{
     ContactAssembly, ContactMode, ContactRows, Impact as Law, ImpactMode, ImpactProblem, next_mode,
@@ -46,7 +46,9 @@ use crate::solvers::state::{Policy, Solve, SolverMemo, SolverState};
 /// neither.
 ///
 /// The outputs are computed again after the reset, at the same instant: the forces of that very
-/// step are those of ν⁺, and a foot that has just landed carries its load.
+/// step are those of ν⁺, and a foot that has just landed carries its load. A recorded row is that
+/// of the outputs after all resets: `trigger` is false in it, `struck` and `impulse` tell of the
+/// impacts of its instant.
 ///
 /// Needed for `GaussContact(level: Acceleration)`; velocity-level contact has no impacts.
 ///
@@ -73,8 +75,10 @@ use crate::solvers::state::{Policy, Solve, SolverMemo, SolverState};
     out nu_plus: Vector::of(&nv), _, "velocity after the impact; ν if there is none",
         units "m/s, rad/s";
     out impulse: Vector::of(3 * k.clone()), "N*s",
-        "contact impulses of the impact, contact axes", frame "contact", shape "3k";
-    out trigger: Bool, _, "true at an impact: for the input `reset` of the plant";
+        "contact impulses of all impacts of this instant, contact axes", frame "contact",
+        shape "3k";
+    out trigger: Bool, _, "true at an impact until its reset: for the input `reset` of the plant";
+    out struck: Bool, _, "true at the instant of an impact, after its reset too: for recordings";
     ports.updates();
     ports.guard(Crossing::Level);
     keep solve: ContactFunction = self.declare_solve(ports, &k, &nv);
@@ -147,7 +151,7 @@ const POLICY: Policy = Policy {
     dump: Dump::Failures { max: 1 },
 };
 
-/// The output group of `nu_plus`, `impulse` and `trigger`.
+/// The output group of all but `mode`.
 const IMPACT_GROUP: usize = 1;
 
 /// Discrete state of an [`Impact`].
@@ -157,6 +161,9 @@ pub struct State {
     has_begun: bool,
     /// Which contacts are closed.
     is_closed: Vec<bool>,
+    /// Whether there was an impact at this instant, and the impulses of all, 3k [N s].
+    has_struck: bool,
+    impulse: Vec<f64>,
     impacts: u64,
     openings: u64,
 }
@@ -178,6 +185,9 @@ pub struct Scratch {
     own_friction: Vec<f64>,
     friction: Vec<f64>,
     closed: Vec<f64>,
+    /// ν⁺ and the impulses of a reset, nv and 3k.
+    nu_plus: Vec<f64>,
+    impulse: Vec<f64>,
 }
 
 /// Whether an open contact touches down.
@@ -194,16 +204,27 @@ impl State {
     }
 }
 
+impl Scratch {
+    /// Notes which contacts an impact finds closed or closes.
+    fn close(&mut self, points: &ContactPoints<'_>, is_closed: &[bool]) {
+        let modes = points.iter().zip(is_closed);
+        for (closed, (contact, &was_closed)) in self.closed.iter_mut().zip(modes) {
+            *closed = f64::from(u8::from(was_closed || touches_down(&contact)));
+        }
+    }
+}
+
 /// Solves the impact: changes `nu` from ν⁻ to ν⁺ and writes the impulses.
 fn strike(
     plan: &ImpactPorts,
     inputs: &Inputs<'_>,
     functions: &mut Functions<'_>,
-    step: f64,
+    time: Time,
     work: &mut Scratch,
     nu: &mut [f64],
     impulse: &mut [f64],
 ) -> Result<Solution, Box<Fault>> {
+    let step = if time.step > 0.0 { time.step } else { 1e-3 };
     let Scratch { law, solver, assembly, tree, chain, .. } = work;
     let Scratch { jacobian, inertia, velocity, jump, friction, own_friction, closed, .. } = work;
     let (dynamics, points) = (inputs.get(plan.dynamics), inputs.get(plan.points));
@@ -269,8 +290,15 @@ impl Block for Impact {
     }
 
     fn state(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> State {
-        let is_closed = vec![false; sizes.dim(&plan.k)];
-        State { has_begun: false, is_closed, impacts: 0, openings: 0 }
+        let count = sizes.dim(&plan.k);
+        State {
+            has_begun: false,
+            is_closed: vec![false; count],
+            has_struck: false,
+            impulse: vec![0.0; 3 * count],
+            impacts: 0,
+            openings: 0,
+        }
     }
 
     fn scratch(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Scratch {
@@ -297,6 +325,8 @@ impl Block for Impact {
             own_friction: vec![0.0; count],
             friction: friction_of(&self.mu, count).unwrap_or_default(),
             closed: vec![0.0; count],
+            nu_plus: vec![0.0; nv],
+            impulse: vec![0.0; rows],
         }
     }
 
@@ -312,24 +342,24 @@ impl Block for Impact {
         let points = cx.inputs.get(plan.points);
         let is_impact = cx.state.is_impact(&points);
         cx.outputs.set(plan.trigger, f64::from(u8::from(is_impact)));
+        cx.outputs.set(plan.struck, f64::from(u8::from(is_impact || cx.state.has_struck)));
         let [nu_plus, impulse] = cx.outputs.leaves([plan.nu_plus.leaf(0), plan.impulse.leaf(0)]);
         nu_plus.copy_from_slice(dynamics.nu);
-        impulse.fill(0.0);
         if !is_impact {
+            impulse.copy_from_slice(&cx.state.impulse);
             return Ok(());
         }
-        let modes = points.iter().zip(&cx.state.is_closed);
-        for (closed, (contact, &was_closed)) in cx.scratch.closed.iter_mut().zip(modes) {
-            *closed = f64::from(u8::from(was_closed || touches_down(&contact)));
-        }
-        let step = if cx.time.step > 0.0 { cx.time.step } else { 1e-3 };
-        let outcome =
-            strike(plan, &cx.inputs, &mut cx.functions, step, cx.scratch, nu_plus, impulse)?;
+        impulse.fill(0.0);
+        cx.scratch.close(&points, &cx.state.is_closed);
+        let (time, work) = (cx.time, &mut *cx.scratch);
+        let outcome = strike(plan, &cx.inputs, &mut cx.functions, time, work, nu_plus, impulse)?;
         // Nothing is kept from one impact to the next but the problem that stops the run.
         let solve = Solve::new(cx.time, outcome, impulse, &[]);
         let data = || Problem::Contact(cx.scratch.law.problem().clone());
         let state = SolverState::default();
-        POLICY.conclude(&state, cx.memo, solve, data).map(|_| ())
+        POLICY.conclude(&state, cx.memo, solve, data)?;
+        impulse.iter_mut().zip(&cx.state.impulse).for_each(|(all, earlier)| *all += earlier);
+        Ok(())
     }
 
     fn memo(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> SolverMemo {
@@ -354,9 +384,25 @@ impl Block for Impact {
     }
 
     fn reset(&self, plan: &Self::Plan, cx: &mut ResetCx<'_, Self>) -> Outcome {
-        let state = &mut *cx.state;
+        let (state, work) = (&mut *cx.state, &mut *cx.scratch);
         let has_begun = std::mem::replace(&mut state.has_begun, true);
         state.impacts += u64::from(has_begun);
+        if has_begun {
+            // The impulses once more: outputs keep nothing that a reset sees.
+            work.close(&cx.inputs.get(plan.points), &state.is_closed);
+            let mut nu_plus = std::mem::take(&mut work.nu_plus);
+            let mut impulse = std::mem::take(&mut work.impulse);
+            nu_plus.copy_from_slice(cx.inputs.get(plan.dynamics).nu);
+            impulse.fill(0.0);
+            let (inputs, functions) = (&cx.inputs, &mut cx.functions);
+            let struck = strike(plan, inputs, functions, cx.time, work, &mut nu_plus, &mut impulse);
+            (work.nu_plus, work.impulse) = (nu_plus, impulse);
+            // What is not usable has stopped the run at the outputs.
+            if struck?.status.is_usable() {
+                state.impulse.iter_mut().zip(&work.impulse).for_each(|(all, one)| *all += one);
+                state.has_struck = true;
+            }
+        }
         for (contact, closed) in cx.inputs.get(plan.points).iter().zip(&mut state.is_closed) {
             *closed |= if has_begun {
                 touches_down(&contact)
@@ -370,8 +416,11 @@ impl Block for Impact {
     fn update(&self, plan: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
         let forces = cx.inputs.get(plan.forces).chunks_exact(3);
         let contacts = cx.inputs.get(plan.points);
-        let State { has_begun, is_closed, openings, .. } = &mut *cx.state;
+        let State { has_begun, is_closed, has_struck, impulse, openings, .. } = &mut *cx.state;
         *has_begun = true;
+        if std::mem::take(has_struck) {
+            impulse.fill(0.0);
+        }
         for (closed, (contact, force)) in is_closed.iter_mut().zip(contacts.iter().zip(forces)) {
             if *closed {
                 let (velocity, tolerance) = (contact.velocity[2], self.release_force.value());

@@ -128,3 +128,26 @@ fn s3_7_fixed_steps_notice_a_reset_at_the_next_major_step() {
     let first = speeds.windows(2).find(|pair| pair[1].1 > 0.0).unwrap();
     assert!((first[1].0 - 1.5).abs() < 1e-12, "the step after {}", impact_time(0));
 }
+
+/// Clause 3.4: a row is that of the outputs after all resets, and tells what an impact at its
+/// instant did. The impulses of all corners are m (ν⁺ − ν⁻); no other row has any.
+#[test]
+fn s3_4_the_row_of_an_impact_holds_its_impulses() {
+    let text = include_str!("../data/run/impact_solver.ron");
+    let logged = r#"log: ["impact.impulse", "impact.struck", "body.state"]"#;
+    let recording = run(&text.replace(r#"log: ["contact.f", "impact.mode"]"#, logged));
+    let rows = |topic: &str| -> Vec<Vec<f64>> {
+        recording.rows(topic).unwrap().map(|row| row.values).collect()
+    };
+    let [impulses, struck, states] = ["impact.impulse", "impact.struck", "body.state"].map(rows);
+    let impacts: Vec<usize> = (0..struck.len()).filter(|&k| struck[k][0] != 0.0).collect();
+    assert_eq!(impacts.len(), 1, "{struck:?}");
+    for (k, impulse) in impulses.iter().enumerate() {
+        // 1 kg; the velocity follows the 7 numbers of the position.
+        let speed = |k: usize| states[k][7 + 2];
+        let gained = if k == impacts[0] { speed(k) - (speed(k - 1) - 9.81 * 1e-3) } else { 0.0 };
+        let sum: f64 = impulse.iter().skip(2).step_by(3).sum();
+        assert!((sum - gained).abs() < 1e-9, "row {k}: {sum} N s, not {gained}");
+    }
+    assert!(impulses[impacts[0]][2] > 0.1, "it lands at 1 m/s");
+}

@@ -69,6 +69,11 @@ fn s4_4_modes_open_and_close_on_both_conditions() {
     assert!(!rig.guard(0.2).expect("no fault"), "the reset disarms the guard");
     rig.output(0.2).expect("no fault");
     assert_eq!((rig.value("mode"), rig.value("trigger")), (vec![1.0], vec![0.0]));
+    assert!((rig.value("impulse")[2] - 2.0).abs() < 1e-6, "m v, in the row after the reset");
+    assert_eq!(rig.value("struck"), [1.0]);
+    rig.step(0.2).expect("no fault");
+    rig.output(0.201).expect("no fault");
+    assert_eq!((rig.value("impulse"), rig.value("struck")), (vec![0.0; 3], vec![0.0]));
     assert_eq!(rig.report().metrics[0], ("impacts".to_owned(), 1.0));
 }
 
