@@ -29,7 +29,8 @@ use initial::written;
 /// `ṗ = v`, `quaternion' = ½ ω ⊗ quaternion`, `s' = ṡ`, `ν̇ = nu_dot`. It is second-order state:
 /// semi-implicit Euler moves q with the new ν. A fixed base has `q = s`, `ν = ṡ`; the quaternion of
 /// a ball joint is integrated as that of a base. A coordinate that is faster than 1e9 m/s or rad/s
-/// is a fault of the run: it has diverged.
+/// is a fault of the run: it has diverged. So is a single step of `Euler` or `SemiImplicitEuler` to
+/// more than 1e4 m/s or rad/s and a hundred times the largest speed before, 10⁴ times the energy.
 ///
 /// | `orientation` of a base | kept as | rate | where it ends |
 /// |---|---|---|---|
@@ -61,6 +62,8 @@ use initial::written;
     keep initial: Vec<f64> = angles.state(&robot, &self.init, &self.init.state(&robot)?)?;
     /// Numbers of the position; ν follows them.
     keep position_len: usize = angles.position_len(robot.model.configuration_dim());
+    /// Whether a step adds `Δt ν̇` to ν.
+    keep is_single_stage: bool = !ports.solver().has_stages();
     ports.continuous_state(ContinuousState::Second(manifold(&robot.model, &angles)));
     ports.guard(Crossing::Level);
     if !angles.is_empty() {
@@ -142,6 +145,14 @@ pub enum Place {
 /// A speed that no machine has [m/s; rad/s]: the run has diverged long before numbers overflow.
 const MOST_SPEED: f64 = 1e9;
 
+/// Speed that no machine reaches from less than a hundredth of it within a step [m/s; rad/s].
+const SUDDEN_SPEED: f64 = 1e4;
+
+/// The largest of some speeds [m/s; rad/s].
+fn largest(speeds: impl Iterator<Item = f64>) -> f64 {
+    speeds.fold(0.0, |most, speed| if speed.abs() > most { speed.abs() } else { most })
+}
+
 impl FloatingBasePorts {
     #[cold]
     fn too_fast(&self, nu: &[f64]) -> Box<Fault> {
@@ -153,6 +164,23 @@ impl FloatingBasePorts {
              diverged",
             self.robot.name, nu[k]
         ))
+    }
+
+    /// Fails if one step takes the robot from what machines do to what none does.
+    fn check_step(&self, nu: &[f64], nu_dot: &[f64], step: f64) -> Outcome {
+        let after = largest(nu.iter().zip(nu_dot).map(|(nu, rate)| nu + step * rate));
+        if after <= SUDDEN_SPEED {
+            return Ok(());
+        }
+        let before = largest(nu.iter().copied());
+        if after <= 100.0 * before {
+            return Ok(());
+        }
+        Err(Fault::new(format!(
+            "{}: one step takes it from {before:.1e} to {after:.1e} m/s or rad/s: the run has \
+             diverged",
+            self.robot.name
+        )))
     }
 }
 
@@ -185,7 +213,11 @@ impl Block for FloatingBase {
     }
 
     fn derivative(&self, plan: &Self::Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {
-        cx.rate.copy_from_slice(cx.inputs.get(plan.nu_dot));
+        let nu_dot = cx.inputs.get(plan.nu_dot);
+        if plan.is_single_stage && !cx.time.minor {
+            plan.check_step(&cx.x[plan.position_len..], nu_dot, cx.time.step)?;
+        }
+        cx.rate.copy_from_slice(nu_dot);
         Ok(())
     }
 
