@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use legwork_block::quantity::{Dimensionless, Length, NonNegative};
 use legwork_block::{
-    Block, Dim, Invalid, Matrix, Outcome, OutputCx, Ports, Pose, Sizes, Vector, block, parameters,
-    ports,
+    Block, Dim, Invalid, Matrix, Outcome, OutputCx, Ports, Pose, Report, Sizes, UpdateCx, Vector,
+    block, parameters, ports,
 };
 use legwork_mechanics::Kinematics;
 
 use crate::buses::{ContactPointsBus, RobotDims, StateBus, contact_points};
+use crate::contact::depth::{Deep, DepthWatch};
 use crate::contact::geometry::{ContactGeometry, Moved, Work, Written};
 use crate::contact::ground::Ground;
 use crate::contact::shape::PatchShape;
@@ -36,9 +37,13 @@ use crate::robot::shared_kinematics::kinematics;
 /// it the point moves to the circle's middle instead, and the gap is rounded by 4e-4 of the radius
 /// at most. A cylinder that stands on its end thus has one point below it: to keep it upright take
 /// `Circle`.
+///
+/// A contact that starts more than 1 cm inside the surface, enters it that deep within one step, or
+/// sinks in that far is a warning of the run.
 #[ports(
     let robot = self.robot.find(ports)?;
     keep geometry: ContactGeometry = self.geometry(&robot, ports)?;
+    keep has_fixed_steps: bool = !ports.solver().is_variable();
     let nv = RobotDims::of(ports, self.robot.as_str()).nv;
     let count = Dim::fixed(geometry.count());
     let is_world = geometry.is_on_world();
@@ -57,6 +62,7 @@ use crate::robot::shared_kinematics::kinematics;
     out jacobian: Matrix::of(3 * count, nv), _,
         "their Jacobians below one another: velocities of the points are `jacobian ν`",
         frame "contact", shape "3k × nv", units "1, m";
+    ports.updates();
 )]
 #[parameters(aliases("foot", "sole", "wheel"))]
 pub struct ContactPatch {
@@ -92,6 +98,8 @@ impl ContactPatch {
 
 #[block]
 impl Block for ContactPatch {
+    type State = DepthWatch;
+    type Memo = Option<Deep>;
     type Scratch = Work;
 
     fn scratch(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Work {
@@ -102,7 +110,21 @@ impl Block for ContactPatch {
         let ground = Moved::read(&cx.inputs, plan.pose, plan.velocity, plan.acceleration);
         let to = Written { contact: plan.contacts, jacobian: plan.jacobian };
         let kinematics = cx.inputs.shared(plan.kinematics);
-        plan.geometry.write(kinematics, &ground, cx.scratch, &mut cx.outputs, to);
+        let when = (cx.time.t, plan.has_fixed_steps.then_some(cx.time.step));
+        let (work, outputs) = (&mut *cx.scratch, &mut cx.outputs);
+        let deepest = plan.geometry.write(when, kinematics, &ground, work, outputs, to);
+        if !cx.time.minor {
+            *cx.memo = deepest;
+        }
         Ok(())
+    }
+
+    fn update(&self, _: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        cx.state.commit(cx.time.t, *cx.memo);
+        Ok(())
+    }
+
+    fn report(&self, _: &Self::Plan, state: &DepthWatch, report: &mut Report) {
+        state.report(report);
     }
 }

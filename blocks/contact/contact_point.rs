@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use legwork_block::quantity::{Dimensionless, Length, NonNegative};
 use legwork_block::{
-    Block, Invalid, Matrix, Outcome, OutputCx, Ports, Pose, Sizes, Vector, block, parameters, ports,
+    Block, Invalid, Matrix, Outcome, OutputCx, Ports, Pose, Report, Sizes, UpdateCx, Vector, block,
+    parameters, ports,
 };
 use legwork_mechanics::Kinematics;
 
 use crate::buses::{ContactBus, RobotDims, StateBus};
+use crate::contact::depth::{Deep, DepthWatch};
 use crate::contact::geometry::{ContactGeometry, Moved, Work, Written};
 use crate::contact::ground::Ground;
 use crate::contact::shape::ContactShape;
@@ -42,9 +44,13 @@ use crate::robot::shared_kinematics::kinematics;
 /// `jacobian = Fᵀ (J_A(x) − J_B(x))`: a force at x acts on both with opposite signs, so that
 /// momentum and its moment are kept. The shape of the one body is held against the surface of the
 /// other; contacts of edges with edges are not found.
+///
+/// A contact that starts more than 1 cm inside the surface, enters it that deep within one step, or
+/// sinks in that far is a warning of the run.
 #[ports(
     let robot = self.robot.find(ports)?;
     keep geometry: ContactGeometry = self.geometry(&robot, ports)?;
+    keep has_fixed_steps: bool = !ports.solver().is_variable();
     let nv = RobotDims::of(ports, self.robot.as_str()).nv;
     let is_world = geometry.is_on_world();
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
@@ -60,6 +66,7 @@ use crate::robot::shared_kinematics::kinematics;
     out contact: ContactBus::new(&nv), _, "position, axes, gap, velocity, Jacobian, J̇ν";
     out jacobian: Matrix::of(3, nv), _, "`velocity = jacobian ν` on ground at rest",
         frame "contact", units "1, m";
+    ports.updates();
 )]
 #[parameters(aliases("foot", "collision point"))]
 pub struct ContactPoint {
@@ -97,6 +104,8 @@ impl ContactPoint {
 
 #[block]
 impl Block for ContactPoint {
+    type State = DepthWatch;
+    type Memo = Option<Deep>;
     type Scratch = Work;
 
     fn scratch(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Work {
@@ -107,8 +116,22 @@ impl Block for ContactPoint {
         let ground = Moved::read(&cx.inputs, plan.pose, plan.velocity, plan.acceleration);
         let to = Written { contact: plan.contact, jacobian: plan.jacobian };
         let kinematics = cx.inputs.shared(plan.kinematics);
-        plan.geometry.write(kinematics, &ground, cx.scratch, &mut cx.outputs, to);
+        let when = (cx.time.t, plan.has_fixed_steps.then_some(cx.time.step));
+        let (work, outputs) = (&mut *cx.scratch, &mut cx.outputs);
+        let deepest = plan.geometry.write(when, kinematics, &ground, work, outputs, to);
+        if !cx.time.minor {
+            *cx.memo = deepest;
+        }
         Ok(())
+    }
+
+    fn update(&self, _: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        cx.state.commit(cx.time.t, *cx.memo);
+        Ok(())
+    }
+
+    fn report(&self, _: &Self::Plan, state: &DepthWatch, report: &mut Report) {
+        state.report(report);
     }
 }
 

@@ -19,6 +19,7 @@ use legwork_mechanics::{
 use nalgebra::{Matrix3, Vector3};
 
 use crate::buses::ContactBus;
+use crate::contact::depth::Deep;
 use crate::contact::ground::{FrictionField, Ground, OnBody};
 use crate::robot::frames::read_placement;
 use crate::robot::model::RobotModel;
@@ -143,15 +144,17 @@ impl ContactGeometry {
         Work { rows, dense, has_zeros: false }
     }
 
-    /// Computes all contacts and writes them.
+    /// Computes all contacts and writes them, at this time and, if that is fixed, step [s]. The
+    /// deepest one that is to be told of.
     pub(crate) fn write<S>(
         &self,
+        when: (f64, Option<f64>),
         kinematics: &Kinematics,
         ground: &Moved<'_>,
         work: &mut Work,
         outputs: &mut Outputs<'_>,
         to: Written<S>,
-    ) {
+    ) -> Option<Deep> {
         let model = &self.robot.model;
         let scene = match &self.body {
             Some(body) => {
@@ -177,10 +180,13 @@ impl ContactGeometry {
             }
             work.has_zeros = true;
         }
+        let mut deepest = None;
         for (i, feature) in self.features.iter().enumerate() {
             let found = touch(feature, &self.surface, &scene.motion, scene.belt.as_ref());
+            Deep::see(&mut deepest, when, i, found.gap, -found.velocity.z);
             self.write_contact(i, &found, &scene, &work.rows, outputs, to);
         }
+        deepest
     }
 
     fn write_contact<S>(

@@ -6,6 +6,7 @@ mod contact_forces;
 mod contact_metrics;
 mod contact_patch;
 pub(crate) mod contact_point;
+mod depth;
 mod free_bodies;
 pub(crate) mod friction_cone;
 pub(crate) mod gauss_contact;

@@ -1,5 +1,20 @@
 //! Reports of blocks at the end of a run.
 
+use serde::{Deserialize, Serialize};
+
+/// What a block noticed that makes a run doubtful, although its numbers are numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Warning {
+    /// What it is, the same in every run: `starts-inside`.
+    pub name: String,
+    /// When it was noticed first [s].
+    pub t: f64,
+    /// In how many major steps it was noticed.
+    pub steps: u64,
+    /// One sentence in lower case, with the figures of the first time.
+    pub message: String,
+}
+
 /// Collects metrics and solver counts of one block.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
@@ -11,6 +26,8 @@ pub struct Report {
     pub solver_failures: u64,
     /// Sentences for the summary, such as how often a policy was used.
     pub notes: Vec<String>,
+    /// What makes the run doubtful.
+    pub warnings: Vec<Warning>,
     /// Files for the directory of a run: name and bytes. A block does not write them itself.
     pub files: Vec<(String, Vec<u8>)>,
 }

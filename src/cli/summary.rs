@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use legwork_block::Warning;
 use legwork_study::{Comparison, Execution, Measured, Run, Verdict};
 pub(crate) use legwork_study::{counted, digits, seconds};
 
@@ -59,6 +60,7 @@ fn write_all(run: &Run, pace: Option<f64>, out: &mut String) -> std::fmt::Result
     write_checks(execution, out)?;
     write_metrics(execution, out)?;
     write_reports(execution, out)?;
+    write_warnings(execution, out)?;
     write_files(run, out)
 }
 
@@ -126,6 +128,18 @@ fn write_reports(execution: &Execution, out: &mut String) -> std::fmt::Result {
         for note in &report.notes {
             writeln!(out, "      {note}")?;
         }
+    }
+    Ok(())
+}
+
+fn write_warnings(execution: &Execution, out: &mut String) -> std::fmt::Result {
+    for (i, (block, warning)) in execution.warnings().enumerate() {
+        if i == 0 {
+            writeln!(out, "  warnings")?;
+        }
+        let (t, steps) = (seconds(warning.t), counted(warning.steps, "step"));
+        let Warning { name, message, .. } = warning;
+        writeln!(out, "    {block}: {name} at t={t}, in {steps}: {message}")?;
     }
     Ok(())
 }

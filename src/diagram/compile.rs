@@ -139,6 +139,7 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
         rate_len: layout.rate_len,
         pool_len: layout.pool_len,
         memory,
+        warn: run.warn,
         log,
         checks,
         signals,

@@ -115,6 +115,7 @@ impl ProgramParts {
             rate_len,
             pool_len,
             memory: _,
+            warn: _,
             log: _,
             checks,
             // Names of what the nodes say.

@@ -312,6 +312,8 @@ pub struct ProgramParts {
     /// Bytes that a run takes, added up before it is made: what it keeps for going back is bounded
     /// by it.
     pub memory: u64,
+    /// Whether what makes a run doubtful is told.
+    pub warn: bool,
     /// What is recorded.
     pub log: Vec<LogChannel>,
     /// What is checked.

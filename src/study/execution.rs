@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-use legwork_block::Report;
+use legwork_block::{Report, Warning};
 use legwork_program::{CheckKind, Program};
 use legwork_runtime::recording::{Finished, Recorder, RecordingError};
 use legwork_runtime::{BlockTime, CheckState, Cursor, RunFault, Simulation};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::measure::{self, Measured};
 use crate::text::seconds;
@@ -202,7 +202,7 @@ impl Execution {
     pub fn measured_to_json(&self) -> Map<String, Value> {
         let checks = self.program.checks.iter().zip(&self.measured);
         let one = |(check, measured): (&legwork_program::Check, &Option<Measured>)| {
-            Some((check.name.clone(), serde_json::json!(measured.as_ref()?)))
+            Some((check.name.clone(), json!(measured.as_ref()?)))
         };
         checks.filter_map(one).collect()
     }
@@ -225,6 +225,22 @@ impl Execution {
                 (if twice { format!("{path}.{name}") } else { name.clone() }, value)
             })
             .collect()
+    }
+
+    /// What makes the run doubtful, by path of the block that noticed it; nothing if the run is not
+    /// to tell.
+    pub fn warnings(&self) -> impl Iterator<Item = (&str, &Warning)> {
+        let reports = self.reports.iter().filter(|_| self.program.warn);
+        reports.flat_map(|(path, report)| report.warnings.iter().map(|one| (path.as_str(), one)))
+    }
+
+    /// The same as data.
+    pub fn warnings_to_json(&self) -> Value {
+        let one = |(block, warning): (&str, &Warning)| {
+            let Warning { name, t, steps, message } = warning;
+            json!({ "block": block, "name": name, "t": t, "steps": steps, "message": message })
+        };
+        self.warnings().map(one).collect()
     }
 
     /// How often solvers were called.

@@ -381,6 +381,7 @@ impl Run {
         add("metrics", execution.metrics_to_json().into());
         add("solver_calls", execution.solver_calls().into());
         add("solver_failures", execution.solver_failures().into());
+        add("warnings", execution.warnings_to_json());
         add("recording", self.recording_file().map_or(Value::Null, |file| shown(&file)));
         add("problems", self.problems.iter().map(|path| shown(path)).collect());
         add("diagnostics", self.model.warnings_to_json());

@@ -324,3 +324,40 @@ fn a_profile_tells_a_called_function_from_its_caller() {
     let sum = shares.sum::<f64>() + json["profile"]["rest_share"].as_f64().expect("a share");
     assert!((sum - 1.0).abs() < 1e-6, "shares add up to {sum}");
 }
+
+/// What makes a run doubtful is in the summary and in `run.json`, unless the run is not to tell.
+#[test]
+fn a_start_inside_the_ground_is_told() {
+    let here = folder();
+    let text = |run: &str| {
+        format!(
+            r#"Diagram(
+            run: (stop: "10 ms" {run}),
+            robots: {{ "box": FreeBody(mass: "1 kg", shape: Sphere(radius: "10 cm")) }},
+            blocks: {{
+                "still": Constant(value: "=zeros(box.nv)"),
+                "foot": ContactPatch(robot: "box", frame: "body", in: {{ "state": "body.state" }}),
+                "body": FloatingBase(
+                    robot: "box", init: (position: [0, 0, "-40 cm"]), in: {{ "nu_dot": "still.y" }},
+                ),
+            }},
+        )"#
+        )
+    };
+    write(&here, "told.ron", text(""));
+    write(&here, "quiet.ron", text(", warn: false"));
+    let told = legwork(here.path(), &["run", "told.ron", "--json"]);
+    assert_eq!(told.code, 0, "{}", told.err);
+    let warnings = &told.json()["warnings"];
+    assert_eq!(warnings.as_array().map(Vec::len), Some(1), "{warnings}");
+    assert_eq!(
+        (&warnings[0]["block"], &warnings[0]["name"]),
+        (&"foot".into(), &"starts-inside".into())
+    );
+    assert_eq!((&warnings[0]["t"], &warnings[0]["steps"]), (&0.0.into(), &1.into()));
+    assert!(warnings[0]["message"].as_str().is_some_and(|text| text.contains("500.000 mm")));
+    assert!(told.err.contains("foot: starts-inside at t=0 s"), "{}", told.err);
+    let quiet = legwork(here.path(), &["run", "quiet.ron", "--json"]);
+    assert_eq!(quiet.json()["warnings"], Value::Array(Vec::new()));
+    assert!(!quiet.err.contains("starts-inside"), "{}", quiet.err);
+}

@@ -15,6 +15,7 @@ pub(crate) struct Run {
     pub(crate) solver: (Solver, Span),
     pub(crate) memory: Budget,
     pub(crate) seed: u64,
+    pub(crate) warn: bool,
 }
 
 construct! {
@@ -46,6 +47,9 @@ construct! {
         /// The most memory that the run may take, in `kB`, `MB`, `GB` or `TB`. What asks for more
         /// is refused before it runs. Default: `"2 GB"`, on every machine alike.
         memory: Option<&'n Node>,
+        /// Whether the summary tells what makes the run doubtful: contacts deep in the ground,
+        /// contact forces that make energy. Default: `true`.
+        warn: Option<&'n Node>,
     }
 }
 
@@ -103,6 +107,14 @@ impl Expander<'_> {
                 bytes.map(|bytes| Budget { bytes, at: node.span })
             }
         };
+        let warn = match run.warn.map(|node| (node, &node.kind)) {
+            None => Some(true),
+            Some((_, NodeKind::Bool(warn))) => Some(*warn),
+            Some((node, _)) => {
+                self.report(wrong_type(node, "true or false"));
+                None
+            }
+        };
         let (stop, step) = (stop?, step?);
         for ((time, span), least) in [(stop, "zero or more"), (step, "above zero")] {
             if time.is_negative() || (least == "above zero" && !time.is_positive()) {
@@ -112,7 +124,8 @@ impl Expander<'_> {
             }
         }
         let solver_at = run.solver.map_or(run.at, |node| node.span);
-        Some(Run { stop, step, solver: (solver?, solver_at), seed: seed?, memory: memory? })
+        let (solver, seed, memory) = ((solver?, solver_at), seed?, memory?);
+        Some(Run { stop, step, solver, seed, memory, warn: warn? })
     }
 
     /// A solver by its name, or `DormandPrince(rtol: 1e-8, atol: 1e-10)`.

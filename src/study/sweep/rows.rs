@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use legwork_block::Report;
+use legwork_block::{Report, Warning};
 use legwork_program::Fnv;
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +72,7 @@ struct Reported {
     solver_calls: u64,
     solver_failures: u64,
     notes: Vec<String>,
+    warnings: Vec<Warning>,
 }
 
 /// The file while a sweep goes on.
@@ -142,6 +143,7 @@ impl Row {
             solver_calls: report.solver_calls,
             solver_failures: report.solver_failures,
             notes: report.notes.clone(),
+            warnings: report.warnings.clone(),
         };
         Self {
             cell,
@@ -157,8 +159,9 @@ impl Row {
 
     fn ran(self, model: &Model, directory: &Path) -> Ran {
         let report = |one: Reported| {
-            let Reported { block, metrics, solver_calls, solver_failures, notes } = one;
-            (block, Report { metrics, solver_calls, solver_failures, notes, files: Vec::new() })
+            let Reported { block, metrics, solver_calls, solver_failures, notes, warnings } = one;
+            let files = Vec::new();
+            (block, Report { metrics, solver_calls, solver_failures, notes, warnings, files })
         };
         let execution = Execution {
             program: Arc::clone(model.program()),
