@@ -4,11 +4,13 @@ use legwork_block::quantity::{
     Damping, Dimensionless, Dissipation, HertzStiffness, Length, NonNegative, Positive, Velocity,
 };
 use legwork_block::{
-    Dim, Inputs, Invalid, Outcome, Outputs, Pure, Sizes, Vector, block, parameters, ports,
+    Block, Dim, Invalid, Outcome, OutputCx, Report, Sizes, UpdateCx, Vector, Warning, block,
+    parameters, ports,
 };
 use legwork_contact::{CompliantContact as Law, FrictionShape};
+use serde::{Deserialize, Serialize};
 
-use crate::buses::{ContactPointsBus, contact_points};
+use crate::buses::{ContactPoints, ContactPointsBus, contact_points};
 use crate::contact::friction_cone::{Friction, friction_of};
 
 /// Contact forces from penetration and slip: spring-dampers with smooth friction. No optimisation
@@ -27,6 +29,10 @@ use crate::contact::friction_cone::{Friction, friction_of};
 ///
 /// The work of the forces is accounted for: `f · v = −d(energy)/dt − dissipated` at each contact.
 ///
+/// Under `Euler` and `SemiImplicitEuler` forces are held over a step, in which they may do work that
+/// no spring had: a warning of the run tells when they gave back more than a tenth above what was
+/// stored and taken.
+///
 /// The forces are stiff. Explicit fixed steps need `Δt` below about `2 m/(1.5 μ f_n/slip_speed)`
 /// for a contact of effective mass m, or friction chatters at about `slip_speed`. `ImplicitContact`
 /// takes the same law at the end of the step, and so larger steps.
@@ -44,6 +50,8 @@ use crate::contact::friction_cone::{Friction, friction_of};
     out energy: Vector::of(&k), "J", "elastic energy of each contact, `K/(e + 1) (−δ)^(e + 1)`";
     out dissipated: Vector::of(&k), "W",
         "what each takes away by damping and friction, zero or more";
+    keep is_held: bool = !ports.solver().has_stages();
+    ports.updates();
 )]
 #[parameters(aliases("Hertz", "Hunt–Crossley", "penalty contact"))]
 pub struct CompliantContact {
@@ -140,23 +148,118 @@ impl CompliantContact {
     }
 }
 
+/// Forces of a step, contact axes [N], and the elastic energy of all contacts [J].
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Held {
+    forces: Vec<f64>,
+    energy: f64,
+}
+
+/// The work of forces that are held over a step, beside what the springs had to give.
+///
+/// A constant force f does the work `Δt f·(v + v⁺)/2` on the kinetic energy, whatever the law.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Work {
+    /// The step before: when it began [s], its forces, and `f·v` at its beginning [W].
+    before: Option<f64>,
+    forces: Vec<f64>,
+    power: f64,
+    /// Elastic energy at the start [J].
+    stored: f64,
+    /// Work that contacts took from the robot, and work that they gave it [J].
+    taken: f64,
+    given: f64,
+    /// When they first gave more than they had, and the account then.
+    excess: Option<(f64, [f64; 2])>,
+    steps: u64,
+}
+
+/// Part of the energy stored and taken that forces may give beyond it: what a step of proper length
+/// errs by.
+const MARGIN: f64 = 0.1;
+
+fn power(forces: &[f64], points: &ContactPoints<'_>) -> f64 {
+    let pairs = forces.chunks_exact(3).zip(points.iter());
+    pairs.map(|(f, contact)| f.iter().zip(contact.velocity).map(|(f, v)| f * v).sum::<f64>()).sum()
+}
+
+impl Work {
+    fn add(&mut self, t: f64, held: &Held, points: &ContactPoints<'_>) {
+        match self.before {
+            None => self.stored = held.energy,
+            Some(before) => {
+                let work = 0.5 * (t - before) * (self.power + power(&self.forces, points));
+                self.taken -= work.min(0.0);
+                self.given += work.max(0.0);
+                let had = self.stored + self.taken;
+                if self.given > (1.0 + MARGIN) * had {
+                    self.excess.get_or_insert((t, [self.given, had]));
+                    self.steps += 1;
+                }
+            }
+        }
+        self.before = Some(t);
+        self.power = power(&held.forces, points);
+        self.forces.copy_from_slice(&held.forces);
+    }
+}
+
 #[block]
-impl Pure for CompliantContact {
+impl Block for CompliantContact {
+    type State = Work;
+    type Memo = Held;
+
     fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         self.check_friction(sizes.dim(&plan.k))
     }
 
-    fn output(&self, plan: &Self::Plan, inputs: &Inputs<'_>, outputs: &mut Outputs<'_>) -> Outcome {
-        for (i, contact) in inputs.get(plan.points).iter().enumerate() {
+    fn state(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Work {
+        Work { forces: vec![0.0; 3 * sizes.dim(&plan.k)], ..Work::default() }
+    }
+
+    fn memo(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Held {
+        Held { forces: vec![0.0; 3 * sizes.dim(&plan.k)], energy: 0.0 }
+    }
+
+    fn clear_memo(&self, held: &mut Held) {
+        held.energy = 0.0;
+    }
+
+    fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+        let mut energy = 0.0;
+        for (i, contact) in cx.inputs.get(plan.points).iter().enumerate() {
             let (static_friction, dynamic_friction) = self.friction(i, contact.own_friction());
             let law = Law { static_friction, dynamic_friction, ..plan.law };
             let v = contact.velocity;
             let response = law.response(contact.gap, [v[0], v[1], v[2]]);
-            outputs.get(plan.forces)[3 * i..3 * i + 3].copy_from_slice(&response.force);
-            outputs.get(plan.energy)[i] = response.energy;
-            outputs.get(plan.dissipated)[i] = response.dissipated;
+            cx.outputs.get(plan.forces)[3 * i..3 * i + 3].copy_from_slice(&response.force);
+            cx.outputs.get(plan.energy)[i] = response.energy;
+            cx.outputs.get(plan.dissipated)[i] = response.dissipated;
+            energy += response.energy;
+        }
+        if plan.is_held && !cx.time.minor {
+            cx.memo.energy = energy;
+            cx.memo.forces.copy_from_slice(cx.outputs.get(plan.forces));
         }
         Ok(())
+    }
+
+    fn update(&self, plan: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        if plan.is_held {
+            cx.state.add(cx.time.t, cx.memo, &cx.inputs.get(plan.points));
+        }
+        Ok(())
+    }
+
+    fn report(&self, _: &Self::Plan, state: &Work, report: &mut Report) {
+        if let Some((t, [given, had])) = state.excess {
+            let message = format!(
+                "contact forces gave {given:.3e} J, and {had:.3e} J was stored or taken: the step \
+                 is too long for their stiffness and damping; `ImplicitContact` has the same law"
+            );
+            let (name, steps) = ("makes-energy".into(), state.steps);
+            report.warnings.push(Warning { name, t, steps, message });
+        }
     }
 }
 
