@@ -188,6 +188,9 @@ mod cli;
 #[doc = include_str!("promises.md")]
 pub mod promises {}
 
+#[doc = include_str!("abuses.md")]
+pub mod abuses {}
+
 pub use legwork_block as block;
 pub use legwork_blocks as blocks;
 pub use legwork_diagram as diagram;

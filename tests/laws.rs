@@ -6,10 +6,12 @@
 //! | `plants` | the diagrams of robots and bodies, by laws and by figures of others |
 //! | `validation` | diagrams against closed forms, SciPy and the theory of stability |
 //! | `allocations` | after its first major step a run allocates nothing |
+//! | `abuse` | contact models under abuse: right or told, and the table of it |
 //! | `limits` | short texts that ask for much are refused, in little memory |
 
 #![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
 
+mod abuse;
 mod allocations;
 mod limits;
 mod plants;
