@@ -29,9 +29,9 @@ use crate::contact::friction_cone::{Friction, friction_of};
 ///
 /// The work of the forces is accounted for: `f · v = −d(energy)/dt − dissipated` at each contact.
 ///
-/// Under `Euler` and `SemiImplicitEuler` forces are held over a step, in which they may do work that
-/// no spring had: a warning of the run tells when they gave back more than a tenth above what was
-/// stored and taken.
+/// Under `Euler` and `SemiImplicitEuler` forces are held over a step, in which they may do work
+/// that no spring had: a warning of the run tells when they gave back more than a tenth above what
+/// was stored and taken.
 ///
 /// The forces are stiff. Explicit fixed steps need `Δt` below about `2 m/(1.5 μ f_n/slip_speed)`
 /// for a contact of effective mass m, or friction chatters at about `slip_speed`. `ImplicitContact`

@@ -1,4 +1,5 @@
-//! The trait that every block implements, and the arguments of its functions.
+//! The trait that every block implements, and the arguments of its functions. One file: a trait
+//! is read as a whole.
 
 use std::any::Any;
 

@@ -16,8 +16,8 @@ use super::run::{self, RunArguments};
 pub(crate) struct DemoArguments {
     /// The diagram to run.
     pub(crate) name: Option<String>,
-    /// Directory for run.mcap and run.json [default: runs/<name of the diagram>, with a number where
-    /// that holds another file's run].
+    /// Directory for run.mcap and run.json [default: runs/<name of the diagram>, with a number
+    /// where that holds another file's run].
     #[arg(long, value_name = "DIR", requires = "name")]
     pub(crate) out: Option<PathBuf>,
 }

@@ -28,8 +28,8 @@ pub fn parse(file: FileId, bytes: &[u8]) -> Result<Node, Diagnostic> {
     parser::parse(file, text, bytes.len() - text.len()).map_err(|found| *found)
 }
 
-/// Whether the bytes of a file begin as one of the constructs `kinds` does, or as another whole file
-/// of the language, behind comments.
+/// Whether the bytes of a file begin as one of the constructs `kinds` does, or as another whole
+/// file of the language, behind comments.
 pub(crate) fn is_ours(bytes: &[u8], kinds: &[&str]) -> bool {
     decode(FileId::default(), bytes).is_ok_and(|text| parser::is_ours(text, kinds))
 }

@@ -1,3 +1,5 @@
+//! Recordings written, damaged and read again. One file, because all tests share its channels.
+
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Inputs that commands read.
+//! Inputs that commands read. One file, because all targets damage the same samples.
 
 use std::io::Write as _;
 use std::num::NonZeroU32;
@@ -71,16 +71,20 @@ fn try_out(
     if program.arena_len > RUNS {
         return Ok("accepted, large");
     }
-    let mut simulation = Simulation::new(Arc::new(program));
+    Ok(some_steps(Simulation::new(Arc::new(program))))
+}
+
+/// What comes of a few steps.
+fn some_steps(mut simulation: Simulation) -> &'static str {
     for _ in 0..STEPS {
         if simulation.cursor() == Cursor::Done {
             break;
         }
         if simulation.step().is_err() {
-            return Ok("a fault");
+            return "a fault";
         }
     }
-    Ok("ran")
+    "ran"
 }
 
 /// Damaged diagrams.
@@ -494,18 +498,7 @@ impl Target for Sealed {
     /// What is accepted runs.
     fn run(&self, input: &[u8], _: &mut Random) -> Result<&'static str, String> {
         let (program, _) = &self.0.runs[self.0.which.get()];
-        let Ok(mut simulation) = Simulation::from_bytes(Arc::clone(program), input) else {
-            return Ok("refused");
-        };
-        for _ in 0..STEPS {
-            if simulation.cursor() == Cursor::Done {
-                break;
-            }
-            if simulation.step().is_err() {
-                return Ok("a fault");
-            }
-        }
-        Ok("ran")
+        Ok(Simulation::from_bytes(Arc::clone(program), input).map_or("refused", some_steps))
     }
 }
 
