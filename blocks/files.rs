@@ -1,8 +1,8 @@
-//! Files that are built into the binary: masks, robots and diagrams, which diagrams find under
-//! `std:` and which `demo` lists.
+//! Files that are built into the binary: masks, interfaces, robots and diagrams, which diagrams
+//! find under `std:` and which `demo` lists.
 
 /// Path under `std:` and content.
-pub(crate) const FILES: [(&str, &[u8]); 27] = [
+pub(crate) const FILES: [(&str, &[u8]); 28] = [
     (
         "robots/mini_cheetah/mini_cheetah.urdf",
         include_bytes!("../diagrams/robots/mini_cheetah/mini_cheetah.urdf"),
@@ -15,6 +15,7 @@ pub(crate) const FILES: [(&str, &[u8]); 27] = [
     ("diagrams/basics/hold_pair.ron", include_bytes!("../diagrams/basics/hold_pair.ron")),
     ("signals/gust.mcap", include_bytes!("../diagrams/signals/gust.mcap")),
     ("signals/gust.csv", include_bytes!("../diagrams/signals/gust.csv")),
+    ("interfaces/contact_law.ron", include_bytes!("interfaces/contact_law.ron")),
     ("masks/acceleration_contact.ron", include_bytes!("masks/acceleration_contact.ron")),
     ("masks/compliant_contact.ron", include_bytes!("masks/compliant_contact.ron")),
     ("masks/dead_time_process.ron", include_bytes!("masks/dead_time_process.ron")),
