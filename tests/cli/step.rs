@@ -462,6 +462,21 @@ fn a_script_stops_at_its_first_mistake_and_says_the_line() {
 }
 
 #[test]
+fn a_session_that_keeps_going_tells_every_mistake() {
+    let here = Folder::new();
+    let file = here.write("rates.ron", RATES);
+    let script = here.write("a.script", "step\nnxet\nprint gain.z\nstep\nquit\n");
+    let session = legwork(&["step", &file, "--script", &script, "--keep-going"]);
+    assert_eq!(session.code, 64);
+    for told in ["a.script:2: no command `nxet`", "a.script:3: "] {
+        assert!(session.err.contains(told), "{}", session.err);
+    }
+    assert!(session.out.contains("step 2"), "{}", session.out);
+    let script = here.write("good.script", "step\nquit\n");
+    assert_eq!(legwork(&["step", &file, "--script", &script, "--keep-going"]).code, 0);
+}
+
+#[test]
 fn a_snapshot_inside_a_step_is_restored_in_another_session() {
     let here = Folder::new();
     let file = here.write("rates.ron", RATES);

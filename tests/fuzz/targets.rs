@@ -594,7 +594,7 @@ impl Target for Commands {
         let mut child = Command::new(env!("CARGO_BIN_EXE_legwork"))
             .arg("step")
             .arg(repository("diagrams/quadruped/stand.ron"))
-            .args(["--set", "run.stop=0.05 s", "--out"])
+            .args(["--keep-going", "--set", "run.stop=0.05 s", "--out"])
             .arg(&out)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -618,7 +618,8 @@ impl Target for Commands {
         std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
         match status.code() {
             Some(101) | None => Err(format!("the session ended with {status}: {said}")),
-            Some(0) => Ok("ended well"),
+            Some(0) => Ok("all lines right"),
+            Some(64) => Ok("went past mistakes"),
             Some(_) => Ok("ended with a fault"),
         }
     }

@@ -41,7 +41,7 @@ use sessions::{FIRST, Sessions};
     snapshot FILE   write the present state                  restore FILE  go on from one\n  \
     fork NAME [C..] a second session, with changes           session N     go on in another\n\n\
     With --out, a session's recording is that of `legwork run`, byte for byte, as far as it went;\n\
-    with edits, that of `legwork run --replay-edits`. From a script the first mistake ends the session with exit code 64.")]
+    with edits, that of `legwork run --replay-edits`. The first mistake in a script ends the session with exit code 64.")]
 pub(crate) struct StepArguments {
     /// The diagram.
     pub(crate) file: PathBuf,
@@ -56,6 +56,10 @@ pub(crate) struct StepArguments {
     /// Take the commands from this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) script: Option<PathBuf>,
+    /// Tell the mistakes of a script, or of standard input, and go on: for programs that drive a
+    /// session. The exit code is 64 if there were any.
+    #[arg(long)]
+    pub(crate) keep_going: bool,
     /// Write the recording, run.mcap, to this directory as the session goes on: at every prompt it
     /// holds all rows so far. Without it nothing is written.
     #[arg(long, value_name = "DIR")]
@@ -92,7 +96,7 @@ pub(crate) fn step(arguments: &StepArguments, library: &Library) -> Result<Answe
         false => console::print(text),
     };
     say(&begin)?;
-    let outcome = talk(&mut sessions, &mut input, &say);
+    let outcome = talk(&mut sessions, &mut input, arguments.keep_going, &say);
     let mut left = Vec::new();
     let mut code = if interrupt::is_final() { interrupt::code() } else { Code::Success };
     for (name, session) in sessions.all_mut() {
@@ -100,7 +104,9 @@ pub(crate) fn step(arguments: &StepArguments, library: &Library) -> Result<Answe
         left.push(json);
         code = code.worse(one);
     }
-    outcome?;
+    if outcome? > 0 {
+        code = code.worse(Code::Usage);
+    }
     let mut json = left.remove(0);
     if !left.is_empty() {
         json["forks"] = left.into();
@@ -149,22 +155,23 @@ fn say_aside(text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads commands and carries them out, to the end.
+/// Reads commands and carries them out, to the end; the number of mistakes that it went past.
 fn talk(
     sessions: &mut Sessions,
     input: &mut Input,
+    keep_going: bool,
     say: &dyn Fn(&str) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let mut last: Option<String> = None;
+) -> Result<usize, Failure> {
+    let (mut last, mut mistakes) = (None::<String>, 0);
     loop {
         // A session that is killed while it waits has its rows on disk.
         sessions.save().or_else(|error| say(&format!("error: {error}\n")))?;
         if interrupt::is_final() {
-            return Ok(());
+            return Ok(mistakes);
         }
         let Line { number, text } = match input.next(sessions.current().names())? {
             Some(line) => line,
-            None => return Ok(()),
+            None => return Ok(mistakes),
         };
         let text = text.trim().to_owned();
         if text.starts_with('#') {
@@ -184,11 +191,16 @@ fn talk(
             _ => sessions.perform(&command).map(Some).map_err(|error| error.to_string()),
         });
         match outcome {
-            Ok(None) => return Ok(()),
+            Ok(None) => return Ok(mistakes),
             Ok(Some(answer)) => say(&answer)?,
             Err(message) if input.is_terminal() => say(&format!("{message}\n"))?,
             Err(message) => {
-                return Err(Failure::usage(format!("{}:{number}: {message}", input.name())));
+                let told = format!("{}:{number}: {message}", input.name());
+                if !keep_going {
+                    return Err(Failure::usage(told));
+                }
+                console::say(&format!("error: {told}"));
+                mistakes += 1;
             }
         }
         last = Some(text);
