@@ -53,6 +53,8 @@ fn other_robots_stand_by_a_patch_alone() {
             feet.iter().map(|foot| format!("sim.foot[{foot}].patch")).collect();
         assert_eq!(patches, expected);
     }
+    // Contact that knows no gap: a foot that starts above ground would fall for a step.
+    with(STAND, &[], &[("contact", "acceleration")], &[THREE_LEGS]).passes();
 }
 
 /// Slides below tan 15° = 0.268, sticks above, under Coulomb's law and its convex form.
