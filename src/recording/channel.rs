@@ -56,7 +56,10 @@ pub struct Field {
 pub struct Channel {
     /// Path of the signal, such as `body.state`; any text, but no two channels share it.
     pub topic: String,
-    /// The signal's fields, in storage order. A signal that is not a bus has one.
+    /// Name of its rate. Signals of one rate are recorded at the same instants.
+    pub rate: String,
+    /// The signal's fields, in storage order. A signal that is not a bus has one,
+    /// [`Channel::VALUE`].
     pub fields: Vec<Field>,
 }
 
@@ -93,9 +96,20 @@ impl Field {
 }
 
 impl Channel {
-    /// A channel of the given fields.
+    /// Name of the field of a signal that is not a bus.
+    pub const VALUE: &'static str = "value";
+
+    /// A channel of the given fields, with a rate of its own.
     pub fn new(topic: impl Into<String>, fields: Vec<Field>) -> Self {
-        Self { topic: topic.into(), fields }
+        let topic = topic.into();
+        Self { rate: topic.clone(), topic, fields }
+    }
+
+    /// At a rate that it may share.
+    #[must_use]
+    pub fn at(mut self, rate: impl Into<String>) -> Self {
+        self.rate = rate.into();
+        self
     }
 
     /// Number of values in a row, without tick, microstep, phase and time.
@@ -118,9 +132,10 @@ impl Channel {
         memory_of(&self.fields, 0)
     }
 
-    /// Whether a row stays within [`LARGEST_ROW`]. Files cannot be trusted.
-    pub(super) fn fits(&self) -> bool {
-        weight_of(&self.fields) <= LARGEST_ROW
+    /// Whether a row of these signals stays within [`LARGEST_ROW`]. Files cannot be trusted.
+    pub(super) fn fit<'a>(row: impl IntoIterator<Item = &'a Self>) -> bool {
+        let add = |sum: usize, channel: &Self| sum.saturating_add(weight_of(&channel.fields));
+        row.into_iter().fold(0, add) <= LARGEST_ROW
     }
 }
 

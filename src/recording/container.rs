@@ -2,8 +2,7 @@
 //!
 //! Rows gather in one buffer, which is written whole as a chunk; the buffers are kept from chunk to
 //! chunk, so that a row costs its own bytes and an entry of an index. The bytes are those of the
-//! `mcap` crate's writer, which serialises a message field by field. Chunks are not compressed:
-//! rows of a moving robot hardly shrink, and a compressor's bytes would depend on its version.
+//! `mcap` crate's writer, which serialises a message field by field.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,6 +10,9 @@ use std::io::{self, Write};
 use crc32fast::Hasher;
 use mcap::MAGIC;
 use mcap::records::op;
+
+use super::chunk::LZ4;
+use super::packed;
 
 /// Bytes of a message besides its row: opcode, length, channel, sequence and two times.
 const MESSAGE_OVERHEAD: usize = OVERHEAD + MESSAGE_HEADER;
@@ -31,6 +33,10 @@ pub(super) struct Container<W: Write + Rewind> {
     /// Records that come before the next chunk.
     pending: Vec<u8>,
     chunk: Chunk,
+    /// The compressed chunk, if chunks are compressed, and bytes of all those so far before they
+    /// were.
+    packed: Option<Vec<u8>>,
+    packed_from: u64,
     schemas: Vec<Schema>,
     channels: Vec<Channel>,
     /// Records of the summary, as the data section's records come to be.
@@ -106,14 +112,19 @@ fn record(out: &mut Vec<u8>, opcode: u8, fill: impl FnOnce(&mut Vec<u8>)) {
 }
 
 /// Appends the head of a chunk, whose records follow.
-fn chunk_head(out: &mut Vec<u8>, (first, last): (u64, u64), size: u64, crc: u32) {
+fn chunk_head(
+    out: &mut Vec<u8>,
+    (first, last): (u64, u64),
+    (size, crc): (u64, u32),
+    (compression, len): (&str, u64),
+) {
     let start = out.len();
     record(out, op::CHUNK, |body| {
         body.number(first.to_le_bytes()).number(last.to_le_bytes());
         body.number(size.to_le_bytes()).number(crc.to_le_bytes());
-        body.text("").number(size.to_le_bytes());
+        body.text(compression).number(len.to_le_bytes());
     });
-    let body = (out.len() - start - OVERHEAD) as u64 + size;
+    let body = (out.len() - start - OVERHEAD) as u64 + len;
     out[start + 1..start + 9].copy_from_slice(&body.to_le_bytes());
 }
 
@@ -132,8 +143,9 @@ fn widen(times: Option<(u64, u64)>, (first, last): (u64, u64)) -> Option<(u64, u
 }
 
 impl<W: Write + Rewind> Container<W> {
-    /// Begins a file that the program `library` writes.
-    pub(super) fn new(out: W, library: &str) -> Self {
+    /// Begins a file that the program `library` writes, whose chunks are compressed if `lz4` says
+    /// so.
+    pub(super) fn new(out: W, library: &str, lz4: bool) -> Self {
         let mut pending = MAGIC.to_vec();
         record(&mut pending, op::HEADER, |body| {
             body.text("").text(library);
@@ -144,6 +156,8 @@ impl<W: Write + Rewind> Container<W> {
             crc: Hasher::new(),
             pending,
             chunk: Chunk::default(),
+            packed: lz4.then(Vec::new),
+            packed_from: 0,
             schemas: Vec::new(),
             channels: Vec::new(),
             chunk_indexes: Vec::new(),
@@ -272,7 +286,8 @@ impl<W: Write + Rewind> Container<W> {
             crc.update(&self.chunk.records);
             let times = self.chunk.times.unwrap_or_default();
             let mut head = Vec::new();
-            chunk_head(&mut head, times, self.chunk.records.len() as u64, crc.finalize());
+            let size = self.chunk.records.len() as u64;
+            chunk_head(&mut head, times, (size, crc.finalize()), ("", size));
             self.is_shown = true;
             out.write_all(&head)?;
             out.write_all(&self.chunk.records)?;
@@ -310,11 +325,19 @@ impl<W: Write + Rewind> Container<W> {
         let times = |body: &mut Vec<u8>| {
             body.number(first.to_le_bytes()).number(last.to_le_bytes());
         };
-        chunk_head(&mut self.pending, (first, last), size, crc.clone().finalize());
+        let sum = crc.clone().finalize();
+        let packed = self.pack(start);
+        let (compression, len) = packed.map_or(("", size), |len| (LZ4, len));
+        chunk_head(&mut self.pending, (first, last), (size, sum), (compression, len));
         self.write_pending(out)?;
-        out.write_all(&self.chunk.records)?;
-        self.crc.combine(&crc);
-        self.written += size;
+        if let Some(packed) = self.packed.as_ref().filter(|_| packed.is_some()) {
+            out.write_all(packed)?;
+            self.crc.update(packed);
+        } else {
+            out.write_all(&self.chunk.records)?;
+            self.crc.combine(&crc);
+        }
+        self.written += len;
         self.chunk.records.clear();
 
         // Where the messages of each channel are in it, and where those tables are.
@@ -336,11 +359,23 @@ impl<W: Write + Rewind> Container<W> {
             times(body);
             body.number(start.to_le_bytes()).number((end - start).to_le_bytes());
             body.number(length(offsets.len())).extend_from_slice(&offsets);
-            body.number(tables.to_le_bytes()).text("");
-            body.number(size.to_le_bytes()).number(size.to_le_bytes());
+            body.number(tables.to_le_bytes()).text(compression);
+            body.number(len.to_le_bytes()).number(size.to_le_bytes());
         });
         self.chunk_count += 1;
         self.write_pending(out)
+    }
+
+    /// Compresses the open chunk, which is to begin at `start`, if it shrinks and readers take it;
+    /// bytes of the compressed one.
+    fn pack(&mut self, start: u64) -> Option<u64> {
+        let (records, packed) = (&self.chunk.records, self.packed.as_mut()?);
+        let from = self.packed_from + records.len() as u64;
+        let len = packed::pack(records, packed).then_some(packed.len() as u64)?;
+        (from <= packed::most(start + len)).then(|| {
+            self.packed_from = from;
+            len
+        })
     }
 
     fn write_pending(&mut self, out: &mut W) -> io::Result<()> {

@@ -38,7 +38,7 @@ pub enum RecordingError {
     /// A row that is too large for memory.
     #[error("expected rows of at most 2^26 values, found a larger one in `{topic}`")]
     RowTooLarge {
-        /// The topic.
+        /// The rate.
         topic: String,
     },
     /// A file whose channels state far more values than it can hold.
@@ -50,23 +50,23 @@ pub enum RecordingError {
         /// The topic.
         topic: String,
     },
-    /// The row does not fit its channel.
-    #[error("expected {expected} values in a row of `{topic}`, found {found}")]
+    /// The row does not fit its rate.
+    #[error("expected {expected} values in a row of `{rate}`, found {found}")]
     ValueCount {
-        /// The topic.
-        topic: String,
-        /// Values that the channel's fields have.
+        /// The rate.
+        rate: String,
+        /// Values that its signals have.
         expected: usize,
         /// Values passed in.
         found: usize,
     },
-    /// The recorder has no such channel.
-    #[error("expected a channel index below {channel_count}, found {index}")]
-    UnknownChannel {
+    /// The recorder has no such rate.
+    #[error("expected the index of a rate below {rate_count}, found {index}")]
+    UnknownRate {
         /// The index asked for.
         index: usize,
-        /// Number of channels.
-        channel_count: usize,
+        /// Number of rates.
+        rate_count: usize,
     },
     /// Not an MCAP file.
     #[error("expected an MCAP file, found other first bytes")]

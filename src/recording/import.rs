@@ -3,10 +3,11 @@
 use super::channel::{Channel, Field, Shape};
 use super::error::RecordingError;
 use super::metadata::Metadata;
+use super::rate::RateId;
 use super::reader::Recording;
 use super::row::{Phase, Stamp};
 use super::table::{ColumnName, Table, TableError};
-use super::writer::{ChannelId, ChunkPolicy, Recorder, Sink};
+use super::writer::{ChunkPolicy, Recorder, Sink};
 
 /// Largest time of a table [s]: nanoseconds of it are exact in a double.
 const LATEST: f64 = 9e6;
@@ -44,8 +45,8 @@ pub fn import_csv(bytes: &[u8]) -> Result<Recording, RecordingError> {
     let columns: Vec<ColumnName<'_>> = names.collect();
     let topics = topics(&columns).map_err(|message| wrong(1, None, message))?;
     let channels: Vec<Channel> = topics.iter().map(|topic| topic.channel.clone()).collect();
-    let mut recorder =
-        Recorder::create(Sink::memory(), &channels, &Metadata::default(), ChunkPolicy::default())?;
+    let policy = ChunkPolicy::in_memory();
+    let mut recorder = Recorder::create(Sink::memory(), &channels, &Metadata::default(), policy)?;
     let (mut last, mut row, mut tick) = (0.0, Vec::new(), 0);
     while let Some(record) = table.next_row()? {
         let line = record.line;
@@ -68,7 +69,7 @@ pub fn import_csv(bytes: &[u8]) -> Result<Recording, RecordingError> {
                 let value = number(cell(column + 1), columns[column].name);
                 row.push(value.map_err(|message| wrong(line, Some(column + 2), message))?);
             }
-            recorder.record(ChannelId(index), &stamp, [row.as_slice()])?;
+            recorder.record(RateId(index), &stamp, [row.as_slice()])?;
         }
     }
     let finished = recorder.finish()?;

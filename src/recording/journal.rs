@@ -1,9 +1,10 @@
 //! Rows in memory, which can be removed again, unlike those of a recorder.
 
 use super::error::RecordingError;
+use super::rate::RateId;
 use super::row::Stamp;
 use super::spool::Spool;
-use super::writer::{ChannelId, Finished, Recorder};
+use super::writer::{Finished, Recorder};
 
 /// Values in memory from which the rows go to the file.
 const MOST_VALUES: usize = 1 << 17;
@@ -25,7 +26,7 @@ pub struct Journal {
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    channel: ChannelId,
+    rate: RateId,
     stamp: Stamp,
     /// Where its values end.
     end: usize,
@@ -35,12 +36,12 @@ impl Journal {
     /// Appends a row; the leaves are its values in as many slices as suits the caller.
     pub fn push<'a>(
         &mut self,
-        channel: ChannelId,
+        rate: RateId,
         stamp: &Stamp,
         leaves: impl IntoIterator<Item = &'a [f64]>,
     ) {
         leaves.into_iter().for_each(|leaf| self.values.extend_from_slice(leaf));
-        self.rows.push(Entry { channel, stamp: *stamp, end: self.values.len() });
+        self.rows.push(Entry { rate, stamp: *stamp, end: self.values.len() });
         if self.values.len() > MOST_VALUES {
             self.spill();
         }
@@ -139,11 +140,11 @@ impl Journal {
         }
     }
 
-    /// Row `i` of those in memory: channel, instant and values.
-    pub fn row(&self, i: usize) -> Option<(ChannelId, Stamp, &[f64])> {
-        let Entry { channel, stamp, end } = *self.rows.get(i)?;
+    /// Row `i` of those in memory: rate, instant and values.
+    pub fn row(&self, i: usize) -> Option<(RateId, Stamp, &[f64])> {
+        let Entry { rate, stamp, end } = *self.rows.get(i)?;
         let start = i.checked_sub(1).map_or(0, |before| self.rows[before].end);
-        Some((channel, stamp, &self.values[start..end]))
+        Some((rate, stamp, &self.values[start..end]))
     }
 
     /// Records the rows that are in memory: all, unless they go to a file.
@@ -152,8 +153,8 @@ impl Journal {
     /// The first error of [`Recorder::record`].
     pub fn write_to(&self, recorder: &mut Recorder) -> Result<(), RecordingError> {
         for i in 0..self.rows.len() {
-            if let Some((channel, stamp, values)) = self.row(i) {
-                recorder.record(channel, &stamp, [values])?;
+            if let Some((rate, stamp, values)) = self.row(i) {
+                recorder.record(rate, &stamp, [values])?;
             }
         }
         Ok(())
@@ -171,12 +172,12 @@ mod tests {
         for tick in 0..4u64 {
             let values = vec![tick as f64; tick as usize];
             let stamp = Stamp::new(tick, 0, Phase::Step, tick);
-            journal.push(ChannelId(tick as usize), &stamp, [&values[..]]);
+            journal.push(RateId(tick as usize), &stamp, [&values[..]]);
         }
         journal.truncate(3);
         assert_eq!((journal.len(), journal.values.len()), (3, 3));
-        let (channel, stamp, values) = journal.row(2).expect("three rows are left");
-        assert_eq!((channel, stamp.tick, values), (ChannelId(2), 2, &[2.0, 2.0][..]));
+        let (rate, stamp, values) = journal.row(2).expect("three rows are left");
+        assert_eq!((rate, stamp.tick, values), (RateId(2), 2, &[2.0, 2.0][..]));
         assert!(journal.row(3).is_none());
         journal.truncate(0);
         assert!(journal.is_empty() && journal.values.is_empty());

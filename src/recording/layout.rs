@@ -3,6 +3,8 @@
 //! A pattern is a message with every value 0, plus the places of the values. Because each value
 //! has a fixed width and is always present, tags and lengths never change and are written once.
 
+use std::ops::Range;
+
 use super::channel::Kind;
 use super::row::{Phase, Stamp};
 
@@ -191,17 +193,22 @@ impl Pattern {
         })
     }
 
-    /// Appends the values of a row to `out`.
-    pub(super) fn read_into(&self, row: &[u8], out: &mut Vec<f64>) {
-        for run in &self.runs {
+    /// How many pieces the values are in.
+    pub(super) fn piece_count(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Appends the values of some pieces of a row to `out`.
+    pub(super) fn read_into(&self, pieces: &Range<usize>, row: &[u8], out: &mut Vec<f64>) {
+        for run in &self.runs[pieces.clone()] {
             out.extend((0..run.count).map(|i| read_value(row, run, i)));
         }
     }
 
-    /// One value of a row.
-    pub(super) fn value(&self, row: &[u8], index: usize) -> Option<f64> {
+    /// One value of some pieces of a row.
+    pub(super) fn value(&self, pieces: &Range<usize>, row: &[u8], index: usize) -> Option<f64> {
         let mut index = index;
-        for run in &self.runs {
+        for run in &self.runs[pieces.clone()] {
             if index < run.count {
                 return Some(read_value(row, run, index));
             }
@@ -210,9 +217,10 @@ impl Pattern {
         None
     }
 
-    /// Kind of each value.
-    pub(super) fn kinds(&self) -> Vec<Kind> {
-        self.runs.iter().flat_map(|run| std::iter::repeat_n(run.kind, run.count)).collect()
+    /// Kind of each value of some pieces.
+    pub(super) fn kinds(&self, pieces: &Range<usize>) -> Vec<Kind> {
+        let runs = self.runs[pieces.clone()].iter();
+        runs.flat_map(|run| std::iter::repeat_n(run.kind, run.count)).collect()
     }
 }
 

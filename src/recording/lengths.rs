@@ -50,13 +50,6 @@ pub(crate) fn fit(opcode: u8, body: &[u8]) -> bool {
             left.text()?;
             left.map()
         }
-        // Times and sizes, how it is compressed, and the rows.
-        op::CHUNK => {
-            left.take(28)?;
-            left.text()?;
-            let len = u64::from_le_bytes(*left.take(8)?.first_chunk()?);
-            left.take(usize::try_from(len).ok()?).map(|_| ())
-        }
         _ => Some(()),
     };
     walk().is_some()

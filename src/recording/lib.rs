@@ -1,7 +1,8 @@
-//! The recording of a run: an [MCAP](https://mcap.dev/spec) file of one channel per logged signal.
+//! The recording of a run: an [MCAP](https://mcap.dev/spec) file with a channel for each rate.
 //!
-//! A row is a protobuf message whose schema travels in the file, so that Foxglove and PlotJuggler
-//! decode it without us. Four fields come first and are the same in every channel:
+//! A row holds all signals of one rate at one instant. It is a protobuf message whose schema
+//! travels in the file, so that Foxglove and PlotJuggler decode it without us. Four fields come
+//! first and are the same at every rate:
 //!
 //! | field | type | meaning |
 //! |---|---|---|
@@ -10,13 +11,15 @@
 //! | `phase` | enum | the reason for the row, see [`Phase`] |
 //! | `t` | double | simulated time [s] |
 //!
-//! The fields of the signal follow. Every number has a fixed width and zeros are written too, so
-//! all rows of a channel have one length, and writing a row is a copy into a byte pattern that is
-//! made once: no allocation, no computation of sizes.
+//! A field for each signal follows: its value, or a message of its fields if it is a bus. Every
+//! number has a fixed width and zeros are written too, so all rows of a rate have one length, and
+//! writing a row is a copy into a byte pattern that is made once: no allocation, no computation of
+//! sizes. The channel's metadata list its signals with the names of the diagram, units and frames.
 //!
 //! **Repeatable.** Both times of an MCAP message, log and publish, are the simulated time [ns].
-//! Chunks close on bytes or on simulated time. Nothing in the file comes from a clock, a host or
-//! the order of a hash map, so equal runs write equal bytes.
+//! Chunks close on bytes or on simulated time, and are compressed by LZ4 if their last rows shrink
+//! by a quarter. Nothing in the file comes from a clock, a host or the order of a hash map, so
+//! equal runs write equal bytes.
 //!
 //! **Robust.** A closed chunk is passed to the operating system immediately and whole. The file of
 //! a killed run therefore ends after a chunk or inside one, and [`Recording::open`] reads it up to
@@ -28,6 +31,7 @@
 #![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
 
 mod channel;
+mod chunk;
 mod container;
 mod error;
 mod import;
@@ -35,6 +39,8 @@ mod journal;
 mod layout;
 mod lengths;
 mod metadata;
+mod packed;
+mod rate;
 mod reader;
 mod row;
 mod schema;
@@ -50,8 +56,9 @@ pub use error::RecordingError;
 pub use import::import_csv;
 pub use journal::Journal;
 pub use metadata::Metadata;
+pub use rate::RateId;
 pub use reader::{Ending, Recording, Series};
 pub use row::{Phase, Row, Stamp};
 pub use spool::{Files, Spool};
 pub use table::{ColumnName, Table, TableError, TableRow, written_text};
-pub use writer::{ChannelId, ChunkPolicy, Finished, Recorder, Sink};
+pub use writer::{ChunkPolicy, Finished, Recorder, Sink};

@@ -1,28 +1,29 @@
 //! Reads a recording, complete or truncated.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use mcap::records::{Channel as ChannelRecord, Record, op};
-use mcap::sans_io::linear_reader::{LinearReadEvent, LinearReader, LinearReaderOptions};
+use std::ops::Range;
 
-use super::channel::{Channel, Field, Kind};
+use mcap::records::{Channel as ChannelRecord, Record, op};
+
+use super::channel::{Channel, Kind};
+use super::chunk::Chunk;
 use super::container::PROTOBUF;
 use super::error::RecordingError;
 use super::layout::Pattern;
 use super::lengths;
 use super::metadata::Metadata;
+use super::packed;
+use super::rate;
 use super::row::{Row, Stamp};
 use super::schema;
-use super::writer::FIELDS_KEY;
+use super::writer::{Listed, SIGNALS_KEY};
 
 /// Bytes of a record before its body: opcode and length.
 const RECORD_HEAD: usize = 9;
 /// Bytes of a message's body before the row: channel 2, sequence 4, log and publish time 16.
 const MESSAGE_HEAD: usize = 22;
-/// Bytes of an uncompressed chunk's body before its records: times 16, sizes 16, checksum 4, the
-/// length of no name 4.
-const CHUNK_HEAD: usize = 40;
 
 /// How a file ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,32 +44,58 @@ pub enum Ending {
 
 /// A recording in memory.
 pub struct Recording {
-    bytes: Vec<u8>,
+    bytes: Bytes,
     metadata: Option<Metadata>,
     tracks: Vec<Track>,
+    signals: Vec<Signal>,
     ending: Ending,
 }
 
+/// The file, and behind it what its compressed chunks hold.
+struct Bytes {
+    file: Vec<u8>,
+    unpacked: Vec<u8>,
+}
+
+/// The rows of one rate.
 struct Track {
     id: u16,
-    channel: Channel,
-    columns: Vec<String>,
     pattern: Pattern,
     rows: Vec<Place>,
 }
 
-/// Where a row is in the file, and its time.
+/// A signal, which is a part of the rows of its rate.
+struct Signal {
+    /// Its place among all signals.
+    at: usize,
+    channel: Channel,
+    columns: Vec<String>,
+    track: usize,
+    pieces: Range<usize>,
+}
+
+/// Where a row is, and its time.
 #[derive(Clone, Copy)]
 struct Place {
     at: usize,
     t_ns: u64,
 }
 
-/// The rows of one topic.
+/// The rows of one signal.
 #[derive(Clone, Copy)]
 pub struct Series<'a> {
-    bytes: &'a [u8],
+    bytes: &'a Bytes,
     track: &'a Track,
+    signal: &'a Signal,
+}
+
+impl Bytes {
+    fn part(&self, at: usize, len: usize) -> &[u8] {
+        match at.checked_sub(self.file.len()) {
+            Some(at) => &self.unpacked[at..at + len],
+            None => &self.file[at..at + len],
+        }
+    }
 }
 
 impl Recording {
@@ -97,23 +124,24 @@ impl Recording {
         }
         let mut scan = Scan::default();
         let ending = scan.file(&bytes);
-        let tracks = scan.tracks(bytes.len())?;
-        let mut out = Self { bytes, metadata: scan.metadata, tracks, ending };
+        let (tracks, signals) = scan.tracks(bytes.len())?;
+        let bytes = Bytes { file: bytes, unpacked: scan.unpacked };
+        let mut out = Self { bytes, metadata: scan.metadata, tracks, signals, ending };
         out.place(scan.rows);
         Ok(out)
     }
 
-    /// Assigns the rows to their channels, up to the first that does not fit its own.
+    /// Assigns the rows to their rates, up to the first that does not fit its own.
     fn place(&mut self, rows: Vec<FoundRow>) {
         let index: BTreeMap<u16, usize> =
             self.tracks.iter().enumerate().map(|(index, track)| (track.id, index)).collect();
         for row in rows {
             let track = index.get(&row.channel).map(|&index| &mut self.tracks[index]);
             let Some(track) = track.filter(|track| {
-                track.pattern.len() == row.len
-                    && track.pattern.stamp(&self.bytes[row.at..row.at + row.len], 0).is_some()
+                let bytes = || self.bytes.part(row.at, row.len as usize);
+                track.pattern.len() == row.len as usize && track.pattern.stamp(bytes(), 0).is_some()
             }) else {
-                self.ending = Ending::Damaged { at_byte: row.at - MESSAGE_HEAD - RECORD_HEAD };
+                self.ending = Ending::Damaged { at_byte: row.record };
                 return;
             };
             track.rows.push(Place { at: row.at, t_ns: row.t_ns });
@@ -132,12 +160,22 @@ impl Recording {
 
     /// The channels, in the order in which the recorder was given them.
     pub fn channels(&self) -> impl ExactSizeIterator<Item = &Channel> {
-        self.tracks.iter().map(|track| &track.channel)
+        self.signals.iter().map(|signal| &signal.channel)
+    }
+
+    /// How many rows there are: one for all signals of a rate at an instant.
+    pub fn row_count(&self) -> usize {
+        self.tracks.iter().map(|track| track.rows.len()).sum()
     }
 
     /// The rows of every channel, in the same order.
     pub fn series_of_all(&self) -> impl ExactSizeIterator<Item = Series<'_>> {
-        self.tracks.iter().map(|track| Series { bytes: &self.bytes, track })
+        let series = |signal| Series { bytes: &self.bytes, track: self.track_of(signal), signal };
+        self.signals.iter().map(series)
+    }
+
+    fn track_of(&self, signal: &Signal) -> &Track {
+        &self.tracks[signal.track]
     }
 
     /// The rows of a topic.
@@ -146,7 +184,7 @@ impl Recording {
     ///
     /// [`RecordingError::NoSuchTopic`].
     pub fn series(&self, topic: &str) -> Result<Series<'_>, RecordingError> {
-        self.series_of_all().find(|series| series.track.channel.topic == topic).ok_or_else(|| {
+        self.series_of_all().find(|series| series.signal.channel.topic == topic).ok_or_else(|| {
             RecordingError::NoSuchTopic {
                 topic: topic.to_owned(),
                 available: self.channels().map(|channel| channel.topic.clone()).collect(),
@@ -168,17 +206,17 @@ impl Recording {
 impl<'a> Series<'a> {
     /// The channel.
     pub fn channel(&self) -> &'a Channel {
-        &self.track.channel
+        &self.signal.channel
     }
 
     /// Names of the values of a row.
     pub fn columns(&self) -> &'a [String] {
-        &self.track.columns
+        &self.signal.columns
     }
 
     /// Kinds of the values of a row.
     pub fn kinds(&self) -> Vec<Kind> {
-        self.track.pattern.kinds()
+        self.track.pattern.kinds(&self.signal.pieces)
     }
 
     /// Number of rows.
@@ -208,7 +246,7 @@ impl<'a> Series<'a> {
     ///
     /// If `index` is not below [`Series::len`].
     pub fn row(&self, index: usize) -> Row {
-        let mut values = Vec::with_capacity(self.track.columns.len());
+        let mut values = Vec::with_capacity(self.signal.columns.len());
         self.values_into(index, &mut values);
         Row { stamp: self.stamp(index), values }
     }
@@ -220,26 +258,30 @@ impl<'a> Series<'a> {
     /// If `index` is not below [`Series::len`].
     pub fn values_into(&self, index: usize, out: &mut Vec<f64>) {
         out.clear();
-        self.track.pattern.read_into(self.raw(index).0, out);
+        self.track.pattern.read_into(&self.signal.pieces, self.raw(index).0, out);
     }
 
     /// One value over all rows, by the name of its column. None if there is no such column.
     pub fn column(&self, name: &str) -> Option<Vec<f64>> {
-        let column = self.track.columns.iter().position(|column| column == name)?;
-        (0..self.len()).map(|index| self.track.pattern.value(self.raw(index).0, column)).collect()
+        let Signal { columns, pieces, .. } = self.signal;
+        let column = columns.iter().position(|column| column == name)?;
+        let value = |index| self.track.pattern.value(pieces, self.raw(index).0, column);
+        (0..self.len()).map(value).collect()
     }
 
     fn raw(&self, index: usize) -> (&'a [u8], u64) {
         let place = self.track.rows[index];
-        (&self.bytes[place.at..place.at + self.track.pattern.len()], place.t_ns)
+        (self.bytes.part(place.at, self.track.pattern.len()), place.t_ns)
     }
 }
 
-/// A row as found, before its channel is known.
+/// A row as found, before its rate is known.
 struct FoundRow {
     channel: u16,
+    len: u32,
     at: usize,
-    len: usize,
+    /// Where the record begins that stands in the file: its own, or that of its chunk.
+    record: usize,
     t_ns: u64,
 }
 
@@ -250,6 +292,17 @@ struct Scan {
     schemas: BTreeMap<u16, (String, Vec<u8>)>,
     channels: BTreeMap<u16, ChannelRecord>,
     rows: Vec<FoundRow>,
+    unpacked: Vec<u8>,
+}
+
+/// Records side by side in one stretch of bytes.
+#[derive(Clone, Copy)]
+struct Stretch<'a> {
+    bytes: &'a [u8],
+    /// What is added to a place in it for a place among all bytes.
+    offset: usize,
+    /// Where the compressed chunk begins that holds it.
+    chunk: Option<usize>,
 }
 
 impl Scan {
@@ -259,7 +312,7 @@ impl Scan {
             let good = match opcode {
                 op::CHUNK => self.chunk(bytes, at, end),
                 op::FOOTER if bytes[end..] == *mcap::MAGIC => return Ending::Complete,
-                _ => self.record(bytes, opcode, at, end),
+                _ => self.record(Stretch { bytes, offset: 0, chunk: None }, opcode, at, end),
             };
             if good.is_none() {
                 return Ending::Damaged { at_byte: at };
@@ -271,45 +324,46 @@ impl Scan {
 
     /// Reads the records of a chunk, none of them unless all are good.
     fn chunk(&mut self, bytes: &[u8], start: usize, end: usize) -> Option<()> {
-        let body = &bytes[start + RECORD_HEAD..end];
-        if !lengths::fit(op::CHUNK, body) {
-            return None;
+        let chunk = Chunk::of(&bytes[start + RECORD_HEAD..end])?;
+        let mut unpacked = std::mem::take(&mut self.unpacked);
+        let (before, row_count) = (unpacked.len(), self.rows.len());
+        let read = chunk.records(&mut unpacked, packed::most(bytes.len() as u64));
+        let read = read.and_then(|records| {
+            self.records(if chunk.is_packed() {
+                let offset = bytes.len() + before;
+                Stretch { bytes: records, offset, chunk: Some(start) }
+            } else {
+                Stretch { bytes: records, offset: end - records.len(), chunk: None }
+            })
+        });
+        if read.is_none() {
+            self.rows.truncate(row_count);
+            unpacked.truncate(before);
         }
-        let Ok(Record::Chunk { header, data }) = mcap::parse_record(op::CHUNK, body) else {
-            return None;
-        };
-        // Rows are read in place, so the data must fill the chunk as it is. A stated size that is
-        // not that of the data would be allocated to check the sum.
-        let plain = header.compression.is_empty()
-            && data.len() + CHUNK_HEAD == body.len()
-            && header.uncompressed_size == data.len() as u64;
-        if !plain || !checksum_holds(&bytes[start..end]) {
-            return None;
-        }
-        let (mut at, row_count) = (end - data.len(), self.rows.len());
-        while at < end {
-            let step = record_at(&bytes[..end], at).and_then(|(opcode, next)| {
-                self.record(bytes, opcode, at, next)?;
-                Some(next)
-            });
-            let Some(next) = step else {
-                self.rows.truncate(row_count);
-                return None;
-            };
-            at = next;
+        self.unpacked = unpacked;
+        read
+    }
+
+    fn records(&mut self, of: Stretch<'_>) -> Option<()> {
+        let mut at = 0;
+        while at < of.bytes.len() {
+            let (opcode, end) = record_at(of.bytes, at)?;
+            self.record(of, opcode, at, end)?;
+            at = end;
         }
         Some(())
     }
 
-    fn record(&mut self, bytes: &[u8], opcode: u8, start: usize, end: usize) -> Option<()> {
-        let body = &bytes[start + RECORD_HEAD..end];
+    fn record(&mut self, of: Stretch<'_>, opcode: u8, start: usize, end: usize) -> Option<()> {
+        let body = &of.bytes[start + RECORD_HEAD..end];
         match opcode {
             op::MESSAGE => {
                 self.rows.push(FoundRow {
                     channel: u16::from_le_bytes(body.get(..2)?.try_into().ok()?),
                     t_ns: u64::from_le_bytes(body.get(6..14)?.try_into().ok()?),
-                    at: start + RECORD_HEAD + MESSAGE_HEAD,
-                    len: body.len().checked_sub(MESSAGE_HEAD)?,
+                    len: u32::try_from(body.len().checked_sub(MESSAGE_HEAD)?).ok()?,
+                    at: of.offset + start + RECORD_HEAD + MESSAGE_HEAD,
+                    record: of.chunk.unwrap_or(of.offset + start),
                 });
             }
             op::SCHEMA | op::CHANNEL | op::METADATA => {
@@ -334,53 +388,68 @@ impl Scan {
         Some(())
     }
 
-    /// The channels, provided that their schemas are those that this version would have written:
-    /// only then are the positions of the values known.
+    /// The rates and the signals, provided that their schemas are those that this version would
+    /// have written: only then are the positions of the values known.
     ///
     /// What they take is held against the size of the file: its few digits may state any number.
-    fn tracks(&self, file_size: usize) -> Result<Vec<Track>, RecordingError> {
+    fn tracks(&self, file_size: usize) -> Result<(Vec<Track>, Vec<Signal>), RecordingError> {
         let most = (file_size as u64).saturating_mul(64).saturating_add(64_000_000);
         let mut memory = 0u64;
-        let mut found = Vec::with_capacity(self.channels.len());
+        let (mut places, mut channels) = (Vec::new(), Vec::new());
+        let mut topics = BTreeSet::new();
         for record in self.channels.values() {
-            let foreign = |reason: &str| RecordingError::ForeignChannel {
-                topic: record.topic.clone(),
-                reason: reason.to_owned(),
-            };
+            let foreign = |reason: &str| foreign(&record.topic, reason);
             if record.message_encoding != PROTOBUF {
                 return Err(foreign("its rows are no protobuf"));
             }
             let json =
-                record.metadata.get(FIELDS_KEY).ok_or_else(|| foreign("it lists no fields"))?;
-            let fields: Vec<Field> = serde_json::from_str(json)
-                .map_err(|error| foreign(&format!("its fields do not parse: {error}")))?;
-            let channel = Channel::new(record.topic.clone(), fields);
-            memory = memory.saturating_add(channel.memory());
-            if memory > most {
-                return Err(RecordingError::OutOfProportion { topic: channel.topic });
+                record.metadata.get(SIGNALS_KEY).ok_or_else(|| foreign("it lists no signals"))?;
+            let listed: Vec<Listed<'_>> = serde_json::from_str(json)
+                .map_err(|error| foreign(&format!("its signals do not parse: {error}")))?;
+            if listed.is_empty() || !topics.insert(&record.topic) {
+                return Err(foreign("it has no signals, or a name that another has"));
             }
-            let schema = self
-                .schemas
-                .get(&record.schema_id)
-                .ok_or_else(|| foreign("its schema is missing"))?;
-            found.push((
-                record.id,
-                channel,
-                schema,
-                foreign("its schema is not that of its fields"),
-            ));
+            for signal in listed {
+                let channel = Channel::new(signal.topic, signal.fields.into_owned());
+                let channel = channel.at(&record.topic);
+                memory = memory.saturating_add(channel.memory());
+                if memory > most {
+                    return Err(RecordingError::OutOfProportion { topic: channel.topic });
+                }
+                places.push(signal.at);
+                channels.push(channel);
+            }
         }
-        let encodings = schema::encodings(found.iter().map(|(_, channel, ..)| channel));
-        let mut tracks = Vec::with_capacity(found.len());
-        for ((id, channel, (name, data), mismatch), encoding) in found.into_iter().zip(encodings) {
+        let groups = rate::groups(&channels);
+        let (mut tracks, mut signals) = (Vec::new(), Vec::new());
+        let records = self.channels.values();
+        for (record, (group, encoding)) in
+            records.zip(groups.iter().zip(schema::encodings(&groups)))
+        {
+            let topic = &record.topic;
+            let schema = self.schemas.get(&record.schema_id);
+            let (name, data) = schema.ok_or_else(|| foreign(topic, "its schema is missing"))?;
             if *name != encoding.name || *data != encoding.schema {
-                return Err(mismatch);
+                return Err(foreign(topic, "its schema is not that of its signals"));
             }
-            let (columns, pattern) = (channel.columns(), encoding.pattern);
-            tracks.push(Track { id, channel, columns, pattern, rows: Vec::new() });
+            for (&(place, channel), pieces) in group.channels.iter().zip(encoding.pieces) {
+                signals.push(Signal {
+                    at: places[place],
+                    channel: channel.clone(),
+                    columns: channel.columns(),
+                    track: tracks.len(),
+                    pieces,
+                });
+            }
+            tracks.push(Track { id: record.id, pattern: encoding.pattern, rows: Vec::new() });
         }
-        Ok(tracks)
+        signals.sort_by_key(|signal| signal.at);
+        Ok((tracks, signals))
     }
+}
+
+fn foreign(topic: &str, reason: &str) -> RecordingError {
+    RecordingError::ForeignChannel { topic: topic.to_owned(), reason: reason.to_owned() }
 }
 
 /// Opcode and end of the record at `at`, if it is whole.
@@ -390,30 +459,4 @@ fn record_at(bytes: &[u8], at: usize) -> Option<(u8, usize)> {
     let len = usize::try_from(u64::from_le_bytes(len)).ok()?;
     let end = (at + RECORD_HEAD).checked_add(len)?;
     (end <= bytes.len()).then_some((opcode, end))
-}
-
-/// Whether the checksum of a chunk record is that of its data.
-fn checksum_holds(record: &[u8]) -> bool {
-    let mut reader = LinearReader::new_with_options(
-        LinearReaderOptions::default()
-            .with_skip_start_magic(true)
-            .with_skip_end_magic(true)
-            .with_prevalidate_chunk_crcs(true)
-            .with_record_length_limit(record.len()),
-    );
-    let mut rest = record;
-    while let Some(event) = reader.next_event() {
-        match event {
-            Ok(LinearReadEvent::ReadRequest(need)) => {
-                let (now, later) = rest.split_at(need.min(rest.len()));
-                reader.insert(now.len()).copy_from_slice(now);
-                reader.notify_read(now.len());
-                rest = later;
-            }
-            // The first record comes out only after the checksum of them all was found right.
-            Ok(LinearReadEvent::Record { .. }) => return true,
-            Err(_) => return false,
-        }
-    }
-    true
 }

@@ -1,11 +1,12 @@
-//! The protobuf schema of a channel, made together with the byte pattern of its rows.
+//! The protobuf schema of a rate, made together with the byte pattern of its rows.
 //!
-//! Each channel's schema is a `FileDescriptorSet` of two files: the messages that every channel
-//! shares (`Vector`, `Matrix`, `Rotation`, `Pose`, `Phase`) and the channel's own. A field's name
-//! is made an identifier by replacing characters that protobuf does not allow; columns and the
-//! shape in the channel's metadata keep the name as it was written.
+//! Each schema is a `FileDescriptorSet` of two files: the messages that all rates share (`Vector`,
+//! `Matrix`, `Rotation`, `Pose`, `Phase`) and the rate's own, whose message has a field for each
+//! signal. A field's name is made an identifier by replacing characters that protobuf does not
+//! allow; columns and the shapes in the channel's metadata keep the name as it was written.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use prost::Message as _;
 use prost_types::field_descriptor_proto::{Label, Type};
@@ -14,14 +15,15 @@ use prost_types::{
     FileDescriptorProto, FileDescriptorSet,
 };
 
-use super::channel::{Channel, Field, Kind, Shape};
+use super::channel::{Field, Kind, Shape};
 use super::layout::{Pattern, STAMP_FIELD_COUNT};
+use super::rate::{self, Group};
 use super::row::Phase;
 
 const PACKAGE: &str = "legwork";
 const SHARED_FILE: &str = "legwork/signal.proto";
 
-/// Schema and row pattern of a channel.
+/// Schema and row pattern of a rate.
 pub(super) struct Encoding {
     /// Full name of the row's message.
     pub(super) name: String,
@@ -29,30 +31,32 @@ pub(super) struct Encoding {
     pub(super) schema: Vec<u8>,
     /// The row's bytes.
     pub(super) pattern: Pattern,
+    /// The pieces of the pattern that each signal has.
+    pub(super) pieces: Vec<Range<usize>>,
 }
 
-/// Encodings of the channels of one file, in order, under message names that differ.
-pub(super) fn encodings<'a>(channels: impl IntoIterator<Item = &'a Channel>) -> Vec<Encoding> {
+/// Encodings of the rates of one file, in order, under message names that differ.
+pub(super) fn encodings(groups: &[Group<'_>]) -> Vec<Encoding> {
     let shared = shared_file();
     let messages = shared.message_type.iter().filter_map(|message| message.name.clone());
     let mut names = Names::taken(messages);
     names.taken.extend(shared.enum_type.iter().filter_map(|kind| kind.name.clone()));
     names.taken.extend(Phase::ALL.map(|phase| phase.name().to_owned()));
-    channels
-        .into_iter()
-        .map(|channel| {
-            let name = names.distinct(&identifier(&channel.topic), str::to_owned);
-            encoding(&shared, channel, &name)
+    groups
+        .iter()
+        .map(|group| {
+            let name = names.distinct(&identifier(group.name), str::to_owned);
+            encoding(&shared, group, &name)
         })
         .collect()
 }
 
-fn encoding(shared: &FileDescriptorProto, channel: &Channel, name: &str) -> Encoding {
+fn encoding(shared: &FileDescriptorProto, group: &Group<'_>, name: &str) -> Encoding {
     let mut row = Builder { pattern: Pattern::with_stamp(), ..Builder::default() };
     row.descriptor.name = Some(name.to_owned());
     row.descriptor.field = stamp_fields();
     row.number = STAMP_FIELD_COUNT;
-    row.push_fields(&channel.fields);
+    let pieces = row.push_fields(&rate::fields(group));
     complete(&mut row.descriptor, &format!(".{PACKAGE}"));
     let file = FileDescriptorProto {
         name: Some(format!("{PACKAGE}/{name}.proto")),
@@ -64,6 +68,7 @@ fn encoding(shared: &FileDescriptorProto, channel: &Channel, name: &str) -> Enco
         name: format!("{PACKAGE}.{name}"),
         schema: FileDescriptorSet { file: vec![shared.clone(), file] }.encode_to_vec(),
         pattern: row.pattern,
+        pieces,
     }
 }
 
@@ -97,7 +102,8 @@ struct Scope {
 }
 
 impl Builder {
-    fn push_fields(&mut self, fields: &[Field]) {
+    /// Declares fields; the pieces of the pattern that each has.
+    fn push_fields(&mut self, fields: &[Field]) -> Vec<Range<usize>> {
         // Protobuf tells two names of one message apart by their JSON form, which ignores
         // underscores and, to be safe with every reader, the case.
         let own = self.descriptor.field.iter();
@@ -107,9 +113,12 @@ impl Builder {
         // A nested message shares the scope of the fields, so the fields are named first.
         let names_of_fields = Names::taken(names.iter().cloned());
         let mut scope = Scope { names: names_of_fields, ..Scope::default() };
-        for (field, name) in fields.iter().zip(&names) {
+        let mut push = |(field, name): (&Field, &String)| {
+            let start = self.pattern.piece_count();
             self.push(name, &field.shape, &mut scope);
-        }
+            start..self.pattern.piece_count()
+        };
+        fields.iter().zip(&names).map(&mut push).collect()
     }
 
     fn push(&mut self, name: &str, shape: &Shape, scope: &mut Scope) {

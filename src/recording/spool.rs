@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use mcap::records::op;
 
+use super::chunk::Chunk;
 use super::error::RecordingError;
 use super::writer::{Finished, Recorder};
 
@@ -90,16 +91,18 @@ fn copy(from: &Path, mut rows: usize, to: &mut Recorder) -> Result<(), Recording
     let mut file = BufReader::new(File::open(from)?);
     let mut magic = [0; mcap::MAGIC.len()];
     file.read_exact(&mut magic)?;
+    let mut unpacked = Vec::new();
     while rows > 0 {
         let (opcode, body) = record(&mut file)?;
+        unpacked.clear();
         if opcode != op::CHUNK {
             continue;
         }
-        let chunk = match mcap::parse_record(op::CHUNK, &body) {
-            Ok(mcap::records::Record::Chunk { data, .. }) => data,
-            _ => return Err(RecordingError::Write(io::ErrorKind::InvalidData.into())),
+        let chunk = Chunk::of(&body);
+        let records = chunk.and_then(|chunk| chunk.records(&mut unpacked, u64::MAX));
+        let Some(mut rest) = records else {
+            return Err(RecordingError::Write(io::ErrorKind::InvalidData.into()));
         };
-        let mut rest = &chunk[..];
         while rows > 0 && !rest.is_empty() {
             let (opcode, body) = record(&mut rest)?;
             if opcode == op::MESSAGE {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use prost::Message as _;
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorSet};
+use serde_json::json;
 
 use super::*;
 
@@ -81,9 +82,18 @@ fn value(kind: Kind, k: u64, i: usize) -> f64 {
     }
 }
 
+fn encodings(channels: &[Channel]) -> Vec<schema::Encoding> {
+    schema::encodings(&rate::groups(channels))
+}
+
 fn values(channel: &Channel, k: u64) -> Vec<f64> {
-    let encoding = schema::encodings([channel]).remove(0);
-    encoding.pattern.kinds().iter().enumerate().map(|(i, kind)| value(*kind, k, i)).collect()
+    let pattern = encodings(std::slice::from_ref(channel)).remove(0).pattern;
+    pattern
+        .kinds(&(0..pattern.piece_count()))
+        .iter()
+        .enumerate()
+        .map(|(i, kind)| value(*kind, k, i))
+        .collect()
 }
 
 fn stamp(k: u64) -> Stamp {
@@ -99,16 +109,18 @@ fn written(row_count: u64, policy: ChunkPolicy) -> Vec<u8> {
         let row = values(&channels[0], k);
         // However the values are cut, the row is the same.
         let (head, tail) = row.split_at(k as usize % row.len());
-        recorder.record(ChannelId(0), &stamp(k), [head, &[], tail]).unwrap();
+        recorder.record(RateId(0), &stamp(k), [head, &[], tail]).unwrap();
         if k.is_multiple_of(2) {
             let row = values(&channels[1], k);
-            recorder.record(ChannelId(1), &stamp(k), row.chunks(1)).unwrap();
+            recorder.record(RateId(1), &stamp(k), row.chunks(1)).unwrap();
         }
     }
     recorder.finish().unwrap().memory.unwrap()
 }
 
-const SMALL: ChunkPolicy = ChunkPolicy { bytes: 6000, period_ns: 7_000_000 };
+const SMALL: ChunkPolicy = ChunkPolicy { bytes: 6000, period_ns: 7_000_000, lz4: true };
+/// The same as other programs' readers take it that know no compression.
+const PLAIN: ChunkPolicy = ChunkPolicy { lz4: false, ..SMALL };
 
 fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
@@ -223,7 +235,7 @@ fn find<'a>(schema: &'a FileDescriptorSet, field: &FieldDescriptorProto) -> &'a 
 
 #[test]
 fn rows_decode_by_their_schema_alone() {
-    let file = written(20, SMALL);
+    let file = written(20, PLAIN);
     let mut row_count = [0, 0];
     for message in mcap::MessageStream::new(&file).unwrap() {
         let message = message.unwrap();
@@ -267,13 +279,58 @@ fn identifiers_are_legal_and_differ() {
     let channels =
         ["x.y", "x/y", "X_y", "Vector", "", "ü"].map(|topic| Channel::new(topic, vec![]));
     let mut names = Vec::new();
-    for encoding in schema::encodings(channels.iter().chain([&awkward()])) {
+    for encoding in encodings(&[&channels[..], &[awkward()]].concat()) {
         let set = FileDescriptorSet::decode(&*encoding.schema).unwrap();
         check(&set.file[1].message_type[0]);
         names.push(encoding.name);
     }
     assert_eq!(names[..3], ["legwork.x_y", "legwork.x_y_2", "legwork.X_y"]);
     assert_eq!(names[3..6], ["legwork.Vector_2", "legwork.field", "legwork.ufc"]);
+}
+
+/// Rows of three rates, of which one has two signals and no other signal between them.
+#[test]
+fn signals_of_a_rate_share_their_rows() {
+    let real = |topic: &str| Channel::new(topic, vec![Field::new("value", Shape::Real)]);
+    let channels = [
+        real("a.y").at("every 1 ms"),
+        real("b.y").at("every 2 ms"),
+        simple().at("every 1 ms"),
+        real("c.y"),
+    ];
+    let mut recorder = Recorder::create(Sink::memory(), &channels, &metadata(), PLAIN).unwrap();
+    for k in 0..10 {
+        let x = k as f64;
+        let row = [x, 1.0, 2.0, 3.0, f64::from(k % 3 == 0)];
+        recorder.record(RateId(0), &stamp(k), row.chunks(2)).unwrap();
+        if k % 2 == 0 {
+            recorder.record(RateId(1), &stamp(k), [&[-x][..]]).unwrap();
+        }
+    }
+    recorder.record(RateId(2), &stamp(10), [&[0.5][..]]).unwrap();
+    let error = recorder.record(RateId(0), &stamp(11), [&[0.0; 4][..]]).unwrap_err().to_string();
+    assert_eq!(error, "expected 5 values in a row of `every 1 ms`, found 4");
+    let finished = recorder.finish().unwrap();
+    let file = finished.memory.unwrap();
+    let recording = Recording::from_bytes(file.clone()).unwrap();
+    assert_eq!((finished.row_count, recording.row_count()), (16, 16));
+    assert!(recording.channels().eq(&channels), "in the order of the diagram");
+    let lens: Vec<usize> = recording.series_of_all().map(|series| series.len()).collect();
+    assert_eq!(lens, [10, 5, 10, 1]);
+    let column = |topic: &str, name: &str| recording.series(topic).unwrap().column(name).unwrap();
+    assert_eq!(column("a.y", "value")[..3], [0.0, 1.0, 2.0]);
+    assert_eq!(column("b.y", "value"), [0.0, -2.0, -4.0, -6.0, -8.0]);
+    assert_eq!(column("body.state", "on")[..4], [1.0, 0.0, 0.0, 1.0]);
+    assert_eq!(column("body.state", "position[2]"), [3.0; 10]);
+    // Another program sees one topic for each rate, and a number as a number.
+    let summary = mcap::Summary::read(&file).unwrap().unwrap();
+    let topics: Vec<&str> = summary.channels.values().map(|one| one.topic.as_str()).collect();
+    assert_eq!(topics.len(), 3, "{topics:?}");
+    let schema = summary.schemas.values().find(|one| one.name == "legwork.every_1_ms").unwrap();
+    let set = FileDescriptorSet::decode(&*schema.data).unwrap();
+    let fields = set.file[1].message_type[0].field.iter();
+    let fields: Vec<(&str, Type)> = fields.skip(4).map(|f| (f.name(), f.r#type())).collect();
+    assert_eq!(fields, [("a_y", Type::Double), ("body_state", Type::Message)]);
 }
 
 #[test]
@@ -284,7 +341,7 @@ fn equal_runs_write_equal_bytes() {
 /// The container's bytes are those of the reference writer of MCAP.
 #[test]
 fn the_bytes_are_those_of_the_mcap_crate() {
-    let policy = ChunkPolicy { bytes: u64::MAX, period_ns: 0 };
+    let policy = ChunkPolicy { bytes: u64::MAX, period_ns: 0, lz4: false };
     let channels = [awkward(), simple(), Channel::new("again", simple().fields)];
     let metadata = metadata();
     let options = mcap::WriteOptions::new()
@@ -295,10 +352,11 @@ fn the_bytes_are_those_of_the_mcap_crate() {
     let mut bytes = Vec::new();
     let mut theirs = options.create(mcap::write::NoSeek::new(&mut bytes)).unwrap();
     theirs.write_metadata(&metadata.to_record()).unwrap();
-    let encodings = schema::encodings(&channels);
-    for (channel, encoding) in channels.iter().zip(&encodings) {
-        let fields = serde_json::to_string(&channel.fields).unwrap();
-        let fields = BTreeMap::from([("fields".to_owned(), fields)]);
+    let encodings = encodings(&channels);
+    for (at, (channel, encoding)) in channels.iter().zip(&encodings).enumerate() {
+        let Channel { topic, fields, .. } = channel;
+        let signals = json!([{ "at": at, "topic": topic, "fields": fields }]).to_string();
+        let fields = BTreeMap::from([("signals".to_owned(), signals)]);
         let schema = theirs.add_schema(&encoding.name, "protobuf", &encoding.schema).unwrap();
         theirs.add_channel(schema, &channel.topic, "protobuf", &fields).unwrap();
     }
@@ -308,7 +366,7 @@ fn the_bytes_are_those_of_the_mcap_crate() {
         // The third channel stays empty, as a flush does now and then.
         let i = usize::from(k % 3 == 0);
         let row = values(&channels[i], k);
-        ours.record(ChannelId(i), &stamp(k), [&row[..]]).unwrap();
+        ours.record(RateId(i), &stamp(k), [&row[..]]).unwrap();
         let mut pattern = encodings[i].pattern.clone();
         pattern.fill(&stamp(k), [&row[..]]).unwrap();
         let header = mcap::records::MessageHeader {
@@ -372,7 +430,7 @@ fn a_killed_recorder_leaves_all_closed_chunks() {
     assert_eq!(on_disk().channels().collect::<Vec<_>>(), [&simple()]);
     for k in 0..20 {
         let row = values(&simple(), k);
-        recorder.record(ChannelId(0), &stamp(k), [&row[..]]).unwrap();
+        recorder.record(RateId(0), &stamp(k), [&row[..]]).unwrap();
         // Chunks part at multiples of 7 ms of simulated time.
         assert_eq!(on_disk().series("body.state").unwrap().len() as u64, k / 7 * 7);
     }
@@ -433,14 +491,14 @@ fn what_does_not_fit_is_refused() {
     }
     let mut recorder = Recorder::create(Sink::memory(), &[simple()], &metadata(), SMALL).unwrap();
     for found in [0, 3, 5, 9] {
-        let error = recorder.record(ChannelId(0), &stamp(0), [&[0.0; 9][..found]]).unwrap_err();
+        let error = recorder.record(RateId(0), &stamp(0), [&[0.0; 9][..found]]).unwrap_err();
         assert_eq!(
             error.to_string(),
             format!("expected 4 values in a row of `body.state`, found {found}")
         );
     }
-    let error = recorder.record(ChannelId(1), &stamp(0), []).unwrap_err();
-    assert!(matches!(error, RecordingError::UnknownChannel { index: 1, .. }), "{error}");
+    let error = recorder.record(RateId(1), &stamp(0), []).unwrap_err();
+    assert!(matches!(error, RecordingError::UnknownRate { index: 1, .. }), "{error}");
     let file = recorder.finish().unwrap().memory.unwrap();
     assert!(Recording::from_bytes(file).unwrap().series("body.state").unwrap().is_empty());
     assert!(matches!(Recording::from_bytes(vec![0; 99]), Err(RecordingError::NotMcap)));
@@ -454,9 +512,9 @@ fn of_a_stranger(channels: &[Channel]) -> Vec<u8> {
     for channel in channels {
         // The schema of a vector does not say how long it is.
         let short = Channel::new(&channel.topic, vec![Field::new("x", Shape::Vector(1))]);
-        let encoding = schema::encodings([&short]).remove(0);
-        let fields = serde_json::to_string(&channel.fields).unwrap();
-        let fields = BTreeMap::from([("fields".to_owned(), fields)]);
+        let encoding = encodings(&[short]).remove(0);
+        let signals = json!([{ "at": 0, "topic": channel.topic, "fields": channel.fields }]);
+        let fields = BTreeMap::from([("signals".to_owned(), signals.to_string())]);
         let schema = out.add_schema(&encoding.name, "protobuf", &encoding.schema).unwrap();
         out.add_channel(schema, &channel.topic, "protobuf", &fields).unwrap();
     }
@@ -480,6 +538,52 @@ fn a_small_file_cannot_state_large_rows() {
     }
 }
 
+/// A chunk of compressed zeros, which are records that nobody knows, of nine bytes each.
+fn chunk_of_nothing(len: usize) -> Vec<u8> {
+    let mut frame = Vec::new();
+    assert!(packed::pack(&vec![0; len], &mut frame));
+    let mut body = vec![0; 16];
+    body.extend((len as u64).to_le_bytes());
+    body.extend([0, 0, 0, 0, 3, 0, 0, 0]);
+    body.extend(b"lz4");
+    body.extend((frame.len() as u64).to_le_bytes());
+    body.extend(frame);
+    let mut chunk = vec![mcap::records::op::CHUNK];
+    chunk.extend((body.len() as u64).to_le_bytes());
+    chunk.extend(body);
+    chunk
+}
+
+/// A megabyte of compressed chunks could hold a quarter of a gigabyte.
+#[test]
+fn a_small_file_cannot_hold_much() {
+    let chunk = chunk_of_nothing(9 << 18);
+    let bytes = [mcap::MAGIC.to_vec(), chunk.repeat(100)].concat();
+    assert!(bytes.len() < 1_000_000);
+    let recording = Recording::from_bytes(bytes.clone()).unwrap();
+    let most = packed::most(bytes.len() as u64) as usize;
+    let count = most / (9 << 18);
+    assert!((30..60).contains(&count), "{count} of 100 chunks");
+    let Ending::Damaged { at_byte } = recording.ending() else { panic!("read whole") };
+    assert_eq!(at_byte, mcap::MAGIC.len() + count * chunk.len());
+}
+
+/// What readers refuse is not written: rows of zeros by the megabyte, compressed as far as it may
+/// be.
+#[test]
+fn rows_that_never_change_stay_readable() {
+    let wide = Channel::new("wide", vec![Field::new("value", Shape::Vector(1 << 17))]);
+    let policy = ChunkPolicy::default();
+    let mut recorder = Recorder::create(Sink::memory(), &[wide], &metadata(), policy).unwrap();
+    for k in 0..120 {
+        recorder.record(RateId(0), &stamp(k), [&[0.0; 1 << 17][..]]).unwrap();
+    }
+    let file = recorder.finish().unwrap().memory.unwrap();
+    assert!(file.len() < 8 << 20, "{} bytes", file.len());
+    let recording = Recording::from_bytes(file).unwrap();
+    assert_eq!((recording.ending(), recording.row_count()), (Ending::Complete, 120));
+}
+
 /// The bound on memory is one: names as long as an index can make them, in every shape.
 #[test]
 fn names_and_rows_take_what_is_reckoned() {
@@ -488,7 +592,7 @@ fn names_and_rows_take_what_is_reckoned() {
     for channel in &channels {
         let names: usize =
             channel.columns().iter().map(|name| name.capacity() + size_of::<String>()).sum();
-        let row = schema::encodings([channel]).remove(0).pattern.len();
+        let row = encodings(std::slice::from_ref(channel)).remove(0).pattern.len();
         let most = channel.memory();
         assert!((names + row) as u64 <= most, "{}: {names} + {row}, {most}", channel.topic);
     }
@@ -513,10 +617,10 @@ fn names_that_collide_take_no_time() {
     let of_messages =
         (0..20_000).map(|i| Field::new(format!("f{i}"), leaf(&format!("x{i}")))).collect();
     let channels = [deep, Channel::new("wide", wide), Channel::new("messages", of_messages)];
-    let encodings = schema::encodings(&channels);
+    let encodings = encodings(&channels);
     let last = |i: usize| {
         let set = FileDescriptorSet::decode(&*encodings[i].schema).unwrap();
-        let row = set.file[1].message_type[0].clone();
+        let row = set.file[1].message_type[0].nested_type[0].clone();
         (row.field.last().unwrap().name().to_owned(), row.nested_type.last().cloned())
     };
     assert_eq!(last(1).0, "_____x_100000");
@@ -544,7 +648,7 @@ fn a_full_disk_is_an_error() {
         let error =
             Recorder::create(sink, &[simple()], &metadata(), SMALL).and_then(|mut recorder| {
                 for k in 0..1000 {
-                    recorder.record(ChannelId(0), &stamp(k), [&[0.0; 4][..]])?;
+                    recorder.record(RateId(0), &stamp(k), [&[0.0; 4][..]])?;
                 }
                 Ok(())
             });

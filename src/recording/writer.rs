@@ -1,24 +1,33 @@
 //! Writes a recording.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom, Write};
 use std::path::Path;
 
-use super::channel::Channel;
+use serde::{Deserialize, Serialize};
+
+use super::channel::{Channel, Field};
 use super::container::{Container, Rewind};
 use super::error::RecordingError;
 use super::layout::Pattern;
 use super::metadata::Metadata;
+use super::rate::{self, Group, RateId};
 use super::row::Stamp;
 use super::schema;
 
-/// Key of a channel's metadata that holds its fields as JSON.
-pub(super) const FIELDS_KEY: &str = "fields";
+/// Key of the metadata of a rate that holds its signals as JSON, a list of [`Listed`].
+pub(super) const SIGNALS_KEY: &str = "signals";
 
-/// Index of a channel in the list that the recorder was made with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ChannelId(pub usize);
+/// A signal of a rate.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Listed<'a> {
+    /// Its place among the signals of all rates.
+    pub(super) at: usize,
+    pub(super) topic: Cow<'a, str>,
+    pub(super) fields: Cow<'a, [Field]>,
+}
 
 /// When a chunk closes: a killed run loses the chunk that is open.
 ///
@@ -29,12 +38,21 @@ pub struct ChunkPolicy {
     pub bytes: u64,
     /// Simulated time of a chunk [ns]: chunks part at its whole multiples. 0 is no limit.
     pub period_ns: u64,
+    /// Whether chunks are compressed, those that shrink by a quarter.
+    pub lz4: bool,
 }
 
 impl Default for ChunkPolicy {
-    /// 1 MiB or 0.5 s of simulated time, whichever comes first.
+    /// 1 MiB or 0.5 s of simulated time, whichever comes first, compressed.
     fn default() -> Self {
-        Self { bytes: 1 << 20, period_ns: 500_000_000 }
+        Self { bytes: 1 << 20, period_ns: 500_000_000, lz4: true }
+    }
+}
+
+impl ChunkPolicy {
+    /// For a recording that stays in memory: the same, not compressed.
+    pub fn in_memory() -> Self {
+        Self { lz4: false, ..Self::default() }
     }
 }
 
@@ -119,14 +137,14 @@ impl Rewind for Output {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finished {
-    /// Rows recorded, over all channels.
+    /// Rows recorded, over all rates.
     pub row_count: u64,
     /// The file, if the sink was [`Sink::memory`].
     pub memory: Option<Vec<u8>>,
 }
 
 struct Track {
-    topic: String,
+    rate: String,
     /// Its place among the container's channels.
     place: usize,
     sequence: u32,
@@ -150,8 +168,8 @@ impl Recorder {
     ///
     /// # Errors
     ///
-    /// Two channels of one topic, a row beyond 2²⁶ values, more than 65 535 channels, or a sink
-    /// that fails.
+    /// Two channels of one topic, a row beyond 2²⁶ values, more than 65 535 rates, or a sink that
+    /// fails.
     pub fn create(
         sink: Sink,
         channels: &[Channel],
@@ -164,22 +182,24 @@ impl Recorder {
                 return Err(RecordingError::DuplicateTopic { topic: topic.clone() });
             }
         }
-        if let Some(channel) = channels.iter().find(|channel| !channel.fits()) {
-            return Err(RecordingError::RowTooLarge { topic: channel.topic.clone() });
+        let groups = rate::groups(channels);
+        let of = |group: &Group<'_>| Channel::fit(group.channels.iter().map(|(_, one)| *one));
+        if let Some(group) = groups.iter().find(|group| !of(group)) {
+            return Err(RecordingError::RowTooLarge { topic: group.name.to_owned() });
         }
         let library = format!("legwork {}", metadata.version);
-        let mut writer = sink.0.map(|output| Container::new(output, &library));
+        let mut writer = sink.0.map(|output| Container::new(output, &library, policy.lz4));
         if let Some(writer) = &mut writer {
             writer.add_metadata(&metadata.to_record());
         }
-        let mut tracks = Vec::with_capacity(channels.len());
-        for (channel, encoding) in channels.iter().zip(schema::encodings(channels)) {
+        let mut tracks = Vec::with_capacity(groups.len());
+        for (group, encoding) in groups.iter().zip(schema::encodings(&groups)) {
             let place = match &mut writer {
-                Some(writer) => declare(writer, channel, &encoding)?,
+                Some(writer) => declare(writer, group, &encoding)?,
                 None => 0,
             };
             let pattern = encoding.pattern;
-            tracks.push(Track { topic: channel.topic.clone(), place, sequence: 0, pattern });
+            tracks.push(Track { rate: group.name.to_owned(), place, sequence: 0, pattern });
         }
         if let Some(writer) = &mut writer {
             writer.flush()?;
@@ -187,31 +207,31 @@ impl Recorder {
         Ok(Self { writer, tracks, policy, last_ns: None, row_count: 0 })
     }
 
-    /// Appends a row.
+    /// Appends a row of a rate.
     ///
-    /// The leaves are the values in the order of [`Channel::columns`], in as many slices as suits
-    /// the caller. The stamps of a channel must not go back in time.
+    /// The leaves are the values of its channels in order, each in that of [`Channel::columns`], in
+    /// as many slices as suits the caller. The stamps of a rate must not go back in time.
     /// Recording a row allocates nothing once the buffers have the size of a chunk; closing a chunk
     /// lengthens the index of chunks.
     ///
     /// # Errors
     ///
-    /// [`RecordingError::ValueCount`] or [`RecordingError::UnknownChannel`], with nothing written;
+    /// [`RecordingError::ValueCount`] or [`RecordingError::UnknownRate`], with nothing written;
     /// [`RecordingError::Write`] if the sink fails.
     pub fn record<'a>(
         &mut self,
-        channel: ChannelId,
+        rate: RateId,
         stamp: &Stamp,
         leaves: impl IntoIterator<Item = &'a [f64]>,
     ) -> Result<(), RecordingError> {
-        let channel_count = self.tracks.len();
+        let rate_count = self.tracks.len();
         let track = self
             .tracks
-            .get_mut(channel.0)
-            .ok_or(RecordingError::UnknownChannel { index: channel.0, channel_count })?;
+            .get_mut(rate.0)
+            .ok_or(RecordingError::UnknownRate { index: rate.0, rate_count })?;
         if let Some(writer) = &mut self.writer {
             track.pattern.fill(stamp, leaves).map_err(|found| RecordingError::ValueCount {
-                topic: track.topic.clone(),
+                rate: track.rate.clone(),
                 expected: track.pattern.value_count(),
                 found,
             })?;
@@ -279,7 +299,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Rows recorded so far, over all channels.
+    /// Rows recorded so far, over all rates.
     pub fn row_count(&self) -> u64 {
         self.row_count
     }
@@ -308,11 +328,16 @@ fn closes_before(last: Option<u64>, t_ns: u64, bytes: u64, policy: ChunkPolicy) 
 
 fn declare(
     writer: &mut Container<Output>,
-    channel: &Channel,
+    group: &Group<'_>,
     encoding: &schema::Encoding,
 ) -> Result<usize, RecordingError> {
-    let fields = serde_json::to_string(&channel.fields).map_err(io::Error::from)?;
-    let metadata = BTreeMap::from([(FIELDS_KEY.to_owned(), fields)]);
+    let listed = |&(at, channel): &(usize, &Channel)| {
+        let Channel { topic, fields, .. } = channel;
+        serde_json::to_value(Listed { at, topic: topic.into(), fields: fields.into() })
+    };
+    let signals: Result<serde_json::Value, _> = group.channels.iter().map(listed).collect();
+    let signals = signals.map_err(io::Error::from)?.to_string();
+    let metadata = BTreeMap::from([(SIGNALS_KEY.to_owned(), signals)]);
     let schema = (&*encoding.name, &*encoding.schema);
-    Ok(writer.add_channel(&channel.topic, schema, &metadata)?)
+    Ok(writer.add_channel(group.name, schema, &metadata)?)
 }

@@ -1,11 +1,11 @@
 //! The observe phase: recording and checks see (t, y) after the outputs, before the update.
 
-use legwork_block::{Leaves, Type};
-use legwork_program::{Check, CheckKind, Program, Rate};
+use legwork_block::{Leaves, Slot, Type};
+use legwork_program::{Check, CheckKind, LogChannel, Program, Rate, Ratio};
 use serde::{Deserialize, Serialize};
 
 use crate::recording::{
-    Channel, ChannelId, Field, Finished, Journal, Recorder, RecordingError, Shape, Spool, Stamp,
+    Channel, Field, Finished, Journal, RateId, Recorder, RecordingError, Shape, Spool, Stamp,
 };
 
 /// How a check stands.
@@ -19,6 +19,16 @@ pub struct CheckState {
     pub passed: bool,
     /// When it first failed [s].
     pub failed_at: Option<f64>,
+}
+
+/// The signals that are recorded at one rate, which share their rows.
+#[derive(Debug)]
+pub(crate) struct LoggedRate {
+    pub(crate) rate: Rate,
+    /// Their places in the program's log.
+    pub(crate) channels: Vec<usize>,
+    /// Their leaves; those that lie side by side are one.
+    slots: Vec<Slot>,
 }
 
 /// Where the rows of a run go.
@@ -84,7 +94,7 @@ impl Observer {
     /// Records a major step; `at_tick` says that it is at a tick, not between two.
     pub(crate) fn observe(
         &mut self,
-        program: &Program,
+        log: &[LoggedRate],
         stamp: Stamp,
         at_tick: bool,
         arena: &[f64],
@@ -92,7 +102,7 @@ impl Observer {
         let recorder = self.recorder.as_mut().filter(|_| self.recording_error.is_none());
         if recorder.is_some() || self.journal.is_some() {
             let rows = Rows { recorder, journal: self.journal.as_mut() };
-            if let Err(error) = rows.add(program, stamp, at_tick, arena) {
+            if let Err(error) = rows.add(log, stamp, at_tick, arena) {
                 self.recording_error = Some(error);
             }
         }
@@ -106,25 +116,25 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Adds a row of each channel that is due.
+    /// Adds a row of each rate that is due.
     fn add(
         mut self,
-        program: &Program,
+        log: &[LoggedRate],
         stamp: Stamp,
         at_tick: bool,
         arena: &[f64],
     ) -> Result<(), RecordingError> {
-        for (i, channel) in program.log.iter().enumerate() {
-            let due = channel.rate == Rate::Continuous || (at_tick && channel.rate.due(stamp.tick));
+        for (i, LoggedRate { rate, slots, .. }) in log.iter().enumerate() {
+            let due = *rate == Rate::Continuous || (at_tick && rate.due(stamp.tick));
             if !due {
                 continue;
             }
-            let leaves = Leaves::new(arena, &channel.signal.slots);
+            let leaves = Leaves::new(arena, slots);
             if let Some(journal) = &mut self.journal {
-                journal.push(ChannelId(i), &stamp, leaves.iter());
+                journal.push(RateId(i), &stamp, leaves.iter());
             }
             if let Some(recorder) = &mut self.recorder {
-                recorder.record(ChannelId(i), &stamp, leaves.iter())?;
+                recorder.record(RateId(i), &stamp, leaves.iter())?;
             }
         }
         Ok(())
@@ -165,8 +175,57 @@ impl CheckState {
     }
 }
 
+/// The rates of the program's log, in the order in which they first come, as in the recording.
+pub(crate) fn logged_rates(program: &Program) -> Vec<LoggedRate> {
+    let mut rates: Vec<LoggedRate> = Vec::new();
+    for (i, channel) in program.log.iter().enumerate() {
+        let known = rates.iter().position(|known| known.rate == channel.rate);
+        let at = known.unwrap_or_else(|| {
+            rates.push(LoggedRate { rate: channel.rate, channels: Vec::new(), slots: Vec::new() });
+            rates.len() - 1
+        });
+        let LoggedRate { channels, slots, .. } = &mut rates[at];
+        channels.push(i);
+        for &slot in &channel.signal.slots {
+            match slots.last_mut().filter(|last| last.range().end == slot.range().start) {
+                Some(last) => last.len += slot.len,
+                None => slots.push(slot),
+            }
+        }
+    }
+    rates
+}
+
+/// Names of rates in the recording, such as `every_1ms`; all differ.
+fn rate_names(rates: &[LoggedRate], base: Ratio) -> Vec<String> {
+    let ticks = |k: u64| base.times(Ratio::whole(k.into())).unwrap_or(base).to_string();
+    let mut names: Vec<String> = Vec::with_capacity(rates.len());
+    for LoggedRate { rate, .. } in rates {
+        let name = match *rate {
+            Rate::Constant => "constant".to_owned(),
+            Rate::Continuous => "continuous".to_owned(),
+            Rate::Periodic { period, offset: 0 } => format!("every {}", ticks(period)),
+            Rate::Periodic { period, offset } => {
+                format!("every {} from {}", ticks(period), ticks(offset))
+            }
+        };
+        let name = name.replace("every ", "every_").replace(" from ", "_from_").replace(' ', "");
+        // Times that differ may look alike.
+        let numbered = (2..).map(|i| format!("{name}_{i}"));
+        let free = std::iter::once(name.clone()).chain(numbered).find(|name| !names.contains(name));
+        names.extend(free);
+    }
+    names
+}
+
 /// The recording's channels for the program's log, in its order.
 pub fn channels(program: &Program) -> Vec<Channel> {
+    let rates = logged_rates(program);
+    let names = rate_names(&rates, program.base);
+    let rate_of = |channel: &LogChannel| {
+        let at = rates.iter().position(|known| known.rate == channel.rate);
+        at.map(|at| names[at].clone()).unwrap_or_default()
+    };
     program
         .log
         .iter()
@@ -174,12 +233,12 @@ pub fn channels(program: &Program) -> Vec<Channel> {
             let fields = match shape(&channel.signal.ty) {
                 Shape::Message(_, fields) => fields,
                 other => {
-                    let mut field = Field::new("value", other);
+                    let mut field = Field::new(Channel::VALUE, other);
                     field.unit.clone_from(&channel.signal.unit);
                     vec![field]
                 }
             };
-            Channel::new(channel.signal.path.clone(), fields)
+            Channel::new(channel.signal.path.clone(), fields).at(rate_of(channel))
         })
         .collect()
 }

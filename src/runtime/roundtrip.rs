@@ -10,6 +10,7 @@ use std::sync::Arc;
 use legwork_program::Program;
 
 use crate::fault::RunFault;
+use crate::observe::logged_rates;
 use crate::recording::Journal;
 use crate::simulation::{Cursor, Simulation, SnapshotError};
 
@@ -257,7 +258,18 @@ fn unequal_rows(run: &Simulation, copy: &Simulation, first_row: usize) -> Option
         let (ours, theirs) = (ours.row(first_row + i)?, theirs.row(i)?);
         let same = (ours.0, ours.1) == (theirs.0, theirs.1)
             && ours.2.iter().zip(theirs.2).all(|(a, b)| a.to_bits() == b.to_bits());
-        let topic = || &run.program().log[ours.0.0].signal.path;
-        (!same).then(|| format!("a recorded row of `{}` differs", topic()))
+        (!same).then(|| {
+            let rates = logged_rates(run.program());
+            let signals = rates[ours.0.0].channels.iter().map(|&i| &run.program().log[i].signal);
+            let mut end = 0;
+            let differs = |i: usize| ours.2[i].to_bits() != theirs.2[i].to_bits();
+            let mut signals = signals.filter(|signal| {
+                let (start, len) = (end, signal.slots.iter().map(|slot| slot.range().len()));
+                end += len.sum::<usize>();
+                ours.1 != theirs.1 || (start..end).any(differs)
+            });
+            let path = signals.next().map_or("", |signal| signal.path.as_str());
+            format!("a recorded row of `{path}` differs")
+        })
     })
 }

@@ -400,7 +400,7 @@ impl Simulation {
             ..Stamp::new(tick, self.engine.state.microstep, phase, nanoseconds)
         };
         let at_tick = self.engine.state.moment.is_tick();
-        self.observer.observe(&self.engine.plan.program, stamp, at_tick, &self.engine.state.arena);
+        self.observer.observe(&self.engine.plan.log, stamp, at_tick, &self.engine.state.arena);
         for (check, state) in
             self.engine.plan.program.checks.iter().zip(&mut self.engine.state.checks)
         {

@@ -160,7 +160,7 @@ impl Model {
         };
         let recorder = match (&request.record, &mut kept) {
             (_, Some(kept)) => Some(kept.recorder(self.program(), &metadata)?),
-            (Record::Memory, None) => Some(recorder(Sink::memory(), self.program(), &metadata)?),
+            (Record::Memory, None) => Some(recorder(self.program(), &metadata)?),
             (_, None) => None,
         };
         let mut events = Events::default();
@@ -248,14 +248,10 @@ pub(crate) fn note_resumed(metadata: &mut Metadata, tick: u64) {
     metadata.other.insert("resumed".to_owned(), format!("at tick {tick}"));
 }
 
-/// A recorder of what a program logs.
-pub(crate) fn recorder(
-    sink: Sink,
-    program: &Program,
-    metadata: &Metadata,
-) -> Result<Recorder, Error> {
+/// A recorder in memory of what a program logs.
+pub(crate) fn recorder(program: &Program, metadata: &Metadata) -> Result<Recorder, Error> {
     let channels = channels(program);
-    Recorder::create(sink, &channels, metadata, ChunkPolicy::default())
+    Recorder::create(Sink::memory(), &channels, metadata, ChunkPolicy::in_memory())
         .map_err(|error| recording_error(&error))
 }
 

@@ -85,7 +85,7 @@ pub(super) fn summary(page: &mut Page, run: &Recorded, facts: Option<&Value>) {
         }
     }
     let signals = run.recording.channels().len() as u64;
-    let count = run.recording.series_of_all().map(|series| series.len() as u64).sum();
+    let count = run.recording.row_count() as u64;
     let whole = if run.recording.ending() == Ending::Complete { "" } else { ", cut off" };
     let recorded = format!("{}, {}{whole}", counted(signals, "signal"), counted(count, "row"));
     add("recording", recorded);

@@ -3,7 +3,7 @@
 use legwork_block::{Arg, BusField, BusView, Dim, Type, bus};
 
 use super::*;
-use crate::recording::{Channel, ChannelId, ChunkPolicy, Field, Metadata, Phase, Recorder};
+use crate::recording::{Channel, ChunkPolicy, Field, Metadata, Phase, RateId, Recorder};
 use crate::recording::{Recording, Shape, Sink, Stamp};
 
 const MILLISECOND: u64 = 1_000_000;
@@ -181,7 +181,7 @@ fn samples_are_the_rows_of_a_recording() {
     for k in 0..5u64 {
         let stamp = Stamp::new(k, 0, Phase::Step, k * MILLISECOND);
         let row = [wave(k as usize, 0), wave(k as usize, 1)];
-        recorder.record(ChannelId(0), &stamp, [&row[..]]).expect("two numbers");
+        recorder.record(RateId(0), &stamp, [&row[..]]).expect("two numbers");
     }
     let bytes = recorder.finish().expect("closed").memory.expect("in memory");
     let recording = Recording::from_bytes(bytes).expect("whole");

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use legwork_block::{Guard, Slot};
 use legwork_program::{GateId, HeldCopy, Loop, NodeId, PoolId, Program, Rate};
 
+use crate::observe::{LoggedRate, logged_rates};
+
 /// One output group, ready to run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Task {
@@ -72,6 +74,8 @@ pub(super) struct Plan {
     pub(super) crossings: Vec<Guard>,
     /// The gate of each guard.
     pub(super) guard_gates: Vec<Option<GateId>>,
+    /// What is recorded, by rate.
+    pub(super) log: Vec<LoggedRate>,
 }
 
 impl Task {
@@ -120,8 +124,9 @@ impl Plan {
                 guards.push(Role { own, ..role });
             }
         }
-        for channel in &program.log {
-            classes.index(channel.rate, 1);
+        let log = logged_rates(&program);
+        for logged in &log {
+            classes.index(logged.rate, 1);
         }
         let mut copies = Vec::new();
         let tasks = tasks(&program, &mut classes, &mut copies);
@@ -158,6 +163,7 @@ impl Plan {
             guards,
             crossings,
             guard_gates,
+            log,
             program,
         }
     }

@@ -1,7 +1,7 @@
 use legwork_runtime::catalog::Catalog;
 use legwork_runtime::recording::{
-    Channel, ChannelId, ChunkPolicy, Field, Metadata, Phase, Recorder, Recording, Shape, Sink,
-    Stamp, import_csv,
+    Channel, ChunkPolicy, Field, Metadata, Phase, RateId, Recorder, Recording, Shape, Sink, Stamp,
+    import_csv,
 };
 
 use super::*;
@@ -33,7 +33,7 @@ fn sample() -> Recorded {
         let stamp = Stamp::new(k, 0, Phase::Step, k * 1_000_000);
         let x = 1.0 / (k as f64 + 3.0);
         let mut add = |channel, row: &[f64]| {
-            recorder.record(ChannelId(channel), &stamp, [row]).expect("it fits");
+            recorder.record(RateId(channel), &stamp, [row]).expect("it fits");
         };
         add(0, &[x, -f64::MIN_POSITIVE * x]);
         if k % 3 == 0 {

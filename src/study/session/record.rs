@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use legwork_runtime::channels;
 use legwork_runtime::recording::{
-    Channel, Files, Metadata, Recorder, Recording, RecordingError, Sink, Spool,
+    Channel, Files, Metadata, Recorder, Recording, RecordingError, Spool,
 };
 
 use super::Session;
@@ -140,7 +140,7 @@ impl Session {
             return recorded::recording(&file);
         }
         let metadata = self.metadata_with_edits();
-        let mut recorder = run::recorder(Sink::memory(), self.program(), &metadata)?;
+        let mut recorder = run::recorder(self.program(), &metadata)?;
         let written = match self.simulation().observer().journal() {
             Some(journal) => journal.write_to(&mut recorder),
             None => Ok(()),
