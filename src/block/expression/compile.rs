@@ -115,11 +115,27 @@ pub trait SignalResolver {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compiled {
     ops: Vec<Op>,
+    /// The same, as it runs.
+    #[serde(skip)]
+    steps: Vec<Step>,
+    /// Signals and constants of the sums of squares.
+    #[serde(skip)]
+    terms: Vec<(u32, f64)>,
     /// Numbers that it holds at once.
     #[serde(skip)]
     need: usize,
     boolean: bool,
     unit: Option<Unit>,
+}
+
+/// A step of a running program.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Step {
+    /// One instruction.
+    One(Op),
+    /// Pushes `Σ (signal − constant)²` over these of the terms, from left to right: the instructions
+    /// of norms, one for all.
+    Squares { first: u32, end: u32 },
 }
 
 /// A comparison that does not hold, with its two sides.
@@ -243,22 +259,32 @@ impl Compiled {
         mut apply: impl FnMut(Binary, f64, f64) -> f64,
     ) -> f64 {
         let mut top = 0;
-        for op in &self.ops {
-            match *op {
-                Op::Push(value) => {
+        for step in &self.steps {
+            match *step {
+                Step::Squares { first, end } => {
+                    let terms = &self.terms[first as usize..end as usize];
+                    let squares = terms.iter().map(|&(slot, constant)| {
+                        let x = read(slot as usize) - constant;
+                        x * x
+                    });
+                    // There is one, and a sum from 0 has the same bits: squares have no sign.
+                    stack[top] = squares.fold(0.0, |sum, square| sum + square);
+                    top += 1;
+                }
+                Step::One(Op::Push(value)) => {
                     stack[top] = value;
                     top += 1;
                 }
-                Op::Load(slot) => {
+                Step::One(Op::Load(slot)) => {
                     stack[top] = read(slot as usize);
                     top += 1;
                 }
-                Op::Unary(op) => stack[top - 1] = op.apply(stack[top - 1]),
-                Op::Binary(op) => {
+                Step::One(Op::Unary(op)) => stack[top - 1] = op.apply(stack[top - 1]),
+                Step::One(Op::Binary(op)) => {
                     top -= 1;
                     stack[top - 1] = apply(op, stack[top - 1], stack[top]);
                 }
-                Op::Select => {
+                Step::One(Op::Select) => {
                     top -= 2;
                     stack[top - 1] =
                         if stack[top - 1] != 0.0 { stack[top] } else { stack[top + 1] };
@@ -326,7 +352,44 @@ impl Compiled {
             let message = format!("the expression needs more than {STACK} numbers at once");
             return Err(Diagnostic::error("expression-size", span, message));
         }
-        Ok(Self { ops, need, boolean, unit })
+        let (steps, terms) = steps(&ops);
+        Ok(Self { ops, steps, terms, need, boolean, unit })
+    }
+}
+
+/// The steps of a program, and the terms of its sums of squares.
+fn steps(mut ops: &[Op]) -> (Vec<Step>, Vec<(u32, f64)>) {
+    let (mut steps, mut terms) = (Vec::new(), Vec::new());
+    while let Some((&op, rest)) = ops.split_first() {
+        let Some((term, mut behind)) = square(ops) else {
+            steps.push(Step::One(op));
+            ops = rest;
+            continue;
+        };
+        let first = terms.len() as u32;
+        terms.push(term);
+        while let Some((term, [Op::Binary(Binary::Add), rest @ ..])) = square(behind) {
+            terms.push(term);
+            behind = rest;
+        }
+        steps.push(Step::Squares { first, end: terms.len() as u32 });
+        ops = behind;
+    }
+    (steps, terms)
+}
+
+/// The signal and the constant whose difference's square the instructions begin with, and what
+/// follows; the square of a signal alone is that of its difference from 0.
+fn square(ops: &[Op]) -> Option<((u32, f64), &[Op])> {
+    const TO_THE_2ND: [Op; 2] = [Op::Push(2.0), Op::Binary(Binary::Power)];
+    match ops {
+        [Op::Load(slot), a, b, rest @ ..] if [*a, *b] == TO_THE_2ND => Some(((*slot, 0.0), rest)),
+        [Op::Load(slot), Op::Push(constant), Op::Binary(Binary::Subtract), a, b, rest @ ..]
+            if [*a, *b] == TO_THE_2ND =>
+        {
+            Some(((*slot, *constant), rest))
+        }
+        _ => None,
     }
 }
 

@@ -128,7 +128,7 @@ impl Binary {
     }
 
     /// The operation's value at `x`, `y`.
-    #[inline]
+    #[inline(always)]
     pub fn apply(self, x: f64, y: f64) -> f64 {
         match self {
             Self::Add => x + y,
@@ -136,11 +136,9 @@ impl Binary {
             Self::Multiply => x * y,
             Self::Divide => x / y,
             Self::Power if y == 2.0 => x * x,
-            Self::Power => libm::pow(x, y),
+            Self::Power | Self::Atan2 | Self::Mod => self.apply_long(x, y),
             Self::Min => pick(x, y, y < x),
             Self::Max => pick(x, y, y > x),
-            Self::Atan2 => libm::atan2(x, y),
-            Self::Mod => x - y * libm::floor(x / y),
             Self::Less => f64::from(x < y),
             Self::LessEqual => f64::from(x <= y),
             Self::Greater => f64::from(x > y),
@@ -149,6 +147,16 @@ impl Binary {
             Self::NotEqual => f64::from(x != y),
             Self::And => f64::from(x != 0.0 && y != 0.0),
             Self::Or => f64::from(x != 0.0 || y != 0.0),
+        }
+    }
+
+    /// Those that are not a few instructions, which would make a program's loop long.
+    #[inline(never)]
+    fn apply_long(self, x: f64, y: f64) -> f64 {
+        match self {
+            Self::Atan2 => libm::atan2(x, y),
+            Self::Mod => x - y * libm::floor(x / y),
+            _ => libm::pow(x, y),
         }
     }
 
@@ -230,6 +238,7 @@ pub(super) static INFIX: [Infix; 14] = [
         "power, grouped from the right; `-2^2` is -4", "2^3^2 == 512"),
 ];
 
+#[inline(always)]
 fn pick(x: f64, y: f64, second: bool) -> f64 {
     if second || y.is_nan() { y } else { x }
 }
