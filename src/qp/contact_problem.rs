@@ -200,11 +200,32 @@ impl<'a> ContactProblem<'a> {
     /// Adds `(G + R + εI) f` of forces that are zero on inactive contacts.
     pub(crate) fn add_product(&self, forces: &[f64], acceleration: &mut [f64]) {
         let (n, shift) = (self.dim(), self.diagonal_shift());
-        for (i, &force) in forces.iter().enumerate() {
-            if force != 0.0 {
-                axpy(force, &self.inverse_inertia[i * n..(i + 1) * n], acceleration);
-                acceleration[i] += (self.compliance_of(i) + shift) * force;
+        let columns = self.inverse_inertia.chunks_exact((3 * n).max(1));
+        for ((contact, f), columns) in forces.as_chunks::<3>().0.iter().enumerate().zip(columns) {
+            let own = 3 * contact..3 * contact + 3;
+            if f.contains(&0.0) {
+                for (i, (column, &force)) in own.zip(columns.chunks_exact(n).zip(f)) {
+                    if force != 0.0 {
+                        axpy(force, column, acceleration);
+                        acceleration[i] += (self.compliance_of(i) + shift) * force;
+                    }
+                }
+                continue;
             }
+            // All three columns at once, in the order of the sums above; only the contact's own
+            // rows have R between them.
+            let mut kept = [0, 1, 2].map(|axis| acceleration[own.start + axis]);
+            for (axis, (column, &force)) in columns.chunks_exact(n).zip(f).enumerate() {
+                axpy(force, &column[own.clone()], &mut kept);
+                kept[axis] += (self.compliance_of(own.start + axis) + shift) * force;
+            }
+            let (first, rest) = columns.split_at(n);
+            let (second, third) = rest.split_at(n);
+            let rows = acceleration.iter_mut().zip(first).zip(second).zip(third);
+            for (((a, first), second), third) in rows {
+                *a = ((*a + f[0] * first) + f[1] * second) + f[2] * third;
+            }
+            acceleration[own].copy_from_slice(&kept);
         }
     }
 
