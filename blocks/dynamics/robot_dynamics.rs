@@ -81,16 +81,24 @@ fn add_matrix(robot: &RobotModel, inertia: &[f64], m: &mut [f64]) -> Outcome {
     Ok(())
 }
 
+/// Work memory of a [`RobotDynamics`].
+pub struct Work {
+    /// M of a robot with motors, to be factored, nv × nv.
+    factored: Vec<f64>,
+    /// Whether the entries of M that the tree does not have were written: they stay zero.
+    has_zeros: bool,
+}
+
 #[block]
 impl Block for RobotDynamics {
-    /// Work memory of the factor, nv × nv.
-    type Scratch = Vec<f64>;
+    type Scratch = Work;
 
-    fn scratch(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Vec<f64> {
+    fn scratch(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Work {
         let nv = plan.robot.model.velocity_dim();
         let is_alone =
             sizes.optional(plan.diagonal).is_none() && sizes.optional(plan.matrix).is_none();
-        vec![0.0; if is_alone { 0 } else { nv * nv }]
+        let factored = vec![0.0; if is_alone { 0 } else { nv * nv }];
+        Work { factored, has_zeros: false }
     }
 
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
@@ -107,20 +115,25 @@ impl Block for RobotDynamics {
         for &joint in robot.model.joint_velocity_indices() {
             joints[joint] = 1.0;
         }
-        mass.matrix.write_dense(m);
         h.copy_from_slice(&mass.bias_force);
         if diagonal.is_none() && matrix.is_none() {
+            match cx.scratch.has_zeros {
+                true => mass.matrix.overwrite_dense(m),
+                false => mass.matrix.write_dense(m),
+            }
+            cx.scratch.has_zeros = true;
             mass.factor(robot)?.pack_into(factor);
             return Ok(());
         }
+        mass.matrix.write_dense(m);
         if let Some(inertia) = diagonal {
             add_diagonal(robot, inertia, m)?;
         }
         if let Some(inertia) = matrix {
             add_matrix(robot, inertia, m)?;
         }
-        cx.scratch.copy_from_slice(m);
-        pack_dense(cx.scratch, factor).map_err(|k| {
+        cx.scratch.factored.copy_from_slice(m);
+        pack_dense(&mut cx.scratch.factored, factor).map_err(|k| {
             let coordinate = robot.model.pattern().name(k);
             Fault::new(format!(
                 "{}: the mass matrix with the motors' inertia is not positive definite at \

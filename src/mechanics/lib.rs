@@ -152,8 +152,9 @@ pub use derivatives::{
 pub use forward_dynamics::{add_transposed_product, forward_dynamics, product};
 pub use frame::{
     add_frame_wrench, add_point_force, frame_acceleration, frame_jacobian,
-    frame_jacobian_dot_velocity, frame_velocity, jacobian_columns, point_jacobian,
-    point_jacobian_dot_velocity, point_jacobian_rows, point_velocity, world_from_frame,
+    frame_jacobian_dot_velocity, frame_motion, frame_position, frame_velocity, jacobian_columns,
+    point_jacobian, point_jacobian_dot_velocity, point_jacobian_rows, point_velocity,
+    world_from_frame,
 };
 pub use frame_rows::FrameRows;
 pub use inertia::Inertia;

@@ -76,6 +76,17 @@ impl MassMatrix {
         let nv = self.dim();
         assert_eq!(out.len(), nv * nv, "length of out");
         out.fill(0.0);
+        self.overwrite_dense(out);
+    }
+
+    /// Writes the entries of `M` that the tree has into a dense one, whose others are zero and stay
+    /// so: the next state of the robot after [`write_dense`](Self::write_dense).
+    ///
+    /// # Panics
+    /// If `out` has the wrong length.
+    pub fn overwrite_dense(&self, out: &mut [f64]) {
+        let nv = self.dim();
+        assert_eq!(out.len(), nv * nv, "length of out");
         for k in 0..nv {
             out[k * nv + k] = self.diagonal[k];
             for (&i, &value) in
