@@ -17,6 +17,7 @@
 
 use crate::cone::ConeShape;
 use crate::status::{Outcome, Status};
+use legwork_linalg::lanes::{LANES, Lanes};
 use legwork_linalg::{all_finite, axpy};
 use thiserror::Error;
 
@@ -221,9 +222,15 @@ impl<'a> ContactProblem<'a> {
             }
             let (first, rest) = columns.split_at(n);
             let (second, third) = rest.split_at(n);
-            let rows = acceleration.iter_mut().zip(first).zip(second).zip(third);
-            for (((a, first), second), third) in rows {
-                *a = ((*a + f[0] * first) + f[1] * second) + f[2] * third;
+            let (blocks, tail) = acceleration.as_chunks_mut::<LANES>();
+            let four = |x: &[f64; LANES]| Lanes::from(*x);
+            let [p, q, r] = f.map(Lanes::splat);
+            let rows = blocks.iter_mut().zip(first.as_chunks().0);
+            for (((a, x), y), z) in rows.zip(second.as_chunks().0).zip(third.as_chunks().0) {
+                *a = (((four(a) + p * four(x)) + q * four(y)) + r * four(z)).to_array();
+            }
+            for (a, i) in tail.iter_mut().zip(n / LANES * LANES..) {
+                *a = ((*a + f[0] * first[i]) + f[1] * second[i]) + f[2] * third[i];
             }
             acceleration[own].copy_from_slice(&kept);
         }
