@@ -86,7 +86,8 @@
 //!
 //! 1. Outputs: every block that is due computes its outputs from time, state and inputs.
 //! 2. Events: guards that fire reset state, and outputs are computed again until none fires.
-//! 3. Observe: recording, checks and breakpoints read (t, state before the update, outputs).
+//! 3. Observe: values of `judge:` are computed; recording, checks and breakpoints read (t, state
+//!    before the update, outputs).
 //! 4. Update: discrete state advances. All updates read the same outputs and state and are
 //!    committed together.
 //! 5. Integrate: continuous state advances to the next tick. Discrete code never runs inside an

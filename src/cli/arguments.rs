@@ -64,7 +64,18 @@ impl Overrides {
         until: Option<&str>,
         library: &Library,
     ) -> Result<Diagram, Error> {
-        let mut diagram = library.open(file)?;
+        self.apply(library.open(file)?, until)
+    }
+
+    /// A diagram with these overrides and, if there is one, another stop time.
+    ///
+    /// # Errors
+    /// If a patch's path is not UTF-8.
+    pub(crate) fn apply(
+        &self,
+        mut diagram: Diagram,
+        until: Option<&str>,
+    ) -> Result<Diagram, Error> {
         for patch in &self.with {
             diagram = diagram.with(patch)?;
         }

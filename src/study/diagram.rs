@@ -93,6 +93,11 @@ impl Diagram {
         &self.name
     }
 
+    /// The path of its file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Its text.
     pub fn text(&self) -> &[u8] {
         &self.text

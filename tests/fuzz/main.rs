@@ -10,6 +10,7 @@
 //! |---|---|
 //! | `diagram` | a diagram, first those of `hostile.rs`; what is accepted runs a few steps |
 //! | `mask`, `patch`, `table`, `robot` | a file that a diagram names |
+//! | `study` | a study; each run of what is accepted is compiled |
 //! | `recording`, `snapshot`, `problem` | what commands read again |
 //! | `sealed` | a snapshot with damage under its checksum |
 //! | `commands` | the input of `legwork step` |
@@ -30,6 +31,7 @@ mod mutate;
 mod same;
 mod soak;
 mod solvers;
+mod studies;
 mod targets;
 
 use std::collections::BTreeMap;
@@ -71,10 +73,11 @@ pub(crate) trait Target {
 /// Name, inputs of the test, and what makes it.
 type Entry = (&'static str, u64, fn() -> Box<dyn Target>);
 
-const TARGETS: [Entry; 12] = [
+const TARGETS: [Entry; 13] = [
     ("diagram", 1200, || Box::new(targets::Diagrams::new())),
     ("mask", 600, || Box::new(targets::Named::masks())),
     ("patch", 300, || Box::new(targets::Named::patches())),
+    ("study", 600, || Box::new(studies::Studies::new())),
     ("table", 1500, || Box::new(targets::Named::tables())),
     ("robot", 400, || Box::new(targets::Named::robots())),
     ("recording", 1500, || Box::new(targets::Recordings::new())),

@@ -98,7 +98,11 @@ pub(crate) struct Diagrams {
 }
 
 /// Words of the language that damage may put in.
-const WORDS: [&str; 48] = [
+const WORDS: [&str; 52] = [
+    "judge",
+    "Metric",
+    "Integral",
+    "tolerance",
     "Mask",
     "ForEach",
     "Variant",

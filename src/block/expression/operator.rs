@@ -3,6 +3,8 @@
 
 use serde::Serialize;
 
+use crate::unit::Unit;
+
 /// An operation on one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Unary {
@@ -125,6 +127,30 @@ impl Binary {
     /// Whether it compares two numbers by size: where it changes, they are equal.
     pub fn is_by_size(self) -> bool {
         matches!(self, Self::Less | Self::LessEqual | Self::Greater | Self::GreaterEqual)
+    }
+
+    /// The comparison that holds where this one does not; `None` of other operations.
+    pub(super) fn opposite(self) -> Option<Self> {
+        match self {
+            Self::Less => Some(Self::GreaterEqual),
+            Self::LessEqual => Some(Self::Greater),
+            Self::Greater => Some(Self::LessEqual),
+            Self::GreaterEqual => Some(Self::Less),
+            Self::Equal => Some(Self::NotEqual),
+            Self::NotEqual => Some(Self::Equal),
+            _ => None,
+        }
+    }
+
+    /// The comparison with its sides exchanged.
+    pub(super) fn mirrored(self) -> Self {
+        match self {
+            Self::Less => Self::Greater,
+            Self::LessEqual => Self::GreaterEqual,
+            Self::Greater => Self::Less,
+            Self::GreaterEqual => Self::LessEqual,
+            other => other,
+        }
     }
 
     /// The operation's value at `x`, `y`.
@@ -254,6 +280,8 @@ pub enum Op {
     Unary(Unary),
     /// Replaces the top two.
     Binary(Binary),
+    /// Replaces the top two by how they compare: numbers in this unit, if it is known.
+    Compare(Binary, Option<Unit>),
     /// Replaces condition, a, b by a if the condition is true, else by b.
     Select,
 }
