@@ -12,7 +12,8 @@ use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_mass::{Mass, mass};
 
-/// The terms of `M ν̇ + h = Sᵀτ + Jᵀf` at a state, on one bus.
+/// The terms of `M ν̇ + h = Sᵀτ + Jᵀf − d ν` at a state, on one bus. d is the damping and dry
+/// friction of the joints, see `Urdf`; it is in neither M nor h.
 ///
 /// The inertia of the motors adds to the joints' rows and columns of M, on top of the rotors that
 /// the robot has of its own, before M is factored. The matrix is `(TΓ)⁻ᵀ I_m (TΓ)⁻¹` for
@@ -97,11 +98,12 @@ impl Block for RobotDynamics {
         let (robot, mass) = (&*plan.robot, cx.inputs.shared(plan.mass));
         let (diagonal, matrix) =
             (cx.inputs.optional(plan.diagonal), cx.inputs.optional(plan.matrix));
-        let [m, h, factor, joints] = cx.outputs.leaves([
+        let [m, h, factor, joints, damping] = cx.outputs.leaves([
             plan.bus.leaf(DynamicsBus::MASS_MATRIX),
             plan.bus.leaf(DynamicsBus::BIAS_FORCE),
             plan.bus.leaf(DynamicsBus::FACTOR),
             plan.bus.leaf(DynamicsBus::JOINTS),
+            plan.bus.leaf(DynamicsBus::DAMPING),
         ]);
         joints.fill(0.0);
         for &joint in robot.model.joint_velocity_indices() {
@@ -109,6 +111,7 @@ impl Block for RobotDynamics {
         }
         mass.matrix.write_dense(m);
         h.copy_from_slice(&mass.bias_force);
+        damping.copy_from_slice(&mass.resistance.damping);
         if diagonal.is_none() && matrix.is_none() {
             mass.factor(robot)?.pack_into(factor);
             return Ok(());
@@ -120,6 +123,10 @@ impl Block for RobotDynamics {
             add_matrix(robot, inertia, m)?;
         }
         cx.scratch.copy_from_slice(m);
+        let diagonal = cx.scratch.iter_mut().step_by(joints.len() + 1);
+        for (entry, added) in diagonal.zip(&mass.resistance.added) {
+            *entry += added;
+        }
         pack_dense(cx.scratch, factor).map_err(|k| {
             let coordinate = robot.model.pattern().name(k);
             Fault::new(format!(
