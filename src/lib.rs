@@ -34,7 +34,8 @@
 //! ```text
 //! legwork ─┬─► study ─┬─► diagram ─► program ─► block ─► ode
 //!          │          ├─► runtime ─► program, recording, ode
-//!          │          └─► qp, for duels of solvers
+//!          │          ├─► qp, for duels of solvers
+//!          │          └─► mechanics, to describe robots
 //!          ├─► picture ─► program, runtime
 //!          └─► blocks ──► block, recording, mechanics, qp, contact, control
 //! ```

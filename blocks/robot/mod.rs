@@ -4,6 +4,7 @@
 mod floating_base;
 pub(crate) mod frames;
 pub(crate) mod free_body;
+pub(crate) mod joint_resistance;
 pub(crate) mod joint_values;
 pub(crate) mod model;
 pub(crate) mod name;
@@ -17,11 +18,12 @@ use legwork_block::Registry;
 pub use floating_base::{FloatingBase, Init, Orientation, Place};
 pub use frames::Representation;
 pub use free_body::{BodyShape, FreeBody};
+pub use joint_resistance::Resistance;
 pub use model::{Keyframe, RobotModel};
 pub use name::RobotName;
 pub use shared_kinematics::{KinematicsOf, kinematics};
 pub use shared_mass::{Mass, MassOf, mass};
-pub use urdf::{Mimic, Mount, NamedPose, Urdf};
+pub use urdf::{JointDamping, Mimic, Mount, NamedPose, Urdf};
 pub use world::World;
 
 /// Adds the blocks of this shelf.

@@ -1,5 +1,6 @@
 //! A robot as blocks see it: its mechanics, feet and keyframes.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -25,6 +26,7 @@ use legwork_mechanics::{FrameId, Joint, Model};
 /// | `robots` | names of the robots of a world; empty for one robot |
 /// | `effort`, `velocity`, `lower`, `upper` | limits of joint coordinates, infinite if none |
 /// | `rotor_inertia` | reflected to each joint coordinate [kg m²; kg if prismatic] |
+/// | `damping`, `friction` | viscous and dry, that act at each joint coordinate |
 /// | `keyframes.<name>` | `s`, and if stated `base_position`, `base_orientation`; not of a world |
 #[derive(Debug, Clone)]
 pub struct RobotModel {
@@ -179,6 +181,8 @@ impl Resource for RobotModel {
             ("lower", each(|joint| joint.lower)),
             ("upper", each(|joint| joint.upper)),
             ("rotor_inertia", Value::from(model.rotors().diagonal().to_vec())),
+            ("damping", Value::from(model.resistance().viscous().to_vec())),
+            ("friction", Value::from(model.resistance().dry().to_vec())),
             ("keyframes", Value::record(keyframes)),
         ])
     }
@@ -191,6 +195,10 @@ impl Resource for RobotModel {
             "nq" => Some(self.model.configuration_dim()),
             _ => None,
         }
+    }
+
+    fn mechanism(&self) -> Option<&dyn Any> {
+        Some(&self.model)
     }
 
     fn names(&self) -> Vec<String> {

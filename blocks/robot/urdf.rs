@@ -10,6 +10,10 @@ use legwork_block::{Files, Invalid, OtherResources, Resource, ResourceKind, para
 use legwork_mechanics::nalgebra::Vector3;
 use legwork_mechanics::{Base, MimicJoints, Model, Options, Placement};
 
+mod source;
+
+use source::Source;
+
 use crate::robot::joint_values::{coordinates, misfit, positions, zero_positions};
 use crate::robot::model::{Keyframe, RobotModel, unknown};
 
@@ -18,10 +22,36 @@ use crate::robot::model::{Keyframe, RobotModel, unknown};
 /// All joints but fixed ones move, in the order of the file. A joint of several degrees of freedom
 /// has several coordinates: `ball.qw`, `ball.qx`, … in `s`, `ball.wx`, … in `ṡ` and `τ`. Links on
 /// fixed joints are welded to their parents and stay as frames. Meshes are not read.
+///
+/// A file with `<xacro:…>` elements is expanded first: properties, macros, conditionals, includes,
+/// expressions. Of several robots in a file the largest is read. What a file states beside its
+/// mechanism (transmissions, Gazebo, safety controllers) is not used, and one warning lists it.
+///
+/// Damping and dry friction of the joints, the file's `<dynamics damping="D" friction="F"/>`, are
+/// forces of the robot itself: a joint of speed v feels `−d v` with `d = D + F/max(|v|, ε)`:
+/// Coulomb friction above the speed ε of `friction_speed` and a steep damper below, so that a joint
+/// loaded by less than F creeps at less than ε. All blocks that solve or advance the dynamics have
+/// them from one place, the computation of M, h and the factor that they share. Under solvers of
+/// one stage, `SemiImplicitEuler` and `Euler`, and in blocks that step by themselves, the force is
+/// that of the speed at the end of the step, `−d(ν) ν⁺`: `(M + Δt d) ν̇ = Sᵀτ + Jᵀf − h − d ν`,
+/// stable for any damping at any step. Other solvers take `−d(ν) ν` as it is; stiff damping then
+/// needs an implicit one. M and h as outputs know nothing of either. A joint that mimics another
+/// loads it by `m² D` and `|m| F`.
+///
+/// References: MuJoCo's documentation, "Computation", for implicit damping of joints; P. Song et
+/// al., *Analysis of rigid-body dynamic models for simulation of systems with frictional contacts*
+/// (2001), for the regularised friction.
 #[parameters(aliases("robot model", "URDF"))]
 pub struct Urdf {
     /// The file: relative to the diagram, in a search root, or built in as `std:robots/…`.
     pub path: String,
+    /// Arguments of a xacro file, in place of their defaults: `{ "prefix": "left_", "dof": "7" }`.
+    #[default]
+    pub args: BTreeMap<String, String>,
+    /// Folders of packages, for `package://NAME/…` and `$(find NAME)` of xacro. Those not named are
+    /// the nearest folder around the file that is called NAME, or has a `package.xml` of that name.
+    #[default]
+    pub packages: BTreeMap<String, String>,
     /// Whether the root link is free in space or welded to the world.
     #[default]
     pub base: Base,
@@ -48,6 +78,12 @@ pub struct Urdf {
     /// What to do with joints that mimic others.
     #[default]
     pub mimic: Mimic,
+    /// Whether damping and dry friction of the joints act, as the file's `<dynamics>` states them.
+    #[default]
+    pub joint_damping: JointDamping,
+    /// Speed from which on the dry friction of a joint is full [rad/s; m/s for prismatic joints].
+    #[default = 0.01]
+    pub friction_speed: f64,
     /// Joints that do not move, and where they are held [rad; m for prismatic joints], by name or
     /// pattern: `{ "neck_*": 0, "*_wrist_*": "10 deg" }`. Their links are welded together, which
     /// makes a smaller model of a robot.
@@ -65,6 +101,17 @@ pub struct Mount {
     /// Orientation of the root link by roll, pitch, yaw [rad]: `Rz(yaw) Ry(pitch) Rx(roll)`.
     #[default = [0, 0, 0]]
     pub rpy: [Angle; 3],
+}
+
+/// Whether joints have the damping and friction of their file.
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
+pub enum JointDamping {
+    /// They act in the dynamics of the robot.
+    #[default]
+    Act,
+    /// Joints move freely, as for a set-up that has its own friction or none.
+    Ignore,
 }
 
 /// What to do with a joint that mimics another.
@@ -114,10 +161,7 @@ pub(crate) fn unit_quaternion(
 
 impl Urdf {
     fn model(&self, files: &dyn Files) -> Result<(Model, Vec<String>), Invalid> {
-        let wrong = |message: String| Invalid::parameter("path", message);
-        let bytes = files.read(&self.path).map_err(wrong)?;
-        let text = String::from_utf8(bytes)
-            .map_err(|error| wrong(format!("{}: expected UTF-8 text, {error}", self.path)))?;
+        let source = Source::read(&self.path, &self.args, &self.packages, files)?;
         if self.base == Base::Floating && self.mount.is_some() {
             let message = "expected a fixed base to mount, found a floating one";
             return Err(Invalid::parameter("mount", message)
@@ -132,10 +176,23 @@ impl Urdf {
         let gravity = Vector3::new(x, y, z);
         let welded = self.weld.iter().map(|(joint, at)| (joint.clone(), at.value)).collect();
         let options = Options { gravity, mimic, mount, welded, ..Options::new(self.base) };
-        let (model, warnings) = Model::from_urdf(&text, &options)
-            .map_err(|error| wrong(format!("{}: {error}", self.path)))?;
-        let warnings = warnings.iter().map(|warning| format!("{}: {warning}", self.path));
+        let (model, warnings) =
+            Model::from_urdf(&source.text, &options).map_err(|error| source.error(error))?;
+        let model = self.with_damping(model)?;
+        let warnings = warnings.into_iter().map(|warning| source.warning(warning));
         Ok((self.with_rotors(model)?, warnings.collect()))
+    }
+
+    fn with_damping(&self, model: Model) -> Result<Model, Invalid> {
+        let speed = self.friction_speed;
+        if !(speed > 0.0 && speed.is_finite()) {
+            let message = format!("expected a speed above zero, found {speed}");
+            return Err(Invalid::parameter("friction_speed", message));
+        }
+        Ok(match self.joint_damping {
+            JointDamping::Act => model.with_friction_speed(speed),
+            JointDamping::Ignore => model.without_resistance(),
+        })
     }
 
     fn with_rotors(&self, model: Model) -> Result<Model, Invalid> {

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use crate::body::Axis;
 use crate::branch::BranchPattern;
 use crate::layout::Layout;
-use crate::model::{BodyId, Frame, FrameId, JointId, JointKind, Model, ModelError, Tree};
+use crate::model::{BodyId, Frame, FrameId, JointId, JointKind, Link, Model, ModelError, Tree};
+use crate::resistance::{JointResistance, of_joints};
 use crate::rotors::Rotors;
 
 impl Model {
     /// Completes a model of which trees, bodies, joints, mimic joints, frames and collision shapes
-    /// are given: masses of subtrees, names, sparsity.
+    /// are given: masses of subtrees, names, damping of the joints, sparsity.
     pub(crate) fn complete(mut self) -> Self {
         for body in &mut self.bodies {
             body.subtree_mass = body.inertia.mass();
@@ -33,6 +34,7 @@ impl Model {
         self.quaternions.sort_unstable();
         self.joint_velocities =
             self.trees.iter().flat_map(|tree| tree.joint_velocity_range()).collect();
+        self.resistance = of_joints(&self.joints, &self.mimics);
         self.lay_out_pattern();
         self
     }
@@ -195,8 +197,10 @@ impl Model {
             mimics: Vec::new(),
             frames: Vec::new(),
             frame_by_name: BTreeMap::new(),
+            links: Vec::new(),
             collisions: Vec::new(),
             rotors: Rotors::none(0),
+            resistance: JointResistance::none(0),
             pattern: Arc::new(BranchPattern::new(&[], &[], Vec::new())),
             layout: Arc::default(),
             joint_velocities: Vec::new(),
@@ -208,7 +212,10 @@ impl Model {
             world.append(name, model);
         }
         world.rotors = stacked_rotors(robots);
-        Ok(world.complete())
+        let mut world = world.complete();
+        // A robot may be one whose damping does not act.
+        world.resistance = stacked_resistance(robots);
+        Ok(world)
     }
 
     /// Appends the trees of `model`.
@@ -238,6 +245,11 @@ impl Model {
             mimic.joint = JointId(mimic.joint.0 + joints);
             mimic
         }));
+        self.links.extend(model.links.iter().map(|link| Link {
+            parent: link.parent.map(|parent| FrameId(parent.0 + frames)),
+            joint: link.joint.as_deref().map(within),
+            inertia: link.inertia,
+        }));
         self.collisions.extend(model.collisions.iter().cloned().map(|mut collision| {
             collision.link = FrameId(collision.link.0 + frames);
             collision
@@ -258,6 +270,14 @@ impl Model {
             v: tree.v.start + v..tree.v.end + v,
         }));
     }
+}
+
+/// Damping and friction of the joints of all robots.
+fn stacked_resistance(robots: &[(&str, &Model)]) -> JointResistance {
+    let all = |values: fn(&JointResistance) -> &Vec<f64>| -> Vec<f64> {
+        robots.iter().flat_map(|(_, model)| values(&model.resistance)).copied().collect()
+    };
+    JointResistance::new(all(|r| &r.viscous), all(|r| &r.dry), all(|r| &r.speed))
 }
 
 /// Rotors of all robots, block by block.

@@ -78,6 +78,7 @@
 //! | ν̇ | `acceleration` | nv | m/s², rad/s² | time derivative of ν, component by component |
 //! | τ | `joint_torques` | n | N m (N) | |
 //! | S | (implied) | nv × n | 1 | selector `[0; I]` |
+//! | d | `joint_damping` | nv | N m s/rad (N s/m) | 0 at bases |
 //! | M | `mass_matrix`, [`MassMatrix`] | nv × nv | kg, kg m, kg m² | |
 //! | L, D | [`MassFactor`] | nv × nv | | `M = Lᵀ D L`, L with the sparsity of the tree |
 //! | h | `bias_force` | nv | N, N m | Coriolis + gravity, `= inverse_dynamics(q, ν, 0)` |
@@ -87,15 +88,17 @@
 //! | G = J M⁻¹ Jᵀ | `contact_inverse_inertia` | nc × nc | 1/kg | Delassus matrix |
 //! | O | (in module docs) | | | base origin: reference point of internal spatial vectors |
 //!
-//! The equation of motion is `M ν̇ + h = Sᵀτ + Σ Jᵀf`. Matrices are column-major slices. Forces
-//! act on the robot. `world_from_foot` maps coordinates of the foot's frame to the world's.
+//! The equation of motion is `M ν̇ + h = Sᵀτ + Σ Jᵀf − d(ν) ν`, the last term damping and friction
+//! of the joints ([`JointResistance`]), which are in no function but their own. Matrices are
+//! column-major slices. Forces act on the robot. `world_from_foot` maps coordinates of the foot's
+//! frame to the world's.
 //!
 //! # Invariants
 //!
 //! - Sines and the like come from `libm`, sums have a fixed order, nothing is fused, and lanes do
 //!   not mix: the same inputs give the same bits on every machine and for every vector width.
 //! - No function after construction allocates, looks a name up or reads a clock.
-//! - No text given to [`Model::from_urdf`] makes it panic or open a file.
+//! - No text given to [`Model::from_urdf`] or [`expand_xacro`] makes them panic or open a file.
 
 // Each of these says why no input reaches it.
 #![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
@@ -131,11 +134,13 @@ mod placement;
 mod quad;
 mod relative;
 mod representation;
+mod resistance;
 mod rotors;
 mod shape;
 mod sine;
 mod transmission;
 mod urdf;
+mod xacro;
 
 pub use articulated_body::{ArticulatedBody, articulated_body};
 pub use branch::BranchPattern;
@@ -169,7 +174,8 @@ pub use manifold::{
 pub use mass_factor::{MassFactor, MassFactorRef, SingularMass};
 pub use mass_matrix::{MassMatrix, mass_matrix};
 pub use model::{
-    Base, BodyId, Frame, FrameId, Joint, JointId, JointKind, MimicJoint, Model, ModelError, Tree,
+    Base, BodyId, Frame, FrameId, Joint, JointId, JointKind, Link, MimicJoint, Model, ModelError,
+    Tree,
 };
 pub use momentum::{
     center_of_mass, center_of_mass_jacobian, center_of_mass_jacobian_dot_velocity,
@@ -185,9 +191,11 @@ pub use relative::{
 pub use representation::{
     Representation, frame_jacobian_dot_velocity_in, frame_jacobian_in, frame_velocity_in,
 };
+pub use resistance::{FRICTION_SPEED, JointResistance};
 pub use rotors::Rotors;
 pub use shape::{Collision, Shape};
 pub use transmission::{Transmission, TransmissionError};
 pub use urdf::{
-    MimicJoints, Options, PackageError, PackageSearch, UrdfError, Warning, resolve_package,
+    MimicJoints, NotUsed, Options, PackageError, PackageSearch, UrdfError, Warning, resolve_package,
 };
+pub use xacro::{Expanded, ReadIncluded, XacroError, XacroOptions, expand_xacro, is_xacro};

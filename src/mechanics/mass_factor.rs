@@ -98,9 +98,31 @@ impl MassFactor {
     /// [`SingularMass`] if a pivot is not positive beyond rounding, or not a number; the factor
     /// must not be used then.
     pub fn factorize(&mut self, mass: &MassMatrix) -> Result<(), SingularMass> {
+        self.pivots.copy_from_slice(&mass.diagonal);
+        self.eliminate(mass)
+    }
+
+    /// Factors `mass` with `added` (nv, zero or more) on its diagonal, as implicit joint damping
+    /// has it ([`JointResistance`](crate::JointResistance)).
+    ///
+    /// # Errors
+    /// As those of [`factorize`](Self::factorize).
+    ///
+    /// # Panics
+    /// If `added` has another length than nv.
+    #[expect(clippy::panic_in_result_fn, reason = "lengths are the caller's contract")]
+    pub fn factorize_with(&mut self, mass: &MassMatrix, added: &[f64]) -> Result<(), SingularMass> {
+        assert_eq!(added.len(), self.dim(), "length of added");
+        for ((pivot, own), added) in self.pivots.iter_mut().zip(&mass.diagonal).zip(added) {
+            *pivot = own + added;
+        }
+        self.eliminate(mass)
+    }
+
+    /// Factors `mass`, whose diagonal stands in the pivots.
+    fn eliminate(&mut self, mass: &MassMatrix) -> Result<(), SingularMass> {
         let Self { pattern, rows, pivots, inverse_pivots, row } = self;
         rows.copy_from_slice(&mass.rows);
-        pivots.copy_from_slice(&mass.diagonal);
         let rounding = 4.0 * f64::EPSILON * pivots.len() as f64;
         // Sums that the eliminated coordinates subtract from the block of their floating base.
         let mut base = [[Quad::ZERO; 2]; BASE];

@@ -36,6 +36,7 @@ mod pool;
 pub mod profile;
 mod recorded;
 pub mod reference;
+pub mod robot;
 mod run;
 pub mod session;
 mod snapshot;

@@ -17,6 +17,7 @@ mod new;
 mod plot;
 mod refusals;
 mod report;
+mod robot;
 mod run;
 mod shell;
 mod step;

@@ -319,6 +319,75 @@ impl Named {
     }
 }
 
+impl Named {
+    /// Robot files with macros; what they include is whole.
+    pub(crate) fn macros() -> Self {
+        let diagram = "Diagram(format: 2, run: (stop: \"1 s\", step: \"1 ms\"), robots: { \"r\": \
+                       Urdf(path: \"damaged.xacro\", base: Floating) }, blocks: { \"b\": \
+                       FloatingBase(robot: \"r\", in: { \"nu_dot\": \"d.nu_dot\" }), \"d\": \
+                       ForwardDynamics(robot: \"r\", in: { \"state\": \"b.state\", \"tau\": \
+                       \"z.y\" }), \"z\": Constant(value: \"=zeros(r.n)\") })";
+        let words = [
+            "xacro:property",
+            "xacro:macro",
+            "xacro:if",
+            "xacro:unless",
+            "xacro:include",
+            "xacro:insert_block",
+            "xacro:arg",
+            "xacro:call",
+            "xacro:element",
+            "xacro:attribute",
+            "xacro:leg",
+            "params",
+            "name",
+            "value",
+            "default",
+            "scope",
+            "global",
+            "parent",
+            "ns",
+            "filename",
+            "${",
+            "}",
+            "$(",
+            ")",
+            "$$",
+            "$(arg ",
+            "$(find ",
+            "$(eval ",
+            "*",
+            "**",
+            ":=",
+            "^",
+            "^|",
+            "+",
+            "-",
+            "/",
+            "//",
+            "%",
+            "not ",
+            " in ",
+            " if ",
+            " else ",
+            "[",
+            "]",
+            "{",
+            "pi",
+            "sin(",
+            "range(",
+            "1e9",
+            "'",
+            "true",
+            "<",
+            "/>",
+            "\"",
+        ];
+        let files = corpus(&["tests/data/robots"], "xacro");
+        Self::new(files, &words, Some(diagram), "damaged.xacro")
+    }
+}
+
 impl Target for Named {
     fn input(&self, random: &mut Random) -> Vec<u8> {
         let (path, bytes) = &self.files[random.below(self.files.len())];

@@ -15,17 +15,21 @@ use super::robot::{Inertial, Robot};
 use crate::body::Body;
 use crate::branch::BranchPattern;
 use crate::inertia::Inertia;
-use crate::model::{Base, BodyId, Frame, FrameId, JointKind, Model, Tree};
+use crate::model::{Base, BodyId, Frame, FrameId, JointKind, Link, Model, Tree};
 use crate::placement::Placement;
+use crate::resistance::JointResistance;
 use crate::rotors::Rotors;
 use crate::shape::Collision;
 
 /// Builds the model of a robot that was read without error.
-pub(super) fn model(robot: &Robot, options: &Options) -> Result<(Model, Vec<Warning>), UrdfError> {
-    let mut warnings = Vec::new();
+pub(super) fn model(
+    robot: &Robot,
+    options: &Options,
+    warnings: &mut Vec<Warning>,
+) -> Result<Model, UrdfError> {
     let graph = Graph::new(robot)?;
-    let mut joints = Joints::new(robot, &graph, options, &mut warnings)?;
-    let layout = Layout::new(robot, options, &graph, &mut joints, &mut warnings)?;
+    let mut joints = Joints::new(robot, &graph, options, warnings)?;
+    let layout = Layout::new(robot, options, &graph, &mut joints, warnings)?;
 
     let frames = robot.links.iter().zip(&layout.links);
     let frames = frames.map(|(link, &(body, body_from_frame))| Frame {
@@ -55,9 +59,11 @@ pub(super) fn model(robot: &Robot, options: &Options) -> Result<(Model, Vec<Warn
         bodies: layout.bodies,
         joints: joints.own,
         mimics: joints.mimics,
+        links: links(robot, &graph),
         collisions: collisions(robot),
         rotors: Rotors::none(joints.velocity_dim - base_dim),
         // These follow from the others.
+        resistance: JointResistance::none(0),
         quaternions: Vec::new(),
         frame_by_name: BTreeMap::new(),
         pattern: Arc::new(BranchPattern::new(&[], &[], Vec::new())),
@@ -68,8 +74,8 @@ pub(super) fn model(robot: &Robot, options: &Options) -> Result<(Model, Vec<Warn
     }
     .complete()
     .with_named_rotor_inertia(&options.rotor_inertia)?;
-    warn_of_massless_joints(&model, &joints.lines, &mut warnings);
-    Ok((model, warnings))
+    warn_of_massless_joints(&model, &joints.lines, warnings);
+    Ok(model)
 }
 
 /// Bodies in tree order, and for each link its body and `body_from_link`.
@@ -192,6 +198,16 @@ fn link_inertia(inertial: &Inertial) -> Inertia {
     let [ixx, ixy, ixz, iyy, iyz, izz] = inertial.inertia;
     let matrix = Matrix3::new(ixx, ixy, ixz, ixy, iyy, iyz, ixz, iyz, izz);
     Inertia::new(inertial.mass, Vector3::zeros(), &matrix).transformed(&inertial.origin)
+}
+
+fn links(robot: &Robot, graph: &Graph<'_>) -> Vec<Link> {
+    let links = robot.links.iter().zip(&graph.parent_joint);
+    let links = links.map(|(link, joint)| Link {
+        parent: joint.map(|joint| FrameId(graph.ends[joint].0)),
+        joint: joint.map(|joint| robot.joints[joint].name.clone()),
+        inertia: link_inertia(&link.inertial),
+    });
+    links.collect()
 }
 
 fn collisions(robot: &Robot) -> Vec<Collision> {
