@@ -10,14 +10,13 @@
 //!   contain;
 //! - `urdf-rs` reads the canonical text into typed values (versions, quaternions, defaults);
 //! - `graph` checks that links and joints form one tree;
-//! - `joints` and `mimic` say how each joint moves, `chain` lays its bodies along its axes;
+//! - `joints` and `mimic` say how each joint moves, `joint_bodies` lays its bodies along its axes;
 //! - `build` welds fixed links to their parents and lays out the tree.
 //!
 //! No text makes this module panic, recurse without bound or open a file; [`resolve_package`] finds
 //! the mesh files that a robot file names, also without opening one.
 
 mod build;
-mod chain;
 mod error;
 mod graph;
 mod joints;
