@@ -51,7 +51,7 @@
 //! | `legwork-ode` | integration methods on one chart of the state | `METHODS`, `Kernel` |
 //! | `legwork-recording` | the MCAP file of a run, tables | [`runtime::recording`] |
 //! | [`picture`] | drawings of diagrams, plots of recordings | [`picture::diagram::svg`] |
-//! | `legwork-mechanics` | rigid-body models and algorithms: URDF, M, h, J, RNEA, ABA | `Model` |
+//! | `legwork-mechanics` | rigid-body models and algorithms: URDF, MJCF, M, h, J, RNEA, ABA | `Model` |
 //! | `legwork-qp` | quadratic, cone and contact problems, their solvers | `ContactProblem` |
 //! | `legwork-contact` | contact geometry and contact models | `ContactAssembly` |
 //! | `legwork-control` | inverse kinematics and dynamics, gaits, legs | `ContactInverseDynamics` |

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use legwork_block::quantity::{
-    Acceleration, Angle, Dimensionless, Inertia, Length, NonNegative, PerJoint, Physical, Scalar,
+    Acceleration, Angle, Dimensionless, Inertia, Length, NonNegative, PerJoint, PerJointError,
+    Physical, Scalar,
 };
 use legwork_block::{Files, Invalid, OtherResources, Resource, ResourceKind, parameters};
 use legwork_mechanics::nalgebra::Vector3;
-use legwork_mechanics::{Base, MimicJoints, Model, Options, Placement};
+use legwork_mechanics::{Base, FrameId, MimicJoints, Model, Options, Placement, Tree};
 
 mod source;
 
@@ -179,8 +180,10 @@ impl Urdf {
         let (model, warnings) =
             Model::from_urdf(&source.text, &options).map_err(|error| source.error(error))?;
         let model = self.with_damping(model)?;
+        let model =
+            with_rotors(model, self.rotor_inertia.as_ref(), self.reflected_inertia.as_deref())?;
         let warnings = warnings.into_iter().map(|warning| source.warning(warning));
-        Ok((self.with_rotors(model)?, warnings.collect()))
+        Ok((model, warnings.collect()))
     }
 
     fn with_damping(&self, model: Model) -> Result<Model, Invalid> {
@@ -194,54 +197,91 @@ impl Urdf {
             JointDamping::Ignore => model.without_resistance(),
         })
     }
-
-    fn with_rotors(&self, model: Model) -> Result<Model, Invalid> {
-        let rotor_inertia = match (&self.rotor_inertia, &self.reflected_inertia) {
-            (None, None) => return Ok(model),
-            (None, Some(rows)) => return with_reflected(model, rows),
-            (Some(_), Some(_)) => {
-                let message = "expected one of `rotor_inertia` and `reflected_inertia`, found both";
-                return Err(Invalid::parameter("reflected_inertia", message));
-            }
-            (Some(rotor_inertia), None) => rotor_inertia,
-        };
-        let names: Vec<&str> = model.joint_velocity_names().collect();
-        let none = NonNegative::from_si(0.0).ok();
-        let values: Vec<f64> = rotor_inertia
-            .resolve_or(&names, none.as_ref())
-            .map_err(|error| misfit("rotor_inertia", &error, &names, &model))?
-            .into_iter()
-            .map(Physical::si)
-            .collect();
-        model
-            .with_rotor_inertia(&values)
-            .map_err(|error| Invalid::parameter("rotor_inertia", error.to_string()))
-    }
-
-    fn keyframe(&self, name: &str, pose: &NamedPose, model: &Model) -> Result<Keyframe, Invalid> {
-        let named = |mut invalid: Invalid| {
-            invalid.message = format!("keyframe `{name}`: {}", invalid.message);
-            invalid
-        };
-        let zeros = zero_positions(model);
-        let joint_positions = coordinates("keyframes", &pose.s, model, &positions(model), &zeros)
-            .and_then(|s| unit_quaternions("keyframes", s, model))
-            .map_err(named)?;
-        let base_position = pose.base_position.map(|p| p.map(Length::value));
-        let base_orientation = pose
-            .base_orientation
-            .map(|q| unit_quaternion("keyframes", q))
-            .transpose()
-            .map_err(named)?;
-        if self.base == Base::Fixed && (base_position.is_some() || base_orientation.is_some()) {
-            let message = "expected joint positions only, found a pose of the fixed base";
-            return Err(named(Invalid::parameter("keyframes", message)));
-        }
-        Ok(Keyframe { joint_positions, base_position, base_orientation })
-    }
 }
 
-fn placed(mount: Mount) -> Placement {
+/// The model with the reflected inertia of rotors; joints that are not named keep what they have.
+pub(crate) fn with_rotors(
+    model: Model,
+    rotor_inertia: Option<&PerJoint<NonNegative<Inertia>>>,
+    reflected_inertia: Option<&[Vec<Inertia>]>,
+) -> Result<Model, Invalid> {
+    let rotor_inertia = match (rotor_inertia, reflected_inertia) {
+        (None, None) => return Ok(model),
+        (None, Some(rows)) => return with_reflected(model, rows),
+        (Some(_), Some(_)) => {
+            let message = "expected one of `rotor_inertia` and `reflected_inertia`, found both";
+            return Err(Invalid::parameter("reflected_inertia", message));
+        }
+        (Some(rotor_inertia), None) => rotor_inertia,
+    };
+    let names: Vec<&str> = model.joint_velocity_names().collect();
+    let misfits = |error: PerJointError| misfit("rotor_inertia", &error, &names, &model);
+    let stated = rotor_inertia
+        .resolve_or(&names, NonNegative::from_si(0.0).ok().as_ref())
+        .map_err(misfits)?;
+    let mut values: Vec<f64> = stated.into_iter().map(Physical::si).collect();
+    if let PerJoint::Named(by_name) = rotor_inertia {
+        let names_only = by_name.keys().map(|name| (name.clone(), true)).collect();
+        let is_named = PerJoint::Named(names_only).resolve_or(&names, Some(&false));
+        let known = model.rotors().diagonal();
+        for ((value, known), is_named) in
+            values.iter_mut().zip(known).zip(is_named.map_err(misfits)?)
+        {
+            if !is_named {
+                *value = *known;
+            }
+        }
+    }
+    model
+        .with_rotor_inertia(&values)
+        .map_err(|error| Invalid::parameter("rotor_inertia", error.to_string()))
+}
+
+/// A named pose as a keyframe of the model.
+pub(crate) fn keyframe(name: &str, pose: &NamedPose, model: &Model) -> Result<Keyframe, Invalid> {
+    let named = |mut invalid: Invalid| {
+        invalid.message = format!("keyframe `{name}`: {}", invalid.message);
+        invalid
+    };
+    let zeros = zero_positions(model);
+    let joint_positions = coordinates("keyframes", &pose.s, model, &positions(model), &zeros)
+        .and_then(|s| unit_quaternions("keyframes", s, model))
+        .map_err(named)?;
+    let base_position = pose.base_position.map(|p| p.map(Length::value));
+    let base_orientation = pose
+        .base_orientation
+        .map(|q| unit_quaternion("keyframes", q))
+        .transpose()
+        .map_err(named)?;
+    let fixed = !model.trees().iter().any(Tree::is_floating);
+    if fixed && (base_position.is_some() || base_orientation.is_some()) {
+        let message = "expected joint positions only, found a pose of the fixed base";
+        return Err(named(Invalid::parameter("keyframes", message)));
+    }
+    Ok(Keyframe { joint_positions, base_position, base_orientation })
+}
+
+/// The frames of the feet, which are links of the file `path`.
+pub(crate) fn frames_of_feet(
+    feet: &[String],
+    path: &str,
+    model: &Model,
+) -> Result<Vec<FrameId>, Invalid> {
+    let mut found = Vec::with_capacity(feet.len());
+    for foot in feet {
+        let frame = model.find_frame(foot).ok_or_else(|| {
+            let links = model.frames().iter().map(|frame| frame.name.as_str());
+            unknown("feet", &format!("a link of {path}"), foot, links)
+        })?;
+        if found.contains(&frame) {
+            return Err(Invalid::parameter("feet", format!("foot `{foot}` is listed twice")));
+        }
+        found.push(frame);
+    }
+    Ok(found)
+}
+
+pub(crate) fn placed(mount: Mount) -> Placement {
     Placement::from_xyz_rpy(mount.position.map(Length::value), mount.rpy.map(Angle::value))
 }
 
@@ -277,7 +317,7 @@ pub(crate) fn unit_quaternions(
 }
 
 /// A warning for each joint of the keyframe that is beyond its limits.
-fn beyond_limits<'a>(
+pub(crate) fn beyond_limits<'a>(
     name: &'a str,
     keyframe: &'a Keyframe,
     model: &'a Model,
@@ -305,25 +345,15 @@ impl ResourceKind for Urdf {
         _: &dyn OtherResources,
     ) -> Result<(Arc<dyn Resource>, Vec<String>), Invalid> {
         let (model, mut warnings) = self.model(files)?;
-        let mut feet = Vec::with_capacity(self.feet.len());
-        for foot in &self.feet {
-            let frame = model.find_frame(foot).ok_or_else(|| {
-                let links = model.frames().iter().map(|frame| frame.name.as_str());
-                unknown("feet", &format!("a link of {}", self.path), foot, links)
-            })?;
-            if feet.contains(&frame) {
-                return Err(Invalid::parameter("feet", format!("foot `{foot}` is listed twice")));
-            }
-            feet.push(frame);
-        }
+        let feet = frames_of_feet(&self.feet, &self.path, &model)?;
         let mut keyframes = BTreeMap::new();
         for (key, pose) in &self.keyframes {
-            let keyframe = self.keyframe(key, pose, &model)?;
+            let keyframe = keyframe(key, pose, &model)?;
             warnings.extend(beyond_limits(key, &keyframe, &model));
             keyframes.insert(key.clone(), keyframe);
         }
-        let robot =
-            RobotModel { name: name.to_owned(), model, feet, keyframes, members: Vec::new() };
+        let (name, members) = (name.to_owned(), Vec::new());
+        let robot = RobotModel { name, model, feet, keyframes, members, of_file: Vec::new() };
         Ok((Arc::new(robot), warnings))
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::body::Axis;
 use crate::branch::BranchPattern;
+use crate::inertia::Inertia;
 use crate::layout::Layout;
 use crate::model::{BodyId, Frame, FrameId, JointId, JointKind, Link, Model, ModelError, Tree};
 use crate::resistance::{JointResistance, of_joints};
@@ -89,6 +90,26 @@ impl Model {
         let (joints, pattern) = (&self.joint_velocities, &self.pattern);
         let layout = Layout::new(&self.trees, &self.bodies, joints, pattern, self.coupled);
         self.layout = Arc::new(layout);
+    }
+
+    /// Joints whose motion moves nothing that has mass or rotational inertia.
+    pub(crate) fn massless_joints(&self) -> impl Iterator<Item = usize> {
+        let mut carries: Vec<bool> =
+            self.bodies.iter().map(|body| body.inertia != Inertia::zero()).collect();
+        for (i, body) in self.bodies.iter().enumerate().skip(1).rev() {
+            carries[body.parent] |= carries[i];
+        }
+        // By coordinate: a joint that others follow moves their bodies, too.
+        let mut moves = vec![false; self.velocity_dim()];
+        for (body, carries) in self.bodies.iter().zip(&carries).skip(1) {
+            moves[body.v_index] |= *carries && body.scale != 0.0;
+        }
+        for (&k, &rotor) in self.joint_velocities.iter().zip(self.rotors.diagonal()) {
+            moves[k] |= rotor > 0.0;
+        }
+        let joints = self.joints.iter().enumerate();
+        joints
+            .filter_map(move |(i, joint)| (!joint.velocity_range().all(|k| moves[k])).then_some(i))
     }
 
     /// Whether rotors couple joints of each tree.

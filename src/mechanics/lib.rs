@@ -2,12 +2,13 @@
 //!
 //! # Tour
 //!
-//! A [`Model`] is read once from a robot file ([`Model::from_urdf`]) and never changes; several
-//! robots and free bodies make one by [`Model::world`]. Algorithms are free functions
+//! A [`Model`] is read once from a robot file ([`Model::from_urdf`], [`Model::from_mjcf`]) and never
+//! changes; several robots and free bodies make one by [`Model::world`]. Algorithms are free functions
 //! `(&model, state, inputs, &mut workspace, &mut out)` on plain slices that allocate nothing:
 //!
 //! ```text
-//! URDF text ──from_urdf──► Model ──world──► Model of several robots
+//! URDF text ──from_urdf──┬─► Model ──world──► Model of several robots
+//! MJCF text ──from_mjcf──┘
 //! (q, ν) ──Kinematics::update──► Kinematics ─┬─► world_from_frame, relative_placement, velocities
 //!                                            ├─► frame, point and relative Jacobians, J̇ν of all
 //!                                            ├─► center_of_mass, momenta, energies
@@ -98,7 +99,9 @@
 //! - Sines and the like come from `libm`, sums have a fixed order, nothing is fused, and lanes do
 //!   not mix: the same inputs give the same bits on every machine and for every vector width.
 //! - No function after construction allocates, looks a name up or reads a clock.
-//! - No text given to [`Model::from_urdf`] or [`expand_xacro`] makes them panic or open a file.
+//! - No text given to [`Model::from_urdf`] or [`expand_xacro`] makes them panic or open a file, and
+//!   none given to [`Model::from_mjcf`] makes it panic; files are read through a function of the
+//!   caller.
 
 // Each of these says why no input reaches it.
 #![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
@@ -121,13 +124,16 @@ mod frame_rows;
 mod inertia;
 mod inverse_dynamics;
 mod inverse_mass;
+mod joint_bodies;
 mod kinematics;
 mod layout;
 mod manifold;
 mod mass_factor;
 mod mass_matrix;
+mod mjcf;
 mod model;
 mod momentum;
+mod names;
 mod packed_factor;
 mod path_rows;
 mod placement;
@@ -173,6 +179,10 @@ pub use manifold::{
 };
 pub use mass_factor::{MassFactor, MassFactorRef, SingularMass};
 pub use mass_matrix::{MassMatrix, mass_matrix};
+pub use mjcf::{
+    ActuatorLaw, Mjcf, MjcfActuator, MjcfEquality, MjcfError, MjcfErrors, MjcfGeom, MjcfKeyframe,
+    MjcfOptions, MjcfSpring,
+};
 pub use model::{
     Base, BodyId, Frame, FrameId, Joint, JointId, JointKind, Link, MimicJoint, Model, ModelError,
     Tree,

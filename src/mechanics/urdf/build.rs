@@ -7,7 +7,6 @@ use std::sync::Arc;
 use nalgebra::{Matrix3, Vector3};
 
 use super::Options;
-use super::chain::{Drive, push_bodies, unit};
 use super::error::{UrdfError, Warning};
 use super::graph::Graph;
 use super::joints::{Joints, Motion};
@@ -15,6 +14,7 @@ use super::robot::{Inertial, Robot};
 use crate::body::Body;
 use crate::branch::BranchPattern;
 use crate::inertia::Inertia;
+use crate::joint_bodies::{Drive, push_bodies};
 use crate::model::{Base, BodyId, Frame, FrameId, JointKind, Link, Model, Tree};
 use crate::placement::Placement;
 use crate::resistance::JointResistance;
@@ -111,9 +111,12 @@ impl Layout {
             links[child] = match drive(joints, j) {
                 None => (parent_body, at_zero),
                 Some(drive) => {
-                    let (axis, line) = (joint.axis, joint.line);
+                    let axis = match drive.kind {
+                        JointKind::Spherical | JointKind::Floating => Vector3::z(),
+                        _ => unit(joint.axis, joint.line)?,
+                    };
                     let body_from_link =
-                        push_bodies(&mut bodies, parent_body, &at_zero, axis, line, &drive)?;
+                        push_bodies(&mut bodies, parent_body, &at_zero, axis, &drive);
                     (bodies.len() - 1, body_from_link)
                 }
             };
@@ -179,6 +182,22 @@ fn held(
     Ok(Placement { rotation, translation: Vector3::zeros() })
 }
 
+fn unit(axis: Vector3<f64>, line: usize) -> Result<Vector3<f64>, UrdfError> {
+    // Scaling first keeps the norm of tiny and huge axes from under- and overflowing.
+    let largest = axis.amax();
+    if largest == 0.0 {
+        return Err(UrdfError::Number {
+            line,
+            element: "axis".to_owned(),
+            attribute: "xyz".to_owned(),
+            expected: "an axis that is not zero".to_owned(),
+            found: "0 0 0".to_owned(),
+        });
+    }
+    let scaled = axis / largest;
+    Ok(scaled / scaled.norm())
+}
+
 /// The coordinates that move a joint of the file; `None` if it is fixed.
 fn drive(joints: &Joints, joint: usize) -> Option<Drive> {
     let (followed, multiplier, offset) = match joints.motions[joint] {
@@ -224,22 +243,9 @@ fn collisions(robot: &Robot) -> Vec<Collision> {
 
 /// Warns of joints whose motion moves nothing that has mass or rotational inertia.
 fn warn_of_massless_joints(model: &Model, lines: &[usize], warnings: &mut Vec<Warning>) {
-    let mut carries: Vec<bool> =
-        model.bodies.iter().map(|body| body.inertia != Inertia::zero()).collect();
-    for (i, body) in model.bodies.iter().enumerate().skip(1).rev() {
-        carries[body.parent] |= carries[i];
-    }
-    // By coordinate: a joint that others follow moves their bodies, too.
-    let mut moves = vec![false; model.velocity_dim()];
-    for (body, carries) in model.bodies.iter().zip(&carries).skip(1) {
-        moves[body.v_index] |= *carries && body.scale != 0.0;
-    }
-    for (&k, &rotor) in model.joint_velocity_indices().iter().zip(model.rotors.diagonal()) {
-        moves[k] |= rotor > 0.0;
-    }
-    for (joint, &line) in model.joints.iter().zip(lines) {
-        if !joint.velocity_range().all(|k| moves[k]) {
-            warnings.push(Warning::MovesNoMass { line, joint: joint.name.clone() });
-        }
-    }
+    let massless = model.massless_joints();
+    warnings.extend(
+        massless
+            .map(|i| Warning::MovesNoMass { line: lines[i], joint: model.joints[i].name.clone() }),
+    );
 }

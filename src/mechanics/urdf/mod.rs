@@ -9,14 +9,13 @@
 //!   (Gazebo, transmissions, sensors), whatever it contains; comments, visuals and materials are
 //!   left to who draws the robot;
 //! - `graph` finds the trees of links and joints, of which the largest is the robot;
-//! - `joints` and `mimic` say how each joint moves, `chain` lays its bodies along its axes;
+//! - `joints` and `mimic` say how each joint moves, `joint_bodies` lays its bodies along its axes;
 //! - `build` welds fixed links to their parents and lays out the tree.
 //!
 //! No text makes this module panic, recurse without bound or open a file; [`resolve_package`] finds
 //! the mesh files that a robot file names, also without opening one.
 
 mod build;
-mod chain;
 mod error;
 mod graph;
 mod joints;
