@@ -95,6 +95,26 @@ impl Mesh {
         }
     }
 
+    /// Leaves out vertices that no triangle has.
+    pub(crate) fn leave_out_unused(&mut self) {
+        let mut new = vec![u32::MAX; self.vertices.len()];
+        for index in self.triangles.iter().flatten() {
+            new[*index as usize] = 0;
+        }
+        let mut count = 0;
+        self.vertices = (self.vertices.iter().zip(&mut new))
+            .filter(|(_, new)| **new == 0)
+            .map(|(vertex, new)| {
+                *new = count;
+                count += 1;
+                *vertex
+            })
+            .collect();
+        for index in self.triangles.iter_mut().flatten() {
+            *index = new[*index as usize];
+        }
+    }
+
     /// Whether all coordinates are numbers.
     pub(crate) fn is_finite(&self) -> bool {
         self.vertices.iter().all(|v| v.iter().all(|x| x.is_finite()))

@@ -32,7 +32,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Mesh, MeshError> {
         }
     }
     let mut mesh = Mesh::default();
-    let place = to_robot(root);
+    let place = to_metres(root);
     let scene = child(root, "scene").and_then(|scene| child(scene, "instance_visual_scene"));
     match scene.and_then(|scene| reader.target(scene, "url")) {
         Some(scene) => reader.scene(scene, place, &mut mesh)?,
@@ -65,25 +65,12 @@ fn line(node: Node<'_, '_>) -> usize {
     node.document().text_pos_at(node.range().start).row as usize
 }
 
-/// Metres and z up, from the unit and axis that the file states.
-fn to_robot(root: Node<'_, '_>) -> Matrix4<f64> {
-    let asset = child(root, "asset");
-    let unit = asset.and_then(|asset| child(asset, "unit"));
+/// Metres, from the unit that the file states. Axes stay: the viewers that robot files are made with
+/// ignore `<up_axis>` (RViz leaves out the turn of the scene's root), and so do their authors.
+fn to_metres(root: Node<'_, '_>) -> Matrix4<f64> {
+    let unit = child(root, "asset").and_then(|asset| child(asset, "unit"));
     let meter = unit.and_then(|unit| unit.attribute("meter")?.trim().parse::<f64>().ok());
-    let meter = meter.filter(|meter| meter.is_finite() && *meter > 0.0).unwrap_or(1.0);
-    let up = asset.and_then(|asset| child(asset, "up_axis")).and_then(|up| up.text());
-    let turn = match up.map(str::trim) {
-        Some("Z_UP") => Matrix4::identity(),
-        // x to −y, y to x.
-        Some("X_UP") => from_columns([0., 0., 1.], [-1., 0., 0.], [0., -1., 0.]),
-        // y up, the default of the format: y to z, z to −y.
-        _ => from_columns([1., 0., 0.], [0., 0., 1.], [0., -1., 0.]),
-    };
-    turn * Matrix4::new_scaling(meter)
-}
-
-fn from_columns(x: [f64; 3], y: [f64; 3], z: [f64; 3]) -> Matrix4<f64> {
-    Matrix4::new(x[0], y[0], z[0], 0., x[1], y[1], z[1], 0., x[2], y[2], z[2], 0., 0., 0., 0., 1.)
+    Matrix4::new_scaling(meter.filter(|meter| meter.is_finite() && *meter > 0.0).unwrap_or(1.0))
 }
 
 struct Reader<'a, 'input> {

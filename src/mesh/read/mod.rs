@@ -45,9 +45,9 @@ impl Format {
 
 /// Reads a mesh. `beside` gives the bytes of a file that this one names, by its name in the file.
 ///
-/// O(bytes). Lengths are metres where the format states its unit (COLLADA, glTF; z is up then, as
-/// in robot files: glTF's y-up scene is turned by 90° about x, and so is COLLADA's by its
-/// `up_axis`), else in the unit of the file.
+/// O(bytes). Lengths are metres where the format states its unit (COLLADA, glTF), else in the unit
+/// of the file. A glTF scene has y up and is turned by 90° about x, to z up; COLLADA's `up_axis` is
+/// ignored, as robot viewers do. Vertices without a triangle are left out.
 ///
 /// # Errors
 /// [`MeshError`] if the name has no ending of a format, the bytes do not follow it, a coordinate is
@@ -58,7 +58,7 @@ pub fn read(
     beside: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
 ) -> Result<Mesh, MeshError> {
     let unknown = || MeshError::UnknownFormat { name: name.to_owned() };
-    let mesh = match Format::of(name).ok_or_else(unknown)? {
+    let mut mesh = match Format::of(name).ok_or_else(unknown)? {
         Format::Stl => stl::read(bytes)?,
         Format::Obj => obj::read(bytes, beside)?,
         Format::Collada => collada::read(bytes)?,
@@ -70,6 +70,7 @@ pub fn read(
     if !mesh.is_finite() {
         return Err(MeshError::malformed("a coordinate is not a finite number"));
     }
+    mesh.leave_out_unused();
     Ok(mesh)
 }
 

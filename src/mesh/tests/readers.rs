@@ -123,7 +123,7 @@ fn obj() {
     }
 }
 
-/// In centimetres with y up, moved by nodes, one face by a mirror.
+/// In centimetres, moved by nodes, with vertices that nothing uses.
 const COLLADA: &str = r##"<?xml version="1.0"?>
 <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
   <asset><unit name="centimeter" meter="0.01"/><up_axis>Y_UP</up_axis></asset>
@@ -135,9 +135,9 @@ const COLLADA: &str = r##"<?xml version="1.0"?>
   <library_materials><material id="m"><instance_effect url="#e"/></material></library_materials>
   <library_geometries>
     <geometry id="half"><mesh>
-      <source id="p"><float_array id="pa" count="24">
-        0 0 0  100 0 0  100 200 0  0 200 0  0 0 300  100 0 300  100 200 300  0 200 300
-      </float_array><technique_common><accessor source="#pa" count="8" stride="3"/>
+      <source id="p"><float_array id="pa" count="27">
+        0 0 0  100 0 0  100 200 0  0 200 0  0 0 300  100 0 300  100 200 300  0 200 300  9e9 0 0
+      </float_array><technique_common><accessor source="#pa" count="9" stride="3"/>
       </technique_common></source>
       <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
       <polylist material="skin" count="3">
@@ -155,7 +155,7 @@ const COLLADA: &str = r##"<?xml version="1.0"?>
     </mesh></geometry>
   </library_geometries>
   <library_visual_scenes><visual_scene id="s">
-    <node id="outer"><rotate>1 0 0 -90</rotate>
+    <node id="outer"><rotate>1 0 0 -90</rotate><rotate>1 0 0 90</rotate>
       <node><translate>10 20 30</translate><scale>1 1 1</scale>
         <matrix>1 0 0 -10 0 1 0 -20 0 0 1 -30 0 0 0 1</matrix>
         <instance_geometry url="#half"><bind_material><technique_common>
@@ -169,21 +169,20 @@ const COLLADA: &str = r##"<?xml version="1.0"?>
 
 #[test]
 fn collada() {
-    // y up to z up turns by 90° about x; the outer node turns back.
     let mesh = load("box.dae", COLLADA.as_bytes()).expect("a mesh");
     expect_cuboid(&mesh);
     assert_eq!(mesh.parts[0].material.color, Some([0.1, 0.2, 0.3, 1.0]));
     assert_eq!(mesh.parts[0].triangles, 8);
-    // Without a scene all geometries are there, with the default axis.
+    // Without a scene all geometries are there.
     let bare = COLLADA.replace("<scene>", "<nothing>").replace("</scene>", "</nothing>");
     let solid = Solid::of(&load("a.dae", bare.as_bytes()).expect("a mesh")).expect("a solid");
-    assert!((solid.center - Vector3::new(0.5, -1.5, 1.0)).norm() < 1e-12, "{}", solid.center);
+    assert!((solid.center - Vector3::new(0.5, 1.0, 1.5)).norm() < 1e-12, "{}", solid.center);
     // A mirror keeps the outside outside.
     let mirrored = COLLADA.replace("<scale>1 1 1", "<scale>1 -1 1");
     let mesh = load("a.dae", mirrored.as_bytes()).expect("a mesh");
     assert!((Solid::of(&mesh).expect("a solid").volume - 6.0).abs() < 1e-12);
     for (from, to, told) in [
-        ("0 4 7 3", "0 4 7 8", "vertex 8 is not among its 8"),
+        ("0 4 7 3", "0 4 7 9", "vertex 9 is not among its 9"),
         ("<vcount>4 4 4", "<vcount>4 4 5", "its list of corners ends early"),
         ("100 200 300", "100 two 300", "line 12: expected a number, found `two`"),
         ("10 20 30", "10 20", "cannot read <translate> with 2 numbers"),
