@@ -20,9 +20,11 @@ use super::source::{Document, Place};
 use super::tree::{Geom, Solid, Tree};
 use crate::body::Body;
 use crate::branch::BranchPattern;
+use crate::inertia::Inertia;
 use crate::joint_bodies::push_bodies;
-use crate::model::{self, Base, BodyId, Frame, FrameId, Model, ModelError};
+use crate::model::{self, Base, BodyId, Frame, FrameId, Link, Model, ModelError};
 use crate::placement::Placement;
+use crate::resistance::JointResistance;
 use crate::rotors::Rotors;
 use crate::shape::{Collision, Shape};
 use joints::{Joints, Motion, displaced};
@@ -116,7 +118,7 @@ pub(super) fn model(
         }
     }
     lowering.document.finish()?;
-    let frames = Frames::new(&mut lowering, &carried, &base);
+    let frames = Frames::new(&mut lowering, &carried, &base, &inertias);
     let (collisions, geoms) = frames.geometry(&mut lowering, &carried);
     let gravity = options.gravity.unwrap_or(tree.options.gravity);
     let model = Model {
@@ -133,12 +135,14 @@ pub(super) fn model(
             v: 0..joints.velocity_dim,
         }],
         frames: frames.list,
+        links: frames.links,
         bodies,
         joints: std::mem::take(&mut joints.own),
         mimics: joints.mimics.clone(),
         collisions,
         rotors: Rotors::none(0),
         // These follow from the others.
+        resistance: JointResistance::none(0),
         quaternions: Vec::new(),
         frame_by_name: BTreeMap::new(),
         pattern: Arc::new(BranchPattern::new(&[], &[], Vec::new())),
@@ -154,14 +158,22 @@ pub(super) fn model(
 /// The frames of a model: its root, bodies, sites, and where equalities hold.
 struct Frames {
     list: Vec<Frame>,
+    /// By frame.
+    links: Vec<Link>,
     /// By body of the file.
     of_body: Vec<Option<usize>>,
 }
 
 impl Frames {
-    fn new(lowering: &mut Lowering<'_>, carried: &[Option<Carried>], base: &base::Root) -> Self {
+    fn new(
+        lowering: &mut Lowering<'_>,
+        carried: &[Option<Carried>],
+        base: &base::Root,
+        inertias: &[Inertia],
+    ) -> Self {
         let tree = lowering.tree;
-        let mut frames = Self { list: Vec::new(), of_body: vec![None; tree.bodies.len()] };
+        let of_body = vec![None; tree.bodies.len()];
+        let mut frames = Self { list: Vec::new(), links: Vec::new(), of_body };
         let mut names: BTreeSet<String> = BTreeSet::new();
         let at = |carried: Carried, name: String, placement: &Placement| Frame {
             name,
@@ -177,6 +189,13 @@ impl Frames {
                 names.insert(tree.bodies[i].name.clone());
                 let name = tree.bodies[i].name.clone();
                 frames.list.push(at(carried, name, &Placement::identity()));
+                let body = &tree.bodies[i];
+                let is_root = frames.links.is_empty();
+                frames.links.push(Link {
+                    parent: frames.of_body[body.parent].filter(|_| !is_root).map(FrameId),
+                    joint: body.joints.first().map(|joint| joint.name.clone()),
+                    inertia: inertias[i],
+                });
             }
         }
         for (i, body) in tree.bodies.iter().enumerate() {
@@ -189,6 +208,8 @@ impl Frames {
                 let name = if names.contains(name) { format!("{name}_site") } else { name.clone() };
                 if names.insert(name.clone()) {
                     frames.list.push(at(carried, name, placement));
+                    let parent = frames.of_body[i].map(FrameId);
+                    frames.links.push(Link { parent, joint: None, inertia: Inertia::zero() });
                 } else {
                     lowering.unused.add(format!("site `{name}`, whose name is taken"));
                 }

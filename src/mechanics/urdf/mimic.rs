@@ -1,7 +1,8 @@
 //! Chains of mimic joints: `s = m s' + b`, and `s'` may follow another joint in turn.
 
 use super::error::{UrdfError, Warning};
-use super::graph::{Graph, nearest};
+use super::graph::Graph;
+use crate::names::nearest;
 use super::robot::Robot;
 use crate::model::JointKind;
 

@@ -117,6 +117,8 @@ impl<'a> Joints<'a> {
                 joint: JointId(followed),
                 multiplier: law.multiplier,
                 offset: law.offset,
+                damping: joints.damping(i, &lowering.tree.options),
+                friction: joints.friction(i, &lowering.tree.options),
             });
         }
         let found = joints.velocity_dim - joints.base_dim;
@@ -125,6 +127,16 @@ impl<'a> Joints<'a> {
             lowering.document.error(Place::START, problem);
         }
         joints
+    }
+
+    /// Viscous damping that acts [N m s/rad or N s/m].
+    fn damping(&self, index: usize, options: &Options) -> f64 {
+        if options.dampers { self.file[index].damping } else { 0.0 }
+    }
+
+    /// Dry friction that acts [N m or N].
+    fn friction(&self, index: usize, options: &Options) -> f64 {
+        if options.friction { self.file[index].friction } else { 0.0 }
     }
 
     fn add(&mut self, name: String, index: usize, options: &Options) {
@@ -147,8 +159,8 @@ impl<'a> Joints<'a> {
             upper,
             effort: effort.map_or(f64::INFINITY, |[low, high]| low.abs().max(high.abs())),
             velocity: f64::INFINITY,
-            damping: if options.dampers { joint.damping } else { 0.0 },
-            friction: if options.friction { joint.friction } else { 0.0 },
+            damping: self.damping(index, options),
+            friction: self.friction(index, options),
             q_index: self.configuration_dim,
             v_index: self.velocity_dim,
             // Known when the tree is laid out.
