@@ -47,6 +47,8 @@ pub(super) struct Container<W: Write + Rewind> {
     times: Option<(u64, u64)>,
     /// Whether the open chunk stands behind what is written, to be written again when it closes.
     is_shown: bool,
+    /// Bytes of its records that are.
+    shown: usize,
 }
 
 /// The open chunk: channels with their schemas, and rows.
@@ -166,6 +168,7 @@ impl<W: Write + Rewind> Container<W> {
             metadata_count: 0,
             times: None,
             is_shown: false,
+            shown: 0,
         }
     }
 
@@ -276,6 +279,10 @@ impl<W: Write + Rewind> Container<W> {
     /// # Errors
     /// Those of [`Container::flush`], and if the output cannot be rewound.
     pub(super) fn show(&mut self) -> io::Result<()> {
+        // To write it again would leave a moment without it.
+        if self.is_shown && self.pending.is_empty() && self.shown == self.chunk.records.len() {
+            return Ok(());
+        }
         let Some(mut out) = self.out.take() else {
             return Err(io::Error::other("an earlier write has failed"));
         };
@@ -288,7 +295,7 @@ impl<W: Write + Rewind> Container<W> {
             let mut head = Vec::new();
             let size = self.chunk.records.len() as u64;
             chunk_head(&mut head, times, (size, crc.finalize()), ("", size));
-            self.is_shown = true;
+            (self.is_shown, self.shown) = (true, self.chunk.records.len());
             out.write_all(&head)?;
             out.write_all(&self.chunk.records)?;
         }
