@@ -17,7 +17,7 @@ use crate::placement::Placement;
 use crate::rotors::matches;
 
 /// Most degrees of freedom of all joints. The factor of a single chain has n²/2 entries.
-const MAX_FREEDOMS: usize = 4096;
+const MAX_FREEDOMS: usize = 2048;
 
 /// How a joint moves.
 pub(super) enum Motion {
