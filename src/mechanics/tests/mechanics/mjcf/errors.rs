@@ -161,7 +161,7 @@ fn no_model_takes_memory_out_of_proportion() {
     let long = format!("<replicate count=\"10\" sep=\"{}\"/>", "x".repeat(1000));
     assert!(body(&long).contains("a suffix of at most 256 bytes"));
     let deep = nested("<body><joint/>", "</body>", 6000);
-    assert!(body(&deep).contains("6000 degrees of freedom are more than 4096"));
+    assert!(body(&deep).contains("6000 degrees of freedom are more than 2048"));
     let deep = format!("<worldbody>{}</worldbody>", nested("<body>", "</body>", 20_000));
     assert_eq!(inside(&deep).model.frames().len(), 20_001);
     let classes = nested("<default class=\"a\">", "</default>", 1000);
