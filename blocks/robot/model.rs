@@ -1,5 +1,6 @@
 //! A robot as blocks see it: its mechanics, feet and keyframes.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -191,6 +192,10 @@ impl Resource for RobotModel {
             "nq" => Some(self.model.configuration_dim()),
             _ => None,
         }
+    }
+
+    fn mechanism(&self) -> Option<&dyn Any> {
+        Some(&self.model)
     }
 
     fn names(&self) -> Vec<String> {

@@ -1,8 +1,10 @@
 //! The whole front end, one arrow after the other.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
-use legwork_block::{Diagnostics, Node, Registry, Span};
+use legwork_block::{Diagnostics, Node, Registry, Resource, Span};
 use legwork_program::{Fnv, Program, ProgramParts, Ratio, RunSettings};
 
 use crate::expand::{CheckEntry, Expanded, Expander, LogEntry, Names, Run, node_text};
@@ -25,6 +27,8 @@ pub struct Compiled {
     pub sources: SourceMap,
     /// Name and choices of every variant.
     pub variants: Vec<(String, Vec<String>)>,
+    /// The robots that could be loaded, by name.
+    pub robots: BTreeMap<String, Arc<dyn Resource>>,
 }
 
 /// Compiles the diagram `text` of the file `path`:
@@ -42,6 +46,7 @@ pub fn compile(
     let loader = Loader::new(registry, disk, directory, &options.roots);
     let mut found = Diagnostics::default();
     let mut variants = Vec::new();
+    let mut robots = BTreeMap::new();
 
     let document = overrides::document(path, text, options, &loader, &mut found);
     let expanded = document.as_ref().and_then(|document| {
@@ -49,6 +54,7 @@ pub fn compile(
         let mut expander = Expander::new(registry, &loader, chosen, &mut found);
         let expanded = expander.expand(document);
         variants = expander.variants();
+        robots = expander.robots().clone();
         expanded
     });
     let program = document.zip(expanded).and_then(|(document, expanded)| {
@@ -66,7 +72,7 @@ pub fn compile(
         let parts = Parts { name, resources, run, names, logs, checks };
         program(&typed, &parts, &mut found)
     });
-    Compiled { program, diagnostics: found, sources: loader.into_sources(), variants }
+    Compiled { program, diagnostics: found, sources: loader.into_sources(), variants, robots }
 }
 
 /// Loops and rates do not depend on types: what is wrong with them is reported in the same pass.

@@ -196,6 +196,7 @@ impl Model {
             frames: Vec::new(),
             frame_by_name: BTreeMap::new(),
             collisions: Vec::new(),
+            visuals: Vec::new(),
             rotors: Rotors::none(0),
             pattern: Arc::new(BranchPattern::new(&[], &[], Vec::new())),
             layout: Arc::default(),
@@ -241,6 +242,10 @@ impl Model {
         self.collisions.extend(model.collisions.iter().cloned().map(|mut collision| {
             collision.link = FrameId(collision.link.0 + frames);
             collision
+        }));
+        self.visuals.extend(model.visuals.iter().cloned().map(|mut visual| {
+            visual.link = FrameId(visual.link.0 + frames);
+            visual
         }));
         self.frames.extend(model.frames.iter().map(|frame| Frame {
             name: within(&frame.name),

@@ -185,7 +185,7 @@ pub use representation::{
     Representation, frame_jacobian_dot_velocity_in, frame_jacobian_in, frame_velocity_in,
 };
 pub use rotors::Rotors;
-pub use shape::{Collision, Shape};
+pub use shape::{Collision, Shape, Visual};
 pub use transmission::{Transmission, TransmissionError};
 pub use urdf::{
     MimicJoints, Options, PackageError, PackageSearch, UrdfError, Warning, resolve_package,

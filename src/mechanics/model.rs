@@ -11,7 +11,7 @@ use crate::body::Body;
 use crate::branch::BranchPattern;
 use crate::layout::Layout;
 use crate::rotors::Rotors;
-use crate::shape::Collision;
+use crate::shape::{Collision, Visual};
 pub use parts::{
     Base, BodyId, Frame, FrameId, Joint, JointId, JointKind, MimicJoint, ModelError, Tree,
 };
@@ -30,6 +30,7 @@ pub struct Model {
     pub(crate) frames: Vec<Frame>,
     pub(crate) frame_by_name: BTreeMap<String, usize>,
     pub(crate) collisions: Vec<Collision>,
+    pub(crate) visuals: Vec<Visual>,
     pub(crate) rotors: Rotors,
     pub(crate) pattern: Arc<BranchPattern>,
     /// Bodies in groups of four.
@@ -159,6 +160,27 @@ impl Model {
         &self.frames[frame.0]
     }
 
+    /// The link that carries a frame: the first link of its body, or, for that one, of the next
+    /// body towards the root that has links. `None` for the root.
+    ///
+    /// # Panics
+    /// If the frame belongs to another model.
+    #[must_use]
+    pub fn carrier_of_frame(&self, frame: FrameId) -> Option<FrameId> {
+        let mut body = self.frames[frame.0].body.0;
+        let first = |body: usize| self.frames.iter().position(|frame| frame.body.0 == body);
+        let root = self.trees[self.bodies[body].tree].bodies.start;
+        loop {
+            if let Some(found) = first(body).filter(|found| *found != frame.0) {
+                return Some(FrameId(found));
+            }
+            if body == root {
+                return None;
+            }
+            body = self.bodies[body].parent;
+        }
+    }
+
     /// The frame of the link of this name; in a world `robot/link`.
     #[must_use]
     pub fn find_frame(&self, name: &str) -> Option<FrameId> {
@@ -183,6 +205,12 @@ impl Model {
     /// Collision shapes of one link.
     pub fn collisions_of(&self, link: FrameId) -> impl Iterator<Item = &Collision> {
         self.collisions.iter().filter(move |collision| collision.link == link)
+    }
+
+    /// What the links look like, as far as the robot file says; no algorithm reads it.
+    #[must_use]
+    pub fn visuals(&self) -> &[Visual] {
+        &self.visuals
     }
 
     /// Mass of all bodies that can move [kg]: the root body of a fixed base is left out.

@@ -56,6 +56,7 @@ pub(super) fn model(robot: &Robot, options: &Options) -> Result<(Model, Vec<Warn
         joints: joints.own,
         mimics: joints.mimics,
         collisions: collisions(robot),
+        visuals: Vec::new(),
         rotors: Rotors::none(joints.velocity_dim - base_dim),
         // These follow from the others.
         quaternions: Vec::new(),

@@ -248,6 +248,16 @@ pub enum Warning {
         /// The one position that is allowed [rad or m].
         position: f64,
     },
+    /// A visual cannot be drawn.
+    #[error("line {line}: link `{link}`: a <visual> is not shown: {problem}")]
+    NotShown {
+        /// Where the mistake is.
+        line: usize,
+        /// The link.
+        link: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// A mimic joint was taken as one that moves on its own.
     #[error("line {line}: joint `{joint}` moves on its own although it mimics `{mimicked}`")]
     MimicIgnored {

@@ -6,8 +6,8 @@
 //!
 //! - `xml` checks that the text is well formed and remembers the line of every element;
 //! - `schema` checks elements and numbers, and keeps only what describes the mechanism: extensions
-//!   (Gazebo, transmissions, sensors), comments and visuals never reach the reader, whatever they
-//!   contain;
+//!   (Gazebo, transmissions, sensors) and comments never reach the reader, whatever they contain;
+//! - `visual` reads what links look like; a mistake in it is a warning;
 //! - `urdf-rs` reads the canonical text into typed values (versions, quaternions, defaults);
 //! - `graph` checks that links and joints form one tree;
 //! - `joints` and `mimic` say how each joint moves, `chain` lays its bodies along its axes;
@@ -26,6 +26,7 @@ mod package;
 mod robot;
 mod schema;
 mod version;
+mod visual;
 mod xml;
 
 use nalgebra::Vector3;
@@ -100,6 +101,10 @@ impl Model {
     pub fn from_urdf(text: &str, options: &Options) -> Result<(Self, Vec<Warning>), UrdfError> {
         let elements = xml::parse(text)?;
         let version = schema::check(&elements)?;
-        build::model(&robot::Robot::new(&elements, version), options)
+        let robot = robot::Robot::new(&elements, version);
+        let (mut model, mut warnings) = build::model(&robot, options)?;
+        let document = robot::Document { elements: &elements, version };
+        model.visuals = visual::visuals(document, &model, &mut warnings);
+        Ok((model, warnings))
     }
 }
