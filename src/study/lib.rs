@@ -37,6 +37,7 @@ pub mod profile;
 mod recorded;
 pub mod reference;
 mod run;
+mod scene;
 pub mod session;
 mod snapshot;
 pub mod sweep;
