@@ -35,7 +35,8 @@
 //! legwork ─┬─► study ─┬─► diagram ─► program ─► block ─► ode
 //!          │          ├─► runtime ─► program, recording, ode
 //!          │          ├─► scene ───► program, mechanics
-//!          │          └─► qp, for duels of solvers
+//!          │          ├─► qp, for duels of solvers
+//!          │          └─► mechanics, to describe robots
 //!          ├─► picture ─► program, runtime
 //!          └─► blocks ──► block, recording, mechanics, qp, contact, control
 //! ```
@@ -52,7 +53,7 @@
 //! | `legwork-recording` | the MCAP file of a run, tables | [`runtime::recording`] |
 //! | `legwork-scene` | what there is to see of a run, and where it is | `Viewer` |
 //! | [`picture`] | drawings of diagrams, plots of recordings | [`picture::diagram::svg`] |
-//! | `legwork-mechanics` | rigid-body models and algorithms: URDF, M, h, J, RNEA, ABA | `Model` |
+//! | `legwork-mechanics` | rigid-body models and algorithms: URDF, MJCF, M, h, J, RNEA, ABA | `Model` |
 //! | `legwork-qp` | quadratic, cone and contact problems, their solvers | `ContactProblem` |
 //! | `legwork-contact` | contact geometry and contact models | `ContactAssembly` |
 //! | `legwork-control` | inverse kinematics and dynamics, gaits, legs | `ContactInverseDynamics` |
@@ -88,7 +89,8 @@
 //!
 //! 1. Outputs: every block that is due computes its outputs from time, state and inputs.
 //! 2. Events: guards that fire reset state, and outputs are computed again until none fires.
-//! 3. Observe: recording, checks and breakpoints read (t, state before the update, outputs).
+//! 3. Observe: values of `judge:` are computed; recording, checks and breakpoints read (t, state
+//!    before the update, outputs).
 //! 4. Update: discrete state advances. All updates read the same outputs and state and are
 //!    committed together.
 //! 5. Integrate: continuous state advances to the next tick. Discrete code never runs inside an

@@ -132,7 +132,6 @@ fn request(arguments: &RunArguments, model: &Model) -> Result<RunRequest, Failur
         bare: arguments.no_embed,
         scene: arguments.scene,
         profile: arguments.profile,
-        measure: true,
     })
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use legwork_block::{Diagnostics, Node, Registry, Resource, Span};
 use legwork_program::{Fnv, Program, ProgramParts, Ratio, RunSettings};
 
-use crate::expand::{CheckEntry, Expanded, Expander, LogEntry, Names, Run, node_text};
+use crate::expand::{CheckEntry, Expanded, Expander, JudgeEntry, LogEntry, Names, Run, node_text};
 use crate::infer::{TypedNetwork, infer};
 use crate::layout::Moments;
 use crate::loader::{Loader, ReadFile};
@@ -15,7 +15,7 @@ use crate::network::Network;
 use crate::overrides::{self, Options};
 use crate::rates::{self, RunTimes};
 use crate::render::SourceMap;
-use crate::{checks, functions, layout, listing, memory, schedule, subsystems};
+use crate::{checks, functions, judge, layout, listing, memory, schedule, subsystems};
 
 /// What came of a compilation.
 pub struct Compiled {
@@ -58,7 +58,7 @@ pub fn compile(
         expanded
     });
     let program = document.zip(expanded).and_then(|(document, expanded)| {
-        let Expanded { network, assertions, logs, checks, run, names } = expanded;
+        let Expanded { network, assertions, logs, judge, checks, run, names } = expanded;
         let recorded = logs.as_deref().unwrap_or_default();
         let typed = match infer(network, &assertions, recorded, &mut found) {
             Ok(typed) => typed,
@@ -69,7 +69,7 @@ pub fn compile(
         };
         let name = path.file_stem().map_or("diagram".into(), |stem| stem.to_string_lossy().into());
         let resources = resources(&document, &loader);
-        let parts = Parts { name, resources, run, names, logs, checks };
+        let parts = Parts { name, resources, run, names, logs, judge, checks };
         program(&typed, &parts, &mut found)
     });
     Compiled { program, diagnostics: found, sources: loader.into_sources(), variants, robots }
@@ -90,12 +90,13 @@ struct Parts {
     names: Names,
     /// `None` without a `log:` section.
     logs: Option<Vec<LogEntry>>,
+    judge: Vec<JudgeEntry>,
     checks: Vec<CheckEntry>,
 }
 
 /// The last arrow: orders and places what is typed.
 fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -> Option<Program> {
-    let Parts { name, resources, run, names, logs, checks } = parts;
+    let Parts { name, resources, run, names, logs, judge, checks } = parts;
     let network = &typed.network;
     let order = schedule::schedule(network, &network.root, diagnostics);
     let recorded = logs.as_deref().unwrap_or_default();
@@ -112,17 +113,18 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
         moments,
         diagnostics,
     )?;
+    let signals = checks::Signals { typed, layout: &layout, names };
+    let judge = judge::compile(judge, &signals, &rates, diagnostics);
     let log = match logs {
         None => checks::all_channels(typed, &layout),
-        Some(logs) => checks::log_channels(typed, &layout, logs, rates.base, diagnostics),
+        Some(logs) => checks::log_channels(typed, &layout, logs, &judge, rates.base, diagnostics),
     };
-    let signals = checks::Signals { typed, layout: &layout, names };
-    let checks = checks::compile(checks, &signals, &rates, diagnostics);
+    let checks = checks::compile(checks, &judge, &signals, &rates, diagnostics);
     let memory = memory::check(&layout, run.solver, run.memory, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }
-    let signals = listing::signals(typed, &layout);
+    let signals = listing::signals(typed, &layout, &judge);
     let program = Program::new(ProgramParts {
         name: name.clone(),
         run: RunSettings {
@@ -140,13 +142,14 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
         loops: layout.loops,
         stops: layout.stops,
         schedule: layout.schedule,
-        arena_len: layout.arena_len,
+        arena_len: layout.arena_len + judge.len(),
         state_len: layout.state_len,
         rate_len: layout.rate_len,
         pool_len: layout.pool_len,
         memory,
         warn: run.warn,
         log,
+        judge,
         checks,
         signals,
         subsystems: subsystems::subsystems(network, names),

@@ -10,10 +10,11 @@ use nalgebra::Vector3;
 use crate::body::Body;
 use crate::branch::BranchPattern;
 use crate::layout::Layout;
+use crate::resistance::JointResistance;
 use crate::rotors::Rotors;
 use crate::shape::{Collision, Visual};
 pub use parts::{
-    Base, BodyId, Frame, FrameId, Joint, JointId, JointKind, MimicJoint, ModelError, Tree,
+    Base, BodyId, Frame, FrameId, Joint, JointId, JointKind, Link, MimicJoint, ModelError, Tree,
 };
 
 /// A robot, or several robots and free bodies that share a world: trees of rigid bodies on joints.
@@ -29,9 +30,12 @@ pub struct Model {
     pub(crate) mimics: Vec<MimicJoint>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) frame_by_name: BTreeMap<String, usize>,
+    /// By frame.
+    pub(crate) links: Vec<Link>,
     pub(crate) collisions: Vec<Collision>,
     pub(crate) visuals: Vec<Visual>,
     pub(crate) rotors: Rotors,
+    pub(crate) resistance: JointResistance,
     pub(crate) pattern: Arc<BranchPattern>,
     /// Bodies in groups of four.
     pub(crate) layout: Arc<Layout>,
@@ -151,6 +155,12 @@ impl Model {
         &self.frames
     }
 
+    /// What the robot file says of each frame's link, in the order of the frames.
+    #[must_use]
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
     /// A frame.
     ///
     /// # Panics
@@ -158,27 +168,6 @@ impl Model {
     #[must_use]
     pub fn frame(&self, frame: FrameId) -> &Frame {
         &self.frames[frame.0]
-    }
-
-    /// The link that carries a frame: the first link of its body, or, for that one, of the next
-    /// body towards the root that has links. `None` for the root.
-    ///
-    /// # Panics
-    /// If the frame belongs to another model.
-    #[must_use]
-    pub fn carrier_of_frame(&self, frame: FrameId) -> Option<FrameId> {
-        let mut body = self.frames[frame.0].body.0;
-        let first = |body: usize| self.frames.iter().position(|frame| frame.body.0 == body);
-        let root = self.trees[self.bodies[body].tree].bodies.start;
-        loop {
-            if let Some(found) = first(body).filter(|found| *found != frame.0) {
-                return Some(FrameId(found));
-            }
-            if body == root {
-                return None;
-            }
-            body = self.bodies[body].parent;
-        }
     }
 
     /// The frame of the link of this name; in a world `robot/link`.

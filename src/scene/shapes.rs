@@ -135,7 +135,7 @@ impl Robot {
         let at: Vec<Placement> =
             ids.iter().map(|&id| world_from_frame(model, &kinematics, id)).collect();
         let carriers: Vec<Option<usize>> =
-            ids.iter().map(|&id| Some(model.carrier_of_frame(id)?.index())).collect();
+            model.links().iter().map(|link| link.parent.map(FrameId::index)).collect();
         let links = model.frames().iter().enumerate().map(|(index, frame)| {
             let is_own = |link: FrameId| link.index() == index;
             let geometry = |placement, shape, color| {

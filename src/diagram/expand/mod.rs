@@ -12,6 +12,7 @@ mod function;
 mod group;
 mod hole;
 mod interface;
+mod judge;
 mod leaf;
 mod mask;
 mod names;
@@ -33,7 +34,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use legwork_block::{
-    Diagnostic, Diagnostics, Expression, Node, Registry, Resource, Resources, Span, Type,
+    Diagnostic, Diagnostics, Expression, Node, Registry, Resource, Resources, Span, Type, Unit,
 };
 use legwork_program::Ratio;
 
@@ -47,10 +48,12 @@ pub use checks::check_kinds;
 use composite::OfBlocks;
 pub use constructs::constructs;
 pub(crate) use group::is_group;
+pub(crate) use judge::JudgeEntry;
+pub use judge::reductions;
 pub use mask::parameter_kinds;
 pub(crate) use resolve::Resolver;
 pub(crate) use run::Run;
-pub(crate) use sections::sections;
+pub(crate) use sections::{check_format, sections};
 use structural::{At, STRUCTURAL};
 use tree::Budget;
 pub(crate) use tree::{Collected, Env, Frame, Item, Tree};
@@ -65,6 +68,7 @@ pub(crate) struct Expanded {
     pub(crate) assertions: Vec<Assertion>,
     /// `None` without a `log:` section.
     pub(crate) logs: Option<Vec<LogEntry>>,
+    pub(crate) judge: Vec<JudgeEntry>,
     pub(crate) checks: Vec<CheckEntry>,
     pub(crate) run: Run,
     /// Where the paths of checks lead.
@@ -94,8 +98,16 @@ pub(crate) struct Assertion {
 /// An entry of `log:`.
 pub(crate) struct LogEntry {
     pub(crate) path: String,
-    pub(crate) source: Source,
+    pub(crate) source: Logged,
     pub(crate) every: Option<(Ratio, Span)>,
+}
+
+/// What an entry of `log:` names.
+pub(crate) enum Logged {
+    /// A signal of blocks.
+    Port(Source),
+    /// The value of `judge:` of this index.
+    Judged(usize),
 }
 
 /// An entry of `checks:`, its paths unresolved.
@@ -105,6 +117,8 @@ pub(crate) struct CheckEntry {
     pub(crate) expression: Expression,
     /// Where it is asked for.
     pub(crate) when: Option<Expression>,
+    /// How far beyond its bound a comparison still holds, with its unit and where it is written.
+    pub(crate) tolerance: Option<((f64, Option<Unit>), Span)>,
     pub(crate) text: String,
     pub(crate) after: f64,
     pub(crate) until: f64,
@@ -207,6 +221,8 @@ pub(crate) struct Expander<'a> {
     gate: Option<BlockId>,
     /// The period of the group around.
     every: Option<Sampling>,
+    /// How many blocks there are before those of `judge:`, once these are met.
+    model_blocks: Option<usize>,
 }
 
 impl<'a> Expander<'a> {
@@ -236,6 +252,7 @@ impl<'a> Expander<'a> {
             said_too_large: false,
             gate: None,
             every: None,
+            model_blocks: None,
             masks: BTreeMap::new(),
             failed_variants: BTreeSet::new(),
         }

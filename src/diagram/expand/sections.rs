@@ -1,10 +1,11 @@
 //! A whole diagram: its sections, in the order in which they need one another.
 
-use legwork_block::{Diagnostic, Node};
+use legwork_block::{Diagnostic, Diagnostics, Node};
 
 use super::buses::OfBuses;
 use super::checks::OfChecks;
 use super::composite::OfBlocks;
+use super::judge::OfJudge;
 use super::names::OfNames;
 use super::run::RunSection;
 use super::variants::OfVariants;
@@ -50,6 +51,9 @@ construct! {
         /// Signals that are recorded, `"block.port"` or `Every("10 ms", "block.port")`. Default:
         /// every output of the diagram's own blocks.
         log: Option<&'n Node>,
+        /// What is computed to judge a run, by name: expressions of signals, metrics
+        /// `Metric(…)`, and blocks that none in `blocks:` reads.
+        judge: Option<Entries<'n, OfJudge>>,
         /// Conditions that a run must meet.
         checks: Option<Entries<'n, OfChecks>>,
     }
@@ -75,9 +79,20 @@ impl Expander<'_> {
             self.report(diagnostic);
             return None;
         }
-        let Diagram { format, run, params, robots, buses, variants, blocks, log, checks, .. } =
-            language::read(document, self.diagnostics)?;
-        self.format_version(format);
+        let Diagram {
+            format,
+            run,
+            params,
+            robots,
+            buses,
+            variants,
+            blocks,
+            log,
+            judge,
+            checks,
+            ..
+        } = language::read(document, self.diagnostics)?;
+        check_format(format, self.diagnostics);
         self.read_variants(variants.as_ref());
         let env = self.names(params.as_ref(), robots.as_ref(), document.span.file);
         self.buses(buses.as_ref(), &env);
@@ -86,13 +101,15 @@ impl Expander<'_> {
         if let Needed(Some(blocks)) = blocks {
             self.expand_blocks(root, &blocks, &env);
         }
+        let judge = judge.map_or_else(Vec::new, |judge| self.judge(&judge, &env));
         let assertions = self.wire();
-        let logs = log.map(|log| self.log(log, root, &env));
+        let logs = log.map(|log| self.log(log, &judge, root, &env));
         let checks = self.checks(checks.as_ref(), &env);
         let network = Network::new(std::mem::take(&mut self.blocks), self.var_count);
         let (tree, types) = (std::mem::take(&mut self.tree), std::mem::take(&mut self.types));
         let names = Names { tree, env, types };
-        Some(Expanded { network, assertions, logs, checks, run: self.run.take()?, names })
+        let run = self.run.take()?;
+        Some(Expanded { network, assertions, logs, judge, checks, run, names })
     }
 
     /// Name and choices of every variant.
@@ -100,18 +117,18 @@ impl Expander<'_> {
         let entries = self.variants.iter();
         entries.map(|(name, entry)| (name.clone(), entry.choices.clone())).collect()
     }
+}
 
-    /// `format: 2`.
-    pub(super) fn format_version(&mut self, format: Option<&Node>) {
-        let Some(format) = format else { return };
-        let hint = match format.number() {
-            Some(FORMAT) => return,
-            Some(older) if older < FORMAT => {
-                "files of an older format are not read: make the file anew by this version's manual"
-            }
-            _ => "a newer format needs a newer legwork",
-        };
-        let message = format!("expected format {FORMAT}, found {}", format.describe());
-        self.report(Diagnostic::error("wrong-format", format.span, message).hint(hint));
-    }
+/// Reports a `format:` that is not 2.
+pub(crate) fn check_format(format: Option<&Node>, found: &mut Diagnostics) {
+    let Some(format) = format else { return };
+    let hint = match format.number() {
+        Some(FORMAT) => return,
+        Some(older) if older < FORMAT => {
+            "files of an older format are not read: make the file anew by this version's manual"
+        }
+        _ => "a newer format needs a newer legwork",
+    };
+    let message = format!("expected format {FORMAT}, found {}", format.describe());
+    found.push(Diagnostic::error("wrong-format", format.span, message).hint(hint));
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Cursor;
 use super::loops::LoopMemory;
 use super::plan::Plan;
+use crate::judge::{self, JudgeState};
 use crate::moment::Moment;
 use crate::observe::CheckState;
 
@@ -41,6 +42,8 @@ pub(super) struct State {
     pub(super) inner_steps: u64,
     /// How algebraic loops have fared.
     pub(super) loops: Vec<LoopMemory>,
+    /// What values of `judge:` have seen, in the order of the program's.
+    pub(super) judge: Vec<JudgeState>,
     /// How checks stand, in the order of the program's.
     pub(super) checks: Vec<CheckState>,
 }
@@ -49,6 +52,10 @@ impl State {
     /// The state at t = 0, with the continuous state `x`.
     pub(super) fn new(plan: &Plan, x: Vec<f64>) -> Self {
         let (program, guard_count) = (&plan.program, plan.crossings.len());
+        let mut arena = vec![0.0; program.arena_len];
+        for value in &program.judge {
+            arena[value.slot as usize] = judge::initial(value);
+        }
         Self {
             moment: Moment::at(0),
             microstep: 0,
@@ -56,7 +63,7 @@ impl State {
             cursor: Cursor::Output(0),
             stopped_by: None,
             x,
-            arena: vec![0.0; program.arena_len],
+            arena,
             armed: vec![false; guard_count],
             located: vec![false; guard_count],
             spent: vec![false; guard_count],
@@ -64,6 +71,7 @@ impl State {
             since_event: 0.0,
             inner_steps: 0,
             loops: program.loops.iter().map(LoopMemory::new).collect(),
+            judge: vec![JudgeState::default(); program.judge.len()],
             checks: vec![CheckState::default(); program.checks.len()],
         }
     }
@@ -83,6 +91,7 @@ impl State {
             ("guards", other.armed.len(), self.located.len()),
             ("guards", other.armed.len(), self.spent.len()),
             ("algebraic loops", other.loops.len(), self.loops.len()),
+            ("values of `judge:`", other.judge.len(), self.judge.len()),
             ("checks", other.checks.len(), self.checks.len()),
         ] {
             if expected != found {
