@@ -12,7 +12,7 @@ pub(crate) fn floating(text: &str) -> Result<(Model, Vec<Warning>), UrdfError> {
     Model::from_urdf(text, &Options::new(Base::Floating))
 }
 
-const BODY: &str = r#"<inertial><mass value="1"/>
+pub(crate) const BODY: &str = r#"<inertial><mass value="1"/>
     <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"#;
 const LIMIT: &str = r#"<limit lower="-1" upper="2" effort="3" velocity="4"/>"#;
 
@@ -181,47 +181,11 @@ fn foreign_elements_are_skipped() {
     let (model, warnings) = floating(&text).unwrap();
     assert_eq!(model.name(), "a & b");
     let [shown, not_used] = &warnings[..] else { panic!("{warnings:?}") };
-    assert!(matches!(shown, Warning::NotShown { line: 3, .. }), "{shown:?}");
+    assert!(matches!(shown, Warning::NotShown { line: 4, .. }), "{shown:?}");
     assert_eq!(not_used.to_string(), "not used: <gazebo> (line 2)");
     let expected =
         Shape::Mesh { path: "package://x/y.stl".into(), scale: Vector3::new(1.0, 2.0, 3.0) };
     assert_eq!(model.collisions()[0].shape, expected);
-}
-
-/// What a link looks like: its own colour, that of a material of the robot, or none. A mistake is
-/// a warning with its line, and the robot is read.
-#[test]
-fn visuals_are_read_and_their_mistakes_are_warnings() {
-    let visual = |inside: &str| format!("<visual>{inside}</visual>\n");
-    let ball = "<geometry><sphere radius='0.5'/></geometry>";
-    let text = format!(
-        "<robot name='r'><material name='red'><color rgba='1 0 0 1'/></material>\n\
-         <link name='base'>{BODY}\n{}{}{}{}{}{}</link></robot>",
-        visual(&format!("<origin xyz='1 2 3'/>{ball}<material name='red'/>")),
-        visual(&format!("{ball}<material name='own'><color rgba='0 2 0 0.5'/></material>")),
-        visual(&format!("{ball}<material name='unknown'/>")),
-        visual("<geometry><sphere radius='much'/></geometry>"),
-        visual(&format!("<origin xyz='1 2'/>{ball}")),
-        visual("<origin/>"),
-    );
-    let (model, warnings) = floating(&text).unwrap();
-    let colors: Vec<_> = model.visuals().iter().map(|visual| visual.color).collect();
-    assert_eq!(colors, [Some([1.0, 0.0, 0.0, 1.0]), Some([0.0, 1.0, 0.0, 0.5]), None]);
-    let first = &model.visuals()[0];
-    assert_eq!(first.shape, Shape::Sphere { radius: 0.5 });
-    assert_eq!(first.link_from_shape.translation, Vector3::new(1.0, 2.0, 3.0));
-    let lines: Vec<usize> = warnings
-        .iter()
-        .map(|warning| match warning {
-            Warning::NotShown { line, link, .. } if link == "base" => *line,
-            other => panic!("{other}"),
-        })
-        .collect();
-    assert_eq!(lines, [6, 7, 8]);
-    // In a world the links come behind those of the robots before.
-    let world = Model::world(&[("a", &model), ("b", &model)]).unwrap();
-    assert_eq!(world.visuals().len(), 6);
-    assert_eq!(world.frame(world.visuals()[3].link).name, "b/base");
 }
 
 #[test]
