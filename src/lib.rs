@@ -34,6 +34,7 @@
 //! ```text
 //! legwork ─┬─► study ─┬─► diagram ─► program ─► block ─► ode
 //!          │          ├─► runtime ─► program, recording, ode
+//!          │          ├─► scene ───► program, mechanics
 //!          │          ├─► qp, for duels of solvers
 //!          │          └─► mechanics, to describe robots
 //!          ├─► picture ─► program, runtime
@@ -50,6 +51,7 @@
 //! | `legwork-linalg` | dense factorisations of fixed order | `Lu`, `cholesky` |
 //! | `legwork-ode` | integration methods on one chart of the state | `METHODS`, `Kernel` |
 //! | `legwork-recording` | the MCAP file of a run, tables | [`runtime::recording`] |
+//! | `legwork-scene` | what there is to see of a run, and where it is | `Viewer` |
 //! | [`picture`] | drawings of diagrams, plots of recordings | [`picture::diagram::svg`] |
 //! | `legwork-mechanics` | rigid-body models and algorithms: URDF, MJCF, M, h, J, RNEA, ABA | `Model` |
 //! | `legwork-qp` | quadratic, cone and contact problems, their solvers | `ContactProblem` |

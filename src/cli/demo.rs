@@ -40,6 +40,7 @@ pub(crate) fn demo(arguments: &DemoArguments, library: &Library) -> Result<Answe
         replay_edits: None,
         pace: None,
         no_embed: false,
+        scene: false,
         profile: false,
     };
     run::run(&arguments, library)

@@ -58,6 +58,10 @@ pub(crate) struct RunArguments {
     /// recording. `report` and units of compared signals then do without them.
     #[arg(long)]
     pub(crate) no_embed: bool,
+    /// Record the scene too, 60 times a second: shapes, poses of links, contacts and forces, which
+    /// Foxglove, Lichtblick and Rerun show as a moving robot. Signals and results are the same.
+    #[arg(long)]
+    pub(crate) scene: bool,
     /// Measure what each block takes. The run is slower by two clock readings per call of a block;
     /// its results are the same.
     #[arg(long)]
@@ -126,6 +130,7 @@ fn request(arguments: &RunArguments, model: &Model) -> Result<RunRequest, Failur
         resume: arguments.resume.as_deref().map(Snapshot::read).transpose()?,
         inputs: arguments.inputs(),
         bare: arguments.no_embed,
+        scene: arguments.scene,
         profile: arguments.profile,
     })
 }

@@ -130,15 +130,22 @@ fn write_reports(execution: &Execution, out: &mut String) -> std::fmt::Result {
 }
 
 fn write_warnings(execution: &Execution, out: &mut String) -> std::fmt::Result {
-    for (i, (block, warning)) in execution.warnings().enumerate() {
+    for (i, line) in warnings(execution).enumerate() {
         if i == 0 {
             writeln!(out, "  warnings")?;
         }
-        let (t, steps) = (seconds(warning.t), counted(warning.steps, "step"));
-        let Warning { name, message, .. } = warning;
-        writeln!(out, "    {block}: {name} at t={t}, in {steps}: {message}")?;
+        writeln!(out, "    {line}")?;
     }
     Ok(())
+}
+
+/// What makes a run doubtful, a line each.
+pub(super) fn warnings(execution: &Execution) -> impl Iterator<Item = String> {
+    execution.warnings().map(|(block, warning)| {
+        let (t, steps) = (seconds(warning.t), counted(warning.steps, "step"));
+        let Warning { name, message, .. } = warning;
+        format!("{block}: {name} at t={t}, in {steps}: {message}")
+    })
 }
 
 fn write_files(run: &Run, out: &mut String) -> std::fmt::Result {

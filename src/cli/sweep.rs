@@ -19,7 +19,7 @@ use super::answer::{Answer, Code, Failure};
 use super::arguments::{Overrides, example, pair};
 use super::progress::Progress;
 use super::summary::{counted, digits, note_of_jobs, seconds, write_table};
-use super::{console, diagnostics, interrupt};
+use super::{console, diagnostics, interrupt, summary};
 
 /// Name of what `--json` prints in the directory of a sweep.
 const REPORT: &str = "sweep.json";
@@ -29,6 +29,8 @@ const BETWEEN_TABLES: Duration = Duration::from_secs(1);
 const MOST_METRICS: usize = 8;
 /// Most pairs of cells that are said to be the same program.
 const MOST_PAIRS: usize = 4;
+/// Most warnings of runs below the table.
+const MOST_WARNINGS: usize = 8;
 
 /// `legwork sweep`.
 ///
@@ -322,6 +324,19 @@ fn notes(outcome: &Sweep, table: &Table) -> Vec<String> {
         if let Some(reason) = end.reason() {
             notes.push(format!("{}: {}: {reason}", cell.name, status.name()));
         }
+    }
+    let mut doubts = Vec::new();
+    for (cell, end, _) in outcome.rows() {
+        if let End::Ran(ran) = end {
+            let warnings = summary::warnings(&ran.run.execution);
+            doubts.extend(warnings.map(|warning| format!("{}: {warning}", cell.name)));
+        }
+    }
+    let more = doubts.len().saturating_sub(MOST_WARNINGS);
+    doubts.truncate(MOST_WARNINGS);
+    notes.extend(doubts);
+    if more > 0 {
+        notes.push(format!("and {}", counted(more as u64, "such warning")));
     }
     let mut pairs = outcome.twins();
     let more = pairs.len().saturating_sub(MOST_PAIRS);

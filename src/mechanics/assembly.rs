@@ -220,6 +220,7 @@ impl Model {
             frame_by_name: BTreeMap::new(),
             links: Vec::new(),
             collisions: Vec::new(),
+            visuals: Vec::new(),
             rotors: Rotors::none(0),
             resistance: JointResistance::none(0),
             pattern: Arc::new(BranchPattern::new(&[], &[], Vec::new())),
@@ -274,6 +275,10 @@ impl Model {
         self.collisions.extend(model.collisions.iter().cloned().map(|mut collision| {
             collision.link = FrameId(collision.link.0 + frames);
             collision
+        }));
+        self.visuals.extend(model.visuals.iter().cloned().map(|mut visual| {
+            visual.link = FrameId(visual.link.0 + frames);
+            visual
         }));
         self.frames.extend(model.frames.iter().map(|frame| Frame {
             name: within(&frame.name),

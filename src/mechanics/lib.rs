@@ -203,7 +203,7 @@ pub use representation::{
 };
 pub use resistance::{FRICTION_SPEED, JointResistance};
 pub use rotors::Rotors;
-pub use shape::{Collision, Shape};
+pub use shape::{Collision, Shape, Visual};
 pub use transmission::{Transmission, TransmissionError};
 pub use urdf::{
     MimicJoints, NotUsed, Options, PackageError, PackageSearch, UrdfError, Warning, resolve_package,

@@ -12,7 +12,7 @@ use crate::branch::BranchPattern;
 use crate::layout::Layout;
 use crate::resistance::JointResistance;
 use crate::rotors::Rotors;
-use crate::shape::Collision;
+use crate::shape::{Collision, Visual};
 pub use parts::{
     Base, BodyId, Frame, FrameId, Joint, JointId, JointKind, Link, MimicJoint, ModelError, Tree,
 };
@@ -33,6 +33,7 @@ pub struct Model {
     /// By frame.
     pub(crate) links: Vec<Link>,
     pub(crate) collisions: Vec<Collision>,
+    pub(crate) visuals: Vec<Visual>,
     pub(crate) rotors: Rotors,
     pub(crate) resistance: JointResistance,
     pub(crate) pattern: Arc<BranchPattern>,
@@ -193,6 +194,12 @@ impl Model {
     /// Collision shapes of one link.
     pub fn collisions_of(&self, link: FrameId) -> impl Iterator<Item = &Collision> {
         self.collisions.iter().filter(move |collision| collision.link == link)
+    }
+
+    /// What the links look like, as far as the robot file says; no algorithm reads it.
+    #[must_use]
+    pub fn visuals(&self) -> &[Visual] {
+        &self.visuals
     }
 
     /// Mass of all bodies that can move [kg]: the root body of a fixed base is left out.

@@ -1,11 +1,11 @@
-//! Collision geometry as the robot file states it.
+//! Shapes of links as the robot file states them.
 
 use nalgebra::Vector3;
 
 use crate::model::FrameId;
 use crate::placement::Placement;
 
-/// A collision primitive, centred in its own frame.
+/// A shape, centred in its own frame.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Shape {
@@ -41,6 +41,19 @@ pub enum Shape {
         /// Factor along each axis.
         scale: Vector3<f64>,
     },
+}
+
+/// What a link looks like: one of its shapes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Visual {
+    /// The link that carries the shape.
+    pub link: FrameId,
+    /// Where the shape sits: `link_from_shape`.
+    pub link_from_shape: Placement,
+    /// The shape.
+    pub shape: Shape,
+    /// Red, green, blue and opacity from 0 to 1, if the file has them.
+    pub color: Option<[f64; 4]>,
 }
 
 /// One collision element of a link.

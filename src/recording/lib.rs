@@ -16,6 +16,9 @@
 //! writing a row is a copy into a byte pattern that is made once: no allocation, no computation of
 //! sizes. The channel's metadata list its signals with the names of the diagram, units and frames.
 //!
+//! A file may also hold topics of other schemas, such as those of scenes: [`Recorder::add_topic`],
+//! [`Recording::messages`].
+//!
 //! **Repeatable.** Both times of an MCAP message, log and publish, are the simulated time [ns].
 //! Chunks close on bytes or on simulated time, and are compressed by LZ4 if their last rows shrink
 //! by a quarter. Nothing in the file comes from a clock, a host or the order of a hash map, so
@@ -57,8 +60,8 @@ pub use import::import_csv;
 pub use journal::Journal;
 pub use metadata::Metadata;
 pub use rate::RateId;
-pub use reader::{Ending, Recording, Series};
+pub use reader::{Ending, Message, Recording, Series};
 pub use row::{Phase, Row, Stamp};
 pub use spool::{Files, Spool};
 pub use table::{ColumnName, Table, TableError, TableRow, written_text};
-pub use writer::{ChunkPolicy, Finished, Recorder, Sink};
+pub use writer::{ChunkPolicy, Finished, Recorder, Sink, Topic, TopicId};

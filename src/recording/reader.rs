@@ -18,7 +18,7 @@ use super::packed;
 use super::rate;
 use super::row::{Row, Stamp};
 use super::schema;
-use super::writer::{Listed, SIGNALS_KEY};
+use super::writer::{Listed, SIGNALS_KEY, TOPIC_KEY};
 
 /// Bytes of a record before its body: opcode and length.
 const RECORD_HEAD: usize = 9;
@@ -48,7 +48,16 @@ pub struct Recording {
     metadata: Option<Metadata>,
     tracks: Vec<Track>,
     signals: Vec<Signal>,
+    topics: Vec<Topic>,
     ending: Ending,
+}
+
+/// A topic that is no rate, and where its messages are.
+struct Topic {
+    id: u16,
+    name: String,
+    schema: String,
+    messages: Vec<(Place, u32)>,
 }
 
 /// The file, and behind it what its compressed chunks hold.
@@ -79,6 +88,19 @@ struct Signal {
 struct Place {
     at: usize,
     t_ns: u64,
+}
+
+/// A message of a topic that is no rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message<'a> {
+    /// The topic.
+    pub topic: &'a str,
+    /// Full name of its protobuf message.
+    pub schema: &'a str,
+    /// Simulated time [ns].
+    pub t_ns: u64,
+    /// The encoded message.
+    pub body: &'a [u8],
 }
 
 /// The rows of one signal.
@@ -124,9 +146,10 @@ impl Recording {
         }
         let mut scan = Scan::default();
         let ending = scan.file(&bytes);
+        let topics = scan.take_topics();
         let (tracks, signals) = scan.tracks(bytes.len())?;
         let bytes = Bytes { file: bytes, unpacked: scan.unpacked };
-        let mut out = Self { bytes, metadata: scan.metadata, tracks, signals, ending };
+        let mut out = Self { bytes, metadata: scan.metadata, tracks, signals, topics, ending };
         out.place(scan.rows);
         Ok(out)
     }
@@ -135,7 +158,14 @@ impl Recording {
     fn place(&mut self, rows: Vec<FoundRow>) {
         let index: BTreeMap<u16, usize> =
             self.tracks.iter().enumerate().map(|(index, track)| (track.id, index)).collect();
+        let topics: BTreeMap<u16, usize> =
+            self.topics.iter().enumerate().map(|(index, topic)| (topic.id, index)).collect();
         for row in rows {
+            if let Some(&topic) = topics.get(&row.channel) {
+                let place = Place { at: row.at, t_ns: row.t_ns };
+                self.topics[topic].messages.push((place, row.len));
+                continue;
+            }
             let track = index.get(&row.channel).map(|&index| &mut self.tracks[index]);
             let Some(track) = track.filter(|track| {
                 let bytes = || self.bytes.part(row.at, row.len as usize);
@@ -172,6 +202,19 @@ impl Recording {
     pub fn series_of_all(&self) -> impl ExactSizeIterator<Item = Series<'_>> {
         let series = |signal| Series { bytes: &self.bytes, track: self.track_of(signal), signal };
         self.signals.iter().map(series)
+    }
+
+    /// Messages of the topics that are no rates, one topic after the other in the order in which
+    /// they were added.
+    pub fn messages(&self) -> impl Iterator<Item = Message<'_>> {
+        self.topics.iter().flat_map(|Topic { name, schema, messages, .. }| {
+            messages.iter().map(|&(Place { at, t_ns }, len)| Message {
+                topic: name,
+                schema,
+                t_ns,
+                body: self.bytes.part(at, len as usize),
+            })
+        })
     }
 
     fn track_of(&self, signal: &Signal) -> &Track {
@@ -306,6 +349,21 @@ struct Stretch<'a> {
 }
 
 impl Scan {
+    /// The topics without signals, which are not rates.
+    fn take_topics(&mut self) -> Vec<Topic> {
+        let is_topic = |channel: &ChannelRecord| channel.metadata.contains_key(TOPIC_KEY);
+        let topics = self.channels.values().filter(|channel| is_topic(channel));
+        let topics = topics.map(|channel| Topic {
+            id: channel.id,
+            name: channel.topic.clone(),
+            schema: self.schemas.get(&channel.schema_id).map_or("", |(name, _)| name).to_owned(),
+            messages: Vec::new(),
+        });
+        let topics = topics.collect();
+        self.channels.retain(|_, channel| !is_topic(channel));
+        topics
+    }
+
     fn file(&mut self, bytes: &[u8]) -> Ending {
         let mut at = mcap::MAGIC.len();
         while let Some((opcode, end)) = record_at(bytes, at) {

@@ -333,6 +333,52 @@ fn signals_of_a_rate_share_their_rows() {
     assert_eq!(fields, [("a_y", Type::Double), ("body_state", Type::Message)]);
 }
 
+/// Messages of another schema among the rows: they are no rows, and rows are what they are without
+/// them.
+#[test]
+fn topics_of_other_schemas_are_kept_apart() {
+    let topic = |name: &str| Topic {
+        name: name.to_owned(),
+        schema_name: "foxglove.SceneUpdate".to_owned(),
+        schema: vec![1, 2, 3],
+    };
+    for policy in [SMALL, PLAIN] {
+        let channels = [awkward(), simple()];
+        let mut recorder =
+            Recorder::create(Sink::memory(), &channels, &metadata(), policy).unwrap();
+        let (a, b) = (topic("scene"), topic("poses"));
+        let (a, b) = (recorder.add_topic(&a).unwrap(), recorder.add_topic(&b).unwrap());
+        let error = recorder.add_topic(&topic("body.state")).unwrap_err();
+        assert!(matches!(error, RecordingError::DuplicateTopic { .. }), "{error}");
+        assert!(recorder.message(TopicId(2), 0, &[]).is_err());
+        for k in 0..40 {
+            recorder.record(RateId(0), &stamp(k), [&values(&channels[0], k)[..]]).unwrap();
+            if k % 2 == 0 {
+                recorder.record(RateId(1), &stamp(k), [&values(&channels[1], k)[..]]).unwrap();
+                recorder.message(b, stamp(k).t_ns, &vec![k as u8; k as usize]).unwrap();
+            }
+        }
+        recorder.message(a, stamp(40).t_ns, b"last").unwrap();
+        let finished = recorder.finish().unwrap();
+        assert_eq!(finished.row_count, 60);
+        let recording = Recording::from_bytes(finished.memory.unwrap()).unwrap();
+        assert_eq!((recording.ending(), recording.row_count()), (Ending::Complete, 60));
+        assert!(recording.channels().eq(&channels));
+        assert_rows(recording.series("body.state").unwrap(), &channels[1], 2);
+        assert_rows(recording.series(&channels[0].topic).unwrap(), &channels[0], 1);
+        let messages: Vec<Message<'_>> = recording.messages().collect();
+        assert_eq!((messages[0].topic, messages[0].body), ("scene", &b"last"[..]));
+        assert_eq!(messages.len(), 21);
+        for (message, k) in messages[1..].iter().zip((0..40).step_by(2)) {
+            assert_eq!((message.topic, message.schema), ("poses", "foxglove.SceneUpdate"));
+            assert_eq!(
+                (message.t_ns, message.body),
+                (stamp(k).t_ns, &vec![k as u8; k as usize][..])
+            );
+        }
+    }
+}
+
 #[test]
 fn equal_runs_write_equal_bytes() {
     assert_eq!(written(50, SMALL), written(50, SMALL));

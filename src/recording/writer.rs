@@ -20,6 +20,9 @@ use super::schema;
 /// Key of the metadata of a rate that holds its signals as JSON, a list of [`Listed`].
 pub(super) const SIGNALS_KEY: &str = "signals";
 
+/// Key of the metadata of a topic that has no signals.
+pub(super) const TOPIC_KEY: &str = "topic";
+
 /// A signal of a rate.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Listed<'a> {
@@ -55,6 +58,21 @@ impl ChunkPolicy {
         Self { lz4: false, ..Self::default() }
     }
 }
+
+/// A topic of messages with a schema of their own, for other programs to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Topic {
+    /// Name; no rate has it.
+    pub name: String,
+    /// Full name of the protobuf message, such as `foxglove.SceneUpdate`.
+    pub schema_name: String,
+    /// The encoded `FileDescriptorSet` of it and of all that it holds.
+    pub schema: Vec<u8>,
+}
+
+/// Index of a topic among those that were added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TopicId(pub usize);
 
 /// Where a recording goes.
 pub struct Sink(Option<Output>);
@@ -157,6 +175,8 @@ struct Track {
 pub struct Recorder {
     writer: Option<Container<Output>>,
     tracks: Vec<Track>,
+    /// Places and sequence numbers of the topics.
+    topics: Vec<(usize, u32)>,
     policy: ChunkPolicy,
     /// Time of the last row of the chunk [ns]; `None` in a chunk without rows.
     last_ns: Option<u64>,
@@ -204,7 +224,56 @@ impl Recorder {
         if let Some(writer) = &mut writer {
             writer.flush()?;
         }
-        Ok(Self { writer, tracks, policy, last_ns: None, row_count: 0 })
+        Ok(Self { writer, tracks, topics: Vec::new(), policy, last_ns: None, row_count: 0 })
+    }
+
+    /// Adds a topic, which is in the file when this returns. Messages of topics are no rows: they
+    /// are not counted, and [`Recording`](crate::Recording) keeps them apart.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordingError::DuplicateTopic`] if a rate has its name, or a sink that fails.
+    pub fn add_topic(&mut self, topic: &Topic) -> Result<TopicId, RecordingError> {
+        if self.tracks.iter().any(|track| track.rate == topic.name) {
+            return Err(RecordingError::DuplicateTopic { topic: topic.name.clone() });
+        }
+        let mut place = 0;
+        if let Some(writer) = &mut self.writer {
+            let metadata = BTreeMap::from([(TOPIC_KEY.to_owned(), String::new())]);
+            let schema = (&*topic.schema_name, &*topic.schema);
+            place = writer.add_channel(&topic.name, schema, &metadata)?;
+            writer.flush()?;
+        }
+        self.topics.push((place, 0));
+        Ok(TopicId(self.topics.len() - 1))
+    }
+
+    /// Appends an encoded message of a topic at `t_ns`.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordingError::UnknownRate`] if there is no such topic; [`RecordingError::Write`] if the
+    /// sink fails.
+    pub fn message(
+        &mut self,
+        topic: TopicId,
+        t_ns: u64,
+        message: &[u8],
+    ) -> Result<(), RecordingError> {
+        let rate_count = self.topics.len();
+        let (place, sequence) = self
+            .topics
+            .get_mut(topic.0)
+            .ok_or(RecordingError::UnknownRate { index: topic.0, rate_count })?;
+        if let Some(writer) = &mut self.writer {
+            if closes_before(self.last_ns, t_ns, writer.chunk_len(), self.policy) {
+                writer.flush()?;
+            }
+            writer.add_message(*place, *sequence, t_ns, message);
+            self.last_ns = Some(t_ns);
+        }
+        *sequence = sequence.wrapping_add(1);
+        Ok(())
     }
 
     /// Appends a row of a rate.

@@ -43,10 +43,25 @@ pub(crate) struct LoggedRate {
     slots: Vec<Slot>,
 }
 
+/// What looks at a run and adds to its recording. It sees signals and cannot change them.
+pub trait View: Send {
+    /// Looks at a major step, whose signals are in `arena`.
+    ///
+    /// # Errors
+    /// If the recorder takes no more.
+    fn see(
+        &mut self,
+        stamp: &Stamp,
+        arena: &[f64],
+        recorder: &mut Recorder,
+    ) -> Result<(), RecordingError>;
+}
+
 /// Where the rows of a run go.
 #[derive(Default)]
 pub struct Observer {
     recorder: Option<Recorder>,
+    view: Option<Box<dyn View>>,
     journal: Option<Journal>,
     recording_error: Option<RecordingError>,
 }
@@ -55,6 +70,11 @@ impl Observer {
     /// Records rows from now on; the recorder's channels are those of [`channels`].
     pub fn record_to(&mut self, recorder: Recorder) {
         self.recorder = Some(recorder);
+    }
+
+    /// Lets `view` look at each major step from now on, as long as rows are recorded.
+    pub fn view_by(&mut self, view: Box<dyn View>) {
+        self.view = Some(view);
     }
 
     /// Keeps rows in memory from now on. Restoring a snapshot of this simulation takes back those
@@ -113,10 +133,12 @@ impl Observer {
     ) {
         let recorder = self.recorder.as_mut().filter(|_| self.recording_error.is_none());
         if recorder.is_some() || self.journal.is_some() {
-            let rows = Rows { recorder, journal: self.journal.as_mut() };
-            if let Err(error) = rows.add(log, stamp, at_tick, arena) {
-                self.recording_error = Some(error);
+            let mut rows = Rows { recorder, journal: self.journal.as_mut() };
+            let mut added = rows.add(log, stamp, at_tick, arena);
+            if let (Some(view), Some(recorder)) = (&mut self.view, rows.recorder) {
+                added = added.and_then(|()| view.see(&stamp, arena, recorder));
             }
+            self.recording_error = added.err();
         }
     }
 }
@@ -130,7 +152,7 @@ struct Rows<'a> {
 impl Rows<'_> {
     /// Adds a row of each rate that is due.
     fn add(
-        mut self,
+        &mut self,
         log: &[LoggedRate],
         stamp: Stamp,
         at_tick: bool,

@@ -192,8 +192,8 @@ impl Diagram {
         let sources = Arc::new(compiled.sources);
         let model = compiled.program.map(|program| {
             let (warnings, sources) = (compiled.diagnostics.clone(), Arc::clone(&sources));
-            let variants = compiled.variants.clone();
-            let compiled = Compiled { warnings, sources, files, variants, time };
+            let (variants, robots) = (compiled.variants.clone(), compiled.robots);
+            let compiled = Compiled { warnings, sources, files, variants, robots, time };
             Model::new(self.clone(), program, compiled)
         });
         let (diagnostics, variants) = (compiled.diagnostics, compiled.variants);

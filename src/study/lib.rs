@@ -38,6 +38,7 @@ mod recorded;
 pub mod reference;
 pub mod robot;
 mod run;
+mod scene;
 pub mod session;
 mod snapshot;
 pub mod sweep;

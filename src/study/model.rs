@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use legwork_block::Diagnostics;
+use legwork_block::{Diagnostics, Resource};
 use legwork_diagram::render::{SourceMap, to_json};
 use legwork_program::{LogChannel, Program};
 use legwork_runtime::recording::Metadata;
@@ -23,6 +23,7 @@ pub struct Model {
     sources: Arc<SourceMap>,
     files: Arc<[(PathBuf, Vec<u8>)]>,
     variants: Arc<[(String, Vec<String>)]>,
+    robots: Arc<BTreeMap<String, Arc<dyn Resource>>>,
     compile_time: f64,
 }
 
@@ -40,16 +41,18 @@ pub(crate) struct Compiled {
     pub(crate) files: Vec<(PathBuf, Vec<u8>)>,
     /// Name and choices of every variant.
     pub(crate) variants: Vec<(String, Vec<String>)>,
+    /// The robots, by name.
+    pub(crate) robots: BTreeMap<String, Arc<dyn Resource>>,
     /// What it took [s].
     pub(crate) time: f64,
 }
 
 impl Model {
     pub(crate) fn new(diagram: Diagram, program: Program, compiled: Compiled) -> Self {
-        let Compiled { warnings, sources, files, variants, time: compile_time } = compiled;
+        let Compiled { warnings, sources, files, variants, robots, time: compile_time } = compiled;
         let (program, warnings) = (program.into(), warnings.into());
-        let (files, variants) = (files.into(), variants.into());
-        Self { diagram, program, warnings, sources, files, variants, compile_time }
+        let (files, variants, robots) = (files.into(), variants.into(), robots.into());
+        Self { diagram, program, warnings, sources, files, variants, robots, compile_time }
     }
 
     /// The diagram with its overrides.
@@ -80,6 +83,11 @@ impl Model {
     /// Name and choices of every variant.
     pub fn variants(&self) -> &[(String, Vec<String>)] {
         &self.variants
+    }
+
+    /// The robots, by name.
+    pub(crate) fn robots(&self) -> &BTreeMap<String, Arc<dyn Resource>> {
+        &self.robots
     }
 
     /// What compilation took [s].

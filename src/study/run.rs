@@ -23,6 +23,7 @@ use crate::files;
 use crate::model::Model;
 use crate::profile;
 use crate::recorded;
+use crate::scene::SceneView;
 use crate::snapshot::Snapshot;
 use crate::watch::{Event, Watch};
 
@@ -62,6 +63,9 @@ pub struct RunRequest {
     pub inputs: Vec<PathBuf>,
     /// Leave the diagram and the files that it read out of the recording.
     pub bare: bool,
+    /// Record the scene too, 60 times a second: shapes, poses, contacts and forces, as Foxglove,
+    /// Lichtblick and Rerun show them. Signals and results are the same.
+    pub scene: bool,
     /// Measure what each block takes.
     pub profile: bool,
 }
@@ -141,6 +145,8 @@ impl Model {
         edits::note_edits(&request.edits, &mut metadata);
         let mut simulation = match &request.resume {
             Some(snapshot) => snapshot.simulation(self.program())?,
+            // What is seen may be what no block reads.
+            None if request.scene => Simulation::new(Arc::clone(self.program())),
             None => Simulation::unwatched(Arc::clone(self.program())),
         };
         if request.resume.is_some() {
@@ -155,11 +161,15 @@ impl Model {
             }
             Record::Nothing | Record::Memory => None,
         };
-        let recorder = match (&request.record, &mut kept) {
+        let mut recorder = match (&request.record, &mut kept) {
             (_, Some(kept)) => Some(kept.recorder(self.program(), &metadata)?),
             (Record::Memory, None) => Some(recorder(self.program(), &metadata)?),
             (_, None) => None,
         };
+        if request.scene {
+            let view = SceneView::new(self, recorder.as_mut())?;
+            simulation.observer_mut().view_by(Box::new(view));
+        }
         let mut events = Events::default();
         let mut execution = Execution::of(simulation, recorder, |simulation| {
             drive::run(simulation, orders, control, &mut events)

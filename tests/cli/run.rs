@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use legwork::runtime::recording::Recording;
 use serde_json::Value;
 
 use super::support::{folder, legwork, ramp, write};
@@ -380,6 +381,34 @@ fn a_profile_tells_a_called_function_from_its_caller() {
     assert!((sum - 1.0).abs() < 1e-6, "shares add up to {sum}");
 }
 
+/// A run with its scene: more topics in the file, the same rows; where there is nothing to see it
+/// is refused.
+#[test]
+fn a_scene_is_recorded_on_request() {
+    let here = folder();
+    let run = |out: &str, more: &[&str]| {
+        let mut arguments = vec!["run", "demo:stand", "--until", "0.1 s", "--out", out];
+        arguments.extend(more);
+        legwork(here.path(), &arguments)
+    };
+    let (plain, seen) = (run("plain", &[]), run("seen", &["--scene"]));
+    assert_eq!((plain.code, seen.code), (0, 0), "{}", seen.err);
+    let open = |out: &str| Recording::open(here.path().join(out).join("run.mcap")).unwrap();
+    let (plain, seen) = (open("plain"), open("seen"));
+    assert_eq!((plain.row_count(), plain.messages().count()), (seen.row_count(), 0));
+    let count = |topic: &str| seen.messages().filter(|message| message.topic == topic).count();
+    // From 0 s on, sixty times a second.
+    assert_eq!((count("scene"), count("poses"), count("contacts")), (1, 7, 7));
+    for command in [&["compare", "plain", "seen", "--tol", "0"][..], &["report", "seen"]] {
+        let done = legwork(here.path(), command);
+        assert_eq!(done.code, 0, "{}", done.said());
+    }
+    write(&here, "ramp.ron", ramp(""));
+    let refused = legwork(here.path(), &["run", "ramp.ron", "--scene"]);
+    assert_eq!(refused.code, 64, "{}", refused.said());
+    assert!(refused.err.contains("no scene: no block of `ramp.ron`"), "{}", refused.err);
+}
+
 /// What makes a run doubtful is in the summary and in `run.json`, unless the run is not to tell.
 #[test]
 fn a_start_inside_the_ground_is_told() {
@@ -389,11 +418,15 @@ fn a_start_inside_the_ground_is_told() {
             r#"Diagram(
             run: (stop: "10 ms" {run}),
             robots: {{ "box": FreeBody(mass: "1 kg", shape: Sphere(radius: "10 cm")) }},
+            params: {{ "depth": Param(value: "40 cm") }},
+            variants: {{ "rest": Variant(choices: {{
+                "zero": Constant(value: "=zeros(box.nv)"), "same": Constant(value: "=zeros(box.nv)"),
+            }}, default: "zero") }},
             blocks: {{
-                "still": Constant(value: "=zeros(box.nv)"),
+                "still": Use(of: "rest"),
                 "foot": ContactPatch(robot: "box", frame: "body", in: {{ "state": "body.state" }}),
                 "body": FloatingBase(
-                    robot: "box", init: (position: [0, 0, "-40 cm"]), in: {{ "nu_dot": "still.y" }},
+                    robot: "box", init: (position: [0, 0, "=-depth"]), in: {{ "nu_dot": "still.y" }},
                 ),
             }},
         )"#
@@ -412,6 +445,15 @@ fn a_start_inside_the_ground_is_told() {
     assert_eq!((&warnings[0]["t"], &warnings[0]["steps"]), (&0.0.into(), &1.into()));
     assert!(warnings[0]["message"].as_str().is_some_and(|text| text.contains("500.000 mm")));
     assert!(told.err.contains("foot: starts-inside at t=0 s"), "{}", told.err);
+    // Where runs are compared, swept and reported too.
+    let swept = legwork(here.path(), &["sweep", "told.ron", "--over", "depth=30 cm,40 cm"]);
+    assert_eq!(swept.said().matches("foot: starts-inside").count(), 2, "{}", swept.said());
+    let compared = legwork(here.path(), &["compare", "told.ron", "--variant", "rest=zero,same"]);
+    assert_eq!(compared.said().matches("foot: starts-inside").count(), 2, "{}", compared.said());
+    legwork(here.path(), &["run", "told.ron", "--out", "told"]);
+    legwork(here.path(), &["report", "told", "-o", "told.html"]);
+    let page = std::fs::read_to_string(here.path().join("told.html")).unwrap();
+    assert!(page.contains("Warnings") && page.contains("starts-inside"), "{page}");
     let quiet = legwork(here.path(), &["run", "quiet.ron", "--json"]);
     assert_eq!(quiet.json()["warnings"], Value::Array(Vec::new()));
     assert!(!quiet.err.contains("starts-inside"), "{}", quiet.err);

@@ -103,6 +103,19 @@ fn a_session_on_the_standing_robot_says_what_its_transcript_says() {
     assert!(recording(&here.path("a")) == recording(&here.path("b")), "recordings differ");
 }
 
+/// Joint positions are printed with the names of the joints, alone and in their bus.
+#[test]
+fn numbers_of_joints_have_their_names() {
+    let lines = b"print body.state.s\nprint body.state\nprint body.state.base.position\n";
+    let session = typed(&["step", STAND], lines);
+    assert_eq!(session.code, 0, "{}", session.err);
+    let count = |name: &str| session.out.matches(name).count();
+    // In `s` twice, and once in `s_dot`.
+    assert_eq!((count("FL_hip_joint -0."), count("HR_knee_joint ")), (2, 3), "{}", session.out);
+    // An axis is no name.
+    assert!(session.out.contains("body.state.base.position: [0, 0, 0."), "{}", session.out);
+}
+
 /// A fork without changes is the session that it left, bit for bit; each goes its own way after.
 #[test]
 fn a_fork_goes_on_bit_for_bit_and_leaves_the_other_alone() {

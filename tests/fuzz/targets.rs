@@ -497,6 +497,8 @@ impl Target for Recordings {
         let Ok(recording) = Recording::from_bytes(input.to_vec()) else { return Ok("refused") };
         let topics: Vec<String> =
             recording.channels().map(|channel| channel.topic.clone()).collect();
+        let messages = recording.messages().map(|message| message.body.len());
+        std::hint::black_box(messages.sum::<usize>());
         for topic in topics {
             if let Ok(rows) = recording.rows(&topic) {
                 std::hint::black_box(rows.count());

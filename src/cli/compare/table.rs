@@ -6,7 +6,7 @@ use legwork_study::compare::{
     Compared, Comparison, Difference, Totals, VariantComparison, VariantRun, severity,
 };
 
-use super::super::summary::{counted, digits, note_of_jobs, seconds, write_table};
+use super::super::summary::{self, counted, digits, note_of_jobs, seconds, write_table};
 
 /// Most signals in the table of one run; JSON has them all.
 const MOST_SIGNALS: usize = 16;
@@ -100,6 +100,8 @@ fn notes(outcome: &VariantComparison) -> Vec<String> {
             let all = solver.notes.iter().map(|note| format!("{}: {note}", one.name()));
             notes.extend(all);
         }
+        let doubts = summary::warnings(&one.run.execution);
+        notes.extend(doubts.map(|warning| format!("{}: {warning}", one.name())));
         if let Some(fault) = &one.run.execution.fault {
             notes.push(format!("{} stopped at a fault: {fault}", one.name()));
         }

@@ -102,6 +102,7 @@ pub(super) fn outcome(page: &mut Page, run: &Recorded, facts: &Value) {
         page.section("Fault", &page::table(&[], &[line]));
     }
     checks(page, run, facts);
+    warnings(page, facts);
     if let Some(metrics) = object(facts, "metrics") {
         let row = |(name, value): (&String, &Value)| {
             let value = value.as_f64().map_or_else(|| text("none"), number);
@@ -136,6 +137,28 @@ fn checks(page: &mut Page, run: &Recorded, facts: &Value) {
     let passed = checks.values().filter(|passed| passed.as_bool() == Some(true)).count();
     let lead = page::paragraph(&format!("{passed} of {} passed.", checks.len()));
     page.section("Checks", &(lead + &page::table(&[], &rows)));
+}
+
+/// What makes the run doubtful.
+fn warnings(page: &mut Page, facts: &Value) {
+    let Some(warnings) = facts.get("warnings").and_then(Value::as_array) else { return };
+    let row = |warning: &Value| {
+        let part = |name: &str| warning.get(name).and_then(Value::as_str).unwrap_or_default();
+        let t = warning.get("t").and_then(Value::as_f64).map_or(String::new(), seconds);
+        let steps = warning.get("steps").and_then(Value::as_u64).unwrap_or_default();
+        vec![
+            text(part("block")),
+            Cell::Marked("open", part("name").to_owned()),
+            Cell::Number(t),
+            Cell::Number(steps.to_string()),
+            text(part("message")),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = warnings.iter().map(row).collect();
+    if !rows.is_empty() {
+        let head = ["block", "warning", "first at", "steps", "message"];
+        page.section("Warnings", &page::table(&head, &rows));
+    }
 }
 
 /// What a check measured, in words.

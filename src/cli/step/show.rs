@@ -13,6 +13,8 @@ use super::super::summary::counted;
 
 /// Numbers of a vector on one line.
 const PER_LINE: usize = 6;
+/// The same with their names.
+const NAMED_PER_LINE: usize = 3;
 
 /// Edits on the way, why the run stopped, and where it is. `noun` is what it was to go back by.
 pub(super) fn stop(stop: &Stop, noun: &str) -> String {
@@ -168,8 +170,10 @@ pub(super) fn value(value: &Value) -> String {
     let (mut rest, unit) = (&mut leaves[..], value.unit.as_deref());
     let mut out = String::new();
     match &value.ty {
+        Some(Type::Vector(_)) | None => {
+            write_named(&value.path, &value.numbers(), (unit, &value.labels), 0, &mut out);
+        }
         Some(ty) => write_value(&value.path, ty, unit, &mut rest, 0, &mut out),
-        None => write_vector(&value.path, &value.numbers(), unit, 0, &mut out),
     }
     out
 }
@@ -252,7 +256,7 @@ fn write_bus(bus: &BusType, leaves: &mut &mut [&[f64]], depth: usize, out: &mut 
         for view in bus.views.iter().filter(|view| view.field == i) {
             let end = view.start + view.len.known().unwrap_or(0);
             let part = numbers.get(view.start..end).unwrap_or_default();
-            write_vector(&view.name, part, view.unit.as_deref(), depth + 1, out);
+            write_named(&view.name, part, (view.unit.as_deref(), &view.labels), depth + 1, out);
             if let (true, &[w, x, y, z]) = (view.name.ends_with("orientation"), part) {
                 let space = "  ".repeat(depth + 2);
                 let _ = writeln!(out, "{space}{}", axis_and_angle(&[w, x, y, z]));
@@ -276,12 +280,28 @@ fn first(numbers: &[f64]) -> f64 {
 }
 
 fn write_vector(name: &str, numbers: &[f64], unit: Option<&str>, depth: usize, out: &mut String) {
+    write_named(name, numbers, (unit, &[]), depth, out);
+}
+
+/// A vector with its unit, each number behind its name if that says more than an axis.
+fn write_named(
+    name: &str,
+    numbers: &[f64],
+    (unit, labels): (Option<&str>, &[String]),
+    depth: usize,
+    out: &mut String,
+) {
+    let says_more = labels.len() == numbers.len() && labels.iter().any(|label| label.len() > 1);
+    let named = |(i, number): (usize, &f64)| match labels.get(i).filter(|_| says_more) {
+        Some(label) => format!("{label} {}", digits(*number)),
+        None => digits(*number),
+    };
+    let per_line = if says_more { NAMED_PER_LINE } else { PER_LINE };
     let space = "  ".repeat(depth);
     let unit = unit.map_or(String::new(), |unit| format!(" {unit}"));
     let head = if name.is_empty() { String::new() } else { format!("{name}: ") };
-    let mut lines = numbers
-        .chunks(PER_LINE)
-        .map(|part| part.iter().map(|number| digits(*number)).collect::<Vec<_>>().join(", "));
+    let numbers: Vec<String> = numbers.iter().enumerate().map(named).collect();
+    let mut lines = numbers.chunks(per_line).map(|part| part.join(", "));
     let (one, further) = (lines.next().unwrap_or_default(), " ".repeat(head.chars().count() + 1));
     let text = lines.fold(one, |text, line| format!("{text},\n{space}{further}{line}"));
     let _ = writeln!(out, "{space}{head}[{text}]{unit}");
@@ -370,7 +390,7 @@ mod tests {
         let text = |name: &str, ty: Type, unit: Option<&str>, leaves: &[&[f64]]| {
             let (path, unit) = (name.to_owned(), unit.map(str::to_owned));
             let leaves = leaves.iter().map(|leaf| leaf.to_vec()).collect();
-            value(&Value { path, ty: Some(ty), unit, leaves })
+            value(&Value { path, ty: Some(ty), unit, labels: Vec::new(), leaves })
         };
         assert_eq!(text("v", Type::vector(2), Some("m"), &[&pair]), "v: [1, -2.50000e-7] m\n");
         let matrix = [1.0, 2.0, 3.0, 40.0];

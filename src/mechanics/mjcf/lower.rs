@@ -26,7 +26,7 @@ use crate::model::{self, Base, BodyId, Frame, FrameId, Link, Model, ModelError};
 use crate::placement::Placement;
 use crate::resistance::JointResistance;
 use crate::rotors::Rotors;
-use crate::shape::{Collision, Shape};
+use crate::shape::{Collision, Shape, Visual};
 use joints::{Joints, Motion, displaced};
 
 /// What lowering writes to, beside the model.
@@ -119,7 +119,7 @@ pub(super) fn model(
     }
     lowering.document.finish()?;
     let frames = Frames::new(&mut lowering, &carried, &base, &inertias);
-    let (collisions, geoms) = frames.geometry(&mut lowering, &carried);
+    let (collisions, visuals, geoms) = frames.geometry(&mut lowering, &carried);
     let gravity = options.gravity.unwrap_or(tree.options.gravity);
     let model = Model {
         name: tree.name.clone(),
@@ -140,6 +140,7 @@ pub(super) fn model(
         joints: std::mem::take(&mut joints.own),
         mimics: joints.mimics.clone(),
         collisions,
+        visuals,
         rotors: Rotors::none(0),
         // These follow from the others.
         resistance: JointResistance::none(0),
@@ -218,14 +219,15 @@ impl Frames {
         frames
     }
 
-    /// Shapes that touch, and the properties of all geometry.
+    /// Shapes that touch, shapes that MuJoCo's viewer shows unless told otherwise (groups 0 to 2),
+    /// and the properties of all geometry. Colours are not read.
     fn geometry(
         &self,
         lowering: &mut Lowering<'_>,
         carried: &[Option<Carried>],
-    ) -> (Vec<Collision>, Vec<MjcfGeom>) {
+    ) -> (Vec<Collision>, Vec<Visual>, Vec<MjcfGeom>) {
         let tree = lowering.tree;
-        let (mut collisions, mut geoms) = (Vec::new(), Vec::new());
+        let (mut collisions, mut visuals, mut geoms) = (Vec::new(), Vec::new(), Vec::new());
         for (i, body) in tree.bodies.iter().enumerate() {
             for geom in &body.geoms {
                 let touches = geom.contact_type != 0 || geom.contact_affinity != 0;
@@ -234,10 +236,14 @@ impl Frames {
                 };
                 let link = FrameId(link);
                 let name = geom.name.clone();
+                let link_from_shape = geom.placement;
+                let shape = shape(tree, &geom.solid);
+                if let Some(shape) = shape.clone().filter(|_| geom.group < 3.0) {
+                    visuals.push(Visual { link, link_from_shape, shape, color: None });
+                }
                 if touches {
-                    match shape(tree, &geom.solid) {
+                    match shape {
                         Some(shape) => {
-                            let link_from_shape = geom.placement;
                             collisions.push(Collision { link, link_from_shape, shape });
                         }
                         None => lowering.unused.add(described(geom)),
@@ -254,7 +260,7 @@ impl Frames {
                 });
             }
         }
-        (collisions, geoms)
+        (collisions, visuals, geoms)
     }
 }
 

@@ -61,6 +61,7 @@ pub(super) fn model(
         mimics: joints.mimics,
         links: links(robot, &graph),
         collisions: collisions(robot),
+        visuals: Vec::new(),
         rotors: Rotors::none(joints.velocity_dim - base_dim),
         // These follow from the others.
         resistance: JointResistance::none(0),

@@ -204,6 +204,7 @@ impl Warning {
     pub fn line(&self) -> Option<usize> {
         match self {
             Self::NonPhysicalInertia { line, .. }
+            | Self::NotShown { line, .. }
             | Self::NoLimit { line, .. }
             | Self::Locked { line, .. }
             | Self::MimicIgnored { line, .. }
@@ -219,6 +220,7 @@ impl Warning {
     pub fn at_lines(mut self, new: impl Fn(usize) -> usize) -> Self {
         match &mut self {
             Self::NonPhysicalInertia { line, .. }
+            | Self::NotShown { line, .. }
             | Self::NoLimit { line, .. }
             | Self::Locked { line, .. }
             | Self::MimicIgnored { line, .. }
@@ -271,6 +273,16 @@ pub enum Warning {
         joint: String,
         /// The one position that is allowed [rad or m].
         position: f64,
+    },
+    /// A visual cannot be drawn.
+    #[error("line {line}: link `{link}`: a <visual> is not shown: {problem}")]
+    NotShown {
+        /// Where the mistake is.
+        line: usize,
+        /// The link.
+        link: String,
+        /// What is wrong.
+        problem: String,
     },
     /// A mimic joint was taken as one that moves on its own.
     #[error("line {line}: joint `{joint}` moves on its own although it mimics `{mimicked}`")]

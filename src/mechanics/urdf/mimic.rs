@@ -2,9 +2,9 @@
 
 use super::error::{UrdfError, Warning};
 use super::graph::Graph;
-use crate::names::nearest;
 use super::robot::Robot;
 use crate::model::JointKind;
+use crate::names::nearest;
 
 /// What a joint follows in the end: `s = multiplier · s_joint + offset`.
 #[derive(Clone, Copy, Debug)]

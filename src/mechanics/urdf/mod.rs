@@ -6,8 +6,8 @@
 //!
 //! - `xml` checks that the text is well formed and remembers the line of every element;
 //! - `schema` checks elements and numbers of what describes the mechanism, and lists what does not
-//!   (Gazebo, transmissions, sensors), whatever it contains; comments, visuals and materials are
-//!   left to who draws the robot;
+//!   (Gazebo, transmissions, sensors), whatever it contains; comments are skipped;
+//! - `visual` reads what links look like; a mistake in it is a warning;
 //! - `graph` finds the trees of links and joints, of which the largest is the robot;
 //! - `joints` and `mimic` say how each joint moves, `joint_bodies` lays its bodies along its axes;
 //! - `build` welds fixed links to their parents and lays out the tree.
@@ -24,6 +24,7 @@ mod package;
 mod robot;
 mod schema;
 mod version;
+mod visual;
 pub(crate) mod xml;
 
 use nalgebra::Vector3;
@@ -100,7 +101,9 @@ impl Model {
         let version = schema::check(&elements)?;
         let mut warnings = Vec::new();
         let robot = graph::one_tree(robot::Robot::new(&elements, version), &mut warnings)?;
-        let model = build::model(&robot, options, &mut warnings)?;
+        let mut model = build::model(&robot, options, &mut warnings)?;
+        let document = robot::Document { elements: &elements, version };
+        model.visuals = visual::visuals(document, &model, &mut warnings);
         let what = schema::not_used(&elements);
         if !what.is_empty() {
             warnings.push(Warning::NotUsed { what });

@@ -94,18 +94,24 @@ impl Robot {
     }
 }
 
-struct Document<'a> {
-    elements: &'a [Element],
-    version: Version,
+/// The elements of a file, to be read one by one.
+#[derive(Clone, Copy)]
+pub(super) struct Document<'a> {
+    pub(super) elements: &'a [Element],
+    pub(super) version: Version,
 }
 
 impl<'a> Document<'a> {
-    fn children(&self, parent: &'a Element, name: &'a str) -> impl Iterator<Item = &'a Element> {
+    pub(super) fn children(
+        &self,
+        parent: &'a Element,
+        name: &'a str,
+    ) -> impl Iterator<Item = &'a Element> + use<'a> {
         let elements = self.elements;
         parent.children.iter().map(|&child| &elements[child]).filter(move |e| e.name == name)
     }
 
-    fn child(&self, parent: &'a Element, name: &'a str) -> Option<&'a Element> {
+    pub(super) fn child(&self, parent: &'a Element, name: &'a str) -> Option<&'a Element> {
         self.children(parent, name).next()
     }
 
@@ -135,9 +141,14 @@ impl<'a> Document<'a> {
     }
 
     fn collision(&self, collision: &'a Element) -> Option<Collision> {
-        let geometry = self.child(collision, "geometry")?;
-        let shape = geometry.children.iter().find_map(|&shape| shape_of(&self.elements[shape]))?;
+        let shape = self.shape(collision)?;
         Some(Collision { origin: self.origin(Some(collision)), shape })
+    }
+
+    /// The shape of a collision or a visual.
+    pub(super) fn shape(&self, of: &'a Element) -> Option<Shape> {
+        let geometry = self.child(of, "geometry")?;
+        geometry.children.iter().find_map(|&shape| shape_of(&self.elements[shape]))
     }
 
     fn joint(&self, joint: &'a Element) -> Joint {
@@ -177,7 +188,7 @@ impl<'a> Document<'a> {
     }
 
     /// The `<origin>` in `parent`; that of the parent if there is none.
-    fn origin(&self, parent: Option<&'a Element>) -> Placement {
+    pub(super) fn origin(&self, parent: Option<&'a Element>) -> Placement {
         let origin = parent.and_then(|parent| self.child(parent, "origin"));
         let quaternion = origin
             .filter(|_| self.version >= Version::V1_1)
@@ -209,7 +220,7 @@ fn text(element: &Element, name: &str) -> String {
 }
 
 /// The numbers of an attribute, if it is there.
-fn numbers<const N: usize>(element: &Element, name: &str) -> Option<[f64; N]> {
+pub(super) fn numbers<const N: usize>(element: &Element, name: &str) -> Option<[f64; N]> {
     let mut values = [0.0; N];
     let words = element.attribute(name)?.split_whitespace();
     for (value, word) in values.iter_mut().zip(words) {

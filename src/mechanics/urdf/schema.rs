@@ -260,6 +260,19 @@ fn schema_error(element: &Element, problem: String) -> UrdfError {
     UrdfError::Schema { line: element.line, problem }
 }
 
+/// Checks a part of the file that is no reason to refuse it: what is wrong, if anything is.
+pub(super) fn problem_of(
+    elements: &[Element],
+    element: &Element,
+    version: Version,
+) -> Option<(usize, String)> {
+    match check_element(elements, element, version) {
+        Err(UrdfError::Schema { line, problem }) => Some((line, problem)),
+        Err(other) => Some((element.line, other.to_string())),
+        Ok(()) => None,
+    }
+}
+
 /// Checks an element that has a rule. The rules nest five deep, so the recursion ends.
 fn check_element(
     elements: &[Element],

@@ -1,7 +1,7 @@
 //! What signals and blocks hold.
 
 use legwork_block::Type;
-use legwork_program::SignalRef;
+use legwork_program::{Program, SignalRef};
 use legwork_runtime::Simulation;
 use serde::{Serialize, Serializer};
 
@@ -17,6 +17,8 @@ pub struct Value {
     pub ty: Option<Type>,
     /// Unit, if one is known.
     pub unit: Option<String>,
+    /// What each number is called, such as the name of a joint; empty if they have only indices.
+    pub labels: Vec<String>,
     /// Its numbers, by field of a bus and entry of an array; matrices column by column.
     pub leaves: Vec<Vec<f64>>,
 }
@@ -28,6 +30,7 @@ impl Value {
             path: path.to_owned(),
             ty: Some(signal.ty.clone()),
             unit: signal.unit.clone(),
+            labels: labels(path, simulation.program()),
             leaves: signal.slots.iter().map(|slot| arena[slot.range()].to_vec()).collect(),
         }
     }
@@ -45,12 +48,38 @@ impl Serialize for Value {
             path: &'v str,
             r#type: Option<String>,
             unit: Option<&'v str>,
+            #[serde(skip_serializing_if = "<[String]>::is_empty")]
+            labels: &'v [String],
             numbers: Vec<f64>,
         }
         let r#type = self.ty.as_ref().map(ToString::to_string);
-        let unit = self.unit.as_deref();
-        Flat { path: &self.path, r#type, unit, numbers: self.numbers() }.serialize(serializer)
+        let Self { path, unit, labels, .. } = self;
+        let (unit, numbers) = (unit.as_deref(), self.numbers());
+        Flat { path, r#type, unit, labels, numbers }.serialize(serializer)
     }
+}
+
+/// What the numbers of a part of a bus are called that has a name of its own, or of a stretch of
+/// it.
+fn labels(path: &str, program: &Program) -> Vec<String> {
+    let (whole, stretch) = match path.strip_suffix(']').and_then(|path| path.rsplit_once('[')) {
+        Some((whole, stretch)) => (whole, Some(stretch)),
+        None => (path, None),
+    };
+    let view = program.signals.iter().find_map(|signal| {
+        let name = whole.strip_prefix(signal.path.as_str())?.strip_prefix('.')?;
+        let Type::Bus(bus) = &signal.ty else { return None };
+        bus.views.iter().find(|view| view.name == name)
+    });
+    let of = |labels: &[String]| match stretch.map(|stretch| stretch.split_once("..")) {
+        None => Some(labels.to_vec()),
+        Some(None) => None,
+        Some(Some((from, to))) => {
+            let at = |text: &str| text.trim().parse::<usize>().ok();
+            Some(labels.get(at(from)?..at(to)?)?.to_vec())
+        }
+    };
+    view.and_then(|view| of(&view.labels)).unwrap_or_default()
 }
 
 /// A block at one moment.
@@ -127,6 +156,7 @@ impl Session {
                 path: name.clone(),
                 ty: Some(node.output_types[port].clone()),
                 unit: signal.and_then(|signal| signal.unit.clone()),
+                labels: Vec::new(),
                 leaves: slots.map(|slot| simulation.arena()[slot.range()].to_vec()).collect(),
             }
         });
@@ -171,6 +201,6 @@ fn input(simulation: &Simulation, index: usize, port: usize) -> InputView {
     let slots = node.io.inputs.port(port).iter();
     let leaves = slots.map(|slot| simulation.arena()[slot.range()].to_vec()).collect();
     let name = node.input_names[port].clone();
-    let value = Value { path: name.clone(), ty, unit: None, leaves };
+    let value = Value { path: name.clone(), ty, unit: None, labels: Vec::new(), leaves };
     InputView { name, value: (!from.is_empty()).then_some(value), from }
 }

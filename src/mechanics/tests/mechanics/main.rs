@@ -19,6 +19,7 @@ mod reference;
 mod resistance;
 mod robot_file;
 mod rotors;
+mod visuals;
 mod welded;
 mod worlds;
 mod xacro;
