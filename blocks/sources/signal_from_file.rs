@@ -53,7 +53,7 @@ pub struct Plan {
 
 /// The unit of a column with how its numbers are scaled; what is in brackets and no unit says
 /// nothing.
-fn unit_of<'t>(column: ColumnName<'t>) -> Option<(Unit, Scale, &'t str)> {
+fn unit_of(column: ColumnName<'_>) -> Option<(Unit, Scale, &str)> {
     let text = column.unit?;
     parse_unit(text).ok().map(|(unit, scale)| (unit, scale, text))
 }

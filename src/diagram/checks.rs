@@ -6,7 +6,8 @@ use legwork_block::{
 };
 use legwork_program::{Check, LogChannel, Rate, Ratio, SignalRef, TIME_SLOT};
 
-use crate::expand::{CheckEntry, LogEntry, Names, Resolver as Paths, Tree};
+use crate::expand::{CheckEntry, LogEntry, Names, Resolver as Paths};
+use crate::ids::FrameId;
 use crate::infer::TypedNetwork;
 use crate::layout::{Layout, source_slots};
 use crate::listing::node_signals;
@@ -66,12 +67,12 @@ pub(crate) fn log_channels(
 }
 
 /// Where a source lives.
-fn placed(typed: &TypedNetwork, layout: &Layout, source: &Source) -> Option<Vec<Slot>> {
+pub(crate) fn placed(typed: &TypedNetwork, layout: &Layout, source: &Source) -> Option<Vec<Slot>> {
     source_slots(typed, source, &|node, port| layout.nodes[node].io.outputs.port(port))
 }
 
 /// The type of a source whose ports are all known.
-fn source_type(typed: &TypedNetwork, source: &Source) -> Option<Type> {
+pub(crate) fn source_type(typed: &TypedNetwork, source: &Source) -> Option<Type> {
     match source {
         Source::Port(part) => {
             Some(select(&typed.output(part).ty, &part.select, part.span)?.ok()?.ty)
@@ -99,7 +100,7 @@ fn source_type(typed: &TypedNetwork, source: &Source) -> Option<Type> {
 
 /// The unit of a source, if one is known. Elements and slices of a port keep its unit; fields of a
 /// bus bring their own.
-fn source_unit(typed: &TypedNetwork, source: &Source) -> Option<String> {
+pub(crate) fn source_unit(typed: &TypedNetwork, source: &Source) -> Option<String> {
     match source {
         Source::Port(part) => port_unit(typed, part),
         Source::Array { items, .. } | Source::Join { items, .. } => {
@@ -133,11 +134,11 @@ pub(crate) fn compile(
     diagnostics: &mut Diagnostics,
 ) -> Vec<Check> {
     let mut checks = Vec::new();
-    let mut resolver = Resolver { signals };
     let base = rates.base.to_f64();
     for entry in entries {
+        let mut resolver = Resolver { signals, frame: entry.frame };
         let mut condition = |expression: &Expression, at: Span| {
-            let found = expression.compile(&signals.names.env, &mut resolver);
+            let found = expression.compile(&entry.env, &mut resolver);
             let condition = found.map_err(|diagnostic| diagnostics.push(diagnostic)).ok()?;
             if !condition.is_boolean() {
                 let message =
@@ -171,6 +172,8 @@ pub(crate) fn compile(
 /// Finds the signals of a condition.
 struct Resolver<'n> {
     signals: &'n Signals<'n>,
+    /// Where its paths are read.
+    frame: FrameId,
 }
 
 impl SignalResolver for Resolver<'_> {
@@ -182,8 +185,8 @@ impl SignalResolver for Resolver<'_> {
         let place = Place::from(path.span);
         let signal = path::parse(&text, &place).map_err(|d| at(d, path.span))?;
         let &Signals { typed, layout, names } = self.signals;
-        let paths = Paths { tree: &names.tree, blocks: &typed.network.blocks, types: &names.types };
-        let source = match paths.path_source(Tree::ROOT, &signal, true, 0) {
+        let paths = Paths { tree: &names.tree, blocks: &typed.network.blocks };
+        let source = match paths.path_source(self.frame, &signal, true, 0) {
             Ok(source) => source,
             // Nothing is reported of a network that is typed.
             Err(unresolved) => {

@@ -12,6 +12,7 @@ mod function;
 mod identity;
 mod ids;
 mod listing;
+mod port;
 mod ratio;
 mod signal;
 mod subsystem;
@@ -29,6 +30,7 @@ pub use check::{Check, CheckKind, TIME_SLOT};
 pub use function::FunctionProgram;
 pub use ids::{ArenaSlot, GateId, NodeId, PoolId, StepId};
 pub use legwork_block::{Solver, Tolerance};
+pub use port::{InputPort, OutputPort};
 pub use ratio::Ratio;
 pub use signal::{LogChannel, SignalRef};
 pub use subsystem::{PortPart, Subsystem, SubsystemPort};
@@ -293,6 +295,10 @@ pub struct ProgramParts {
     pub nodes: Vec<Node>,
     /// Wires, by reader.
     pub edges: Vec<Edge>,
+    /// Inputs of the diagram, in the order of their declaration.
+    pub inputs: Vec<InputPort>,
+    /// Outputs of the diagram, in the order of their declaration.
+    pub outputs: Vec<OutputPort>,
     /// Switches of conditional parts.
     pub gates: Vec<Gate>,
     /// Algebraic loops.

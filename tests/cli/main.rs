@@ -11,6 +11,7 @@ mod export;
 mod files;
 mod graph;
 mod help;
+mod inputs;
 mod kills;
 mod new;
 mod plot;

@@ -340,7 +340,7 @@ fn an_expression_for_each_item_makes_a_list_or_a_record() {
 #[test]
 fn a_wrong_expression_for_each_is_told() {
     for (text, said) in [
-        ("[x for in [1]]", "expected a name for the items, found `in`"),
+        ("[x for if in [1]]", "expected a name for the items, found `if`"),
         ("[x for x of [1]]", "expected `in`, found `of`"),
         ("[x for x in 3]", "expected a list, found the number 3"),
         ("[x for x in [1] if x]", "expected a truth value"),

@@ -71,7 +71,15 @@ fn expression_text<'n>(node: &'n Node, found: &mut Diagnostics) -> Option<&'n Te
 
 impl Expander<'_> {
     /// `log: ["body.state", Every("10 ms", "contact.f")]`.
-    pub(super) fn log(&mut self, node: &Node, root: FrameId, env: &Env) -> Vec<LogEntry> {
+    ///
+    /// Paths are those of the diagram whose frame `root` is; recorded they have its `prefix`.
+    pub(super) fn log(
+        &mut self,
+        node: &Node,
+        root: FrameId,
+        prefix: &str,
+        env: &Env,
+    ) -> Vec<LogEntry> {
         let mut logs: Vec<LogEntry> = Vec::new();
         let Some(items) = node.list() else {
             self.report(wrong_type(node, "a list of paths"));
@@ -92,24 +100,28 @@ impl Expander<'_> {
                 self.report(wrong_type(path, "a path, or Every(\"10 ms\", \"block.port\")"));
                 continue;
             };
-            if logs.iter().any(|entry| entry.path == text) {
+            let whole = [prefix, text].concat();
+            if logs.iter().any(|entry| entry.path == whole) {
                 let message = format!("`{text}` is logged twice");
                 self.report(Diagnostic::error("duplicate-key", path.span, message));
                 continue;
             }
-            let resolver = Resolver { tree: &self.tree, blocks: &self.blocks, types: &self.types };
+            let resolver = Resolver { tree: &self.tree, blocks: &self.blocks };
             match resolver.source(root, path, true) {
-                Ok(source) => logs.push(LogEntry { path: text.to_owned(), source, every }),
+                Ok(source) => logs.push(LogEntry { path: whole, source, every }),
                 Err(unresolved) => self.diagnostics.extend(unresolved.diagnostic()),
             }
         }
         logs
     }
 
-    /// Evaluates the section `checks:`.
+    /// Evaluates the section `checks:` of the diagram whose frame `frame` is; the names of the
+    /// checks get its `prefix`.
     pub(super) fn checks(
         &mut self,
         entries: Option<&Entries<'_, OfChecks>>,
+        frame: FrameId,
+        prefix: &str,
         env: &Env,
     ) -> Vec<CheckEntry> {
         let mut checks = Vec::new();
@@ -156,7 +168,9 @@ impl Expander<'_> {
             let (expression, asked) = (parsed(text), when.map(&mut parsed));
             let (Some(expression), false) = (expression, asked == Some(None)) else { continue };
             checks.push(CheckEntry {
-                name: name.to_owned(),
+                name: [prefix, name].concat(),
+                frame,
+                env: env.clone(),
                 kind,
                 expression,
                 when: asked.flatten(),

@@ -12,7 +12,7 @@ use super::run::{RunSection, VariableStep};
 use super::sections::Diagram;
 use super::structural::STRUCTURAL;
 use super::variants::Variant;
-use crate::language::{Construct, Manual, OffsetPeriod, Ports};
+use crate::language::{Construct, Manual, OffsetPeriod, Port, Ports};
 use crate::patch::Patch;
 
 /// The manuals of all constructs of the language, from the diagram down to its parts.
@@ -28,6 +28,7 @@ pub fn constructs() -> Vec<Manual> {
         Reserved::MANUAL,
         OffsetPeriod::MANUAL,
         Ports::MANUAL,
+        Port::MANUAL,
         NamedInterface::MANUAL,
         InterfaceFile::MANUAL,
         Group::MANUAL,

@@ -6,6 +6,7 @@ mod checks;
 mod composite;
 mod conditional;
 mod constructs;
+mod feed;
 mod file;
 mod for_each;
 mod function;
@@ -15,6 +16,7 @@ mod interface;
 mod leaf;
 mod mask;
 mod names;
+mod part;
 mod resolve;
 mod robot_file;
 mod run;
@@ -33,7 +35,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use legwork_block::{
-    Diagnostic, Diagnostics, Expression, Node, Registry, Resource, Resources, Span, Type,
+    Diagnostic, Diagnostics, Expression, Node, Registry, Resource, Resources, Span, Type, Unit,
 };
 use legwork_program::Ratio;
 
@@ -46,6 +48,7 @@ pub(crate) use blocks::{in_variables_from, invalid_parameter};
 pub use checks::check_kinds;
 use composite::OfBlocks;
 pub use constructs::constructs;
+pub(crate) use feed::RootInput;
 pub(crate) use group::is_group;
 pub use mask::parameter_kinds;
 pub(crate) use resolve::Resolver;
@@ -65,8 +68,14 @@ pub(crate) struct Expanded {
     pub(crate) assertions: Vec<Assertion>,
     /// `None` without a `log:` section.
     pub(crate) logs: Option<Vec<LogEntry>>,
+    /// What diagrams inside record.
+    pub(crate) logs_inside: Vec<LogEntry>,
     pub(crate) checks: Vec<CheckEntry>,
+    pub(crate) inputs: Vec<RootInput>,
+    pub(crate) outputs: Vec<RootOutput>,
     pub(crate) run: Run,
+    /// What the robots of diagrams inside are made of.
+    pub(crate) resources_inside: Vec<String>,
     /// Where the paths of checks lead.
     pub(crate) names: Names,
 }
@@ -75,10 +84,6 @@ pub(crate) struct Expanded {
 pub(crate) struct Names {
     /// What paths lead to.
     pub(crate) tree: Tree,
-    /// What expressions know.
-    pub(crate) env: Env,
-    /// The types that can be named.
-    pub(crate) types: TypeTable,
 }
 
 /// A source that must have a type: what an interface declares.
@@ -86,9 +91,19 @@ pub(crate) struct Assertion {
     pub(crate) source: Source,
     pub(crate) ty: Type,
     pub(crate) var_count: u32,
+    /// Its unit, if one is declared.
+    pub(crate) unit: Option<Unit>,
     pub(crate) span: Span,
     pub(crate) what: String,
     pub(crate) code: &'static str,
+}
+
+/// An output of the diagram that runs.
+pub(crate) struct RootOutput {
+    pub(crate) name: String,
+    pub(crate) doc: String,
+    pub(crate) unit: Option<String>,
+    pub(crate) source: Source,
 }
 
 /// An entry of `log:`.
@@ -101,6 +116,10 @@ pub(crate) struct LogEntry {
 /// An entry of `checks:`, its paths unresolved.
 pub(crate) struct CheckEntry {
     pub(crate) name: String,
+    /// Where its paths are read.
+    pub(crate) frame: FrameId,
+    /// What its names mean.
+    pub(crate) env: Env,
     pub(crate) kind: legwork_program::CheckKind,
     pub(crate) expression: Expression,
     /// Where it is asked for.
@@ -159,15 +178,32 @@ struct PendingInputs {
 
 /// An interface to hold against what is behind it, once everything is expanded.
 struct PendingAssertion {
-    path: Node,
-    frame: FrameId,
+    of: AssertionOf,
     ty: Type,
     var_count: u32,
+    unit: Option<Unit>,
     span: Span,
     what: String,
     code: &'static str,
-    /// Whether the port that it is about need not be connected.
-    is_optional: bool,
+}
+
+/// What an assertion is about.
+enum AssertionOf {
+    Path {
+        path: Node,
+        /// Where the path is read.
+        frame: FrameId,
+        /// Whether the port that it is about need not be connected.
+        is_optional: bool,
+    },
+    /// The one output of a block.
+    Block(BlockId),
+}
+
+impl AssertionOf {
+    fn path(path: &Node, frame: FrameId) -> Self {
+        Self::Path { path: path.clone(), frame, is_optional: false }
+    }
 }
 
 /// A block that joins copies, whose source in each copy is still text.
@@ -207,6 +243,27 @@ pub(crate) struct Expander<'a> {
     gate: Option<BlockId>,
     /// The period of the group around.
     every: Option<Sampling>,
+    /// The diagrams that are unfolded, the one that runs first.
+    scopes: Vec<Scope>,
+    /// The one that is being unfolded.
+    scope: usize,
+    /// Files of diagrams, by where they were found.
+    diagrams: BTreeMap<String, Rc<Node>>,
+    /// What diagrams inside record, their paths unresolved.
+    logs_inside: Vec<part::LogInside>,
+    /// What diagrams inside check.
+    checks_inside: Vec<CheckEntry>,
+    /// What the robots of diagrams inside are made of.
+    resources_inside: Vec<String>,
+}
+
+/// A diagram that is unfolded: the one that runs, or one that stands in it.
+#[derive(Default)]
+struct Scope {
+    /// Path of the part; empty for the diagram that runs.
+    path: String,
+    /// Its robots, while another is being unfolded.
+    robots: Robots,
 }
 
 impl<'a> Expander<'a> {
@@ -236,6 +293,12 @@ impl<'a> Expander<'a> {
             said_too_large: false,
             gate: None,
             every: None,
+            scopes: vec![Scope::default()],
+            scope: 0,
+            diagrams: BTreeMap::new(),
+            logs_inside: Vec::new(),
+            checks_inside: Vec::new(),
+            resources_inside: Vec::new(),
             masks: BTreeMap::new(),
             failed_variants: BTreeSet::new(),
         }
@@ -253,7 +316,8 @@ impl<'a> Expander<'a> {
     ) -> FrameId {
         let around = parent.or(inputs.as_ref().map(|outer| outer.frame));
         let owner = around.and_then(|id| self.tree.frames[id].owner);
-        self.tree.frames.push(Frame { prefix, parent, inputs, items: IndexMap::new(), owner })
+        let (items, scope) = (IndexMap::new(), self.scope);
+        self.tree.frames.push(Frame { prefix, parent, inputs, items, owner, scope })
     }
 
     /// Expands blocks into `frame`.

@@ -3,9 +3,9 @@
 use legwork_program::NodeId;
 use serde::{Deserialize, Serialize};
 
-use super::Cursor;
 use super::loops::LoopMemory;
 use super::plan::Plan;
+use super::{Cursor, inputs};
 use crate::moment::Moment;
 use crate::observe::CheckState;
 
@@ -49,6 +49,8 @@ impl State {
     /// The state at t = 0, with the continuous state `x`.
     pub(super) fn new(plan: &Plan, x: Vec<f64>) -> Self {
         let (program, guard_count) = (&plan.program, plan.crossings.len());
+        let mut arena = vec![0.0; program.arena_len];
+        program.inputs.iter().for_each(|input| inputs::begin(input, &mut arena));
         Self {
             moment: Moment::at(0),
             microstep: 0,
@@ -56,7 +58,7 @@ impl State {
             cursor: Cursor::Output(0),
             stopped_by: None,
             x,
-            arena: vec![0.0; program.arena_len],
+            arena,
             armed: vec![false; guard_count],
             located: vec![false; guard_count],
             spent: vec![false; guard_count],
