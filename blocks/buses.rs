@@ -20,7 +20,11 @@ pub use gait::{GaitBus, GaitRef};
 pub use kin_dyn::{KinDynBus, KinDynRef};
 pub use state::{RobotDims, State, StateBus};
 
-/// `Dynamics(robot)`: the terms of `M ν̇ + h = Sᵀτ + Jᵀf` at one state.
+/// `Dynamics(robot)`: the terms of `M ν̇ + h = Sᵀτ + Jᵀf − d ν` at one state.
+///
+/// Joint damping enters here once: `factor` is that of `M + Δt d` where a step can be implicit in
+/// it ([`Mass`](crate::robot::Mass)), and whoever asks for forces subtracts `d ν`. `M` and `h` know
+/// nothing of it.
 #[bus_type(
     |robot: Arg, nv: &Dim|
     as Dynamics;
@@ -30,9 +34,12 @@ pub use state::{RobotDims, State, StateBus};
     bias_force("h"): Vector::of(nv), _, "bias force: Coriolis, centrifugal and gravity",
         units "N, N m";
     factor: Matrix::of(nv, nv.clone() + 1), _,
-        "the factor of M with its sparsity, for blocks: see [`PackedFactor`]", shape "nv × (nv+1)";
+        "the factor of M + Δt d with its sparsity, for blocks: see [`PackedFactor`]",
+        shape "nv × (nv+1)";
     joints: Vector::of(nv), _, "1 at joints, on which torques act in their order; 0 at bases",
         units "1";
+    damping: Vector::of(nv), _, "d: damping and dry friction of the joints at this speed",
+        units "N m s, N s/m";
 )]
 pub struct DynamicsBus;
 

@@ -34,7 +34,8 @@
 //! ```text
 //! legwork ─┬─► study ─┬─► diagram ─► program ─► block ─► ode
 //!          │          ├─► runtime ─► program, recording, ode
-//!          │          └─► qp, for duels of solvers
+//!          │          ├─► qp, for duels of solvers
+//!          │          └─► mechanics, to describe robots
 //!          ├─► picture ─► program, runtime
 //!          └─► blocks ──► block, recording, mechanics, qp, contact, control
 //! ```
@@ -50,7 +51,7 @@
 //! | `legwork-ode` | integration methods on one chart of the state | `METHODS`, `Kernel` |
 //! | `legwork-recording` | the MCAP file of a run, tables | [`runtime::recording`] |
 //! | [`picture`] | drawings of diagrams, plots of recordings | [`picture::diagram::svg`] |
-//! | `legwork-mechanics` | rigid-body models and algorithms: URDF, M, h, J, RNEA, ABA | `Model` |
+//! | `legwork-mechanics` | rigid-body models and algorithms: URDF, MJCF, M, h, J, RNEA, ABA | `Model` |
 //! | `legwork-qp` | quadratic, cone and contact problems, their solvers | `ContactProblem` |
 //! | `legwork-contact` | contact geometry and contact models | `ContactAssembly` |
 //! | `legwork-control` | inverse kinematics and dynamics, gaits, legs | `ContactInverseDynamics` |
@@ -86,7 +87,8 @@
 //!
 //! 1. Outputs: every block that is due computes its outputs from time, state and inputs.
 //! 2. Events: guards that fire reset state, and outputs are computed again until none fires.
-//! 3. Observe: recording, checks and breakpoints read (t, state before the update, outputs).
+//! 3. Observe: values of `judge:` are computed; recording, checks and breakpoints read (t, state
+//!    before the update, outputs).
 //! 4. Update: discrete state advances. All updates read the same outputs and state and are
 //!    committed together.
 //! 5. Integrate: continuous state advances to the next tick. Discrete code never runs inside an

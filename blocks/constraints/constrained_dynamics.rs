@@ -13,7 +13,8 @@ use crate::robot::name::RobotName;
 use crate::robot::shared_mass::{Mass, mass};
 
 /// Acceleration of a robot under equality constraints given by a Jacobian.
-/// `M ν̇ + h = Sᵀτ + f_ext + Jᵀλ` with `J ν̇ + γ = 0`.
+/// `M ν̇ + h + d ν = Sᵀτ + f_ext + Jᵀλ` with `J ν̇ + γ = 0`; the damping d of the joints acts as in
+/// `ForwardDynamics`.
 ///
 /// Rows that depend on others, as those of four corners of one sole do, carry no force; then λ is
 /// not unique, ν̇ is. A residual beyond rounding says that the constraints contradict one another.
@@ -69,7 +70,7 @@ impl Block for ConstrainedDynamics {
         let problem = ConstraintProblem {
             jacobian: cx.inputs.get(plan.jacobian),
             bias: cx.inputs.get(plan.gamma),
-            bias_force: &mass.bias_force,
+            bias_force: &mass.opposing_force,
             joint_torques: cx.inputs.get(plan.tau),
             external_force: cx.inputs.optional(plan.external).unwrap_or(none),
         };

@@ -47,11 +47,11 @@ pub use softness::{ContactSoftness, JointSoftness, LimitSoftness};
 ///
 /// Every row `φ̇ = G ν` has stiffness K and damping B, and its force is that of the step's end:
 /// `λ₁ = −K φ₁ − B φ̇₁` with `φ₁ = φ + Δt φ̇₁`, `φ̇₁ = G ν₁`,
-/// `M ν₁ = M ν + Δt (Sᵀτ + external − h + Gᵀλ₁)`. Limits and contacts only push; friction is as
-/// near to its damper as Coulomb's cone permits. All forces are finite and unique, redundant rows
-/// share their load. Run it with `SemiImplicitEuler`, which makes exactly ν₁ of `nu_dot`; other
-/// solvers of fixed steps move the configuration otherwise than the rows suppose, a warning, and
-/// those of variable steps are refused.
+/// `M ν₁ = M ν + Δt (Sᵀτ + external − h − d ν₁ + Gᵀλ₁)`. Limits and contacts only push; friction is
+/// as near to its damper as Coulomb's cone permits. All forces are finite and unique, redundant
+/// rows share their load. Run it with `SemiImplicitEuler`, which makes exactly ν₁ of `nu_dot`;
+/// other solvers of fixed steps move the configuration otherwise than the rows suppose, a warning,
+/// and those of variable steps are refused.
 ///
 /// A contact whose own `friction` is zero or more has that μ instead of `mu`. Friction has no
 /// memory: a contact that sticks creeps at `force/B`, 10⁻⁸ m/s per newton at Δt = 10 ms for the

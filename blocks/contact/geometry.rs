@@ -12,9 +12,9 @@ use legwork_block::{Files, Inputs, Invalid, Matrix, OptionalIn, Out, Outputs, Po
 use legwork_contact::touch::touch;
 use legwork_contact::{Belt, Feature, RelativeMotion, Surface, Touch};
 use legwork_mechanics::{
-    FrameId, FrameRows, Kinematics, MixedTwist, Model, Placement, frame_jacobian_dot_velocity,
-    frame_velocity, jacobian_columns, relative_jacobian, relative_jacobian_dot_velocity,
-    relative_placement, relative_velocity, world_from_frame,
+    FrameId, FrameRows, Kinematics, MixedTwist, Model, Placement, frame_motion, jacobian_columns,
+    relative_jacobian, relative_jacobian_dot_velocity, relative_placement, relative_velocity,
+    world_from_frame,
 };
 use nalgebra::{Matrix3, Vector3};
 
@@ -250,9 +250,7 @@ const AT_REST: MixedTwist =
 impl Scene {
     /// Ground at rest in the world.
     fn in_world(model: &Model, kinematics: &Kinematics, frame: FrameId) -> Self {
-        let placement = world_from_frame(model, kinematics, frame);
-        let twist = frame_velocity(model, kinematics, frame);
-        let rate = frame_jacobian_dot_velocity(model, kinematics, frame);
+        let (placement, twist, rate) = frame_motion(model, kinematics, frame);
         Self {
             motion: motion(&placement, &twist, &rate),
             belt: None,

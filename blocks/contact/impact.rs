@@ -8,7 +8,7 @@ use legwork_block::{
 use legwork_contact::{
     ContactAssembly, ContactMode, ContactRows, Impact as Law, ImpactMode, ImpactProblem, next_mode,
 };
-use legwork_mechanics::{ClosedChain, PackedFactor};
+use legwork_mechanics::{ClosedChain, PackedFactor, pack_dense};
 use legwork_qp::{
     ClarabelSolver, Cone, ConeShape, ContactProblem, ContactSolver, Outcome as Solution, Problem,
     PyramidActiveSet, Status,
@@ -174,6 +174,9 @@ pub struct Scratch {
     solver: Box<dyn ContactSolver + Send>,
     assembly: ContactAssembly,
     tree: PackedFactor,
+    /// M and its factor, if that on the bus has joint damping in it, which no impulse feels.
+    mass: Vec<f64>,
+    packed: Vec<f64>,
     chain: ClosedChain,
     /// J, 3k × nv.
     jacobian: Vec<f64>,
@@ -225,10 +228,16 @@ fn strike(
     impulse: &mut [f64],
 ) -> Result<Solution, Box<Fault>> {
     let step = if time.step > 0.0 { time.step } else { 1e-3 };
-    let Scratch { law, solver, assembly, tree, chain, .. } = work;
+    let Scratch { law, solver, assembly, tree, chain, mass, packed, .. } = work;
     let Scratch { jacobian, inertia, velocity, jump, friction, own_friction, closed, .. } = work;
     let (dynamics, points) = (inputs.get(plan.dynamics), inputs.get(plan.points));
-    let factor = dynamics.factor_by(tree)?;
+    packed.copy_from_slice(dynamics.factor);
+    if dynamics.damping.iter().any(|damping| *damping != 0.0) {
+        mass.copy_from_slice(dynamics.mass_matrix);
+        pack_dense(mass, packed)
+            .map_err(|k| Fault::new(format!("the mass matrix is singular at coordinate {k}")))?;
+    }
+    let factor = tree.read(packed).map_err(|error| Fault::new(error.to_string()))?;
     stack_jacobian(&points, closed, jacobian);
     for (i, contact) in points.iter().enumerate() {
         own_friction[i] = contact.own_friction().unwrap_or(friction[i]);
@@ -248,8 +257,8 @@ fn strike(
         friction: own_friction,
     };
     assembly.respond(factor, jump, chain, &mut rows);
-    let mass = Some(dynamics.floating_mass()).filter(|&mass| mass > 0.0);
-    let weight = mass.unwrap_or(dynamics.mass_matrix[0]) * SCALE_GRAVITY;
+    let floating = Some(dynamics.floating_mass()).filter(|&mass| mass > 0.0);
+    let weight = floating.unwrap_or(dynamics.mass_matrix[0]) * SCALE_GRAVITY;
     let problem = ImpactProblem {
         inverse_inertia: inertia,
         velocity,
@@ -262,7 +271,7 @@ fn strike(
         Some(mut call) => {
             let argument = plan.solve.problem;
             call.leaf(argument, ContactProblemBus::JACOBIAN).copy_from_slice(jacobian);
-            call.leaf(argument, ContactProblemBus::FACTOR).copy_from_slice(dynamics.factor);
+            call.leaf(argument, ContactProblemBus::FACTOR).copy_from_slice(packed);
             let mut called = Called { call, solve: plan.solve, fault: None };
             let outcome = law.apply(&problem, &mut called, impulse);
             if let Some(fault) = called.fault {
@@ -317,6 +326,8 @@ impl Block for Impact {
             solver,
             assembly: ContactAssembly::new(count, nv),
             tree: PackedFactor::new(nv),
+            mass: vec![0.0; nv * nv],
+            packed: vec![0.0; nv * (nv + 1)],
             chain: closed_chain(constraints, nv, rows),
             jacobian: vec![0.0; rows * nv],
             inertia: vec![0.0; rows * rows],

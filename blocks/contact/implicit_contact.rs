@@ -22,10 +22,11 @@ use crate::robot::shared_mass::{Mass, mass};
 /// at which the stiff law of `CompliantContact` is unstable.
 ///
 /// With the law `F(δ, v)` of `CompliantContact`, contact by contact, and the velocity without
-/// contact forces `v_f = v + Δt (J M⁻¹(Sᵀτ − h) + J̇ν)`, the forces are `f = F(δ + Δt v⁺_n, v⁺)`
-/// with `v⁺ = v_f + Δt J M⁻¹Jᵀ f`: one step of `SemiImplicitEuler` that is implicit in the
-/// contacts. As Δt goes to 0 they are those of `CompliantContact`; at any Δt a spring gives back no
-/// more than it took, and friction opposes the slip that there is after the step.
+/// contact forces `v_f = v + Δt (J M⁻¹(Sᵀτ − h − d ν) + J̇ν)`, the forces are
+/// `f = F(δ + Δt v⁺_n, v⁺)` with `v⁺ = v_f + Δt J M⁻¹Jᵀ f`: one step of `SemiImplicitEuler` that is
+/// implicit in the contacts. As Δt goes to 0 they are those of `CompliantContact`; at any Δt a
+/// spring gives back no more than it took, and friction opposes the slip that there is after the
+/// step.
 ///
 /// J, the normals, M and h are those at the beginning of the step, so the error is of first order
 /// in Δt. Contacts that are farther from the ground than they come within the step, even if they
@@ -36,9 +37,10 @@ use crate::robot::shared_mass::{Mass, mass};
 /// forces are then still those of the law, at a velocity which is not exactly that of the end, and
 /// the step counts as a failure in the report.
 ///
-/// It knows the inertia of `robot` as `ForwardDynamics` does. Run it with `SemiImplicitEuler`:
-/// under other solvers of fixed steps the force is held over the step, and the end is another: a
-/// warning. Solvers that choose their steps are refused; for them `CompliantContact` is the block.
+/// It knows the inertia of `robot`, and the damping of its joints, as `ForwardDynamics` does. Run
+/// it with `SemiImplicitEuler`: under other solvers of fixed steps the force is held over the step,
+/// and the end is another: a warning. Solvers that choose their steps are refused; for them
+/// `CompliantContact` is the block.
 ///
 /// References: E. Hairer, G. Wanner, *Solving Ordinary Differential Equations II* (1996), ch. IV;
 /// D. T. de Paula et al., *Dynamic modeling and simulation of a torque-controlled spatial quadruped
@@ -187,7 +189,7 @@ impl Block for ImplicitContact {
         contact_inverse_inertia(factor, jacobian, rows, &mut work.delassus, inertia);
         let (tau, free) = (cx.inputs.get(plan.tau), &mut work.free_velocity[..rows]);
         let acceleration = &mut work.acceleration;
-        forward_dynamics(model, factor, &mass.bias_force, tau, &work.no_force, acceleration);
+        forward_dynamics(model, factor, &mass.opposing_force, tau, &work.no_force, acceleration);
         product(jacobian, acceleration, free);
         for (a, &i) in work.near.iter().enumerate() {
             let contact = points.get(i);

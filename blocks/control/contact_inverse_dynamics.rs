@@ -25,8 +25,8 @@ use model_function::ModelFunction;
 /// Contact forces depend on torques and torques on contact forces; both are found together for the
 /// end of the next period Δt of the block, which should be that of the controller, or of a longer
 /// `horizon`: `P ν⁺ = q̇ + Δt q̈`
-/// and `M(ν⁺ − ν) = Δt (Pᵀτ − h + Jᵀf)`. What relates f to the velocities of the contacts is the
-/// model:
+/// and `M(ν⁺ − ν) = Δt (Pᵀτ − h − d ν⁺ + Jᵀf)`, with the damping d of the joints. What
+/// relates f to the velocities of the contacts is the model:
 ///
 /// - `NoSlipLcp`: no penetration, no pull, no slip of contacts that press. The fastest; starts from
 ///   the contacts that pressed before. Asks for whatever tangential force it takes. Where the
@@ -286,6 +286,8 @@ impl Block for ContactInverseDynamics {
                 jacobian: Vec::with_capacity(3 * count * nv),
                 gaps: Vec::with_capacity(count),
                 mu: Vec::with_capacity(count),
+                mass: vec![0.0; nv * nv],
+                opposing: vec![0.0; nv],
             },
             pressing: Vec::with_capacity(count),
             all_pressing: vec![0.0; count],
@@ -322,6 +324,7 @@ impl Block for ContactInverseDynamics {
         tau[..cx.state.torque.len()].copy_from_slice(&cx.state.torque);
 
         // The model, by the function if one is bound.
+        contacts.take_inertia(&dynamics, horizon);
         let task = contacts.task(&dynamics, acceleration, horizon);
         let bound = plan
             .solve

@@ -8,7 +8,7 @@ use legwork_block::{
 use legwork_linalg::{MinimumNorm, cholesky, max_abs};
 use legwork_mechanics::nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
 use legwork_mechanics::{
-    FrameId, Kinematics, MixedWrench, Model, add_frame_wrench, gravity_force, world_from_frame,
+    FrameId, Kinematics, MixedWrench, Model, add_frame_wrench, frame_position, gravity_force,
 };
 
 use crate::buses::{RobotDims, StateBus};
@@ -149,11 +149,11 @@ impl Block for GravityCompensation {
         if floats {
             // J_bᵀ of a foot at r from the base: (f, m) is felt there as (f, r × f + m), so
             // J_bᵀ J_b = Σ [1, [r]×ᵀ; [r]×, |r|² 1 − r rᵀ], and 1 more for moments.
-            let origin = world_from_frame(model, kinematics, model.root_frame()).translation;
+            let origin = frame_position(model, kinematics, model.root_frame());
             let moments = if self.foot == FootKind::Wrench { 1.0 } else { 0.0 };
             let (mut sum, mut spread) = (Vector3::zeros(), Matrix3::zeros());
             for (r, &foot) in arms.iter_mut().zip(&plan.feet) {
-                *r = world_from_frame(model, kinematics, foot).translation - origin;
+                *r = frame_position(model, kinematics, foot) - origin;
                 sum += *r;
                 spread +=
                     Matrix3::from_diagonal_element(r.norm_squared() + moments) - *r * r.transpose();

@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
-use legwork_block::{Block, Matrix, Outcome, OutputCx, Sizes, Vector, block, parameters, ports};
-use legwork_mechanics::{Derivatives, Kinematics, forward_dynamics, forward_dynamics_derivatives};
+use legwork_block::{
+    Block, Fault, Matrix, Outcome, OutputCx, Sizes, Vector, block, parameters, ports,
+};
+use legwork_mechanics::{
+    Derivatives, Kinematics, MassFactor, forward_dynamics, forward_dynamics_derivatives,
+};
 
 use crate::buses::{RobotDims, StateBus};
 use crate::robot::model::RobotModel;
@@ -11,11 +15,12 @@ use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::kinematics;
 use crate::robot::shared_mass::{Mass, mass};
 
-/// Forward dynamics `ν̇ = M⁻¹ (Sᵀτ + f_ext − h)` and their derivatives.
+/// Forward dynamics `ν̇ = M⁻¹ (Sᵀτ + f_ext − h − d ν)` and their derivatives.
 ///
 /// With `δ = (δq, δν)` the linear system is `δ̇ = A δ + B δτ`, `A = [0, 1; by_configuration,
 /// by_velocity]`, `B = [0; by_torque]` (for a turning base up to the turn's own rate, which `q ⊕
-/// δq` carries along). Analytic, O(nv² depth); no differences are taken.
+/// δq` carries along). Analytic, O(nv² depth); no differences are taken. `by_velocity` has
+/// the damping and dry friction of the joints in it, M has nothing of them whatever the solver.
 ///
 /// J. Carpentier, N. Mansard, *Analytical derivatives of rigid body dynamics algorithms* (2018);
 /// S. Singh, R. P. Russell, P. M. Wensing, *Efficient analytical derivatives of rigid-body dynamics
@@ -45,6 +50,10 @@ pub struct Scratch {
     workspace: Derivatives,
     /// Zeros, for a robot without external force.
     none: Vec<f64>,
+    /// That of M alone, where the shared one has joint damping in it.
+    factor: MassFactor,
+    /// Slope of damping and friction over speed.
+    slope: Vec<f64>,
 }
 
 #[block]
@@ -53,13 +62,26 @@ impl Block for DynamicsDerivatives {
 
     fn scratch(&self, plan: &Self::Plan, _: &Sizes<'_>) -> Scratch {
         let model = &plan.robot.model;
-        Scratch { workspace: Derivatives::new(model), none: vec![0.0; model.velocity_dim()] }
+        let zeros = vec![0.0; model.velocity_dim()];
+        Scratch {
+            workspace: Derivatives::new(model),
+            none: zeros.clone(),
+            factor: MassFactor::new(model),
+            slope: zeros,
+        }
     }
 
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
-        let Scratch { workspace, none } = &mut *cx.scratch;
+        let Scratch { workspace, none, factor, slope } = &mut *cx.scratch;
         let (model, mass) = (&plan.robot.model, cx.inputs.shared(plan.mass));
-        let factor = mass.factor(&plan.robot)?;
+        let factor = match mass.resistance.acts {
+            false => mass.factor(&plan.robot)?,
+            true => {
+                let singular = |error| Fault::new(format!("{}: {error}", plan.robot.name));
+                factor.factorize(&mass.matrix).map_err(singular)?;
+                &*factor
+            }
+        };
         let [nu_dot, by_configuration, by_velocity, by_torque] = cx.outputs.leaves([
             plan.nu_dot.leaf(0),
             plan.by_configuration.leaf(0),
@@ -68,7 +90,7 @@ impl Block for DynamicsDerivatives {
         ]);
         let (tau, external) = (cx.inputs.get(plan.tau), cx.inputs.optional(plan.external));
         let external = external.unwrap_or(none);
-        forward_dynamics(model, factor, &mass.bias_force, tau, external, nu_dot);
+        forward_dynamics(model, factor, &mass.opposing_force, tau, external, nu_dot);
         forward_dynamics_derivatives(
             model,
             cx.inputs.shared(plan.kinematics),
@@ -79,6 +101,15 @@ impl Block for DynamicsDerivatives {
             by_velocity,
             by_torque,
         );
+        if mass.resistance.acts {
+            let nv = slope.len();
+            model.joint_damping_slope(cx.inputs.get(plan.state).nu, slope);
+            let joints = model.joint_velocity_indices().iter().zip(by_torque.chunks_exact(nv));
+            for (&k, response) in joints {
+                let column = by_velocity[k * nv..(k + 1) * nv].iter_mut();
+                column.zip(response).for_each(|(entry, response)| *entry -= slope[k] * response);
+            }
+        }
         Ok(())
     }
 }

@@ -11,14 +11,17 @@ use legwork_mechanics::{
 };
 
 use crate::buses::{RobotDims, StateBus};
+use crate::robot::joint_resistance::{Resistance, is_implicit};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::kinematics;
 use crate::robot::shared_mass::{Mass, mass};
 
-/// Acceleration of a robot: `ν̇ = M⁻¹ (Sᵀτ + Jᵀf + f_ext − h)`.
+/// Acceleration of a robot: `ν̇ = M⁻¹ (Sᵀτ + Jᵀf + f_ext − h − d ν)`.
 ///
-/// `J` and `f` must be in the same axes.
+/// `J` and `f` must be in the same axes. d is the damping and dry friction of the joints, if the
+/// robot has any, see `Urdf`. Under `SemiImplicitEuler` and `Euler` it acts at the end of the step,
+/// by `M + Δt d` in the place of M, and no damping is too large for a step.
 ///
 /// | `algorithm` | cost | when |
 /// |---|---|---|
@@ -36,7 +39,9 @@ use crate::robot::shared_mass::{Mass, mass};
     in  state: StateBus::of(ports, self.robot.as_str()), _, "configuration and velocity";
     keep asked: Asked = match self.algorithm {
         Algorithm::Factor => Asked::Factor(mass(ports, &robot, state)),
-        Algorithm::ArticulatedBody => Asked::ArticulatedBody(kinematics(ports, &robot, state)),
+        Algorithm::ArticulatedBody => {
+            Asked::ArticulatedBody(kinematics(ports, &robot, state), is_implicit(ports))
+        }
     };
     in  tau: Vector::of(n), "N*m", "joint torques τ";
     in  jacobian("J")?: Matrix::of(&rows, &nv), _,
@@ -72,14 +77,14 @@ pub enum Algorithm {
 /// What an algorithm asks for.
 enum Asked {
     Factor(Shared<Mass>),
-    ArticulatedBody(Shared<Kinematics>),
+    ArticulatedBody(Shared<Kinematics>, bool),
 }
 
 /// Work memory of [`ForwardDynamics`].
 pub struct Scratch {
     /// Generalised external force.
     external: Vec<f64>,
-    articulated: Option<ArticulatedBody>,
+    articulated: Option<(ArticulatedBody, Resistance)>,
 }
 
 #[block]
@@ -98,7 +103,9 @@ impl Block for ForwardDynamics {
         let model = &plan.robot.model;
         let articulated = match plan.asked {
             Asked::Factor(_) => None,
-            Asked::ArticulatedBody(_) => Some(ArticulatedBody::new(model)),
+            Asked::ArticulatedBody(_, is_implicit) => {
+                Some((ArticulatedBody::new(model), Resistance::new(model, is_implicit)))
+            }
         };
         Scratch { external: vec![0.0; model.velocity_dim()], articulated }
     }
@@ -118,7 +125,13 @@ impl Block for ForwardDynamics {
         let (model, tau) = (&plan.robot.model, cx.inputs.get(plan.tau));
         let out = cx.outputs.get(plan.nu_dot);
         match (&plan.asked, articulated) {
-            (Asked::ArticulatedBody(kinematics), Some(workspace)) => {
+            (Asked::ArticulatedBody(kinematics, _), Some((workspace, resistance))) => {
+                let nu = cx.inputs.get(plan.state).nu;
+                if resistance.acts {
+                    resistance.update(model, nu, cx.time);
+                    resistance.add_force(-1.0, nu, external);
+                    workspace.set_added_inertia(model, &resistance.added);
+                }
                 let kinematics = cx.inputs.shared(*kinematics);
                 articulated_body(model, kinematics, tau, external, workspace, out)
                     .map_err(|error| Fault::new(format!("{}: {error}", plan.robot.name)))
@@ -126,10 +139,10 @@ impl Block for ForwardDynamics {
             (Asked::Factor(mass), _) => {
                 let mass = cx.inputs.shared(*mass);
                 let factor = mass.factor(&plan.robot)?;
-                forward_dynamics(model, factor, &mass.bias_force, tau, external, out);
+                forward_dynamics(model, factor, &mass.opposing_force, tau, external, out);
                 Ok(())
             }
-            (Asked::ArticulatedBody(_), None) => unreachable!("`scratch` made the workspace"),
+            (Asked::ArticulatedBody(..), None) => unreachable!("`scratch` made the workspace"),
         }
     }
 }

@@ -12,7 +12,8 @@ use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_mass::{Mass, mass};
 
-/// The terms of `M ν̇ + h = Sᵀτ + Jᵀf` at a state, on one bus.
+/// The terms of `M ν̇ + h = Sᵀτ + Jᵀf − d ν` at a state, on one bus. d is the damping and dry
+/// friction of the joints, see `Urdf`; it is in neither M nor h.
 ///
 /// The inertia of the motors adds to the joints' rows and columns of M, on top of the rotors that
 /// the robot has of its own, before M is factored. The matrix is `(TΓ)⁻ᵀ I_m (TΓ)⁻¹` for
@@ -81,46 +82,66 @@ fn add_matrix(robot: &RobotModel, inertia: &[f64], m: &mut [f64]) -> Outcome {
     Ok(())
 }
 
+/// Work memory of a [`RobotDynamics`].
+pub struct Work {
+    /// M of a robot with motors, to be factored, nv × nv.
+    factored: Vec<f64>,
+    /// Whether the entries of M that the tree does not have were written: they stay zero.
+    has_zeros: bool,
+}
+
 #[block]
 impl Block for RobotDynamics {
-    /// Work memory of the factor, nv × nv.
-    type Scratch = Vec<f64>;
+    type Scratch = Work;
 
-    fn scratch(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Vec<f64> {
+    fn scratch(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Work {
         let nv = plan.robot.model.velocity_dim();
         let is_alone =
             sizes.optional(plan.diagonal).is_none() && sizes.optional(plan.matrix).is_none();
-        vec![0.0; if is_alone { 0 } else { nv * nv }]
+        let factored = vec![0.0; if is_alone { 0 } else { nv * nv }];
+        Work { factored, has_zeros: false }
     }
 
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let (robot, mass) = (&*plan.robot, cx.inputs.shared(plan.mass));
         let (diagonal, matrix) =
             (cx.inputs.optional(plan.diagonal), cx.inputs.optional(plan.matrix));
-        let [m, h, factor, joints] = cx.outputs.leaves([
+        let [m, h, factor, joints, damping] = cx.outputs.leaves([
             plan.bus.leaf(DynamicsBus::MASS_MATRIX),
             plan.bus.leaf(DynamicsBus::BIAS_FORCE),
             plan.bus.leaf(DynamicsBus::FACTOR),
             plan.bus.leaf(DynamicsBus::JOINTS),
+            plan.bus.leaf(DynamicsBus::DAMPING),
         ]);
         joints.fill(0.0);
         for &joint in robot.model.joint_velocity_indices() {
             joints[joint] = 1.0;
         }
-        mass.matrix.write_dense(m);
         h.copy_from_slice(&mass.bias_force);
+        damping.copy_from_slice(&mass.resistance.damping);
         if diagonal.is_none() && matrix.is_none() {
+            match cx.scratch.has_zeros {
+                true => mass.matrix.overwrite_dense(m),
+                false => mass.matrix.write_dense(m),
+            }
+            cx.scratch.has_zeros = true;
             mass.factor(robot)?.pack_into(factor);
             return Ok(());
         }
+        mass.matrix.write_dense(m);
         if let Some(inertia) = diagonal {
             add_diagonal(robot, inertia, m)?;
         }
         if let Some(inertia) = matrix {
             add_matrix(robot, inertia, m)?;
         }
-        cx.scratch.copy_from_slice(m);
-        pack_dense(cx.scratch, factor).map_err(|k| {
+        let factored = &mut cx.scratch.factored;
+        factored.copy_from_slice(m);
+        let diagonal = factored.iter_mut().step_by(joints.len() + 1);
+        for (entry, added) in diagonal.zip(&mass.resistance.added) {
+            *entry += added;
+        }
+        pack_dense(factored, factor).map_err(|k| {
             let coordinate = robot.model.pattern().name(k);
             Fault::new(format!(
                 "{}: the mass matrix with the motors' inertia is not positive definite at \

@@ -8,7 +8,8 @@ use legwork_block::quantity::{
 };
 use legwork_block::{
     Any, Block, ContinuousState, Crossing, DerivativeCx, Dim, Fault, GuardCx, Invalid, Manifold,
-    Outcome, OutputCx, Parameters, ResetCx, Sizes, Type, Vector, block, parameters, ports,
+    Outcome, OutputCx, Parameters, Report, ResetCx, Sizes, Type, UpdateCx, Vector, block,
+    parameters, ports,
 };
 use legwork_mechanics::Model;
 
@@ -19,9 +20,11 @@ use crate::robot::name::RobotName;
 
 mod angles;
 mod initial;
+mod limits;
 
 use angles::EulerBases;
 use initial::written;
+use limits::{LimitWatch, Limited, Past, limited, past};
 
 /// State of a robot: integrates its acceleration, the base on its manifold.
 ///
@@ -40,6 +43,10 @@ use initial::written;
 /// with `φ̇ = (ω_x cos ψ + ω_y sin ψ)/cos θ`, `θ̇ = ω_y cos ψ − ω_x sin ψ`, `ψ̇ = ω_z + φ̇ sin θ`.
 /// The bus is the same: its quaternion is made of the angles. Within 1° of the pole is a fault of
 /// the run. Angles are not wrapped, so that turns count.
+///
+/// Limits of joints are no part of the robot's dynamics: `JointLimits` makes contacts of them, for
+/// a contact solver, and actuators keep to torques and speeds. A joint that is more than 0.01 rad
+/// or m past a limit of its file, or faster than it says, is a warning of the run.
 ///
 /// Of a world the robots' states are stacked, and `init` names them:
 /// `init: (robots: {"go": (keyframe: "stand"), "box": (position: [1, 0, 0.5])})`.
@@ -62,6 +69,11 @@ use initial::written;
     keep initial: Vec<f64> = angles.state(&robot, &self.init, &self.init.state(&robot)?)?;
     /// Numbers of the position; ν follows them.
     keep position_len: usize = angles.position_len(robot.model.configuration_dim());
+    /// Joints with limits, which are watched.
+    keep limited: Vec<(usize, Limited)> = limited(&robot.model);
+    if !limited.is_empty() {
+        ports.updates();
+    }
     /// Whether a step adds `Δt ν̇` to ν.
     keep is_single_stage: bool = !ports.solver().has_stages();
     ports.continuous_state(ContinuousState::Second(manifold(&robot.model, &angles)));
@@ -186,6 +198,9 @@ impl FloatingBasePorts {
 
 #[block]
 impl Block for FloatingBase {
+    type State = LimitWatch;
+    type Memo = Option<Past>;
+
     fn check(&self, plan: &Self::Plan, sizes: &Sizes<'_>) -> Result<(), Invalid> {
         match (sizes.optional(plan.reset), sizes.optional(plan.nu_reset)) {
             (Some(_), None) => Err(together("reset", "nu_reset")),
@@ -207,9 +222,22 @@ impl Block for FloatingBase {
         if !cx.time.minor && nu.iter().fold(false, |fast, nu| fast | (nu.abs() > MOST_SPEED)) {
             return Err(plan.too_fast(nu));
         }
-        plan.angles.configuration(position, cx.outputs.leaf(plan.state, 0));
+        let q = cx.outputs.leaf(plan.state, 0);
+        plan.angles.configuration(position, q);
+        if !cx.time.minor {
+            *cx.memo = past(&plan.limited, q, nu);
+        }
         cx.outputs.leaf(plan.state, 1).copy_from_slice(nu);
         Ok(())
+    }
+
+    fn update(&self, _: &Self::Plan, cx: &mut UpdateCx<'_, Self>) -> Outcome {
+        cx.state.commit(cx.time.t, *cx.memo);
+        Ok(())
+    }
+
+    fn report(&self, plan: &Self::Plan, state: &LimitWatch, report: &mut Report) {
+        state.report(&plan.robot.model, report);
     }
 
     fn derivative(&self, plan: &Self::Plan, cx: &mut DerivativeCx<'_, Self>) -> Outcome {

@@ -137,6 +137,7 @@ impl ResourceKind for FreeBody {
             feet: Vec::new(),
             keyframes: BTreeMap::new(),
             members: Vec::new(),
+            of_file: Vec::new(),
         };
         Ok((Arc::new(body), warnings.iter().map(ToString::to_string).collect()))
     }

@@ -4,7 +4,9 @@
 mod floating_base;
 pub(crate) mod frames;
 pub(crate) mod free_body;
+pub(crate) mod joint_resistance;
 pub(crate) mod joint_values;
+pub(crate) mod mjcf;
 pub(crate) mod model;
 pub(crate) mod name;
 pub(crate) mod shared_kinematics;
@@ -17,11 +19,13 @@ use legwork_block::Registry;
 pub use floating_base::{FloatingBase, Init, Orientation, Place};
 pub use frames::Representation;
 pub use free_body::{BodyShape, FreeBody};
+pub use joint_resistance::Resistance;
+pub use mjcf::Mjcf;
 pub use model::{Keyframe, RobotModel};
 pub use name::RobotName;
 pub use shared_kinematics::{KinematicsOf, kinematics};
 pub use shared_mass::{Mass, MassOf, mass};
-pub use urdf::{Mimic, Mount, NamedPose, Urdf};
+pub use urdf::{JointDamping, Mimic, Mount, NamedPose, Urdf};
 pub use world::World;
 
 /// Adds the blocks of this shelf.
@@ -29,6 +33,7 @@ pub(crate) fn register(r: &mut Registry) {
     let mut shelf = r.shelf("robot", "Robots as resources, and the state of a robot over time.");
     shelf.block::<FloatingBase>(r#"FloatingBase(robot: "go", init: (position: [0, 0, "40 cm"]))"#);
     shelf.resource::<FreeBody>();
+    shelf.resource::<Mjcf>();
     shelf.resource::<Urdf>();
     shelf.resource::<World>();
 }

@@ -1,13 +1,14 @@
 //! A robot as blocks see it: its mechanics, feet and keyframes.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use legwork_block::{Invalid, Resource, Unit, Value, nearest};
 use legwork_mechanics::{FrameId, Joint, Model};
 
-/// A robot of the `robots:` section, made by [`Urdf`](crate::robot::urdf::Urdf) or
-/// [`FreeBody`](crate::robot::free_body::FreeBody), or several in a
+/// A robot of the `robots:` section, made by [`Urdf`](crate::robot::urdf::Urdf),
+/// [`Mjcf`](crate::robot::mjcf::Mjcf) or [`FreeBody`](crate::robot::free_body::FreeBody), or several in a
 /// [`World`](crate::robot::world::World): `q`, `ν` and all that follows are then stacked, links and
 /// joints are named `robot/link`.
 ///
@@ -25,7 +26,10 @@ use legwork_mechanics::{FrameId, Joint, Model};
 /// | `robots` | names of the robots of a world; empty for one robot |
 /// | `effort`, `velocity`, `lower`, `upper` | limits of joint coordinates, infinite if none |
 /// | `rotor_inertia` | reflected to each joint coordinate [kg m²; kg if prismatic] |
+/// | `damping`, `friction` | viscous and dry, that act at each joint coordinate |
 /// | `keyframes.<name>` | `s`, and if stated `base_position`, `base_orientation`; not of a world |
+///
+/// and those that only its kind of file has, listed there.
 #[derive(Debug, Clone)]
 pub struct RobotModel {
     /// Name in the diagram.
@@ -38,6 +42,8 @@ pub struct RobotModel {
     pub keyframes: BTreeMap<String, Keyframe>,
     /// The robots of a world, in the order in which `q` and `ν` stack them; none for one robot.
     pub members: Vec<Arc<RobotModel>>,
+    /// Facts that only its kind of file has.
+    pub of_file: Vec<(&'static str, Value)>,
 }
 
 /// A named pose of a robot.
@@ -160,7 +166,7 @@ impl Resource for RobotModel {
         let each = |value: fn(&Joint) -> f64| Value::from(self.limits(value));
         let gravity = model.gravity();
         let keyframes = self.keyframes.iter().map(|(name, pose)| (name.as_str(), pose.facts()));
-        Value::record([
+        let facts = [
             ("name", Value::from(self.name.as_str())),
             ("n", count(model.joint_dim())),
             ("ns", count(model.joint_configuration_dim())),
@@ -179,8 +185,11 @@ impl Resource for RobotModel {
             ("lower", each(|joint| joint.lower)),
             ("upper", each(|joint| joint.upper)),
             ("rotor_inertia", Value::from(model.rotors().diagonal().to_vec())),
+            ("damping", Value::from(model.resistance().viscous().to_vec())),
+            ("friction", Value::from(model.resistance().dry().to_vec())),
             ("keyframes", Value::record(keyframes)),
-        ])
+        ];
+        Value::record(facts.into_iter().chain(self.of_file.iter().cloned()))
     }
 
     fn dimension(&self, name: &str) -> Option<usize> {
@@ -191,6 +200,10 @@ impl Resource for RobotModel {
             "nq" => Some(self.model.configuration_dim()),
             _ => None,
         }
+    }
+
+    fn mechanism(&self) -> Option<&dyn Any> {
+        Some(&self.model)
     }
 
     fn names(&self) -> Vec<String> {

@@ -10,10 +10,11 @@ use legwork_mechanics::{
 };
 
 use crate::buses::StateBus;
+use crate::robot::joint_resistance::{Resistance, is_implicit};
 use crate::robot::model::RobotModel;
 use crate::robot::shared_kinematics::kinematics;
 
-/// The terms of `M ν̇ + h = Sᵀτ + Jᵀf` at one state.
+/// The terms of `M ν̇ + h = Sᵀτ + Jᵀf − d ν` at one state, with the damping d of the joints.
 pub struct Mass {
     /// `M`, reflected rotor inertia included.
     pub matrix: MassMatrix,
@@ -22,14 +23,19 @@ pub struct Mass {
     singular: Option<SingularMass>,
     /// `h`: Coriolis, centrifugal and gravity force (nv).
     pub bias_force: Vec<f64>,
+    /// `h + d ν`: all that opposes a motion (nv).
+    pub opposing_force: Vec<f64>,
+    /// The joints' damping, and what it adds to M in the factor.
+    pub resistance: Resistance,
     workspace: InverseDynamics,
 }
 
 impl Mass {
-    /// The factor of `M`, which answers `M⁻¹ x`.
+    /// The factor of `M + Δt d`, by which a step of length Δt is implicit in the damping of the
+    /// joints; of `M` alone if no joint resists or the run's solver has stages.
     ///
     /// # Errors
-    /// A fault that names the joint if `M` is singular.
+    /// A fault that names the joint if it is singular.
     pub fn factor(&self, robot: &RobotModel) -> Result<&MassFactor, Box<Fault>> {
         match &self.singular {
             None => Ok(&self.factor),
@@ -54,34 +60,41 @@ pub fn mass(ports: &mut Ports<'_>, robot: &Arc<RobotModel>, state: In<StateBus>)
 #[block]
 impl Block for MassOf {
     const KIND: &'static str = "Mass";
-    type Plan = Shared<Kinematics>;
+    type Plan = (Shared<Kinematics>, In<StateBus>, bool);
     type Scratch = Mass;
 
     fn plan(&self, ports: &mut Ports<'_>) -> Result<Self::Plan, Invalid> {
         ports.share();
         let state = ports.input("state", &StateBus::of(ports, &self.robot.name));
-        Ok(kinematics(ports, &self.robot, state))
+        Ok((kinematics(ports, &self.robot, state), state, is_implicit(ports)))
     }
 
-    fn scratch(&self, _: &Self::Plan, _: &Sizes<'_>) -> Mass {
+    fn scratch(&self, (_, _, is_implicit): &Self::Plan, _: &Sizes<'_>) -> Mass {
         let model = &self.robot.model;
         Mass {
             matrix: MassMatrix::new(model),
             factor: MassFactor::new(model),
             singular: None,
             bias_force: vec![0.0; model.velocity_dim()],
+            opposing_force: vec![0.0; model.velocity_dim()],
+            resistance: Resistance::new(model, *is_implicit),
             workspace: InverseDynamics::new(model),
         }
     }
 
-    fn output(&self, shared: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
+    fn output(&self, (shared, state, _): &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let model = &self.robot.model;
         let kinematics = cx.inputs.shared(*shared);
-        let Mass { matrix, factor, singular, bias_force: h, workspace } = &mut *cx.scratch;
+        let nu = cx.inputs.get(*state).nu;
+        let mass = &mut *cx.scratch;
+        let Mass { matrix, factor, resistance, bias_force: h, opposing_force, .. } = mass;
         mass_matrix(model, kinematics, matrix);
+        bias_force(model, kinematics, &mut mass.workspace, h);
+        resistance.update(model, nu, cx.time);
+        opposing_force.copy_from_slice(h);
+        resistance.add_force(1.0, nu, opposing_force);
         // Who needs no factor, or adds to M before factoring, has no use for a fault here.
-        *singular = factor.factorize(matrix).err();
-        bias_force(model, kinematics, workspace, h);
+        mass.singular = factor.factorize_with(matrix, &resistance.added).err();
         Ok(())
     }
 }

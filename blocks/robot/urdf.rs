@@ -4,11 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use legwork_block::quantity::{
-    Acceleration, Angle, Dimensionless, Inertia, Length, NonNegative, PerJoint, Physical, Scalar,
+    Acceleration, Angle, Dimensionless, Inertia, Length, NonNegative, PerJoint, PerJointError,
+    Physical, Scalar,
 };
 use legwork_block::{Files, Invalid, OtherResources, Resource, ResourceKind, parameters};
 use legwork_mechanics::nalgebra::Vector3;
-use legwork_mechanics::{Base, MimicJoints, Model, Options, Placement};
+use legwork_mechanics::{Base, FrameId, MimicJoints, Model, Options, Placement, Tree};
+
+mod source;
+
+use source::Source;
 
 use crate::robot::joint_values::{coordinates, misfit, positions, zero_positions};
 use crate::robot::model::{Keyframe, RobotModel, unknown};
@@ -18,10 +23,36 @@ use crate::robot::model::{Keyframe, RobotModel, unknown};
 /// All joints but fixed ones move, in the order of the file. A joint of several degrees of freedom
 /// has several coordinates: `ball.qw`, `ball.qx`, … in `s`, `ball.wx`, … in `ṡ` and `τ`. Links on
 /// fixed joints are welded to their parents and stay as frames. Meshes are not read.
+///
+/// A file with `<xacro:…>` elements is expanded first: properties, macros, conditionals, includes,
+/// expressions. Of several robots in a file the largest is read. What a file states beside its
+/// mechanism (transmissions, Gazebo, safety controllers) is not used, and one warning lists it.
+///
+/// Damping and dry friction of the joints, the file's `<dynamics damping="D" friction="F"/>`, are
+/// forces of the robot itself: a joint of speed v feels `−d v` with `d = D + F/max(|v|, ε)`:
+/// Coulomb friction above the speed ε of `friction_speed` and a steep damper below, so that a joint
+/// loaded by less than F creeps at less than ε. All blocks that solve or advance the dynamics have
+/// them from one place, the computation of M, h and the factor that they share. Under solvers of
+/// one stage, `SemiImplicitEuler` and `Euler`, and in blocks that step by themselves, the force is
+/// that of the speed at the end of the step, `−d(ν) ν⁺`: `(M + Δt d) ν̇ = Sᵀτ + Jᵀf − h − d ν`,
+/// stable for any damping at any step. Other solvers take `−d(ν) ν` as it is; stiff damping then
+/// needs an implicit one. M and h as outputs know nothing of either. A joint that mimics another
+/// loads it by `m² D` and `|m| F`.
+///
+/// References: MuJoCo's documentation, "Computation", for implicit damping of joints; P. Song et
+/// al., *Analysis of rigid-body dynamic models for simulation of systems with frictional contacts*
+/// (2001), for the regularised friction.
 #[parameters(aliases("robot model", "URDF"))]
 pub struct Urdf {
     /// The file: relative to the diagram, in a search root, or built in as `std:robots/…`.
     pub path: String,
+    /// Arguments of a xacro file, in place of their defaults: `{ "prefix": "left_", "dof": "7" }`.
+    #[default]
+    pub args: BTreeMap<String, String>,
+    /// Folders of packages, for `package://NAME/…` and `$(find NAME)` of xacro. Those not named are
+    /// the nearest folder around the file that is called NAME, or has a `package.xml` of that name.
+    #[default]
+    pub packages: BTreeMap<String, String>,
     /// Whether the root link is free in space or welded to the world.
     #[default]
     pub base: Base,
@@ -48,6 +79,12 @@ pub struct Urdf {
     /// What to do with joints that mimic others.
     #[default]
     pub mimic: Mimic,
+    /// Whether damping and dry friction of the joints act, as the file's `<dynamics>` states them.
+    #[default]
+    pub joint_damping: JointDamping,
+    /// Speed from which on the dry friction of a joint is full [rad/s; m/s for prismatic joints].
+    #[default = 0.01]
+    pub friction_speed: f64,
     /// Joints that do not move, and where they are held [rad; m for prismatic joints], by name or
     /// pattern: `{ "neck_*": 0, "*_wrist_*": "10 deg" }`. Their links are welded together, which
     /// makes a smaller model of a robot.
@@ -65,6 +102,17 @@ pub struct Mount {
     /// Orientation of the root link by roll, pitch, yaw [rad]: `Rz(yaw) Ry(pitch) Rx(roll)`.
     #[default = [0, 0, 0]]
     pub rpy: [Angle; 3],
+}
+
+/// Whether joints have the damping and friction of their file.
+#[parameters]
+#[derive(Copy, Default, PartialEq, Eq)]
+pub enum JointDamping {
+    /// They act in the dynamics of the robot.
+    #[default]
+    Act,
+    /// Joints move freely, as for a set-up that has its own friction or none.
+    Ignore,
 }
 
 /// What to do with a joint that mimics another.
@@ -114,10 +162,7 @@ pub(crate) fn unit_quaternion(
 
 impl Urdf {
     fn model(&self, files: &dyn Files) -> Result<(Model, Vec<String>), Invalid> {
-        let wrong = |message: String| Invalid::parameter("path", message);
-        let bytes = files.read(&self.path).map_err(wrong)?;
-        let text = String::from_utf8(bytes)
-            .map_err(|error| wrong(format!("{}: expected UTF-8 text, {error}", self.path)))?;
+        let source = Source::read(&self.path, &self.args, &self.packages, files)?;
         if self.base == Base::Floating && self.mount.is_some() {
             let message = "expected a fixed base to mount, found a floating one";
             return Err(Invalid::parameter("mount", message)
@@ -132,59 +177,111 @@ impl Urdf {
         let gravity = Vector3::new(x, y, z);
         let welded = self.weld.iter().map(|(joint, at)| (joint.clone(), at.value)).collect();
         let options = Options { gravity, mimic, mount, welded, ..Options::new(self.base) };
-        let (model, warnings) = Model::from_urdf(&text, &options)
-            .map_err(|error| wrong(format!("{}: {error}", self.path)))?;
-        let warnings = warnings.iter().map(|warning| format!("{}: {warning}", self.path));
-        Ok((self.with_rotors(model)?, warnings.collect()))
+        let (model, warnings) =
+            Model::from_urdf(&source.text, &options).map_err(|error| source.error(error))?;
+        let model = self.with_damping(model)?;
+        let model =
+            with_rotors(model, self.rotor_inertia.as_ref(), self.reflected_inertia.as_deref())?;
+        let warnings = warnings.into_iter().map(|warning| source.warning(warning));
+        Ok((model, warnings.collect()))
     }
 
-    fn with_rotors(&self, model: Model) -> Result<Model, Invalid> {
-        let rotor_inertia = match (&self.rotor_inertia, &self.reflected_inertia) {
-            (None, None) => return Ok(model),
-            (None, Some(rows)) => return with_reflected(model, rows),
-            (Some(_), Some(_)) => {
-                let message = "expected one of `rotor_inertia` and `reflected_inertia`, found both";
-                return Err(Invalid::parameter("reflected_inertia", message));
-            }
-            (Some(rotor_inertia), None) => rotor_inertia,
-        };
-        let names: Vec<&str> = model.joint_velocity_names().collect();
-        let none = NonNegative::from_si(0.0).ok();
-        let values: Vec<f64> = rotor_inertia
-            .resolve_or(&names, none.as_ref())
-            .map_err(|error| misfit("rotor_inertia", &error, &names, &model))?
-            .into_iter()
-            .map(Physical::si)
-            .collect();
-        model
-            .with_rotor_inertia(&values)
-            .map_err(|error| Invalid::parameter("rotor_inertia", error.to_string()))
-    }
-
-    fn keyframe(&self, name: &str, pose: &NamedPose, model: &Model) -> Result<Keyframe, Invalid> {
-        let named = |mut invalid: Invalid| {
-            invalid.message = format!("keyframe `{name}`: {}", invalid.message);
-            invalid
-        };
-        let zeros = zero_positions(model);
-        let joint_positions = coordinates("keyframes", &pose.s, model, &positions(model), &zeros)
-            .and_then(|s| unit_quaternions("keyframes", s, model))
-            .map_err(named)?;
-        let base_position = pose.base_position.map(|p| p.map(Length::value));
-        let base_orientation = pose
-            .base_orientation
-            .map(|q| unit_quaternion("keyframes", q))
-            .transpose()
-            .map_err(named)?;
-        if self.base == Base::Fixed && (base_position.is_some() || base_orientation.is_some()) {
-            let message = "expected joint positions only, found a pose of the fixed base";
-            return Err(named(Invalid::parameter("keyframes", message)));
+    fn with_damping(&self, model: Model) -> Result<Model, Invalid> {
+        let speed = self.friction_speed;
+        if !(speed > 0.0 && speed.is_finite()) {
+            let message = format!("expected a speed above zero, found {speed}");
+            return Err(Invalid::parameter("friction_speed", message));
         }
-        Ok(Keyframe { joint_positions, base_position, base_orientation })
+        Ok(match self.joint_damping {
+            JointDamping::Act => model.with_friction_speed(speed),
+            JointDamping::Ignore => model.without_resistance(),
+        })
     }
 }
 
-fn placed(mount: Mount) -> Placement {
+/// The model with the reflected inertia of rotors; joints that are not named keep what they have.
+pub(crate) fn with_rotors(
+    model: Model,
+    rotor_inertia: Option<&PerJoint<NonNegative<Inertia>>>,
+    reflected_inertia: Option<&[Vec<Inertia>]>,
+) -> Result<Model, Invalid> {
+    let rotor_inertia = match (rotor_inertia, reflected_inertia) {
+        (None, None) => return Ok(model),
+        (None, Some(rows)) => return with_reflected(model, rows),
+        (Some(_), Some(_)) => {
+            let message = "expected one of `rotor_inertia` and `reflected_inertia`, found both";
+            return Err(Invalid::parameter("reflected_inertia", message));
+        }
+        (Some(rotor_inertia), None) => rotor_inertia,
+    };
+    let names: Vec<&str> = model.joint_velocity_names().collect();
+    let misfits = |error: PerJointError| misfit("rotor_inertia", &error, &names, &model);
+    let stated = rotor_inertia
+        .resolve_or(&names, NonNegative::from_si(0.0).ok().as_ref())
+        .map_err(misfits)?;
+    let mut values: Vec<f64> = stated.into_iter().map(Physical::si).collect();
+    if let PerJoint::Named(by_name) = rotor_inertia {
+        let names_only = by_name.keys().map(|name| (name.clone(), true)).collect();
+        let is_named = PerJoint::Named(names_only).resolve_or(&names, Some(&false));
+        let known = model.rotors().diagonal();
+        for ((value, known), is_named) in
+            values.iter_mut().zip(known).zip(is_named.map_err(misfits)?)
+        {
+            if !is_named {
+                *value = *known;
+            }
+        }
+    }
+    model
+        .with_rotor_inertia(&values)
+        .map_err(|error| Invalid::parameter("rotor_inertia", error.to_string()))
+}
+
+/// A named pose as a keyframe of the model.
+pub(crate) fn keyframe(name: &str, pose: &NamedPose, model: &Model) -> Result<Keyframe, Invalid> {
+    let named = |mut invalid: Invalid| {
+        invalid.message = format!("keyframe `{name}`: {}", invalid.message);
+        invalid
+    };
+    let zeros = zero_positions(model);
+    let joint_positions = coordinates("keyframes", &pose.s, model, &positions(model), &zeros)
+        .and_then(|s| unit_quaternions("keyframes", s, model))
+        .map_err(named)?;
+    let base_position = pose.base_position.map(|p| p.map(Length::value));
+    let base_orientation = pose
+        .base_orientation
+        .map(|q| unit_quaternion("keyframes", q))
+        .transpose()
+        .map_err(named)?;
+    let fixed = !model.trees().iter().any(Tree::is_floating);
+    if fixed && (base_position.is_some() || base_orientation.is_some()) {
+        let message = "expected joint positions only, found a pose of the fixed base";
+        return Err(named(Invalid::parameter("keyframes", message)));
+    }
+    Ok(Keyframe { joint_positions, base_position, base_orientation })
+}
+
+/// The frames of the feet, which are links of the file `path`.
+pub(crate) fn frames_of_feet(
+    feet: &[String],
+    path: &str,
+    model: &Model,
+) -> Result<Vec<FrameId>, Invalid> {
+    let mut found = Vec::with_capacity(feet.len());
+    for foot in feet {
+        let frame = model.find_frame(foot).ok_or_else(|| {
+            let links = model.frames().iter().map(|frame| frame.name.as_str());
+            unknown("feet", &format!("a link of {path}"), foot, links)
+        })?;
+        if found.contains(&frame) {
+            return Err(Invalid::parameter("feet", format!("foot `{foot}` is listed twice")));
+        }
+        found.push(frame);
+    }
+    Ok(found)
+}
+
+pub(crate) fn placed(mount: Mount) -> Placement {
     Placement::from_xyz_rpy(mount.position.map(Length::value), mount.rpy.map(Angle::value))
 }
 
@@ -220,7 +317,7 @@ pub(crate) fn unit_quaternions(
 }
 
 /// A warning for each joint of the keyframe that is beyond its limits.
-fn beyond_limits<'a>(
+pub(crate) fn beyond_limits<'a>(
     name: &'a str,
     keyframe: &'a Keyframe,
     model: &'a Model,
@@ -248,25 +345,15 @@ impl ResourceKind for Urdf {
         _: &dyn OtherResources,
     ) -> Result<(Arc<dyn Resource>, Vec<String>), Invalid> {
         let (model, mut warnings) = self.model(files)?;
-        let mut feet = Vec::with_capacity(self.feet.len());
-        for foot in &self.feet {
-            let frame = model.find_frame(foot).ok_or_else(|| {
-                let links = model.frames().iter().map(|frame| frame.name.as_str());
-                unknown("feet", &format!("a link of {}", self.path), foot, links)
-            })?;
-            if feet.contains(&frame) {
-                return Err(Invalid::parameter("feet", format!("foot `{foot}` is listed twice")));
-            }
-            feet.push(frame);
-        }
+        let feet = frames_of_feet(&self.feet, &self.path, &model)?;
         let mut keyframes = BTreeMap::new();
         for (key, pose) in &self.keyframes {
-            let keyframe = self.keyframe(key, pose, &model)?;
+            let keyframe = keyframe(key, pose, &model)?;
             warnings.extend(beyond_limits(key, &keyframe, &model));
             keyframes.insert(key.clone(), keyframe);
         }
-        let robot =
-            RobotModel { name: name.to_owned(), model, feet, keyframes, members: Vec::new() };
+        let (name, members) = (name.to_owned(), Vec::new());
+        let robot = RobotModel { name, model, feet, keyframes, members, of_file: Vec::new() };
         Ok((Arc::new(robot), warnings))
     }
 }

@@ -87,6 +87,7 @@ impl ResourceKind for World {
             feet,
             keyframes: std::collections::BTreeMap::new(),
             members,
+            of_file: Vec::new(),
         };
         Ok((Arc::new(world), Vec::new()))
     }

@@ -6,10 +6,10 @@ use legwork_block::quantity::{Force, NonNegative, Torque};
 use legwork_block::{
     Block, Outcome, OutputCx, RateRule, UpdateCx, Vector, block, parameters, ports,
 };
-use legwork_mechanics::{FrameId, Kinematics, world_from_frame};
+use legwork_mechanics::{FrameId, Kinematics, frame_position, world_from_frame};
 use nalgebra::{Matrix3, Vector3};
 
-use crate::buses::{ContactPointsBus, RobotDims, StateBus, contact_points};
+use crate::buses::{ContactBus, ContactPointsBus, RobotDims, StateBus, contact_points};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::kinematics;
@@ -87,23 +87,28 @@ impl Block for FootWrench {
 
     fn output(&self, plan: &Self::Plan, cx: &mut OutputCx<'_, Self>) -> Outcome {
         let kinematics = cx.inputs.shared(plan.kinematics);
-        let world_from_foot = world_from_frame(&plan.robot.model, kinematics, plan.frame);
+        let model = &plan.robot.model;
+        let origin = frame_position(model, kinematics, plan.frame);
         let (mut force, mut moment) = (Vector3::zeros(), Vector3::zeros());
-        let forces = cx.inputs.get(plan.f).chunks_exact(3);
-        for (contact, f) in cx.inputs.get(plan.contacts).iter().zip(forces) {
-            let axes = Matrix3::from_column_slice(contact.axes);
+        let contacts = cx.inputs.get(plan.contacts);
+        for (i, f) in cx.inputs.get(plan.f).chunks_exact(3).enumerate() {
+            let axes = Matrix3::from_column_slice(contacts.leaf(i, ContactBus::AXES));
             let f = axes * Vector3::from_column_slice(f);
-            let lever = Vector3::from_column_slice(contact.position) - world_from_foot.translation;
+            let position = Vector3::from_column_slice(contacts.leaf(i, ContactBus::POSITION));
             force += f;
-            moment += lever.cross(&f);
+            moment += (position - origin).cross(&f);
         }
         if self.axes == Axes::Frame {
-            force = world_from_foot.rotation.tr_mul(&force);
-            moment = world_from_foot.rotation.tr_mul(&moment);
+            let rotation = world_from_frame(model, kinematics, plan.frame).rotation;
+            force = rotation.tr_mul(&force);
+            moment = rotation.tr_mul(&moment);
         }
         let out = cx.outputs.get(plan.wrench);
         out[..3].copy_from_slice(force.as_slice());
         out[3..].copy_from_slice(moment.as_slice());
+        if plan.noise == [0.0; 2] {
+            return Ok(());
+        }
         let stream = Stream::new(plan.key);
         for (i, out) in out.iter_mut().enumerate() {
             let deviation = plan.noise[i / 3];

@@ -369,7 +369,7 @@ impl Outputs<'_> {
     ///
     /// # Panics
     /// If a leaf is named twice.
-    #[inline]
+    #[inline(always)]
     #[expect(clippy::expect_used, reason = "a block's source names the leaves")]
     pub fn leaves<const N: usize>(&mut self, which: [LeafOf; N]) -> [&mut [f64]; N] {
         let ranges = which.map(|LeafOf { port, leaf }| {

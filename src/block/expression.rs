@@ -34,13 +34,15 @@ mod compile;
 mod evaluate;
 mod functions;
 mod lexer;
+mod margin;
 mod operator;
 mod parser;
 mod syntax;
 mod term;
 
-pub use compile::{Comparison, Compiled, Segment, SegmentKind, Signal, SignalPath, SignalResolver};
+pub use compile::{Compiled, Segment, SegmentKind, Signal, SignalPath, SignalResolver};
 pub use functions::Function;
+pub use margin::{Comparison, Judged, Measured};
 pub use operator::{Infix, Op};
 
 use crate::diagnostic::{Diagnostic, Span};

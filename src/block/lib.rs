@@ -135,8 +135,8 @@ pub use declaration::{
 };
 pub use diagnostic::{Diagnostic, Diagnostics, FileId, Label, Severity, Span, nearest};
 pub use expression::{
-    Comparison, Compiled, Expression, Function as ExpressionFunction, Infix, Op, Segment,
-    SegmentKind, Signal as ExpressionSignal, SignalPath, SignalResolver,
+    Comparison, Compiled, Expression, Function as ExpressionFunction, Infix, Judged, Measured, Op,
+    Segment, SegmentKind, Signal as ExpressionSignal, SignalPath, SignalResolver,
     functions as expression_functions, operators as expression_operators,
 };
 pub use fault::{Fault, Invalid, Outcome};

@@ -18,6 +18,12 @@ pub trait Resource: Any + Send + Sync {
     fn names(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// The mechanism, for who describes or shows it: that of a robot is a model of the crate
+    /// `legwork-mechanics`.
+    fn mechanism(&self) -> Option<&dyn Any> {
+        None
+    }
 }
 
 /// The resources of a diagram, by name.

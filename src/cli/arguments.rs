@@ -30,7 +30,8 @@ pub(crate) struct CommandLine {
     /// directory (unless it is the home directory); may be given several times.
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) root: Vec<PathBuf>,
-    /// Let diagrams read every file, wherever it is.
+    /// Let diagrams read every file, wherever it is; packages of robot files are then looked for in
+    /// the folders of ROS_PACKAGE_PATH too.
     #[arg(long, global = true)]
     pub(crate) trust: bool,
     /// Say errors alone: no summary, no warnings, no progress. What a command prints for other
@@ -68,7 +69,18 @@ impl Overrides {
         until: Option<&str>,
         library: &Library,
     ) -> Result<Diagram, Error> {
-        let mut diagram = library.open(file)?;
+        self.apply(library.open(file)?, until)
+    }
+
+    /// A diagram with these overrides and, if there is one, another stop time.
+    ///
+    /// # Errors
+    /// If a patch's path is not UTF-8.
+    pub(crate) fn apply(
+        &self,
+        mut diagram: Diagram,
+        until: Option<&str>,
+    ) -> Result<Diagram, Error> {
         for patch in &self.with {
             diagram = diagram.with(patch)?;
         }

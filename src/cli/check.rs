@@ -3,13 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use legwork_study::{Checked, Library, Model, Proof, RoundtripError, Severity};
+use legwork_study::sweep::SweepRequest;
+use legwork_study::{
+    Checked, Diagram, Findings, Library, Model, Proof, RoundtripError, Severity, StudyError,
+};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::Overrides;
 use super::summary::counted;
-use super::{console, diagnostics};
+use super::{console, diagnostics, interrupt};
 
 /// `legwork check`.
 #[derive(Debug, Args)]
@@ -62,7 +65,11 @@ fn check_one(
     library: &Library,
     text: &mut String,
 ) -> Result<(Code, Value), Failure> {
-    let diagram = arguments.overrides.open(file, None, library)?;
+    let opened = library.open(file)?;
+    if opened.is_study() {
+        return check_study(&opened, arguments);
+    }
+    let diagram = arguments.overrides.apply(opened, None)?;
     let checked = diagram.check();
     diagnostics::say_findings(&checked.findings, "--variant ");
     let say = |text: &str| match arguments.expand {
@@ -94,6 +101,38 @@ fn check_one(
         json["roundtrip"] = proof;
     }
     Ok((code, json))
+}
+
+/// Compiles each run of a study.
+fn check_study(opened: &Diagram, arguments: &CheckArguments) -> Result<(Code, Value), Failure> {
+    let name = opened.name();
+    let said = |findings: &Findings, count: usize| {
+        diagnostics::say_findings(findings, "");
+        let errors = findings.count(Severity::Error);
+        let (code, verdict) = match errors {
+            0 => (Code::Success, format!("ok, {}", counted(count as u64, "run"))),
+            errors => (Code::Diagram, counted(errors as u64, "error")),
+        };
+        console::tell(&format!("{name}: {verdict}"))?;
+        let json = json!({
+            "diagram": name,
+            "ok": errors == 0,
+            "runs": count,
+            "diagnostics": findings.to_json(),
+        });
+        Ok((code, json))
+    };
+    let study = match opened.study() {
+        Ok(study) => study,
+        Err(findings) => return said(&findings, 0),
+    };
+    let diagram = arguments.overrides.apply(study.diagram().clone(), None)?;
+    let study = study.with_diagram(diagram);
+    match study.plan(&SweepRequest::default(), interrupt::listen()) {
+        Ok(plan) => said(plan.findings(), plan.count()),
+        Err(StudyError::File(findings)) => said(&findings, 0),
+        Err(StudyError::Request(error)) => Err(error.into()),
+    }
 }
 
 /// `ok, with 3 choices of variants, 1 warning`.

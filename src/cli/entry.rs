@@ -37,6 +37,11 @@ pub fn command(register: impl FnOnce(&mut Registry)) -> ExitCode {
     let mut roots = parsed.root.iter().fold(Roots::default(), Roots::and);
     if parsed.trust {
         roots = roots.trusting();
+        // Where ROS keeps packages, which robot files name.
+        let packages = std::env::var_os("ROS_PACKAGE_PATH").unwrap_or_default();
+        roots = std::env::split_paths(&packages)
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .fold(roots, Roots::and);
     }
     let library = Library::new(register).reading(roots);
     let outcome = parsed.command.perform(&library);

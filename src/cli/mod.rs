@@ -28,6 +28,7 @@ mod profile;
 mod progress;
 mod recorded;
 mod report;
+mod robot;
 mod run;
 mod step;
 mod summary;
@@ -87,6 +88,8 @@ commands! {
     Help(help::HelpArguments) => help::help,
     /// List the kinds of blocks, search them, or print the manual of one.
     Blocks(BlocksArguments) => blocks::blocks,
+    /// Describe a robot file: tree, masses, limits, damping, what is not used; draw it.
+    Robot(robot::RobotArguments) => robot::robot,
     /// Draw a diagram as SVG, DOT or Mermaid.
     Graph(GraphArguments) => graph::graph,
     /// Write recorded signals as a table of comma-separated values.

@@ -127,7 +127,6 @@ fn request(arguments: &RunArguments, model: &Model) -> Result<RunRequest, Failur
         inputs: arguments.inputs(),
         bare: arguments.no_embed,
         profile: arguments.profile,
-        measure: true,
     })
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use legwork_block::Warning;
-use legwork_study::{Comparison, Execution, Measured, Run, Verdict};
+use legwork_study::{Execution, Run, Verdict, measured_text};
 pub(crate) use legwork_study::{counted, digits, seconds};
 
 use super::answer::Code;
@@ -72,8 +72,7 @@ fn write_checks(execution: &Execution, out: &mut String) -> std::fmt::Result {
     let passed = execution.checks_passed();
     writeln!(out, "  checks     {passed} of {} passed", checks.len())?;
     let base = execution.program.base;
-    let verdicts = execution.checks.iter().zip(&execution.measured);
-    for (check, (verdict, measured)) in checks.iter().zip(verdicts) {
+    for (i, (check, verdict)) in checks.iter().zip(&execution.checks).enumerate() {
         let (mark, note) = match verdict {
             Verdict::Passed => ("pass", String::new()),
             Verdict::Failed { at: Some(t) } => {
@@ -86,17 +85,14 @@ fn write_checks(execution: &Execution, out: &mut String) -> std::fmt::Result {
             Verdict::NotAsked => ("----", ": not asked, its `when` never held".to_owned()),
             Verdict::Undecided => ("----", ": open, the run stopped".to_owned()),
         };
-        let measured = measured.as_ref().map_or(String::new(), shown_measured);
-        writeln!(out, "    {mark}  {}{note}{measured}", check.name)?;
+        let measured = match verdict {
+            Verdict::Passed | Verdict::Failed { .. } => execution.measured(i),
+            Verdict::Unseen | Verdict::NotAsked | Verdict::Undecided => None,
+        };
+        let measured = measured.map(|(t, found)| format!(": {}", measured_text(t, &found)));
+        writeln!(out, "    {mark}  {}{note}{}", check.name, measured.unwrap_or_default())?;
     }
     Ok(())
-}
-
-/// `; measured 0.5, not < 0.495, by 0.005`.
-fn shown_measured(measured: &Measured) -> String {
-    let Comparison { left, sign, right } = measured.comparison;
-    let (value, bound, off) = (digits(left), digits(right), digits((left - right).abs()));
-    format!("; measured {value}, not {sign} {bound}, by {off}")
 }
 
 fn write_metrics(execution: &Execution, out: &mut String) -> std::fmt::Result {
@@ -105,9 +101,10 @@ fn write_metrics(execution: &Execution, out: &mut String) -> std::fmt::Result {
         return Ok(());
     }
     writeln!(out, "  metrics")?;
-    let width = metrics.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    for (name, value) in metrics {
-        writeln!(out, "    {name:width$}  {}", digits(value))?;
+    let width = metrics.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
+    for (name, unit, value) in metrics {
+        let unit = unit.map_or(String::new(), |unit| format!(" {unit}"));
+        writeln!(out, "    {name:width$}  {}{unit}", digits(value))?;
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! `legwork sweep`: one diagram in every cell of a table of choices and parameters.
 
+mod study;
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -8,10 +10,10 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use legwork_study::files::{self, Output};
 use legwork_study::sweep::{
-    Column, End, Entry, Status, Sweep, SweepRequest, Table, parse_shows, parse_values,
+    Column, End, Entry, Status, Sweep, SweepPlan, SweepRequest, Table, parse_shows, parse_values,
 };
-use legwork_study::{Error, Execution, Library};
-use serde_json::{Value, json};
+use legwork_study::{Check, Error, Execution, Library, Measured};
+use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Code, Failure};
 use super::arguments::{Overrides, example, pair};
@@ -44,7 +46,8 @@ const MOST_PAIRS: usize = 4;
                   axis is not there, 2 a run stopped at a fault, 3 a check failed, 64 usage, 0 \
                   success.")]
 pub(crate) struct SweepArguments {
-    /// The diagram.
+    /// The diagram, or a study of one (`legwork help studies`), whose axes those of --over, --set
+    /// and --variant replace.
     pub(crate) file: PathBuf,
     /// An axis of the table: choices of a variant, as in `qp=active_set,clarabel`, or values of
     /// what --set takes, as in `mu=0.1,0.5` or `robots.go.feet=[a,b],[c,d]`. Commas in brackets and
@@ -85,15 +88,13 @@ pub(crate) struct SweepArguments {
 /// # Errors
 /// If the command line makes no sense, an axis is not there, or a file cannot be written.
 pub(crate) fn sweep(arguments: &SweepArguments, library: &Library) -> Result<Answer, Failure> {
-    let diagram = arguments.overrides.open(&arguments.file, arguments.until.as_deref(), library)?;
-    let axis = |(name, list): &(String, String)| Ok((name.clone(), parse_values(list)?));
-    let request = SweepRequest {
-        over: arguments.over.iter().map(axis).collect::<Result<_, Error>>()?,
-        show: parse_shows(&arguments.show)?,
-        directory: arguments.out.clone(),
-        jobs: arguments.jobs,
-        resume: arguments.resume,
-    };
+    let opened = library.open(&arguments.file)?;
+    let until = arguments.until.as_deref();
+    if opened.is_study() {
+        return study::sweep(&opened, arguments);
+    }
+    let diagram = arguments.overrides.apply(opened, until)?;
+    let request = request(arguments)?;
     if request.over.is_empty() {
         let hint = example("--over", &diagram.compile().variants);
         let message = format!("expected --over with an axis and its values; {hint}");
@@ -101,10 +102,38 @@ pub(crate) fn sweep(arguments: &SweepArguments, library: &Library) -> Result<Ans
     }
     let cancel = interrupt::listen();
     let plan = diagram.plan_sweep(&request, cancel)?;
+    let sweep = match run(plan, diagram.name(), arguments)? {
+        Ok(sweep) => sweep,
+        Err(answer) => return Ok(answer),
+    };
+    let table = sweep.table();
+    console::tell(&text(&sweep, &table, &metrics_and_figures(&table)))?;
+    tell(&sweep, arguments, sweep.to_json())
+}
+
+/// What the command line asks of a sweep.
+fn request(arguments: &SweepArguments) -> Result<SweepRequest, Error> {
+    let axis = |(name, list): &(String, String)| Ok((name.clone(), parse_values(list)?));
+    Ok(SweepRequest {
+        over: arguments.over.iter().map(axis).collect::<Result<_, Error>>()?,
+        tied: Vec::new(),
+        show: parse_shows(&arguments.show)?,
+        directory: arguments.out.clone(),
+        jobs: arguments.jobs,
+        resume: arguments.resume,
+    })
+}
+
+/// Runs what is planned of `name`; an answer instead if none of it compiles.
+fn run(
+    plan: SweepPlan,
+    name: &str,
+    arguments: &SweepArguments,
+) -> Result<Result<Sweep, Answer>, Failure> {
     diagnostics::say_findings(plan.findings(), "");
     if plan.is_wrong() {
-        let json = json!({ "diagram": diagram.name(), "diagnostics": plan.findings().to_json() });
-        return Ok(Answer::new(Code::Diagram, json));
+        let json = json!({ "diagram": name, "diagnostics": plan.findings().to_json() });
+        return Ok(Err(Answer::new(Code::Diagram, json)));
     }
     if let Some(path) = &arguments.table {
         files::refuse_input(path, plan.inputs())?;
@@ -121,15 +150,17 @@ pub(crate) fn sweep(arguments: &SweepArguments, library: &Library) -> Result<Ans
             *last = Instant::now();
         }
     };
-    let sweep = plan.run(&each, &|event| progress.tell(event), cancel)?;
+    let sweep = plan.run(&each, &|event| progress.tell(event), interrupt::flag())?;
     drop(progress);
-    tell(&sweep, arguments)
+    Ok(Ok(sweep))
 }
 
-/// Says and writes what came of it.
-fn tell(sweep: &Sweep, arguments: &SweepArguments) -> Result<Answer, Failure> {
-    console::tell(&text(sweep, &sweep.table()))?;
-    let mut json = sweep.to_json();
+/// Writes what came of it.
+fn tell(
+    sweep: &Sweep,
+    arguments: &SweepArguments,
+    mut json: Map<String, Value>,
+) -> Result<Answer, Failure> {
     let mut written = Vec::new();
     let mut errors: Vec<Error> = sweep.unwritten.iter().cloned().collect();
     let mut note = |path: &Path, outcome: Result<(), Error>| match outcome {
@@ -173,24 +204,32 @@ fn code(status: Status) -> Code {
     }
 }
 
-/// The whole text.
-fn text(outcome: &Sweep, table: &Table) -> String {
+/// The whole text, with these columns of the table.
+fn text(outcome: &Sweep, table: &Table, measured: &[&Column]) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
-    let _ = write_all(outcome, table, &mut out);
+    let _ = write_all(outcome, table, measured, &mut out);
     out.trim_end().to_owned()
 }
 
-fn write_all(outcome: &Sweep, table: &Table, out: &mut String) -> std::fmt::Result {
+/// What is shown of a sweep that is no study.
+fn metrics_and_figures(table: &Table) -> Vec<&Column> {
+    table.metrics.iter().take(MOST_METRICS).chain(&table.figures).collect()
+}
+
+fn write_all(
+    outcome: &Sweep,
+    table: &Table,
+    measured: &[&Column],
+    out: &mut String,
+) -> std::fmt::Result {
     let ok = outcome.rows().filter(|(_, _, status)| *status == Status::Ok).count();
     let count = outcome.cells.len();
     writeln!(out, "{}: {}, {ok} ok", outcome.diagram, counted(count as u64, "run"))?;
     writeln!(out)?;
-    let measured: Vec<&Column> =
-        table.metrics.iter().take(MOST_METRICS).chain(&table.figures).collect();
-    let mut rows = vec![heading(outcome, &measured)];
+    let mut rows = vec![heading(outcome, measured)];
     let all = outcome.rows().enumerate();
-    rows.extend(all.map(|(row, (_, end, status))| cells(outcome, row, end, status, &measured)));
+    rows.extend(all.map(|(row, (_, end, status))| cells(outcome, row, end, status, measured)));
     write_table(&rows, "  ", outcome.axes.len() + 1, out)?;
     for note in notes(outcome, table) {
         writeln!(out, "  {note}")?;
@@ -203,6 +242,7 @@ fn heading(outcome: &Sweep, measured: &[&Column]) -> Vec<String> {
     let mut cells: Vec<String> = axes.chain(["status".to_owned()]).collect();
     let is_checked = executions(outcome).any(|execution| !execution.checks.is_empty());
     cells.push(if is_checked { "checks" } else { "" }.to_owned());
+    cells.push(if is_checked { "tightest" } else { "" }.to_owned());
     let is_short = executions(outcome).any(|execution| !is_whole(execution));
     cells.push(if is_short { "until" } else { "" }.to_owned());
     cells.push("real time".to_owned());
@@ -231,6 +271,7 @@ fn cells(
         })
         .unwrap_or_default(),
     );
+    cells.push(of(&|execution| execution.tightest().map(tightest)).unwrap_or_default());
     let until = of(&|execution| (!is_whole(execution)).then(|| seconds(execution.sim_time)));
     cells.push(until.unwrap_or_default());
     let factor = of(&|execution| Some(format!("{} x", digits(execution.real_time_factor()?))));
@@ -241,6 +282,13 @@ fn cells(
         Entry::Missing => none(),
     }));
     cells
+}
+
+/// The check that is nearest to its bound, with its margin.
+fn tightest((check, Measured { margin, unit, .. }): (&Check, Measured)) -> String {
+    let unit = unit.map(|unit| unit.to_string()).filter(|unit| unit != "1");
+    let unit = unit.map_or(String::new(), |unit| format!(" {unit}"));
+    format!("{} {}{unit}", check.name, digits(margin))
 }
 
 fn none() -> String {

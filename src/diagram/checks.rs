@@ -1,14 +1,15 @@
 //! What is recorded and what is checked: paths → places in the arena.
 
 use legwork_block::{
-    Diagnostic, Diagnostics, Expression, ExpressionSignal, Place, SignalPath, SignalResolver, Slot,
-    Span, Type, Unit, parse_unit,
+    Compiled, Diagnostic, Diagnostics, Expression, ExpressionSignal, Place, SignalPath,
+    SignalResolver, Slot, Span, Type, Unit, parse_unit,
 };
-use legwork_program::{Check, LogChannel, Rate, Ratio, SignalRef, TIME_SLOT};
+use legwork_program::{Check, JudgeValue, LogChannel, Rate, Ratio, SignalRef, TIME_SLOT};
 
-use crate::expand::{CheckEntry, LogEntry, Names, Resolver as Paths};
+use crate::expand::{CheckEntry, JudgeEntry, LogEntry, Logged, Names, Resolver as Paths, Tree};
 use crate::ids::FrameId;
 use crate::infer::TypedNetwork;
+use crate::judge;
 use crate::layout::{Layout, source_slots};
 use crate::listing::node_signals;
 use crate::network::{PortPart, Source};
@@ -41,15 +42,28 @@ pub(crate) fn log_channels(
     typed: &TypedNetwork,
     layout: &Layout,
     logs: &[LogEntry],
+    judge: &[JudgeValue],
     base: Ratio,
     diagnostics: &mut Diagnostics,
 ) -> Vec<LogChannel> {
     let mut channels = Vec::new();
     for entry in logs {
-        let Some(ty) = source_type(typed, &entry.source) else { continue };
-        let Some(slots) = placed(typed, layout, &entry.source) else { continue };
+        let (signal, own_rate) = match &entry.source {
+            // What has mistakes of its own is missing.
+            Logged::Judged(value) => match judge.get(*value) {
+                Some(value) => (judge::signal(value), Rate::Continuous),
+                None => continue,
+            },
+            Logged::Port(source) => {
+                let Some(ty) = source_type(typed, source) else { continue };
+                let Some(slots) = placed(typed, layout, source) else { continue };
+                let unit = source_unit(typed, source);
+                let signal = SignalRef { path: entry.path.clone(), ty, unit, slots };
+                (signal, source_rate(typed, layout, source))
+            }
+        };
         let rate = match entry.every {
-            None => source_rate(typed, layout, &entry.source),
+            None => own_rate,
             Some((period, span)) => match ticks(period, base).filter(|period| *period > 0) {
                 Some(period) => Rate::Periodic { period, offset: 0 },
                 None => {
@@ -59,8 +73,6 @@ pub(crate) fn log_channels(
                 }
             },
         };
-        let unit = source_unit(typed, &entry.source);
-        let signal = SignalRef { path: entry.path.clone(), ty, unit, slots };
         channels.push(LogChannel { signal, rate });
     }
     channels
@@ -129,17 +141,30 @@ fn source_rate(typed: &TypedNetwork, layout: &Layout, source: &Source) -> Rate {
 /// Compiles the conditions of `checks:`.
 pub(crate) fn compile(
     entries: &[CheckEntry],
+    judge: &[JudgeValue],
     signals: &Signals<'_>,
     rates: &Rates,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Check> {
     let mut checks = Vec::new();
-    let base = rates.base.to_f64();
     for entry in entries {
-        let mut resolver = Resolver { signals, frame: entry.frame };
+        // A diagram inside has no values: its `judge:` is not evaluated.
+        let judge = if entry.frame == Tree::ROOT { judge } else { &[] };
+        let frame = entry.frame;
+        let mut resolver = Resolver { signals, frame, judge, later: &[] };
         let mut condition = |expression: &Expression, at: Span| {
             let found = expression.compile(&entry.env, &mut resolver);
-            let condition = found.map_err(|diagnostic| diagnostics.push(diagnostic)).ok()?;
+            let report = |mut diagnostic: Diagnostic| {
+                if diagnostic.code == JUDGED_INSIDE {
+                    let name = &entry.name;
+                    let message = &diagnostic.message;
+                    let message = format!("check `{name}` is not evaluated: {message}");
+                    diagnostic =
+                        Diagnostic::warning(JUDGED_INSIDE, diagnostic.primary.span, message);
+                }
+                diagnostics.push(diagnostic);
+            };
+            let condition = found.map_err(report).ok()?;
             if !condition.is_boolean() {
                 let message =
                     format!("check `{}` expected a condition, found a number", entry.name);
@@ -152,14 +177,14 @@ pub(crate) fn compile(
         let when = entry.when.as_ref().map(|when| condition(when, when.span()));
         let that = condition(&entry.expression, entry.span);
         let (Some(that), false) = (that, when == Some(None)) else { continue };
-        // The window's ends are rounded outwards to whole steps.
-        let after = (entry.after / base - 1e-9).ceil().max(0.0) as u64;
-        let until = (entry.until / base + 1e-9).floor() as u64;
+        let Some(tolerance) = tolerance(entry, &that, diagnostics) else { continue };
+        let (after, until) = rates.window(entry.after, entry.until);
         checks.push(Check {
             name: entry.name.clone(),
             kind: entry.kind,
             condition: that,
             when: when.flatten(),
+            tolerance,
             after,
             until,
             text: entry.text.clone(),
@@ -169,11 +194,45 @@ pub(crate) fn compile(
     checks
 }
 
+/// The tolerance of a check, 0 without one; nothing if it does not fit what is compared.
+fn tolerance(entry: &CheckEntry, that: &Compiled, diagnostics: &mut Diagnostics) -> Option<f64> {
+    let Some(((value, unit), span)) = entry.tolerance else { return Some(0.0) };
+    let mut wrong = |message: String| {
+        diagnostics.push(Diagnostic::error("bad-tolerance", span, message));
+        None
+    };
+    if !(value >= 0.0 && value.is_finite()) {
+        return wrong(format!("expected a tolerance from 0 up, found {value}"));
+    }
+    if that.compared_units().next().is_none() {
+        return wrong("a tolerance is for comparisons, and the condition has none".to_owned());
+    }
+    for compared in that.compared_units() {
+        match (compared, unit) {
+            (Some(compared), Some(unit)) if !compared.agrees(unit) => {
+                return wrong(format!("expected a tolerance in {compared}, found one in {unit}"));
+            }
+            (Some(compared), None) if value > 0.0 && compared != Unit::ONE => {
+                return wrong(format!("expected a tolerance in {compared}, found {value}"));
+            }
+            _ => {}
+        }
+    }
+    Some(value)
+}
+
+/// What is said of a check that reads the section `judge:` of a diagram inside.
+const JUDGED_INSIDE: &str = "judge-of-part";
+
 /// Finds the signals of a condition.
-struct Resolver<'n> {
-    signals: &'n Signals<'n>,
+pub(crate) struct Resolver<'n> {
+    pub(crate) signals: &'n Signals<'n>,
     /// Where its paths are read.
-    frame: FrameId,
+    pub(crate) frame: FrameId,
+    /// The values of `judge:` that are known.
+    pub(crate) judge: &'n [JudgeValue],
+    /// Others, which are not yet.
+    pub(crate) later: &'n [JudgeEntry],
 }
 
 impl SignalResolver for Resolver<'_> {
@@ -181,6 +240,24 @@ impl SignalResolver for Resolver<'_> {
         let text = path.to_string();
         if text == "t" {
             return Ok(ExpressionSignal::Real { slot: TIME_SLOT as u32, unit: Some(Unit::SECOND) });
+        }
+        if let Some(value) = self.judge.iter().find(|value| value.name == text) {
+            let unit = value.unit.as_deref().and_then(|unit| parse_unit(unit).ok());
+            return Ok(match value.by.is_none() && value.of.is_boolean() {
+                true => ExpressionSignal::Bool { slot: value.slot },
+                false => {
+                    ExpressionSignal::Real { slot: value.slot, unit: unit.map(|(unit, _)| unit) }
+                }
+            });
+        }
+        if self.later.iter().any(|value| value.name == text) {
+            let message = format!("`{text}` does not stand above in `judge:`");
+            return Err(Diagnostic::error("judge-order", path.span, message)
+                .hint("each value reads those above it, in the order of the file"));
+        }
+        if self.signals.names.is_judged_inside(self.frame, &text) {
+            let message = format!("`{text}` is in `judge:` of a diagram inside");
+            return Err(Diagnostic::error(JUDGED_INSIDE, path.span, message));
         }
         let place = Place::from(path.span);
         let signal = path::parse(&text, &place).map_err(|d| at(d, path.span))?;

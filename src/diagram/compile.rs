@@ -1,12 +1,15 @@
 //! The whole front end, one arrow after the other.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
-use legwork_block::{Diagnostics, Node, Registry, Span};
+use legwork_block::{Diagnostics, Node, Registry, Resource, Span};
 use legwork_program::{Fnv, Program, ProgramParts, Ratio, RunSettings};
 
 use crate::expand::{
-    CheckEntry, Expanded, Expander, LogEntry, Names, RootInput, RootOutput, Run, node_text,
+    CheckEntry, Expanded, Expander, JudgeEntry, LogEntry, Names, RootInput, RootOutput, Run,
+    node_text,
 };
 use crate::infer::{TypedNetwork, infer};
 use crate::layout::Moments;
@@ -15,7 +18,7 @@ use crate::network::Network;
 use crate::overrides::{self, Options};
 use crate::rates::{self, RunTimes};
 use crate::render::SourceMap;
-use crate::{checks, functions, layout, listing, memory, ports, schedule, subsystems};
+use crate::{checks, functions, judge, layout, listing, memory, ports, schedule, subsystems};
 
 /// What came of a compilation.
 pub struct Compiled {
@@ -27,6 +30,8 @@ pub struct Compiled {
     pub sources: SourceMap,
     /// Name and choices of every variant.
     pub variants: Vec<(String, Vec<String>)>,
+    /// The robots that could be loaded, by name.
+    pub robots: BTreeMap<String, Arc<dyn Resource>>,
 }
 
 /// Compiles the diagram `text` of the file `path`:
@@ -44,6 +49,7 @@ pub fn compile(
     let loader = Loader::new(registry, disk, directory, &options.roots);
     let mut found = Diagnostics::default();
     let mut variants = Vec::new();
+    let mut robots = BTreeMap::new();
 
     let document = overrides::document(path, text, options, &loader, &mut found);
     let expanded = document.as_ref().and_then(|document| {
@@ -51,10 +57,11 @@ pub fn compile(
         let mut expander = Expander::new(registry, &loader, chosen, &mut found);
         let expanded = expander.expand(document);
         variants = expander.variants();
+        robots = expander.robots().clone();
         expanded
     });
     let program = document.zip(expanded).and_then(|(document, expanded)| {
-        let Expanded { network, assertions, logs, logs_inside, checks, .. } = expanded;
+        let Expanded { network, assertions, logs, logs_inside, judge, checks, .. } = expanded;
         let Expanded { inputs, outputs, run, names, resources_inside, .. } = expanded;
         // `--signals` says all that is recorded.
         let logs_inside = if options.signals.is_empty() { logs_inside } else { Vec::new() };
@@ -68,10 +75,10 @@ pub fn compile(
         };
         let name = path.file_stem().map_or("diagram".into(), |stem| stem.to_string_lossy().into());
         let resources = resources(&document, &resources_inside, &loader);
-        let parts = Parts { name, resources, run, names, logs, checks, inputs, outputs };
+        let parts = Parts { name, resources, run, names, logs, judge, checks, inputs, outputs };
         program(&typed, &parts, &mut found)
     });
-    Compiled { program, diagnostics: found, sources: loader.into_sources(), variants }
+    Compiled { program, diagnostics: found, sources: loader.into_sources(), variants, robots }
 }
 
 /// Loops and rates do not depend on types: what is wrong with them is reported in the same pass.
@@ -88,6 +95,7 @@ struct Parts {
     run: Run,
     names: Names,
     logs: Logs,
+    judge: Vec<JudgeEntry>,
     checks: Vec<CheckEntry>,
     inputs: Vec<RootInput>,
     outputs: Vec<RootOutput>,
@@ -109,7 +117,7 @@ impl Logs {
 
 /// The last arrow: orders and places what is typed.
 fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -> Option<Program> {
-    let Parts { name, resources, run, names, logs, checks, inputs, outputs } = parts;
+    let Parts { name, resources, run, names, logs, judge, checks, inputs, outputs } = parts;
     let network = &typed.network;
     let order = schedule::schedule(network, &network.root, diagnostics);
     let rates = find_rates(network, run, logs, order.is_none(), diagnostics);
@@ -125,11 +133,14 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
         moments,
         diagnostics,
     )?;
+    let signals = checks::Signals { typed, layout: &layout, names };
+    let judge = judge::compile(judge, &signals, &rates, diagnostics);
     let mut log = match &logs.own {
         None => checks::all_channels(typed, &layout),
-        Some(logs) => checks::log_channels(typed, &layout, logs, rates.base, diagnostics),
+        Some(logs) => checks::log_channels(typed, &layout, logs, &judge, rates.base, diagnostics),
     };
-    for channel in checks::log_channels(typed, &layout, &logs.inside, rates.base, diagnostics) {
+    let inside = checks::log_channels(typed, &layout, &logs.inside, &[], rates.base, diagnostics);
+    for channel in inside {
         if log.iter().all(|known| known.signal.path != channel.signal.path) {
             log.push(channel);
         }
@@ -138,13 +149,12 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
     let inputs = ports::inputs(inputs, typed, &layout);
     let outputs = ports::outputs(outputs, typed, &layout);
     ports::warn_unread(&inputs, &edges, &outputs, diagnostics);
-    let signals = checks::Signals { typed, layout: &layout, names };
-    let checks = checks::compile(checks, &signals, &rates, diagnostics);
+    let checks = checks::compile(checks, &judge, &signals, &rates, diagnostics);
     let memory = memory::check(&layout, run.solver, run.memory, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }
-    let signals = listing::signals(typed, &layout);
+    let signals = listing::signals(typed, &layout, &judge);
     let program = Program::new(ProgramParts {
         name: name.clone(),
         run: RunSettings {
@@ -164,13 +174,14 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
         loops: layout.loops,
         stops: layout.stops,
         schedule: layout.schedule,
-        arena_len: layout.arena_len,
+        arena_len: layout.arena_len + judge.len(),
         state_len: layout.state_len,
         rate_len: layout.rate_len,
         pool_len: layout.pool_len,
         memory,
         warn: run.warn,
         log,
+        judge,
         checks,
         signals,
         subsystems: subsystems::subsystems(network, names),

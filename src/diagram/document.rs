@@ -34,6 +34,11 @@ pub(crate) fn is_ours(bytes: &[u8], kinds: &[&str]) -> bool {
     decode(FileId::default(), bytes).is_ok_and(|text| parser::is_ours(text, kinds))
 }
 
+/// Whether the bytes of a file begin as the construct `kind` does, behind comments.
+pub(crate) fn begins_with(bytes: &[u8], kind: &str) -> bool {
+    decode(FileId::default(), bytes).is_ok_and(|text| parser::begins_with(text, &[kind]))
+}
+
 /// The text without byte order mark.
 fn decode(file: FileId, bytes: &[u8]) -> Result<&str, Diagnostic> {
     let whole = |code, message: &str| Err(Diagnostic::error(code, Span::new(file, 0, 0), message));

@@ -5,7 +5,7 @@ mod wire;
 
 use legwork_block::{Diagnostic, Diagnostics, Dim, PortUnit, Type, Var};
 
-use crate::expand::{Assertion, LogEntry};
+use crate::expand::{Assertion, LogEntry, Logged};
 use crate::ids::{BlockId, IdVec, OutputId};
 use crate::network::{Network, PortPart, Source, Wire, source_text};
 use crate::unify::{Solution, UnitTerm, readable};
@@ -87,7 +87,8 @@ pub(crate) fn infer<'l>(
     let stuck = inference.wires(diagnostics);
     inference.assertions(assertions, diagnostics);
     for entry in logs {
-        if let Err(Blocked::Wrong(diagnostic)) = inference.carried(&entry.source) {
+        let Logged::Port(source) = &entry.source else { continue };
+        if let Err(Blocked::Wrong(diagnostic)) = inference.carried(source) {
             diagnostics.push(*diagnostic);
         }
     }

@@ -1,10 +1,11 @@
 //! The wires and signals of a compiled diagram, for stepping and drawing.
 
 use legwork_block::{Feed, Feeds};
-use legwork_program::{Edge, Node, NodeId, PortPart, SignalRef};
+use legwork_program::{Edge, JudgeValue, Node, NodeId, PortPart, SignalRef};
 
 use crate::ids::{BlockId, Id};
 use crate::infer::TypedNetwork;
+use crate::judge;
 use crate::layout::Layout;
 use crate::network::{Network, Part, Source};
 
@@ -66,9 +67,13 @@ pub(crate) fn port_path(block: &str, name: &str) -> String {
     if name.is_empty() { block.to_owned() } else { [block, ".", name].concat() }
 }
 
-/// Every output port of the diagram's own blocks, by path.
-pub(crate) fn signals(typed: &TypedNetwork, layout: &Layout) -> Vec<SignalRef> {
-    let mut signals = Vec::new();
+/// Every output port of the diagram's own blocks, and every value of `judge:`, by path.
+pub(crate) fn signals(
+    typed: &TypedNetwork,
+    layout: &Layout,
+    judge: &[JudgeValue],
+) -> Vec<SignalRef> {
+    let mut signals: Vec<SignalRef> = judge.iter().map(judge::signal).collect();
     for (&block, node) in typed.network.root.blocks.iter().zip(&layout.nodes) {
         signals.extend(node_signals(typed, block, node));
     }

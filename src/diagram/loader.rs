@@ -115,13 +115,13 @@ impl<'a> Loader<'a> {
             let kinds = kinds.join("(` or `");
             return Err(format!("expected `{shown}` to begin with `{kinds}(`"));
         }
-        self.note(name, &bytes);
         let file = self.add(&shown, &bytes);
         Ok((file, bytes.into()))
     }
 
-    /// Keeps the hash of a file.
-    fn note(&self, name: &str, bytes: &[u8]) {
+    /// Keeps the hash of a file under its name. Not of a patch: the document has what it says, and
+    /// a recording keeps neither its folder nor needs it.
+    pub(crate) fn note(&self, name: &str, bytes: &[u8]) {
         let mut hash = Fnv::default();
         hash.add_bytes(bytes);
         let name = [self.here.borrow().prefix.as_str(), name].concat();

@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 use legwork_block::{Diagnostic, Diagnostics, FileId, Node, NodeKind, Place, Span, Text};
 
 use crate::loader::Loader;
+use crate::study::{self, StudyText};
 use crate::{document, patch};
 
 /// What the command line adds to a diagram.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
+    /// The study that it is a run of, which applies between patches and what is set.
+    pub study: Option<StudyText>,
     /// `--set path=value`, in order.
     pub set: Vec<(String, String)>,
     /// `--variant name=choice`, in order.
@@ -53,6 +56,13 @@ pub(crate) fn document(
         match document::parse(file, &bytes) {
             Ok(node) => patch::apply(&mut document, &node, diagnostics),
             Err(diagnostic) => diagnostics.push(diagnostic),
+        }
+    }
+    if let Some(StudyText { name, text }) = &options.study {
+        let file = loader.add(name, text);
+        // Its mistakes are reported by whoever read it.
+        if let Ok(node) = document::parse(file, text) {
+            study::apply(&mut document, &node, diagnostics);
         }
     }
     for (target, value) in &options.set {

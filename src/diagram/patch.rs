@@ -47,6 +47,10 @@ construct! {
         replace: Option<Entries<'n, OfChanges>>,
         /// Blocks under names that are free.
         add: Option<Entries<'n, OfChanges>>,
+        /// More for the section `judge:`, or other values in place of those of the same names.
+        judge: Option<Entries<'n, OfChanges>>,
+        /// More checks, or others in place of those of the same names.
+        checks: Option<Entries<'n, OfChanges>>,
     }
 }
 
@@ -71,11 +75,16 @@ pub(crate) fn apply(document: &mut Node, patch: &Node, diagnostics: &mut Diagnos
     let set_entry: Change = |document, entry, diagnostics| {
         set(document, entry.name, entry.place, entry.value, diagnostics);
     };
-    let mut changes: Vec<(Entries<'_, OfChanges>, Change)> =
-        [(patch.set, set_entry), (patch.replace, replace as Change), (patch.add, add as Change)]
-            .into_iter()
-            .filter_map(|(entries, change)| Some((entries?, change)))
-            .collect();
+    let mut changes: Vec<(Entries<'_, OfChanges>, Change)> = [
+        (patch.set, set_entry),
+        (patch.replace, replace),
+        (patch.add, add),
+        (patch.judge, |document, entry, _| put_entry(document, "judge", entry.name, entry)),
+        (patch.checks, |document, entry, _| put_entry(document, "checks", entry.name, entry)),
+    ]
+    .into_iter()
+    .filter_map(|(entries, change)| Some((entries?, change)))
+    .collect();
     changes.sort_by_key(|(entries, _)| entries.span);
     for (entries, change) in changes {
         entries.iter().for_each(|entry| change(document, entry, diagnostics));
@@ -100,6 +109,25 @@ fn replace(document: &mut Node, entry: Entry<'_>, diagnostics: &mut Diagnostics)
             .suggest(name, names.iter().map(String::as_str)),
         ),
     }
+}
+
+/// Puts an entry into a section that is a map, in place of one of the same name.
+pub(crate) fn put_entry(document: &mut Node, section: &str, name: &str, entry: Entry<'_>) {
+    let Entry { name_span, value, .. } = entry;
+    if field_mut(document, section).is_none() {
+        add_field(document, section, name_span);
+    }
+    let Some(map) = field_mut(document, section) else { return };
+    if let Some(old) = entry_of(map, name) {
+        *old = value.clone();
+        return;
+    }
+    if !matches!(map.kind, NodeKind::Map(_)) {
+        *map = Node { span: name_span, kind: NodeKind::Map(Vec::new()) };
+    }
+    let NodeKind::Map(entries) = &mut map.kind else { return };
+    let text = Text { value: name.to_owned(), place: entry.place.clone() };
+    entries.push((Node { span: name_span, kind: NodeKind::Text(text) }, value.clone()));
 }
 
 /// Adds a block, whose name must be free.
@@ -149,6 +177,8 @@ fn set_checked(
         (field_mut(document, first), &names[1..])
     } else if entry_mut(document, "blocks", first).is_some() {
         (field_mut(document, "blocks"), &names[..])
+    } else if entry_mut(document, "judge", first).is_some() {
+        (field_mut(document, "judge"), &names[..])
     } else if names.len() == 1 && entry_mut(document, "params", first).is_some() {
         (field_mut(document, "params"), &names[..])
     } else if entry_mut(document, "variants", first).is_some() {
@@ -303,7 +333,7 @@ fn unknown_start(document: &Node, name: &str, span: Span) -> Diagnostic {
         let entries = document.field(section).and_then(Node::map).unwrap_or(&[]);
         entries.iter().filter_map(|(k, _)| k.text().map(str::to_owned)).collect()
     };
-    let named = ["blocks", "params", "variants"].map(keys).concat();
+    let named = ["blocks", "judge", "params", "variants"].map(keys).concat();
     let mut known: Vec<&str> = named.iter().map(String::as_str).collect();
     for section in sections() {
         known.push(section);

@@ -17,6 +17,15 @@ pub(crate) struct Rates {
     pub(crate) updates: Vec<Rate>,
 }
 
+impl Rates {
+    /// A window from `after` to `until` [s] in ticks, its ends rounded outwards.
+    pub(crate) fn window(&self, after: f64, until: f64) -> (u64, u64) {
+        let base = self.base.to_f64();
+        let after = (after / base - 1e-9).ceil().max(0.0) as u64;
+        (after, (until / base + 1e-9).floor() as u64)
+    }
+}
+
 /// Most steps that are counted.
 const MOST_STEPS: f64 = 1e15;
 

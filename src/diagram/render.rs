@@ -68,6 +68,12 @@ impl SourceMap {
         (at(span.start), at(span.end.max(span.start)))
     }
 
+    /// The file of this name.
+    pub fn find(&self, name: &str) -> Option<FileId> {
+        let at = self.files.iter().position(|source| source.name == name)?;
+        u32::try_from(at).ok().map(FileId)
+    }
+
     fn source(&self, file: FileId) -> Option<&Source> {
         self.files.get(file.0 as usize)
     }

@@ -45,16 +45,26 @@ pub fn max_abs(x: &[f64]) -> f64 {
 #[inline]
 #[must_use]
 pub fn all_finite(x: &[f64]) -> bool {
-    // 0 · x is zero for finite entries and NaN otherwise, so no branch per entry is needed.
-    let chunks = x.chunks_exact(8);
-    let tail = chunks.remainder().iter().fold(0.0, |sum, v| sum + v * 0.0);
-    let mut lanes = [0.0f64; 8];
-    for chunk in chunks {
-        for (lane, v) in lanes.iter_mut().zip(chunk) {
-            *lane += v * 0.0;
+    // 0 · x is zero for finite entries and NaN otherwise, so no branch per entry is needed; four
+    // sums of eight lanes, since each waits for itself.
+    let mut sums = [[0.0f64; 8]; 4];
+    let (blocks, rest) = x.as_chunks::<32>();
+    for block in blocks {
+        for (lanes, chunk) in sums.iter_mut().zip(block.as_chunks::<8>().0) {
+            add_zeros(lanes, chunk);
         }
     }
-    lanes.iter().fold(tail, |sum, v| sum + v) == 0.0
+    let (chunks, rest) = rest.as_chunks::<8>();
+    chunks.iter().for_each(|chunk| add_zeros(&mut sums[0], chunk));
+    let tail = rest.iter().fold(0.0, |sum, v| sum + v * 0.0);
+    sums.as_flattened().iter().fold(tail, |sum, v| sum + v) == 0.0
+}
+
+#[inline(always)]
+fn add_zeros(lanes: &mut [f64; 8], x: &[f64; 8]) {
+    for (lane, v) in lanes.iter_mut().zip(x) {
+        *lane += v * 0.0;
+    }
 }
 
 /// `y = A x` for a column-major `rows × x.len()` matrix.

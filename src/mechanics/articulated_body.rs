@@ -36,6 +36,8 @@ pub struct ArticulatedBody {
     groups: Vec<Share>,
     /// By body of the longest chain.
     chain: Vec<ChainShare>,
+    /// Inertia that each joint coordinate has of its own, n: of its rotor, and what was added.
+    rotors: Vec<f64>,
     /// For models whose branches are coupled.
     coupled: Option<Box<Coupled>>,
 }
@@ -79,6 +81,7 @@ struct Coupled {
     factor: MassFactor,
     workspace: InverseDynamics,
     bias: Vec<f64>,
+    added: Vec<f64>,
 }
 
 impl ArticulatedBody {
@@ -100,6 +103,7 @@ impl ArticulatedBody {
                 factor: MassFactor::new(model),
                 workspace: InverseDynamics::new(model),
                 bias: vec![0.0; model.velocity_dim()],
+                added: vec![0.0; model.velocity_dim()],
             })
         });
         let longest = model.layout.chains.iter().map(|chain| chain.len).max().unwrap_or(0);
@@ -110,7 +114,25 @@ impl ArticulatedBody {
             u: Quad::ZERO,
         };
         let groups = vec![none; model.layout.groups.len()];
-        Self { groups, chain: vec![link; longest], coupled }
+        let rotors = model.rotors.diagonal.clone();
+        Self { groups, chain: vec![link; longest], rotors, coupled }
+    }
+
+    /// Adds to the diagonal of `M` at the joints, in place of what was added before: `added` (nv,
+    /// zero or more), as implicit joint damping has it
+    /// ([`JointResistance`](crate::JointResistance)).
+    ///
+    /// # Panics
+    /// If `added` has another length than nv, or the model is another one.
+    pub fn set_added_inertia(&mut self, model: &Model, added: &[f64]) {
+        assert_eq!(added.len(), model.velocity_dim(), "length of added");
+        if let Some(coupled) = &mut self.coupled {
+            coupled.added.copy_from_slice(added);
+        }
+        let own = model.rotors.diagonal.iter().zip(&model.joint_velocities);
+        for (rotor, (own, &k)) in self.rotors.iter_mut().zip(own) {
+            *rotor = own + added[k];
+        }
     }
 }
 
@@ -146,9 +168,9 @@ pub fn articulated_body(
     assert_eq!(external_force.len(), nv, "length of external_force");
     assert_eq!(out.len(), nv, "length of out");
     if let Some(coupled) = &mut workspace.coupled {
-        let Coupled { mass, factor, workspace, bias } = &mut **coupled;
+        let Coupled { mass, factor, workspace, bias, added } = &mut **coupled;
         mass_matrix(model, kinematics, mass);
-        factor.factorize(mass)?;
+        factor.factorize_with(mass, added)?;
         bias_force(model, kinematics, workspace, bias);
         forward_dynamics(model, factor, bias, joint_torques, external_force, out);
         return Ok(());
@@ -160,7 +182,7 @@ pub fn articulated_body(
     }
     let layout = &*model.layout;
     let gravity = Quad3::splat(&model.gravity);
-    let ArticulatedBody { groups, chain: links, .. } = workspace;
+    let ArticulatedBody { groups, chain: links, rotors, .. } = workspace;
     // I^A and p^A begin as the body's own.
     for ((group, state), share) in layout.groups.iter().zip(&kinematics.groups).zip(&mut *groups) {
         share.inertia = rigid(group.mass, state);
@@ -174,7 +196,8 @@ pub fn articulated_body(
             Role::Link => continue,
             Role::Start(chain) => {
                 let chain = &layout.chains[chain];
-                chain_inwards(model, kinematics, chain, rounding, groups, links, out)?;
+                let (groups, links) = (&mut **groups, &mut **links);
+                chain_inwards(model, kinematics, chain, rounding, rotors, groups, links, out)?;
                 continue;
             }
         }
@@ -184,9 +207,7 @@ pub fn articulated_body(
         let s = &state.subspace;
         // U, and D with the rotor's inertia.
         let momentum = share.inertia.times(s);
-        let rotor = Quad::from(
-            group.rotors.map(|r| if r == NONE { 0.0 } else { model.rotors.diagonal[r] }),
-        );
+        let rotor = Quad::from(group.rotors.map(|r| if r == NONE { 0.0 } else { rotors[r] }));
         let d = s.power(&momentum.force, &momentum.moment) + rotor;
         // About O, D is known to the rounding of what the joint could move at most.
         let most = group.most(state) + rotor;
@@ -248,11 +269,13 @@ pub fn articulated_body(
 }
 
 /// The way to the root along a chain, a body at a time: each needs what the one behind it has left.
+#[expect(clippy::too_many_arguments, reason = "parts of one workspace, borrowed one by one")]
 fn chain_inwards(
     model: &Model,
     kinematics: &Kinematics,
     chain: &Chain,
     rounding: f64,
+    rotors: &[f64],
     groups: &mut [Share],
     links: &mut [ChainShare],
     forces: &[f64],
@@ -266,7 +289,7 @@ fn chain_inwards(
         let s = QuadMotion::spread(&state.subspace, lane);
         let momentum = inertia.times(&s);
         let (k, rotor) = (group.v_index[lane], group.rotors[lane]);
-        let rotor = if rotor == NONE { 0.0 } else { model.rotors.diagonal[rotor] };
+        let rotor = if rotor == NONE { 0.0 } else { rotors[rotor] };
         let rotor = Quad::splat(rotor);
         let d = s.power(&momentum.force, &momentum.moment) + rotor;
         let most = Quad::spread(&group.most(state), lane) + rotor;

@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use crate::body::Axis;
 use crate::branch::BranchPattern;
+use crate::inertia::Inertia;
 use crate::layout::Layout;
-use crate::model::{BodyId, Frame, FrameId, JointId, JointKind, Model, ModelError, Tree};
+use crate::model::{BodyId, Frame, FrameId, JointId, JointKind, Link, Model, ModelError, Tree};
+use crate::resistance::{JointResistance, of_joints};
 use crate::rotors::Rotors;
 
 impl Model {
     /// Completes a model of which trees, bodies, joints, mimic joints, frames and collision shapes
-    /// are given: masses of subtrees, names, sparsity.
+    /// are given: masses of subtrees, names, damping of the joints, sparsity.
     pub(crate) fn complete(mut self) -> Self {
         for body in &mut self.bodies {
             body.subtree_mass = body.inertia.mass();
@@ -33,6 +35,7 @@ impl Model {
         self.quaternions.sort_unstable();
         self.joint_velocities =
             self.trees.iter().flat_map(|tree| tree.joint_velocity_range()).collect();
+        self.resistance = of_joints(&self.joints, &self.mimics);
         self.lay_out_pattern();
         self
     }
@@ -87,6 +90,26 @@ impl Model {
         let (joints, pattern) = (&self.joint_velocities, &self.pattern);
         let layout = Layout::new(&self.trees, &self.bodies, joints, pattern, self.coupled);
         self.layout = Arc::new(layout);
+    }
+
+    /// Joints whose motion moves nothing that has mass or rotational inertia.
+    pub(crate) fn massless_joints(&self) -> impl Iterator<Item = usize> {
+        let mut carries: Vec<bool> =
+            self.bodies.iter().map(|body| body.inertia != Inertia::zero()).collect();
+        for (i, body) in self.bodies.iter().enumerate().skip(1).rev() {
+            carries[body.parent] |= carries[i];
+        }
+        // By coordinate: a joint that others follow moves their bodies, too.
+        let mut moves = vec![false; self.velocity_dim()];
+        for (body, carries) in self.bodies.iter().zip(&carries).skip(1) {
+            moves[body.v_index] |= *carries && body.scale != 0.0;
+        }
+        for (&k, &rotor) in self.joint_velocities.iter().zip(self.rotors.diagonal()) {
+            moves[k] |= rotor > 0.0;
+        }
+        let joints = self.joints.iter().enumerate();
+        joints
+            .filter_map(move |(i, joint)| (!joint.velocity_range().all(|k| moves[k])).then_some(i))
     }
 
     /// Whether rotors couple joints of each tree.
@@ -195,8 +218,10 @@ impl Model {
             mimics: Vec::new(),
             frames: Vec::new(),
             frame_by_name: BTreeMap::new(),
+            links: Vec::new(),
             collisions: Vec::new(),
             rotors: Rotors::none(0),
+            resistance: JointResistance::none(0),
             pattern: Arc::new(BranchPattern::new(&[], &[], Vec::new())),
             layout: Arc::default(),
             joint_velocities: Vec::new(),
@@ -208,7 +233,10 @@ impl Model {
             world.append(name, model);
         }
         world.rotors = stacked_rotors(robots);
-        Ok(world.complete())
+        let mut world = world.complete();
+        // A robot may be one whose damping does not act.
+        world.resistance = stacked_resistance(robots);
+        Ok(world)
     }
 
     /// Appends the trees of `model`.
@@ -238,6 +266,11 @@ impl Model {
             mimic.joint = JointId(mimic.joint.0 + joints);
             mimic
         }));
+        self.links.extend(model.links.iter().map(|link| Link {
+            parent: link.parent.map(|parent| FrameId(parent.0 + frames)),
+            joint: link.joint.as_deref().map(within),
+            inertia: link.inertia,
+        }));
         self.collisions.extend(model.collisions.iter().cloned().map(|mut collision| {
             collision.link = FrameId(collision.link.0 + frames);
             collision
@@ -258,6 +291,14 @@ impl Model {
             v: tree.v.start + v..tree.v.end + v,
         }));
     }
+}
+
+/// Damping and friction of the joints of all robots.
+fn stacked_resistance(robots: &[(&str, &Model)]) -> JointResistance {
+    let all = |values: fn(&JointResistance) -> &Vec<f64>| -> Vec<f64> {
+        robots.iter().flat_map(|(_, model)| values(&model.resistance)).copied().collect()
+    };
+    JointResistance::new(all(|r| &r.viscous), all(|r| &r.dry), all(|r| &r.speed))
 }
 
 /// Rotors of all robots, block by block.

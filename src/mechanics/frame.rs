@@ -31,6 +31,43 @@ pub fn world_from_frame(model: &Model, kinematics: &Kinematics, frame: FrameId) 
     }
 }
 
+/// Origin of a frame in the world [m].
+///
+/// # Panics
+/// If the frame belongs to another model.
+#[must_use]
+pub fn frame_position(model: &Model, kinematics: &Kinematics, frame: FrameId) -> Vector3<f64> {
+    let frame = &model.frames[frame.0];
+    let body = &kinematics.body(frame.body.0);
+    kinematics.origins[model.bodies[frame.body.0].tree].position
+        + (body.position + body.rotation * frame.body_from_frame.translation)
+}
+
+/// How a frame moves: what [`world_from_frame`], [`frame_velocity`] and
+/// [`frame_jacobian_dot_velocity`] say, of a body that is looked up once.
+///
+/// # Panics
+/// If the frame belongs to another model.
+#[must_use]
+pub fn frame_motion(
+    model: &Model,
+    kinematics: &Kinematics,
+    frame: FrameId,
+) -> (Placement, MixedTwist, MixedTwist) {
+    let (body, r) = attach(model, kinematics, frame, &Vector3::zeros());
+    let body_from_frame = &model.frames[frame.0].body_from_frame;
+    let origin = &kinematics.origins[model.tree_of_frame(frame)];
+    let placement = Placement {
+        rotation: body.rotation * body_from_frame.rotation,
+        translation: origin.position
+            + (body.position + body.rotation * body_from_frame.translation),
+    };
+    let linear = point_velocity_of(origin, &body, &r);
+    let twist = MixedTwist { linear, angular: body.velocity.angular };
+    let rate = MixedTwist { linear: point_bias_of(&body, &r), angular: body.bias.angular };
+    (placement, twist, rate)
+}
+
 /// Velocity of a frame: `J ν`.
 ///
 /// # Panics

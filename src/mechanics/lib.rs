@@ -2,12 +2,13 @@
 //!
 //! # Tour
 //!
-//! A [`Model`] is read once from a robot file ([`Model::from_urdf`]) and never changes; several
-//! robots and free bodies make one by [`Model::world`]. Algorithms are free functions
+//! A [`Model`] is read once from a robot file ([`Model::from_urdf`], [`Model::from_mjcf`]) and never
+//! changes; several robots and free bodies make one by [`Model::world`]. Algorithms are free functions
 //! `(&model, state, inputs, &mut workspace, &mut out)` on plain slices that allocate nothing:
 //!
 //! ```text
-//! URDF text ──from_urdf──► Model ──world──► Model of several robots
+//! URDF text ──from_urdf──┬─► Model ──world──► Model of several robots
+//! MJCF text ──from_mjcf──┘
 //! (q, ν) ──Kinematics::update──► Kinematics ─┬─► world_from_frame, relative_placement, velocities
 //!                                            ├─► frame, point and relative Jacobians, J̇ν of all
 //!                                            ├─► center_of_mass, momenta, energies
@@ -78,6 +79,7 @@
 //! | ν̇ | `acceleration` | nv | m/s², rad/s² | time derivative of ν, component by component |
 //! | τ | `joint_torques` | n | N m (N) | |
 //! | S | (implied) | nv × n | 1 | selector `[0; I]` |
+//! | d | `joint_damping` | nv | N m s/rad (N s/m) | 0 at bases |
 //! | M | `mass_matrix`, [`MassMatrix`] | nv × nv | kg, kg m, kg m² | |
 //! | L, D | [`MassFactor`] | nv × nv | | `M = Lᵀ D L`, L with the sparsity of the tree |
 //! | h | `bias_force` | nv | N, N m | Coriolis + gravity, `= inverse_dynamics(q, ν, 0)` |
@@ -87,15 +89,19 @@
 //! | G = J M⁻¹ Jᵀ | `contact_inverse_inertia` | nc × nc | 1/kg | Delassus matrix |
 //! | O | (in module docs) | | | base origin: reference point of internal spatial vectors |
 //!
-//! The equation of motion is `M ν̇ + h = Sᵀτ + Σ Jᵀf`. Matrices are column-major slices. Forces
-//! act on the robot. `world_from_foot` maps coordinates of the foot's frame to the world's.
+//! The equation of motion is `M ν̇ + h = Sᵀτ + Σ Jᵀf − d(ν) ν`, the last term damping and friction
+//! of the joints ([`JointResistance`]), which are in no function but their own. Matrices are
+//! column-major slices. Forces act on the robot. `world_from_foot` maps coordinates of the foot's
+//! frame to the world's.
 //!
 //! # Invariants
 //!
 //! - Sines and the like come from `libm`, sums have a fixed order, nothing is fused, and lanes do
 //!   not mix: the same inputs give the same bits on every machine and for every vector width.
 //! - No function after construction allocates, looks a name up or reads a clock.
-//! - No text given to [`Model::from_urdf`] makes it panic or open a file.
+//! - No text given to [`Model::from_urdf`] or [`expand_xacro`] makes them panic or open a file, and
+//!   none given to [`Model::from_mjcf`] makes it panic; files are read through a function of the
+//!   caller.
 
 // Each of these says why no input reaches it.
 #![warn(clippy::expect_used, clippy::panic, clippy::unreachable)]
@@ -118,24 +124,29 @@ mod frame_rows;
 mod inertia;
 mod inverse_dynamics;
 mod inverse_mass;
+mod joint_bodies;
 mod kinematics;
 mod layout;
 mod manifold;
 mod mass_factor;
 mod mass_matrix;
+mod mjcf;
 mod model;
 mod momentum;
+mod names;
 mod packed_factor;
 mod path_rows;
 mod placement;
 mod quad;
 mod relative;
 mod representation;
+mod resistance;
 mod rotors;
 mod shape;
 mod sine;
 mod transmission;
 mod urdf;
+mod xacro;
 
 pub use articulated_body::{ArticulatedBody, articulated_body};
 pub use branch::BranchPattern;
@@ -152,8 +163,9 @@ pub use derivatives::{
 pub use forward_dynamics::{add_transposed_product, forward_dynamics, product};
 pub use frame::{
     add_frame_wrench, add_point_force, frame_acceleration, frame_jacobian,
-    frame_jacobian_dot_velocity, frame_velocity, jacobian_columns, point_jacobian,
-    point_jacobian_dot_velocity, point_jacobian_rows, point_velocity, world_from_frame,
+    frame_jacobian_dot_velocity, frame_motion, frame_position, frame_velocity, jacobian_columns,
+    point_jacobian, point_jacobian_dot_velocity, point_jacobian_rows, point_velocity,
+    world_from_frame,
 };
 pub use frame_rows::FrameRows;
 pub use inertia::Inertia;
@@ -167,8 +179,13 @@ pub use manifold::{
 };
 pub use mass_factor::{MassFactor, MassFactorRef, SingularMass};
 pub use mass_matrix::{MassMatrix, mass_matrix};
+pub use mjcf::{
+    ActuatorLaw, Mjcf, MjcfActuator, MjcfEquality, MjcfError, MjcfErrors, MjcfGeom, MjcfKeyframe,
+    MjcfOptions, MjcfSpring,
+};
 pub use model::{
-    Base, BodyId, Frame, FrameId, Joint, JointId, JointKind, MimicJoint, Model, ModelError, Tree,
+    Base, BodyId, Frame, FrameId, Joint, JointId, JointKind, Link, MimicJoint, Model, ModelError,
+    Tree,
 };
 pub use momentum::{
     center_of_mass, center_of_mass_jacobian, center_of_mass_jacobian_dot_velocity,
@@ -184,9 +201,11 @@ pub use relative::{
 pub use representation::{
     Representation, frame_jacobian_dot_velocity_in, frame_jacobian_in, frame_velocity_in,
 };
+pub use resistance::{FRICTION_SPEED, JointResistance};
 pub use rotors::Rotors;
 pub use shape::{Collision, Shape};
 pub use transmission::{Transmission, TransmissionError};
 pub use urdf::{
-    MimicJoints, Options, PackageError, PackageSearch, UrdfError, Warning, resolve_package,
+    MimicJoints, NotUsed, Options, PackageError, PackageSearch, UrdfError, Warning, resolve_package,
 };
+pub use xacro::{Expanded, ReadIncluded, XacroError, XacroOptions, expand_xacro, is_xacro};

@@ -45,8 +45,6 @@ pub struct MassFactor {
     pivots: Vec<f64>,
     inverse_pivots: Vec<f64>,
     row: Vec<f64>,
-    /// Sums that the eliminated coordinates subtract from the block of their floating base.
-    base: [[Quad; 2]; BASE],
 }
 
 /// Whether coordinate `k` belongs to the floating base that begins at `first`.
@@ -59,18 +57,17 @@ fn is_base(first: usize, k: usize) -> bool {
 fn subtract_base(
     pattern: &BranchPattern,
     first: usize,
-    sum: &mut [[Quad; 2]; BASE],
+    sum: &[[Quad; 2]; BASE],
     rows: &mut [f64],
     pivots: &mut [f64],
 ) {
-    for (i, column) in sum.iter_mut().enumerate() {
+    for (i, column) in sum.iter().enumerate() {
         let sums = column.map(Quad::to_array);
         let sums = sums.as_flattened();
         pivots[first + i] -= sums[i];
         for (entry, sum) in rows[pattern.row(first + i)].iter_mut().zip(sums) {
             *entry -= sum;
         }
-        *column = [Quad::ZERO; 2];
     }
 }
 
@@ -85,7 +82,6 @@ impl MassFactor {
             pivots: vec![1.0; pattern.dim()],
             inverse_pivots: vec![1.0; pattern.dim()],
             row: vec![0.0; pattern.widest()],
-            base: [[Quad::ZERO; 2]; BASE],
             pattern,
         }
     }
@@ -102,17 +98,41 @@ impl MassFactor {
     /// [`SingularMass`] if a pivot is not positive beyond rounding, or not a number; the factor
     /// must not be used then.
     pub fn factorize(&mut self, mass: &MassMatrix) -> Result<(), SingularMass> {
-        let Self { pattern, rows, pivots, inverse_pivots, row, base } = self;
+        self.pivots.copy_from_slice(&mass.diagonal);
+        self.eliminate(mass)
+    }
+
+    /// Factors `mass` with `added` (nv, zero or more) on its diagonal, as implicit joint damping
+    /// has it ([`JointResistance`](crate::JointResistance)).
+    ///
+    /// # Errors
+    /// As those of [`factorize`](Self::factorize).
+    ///
+    /// # Panics
+    /// If `added` has another length than nv.
+    #[expect(clippy::panic_in_result_fn, reason = "lengths are the caller's contract")]
+    pub fn factorize_with(&mut self, mass: &MassMatrix, added: &[f64]) -> Result<(), SingularMass> {
+        assert_eq!(added.len(), self.dim(), "length of added");
+        for ((pivot, own), added) in self.pivots.iter_mut().zip(&mass.diagonal).zip(added) {
+            *pivot = own + added;
+        }
+        self.eliminate(mass)
+    }
+
+    /// Factors `mass`, whose diagonal stands in the pivots.
+    fn eliminate(&mut self, mass: &MassMatrix) -> Result<(), SingularMass> {
+        let Self { pattern, rows, pivots, inverse_pivots, row } = self;
         rows.copy_from_slice(&mass.rows);
-        pivots.copy_from_slice(&mass.diagonal);
         let rounding = 4.0 * f64::EPSILON * pivots.len() as f64;
-        *base = [[Quad::ZERO; 2]; BASE];
+        // Sums that the eliminated coordinates subtract from the block of their floating base.
+        let mut base = [[Quad::ZERO; 2]; BASE];
         for &k in pattern.order().iter().rev() {
             let ancestors = pattern.ancestors(k);
             let first = pattern.base(k);
             if first != NO_BASE && k == first + BASE - 1 {
                 // All that the base carries has been eliminated.
-                subtract_base(pattern, first, base, rows, pivots);
+                subtract_base(pattern, first, &base, rows, pivots);
+                base = [[Quad::ZERO; 2]; BASE];
             }
             let (pivot, diagonal) = (pivots[k], mass.diagonal[k]);
             let positive = pivot > rounding * mass.scale[k] && pivot.is_finite();
@@ -136,9 +156,10 @@ impl MassFactor {
             if first != NO_BASE
                 && !is_base(first, k)
                 && let ([a, b, ..], _) = row.as_chunks::<LANES>()
+                && let Some(head) = row.first_chunk::<BASE>()
             {
                 let [a, b] = [a, b].map(|chunk| Quad::from(*chunk));
-                for ([left, right], value) in base.iter_mut().zip(row.iter()) {
+                for ([left, right], value) in base.iter_mut().zip(head) {
                     let scaled = Quad::splat(value * inverse);
                     *left += scaled * a;
                     *right += scaled * b;
@@ -232,19 +253,40 @@ impl MassFactorRef<'_> {
 
     /// `x ← L⁻ᵀ x`: from the leaves to the root; zero entries are skipped.
     fn solve_transposed_l(&self, x: &mut [f64]) {
+        // The part of a floating base, which everything on it changes, waits here until its turn
+        // comes, and not in memory.
+        let (mut open, mut base) = (NO_BASE, [0.0; BASE]);
         for &k in self.pattern.order().iter().rev() {
+            let first = self.pattern.base(k);
+            let is_carried = first != NO_BASE && !is_base(first, k);
+            if open != NO_BASE && (open != first || !is_carried) {
+                x[open..open + BASE].copy_from_slice(&base);
+                open = NO_BASE;
+            }
             let value = x[k];
             if value == 0.0 {
                 continue;
             }
-            let (ancestors, row) = self.joints_of(k, x, |base, row| {
-                for (x, l) in base.iter_mut().zip(row) {
+            let (mut ancestors, mut row) =
+                (self.pattern.ancestors(k), &self.rows[self.pattern.row(k)]);
+            if is_carried
+                && let Some((head, joints)) = row.split_first_chunk::<BASE>()
+                && let Some(here) = x[first..].first_chunk::<BASE>()
+            {
+                if open == NO_BASE {
+                    (open, base) = (first, *here);
+                }
+                for (x, l) in base.iter_mut().zip(head) {
                     *x -= l * value;
                 }
-            });
+                (ancestors, row) = (&ancestors[BASE..], joints);
+            }
             for (&i, l) in ancestors.iter().zip(row) {
                 x[i] -= l * value;
             }
+        }
+        if open != NO_BASE {
+            x[open..open + BASE].copy_from_slice(&base);
         }
     }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use nalgebra::Vector3;
 
-use crate::branch::BranchPattern;
+use crate::branch::{BASE, BranchPattern, NO_BASE};
 use crate::inertia::Symmetric3;
 use crate::kinematics::{BodyState, Kinematics, Motion};
 use crate::layout::{NONE, Role, gather};
@@ -76,11 +76,33 @@ impl MassMatrix {
         let nv = self.dim();
         assert_eq!(out.len(), nv * nv, "length of out");
         out.fill(0.0);
+        self.overwrite_dense(out);
+    }
+
+    /// Writes the entries of `M` that the tree has into a dense one, whose others are zero and stay
+    /// so: the next state of the robot after [`write_dense`](Self::write_dense).
+    ///
+    /// # Panics
+    /// If `out` has the wrong length.
+    pub fn overwrite_dense(&self, out: &mut [f64]) {
+        let nv = self.dim();
+        assert_eq!(out.len(), nv * nv, "length of out");
         for k in 0..nv {
+            let (mut ancestors, mut row) =
+                (self.pattern.ancestors(k), &self.rows[self.pattern.row(k)]);
             out[k * nv + k] = self.diagonal[k];
-            for (&i, &value) in
-                self.pattern.ancestors(k).iter().zip(&self.rows[self.pattern.row(k)])
+            let first = self.pattern.base(k);
+            if first != NO_BASE
+                && let Some((base, joints)) = row.split_first_chunk::<BASE>()
             {
+                // A floating base begins the row, in order.
+                out[k * nv + first..][..BASE].copy_from_slice(base);
+                for (i, &value) in (first..).zip(base) {
+                    out[i * nv + k] = value;
+                }
+                (ancestors, row) = (&ancestors[BASE..], joints);
+            }
+            for (&i, &value) in ancestors.iter().zip(row) {
                 out[k * nv + i] = value;
                 out[i * nv + k] = value;
             }

@@ -10,10 +10,11 @@ use nalgebra::Vector3;
 use crate::body::Body;
 use crate::branch::BranchPattern;
 use crate::layout::Layout;
+use crate::resistance::JointResistance;
 use crate::rotors::Rotors;
 use crate::shape::Collision;
 pub use parts::{
-    Base, BodyId, Frame, FrameId, Joint, JointId, JointKind, MimicJoint, ModelError, Tree,
+    Base, BodyId, Frame, FrameId, Joint, JointId, JointKind, Link, MimicJoint, ModelError, Tree,
 };
 
 /// A robot, or several robots and free bodies that share a world: trees of rigid bodies on joints.
@@ -29,8 +30,11 @@ pub struct Model {
     pub(crate) mimics: Vec<MimicJoint>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) frame_by_name: BTreeMap<String, usize>,
+    /// By frame.
+    pub(crate) links: Vec<Link>,
     pub(crate) collisions: Vec<Collision>,
     pub(crate) rotors: Rotors,
+    pub(crate) resistance: JointResistance,
     pub(crate) pattern: Arc<BranchPattern>,
     /// Bodies in groups of four.
     pub(crate) layout: Arc<Layout>,
@@ -148,6 +152,12 @@ impl Model {
     #[must_use]
     pub fn frames(&self) -> &[Frame] {
         &self.frames
+    }
+
+    /// What the robot file says of each frame's link, in the order of the frames.
+    #[must_use]
+    pub fn links(&self) -> &[Link] {
+        &self.links
     }
 
     /// A frame.

@@ -325,12 +325,16 @@ impl PathRows {
 
     /// `G = W Wᵀ`, exactly symmetric.
     pub(crate) fn gram_into(&self, out: &mut [f64]) {
-        let mut common = self.common.iter();
+        let mut pairs = self.common.chunks_exact(LANES);
         for a in 0..self.groups.len() {
             for b in 0..=a {
+                let Some(turns) = pairs.next() else { return };
+                if turns.iter().all(|common| common.most == 0) {
+                    self.write_zeros((a, b), out);
+                    continue;
+                }
                 let (x, y) = (self.entries_of(a), self.entries_of(b));
-                for turn in 0..LANES {
-                    let Some(common) = common.next() else { return };
+                for (turn, common) in turns.iter().enumerate() {
                     // The lanes of one group meet each other by turns of 0, 1 and 2.
                     if a == b && turn == 3 {
                         continue;
@@ -349,6 +353,15 @@ impl PathRows {
                     }
                 }
             }
+        }
+    }
+
+    /// Writes the blocks of G of groups that have no slot in common, as those of two bodies.
+    fn write_zeros(&self, (a, b): (usize, usize), out: &mut [f64]) {
+        let nc = self.row_count;
+        let rows = |g: usize| ROWS * LANES * g..(ROWS * LANES * (g + 1)).min(nc);
+        for (columns, rows) in [(rows(b), rows(a)), (rows(a), rows(b))] {
+            columns.for_each(|column| out[column * nc..][rows.clone()].fill(0.0));
         }
     }
 

@@ -3,6 +3,7 @@
 //! ```text
 //! Program ────────────────────► diagram ──► SVG, DOT, Mermaid
 //! Recordings, a table, runs ──► plot ─────► SVG
+//! Links, shapes in a pose ────► robot ────► SVG
 //!                                            └── png ──► PNG (feature `png`)
 //! ```
 //!
@@ -29,6 +30,7 @@ pub mod page;
 pub mod plot;
 #[cfg(feature = "png")]
 mod png;
+pub mod robot;
 mod text;
 
 #[cfg(feature = "png")]

@@ -1,6 +1,6 @@
 //! The diagram's `checks:` section, compiled.
 
-use legwork_block::{Comparison, Compiled, Span};
+use legwork_block::{Comparison, Compiled, Judged, Measured, Span};
 
 /// What a check asks of its condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct Check {
     pub condition: Compiled,
     /// Where it holds, the condition is asked for; without it, everywhere.
     pub when: Option<Compiled>,
+    /// How far beyond its bound a comparison still holds, in its unit.
+    pub tolerance: f64,
     /// First tick of the window.
     pub after: u64,
     /// Last tick of the window.
@@ -49,8 +51,16 @@ impl Check {
         self.condition.test(|slot| if slot == TIME_SLOT { t } else { arena[slot] })
     }
 
-    /// The comparison that makes it false at time `t` [s], if there is one to name.
-    pub fn failed_comparison(&self, arena: &[f64], t: f64) -> Option<Comparison> {
-        self.condition.failed_comparison(|slot| if slot == TIME_SLOT { t } else { arena[slot] })
+    /// Whether the condition holds at time `t` [s], within the tolerance, and the comparison that
+    /// decides it.
+    pub fn judge(&self, arena: &[f64], t: f64) -> Judged {
+        let judged = self.condition.judge(|slot| if slot == TIME_SLOT { t } else { arena[slot] });
+        let is_near = |one: &Comparison| self.tolerance > 0.0 && one.margin() >= -self.tolerance;
+        Judged { holds: judged.holds || judged.decisive.as_ref().is_some_and(is_near), ..judged }
+    }
+
+    /// A comparison of the condition in words.
+    pub fn measured(&self, one: &Comparison) -> Measured {
+        self.condition.measured(one, self.tolerance)
     }
 }

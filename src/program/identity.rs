@@ -10,8 +10,8 @@ use legwork_block::{
 
 use crate::{
     ArenaSlot, Check, CheckKind, Edge, Fnv, FunctionProgram, Gate, GateId, HeldCopy, InputPort,
-    LogChannel, Loop, Node, NodeId, Part, Placed, PoolId, ProgramParts, Rate, Ratio, RunSettings,
-    SignalRef, Step, StepId, Stop, Unknown,
+    JudgeValue, LogChannel, Loop, Node, NodeId, Part, Placed, PoolId, ProgramParts, Rate, Ratio,
+    Reduction, RunSettings, SignalRef, Step, StepId, Stop, Unknown,
 };
 
 /// A value with an identity: what it adds to a hash determines it, but for what is named as left
@@ -85,7 +85,9 @@ identity! {
     InputPort { name, node, signal, initial, given; without doc, span }
     Slot { start, len }
     // The condition as it was written says no more than what it was compiled to.
-    Check { name, kind, condition, when, after, until; without text, span }
+    Check { name, kind, condition, when, tolerance, after, until; without text, span }
+    // A name is no part of the run, but a snapshot of one value is none of another.
+    JudgeValue { name, by, of, when, after, until, slot, unit; without span }
     LogChannel { signal, rate }
     SignalRef { path, ty, unit, slots }
     Tolerance { relative, absolute }
@@ -121,6 +123,7 @@ impl ProgramParts {
             memory: _,
             warn: _,
             log: _,
+            judge,
             checks,
             // Names of what the nodes say.
             signals: _,
@@ -136,7 +139,7 @@ impl ProgramParts {
         (loops, stops, schedule).add_to(&mut hash);
         (arena_len, state_len).add_to(&mut hash);
         (rate_len, pool_len).add_to(&mut hash);
-        (checks, resources).add_to(&mut hash);
+        (judge, checks, resources).add_to(&mut hash);
         hash.value()
     }
 
@@ -249,6 +252,22 @@ impl Identity for Solver {
             Self::Esdirk(tolerance) => (6u8, tolerance).add_to(hash),
             Self::Bdf(tolerance) => (7u8, tolerance).add_to(hash),
         }
+    }
+}
+
+impl Identity for Reduction {
+    fn add_to(&self, hash: &mut Fnv) {
+        let tag: u8 = match self {
+            Self::Last => 0,
+            Self::Min => 1,
+            Self::Max => 2,
+            Self::Mean => 3,
+            Self::Rms => 4,
+            Self::FirstTime => 5,
+            Self::LastTime => 6,
+            Self::Integral => 7,
+        };
+        tag.add_to(hash);
     }
 }
 

@@ -11,6 +11,7 @@ mod check;
 mod function;
 mod identity;
 mod ids;
+mod judge;
 mod listing;
 mod port;
 mod ratio;
@@ -29,6 +30,7 @@ use serde::{Deserialize, Serialize};
 pub use check::{Check, CheckKind, TIME_SLOT};
 pub use function::FunctionProgram;
 pub use ids::{ArenaSlot, GateId, NodeId, PoolId, StepId};
+pub use judge::{JudgeValue, Reduction};
 pub use legwork_block::{Solver, Tolerance};
 pub use port::{InputPort, OutputPort};
 pub use ratio::Ratio;
@@ -322,6 +324,8 @@ pub struct ProgramParts {
     pub warn: bool,
     /// What is recorded.
     pub log: Vec<LogChannel>,
+    /// What is computed to judge a run; its places are the last of the arena.
+    pub judge: Vec<JudgeValue>,
     /// What is checked.
     pub checks: Vec<Check>,
     /// All signals by path, for stepping, printing and breakpoints; sorted.

@@ -105,6 +105,9 @@ pub enum Rule {
     /// An input begins with as many numbers as it has.
     #[error("an input is the output of its block, and begins with as many numbers as it has")]
     InputFits,
+    /// The values of `judge:` are the last of the arena, and read what is in front of them.
+    #[error("the values of `judge:` are the last of the arena and read what is in front of them")]
+    JudgeIsLast,
     /// A check gives a truth value.
     #[error("a check's condition is a truth value")]
     CheckIsBoolean,
@@ -148,7 +151,7 @@ impl ProgramParts {
             nodes: &self.nodes,
             edges: &self.edges,
             schedule: &self.schedule,
-            arena_len: self.arena_len,
+            arena_len: self.arena_len.saturating_sub(self.judge.len()),
             pool_len: self.pool_len,
             gate_count: self.gates.len(),
             frame: None,
@@ -165,6 +168,16 @@ impl ProgramParts {
             let signal = &channel.signal;
             leaves(&signal.ty, &signal.slots, self.arena_len, &signal.path)?;
             rate(channel.rate, &signal.path)?;
+        }
+        let signals = self.arena_len.checked_sub(self.judge.len());
+        for (i, value) in self.judge.iter().enumerate() {
+            let own = signals.map(|signals| signals + i);
+            ensure(own == Some(value.slot as usize), Rule::JudgeIsLast, &value.name)?;
+            let before = |slot| slot == TIME_SLOT || own.is_some_and(|own| slot < own);
+            ensure(value.slots().all(before), Rule::JudgeIsLast, &value.name)?;
+            let of_condition = value.by.is_some_and(|by| by.is_of_condition());
+            let fits = value.by.is_none() || of_condition == value.of.is_boolean();
+            ensure(fits, Rule::CheckIsBoolean, &value.name)?;
         }
         for check in &self.checks {
             ensure(check.condition.is_boolean(), Rule::CheckIsBoolean, &check.name)?;

@@ -17,6 +17,7 @@
 
 use crate::cone::ConeShape;
 use crate::status::{Outcome, Status};
+use legwork_linalg::lanes::{LANES, Lanes};
 use legwork_linalg::{all_finite, axpy};
 use thiserror::Error;
 
@@ -200,11 +201,38 @@ impl<'a> ContactProblem<'a> {
     /// Adds `(G + R + εI) f` of forces that are zero on inactive contacts.
     pub(crate) fn add_product(&self, forces: &[f64], acceleration: &mut [f64]) {
         let (n, shift) = (self.dim(), self.diagonal_shift());
-        for (i, &force) in forces.iter().enumerate() {
-            if force != 0.0 {
-                axpy(force, &self.inverse_inertia[i * n..(i + 1) * n], acceleration);
-                acceleration[i] += (self.compliance_of(i) + shift) * force;
+        let columns = self.inverse_inertia.chunks_exact((3 * n).max(1));
+        for ((contact, f), columns) in forces.as_chunks::<3>().0.iter().enumerate().zip(columns) {
+            let own = 3 * contact..3 * contact + 3;
+            if f.contains(&0.0) {
+                for (i, (column, &force)) in own.zip(columns.chunks_exact(n).zip(f)) {
+                    if force != 0.0 {
+                        axpy(force, column, acceleration);
+                        acceleration[i] += (self.compliance_of(i) + shift) * force;
+                    }
+                }
+                continue;
             }
+            // All three columns at once, in the order of the sums above; only the contact's own
+            // rows have R between them.
+            let mut kept = [0, 1, 2].map(|axis| acceleration[own.start + axis]);
+            for (axis, (column, &force)) in columns.chunks_exact(n).zip(f).enumerate() {
+                axpy(force, &column[own.clone()], &mut kept);
+                kept[axis] += (self.compliance_of(own.start + axis) + shift) * force;
+            }
+            let (first, rest) = columns.split_at(n);
+            let (second, third) = rest.split_at(n);
+            let (blocks, tail) = acceleration.as_chunks_mut::<LANES>();
+            let four = |x: &[f64; LANES]| Lanes::from(*x);
+            let [p, q, r] = f.map(Lanes::splat);
+            let rows = blocks.iter_mut().zip(first.as_chunks().0);
+            for (((a, x), y), z) in rows.zip(second.as_chunks().0).zip(third.as_chunks().0) {
+                *a = (((four(a) + p * four(x)) + q * four(y)) + r * four(z)).to_array();
+            }
+            for (a, i) in tail.iter_mut().zip(n / LANES * LANES..) {
+                *a = ((*a + f[0] * first[i]) + f[1] * second[i]) + f[2] * third[i];
+            }
+            acceleration[own].copy_from_slice(&kept);
         }
     }
 

@@ -36,6 +36,7 @@ mod chart;
 pub mod comparison;
 mod fault;
 mod history;
+mod judge;
 mod manifold;
 mod moment;
 mod observe;
@@ -50,7 +51,7 @@ pub use legwork_recording as recording;
 pub use fault::{Phase, RunFault};
 pub use history::History;
 pub use moment::Moment;
-pub use observe::{CheckState, Observer, channels};
+pub use observe::{CheckState, Decisive, Observer, channels};
 pub use roundtrip::{Difference, Proof, RoundtripError, Trials, roundtrip};
 pub use simulation::{
     BlockTime, Carried, Cursor, ForkError, Simulation, Snapshot, SnapshotError, SnapshotHeader,

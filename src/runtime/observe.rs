@@ -1,6 +1,6 @@
 //! The observe phase: recording and checks see (t, y) after the outputs, before the update.
 
-use legwork_block::{Leaves, Slot, Type};
+use legwork_block::{Comparison, Judged, Leaves, Slot, Type};
 use legwork_program::{Check, CheckKind, LogChannel, Program, Rate, Ratio};
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,18 @@ pub struct CheckState {
     pub passed: bool,
     /// When it first failed [s].
     pub failed_at: Option<f64>,
+    /// What decides: over its window the least margin of `Always`, the largest of `Eventually`;
+    /// the last one of `Finally`.
+    pub decisive: Option<Decisive>,
+}
+
+/// A comparison with its time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Decisive {
+    /// When [s].
+    pub t: f64,
+    /// The comparison.
+    pub comparison: Comparison,
 }
 
 /// The signals that are recorded at one rate, which share their rows.
@@ -159,15 +171,28 @@ impl CheckState {
         if !check.is_asked(arena, stamp.t) {
             // What the last step tells is what it does not ask.
             self.seen &= check.kind != CheckKind::Finally;
+            self.decisive = self.decisive.filter(|_| check.kind != CheckKind::Finally);
             return;
         }
-        let holds = check.holds(arena, stamp.t);
+        let Judged { holds, decisive } = check.judge(arena, stamp.t);
         let first = !self.seen;
         self.seen = true;
         match check.kind {
             CheckKind::Always => self.passed = holds && (first || self.passed),
             CheckKind::Eventually => self.passed |= holds,
             CheckKind::Finally => self.passed = holds,
+        }
+        if let Some(comparison) = decisive {
+            let known = self.decisive.map(|known| known.comparison);
+            let condition = &check.condition;
+            let decides = known.is_none_or(|known| match check.kind {
+                CheckKind::Always => condition.is_tighter(&comparison, &known),
+                CheckKind::Eventually => condition.is_tighter(&known, &comparison),
+                CheckKind::Finally => true,
+            });
+            if decides {
+                self.decisive = Some(Decisive { t: stamp.t, comparison });
+            }
         }
         if !holds && self.failed_at.is_none() && check.kind == CheckKind::Always {
             self.failed_at = Some(stamp.t);

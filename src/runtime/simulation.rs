@@ -45,6 +45,7 @@ use legwork_program::Program;
 use serde::{Deserialize, Serialize};
 
 use crate::fault::RunFault;
+use crate::judge;
 use crate::moment::Moment;
 use crate::observe::{CheckState, Observer};
 use crate::recording::{Phase as RowPhase, Stamp};
@@ -402,6 +403,8 @@ impl Simulation {
             ..Stamp::new(tick, self.engine.state.microstep, phase, nanoseconds)
         };
         let at_tick = self.engine.state.moment.is_tick();
+        let state::State { judge, arena, .. } = &mut self.engine.state;
+        judge::see(&self.engine.plan.program, judge, stamp, at_tick, arena);
         self.observer.observe(&self.engine.plan.log, stamp, at_tick, &self.engine.state.arena);
         for (check, state) in
             self.engine.plan.program.checks.iter().zip(&mut self.engine.state.checks)

@@ -93,6 +93,11 @@ impl Diagram {
         &self.name
     }
 
+    /// The path of its file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Its text.
     pub fn text(&self) -> &[u8] {
         &self.text
@@ -221,6 +226,22 @@ impl Diagram {
     /// assert!(compiled.to_text().contains("a.ron:3:"));
     /// ```
     pub fn compile(&self) -> Compilation {
+        let before = Instant::now();
+        let (compiled, files) = self.front();
+        let time = before.elapsed().as_secs_f64();
+        let sources = Arc::new(compiled.sources);
+        let model = compiled.program.map(|program| {
+            let (warnings, sources) = (compiled.diagnostics.clone(), Arc::clone(&sources));
+            let variants = compiled.variants.clone();
+            let compiled = Compiled { warnings, sources, files, variants, time };
+            Model::new(self.clone(), program, compiled)
+        });
+        let (diagnostics, variants) = (compiled.diagnostics, compiled.variants);
+        Compilation { model, diagnostics, sources, variants }
+    }
+
+    /// What the front end makes of it, and the files that it read.
+    pub(crate) fn front(&self) -> (legwork_diagram::Compiled, Vec<(PathBuf, Vec<u8>)>) {
         let searched = self.options.roots.iter();
         let roots = searched.fold(self.library.roots().clone(), Roots::and);
         let patches: Vec<&Path> = self.options.patches.iter().map(Path::new).collect();
@@ -228,20 +249,9 @@ impl Diagram {
         let reader = Reader { is_built_in: self.is_built_in, allowed, read: RefCell::default() };
         let mut options = self.options.clone();
         options.roots.extend(self.library.roots().named().iter().cloned());
-        let before = Instant::now();
         let registry = self.library.registry();
         let compiled = compile(&self.path, &self.text, &options, registry, &reader);
-        let time = before.elapsed().as_secs_f64();
-        let sources = Arc::new(compiled.sources);
-        let model = compiled.program.map(|program| {
-            let (warnings, sources) = (compiled.diagnostics.clone(), Arc::clone(&sources));
-            let files = reader.read.into_inner();
-            let variants = compiled.variants.clone();
-            let compiled = Compiled { warnings, sources, files, variants, time };
-            Model::new(self.clone(), program, compiled)
-        });
-        let (diagnostics, variants) = (compiled.diagnostics, compiled.variants);
-        Compilation { model, diagnostics, sources, variants }
+        (compiled, reader.read.into_inner())
     }
 }
 

@@ -8,7 +8,6 @@ use legwork_runtime::{Cursor, RunFault, Simulation, Snapshot, SnapshotError};
 
 use crate::cancel::Cancel;
 use crate::edits::Planned;
-use crate::measure::{Failure, Failures};
 use crate::watch::{Progress, Watch};
 
 /// Steps between two snapshots in memory; after a fault at most as many are repeated.
@@ -30,8 +29,6 @@ pub(crate) struct Orders {
     pub(crate) pace: Option<f64>,
     /// Changes of parameters, in order.
     pub(crate) edits: Vec<Planned>,
-    /// Whether to note where checks fail.
-    pub(crate) measure: bool,
     /// Times of snapshots with the names of their files [s].
     pub(crate) snapshots: Vec<(f64, String)>,
 }
@@ -56,8 +53,6 @@ pub(crate) struct Events {
     pub(crate) latest: Option<f64>,
     /// Snapshots, in order.
     pub(crate) snapshots: Vec<Taken>,
-    /// Where checks failed, if that was asked for.
-    pub(crate) failures: Vec<Failure>,
     /// An edit that cannot be repeated, and why.
     pub(crate) refused: Option<String>,
 }
@@ -95,7 +90,6 @@ pub(crate) fn run(
         events,
     };
     simulation.stop_by(control.cancel.flag());
-    let mut failures = drive.orders.measure.then(|| Failures::new(simulation));
     let mut outcome = Ok(());
     while simulation.cursor() != Cursor::Done {
         if drive.cancel.is_cancelled() {
@@ -118,14 +112,8 @@ pub(crate) fn run(
             break;
         }
         progress.step(simulation);
-        if let Some(failures) = &mut failures
-            && failures.look(simulation, &mut drive.rolling)
-        {
-            drive.taken_at = simulation.step_count();
-        }
     }
     progress.end(simulation);
-    drive.events.failures = failures.map(|failures| failures.found).unwrap_or_default();
     outcome
 }
 

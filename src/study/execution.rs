@@ -4,14 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-use legwork_block::{Report, Warning};
-use legwork_program::{CheckKind, Program};
+use legwork_block::{Measured, Report, Unit, Warning};
+use legwork_program::{Check, CheckKind, JudgeValue, Program};
 use legwork_runtime::recording::{Finished, Recorder, RecordingError};
-use legwork_runtime::{BlockTime, CheckState, Cursor, RunFault, Simulation};
+use legwork_runtime::{BlockTime, CheckState, Cursor, Decisive, RunFault, Simulation};
 use serde_json::{Map, Value, json};
 
-use crate::measure::{self, Measured};
-use crate::text::seconds;
+use crate::text::{digits, seconds};
 
 /// What came of the steps of a run.
 pub struct Execution {
@@ -29,8 +28,10 @@ pub struct Execution {
     pub fault: Option<RunFault>,
     /// How each check ended.
     pub checks: Vec<Verdict>,
-    /// What failed checks measured, by check, where that was asked for and can be said.
-    pub measured: Vec<Option<Measured>>,
+    /// The comparison that decides each check, where one does.
+    pub decisive: Vec<Option<Decisive>>,
+    /// The values of `judge:` at the end.
+    pub judged: Vec<f64>,
     /// What the blocks report, by path.
     pub reports: Vec<(String, Report)>,
     /// What each block took, if that was measured.
@@ -119,10 +120,9 @@ impl Execution {
             .zip(simulation.checks())
             .map(|(check, state)| verdict(check.kind, state, !ended))
             .collect();
-        let mut measured = vec![None; program.checks.len()];
-        for (check, found) in measure::at_the_end(&simulation) {
-            measured[check] = Some(found);
-        }
+        let value = |value: &JudgeValue| simulation.arena()[value.slot as usize];
+        let judged = program.judge.iter().map(value).collect();
+        let decisive = simulation.checks().iter().map(|state| state.decisive).collect();
         let reports = simulation
             .reports()
             .into_iter()
@@ -137,7 +137,8 @@ impl Execution {
             wall,
             fault,
             checks,
-            measured,
+            decisive,
+            judged,
             reports,
             recording,
         }
@@ -179,13 +180,15 @@ impl Execution {
     /// The checks that make [`Execution::outcome`] one of failure, in words.
     pub fn failed_checks(&self, shortened: bool) -> Vec<String> {
         let is_due = !shortened && self.stopped_by.is_none();
-        let verdicts = self.program.checks.iter().zip(&self.checks);
+        let verdicts = self.program.checks.iter().zip(&self.checks).enumerate();
         verdicts
-            .filter_map(|(check, verdict)| match verdict {
-                Verdict::Failed { at: Some(t) } => {
-                    Some(format!("{} at t={}", check.name, seconds(*t)))
+            .filter_map(|(i, (check, verdict))| match verdict {
+                Verdict::Failed { at } => {
+                    let at = at.map_or(String::new(), |t| format!(" at t={}", seconds(t)));
+                    let measured = self.measured(i).map(|(t, found)| measured_text(t, &found));
+                    let measured = measured.map_or(String::new(), |text| format!(" ({text})"));
+                    Some(format!("{}{at}{measured}", check.name))
                 }
-                Verdict::Failed { at: None } => Some(check.name.clone()),
                 Verdict::Unseen if is_due => Some(format!("{} was never tested", check.name)),
                 Verdict::Passed | Verdict::Unseen | Verdict::NotAsked | Verdict::Undecided => None,
             })
@@ -198,33 +201,65 @@ impl Execution {
         verdicts.map(|(check, verdict)| (check.name.clone(), verdict.to_json())).collect()
     }
 
-    /// What failed checks measured, by name.
+    /// What a check measured, by its index: when [s], and the comparison that decides it.
+    pub fn measured(&self, check: usize) -> Option<(f64, Measured)> {
+        let Decisive { t, comparison } = self.decisive.get(check).copied().flatten()?;
+        Some((t, self.program.checks.get(check)?.measured(&comparison)))
+    }
+
+    /// What checks measured, by name.
     pub fn measured_to_json(&self) -> Map<String, Value> {
-        let checks = self.program.checks.iter().zip(&self.measured);
-        let one = |(check, measured): (&legwork_program::Check, &Option<Measured>)| {
-            Some((check.name.clone(), json!(measured.as_ref()?)))
+        let one = |(i, check): (usize, &Check)| {
+            let (t, Measured { measured, sign, bound, margin, unit }) = self.measured(i)?;
+            let found = json!({
+                "t": t,
+                "measured": measured,
+                "sign": sign,
+                "bound": bound,
+                "margin": margin,
+                "unit": unit.map(|unit| unit.to_string()),
+            });
+            Some((check.name.clone(), found))
         };
-        checks.filter_map(one).collect()
+        self.program.checks.iter().enumerate().filter_map(one).collect()
     }
 
-    /// What blocks measured, by name.
+    /// The check whose margin is the least share of what it compares, with what it measured.
+    pub fn tightest(&self) -> Option<(&Check, Measured)> {
+        let share = |i: usize| Some(self.decisive[i]?.comparison.share());
+        let all = (0..self.decisive.len()).filter_map(|i| Some((i, share(i)?)));
+        let (i, _) = all.min_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some((&self.program.checks[i], self.measured(i)?.1))
+    }
+
+    /// The metrics by name.
     pub fn metrics_to_json(&self) -> Map<String, Value> {
-        self.metrics().into_iter().map(|(name, value)| (name, value.into())).collect()
+        self.metrics().into_iter().map(|(name, _, value)| (name, value.into())).collect()
     }
 
-    /// What blocks measured: name and value. A name that two blocks report gets the block's path.
-    pub fn metrics(&self) -> Vec<(String, f64)> {
-        let all = || {
+    /// The metrics of `judge:` and what blocks measured: name, unit, value. A name that two have
+    /// gets the block's path.
+    pub fn metrics(&self) -> Vec<(String, Option<String>, f64)> {
+        let judged = || {
+            let values = self.program.judge.iter().zip(&self.judged);
+            values.filter(|(value, _)| value.by.is_some())
+        };
+        let of_blocks = || {
             self.reports.iter().flat_map(|(path, report)| {
                 report.metrics.iter().map(move |(name, value)| (path, name, *value))
             })
         };
-        all()
-            .map(|(path, name, value)| {
-                let twice = all().filter(|(_, other, _)| *other == name).count() > 1;
-                (if twice { format!("{path}.{name}") } else { name.clone() }, value)
-            })
-            .collect()
+        let names = || {
+            let judged = judged().map(|(value, _)| value.name.as_str());
+            judged.chain(of_blocks().map(|(_, name, _)| name.as_str()))
+        };
+        let shown = |unit: &Option<String>| unit.clone().filter(|unit| unit != "1");
+        let known = judged().map(|(value, x)| (value.name.clone(), shown(&value.unit), *x));
+        let measured = of_blocks().map(|(path, name, value)| {
+            let twice = names().filter(|other| other == name).count() > 1;
+            (if twice { format!("{path}.{name}") } else { name.clone() }, None, value)
+        });
+        known.chain(measured).collect()
     }
 
     /// What makes the run doubtful, by path of the block that noticed it; nothing if the run is not
@@ -254,6 +289,19 @@ impl Execution {
     }
 }
 
+/// `0.5 m < 0.495 m is missed by 0.005 m at t=0.1 s`, or `… by a margin of …`.
+pub fn measured_text(t: f64, found: &Measured) -> String {
+    let Measured { measured, sign, bound, margin, unit } = found;
+    let unit = unit.filter(|unit| *unit != Unit::ONE);
+    let unit = unit.map_or(String::new(), |unit| format!(" {unit}"));
+    let by = match *margin < 0.0 {
+        true => format!("missed by {}{unit}", digits(-margin)),
+        false => format!("margin {}{unit}", digits(*margin)),
+    };
+    let (measured, bound) = (digits(*measured), digits(*bound));
+    format!("{measured}{unit} {sign} {bound}{unit}, {by} at t={}", seconds(t))
+}
+
 /// A check's end. If the run was cut short only what nothing later could change is decided.
 fn verdict(kind: CheckKind, state: &CheckState, cut_short: bool) -> Verdict {
     let failed = Verdict::Failed { at: state.failed_at };
@@ -274,7 +322,7 @@ mod tests {
     use super::*;
 
     fn state(seen: bool, passed: bool) -> CheckState {
-        CheckState { seen, passed, begun: seen, failed_at: None }
+        CheckState { seen, passed, begun: seen, ..CheckState::default() }
     }
 
     #[test]

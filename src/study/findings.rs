@@ -58,6 +58,13 @@ impl Findings {
         }
     }
 
+    /// Changes where each is.
+    pub(crate) fn relocate(&mut self, place: &dyn Fn(&mut Diagnostic, &SourceMap)) {
+        for finding in &mut self.list {
+            place(&mut finding.diagnostic, &self.sources[finding.sources]);
+        }
+    }
+
     /// Says of what all of `compilations` found that it needs no choice.
     pub(crate) fn forget_choices_of_all(&mut self, compilations: usize) {
         for finding in self.list.iter_mut().filter(|one| one.choices.len() == compilations) {

@@ -64,9 +64,6 @@ pub struct RunRequest {
     pub bare: bool,
     /// Measure what each block takes.
     pub profile: bool,
-    /// Find out what failed checks measured, by repeating the steps up to where each failed: at
-    /// most some thousands.
-    pub measure: bool,
 }
 
 /// What came of a run.
@@ -171,14 +168,6 @@ impl Model {
         if let Some(refused) = events.refused {
             return Err(Error::request(refused));
         }
-        let failures = std::mem::take(&mut events.failures);
-        // Who cancels does not wait for what failed checks measured.
-        for failure in failures.into_iter().filter(|_| !events.cancelled) {
-            // A step that cannot be repeated leaves its checks without a number.
-            for (check, measured) in failure.measure().unwrap_or_default() {
-                execution.measured[check] = Some(measured);
-            }
-        }
         let memory = match &mut execution.recording {
             Some(Ok(finished)) => finished.memory.take(),
             _ => None,
@@ -220,7 +209,6 @@ impl Model {
         let snapshots = request.snapshots.iter().map(|t| (*t, format!("t={t}.snapshot")));
         Ok(Orders {
             pace: request.pace,
-            measure: request.measure,
             edits: edits::plan(request.edits.clone(), self.diagram())?,
             snapshots: snapshots.collect(),
         })

@@ -22,6 +22,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use legwork_program::Program;
 use serde_json::{Map, Value};
 
 pub use axes::{Axis, Cell, Kind};
@@ -49,6 +50,9 @@ pub struct SweepRequest {
     /// Name and values of each axis: choices of a variant, or values of what [`Diagram::set`]
     /// takes. The first axis changes slowest.
     pub over: Vec<(String, Vec<String>)>,
+    /// Axes that change together, by name: they have as many values, and their values of one
+    /// index are those of one run.
+    pub tied: Vec<Vec<String>>,
     /// Figures of recorded signals.
     pub show: Vec<Show>,
     /// Directory of the runs, each in one named after its values; no run is kept without it.
@@ -142,13 +146,25 @@ impl Diagram {
     /// # Errors
     /// If the request makes no sense, or an axis or a signal is not there.
     pub fn plan_sweep(&self, request: &SweepRequest, cancel: &Cancel) -> Result<SweepPlan, Error> {
-        axes::check(&request.over, self.options())?;
+        self.plan_sweep_of(request, false, cancel)
+    }
+
+    /// As [`Self::plan_sweep`]; of a study an axis that is nowhere is a mistake of its file.
+    pub(crate) fn plan_sweep_of(
+        &self,
+        request: &SweepRequest,
+        is_study: bool,
+        cancel: &Cancel,
+    ) -> Result<SweepPlan, Error> {
+        axes::check(request, self.options())?;
         let variants = self.compile().variants;
         let axes = axes::classify(request.over.clone(), &variants)?;
-        let cells = axes::cells(&axes, self.options());
+        let cells = axes::cells(&axes, &request.tied, self.options());
         let jobs = pool::at_a_time(request.jobs, cells.len());
         let compiled = prepare::compile_all(self, &cells, jobs, cancel);
-        if let Some(error) = prepare::unknown_axis(&axes, &variants, &compiled) {
+        if let Some(error) = prepare::unknown_axis(&axes, &variants, &compiled)
+            && !is_study
+        {
             return Err(error);
         }
         let (prepared, findings) = prepare::sort(&cells, compiled);
@@ -180,6 +196,20 @@ impl SweepPlan {
     /// What was found wrong.
     pub fn findings(&self) -> &Findings {
         &self.findings
+    }
+
+    pub(crate) fn findings_mut(&mut self) -> &mut Findings {
+        &mut self.findings
+    }
+
+    /// The program of a cell that compiles, if one does.
+    pub(crate) fn program(&self) -> Option<&Program> {
+        self.prepared.iter().find_map(Prepared::model).map(|model| &**model.program())
+    }
+
+    /// How many cells there are.
+    pub fn count(&self) -> usize {
+        self.cells.len()
     }
 
     /// Whether no cell compiles.

@@ -62,6 +62,20 @@ fn the_ending_says_what_is_written_and_others_are_refused() {
     }
 }
 
+/// A recording is named by what it holds, wherever the patch lay that made it.
+#[test]
+fn columns_of_a_run_with_a_patch_are_paths_too() {
+    let here = folder();
+    write(&here, "push.patch", "Patch(set: { \"params.mu.value\": 0.5 })");
+    let run = ["run", "demo:stand", "--until", "2 ms", "--no-checks", "--out", "r"];
+    let done = legwork(here.path(), &[&run[..], &["--with", "push.patch"]].concat());
+    assert_eq!(done.code, 0, "{}", done.err);
+    std::fs::remove_file(here.path().join("push.patch")).unwrap();
+    let table = legwork(here.path(), &["export", "r"]).out;
+    let head: Vec<&str> = table.lines().next().unwrap_or_default().split(',').collect();
+    assert!(head.contains(&"body.state.s[3] (FR_abad_joint)"), "{head:?}");
+}
+
 /// Of a robot the columns are paths of the language with units and names of joints, and a table is
 /// the run: it is drawn and compared as such, bit for bit.
 #[test]

@@ -84,29 +84,84 @@ fn a_failed_check_says_when() {
     assert!(done.err.contains("FAIL  stays low: not at t=500 ms"), "{}", done.err);
 }
 
-/// What a failed check measured: at the step where it failed, and at the end.
+/// Every check says what it measured: where the margin is least over the window of `Always`, largest
+/// over that of `Eventually`, at the end for `Finally`. The ramp is y = t at steps of 10 ms.
 #[test]
-fn a_failed_check_says_what_it_measured_and_by_how_much() {
+fn every_check_says_what_it_measured_its_bound_and_its_margin() {
     let here = folder();
     let checks = r#""stays low": Always(that: "=ramp.y < 0.495"),
         "gets far": Finally(that: "=ramp.y > 3"),
-        "either": Always(that: "=ramp.y < 0.2 or ramp.y > 9"),
-        "holds": Always(that: "=ramp.y < 2")"#;
+        "either": Always(that: "=ramp.y < 0.2 or ramp.y > 0.9"),
+        "holds": Always(that: "=ramp.y < 2"),
+        "early": Always(that: "=ramp.y <= 0.5", when: "=t <= 0.25[s]"),
+        "once": Eventually(that: "=ramp.y > 0.75", until: "0.8 s"),
+        "two": Always(that: "=ramp.y < 2 and 1.5 > ramp.y"),
+        "near": Finally(that: "=ramp.y == 1.02", tolerance: 0.05),
+        "not near": Finally(that: "=ramp.y == 1.2", tolerance: 0.05),
+        "late": Always(that: "=t < 1.5[s]", tolerance: "100 ms"),
+        "never": Always(that: "=ramp.y > 9", when: "=t > 5[s]")"#;
     // Under Rk4 the outputs of a step are computed again inside it.
     write(&here, "a.ron", ramp(checks).replace("solver: Euler", "solver: Rk4"));
     let done = legwork(here.path(), &["run", "a.ron", "--json"]);
     assert_eq!(done.code, 3, "{}", done.err);
-    let measured = &done.json()["measured"];
-    let near = |value: &Value, expected: f64| {
-        assert!((value.as_f64().expect("a number") - expected).abs() < 1e-9, "{measured}");
-    };
-    near(&measured["stays low"]["t"], 0.5);
-    near(&measured["stays low"]["left"], 0.5);
-    near(&measured["stays low"]["right"], 0.495);
-    assert_eq!(measured["stays low"]["sign"], "<");
-    near(&measured["gets far"]["left"], 1.0);
-    assert_eq!(measured.as_object().map(serde_json::Map::len), Some(2), "{measured}");
-    for said in ["; measured 0.5, not < 0.495, by 0.005", "; measured 1, not > 3, by 2"] {
+    let json = done.json();
+    // Name, whether it passed, t, measured, sign, bound, margin.
+    let table = [
+        ("stays low", false, 1.0, 1.0, "<", 0.495, -0.505),
+        ("gets far", false, 1.0, 1.0, ">", 3.0, -2.0),
+        ("either", false, 0.55, 0.55, "<", 0.2, -0.35),
+        ("holds", true, 1.0, 1.0, "<", 2.0, 1.0),
+        ("early", true, 0.25, 0.25, "<=", 0.5, 0.25),
+        ("once", true, 0.8, 0.8, ">", 0.75, 0.05),
+        ("two", true, 1.0, 1.0, "<", 1.5, 0.5),
+        ("near", true, 1.0, 1.0, "==", 1.02, 0.03),
+        ("not near", false, 1.0, 1.0, "==", 1.2, -0.15),
+        ("late", true, 1.0, 1.0, "<", 1.5, 0.6),
+    ];
+    for (name, passed, t, measured, sign, bound, margin) in table {
+        assert_eq!(json["checks"][name], passed, "{name}");
+        let found = &json["measured"][name];
+        assert_eq!(found["sign"], sign, "{name}");
+        for (field, expected) in
+            [("t", t), ("measured", measured), ("bound", bound), ("margin", margin)]
+        {
+            let value = found[field].as_f64().expect("a number");
+            assert!((value - expected).abs() < 1e-9, "{name}: {field}: {found}");
+        }
+    }
+    assert_eq!(json["measured"]["late"]["unit"], "s");
+    assert_eq!(json["checks"]["never"], Value::Null);
+    assert_eq!(json["measured"].as_object().map(serde_json::Map::len), Some(table.len()));
+    for said in [
+        "FAIL  stays low: not at t=500 ms: =ramp.y < 0.495: 1 < 0.495, missed by 0.505 at t=1 s",
+        "pass  holds: 1 < 2, margin 1 at t=1 s",
+        "pass  late: 1 s < 1.5 s, margin 0.6 s at t=1 s",
+    ] {
+        assert!(done.err.contains(said), "no `{said}` in {}", done.err);
+    }
+    let report = legwork(here.path(), &["report", "runs/a", "-o", "a.html"]);
+    assert_eq!(report.code, 0, "{}", report.err);
+    let page = std::fs::read_to_string(here.path().join("a.html")).expect("a page");
+    assert!(page.contains("0.8 &gt; 0.75, margin 0.05 at t=800 ms"), "{page}");
+    let sweep =
+        legwork(here.path(), &["sweep", "a.ron", "--over", "slope=1,0.1", "--table", "t.csv"]);
+    assert!(sweep.out.contains("tightest"), "{}", sweep.out);
+    let table = std::fs::read_to_string(here.path().join("t.csv")).expect("a table");
+    assert!(table.contains("margin of late [s]"), "{table}");
+}
+
+#[test]
+fn a_tolerance_must_fit_what_is_compared() {
+    let here = folder();
+    for (check, said) in [
+        (r#"that: "=t < 2[s]", tolerance: "1 m""#, "expected a tolerance in s, found one in m"),
+        (r#"that: "=t < 2[s]", tolerance: 0.1"#, "expected a tolerance in s, found 0.1"),
+        (r#"that: "=ramp.y < 2", tolerance: -1.0"#, "expected a tolerance from 0 up, found -1"),
+        (r#"that: "=true", tolerance: 1.0"#, "a tolerance is for comparisons"),
+    ] {
+        write(&here, "a.ron", ramp(&format!(r#""one": Always({check})"#)));
+        let done = legwork(here.path(), &["check", "a.ron"]);
+        assert_eq!(done.code, 1, "{check}");
         assert!(done.err.contains(said), "no `{said}` in {}", done.err);
     }
 }

@@ -143,7 +143,7 @@ fn a_cell_that_fails_is_a_row_and_not_the_end() {
     assert!(reason(0).starts_with("t=0.5 s, output, gain:"), "{}", reason(0));
     assert_eq!(cells[0]["fault"]["t"], 0.5);
     assert_eq!(cells[0]["checks"]["gets there"], Value::Null);
-    assert_eq!(reason(1), "gets there");
+    assert_eq!(reason(1), "gets there (0.5 > 0.99, missed by 0.49 at t=1 s)");
     assert_eq!(cells[1]["checks"]["gets there"], false);
     assert!(reason(2).contains("gian"), "{}", reason(2));
     assert_eq!(cells[4]["reason"], Value::Null);

@@ -9,7 +9,9 @@
 //! | target | input |
 //! |---|---|
 //! | `diagram` | a diagram, first those of `hostile.rs`; what is accepted runs a few steps |
-//! | `mask`, `patch`, `table`, `robot` | a file that a diagram names |
+//! | `mask`, `patch`, `table`, `robot`, `xacro` | a file that a diagram names |
+//! | `study` | a study; each run of what is accepted is compiled |
+//! | `mjcf` | a model of MuJoCo with what it includes |
 //! | `recording`, `snapshot`, `problem` | what commands read again |
 //! | `sealed` | a snapshot with damage under its checksum |
 //! | `commands` | the input of `legwork step` |
@@ -26,10 +28,12 @@
 #![allow(clippy::print_stdout, reason = "the counts are worth reading")]
 
 mod hostile;
+mod mjcf;
 mod mutate;
 mod same;
 mod soak;
 mod solvers;
+mod studies;
 mod targets;
 
 use std::collections::BTreeMap;
@@ -71,12 +75,15 @@ pub(crate) trait Target {
 /// Name, inputs of the test, and what makes it.
 type Entry = (&'static str, u64, fn() -> Box<dyn Target>);
 
-const TARGETS: [Entry; 12] = [
+const TARGETS: [Entry; 15] = [
     ("diagram", 1200, || Box::new(targets::Diagrams::new())),
     ("mask", 600, || Box::new(targets::Named::masks())),
     ("patch", 300, || Box::new(targets::Named::patches())),
+    ("study", 600, || Box::new(studies::Studies::new())),
     ("table", 1500, || Box::new(targets::Named::tables())),
     ("robot", 400, || Box::new(targets::Named::robots())),
+    ("xacro", 400, || Box::new(targets::Named::macros())),
+    ("mjcf", 600, || Box::new(mjcf::Models::new())),
     ("recording", 1500, || Box::new(targets::Recordings::new())),
     ("snapshot", 600, || Box::new(targets::Snapshots::new())),
     ("sealed", 600, || Box::new(targets::Sealed(targets::Snapshots::new()))),

@@ -98,7 +98,11 @@ pub(crate) struct Diagrams {
 }
 
 /// Words of the language that damage may put in.
-const WORDS: [&str; 48] = [
+const WORDS: [&str; 52] = [
+    "judge",
+    "Metric",
+    "Integral",
+    "tolerance",
     "Mask",
     "ForEach",
     "Variant",
@@ -312,6 +316,75 @@ impl Named {
             Some(diagram),
             "damaged.urdf",
         )
+    }
+}
+
+impl Named {
+    /// Robot files with macros; what they include is whole.
+    pub(crate) fn macros() -> Self {
+        let diagram = "Diagram(format: 2, run: (stop: \"1 s\", step: \"1 ms\"), robots: { \"r\": \
+                       Urdf(path: \"damaged.xacro\", base: Floating) }, blocks: { \"b\": \
+                       FloatingBase(robot: \"r\", in: { \"nu_dot\": \"d.nu_dot\" }), \"d\": \
+                       ForwardDynamics(robot: \"r\", in: { \"state\": \"b.state\", \"tau\": \
+                       \"z.y\" }), \"z\": Constant(value: \"=zeros(r.n)\") })";
+        let words = [
+            "xacro:property",
+            "xacro:macro",
+            "xacro:if",
+            "xacro:unless",
+            "xacro:include",
+            "xacro:insert_block",
+            "xacro:arg",
+            "xacro:call",
+            "xacro:element",
+            "xacro:attribute",
+            "xacro:leg",
+            "params",
+            "name",
+            "value",
+            "default",
+            "scope",
+            "global",
+            "parent",
+            "ns",
+            "filename",
+            "${",
+            "}",
+            "$(",
+            ")",
+            "$$",
+            "$(arg ",
+            "$(find ",
+            "$(eval ",
+            "*",
+            "**",
+            ":=",
+            "^",
+            "^|",
+            "+",
+            "-",
+            "/",
+            "//",
+            "%",
+            "not ",
+            " in ",
+            " if ",
+            " else ",
+            "[",
+            "]",
+            "{",
+            "pi",
+            "sin(",
+            "range(",
+            "1e9",
+            "'",
+            "true",
+            "<",
+            "/>",
+            "\"",
+        ];
+        let files = corpus(&["tests/data/robots"], "xacro");
+        Self::new(files, &words, Some(diagram), "damaged.xacro")
     }
 }
 

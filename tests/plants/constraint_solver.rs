@@ -110,7 +110,7 @@ fn a_block_slides_down_a_ramp_as_coulomb_says() {
     for mu in [0.0, 0.125, 0.25] {
         for h in [0.01, 0.001] {
             let run = run("ramp", &[("h", seconds(h)), ("mu", mu.to_string())], &[]);
-            let slid = last(&run, "slid.y")[0];
+            let slid = last(&run, "slid")[0];
             let exact = 0.5 * 9.8 * (slope.sin() - mu * slope.cos());
             if h < 0.005 {
                 assert!((slid / exact - 1.0).abs() < 0.01, "{mu}: {slid} {exact}");
@@ -152,7 +152,7 @@ fn least_forces_press_what_slides_or_let_slip_what_rests() {
         let is_normal = |f: &[f64]| (0..4).map(|i| f[3 * i + 2]).sum::<f64>();
         let forces = rows(&ended.recording, "solve.f");
         let pressed = forces.iter().map(|(_, f)| is_normal(f)).fold(0.0, f64::max);
-        (last(&ended.recording, "slid.y")[0], pressed)
+        (last(&ended.recording, "slid")[0], pressed)
     };
     let weight = 9.8 * 15.0_f64.to_radians().cos();
     // Coulomb's distances at h = 10 ms are 0.6833 m and 0.
@@ -187,7 +187,7 @@ fn steps_that_gain_energy_are_counted() {
 #[test]
 fn a_block_in_stiction_stays() {
     let run = run("ramp", &[("mu", "0.375".into()), ("run.stop", "60 s".into())], &[]);
-    let slid = last(&run, "slid.y")[0];
+    let slid = last(&run, "slid")[0];
     let slope = 15.0_f64.to_radians();
     // Four feet share the load; B = 1e8 N s/m each.
     let creep = 9.8 * slope.sin() / 4e8 * 60.0;

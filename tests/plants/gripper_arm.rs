@@ -64,7 +64,7 @@ fn figures_of(recording: &Recording, rate: f64) -> Figures {
         .iter()
         .flat_map(|(_, tau)| tau.clone())
         .fold(0.0, |m: f64, tau| m.max(tau.abs()));
-    let held = rows(recording, "held.y").last().unwrap().1[0];
+    let held = rows(recording, "held").last().unwrap().1[0];
     Figures { mean: mean(0.0), at_last: mean((held + 0.05).min(2.9)), torque, held }
 }
 

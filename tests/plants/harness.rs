@@ -66,6 +66,9 @@ pub(crate) fn metrics(simulation: &Simulation) -> BTreeMap<String, f64> {
             all.insert(format!("{path}.{name}"), value);
         }
     }
+    for value in &simulation.program().judge {
+        all.insert(value.name.clone(), simulation.arena()[value.slot as usize]);
+    }
     all
 }
 

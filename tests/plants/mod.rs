@@ -8,6 +8,7 @@ mod gaits;
 mod gripper_arm;
 mod harness;
 mod inverse_dynamics;
+mod joint_damping;
 mod kinds;
 mod quadruped;
 mod quadruped_state;

@@ -14,6 +14,9 @@ pub(super) struct Counted {
     pub(super) jacobian: Vec<f64>,
     pub(super) gaps: Vec<f64>,
     pub(super) mu: Vec<f64>,
+    /// `M + Δt d` and `h + d ν`: damping of the joints at the end of the step.
+    pub(super) mass: Vec<f64>,
+    pub(super) opposing: Vec<f64>,
 }
 
 impl Counted {
@@ -51,6 +54,17 @@ impl Counted {
         Ok(())
     }
 
+    /// Takes M and h from the bus, with the joints' damping at the end of a step.
+    pub(super) fn take_inertia(&mut self, dynamics: &Dynamics<'_>, time_step: f64) {
+        let nv = dynamics.nu.len();
+        self.mass.copy_from_slice(dynamics.mass_matrix);
+        self.opposing.copy_from_slice(dynamics.bias_force);
+        for (k, (damping, nu)) in dynamics.damping.iter().zip(dynamics.nu).enumerate() {
+            self.mass[k * nv + k] += time_step * damping;
+            self.opposing[k] += damping * nu;
+        }
+    }
+
     pub(super) fn task<'a>(
         &'a self,
         dynamics: &Dynamics<'a>,
@@ -58,8 +72,8 @@ impl Counted {
         time_step: f64,
     ) -> ContactTask<'a> {
         ContactTask {
-            mass_matrix: dynamics.mass_matrix,
-            bias_force: dynamics.bias_force,
+            mass_matrix: &self.mass,
+            bias_force: &self.opposing,
             velocity: dynamics.nu,
             joints: dynamics.joints,
             acceleration,

@@ -102,6 +102,8 @@ pub(crate) fn for_each_reference(check: impl Fn(&Arc<RobotModel>, &Reference<'_>
                 "path": format!("robots/{name}/{name}.urdf"),
                 "base": if floating { "Floating" } else { "Fixed" },
                 "mimic": "Free",
+                // Pinocchio's figures are those of frictionless joints.
+                "joint_damping": "Ignore",
             }),
         );
         let robot = robot.expect("the robot").0;

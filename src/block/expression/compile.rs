@@ -6,16 +6,17 @@ use serde::Serialize;
 
 use super::Expression;
 use super::evaluate::{Evaluator, wrong};
-use super::operator::{Binary, Op, Unary};
+use super::margin;
+use super::operator::{Binary, Op};
 use super::term::{Scalar, Term};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::unit::Unit;
 use crate::value::{Scope, Value};
 
 /// Numbers that a program may hold at once.
-const STACK: usize = 64;
+pub(super) const STACK: usize = 64;
 /// Numbers that most programs hold at once.
-const SMALL: usize = 8;
+pub(super) const SMALL: usize = 8;
 
 /// A path to a signal as written: `body.state.base.position[2]`, `foot[FL_foot].point.gap`, `u[0]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,68 +116,38 @@ pub trait SignalResolver {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compiled {
     ops: Vec<Op>,
+    /// The same, as it runs.
+    #[serde(skip)]
+    steps: Vec<Step>,
+    /// Signals and constants of the sums of squares.
+    #[serde(skip)]
+    terms: Vec<(u32, f64)>,
     /// Numbers that it holds at once.
     #[serde(skip)]
-    need: usize,
+    pub(super) need: usize,
     boolean: bool,
     unit: Option<Unit>,
+    /// Whether its comparisons must all hold.
+    #[serde(skip)]
+    pub(super) conjunction: bool,
 }
 
-/// A comparison that does not hold, with its two sides.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Comparison {
-    /// What is left of the sign.
-    pub left: f64,
-    /// The sign, such as `<`.
-    pub sign: &'static str,
-    /// What is right of it.
-    pub right: f64,
+/// A step of a running program.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Step {
+    /// One instruction, with its place.
+    One(u32, Op),
+    /// Pushes `Σ (signal − constant)²` over these of the terms, from left to right: the instructions
+    /// of norms, one for all.
+    Squares { first: u32, end: u32 },
 }
 
 impl Compiled {
-    /// The first comparison that makes a condition false, if the condition is one comparison or
-    /// several that must all hold. `read` is that of [`Compiled::eval`].
-    pub fn failed_comparison(&self, read: impl Fn(usize) -> f64) -> Option<Comparison> {
-        let is_comparison = |op: &Op| matches!(op, Op::Binary(binary) if binary.sign().is_some());
-        let first = self.ops.iter().position(is_comparison)?;
-        let undoes =
-            |op: &Op| matches!(op, Op::Select | Op::Unary(Unary::Not) | Op::Binary(Binary::Or));
-        if self.ops[first..].iter().any(undoes) {
-            return None;
-        }
-        let mut stack = Vec::new();
-        for op in &self.ops {
-            match *op {
-                Op::Push(value) => stack.push(value),
-                Op::Load(slot) => stack.push(read(slot as usize)),
-                Op::Unary(op) => {
-                    let x = stack.pop()?;
-                    stack.push(op.apply(x));
-                }
-                Op::Binary(op) => {
-                    let (right, left) = (stack.pop()?, stack.pop()?);
-                    let value = op.apply(left, right);
-                    match op.sign() {
-                        Some(sign) if value == 0.0 => {
-                            return Some(Comparison { left, sign, right });
-                        }
-                        _ => stack.push(value),
-                    }
-                }
-                Op::Select => {
-                    let (other, one, test) = (stack.pop()?, stack.pop()?, stack.pop()?);
-                    stack.push(if test != 0.0 { one } else { other });
-                }
-            }
-        }
-        None
-    }
-
     /// The value with the signals that `read` gives for each slot; a truth value is 0 or 1.
     /// Does not allocate.
     #[inline]
     pub fn eval(&self, read: impl Fn(usize) -> f64) -> f64 {
-        self.eval_by(read, Binary::apply)
+        self.eval_by(read, |_, op, x, y| op.apply(x, y))
     }
 
     /// The value if `decide` decides the comparisons by size: it gets the number of the comparison,
@@ -188,7 +159,7 @@ impl Compiled {
         mut decide: impl FnMut(usize, f64, bool) -> bool,
     ) -> f64 {
         let mut next = 0;
-        self.eval_by(read, |op, x, y| {
+        self.eval_by(read, |_, op, x, y| {
             if !op.is_by_size() {
                 return op.apply(x, y);
             }
@@ -200,38 +171,58 @@ impl Compiled {
     /// For each comparison by size, in the order in which they are carried out, whether both of its
     /// sides follow from the slots for which `is_known` holds, and from constants.
     pub fn decisions(&self, is_known: impl Fn(usize) -> bool) -> Vec<bool> {
-        let (mut known, mut found) = (Vec::new(), Vec::new());
-        for op in &self.ops {
+        let mut found = Vec::new();
+        self.follow(is_known, |_, op, left, right| {
+            if op.is_by_size() {
+                found.push(left && right);
+            }
+        });
+        found
+    }
+
+    /// Goes through the program and tells of every comparison, by the place of its instruction,
+    /// which of its sides follow from the slots for which `is_known` holds, and from constants.
+    pub(super) fn follow(
+        &self,
+        is_known: impl Fn(usize) -> bool,
+        mut found: impl FnMut(usize, Binary, bool, bool),
+    ) {
+        let mut known = Vec::new();
+        for (place, op) in self.ops.iter().enumerate() {
             // A program is complete: what an instruction takes has been pushed.
             let mut pop = || known.pop().unwrap_or(false);
             let result = match *op {
                 Op::Push(_) => true,
                 Op::Load(slot) => is_known(slot as usize),
                 Op::Unary(_) => pop(),
-                Op::Binary(binary) => {
-                    let both = pop() & pop();
-                    if binary.is_by_size() {
-                        found.push(both);
-                    }
-                    both
+                Op::Binary(_) => pop() & pop(),
+                Op::Compare(op, _) => {
+                    let (right, left) = (pop(), pop());
+                    found(place, op, left, right);
+                    left && right
                 }
                 Op::Select => pop() & pop() & pop(),
             };
             known.push(result);
         }
-        found
     }
 
+    /// The program.
+    pub(super) fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+
+    /// The value; `compare` gives that of a comparison from the place of its instruction.
     #[inline]
-    fn eval_by(
+    pub(super) fn eval_by(
         &self,
         read: impl Fn(usize) -> f64,
-        apply: impl FnMut(Binary, f64, f64) -> f64,
+        compare: impl FnMut(usize, Binary, f64, f64) -> f64,
     ) -> f64 {
         // Most programs are small; the memory of the others is not cleared for them.
         match self.need {
-            0..=SMALL => self.eval_in(&mut [0.0; SMALL], read, apply),
-            _ => self.eval_in(&mut [0.0; STACK], read, apply),
+            0..=SMALL => self.eval_in(&mut [0.0; SMALL], read, compare),
+            _ => self.eval_in(&mut [0.0; STACK], read, compare),
         }
     }
 
@@ -240,25 +231,39 @@ impl Compiled {
         &self,
         stack: &mut [f64],
         read: impl Fn(usize) -> f64,
-        mut apply: impl FnMut(Binary, f64, f64) -> f64,
+        mut compare: impl FnMut(usize, Binary, f64, f64) -> f64,
     ) -> f64 {
         let mut top = 0;
-        for op in &self.ops {
-            match *op {
-                Op::Push(value) => {
+        for step in &self.steps {
+            match *step {
+                Step::Squares { first, end } => {
+                    let terms = &self.terms[first as usize..end as usize];
+                    let squares = terms.iter().map(|&(slot, constant)| {
+                        let x = read(slot as usize) - constant;
+                        x * x
+                    });
+                    // There is one, and a sum from 0 has the same bits: squares have no sign.
+                    stack[top] = squares.fold(0.0, |sum, square| sum + square);
+                    top += 1;
+                }
+                Step::One(_, Op::Push(value)) => {
                     stack[top] = value;
                     top += 1;
                 }
-                Op::Load(slot) => {
+                Step::One(_, Op::Load(slot)) => {
                     stack[top] = read(slot as usize);
                     top += 1;
                 }
-                Op::Unary(op) => stack[top - 1] = op.apply(stack[top - 1]),
-                Op::Binary(op) => {
+                Step::One(_, Op::Unary(op)) => stack[top - 1] = op.apply(stack[top - 1]),
+                Step::One(_, Op::Binary(op)) => {
                     top -= 1;
-                    stack[top - 1] = apply(op, stack[top - 1], stack[top]);
+                    stack[top - 1] = op.apply(stack[top - 1], stack[top]);
                 }
-                Op::Select => {
+                Step::One(place, Op::Compare(op, _)) => {
+                    top -= 1;
+                    stack[top - 1] = compare(place as usize, op, stack[top - 1], stack[top]);
+                }
+                Step::One(_, Op::Select) => {
                     top -= 2;
                     stack[top - 1] =
                         if stack[top - 1] != 0.0 { stack[top] } else { stack[top + 1] };
@@ -307,7 +312,7 @@ impl Compiled {
                 Op::Push(value) => (0, value.to_bits()),
                 Op::Load(slot) => (1, u64::from(slot)),
                 Op::Unary(unary) => (2, unary as u64),
-                Op::Binary(binary) => (3, binary as u64),
+                Op::Binary(binary) | Op::Compare(binary, _) => (3, binary as u64),
                 Op::Select => (4, 0),
             };
             [what, operand]
@@ -326,7 +331,45 @@ impl Compiled {
             let message = format!("the expression needs more than {STACK} numbers at once");
             return Err(Diagnostic::error("expression-size", span, message));
         }
-        Ok(Self { ops, need, boolean, unit })
+        let (steps, terms) = steps(&ops);
+        let conjunction = margin::is_conjunction(&ops);
+        Ok(Self { ops, steps, terms, need, boolean, unit, conjunction })
+    }
+}
+
+/// The steps of a program, and the terms of its sums of squares.
+fn steps(mut ops: &[Op]) -> (Vec<Step>, Vec<(u32, f64)>) {
+    let (mut steps, mut terms, all) = (Vec::new(), Vec::new(), ops.len());
+    while let Some((&op, rest)) = ops.split_first() {
+        let Some((term, mut behind)) = square(ops) else {
+            steps.push(Step::One((all - ops.len()) as u32, op));
+            ops = rest;
+            continue;
+        };
+        let first = terms.len() as u32;
+        terms.push(term);
+        while let Some((term, [Op::Binary(Binary::Add), rest @ ..])) = square(behind) {
+            terms.push(term);
+            behind = rest;
+        }
+        steps.push(Step::Squares { first, end: terms.len() as u32 });
+        ops = behind;
+    }
+    (steps, terms)
+}
+
+/// The signal and the constant whose difference's square the instructions begin with, and what
+/// follows; the square of a signal alone is that of its difference from 0.
+fn square(ops: &[Op]) -> Option<((u32, f64), &[Op])> {
+    const TO_THE_2ND: [Op; 2] = [Op::Push(2.0), Op::Binary(Binary::Power)];
+    match ops {
+        [Op::Load(slot), a, b, rest @ ..] if [*a, *b] == TO_THE_2ND => Some(((*slot, 0.0), rest)),
+        [Op::Load(slot), Op::Push(constant), Op::Binary(Binary::Subtract), a, b, rest @ ..]
+            if [*a, *b] == TO_THE_2ND =>
+        {
+            Some(((*slot, *constant), rest))
+        }
+        _ => None,
     }
 }
 
@@ -337,7 +380,7 @@ fn stack_need(ops: &[Op]) -> usize {
         match op {
             Op::Push(_) | Op::Load(_) => top += 1,
             Op::Unary(_) => {}
-            Op::Binary(_) => top -= 1,
+            Op::Binary(_) | Op::Compare(..) => top -= 1,
             Op::Select => top -= 2,
         }
         most = most.max(top);

@@ -167,7 +167,12 @@ impl<'a> Evaluator<'a> {
             return Ok(Term::Bool(left));
         }
         let right = truth(self.term(&pair.1)?, pair.1.span)?;
-        left.binary(op, right, pair.1.span).map(Term::Bool)
+        Ok(Term::Bool(match (left, right) {
+            // What is known and does not decide changes nothing.
+            (Scalar::Known(_), other) => other,
+            (other, Scalar::Known(known)) if (known != 0.0) == (op == Binary::And) => other,
+            (left, right) => left.binary(op, right, pair.1.span)?,
+        }))
     }
 
     /// Only the chosen branch is evaluated if the condition is known.
@@ -460,14 +465,11 @@ fn real_binary(
         Binary::Power => power_unit(a_unit, &b, b_unit, span)?,
         _ => common_unit(op, a_unit, b_unit, span)?,
     };
+    if op.sign().is_some() {
+        return a.compare(op, b, unit, span).map(Term::Bool);
+    }
     let result = a.binary(op, b, span)?;
     Ok(match op {
-        Binary::Less
-        | Binary::LessEqual
-        | Binary::Greater
-        | Binary::GreaterEqual
-        | Binary::Equal
-        | Binary::NotEqual => Term::Bool(result),
         Binary::Atan2 => Term::Real(result, Some(Unit::RADIAN)),
         _ => Term::Real(result, unit),
     })

@@ -3,6 +3,8 @@
 
 use serde::Serialize;
 
+use crate::unit::Unit;
+
 /// An operation on one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Unary {
@@ -127,8 +129,32 @@ impl Binary {
         matches!(self, Self::Less | Self::LessEqual | Self::Greater | Self::GreaterEqual)
     }
 
+    /// The comparison that holds where this one does not; `None` of other operations.
+    pub(super) fn opposite(self) -> Option<Self> {
+        match self {
+            Self::Less => Some(Self::GreaterEqual),
+            Self::LessEqual => Some(Self::Greater),
+            Self::Greater => Some(Self::LessEqual),
+            Self::GreaterEqual => Some(Self::Less),
+            Self::Equal => Some(Self::NotEqual),
+            Self::NotEqual => Some(Self::Equal),
+            _ => None,
+        }
+    }
+
+    /// The comparison with its sides exchanged.
+    pub(super) fn mirrored(self) -> Self {
+        match self {
+            Self::Less => Self::Greater,
+            Self::LessEqual => Self::GreaterEqual,
+            Self::Greater => Self::Less,
+            Self::GreaterEqual => Self::LessEqual,
+            other => other,
+        }
+    }
+
     /// The operation's value at `x`, `y`.
-    #[inline]
+    #[inline(always)]
     pub fn apply(self, x: f64, y: f64) -> f64 {
         match self {
             Self::Add => x + y,
@@ -136,11 +162,9 @@ impl Binary {
             Self::Multiply => x * y,
             Self::Divide => x / y,
             Self::Power if y == 2.0 => x * x,
-            Self::Power => libm::pow(x, y),
+            Self::Power | Self::Atan2 | Self::Mod => self.apply_long(x, y),
             Self::Min => pick(x, y, y < x),
             Self::Max => pick(x, y, y > x),
-            Self::Atan2 => libm::atan2(x, y),
-            Self::Mod => x - y * libm::floor(x / y),
             Self::Less => f64::from(x < y),
             Self::LessEqual => f64::from(x <= y),
             Self::Greater => f64::from(x > y),
@@ -149,6 +173,16 @@ impl Binary {
             Self::NotEqual => f64::from(x != y),
             Self::And => f64::from(x != 0.0 && y != 0.0),
             Self::Or => f64::from(x != 0.0 || y != 0.0),
+        }
+    }
+
+    /// Those that are not a few instructions, which would make a program's loop long.
+    #[inline(never)]
+    fn apply_long(self, x: f64, y: f64) -> f64 {
+        match self {
+            Self::Atan2 => libm::atan2(x, y),
+            Self::Mod => x - y * libm::floor(x / y),
+            _ => libm::pow(x, y),
         }
     }
 
@@ -230,6 +264,7 @@ pub(super) static INFIX: [Infix; 14] = [
         "power, grouped from the right; `-2^2` is -4", "2^3^2 == 512"),
 ];
 
+#[inline(always)]
 fn pick(x: f64, y: f64, second: bool) -> f64 {
     if second || y.is_nan() { y } else { x }
 }
@@ -245,6 +280,8 @@ pub enum Op {
     Unary(Unary),
     /// Replaces the top two.
     Binary(Binary),
+    /// Replaces the top two by how they compare: numbers in this unit, if it is known.
+    Compare(Binary, Option<Unit>),
     /// Replaces condition, a, b by a if the condition is true, else by b.
     Select,
 }

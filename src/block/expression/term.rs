@@ -56,6 +56,23 @@ impl Scalar {
         limited(code, span)
     }
 
+    /// Compares numbers in `unit`.
+    pub(super) fn compare(
+        self,
+        op: Binary,
+        other: Self,
+        unit: Option<Unit>,
+        span: Span,
+    ) -> Result<Self, Diagnostic> {
+        let mut result = self.binary(op, other, span)?;
+        if let Self::Later(code) = &mut result
+            && let Some(last) = code.last_mut()
+        {
+            *last = Op::Compare(op, unit);
+        }
+        Ok(result)
+    }
+
     pub(super) fn select(self, yes: Self, no: Self, span: Span) -> Result<Self, Diagnostic> {
         let mut code = self.code();
         code.extend(yes.code());

@@ -219,6 +219,11 @@ fn compiled_programs_give_the_same_as_evaluation_with_the_signals_as_constants()
         ("t", 0.25),
         ("body.state.base.position[2] > 0.2", 1.0),
         ("norm(body.state.base.position)", (9.0f64 + 16.0 + 0.25).sqrt()),
+        ("norm(body.state.base.position - [1[m], 2[m], -3[m]])", (4.0f64 + 36.0 + 12.25).sqrt()),
+        ("norm(u[1..3]) + 2*norm(u[1..3] - [4, 5])", 130.0f64.sqrt() + 2.0 * 5.0),
+        ("norm(concat(u[1..3], [2, u[1..3][0]]))", (49.0f64 + 81.0 + 4.0 + 49.0).sqrt()),
+        ("u[1..3][0]^2 - u[1..3][1]^2", 49.0 - 81.0),
+        ("norm(u[1..3]) > 11 and norm(u[1..3]) < 12", 1.0),
         ("foot[FL_foot].point.gap + foot[f].point.gap*2", 0.01 + 0.02),
         ("if ^on then u[1..3][1] else 0", 9.0),
         ("if not ^on then 1 else 2", 2.0),
@@ -277,21 +282,57 @@ impl SignalResolver for Two {
     }
 }
 
+fn judged(text: &str) -> (bool, Option<(f64, &'static str, f64, f64)>) {
+    let expression = Expression::parse(text, place(text)).unwrap();
+    let compiled = expression.compile(&scope(), &mut Two).expect(text);
+    let read = |slot: usize| [3.0, 0.5][slot];
+    let found = compiled.judge(read);
+    assert_eq!(found.holds, compiled.test(read), "{text}");
+    let one = found.decisive.map(|one| compiled.measured(&one, 0.0));
+    (found.holds, one.map(|one| (one.measured, one.sign, one.bound, one.margin)))
+}
+
 #[test]
-fn a_condition_names_the_comparison_that_does_not_hold() {
-    let failed = |text: &str| {
-        let expression = Expression::parse(text, place(text)).unwrap();
-        let compiled = expression.compile(&scope(), &mut Two).expect(text);
-        let read = |slot: usize| [3.0, 0.5][slot];
-        let found = compiled.failed_comparison(read);
-        assert!(found.is_none() || !compiled.test(read), "{text}");
-        found.map(|one| (one.left, one.sign, one.right))
-    };
-    assert_eq!(failed("a < 2"), Some((3.0, "<", 2.0)));
-    assert_eq!(failed("abs(b - a) <= 1 + b"), Some((2.5, "<=", 1.5)));
-    assert_eq!(failed("a > 1 and b > 1 and a < 1"), Some((0.5, ">", 1.0)));
-    for text in ["a > 2", "a < 2 or b > 1", "not (a > 2)", "a > 1 and b < 1"] {
-        assert_eq!(failed(text), None, "{text}");
+fn a_condition_names_the_comparison_that_decides_and_its_margin() {
+    let table = [
+        ("a < 2", false, Some((3.0, "<", 2.0, -1.0))),
+        ("2 < a", true, Some((3.0, ">", 2.0, 1.0))),
+        ("abs(b - a) <= 1 + b", false, Some((2.5, "<=", 1.5, -1.0))),
+        ("a == 3", true, Some((3.0, "==", 3.0, 0.0))),
+        ("a == b", false, Some((3.0, "==", 0.5, -2.5))),
+        ("a != b", true, Some((3.0, "!=", 0.5, 2.5))),
+        // The tightest of those that must hold, the loosest of those of which one must.
+        ("a > 1 and b > 1 and a < 1", false, Some((3.0, "<", 1.0, -2.0))),
+        ("a > 1 and b < 1", true, Some((0.5, "<", 1.0, 0.5))),
+        ("a < 2 or b > 2", false, Some((3.0, "<", 2.0, -1.0))),
+        ("a > 2 or b > 2", true, Some((3.0, ">", 2.0, 1.0))),
+        ("not (a > 2)", false, Some((3.0, "<=", 2.0, -1.0))),
+        ("not (a < 2 or b > 2)", true, Some((3.0, ">=", 2.0, 1.0))),
+        ("if a > 2 then b > 2 else a < 1", false, Some((0.5, ">", 2.0, -1.5))),
+        ("(a > 2) == (b > 2)", false, None),
+    ];
+    for (text, holds, decisive) in table {
+        assert_eq!(judged(text), (holds, decisive), "{text}");
+    }
+}
+
+/// By its definition the margin tells whether a condition holds, except on the bound.
+#[test]
+fn a_condition_holds_where_its_margin_is_positive() {
+    let parts = ["a < 2", "b > 0.25", "a >= 2.5", "b != a", "a == 3", "not (b < 0.4)"];
+    for a in parts {
+        for b in parts {
+            for text in [
+                format!("{a} and {b}"),
+                format!("{a} or not ({b})"),
+                format!("not ({a} or {b})"),
+                format!("if {a} then {b} else not ({b})"),
+            ] {
+                let (holds, decisive) = judged(&text);
+                let margin = decisive.unwrap_or_else(|| panic!("{text}: no comparison")).3;
+                assert!(margin == 0.0 || (margin > 0.0) == holds, "{text}: {margin}");
+            }
+        }
     }
 }
 

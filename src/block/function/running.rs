@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use legwork_linalg::all_finite;
 use serde_json::{Map, Value};
 
 use super::body::{FunctionBody, FunctionStep};
@@ -72,8 +73,7 @@ impl FunctionInstance {
                 return Err(self.fault_of(i, &fault));
             }
         }
-        // 0·v is 0 for finite v and NaN otherwise.
-        if self.arena.iter().map(|v| v * 0.0).sum::<f64>().is_nan()
+        if !all_finite(&self.arena)
             && let Some(fault) = self.not_finite(&self.body.order)
         {
             return Err(fault);

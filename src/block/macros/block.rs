@@ -54,7 +54,18 @@ pub(crate) fn expand(mut item: ItemImpl) -> Result<TokenStream> {
     let given: Vec<String> = item.items.iter().filter_map(name_of_item).collect();
     let left_out = left_out.into_iter().filter(|(name, _)| !given.iter().any(|one| one == name));
     item.items.extend(left_out.map(|(_, made): (_, ImplItem)| made));
+    item.items.iter_mut().for_each(inline);
     Ok(item.into_token_stream())
+}
+
+/// What runs in every step has one caller, which gathers its arguments: they need not meet in memory.
+fn inline(item: &mut ImplItem) {
+    let ImplItem::Fn(function) = item else { return };
+    let runs = ["output", "update", "derivative", "guard"];
+    let is_marked = function.attrs.iter().any(|attribute| attribute.path().is_ident("inline"));
+    if !is_marked && runs.iter().any(|name| function.sig.ident == name) {
+        function.attrs.push(parse_quote!(#[inline]));
+    }
 }
 
 /// The name of the struct of parameters.

@@ -130,12 +130,27 @@ fn checks(page: &mut Page, run: &Recorded, facts: &Value) {
         };
         let condition =
             known(name).map_or(String::new(), |check| format!("{:?}: {}", check.kind, check.text));
-        vec![mark, text(name), text(condition)]
+        vec![mark, text(name), text(condition), text(measured(facts, name))]
     };
     let rows: Vec<Vec<Cell>> = checks.iter().map(row).collect();
     let passed = checks.values().filter(|passed| passed.as_bool() == Some(true)).count();
     let lead = page::paragraph(&format!("{passed} of {} passed.", checks.len()));
     page.section("Checks", &(lead + &page::table(&[], &rows)));
+}
+
+/// What a check measured, in words.
+fn measured(facts: &Value, name: &str) -> String {
+    let words = || {
+        let found = facts.get("measured")?.get(name)?;
+        let number = |field: &str| found.get(field)?.as_f64().map(digits);
+        let unit = found.get("unit")?.as_str().filter(|unit| *unit != "1");
+        let unit = unit.map_or(String::new(), |unit| format!(" {unit}"));
+        let (measured, sign) = (number("measured")?, found.get("sign")?.as_str()?);
+        let (bound, margin) = (number("bound")?, number("margin")?);
+        let t = seconds(found.get("t")?.as_f64()?);
+        Some(format!("{measured}{unit} {sign} {bound}{unit}, margin {margin}{unit} at t={t}"))
+    };
+    words().unwrap_or_default()
 }
 
 fn profile(page: &mut Page, facts: &Value) {

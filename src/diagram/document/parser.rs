@@ -37,12 +37,15 @@ pub(super) fn parse(file: FileId, text: &str, base: usize) -> Parsed<Node> {
 
 /// Whether the text begins with `Diagram(`, `Mask(` or `Patch(`.
 pub(super) fn is_ours(text: &str, kinds: &[&str]) -> bool {
+    begins_with(text, kinds) || begins_with(text, &["Diagram", "Mask", "Patch"])
+}
+
+/// Whether a text begins as one of `kinds` does, behind comments.
+pub(super) fn begins_with(text: &str, kinds: &[&str]) -> bool {
     let mut parser = Parser { file: FileId::default(), text, base: 0, at: 0, depth: 0 };
     let begins = parser.attributes().and_then(|()| parser.skip_space());
     let (word, rest) = parser.rest().split_at(parser.word_length());
-    begins.is_ok()
-        && (kinds.contains(&word) || ["Diagram", "Mask", "Patch"].contains(&word))
-        && rest.trim_start().starts_with(['(', '/'])
+    begins.is_ok() && kinds.contains(&word) && rest.trim_start().starts_with(['(', '/'])
 }
 
 struct Parser<'t> {

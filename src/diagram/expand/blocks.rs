@@ -86,6 +86,9 @@ impl Expander<'_> {
         if let Some(owner) = block.owner {
             self.check_time(&block, owner);
         }
+        if self.model_blocks.is_some() && !block.hidden && block.owner.is_none() {
+            self.check_judge(&block);
+        }
         Some(self.blocks.push(block))
     }
 
@@ -155,6 +158,7 @@ impl Expander<'_> {
             .into_iter()
             .filter_map(|pending| assertion(&resolver, pending, self.diagnostics))
             .collect();
+        self.keep_apart(&inputs);
         for (block, wires) in inputs {
             // A condition is wired to the one around it when it is made.
             for (input, wire) in self.blocks[block].inputs.iter_mut().zip(wires) {

@@ -4,7 +4,7 @@ use legwork_block::{Arguments, Diagnostic, Diagnostics, Expression, Named, Node,
 use legwork_program::{CheckKind, Ratio};
 
 use super::tree::Env;
-use super::{CheckEntry, Expander, LogEntry, Resolver};
+use super::{CheckEntry, Expander, JudgeEntry, LogEntry, Logged, Resolver, begins_with_one};
 use crate::ids::FrameId;
 use crate::language::{self, Entries, Entry, What, Word, construct, wrong_type};
 
@@ -23,6 +23,9 @@ construct! {
         /// Where it is asked for, an expression as `that`: `when: "=variants.gait == 'trot'"`. A
         /// check that is never asked for has no verdict. Default: everywhere in its window.
         when: Option<&'n Node>,
+        /// How far beyond its bound a comparison still holds, in the unit of what is compared, so
+        /// that `a == b` holds where the two are that near. Default: 0.
+        tolerance: Option<&'n Node>,
         /// When its window begins. Default: with the run.
         after: Option<&'n Node>,
         /// When its window ends. Default: with the run.
@@ -58,7 +61,7 @@ impl What for OfChecks {
 }
 
 /// The text of an expression, which begins with `=`.
-fn expression_text<'n>(node: &'n Node, found: &mut Diagnostics) -> Option<&'n Text> {
+pub(super) fn expression_text<'n>(node: &'n Node, found: &mut Diagnostics) -> Option<&'n Text> {
     match &node.kind {
         NodeKind::Text(text) if text.value.starts_with('=') => Some(text),
         _ => {
@@ -76,6 +79,7 @@ impl Expander<'_> {
     pub(super) fn log(
         &mut self,
         node: &Node,
+        judge: &[JudgeEntry],
         root: FrameId,
         prefix: &str,
         env: &Env,
@@ -106,13 +110,45 @@ impl Expander<'_> {
                 self.report(Diagnostic::error("duplicate-key", path.span, message));
                 continue;
             }
+            let scope = self.tree.frames[root].scope;
+            if begins_with_one(text, &self.scopes[scope].judge) {
+                let message = format!("`{whole}` is in `judge:` of a diagram inside: not recorded");
+                self.report(Diagnostic::warning("judge-of-part", path.span, message));
+                continue;
+            }
+            if let Some(value) = judge.iter().position(|value| value.name == text) {
+                logs.push(LogEntry { path: whole, source: Logged::Judged(value), every });
+                continue;
+            }
             let resolver = Resolver { tree: &self.tree, blocks: &self.blocks };
-            match resolver.source(root, path, true) {
+            match resolver.source(root, path, true).map(Logged::Port) {
                 Ok(source) => logs.push(LogEntry { path: whole, source, every }),
                 Err(unresolved) => self.diagnostics.extend(unresolved.diagnostic()),
             }
         }
         logs
+    }
+
+    /// An expression of signals.
+    pub(super) fn expression(&mut self, text: &Text) -> Option<Expression> {
+        Expression::parse_from(&text.value, 1, &text.place)
+            .map_err(|diagnostic| self.report(diagnostic))
+            .ok()
+    }
+
+    /// The ends of a window [s].
+    pub(super) fn window(
+        &mut self,
+        after: Option<&Node>,
+        until: Option<&Node>,
+        env: &Env,
+    ) -> Option<[f64; 2]> {
+        let mut bound = |field: Option<&Node>, default: f64| match field {
+            None => Some(default),
+            Some(node) => self.seconds(node, env, false).map(Ratio::to_f64),
+        };
+        let (after, until) = (bound(after, 0.0), bound(until, f64::INFINITY));
+        Some([after?, until?])
     }
 
     /// Evaluates the section `checks:` of the diagram whose frame `frame` is; the names of the
@@ -141,36 +177,32 @@ impl Expander<'_> {
                 );
                 continue;
             };
-            let Some(Condition { that, when, after, until, .. }) =
+            let Some(Condition { that, when, tolerance, after, until, .. }) =
                 language::read(check, self.diagnostics)
             else {
                 continue;
             };
             let Some(text) = expression_text(that, self.diagnostics) else { continue };
-            let mut bound = |field: Option<&Node>, default: f64| match field {
-                None => Some(default),
-                Some(node) => self.seconds(node, env, false).map(Ratio::to_f64),
-            };
-            let (Some(after), Some(until)) = (bound(after, 0.0), bound(until, f64::INFINITY))
-            else {
-                continue;
-            };
+            let Some([after, until]) = self.window(after, until, env) else { continue };
             let Some(when) =
                 when.map(|when| expression_text(when, self.diagnostics).ok_or(())).transpose().ok()
             else {
                 continue;
             };
-            let mut parsed = |text: &Text| {
-                Expression::parse_from(&text.value, 1, &text.place)
-                    .map_err(|diagnostic| self.report(diagnostic))
-                    .ok()
-            };
-            let (expression, asked) = (parsed(text), when.map(&mut parsed));
+            let (expression, asked) = (self.expression(text), when.map(|it| self.expression(it)));
             let (Some(expression), false) = (expression, asked == Some(None)) else { continue };
+            let tolerance = match tolerance {
+                Some(node) => match self.quantity(node, env) {
+                    Some(quantity) => Some((quantity, node.span)),
+                    None => continue,
+                },
+                None => None,
+            };
             checks.push(CheckEntry {
                 name: [prefix, name].concat(),
                 frame,
                 env: env.clone(),
+                tolerance,
                 kind,
                 expression,
                 when: asked.flatten(),

@@ -4,6 +4,7 @@ use super::buses::BusField;
 use super::checks::Condition;
 use super::group::Group;
 use super::interface::{InterfaceFile, NamedInterface};
+use super::judge::Metric;
 use super::leaf::Reserved;
 use super::mask::{MaskFile, Parameter};
 use super::names::Param;
@@ -14,6 +15,7 @@ use super::structural::STRUCTURAL;
 use super::variants::Variant;
 use crate::language::{Construct, Manual, OffsetPeriod, Port, Ports};
 use crate::patch::Patch;
+use crate::study::{Expect, PlotOf, Study};
 
 /// The manuals of all constructs of the language, from the diagram down to its parts.
 pub fn constructs() -> Vec<Manual> {
@@ -34,6 +36,8 @@ pub fn constructs() -> Vec<Manual> {
         Group::MANUAL,
     ];
     all.extend(STRUCTURAL.iter().map(|construct| construct.manual));
-    all.extend([MaskFile::MANUAL, Parameter::MANUAL, Condition::MANUAL, Patch::MANUAL]);
+    all.extend([MaskFile::MANUAL, Parameter::MANUAL]);
+    all.extend([Metric::MANUAL, Condition::MANUAL, Patch::MANUAL, Study::MANUAL]);
+    all.extend([Expect::MANUAL, PlotOf::MANUAL]);
     all
 }

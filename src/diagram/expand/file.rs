@@ -20,6 +20,7 @@ pub(super) fn construct_in(
     let (file, bytes) = loader
         .source(name, kinds)
         .map_err(|message| Diagnostic::error("missing-file", at.span, message))?;
+    loader.note(name, &bytes);
     let node = document::parse(file, &bytes)?;
     match node.kind_name() {
         Some(kind) if kinds.contains(&kind.text.as_str()) => Ok(Rc::new(node)),

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use legwork_block::{Diagnostic, Node};
 
-use super::Expander;
 use super::file::construct_in;
 use super::mask::OfParameters;
 use super::tree::Env;
+use super::{Expander, check_format};
 use crate::language::{
     self, Construct, Entries, Interface, Read, Text, construct, name_span, unknown_field,
 };
@@ -72,7 +72,7 @@ impl Expander<'_> {
             .map_err(|diagnostic| self.report(diagnostic))
             .ok()?;
         let file = language::read::<InterfaceFile<'_>>(&file, self.diagnostics)?;
-        self.format_version(file.format);
+        check_format(file.format, self.diagnostics);
         let params: Vec<_> = file.params.iter().flat_map(Entries::iter).collect();
         let names: Vec<&str> = params.iter().map(|entry| entry.name).collect();
         let mut good = true;

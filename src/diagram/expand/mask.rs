@@ -6,11 +6,11 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 use legwork_block::{Diagnostic, Node, Resources, Scope, Unit, Value};
 
-use super::Expander;
 use super::composite::Inside;
 use super::file::construct_in;
 use super::structural::At;
 use super::tree::{Around, Env, Hole, Item};
+use super::{Expander, check_format};
 use crate::language::{
     self, Construct, Entries, Entry, Inputs, Text, What, Word, construct, name_span,
 };
@@ -162,7 +162,7 @@ impl Expander<'_> {
         let Some(mask) = language::read::<MaskFile<'_>>(&mask, self.diagnostics) else {
             return Item::Broken;
         };
-        self.format_version(mask.format);
+        check_format(mask.format, self.diagnostics);
         let mut around = (*env.around).clone();
         around.masks.push(name);
         let Some(inner) = self.mask_env(node, &mask, env, &Rc::new(around)) else {

@@ -13,6 +13,7 @@ mod function;
 mod group;
 mod hole;
 mod interface;
+mod judge;
 mod leaf;
 mod mask;
 mod names;
@@ -50,10 +51,12 @@ use composite::OfBlocks;
 pub use constructs::constructs;
 pub(crate) use feed::RootInput;
 pub(crate) use group::is_group;
+pub(crate) use judge::JudgeEntry;
+pub use judge::reductions;
 pub use mask::parameter_kinds;
 pub(crate) use resolve::Resolver;
 pub(crate) use run::Run;
-pub(crate) use sections::sections;
+pub(crate) use sections::{check_format, sections};
 use structural::{At, STRUCTURAL};
 use tree::Budget;
 pub(crate) use tree::{Collected, Env, Frame, Item, Tree};
@@ -70,6 +73,7 @@ pub(crate) struct Expanded {
     pub(crate) logs: Option<Vec<LogEntry>>,
     /// What diagrams inside record.
     pub(crate) logs_inside: Vec<LogEntry>,
+    pub(crate) judge: Vec<JudgeEntry>,
     pub(crate) checks: Vec<CheckEntry>,
     pub(crate) inputs: Vec<RootInput>,
     pub(crate) outputs: Vec<RootOutput>,
@@ -84,6 +88,22 @@ pub(crate) struct Expanded {
 pub(crate) struct Names {
     /// What paths lead to.
     pub(crate) tree: Tree,
+    /// The names in `judge:` of each diagram inside, by scope.
+    judge_inside: Vec<Vec<String>>,
+}
+
+impl Names {
+    /// Whether `path`, read in `frame`, begins at what is in `judge:` of a diagram inside.
+    pub(crate) fn is_judged_inside(&self, frame: FrameId, path: &str) -> bool {
+        let names = self.judge_inside.get(self.tree.frames[frame].scope);
+        names.is_some_and(|names| begins_with_one(path, names))
+    }
+}
+
+/// Whether the first name of a path is one of `names`.
+fn begins_with_one(path: &str, names: &[String]) -> bool {
+    let first = path.split(['.', '[']).next();
+    names.iter().any(|name| first == Some(name))
 }
 
 /// A source that must have a type: what an interface declares.
@@ -109,8 +129,16 @@ pub(crate) struct RootOutput {
 /// An entry of `log:`.
 pub(crate) struct LogEntry {
     pub(crate) path: String,
-    pub(crate) source: Source,
+    pub(crate) source: Logged,
     pub(crate) every: Option<(Ratio, Span)>,
+}
+
+/// What an entry of `log:` names.
+pub(crate) enum Logged {
+    /// A signal of blocks.
+    Port(Source),
+    /// The value of `judge:` of this index.
+    Judged(usize),
 }
 
 /// An entry of `checks:`, its paths unresolved.
@@ -124,6 +152,8 @@ pub(crate) struct CheckEntry {
     pub(crate) expression: Expression,
     /// Where it is asked for.
     pub(crate) when: Option<Expression>,
+    /// How far beyond its bound a comparison still holds, with its unit and where it is written.
+    pub(crate) tolerance: Option<((f64, Option<Unit>), Span)>,
     pub(crate) text: String,
     pub(crate) after: f64,
     pub(crate) until: f64,
@@ -255,6 +285,8 @@ pub(crate) struct Expander<'a> {
     checks_inside: Vec<CheckEntry>,
     /// What the robots of diagrams inside are made of.
     resources_inside: Vec<String>,
+    /// How many blocks there are before those of `judge:`, once these are met.
+    model_blocks: Option<usize>,
 }
 
 /// A diagram that is unfolded: the one that runs, or one that stands in it.
@@ -264,6 +296,8 @@ struct Scope {
     path: String,
     /// Its robots, while another is being unfolded.
     robots: Robots,
+    /// Of one that stands in another: the names in its `judge:`, which is not evaluated.
+    judge: Vec<String>,
 }
 
 impl<'a> Expander<'a> {
@@ -299,6 +333,7 @@ impl<'a> Expander<'a> {
             logs_inside: Vec::new(),
             checks_inside: Vec::new(),
             resources_inside: Vec::new(),
+            model_blocks: None,
             masks: BTreeMap::new(),
             failed_variants: BTreeSet::new(),
         }

@@ -66,6 +66,11 @@ const VARIANTS: &str = "variants";
 const CHAIN_LIMIT: usize = 100;
 
 impl Expander<'_> {
+    /// The robots that could be loaded.
+    pub(crate) fn robots(&self) -> &BTreeMap<String, Arc<dyn Resource>> {
+        &self.robots.loaded
+    }
+
     /// Parameters and robots of the diagram `file`, whatever order they are in.
     pub(super) fn names(
         &mut self,

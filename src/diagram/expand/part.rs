@@ -6,7 +6,7 @@ use std::rc::Rc;
 use legwork_block::{Diagnostic, Node, Span};
 
 use super::file::construct_in;
-use super::sections::{Diagram, sections};
+use super::sections::{Diagram, check_format, sections};
 use super::structural::At;
 use super::tree::{Around, Env, Item};
 use super::value::literal;
@@ -19,8 +19,8 @@ use crate::types_text::TypeTable;
 construct! {
     /// Another diagram as a block. Its inside is the diagram's, with its parameters, robots, buses,
     /// variants and periods; what its `log:` and `checks:` say holds here too, under the block's
-    /// name. Time, step, solver, seed and memory are those of the diagram around; its `run:` and
-    /// `inputs:` are for runs of it alone.
+    /// name. Time, step, solver, seed and memory are those of the diagram around; its `run:`,
+    /// `inputs:` and `judge:` are for runs of it alone.
     ///
     /// ```ron
     /// "left": Diagram(
@@ -165,9 +165,20 @@ impl Expander<'_> {
         document: &Node,
         around: &Rc<Around>,
     ) -> Option<Item> {
-        let Diagram { format, run, params, robots, buses, variants, inside, log, checks, .. } =
-            language::read(document, self.diagnostics)?;
-        self.format_version(format);
+        let Diagram {
+            format,
+            run,
+            params,
+            robots,
+            buses,
+            variants,
+            inside,
+            log,
+            judge,
+            checks,
+            ..
+        } = language::read(document, self.diagnostics)?;
+        check_format(format, self.diagnostics);
         self.read_variants(variants.as_ref());
         let mut env = self.names(params.as_ref(), robots.as_ref(), document.span.file);
         env.around = Rc::clone(around);
@@ -178,6 +189,13 @@ impl Expander<'_> {
         }
         if let Some(run) = run.0 {
             self.hold_against_own_step(at.path, &run, &env, span);
+        }
+        if let Some(judge) = judge.filter(|judge| judge.iter().next().is_some()) {
+            let message = format!("{}: `judge:` of a diagram inside is not evaluated", at.path);
+            let warning = Diagnostic::warning("judge-of-part", span, message);
+            self.report(warning.hint("write what it is to judge into `judge:` of this diagram"));
+            let names = judge.iter().map(|entry| entry.name.to_owned());
+            self.scopes[self.scope].judge = names.collect();
         }
         let item = self.expand_inside(at, inputs, inside, span, &env);
         let Item::Composite { inside, .. } = &item else { return Some(item) };
@@ -249,7 +267,7 @@ impl Expander<'_> {
         let mut good = true;
         for Entry { name, name_span, place, value } in set.into_iter().flat_map(Entries::iter) {
             let section = name.split(['.', '[']).next().unwrap_or_default();
-            let of_it_alone = ["run", "inputs", "log", "checks", "format", "doc"];
+            let of_it_alone = ["run", "inputs", "log", "judge", "checks", "format", "doc"];
             if of_it_alone.contains(&section) && sections().any(|known| known == section) {
                 let message = format!("`{section}` of a diagram in another cannot be set");
                 let found = Diagnostic::error("bad-path", name_span, message);
@@ -276,7 +294,7 @@ impl Expander<'_> {
     pub(super) fn logs_inside(&mut self) -> Vec<LogEntry> {
         let mut all = Vec::new();
         for LogInside { log, frame, prefix, env } in std::mem::take(&mut self.logs_inside) {
-            all.extend(self.log(&log, frame, &prefix, &env));
+            all.extend(self.log(&log, &[], frame, &prefix, &env));
         }
         all
     }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use legwork_block::{Diagnostic, Node};
+use legwork_block::{Diagnostic, Diagnostics, Node};
 
 use super::buses::OfBuses;
 use super::checks::OfChecks;
 use super::composite::Inside;
 use super::feed::{Port, RootInput};
+use super::judge::OfJudge;
 use super::names::OfNames;
 use super::run::RunSection;
 use super::tree::{Around, Env, OuterInputs, Tree};
@@ -55,6 +56,9 @@ construct! {
         /// Signals that are recorded, `"block.port"` or `Every("10 ms", "block.port")`. Default:
         /// every output of the diagram's own blocks.
         log: Option<&'n Node>,
+        /// What is computed to judge a run, by name: expressions of signals, metrics
+        /// `Metric(…)`, and blocks that none in `blocks:` reads.
+        judge: Option<Entries<'n, OfJudge>>,
         /// Conditions that a run must meet.
         checks: Option<Entries<'n, OfChecks>>,
         /// What feeds the inputs of `ports:` in a run of this diagram alone, where that is not their
@@ -99,12 +103,13 @@ impl Expander<'_> {
             buses,
             variants,
             log,
+            judge,
             checks,
             inputs,
             inside,
             ..
         } = language::read(document, self.diagnostics)?;
-        self.format_version(format);
+        check_format(format, self.diagnostics);
         self.read_variants(variants.as_ref());
         let mut env = self.names(params.as_ref(), robots.as_ref(), document.span.file);
         let diagrams = vec![self.loader.name_of(document.span.file)];
@@ -122,19 +127,24 @@ impl Expander<'_> {
         let outs = inside.out.map(|out| self.outs(&out, &interface, root, "diagram", &of_types));
         let outs = outs.unwrap_or_default();
         self.check_outputs(&interface, &outs);
+        let judge = judge.map_or_else(Vec::new, |judge| self.judge(&judge, &env));
         let assertions = self.wire();
         let outputs = self.root_outputs(&interface, &outs);
-        let logs = log.map(|log| self.log(log, root, "", &env));
+        self.keep_outputs_apart(&outputs);
+        let logs = log.map(|log| self.log(log, &judge, root, "", &env));
         let logs_inside = self.logs_inside();
         let mut checks = self.checks(checks.as_ref(), root, "", &env);
         checks.extend(self.checks_inside());
         let network = Network::new(std::mem::take(&mut self.blocks), self.var_count);
-        let names = Names { tree: std::mem::take(&mut self.tree) };
+        let judge_inside = self.scopes.iter_mut().map(|scope| std::mem::take(&mut scope.judge));
+        let names =
+            Names { judge_inside: judge_inside.collect(), tree: std::mem::take(&mut self.tree) };
         Some(Expanded {
             network,
             assertions,
             logs,
             logs_inside,
+            judge,
             checks,
             inputs: root_inputs,
             outputs,
@@ -216,18 +226,18 @@ impl Expander<'_> {
         let entries = self.variants.iter();
         entries.map(|(name, entry)| (name.clone(), entry.choices.clone())).collect()
     }
+}
 
-    /// `format: 2`.
-    pub(super) fn format_version(&mut self, format: Option<&Node>) {
-        let Some(format) = format else { return };
-        let hint = match format.number() {
-            Some(FORMAT) => return,
-            Some(older) if older < FORMAT => {
-                "files of an older format are not read: make the file anew by this version's manual"
-            }
-            _ => "a newer format needs a newer legwork",
-        };
-        let message = format!("expected format {FORMAT}, found {}", format.describe());
-        self.report(Diagnostic::error("wrong-format", format.span, message).hint(hint));
-    }
+/// Reports a `format:` that is not 2.
+pub(crate) fn check_format(format: Option<&Node>, found: &mut Diagnostics) {
+    let Some(format) = format else { return };
+    let hint = match format.number() {
+        Some(FORMAT) => return,
+        Some(older) if older < FORMAT => {
+            "files of an older format are not read: make the file anew by this version's manual"
+        }
+        _ => "a newer format needs a newer legwork",
+    };
+    let message = format!("expected format {FORMAT}, found {}", format.describe());
+    found.push(Diagnostic::error("wrong-format", format.span, message).hint(hint));
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use legwork_block::{
     Arguments, Choice, ChoiceArguments, Diagnostic, Expression, Named, Node, NodeField, NodeKind,
-    Scope, Value,
+    Scope, Unit, Value,
 };
 use legwork_program::Ratio;
 
@@ -26,14 +26,26 @@ impl Expander<'_> {
         }
     }
 
+    /// A number with its unit.
+    pub(super) fn quantity(&mut self, node: &Node, env: &Env) -> Option<(f64, Option<Unit>)> {
+        match self.value(node, env)? {
+            Value::Real { value, unit } => Some((value, unit)),
+            other => {
+                let message = format!("expected a number, found {}", other.describe());
+                self.report(Diagnostic::error("wrong-type", node.span, message));
+                None
+            }
+        }
+    }
+
     /// An exact time [s]; with `rate`, a frequency stands for its period.
     pub(super) fn seconds(&mut self, node: &Node, env: &Env, rate: bool) -> Option<Ratio> {
         let value = self.value(node, env)?;
         let seconds = match value {
             Value::Real { value, unit } => match unit {
                 None => Ratio::from_decimal(value),
-                Some(unit) if unit == legwork_block::Unit::SECOND => Ratio::from_decimal(value),
-                Some(unit) if rate && unit == legwork_block::Unit::HERTZ => {
+                Some(unit) if unit == Unit::SECOND => Ratio::from_decimal(value),
+                Some(unit) if rate && unit == Unit::HERTZ => {
                     Ratio::from_decimal(value).and_then(Ratio::inverse)
                 }
                 Some(unit) => {

@@ -106,6 +106,12 @@ impl<'n, W> Entries<'n, W> {
         self.list.iter().copied()
     }
 
+    /// Those of its entries that are wanted, as a map of another kind.
+    pub(crate) fn filtered<V>(&self, wanted: impl Fn(&Entry<'n>) -> bool) -> Entries<'n, V> {
+        let list = self.iter().filter(wanted).collect();
+        Entries { list, span: self.span, what: PhantomData }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::inertia::Inertia;
 use crate::placement::Placement;
 
 /// Index of a joint, in the order of the robot file (joints that move on their own only).
@@ -113,9 +114,10 @@ pub struct Joint {
     pub effort: f64,
     /// Largest speed [rad/s or m/s]; +∞ if the file states none.
     pub velocity: f64,
-    /// Viscous damping [N m s/rad or N s/m]. Stored; no algorithm of this crate applies it.
+    /// Viscous damping in the robot file [N m s/rad or N s/m], the same about each coordinate;
+    /// what acts is [`Model::resistance`](crate::Model::resistance).
     pub damping: f64,
-    /// Dry friction [N m or N]. Stored; no algorithm of this crate applies it.
+    /// Dry friction in the robot file [N m or N], likewise.
     pub friction: f64,
     /// First index into `configuration`.
     pub(crate) q_index: usize,
@@ -150,6 +152,10 @@ pub struct MimicJoint {
     pub multiplier: f64,
     /// Displacement where the other joint is at zero [rad or m].
     pub offset: f64,
+    /// Viscous damping of this joint in the robot file [N m s/rad or N s/m].
+    pub damping: f64,
+    /// Dry friction of this joint in the robot file [N m or N].
+    pub friction: f64,
 }
 
 /// A named frame fixed to a body.
@@ -162,6 +168,18 @@ pub struct Frame {
     /// `body_from_frame`. Body frames are internal: they sit at the joint's origin and may be
     /// turned against the link so that the joint's axis is a coordinate axis.
     pub(crate) body_from_frame: Placement,
+}
+
+/// A link as its file describes it, before links that do not move against one another became one
+/// body. Links are in the order of the frames.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// The link that it is joined to; `None` for a root.
+    pub parent: Option<FrameId>,
+    /// Name of the joint between the two, which may be fixed.
+    pub joint: Option<String>,
+    /// Its own mass and inertia, in its frame.
+    pub inertia: Inertia,
 }
 
 /// One robot or free body of a model: a tree of bodies on one base.

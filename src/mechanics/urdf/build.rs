@@ -7,7 +7,6 @@ use std::sync::Arc;
 use nalgebra::{Matrix3, Vector3};
 
 use super::Options;
-use super::chain::{Drive, push_bodies, unit};
 use super::error::{UrdfError, Warning};
 use super::graph::Graph;
 use super::joints::{Joints, Motion};
@@ -15,17 +14,22 @@ use super::robot::{Inertial, Robot};
 use crate::body::Body;
 use crate::branch::BranchPattern;
 use crate::inertia::Inertia;
-use crate::model::{Base, BodyId, Frame, FrameId, JointKind, Model, Tree};
+use crate::joint_bodies::{Drive, push_bodies};
+use crate::model::{Base, BodyId, Frame, FrameId, JointKind, Link, Model, Tree};
 use crate::placement::Placement;
+use crate::resistance::JointResistance;
 use crate::rotors::Rotors;
 use crate::shape::Collision;
 
 /// Builds the model of a robot that was read without error.
-pub(super) fn model(robot: &Robot, options: &Options) -> Result<(Model, Vec<Warning>), UrdfError> {
-    let mut warnings = Vec::new();
+pub(super) fn model(
+    robot: &Robot,
+    options: &Options,
+    warnings: &mut Vec<Warning>,
+) -> Result<Model, UrdfError> {
     let graph = Graph::new(robot)?;
-    let mut joints = Joints::new(robot, &graph, options, &mut warnings)?;
-    let layout = Layout::new(robot, options, &graph, &mut joints, &mut warnings)?;
+    let mut joints = Joints::new(robot, &graph, options, warnings)?;
+    let layout = Layout::new(robot, options, &graph, &mut joints, warnings)?;
 
     let frames = robot.links.iter().zip(&layout.links);
     let frames = frames.map(|(link, &(body, body_from_frame))| Frame {
@@ -55,9 +59,11 @@ pub(super) fn model(robot: &Robot, options: &Options) -> Result<(Model, Vec<Warn
         bodies: layout.bodies,
         joints: joints.own,
         mimics: joints.mimics,
+        links: links(robot, &graph),
         collisions: collisions(robot),
         rotors: Rotors::none(joints.velocity_dim - base_dim),
         // These follow from the others.
+        resistance: JointResistance::none(0),
         quaternions: Vec::new(),
         frame_by_name: BTreeMap::new(),
         pattern: Arc::new(BranchPattern::new(&[], &[], Vec::new())),
@@ -68,8 +74,8 @@ pub(super) fn model(robot: &Robot, options: &Options) -> Result<(Model, Vec<Warn
     }
     .complete()
     .with_named_rotor_inertia(&options.rotor_inertia)?;
-    warn_of_massless_joints(&model, &joints.lines, &mut warnings);
-    Ok((model, warnings))
+    warn_of_massless_joints(&model, &joints.lines, warnings);
+    Ok(model)
 }
 
 /// Bodies in tree order, and for each link its body and `body_from_link`.
@@ -105,9 +111,12 @@ impl Layout {
             links[child] = match drive(joints, j) {
                 None => (parent_body, at_zero),
                 Some(drive) => {
-                    let (axis, line) = (joint.axis, joint.line);
+                    let axis = match drive.kind {
+                        JointKind::Spherical | JointKind::Floating => Vector3::z(),
+                        _ => unit(joint.axis, joint.line)?,
+                    };
                     let body_from_link =
-                        push_bodies(&mut bodies, parent_body, &at_zero, axis, line, &drive)?;
+                        push_bodies(&mut bodies, parent_body, &at_zero, axis, &drive);
                     (bodies.len() - 1, body_from_link)
                 }
             };
@@ -173,6 +182,22 @@ fn held(
     Ok(Placement { rotation, translation: Vector3::zeros() })
 }
 
+fn unit(axis: Vector3<f64>, line: usize) -> Result<Vector3<f64>, UrdfError> {
+    // Scaling first keeps the norm of tiny and huge axes from under- and overflowing.
+    let largest = axis.amax();
+    if largest == 0.0 {
+        return Err(UrdfError::Number {
+            line,
+            element: "axis".to_owned(),
+            attribute: "xyz".to_owned(),
+            expected: "an axis that is not zero".to_owned(),
+            found: "0 0 0".to_owned(),
+        });
+    }
+    let scaled = axis / largest;
+    Ok(scaled / scaled.norm())
+}
+
 /// The coordinates that move a joint of the file; `None` if it is fixed.
 fn drive(joints: &Joints, joint: usize) -> Option<Drive> {
     let (followed, multiplier, offset) = match joints.motions[joint] {
@@ -194,6 +219,16 @@ fn link_inertia(inertial: &Inertial) -> Inertia {
     Inertia::new(inertial.mass, Vector3::zeros(), &matrix).transformed(&inertial.origin)
 }
 
+fn links(robot: &Robot, graph: &Graph<'_>) -> Vec<Link> {
+    let links = robot.links.iter().zip(&graph.parent_joint);
+    let links = links.map(|(link, joint)| Link {
+        parent: joint.map(|joint| FrameId(graph.ends[joint].0)),
+        joint: joint.map(|joint| robot.joints[joint].name.clone()),
+        inertia: link_inertia(&link.inertial),
+    });
+    links.collect()
+}
+
 fn collisions(robot: &Robot) -> Vec<Collision> {
     let mut out = Vec::new();
     for (i, link) in robot.links.iter().enumerate() {
@@ -208,22 +243,9 @@ fn collisions(robot: &Robot) -> Vec<Collision> {
 
 /// Warns of joints whose motion moves nothing that has mass or rotational inertia.
 fn warn_of_massless_joints(model: &Model, lines: &[usize], warnings: &mut Vec<Warning>) {
-    let mut carries: Vec<bool> =
-        model.bodies.iter().map(|body| body.inertia != Inertia::zero()).collect();
-    for (i, body) in model.bodies.iter().enumerate().skip(1).rev() {
-        carries[body.parent] |= carries[i];
-    }
-    // By coordinate: a joint that others follow moves their bodies, too.
-    let mut moves = vec![false; model.velocity_dim()];
-    for (body, carries) in model.bodies.iter().zip(&carries).skip(1) {
-        moves[body.v_index] |= *carries && body.scale != 0.0;
-    }
-    for (&k, &rotor) in model.joint_velocity_indices().iter().zip(model.rotors.diagonal()) {
-        moves[k] |= rotor > 0.0;
-    }
-    for (joint, &line) in model.joints.iter().zip(lines) {
-        if !joint.velocity_range().all(|k| moves[k]) {
-            warnings.push(Warning::MovesNoMass { line, joint: joint.name.clone() });
-        }
-    }
+    let massless = model.massless_joints();
+    warnings.extend(
+        massless
+            .map(|i| Warning::MovesNoMass { line: lines[i], joint: model.joints[i].name.clone() }),
+    );
 }

@@ -60,19 +60,6 @@ pub enum UrdfError {
         /// The most similar name there is.
         nearest: Option<String>,
     },
-    /// A joint mimics one that is not in the file.
-    #[error("line {line}: joint `{joint}`: no joint is named `{mimicked}` to mimic{}",
-        suggestion(.nearest))]
-    UnknownMimic {
-        /// Where the joint starts.
-        line: usize,
-        /// The joint.
-        joint: String,
-        /// The name that was looked for.
-        mimicked: String,
-        /// The most similar name there is.
-        nearest: Option<String>,
-    },
     /// A link is the child of two joints.
     #[error("line {line}: link `{link}` is child of joint `{joint}` and of joint `{first}`")]
     TwoParents {
@@ -93,35 +80,9 @@ pub enum UrdfError {
         /// The links of the cycle, the first one again at the end.
         links: Vec<String>,
     },
-    /// Several links have no parent.
-    #[error("line {line}: expected one root link, found {}: connect them by joints",
-            .roots.join(", "))]
-    ManyRoots {
-        /// Where the second root starts.
-        line: usize,
-        /// All links without a parent.
-        roots: Vec<String>,
-    },
     /// The file has no link.
     #[error("expected at least one link, found none")]
     NoLinks,
-    /// A joint that mimics, or is mimicked, does not have exactly one coordinate.
-    #[error(
-        "line {line}: joint `{joint}` mimics `{mimicked}`: expected two revolute, continuous or \
-         prismatic joints, `{wrong}` is {kind}"
-    )]
-    MimicKind {
-        /// Where the joint starts.
-        line: usize,
-        /// The joint that mimics.
-        joint: String,
-        /// The joint that it mimics.
-        mimicked: String,
-        /// Which of both is wrong.
-        wrong: String,
-        /// What it is.
-        kind: &'static str,
-    },
     /// Joints mimic one another in a cycle.
     #[error("line {line}: joints mimic one another in a cycle: {}", .joints.join(" -> "))]
     MimicCycle {
@@ -190,11 +151,8 @@ impl UrdfError {
             | Self::Number { line, .. }
             | Self::DuplicateName { line, .. }
             | Self::UnknownLink { line, .. }
-            | Self::UnknownMimic { line, .. }
             | Self::TwoParents { line, .. }
             | Self::Cycle { line, .. }
-            | Self::ManyRoots { line, .. }
-            | Self::MimicKind { line, .. }
             | Self::NotHeld { line, .. }
             | Self::MimicCycle { line, .. }
             | Self::MimicNotFinite { line, .. } => Some(*line),
@@ -204,6 +162,72 @@ impl UrdfError {
             | Self::NoJointToHold { .. }
             | Self::Model(_) => None,
         }
+    }
+}
+
+impl UrdfError {
+    /// The message without the line.
+    pub(crate) fn problem(&self) -> String {
+        match self {
+            Self::Xml { problem, .. } | Self::Schema { problem, .. } => problem.clone(),
+            other => other.to_string(),
+        }
+    }
+
+    /// The same error at another line, for a text that was made of another one.
+    #[must_use]
+    pub fn at_line(mut self, new: usize) -> Self {
+        match &mut self {
+            Self::Xml { line, .. }
+            | Self::Schema { line, .. }
+            | Self::Number { line, .. }
+            | Self::DuplicateName { line, .. }
+            | Self::UnknownLink { line, .. }
+            | Self::TwoParents { line, .. }
+            | Self::Cycle { line, .. }
+            | Self::NotHeld { line, .. }
+            | Self::MimicCycle { line, .. }
+            | Self::MimicNotFinite { line, .. } => *line = new,
+            Self::NoLinks
+            | Self::TooManyJoints { .. }
+            | Self::NotFinite { .. }
+            | Self::NoJointToHold { .. }
+            | Self::Model(_) => {}
+        }
+        self
+    }
+}
+
+impl Warning {
+    /// The line that the warning points at, from 1.
+    #[must_use]
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            Self::NonPhysicalInertia { line, .. }
+            | Self::NoLimit { line, .. }
+            | Self::Locked { line, .. }
+            | Self::MimicIgnored { line, .. }
+            | Self::MimicUnusable { line, .. }
+            | Self::OtherRoots { line, .. }
+            | Self::MovesNoMass { line, .. } => Some(*line),
+            Self::NotUsed { .. } => None,
+        }
+    }
+
+    /// The same warning at other lines, for a text that was made of another one.
+    #[must_use]
+    pub fn at_lines(mut self, new: impl Fn(usize) -> usize) -> Self {
+        match &mut self {
+            Self::NonPhysicalInertia { line, .. }
+            | Self::NoLimit { line, .. }
+            | Self::Locked { line, .. }
+            | Self::MimicIgnored { line, .. }
+            | Self::MimicUnusable { line, .. }
+            | Self::OtherRoots { line, .. }
+            | Self::MovesNoMass { line, .. } => *line = new(*line),
+            Self::NotUsed { what } => what.iter_mut().for_each(|what| what.line = new(what.line)),
+        }
+        self
     }
 }
 
@@ -258,10 +282,41 @@ pub enum Warning {
         /// The joint that it should follow.
         mimicked: String,
     },
+    /// A joint mimics one that cannot be followed, or cannot follow: its `<mimic>` is not used.
+    #[error("line {line}: joint `{joint}`: its <mimic> of `{mimicked}` is not used: {why}")]
+    MimicUnusable {
+        /// Where the joint starts.
+        line: usize,
+        /// The joint.
+        joint: String,
+        /// The joint that it should follow.
+        mimicked: String,
+        /// What is wrong with one of both.
+        why: String,
+    },
+    /// Links that no joint connects to the robot: the largest tree is read.
+    #[error(
+        "line {line}: the file has several robots: the one of root link `{root}` is read, \
+         {} not: {}", .left_out.len(), .left_out.join(", ")
+    )]
+    OtherRoots {
+        /// Where the first root that is left out starts.
+        line: usize,
+        /// Root of the tree that is read.
+        root: String,
+        /// Roots of the others.
+        left_out: Vec<String>,
+    },
+    /// What describes more than this model has.
+    #[error("not used: {}", list(.what))]
+    NotUsed {
+        /// Elements and attributes, by name.
+        what: Vec<NotUsed>,
+    },
     /// Nothing that a joint moves has mass.
     #[error(
         "line {line}: joint `{joint}` moves no mass and has no rotor inertia: \
-         the mass matrix is singular"
+         the mass matrix is singular; weld the joint or give it rotor inertia"
     )]
     MovesNoMass {
         /// Where the joint starts.
@@ -269,4 +324,33 @@ pub enum Warning {
         /// The joint.
         joint: String,
     },
+}
+
+/// An element or attribute of a robot file that nothing reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotUsed {
+    /// As `<transmission>`, or `K of <dynamics>`.
+    pub name: String,
+    /// How often it occurs.
+    pub count: usize,
+    /// Where it occurs first.
+    pub line: usize,
+}
+
+/// Kinds that a message lists at most.
+const MOST_NAMES: usize = 24;
+
+fn list(what: &[NotUsed]) -> String {
+    let mut names: Vec<String> = what
+        .iter()
+        .take(MOST_NAMES)
+        .map(|NotUsed { name, count, line }| match count {
+            1 => format!("{name} (line {line})"),
+            _ => format!("{name} ({count}, first on line {line})"),
+        })
+        .collect();
+    if what.len() > MOST_NAMES {
+        names.push(format!("{} more kinds", what.len() - MOST_NAMES));
+    }
+    names.join(", ")
 }

@@ -1,14 +1,16 @@
-//! Links and joints as a graph, which must be one tree.
+//! Links and joints as a graph: trees, of which one is the robot.
 
 use std::collections::BTreeMap;
 
-use super::error::UrdfError;
+use super::error::{UrdfError, Warning};
 use super::robot::Robot;
+use crate::names::nearest;
 
 /// Joints by name, the joint above each link, and which links a joint connects.
 pub(super) struct Graph<'a> {
     pub(super) joints: BTreeMap<&'a str, usize>,
-    parent_joint: Vec<Option<usize>>,
+    /// The joint above each link.
+    pub(super) parent_joint: Vec<Option<usize>>,
     /// Parent and child link of each joint.
     pub(super) ends: Vec<(usize, usize)>,
     pub(super) root: usize,
@@ -41,32 +43,32 @@ impl<'a> Graph<'a> {
                     first: robot.joints[first].name.clone(),
                 });
             }
-            if let Some(mimic) = &joint.mimic
-                && !joints.contains_key(mimic.joint.as_str())
-            {
-                return Err(UrdfError::UnknownMimic {
-                    line,
-                    joint: joint.name.clone(),
-                    mimicked: mimic.joint.clone(),
-                    nearest: nearest(&mimic.joint, joints.keys()),
-                });
-            }
             parent_joint[child] = Some(j);
             ends.push((parent, child));
         }
-        let roots: Vec<usize> =
-            (0..robot.links.len()).filter(|&i| parent_joint[i].is_none()).collect();
-        let graph = Self { joints, parent_joint, ends, root: roots.first().copied().unwrap_or(0) };
-        // A cycle is reported first: beside it, a second root is only a symptom.
+        let root = (0..robot.links.len()).find(|&i| parent_joint[i].is_none());
+        let graph = Self { joints, parent_joint, ends, root: root.unwrap_or(0) };
         graph.check_rings(robot)?;
-        match roots[..] {
-            [] => Err(UrdfError::NoLinks),
-            [_] => Ok(graph),
-            [_, second, ..] => Err(UrdfError::ManyRoots {
-                line: robot.links[second].line,
-                roots: roots.iter().map(|&i| robot.links[i].name.clone()).collect(),
-            }),
+        root.map(|_| graph).ok_or(UrdfError::NoLinks)
+    }
+
+    /// Root of every link. O(links): a link's parents are known before it.
+    fn roots(&self) -> Vec<usize> {
+        let mut roots = vec![usize::MAX; self.parent_joint.len()];
+        let mut way = Vec::new();
+        for start in 0..roots.len() {
+            let mut at = start;
+            while roots[at] == usize::MAX {
+                way.push(at);
+                match self.parent_joint[at] {
+                    Some(joint) => at = self.ends[joint].0,
+                    None => roots[at] = at,
+                }
+            }
+            let root = roots[at];
+            way.drain(..).for_each(|link| roots[link] = root);
         }
+        roots
     }
 
     /// Walks up from every link; a walk that meets itself is a cycle. Links known to lead to a
@@ -102,6 +104,32 @@ impl<'a> Graph<'a> {
     }
 }
 
+/// Leaves one tree of links, the largest and of equal ones the first, and warns of others.
+///
+/// # Errors
+/// If links and joints form no trees.
+pub(super) fn one_tree(mut robot: Robot, warnings: &mut Vec<Warning>) -> Result<Robot, UrdfError> {
+    let graph = Graph::new(&robot)?;
+    let roots = graph.roots();
+    let mut sizes = vec![0_usize; roots.len()];
+    roots.iter().for_each(|&root| sizes[root] += 1);
+    let all: Vec<usize> = (0..roots.len()).filter(|&link| roots[link] == link).collect();
+    let largest = all.iter().copied().rev().max_by_key(|&root| sizes[root]).unwrap_or(0);
+    let others: Vec<usize> = all.into_iter().filter(|&root| root != largest).collect();
+    let Some(&first) = others.first() else { return Ok(robot) };
+    warnings.push(Warning::OtherRoots {
+        line: robot.links[first].line,
+        root: robot.links[largest].name.clone(),
+        left_out: others.iter().map(|&root| robot.links[root].name.clone()).collect(),
+    });
+    let mut ends = graph.ends.into_iter();
+    let stays = |end: Option<(usize, usize)>| end.is_some_and(|(link, _)| roots[link] == largest);
+    robot.joints.retain(|_| stays(ends.next()));
+    let mut link_roots = roots.iter();
+    robot.links.retain(|_| link_roots.next() == Some(&largest));
+    Ok(robot)
+}
+
 fn unique<'a>(
     element: &'static str,
     names: impl Iterator<Item = (&'a str, usize)>,
@@ -118,35 +146,4 @@ fn unique<'a>(
         }
     }
     Ok(by_name.into_iter().map(|(name, (i, _))| (name, i)).collect())
-}
-
-/// The name with the fewest edits to `name`, if they are fewer than half its letters.
-fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a &'a str>) -> Option<String> {
-    // Edit distance is quadratic; overly long names are not typing errors.
-    const LONGEST: usize = 100;
-    if name.len() > LONGEST {
-        return None;
-    }
-    candidates
-        .filter(|candidate| candidate.len() <= LONGEST)
-        .map(|candidate| (edits(name, candidate), candidate))
-        .filter(|(edits, _)| 2 * edits < name.chars().count())
-        .min()
-        .map(|(_, candidate)| (*candidate).to_owned())
-}
-
-/// Levenshtein distance.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }

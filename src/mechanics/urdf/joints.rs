@@ -54,6 +54,7 @@ impl Joints {
         if found > MAX_FREEDOMS {
             return Err(UrdfError::TooManyJoints { found, limit: MAX_FREEDOMS });
         }
+        let is_unusable = mimic::unusable(robot, graph, warnings);
         let laws = match options.mimic {
             MimicJoints::Coupled => mimic::laws(robot, graph)?,
             MimicJoints::Independent => vec![None; robot.joints.len()],
@@ -84,7 +85,8 @@ impl Joints {
             }
             let (Some(kind), None) = (joints.kinds[i], &laws[i]) else { continue };
             joints.motions[i] = Motion::Own(joints.own.len());
-            joints.add(joint, kind, warnings)?;
+            let is_independent = options.mimic == MimicJoints::Independent && !is_unusable[i];
+            joints.add(joint, kind, is_independent, warnings)?;
         }
         joints.add_mimics(robot, &laws)?;
         Ok(joints)
@@ -95,10 +97,11 @@ impl Joints {
         &mut self,
         joint: &robot::Joint,
         kind: JointKind,
+        is_independent: bool,
         warnings: &mut Vec<Warning>,
     ) -> Result<(), UrdfError> {
         let line = joint.line;
-        if let Some(mimic) = &joint.mimic {
+        if let Some(mimic) = joint.mimic.as_ref().filter(|_| is_independent) {
             warnings.push(Warning::MimicIgnored {
                 line,
                 joint: joint.name.clone(),
@@ -149,6 +152,8 @@ impl Joints {
                 joint: JointId(followed),
                 multiplier: law.multiplier,
                 offset: law.offset,
+                damping: joint.damping,
+                friction: joint.friction,
             });
         }
         Ok(())

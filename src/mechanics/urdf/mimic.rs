@@ -1,9 +1,10 @@
 //! Chains of mimic joints: `s = m s' + b`, and `s'` may follow another joint in turn.
 
-use super::error::UrdfError;
+use super::error::{UrdfError, Warning};
 use super::graph::Graph;
 use super::robot::Robot;
 use crate::model::JointKind;
+use crate::names::nearest;
 
 /// What a joint follows in the end: `s = multiplier · s_joint + offset`.
 #[derive(Clone, Copy, Debug)]
@@ -23,17 +24,6 @@ fn law(robot: &Robot, graph: &Graph<'_>, joint: usize) -> Result<Option<Law>, Ur
     let mut law = Law { joint, multiplier: 1.0, offset: 0.0 };
     let mut steps = 0;
     while let Some((next, multiplier, offset)) = step(robot, graph, law.joint) {
-        for wrong in [law.joint, next] {
-            if let Some(kind) = not_coupled(robot.joints[wrong].kind) {
-                return Err(UrdfError::MimicKind {
-                    line: robot.joints[law.joint].line,
-                    joint: robot.joints[law.joint].name.clone(),
-                    mimicked: robot.joints[next].name.clone(),
-                    wrong: robot.joints[wrong].name.clone(),
-                    kind,
-                });
-            }
-        }
         law.offset += law.multiplier * offset;
         law.multiplier *= multiplier;
         law.joint = next;
@@ -42,7 +32,11 @@ fn law(robot: &Robot, graph: &Graph<'_>, joint: usize) -> Result<Option<Law>, Ur
             return Err(ring(robot, graph, next));
         }
     }
-    if !(law.multiplier.is_finite() && law.offset.is_finite()) {
+    // Its damping must be finite where it acts, too.
+    let own = &robot.joints[joint];
+    let squared = if own.damping > 0.0 { law.multiplier * law.multiplier } else { 0.0 };
+    let load = squared * own.damping + law.multiplier * own.friction;
+    if !(law.multiplier.is_finite() && law.offset.is_finite() && load.is_finite()) {
         return Err(UrdfError::MimicNotFinite {
             line: robot.joints[joint].line,
             joint: robot.joints[joint].name.clone(),
@@ -53,11 +47,47 @@ fn law(robot: &Robot, graph: &Graph<'_>, joint: usize) -> Result<Option<Law>, Ur
     Ok((steps > 0).then_some(law))
 }
 
-/// The joint that a joint names, with multiplier and offset. All names are known by now.
+/// The joint that a joint names and can follow, with multiplier and offset.
 fn step(robot: &Robot, graph: &Graph<'_>, joint: usize) -> Option<(usize, f64, f64)> {
-    let mimic = robot.joints[joint].mimic.as_ref()?;
-    let next = graph.joints.get(mimic.joint.as_str())?;
-    Some((*next, mimic.multiplier, mimic.offset))
+    let own = &robot.joints[joint];
+    let mimic = own.mimic.as_ref()?;
+    let &next = graph.joints.get(mimic.joint.as_str())?;
+    let can = not_coupled(own.kind).is_none() && not_coupled(robot.joints[next].kind).is_none();
+    can.then_some((next, mimic.multiplier, mimic.offset))
+}
+
+/// Joints whose wrong names are compared with all others, which takes its time.
+const MOST_COMPARED: usize = 8;
+
+/// Warns of joints that cannot follow the one that they name, and says by joint which those are.
+pub(super) fn unusable(robot: &Robot, graph: &Graph<'_>, warnings: &mut Vec<Warning>) -> Vec<bool> {
+    let mut compared = 0;
+    let joints = robot.joints.iter().enumerate().map(|(i, own)| {
+        let Some(mimic) = own.mimic.as_ref().filter(|_| step(robot, graph, i).is_none()) else {
+            return false;
+        };
+        let why = match graph.joints.get(mimic.joint.as_str()) {
+            Some(&next) => {
+                let both = [own, &robot.joints[next]];
+                let wrong = both.iter().find_map(|j| Some((&j.name, not_coupled(j.kind)?)));
+                wrong.map_or_else(String::new, |(name, kind)| format!("`{name}` is {kind}"))
+            }
+            None => {
+                compared += 1;
+                let near = match compared <= MOST_COMPARED {
+                    true => nearest(&mimic.joint, graph.joints.keys()),
+                    false => None,
+                };
+                let hint =
+                    near.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+                format!("no joint has that name{hint}")
+            }
+        };
+        let (joint, mimicked) = (own.name.clone(), mimic.joint.clone());
+        warnings.push(Warning::MimicUnusable { line: own.line, joint, mimicked, why });
+        true
+    });
+    joints.collect()
 }
 
 /// Why a joint of this type neither mimics nor is mimicked.

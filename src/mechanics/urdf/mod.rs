@@ -5,19 +5,17 @@
 //! ```
 //!
 //! - `xml` checks that the text is well formed and remembers the line of every element;
-//! - `schema` checks elements and numbers, and keeps only what describes the mechanism: extensions
-//!   (Gazebo, transmissions, sensors), comments and visuals never reach the reader, whatever they
-//!   contain;
-//! - `urdf-rs` reads the canonical text into typed values (versions, quaternions, defaults);
-//! - `graph` checks that links and joints form one tree;
-//! - `joints` and `mimic` say how each joint moves, `chain` lays its bodies along its axes;
+//! - `schema` checks elements and numbers of what describes the mechanism, and lists what does not
+//!   (Gazebo, transmissions, sensors), whatever it contains; comments, visuals and materials are
+//!   left to who draws the robot;
+//! - `graph` finds the trees of links and joints, of which the largest is the robot;
+//! - `joints` and `mimic` say how each joint moves, `joint_bodies` lays its bodies along its axes;
 //! - `build` welds fixed links to their parents and lays out the tree.
 //!
 //! No text makes this module panic, recurse without bound or open a file; [`resolve_package`] finds
 //! the mesh files that a robot file names, also without opening one.
 
 mod build;
-mod chain;
 mod error;
 mod graph;
 mod joints;
@@ -26,11 +24,11 @@ mod package;
 mod robot;
 mod schema;
 mod version;
-mod xml;
+pub(crate) mod xml;
 
 use nalgebra::Vector3;
 
-pub use error::{UrdfError, Warning};
+pub use error::{NotUsed, UrdfError, Warning};
 pub use package::{PackageError, PackageSearch, resolve_package};
 
 use crate::model::{Base, Model};
@@ -90,16 +88,23 @@ impl Model {
     /// All joints but fixed ones move, in the order of the file; mimic joints follow others. Links
     /// on fixed joints are welded to their parents and stay as frames. Links without inertia have
     /// no mass; the root link of a fixed base has none that matters. A file that begins with a
-    /// `world` link and a floating joint reads best with a fixed base. Warnings name what was read
-    /// but is doubtful.
+    /// `world` link and a floating joint reads best with a fixed base. A joint whose `<mimic>`
+    /// leads nowhere moves on its own, and of several trees the largest is read. Warnings name what
+    /// was read but is doubtful, and what was not used.
     ///
     /// # Errors
     /// [`UrdfError`], with the line where it is known, if the text is not well-formed URDF, the
-    /// links do not form one tree, a number is missing or impossible, or mimic joints form a cycle
-    /// or follow joints that cannot be followed.
+    /// links do not form trees, a number is missing or impossible, or mimic joints form a cycle.
     pub fn from_urdf(text: &str, options: &Options) -> Result<(Self, Vec<Warning>), UrdfError> {
         let elements = xml::parse(text)?;
         let version = schema::check(&elements)?;
-        build::model(&robot::Robot::new(&elements, version), options)
+        let mut warnings = Vec::new();
+        let robot = graph::one_tree(robot::Robot::new(&elements, version), &mut warnings)?;
+        let model = build::model(&robot, options, &mut warnings)?;
+        let what = schema::not_used(&elements);
+        if !what.is_empty() {
+            warnings.push(Warning::NotUsed { what });
+        }
+        Ok((model, warnings))
     }
 }

@@ -1,9 +1,11 @@
 //! Which elements and attributes describe the mechanism, and what they may hold.
 //!
-//! Everything in the tables is checked; everything else is ignored, whatever it contains. What has
-//! passed reads without errors.
+//! Everything in the tables is checked; everything else is listed as not used, whatever it
+//! contains, but for what only shows a robot. What has passed reads without errors.
 
-use super::error::UrdfError;
+use std::collections::BTreeMap;
+
+use super::error::{NotUsed, UrdfError};
 use super::robot::joint_kind;
 use super::version::{QUATERNION, Version, roll_pitch_yaw};
 use super::xml::Element;
@@ -210,6 +212,48 @@ pub(super) fn check(elements: &[Element]) -> Result<Version, UrdfError> {
     let version = Version::new(root.attribute("version"));
     check_element(elements, root, version)?;
     Ok(version)
+}
+
+/// What a robot is seen by, and what has no meaning by itself.
+const SHOWN: [&str; 2] = ["visual", "material"];
+
+/// The elements and attributes that nothing reads, by name in the order of the file. Of an element
+/// that is not read, what it contains is not listed.
+pub(super) fn not_used(elements: &[Element]) -> Vec<NotUsed> {
+    let mut found: Vec<NotUsed> = Vec::new();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    let mut note = |name: String, line: usize| match known.get(&name) {
+        Some(&at) => found[at].count += 1,
+        None => {
+            known.insert(name.clone(), found.len());
+            found.push(NotUsed { name, count: 1, line });
+        }
+    };
+    let mut open = vec![0];
+    while let Some(at) = open.pop() {
+        let element = &elements[at];
+        let Some(rule) = RULES.iter().find(|rule| rule.name == element.name) else { continue };
+        for (key, _) in &element.attributes {
+            let is_read = rule.texts.iter().any(|(name, _)| name == key)
+                || rule.numbers.iter().any(|numbers| numbers.name == key)
+                || (rule.name == "robot" && (key == "version" || key.starts_with("xmlns")))
+                || key == "name";
+            if !is_read {
+                note(format!("`{key}` of <{}>", rule.name), element.line);
+            }
+        }
+        for &child in &element.children {
+            let name = elements[child].name.as_str();
+            if !rule.children.iter().any(|(known, _)| *known == name) && !SHOWN.contains(&name) {
+                note(format!("<{name}>"), elements[child].line);
+            }
+        }
+        let read = |child: &&usize| {
+            rule.children.iter().any(|(known, _)| *known == elements[**child].name)
+        };
+        open.extend(element.children.iter().rev().filter(read));
+    }
+    found
 }
 
 fn schema_error(element: &Element, problem: String) -> UrdfError {

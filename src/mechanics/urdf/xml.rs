@@ -14,22 +14,22 @@ const MAX_ATTRIBUTES: usize = 256;
 
 /// An element. Elements are in document order; element 0 is the root.
 #[derive(Debug)]
-pub(super) struct Element {
-    pub(super) name: String,
-    pub(super) attributes: Vec<(String, String)>,
-    pub(super) children: Vec<usize>,
+pub(crate) struct Element {
+    pub(crate) name: String,
+    pub(crate) attributes: Vec<(String, String)>,
+    pub(crate) children: Vec<usize>,
     /// From 1.
-    pub(super) line: usize,
+    pub(crate) line: usize,
 }
 
 impl Element {
-    pub(super) fn attribute(&self, name: &str) -> Option<&str> {
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
 /// Reads a document with one root element.
-pub(super) fn parse(text: &str) -> Result<Vec<Element>, UrdfError> {
+pub(crate) fn parse(text: &str) -> Result<Vec<Element>, UrdfError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = Reader { text, at: 0, line: 1 };
     let mut elements: Vec<Element> = Vec::new();

@@ -95,7 +95,8 @@ fn read_slots(program: &Program) -> Vec<bool> {
     let stops = program.stops.iter().map(|stop| stop.slot);
     let conditions =
         program.checks.iter().flat_map(|check| check.when.iter().chain([&check.condition]));
-    let checked = conditions.flat_map(|condition| condition.slots());
+    let judged = program.judge.iter().flat_map(|value| value.slots());
+    let checked = conditions.flat_map(|condition| condition.slots()).chain(judged);
     let places = gates.chain(stops).map(|slot| slot.index());
     for place in places.chain(checked.filter(|slot| *slot != TIME_SLOT)) {
         is_read[place] = true;

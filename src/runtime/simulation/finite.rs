@@ -1,6 +1,7 @@
 //! Numbers that are none (semantics 9.1).
 
 use legwork_block::Fault;
+use legwork_linalg::all_finite;
 
 use super::engine::Engine;
 use super::plan::Task;
@@ -9,19 +10,7 @@ use crate::fault::{Phase, RunFault};
 impl Engine {
     /// Semantics 9.1: NaN on any output, or an infinity on one that is not marked as a bound.
     pub(super) fn check_finite(&self) -> Result<(), RunFault> {
-        // 0·v is 0 for finite v and NaN otherwise; four sums of eight lanes, since each waits for
-        // itself.
-        let mut lanes = [[0.0; 8]; 4];
-        let (blocks, rest) = self.state.arena.as_chunks::<32>();
-        for block in blocks {
-            for (lanes, chunk) in lanes.iter_mut().zip(block.as_chunks::<8>().0) {
-                for (lane, v) in lanes.iter_mut().zip(chunk) {
-                    *lane += v * 0.0;
-                }
-            }
-        }
-        let rest: f64 = rest.iter().map(|v| v * 0.0).sum();
-        if (lanes.iter().flatten().sum::<f64>() + rest).is_nan()
+        if !all_finite(&self.state.arena)
             && let Some(fault) = self.find_not_finite(&self.plan.tasks)
         {
             return Err(fault);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use legwork_block::{Instance, Slot};
-use legwork_program::{Check, FunctionProgram, Node, Placed, Program, Rate, Ratio};
+use legwork_program::{Check, FunctionProgram, JudgeValue, Node, Placed, Program, Rate, Ratio};
 use serde_json::Value;
 
 use super::blocks::Blocks;
@@ -94,6 +94,7 @@ impl Simulation {
         inputs::give(&self.engine.plan.program, &fork.engine.plan.program, arena);
         self.carry_loops(&mut fork, &mut carried);
         self.carry_solver(&mut fork);
+        self.carry_judge(&mut fork, &mut carried);
         self.carry_checks(&mut fork, &mut carried);
         let Carried { kept, fresh, dropped } = &mut carried;
         kept.sort();
@@ -256,6 +257,31 @@ impl Simulation {
         }
     }
 
+    fn carry_judge(&self, fork: &mut Self, carried: &mut Carried) {
+        let program = Arc::clone(&fork.engine.plan.program);
+        let (old, base) = (&self.engine.plan.program.judge, self.engine.plan.program.base);
+        let path = |value: &JudgeValue| format!("judge.{}", value.name);
+        for (i, value) in program.judge.iter().enumerate() {
+            let Some(j) = old.iter().position(|known| known.name == value.name) else {
+                carried.fresh.push((path(value), "a new value".to_owned()));
+                continue;
+            };
+            let window = |value: &JudgeValue, base| ticks([value.after, value.until], base);
+            let same =
+                old[j].by == value.by && window(&old[j], base) == window(value, program.base);
+            if same {
+                let (from, to) = (&self.engine.state, &mut fork.engine.state);
+                to.judge[i] = from.judge[j];
+                to.arena[value.slot as usize] = from.arena[old[j].slot as usize];
+                carried.kept.push(path(value));
+            } else {
+                carried.fresh.push((path(value), "it is made of something else".to_owned()));
+            }
+        }
+        let is_gone = |old: &&JudgeValue| !program.judge.iter().any(|new| new.name == old.name);
+        carried.dropped.extend(old.iter().filter(is_gone).map(path));
+    }
+
     fn carry_checks(&self, fork: &mut Self, carried: &mut Carried) {
         let program = Arc::clone(&fork.engine.plan.program);
         let path = |check: &Check| format!("checks.{:?}", check.name);
@@ -310,7 +336,12 @@ fn paths(nodes: &[Node]) -> impl Iterator<Item = (&str, usize)> {
 
 /// First and last time of a check's window; `None` has no end.
 fn window(check: &Check, base: Ratio) -> [Option<Ratio>; 2] {
-    [check.after, check.until].map(|tick| Ratio::whole(i128::from(tick)).times(base))
+    ticks([check.after, check.until], base)
+}
+
+/// Times of ticks.
+fn ticks(ticks: [u64; 2], base: Ratio) -> [Option<Ratio>; 2] {
+    ticks.map(|tick| Ratio::whole(i128::from(tick)).times(base))
 }
 
 /// Whether the state of the block `old` fits the block `new`, given both as they are at t = 0;

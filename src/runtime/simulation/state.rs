@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::loops::LoopMemory;
 use super::plan::Plan;
 use super::{Cursor, inputs};
+use crate::judge::{self, JudgeState};
 use crate::moment::Moment;
 use crate::observe::CheckState;
 
@@ -41,6 +42,8 @@ pub(super) struct State {
     pub(super) inner_steps: u64,
     /// How algebraic loops have fared.
     pub(super) loops: Vec<LoopMemory>,
+    /// What values of `judge:` have seen, in the order of the program's.
+    pub(super) judge: Vec<JudgeState>,
     /// How checks stand, in the order of the program's.
     pub(super) checks: Vec<CheckState>,
 }
@@ -51,6 +54,9 @@ impl State {
         let (program, guard_count) = (&plan.program, plan.crossings.len());
         let mut arena = vec![0.0; program.arena_len];
         program.inputs.iter().for_each(|input| inputs::begin(input, &mut arena));
+        for value in &program.judge {
+            arena[value.slot as usize] = judge::initial(value);
+        }
         Self {
             moment: Moment::at(0),
             microstep: 0,
@@ -66,6 +72,7 @@ impl State {
             since_event: 0.0,
             inner_steps: 0,
             loops: program.loops.iter().map(LoopMemory::new).collect(),
+            judge: vec![JudgeState::default(); program.judge.len()],
             checks: vec![CheckState::default(); program.checks.len()],
         }
     }
@@ -85,6 +92,7 @@ impl State {
             ("guards", other.armed.len(), self.located.len()),
             ("guards", other.armed.len(), self.spent.len()),
             ("algebraic loops", other.loops.len(), self.loops.len()),
+            ("values of `judge:`", other.judge.len(), self.judge.len()),
             ("checks", other.checks.len(), self.checks.len()),
         ] {
             if expected != found {

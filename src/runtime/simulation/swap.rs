@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use legwork_block::Instance;
-use legwork_program::{FunctionProgram, Node, Program, Rate};
+use legwork_program::{Check, FunctionProgram, JudgeValue, Node, Program, Rate};
 use serde_json::Value;
 
 use super::blocks::Blocks;
@@ -45,6 +45,7 @@ impl Simulation {
         let different = |what: String| SwapError::Different { what };
         same_programs(&self.engine.plan.program, program).map_err(different)?;
         let (plan, blocks) = self.take_over(program).map_err(different)?;
+        let same_places = same_comparisons(&self.engine.plan.program, program);
         let before = self.snapshot();
         let arena = &mut self.engine.state.arena;
         inputs::give(&self.engine.plan.program, program, arena);
@@ -55,6 +56,9 @@ impl Simulation {
             (self.engine.plan, self.engine.blocks) = (old_plan, old_blocks);
             self.restore(&before)?;
             return Err(fault.into());
+        }
+        for (state, same) in self.engine.state.checks.iter_mut().zip(same_places) {
+            state.decisive = state.decisive.filter(|_| same);
         }
         Ok(())
     }
@@ -148,10 +152,24 @@ fn same_programs(old: &Program, new: &Program) -> Result<(), String> {
     same("the layout of memory", sizes(old) == sizes(new))?;
     same("what is recorded", text(&old.log) == text(&new.log))?;
     let window = |p: &Program| -> Vec<_> {
-        let window = |c: &legwork_program::Check| (c.name.clone(), c.kind, c.after, c.until);
+        let window = |c: &Check| (c.name.clone(), c.kind, c.after, c.until);
         p.checks.iter().map(window).collect()
     };
-    same("the checks", window(old) == window(new))
+    same("the checks", window(old) == window(new))?;
+    let values = |p: &Program| -> Vec<_> {
+        let value = |v: &JudgeValue| (v.name.clone(), v.by, v.after, v.until);
+        p.judge.iter().map(value).collect()
+    };
+    same("the values of `judge:`", values(old) == values(new))
+}
+
+/// By check, whether its condition is made of the same comparisons, which its state names by place.
+fn same_comparisons(old: &Program, new: &Program) -> Vec<bool> {
+    let shape = |check: &Check| {
+        let condition = &check.condition;
+        (condition.code().count(), condition.compared_units().collect::<Vec<_>>())
+    };
+    old.checks.iter().zip(&new.checks).map(|(old, new)| shape(old) == shape(new)).collect()
 }
 
 /// Whether there are the same blocks.

@@ -7,7 +7,7 @@ use legwork_block::{
     expression_operators, named_units, unit_prefixes,
 };
 use legwork_diagram::{
-    FieldManual, Manual, Word, basic_types, check_kinds, constructs, parameter_kinds,
+    FieldManual, Manual, Word, basic_types, check_kinds, constructs, parameter_kinds, reductions,
 };
 use legwork_program::Solver;
 
@@ -103,6 +103,7 @@ fn list(asked: &str, registry: &Registry) -> Option<String> {
             }),
         ),
         "checks" => words(&mut check_kinds()),
+        "reductions" => words(&mut reductions()),
         "kinds of parameters" => words(&mut parameter_kinds()),
         "robots" => {
             let shelves = manual::shelves(registry);

@@ -66,7 +66,7 @@ macro_rules! sources {
 }
 
 /// All pages, in the order in which they are best read.
-const SOURCES: [Source; 27] = sources![
+const SOURCES: [Source; 29] = sources![
     "start" ["tutorial", "introduction", "getting started"],
     "diagram" ["Diagram", "file", "format", "syntax", "ron", "sections"],
     "blocks" ["Kind", "in", "wires", "paths", "signals", "connect"],
@@ -76,7 +76,8 @@ const SOURCES: [Source; 27] = sources![
     "types" ["shapes", "Vector", "Matrix", "Int", "Bool", "Array"],
     "run" ["DormandPrince", "stop", "step", "seed", "memory", "integration"],
     "rates" ["every", "Group", "periods", "sampling", "offset", "order of a step"],
-    "checks" ["Always", "Eventually", "Finally", "tests"],
+    "checks" ["Always", "Eventually", "Finally", "tests", "margin", "tolerance"],
+    "judge" ["Metric", "metrics", "verdicts", "Mean of a run", "FirstTime"],
     "recordings" ["log", "record", "mcap", "results"],
     "subsystem" ["Subsystem", "groups"],
     "ports" ["Port", "Optional", "inputs", "outputs", "interface of a part"],
@@ -94,6 +95,7 @@ const SOURCES: [Source; 27] = sources![
     "robots" ["Robot", "robot models", "keyframes", "facts"],
     "ground" ["on the ground", "feet", "standing"],
     "patches" ["Patch", "set", "overrides", "with"],
+    "studies" ["Study", "Expect", "Plot", "experiments", "sweep", "axes"],
 ];
 
 macro_rules! examples {
@@ -107,7 +109,7 @@ macro_rules! examples {
 }
 
 /// The files that the pages show.
-pub const EXAMPLES: [Example; 30] = examples![
+pub const EXAMPLES: [Example; 33] = examples![
     "start.ron",
     "diagram.ron",
     "blocks.ron",
@@ -118,6 +120,8 @@ pub const EXAMPLES: [Example; 30] = examples![
     "run.ron",
     "rates.ron",
     "checks.ron",
+    "judge.ron",
+    "verdicts.patch",
     "recordings.ron",
     "subsystem.ron",
     "ports.ron",
@@ -138,6 +142,7 @@ pub const EXAMPLES: [Example; 30] = examples![
     "ground.ron",
     "patches.ron",
     "smaller.patch",
+    "drive.study",
 ];
 
 /// Adds the examples to the built-in files.

@@ -4,7 +4,8 @@ use tempfile::tempdir;
 
 use super::*;
 use crate::manual;
-use crate::{Cancel, Library, Outcome, RunRequest, Severity, unwatched};
+use crate::sweep::{Status, SweepRequest};
+use crate::{Agreement, Cancel, Library, Outcome, RunRequest, Severity, unwatched};
 
 fn library() -> Library {
     Library::new(legwork_blocks::register)
@@ -42,6 +43,26 @@ fn every_diagram_of_a_page_runs_and_passes_its_checks() {
         let run = run.expect("it runs");
         assert_eq!(run.outcome(), Outcome::Success, "{page}");
     }
+}
+
+/// The study of its page: its figures of others agree but for the one that says why not, and the
+/// verdicts of a patch hold beside those of the diagram.
+#[test]
+fn the_study_of_a_page_runs() {
+    let study = library().open("std:help/drive.study").expect("built in").study().expect("a study");
+    let request = SweepRequest::default();
+    let plan = study.plan(&request, &Cancel::default()).unwrap_or_else(|error| panic!("{error:?}"));
+    let sweep = plan.run(&|_, _| {}, &unwatched, &Cancel::default()).expect("it runs");
+    assert!(sweep.rows().all(|(_, _, status)| status == Status::Ok), "{sweep:?}");
+    let compared = study.compare(&sweep);
+    let differing = compared.iter().filter(|one| one.agreement != Agreement::Agrees);
+    let differing: Vec<&Agreement> = differing.map(|one| &one.agreement).collect();
+    assert_eq!(compared.len(), 7);
+    assert!(matches!(differing[..], [Agreement::Differs(_)]), "{compared:?}");
+    let patched = library().open("help:judge").and_then(|it| it.with("std:help/verdicts.patch"));
+    let model = patched.expect("built in").compile().into_model().expect("no errors");
+    let run = model.run(&RunRequest::default(), &unwatched, &Cancel::default()).expect("it runs");
+    assert_eq!(run.execution.checks_passed(), 4);
 }
 
 #[test]
@@ -121,6 +142,7 @@ fn every_word_of_the_lists_is_on_its_page() {
         ("types", words(legwork_diagram::basic_types(), |it| (it.name, it.doc))),
         ("types", words(library.registry().types(), |it| (it.name, it.doc))),
         ("checks", words(legwork_diagram::check_kinds(), |it| (it.name, it.doc))),
+        ("judge", words(legwork_diagram::reductions(), |it| (it.name, it.doc))),
         ("masks", words(legwork_diagram::parameter_kinds(), |it| (it.name, it.doc))),
         ("run", words(legwork_program::Solver::all(), |it| (it.name(), it.doc()))),
     ];

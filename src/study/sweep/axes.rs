@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use legwork_block::nearest;
 use legwork_diagram::Options;
+use legwork_program::Fnv;
 
 use crate::error::{Error, ErrorKind};
 use crate::grid::{self, MOST_RUNS};
+use crate::sweep::SweepRequest;
 
 /// Longest name of a cell's directory [bytes]; file systems take 255.
 const LONGEST_NAME: usize = 160;
@@ -47,7 +49,9 @@ pub struct Cell {
 /// # Errors
 /// If one is named twice or set elsewhere, a value is empty or named twice, or there are far too
 /// many cells.
-pub(super) fn check(axes: &[(String, Vec<String>)], options: &Options) -> Result<(), Error> {
+pub(super) fn check(request: &SweepRequest, options: &Options) -> Result<(), Error> {
+    let axes = &request.over;
+    let is_tied = |name: &String| request.tied.iter().any(|tie| tie.contains(name));
     for (i, (name, values)) in axes.iter().enumerate() {
         let is_it = |(other, _): &(String, String)| other == name;
         let also = match () {
@@ -68,13 +72,24 @@ pub(super) fn check(axes: &[(String, Vec<String>)], options: &Options) -> Result
                 let message = format!("expected values of `{name}`, found `{name}={list}`");
                 return Err(Error::request(message));
             }
-            if values[..i].contains(value) {
+            if values[..i].contains(value) && !is_tied(name) {
                 let message = format!("the value `{name}={value}` is named twice");
                 return Err(Error::request(message));
             }
         }
     }
-    match grid::count(axes) {
+    let count = |axis: &(String, Vec<String>)| axis.1.len();
+    for tie in &request.tied {
+        let mut counts = axes.iter().filter(|(name, _)| tie.contains(name)).map(count);
+        let first = counts.next();
+        if counts.any(|count| Some(count) != first) {
+            let message = format!("expected as many values of each of `{}`", tie.join("`, `"));
+            return Err(Error::request(message));
+        }
+    }
+    let leads = groups(axes.iter().map(|(name, _)| name), &request.tied);
+    let leads: Vec<_> = leads.iter().map(|group| axes[group[0]].clone()).collect();
+    match grid::count(&leads) {
         Some(_) => Ok(()),
         None => Err(Error::request(format!("expected at most {MOST_RUNS} combinations"))),
     }
@@ -105,10 +120,34 @@ pub(super) fn classify(
     axes.into_iter().map(classify_one).collect()
 }
 
+/// Indices of axes, those that change together in one group.
+fn groups<'n>(names: impl Iterator<Item = &'n String>, tied: &[Vec<String>]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<(Option<usize>, Vec<usize>)> = Vec::new();
+    for (i, name) in names.enumerate() {
+        let tie = tied.iter().position(|tie| tie.contains(name));
+        match groups.iter_mut().find(|(known, _)| tie.is_some() && *known == tie) {
+            Some((_, group)) => group.push(i),
+            None => groups.push((tie, vec![i])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
 /// Every cell; the first axis changes slowest.
-pub(super) fn cells(axes: &[Axis], options: &Options) -> Vec<Cell> {
-    let plain: Vec<(String, Vec<String>)> =
-        axes.iter().map(|axis| (axis.name.clone(), axis.values.clone())).collect();
+pub(super) fn cells(axes: &[Axis], tied: &[Vec<String>], options: &Options) -> Vec<Cell> {
+    let groups = groups(axes.iter().map(|axis| &axis.name), tied);
+    let counts: Vec<usize> = groups.iter().map(|group| axes[group[0]].values.len()).collect();
+    let row = |mut place: usize| {
+        let mut values = vec![(String::new(), String::new()); axes.len()];
+        for (group, count) in groups.iter().zip(&counts).rev() {
+            for &axis in group {
+                let Axis { name, values: all, .. } = &axes[axis];
+                values[axis] = (name.clone(), all[place % count].clone());
+            }
+            place /= count;
+        }
+        values
+    };
     let cell = |values: Vec<(String, String)>| {
         let mut options = options.clone();
         for (axis, pair) in axes.iter().zip(&values) {
@@ -119,7 +158,19 @@ pub(super) fn cells(axes: &[Axis], options: &Options) -> Vec<Cell> {
         }
         Cell { name: joined(&values, " "), values, options }
     };
-    grid::product(&plain).into_iter().map(cell).collect()
+    (0..counts.iter().product()).map(row).map(cell).collect()
+}
+
+impl Cell {
+    /// A number of the cell that its values alone determine.
+    pub fn id(&self) -> String {
+        let mut hash = Fnv::default();
+        self.values.iter().for_each(|(name, value)| {
+            hash.add(name);
+            hash.add(value);
+        });
+        format!("{:016x}", hash.value())
+    }
 }
 
 fn joined(values: &[(String, String)], between: &str) -> String {
@@ -162,7 +213,7 @@ mod tests {
         let axes =
             [axis("qp", Kind::Variant, &["a", "b"]), axis("mu", Kind::Setting, &["0.1", "0.5"])];
         let options = Options { set: vec![("kp".into(), "3".into())], ..Options::default() };
-        let cells = cells(&axes, &options);
+        let cells = cells(&axes, &[], &options);
         let names: Vec<&str> = cells.iter().map(|cell| cell.name.as_str()).collect();
         assert_eq!(names, ["qp=a mu=0.1", "qp=a mu=0.5", "qp=b mu=0.1", "qp=b mu=0.5"]);
         assert_eq!(cells[1].options.variants, [("qp".into(), "a".into())]);
@@ -171,10 +222,27 @@ mod tests {
     }
 
     #[test]
+    fn tied_axes_change_together() {
+        let axes = [
+            axis("h", Kind::Setting, &["1", "2"]),
+            axis("qp", Kind::Variant, &["a", "b"]),
+            axis("u", Kind::Setting, &["x", "x"]),
+        ];
+        let tied = [vec!["h".to_owned(), "u".to_owned()]];
+        let cells = cells(&axes, &tied, &Options::default());
+        let names: Vec<&str> = cells.iter().map(|cell| cell.name.as_str()).collect();
+        assert_eq!(names, ["h=1 qp=a u=x", "h=1 qp=b u=x", "h=2 qp=a u=x", "h=2 qp=b u=x"]);
+        let mut ids: Vec<String> = cells.iter().map(Cell::id).collect();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), 4);
+    }
+
+    #[test]
     fn directories_are_safe_and_tell_all_cells_apart() {
         let long = "x".repeat(300);
         let values = ["0.1 m", "0.1/m", "../up", "Big", "big", &long, &format!("{long}y")];
-        let cells = cells(&[axis("a", Kind::Setting, &values)], &Options::default());
+        let cells = cells(&[axis("a", Kind::Setting, &values)], &[], &Options::default());
         let directories = directories(&cells, Some(Path::new("out")));
         let mut names: Vec<String> = directories
             .iter()

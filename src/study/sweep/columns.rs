@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use legwork_block::parse_unit;
+use legwork_block::{Measured, Unit, parse_unit};
+use legwork_program::Check;
 use legwork_runtime::recording::written_text;
 
 use super::runs::{End, Ran};
@@ -49,6 +50,8 @@ pub struct Table {
     pub runs: Vec<Column>,
     /// What blocks measured.
     pub metrics: Vec<Column>,
+    /// How far checks are from their bounds.
+    pub margins: Vec<Column>,
     /// What was asked of signals.
     pub figures: Vec<Column>,
     /// Why runs did not end well.
@@ -85,7 +88,17 @@ impl Table {
         ];
         let metrics = gather(outcome, &|ran| {
             let all = ran.run.execution.metrics().into_iter();
-            all.map(|(name, value)| (name, None, Some(value))).collect()
+            all.map(|(name, unit, value)| (name, unit, Some(value))).collect()
+        });
+        let margins = gather(outcome, &|ran| {
+            let execution = &ran.run.execution;
+            let checks = execution.program.checks.iter().enumerate();
+            let margin = |(i, check): (usize, &Check)| {
+                let (_, Measured { margin, unit, .. }) = execution.measured(i)?;
+                let unit = unit.filter(|unit| *unit != Unit::ONE).map(|unit| unit.to_string());
+                Some((format!("margin of {}", check.name), unit, Some(margin)))
+            };
+            checks.filter_map(margin).collect()
         });
         let figures = gather(outcome, &|ran| {
             let all = ran.figures.iter().cloned();
@@ -93,7 +106,7 @@ impl Table {
         });
         let reason = text(&|end, _| end.reason());
         let reason = Column { name: "reason".to_owned(), unit: None, entries: reason };
-        Self { axes, runs, metrics, figures, reason }
+        Self { axes, runs, metrics, margins, figures, reason }
     }
 
     /// Writes it as comma-separated values with a header.
@@ -101,11 +114,8 @@ impl Table {
     /// # Errors
     /// If it cannot be written.
     pub fn write(&self, out: impl Write) -> std::io::Result<()> {
-        let columns: Vec<&Column> = [&self.axes, &self.runs, &self.metrics, &self.figures]
-            .into_iter()
-            .flatten()
-            .chain([&self.reason])
-            .collect();
+        let parts = [&self.axes, &self.runs, &self.metrics, &self.margins, &self.figures];
+        let columns: Vec<&Column> = parts.into_iter().flatten().chain([&self.reason]).collect();
         let mut out = csv::Writer::from_writer(out);
         let heading = |column: &&Column| written_text(&column.heading()).into_owned();
         out.write_record(columns.iter().map(heading))?;

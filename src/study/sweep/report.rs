@@ -39,6 +39,7 @@ fn row_to_json((cell, end, status): (&Cell, &End, Status)) -> Value {
     let values: Map<String, Value> =
         cell.values.iter().map(|(name, value)| (name.clone(), value.clone().into())).collect();
     let mut json = json!({
+        "id": cell.id(),
         "values": values,
         "status": status.name(),
         "reason": end.reason(),
@@ -63,6 +64,7 @@ fn add_run(ran: &Ran, object: &mut Map<String, Value>) {
     add("solver_calls", execution.solver_calls().into());
     add("solver_failures", execution.solver_failures().into());
     add("checks", execution.checks_to_json().into());
+    add("measured", execution.measured_to_json().into());
     add("checks_passed", execution.checks_passed().into());
     add("metrics", execution.metrics_to_json().into());
     add("shown", shown.into());

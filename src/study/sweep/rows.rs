@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use legwork_block::{Report, Warning};
 use legwork_program::Fnv;
+use legwork_runtime::Decisive;
 use serde::{Deserialize, Serialize};
 
 use super::axes::Cell;
@@ -60,6 +61,8 @@ struct Row {
     wall: f64,
     stopped_by: Option<String>,
     checks: Vec<Verdict>,
+    decisive: Vec<Option<Decisive>>,
+    judged: Vec<f64>,
     reports: Vec<Reported>,
     figures: Vec<Figure>,
 }
@@ -129,7 +132,10 @@ impl Kept {
         let at = self.0.iter().position(|row| row.cell == cell)?;
         let is_whole = [RECORDING, RUN_JSON].iter().all(|name| directory.join(name).is_file());
         let row = self.0.swap_remove(at);
-        let fits = row.checks.len() == model.program().checks.len();
+        let count = model.program().checks.len();
+        let fits = row.checks.len() == count
+            && row.decisive.len() == count
+            && row.judged.len() == model.program().judge.len();
         (is_whole && fits).then(|| End::Ran(Box::new(row.ran(model, directory))))
     }
 }
@@ -152,6 +158,8 @@ impl Row {
             wall: execution.wall,
             stopped_by: execution.stopped_by.clone(),
             checks: execution.checks.clone(),
+            decisive: execution.decisive.clone(),
+            judged: execution.judged.clone(),
             reports: execution.reports.iter().map(report).collect(),
             figures: ran.figures.clone(),
         }
@@ -170,8 +178,9 @@ impl Row {
             wall: self.wall,
             stopped_by: self.stopped_by,
             fault: None,
-            measured: vec![None; self.checks.len()],
             checks: self.checks,
+            decisive: self.decisive,
+            judged: self.judged,
             reports: self.reports.into_iter().map(report).collect(),
             profile: None,
             recording: None,

@@ -7,6 +7,7 @@ use super::show::{self, Figure, Show};
 use crate::cancel::Cancel;
 use crate::drive::Control;
 use crate::error::Error;
+use crate::experiment;
 use crate::model::Model;
 use crate::pool;
 use crate::run::{Record, Run, RunRequest};
@@ -92,13 +93,16 @@ fn run_one(
         None if shows.is_empty() => Record::Nothing,
         None => Record::Memory,
     };
-    let mut run = model.run_as(&RunRequest { record, ..RunRequest::default() }, control)?;
+    let run = model.run_as(&RunRequest { record, ..RunRequest::default() }, control)?;
     let mut figures = Vec::new();
     if run.execution.recording_error().is_none() && !shows.is_empty() {
         let recording = run.recording()?;
         figures = recording
             .map_or(figures, |recording| show::figures(shows, &recording, &run.execution.program));
     }
-    run.forget_recording();
-    Ok(Ran { run, figures })
+    let mut ran = Ran { run, figures };
+    let columns = experiment::columns(&ran);
+    ran.figures.extend(columns);
+    ran.run.forget_recording();
+    Ok(ran)
 }

@@ -5,9 +5,10 @@ use legwork_mechanics::{
     FrameId, FrameRows, Kinematics, Model, Placement, Representation, center_of_mass,
     center_of_mass_jacobian, center_of_mass_velocity, configuration_derivative, difference,
     frame_jacobian, frame_jacobian_dot_velocity, frame_jacobian_dot_velocity_in, frame_jacobian_in,
-    frame_velocity, frame_velocity_in, jacobian_columns, point_jacobian,
-    point_jacobian_dot_velocity, point_jacobian_rows, point_velocity, product, relative_jacobian,
-    relative_jacobian_dot_velocity, relative_placement, relative_velocity, world_from_frame,
+    frame_motion, frame_position, frame_velocity, frame_velocity_in, jacobian_columns,
+    point_jacobian, point_jacobian_dot_velocity, point_jacobian_rows, point_velocity, product,
+    relative_jacobian, relative_jacobian_dot_velocity, relative_placement, relative_velocity,
+    world_from_frame,
 };
 
 use crate::quantities::*;
@@ -271,6 +272,23 @@ fn parts_of_an_update_are_the_update() {
             assert_eq!(frame_velocity(model, a, frame), frame_velocity(model, b, frame));
             let bias = |kinematics| frame_jacobian_dot_velocity(model, kinematics, frame);
             assert_eq!(bias(a), bias(b), "seed {seed}");
+        }
+    }
+}
+
+/// The motion of a frame, and its origin, have the bits of the functions that give their parts.
+#[test]
+fn the_motion_of_a_frame_is_its_parts() {
+    for Sample { seed, model, .. } in random_models() {
+        let (q, nu) = random_state(model, *seed);
+        let kinematics = kinematics_at(model, &q, &nu);
+        for frame in frame_ids(model) {
+            let placement = world_from_frame(model, &kinematics, frame);
+            assert_eq!(frame_position(model, &kinematics, frame), placement.translation);
+            let twist = frame_velocity(model, &kinematics, frame);
+            let rate = frame_jacobian_dot_velocity(model, &kinematics, frame);
+            let motion = frame_motion(model, &kinematics, frame);
+            assert_eq!(motion, (placement, twist, rate), "seed {seed}");
         }
     }
 }

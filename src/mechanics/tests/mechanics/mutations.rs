@@ -118,12 +118,9 @@ impl Outcomes {
                     UrdfError::Number { .. } => &mut self.number,
                     UrdfError::DuplicateName { .. }
                     | UrdfError::UnknownLink { .. }
-                    | UrdfError::UnknownMimic { .. }
                     | UrdfError::TwoParents { .. }
                     | UrdfError::Cycle { .. }
-                    | UrdfError::ManyRoots { .. }
                     | UrdfError::NoLinks
-                    | UrdfError::MimicKind { .. }
                     | UrdfError::MimicCycle { .. } => &mut self.structure,
                     _ => &mut self.other,
                 }

@@ -2,22 +2,21 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::error::UrdfError;
 use crate::body::{Axis, Body};
 use crate::inertia::Inertia;
 use crate::model::JointKind;
 use crate::placement::Placement;
 
 /// Coordinates that move the bodies of a joint.
-pub(super) struct Drive {
-    pub(super) kind: JointKind,
+pub(crate) struct Drive {
+    pub(crate) kind: JointKind,
     /// First index into `configuration`.
-    pub(super) q_index: usize,
+    pub(crate) q_index: usize,
     /// First index into `velocity`.
-    pub(super) v_index: usize,
+    pub(crate) v_index: usize,
     /// `s = multiplier · q + offset`; (1, 0) unless the joint is coupled.
-    pub(super) multiplier: f64,
-    pub(super) offset: f64,
+    pub(crate) multiplier: f64,
+    pub(crate) offset: f64,
 }
 
 /// A coordinate axis of the joint's frame.
@@ -72,16 +71,15 @@ struct Alignment {
 
 /// Appends the bodies of a joint, without mass, and returns `body_from_link` of the child link on
 /// the last of them. `parent_from_joint` places the child link at displacement zero on the body
-/// `parent`.
-pub(super) fn push_bodies(
+/// `parent`; `axis` has unit length, and is of no matter for a joint without one.
+pub(crate) fn push_bodies(
     bodies: &mut Vec<Body>,
     parent: usize,
     parent_from_joint: &Placement,
     axis: Vector3<f64>,
-    line: usize,
     drive: &Drive,
-) -> Result<Placement, UrdfError> {
-    let Alignment { along, sign, turn } = alignment(drive.kind, axis, line)?;
+) -> Placement {
+    let Alignment { along, sign, turn } = alignment(drive.kind, axis);
     let parts: &Parts = match drive.kind {
         JointKind::Revolute | JointKind::Continuous => &[(Axis::Revolute, along, 0, 0)],
         JointKind::Prismatic => &[(Axis::Prismatic, along, 0, 0)],
@@ -126,48 +124,31 @@ pub(super) fn push_bodies(
             subtree_mass: 0.0,
         });
     }
-    Ok(Placement { rotation: joint_from_body.transpose(), translation: Vector3::zeros() })
+    Placement { rotation: joint_from_body.transpose(), translation: Vector3::zeros() }
 }
 
-fn alignment(kind: JointKind, axis: Vector3<f64>, line: usize) -> Result<Alignment, UrdfError> {
+fn alignment(kind: JointKind, axis: Vector3<f64>) -> Alignment {
     let turn = match kind {
         // The motion has no preferred direction.
         JointKind::Spherical | JointKind::Floating => None,
         JointKind::Planar => {
-            let turn = plane(&unit(axis, line)?);
+            let turn = plane(&axis);
             (turn != Matrix3::identity()).then_some(turn)
         }
         JointKind::Revolute | JointKind::Continuous | JointKind::Prismatic => {
-            let unit = unit(axis, line)?;
-            let (along, sign) = match [unit.x, unit.y, unit.z] {
+            let (along, sign) = match [axis.x, axis.y, axis.z] {
                 [sign, 0.0, 0.0] => (Along::X, sign),
                 [0.0, sign, 0.0] => (Along::Y, sign),
                 [0.0, 0.0, sign] => (Along::Z, sign),
                 _ => {
-                    let turn = Some(rotation_to(&unit));
-                    return Ok(Alignment { along: Along::Z, sign: 1.0, turn });
+                    let turn = Some(rotation_to(&axis));
+                    return Alignment { along: Along::Z, sign: 1.0, turn };
                 }
             };
-            return Ok(Alignment { along, sign, turn: None });
+            return Alignment { along, sign, turn: None };
         }
     };
-    Ok(Alignment { along: Along::Z, sign: 1.0, turn })
-}
-
-pub(super) fn unit(axis: Vector3<f64>, line: usize) -> Result<Vector3<f64>, UrdfError> {
-    // Scaling first keeps the norm of tiny and huge axes from under- and overflowing.
-    let largest = axis.amax();
-    if largest == 0.0 {
-        return Err(UrdfError::Number {
-            line,
-            element: "axis".to_owned(),
-            attribute: "xyz".to_owned(),
-            expected: "an axis that is not zero".to_owned(),
-            found: "0 0 0".to_owned(),
-        });
-    }
-    let scaled = axis / largest;
-    Ok(scaled / scaled.norm())
+    Alignment { along: Along::Z, sign: 1.0, turn }
 }
 
 /// A rotation whose columns are the axes of a plane and its normal `n` (unit length): the cyclic

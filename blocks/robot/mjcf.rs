@@ -1,0 +1,165 @@
+//! `Mjcf`: a robot from a model of MuJoCo.
+
+mod facts;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use legwork_block::quantity::{Acceleration, Inertia, NonNegative, PerJoint, Scalar};
+use legwork_block::{Files, Invalid, OtherResources, Resource, ResourceKind, parameters};
+use legwork_mechanics::nalgebra::Vector3;
+use legwork_mechanics::{Base, MjcfErrors, MjcfOptions, Model, Placement};
+
+use crate::robot::model::{Keyframe, RobotModel};
+use crate::robot::urdf::{
+    Mimic, Mount, NamedPose, beyond_limits, frames_of_feet, keyframe, placed, with_rotors,
+};
+
+/// A robot from a model of MuJoCo, an MJCF file, for the `robots:` section.
+///
+/// Every hinge, slide, ball and free joint is a joint, in the order of the file, also where a body
+/// has several, and its positions are those of MuJoCo's `qpos`; one without a name has that of its
+/// body, `thigh_joint`. Bodies without joints are welded to their parents and stay as frames, as do
+/// sites. `feet` names bodies. Defaults by class, frames, replicas and included files are applied;
+/// inertias are those of `<inertial>`, else of the geometry, by MuJoCo's rules and compiler
+/// settings, meshes (STL, OBJ, MSH) read where an inertia depends on them. Armature is the rotor
+/// inertia of the joint.
+///
+/// If the only body of the world that moves has a free joint, that body is the floating base, and
+/// what stands in the world beside it is not part of the robot. Else the base is fixed and called
+/// `world`, and free bodies are joints of it.
+///
+/// | of the file | here |
+/// |---|---|
+/// | `qvel` of free and ball joints | angular velocity in axes of the parent, not of the body |
+/// | `equality` `joint`, linear | the first joint follows the second exactly, see `mimic` |
+/// | `equality` `connect`, `weld` | two frames `NAME_1` and `NAME_2` for `LoopConstraint` |
+/// | keyframes, and `reference`, the file's pose | `keyframe:` of `init`; `<robot>.keyframes.NAME` |
+/// | actuators | facts, below: `Gain(gain: "=<robot>.actuation")` makes torques of their forces |
+/// | geometry with `contype` or `conaffinity` | collision shapes of its body |
+/// | `option` `gravity`; `timestep`, `integrator` | gravity; facts |
+///
+/// Beside the facts of every robot it has these:
+///
+/// | fact | meaning |
+/// |---|---|
+/// | `timestep`, `integrator` | the options of the file |
+/// | `actuation` | n rows, one column for each actuator: torques = actuation · forces |
+/// | `actuators.NAME` | `kind`, `control_lower`, `control_upper`, `force_lower`, `force_upper`, and `gain`, `constant`, `per_length`, `per_rate` of its force law |
+/// | `control_lower`, `control_upper` | limits of all controls, infinite if none |
+/// | `geoms.NAME` | `friction` (sliding, torsional, rolling), `condim`, `contype`, `conaffinity` |
+/// | `equality.NAME` | `frames`, `weld`, `active` |
+/// | `excluded`, `pairs` | names of links, and of geoms, whose contact the file excludes or adds |
+/// | `states.NAME` | of a keyframe: `s_dot`, `velocity`, `angular_velocity` of the base, `ctrl` |
+///
+/// Whatever else a file has (tendons in space, sensors, solver settings, appearance) is listed in one
+/// warning. `composite`, `flexcomp` and `attach` make bodies that would be missing, and are errors.
+///
+/// Reference: the XML reference of MuJoCo 4.0.
+#[parameters(aliases("robot model", "MJCF", "MuJoCo"))]
+pub struct Mjcf {
+    /// The file: relative to the diagram, in a search root, or built in as `std:robots/…`. Files
+    /// that it includes, and meshes, are named from its own folder.
+    pub path: String,
+    /// Whether the base is free in space or welded to the world; without it, as in the file.
+    pub base: Option<Base>,
+    /// Where the world of a fixed base is; without it, level at the origin.
+    pub mount: Option<Mount>,
+    /// Links that touch the ground: bodies.
+    #[default]
+    pub feet: Vec<String>,
+    /// Inertia of the motors' rotors, reflected to the joints [kg m²; kg for slides], in place of
+    /// the file's armature. By joint name or pattern; joints not named keep theirs.
+    pub rotor_inertia: Option<PerJoint<NonNegative<Inertia>>>,
+    /// The same as a full matrix (n rows of n), in place of `rotor_inertia`.
+    pub reflected_inertia: Option<Vec<Vec<Inertia>>>,
+    /// Named poses, beside those of the file, which they replace.
+    #[default]
+    pub keyframes: BTreeMap<String, NamedPose>,
+    /// Acceleration of free fall in world axes [m/s²]; without it, the file's.
+    pub gravity: Option<[Acceleration; 3]>,
+    /// What to do with joints that an equality of the file ties linearly to others.
+    #[default]
+    pub mimic: Mimic,
+    /// Hinges and slides that do not move, and where they are held [rad; m for slides], by name or
+    /// pattern.
+    #[default]
+    pub weld: BTreeMap<String, Scalar>,
+}
+
+impl Mjcf {
+    fn read(&self, files: &dyn Files) -> Result<legwork_mechanics::Mjcf, Invalid> {
+        let mount = self.mount.map_or(Placement::identity(), placed);
+        let gravity = self.gravity.map(|g| Vector3::from(g.map(Acceleration::value)));
+        let read = |path: &str| files.read(path);
+        let options = MjcfOptions {
+            read: &read,
+            base: self.base,
+            mount,
+            gravity,
+            coupled: self.mimic == Mimic::Coupled,
+            welded: self.weld.iter().map(|(joint, at)| (joint.clone(), at.value)).collect(),
+        };
+        let robot = Model::from_mjcf(&self.path, &options).map_err(|errors| refused(&errors))?;
+        let floats = robot.model.trees().iter().any(legwork_mechanics::Tree::is_floating);
+        if floats && self.mount.is_some() {
+            let message = "expected a fixed base to mount, found a floating one";
+            return Err(Invalid::parameter("mount", message)
+                .hint("add `base: Fixed`, or place the robot by the `init` of its state"));
+        }
+        Ok(robot)
+    }
+}
+
+/// The first thing that is wrong, with its line; the others beside it.
+fn refused(errors: &MjcfErrors) -> Invalid {
+    let Some((first, others)) = errors.0.split_first() else {
+        return Invalid::parameter("path", errors.to_string());
+    };
+    let mut invalid = Invalid::parameter("path", first.to_string());
+    if !first.excerpt.is_empty() {
+        invalid = invalid.hint(format!("it reads\n{}", first.excerpt));
+    }
+    if let Some(hint) = &first.hint {
+        invalid = invalid.hint(hint.clone());
+    }
+    for error in others {
+        let hint = error.hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}"));
+        invalid = invalid.hint(format!("also {error}{hint}"));
+    }
+    invalid
+}
+
+impl ResourceKind for Mjcf {
+    const KIND: &'static str = "Mjcf";
+
+    fn load(
+        self,
+        name: &str,
+        files: &dyn Files,
+        _: &dyn OtherResources,
+    ) -> Result<(Arc<dyn Resource>, Vec<String>), Invalid> {
+        let mut mjcf = self.read(files)?;
+        let mut warnings = std::mem::take(&mut mjcf.warnings);
+        let (rotors, matrix) = (self.rotor_inertia.as_ref(), self.reflected_inertia.as_deref());
+        let model = with_rotors(mjcf.model.clone(), rotors, matrix)?;
+        let feet = frames_of_feet(&self.feet, &self.path, &model)?;
+        let mut keyframes: BTreeMap<String, Keyframe> = BTreeMap::new();
+        for found in &mjcf.keyframes {
+            keyframes.insert(found.name.clone(), facts::keyframe(&model, found));
+        }
+        for (key, pose) in &self.keyframes {
+            keyframes.insert(key.clone(), keyframe(key, pose, &model)?);
+        }
+        for (key, keyframe) in &keyframes {
+            warnings.extend(beyond_limits(key, keyframe, &model));
+        }
+        let of_file = facts::of_file(&mjcf);
+        let (name, members) = (name.to_owned(), Vec::new());
+        let robot = RobotModel { name, model, feet, keyframes, members, of_file };
+        Ok((Arc::new(robot), warnings))
+    }
+}
+
+#[cfg(test)]
+mod tests;

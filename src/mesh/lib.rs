@@ -1,0 +1,35 @@
+//! Triangle meshes, as robot files name them: bytes in, triangles out.
+//!
+//! ```text
+//! bytes ──read──► Mesh ──topology──► what is wrong with its surface
+//!                      ──solid─────► volume, centre, moments
+//!                      ──hull──────► Hull ──reduced──► few vertices, and how much they miss
+//! ```
+//!
+//! | file | what is read |
+//! |---|---|
+//! | STL, binary or text | triangles, corners of equal coordinates are one vertex |
+//! | OBJ | `v`, `f` (polygons as fans, negative indices), `usemtl` |
+//! | COLLADA (`.dae`) | geometries as the scene places them, in its unit and up axis; colours |
+//! | glTF 2.0 (`.glb`, `.gltf`) | meshes as the default scene places them; base colours |
+//!
+//! No input makes this crate panic, and none takes memory out of proportion to its size: counts in
+//! a file are believed only as far as bytes for them are there, and a scene may place its
+//! geometries at most [`MOST_TRIANGLES`] triangles in all. No file is opened: what a glTF file
+//! names beside itself comes from a function of the caller.
+
+mod error;
+mod hull;
+mod mesh;
+mod read;
+mod solid;
+#[cfg(test)]
+mod tests;
+mod topology;
+
+pub use error::MeshError;
+pub use hull::{Hull, HullError};
+pub use mesh::{Material, Mesh, Part};
+pub use read::{Format, MOST_TRIANGLES, read};
+pub use solid::Solid;
+pub use topology::Topology;

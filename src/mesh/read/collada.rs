@@ -1,0 +1,391 @@
+//! COLLADA: geometries, placed by a scene of nodes.
+
+use std::collections::HashMap;
+
+use nalgebra::{Matrix3, Matrix4, Unit, Vector3};
+use roxmltree::{Document, Node, ParsingOptions};
+
+use super::{bounded, fan};
+use crate::error::MeshError;
+use crate::mesh::{Material, Mesh};
+
+/// Most nodes of a scene, those of repeated instances counted each time.
+const MOST_NODES: usize = 100_000;
+
+/// Reads the scene, or all geometries as they are if there is none.
+pub(super) fn read(bytes: &[u8]) -> Result<Mesh, MeshError> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| MeshError::malformed(format!("the text is not UTF-8: {error}")))?;
+    let text = text.trim_start_matches('\u{feff}');
+    let options = ParsingOptions { nodes_limit: 50_000_000, ..ParsingOptions::default() };
+    let document = Document::parse_with_options(text, options)
+        .map_err(|error| MeshError::line(error.pos().row as usize, error.to_string()))?;
+    let root = document.root_element();
+    if root.tag_name().name() != "COLLADA" {
+        let message = format!("expected <COLLADA>, found <{}>", root.tag_name().name());
+        return Err(MeshError::malformed(message));
+    }
+    let mut reader = Reader { ids: HashMap::new(), geometries: HashMap::new(), nodes: 0 };
+    for node in root.descendants().filter(Node::is_element) {
+        if let Some(id) = node.attribute("id") {
+            reader.ids.entry(id).or_insert(node);
+        }
+    }
+    let mut mesh = Mesh::default();
+    let place = to_metres(root);
+    let scene = child(root, "scene").and_then(|scene| child(scene, "instance_visual_scene"));
+    match scene.and_then(|scene| reader.target(scene, "url")) {
+        Some(scene) => reader.scene(scene, place, &mut mesh)?,
+        None => {
+            let geometries = root.descendants().filter(|node| node.has_tag_name_of("geometry"));
+            for geometry in geometries {
+                reader.geometry(geometry, &place, &HashMap::new(), &mut mesh)?;
+            }
+        }
+    }
+    Ok(mesh)
+}
+
+/// Names without their namespace: exporters write several.
+trait Tagged {
+    fn has_tag_name_of(&self, name: &str) -> bool;
+}
+
+impl Tagged for Node<'_, '_> {
+    fn has_tag_name_of(&self, name: &str) -> bool {
+        self.is_element() && self.tag_name().name() == name
+    }
+}
+
+fn child<'a, 'input>(node: Node<'a, 'input>, name: &str) -> Option<Node<'a, 'input>> {
+    node.children().find(|child| child.has_tag_name_of(name))
+}
+
+fn line(node: Node<'_, '_>) -> usize {
+    node.document().text_pos_at(node.range().start).row as usize
+}
+
+/// Metres, from the unit that the file states. Axes stay: the viewers that robot files are made with
+/// ignore `<up_axis>` (RViz leaves out the turn of the scene's root), and so do their authors.
+fn to_metres(root: Node<'_, '_>) -> Matrix4<f64> {
+    let unit = child(root, "asset").and_then(|asset| child(asset, "unit"));
+    let meter = unit.and_then(|unit| unit.attribute("meter")?.trim().parse::<f64>().ok());
+    Matrix4::new_scaling(meter.filter(|meter| meter.is_finite() && *meter > 0.0).unwrap_or(1.0))
+}
+
+struct Reader<'a, 'input> {
+    ids: HashMap<&'a str, Node<'a, 'input>>,
+    /// What was read already, by where it begins.
+    geometries: HashMap<usize, Geometry<'a>>,
+    /// How many nodes have been placed.
+    nodes: usize,
+}
+
+/// Vertices and triangles of a geometry, with the name of the material of each stretch.
+#[derive(Clone, Default)]
+struct Geometry<'a> {
+    vertices: Vec<Vector3<f64>>,
+    stretches: Vec<(Option<&'a str>, Vec<[u32; 3]>)>,
+}
+
+/// What the materials of a geometry are called, and where they are.
+type Bound<'a, 'input> = HashMap<&'a str, Node<'a, 'input>>;
+
+impl<'a, 'input> Reader<'a, 'input> {
+    /// What an attribute refers to, as `#id`.
+    fn target(&self, node: Node<'a, 'input>, attribute: &str) -> Option<Node<'a, 'input>> {
+        let url = node.attribute(attribute)?;
+        self.ids.get(url.strip_prefix('#').unwrap_or(url)).copied()
+    }
+
+    /// Places all geometries of a scene. No recursion: a file may nest as deeply as it likes.
+    fn scene(
+        &mut self,
+        scene: Node<'a, 'input>,
+        place: Matrix4<f64>,
+        mesh: &mut Mesh,
+    ) -> Result<(), MeshError> {
+        let mut open = vec![(scene, place)];
+        while let Some((node, above)) = open.pop() {
+            self.nodes += 1;
+            if self.nodes > MOST_NODES {
+                let message = format!("its scene has more than {MOST_NODES} nodes");
+                return Err(MeshError::malformed(message));
+            }
+            let here = above * own_placement(node)?;
+            let mut below = Vec::new();
+            for part in node.children().filter(Node::is_element) {
+                match part.tag_name().name() {
+                    "node" => below.push((part, here)),
+                    "instance_node" => {
+                        below.extend(self.target(part, "url").map(|node| (node, here)));
+                    }
+                    "instance_geometry" | "instance_controller" => {
+                        let bound = self.bound(part);
+                        if let Some(geometry) = self.shape(part) {
+                            self.geometry(geometry, &here, &bound, mesh)?;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            // The first child comes next.
+            open.extend(below.into_iter().rev());
+        }
+        Ok(())
+    }
+
+    /// The geometry of an instance, that of the skin if it has bones.
+    fn shape(&self, instance: Node<'a, 'input>) -> Option<Node<'a, 'input>> {
+        let target = self.target(instance, "url")?;
+        match child(target, "skin") {
+            Some(skin) => self.target(skin, "source"),
+            None => Some(target),
+        }
+    }
+
+    /// The materials of an instance, by the names that its geometry uses.
+    fn bound(&self, instance: Node<'a, 'input>) -> Bound<'a, 'input> {
+        let bind = child(instance, "bind_material").and_then(|b| child(b, "technique_common"));
+        let bound = bind.into_iter().flat_map(|bind| bind.children());
+        bound
+            .filter_map(|one| Some((one.attribute("symbol")?, self.target(one, "target")?)))
+            .collect()
+    }
+
+    /// Adds a geometry to the mesh.
+    fn geometry(
+        &mut self,
+        node: Node<'a, 'input>,
+        place: &Matrix4<f64>,
+        bound: &Bound<'a, 'input>,
+        mesh: &mut Mesh,
+    ) -> Result<(), MeshError> {
+        let key = node.range().start;
+        if !self.geometries.contains_key(&key) {
+            let read = match child(node, "mesh") {
+                Some(shape) => self.read_geometry(shape)?,
+                None => Geometry::default(),
+            };
+            self.geometries.insert(key, read);
+        }
+        let Some(geometry) = self.geometries.get(&key) else { return Ok(()) };
+        let triangles: usize = geometry.stretches.iter().map(|(_, all)| all.len()).sum();
+        bounded(mesh.triangles.len() + triangles)?;
+        bounded(mesh.vertices.len() + geometry.vertices.len())?;
+        let stretches: Vec<(Material, &[[u32; 3]])> = (geometry.stretches.iter())
+            .map(|(name, triangles)| {
+                let material = name.and_then(|name| {
+                    let by_id = || self.ids.get(name).copied();
+                    Some(self.material(bound.get(name).copied().or_else(by_id)?))
+                });
+                (material.unwrap_or_default(), triangles.as_slice())
+            })
+            .collect();
+        mesh.add(&geometry.vertices, &stretches, place);
+        Ok(())
+    }
+
+    /// Vertices and triangles of a `<mesh>`.
+    fn read_geometry(&self, shape: Node<'a, 'input>) -> Result<Geometry<'a>, MeshError> {
+        let mut geometry = Geometry::default();
+        // A mesh has one list of vertices; its primitives refer to it.
+        let Some(vertices) = child(shape, "vertices") else { return Ok(geometry) };
+        let position = inputs(vertices).find(|one| one.attribute("semantic") == Some("POSITION"));
+        let Some(source) = position.and_then(|position| self.target(position, "source")) else {
+            return Err(MeshError::line(line(vertices), "expected an input of semantic POSITION"));
+        };
+        geometry.vertices = self.positions(source)?;
+        for primitive in shape.children().filter(Node::is_element) {
+            let triangles = triangles(primitive, geometry.vertices.len())?;
+            if !triangles.is_empty() {
+                geometry.stretches.push((primitive.attribute("material"), triangles));
+            }
+        }
+        Ok(geometry)
+    }
+
+    /// The points of a `<source>`.
+    fn positions(&self, source: Node<'a, 'input>) -> Result<Vec<Vector3<f64>>, MeshError> {
+        let wrong = |message: &str| MeshError::line(line(source), message);
+        let accessor = child(source, "technique_common").and_then(|t| child(t, "accessor"));
+        let number = |name: &str, default: usize| match accessor.and_then(|a| a.attribute(name)) {
+            Some(text) => text.trim().parse().map_err(|_| wrong("expected a whole number")),
+            None => Ok(default),
+        };
+        let (stride, offset) = (number("stride", 3)?, number("offset", 0)?);
+        let array = accessor.and_then(|accessor| self.target(accessor, "source"));
+        let array = array.or_else(|| child(source, "float_array"));
+        let array = array.ok_or_else(|| wrong("expected a <float_array>"))?;
+        let values: Vec<f64> = numbers(array)?;
+        if stride < 3 {
+            return Err(wrong("expected three coordinates for each point"));
+        }
+        let all = values.get(offset..).unwrap_or(&[]).chunks(stride);
+        let most = number("count", usize::MAX)?;
+        Ok(all
+            .take(most)
+            .filter(|p| p.len() >= 3)
+            .map(|p| Vector3::new(p[0], p[1], p[2]))
+            .collect())
+    }
+
+    /// Diffuse colour and texture of a `<material>`.
+    fn material(&self, material: Node<'a, 'input>) -> Material {
+        let effect = child(material, "instance_effect").and_then(|i| self.target(i, "url"));
+        let Some(effect) = effect else { return Material::default() };
+        let diffuse = effect.descendants().find(|node| node.has_tag_name_of("diffuse"));
+        let color = diffuse.and_then(|diffuse| child(diffuse, "color"));
+        let color = color.and_then(|color| numbers(color).ok());
+        let color = color.and_then(|color| match color.as_slice() {
+            [red, green, blue] => Some([*red, *green, *blue, 1.0]),
+            [red, green, blue, opacity, ..] => Some([*red, *green, *blue, *opacity]),
+            _ => None,
+        });
+        let texture = diffuse.and_then(|diffuse| child(diffuse, "texture"));
+        let texture = texture.and_then(|texture| {
+            let sampler = texture.attribute("texture")?;
+            self.image(effect, sampler).or_else(|| self.image_file(*self.ids.get(sampler)?))
+        });
+        Material { color, texture }
+    }
+
+    /// The picture of a sampler: sampler → surface → image.
+    fn image(&self, effect: Node<'a, 'input>, sampler: &str) -> Option<String> {
+        let parameter = |name: &str| {
+            effect.descendants().find(|node| {
+                node.has_tag_name_of("newparam") && node.attribute("sid") == Some(name)
+            })
+        };
+        let text_below = |node: Node<'a, 'input>, name: &str| {
+            node.descendants().find(|below| below.has_tag_name_of(name))?.text()
+        };
+        let surface = text_below(parameter(sampler)?, "source")?.trim();
+        let image = text_below(parameter(surface)?, "init_from")?.trim();
+        self.image_file(*self.ids.get(image)?)
+    }
+
+    fn image_file(&self, image: Node<'a, 'input>) -> Option<String> {
+        let from = image.descendants().find(|below| below.has_tag_name_of("init_from"))?;
+        let file = from.text().filter(|text| !text.trim().is_empty());
+        let file = file.or_else(|| child(from, "ref")?.text())?;
+        Some(file.trim().to_owned())
+    }
+}
+
+fn inputs<'a, 'input>(node: Node<'a, 'input>) -> impl Iterator<Item = Node<'a, 'input>> {
+    node.children().filter(|child| child.has_tag_name_of("input"))
+}
+
+/// All numbers of a list.
+fn numbers<T: std::str::FromStr>(node: Node<'_, '_>) -> Result<Vec<T>, MeshError> {
+    let mut all = Vec::new();
+    for text in node.children().filter_map(|child| child.text()) {
+        for word in text.split_ascii_whitespace() {
+            // Some exporters write commas between or for points.
+            let word = word.trim_end_matches(',');
+            all.push(word.parse().map_err(|_| {
+                let shown: String = word.chars().take(20).collect();
+                let message = format!("expected a number, found `{}`", shown.escape_debug());
+                MeshError::line(line(node), message)
+            })?);
+        }
+    }
+    Ok(all)
+}
+
+/// The triangles of a primitive; none of lines and of what is no primitive.
+fn triangles(primitive: Node<'_, '_>, vertices: usize) -> Result<Vec<[u32; 3]>, MeshError> {
+    let kind = primitive.tag_name().name();
+    if !matches!(kind, "triangles" | "polylist" | "polygons" | "trifans" | "tristrips") {
+        return Ok(Vec::new());
+    }
+    let wrong = |message: String| MeshError::line(line(primitive), message);
+    let offset =
+        |input: Node<'_, '_>| match input.attribute("offset").unwrap_or("0").parse::<usize>() {
+            Ok(offset) if offset < 64 => Ok(offset),
+            _ => Err(wrong("expected an offset from 0 to 63".to_owned())),
+        };
+    let (mut stride, mut at) = (1, None);
+    for input in inputs(primitive) {
+        stride = stride.max(offset(input)? + 1);
+        if input.attribute("semantic") == Some("VERTEX") {
+            at = Some(offset(input)?);
+        }
+    }
+    let at = at.ok_or_else(|| wrong("expected an input of semantic VERTEX".to_owned()))?;
+    let corner = |group: &[u32]| match group.get(at) {
+        Some(index) if (*index as usize) < vertices => Ok(*index),
+        Some(index) => Err(wrong(format!("vertex {index} is not among its {vertices}"))),
+        None => Err(wrong("its list of corners ends early".to_owned())),
+    };
+    let mut all = Vec::new();
+    let mut lengths = match child(primitive, "vcount") {
+        Some(counts) if kind == "polylist" => numbers::<u32>(counts)?.into_iter(),
+        _ => Vec::new().into_iter(),
+    };
+    let lists = primitive.descendants().filter(|node| node.has_tag_name_of("p"));
+    for list in lists {
+        let numbers = numbers::<u32>(list)?;
+        let corners = numbers.chunks(stride).map(corner).collect::<Result<Vec<u32>, _>>()?;
+        match kind {
+            "triangles" => all.extend(corners.chunks_exact(3).map(|c| [c[0], c[1], c[2]])),
+            "polylist" => {
+                let mut rest = corners.as_slice();
+                for length in lengths.by_ref() {
+                    let Some((polygon, more)) = rest.split_at_checked(length as usize) else {
+                        return Err(wrong("its list of corners ends early".to_owned()));
+                    };
+                    all.extend(fan(polygon));
+                    rest = more;
+                }
+            }
+            "tristrips" => all.extend(
+                corners
+                    .windows(3)
+                    .enumerate()
+                    .map(|(k, c)| if k % 2 == 0 { [c[0], c[1], c[2]] } else { [c[1], c[0], c[2]] }),
+            ),
+            _ => all.extend(fan(&corners)),
+        }
+        bounded(all.len())?;
+    }
+    Ok(all)
+}
+
+/// `parent_from_node` of the transformations of a node, in their order.
+fn own_placement(node: Node<'_, '_>) -> Result<Matrix4<f64>, MeshError> {
+    let mut place = Matrix4::identity();
+    for step in node.children().filter(Node::is_element) {
+        let name = step.tag_name().name();
+        if !matches!(name, "matrix" | "translate" | "rotate" | "scale" | "lookat" | "skew") {
+            continue;
+        }
+        let n: Vec<f64> = numbers(step)?;
+        place *= match (name, n.as_slice()) {
+            ("matrix", n) if n.len() == 16 => Matrix4::from_row_slice(n),
+            ("translate", [x, y, z]) => Matrix4::new_translation(&Vector3::new(*x, *y, *z)),
+            ("scale", [x, y, z]) => Matrix4::new_nonuniform_scaling(&Vector3::new(*x, *y, *z)),
+            ("rotate", [x, y, z, degrees]) => {
+                let axis = Vector3::new(*x, *y, *z);
+                match Unit::try_new(axis, 0.0) {
+                    Some(axis) => rotation(&axis, *degrees),
+                    None => Matrix4::identity(),
+                }
+            }
+            _ => {
+                let message = format!("cannot read <{name}> with {} numbers", n.len());
+                return Err(MeshError::line(line(step), message));
+            }
+        };
+    }
+    Ok(place)
+}
+
+fn rotation(axis: &Unit<Vector3<f64>>, degrees: f64) -> Matrix4<f64> {
+    let (sine, cosine) = libm::sincos(degrees.to_radians());
+    let cross = axis.cross_matrix();
+    // Rodrigues' formula.
+    let turn = Matrix3::identity() + cross * sine + cross * cross * (1.0 - cosine);
+    turn.to_homogeneous()
+}

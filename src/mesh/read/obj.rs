@@ -1,0 +1,129 @@
+//! Wavefront OBJ: vertices, polygons, materials by name.
+
+use std::collections::BTreeMap;
+
+use nalgebra::Vector3;
+
+use super::{bounded, fan};
+use crate::error::MeshError;
+use crate::mesh::{Material, Mesh};
+
+/// Reads vertices and faces; of its libraries of materials the colours and textures. A library that
+/// cannot be read leaves its materials without.
+pub(super) fn read(
+    bytes: &[u8],
+    beside: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
+) -> Result<Mesh, MeshError> {
+    let mut mesh = Mesh::default();
+    let mut known: BTreeMap<String, Material> = BTreeMap::new();
+    let (mut material, mut counted) = (Material::default(), 0);
+    let mut corners: Vec<u32> = Vec::new();
+    for (number, line) in lines(bytes) {
+        let (word, rest) = split(&line);
+        match word {
+            "v" => mesh.vertices.push(vertex(number, rest)?),
+            "f" => {
+                corners.clear();
+                for corner in rest.split_ascii_whitespace() {
+                    corners.push(index(number, corner, mesh.vertices.len())?);
+                }
+                if corners.len() < 3 {
+                    let message = format!("expected 3 corners or more, found {}", corners.len());
+                    return Err(MeshError::line(number, message));
+                }
+                mesh.triangles.extend(fan(&corners));
+                bounded(mesh.triangles.len())?;
+            }
+            "usemtl" => {
+                mesh.push_part(mesh.triangles.len() - counted, material);
+                counted = mesh.triangles.len();
+                material = known.get(rest.trim()).cloned().unwrap_or_default();
+            }
+            "mtllib" => {
+                if let Ok(library) = beside(rest.trim()) {
+                    materials(&library, &mut known);
+                }
+            }
+            _ => {}
+        }
+    }
+    mesh.push_part(mesh.triangles.len() - counted, material);
+    Ok(mesh)
+}
+
+/// Lines with their numbers, without comments; a `\` at the end of one joins it to the next.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, String)> {
+    let mut rest = bytes.split(|byte| *byte == b'\n').enumerate();
+    std::iter::from_fn(move || {
+        let (index, first) = rest.next()?;
+        let mut line = String::from_utf8_lossy(first).trim_end().to_owned();
+        while line.ends_with('\\') {
+            line.pop();
+            let Some((_, more)) = rest.next() else { break };
+            line.push_str(String::from_utf8_lossy(more).trim_end());
+        }
+        if let Some(comment) = line.find('#') {
+            line.truncate(comment);
+        }
+        Some((index + 1, line))
+    })
+}
+
+fn split(line: &str) -> (&str, &str) {
+    let line = line.trim_start();
+    line.split_once(|c: char| c.is_ascii_whitespace()).unwrap_or((line, ""))
+}
+
+fn vertex(line: usize, rest: &str) -> Result<Vector3<f64>, MeshError> {
+    let mut numbers = rest.split_ascii_whitespace().map(str::parse::<f64>);
+    match (numbers.next(), numbers.next(), numbers.next()) {
+        (Some(Ok(x)), Some(Ok(y)), Some(Ok(z))) => Ok(Vector3::new(x, y, z)),
+        _ => Err(MeshError::line(line, "expected three numbers after `v`")),
+    }
+}
+
+/// The vertex of a corner `v`, `v/vt`, `v//vn` or `v/vt/vn`, counted from 1, or from the end if it
+/// is negative.
+fn index(line: usize, corner: &str, vertices: usize) -> Result<u32, MeshError> {
+    let first = corner.split('/').next().unwrap_or("");
+    let wrong = || {
+        let shown: String = first.chars().take(20).collect();
+        let shown = shown.escape_debug();
+        MeshError::line(
+            line,
+            format!("expected the number of a vertex among {vertices}, found `{shown}`"),
+        )
+    };
+    let number: i64 = first.parse().map_err(|_| wrong())?;
+    let from_start = if number < 0 { number + vertices as i64 } else { number - 1 };
+    let index = u32::try_from(from_start).map_err(|_| wrong())?;
+    if (index as usize) < vertices { Ok(index) } else { Err(wrong()) }
+}
+
+/// Colours (`Kd`, `d`, `Tr`) and textures (`map_Kd`) of a library.
+fn materials(library: &[u8], known: &mut BTreeMap<String, Material>) {
+    let mut name: Option<String> = None;
+    for (_, line) in lines(library) {
+        let (word, rest) = split(&line);
+        if word == "newmtl" {
+            name = Some(rest.trim().to_owned());
+            known.insert(rest.trim().to_owned(), Material::default());
+        }
+        let Some(material) = name.as_ref().and_then(|name| known.get_mut(name)) else { continue };
+        let mut numbers = rest.split_ascii_whitespace().map_while(|word| word.parse::<f64>().ok());
+        let color = material.color.get_or_insert([1.0; 4]);
+        match (word, numbers.next()) {
+            ("Kd", Some(red)) => {
+                let green = numbers.next().unwrap_or(red);
+                let blue = numbers.next().unwrap_or(red);
+                color[..3].copy_from_slice(&[red, green, blue]);
+            }
+            ("d", Some(opacity)) => color[3] = opacity,
+            ("Tr", Some(transparency)) => color[3] = 1.0 - transparency,
+            ("map_Kd", _) => {
+                material.texture = rest.split_ascii_whitespace().last().map(Into::into);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! The same cuboid in every format; files that are wrong.
+
+use nalgebra::Vector3;
+
+use super::{Random, cuboid};
+use crate::mesh::Mesh;
+use crate::{MeshError, Solid, Topology, read};
+
+fn none(_: &str) -> Result<Vec<u8>, String> {
+    Err("there is no other file".to_owned())
+}
+
+fn load(name: &str, bytes: &[u8]) -> Result<Mesh, MeshError> {
+    read(name, bytes, &mut none)
+}
+
+/// A closed cuboid of 1 × 2 × 3 between the origin and (1, 2, 3).
+fn expect_cuboid(mesh: &Mesh) {
+    let solid = Solid::of(mesh).expect("a solid");
+    assert!((solid.volume - 6.0).abs() < 1e-6, "{}", solid.volume);
+    assert!((solid.center - Vector3::new(0.5, 1.0, 1.5)).norm() < 1e-6, "{}", solid.center);
+    assert!(Topology::of(mesh).is_closed());
+    assert_eq!(mesh.parts.iter().map(|part| part.triangles).sum::<usize>(), mesh.triangles.len());
+    let [low, high] = mesh.bounds().expect("bounds");
+    assert!(low.norm() < 1e-6 && (high - Vector3::new(1.0, 2.0, 3.0)).norm() < 1e-6);
+}
+
+fn binary_stl(mesh: &Mesh) -> Vec<u8> {
+    let mut bytes = vec![b' '; 80];
+    // As some exporters begin binary files too.
+    bytes[..5].copy_from_slice(b"solid");
+    bytes.extend((mesh.triangles.len() as u32).to_le_bytes());
+    for k in 0..mesh.triangles.len() {
+        bytes.extend([0; 12]);
+        for x in mesh.corners(k).iter().flat_map(|corner| corner.iter()) {
+            bytes.extend((*x as f32).to_le_bytes());
+        }
+        bytes.extend([0; 2]);
+    }
+    bytes
+}
+
+fn text_stl(mesh: &Mesh) -> String {
+    let mut text = "solid a box\n".to_owned();
+    for k in 0..mesh.triangles.len() {
+        text += "facet normal 0 0 0\n outer loop\n";
+        for corner in mesh.corners(k) {
+            text += &format!("  vertex {:e} {:e} {:e}\n", corner.x, corner.y, corner.z);
+        }
+        text += " endloop\nendfacet\n";
+    }
+    text + "endsolid a box\n"
+}
+
+#[test]
+fn stl() {
+    let mesh = cuboid([0.0; 3], [1.0, 2.0, 3.0]);
+    for bytes in [binary_stl(&mesh), text_stl(&mesh).into_bytes()] {
+        let read = load("box.STL", &bytes).expect("a mesh");
+        expect_cuboid(&read);
+        // Equal corners are one vertex.
+        assert_eq!(read.vertices.len(), 8);
+    }
+    let bytes = binary_stl(&mesh);
+    let cut = load("a.stl", &bytes[..300]).unwrap_err().to_string();
+    assert_eq!(cut, "the header announces 12 triangles, 600 bytes; 216 follow");
+    let mut long = bytes;
+    long[..5].copy_from_slice(b"BOXES");
+    long[80..84].copy_from_slice(&u32::MAX.to_le_bytes());
+    let error = load("a.stl", &long).unwrap_err().to_string();
+    assert!(error.contains("announces 4294967295 triangles"), "{error}");
+    let error = load("a.stl", b"solid\nvertex 1 2\n").unwrap_err();
+    assert_eq!(error, MeshError::line(2, "expected three numbers after `vertex`"));
+    assert_eq!(load("a.stl", b"solid\nendsolid\n").unwrap_err(), MeshError::Empty);
+    let mut nan = binary_stl(&cuboid([0.0; 3], [1.0; 3]));
+    nan[96..100].copy_from_slice(&f32::NAN.to_le_bytes());
+    assert!(load("a.stl", &nan).unwrap_err().to_string().contains("not a finite number"));
+}
+
+const OBJ: &str = "# a box
+mtllib box.mtl
+v 0 0 0
+v 1 0 0
+v 1 2 0
+v 0 2 0
+v 0 0 3
+v 1 0 3
+v 1 2 3
+v 0 2 3
+usemtl red
+f 1 4 3 2
+f 5//1 6//1 7//1 8//1
+f 1/1/1 2/1/1 6/1/1 5/1/1
+usemtl blue
+f -6 -5 -1 -2
+f 1 5 \\
+  8 4
+f 2 3 7 6
+";
+
+#[test]
+fn obj() {
+    let mesh = load("box.obj", OBJ.as_bytes()).expect("a mesh");
+    expect_cuboid(&mesh);
+    assert_eq!((mesh.vertices.len(), mesh.triangles.len()), (8, 12));
+    let library = "newmtl red\nKd 1 0 0\nd 0.5\nnewmtl blue\nKd 0 0 1\nmap_Kd a.png\n";
+    let mut beside = |name: &str| match name {
+        "box.mtl" => Ok(library.as_bytes().to_vec()),
+        _ => Err("no".to_owned()),
+    };
+    let mesh = read("box.obj", OBJ.as_bytes(), &mut beside).expect("a mesh");
+    let [red, blue] = &mesh.parts[..] else { panic!("{:?}", mesh.parts) };
+    assert_eq!((red.triangles, red.material.color), (6, Some([1.0, 0.0, 0.0, 0.5])));
+    assert_eq!(blue.material.texture.as_deref(), Some("a.png"));
+    for (text, told) in [
+        ("v 1 2 x\n", "line 1: expected three numbers after `v`"),
+        ("v 1 2 3\nf 1 2 3\n", "line 2: expected the number of a vertex among 1, found `2`"),
+        ("v 1 2 3\nf 0 1 1\n", "line 2: expected the number of a vertex among 1, found `0`"),
+        ("v 1 2 3\nf -2 1 1\n", "line 2: expected the number of a vertex among 1, found `-2`"),
+        ("v 1 2 3\nf 1 1\n", "line 2: expected 3 corners or more, found 2"),
+    ] {
+        assert_eq!(load("a.obj", text.as_bytes()).unwrap_err().to_string(), told);
+    }
+}
+
+/// In centimetres, moved by nodes, with vertices that nothing uses.
+const COLLADA: &str = r##"<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+  <asset><unit name="centimeter" meter="0.01"/><up_axis>Y_UP</up_axis></asset>
+  <library_effects><effect id="e"><profile_COMMON>
+    <newparam sid="surface"><surface type="2D"><init_from>picture</init_from></surface></newparam>
+    <newparam sid="sampler"><sampler2D><source>surface</source></sampler2D></newparam>
+    <technique sid="t"><phong><diffuse><color>0.1 0.2 0.3 1</color></diffuse></phong></technique>
+  </profile_COMMON></effect></library_effects>
+  <library_materials><material id="m"><instance_effect url="#e"/></material></library_materials>
+  <library_geometries>
+    <geometry id="half"><mesh>
+      <source id="p"><float_array id="pa" count="27">
+        0 0 0  100 0 0  100 200 0  0 200 0  0 0 300  100 0 300  100 200 300  0 200 300  9e9 0 0
+      </float_array><technique_common><accessor source="#pa" count="9" stride="3"/>
+      </technique_common></source>
+      <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+      <polylist material="skin" count="3">
+        <input semantic="VERTEX" source="#v" offset="1"/>
+        <input semantic="NORMAL" source="#n" offset="0"/>
+        <vcount>4 4 4</vcount>
+        <p>9 0 9 3 9 2 9 1  9 4 9 5 9 6 9 7  9 0 9 1 9 5 9 4</p>
+      </polylist>
+      <triangles material="skin" count="2">
+        <input semantic="VERTEX" source="#v" offset="0"/><p>2 3 7 2 7 6</p>
+      </triangles>
+      <polygons><input semantic="VERTEX" source="#v" offset="0"/><p>0 4 7 3</p><p>1 2 6 5</p>
+      </polygons>
+      <lines count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1</p></lines>
+    </mesh></geometry>
+  </library_geometries>
+  <library_visual_scenes><visual_scene id="s">
+    <node id="outer"><rotate>1 0 0 -90</rotate><rotate>1 0 0 90</rotate>
+      <node><translate>10 20 30</translate><scale>1 1 1</scale>
+        <matrix>1 0 0 -10 0 1 0 -20 0 0 1 -30 0 0 0 1</matrix>
+        <instance_geometry url="#half"><bind_material><technique_common>
+          <instance_material symbol="skin" target="#m"/>
+        </technique_common></bind_material></instance_geometry>
+      </node>
+    </node>
+  </visual_scene></library_visual_scenes>
+  <scene><instance_visual_scene url="#s"/></scene>
+</COLLADA>"##;
+
+#[test]
+fn collada() {
+    let mesh = load("box.dae", COLLADA.as_bytes()).expect("a mesh");
+    expect_cuboid(&mesh);
+    assert_eq!(mesh.parts[0].material.color, Some([0.1, 0.2, 0.3, 1.0]));
+    assert_eq!(mesh.parts[0].triangles, 8);
+    // Without a scene all geometries are there.
+    let bare = COLLADA.replace("<scene>", "<nothing>").replace("</scene>", "</nothing>");
+    let solid = Solid::of(&load("a.dae", bare.as_bytes()).expect("a mesh")).expect("a solid");
+    assert!((solid.center - Vector3::new(0.5, 1.0, 1.5)).norm() < 1e-12, "{}", solid.center);
+    // A mirror keeps the outside outside.
+    let mirrored = COLLADA.replace("<scale>1 1 1", "<scale>1 -1 1");
+    let mesh = load("a.dae", mirrored.as_bytes()).expect("a mesh");
+    assert!((Solid::of(&mesh).expect("a solid").volume - 6.0).abs() < 1e-12);
+    for (from, to, told) in [
+        ("0 4 7 3", "0 4 7 9", "vertex 9 is not among its 9"),
+        ("<vcount>4 4 4", "<vcount>4 4 5", "its list of corners ends early"),
+        ("100 200 300", "100 two 300", "line 12: expected a number, found `two`"),
+        ("10 20 30", "10 20", "cannot read <translate> with 2 numbers"),
+        ("</asset>", "</asse>", "line 3:"),
+        ("<p>0 4 7 3</p>", "<p>0 4 7 99999999999</p>", "expected a number"),
+    ] {
+        let wrong = COLLADA.replace(from, to);
+        assert_ne!(wrong, COLLADA, "{from}");
+        let error = load("a.dae", wrong.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains(told), "{from}: {error}");
+    }
+    // A node that holds itself.
+    let cycle = COLLADA.replace("<rotate>", "<instance_node url=\"#outer\"/><rotate>");
+    let error = load("a.dae", cycle.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("more than"), "{error}");
+}
+
+/// The cuboid as glTF, with y up; `data` is its buffer.
+fn gltf(uri: &str, length: usize) -> String {
+    format!(
+        r#"{{"asset": {{"version": "2.0"}}, "scene": 0, "scenes": [{{"nodes": [0]}}],
+        "nodes": [{{"rotation": [-0.7071067811865476, 0, 0, 0.7071067811865476], "children": [1]}},
+                  {{"mesh": 0, "translation": [1, 0, 0], "scale": [-1, 1, 1]}}],
+        "meshes": [{{"primitives": [{{"attributes": {{"POSITION": 0}}, "indices": 1,
+                                      "material": 0}}]}}],
+        "materials": [{{"pbrMetallicRoughness": {{"baseColorFactor": [1, 0.5, 0, 1]}}}}],
+        "accessors": [
+            {{"bufferView": 0, "componentType": 5126, "count": 8, "type": "VEC3"}},
+            {{"bufferView": 1, "componentType": 5123, "count": 36, "type": "SCALAR"}}],
+        "bufferViews": [{{"buffer": 0, "byteLength": 96}},
+                        {{"buffer": 0, "byteOffset": 96, "byteLength": 72}}],
+        "buffers": [{{{uri}"byteLength": {length}}}]}}"#
+    )
+}
+
+#[test]
+fn gltf_as_text_and_binary() {
+    use base64::Engine as _;
+    // Mirrored back by the node's scale.
+    let mesh = cuboid([0.0; 3], [1.0, 2.0, 3.0]);
+    let mut data = Vec::new();
+    mesh.vertices.iter().flat_map(|v| v.iter()).for_each(|x| {
+        data.extend((*x as f32).to_le_bytes());
+    });
+    mesh.triangles.iter().flatten().for_each(|i| data.extend((*i as u16).to_le_bytes()));
+
+    let coded = base64::engine::general_purpose::STANDARD.encode(&data);
+    let inline = gltf(&format!("\"uri\": \"data:application/gltf-buffer;base64,{coded}\", "), 168);
+    let beside = gltf("\"uri\": \"box.bin\", ", 168);
+    let mut json = gltf("", 168).into_bytes();
+    json.resize(json.len().next_multiple_of(4), b' ');
+    let mut binary = b"glTF\x02\0\0\0\0\0\0\0".to_vec();
+    for (kind, chunk) in [(b"JSON", &json), (b"BIN\0", &data)] {
+        binary.extend((chunk.len() as u32).to_le_bytes());
+        binary.extend(kind);
+        binary.extend(chunk);
+    }
+    let mut file = |_: &str| Ok(data.clone());
+    for (name, bytes) in
+        [("a.gltf", inline.as_bytes()), ("a.gltf", beside.as_bytes()), ("a.glb", binary.as_slice())]
+    {
+        let read = read(name, bytes, &mut file).expect("a mesh");
+        expect_cuboid(&read);
+        assert_eq!(read.parts[0].material.color, Some([1.0, 0.5, 0.0, 1.0]));
+    }
+    for (from, to, told) in [
+        ("\"count\": 36", "\"count\": 37", "an accessor reaches beyond its view"),
+        ("\"byteLength\": 72", "\"byteLength\": 73", "a view reaches beyond its buffer"),
+        ("\"count\": 8,", "\"count\": 7,", "vertex 7 is not among 7"),
+        ("\"mesh\": 0", "\"mesh\": 3", "there is no mesh 3; there are 1"),
+        ("5123", "5120", "expected indices of type 5121, 5123 or 5125, found 5120"),
+        ("\"children\": [1]", "\"children\": [0]", "more than 100000 nodes"),
+    ] {
+        let wrong = inline.replace(from, to);
+        assert_ne!(wrong, inline, "{from}");
+        let error = load("a.gltf", wrong.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains(told), "{from}: {error}");
+    }
+    let error = load("a.gltf", beside.as_bytes()).unwrap_err().to_string();
+    assert_eq!(error, "it names `box.bin`, which cannot be read: there is no other file");
+}
+
+#[test]
+fn names_tell_the_format() {
+    let error = load("robot.step", b"").unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "`robot.step` has no ending that tells its format; read are .stl, .obj, .dae, .gltf, .glb"
+    );
+}
+
+/// Bytes exchanged, cut out and doubled: an error or a mesh whose indices are those of vertices.
+#[test]
+fn damaged_files_are_refused_or_read() {
+    let mesh = cuboid([0.0; 3], [1.0, 2.0, 3.0]);
+    let samples: [(&str, Vec<u8>); 5] = [
+        ("a.stl", binary_stl(&mesh)),
+        ("a.stl", text_stl(&mesh).into_bytes()),
+        ("a.obj", OBJ.into()),
+        ("a.dae", COLLADA.into()),
+        ("a.gltf", gltf("\"uri\": \"box.bin\", ", 168).into_bytes()),
+    ];
+    let mut random = Random(11);
+    let mut read_well = 0;
+    for _ in 0..2000 {
+        for (name, sample) in &samples {
+            let mut bytes = sample.clone();
+            for _ in 0..=random.bits() % 4 {
+                let (at, other) = (random.bits() as usize, random.bits() as usize);
+                let (at, other) = (at % bytes.len(), other % bytes.len());
+                match random.bits() % 4 {
+                    0 => bytes[at] = random.bits() as u8,
+                    1 => bytes.swap(at, other),
+                    2 => drop(bytes.drain(at..(at + other % 9).min(bytes.len()))),
+                    _ => {
+                        let piece = bytes[at..(at + other % 99).min(bytes.len())].to_vec();
+                        bytes.splice(at..at, piece);
+                    }
+                }
+                if bytes.is_empty() {
+                    bytes.push(0);
+                }
+            }
+            let mut beside = |_: &str| Ok(vec![0; 168]);
+            if let Ok(read) = read(name, &bytes, &mut beside) {
+                read_well += 1;
+                let count = read.vertices.len() as u32;
+                assert!(read.triangles.iter().flatten().all(|index| *index < count));
+                let in_parts: usize = read.parts.iter().map(|part| part.triangles).sum();
+                assert_eq!(in_parts, read.triangles.len());
+            }
+        }
+    }
+    assert!(read_well > 500, "{read_well}");
+}

@@ -1,0 +1,223 @@
+//! Damping and dry friction of joints against closed forms, by every way to solve the dynamics; and
+//! limits of joints that are pushed.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use legwork_diagram::Options;
+use legwork_runtime::Simulation;
+use legwork_runtime::recording::Recording;
+
+use super::harness::{compile_text, in_repository, program_of, recorder, rows};
+
+/// Inertia of a turntable [kg m²], and the damping and friction of theirs.
+const INERTIA: f64 = 0.5;
+const LIGHT: f64 = 0.1;
+const HEAVY: f64 = 50.0;
+const DRY: f64 = 0.2;
+const STEP: f64 = 1e-3;
+
+/// Ways to the acceleration.
+const FACTOR: &str =
+    r#""accel": ForwardDynamics(robot: "turn", in: { "state": "body.state", "tau": "free.y" }),"#;
+const BODIES: &str = r#""accel": ForwardDynamics(
+    robot: "turn", algorithm: ArticulatedBody, in: { "state": "body.state", "tau": "free.y" }),"#;
+const BUS: &str = r#""dyn": RobotDynamics(robot: "turn", in: { "state": "body.state" }),
+    "accel": ConstrainedAcceleration(
+        loops: false, in: { "dynamics": "dyn.bus", "tau": "free.y" }),"#;
+const MOTORS: &str = r#""none": Constant(value: "=zeros(turn.n)"),
+    "dyn": RobotDynamics(robot: "turn", in: { "state": "body.state", "motor_inertia": "none.y" }),
+    "accel": ConstrainedAcceleration(
+        loops: false, in: { "dynamics": "dyn.bus", "tau": "free.y" }),"#;
+const CONSTRAINTS: &str = r#""dyn": RobotDynamics(robot: "turn", in: { "state": "body.state" }),
+    "gear": GearConstraint(
+        robot: "turn", joints: ["light_joint", "dry_joint"], ratio: 1, in: { "state": "body.state" }),
+    "accel": ConstraintSolver(
+        robot: "turn", joints: (stiffness: 0, damping: 0),
+        in: { "dynamics": "dyn.bus", "tau": "free.y", "constraints": Join(["gear.constraint"]) }),"#;
+
+/// Speeds of the turntables and of the arm at each row, with time.
+fn speeds(robot: &str, solver: &str, blocks: &str) -> Vec<(f64, [f64; 4])> {
+    let text = format!(
+        r#"#![enable(implicit_some)]
+        Diagram(
+            format: 2,
+            run: (stop: "3 s", step: "1 ms", solver: {solver}),
+            robots: {{
+                "turn": Urdf(path: "robots/turntables/turntables.urdf", base: Fixed, {robot}),
+            }},
+            blocks: {{
+                "free": Constant(value: "=zeros(turn.n)"),
+                {blocks}
+                "body": FloatingBase(
+                    robot: "turn",
+                    init: (s_dot: {{ "light_joint": 1, "heavy_joint": 1, "dry_joint": 1 }}),
+                    in: {{ "nu_dot": "accel.nu_dot" }},
+                ),
+            }},
+            log: ["body.state"],
+        )"#
+    );
+    let all = run(&text).1.into_iter();
+    all.map(|(t, x)| (t, [x[4], x[5], x[6], x[7]])).collect()
+}
+
+/// Runs a diagram; the simulation at its end, and the rows of `body.state`.
+fn run(text: &str) -> (Simulation, Vec<(f64, Vec<f64>)>) {
+    let file = in_repository(Path::new("diagrams/none.ron"));
+    let program = program_of(compile_text(&file, text.as_bytes(), &Options::default()));
+    let mut simulation = Simulation::new(Arc::clone(&program));
+    simulation.observer_mut().record_to(recorder(&program));
+    simulation.run().unwrap_or_else(|fault| panic!("{text}: {fault}"));
+    let written = simulation.observer_mut().finish_recording().unwrap().unwrap();
+    let recording = Recording::from_bytes(written.memory.unwrap()).unwrap();
+    let all = rows(&recording, "body.state");
+    (simulation, all)
+}
+
+/// The implicit step multiplies a speed by `1/(1 + Δt D/I)`, which is stable for any D.
+#[test]
+fn implicit_steps_decay_as_backward_euler() {
+    for blocks in [FACTOR, BODIES, BUS, MOTORS] {
+        for solver in ["SemiImplicitEuler", "Euler"] {
+            let (mut light, mut heavy) = (1.0, 1.0);
+            for (t, nu) in speeds("", solver, blocks) {
+                assert!((nu[0] - light).abs() < 1e-12 && (nu[1] - heavy).abs() < 1e-12, "{t}");
+                light /= 1.0 + STEP * LIGHT / INERTIA;
+                heavy /= 1.0 + STEP * HEAVY / INERTIA;
+            }
+        }
+    }
+}
+
+/// The same by the solver of soft constraints, here with one that is too soft to act; it has
+/// tolerances.
+#[test]
+fn the_constraint_solver_damps_alike() {
+    let blocks = CONSTRAINTS;
+    for ((t, a), (_, b)) in
+        speeds("", "SemiImplicitEuler", FACTOR).iter().zip(speeds("", "SemiImplicitEuler", blocks))
+    {
+        for (a, b) in a.iter().zip(b) {
+            assert!((a - b).abs() < 1e-9, "{t}: {a} {b}");
+        }
+    }
+}
+
+/// Solvers with stages take the plain force: the speeds are the exponentials themselves.
+#[test]
+fn accurate_solvers_decay_as_exponentials() {
+    for (solver, blocks, bound) in [
+        ("Rk4", FACTOR, 1e-6),
+        ("Rk4", BODIES, 1e-6),
+        ("Rk4", BUS, 1e-6),
+        ("Bdf(rtol: 1e-8, atol: 1e-10)", FACTOR, 1e-6),
+    ] {
+        for (t, nu) in speeds("", solver, blocks) {
+            let expected = [(-LIGHT / INERTIA * t).exp(), (-HEAVY / INERTIA * t).exp()];
+            for (found, expected) in nu.iter().zip(expected) {
+                assert!((found - expected).abs() < bound, "{solver} at {t}: {found} {expected}");
+            }
+        }
+    }
+}
+
+/// Dry friction takes the same speed each second until the joint stops, and holds what it can.
+#[test]
+fn dry_friction_slows_steadily_and_holds() {
+    for (solver, blocks) in
+        [("SemiImplicitEuler", FACTOR), ("SemiImplicitEuler", BODIES), ("Rk4", FACTOR)]
+    {
+        for (t, nu) in speeds("", solver, blocks) {
+            let expected = (1.0 - DRY / INERTIA * t).max(0.0);
+            // What Coulomb's law is rounded by is 0.01 rad/s; a step adds Δt F/I ln(1/0.01).
+            let bound = if expected > 0.01 { 2e-3 } else { 0.01 };
+            assert!((nu[2] - expected).abs() < bound, "{solver} at {t}: {} {expected}", nu[2]);
+            // 0.981 N m on a joint that holds 2 N m.
+            assert!(nu[3] >= 0.0 && nu[3] < 0.01 * 0.981 / 2.0 + 1e-9, "{solver}: {}", nu[3]);
+        }
+    }
+}
+
+/// The law is rounded below the speed that the diagram states.
+#[test]
+fn friction_is_full_from_the_stated_speed_on() {
+    let rows = speeds("friction_speed: 1e-4", "SemiImplicitEuler", FACTOR);
+    assert!(rows.iter().all(|(_, nu)| nu[3] < 1e-4 * 0.981 / 2.0 + 1e-9));
+    assert!(rows.iter().filter(|(t, _)| *t > 2.51).all(|(_, nu)| nu[2] < 1e-4));
+}
+
+#[test]
+fn ignored_damping_has_no_effect() {
+    for blocks in [FACTOR, BODIES, BUS] {
+        for (t, nu) in speeds("joint_damping: Ignore", "SemiImplicitEuler", blocks) {
+            assert_eq!(nu[..3], [1.0, 1.0, 1.0], "{t}");
+            assert!(t < 0.1 || nu[3].abs() > 0.1, "{t}: the arm falls");
+        }
+    }
+}
+
+/// An arm whose every joint is pushed up by ten times what its motor can, with what else it has.
+fn pushed(blocks: &str) -> (Simulation, Vec<(f64, Vec<f64>)>) {
+    run(&format!(
+        r#"#![enable(implicit_some)]
+        Diagram(
+            format: 2,
+            run: (stop: "0.5 s", step: "1 ms", solver: SemiImplicitEuler),
+            robots: {{ "arm": Urdf(
+                path: "robots/panda/panda.urdf", base: Fixed, rotor_inertia: {{ "panda_joint*": 0.1 }},
+                keyframes: {{ "up": (s: {{ "panda_joint4": "-90 deg", "panda_joint6": "90 deg", "*finger*": "2 cm" }}) }},
+            ) }},
+            blocks: {{
+                "push": Constant(value: "=10*arm.effort"),
+                {blocks}
+                "body": FloatingBase(robot: "arm", init: (keyframe: "up"), in: {{ "nu_dot": "accel.nu_dot" }}),
+            }},
+            log: ["body.state"],
+        )"#
+    ))
+}
+
+/// Upper limits of the arm's joints [rad, m].
+const UPPER: [f64; 8] = [2.8973, 1.7628, 2.8973, -0.0698, 2.8973, 3.7525, 2.8973, 0.04];
+
+#[test]
+fn limits_hold_against_ten_times_the_effort() {
+    let (simulation, rows) = pushed(
+        r#""ends": JointLimits(robot: "arm", in: { "state": "body.state" }),
+        "dyn": RobotDynamics(robot: "arm", in: { "state": "body.state" }),
+        "gauss": GaussContact(
+            mu: 0, max_speed: "2000 m/s",
+            in: { "dynamics": "dyn.bus", "points": "ends.contacts", "tau": "push.y" }),
+        "solve": ActiveSetQp(in: { "problem": "gauss.problem" }),
+        "accel": ForwardDynamics(robot: "arm", in: {
+            "state": "body.state", "tau": "push.y", "J": "ends.jacobian", "f": "solve.f" }),"#,
+    );
+    for (t, x) in &rows {
+        for (s, upper) in x.iter().zip(UPPER) {
+            assert!(*s < upper + 1e-3, "at {t}: {s} past {upper}");
+        }
+    }
+    let last = &rows.last().unwrap().1;
+    for (s, upper) in last.iter().zip(UPPER) {
+        assert!((s - upper).abs() < 1e-3, "{last:?}");
+    }
+    let reports = simulation.reports();
+    let body = reports.iter().find(|(path, _)| *path == "body").unwrap();
+    assert!(body.1.warnings.iter().all(|warning| warning.name != "past-joint-limit"));
+}
+
+/// Without anything that keeps them, the run warns of the first joint that passes.
+#[test]
+fn limits_that_do_not_act_are_a_warning_of_the_run() {
+    let (simulation, rows) = pushed(
+        r#""accel": ForwardDynamics(robot: "arm", in: { "state": "body.state", "tau": "push.y" }),"#,
+    );
+    let reports = simulation.reports();
+    let (_, body) = reports.iter().find(|(path, _)| *path == "body").unwrap();
+    let warning = body.warnings.iter().find(|warning| warning.name == "past-joint-limit").unwrap();
+    let first = rows.iter().find(|(_, x)| x.iter().zip(UPPER).any(|(s, upper)| *s > upper + 0.01));
+    assert_eq!(warning.t, first.unwrap().0);
+    assert!(warning.message.contains("`JointLimits` makes limits contacts"), "{warning:?}");
+    assert!(body.warnings.iter().any(|warning| warning.name == "past-speed-limit"));
+}
