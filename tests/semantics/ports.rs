@@ -263,6 +263,47 @@ fn s11_4_it_keeps_its_parameters_variants_checks_and_log() {
     }
 }
 
+/// `judge:` of a diagram inside is left out, and all that would read it is named.
+#[test]
+fn s11_4_what_judges_a_diagram_alone_is_left_out_by_name() {
+    let judged = DRIVE
+        .replace(r#"log: ["law.y"],"#, r#"log: ["law.y", "top"], judge: { "top": "=2*law.y" },"#)
+        .replace("checks: {", "checks: { \"is low\": Always(that: \"=top < 1\"),");
+    // What judges the diagram around reads the part, by names of its own.
+    let around = around("").replace(
+        "log: [\"five.y\"],",
+        r#"log: ["top"], judge: { "top": Metric(of: "=d.law.y + 1", by: Max) },
+           checks: { "is seven": Always(that: "=top == 7") },"#,
+    );
+    let files = [("drive.ron", judged.as_str())];
+    assert_eq!(
+        messages(&around, &files),
+        [
+            "judge-of-part: d: `judge:` of a diagram inside is not evaluated",
+            "judge-of-part: `d.top` is in `judge:` of a diagram inside: not recorded",
+            "judge-of-part: check `d.is low` is not evaluated: \
+             `top` is in `judge:` of a diagram inside",
+        ]
+    );
+    let program = program_of_files(&around, &files);
+    let checks: Vec<&str> = program.checks.iter().map(|check| check.name.as_str()).collect();
+    assert_eq!(checks, ["is seven", "d.is even"]);
+    assert_eq!((last(&program, "top"), last(&program, "d.law.y")), (7.0, 6.0));
+}
+
+#[test]
+fn s11_5_what_judges_a_run_is_no_output() {
+    let text = BODY.replace(
+        "log:",
+        r#"judge: { "far": Gain(gain: 1.0, in: { "u": "body.position" }) }, log:"#,
+    );
+    assert_eq!(messages(&text, &[]), [""; 0]);
+    let text = text.replace("\"x\": \"body.position\"", "\"x\": \"far.y\"");
+    let found = messages(&text, &[]).join("\n");
+    let said = "judge-changes-run: `far` is in `judge:`, so it cannot be the output `x`";
+    assert!(found.contains(said), "{found}");
+}
+
 #[test]
 fn s11_5_the_border_is_checked() {
     let files = [("drive.ron", DRIVE), ("a.ron", CYCLE_A), ("b.ron", CYCLE_B)];

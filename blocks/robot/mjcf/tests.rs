@@ -7,7 +7,7 @@ use super::Mjcf;
 use crate::testing::robots::load_as;
 
 /// The cart-pole with more parameters.
-fn cart(extra: Json) -> (std::sync::Arc<crate::robot::model::RobotModel>, Vec<String>) {
+fn cart(extra: &Json) -> (std::sync::Arc<crate::robot::model::RobotModel>, Vec<String>) {
     let mut parameters = json!({ "path": "robots/cart_pole/cart_pole.xml" });
     let fields = parameters.as_object_mut().expect("a map");
     fields.extend(extra.as_object().expect("a map").clone());
@@ -23,7 +23,7 @@ fn fact(facts: &Value, path: &str) -> Value {
 
 #[test]
 fn facts_of_the_cart_pole() {
-    let (cart, warnings) = cart(json!({}));
+    let (cart, warnings) = cart(&json!({}));
     assert!(warnings.is_empty(), "{warnings:?}");
     let facts = cart.facts();
     let row = |moment: f64| Value::from(vec![moment]);
@@ -51,7 +51,7 @@ fn facts_of_the_cart_pole() {
 /// What the diagram states goes before the file; joints that it does not name keep the file's.
 #[test]
 fn the_diagram_overrides_the_file() {
-    let (moon, _) = cart(json!({
+    let (moon, _) = cart(&json!({
         "gravity": [0, 0, "-1.62 m/s^2"],
         "rotor_inertia": { "rail": 0.3 },
         "keyframes": { "tilted": { "s": { "pivot": "90 deg" } } },
@@ -61,7 +61,7 @@ fn the_diagram_overrides_the_file() {
     let right = std::f64::consts::FRAC_PI_2;
     assert_eq!(moon.keyframes["tilted"].joint_positions, [0.0, right]);
 
-    let (held, _) = cart(json!({ "weld": { "rail": 0.2 }, "mount": { "position": [0, 0, 1] } }));
+    let (held, _) = cart(&json!({ "weld": { "rail": 0.2 }, "mount": { "position": [0, 0, 1] } }));
     assert_eq!(held.joint_names(), ["pivot"]);
     let mut kinematics = legwork_mechanics::Kinematics::new(&held.model);
     kinematics.update_placements(&held.model, &[0.0]);
