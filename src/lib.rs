@@ -151,6 +151,9 @@
 //! }
 //! ```
 //!
+//! A diagram with ports is driven by a [`study::Stepper`]: names are resolved once, then it writes
+//! slices of inputs, steps, and reads slices of outputs.
+//!
 //! Below `study`, [`diagram::compile`] and [`runtime::Simulation`] do the same step by step.
 //!
 //! # How to add

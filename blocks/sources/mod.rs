@@ -40,7 +40,9 @@ pub(crate) fn register(r: &mut Registry) {
     shelf.block::<Ramp>("Ramp(slope: \"0.5 m/s\", start: \"1 s\")");
     shelf.block::<RandomNumber>("RandomNumber(deviation: 0.01)");
     shelf.block::<SignalBuilder>("SignalBuilder(times: [0, 1, 2], values: [0, 1, 0])");
-    shelf.block::<SignalFromFile>("SignalFromFile(path: \"signals/gust.csv\", column: \"force\")");
+    shelf
+        .block::<SignalFromFile>("SignalFromFile(path: \"signals/gust.csv\", column: \"force\")")
+        .plays_tables::<SignalFromFile>();
     shelf.block::<SignalFromRecording>(
         "SignalFromRecording(path: \"signals/gust.mcap\", topic: \"gust.y\")",
     );

@@ -1,6 +1,8 @@
 //! `SignalFromFile`: a recorded signal.
 
-use legwork_block::{Any, Invalid, Ports, parameters, ports};
+use legwork_block::{
+    Any, Invalid, PortUnit, Ports, Scale, Unit, parameters, parse_quantity, parse_unit, ports,
+};
 use legwork_recording::{ColumnName, Table};
 
 use crate::signal::shape;
@@ -9,16 +11,17 @@ use crate::sources::timetable::{After, Player, Timetable, played};
 
 /// A signal over time from columns of a CSV file (comma-separated values).
 ///
-/// The first line names the columns, with or without their units, as in `pd.tau[2] [N*m]`; lines
-/// that start with `#` do not count. Times rise from line to line. Every line has as many cells as
+/// The first line names the columns, with or without their units, as in `pd.tau[2] [N*m]`; numbers
+/// of a column in `mm` are read as such. Lines that start with `#` do not count. Times rise from line to line. Every line has as many cells as
 /// the header; one where a chosen column is empty is left out, as `legwork export` writes them for
 /// signals of several rates. The last line ends with a line break if its last cell is read, so that
 /// a number that was cut off is told from a whole one.
 /// Before the first time the first values hold. A variable step is cut at every kink or jump.
 #[ports(
-    |ty: Any|
-    out y: ty as Any, _, "the recorded signal", shape "number for `column`; vector for `columns`",
-        units "not known: numbers count as SI units";
+    |ty: Any, unit: PortUnit|
+    out y: ty as Any, unit, "the recorded signal",
+        shape "number for `column`; vector for `columns`; either for `signal`",
+        units "that in the header, if all columns have one; else numbers count as SI units";
 )]
 #[parameters(aliases("CSV", "from file", "from workspace"))]
 pub struct SignalFromFile {
@@ -31,6 +34,9 @@ pub struct SignalFromFile {
     pub column: Option<String>,
     /// Names of the columns for a signal that is a vector, in its order.
     pub columns: Option<Vec<String>>,
+    /// Name of a signal as `legwork export` writes it: a number is the column `a`, a vector the
+    /// columns `a[0]`, `a[1]`, ….
+    pub signal: Option<String>,
     /// `Linear`, `Nearest` or `Below`.
     #[default]
     pub interpolation: Interpolation,
@@ -45,11 +51,42 @@ pub struct Plan {
     player: Player,
 }
 
-/// Reads the column of times and the others.
+/// The unit of a column with how its numbers are scaled; what is in brackets and no unit says
+/// nothing.
+fn unit_of(column: ColumnName<'_>) -> Option<(Unit, Scale, &str)> {
+    let text = column.unit?;
+    parse_unit(text).ok().map(|(unit, scale)| (unit, scale, text))
+}
+
+/// The columns of a signal: `a`, or `a[0]`, `a[1]`, ….
+///
+/// # Errors
+/// A sentence, if there are none.
+fn columns_of(bytes: &[u8], signal: &str) -> Result<(Vec<String>, bool), Invalid> {
+    let table = Table::new(bytes).map_err(|why| Invalid::parameter("path", why.to_string()))?;
+    let names = || table.header().iter().map(|column| ColumnName::parse(column).name);
+    if names().any(|name| name == signal) {
+        return Ok((vec![signal.to_owned()], true));
+    }
+    let element = |i: usize| Some(format!("{signal}[{i}]"));
+    let elements = (0..).map_while(element).take_while(|name| names().any(|known| known == name));
+    let elements: Vec<String> = elements.collect();
+    if !elements.is_empty() {
+        return Ok((elements, false));
+    }
+    let message = format!("expected a column `{signal}` or columns `{signal}[0]`, …, found none");
+    let found = Invalid::parameter("signal", message);
+    Err(match legwork_block::nearest(signal, names()) {
+        Some(near) => found.hint(format!("did you mean `{near}`?")),
+        None => found.hint(format!("it has: {}", table.header().join(", "))),
+    })
+}
+
+/// Reads the column of times and the others, and the unit of the others.
 ///
 /// # Errors
 /// A sentence with the line.
-fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<Timetable, Invalid> {
+fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<(Timetable, PortUnit), Invalid> {
     let wrong = |message: String| Invalid::parameter("path", message);
     let mut table = Table::new(bytes).map_err(|error| wrong(error.to_string()))?;
     let header = table.header().to_vec();
@@ -69,6 +106,21 @@ fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<Timetable, Invalid
         .chain(columns)
         .map(|name| find(name))
         .collect::<Result<Vec<usize>, Invalid>>()?;
+    let units: Vec<_> =
+        places.iter().map(|place| unit_of(ColumnName::parse(&header[*place]))).collect();
+    if let Some(Some((unit, ..))) = units.first()
+        && !unit.agrees(Unit::SECOND)
+    {
+        return Err(wrong(format!("expected the column `{time}` in s, found {unit}")));
+    }
+    let unit = match &units[1..] {
+        [Some((first, ..)), rest @ ..]
+            if rest.iter().all(|other| other.is_some_and(|(unit, ..)| unit == *first)) =>
+        {
+            PortUnit::from(*first)
+        }
+        _ => PortUnit::Unspecified,
+    };
     let (mut times, mut rows): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
     while let Some(row) = table.next_row().map_err(|error| wrong(error.to_string()))? {
         let line = row.line;
@@ -81,7 +133,14 @@ fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<Timetable, Invalid
             continue;
         }
         for (i, cell) in cells.into_iter().enumerate() {
-            let value = cell.parse::<f64>().ok().filter(|value| value.is_finite());
+            let value = match units[i] {
+                // In SI units a number is read as it is written.
+                Some((_, scale, unit)) if scale != Scale::ONE => {
+                    parse_quantity(&format!("{cell} {unit}")).ok().map(|(value, _)| value)
+                }
+                _ => cell.parse::<f64>().ok(),
+            };
+            let value = value.filter(|value| value.is_finite());
             let Some(value) = value else {
                 let name = &header[places[i]];
                 let message = format!(
@@ -104,29 +163,31 @@ fn read(bytes: &[u8], time: &str, columns: &[&str]) -> Result<Timetable, Invalid
         }
     }
     Timetable::new(times, rows, columns.len())
+        .map(|table| (table, unit))
         .map_err(|message| wrong(format!("{message} in column `{time}`")))
 }
 
 impl SignalFromFile {
     /// Port and values.
     fn planned(&self, ports: &mut Ports<'_>) -> Result<Plan, Invalid> {
-        let (columns, ty): (Vec<&str>, Any) = match (&self.column, &self.columns) {
-            (Some(column), None) => (vec![column], shape::signal(&[])),
-            (None, Some(columns)) if !columns.is_empty() => {
-                (columns.iter().map(String::as_str).collect(), shape::signal(&[columns.len()]))
-            }
+        let bytes = || {
+            let read = ports.files().read(&self.path);
+            read.map_err(|message| Invalid::parameter("path", message))
+        };
+        let (columns, is_number) = match (&self.column, &self.columns, &self.signal) {
+            (Some(column), None, None) => (vec![column.clone()], true),
+            (None, Some(columns), None) if !columns.is_empty() => (columns.clone(), false),
+            (None, None, Some(signal)) => columns_of(&bytes()?, signal)?,
             _ => {
-                let message = "expected either `column` or a list of `columns`";
+                let message = "expected one of `column`, a list of `columns`, and `signal`";
                 return Err(Invalid::parameter("columns", message));
             }
         };
-        let bytes = ports
-            .files()
-            .read(&self.path)
-            .map_err(|message| Invalid::parameter("path", message))?;
-        let table = read(&bytes, &self.time, &columns)?;
+        let names: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let (table, unit) = read(&bytes()?, &self.time, &names)?;
+        let ty = if is_number { shape::signal(&[]) } else { shape::signal(&[names.len()]) };
         let player = Player::new(table, self.interpolation, self.after, ports);
-        Ok(Plan { io: self.declare(ports, ty), player })
+        Ok(Plan { io: self.declare(ports, ty, unit), player })
     }
 }
 
@@ -142,7 +203,7 @@ mod tests {
     const TABLE: &str = "# recorded by hand\nt, a,\"b,c\"\n0, 1, 10\n1, 2,\n2, 5, 30\n";
 
     fn at(columns: &[&str], t: f64) -> Vec<f64> {
-        let table = read(TABLE.as_bytes(), "t", columns).expect("a table");
+        let (table, _) = read(TABLE.as_bytes(), "t", columns).expect("a table");
         let mut y = vec![f64::NAN; columns.len()];
         table.values(t, Interpolation::Linear, After::Hold, &mut y);
         y
@@ -153,6 +214,25 @@ mod tests {
         assert_eq!(at(&["a"], 0.5), [1.5]);
         assert_eq!(at(&["a"], 1.5), [3.5]);
         assert_eq!(at(&["b,c", "a"], 9.0), [30.0, 5.0]);
+    }
+
+    #[test]
+    fn a_header_says_units_and_the_columns_of_a_signal() {
+        const UNITS: &str = "t [ms],x[0] [mm],x[1] [mm],f [N]\n0,1,2,3\n10,2,3,4\n";
+        let (columns, is_number) = columns_of(UNITS.as_bytes(), "x").expect("a vector");
+        assert_eq!((columns.as_slice(), is_number), (&["x[0]".into(), "x[1]".into()][..], false));
+        assert_eq!(columns_of(UNITS.as_bytes(), "f").map(|(_, number)| number), Ok(true));
+        let missing = columns_of(UNITS.as_bytes(), "y").expect_err("no such signal");
+        assert!(missing.message.starts_with("expected a column `y` or columns `y[0]`"));
+        let (table, unit) = read(UNITS.as_bytes(), "t", &["x[0]", "x[1]"]).expect("a table");
+        assert_eq!(unit, PortUnit::Is("m".into()));
+        let mut y = [0.0; 2];
+        table.values(0.01, Interpolation::Linear, After::Hold, &mut y);
+        assert_eq!(y, [0.002, 0.003]);
+        let (_, mixed) = read(UNITS.as_bytes(), "t", &["x[0]", "f"]).expect("a table");
+        assert_eq!(mixed, PortUnit::Unspecified);
+        let wrong = read(b"t [m],x\n0,1\n1,2\n", "t", &["x"]).err().expect("not a time");
+        assert_eq!(wrong.message, "expected the column `t` in s, found m");
     }
 
     #[test]
@@ -189,7 +269,10 @@ mod tests {
     fn a_file_and_a_column_are_needed() {
         let both: SignalFromFile =
             block(json!({ "path": "a.csv", "column": "a", "columns": ["b"] }));
-        assert_eq!(refusal(both, &[]), "expected either `column` or a list of `columns`");
+        assert_eq!(
+            refusal(both, &[]),
+            "expected one of `column`, a list of `columns`, and `signal`"
+        );
         let missing: SignalFromFile = block(json!({ "path": "a.csv", "column": "a" }));
         assert_eq!(refusal(missing, &[]), "no file a.csv");
     }

@@ -101,6 +101,7 @@ mod expression;
 mod fault;
 mod function;
 mod hidden;
+mod input;
 mod instance;
 mod parameters;
 mod ports;
@@ -144,6 +145,7 @@ pub use function::{
     Functions, ResultOf, Results,
 };
 pub use hidden::is_hidden;
+pub use input::Input;
 pub use instance::{
     ErasedBlock, Instance, InstanceIo, OutputIo, PlannedBlock, View, WrapBlock, erase,
 };

@@ -132,6 +132,7 @@ pub struct Registry {
     types: BTreeMap<&'static str, NamedType>,
     files: BTreeMap<&'static str, &'static [u8]>,
     absent: BTreeMap<&'static str, &'static str>,
+    table_player: Option<&'static str>,
 }
 
 impl Registry {
@@ -151,6 +152,12 @@ impl Registry {
     ) -> &mut Self {
         self.shelf(OTHER.name, OTHER.summary).block::<B>(example);
         self
+    }
+
+    /// The kind of block that plays a signal of a table of comma-separated values, its parameters
+    /// `path` and `signal`: what a file that is given as an input becomes.
+    pub fn table_player(&self) -> Option<&'static str> {
+        self.table_player
     }
 
     /// Names a kind of block that this build was made without; `hint` says how to get it. A
@@ -247,6 +254,12 @@ impl ShelfMut<'_> {
             },
         };
         self.registry.blocks.insert(B::KIND, entry);
+        self
+    }
+
+    /// Says that blocks of this kind play tables: [`Registry::table_player`].
+    pub fn plays_tables<B: Block>(&mut self) -> &mut Self {
+        self.registry.table_player = Some(B::KIND);
         self
     }
 

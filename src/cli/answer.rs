@@ -147,7 +147,11 @@ impl From<Error> for Failure {
             ErrorKind::Output => Code::Unwritten,
             _ => Code::Usage,
         };
-        Self { code, message: error.message().to_owned() }
+        let hint = match error.kind() {
+            ErrorKind::Input => "; give one with --input NAME=VALUE or --input NAME=FILE.csv",
+            _ => "",
+        };
+        Self { code, message: format!("{}{hint}", error.message()) }
     }
 }
 

@@ -49,6 +49,10 @@ pub(crate) struct Overrides {
     /// Choose for a variant, as in `qp=clarabel`.
     #[arg(long, value_name = "NAME=CHOICE", value_parser = pair)]
     pub(crate) variant: Vec<(String, String)>,
+    /// Feed an input of the diagram: a value with its unit, as in `u=3 N`, a block that is a source,
+    /// or a signal of a table, `u=log.csv` or `u=log.csv:tau`, whose column `t` is the time.
+    #[arg(long, value_name = "NAME=VALUE|FILE.csv[:SIGNAL]", value_parser = pair)]
+    pub(crate) input: Vec<(String, String)>,
     /// Apply a patch file, before any --set.
     #[arg(long, value_name = "PATCH")]
     pub(crate) with: Vec<PathBuf>,
@@ -82,6 +86,9 @@ impl Overrides {
         }
         for (path, value) in &self.set {
             diagram = diagram.set(path, value);
+        }
+        for (name, value) in &self.input {
+            diagram = diagram.input(name, value)?;
         }
         for (name, choice) in &self.variant {
             diagram = diagram.variant(name, choice);

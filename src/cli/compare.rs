@@ -45,6 +45,9 @@ pub(crate) struct CompareArguments {
     /// Set a parameter or a field in all runs, as in `pd.kp=60` or `run.solver=Rk4`.
     #[arg(long, value_name = "PATH=VALUE", value_parser = pair)]
     pub(crate) set: Vec<(String, String)>,
+    /// Feed an input of the diagram in all runs, as in `u=3 N` or `u=log.csv:tau`.
+    #[arg(long, value_name = "NAME=VALUE|FILE.csv[:SIGNAL]", value_parser = pair)]
+    pub(crate) input: Vec<(String, String)>,
     /// Apply a patch file to all runs, before any --set.
     #[arg(long, value_name = "PATCH")]
     pub(crate) with: Vec<PathBuf>,
@@ -87,8 +90,12 @@ pub(crate) fn compare(arguments: &CompareArguments, library: &Library) -> Result
         );
         return Err(Failure::usage(message));
     }
-    let overrides =
-        Overrides { set: arguments.set.clone(), variant: Vec::new(), with: arguments.with.clone() };
+    let overrides = Overrides {
+        set: arguments.set.clone(),
+        input: arguments.input.clone(),
+        variant: Vec::new(),
+        with: arguments.with.clone(),
+    };
     let diagram = overrides.open(&arguments.file, arguments.until.as_deref(), library)?;
     let diagram = diagram.signals(split_signals(&arguments.signals)?);
     if arguments.variant.is_empty() {

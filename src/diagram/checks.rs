@@ -7,6 +7,7 @@ use legwork_block::{
 use legwork_program::{Check, JudgeValue, LogChannel, Rate, Ratio, SignalRef, TIME_SLOT};
 
 use crate::expand::{CheckEntry, JudgeEntry, LogEntry, Logged, Names, Resolver as Paths, Tree};
+use crate::ids::FrameId;
 use crate::infer::TypedNetwork;
 use crate::judge;
 use crate::layout::{Layout, source_slots};
@@ -78,12 +79,12 @@ pub(crate) fn log_channels(
 }
 
 /// Where a source lives.
-fn placed(typed: &TypedNetwork, layout: &Layout, source: &Source) -> Option<Vec<Slot>> {
+pub(crate) fn placed(typed: &TypedNetwork, layout: &Layout, source: &Source) -> Option<Vec<Slot>> {
     source_slots(typed, source, &|node, port| layout.nodes[node].io.outputs.port(port))
 }
 
 /// The type of a source whose ports are all known.
-fn source_type(typed: &TypedNetwork, source: &Source) -> Option<Type> {
+pub(crate) fn source_type(typed: &TypedNetwork, source: &Source) -> Option<Type> {
     match source {
         Source::Port(part) => {
             Some(select(&typed.output(part).ty, &part.select, part.span)?.ok()?.ty)
@@ -111,7 +112,7 @@ fn source_type(typed: &TypedNetwork, source: &Source) -> Option<Type> {
 
 /// The unit of a source, if one is known. Elements and slices of a port keep its unit; fields of a
 /// bus bring their own.
-fn source_unit(typed: &TypedNetwork, source: &Source) -> Option<String> {
+pub(crate) fn source_unit(typed: &TypedNetwork, source: &Source) -> Option<String> {
     match source {
         Source::Port(part) => port_unit(typed, part),
         Source::Array { items, .. } | Source::Join { items, .. } => {
@@ -146,11 +147,24 @@ pub(crate) fn compile(
     diagnostics: &mut Diagnostics,
 ) -> Vec<Check> {
     let mut checks = Vec::new();
-    let mut resolver = Resolver { signals, judge, later: &[] };
     for entry in entries {
+        // A diagram inside has no values: its `judge:` is not evaluated.
+        let judge = if entry.frame == Tree::ROOT { judge } else { &[] };
+        let frame = entry.frame;
+        let mut resolver = Resolver { signals, frame, judge, later: &[] };
         let mut condition = |expression: &Expression, at: Span| {
-            let found = expression.compile(&signals.names.env, &mut resolver);
-            let condition = found.map_err(|diagnostic| diagnostics.push(diagnostic)).ok()?;
+            let found = expression.compile(&entry.env, &mut resolver);
+            let report = |mut diagnostic: Diagnostic| {
+                if diagnostic.code == JUDGED_INSIDE {
+                    let name = &entry.name;
+                    let message = &diagnostic.message;
+                    let message = format!("check `{name}` is not evaluated: {message}");
+                    diagnostic =
+                        Diagnostic::warning(JUDGED_INSIDE, diagnostic.primary.span, message);
+                }
+                diagnostics.push(diagnostic);
+            };
+            let condition = found.map_err(report).ok()?;
             if !condition.is_boolean() {
                 let message =
                     format!("check `{}` expected a condition, found a number", entry.name);
@@ -207,9 +221,14 @@ fn tolerance(entry: &CheckEntry, that: &Compiled, diagnostics: &mut Diagnostics)
     Some(value)
 }
 
+/// What is said of a check that reads the section `judge:` of a diagram inside.
+const JUDGED_INSIDE: &str = "judge-of-part";
+
 /// Finds the signals of a condition.
 pub(crate) struct Resolver<'n> {
     pub(crate) signals: &'n Signals<'n>,
+    /// Where its paths are read.
+    pub(crate) frame: FrameId,
     /// The values of `judge:` that are known.
     pub(crate) judge: &'n [JudgeValue],
     /// Others, which are not yet.
@@ -236,11 +255,15 @@ impl SignalResolver for Resolver<'_> {
             return Err(Diagnostic::error("judge-order", path.span, message)
                 .hint("each value reads those above it, in the order of the file"));
         }
+        if self.signals.names.is_judged_inside(self.frame, &text) {
+            let message = format!("`{text}` is in `judge:` of a diagram inside");
+            return Err(Diagnostic::error(JUDGED_INSIDE, path.span, message));
+        }
         let place = Place::from(path.span);
         let signal = path::parse(&text, &place).map_err(|d| at(d, path.span))?;
         let &Signals { typed, layout, names } = self.signals;
-        let paths = Paths { tree: &names.tree, blocks: &typed.network.blocks, types: &names.types };
-        let source = match paths.path_source(Tree::ROOT, &signal, true, 0) {
+        let paths = Paths { tree: &names.tree, blocks: &typed.network.blocks };
+        let source = match paths.path_source(self.frame, &signal, true, 0) {
             Ok(source) => source,
             // Nothing is reported of a network that is typed.
             Err(unresolved) => {

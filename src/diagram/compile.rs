@@ -7,7 +7,10 @@ use std::sync::Arc;
 use legwork_block::{Diagnostics, Node, Registry, Resource, Span};
 use legwork_program::{Fnv, Program, ProgramParts, Ratio, RunSettings};
 
-use crate::expand::{CheckEntry, Expanded, Expander, JudgeEntry, LogEntry, Names, Run, node_text};
+use crate::expand::{
+    CheckEntry, Expanded, Expander, JudgeEntry, LogEntry, Names, RootInput, RootOutput, Run,
+    node_text,
+};
 use crate::infer::{TypedNetwork, infer};
 use crate::layout::Moments;
 use crate::loader::{Loader, ReadFile};
@@ -15,7 +18,7 @@ use crate::network::Network;
 use crate::overrides::{self, Options};
 use crate::rates::{self, RunTimes};
 use crate::render::SourceMap;
-use crate::{checks, functions, judge, layout, listing, memory, schedule, subsystems};
+use crate::{checks, functions, judge, layout, listing, memory, ports, schedule, subsystems};
 
 /// What came of a compilation.
 pub struct Compiled {
@@ -58,25 +61,28 @@ pub fn compile(
         expanded
     });
     let program = document.zip(expanded).and_then(|(document, expanded)| {
-        let Expanded { network, assertions, logs, judge, checks, run, names } = expanded;
-        let recorded = logs.as_deref().unwrap_or_default();
-        let typed = match infer(network, &assertions, recorded, &mut found) {
+        let Expanded { network, assertions, logs, logs_inside, judge, checks, .. } = expanded;
+        let Expanded { inputs, outputs, run, names, resources_inside, .. } = expanded;
+        // `--signals` says all that is recorded.
+        let logs_inside = if options.signals.is_empty() { logs_inside } else { Vec::new() };
+        let logs = Logs { own: logs, inside: logs_inside };
+        let typed = match infer(network, &assertions, logs.all(), &mut found) {
             Ok(typed) => typed,
             Err(network) => {
-                find_more(&network, &run, recorded, &mut found);
+                find_more(&network, &run, &logs, &mut found);
                 return None;
             }
         };
         let name = path.file_stem().map_or("diagram".into(), |stem| stem.to_string_lossy().into());
-        let resources = resources(&document, &loader);
-        let parts = Parts { name, resources, run, names, logs, judge, checks };
+        let resources = resources(&document, &resources_inside, &loader);
+        let parts = Parts { name, resources, run, names, logs, judge, checks, inputs, outputs };
         program(&typed, &parts, &mut found)
     });
     Compiled { program, diagnostics: found, sources: loader.into_sources(), variants, robots }
 }
 
 /// Loops and rates do not depend on types: what is wrong with them is reported in the same pass.
-fn find_more(network: &Network, run: &Run, logs: &[LogEntry], diagnostics: &mut Diagnostics) {
+fn find_more(network: &Network, run: &Run, logs: &Logs, diagnostics: &mut Diagnostics) {
     let order = schedule::schedule(network, &network.root, diagnostics);
     functions::find_loops(network, &network.root, diagnostics);
     let _ = find_rates(network, run, logs, order.is_none(), diagnostics);
@@ -88,19 +94,33 @@ struct Parts {
     resources: u64,
     run: Run,
     names: Names,
-    /// `None` without a `log:` section.
-    logs: Option<Vec<LogEntry>>,
+    logs: Logs,
     judge: Vec<JudgeEntry>,
     checks: Vec<CheckEntry>,
+    inputs: Vec<RootInput>,
+    outputs: Vec<RootOutput>,
+}
+
+/// What is recorded.
+struct Logs {
+    /// `None` without a `log:` section.
+    own: Option<Vec<LogEntry>>,
+    /// What diagrams inside record.
+    inside: Vec<LogEntry>,
+}
+
+impl Logs {
+    fn all(&self) -> impl Iterator<Item = &LogEntry> {
+        self.own.iter().flatten().chain(&self.inside)
+    }
 }
 
 /// The last arrow: orders and places what is typed.
 fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -> Option<Program> {
-    let Parts { name, resources, run, names, logs, judge, checks } = parts;
+    let Parts { name, resources, run, names, logs, judge, checks, inputs, outputs } = parts;
     let network = &typed.network;
     let order = schedule::schedule(network, &network.root, diagnostics);
-    let recorded = logs.as_deref().unwrap_or_default();
-    let rates = find_rates(network, run, recorded, order.is_none(), diagnostics);
+    let rates = find_rates(network, run, logs, order.is_none(), diagnostics);
     let (order, rates) = (order?, rates?);
     let has_stages = run.solver.0.has_stages();
     let moments = if has_stages { Moments::MajorAndMinor } else { Moments::Major };
@@ -115,10 +135,20 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
     )?;
     let signals = checks::Signals { typed, layout: &layout, names };
     let judge = judge::compile(judge, &signals, &rates, diagnostics);
-    let log = match logs {
+    let mut log = match &logs.own {
         None => checks::all_channels(typed, &layout),
         Some(logs) => checks::log_channels(typed, &layout, logs, &judge, rates.base, diagnostics),
     };
+    let inside = checks::log_channels(typed, &layout, &logs.inside, &[], rates.base, diagnostics);
+    for channel in inside {
+        if log.iter().all(|known| known.signal.path != channel.signal.path) {
+            log.push(channel);
+        }
+    }
+    let edges = listing::edges(network, &network.root);
+    let inputs = ports::inputs(inputs, typed, &layout);
+    let outputs = ports::outputs(outputs, typed, &layout);
+    ports::warn_unread(&inputs, &edges, &outputs, diagnostics);
     let checks = checks::compile(checks, &judge, &signals, &rates, diagnostics);
     let memory = memory::check(&layout, run.solver, run.memory, diagnostics);
     if diagnostics.has_errors() {
@@ -137,7 +167,9 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
         step_ticks: rates.step_ticks,
         stop_tick: rates.stop_tick,
         nodes: layout.nodes,
-        edges: listing::edges(network, &network.root),
+        edges,
+        inputs,
+        outputs,
         gates: layout.gates,
         loops: layout.loops,
         stops: layout.stops,
@@ -162,13 +194,14 @@ fn program(typed: &TypedNetwork, parts: &Parts, diagnostics: &mut Diagnostics) -
 
 /// Hash of what blocks know besides their parameters: robots, as they are written with the
 /// parameters that they may use, and files.
-fn resources(document: &Node, loader: &Loader<'_>) -> u64 {
+fn resources(document: &Node, inside: &[String], loader: &Loader<'_>) -> u64 {
     let mut hash = Fnv::default();
     if let Some(robots) = document.field("robots") {
         for section in [Some(robots), document.field("params")].into_iter().flatten() {
             hash.add(&node_text(section));
         }
     }
+    inside.iter().for_each(|text| hash.add(text));
     loader.hash_data(&mut hash);
     hash.value()
 }
@@ -176,11 +209,11 @@ fn resources(document: &Node, loader: &Loader<'_>) -> u64 {
 fn find_rates(
     network: &Network,
     run: &Run,
-    logs: &[LogEntry],
+    logs: &Logs,
     has_loop: bool,
     diagnostics: &mut Diagnostics,
 ) -> Option<rates::Rates> {
-    let periods: Vec<(Ratio, Span)> = logs.iter().filter_map(|entry| entry.every).collect();
+    let periods: Vec<(Ratio, Span)> = logs.all().filter_map(|entry| entry.every).collect();
     let is_variable = run.solver.0.is_variable();
     let times = RunTimes { stop: run.stop, step: run.step, is_variable };
     rates::find(network, &times, &periods, has_loop, diagnostics)

@@ -68,6 +68,7 @@ pub(crate) fn block(
         owner: Some(frame),
         gate: None,
         condition: None,
+        scope: caller.scope,
     })
 }
 

@@ -77,10 +77,10 @@ struct Open {
 
 /// Finds every type, dimension and unit; reports what does not fit or stays unknown, and gives the
 /// network back if anything is wrong with the diagram.
-pub(crate) fn infer(
+pub(crate) fn infer<'l>(
     network: Network,
     assertions: &[Assertion],
-    logs: &[LogEntry],
+    logs: impl Iterator<Item = &'l LogEntry>,
     diagnostics: &mut Diagnostics,
 ) -> Result<TypedNetwork, Network> {
     let mut inference = Inference::new(network);
@@ -221,6 +221,14 @@ impl Inference {
                     readable(&self.solution.ty(&found.ty))
                 );
                 diagnostics.push(Diagnostic::error(assertion.code, assertion.span, message));
+                continue;
+            }
+            let Some(unit) = assertion.unit else { continue };
+            let units = self.solution.units(UnitTerm::Is(unit), found.unit);
+            if let Err((expected, found)) = units {
+                let what = &assertion.what;
+                let message = format!("{what} expected the unit {expected}, found {found}");
+                diagnostics.push(Diagnostic::error("unit-mismatch", assertion.span, message));
             }
         }
     }

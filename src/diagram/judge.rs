@@ -4,7 +4,7 @@ use legwork_block::{Compiled, Diagnostic, Diagnostics, Expression, Type, Unit};
 use legwork_program::{JudgeValue, Reduction, SignalRef};
 
 use crate::checks::{Resolver, Signals};
-use crate::expand::JudgeEntry;
+use crate::expand::{JudgeEntry, Tree};
 use crate::rates::Rates;
 
 /// Compiles the values of `judge:`, each of which may read those in front of it.
@@ -16,9 +16,10 @@ pub(crate) fn compile(
 ) -> Vec<JudgeValue> {
     let mut values: Vec<JudgeValue> = Vec::new();
     for entry in entries {
-        let mut resolver = Resolver { signals, judge: &values, later: entries };
+        let frame = Tree::ROOT;
+        let mut resolver = Resolver { signals, frame, judge: &values, later: entries };
         let mut compiled = |expression: &Expression| {
-            let found = expression.compile(&signals.names.env, &mut resolver);
+            let found = expression.compile(&entry.env, &mut resolver);
             found.map_err(|diagnostic| diagnostics.push(diagnostic)).ok()
         };
         let of = compiled(&entry.of);

@@ -12,7 +12,8 @@ use legwork_block::{Arguments, Diagnostic, Diagnostics, Name, Named, Node, NodeK
 
 pub(crate) use read::{Construct, Fields, Needed, Read};
 pub(crate) use value::{
-    Entries, Entry, Inputs, Interface, OffsetPeriod, Period, Ports, Text, What, read_word, words,
+    Declared, Entries, Entry, Inputs, Interface, OffsetPeriod, Period, Port, Ports, Text, What,
+    read_word, words,
 };
 
 /// The manual of a construct.

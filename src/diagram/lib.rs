@@ -38,6 +38,7 @@ mod network;
 mod overrides;
 mod patch;
 mod path;
+mod ports;
 mod rates;
 pub mod render;
 mod schedule;

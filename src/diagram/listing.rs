@@ -1,13 +1,13 @@
 //! The wires and signals of a compiled diagram, for stepping and drawing.
 
 use legwork_block::{Feed, Feeds};
-use legwork_program::{Edge, JudgeValue, Node, NodeId, SignalRef};
+use legwork_program::{Edge, JudgeValue, Node, NodeId, PortPart, SignalRef};
 
 use crate::ids::{BlockId, Id};
 use crate::infer::TypedNetwork;
 use crate::judge;
 use crate::layout::Layout;
-use crate::network::{Network, Part};
+use crate::network::{Network, Part, Source};
 
 /// Every wire of a part, by reader.
 pub(crate) fn edges(network: &Network, part: &Part) -> Vec<Edge> {
@@ -48,6 +48,25 @@ pub(crate) fn edges(network: &Network, part: &Part) -> Vec<Edge> {
     edges
 }
 
+/// The output ports that a source reads.
+pub(crate) fn port_parts(network: &Network, source: &Source) -> Vec<PortPart> {
+    let mut ports = Vec::new();
+    source.each_port(&mut |part| {
+        ports.push(PortPart {
+            node: NodeId::new(network.node(part.block)),
+            port: part.output.index() as u16,
+            part: part.select.iter().map(ToString::to_string).collect(),
+        });
+    });
+    ports
+}
+
+/// Path of an output port. That of an input of the diagram, which has no name of its own, is the
+/// path of its block: `^u`.
+pub(crate) fn port_path(block: &str, name: &str) -> String {
+    if name.is_empty() { block.to_owned() } else { [block, ".", name].concat() }
+}
+
 /// Every output port of the diagram's own blocks, and every value of `judge:`, by path.
 pub(crate) fn signals(
     typed: &TypedNetwork,
@@ -70,7 +89,7 @@ pub(crate) fn node_signals<'n>(
 ) -> impl Iterator<Item = SignalRef> + use<'n> {
     let names = node.output_names.iter();
     names.zip(typed.outputs(block).iter()).enumerate().map(|(port, (name, output))| SignalRef {
-        path: [&node.path, ".", name].concat(),
+        path: port_path(&node.path, name),
         ty: output.ty.clone(),
         unit: output.unit.clone(),
         slots: node.io.outputs.port(port).to_vec(),

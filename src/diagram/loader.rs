@@ -29,12 +29,26 @@ const LEVELS_UP: usize = 3;
 pub(crate) struct Loader<'a> {
     registry: &'a Registry,
     disk: &'a dyn ReadFile,
-    directory: PathBuf,
+    /// Where names begin: in the folder of the diagram that is being unfolded.
+    here: RefCell<Here>,
     roots: &'a [PathBuf],
     sources: RefCell<SourceMap>,
     /// Hashes of the files that robots and blocks read, by name.
     data: RefCell<BTreeMap<String, u64>>,
 }
+
+/// Where the names of files begin.
+#[derive(Clone, Default)]
+pub(crate) struct Here {
+    /// Folder of the diagram; `std:…` among the built-in files.
+    directory: PathBuf,
+    /// What is in front of the names of its files in hashes: the folders of the diagrams that lead
+    /// to it, as they were named, so that a hash does not say where on a disk a file is.
+    prefix: String,
+}
+
+/// In front of the path of a built-in file.
+const BUILT_IN: &str = "std:";
 
 impl<'a> Loader<'a> {
     pub(crate) fn new(
@@ -44,7 +58,35 @@ impl<'a> Loader<'a> {
         roots: &'a [PathBuf],
     ) -> Self {
         let (sources, data) = (RefCell::default(), RefCell::default());
-        Self { registry, disk, directory, roots, sources, data }
+        let here = RefCell::new(Here { directory, prefix: String::new() });
+        Self { registry, disk, here, roots, sources, data }
+    }
+
+    /// The name of a file that was read, as messages show it.
+    pub(crate) fn name_of(&self, file: FileId) -> String {
+        self.sources.borrow().name(file).to_owned()
+    }
+
+    /// Where the file `name` is, as messages show it.
+    pub(crate) fn place_of(&self, name: &str) -> Result<String, String> {
+        self.find(name).map(|(shown, _)| shown)
+    }
+
+    /// Lets names begin in the folder of the diagram `file`, which was found by `name`; gives where
+    /// they began before.
+    pub(crate) fn enter(&self, file: FileId, name: &str) -> Here {
+        let shown = self.name_of(file);
+        let mut here = self.here.borrow_mut();
+        let before = here.clone();
+        here.directory = Path::new(&shown).parent().map(Path::to_owned).unwrap_or_default();
+        here.prefix.push_str(name);
+        here.prefix.push('>');
+        before
+    }
+
+    /// Lets names begin where they did.
+    pub(crate) fn leave(&self, before: Here) {
+        *self.here.borrow_mut() = before;
     }
 
     /// Adds a text that is not a file of its own, such as an override of the command line.
@@ -82,11 +124,12 @@ impl<'a> Loader<'a> {
     pub(crate) fn note(&self, name: &str, bytes: &[u8]) {
         let mut hash = Fnv::default();
         hash.add_bytes(bytes);
-        self.data.borrow_mut().insert(name.to_owned(), hash.value());
+        let name = [self.here.borrow().prefix.as_str(), name].concat();
+        self.data.borrow_mut().insert(name, hash.value());
     }
 
     fn find(&self, name: &str) -> Result<(String, Vec<u8>), String> {
-        if let Some(built_in) = name.strip_prefix("std:") {
+        if let Some(built_in) = name.strip_prefix(BUILT_IN) {
             return match self.registry.find_file(built_in) {
                 Some(bytes) => Ok((name.to_owned(), bytes.to_vec())),
                 None => {
@@ -96,6 +139,9 @@ impl<'a> Loader<'a> {
                     Err(format!("no file `{name}` is built in{near}"))
                 }
             };
+        }
+        if let Some(found) = self.find_beside_built_in(name) {
+            return Ok(found);
         }
         let (mut tried, mut refused) = (Vec::new(), None);
         for candidate in self.candidates(name) {
@@ -114,7 +160,7 @@ impl<'a> Loader<'a> {
             }
         }
         match self.registry.find_file(name) {
-            Some(bytes) => Ok((format!("std:{name}"), bytes.to_vec())),
+            Some(bytes) => Ok((format!("{BUILT_IN}{name}"), bytes.to_vec())),
             None => {
                 let tried = match tried.is_empty() {
                     true => "looked".to_owned(),
@@ -126,16 +172,26 @@ impl<'a> Loader<'a> {
         }
     }
 
+    /// A file beside the built-in diagram that names it.
+    fn find_beside_built_in(&self, name: &str) -> Option<(String, Vec<u8>)> {
+        let here = self.here.borrow();
+        let folder = here.directory.to_str()?.strip_prefix(BUILT_IN)?;
+        let path = tidy(&Path::new(folder).join(name));
+        let path = path.to_str()?;
+        Some((format!("{BUILT_IN}{path}"), self.registry.find_file(path)?.to_vec()))
+    }
+
     fn candidates(&self, name: &str) -> Vec<PathBuf> {
         let path = Path::new(name);
         if path.is_absolute() {
             return vec![path.to_owned()];
         }
-        let mut found = vec![tidy(&self.directory.join(path))];
+        let directory = &self.here.borrow().directory;
+        let mut found = vec![tidy(&directory.join(path))];
         let mut up = PathBuf::new();
         for _ in 0..LEVELS_UP {
             up.push("..");
-            let candidate = tidy(&self.directory.join(&up).join(path));
+            let candidate = tidy(&directory.join(&up).join(path));
             if !found.contains(&candidate) {
                 found.push(candidate);
             }

@@ -8,6 +8,7 @@ use legwork_block::{Declaration, OutputDeclaration, PlannedBlock, Span, Type};
 use legwork_program::Ratio;
 
 use crate::ids::{BlockId, Id, IdVec, OutputId};
+use crate::listing::port_path;
 
 /// All blocks, before their types are known.
 ///
@@ -73,6 +74,8 @@ pub(crate) struct NetworkBlock {
     pub(crate) gate: Option<BlockId>,
     /// If it is a condition: what it does to the blocks behind it.
     pub(crate) condition: Option<ConditionFacts>,
+    /// The diagram that it is written in, counted from the one that runs.
+    pub(crate) scope: usize,
 }
 
 /// What messages say of a parameter.
@@ -255,7 +258,7 @@ fn write_source(blocks: &IdVec<BlockId, NetworkBlock>, source: &Source, out: &mu
             let block = &blocks[part.block];
             let output = &block.declaration.outputs[part.output.index()].name;
             // Writing to a String cannot fail.
-            let _ = write!(out, "{}.{output}", block.path);
+            let _ = write!(out, "{}", port_path(&block.path, output));
             part.select.iter().for_each(|select| {
                 let _ = write!(out, "{select}");
             });

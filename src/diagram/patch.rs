@@ -167,6 +167,9 @@ fn set_checked(
         }
     }
     let first = names[0].as_str();
+    if let (INPUTS, Some(input)) = (first, names.get(1)) {
+        add_entry(document, INPUTS, input, path.span);
+    }
     let (mut at, rest) = if sections().any(|section| section == first) {
         if field_mut(document, first).is_none() {
             add_field(document, first, path.span);
@@ -192,6 +195,27 @@ fn set_checked(
     };
     put(node, value);
     Ok(())
+}
+
+/// The section that says what feeds the inputs of a run.
+const INPUTS: &str = "inputs";
+
+/// Adds the entry `key` to a section that is a map, where neither is there.
+fn add_entry(document: &mut Node, section: &str, key: &str, span: Span) {
+    if field_mut(document, section).is_none() {
+        add_field(document, section, span);
+    }
+    let Some(node) = field_mut(document, section) else { return };
+    if node.kind == NodeKind::Unit {
+        node.kind = NodeKind::Map(Vec::new());
+    }
+    if node.entry(key).is_none()
+        && let NodeKind::Map(entries) = &mut node.kind
+    {
+        let text = Text { value: key.to_owned(), place: Place::from(span) };
+        let key = Node { span, kind: NodeKind::Text(text) };
+        entries.push((key, Node { span, kind: NodeKind::Unit }));
+    }
 }
 
 /// A parameter keeps its bounds: only its `value` changes; a variant's choice is its `default`.

@@ -4,14 +4,15 @@ use legwork_block::Node;
 use legwork_program::{NodeId, PortPart, Subsystem, SubsystemPort};
 
 use crate::expand::{Collected, Frame, Item, Names, Resolver};
-use crate::ids::{FrameId, Id};
-use crate::network::{Network, Source};
+use crate::ids::FrameId;
+use crate::listing::port_parts;
+use crate::network::Network;
 
 /// The masks, subsystems, conditional parts and for-each of the diagram, by path. Those inside
 /// functions are left out: their blocks are no nodes of the program.
 pub(crate) fn subsystems(network: &Network, names: &Names) -> Vec<Subsystem> {
-    let Names { tree, types, .. } = names;
-    let find = Find { resolver: Resolver { tree, blocks: &network.blocks, types }, network };
+    let Names { tree, .. } = names;
+    let find = Find { resolver: Resolver { tree, blocks: &network.blocks }, network };
     let mut found = Vec::new();
     for frame in tree.frames.iter().filter(|frame| frame.owner.is_none()) {
         for (name, item) in &frame.items {
@@ -70,14 +71,8 @@ impl Find<'_> {
     fn port(&self, name: &str, frames: &[FrameId], node: &Node) -> Option<SubsystemPort> {
         let mut ports = Vec::new();
         for &frame in frames {
-            let source: Source = self.resolver.source(frame, node, false).ok()?;
-            source.each_port(&mut |part| {
-                ports.push(PortPart {
-                    node: NodeId::new(self.network.node(part.block)),
-                    port: part.output.index() as u16,
-                    part: part.select.iter().map(ToString::to_string).collect(),
-                });
-            });
+            let source = self.resolver.source(frame, node, false).ok()?;
+            ports.extend(port_parts(self.network, &source));
         }
         Some(SubsystemPort { name: name.to_owned(), ports })
     }

@@ -10,7 +10,7 @@ use crate::expand::Robots;
 use crate::language::Word;
 
 /// The types that a diagram may name: those of the blocks' library and its own buses.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(crate) struct TypeTable {
     pub(crate) named: Vec<NamedType>,
     /// Each with the number of its variables, which count from 0.

@@ -9,9 +9,9 @@ use legwork_block::{
 };
 
 use crate::{
-    ArenaSlot, Check, CheckKind, Edge, Fnv, FunctionProgram, Gate, GateId, HeldCopy, JudgeValue,
-    LogChannel, Loop, Node, NodeId, Part, Placed, PoolId, ProgramParts, Rate, Ratio, Reduction,
-    RunSettings, SignalRef, Step, StepId, Stop, Unknown,
+    ArenaSlot, Check, CheckKind, Edge, Fnv, FunctionProgram, Gate, GateId, HeldCopy, InputPort,
+    JudgeValue, LogChannel, Loop, Node, NodeId, Part, Placed, PoolId, ProgramParts, Rate, Ratio,
+    Reduction, RunSettings, SignalRef, Step, StepId, Stop, Unknown,
 };
 
 /// A value with an identity: what it adds to a hash determines it, but for what is named as left
@@ -82,6 +82,7 @@ identity! {
     Guard { crossing, resets }
     Edge { from, from_port, part, to, to_port, feeds }
     Step { node, group, own, rate, minor }
+    InputPort { name, node, signal, initial, given; without doc, span }
     Slot { start, len }
     // The condition as it was written says no more than what it was compiled to.
     Check { name, kind, condition, when, tolerance, after, until; without text, span }
@@ -108,6 +109,9 @@ impl ProgramParts {
             stop_tick: _,
             nodes,
             edges,
+            inputs,
+            // Names of what the nodes say.
+            outputs: _,
             gates,
             loops,
             stops,
@@ -131,6 +135,7 @@ impl ProgramParts {
         (step, solver, seed).add_to(&mut hash);
         (base, step_ticks).add_to(&mut hash);
         (nodes, edges, gates).add_to(&mut hash);
+        inputs.add_to(&mut hash);
         (loops, stops, schedule).add_to(&mut hash);
         (arena_len, state_len).add_to(&mut hash);
         (rate_len, pool_len).add_to(&mut hash);

@@ -13,6 +13,7 @@ mod identity;
 mod ids;
 mod judge;
 mod listing;
+mod port;
 mod ratio;
 mod signal;
 mod subsystem;
@@ -31,6 +32,7 @@ pub use function::FunctionProgram;
 pub use ids::{ArenaSlot, GateId, NodeId, PoolId, StepId};
 pub use judge::{JudgeValue, Reduction};
 pub use legwork_block::{Solver, Tolerance};
+pub use port::{InputPort, OutputPort};
 pub use ratio::Ratio;
 pub use signal::{LogChannel, SignalRef};
 pub use subsystem::{PortPart, Subsystem, SubsystemPort};
@@ -295,6 +297,10 @@ pub struct ProgramParts {
     pub nodes: Vec<Node>,
     /// Wires, by reader.
     pub edges: Vec<Edge>,
+    /// Inputs of the diagram, in the order of their declaration.
+    pub inputs: Vec<InputPort>,
+    /// Outputs of the diagram, in the order of their declaration.
+    pub outputs: Vec<OutputPort>,
     /// Switches of conditional parts.
     pub gates: Vec<Gate>,
     /// Algebraic loops.

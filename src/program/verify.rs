@@ -3,8 +3,8 @@
 use legwork_block::{ContinuousState, Manifold, Slot, Type};
 
 use crate::{
-    Edge, FunctionProgram, GateId, Loop, Node, NodeId, Part, Placed, PoolId, ProgramParts, Rate,
-    Ratio, Step, StepId, TIME_SLOT,
+    Edge, FunctionProgram, GateId, Loop, Node, NodeId, Part, Placed, PoolId, PortPart,
+    ProgramParts, Rate, Ratio, Step, StepId, TIME_SLOT,
 };
 
 /// A rule that a program breaks, and where.
@@ -102,6 +102,9 @@ pub enum Rule {
     /// A loop can be solved.
     #[error("a loop has unknowns, tolerances above zero and as many initial values")]
     RuleIsUsable,
+    /// An input begins with as many numbers as it has.
+    #[error("an input is the output of its block, and begins with as many numbers as it has")]
+    InputFits,
     /// The values of `judge:` are the last of the arena, and read what is in front of them.
     #[error("the values of `judge:` are the last of the arena and read what is in front of them")]
     JudgeIsLast,
@@ -187,6 +190,7 @@ impl ProgramParts {
         for signal in &self.signals {
             leaves(&signal.ty, &signal.slots, self.arena_len, &signal.path)?;
         }
+        self.ports()?;
         for subsystem in &self.subsystems {
             let ports = subsystem.inputs.iter().chain(&subsystem.outputs);
             for part in ports.flat_map(|port| &port.ports) {
@@ -200,6 +204,28 @@ impl ProgramParts {
         ensure(ascend, Rule::PathsAscend, "subsystems")?;
         let ascend = self.signals.is_sorted_by(|a, b| a.path < b.path);
         ensure(ascend, Rule::PathsAscend, "signals")
+    }
+
+    /// Inputs and outputs of the diagram.
+    fn ports(&self) -> Verified {
+        for input in &self.inputs {
+            leaves(&input.signal.ty, &input.signal.slots, self.arena_len, &input.signal.path)?;
+            let node = self.nodes.get(input.node.index());
+            ensure(node.is_some(), Rule::NodeExists, &input.name)?;
+            let own = node.is_some_and(|node| {
+                node.io.outputs.port_count() > 0 && node.io.outputs.port(0) == input.signal.slots
+            });
+            ensure(own, Rule::PortExists, &input.name)?;
+            let len: usize = input.signal.slots.iter().map(|slot| slot.len as usize).sum();
+            let fits = input.initial.as_ref().is_none_or(|initial| initial.len() == len);
+            ensure(fits, Rule::InputFits, &input.name)?;
+        }
+        for output in &self.outputs {
+            leaves(&output.signal.ty, &output.signal.slots, self.arena_len, &output.name)?;
+            let exists = |part: &PortPart| part.node.index() < self.nodes.len();
+            ensure(output.from.iter().all(exists), Rule::NodeExists, &output.name)?;
+        }
+        Ok(())
     }
 
     /// States and their rates, one after the other.

@@ -24,6 +24,7 @@ mod engine;
 mod finite;
 mod fork;
 mod guards;
+mod inputs;
 mod integrate;
 mod loops;
 mod outputs;
@@ -354,6 +355,7 @@ impl Simulation {
                 self.engine.state.cursor = Cursor::Guards;
             }
             Cursor::Guards => {
+                self.engine.work.ahead = false;
                 let reset = !self.engine.plan.guards.is_empty() && self.engine.test_guards()?;
                 self.engine.state.cursor = if reset { Cursor::Output(0) } else { Cursor::Observe };
             }

@@ -159,6 +159,46 @@ impl Diagram {
         Ok(self)
     }
 
+    /// With something that feeds an input in place of its default: a value as in a diagram, `3 N`,
+    /// `[1, 2]`; a block, `Sine(amplitude: 1.0, frequency: "1 Hz")`; or a signal of a table,
+    /// `log.csv`, `log.csv:tau`. The signal has the name of the input without another, and is
+    /// interpolated linearly. The file is beside the diagram or in the working directory.
+    ///
+    /// ```
+    /// let library = legwork_study::Library::new(legwork_blocks::register);
+    /// let text = r#"Diagram(
+    ///     run: (stop: "1 s", step: "10 ms"),
+    ///     ports: (in: { "u": Port(type: "Real", unit: "m/s") }, out: { "x": "Real" }),
+    ///     blocks: { "x": Integrator(in: { "u": "^u" }) },
+    ///     out: { "x": "x.y" },
+    /// )"#;
+    /// let diagram = library.diagram("ramp.ron", text);
+    /// let mut session = diagram.input("u", "3 m/s")?.compile().into_model()?.session();
+    /// session.until(0.5)?;
+    /// assert!((session.read("x")?.numbers()[0] - 1.47).abs() < 1e-12);
+    /// # Ok::<(), legwork_study::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If it is a table, and no block of the library plays one.
+    pub fn input(mut self, name: &str, value: &str) -> Result<Self, Error> {
+        let (file, signal) = match value.rsplit_once(".csv:") {
+            Some((stem, signal)) => (format!("{stem}.csv"), signal),
+            None => (value.to_owned(), name),
+        };
+        if !file.ends_with(".csv") {
+            return Ok(self.set(&format!("inputs.{name}"), value));
+        }
+        let Some(player) = self.library.registry().table_player() else {
+            return Err(Error::request(format!("no block plays the table `{file}`")));
+        };
+        if Path::new(&file).is_file() {
+            self.options.roots.push(PathBuf::from("."));
+        }
+        let value = format!("{player}(path: {file:?}, signal: {signal:?})");
+        Ok(self.set(&format!("inputs.{name}"), &value))
+    }
+
     /// With another stop time, as text such as `2 s`.
     #[must_use]
     pub fn until(mut self, time: &str) -> Self {

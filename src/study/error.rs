@@ -14,6 +14,8 @@ pub enum ErrorKind {
     Fault,
     /// Something could not be written: the disk is full, or a directory went away.
     Output,
+    /// An input of the diagram has no value.
+    Input,
 }
 
 /// A request that could not be answered: what kind of mistake it is, and one sentence.

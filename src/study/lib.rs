@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! Library ──open──► Diagram ──compile──► Model ──run──► Run ──► Recording
-//!                  overrides                └──session──► Session ──fork──► Session
+//!                  overrides                ├──session──► Session ──fork──► Session
+//!                                           └──stepper──► Stepper
 //! ```
 //!
 //! A request is data, an answer is data, progress is a callback ([`Watch`]), cancellation a flag
@@ -41,6 +42,7 @@ mod run;
 mod scene;
 pub mod session;
 mod snapshot;
+mod stepper;
 pub mod sweep;
 mod text;
 mod time;
@@ -65,6 +67,7 @@ pub use run::{
 };
 pub use session::{Fork, Session};
 pub use snapshot::Snapshot;
+pub use stepper::{Input, Output, Stepper};
 pub use text::{counted, digits, seconds, trimmed};
 pub use time::parse_time;
 pub use watch::{Event, Watch, unwatched};

@@ -139,6 +139,7 @@ impl Model {
     /// Runs it as one of several.
     pub(crate) fn run_as(&self, request: &RunRequest, control: Control<'_>) -> Result<Run, Error> {
         let started = now();
+        self.expect_inputs()?;
         let orders = self.orders(request)?;
         let mut metadata = if request.bare { self.bare_metadata() } else { self.metadata() };
         let embedded = self.embedded(request);

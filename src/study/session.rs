@@ -37,7 +37,7 @@ use crate::model::Model;
 use crate::run;
 use crate::snapshot::Snapshot;
 use breakpoint::Breakpoint;
-use probe::Probe;
+pub(crate) use probe::Probe;
 use record::Head;
 
 /// A run with its past.

@@ -80,6 +80,7 @@ impl Model {
     /// If what is to be free is no output of a constant, or the patched diagram does not run. A run
     /// that stops while it settles is an answer: the inner error.
     pub fn trim(&self, request: &TrimRequest) -> Result<Result<Trim, TrimError>, Error> {
+        self.expect_inputs()?;
         let program = self.program();
         let free = request.free.iter().map(|name| FreeOutput::find(program, name));
         let free = free

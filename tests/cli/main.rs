@@ -11,6 +11,7 @@ mod export;
 mod files;
 mod graph;
 mod help;
+mod inputs;
 mod judge;
 mod kills;
 mod new;

@@ -424,8 +424,9 @@ fn program(file: &str) -> Arc<Program> {
     Arc::new(compiled.program.unwrap())
 }
 
-/// Runs of the targets below: with events, with contacts, with functions.
-const RUN: [&str; 10] = [
+/// Runs of the targets below: with events, with contacts, with functions, with diagrams in
+/// them.
+const RUN: [&str; 11] = [
     "diagrams/basics/sliding_block.ron",
     "diagrams/quadruped/stand.ron",
     "tests/data/run/functions.ron",
@@ -434,6 +435,7 @@ const RUN: [&str; 10] = [
     "diagrams/signals/compositions.ron",
     "diagrams/signals/gust.ron",
     "diagrams/basics/multirate_pid.ron",
+    "diagrams/basics/gantry.ron",
     "diagrams/quadruped/gaits.ron",
     "tests/data/run/landing.ron",
 ];

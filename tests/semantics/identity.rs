@@ -16,6 +16,7 @@ use super::conditional::enabled;
 use super::events::ball;
 use super::functions::contact;
 use super::harness::program;
+use super::verify::add_input;
 
 /// At least one of each structural type: gates, a loop, a stop, a function, guards, states, a held
 /// copy is added by hand.
@@ -71,6 +72,8 @@ const SHAPES_THE_FUTURE: &[Change] = &[
     ("rate_len", |p| p.rate_len += 1),
     ("pool_len", |p| p.pool_len += 1),
     ("resources", |p| p.resources += 1),
+    ("input", |p| add_input(p, vec![1.0])),
+    ("input.initial", |p| add_input(p, vec![2.0])),
     ("nodes", |p| p.nodes.truncate(3)),
     ("node.path", |p| p.nodes[0].path.push('x')),
     ("node.kind", |p| p.nodes[0].kind = "Other"),

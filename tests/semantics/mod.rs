@@ -12,6 +12,7 @@
 //! | 6 conditional and called parts | `conditional`, `functions`, `steps` |
 //! | 7 state, 8 order, 9 failure | `state`, `snapshots`, `history`, `fork`, `conditional` |
 //! | 10 solvers | `solvers` |
+//! | 11 ports of a diagram | `ports` |
 
 mod conditional;
 mod crossings;
@@ -23,6 +24,7 @@ mod history;
 mod identity;
 mod plants;
 mod playback;
+mod ports;
 mod rates;
 mod snapshots;
 mod solvers;

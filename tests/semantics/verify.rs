@@ -7,8 +7,8 @@ use legwork_block::{
     Type,
 };
 use legwork_program::{
-    ArenaSlot, GateId, HeldCopy, Node, NodeId, Part, PoolId, Program, ProgramParts, Rate, Ratio,
-    Rule, Step, StepId,
+    ArenaSlot, GateId, HeldCopy, InputPort, Node, NodeId, Part, PoolId, Program, ProgramParts,
+    Rate, Ratio, Rule, Step, StepId,
 };
 
 use super::harness::{program, program_of};
@@ -34,6 +34,21 @@ fn table(slot: Slot) -> PortTable {
 
 fn add_copy(p: &mut ProgramParts, from: Slot, to: Slot) {
     p.nodes[0].copies.push(HeldCopy { group: 0, from, to });
+}
+
+/// Makes the block `wave` an input that begins with these numbers.
+pub(crate) fn add_input(p: &mut ProgramParts, initial: Vec<f64>) {
+    let node = p.nodes.iter().position(|node| node.path == "wave").unwrap();
+    let signal = p.signals.iter().find(|signal| signal.path == "wave.y").unwrap().clone();
+    p.inputs.push(InputPort {
+        name: "wave".to_owned(),
+        doc: String::new(),
+        node: NodeId::new(node),
+        signal,
+        initial: Some(initial),
+        given: true,
+        span: Span::default(),
+    });
 }
 
 const CORRUPTIONS: &[Corruption] = &[
@@ -144,6 +159,15 @@ const CORRUPTIONS: &[Corruption] = &[
     (Rule::RuleIsUsable, "unknowns", |p| p.loops[0].unknowns.clear()),
     (Rule::RuleIsUsable, "tolerance", |p| p.loops[0].unknowns[0].rule.tolerance = 0.0),
     (Rule::RuleIsUsable, "initial", |p| p.loops[0].unknowns[0].rule.initial = vec![0.0; 3]),
+    (Rule::InputFits, "initial", |p| add_input(p, vec![0.0; 3])),
+    (Rule::PortExists, "input", |p| {
+        add_input(p, vec![0.0]);
+        p.inputs[0].node = NodeId::new(0);
+    }),
+    (Rule::NodeExists, "input", |p| {
+        add_input(p, vec![0.0]);
+        p.inputs[0].node = NodeId::new(FAR);
+    }),
     (Rule::CheckIsBoolean, "number", |p| {
         let number = Expression::parse("1 + 1", Span::default()).unwrap();
         p.checks[0].condition = number.compile(&(), &mut NoSignals).unwrap();
@@ -194,7 +218,7 @@ fn s2_1_a_corrupted_program_is_caught_by_the_rule_it_breaks() {
         }
     }
     let seen: BTreeSet<Rule> = CORRUPTIONS.iter().map(|(rule, ..)| *rule).collect();
-    assert_eq!(seen.len(), 30, "a rule that nothing breaks is tested by nothing");
+    assert_eq!(seen.len(), 31, "a rule that nothing breaks is tested by nothing");
 }
 
 /// What compilation makes keeps every rule, also with shared values and second-order states.

@@ -3,7 +3,7 @@
 use super::compile::{Segment, SegmentKind, Signal, SignalPath, SignalResolver};
 use super::functions::{self, LIST_LIMIT, bounded};
 use super::operator::{Binary, Op, Unary};
-use super::syntax::{Expr, ExprKind};
+use super::syntax::{Each, Expr, ExprKind};
 use super::term::{Scalar, Term};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::unit::Unit;
@@ -14,6 +14,8 @@ pub(super) struct Evaluator<'a> {
     signals: Option<&'a mut dyn SignalResolver>,
     /// Values made so far.
     made: usize,
+    /// Items that expressions for each are at, from the outermost on.
+    items: Vec<(String, Term)>,
 }
 
 /// The target of a chain of names and brackets.
@@ -25,7 +27,7 @@ enum Chain {
 
 impl<'a> Evaluator<'a> {
     pub(super) fn new(scope: &'a dyn Scope, signals: Option<&'a mut dyn SignalResolver>) -> Self {
-        Self { scope, signals, made: 0 }
+        Self { scope, signals, made: 0, items: Vec::new() }
     }
 
     /// Counts `count` values that the expression makes.
@@ -71,6 +73,7 @@ impl<'a> Evaluator<'a> {
                 let (left, right) = (self.term(&pair.0)?, self.term(&pair.1)?);
                 binary(*op, left, right, expr.span)
             }
+            ExprKind::Each(each) => self.for_each(each, expr.span),
             ExprKind::If(parts) => self.choice(&parts.0, &parts.1, &parts.2, expr.span),
             ExprKind::Call(name, arguments) => {
                 let terms = arguments
@@ -84,6 +87,75 @@ impl<'a> Evaluator<'a> {
                 Ok(result)
             }
         }
+    }
+
+    /// The present item that is called `name`.
+    fn item(&self, name: &str) -> Option<&Term> {
+        self.items.iter().rev().find(|(known, _)| known == name).map(|(_, item)| item)
+    }
+
+    /// What a name stands for, if that is no signal.
+    fn named(&self, name: &str) -> Option<Term> {
+        self.item(name).cloned().or_else(|| self.scope.lookup(name).map(Into::into))
+    }
+
+    /// Whether a name stands for something that is no signal.
+    fn knows(&self, name: &str) -> bool {
+        self.item(name).is_some() || self.scope.lookup(name).is_some()
+    }
+
+    /// `[item for name in list if condition]`: a list, or with keys a record.
+    fn for_each(&mut self, each: &Each, span: Span) -> Result<Term, Diagnostic> {
+        let items = match self.term(&each.list)? {
+            Term::List(items) => items,
+            other => return Err(wrong("a list", &other, each.list.span)),
+        };
+        // What is evaluated again and again counts by its length.
+        let cost = 1 + (each.item.span.end.saturating_sub(each.item.span.start) / 8) as usize;
+        let (mut list, mut record) = (Vec::new(), Vec::new());
+        for item in items {
+            self.spend(cost, span)?;
+            self.items.push((each.name.clone(), item));
+            let made = self.one_of_each(each);
+            self.items.pop();
+            let Some((key, made)) = made? else { continue };
+            self.spend(made.size(), span)?;
+            match key {
+                None => list.push(made),
+                Some(key) if record.iter().any(|(known, _)| *known == key) => {
+                    let message = format!("the key `{key}` is there twice");
+                    return Err(Diagnostic::error("duplicate-key", span, message));
+                }
+                Some(key) => record.push((key, made.value(each.item.span)?)),
+            }
+        }
+        match each.key {
+            None => Ok(Term::List(list)),
+            Some(_) => Ok(Value::record(record).into()),
+        }
+    }
+
+    /// Key and value for the present item; nothing if the condition leaves it out.
+    fn one_of_each(&mut self, each: &Each) -> Result<Option<(Option<String>, Term)>, Diagnostic> {
+        if let Some(condition) = &each.condition {
+            match truth(self.term(condition)?, condition.span)? {
+                Scalar::Known(0.0) => return Ok(None),
+                Scalar::Known(_) => {}
+                Scalar::Later(_) => {
+                    let message = "what is in a list must be known before the run, this condition \
+                                   depends on a signal";
+                    return Err(Diagnostic::error("expression-signal", condition.span, message));
+                }
+            }
+        }
+        let key = match &each.key {
+            None => None,
+            Some(key) => match self.term(key)? {
+                Term::Text(text) => Some(text),
+                other => return Err(wrong("a text as key", &other, key.span)),
+            },
+        };
+        Ok(Some((key, self.term(&each.item)?)))
     }
 
     /// `and`, `or`: the right side is not evaluated if the left one is known and decides.
@@ -137,7 +209,7 @@ impl<'a> Evaluator<'a> {
             root = inner;
         }
         match &root.kind {
-            ExprKind::Name(name) if self.scope.lookup(name).is_none() => {}
+            ExprKind::Name(name) if !self.knows(name) => {}
             _ => return Ok(Chain::Constant),
         }
         let mut segments = Vec::new();
@@ -155,9 +227,7 @@ impl<'a> Evaluator<'a> {
                 self.segments(inner, path)?;
                 // A bare word that is not a constant is the key of a for-each copy.
                 let kind = match &index.kind {
-                    ExprKind::Name(key) if self.scope.lookup(key).is_none() => {
-                        SegmentKind::Key(key.clone())
-                    }
+                    ExprKind::Name(key) if !self.knows(key) => SegmentKind::Key(key.clone()),
                     _ => match self.value(index)? {
                         Value::Text(key) => SegmentKind::Key(key),
                         value => SegmentKind::Index(whole(&value.into(), index.span)?),
@@ -203,10 +273,10 @@ impl<'a> Evaluator<'a> {
     /// Names, fields and indices of constants.
     fn access(&mut self, expr: &Expr) -> Result<Term, Diagnostic> {
         match &expr.kind {
-            ExprKind::Name(name) => match self.scope.lookup(name) {
-                Some(value) => {
-                    self.spend(value.size(), expr.span)?;
-                    Ok(value.into())
+            ExprKind::Name(name) => match self.named(name) {
+                Some(term) => {
+                    self.spend(term.size(), expr.span)?;
+                    Ok(term)
                 }
                 // Nobody reads what follows from another mistake: no names are compared for it.
                 None if self.scope.is_reported(name) => {

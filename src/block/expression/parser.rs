@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::lexer::{self, Token};
 use super::operator::{Binary, COMPARISON_POWER, INFIX, NEGATE_POWER, Unary};
-use super::syntax::{Expr, ExprKind};
+use super::syntax::{Each, Expr, ExprKind};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::unit::{Unit, parse_unit};
 use crate::value::{Name, Place};
@@ -16,7 +16,10 @@ const DEPTH_LIMIT: usize = 100;
 const HEIGHT_LIMIT: usize = 400;
 
 /// Words that are not names.
-pub(super) const KEYWORDS: [&str; 6] = ["if", "then", "else", "and", "or", "not"];
+pub(super) const KEYWORDS: [&str; 7] = ["if", "then", "else", "and", "or", "not", "for"];
+
+/// How an expression for each item of a list is written.
+const EACH: &str = "write `[f(x) for x in list if condition]` or `{key: f(x) for x in list}`";
 
 /// Binding power of `not`: tighter than `and`, looser than comparisons.
 const NOT_POWER: u8 = 3;
@@ -241,11 +244,66 @@ impl Parser<'_> {
             }
             Token::Symbol("[") => {
                 self.advance()?;
-                let items = self.items("]", &range)?;
+                if self.is("]") {
+                    let items = self.items("]", &range)?;
+                    return self.node(range.start, ExprKind::List(items));
+                }
+                let first = self.expression(0)?;
+                if self.is_word("for") {
+                    return self.each(&range, None, first, "]");
+                }
+                let mut items = vec![first];
+                if self.eat(",")? {
+                    items.extend(self.items("]", &range)?);
+                } else {
+                    self.close("]", &range)?;
+                }
                 self.node(range.start, ExprKind::List(items))
+            }
+            Token::Symbol("{") => {
+                self.advance()?;
+                let key = self.expression(0)?;
+                if !self.eat(":")? {
+                    return Err(self.expected("`:` behind the key").hint(EACH));
+                }
+                let item = self.expression(0)?;
+                if !self.is_word("for") {
+                    return Err(self.expected("`for`").hint(EACH));
+                }
+                self.each(&range, Some(key), item, "}")
             }
             _ => Err(self.expected("a value")),
         }
+    }
+
+    /// The rest of `[item for name in list if condition]`, from `for` on.
+    fn each(
+        &mut self,
+        open: &Range<usize>,
+        key: Option<Expr>,
+        item: Expr,
+        close: &str,
+    ) -> Result<Expr, Diagnostic> {
+        self.advance()?;
+        let name = match &self.token {
+            Token::Name(name) if !KEYWORDS.contains(&name.as_str()) => name.clone(),
+            _ => return Err(self.expected("a name for the items").hint(EACH)),
+        };
+        self.advance()?;
+        if !self.is_word("in") {
+            return Err(self.expected("`in`").hint(EACH));
+        }
+        self.advance()?;
+        let list = self.expression(0)?;
+        let condition = if self.is_word("if") {
+            self.advance()?;
+            Some(self.expression(0)?)
+        } else {
+            None
+        };
+        self.close(close, open)?;
+        let each = Each { key, item, name, list, condition };
+        self.node(open.start, ExprKind::Each(Box::new(each)))
     }
 
     /// A name, a constant or a call.
@@ -277,6 +335,7 @@ impl Parser<'_> {
         if let (Token::Name(word), None) = (&self.token, unit)
             && !KEYWORDS.contains(&word.as_str())
             && word != "in"
+            && word != "for"
         {
             let number = &self.text[start..self.last];
             let hint = match parse_unit(word) {
@@ -380,7 +439,7 @@ impl Parser<'_> {
         let found = self.expected("an operator or the end");
         match self.token {
             Token::Symbol("=") => found.hint("compare with `==`"),
-            Token::Symbol(")" | "]") => found.hint("remove it, or open a bracket in front"),
+            Token::Symbol(")" | "]" | "}") => found.hint("remove it, or open a bracket in front"),
             Token::Symbol("?" | ":") => found.hint("write `if condition then a else b`"),
             Token::Name(_) | Token::Number(_) | Token::Text(_) => {
                 found.also(root.span, "the expression is complete here")

@@ -32,6 +32,20 @@ pub(super) enum ExprKind {
     /// Condition, then, else.
     If(Box<(Expr, Expr, Expr)>),
     Call(Name, Vec<Expr>),
+    /// `[item for name in list if condition]`, `{key: item for …}`.
+    Each(Box<Each>),
+}
+
+/// An expression for each item of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Each {
+    /// Of a record: the name of the item.
+    pub(super) key: Option<Expr>,
+    pub(super) item: Expr,
+    /// What the item of the list is called.
+    pub(super) name: String,
+    pub(super) list: Expr,
+    pub(super) condition: Option<Expr>,
 }
 
 impl ExprKind {
@@ -46,6 +60,11 @@ impl ExprKind {
             Self::Index(part, index) => part.height.max(index.height),
             Self::Slice(part, from, to) => part.height.max(optional(from)).max(optional(to)),
             Self::Binary(_, pair) => pair.0.height.max(pair.1.height),
+            Self::Each(each) => {
+                let optional = |part: &Option<Expr>| part.as_ref().map_or(0, |part| part.height);
+                let parts = each.item.height.max(each.list.height);
+                parts.max(optional(&each.key)).max(optional(&each.condition))
+            }
             Self::If(parts) => parts.0.height.max(parts.1.height).max(parts.2.height),
         }
     }

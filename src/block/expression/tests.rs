@@ -358,3 +358,51 @@ fn operators_have_one_way_each_however_they_are_written() {
         }
     }
 }
+
+#[test]
+fn an_expression_for_each_item_makes_a_list_or_a_record() {
+    for (text, value) in [
+        ("[2*x for x in [1, 2, 3]]", "[2, 4, 6]"),
+        ("[x for x in [1, 2, 3] if x != 2]", "[1, 3]"),
+        ("[x for x in []]", "[]"),
+        ("[[x*y for y in [1, 2]] for x in [1, 10]]", "[[1, 2], [10, 20]]"),
+        ("[5[cm]*x for x in [1, 2]]", "[5[cm], 10[cm]]"),
+        ("{k: 1 for k in ['a', 'b']}.b", "1"),
+        ("sum([x for x in [1[m], 2[m]] if x > 1.5[m]])", "2[m]"),
+        ("[x for x in [1, 2]][1]", "2"),
+        ("[1, 2 ,]", "[1, 2]"),
+    ] {
+        let eval =
+            |text: &str| Expression::parse(text, Span::default()).unwrap().eval(&()).unwrap();
+        assert_eq!(eval(text), eval(value), "{text}");
+    }
+}
+
+#[test]
+fn a_wrong_expression_for_each_is_told() {
+    for (text, said) in [
+        ("[x for if in [1]]", "expected a name for the items, found `if`"),
+        ("[x for x of [1]]", "expected `in`, found `of`"),
+        ("[x for x in 3]", "expected a list, found the number 3"),
+        ("[x for x in [1] if x]", "expected a truth value"),
+        ("[y for x in [1]]", "unknown name `y`"),
+        ("{'a': x for x in [1, 2]}", "the key `a` is there twice"),
+        ("{x: x for x in [1]}", "expected a text as key"),
+        ("{'a': 1}", "expected `for`, found `}`"),
+        ("[1[m] + x for x in [1[kg]]]", "`+` of different units"),
+        ("[x for x in [1]", "expected `]`"),
+        ("x for x in [1]", "expected an operator or the end"),
+    ] {
+        let outcome = Expression::parse(text, Span::default()).and_then(|found| found.eval(&()));
+        let found = outcome.expect_err(text);
+        assert!(found.message.starts_with(said), "{text}: {}", found.message);
+    }
+}
+
+#[test]
+fn expressions_for_each_are_bounded() {
+    let list = format!("[{}]", vec!["1"; 100].join(", "));
+    let text = format!("[[[[1 for a in {list}] for b in {list}] for c in {list}] for d in {list}]");
+    let found = Expression::parse(&text, Span::default()).unwrap().eval(&()).unwrap_err();
+    assert_eq!(found.code, "expression-size");
+}

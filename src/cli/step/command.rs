@@ -25,6 +25,7 @@ pub(super) enum Command {
     Unwatch(Option<usize>),
     Print(String),
     Set(String, String),
+    Input(String, String),
     Where,
     Schedule,
     Snapshot(PathBuf),
@@ -38,13 +39,19 @@ pub(super) enum Command {
 }
 
 /// Names, in the order of the help; short forms that would else be ambiguous.
-pub(super) const NAMES: [&str; 22] = [
+pub(super) const NAMES: [&str; 23] = [
     "next", "step", "into", "out", "continue", "until", "goto", "back", "break", "delete", "watch",
-    "unwatch", "print", "set", "where", "schedule", "snapshot", "restore", "fork", "session",
-    "help", "quit",
+    "unwatch", "print", "set", "input", "where", "schedule", "snapshot", "restore", "fork",
+    "session", "help", "quit",
 ];
-const SHORT: [(&str, &str); 5] =
-    [("b", "break"), ("s", "step"), ("w", "where"), ("u", "until"), ("exit", "quit")];
+const SHORT: [(&str, &str); 6] = [
+    ("b", "break"),
+    ("s", "step"),
+    ("w", "where"),
+    ("u", "until"),
+    ("exit", "quit"),
+    ("i", "into"),
+];
 
 impl Command {
     /// The command of a line that is not empty.
@@ -88,6 +95,13 @@ impl Command {
                     format!("`set` expected a parameter and its value, found `{rest}`")
                 })?;
                 Ok(Self::Set(path, value))
+            }
+            "input" => {
+                let rest = needed("an input and its value")?;
+                let (name, value) = parameter(&rest).ok_or_else(|| {
+                    format!("`input` expected an input and its value, found `{rest}`")
+                })?;
+                Ok(Self::Input(name, value))
             }
             "where" => none(Self::Where),
             "schedule" => none(Self::Schedule),
@@ -191,6 +205,8 @@ mod tests {
             ("set pd.kp 80", Command::Set("pd.kp".into(), "80".into())),
             ("set pd.kp=80 N*m/rad", Command::Set("pd.kp".into(), "80 N*m/rad".into())),
             ("set a [1, 2]", Command::Set("a".into(), "[1, 2]".into())),
+            ("input u = 3 N", Command::Input("u".into(), "3 N".into())),
+            ("inp u [1, 2]", Command::Input("u".into(), "[1, 2]".into())),
             ("goto 20 ms", Command::Goto(0.02)),
             ("w", Command::Where),
             ("del 2", Command::Delete(Some(2))),

@@ -2,7 +2,7 @@
 
 use super::command;
 
-const TEXTS: [(&str, &str, &str); 22] = [
+const TEXTS: [(&str, &str, &str); 23] = [
     (
         "next",
         "next [N]",
@@ -60,6 +60,12 @@ const TEXTS: [(&str, &str, &str); 22] = [
          What is\ndue next computes with it, what is held stays held. The recording keeps the \
          edit, and `legwork run\n--replay-edits` repeats it. Outputs and states cannot be set: \
          they are computed.",
+    ),
+    (
+        "input",
+        "input NAME VALUE",
+        "Gives an input of the diagram another value before the next step: `input u = 3 N`. It is \
+         held until\nthe next; the recording keeps it as an edit.",
     ),
     ("where", "where", "Time, step, phase, place in the order, and the block's line in the file."),
     (

@@ -88,11 +88,14 @@ impl Sessions {
                 Ok(list(session.watches().iter(), "no watches"))
             }
             Command::Print(path) => match session.block(path) {
-                Some(block) => Ok(show::block(&block)),
-                None => session.read(path).map(|value| show::value(&value)),
+                Some(block) if !path.starts_with('^') => Ok(show::block(&block)),
+                _ => session.read(path).map(|value| show::value(&value)),
             },
             Command::Set(path, value) => {
                 session.set(path, value).map(|note| show::edit(&note) + "\n")
+            }
+            Command::Input(name, value) => {
+                session.input(name, value).map(|note| show::edit(&note) + "\n")
             }
             Command::Where => Ok(show::whereabouts(&session.whereabouts())),
             Command::Schedule => Ok(show::schedule(&session.schedule())),

@@ -9,11 +9,13 @@ use legwork_block::{
 };
 
 use super::unresolved::{Unresolved, not_among, not_connected};
-use super::{Assertion, Expander, PendingAssertion, PendingCopies, PendingInputs, Resolver};
+use super::{
+    Assertion, AssertionOf, Expander, PendingAssertion, PendingCopies, PendingInputs, Resolver,
+};
 use crate::function_frame::{self, call_site};
-use crate::ids::{BlockId, Id, IdVec};
+use crate::ids::{BlockId, Id, IdVec, OutputId};
 use crate::network::{
-    ConditionFacts, NetworkBlock, ParameterNote, Sampling, Source, Wire, source_text,
+    ConditionFacts, NetworkBlock, ParameterNote, PortPart, Sampling, Source, Wire, source_text,
 };
 
 /// A block on its way into the network.
@@ -78,6 +80,7 @@ impl Expander<'_> {
             owner: new.owner,
             gate: new.gate,
             condition: new.condition,
+            scope: self.scope,
         };
         self.var_count += block.declaration.var_count;
         if let Some(owner) = block.owner {
@@ -141,7 +144,7 @@ impl Expander<'_> {
     /// Finds what every path that is still text leads to, and adds the hidden blocks that compute
     /// what blocks share.
     pub(super) fn wire(&mut self) -> Vec<Assertion> {
-        let resolver = Resolver { tree: &self.tree, blocks: &self.blocks, types: &self.types };
+        let resolver = Resolver { tree: &self.tree, blocks: &self.blocks };
         let mut inputs: Vec<(BlockId, Vec<Option<Wire>>)> = Vec::new();
         for pending in std::mem::take(&mut self.pending) {
             let block = pending.block;
@@ -187,12 +190,14 @@ impl Expander<'_> {
                 let sources: Vec<String> =
                     wires.iter().map(|wire| source_text(&self.blocks, &wire.source)).collect();
                 let owner = block.owner.map_or("", |owner| &self.blocks[owner].path);
-                let path = format!("{owner}~{}[{}]", ask.key, sources.join(", "));
+                let scope = block.scope;
+                let within = &self.scopes[scope].path;
+                let path = format!("{owner}{within}~{}[{}]", ask.key, sources.join(", "));
                 let computation = match shared.get(&path) {
                     Some(known) => Some(*known),
                     None => {
                         let (span, owner) = (block.span, block.owner);
-                        let new = self.add_block(NewBlock {
+                        let new = NewBlock {
                             path: path.clone(),
                             text: format!("{}()", ask.block.kind()),
                             block: Arc::clone(&ask.block),
@@ -203,7 +208,8 @@ impl Expander<'_> {
                             owner,
                             gate: None,
                             condition: None,
-                        });
+                        };
+                        let new = self.within(scope, |expander| expander.add_block(new));
                         if let Some(new) = new {
                             let inputs = &mut self.blocks[new].inputs;
                             inputs.iter_mut().zip(wires).for_each(|(i, wire)| *i = Some(wire));
@@ -323,10 +329,18 @@ fn assertion(
     pending: PendingAssertion,
     diagnostics: &mut Diagnostics,
 ) -> Option<Assertion> {
-    let PendingAssertion { path, frame, ty, var_count, span, what, code, is_optional } = pending;
-    let unresolved = match resolver.source(frame, &path, true) {
-        Ok(source) => return Some(Assertion { source, ty, var_count, span, what, code }),
-        Err(unresolved) => unresolved,
+    let PendingAssertion { of, ty, var_count, unit, span, what, code } = pending;
+    let (unresolved, is_optional) = match of {
+        AssertionOf::Block(block) => {
+            let whole = PortPart { block, output: OutputId::FIRST, select: Vec::new(), span };
+            let source = Source::Port(whole);
+            return Some(Assertion { source, ty, var_count, unit, span, what, code });
+        }
+        AssertionOf::Path { path, frame, is_optional } => match resolver.source(frame, &path, true)
+        {
+            Ok(source) => return Some(Assertion { source, ty, var_count, unit, span, what, code }),
+            Err(unresolved) => (unresolved, is_optional),
+        },
     };
     diagnostics.extend(match unresolved {
         Unresolved::Absent { .. } if is_optional => None,

@@ -4,7 +4,7 @@ use legwork_block::{Arguments, Diagnostic, Diagnostics, Expression, Named, Node,
 use legwork_program::{CheckKind, Ratio};
 
 use super::tree::Env;
-use super::{CheckEntry, Expander, JudgeEntry, LogEntry, Logged, Resolver};
+use super::{CheckEntry, Expander, JudgeEntry, LogEntry, Logged, Resolver, begins_with_one};
 use crate::ids::FrameId;
 use crate::language::{self, Entries, Entry, What, Word, construct, wrong_type};
 
@@ -74,11 +74,14 @@ pub(super) fn expression_text<'n>(node: &'n Node, found: &mut Diagnostics) -> Op
 
 impl Expander<'_> {
     /// `log: ["body.state", Every("10 ms", "contact.f")]`.
+    ///
+    /// Paths are those of the diagram whose frame `root` is; recorded they have its `prefix`.
     pub(super) fn log(
         &mut self,
         node: &Node,
         judge: &[JudgeEntry],
         root: FrameId,
+        prefix: &str,
         env: &Env,
     ) -> Vec<LogEntry> {
         let mut logs: Vec<LogEntry> = Vec::new();
@@ -101,18 +104,25 @@ impl Expander<'_> {
                 self.report(wrong_type(path, "a path, or Every(\"10 ms\", \"block.port\")"));
                 continue;
             };
-            if logs.iter().any(|entry| entry.path == text) {
+            let whole = [prefix, text].concat();
+            if logs.iter().any(|entry| entry.path == whole) {
                 let message = format!("`{text}` is logged twice");
                 self.report(Diagnostic::error("duplicate-key", path.span, message));
                 continue;
             }
-            if let Some(value) = judge.iter().position(|value| value.name == text) {
-                logs.push(LogEntry { path: text.to_owned(), source: Logged::Judged(value), every });
+            let scope = self.tree.frames[root].scope;
+            if begins_with_one(text, &self.scopes[scope].judge) {
+                let message = format!("`{whole}` is in `judge:` of a diagram inside: not recorded");
+                self.report(Diagnostic::warning("judge-of-part", path.span, message));
                 continue;
             }
-            let resolver = Resolver { tree: &self.tree, blocks: &self.blocks, types: &self.types };
+            if let Some(value) = judge.iter().position(|value| value.name == text) {
+                logs.push(LogEntry { path: whole, source: Logged::Judged(value), every });
+                continue;
+            }
+            let resolver = Resolver { tree: &self.tree, blocks: &self.blocks };
             match resolver.source(root, path, true).map(Logged::Port) {
-                Ok(source) => logs.push(LogEntry { path: text.to_owned(), source, every }),
+                Ok(source) => logs.push(LogEntry { path: whole, source, every }),
                 Err(unresolved) => self.diagnostics.extend(unresolved.diagnostic()),
             }
         }
@@ -141,10 +151,13 @@ impl Expander<'_> {
         Some([after?, until?])
     }
 
-    /// Evaluates the section `checks:`.
+    /// Evaluates the section `checks:` of the diagram whose frame `frame` is; the names of the
+    /// checks get its `prefix`.
     pub(super) fn checks(
         &mut self,
         entries: Option<&Entries<'_, OfChecks>>,
+        frame: FrameId,
+        prefix: &str,
         env: &Env,
     ) -> Vec<CheckEntry> {
         let mut checks = Vec::new();
@@ -186,7 +199,9 @@ impl Expander<'_> {
                 None => None,
             };
             checks.push(CheckEntry {
-                name: name.to_owned(),
+                name: [prefix, name].concat(),
+                frame,
+                env: env.clone(),
                 tolerance,
                 kind,
                 expression,

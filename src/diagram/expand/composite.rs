@@ -2,22 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use legwork_block::{Diagnostic, Node, NodeKind, Span};
+use legwork_block::{Diagnostic, Node, Span};
 
+use super::feed::Port;
 use super::structural::At;
 use super::tree::{Env, Item, OuterInputs};
 use super::unresolved::not_among;
-use super::{Expander, PendingAssertion};
-use crate::ids::FrameId;
-use crate::language::{Entries, Inputs, Interface, Needed, What, construct, wrong_type};
+use super::{AssertionOf, Expander};
+use crate::ids::{BlockId, FrameId};
+use crate::language::{Entries, Inputs, Interface, Needed, What, construct};
 
 construct! {
     /// What a part with an inside of its own has: a mask's file, a subsystem, a conditional part.
     "Subsystem":
     pub(super) struct Inside<'n> {
-        /// Name and type of each port: `(in: { "u": "Real" }, out: { "y": "Vector(3)" })`, the same
-        /// as `"fn(u: Real) -> (y: Vector(3))"`, or `Interface(…)`. Blocks inside read the input
-        /// `u` as `^u`.
+        /// Its ports: `(in: { "u": "Real" }, out: { "y": "Vector(3)" })`, the same as
+        /// `"fn(u: Real) -> (y: Vector(3))"`, or `Interface(…)`. Blocks inside read the input `u` as
+        /// `^u`.
         ports: Option<&'n Node>,
         /// The blocks inside.
         blocks: Needed<Entries<'n, OfBlocks>> =
@@ -65,9 +66,10 @@ impl Expander<'_> {
             }
         }
         self.check_inputs(At { frame, path }, &interface, &sources, span, None, &of_types);
+        let fed = self.defaults(At { frame, path }, &interface, &sources, &of_types);
         let declared = interface.inputs.keys().cloned().collect();
         let optional = interface.optional.clone();
-        let outer = OuterInputs { frame, sources, declared, optional };
+        let outer = OuterInputs { frame, sources, declared, optional, fed };
         let frame = self.new_frame(format!("{path}."), None, Some(outer));
         if let Needed(Some(blocks)) = &inside.blocks {
             self.expand_blocks(frame, blocks, inner);
@@ -88,8 +90,28 @@ impl Expander<'_> {
         Item::Composite { inside: frame, outs }
     }
 
+    /// What feeds the inputs that are not connected and have a default.
+    fn defaults(
+        &mut self,
+        At { frame, path }: At<'_>,
+        interface: &Interface,
+        sources: &Inputs,
+        of_types: &Env,
+    ) -> BTreeMap<String, BlockId> {
+        let mut fed = BTreeMap::new();
+        for (name, declared) in &interface.inputs {
+            let (Some(default), None) = (&declared.default, sources.get(name)) else { continue };
+            let path = format!("{path}.^{name}");
+            let port = Port { frame, path, name, declared, of_types, held: false };
+            if let Some(feed) = self.feed(&port, Some(default), of_types) {
+                fed.insert(name.clone(), feed.block);
+            }
+        }
+        fed
+    }
+
     /// The `out:` of a part: a path for every declared output and no other.
-    fn outs(
+    pub(super) fn outs(
         &mut self,
         out: &Entries<'_, OfOutputs>,
         interface: &Interface,
@@ -108,19 +130,20 @@ impl Expander<'_> {
                 continue;
             };
             let what = format!("output `{name}` of `{path}`");
-            self.assert_type(entry.value, inside, ty, inner, what, "wrong-type", false);
+            let of = AssertionOf::path(entry.value, inside);
+            self.assert_port(of, entry.value.span, ty, inner, what, "wrong-type");
             outs.insert(name.to_owned(), entry.value.clone());
         }
         outs
     }
 
     /// Reports declared outputs that come from nowhere.
-    fn check_outputs(&mut self, interface: &Interface, outs: &BTreeMap<String, Node>) {
+    pub(super) fn check_outputs(&mut self, interface: &Interface, outs: &BTreeMap<String, Node>) {
         for (name, ty) in interface.outputs.iter().filter(|(name, _)| !outs.contains_key(*name)) {
             let message =
                 format!("output `{name}` is declared, but `out` does not say where it comes from");
             self.report(
-                Diagnostic::error("missing-output", ty.span, message)
+                Diagnostic::error("missing-output", ty.ty.span, message)
                     .hint(format!("write out: {{ \"{name}\": \"block.port\" }}")),
             );
         }
@@ -144,47 +167,17 @@ impl Expander<'_> {
             match sources.get(name) {
                 Some(node) => {
                     let what = format!("input `{name}` of `{}`", hole.unwrap_or(path));
-                    self.assert_type(node, frame, ty, env, what, code, is_optional);
+                    let path = node.clone();
+                    let of = AssertionOf::Path { path, frame, is_optional };
+                    self.assert_port(of, node.span, ty, env, what, code);
                 }
-                None if is_optional => {}
+                None if is_optional || ty.default.is_some() => {}
                 None => {
                     let message = format!("{path}: input `{name}`{of_hole} not connected");
                     let found = Diagnostic::error("missing-input", span, message);
-                    self.report(found.also(ty.span, "declared here"));
+                    self.report(found.also(ty.ty.span, "declared here"));
                 }
             }
-        }
-    }
-
-    /// Holds a source against a declared type, once everything is expanded.
-    #[allow(clippy::too_many_arguments, reason = "one call per declared port, all of it context")]
-    pub(super) fn assert_type(
-        &mut self,
-        path: &Node,
-        frame: FrameId,
-        ty: &Node,
-        env: &Env,
-        what: String,
-        code: &'static str,
-        is_optional: bool,
-    ) {
-        let NodeKind::Text(text) = &ty.kind else {
-            self.report(wrong_type(ty, "a type as text, such as \"Vector(3)\""));
-            return;
-        };
-        let mut var_count = 0;
-        match self.types.parse(&text.value, &text.place, env, &self.robots, &mut var_count) {
-            Ok(ty) => self.assertions.push(PendingAssertion {
-                path: path.clone(),
-                frame,
-                ty,
-                var_count,
-                span: path.span,
-                what,
-                code,
-                is_optional,
-            }),
-            Err(diagnostic) => self.report(diagnostic),
         }
     }
 }

@@ -13,7 +13,7 @@ use super::run::{RunSection, VariableStep};
 use super::sections::Diagram;
 use super::structural::STRUCTURAL;
 use super::variants::Variant;
-use crate::language::{Construct, Manual, OffsetPeriod, Ports};
+use crate::language::{Construct, Manual, OffsetPeriod, Port, Ports};
 use crate::patch::Patch;
 use crate::study::{Expect, PlotOf, Study};
 
@@ -30,6 +30,7 @@ pub fn constructs() -> Vec<Manual> {
         Reserved::MANUAL,
         OffsetPeriod::MANUAL,
         Ports::MANUAL,
+        Port::MANUAL,
         NamedInterface::MANUAL,
         InterfaceFile::MANUAL,
         Group::MANUAL,

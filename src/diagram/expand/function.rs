@@ -3,7 +3,7 @@
 //! A binding is expanded like the inside of a mask whose inputs are the function's arguments. Its
 //! blocks are below the caller's path, and belong to the frame `caller.function()`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use legwork_block::{
     Arguments, Diagnostic, Name, Named, Node, NodeField, NodeKind, Place, Span, Text,
@@ -137,7 +137,8 @@ impl Expander<'_> {
             .map(|argument| (argument.clone(), text(format!("{CALLER}.{argument}"))))
             .collect();
         let declared = arguments.clone();
-        let inputs = OuterInputs { frame: outside, sources, declared, optional: BTreeSet::new() };
+        let (frame, optional, fed) = (outside, BTreeSet::new(), BTreeMap::new());
+        let inputs = OuterInputs { frame, sources, declared, optional, fed };
         let frame = self.new_frame(prefix, None, Some(inputs));
         let item = match called_with(value, arguments.iter().map(String::as_str)) {
             Ok(called) => {

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use legwork_block::{Arguments, Diagnostic, Name, Named, Node, NodeField, NodeKind, Place};
 
-use super::Expander;
 use super::structural::At;
 use super::tree::{Env, Hole, Item};
 use super::value::{literal, with_fields};
+use super::{AssertionOf, Expander};
 use crate::language::{Inputs, Text, construct, wrong_type};
 
 construct! {
@@ -55,7 +55,8 @@ impl Expander<'_> {
             };
             let what = format!("output `{output}` that the interface of `{name}` declares");
             let code = "variant-interface";
-            self.assert_type(&source, frame, ty, &interface_env, what, code, false);
+            let of = AssertionOf::path(&source, frame);
+            self.assert_port(of, source.span, ty, &interface_env, what, code);
         }
         let outs = interface.outputs.keys().cloned().collect();
         Item::Hole { choice: Box::new(choice), outs, name }

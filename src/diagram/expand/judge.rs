@@ -6,7 +6,7 @@ use legwork_program::Reduction;
 use super::checks::expression_text;
 use super::composite::OfBlocks;
 use super::tree::Env;
-use super::{Expander, Tree};
+use super::{Expander, RootOutput, Tree};
 use crate::ids::{BlockId, Id};
 use crate::language::{self, Construct, Entries, Entry, What, Word, construct, read_word};
 use crate::network::{NetworkBlock, Wire};
@@ -69,6 +69,8 @@ impl What for OfJudge {
 /// A value of `judge:`, its paths unresolved.
 pub(crate) struct JudgeEntry {
     pub(crate) name: String,
+    /// What its names mean.
+    pub(crate) env: Env,
     /// What is made of its values; nothing of one that is looked at as it is.
     pub(crate) by: Option<Reduction>,
     pub(crate) of: Expression,
@@ -116,6 +118,7 @@ impl Expander<'_> {
         let span = of.span();
         let plain = JudgeEntry {
             name: name.to_owned(),
+            env: env.clone(),
             by: None,
             of,
             when: None,
@@ -160,6 +163,24 @@ impl Expander<'_> {
                     );
                 });
             }
+        }
+    }
+
+    /// Reports an output of the diagram that is one of `judge:`.
+    pub(super) fn keep_outputs_apart(&mut self, outputs: &[RootOutput]) {
+        let Some(model) = self.model_blocks else { return };
+        for output in outputs {
+            output.source.each_port(&mut |part| {
+                if part.block.index() >= model && !self.blocks[part.block].hidden {
+                    let (name, judge) = (&output.name, &self.blocks[part.block].path);
+                    let message =
+                        format!("`{judge}` is in `judge:`, so it cannot be the output `{name}`");
+                    self.diagnostics.push(
+                        Diagnostic::error("judge-changes-run", part.span, message)
+                            .hint("move it to `blocks:` if it is part of the model"),
+                    );
+                }
+            });
         }
     }
 

@@ -6,6 +6,7 @@ mod checks;
 mod composite;
 mod conditional;
 mod constructs;
+mod feed;
 mod file;
 mod for_each;
 mod function;
@@ -16,6 +17,7 @@ mod judge;
 mod leaf;
 mod mask;
 mod names;
+mod part;
 mod resolve;
 mod robot_file;
 mod run;
@@ -47,6 +49,7 @@ pub(crate) use blocks::{in_variables_from, invalid_parameter};
 pub use checks::check_kinds;
 use composite::OfBlocks;
 pub use constructs::constructs;
+pub(crate) use feed::RootInput;
 pub(crate) use group::is_group;
 pub(crate) use judge::JudgeEntry;
 pub use judge::reductions;
@@ -68,9 +71,15 @@ pub(crate) struct Expanded {
     pub(crate) assertions: Vec<Assertion>,
     /// `None` without a `log:` section.
     pub(crate) logs: Option<Vec<LogEntry>>,
+    /// What diagrams inside record.
+    pub(crate) logs_inside: Vec<LogEntry>,
     pub(crate) judge: Vec<JudgeEntry>,
     pub(crate) checks: Vec<CheckEntry>,
+    pub(crate) inputs: Vec<RootInput>,
+    pub(crate) outputs: Vec<RootOutput>,
     pub(crate) run: Run,
+    /// What the robots of diagrams inside are made of.
+    pub(crate) resources_inside: Vec<String>,
     /// Where the paths of checks lead.
     pub(crate) names: Names,
 }
@@ -79,10 +88,22 @@ pub(crate) struct Expanded {
 pub(crate) struct Names {
     /// What paths lead to.
     pub(crate) tree: Tree,
-    /// What expressions know.
-    pub(crate) env: Env,
-    /// The types that can be named.
-    pub(crate) types: TypeTable,
+    /// The names in `judge:` of each diagram inside, by scope.
+    judge_inside: Vec<Vec<String>>,
+}
+
+impl Names {
+    /// Whether `path`, read in `frame`, begins at what is in `judge:` of a diagram inside.
+    pub(crate) fn is_judged_inside(&self, frame: FrameId, path: &str) -> bool {
+        let names = self.judge_inside.get(self.tree.frames[frame].scope);
+        names.is_some_and(|names| begins_with_one(path, names))
+    }
+}
+
+/// Whether the first name of a path is one of `names`.
+fn begins_with_one(path: &str, names: &[String]) -> bool {
+    let first = path.split(['.', '[']).next();
+    names.iter().any(|name| first == Some(name))
 }
 
 /// A source that must have a type: what an interface declares.
@@ -90,9 +111,19 @@ pub(crate) struct Assertion {
     pub(crate) source: Source,
     pub(crate) ty: Type,
     pub(crate) var_count: u32,
+    /// Its unit, if one is declared.
+    pub(crate) unit: Option<Unit>,
     pub(crate) span: Span,
     pub(crate) what: String,
     pub(crate) code: &'static str,
+}
+
+/// An output of the diagram that runs.
+pub(crate) struct RootOutput {
+    pub(crate) name: String,
+    pub(crate) doc: String,
+    pub(crate) unit: Option<String>,
+    pub(crate) source: Source,
 }
 
 /// An entry of `log:`.
@@ -113,6 +144,10 @@ pub(crate) enum Logged {
 /// An entry of `checks:`, its paths unresolved.
 pub(crate) struct CheckEntry {
     pub(crate) name: String,
+    /// Where its paths are read.
+    pub(crate) frame: FrameId,
+    /// What its names mean.
+    pub(crate) env: Env,
     pub(crate) kind: legwork_program::CheckKind,
     pub(crate) expression: Expression,
     /// Where it is asked for.
@@ -173,15 +208,32 @@ struct PendingInputs {
 
 /// An interface to hold against what is behind it, once everything is expanded.
 struct PendingAssertion {
-    path: Node,
-    frame: FrameId,
+    of: AssertionOf,
     ty: Type,
     var_count: u32,
+    unit: Option<Unit>,
     span: Span,
     what: String,
     code: &'static str,
-    /// Whether the port that it is about need not be connected.
-    is_optional: bool,
+}
+
+/// What an assertion is about.
+enum AssertionOf {
+    Path {
+        path: Node,
+        /// Where the path is read.
+        frame: FrameId,
+        /// Whether the port that it is about need not be connected.
+        is_optional: bool,
+    },
+    /// The one output of a block.
+    Block(BlockId),
+}
+
+impl AssertionOf {
+    fn path(path: &Node, frame: FrameId) -> Self {
+        Self::Path { path: path.clone(), frame, is_optional: false }
+    }
 }
 
 /// A block that joins copies, whose source in each copy is still text.
@@ -221,8 +273,31 @@ pub(crate) struct Expander<'a> {
     gate: Option<BlockId>,
     /// The period of the group around.
     every: Option<Sampling>,
+    /// The diagrams that are unfolded, the one that runs first.
+    scopes: Vec<Scope>,
+    /// The one that is being unfolded.
+    scope: usize,
+    /// Files of diagrams, by where they were found.
+    diagrams: BTreeMap<String, Rc<Node>>,
+    /// What diagrams inside record, their paths unresolved.
+    logs_inside: Vec<part::LogInside>,
+    /// What diagrams inside check.
+    checks_inside: Vec<CheckEntry>,
+    /// What the robots of diagrams inside are made of.
+    resources_inside: Vec<String>,
     /// How many blocks there are before those of `judge:`, once these are met.
     model_blocks: Option<usize>,
+}
+
+/// A diagram that is unfolded: the one that runs, or one that stands in it.
+#[derive(Default)]
+struct Scope {
+    /// Path of the part; empty for the diagram that runs.
+    path: String,
+    /// Its robots, while another is being unfolded.
+    robots: Robots,
+    /// Of one that stands in another: the names in its `judge:`, which is not evaluated.
+    judge: Vec<String>,
 }
 
 impl<'a> Expander<'a> {
@@ -252,6 +327,12 @@ impl<'a> Expander<'a> {
             said_too_large: false,
             gate: None,
             every: None,
+            scopes: vec![Scope::default()],
+            scope: 0,
+            diagrams: BTreeMap::new(),
+            logs_inside: Vec::new(),
+            checks_inside: Vec::new(),
+            resources_inside: Vec::new(),
             model_blocks: None,
             masks: BTreeMap::new(),
             failed_variants: BTreeSet::new(),
@@ -270,7 +351,8 @@ impl<'a> Expander<'a> {
     ) -> FrameId {
         let around = parent.or(inputs.as_ref().map(|outer| outer.frame));
         let owner = around.and_then(|id| self.tree.frames[id].owner);
-        self.tree.frames.push(Frame { prefix, parent, inputs, items: IndexMap::new(), owner })
+        let (items, scope) = (IndexMap::new(), self.scope);
+        self.tree.frames.push(Frame { prefix, parent, inputs, items, owner, scope })
     }
 
     /// Expands blocks into `frame`.

@@ -7,7 +7,6 @@ use super::unresolved::{Resolved, Unresolved, not_among};
 use crate::ids::{BlockId, FrameId, Id, IdVec, OutputId};
 use crate::network::{NetworkBlock, PortPart, Select, Source, source_text};
 use crate::path::{self, PathStep, SignalText};
-use crate::types_text::TypeTable;
 
 /// Longer chains of masks handing signals on are cycles.
 const MAX_DEPTH: usize = 200;
@@ -17,7 +16,6 @@ const MAX_DEPTH: usize = 200;
 pub(crate) struct Resolver<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) blocks: &'a IdVec<BlockId, NetworkBlock>,
-    pub(crate) types: &'a TypeTable,
 }
 
 impl Resolver<'_> {
@@ -45,7 +43,7 @@ impl Resolver<'_> {
                     };
                     fields.push((key, self.source_at(frame, value, deep, depth + 1)?));
                 }
-                self.bus(bus, fields, node.span)
+                self.bus(frame, bus, fields, node.span)
             }
             NodeKind::Named(Named { name: Some(name), arguments: Arguments::Positional(args) })
                 if name.text == "Join" && args.len() == 1 =>
@@ -69,10 +67,16 @@ impl Resolver<'_> {
     }
 
     /// A bus put together from `parts`: one for each field of its type, in that order.
-    fn bus(&self, name: &str, mut parts: Vec<(&str, Source)>, span: Span) -> Resolved {
+    fn bus(
+        &self,
+        frame: FrameId,
+        name: &str,
+        mut parts: Vec<(&str, Source)>,
+        span: Span,
+    ) -> Resolved {
         let mut var_count = 0;
         let wrong = |code, message| Err(Diagnostic::error(code, span, message).into());
-        let Some(ty) = self.types.bus(name, &mut var_count) else {
+        let Some(ty) = self.tree.types(frame).bus(name, &mut var_count) else {
             return wrong("unknown-bus", format!("expected the name of a bus, found `{name}`"));
         };
         let Type::Bus(bus) = &ty else {
@@ -185,6 +189,11 @@ impl Resolver<'_> {
         let mut at = Some(frame);
         while let Some(id) = at {
             if let Some(outer) = &self.tree.frames[id].inputs {
+                if let Some(&block) = outer.fed.get(name) {
+                    let (output, span) = (OutputId::FIRST, path.span);
+                    let whole = PortPart { block, output, select: Vec::new(), span };
+                    return self.select_further(Source::Port(whole), &path.steps[1..], path);
+                }
                 let Some(node) = outer.sources.get(name) else {
                     if outer.optional.contains(name) {
                         return Err(Unresolved::Absent { span: path.span, input: name.to_owned() });
@@ -193,8 +202,17 @@ impl Resolver<'_> {
                     if outer.declared.iter().any(|known| known == name) {
                         return Err(Unresolved::Reported);
                     }
-                    let message = format!("the mask has no input `{name}`");
                     let known = outer.declared.iter().map(String::as_str);
+                    if id == Tree::ROOT {
+                        let message = format!("the diagram has no input `{name}`");
+                        let found = Diagnostic::error("unknown-port", path.span, message);
+                        let declared = format!("ports: (in: {{ \"{name}\": \"Real\" }})");
+                        return Err(found
+                            .suggest(name, known)
+                            .hint(format!("inputs are declared in {declared}"))
+                            .into());
+                    }
+                    let message = format!("the mask has no input `{name}`");
                     return Err(unknown_port(path, message, name, known));
                 };
                 let source = self.source_at(outer.frame, node, deep, depth + 1)?;

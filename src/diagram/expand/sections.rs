@@ -1,16 +1,24 @@
 //! A whole diagram: its sections, in the order in which they need one another.
 
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
 use legwork_block::{Diagnostic, Diagnostics, Node};
 
 use super::buses::OfBuses;
 use super::checks::OfChecks;
-use super::composite::OfBlocks;
+use super::composite::Inside;
+use super::feed::{Port, RootInput};
 use super::judge::OfJudge;
 use super::names::OfNames;
 use super::run::RunSection;
+use super::tree::{Around, Env, OuterInputs, Tree};
+use super::unresolved::not_among;
 use super::variants::OfVariants;
-use super::{Expanded, Expander, Names};
-use crate::language::{self, Construct, Entries, Needed, construct, wrong_type};
+use super::{Expanded, Expander, Names, Resolver, RootOutput};
+use crate::language::{
+    self, Construct, Entries, Entry, Inputs, Interface, Needed, What, construct, wrong_type,
+};
 use crate::network::Network;
 
 construct! {
@@ -45,9 +53,6 @@ construct! {
         buses: Option<Entries<'n, OfBuses>>,
         /// Variants, of which the command line chooses.
         variants: Option<Entries<'n, OfVariants>>,
-        /// The blocks by name.
-        blocks: Needed<Entries<'n, OfBlocks>> =
-            required("", "blocks: { \"a\": Constant(value: 1.0) }"),
         /// Signals that are recorded, `"block.port"` or `Every("10 ms", "block.port")`. Default:
         /// every output of the diagram's own blocks.
         log: Option<&'n Node>,
@@ -56,7 +61,18 @@ construct! {
         judge: Option<Entries<'n, OfJudge>>,
         /// Conditions that a run must meet.
         checks: Option<Entries<'n, OfChecks>>,
+        /// What feeds the inputs of `ports:` in a run of this diagram alone, where that is not their
+        /// defaults: `{ "u": "3 N" }`. The command line gives others: `--input u=2`.
+        inputs: Option<Entries<'n, OfFeeds>>,
+        ..inside: Inside
     }
+}
+
+/// What feeds inputs.
+pub(super) struct OfFeeds;
+
+impl What for OfFeeds {
+    const EXPECTED: &'static str = "a map of inputs, such as { \"u\": 1.0 }";
 }
 
 /// The names of the sections, which blocks may not have.
@@ -86,30 +102,123 @@ impl Expander<'_> {
             robots,
             buses,
             variants,
-            blocks,
             log,
             judge,
             checks,
+            inputs,
+            inside,
             ..
         } = language::read(document, self.diagnostics)?;
         check_format(format, self.diagnostics);
         self.read_variants(variants.as_ref());
-        let env = self.names(params.as_ref(), robots.as_ref(), document.span.file);
+        let mut env = self.names(params.as_ref(), robots.as_ref(), document.span.file);
+        let diagrams = vec![self.loader.name_of(document.span.file)];
+        env.around = Rc::new(Around { diagrams, ..Around::default() });
         self.buses(buses.as_ref(), &env);
+        self.tree.types.push(self.types.clone());
         self.run = run.0.and_then(|run| self.run_section(&run, &env));
         let root = self.new_frame(String::new(), None, None);
-        if let Needed(Some(blocks)) = blocks {
+        let ports = inside.ports.map(|ports| self.interface(ports, &env));
+        let (interface, of_types) = ports.unwrap_or_else(|| (Interface::default(), env.clone()));
+        let root_inputs = self.root_inputs(&interface, &of_types, inputs.as_ref(), &env);
+        if let Needed(Some(blocks)) = inside.blocks {
             self.expand_blocks(root, &blocks, &env);
         }
+        let outs = inside.out.map(|out| self.outs(&out, &interface, root, "diagram", &of_types));
+        let outs = outs.unwrap_or_default();
+        self.check_outputs(&interface, &outs);
         let judge = judge.map_or_else(Vec::new, |judge| self.judge(&judge, &env));
         let assertions = self.wire();
-        let logs = log.map(|log| self.log(log, &judge, root, &env));
-        let checks = self.checks(checks.as_ref(), &env);
+        let outputs = self.root_outputs(&interface, &outs);
+        self.keep_outputs_apart(&outputs);
+        let logs = log.map(|log| self.log(log, &judge, root, "", &env));
+        let logs_inside = self.logs_inside();
+        let mut checks = self.checks(checks.as_ref(), root, "", &env);
+        checks.extend(self.checks_inside());
         let network = Network::new(std::mem::take(&mut self.blocks), self.var_count);
-        let (tree, types) = (std::mem::take(&mut self.tree), std::mem::take(&mut self.types));
-        let names = Names { tree, env, types };
-        let run = self.run.take()?;
-        Some(Expanded { network, assertions, logs, judge, checks, run, names })
+        let judge_inside = self.scopes.iter_mut().map(|scope| std::mem::take(&mut scope.judge));
+        let names =
+            Names { judge_inside: judge_inside.collect(), tree: std::mem::take(&mut self.tree) };
+        Some(Expanded {
+            network,
+            assertions,
+            logs,
+            logs_inside,
+            judge,
+            checks,
+            inputs: root_inputs,
+            outputs,
+            run: self.run.take()?,
+            resources_inside: std::mem::take(&mut self.resources_inside),
+            names,
+        })
+    }
+
+    /// Makes the sources of the inputs of the diagram that runs.
+    fn root_inputs(
+        &mut self,
+        interface: &Interface,
+        of_types: &Env,
+        given: Option<&Entries<'_, OfFeeds>>,
+        env: &Env,
+    ) -> Vec<RootInput> {
+        for Entry { name, name_span, .. } in given.into_iter().flat_map(Entries::iter) {
+            if !interface.inputs.contains_key(name) {
+                let message = format!("the diagram declares no input `{name}`");
+                let known = interface.inputs.keys().map(String::as_str);
+                let found = not_among("unknown-port", name_span, message, name, known, "it has");
+                self.report(match interface.inputs.is_empty() {
+                    true => {
+                        found.hint(format!("declare it: ports: (in: {{ \"{name}\": \"Real\" }})"))
+                    }
+                    false => found,
+                });
+            }
+        }
+        let frame = Tree::ROOT;
+        let mut inputs = Vec::new();
+        for (name, declared) in &interface.inputs {
+            let given = given.and_then(|given| given.get(name));
+            if given.is_none() && interface.optional.contains(name) {
+                continue;
+            }
+            let path = format!("^{name}");
+            let port = Port { frame, path, name, declared, of_types, held: true };
+            let feed = match given {
+                Some(given) => self.feed(&port, Some(given), env),
+                None => self.feed(&port, declared.default.as_ref(), of_types),
+            };
+            let Some(feed) = feed else { continue };
+            inputs.push(RootInput {
+                name: name.clone(),
+                doc: declared.doc.clone(),
+                block: feed.block,
+                held: feed.held,
+                given: given.or(declared.default.as_ref()).is_some(),
+                span: declared.ty.span,
+            });
+        }
+        let fed = inputs.iter().map(|input| (input.name.clone(), input.block)).collect();
+        let declared = interface.inputs.keys().cloned().collect();
+        let (sources, optional) = (Inputs::default(), interface.optional.clone());
+        self.tree.frames[frame].inputs =
+            Some(OuterInputs { frame, sources, declared, optional, fed });
+        inputs
+    }
+
+    fn root_outputs(
+        &self,
+        interface: &Interface,
+        outs: &BTreeMap<String, Node>,
+    ) -> Vec<RootOutput> {
+        let resolver = Resolver { tree: &self.tree, blocks: &self.blocks };
+        let outputs = interface.outputs.iter().filter_map(|(name, declared)| {
+            // What leads nowhere is reported where the interface is held against it.
+            let source = resolver.source(Tree::ROOT, outs.get(name)?, false).ok()?;
+            let unit = declared.unit.as_ref().and_then(Node::text).map(str::to_owned);
+            Some(RootOutput { name: name.clone(), doc: declared.doc.clone(), unit, source })
+        });
+        outputs.collect()
     }
 
     /// Name and choices of every variant.

@@ -8,6 +8,7 @@ use super::for_each::ForEach;
 use super::function::Function;
 use super::hole::Use;
 use super::mask::Mask;
+use super::part::DiagramPart;
 use super::subsystem::Subsystem;
 use super::tree::{Env, Item};
 use crate::ids::FrameId;
@@ -44,6 +45,7 @@ pub(super) const STRUCTURAL: &[Structural] = structural![
     ForEach => expand_for_each,
     Subsystem => expand_subsystem,
     Mask => expand_mask,
+    DiagramPart => expand_diagram,
     Use => expand_use,
     Function => expand_function,
     Enabled => expand_enabled,

@@ -9,16 +9,24 @@ use legwork_block::{Node, Scope, Span, Value};
 
 use crate::ids::{BlockId, FrameId, Id, IdVec};
 use crate::language::Inputs;
+use crate::types_text::TypeTable;
 
 /// All frames; the first, [`Tree::ROOT`], is the diagram's own.
 #[derive(Default)]
 pub(crate) struct Tree {
     pub(crate) frames: IdVec<FrameId, Frame>,
+    /// The types that each diagram knows: the one that runs first, then those that stand in it.
+    pub(crate) types: Vec<TypeTable>,
 }
 
 impl Tree {
     /// The frame of the diagram's own blocks.
     pub(crate) const ROOT: FrameId = FrameId::FIRST;
+
+    /// The types that can be named in a frame.
+    pub(crate) fn types(&self, frame: FrameId) -> &TypeTable {
+        &self.types[self.frames[frame].scope]
+    }
 }
 
 /// Names visible at one level: the diagram's blocks, a mask's inside, one copy of a for-each.
@@ -33,6 +41,8 @@ pub(crate) struct Frame {
     pub(crate) items: IndexMap<String, Item>,
     /// The block that stands for the caller of the function that all this is part of, if it is.
     pub(crate) owner: Option<BlockId>,
+    /// The diagram that all this is part of: its place in [`Tree::types`].
+    pub(crate) scope: usize,
 }
 
 /// The inputs of a mask's instance, as written by its user.
@@ -46,6 +56,8 @@ pub(crate) struct OuterInputs {
     pub(crate) declared: Vec<String>,
     /// Those of them that need not be connected.
     pub(crate) optional: BTreeSet<String>,
+    /// What feeds those that are not connected.
+    pub(crate) fed: BTreeMap<String, BlockId>,
 }
 
 /// What a name leads to.
@@ -146,6 +158,8 @@ pub(crate) struct Around {
     pub(crate) masks: Vec<String>,
     /// Names of variants.
     pub(crate) variants: Vec<String>,
+    /// Files of diagrams, as they were found, from the one that runs on.
+    pub(crate) diagrams: Vec<String>,
 }
 
 /// A filled hole.

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use legwork_block::{Diagnostic, Node, NodeKind, Place, Text};
 
 use super::Interface;
+use super::value::Declared;
 use crate::types_text::split_arguments;
 
 /// The interface that a function type declares.
@@ -18,7 +19,7 @@ pub(super) fn parse(text: &Text) -> Result<Interface, Diagnostic> {
     let not_a_function = || bad(whole, "expected the type of a function");
     let (inputs, outputs) = whole.split_once("->").ok_or_else(not_a_function)?;
     let inputs = inputs.trim().strip_prefix("fn").ok_or_else(not_a_function)?;
-    let ports = |list: &str| -> Result<IndexMap<String, Node>, Diagnostic> {
+    let ports = |list: &str| -> Result<IndexMap<String, Declared>, Diagnostic> {
         let list = list.trim();
         let inside = list
             .strip_prefix('(')
@@ -33,7 +34,8 @@ pub(super) fn parse(text: &Text) -> Result<Interface, Diagnostic> {
             let span = text.place.part(start, start + ty.len());
             let place = Place::new(span, span.start, Vec::new());
             let kind = NodeKind::Text(Text { value: ty.to_owned(), place });
-            if name.is_empty() || ports.insert(name.to_owned(), Node { span, kind }).is_some() {
+            let port = Declared::of_type(Node { span, kind });
+            if name.is_empty() || ports.insert(name.to_owned(), port).is_some() {
                 return Err(bad(part, "expected a name that no other port has"));
             }
         }

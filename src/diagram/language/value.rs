@@ -5,10 +5,10 @@ use std::marker::PhantomData;
 
 use indexmap::IndexMap;
 use legwork_block::{
-    Arguments, Diagnostics, Named, Node, NodeField as Field, NodeKind, Place, Span,
+    Arguments, Diagnostic, Diagnostics, Named, Node, NodeField as Field, NodeKind, Place, Span,
 };
 
-use super::{Read, construct, only_argument, signature, wrong_type};
+use super::{Construct, Read, construct, only_argument, signature, wrong_type};
 
 /// A text, such as a name, a path of a signal or a type.
 #[derive(Clone, Copy)]
@@ -223,8 +223,8 @@ impl<'n> Read<'n> for Period<'n> {
 }
 
 construct! {
-    /// The interface of a part: name and type of each port. A function type as a text says the same:
-    /// `"fn(u: Real) -> (y: Real)"`.
+    /// The ports of a part: of a diagram, a mask, a subsystem, a conditional part, a hole, a variant.
+    /// A function type as a text says the same: `"fn(u: Real) -> (y: Real)"`.
     ///
     /// ```ron
     /// ports: (
@@ -234,17 +234,37 @@ construct! {
     /// ```
     ///
     /// A type is one of the language, or a bus of the library or of `buses:`. A dimension that is
-    /// left out is found out.
+    /// left out is found out. Blocks inside read the input `x` as `^x`; `out:` of the part says where
+    /// each output comes from. What a part is connected to must be of the declared type and unit.
     "ports":
     pub(crate) struct Ports<'n> {
-        /// Type of each input. One in `Optional(…)` need not be connected.
+        /// Each input: its type, or `Port(…)`. One in `Optional(…)` need not be connected.
         inputs as "in": Option<Entries<'n, OfPorts>>,
-        /// Type of each output.
+        /// Each output: its type, or `Port(…)`.
         outputs as "out": Option<Entries<'n, OfPorts>>,
         /// Of a hole: what fills it if the user of the mask does not.
         default: Option<&'n Node>,
         /// What it is for.
         doc: Option<&'n Node>,
+    }
+}
+
+construct! {
+    /// A port with more than its type.
+    ///
+    /// ```ron
+    /// "push": Port(type: "Real", unit: "N", default: Sine(amplitude: "0.1 N", frequency: "1 Hz")),
+    /// ```
+    "Port":
+    pub(crate) struct Port<'n> {
+        /// Its type, as text.
+        ty as "type": &'n Node = required("which type?", "Port(type: \"Real\", unit: \"N\")"),
+        /// Its unit, without a prefix: `N`, `rad/s`. Without it any unit fits.
+        unit: Option<Text<'n>>,
+        /// Of an input: what feeds it where nothing is connected: a value, or a block without inputs.
+        default: Option<&'n Node>,
+        /// What it is for.
+        doc: Option<Text<'n>>,
     }
 }
 
@@ -255,11 +275,40 @@ impl What for OfPorts {
     const EXPECTED: &'static str = "a map of ports and their types, such as { \"u\": \"Real\" }";
 }
 
-/// A declared interface: name and type of each port, as written.
+/// A declared port, as written.
+#[derive(Clone)]
+pub(crate) struct Declared {
+    pub(crate) ty: Node,
+    pub(crate) unit: Option<Node>,
+    pub(crate) default: Option<Node>,
+    pub(crate) doc: String,
+}
+
+impl Declared {
+    /// A port of which only the type is written.
+    pub(super) fn of_type(ty: Node) -> Self {
+        Self { ty, unit: None, default: None, doc: String::new() }
+    }
+
+    fn read(node: &Node, found: &mut Diagnostics) -> Option<Self> {
+        if node.kind_name().is_none_or(|kind| kind.text != Port::MANUAL.name) {
+            return Some(Self::of_type(node.clone()));
+        }
+        let Port { ty, unit, default, doc, .. } = super::read(node, found)?;
+        Some(Self {
+            ty: ty.clone(),
+            unit: unit.map(|unit| unit.node.clone()),
+            default: default.cloned(),
+            doc: doc.map_or("", |doc| doc.value).to_owned(),
+        })
+    }
+}
+
+/// A declared interface.
 #[derive(Default)]
 pub(crate) struct Interface {
-    pub(crate) inputs: IndexMap<String, Node>,
-    pub(crate) outputs: IndexMap<String, Node>,
+    pub(crate) inputs: IndexMap<String, Declared>,
+    pub(crate) outputs: IndexMap<String, Declared>,
     /// Inputs that need not be connected: `Optional("Vector(3)")`.
     pub(crate) optional: BTreeSet<String>,
 }
@@ -279,13 +328,24 @@ impl<'n> Read<'n> for Interface {
         let mut interface = Self::default();
         for Entry { name, value, .. } in ports.inputs.iter().flat_map(Entries::iter) {
             let optional = only_argument(value, "Optional");
+            let Some(port) = Declared::read(optional.unwrap_or(value), found) else { continue };
             if optional.is_some() {
                 interface.optional.insert(name.to_owned());
+                if let Some(default) = &port.default {
+                    let message = "an optional input is absent where nothing is connected";
+                    let wrong = Diagnostic::error("unknown-field", default.span, message);
+                    found.push(wrong.hint("leave `Optional` or the default out"));
+                }
             }
-            interface.inputs.insert(name.to_owned(), optional.unwrap_or(value).clone());
+            interface.inputs.insert(name.to_owned(), port);
         }
         for Entry { name, value, .. } in ports.outputs.iter().flat_map(Entries::iter) {
-            interface.outputs.insert(name.to_owned(), value.clone());
+            let Some(port) = Declared::read(value, found) else { continue };
+            if let Some(default) = &port.default {
+                let message = "an output has no default: `out:` says where it comes from";
+                found.push(Diagnostic::error("unknown-field", default.span, message));
+            }
+            interface.outputs.insert(name.to_owned(), port);
         }
         Some(interface)
     }

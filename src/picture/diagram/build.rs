@@ -41,7 +41,8 @@ pub(super) fn build(program: &Program, hidden: bool) -> Schematic {
             schematic.frames[frame].ports = Ports { inputs, outputs };
         }
     }
-    let sources = sources(program, &index, &mut schematic);
+    let mut sources = sources(program, &index, &mut schematic);
+    outputs(program, &index, &mut schematic, &mut sources);
     connect(&mut schematic, sources);
     schematic
 }
@@ -189,6 +190,36 @@ fn sources(
         }
     }
     sources
+}
+
+/// Adds a symbol for each output of the diagram. Its inputs are blocks, `^u`.
+fn outputs(
+    program: &Program,
+    index: &[Option<usize>],
+    schematic: &mut Schematic,
+    sources: &mut BTreeMap<Pin, Vec<Source>>,
+) {
+    for output in &program.outputs {
+        let pins = output.from.iter().filter_map(|part| {
+            let pin = Pin { symbol: index[part.node.index()]?, pin: part.port as usize };
+            Some((pin, part.part.clone(), Flow::Through))
+        });
+        let pins: Vec<Source> = pins.collect();
+        let times = pins.iter().map(|(pin, ..)| &schematic.symbols[pin.symbol].sample_time);
+        let sample_time = times.max().cloned().unwrap_or(SampleTime::Constant);
+        sources.insert(Pin { symbol: schematic.symbols.len(), pin: 0 }, pins);
+        schematic.symbols.push(Symbol {
+            frame: 0,
+            role: Role::Block,
+            name: output.name.clone(),
+            path: output.name.clone(),
+            kind: "Output".to_owned(),
+            note: format!("output {}: {}", output.name, output.signal.ty),
+            sample_time,
+            inputs: vec![String::new()],
+            outputs: Vec::new(),
+        });
+    }
 }
 
 /// The output pin of a shared value.

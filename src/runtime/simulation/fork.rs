@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::blocks::Blocks;
 use super::swap::same_shape;
-use super::{Cursor, Simulation};
+use super::{Cursor, Simulation, inputs};
 use crate::fault::RunFault;
 use crate::moment::Moment;
 
@@ -90,6 +90,8 @@ impl Simulation {
         fork.engine.state.step_count = self.engine.state.step_count;
         let mut carried = Carried::default();
         let begun = self.carry_blocks(&mut fork, &mut carried)?;
+        let arena = &mut fork.engine.state.arena;
+        inputs::give(&self.engine.plan.program, &fork.engine.plan.program, arena);
         self.carry_loops(&mut fork, &mut carried);
         self.carry_solver(&mut fork);
         self.carry_judge(&mut fork, &mut carried);

@@ -80,6 +80,7 @@ impl Simulation {
 
     /// Goes on from `state`; the blocks have theirs.
     pub(super) fn resume(&mut self, state: State, method: Option<&[f64]>) {
+        self.engine.work.ahead = false;
         self.engine.set_moment(state.moment);
         self.engine.state = state;
         self.integrator.method.set_memory(method);

@@ -3,9 +3,9 @@
 use legwork_program::NodeId;
 use serde::{Deserialize, Serialize};
 
-use super::Cursor;
 use super::loops::LoopMemory;
 use super::plan::Plan;
+use super::{Cursor, inputs};
 use crate::judge::{self, JudgeState};
 use crate::moment::Moment;
 use crate::observe::CheckState;
@@ -53,6 +53,7 @@ impl State {
     pub(super) fn new(plan: &Plan, x: Vec<f64>) -> Self {
         let (program, guard_count) = (&plan.program, plan.crossings.len());
         let mut arena = vec![0.0; program.arena_len];
+        program.inputs.iter().for_each(|input| inputs::begin(input, &mut arena));
         for value in &program.judge {
             arena[value.slot as usize] = judge::initial(value);
         }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::blocks::Blocks;
 use super::plan::Plan;
-use super::{Cursor, Simulation};
+use super::{Cursor, Simulation, inputs};
 
 /// Why a program cannot take the place of another.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -47,6 +47,8 @@ impl Simulation {
         let (plan, blocks) = self.take_over(program).map_err(different)?;
         let same_places = same_comparisons(&self.engine.plan.program, program);
         let before = self.snapshot();
+        let arena = &mut self.engine.state.arena;
+        inputs::give(&self.engine.plan.program, program, arena);
         let old_plan = std::mem::replace(&mut self.engine.plan, plan);
         let instances = self.measured(blocks.instances);
         let old_blocks = std::mem::replace(&mut self.engine.blocks, Blocks { instances, ..blocks });
@@ -137,6 +139,10 @@ fn same_programs(old: &Program, new: &Program) -> Result<(), String> {
     same("the wiring", old.edges == new.edges)?;
     same_nodes(&old.nodes, &new.nodes)?;
     same("the switches of conditional parts", old.gates == new.gates)?;
+    let ports = |p: &Program| -> Vec<_> {
+        p.inputs.iter().map(|port| (port.name.clone(), port.initial.is_some())).collect()
+    };
+    same("what feeds an input", ports(old) == ports(new))?;
     let switches = old.nodes.iter().filter(|node| node.opens.is_some());
     same("a constant switch", switches.clone().all(|node| node.rate != Rate::Constant))?;
     same("the algebraic loops", text(&old.loops) == text(&new.loops))?;

@@ -1,6 +1,8 @@
 //! Scratch memory: nothing in it outlives a major step, and no snapshot holds it.
 
-use super::loops::LoopWork;
+use std::any::Any;
+
+use super::loops::{LoopMemory, LoopWork};
 use super::plan::Plan;
 
 /// What outputs, guards and updates compute with; it follows from plan and state.
@@ -15,6 +17,20 @@ pub(super) struct Work {
     pub(super) fired: Vec<bool>,
     /// `None` while a loop is being solved.
     pub(super) loops: Vec<Option<LoopWork>>,
+    /// Whether the outputs of the present step are computed ahead of it.
+    pub(super) ahead: bool,
+    /// What they can be taken back to.
+    pub(super) kept: Kept,
+}
+
+/// What outputs write, as it was before those that were computed ahead.
+#[derive(Default)]
+pub(super) struct Kept {
+    pub(super) arena: Vec<f64>,
+    pub(super) x: Vec<f64>,
+    pub(super) loops: Vec<LoopMemory>,
+    /// States of blocks, where a conditional part may give them their initial ones.
+    pub(super) blocks: Vec<Box<dyn Any + Send>>,
 }
 
 impl Work {
@@ -26,6 +42,8 @@ impl Work {
             guard_values: vec![0.0; guard_count],
             fired: vec![false; guard_count],
             loops: plan.program.loops.iter().map(|found| Some(LoopWork::new(found))).collect(),
+            ahead: false,
+            kept: Kept::default(),
         }
     }
 }

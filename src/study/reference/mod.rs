@@ -66,20 +66,22 @@ macro_rules! sources {
 }
 
 /// All pages, in the order in which they are best read.
-const SOURCES: [Source; 27] = sources![
+const SOURCES: [Source; 29] = sources![
     "start" ["tutorial", "introduction", "getting started"],
     "diagram" ["Diagram", "file", "format", "syntax", "ron", "sections"],
     "blocks" ["Kind", "in", "wires", "paths", "signals", "connect"],
     "params" ["Param", "parameters"],
     "expressions" ["operators", "functions of expressions", "if"],
     "units" ["quantities", "prefixes", "radian"],
-    "types" ["ports", "Optional", "shapes", "Vector", "Matrix", "Int", "Bool", "Array"],
+    "types" ["shapes", "Vector", "Matrix", "Int", "Bool", "Array"],
     "run" ["DormandPrince", "stop", "step", "seed", "memory", "integration"],
     "rates" ["every", "Group", "periods", "sampling", "offset", "order of a step"],
     "checks" ["Always", "Eventually", "Finally", "tests", "margin", "tolerance"],
     "judge" ["Metric", "metrics", "verdicts", "Mean of a run", "FirstTime"],
     "recordings" ["log", "record", "mcap", "results"],
-    "subsystem" ["Subsystem", "parts", "groups"],
+    "subsystem" ["Subsystem", "groups"],
+    "ports" ["Port", "Optional", "inputs", "outputs", "interface of a part"],
+    "parts" ["diagrams in diagrams", "sub-diagrams", "nested diagrams"],
     "masks" ["Mask", "holes", "Real", "parameters of a mask"],
     "variants" ["Variant", "Use", "choices", "alternatives"],
     "interfaces" ["Interface", "shared ports"],
@@ -107,7 +109,7 @@ macro_rules! examples {
 }
 
 /// The files that the pages show.
-pub const EXAMPLES: [Example; 31] = examples![
+pub const EXAMPLES: [Example; 33] = examples![
     "start.ron",
     "diagram.ron",
     "blocks.ron",
@@ -122,6 +124,8 @@ pub const EXAMPLES: [Example; 31] = examples![
     "verdicts.patch",
     "recordings.ron",
     "subsystem.ron",
+    "ports.ron",
+    "parts.ron",
     "masks.ron",
     "limited.mask",
     "variants.ron",

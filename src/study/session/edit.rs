@@ -69,6 +69,20 @@ impl Session {
         Ok(EditNote::Waits { path, value })
     }
 
+    /// Gives an input another value before the next step, as [`Session::set`] changes a parameter:
+    /// `force` and `3 N`.
+    ///
+    /// # Errors
+    /// As [`Session::set`]; if there is no such input, or a block feeds it.
+    pub fn input(&mut self, name: &str, value: &str) -> Result<EditNote, Error> {
+        let held = self.program().inputs.iter().find(|input| input.name == name);
+        if let Some(input) = held.filter(|input| input.initial.is_none()) {
+            let block = &self.program().nodes[input.node].text;
+            return Err(Error::request(format!("`{block}` feeds the input `{name}`")));
+        }
+        self.set(&format!("inputs.{name}"), value)
+    }
+
     /// Lets the edits in that waited for the end of the step.
     pub(super) fn enter_pending(&mut self, notes: &mut Vec<EditNote>) {
         if self.pending.is_empty() || self.history.pieces() > 0 || self.is_at_end() {

@@ -12,13 +12,13 @@ use crate::error::Error;
 
 /// Signals that were asked for.
 #[derive(Default)]
-pub(super) struct Probe {
+pub(crate) struct Probe {
     known: BTreeMap<String, SignalRef>,
 }
 
 impl Probe {
     /// The signal of a path.
-    pub(super) fn signal(
+    pub(crate) fn signal(
         &mut self,
         path: &str,
         diagram: &Diagram,

@@ -9,6 +9,7 @@ use super::breakpoint::{Breakpoint, around, is_inside};
 use super::edit::EditNote;
 use super::place::{Halt, Stop};
 use crate::error::Error;
+use crate::stepper::no_value;
 
 impl Session {
     /// Does the next `count` pieces.
@@ -243,7 +244,10 @@ impl Session {
         if self.is_at_end() {
             return Err(Error::request("the run has ended; `back` and `goto` lead back"));
         }
-        Ok(())
+        match self.program().inputs.iter().find(|input| !input.given) {
+            Some(missing) => Err(no_value(&missing.name)),
+            None => Ok(()),
+        }
     }
 
     fn next_block(&self) -> Option<String> {

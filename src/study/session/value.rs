@@ -115,7 +115,8 @@ pub struct InputView {
 impl Session {
     /// A signal or any part of one, such as `body.state.base.position[2]`, as it is now. The run is
     /// not touched. The first look at a path compiles it, later ones cost a copy. At the beginning
-    /// of a step, before its outputs, a signal still holds what the step before left in it.
+    /// of a step, before its outputs, a signal still holds what the step before left in it. An
+    /// output of the diagram is read by its name, an input as `^name`.
     ///
     /// # Errors
     /// If there is no such signal.
@@ -131,6 +132,9 @@ impl Session {
     /// If there is no such signal.
     pub fn signal(&mut self, path: &str) -> Result<SignalRef, Error> {
         let program = self.history.simulation().program();
+        if let Some(output) = program.outputs.iter().find(|output| output.name == path) {
+            return Ok(output.signal.clone());
+        }
         self.probe.signal(path, &self.diagram, program).map_err(|error| {
             let near = legwork_block::nearest(path, self.names.iter().map(String::as_str));
             match near {
@@ -150,7 +154,11 @@ impl Session {
         let node = &program.nodes[index];
         let outputs = node.output_names.iter().enumerate().map(|(port, name)| {
             let slots = node.io.outputs.port(port).iter();
-            let path = format!("{}.{name}", node.path);
+            // The one output of an input of the diagram has its path.
+            let path = match name.as_str() {
+                "" => node.path.clone(),
+                name => format!("{}.{name}", node.path),
+            };
             let signal = program.signals.iter().find(|signal| signal.path == path);
             Value {
                 path: name.clone(),

@@ -1,0 +1,85 @@
+//! The ports of the diagram that runs, placed (semantics 11).
+
+use legwork_block::{Diagnostic, Diagnostics};
+use legwork_program::{Edge, InputPort, NodeId, OutputPort, SignalRef};
+
+use crate::checks::{placed, source_type, source_unit};
+use crate::expand::{RootInput, RootOutput};
+use crate::ids::{Id, OutputId};
+use crate::infer::TypedNetwork;
+use crate::layout::Layout;
+use crate::listing::port_parts;
+
+/// The inputs, in the order of their declaration.
+pub(crate) fn inputs(
+    inputs: &[RootInput],
+    typed: &TypedNetwork,
+    layout: &Layout,
+) -> Vec<InputPort> {
+    let input = |input: &RootInput| {
+        let node = typed.network.node(input.block);
+        let slots = layout.nodes[node].io.outputs.port(0).to_vec();
+        let output = &typed.outputs(input.block)[OutputId::FIRST];
+        let leaves = slots.iter().map(|slot| slot.len as usize);
+        InputPort {
+            name: input.name.clone(),
+            doc: input.doc.clone(),
+            node: NodeId::new(node),
+            signal: SignalRef {
+                path: format!("^{}", input.name),
+                ty: output.ty.clone(),
+                unit: output.unit.clone(),
+                slots: slots.clone(),
+            },
+            // A value that does not fit is reported where blocks are placed.
+            initial: input.held.as_ref().map(|held| held.spread(leaves).unwrap_or_default()),
+            given: input.given,
+            span: input.span,
+        }
+    };
+    inputs.iter().map(input).collect()
+}
+
+/// The outputs, in the order of their declaration.
+pub(crate) fn outputs(
+    outputs: &[RootOutput],
+    typed: &TypedNetwork,
+    layout: &Layout,
+) -> Vec<OutputPort> {
+    let output = |output: &RootOutput| {
+        let unit = output.unit.clone().or_else(|| source_unit(typed, &output.source));
+        Some(OutputPort {
+            name: output.name.clone(),
+            doc: output.doc.clone(),
+            signal: SignalRef {
+                path: output.name.clone(),
+                ty: source_type(typed, &output.source)?,
+                unit,
+                slots: placed(typed, layout, &output.source)?,
+            },
+            from: port_parts(&typed.network, &output.source),
+        })
+    };
+    outputs.iter().filter_map(output).collect()
+}
+
+/// Warns of inputs that nothing reads.
+pub(crate) fn warn_unread(
+    inputs: &[InputPort],
+    edges: &[Edge],
+    outputs: &[OutputPort],
+    diagnostics: &mut Diagnostics,
+) {
+    for input in inputs {
+        let wired = edges.iter().any(|edge| edge.from == input.node);
+        let handed_on =
+            outputs.iter().flat_map(|output| &output.from).any(|part| part.node == input.node);
+        if !wired && !handed_on {
+            let message = format!("nothing reads the input `{}`", input.name);
+            diagnostics.push(
+                Diagnostic::warning("unused-input", input.span, message)
+                    .hint(format!("blocks read it as \"^{}\"", input.name)),
+            );
+        }
+    }
+}
