@@ -117,7 +117,7 @@ fn mistakes_have_a_place() {
             "<worldbody><frame><joint/></frame></worldbody>",
             "2:19: <joint>: the world has no joints",
         ),
-        ("<a", "2:4: not well-formed XML"),
+        ("<a", "2:3: not well-formed XML"),
     ] {
         let found = refused(text);
         let found = found.strip_prefix("model.xml:").unwrap();
