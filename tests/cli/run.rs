@@ -387,7 +387,8 @@ fn a_profile_tells_a_called_function_from_its_caller() {
 fn a_scene_is_recorded_on_request() {
     let here = folder();
     let run = |out: &str, more: &[&str]| {
-        let mut arguments = vec!["run", "demo:stand", "--until", "0.1 s", "--out", out];
+        let mut arguments =
+            vec!["run", "demo:stand", "--until", "0.1 s", "--no-checks", "--out", out];
         arguments.extend(more);
         legwork(here.path(), &arguments)
     };

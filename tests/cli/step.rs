@@ -106,7 +106,7 @@ fn a_session_on_the_standing_robot_says_what_its_transcript_says() {
 /// Joint positions are printed with the names of the joints, alone and in their bus.
 #[test]
 fn numbers_of_joints_have_their_names() {
-    let lines = b"print body.state.s\nprint body.state\nprint body.state.base.position\n";
+    let lines = b"step\nprint body.state.s\nprint body.state\nprint body.state.base.position\n";
     let session = typed(&["step", STAND], lines);
     assert_eq!(session.code, 0, "{}", session.err);
     let count = |name: &str| session.out.matches(name).count();
