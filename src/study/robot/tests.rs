@@ -40,8 +40,8 @@ fn the_summary_is_what_the_file_says() {
     assert!(inertia.is_positive && !inertia.is_triangle);
     assert_eq!((inertia.center, &inertia.symmetric_axes[..]), ([0.1, 0.0, 0.0], &['z'][..]));
     let warnings = summary.warnings.join("\n");
-    assert!(warnings.contains("not used: <safety_controller>"), "{warnings}");
-    assert!(warnings.contains("<transmission> (line 12)"), "{warnings}");
+    assert!(warnings.contains("<safety_controller> (line 7)"), "{warnings}");
+    assert!(warnings.contains("not used: <transmission> (line 10)"), "{warnings}");
 }
 
 /// Bones and shapes are where forward kinematics has them.

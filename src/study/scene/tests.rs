@@ -91,7 +91,7 @@ fn placements(urdf: &str, q: &[f64]) -> Vec<(String, Isometry3<f64>)> {
 
 #[test]
 fn links_are_where_forward_kinematics_says() {
-    let recording = recorded(&model("demo:trot", "1.2 s"), true);
+    let recording = recorded(&model("../../diagrams/quadruped/trot.ron", "1.2 s"), true);
     let urdf = include_str!("../../../diagrams/robots/mini_cheetah/mini_cheetah.urdf");
     let state = recording.series("body.state").unwrap();
     let nanoseconds: Vec<u64> = (0..state.len()).map(|row| state.stamp(row).t_ns).collect();
@@ -120,7 +120,7 @@ fn links_are_where_forward_kinematics_says() {
 
 #[test]
 fn a_run_that_is_seen_records_the_same_signals() {
-    for (diagram, until) in [("demo:trot", "0.6 s"), ("demo:stand", "0.3 s")] {
+    for (diagram, until) in [("../../diagrams/quadruped/trot.ron", "0.6 s"), ("demo:stand", "0.3 s")] {
         let model = model(diagram, until);
         let (plain, seen) = (recorded(&model, false), recorded(&model, true));
         assert_eq!(plain.messages().count(), 0);
