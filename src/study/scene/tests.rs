@@ -120,7 +120,9 @@ fn links_are_where_forward_kinematics_says() {
 
 #[test]
 fn a_run_that_is_seen_records_the_same_signals() {
-    for (diagram, until) in [("../../diagrams/quadruped/trot.ron", "0.6 s"), ("demo:stand", "0.3 s")] {
+    for (diagram, until) in
+        [("../../diagrams/quadruped/trot.ron", "0.6 s"), ("demo:stand", "0.3 s")]
+    {
         let model = model(diagram, until);
         let (plain, seen) = (recorded(&model, false), recorded(&model, true));
         assert_eq!(plain.messages().count(), 0);
