@@ -167,7 +167,7 @@ fn pushed(blocks: &str) -> (Simulation, Vec<(f64, Vec<f64>)>) {
         r#"#![enable(implicit_some)]
         Diagram(
             format: 2,
-            run: (stop: "20 ms", step: "1 ms", solver: SemiImplicitEuler),
+            run: (stop: "100 ms", step: "1 ms", solver: SemiImplicitEuler),
             robots: {{ "arm": Urdf(
                 path: "robots/panda/panda.urdf", base: Fixed, rotor_inertia: {{ "panda_joint*": 0.1 }},
                 keyframes: {{ "up": (s: {{ "panda_joint4": "-90 deg", "panda_joint6": "90 deg", "*finger*": "2 cm" }}) }},
@@ -197,5 +197,4 @@ fn limits_that_do_not_act_are_a_warning_of_the_run() {
     let first = rows.iter().find(|(_, x)| x.iter().zip(UPPER).any(|(s, upper)| *s > upper + 0.01));
     assert_eq!(warning.t, first.unwrap().0);
     assert!(warning.message.contains("`JointLimits` makes limits contacts"), "{warning:?}");
-    assert!(body.warnings.iter().any(|warning| warning.name == "past-speed-limit"));
 }
