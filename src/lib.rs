@@ -56,6 +56,7 @@
 //! | `legwork-mechanics` | rigid-body models and algorithms: URDF, MJCF, M, h, J, RNEA, ABA | `Model` |
 //! | `legwork-qp` | quadratic, cone and contact problems, their solvers | `ContactProblem` |
 //! | `legwork-contact` | contact geometry and contact models | `ContactAssembly` |
+//! | `legwork-mesh` | triangle meshes of robot files, solids, convex hulls | `Mesh` |
 //! | `legwork-control` | inverse kinematics and dynamics, gaits, legs | `ContactInverseDynamics` |
 //! | [`blocks`] | the standard library: folder = shelf, file = block | [`blocks::register`] |
 //!
