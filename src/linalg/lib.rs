@@ -30,6 +30,7 @@
 //! | square | [`Lu`]; [`invert`] where the inverse itself is wanted |
 //! | square, perhaps singular | [`CompletePivoting`], which gives the null space |
 //! | columns, perhaps dependent | [`PivotedQr`], which finds the rank |
+//! | rows of weights many orders apart, for least squares | [`RowPivotedQr`] |
 //! | columns that only come, in whole lanes | [`Span`] |
 //! | columns that come and go | [`OrthonormalBasis`], `A = Q R` |
 //! | rows of a quadratic program that come and go | [`ConjugateBasis`] |
@@ -57,6 +58,7 @@ mod minimum_norm;
 mod orthonormal_basis;
 mod pivoted_cholesky;
 mod pivoted_qr;
+mod row_pivoted_qr;
 mod span;
 mod svd;
 pub mod triangle;
@@ -72,6 +74,7 @@ pub use minimum_norm::MinimumNorm;
 pub use orthonormal_basis::OrthonormalBasis;
 pub use pivoted_cholesky::PivotedCholesky;
 pub use pivoted_qr::PivotedQr;
+pub use row_pivoted_qr::RowPivotedQr;
 pub use span::Span;
 pub use svd::Svd;
 pub use vector::{all_finite, axpy, dot, matrix_vector, max_abs, one_norm};

@@ -20,6 +20,8 @@
 //! - `osqp` (cargo feature `osqp`, needs cmake) wraps the splitting method of that name.
 //! - [`cone_least_squares`] solves the contact force problems of controllers: few rows, many
 //!   contacts.
+//! - [`conic_least_squares`] solves least squares over second-order cones whose rows differ by many
+//!   orders.
 //! - [`CoulombFixedPoint`] makes any of them solve Coulomb's law instead of its convex relaxation.
 //! - [`kkt`] judges what any of them returns, by the optimality conditions alone.
 //! - [`problem_file`] writes problems down and reads them back bit by bit.
@@ -51,6 +53,7 @@ mod cone;
 mod cone_kkt;
 pub mod cone_least_squares;
 mod cone_program;
+pub mod conic_least_squares;
 mod contact_problem;
 mod coulomb;
 mod descent;
@@ -77,6 +80,7 @@ pub use cone_least_squares::{ConeLeastSquares, ConeLeastSquaresSolver};
 pub use cone_program::{
     ConeProgram, ConeProgramError, project_second_order, second_order_violation,
 };
+pub use conic_least_squares::{ConicLeastSquares, ConicLeastSquaresSolver};
 pub use contact_problem::{
     ContactProblem, ContactProblemData, ContactSolver, DEFAULT_REGULARISATION, ShapeError,
 };

@@ -38,6 +38,11 @@
 //!   [`super::SpringDamper::preload`].
 //! - Nonlinear springs are solved at the end of the step by Newton's method, each step of which is
 //!   such a program; the paper linearises them at the beginning of the step.
+//!
+//! # Numbers
+//! β is about `B h W` = 10⁶ times an impulse in the paper's example, so the Hessian of the objective
+//! has 10¹² beside ζ and 1. Where an interior point stops on it, circular cones are solved by
+//! [`legwork_qp::conic_least_squares`], which factors the rows of ζ, 1 and β as they are.
 
 use legwork_linalg::Lu;
 
@@ -91,6 +96,18 @@ pub(super) fn write_least_forces(program: &mut ForceProgram, zeta: f64) {
 
     let is_pushing: Vec<bool> =
         program.unknowns.iter().map(|&i| kind[i] == RowKind::Pushing).collect();
+    // ½ |C γ - d|²: the weights of all impulses, then β with β = Σ spring_kl γ_l - level_k.
+    program.squares_target.resize(n, 0.0);
+    program.squares_target.extend((0..n).filter(|&k| !is_pushing[k]).map(|k| level[k]));
+    for l in 0..n {
+        let weight = if is_pushing[l] { zeta.sqrt() } else { 1.0 };
+        program.squares.extend((0..n).map(|k| if k == l { weight } else { 0.0 }));
+        let column = &spring[l * n..(l + 1) * n];
+        let tangential = column.iter().zip(&is_pushing).filter(|(_, is_pushing)| !**is_pushing);
+        program.squares.extend(tangential.map(|(x, _)| x));
+    }
+
+    // The same as a quadratic program, for solvers of those.
     let linear = &mut program.data.linear;
     for k in 0..n {
         linear.hessian[k * (n + 1)] = if is_pushing[k] { zeta } else { 1.0 };
@@ -100,7 +117,6 @@ pub(super) fn write_least_forces(program: &mut ForceProgram, zeta: f64) {
         }
     }
     for k in (0..n).filter(|&k| !is_pushing[k]) {
-        // ½ β² with β = Σ spring_kl γ_l - level_k.
         for l in 0..n {
             let factor = spring[l * n + k];
             linear.gradient[l] -= factor * level[k];

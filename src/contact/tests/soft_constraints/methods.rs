@@ -298,3 +298,43 @@ fn bad_programs_are_refused() {
     }
     assert_eq!(outcome(Method::Forces { cone: pyramid(2) }), Status::UnsupportedCone);
 }
+
+/// A block of 1 kg on four feet that slides at 0.3 m/s, in the paper's numbers (B = 10⁶/h). The least
+/// forces press on the feet until their friction brakes the block, by symmetry each as much: with
+/// w = h/m, `f = c μ B v/(ζ + μ² + c² μ²)` in circular cones, c = 1 + 4 B w, unless the feet's
+/// springs ask for more. For every ζ, from the paper's to where nothing presses.
+#[test]
+fn least_forces_in_circular_cones_hold_for_every_weight() {
+    let (h, v, mu) = (0.01, 0.3, 0.25);
+    let b = 1e6 / h;
+    let feet = [[0.05, 0.1], [0.05, -0.1], [-0.05, -0.1], [-0.05, 0.1]];
+    for exponent in 2..=14 {
+        let zeta = libm::pow(10.0, f64::from(exponent));
+        // Feet under the centre of mass, so that friction tilts nothing.
+        let mut problem = ConstraintProblem::new(&[6], h);
+        let mut mass = [0.0; 36];
+        for (i, m) in [1.0, 1.0, 1.0, 3.5e-3, 1e-3, 4.2e-3].into_iter().enumerate() {
+            mass[7 * i] = m;
+        }
+        problem.set_mass(BodyIndex(0), &mass);
+        problem.momentum_mut().copy_from_slice(&[v, 0.0, -9.8 * h, 0.0, 0.0, 0.0]);
+        for [x, y] in feet {
+            let g = [
+                1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, y, 0.0, 0.0, -x, -y, x, 0.0,
+            ];
+            let normal = SpringDamper::new(-2.45e-6, 1e6, 1.0);
+            problem.push(Rows::Dense(&g), Law::Contact(normal, Friction::coulomb(mu, b)));
+        }
+        let solution = by(Method::LeastForces { zeta, cone: Cone::Circular }, &problem);
+        let c = 1.0 + 4.0 * b * h;
+        let pressed = c * mu * b * v / (zeta + mu * mu + c * c * mu * mu);
+        for f in solution.forces.chunks_exact(3) {
+            let normal = pressed.max(2.45);
+            let expected = [-mu * normal, 0.0, normal];
+            for (f, expected) in f.iter().zip(expected) {
+                let error = (f - expected).abs();
+                assert!(error < 1e-4 * normal, "1e{exponent}: {:?} {expected}", solution.forces);
+            }
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::matrices::{Kind, absolute, assert_within, for_each_square, product};
 use legwork_linalg::{
-    CompletePivoting, Lu, Singular, dot, invert, max_abs, one_norm, replace_column,
+    CompletePivoting, Lu, RowPivotedQr, Singular, dot, invert, max_abs, one_norm, replace_column,
 };
 
 /// Pivots below this share of the largest entry are rounding of the matrices here.
@@ -165,4 +165,41 @@ fn shifted_matrix_is_identity_minus_c_times_jacobian() {
     assert_eq!(b, [-4.0, -5.0]);
     assert!(lu.factor_shifted(1.0, &[1.0, 0.0, 0.0, 0.5]).is_err());
     assert!(lu.factor_shifted(f64::NAN, &[1.0, 0.0, 0.0, 0.5]).is_err());
+}
+
+/// Rows of weight 1 among rows of weight W: as W grows, least squares with it become those of the
+/// small rows where the large ones hold, `x + y = 1`, `min (x - a)² + (y - b)²`, whose solution is
+/// `x = (1 + a - b)/2`. In whatever order the rows stand; the normal equations lose it from 10⁸ on.
+#[test]
+fn small_rows_keep_their_digits_beside_large_ones() {
+    let mut qr = RowPivotedQr::default();
+    let (a, b) = (0.7, -1.3);
+    let rows = |weight: f64| [[weight, weight, weight], [1.0, 0.0, a], [0.0, 1.0, b]];
+    for order in [[0, 1, 2], [1, 0, 2], [2, 1, 0]] {
+        for weight in [1e6, 1e8, 1e12, 1e15] {
+            let rows = order.map(|at| rows(weight)[at]);
+            let column = |k: usize| rows.map(|row| row[k]);
+            let matrix = [column(0), column(1)].concat();
+            assert!(qr.factor(&matrix, 3));
+            let mut x = [0.0; 2];
+            qr.solve(&column(2), &mut x);
+            let (expected, far) = (0.5 * (1.0 + a - b), 2.0 / (weight * weight));
+            assert!((x[0] - expected).abs() < 1e-14 + far, "{weight:e} {order:?}: {x:?}");
+            assert!((x[0] + x[1] - 1.0).abs() < 1e-15 + far, "{weight:e} {order:?}: {x:?}");
+        }
+    }
+}
+
+/// Columns without a common row do not disturb each other by a bit, whatever the size of rows.
+#[test]
+fn columns_without_a_common_row_stay_apart() {
+    let mut qr = RowPivotedQr::default();
+    let matrix = [[3.0, 0.0, 1e9, 0.0, 0.1], [0.0, 1e-3, 0.0, 7.0, 0.0]].concat();
+    assert!(qr.factor(&matrix, 5));
+    let mut x = [0.0; 2];
+    qr.solve(&[0.3, 0.0, 1e8, 0.0, 0.7], &mut x);
+    assert_eq!(x[1], 0.0);
+    assert!((x[0] - 0.1).abs() < 1e-15, "{x:?}");
+    assert!(!qr.factor(&[1.0, 1.0, 0.0, 0.0], 2));
+    assert!(!qr.factor(&[1.0, f64::NAN], 2));
 }
