@@ -91,4 +91,18 @@ impl RowPivotedQr {
             axpy(-value, &self.matrix[k * rows..][..k], &mut x[..k]);
         }
     }
+
+    /// The residual `b - A x` of the last solve, by the factors and not by x: `Aᵀ(b - A x) = 0` holds
+    /// up to rounding of its own terms, where the rounding of x would count with the square of A.
+    pub fn residual(&self, out: &mut [f64]) {
+        let (rows, columns) = (self.rows, self.columns);
+        out.copy_from_slice(&self.right);
+        out[..columns].fill(0.0);
+        for (k, factor) in self.factors.iter().enumerate().rev() {
+            let vector = &self.matrix[k * rows + k..(k + 1) * rows];
+            let share = factor * dot(vector, &out[k..]);
+            axpy(-share, vector, &mut out[k..]);
+            out.swap(k, self.exchanges[k]);
+        }
+    }
 }

@@ -112,8 +112,9 @@ pub struct ConicLeastSquaresSolver {
     x: Vec<f64>,
     s: Vec<f64>,
     z: Vec<f64>,
-    /// The iterate of least residual.
+    /// x and z of the iterate of least residual.
     best: Vec<f64>,
+    multipliers: Vec<f64>,
     scaling: NesterovTodd,
     /// `C x − d`, `G x − h − s`, and the latter scaled by W⁻¹.
     image: Vec<f64>,
@@ -157,7 +158,17 @@ impl ConicLeastSquaresSolver {
         for ((x, best), scale) in x.iter_mut().zip(&self.best).zip(&self.column_scale) {
             *x = best * (scale * unit);
         }
+        for (z, scale) in self.multipliers.iter_mut().zip(&self.row_scale) {
+            *z *= scale * unit;
+        }
         outcome
+    }
+
+    /// z of the last problem that was solved, of m rows: `Cᵀ(C x − d) = Gᵀz`, `z ∈ K`,
+    /// `zᵀ(G x − h) = 0`.
+    #[must_use]
+    pub fn multipliers(&self) -> &[f64] {
+        &self.multipliers
     }
 
     /// Copies the problem in scaled units, and returns the unit of d and h.
@@ -205,7 +216,8 @@ impl ConicLeastSquaresSolver {
         }
         let own = [&mut self.s, &mut self.z, &mut self.ds, &mut self.dz, &mut self.t];
         let scaled = [&mut self.scaled_primal, &mut self.scaled_ds, &mut self.scaled_dz];
-        for v in own.into_iter().chain(scaled).chain([&mut self.primal, &mut self.product]) {
+        let rest = [&mut self.primal, &mut self.product, &mut self.multipliers];
+        for v in own.into_iter().chain(scaled).chain(rest) {
             v.clear();
             v.resize(m, 0.0);
         }
@@ -225,6 +237,7 @@ impl ConicLeastSquaresSolver {
             if relative < least {
                 (best, least) = (residual, relative);
                 self.best.copy_from_slice(&self.x);
+                self.multipliers.copy_from_slice(&self.z);
             }
             let is_last = iterations == MAX_ITERATIONS;
             let is_at_end = is_last || (stalled >= STALLED && best <= USABLE);
@@ -341,11 +354,14 @@ impl ConicLeastSquaresSolver {
         self.scaling.divide(&self.cones, &mut self.scaled_ds);
         axpy(1.0, &self.primal, &mut self.ds);
         axpy(1.0, &self.scaled_primal, &mut self.scaled_ds);
-        for ((dz, t), ds) in self.scaled_dz.iter_mut().zip(&self.t).zip(&self.scaled_ds) {
-            *dz = t - ds;
-        }
-        self.dz.copy_from_slice(&self.scaled_dz);
+        // The lower part of the residual is W (z + Δz), and orthogonal to G with that of C.
+        // By t − W⁻¹Δs the rounding of Δx would count in it with W⁻¹, and in z with W⁻².
+        self.factor.residual(&mut self.right);
+        self.dz.copy_from_slice(&self.right[r..]);
+        self.scaled_dz.copy_from_slice(&self.right[r..]);
+        axpy(-1.0, self.scaling.lambda(), &mut self.scaled_dz);
         self.scaling.divide(&self.cones, &mut self.dz);
+        axpy(-1.0, &self.z, &mut self.dz);
     }
 }
 

@@ -139,33 +139,51 @@ fn a_block_slides_equally_by_programs_in_forces() {
     }
 }
 
+/// Distance on the ramp after one second and the greatest normal force of the four feet.
+fn slides(method: &str, mu: &str, zeta: &str) -> (f64, f64) {
+    let (set, variants) = ([("mu", mu), ("zeta", zeta)], &[("method", method)]);
+    let file = "diagrams/constraint_solver/ramp.ron";
+    let ended = Case { file, set: &set, variants, patches: &[] }.end();
+    let normal = |f: &[f64]| (0..4).map(|i| f[3 * i + 2]).sum::<f64>();
+    let forces = rows(&ended.recording, "solve.f");
+    let pressed = forces.iter().map(|(_, f)| normal(f)).fold(0.0, f64::max);
+    (last(&ended.recording, "slid")[0], pressed)
+}
+
 /// No weight makes the program of least forces Coulomb's law on the ramp: with a small one,
 /// including the paper's 1 s/h, the sliding block is pressed until friction holds it, and hops; a
-/// large one lets the resting block slip.
+/// large one lets the resting block slip. With pyramids and circular cones.
 #[test]
 fn least_forces_press_what_slides_or_let_slip_what_rests() {
-    let slides = |mu: &str, zeta: &str| {
-        let set = [("mu", mu), ("zeta", zeta)];
-        let file = "diagrams/constraint_solver/ramp.ron";
-        let variants = &[("method", "least_forces")];
-        let ended = Case { file, set: &set, variants, patches: &[] }.end();
-        let is_normal = |f: &[f64]| (0..4).map(|i| f[3 * i + 2]).sum::<f64>();
-        let forces = rows(&ended.recording, "solve.f");
-        let pressed = forces.iter().map(|(_, f)| is_normal(f)).fold(0.0, f64::max);
-        (last(&ended.recording, "slid")[0], pressed)
-    };
     let weight = 9.8 * 15.0_f64.to_radians().cos();
-    // Coulomb's distances at h = 10 ms are 0.6833 m and 0.
-    let (slid, pressed) = slides("0.125", "1e14");
-    assert!((slid / 0.6833 - 1.0).abs() < 1e-3 && pressed < 1.001 * weight, "{slid} {pressed}");
-    for zeta in ["1e2", "1e8"] {
-        let (slid, pressed) = slides("0.125", zeta);
-        assert!((slid / 0.6833 - 1.0).abs() < 0.3 && pressed > 5.0 * weight, "{slid} {pressed}");
-        let (slid, pressed) = slides("0.375", zeta);
-        assert!(slid < 1e-6 && pressed < 1.001 * weight, "{slid:e} {pressed}");
+    for method in ["least_forces", "least_forces_circular"] {
+        // Coulomb's distances at h = 10 ms are 0.6833 m and 0.
+        let (slid, pressed) = slides(method, "0.125", "1e14");
+        assert!((slid / 0.6833 - 1.0).abs() < 1e-3 && pressed < 1.001 * weight, "{slid} {pressed}");
+        for zeta in ["1e2", "1e8"] {
+            let (slid, pressed) = slides(method, "0.125", zeta);
+            assert!((slid / 0.6833 - 1.0).abs() < 0.3, "{method} {zeta}: {slid}");
+            assert!(pressed > 5.0 * weight, "{method} {zeta}: {pressed}");
+            let (slid, pressed) = slides(method, "0.375", zeta);
+            assert!(slid < 1e-6 && pressed < 1.001 * weight, "{slid:e} {pressed}");
+        }
+        let (slid, _) = slides(method, "0.375", "1e14");
+        assert!(slid > 5e-3, "{slid}");
     }
-    let (slid, _) = slides("0.375", "1e14");
-    assert!(slid > 5e-3, "{slid}");
+}
+
+/// Circular cones end the run at every weight, whose terms lie up to sixteen orders apart, as far as
+/// Coulomb says but for the hops, and where friction holds, for the slip that grows with ζ.
+#[test]
+fn circular_cones_run_at_every_weight() {
+    for zeta in ["1e3", "1e4", "1e6", "1e7", "1e9", "1e10", "1e11", "1e12", "1e13"] {
+        for (mu, coulomb) in [("0.125", 0.6833), ("0.25", 0.0858)] {
+            let (slid, _) = slides("least_forces_circular", mu, zeta);
+            assert!((slid / coulomb - 1.0).abs() < 0.3, "{mu} {zeta}: {slid}");
+        }
+        let (slid, _) = slides("least_forces_circular", "0.375", zeta);
+        assert!((0.0..5e-3).contains(&slid), "{zeta}: {slid:e}");
+    }
 }
 
 /// A run says which of its steps gained energy: those that press the sliding block, none of a
@@ -178,8 +196,10 @@ fn steps_that_gain_energy_are_counted() {
         let ended = Case { file, set: &set, variants, patches: &[] }.simulate();
         metrics(&ended).get("solve.steps_that_gained_energy").copied()
     };
-    assert!(gains("least_forces", "1e8").is_some_and(|steps| (1.0..50.0).contains(&steps)));
-    assert_eq!(gains("least_forces", "1e14"), None);
+    for method in ["least_forces", "least_forces_circular"] {
+        assert!(gains(method, "1e8").is_some_and(|steps| (1.0..50.0).contains(&steps)));
+        assert_eq!(gains(method, "1e14"), None);
+    }
     assert_eq!(gains("forces", "1e2"), None);
 }
 

@@ -18,10 +18,10 @@ use super::least_forces::write_least_forces;
 use super::local_law::{Kind, LocalLaw};
 use super::problem::{ConstraintProblem, Law, SpringDamper};
 use super::solver::{ConstraintSolution, Method, ProgramSolver};
+use super::squares::Squares;
 use legwork_linalg::{BlockCholesky, axpy};
 use legwork_qp::{
-    ClarabelSolver, Cone, ConeProgramData, ConeShape, ConicLeastSquares, ConicLeastSquaresSolver,
-    GeneralActiveSet, Outcome, Status,
+    ClarabelSolver, Cone, ConeProgramData, ConeShape, GeneralActiveSet, Outcome, Status,
 };
 
 /// Tolerance of the interior-point method.
@@ -90,16 +90,10 @@ pub(super) struct ForceProgram {
     pub(super) bilateral: Vec<usize>,
     pub(super) bilateral_offset: Vec<f64>,
     pub(super) bilateral_slope: Vec<f64>,
-    /// The objective of least forces as `½ |C x - d|²`, whose `CᵀC` has lost the digits of its small
-    /// rows: C, d.
-    pub(super) squares: Vec<f64>,
-    pub(super) squares_target: Vec<f64>,
-    /// Linear rows, then cones, of that form: G, h.
-    bounds: Vec<f64>,
-    bounds_offset: Vec<f64>,
+    /// The objective of least forces by its rows.
+    pub(super) squares: Squares,
     active_set: GeneralActiveSet,
     interior: Option<ClarabelSolver>,
-    least_squares: ConicLeastSquaresSolver,
     x: Vec<f64>,
     /// Contacts that have taken no part in this step's programs of least forces.
     is_left_out: Vec<bool>,
@@ -216,7 +210,7 @@ impl ForceProgram {
             } else {
                 // Terms of the objective many orders apart.
                 let iterations = outcome.iterations;
-                let outcome = self.solve_least_squares();
+                let outcome = self.squares.solve(&self.data, &mut self.x);
                 Outcome { iterations: iterations + outcome.iterations, ..outcome }
             }
         };
@@ -236,34 +230,6 @@ impl ForceProgram {
             self.open_contacts(impulses);
         }
         outcome
-    }
-
-    /// Solves the program of circular cones by its least squares.
-    fn solve_least_squares(&mut self) -> Outcome {
-        let ConeProgramData { linear, cone_rows, cone_offset, cone_sizes } = &self.data;
-        let (n, r, m) = (self.unknowns.len(), cone_offset.len(), linear.row_lower.len());
-        // A cone bounds the normal impulse of its contact, unless it has another bound.
-        let is_in_cone = |k: usize| (0..r).step_by(3).any(|row| cone_rows[k * r + row] > 0.0);
-        let bounded = (0..n).filter(|&k| linear.lower[k] == 0.0 && !is_in_cone(k));
-        let bounded: Vec<usize> = bounded.collect();
-        self.bounds_offset.clear();
-        self.bounds_offset.extend_from_slice(&linear.row_lower);
-        self.bounds_offset.resize(m + bounded.len(), 0.0);
-        self.bounds_offset.extend(cone_offset.iter().map(|c| -c));
-        self.bounds.clear();
-        for k in 0..n {
-            self.bounds.extend_from_slice(&linear.rows[k * m..(k + 1) * m]);
-            self.bounds.extend(bounded.iter().map(|&other| f64::from(u8::from(other == k))));
-            self.bounds.extend_from_slice(&cone_rows[k * r..(k + 1) * r]);
-        }
-        let problem = ConicLeastSquares {
-            matrix: &self.squares,
-            target: &self.squares_target,
-            rows: &self.bounds,
-            offset: &self.bounds_offset,
-            cone_sizes,
-        };
-        self.least_squares.solve(&problem, &mut self.x)
     }
 
     /// Removes the small impulses of an interior point from contacts that are open.
@@ -387,7 +353,6 @@ impl ForceProgram {
         }
         cone_sizes.clear();
         self.squares.clear();
-        self.squares_target.clear();
         linear.hessian.resize(n * n, 0.0);
         linear.gradient.resize(n, 0.0);
         linear.upper.resize(n, f64::INFINITY);
@@ -479,10 +444,7 @@ impl ForceProgram {
         self.scales.clear();
         self.scales.extend((0..n).map(|k| 1.0 / linear.hessian[k * (n + 1)].sqrt()));
         let (m, r) = (linear.row_lower.len(), cone_offset.len());
-        let squares = self.squares.chunks_exact_mut(self.squares_target.len().max(1));
-        for (column, scale) in squares.zip(&self.scales) {
-            column.iter_mut().for_each(|x| *x *= scale);
-        }
+        self.squares.scale(&self.scales);
         for (k, &scale) in self.scales.iter().enumerate() {
             linear.gradient[k] *= scale;
             let column = &mut linear.hessian[k * n..(k + 1) * n];

@@ -97,14 +97,14 @@ pub(super) fn write_least_forces(program: &mut ForceProgram, zeta: f64) {
     let is_pushing: Vec<bool> =
         program.unknowns.iter().map(|&i| kind[i] == RowKind::Pushing).collect();
     // ½ |C γ - d|²: the weights of all impulses, then β with β = Σ spring_kl γ_l - level_k.
-    program.squares_target.resize(n, 0.0);
-    program.squares_target.extend((0..n).filter(|&k| !is_pushing[k]).map(|k| level[k]));
+    program.squares.target.resize(n, 0.0);
+    program.squares.target.extend((0..n).filter(|&k| !is_pushing[k]).map(|k| level[k]));
     for l in 0..n {
         let weight = if is_pushing[l] { zeta.sqrt() } else { 1.0 };
-        program.squares.extend((0..n).map(|k| if k == l { weight } else { 0.0 }));
+        program.squares.matrix.extend((0..n).map(|k| if k == l { weight } else { 0.0 }));
         let column = &spring[l * n..(l + 1) * n];
         let tangential = column.iter().zip(&is_pushing).filter(|(_, is_pushing)| !**is_pushing);
-        program.squares.extend(tangential.map(|(x, _)| x));
+        program.squares.matrix.extend(tangential.map(|(x, _)| x));
     }
 
     // The same as a quadratic program, for solvers of those.

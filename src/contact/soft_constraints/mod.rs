@@ -128,6 +128,7 @@ mod newton;
 mod problem;
 mod products;
 mod solver;
+mod squares;
 mod velocity_program;
 
 pub use dense_view::{ViewError, contact_problem};

@@ -186,6 +186,16 @@ fn small_rows_keep_their_digits_beside_large_ones() {
             let (expected, far) = (0.5 * (1.0 + a - b), 2.0 / (weight * weight));
             assert!((x[0] - expected).abs() < 1e-14 + far, "{weight:e} {order:?}: {x:?}");
             assert!((x[0] + x[1] - 1.0).abs() < 1e-15 + far, "{weight:e} {order:?}: {x:?}");
+            // The residual is orthogonal to the columns by its own terms of size 1, although that of
+            // x, `weight · (1 - x - y)`, is rounding of weight · ε.
+            let mut residual = [0.0; 3];
+            qr.residual(&mut residual);
+            for k in 0..2 {
+                let product = dot(&column(k), &residual);
+                assert!(product.abs() < 1e-14, "{weight:e} {order:?}: {residual:?}");
+            }
+            let small = order.iter().position(|&at| at == 1).unwrap();
+            assert!((residual[small] - (a - expected)).abs() < 1e-14 + far, "{residual:?}");
         }
     }
 }
