@@ -198,21 +198,15 @@ impl ForceProgram {
         } else if program_is_linear {
             working_set.resize(program.row_count() + program.dim(), 0.0);
             self.active_set.solve_warm(&program.linear, working_set, &mut self.x)
+        } else if matches!(method, Method::LeastForces { .. }) {
+            working_set.clear();
+            self.squares.solve(&self.data, &mut self.x)
         } else {
             working_set.clear();
             let interior = self
                 .interior
                 .get_or_insert_with(|| ClarabelSolver::new(INTERIOR_TOLERANCE, INTERIOR_STEPS));
-            let outcome = interior.solve_cone_program(&program, &mut self.x);
-            let is_solved = outcome.status == Status::Solved || outcome.residual <= SOLVED_RESIDUAL;
-            if is_solved || !matches!(method, Method::LeastForces { .. }) {
-                outcome
-            } else {
-                // Terms of the objective many orders apart.
-                let iterations = outcome.iterations;
-                let outcome = self.squares.solve(&self.data, &mut self.x);
-                Outcome { iterations: iterations + outcome.iterations, ..outcome }
-            }
+            interior.solve_cone_program(&program, &mut self.x)
         };
         match outcome.status {
             Status::Inaccurate if outcome.residual <= SOLVED_RESIDUAL => {

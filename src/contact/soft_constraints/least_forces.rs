@@ -41,7 +41,7 @@
 //!
 //! # Numbers
 //! β is about `B h W` = 10⁶ times an impulse in the paper's example, so the Hessian of the objective
-//! has 10¹² beside ζ and 1. Where an interior point stops on it, circular cones are solved by
+//! has 10¹² beside ζ and 1, and loses them. Circular cones are solved by
 //! [`legwork_qp::conic_least_squares`], which factors the rows of ζ, 1 and β as they are.
 
 use legwork_linalg::Lu;

@@ -21,8 +21,9 @@ pub enum Method {
         /// The friction cone.
         cone: Cone,
     },
-    /// Drumwright's program (eqs. 83-85, 176-198) by the same solvers: the law where rows do not
-    /// make each other push more, in general not.
+    /// Drumwright's program (eqs. 83-85, 176-198) by the active-set method, or by conic least squares
+    /// if a contact has friction and the cone is circular: the law where rows do not make each other
+    /// push more, in general not.
     LeastForces {
         /// ζ, > 0, the weight of normal and unilateral forces against tangential ones [1]; the
         /// paper's is 1/h with h in seconds. A sliding contact is pressed on unless it exceeds
