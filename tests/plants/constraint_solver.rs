@@ -172,17 +172,18 @@ fn least_forces_press_what_slides_or_let_slip_what_rests() {
     }
 }
 
-/// Circular cones end the run at every weight, whose terms lie up to sixteen orders apart, as far as
-/// Coulomb says but for the hops, and where friction holds, for the slip that grows with ζ.
+/// The block slides along an axis of the pyramids, where these and circular cones have one section:
+/// interior points and active sets come to the same distance at weights up to sixteen orders apart,
+/// but for what a hop makes of their rounding.
 #[test]
-fn circular_cones_run_at_every_weight() {
-    for zeta in ["1e3", "1e4", "1e6", "1e7", "1e9", "1e10", "1e11", "1e12", "1e13"] {
-        for (mu, coulomb) in [("0.125", 0.6833), ("0.25", 0.0858)] {
-            let (slid, _) = slides("least_forces_circular", mu, zeta);
-            assert!((slid / coulomb - 1.0).abs() < 0.3, "{mu} {zeta}: {slid}");
+fn circular_cones_slide_as_pyramids_at_every_weight() {
+    for zeta in ["1e4", "1e7", "1e9", "1e11", "1e13"] {
+        for mu in ["0.125", "0.25", "0.375"] {
+            let (pyramids, _) = slides("least_forces", mu, zeta);
+            let (circular, _) = slides("least_forces_circular", mu, zeta);
+            let difference = (circular - pyramids).abs();
+            assert!(difference < 1e-3 * pyramids, "{mu} {zeta}: {circular:e} {pyramids:e}");
         }
-        let (slid, _) = slides("least_forces_circular", "0.375", zeta);
-        assert!((0.0..5e-3).contains(&slid), "{zeta}: {slid:e}");
     }
 }
 

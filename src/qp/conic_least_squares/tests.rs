@@ -77,12 +77,13 @@ impl Sample {
     }
 }
 
-/// The judge of cone programs finds every answer optimal, with the multipliers that the solver
-/// gives and the Hessian CᵀC, which is well enough here. The judge's units differ from the solver's,
-/// in which it stops at 1e-13.
+/// The judge of cone programs finds every answer optimal to what `Solved` promises, with the
+/// multipliers that the solver gives and the Hessian CᵀC, which is well enough here; and all but the
+/// few that rounding stops before the target to a hundred times that.
 #[test]
 fn answers_satisfy_the_optimality_conditions() {
     let mut random = Random::new(1);
+    let mut exact = 0;
     for case in 0..1000 {
         let (n, linear) = (1 + random.below(9), random.below(8));
         let sizes: Vec<usize> = (0..random.below(4)).map(|_| 1 + random.below(4)).collect();
@@ -96,8 +97,10 @@ fn answers_satisfy_the_optimality_conditions() {
         let multipliers = ConeMultipliers { rows, bounds: &vec![0.0; n], cones };
         let program = data.view().expect("fits");
         let residuals = cone_residuals(&program, &x, multipliers);
-        assert!(residuals.worst() < 1e-11, "{case}: {residuals:?}");
+        assert!(residuals.worst() < SOLVED, "{case}: {residuals:?}");
+        exact += usize::from(residuals.worst() < 100.0 * TARGET);
     }
+    assert!(exact > 990, "{exact}");
 }
 
 /// The nearest point of a cone: `(a + |b|)/2 (1, b/|b|)` for a point outside the cone and its polar.
