@@ -127,6 +127,16 @@ impl Stepper {
             || stops.map(|stop| stop.slot.index()).any(|slot| simulation.arena()[slot] != 0.0)
     }
 
+    /// Another of the same model at t = 0; the handles of this one hold for it too.
+    ///
+    /// # Errors
+    /// If outputs at t = 0 fault.
+    pub fn another(&self) -> Result<Self, Error> {
+        let mut other = self.model.stepper()?;
+        other.signals.clone_from(&self.signals);
+        Ok(other)
+    }
+
     /// The input `name`.
     ///
     /// # Errors
@@ -266,12 +276,20 @@ impl Stepper {
     /// If the diagram does not compile with it, or more than parameters would change.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), Error> {
         let diagram = self.model.diagram().clone().set(path, value);
-        let model = diagram.compile().model_or_errors()?;
+        self.change_to(&diagram.compile().model_or_errors()?)
+    }
+
+    /// Goes on with the parameters of `model`, a compilation of the same diagram; as [`Self::set`],
+    /// for who sets the same of several.
+    ///
+    /// # Errors
+    /// If more than parameters would change.
+    pub fn change_to(&mut self, model: &Model) -> Result<(), Error> {
         self.simulation.take_back_outputs();
         let swapped = self.simulation.swap_parameters(model.program());
         swapped.map_err(|error| Error::request(error.to_string()))?;
         self.begin = Simulation::new(Arc::clone(model.program())).snapshot();
-        self.model = model;
+        self.model = model.clone();
         self.simulation.look_ahead().map_err(|found| fault(&found))
     }
 

@@ -48,7 +48,9 @@ pub(super) fn condition(text: &str, diagram: &Diagram, program: &Program) -> Res
 
 /// Compiles the diagram with more in it; what it then says of signals holds for `program` too.
 fn compile(diagram: &Diagram, options: Options, program: &Program) -> Result<Arc<Program>, Error> {
-    let model = diagram.clone().with_options(options).compile().model_or_errors()?;
+    let compiled = diagram.clone().with_options(options).compile();
+    // What is asked for is wrong, not the diagram.
+    let model = compiled.model_or_errors().map_err(|error| Error::request(error.message()))?;
     let found = model.program();
     let layout = |p: &Program| {
         let places = p.schedule.iter().map(|step| (step.node, step.group, step.own));
