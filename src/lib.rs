@@ -61,7 +61,8 @@
 //! | [`blocks`] | the standard library: folder = shelf, file = block | [`blocks::register`] |
 //!
 //! `src/cli` is the command, a thin layer over [`study`] and [`picture`]: arguments in, text
-//! out. Other front ends (a page, Python, an editor) would be such layers too.
+//! out. `src/python`, the wheel, is another; a page or an editor would be such
+//! layers too.
 //!
 //! # Invariants
 //!
@@ -207,5 +208,5 @@ pub use legwork_program as program;
 pub use legwork_runtime as runtime;
 pub use legwork_study as study;
 
-pub use cli::command;
+pub use cli::{command, command_of};
 pub use legwork_study::Disk;

@@ -1,7 +1,5 @@
 //! What a command comes back with.
 
-use std::process::ExitCode;
-
 use legwork_study::{Error, ErrorKind, Outcome};
 use serde_json::Value;
 
@@ -90,12 +88,6 @@ impl From<Outcome> for Code {
             Outcome::Unwritten => Self::Unwritten,
             Outcome::Cancelled => interrupt::code(),
         }
-    }
-}
-
-impl From<Code> for ExitCode {
-    fn from(code: Code) -> Self {
-        code.number().into()
     }
 }
 

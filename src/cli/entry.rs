@@ -28,10 +28,18 @@ use super::console;
 /// }
 /// ```
 pub fn command(register: impl FnOnce(&mut Registry)) -> ExitCode {
-    let arguments: Vec<OsString> = std::env::args_os().collect();
+    command_of(std::env::args_os().collect(), register).into()
+}
+
+/// [`command`] with these arguments, the program's name first; its exit code. It is for a program
+/// that is more than this command.
+pub fn command_of(arguments: Vec<OsString>, register: impl FnOnce(&mut Registry)) -> u8 {
     let parsed = match CommandLine::try_parse_from(&arguments) {
         Ok(parsed) => parsed,
-        Err(error) => return misunderstood(&error, arguments.iter().any(|word| word == "--json")),
+        Err(error) => {
+            let is_json = arguments.iter().any(|word| word == "--json");
+            return misunderstood(&error, is_json).number();
+        }
     };
     console::configure(parsed.json, parsed.quiet);
     let mut roots = parsed.root.iter().fold(Roots::default(), Roots::and);
@@ -45,7 +53,7 @@ pub fn command(register: impl FnOnce(&mut Registry)) -> ExitCode {
     }
     let library = Library::new(register).reading(roots);
     let outcome = parsed.command.perform(&library);
-    answer(outcome, parsed.json).into()
+    answer(outcome, parsed.json).number()
 }
 
 /// Prints what a command came back with.
@@ -74,16 +82,16 @@ fn print_json(value: &Value) -> Result<(), Failure> {
 }
 
 /// Help and version are answers; everything else that the parser says is a mistake.
-fn misunderstood(error: &clap::Error, json: bool) -> ExitCode {
+fn misunderstood(error: &clap::Error, json: bool) -> Code {
     let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     let _ = error.print();
     if asked {
-        return Code::Success.into();
+        return Code::Success;
     }
     if json {
         let text = error.render().to_string();
         let first = text.lines().next().unwrap_or_default();
         let _ = print_json(&json!({ "error": first.strip_prefix("error: ").unwrap_or(first) }));
     }
-    Code::Usage.into()
+    Code::Usage
 }

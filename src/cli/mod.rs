@@ -39,7 +39,7 @@ mod trim;
 use clap::Subcommand;
 use legwork_study::Library;
 
-pub use self::entry::command;
+pub use self::entry::{command, command_of};
 
 use self::answer::{Answer, Failure};
 use self::arguments::{BlocksArguments, GraphArguments, PlotArguments, ReportArguments};
