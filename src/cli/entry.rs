@@ -28,13 +28,14 @@ use super::console;
 /// }
 /// ```
 pub fn command(register: impl FnOnce(&mut Registry)) -> ExitCode {
-    command_of(std::env::args_os().collect(), register).into()
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    command_of(&arguments, register).into()
 }
 
 /// [`command`] with these arguments, the program's name first; its exit code. It is for a program
 /// that is more than this command.
-pub fn command_of(arguments: Vec<OsString>, register: impl FnOnce(&mut Registry)) -> u8 {
-    let parsed = match CommandLine::try_parse_from(&arguments) {
+pub fn command_of(arguments: &[OsString], register: impl FnOnce(&mut Registry)) -> u8 {
+    let parsed = match CommandLine::try_parse_from(arguments) {
         Ok(parsed) => parsed,
         Err(error) => {
             let is_json = arguments.iter().any(|word| word == "--json");
