@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 
-use crate::model::FrameId;
+use crate::model::{FrameId, Model};
 use crate::placement::Placement;
 
 /// A shape, centred in its own frame.
@@ -35,8 +35,8 @@ pub enum Shape {
     },
     /// Surface in a file, which is not opened here.
     Mesh {
-        /// The path exactly as the robot file writes it;
-        /// [`resolve_package`](crate::resolve_package) finds the file.
+        /// The path as the robot file writes it, until [`Model::with_mesh_paths`] puts another in
+        /// its place; [`resolve_package`](crate::resolve_package) finds the file.
         path: String,
         /// Factor along each axis.
         scale: Vector3<f64>,
@@ -65,4 +65,22 @@ pub struct Collision {
     pub link_from_shape: Placement,
     /// The shape.
     pub shape: Shape,
+}
+
+impl Model {
+    /// The model whose meshes have these paths: `path_of` is called with each path of a visual or
+    /// collision shape, and gives another, or none to keep it.
+    #[must_use]
+    pub fn with_mesh_paths(mut self, mut path_of: impl FnMut(&str) -> Option<String>) -> Self {
+        let collisions = self.collisions.iter_mut().map(|collision| &mut collision.shape);
+        let visuals = self.visuals.iter_mut().map(|visual| &mut visual.shape);
+        for shape in collisions.chain(visuals) {
+            if let Shape::Mesh { path, .. } = shape
+                && let Some(other) = path_of(path)
+            {
+                *path = other;
+            }
+        }
+        self
+    }
 }

@@ -12,6 +12,7 @@
 //! | OBJ | `v`, `f` (polygons as fans, negative indices), `usemtl` |
 //! | COLLADA (`.dae`) | geometries as the scene places them, in its unit and up axis; colours |
 //! | glTF 2.0 (`.glb`, `.gltf`) | meshes as the default scene places them; base colours |
+//! | MSH of MuJoCo | triangles |
 //!
 //! No input makes this crate panic, and none takes memory out of proportion to its size: counts in
 //! a file are believed only as far as bytes for them are there, and a scene may place its

@@ -13,6 +13,8 @@ pub use results::{
     ActuatorLaw, Mjcf, MjcfActuator, MjcfEquality, MjcfGeom, MjcfKeyframe, MjcfSpring,
 };
 
+use nalgebra::{Matrix3, Vector3};
+
 use super::MjcfOptions;
 use super::error::MjcfErrors;
 use super::schema::Unused;
@@ -236,14 +238,13 @@ impl Frames {
                 };
                 let link = FrameId(link);
                 let name = geom.name.clone();
-                let link_from_shape = geom.placement;
-                let shape = shape(tree, &geom.solid);
-                if let Some(shape) = shape.clone().filter(|_| geom.group < 3.0) {
+                let shape = shape(tree, geom);
+                if let Some((shape, link_from_shape)) = shape.clone().filter(|_| geom.group < 3.0) {
                     visuals.push(Visual { link, link_from_shape, shape, color: None });
                 }
                 if touches {
                     match shape {
-                        Some(shape) => {
+                        Some((shape, link_from_shape)) => {
                             collisions.push(Collision { link, link_from_shape, shape });
                         }
                         None => lowering.unused.add(described(geom)),
@@ -269,6 +270,7 @@ fn described(geom: &Geom) -> String {
         Solid::Plane => "plane",
         Solid::HeightField => "height field",
         Solid::Ellipsoid { .. } => "ellipsoid",
+        Solid::Mesh { .. } => "mesh",
         _ => "fitted shape",
     };
     match geom.name.as_str() {
@@ -277,9 +279,10 @@ fn described(geom: &Geom) -> String {
     }
 }
 
-/// The collision shape of a solid, if there is one.
-fn shape(tree: &Tree, solid: &Solid) -> Option<Shape> {
-    Some(match solid {
+/// The shape of a geom and where it is in its link, if there is one.
+fn shape(tree: &Tree, geom: &Geom) -> Option<(Shape, Placement)> {
+    let mut placement = geom.placement;
+    let shape = match &geom.solid {
         Solid::Sphere { radius } => Shape::Sphere { radius: *radius },
         Solid::Box { half } => Shape::Box { size: half * 2.0 },
         Solid::Cylinder { radius, half } => Shape::Cylinder { radius: *radius, length: half * 2.0 },
@@ -289,12 +292,20 @@ fn shape(tree: &Tree, solid: &Solid) -> Option<Shape> {
         }
         Solid::Mesh { mesh } => {
             let mesh = tree.meshes.get(mesh)?;
-            Shape::Mesh { path: mesh.file.clone()?, scale: mesh.scale }
+            let (scale, Placement { rotation, translation }) = (mesh.scale, mesh.reference);
+            // S (R x + t) = R S x + S t, unless S stretches what R turns.
+            if rotation != Matrix3::identity() && scale != Vector3::repeat(scale.x) {
+                return None;
+            }
+            let translation = translation.component_mul(&scale);
+            placement = placement * Placement { rotation, translation };
+            Shape::Mesh { path: mesh.file.clone()?, scale }
         }
         Solid::Ellipsoid { .. } | Solid::Plane | Solid::HeightField | Solid::Fitted { .. } => {
             return None;
         }
-    })
+    };
+    Some((shape, placement))
 }
 
 impl Lowering<'_> {

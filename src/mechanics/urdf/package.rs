@@ -72,7 +72,8 @@ pub fn resolve_package(uri: &str, search: &PackageSearch<'_>) -> Result<String, 
 fn candidates(uri: &str, search: &PackageSearch<'_>) -> Option<Vec<String>> {
     let in_package = uri.strip_prefix("package://").or_else(|| uri.strip_prefix("model://"));
     if let Some(rest) = in_package {
-        let (name, rest) = rest.split_once('/')?;
+        // Some files have a third slash.
+        let (name, rest) = rest.trim_start_matches('/').split_once('/')?;
         let rest = rest.trim_start_matches('/');
         if matches!(name, "" | "." | "..") || rest.is_empty() {
             return None;

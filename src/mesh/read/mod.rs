@@ -2,6 +2,7 @@
 
 mod collada;
 mod gltf;
+mod msh;
 mod obj;
 mod stl;
 
@@ -23,11 +24,13 @@ pub enum Format {
     Collada,
     /// glTF 2.0, as text or in one binary file.
     Gltf,
+    /// MuJoCo's own.
+    Msh,
 }
 
 impl Format {
     /// The endings of names.
-    pub const ENDINGS: &str = ".stl, .obj, .dae, .gltf, .glb";
+    pub const ENDINGS: &str = ".stl, .obj, .dae, .gltf, .glb, .msh";
 
     /// The format that the ending of a name tells, in any case of letters.
     #[must_use]
@@ -38,6 +41,7 @@ impl Format {
             "obj" => Self::Obj,
             "dae" => Self::Collada,
             "gltf" | "glb" => Self::Gltf,
+            "msh" => Self::Msh,
             _ => return None,
         })
     }
@@ -63,6 +67,7 @@ pub fn read(
         Format::Obj => obj::read(bytes, beside)?,
         Format::Collada => collada::read(bytes)?,
         Format::Gltf => gltf::read(bytes, beside)?,
+        Format::Msh => msh::read(bytes)?,
     };
     if mesh.triangles.is_empty() {
         return Err(MeshError::Empty);

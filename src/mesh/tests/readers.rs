@@ -77,6 +77,35 @@ fn stl() {
     assert!(load("a.stl", &nan).unwrap_err().to_string().contains("not a finite number"));
 }
 
+fn msh(mesh: &Mesh) -> Vec<u8> {
+    let counts = [mesh.vertices.len(), 1, 2, mesh.triangles.len()];
+    let mut bytes: Vec<u8> = counts.iter().flat_map(|n| (*n as i32).to_le_bytes()).collect();
+    let points = mesh.vertices.iter().flat_map(|v| v.iter());
+    bytes.extend(points.flat_map(|x| (*x as f32).to_le_bytes()));
+    // A normal and two texture coordinates.
+    bytes.extend([0; 4 * (3 + 4)]);
+    bytes.extend(mesh.triangles.iter().flatten().flat_map(|i| (*i as i32).to_le_bytes()));
+    bytes
+}
+
+#[test]
+fn msh_of_mujoco() {
+    let bytes = msh(&cuboid([0.0; 3], [1.0, 2.0, 3.0]));
+    expect_cuboid(&load("box.msh", &bytes).expect("a mesh"));
+    let error = |bytes: &[u8]| load("a.msh", bytes).unwrap_err().to_string();
+    assert_eq!(error(&bytes[..9]), "expected a header of 16 bytes, found 9");
+    let cut = error(&bytes[..bytes.len() - 1]);
+    assert_eq!(cut, "the header announces 268 bytes; 267 follow");
+    let mut wrong = bytes.clone();
+    let last = wrong.len() - 4;
+    wrong[last..].copy_from_slice(&8_i32.to_le_bytes());
+    assert_eq!(error(&wrong), "vertex 8 is not among 8");
+    wrong[..4].copy_from_slice(&(-1_i32).to_le_bytes());
+    assert_eq!(error(&wrong), "expected a count, found -1");
+    wrong[..16].fill(0x7f);
+    assert!(error(&wrong).contains("triangles"), "{}", error(&wrong));
+}
+
 const OBJ: &str = "# a box
 mtllib box.mtl
 v 0 0 0
@@ -270,7 +299,8 @@ fn names_tell_the_format() {
     let error = load("robot.step", b"").unwrap_err().to_string();
     assert_eq!(
         error,
-        "`robot.step` has no ending that tells its format; read are .stl, .obj, .dae, .gltf, .glb"
+        "`robot.step` has no ending that tells its format; read are .stl, .obj, .dae, .gltf, \
+         .glb, .msh"
     );
 }
 
@@ -278,12 +308,13 @@ fn names_tell_the_format() {
 #[test]
 fn damaged_files_are_refused_or_read() {
     let mesh = cuboid([0.0; 3], [1.0, 2.0, 3.0]);
-    let samples: [(&str, Vec<u8>); 5] = [
+    let samples: [(&str, Vec<u8>); 6] = [
         ("a.stl", binary_stl(&mesh)),
         ("a.stl", text_stl(&mesh).into_bytes()),
         ("a.obj", OBJ.into()),
         ("a.dae", COLLADA.into()),
         ("a.gltf", gltf("\"uri\": \"box.bin\", ", 168).into_bytes()),
+        ("a.msh", msh(&mesh)),
     ];
     let mut random = Random(11);
     let mut read_well = 0;

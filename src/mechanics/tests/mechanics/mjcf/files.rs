@@ -78,9 +78,11 @@ fn a_mesh_has_the_inertia_of_its_solid() {
             stl += "endloop\nendfacet\n";
         }
     }
+    // Without its last face.
+    let open = obj.rsplit_once("f ").unwrap().0.to_owned();
+    let corners = (0..8).flat_map(corner).map(|x| x.to_string() + " ").collect::<String>();
     let lists = format!(
-        "vertex=\"{}\" face=\"{}\"",
-        (0..8).flat_map(corner).map(|x| x.to_string() + " ").collect::<String>(),
+        "vertex=\"{corners}\" face=\"{}\"",
         FACES
             .iter()
             .flat_map(|face| [face[0], face[1], face[2], face[0], face[2], face[3]])
@@ -93,7 +95,12 @@ fn a_mesh_has_the_inertia_of_its_solid() {
              <body name=\"b\"><joint axis=\"1 2 3\" pos=\"0.5 0 0\"/><geom {geom}/></body>\
              </worldbody></mujoco>"
         );
-        let files = [("model.xml", &*text), ("meshes/a.obj", &*obj), ("meshes/a.stl", &*stl)];
+        let files = [
+            ("model.xml", &*text),
+            ("meshes/a.obj", &*obj),
+            ("meshes/a.stl", &*stl),
+            ("meshes/open.obj", &*open),
+        ];
         let model = read(&files, |_| ()).unwrap_or_else(|errors| panic!("{errors}")).model;
         dense_mass_at(&model, &kinematics_at(&model, &[0.0], &[0.0]))[(0, 0)]
     };
@@ -111,6 +118,17 @@ fn a_mesh_has_the_inertia_of_its_solid() {
             solid,
         ),
         (format!("<mesh name=\"m\" {lists}/>"), r#"type="mesh" mesh="m""#, solid),
+        // The hull of the corners and of a point inside.
+        (
+            format!("<mesh name=\"m\" vertex=\"{corners} 0.1 0.1 0.1\"/>"),
+            r#"type="mesh" mesh="m""#,
+            solid,
+        ),
+        (
+            r#"<mesh name="m" file="open.obj" inertia="convex"/>"#.to_owned(),
+            r#"type="mesh" mesh="m""#,
+            solid,
+        ),
         // In millimetres, mirrored, and moved back.
         (
             format!("<mesh name=\"m\" scale=\"-1 1 1\" {lists}/>"),
