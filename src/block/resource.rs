@@ -128,4 +128,27 @@ pub trait Files {
     /// # Errors
     /// A sentence that says where was looked.
     fn read(&self, path: &str) -> Result<Vec<u8>, String>;
+
+    /// The same for a file that was searched for: the program depends on what is in it and on its
+    /// name, but not on the folder in which it was found.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`].
+    fn read_found(&self, path: &str) -> Result<Vec<u8>, String> {
+        self.read(path)
+    }
+
+    /// The bytes of a file on which nothing that is computed depends, such as what a robot looks
+    /// like. The program is the same without it, and a recording does not keep it.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`].
+    fn look(&self, path: &str) -> Result<Vec<u8>, String> {
+        self.read(path)
+    }
+
+    /// Whether there is a file that may be read.
+    fn exists(&self, path: &str) -> bool {
+        self.look(path).is_ok()
+    }
 }

@@ -51,7 +51,7 @@ mod unify;
 pub use compile::{Compiled, compile};
 pub use expand::{check_kinds, constructs, parameter_kinds, reductions};
 pub use language::{FieldManual, Manual, Word};
-pub use loader::ReadFile;
+pub use loader::{ReadFile, look};
 pub use overrides::Options;
 pub use study::{AxisText, Expected, PlotText, SHOWN, StudyFile, StudyText, is_study, read_study};
 pub use types_text::basic_types;

@@ -19,6 +19,37 @@ pub trait ReadFile {
     /// As [`std::fs::read`]; [`std::io::ErrorKind::PermissionDenied`] for what a diagram may not
     /// read, as if it were not there.
     fn read(&self, path: &Path) -> std::io::Result<Vec<u8>>;
+
+    /// The same for a file on which the program does not depend.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`].
+    fn look(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        self.read(path)
+    }
+
+    /// Whether there is a file at `path`.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`].
+    fn find(&self, path: &Path) -> std::io::Result<()> {
+        self.look(path).map(|_| ())
+    }
+}
+
+/// A file that a diagram at `path` may name, for which nothing is compiled.
+///
+/// # Errors
+/// A sentence that says where was looked.
+pub fn look(
+    path: &Path,
+    name: &str,
+    roots: &[PathBuf],
+    registry: &Registry,
+    disk: &dyn ReadFile,
+) -> Result<Vec<u8>, String> {
+    let directory = path.parent().map(Path::to_owned).unwrap_or_default();
+    Loader::new(registry, disk, directory, roots).look(name)
 }
 
 /// Directories above the diagram's own that are searched: `diagrams/basics/a.ron` finds
@@ -122,31 +153,40 @@ impl<'a> Loader<'a> {
     /// Keeps the hash of a file under its name. Not of a patch: the document has what it says, and
     /// a recording keeps neither its folder nor needs it.
     pub(crate) fn note(&self, name: &str, bytes: &[u8]) {
-        let mut hash = Fnv::default();
-        hash.add_bytes(bytes);
         let name = [self.here.borrow().prefix.as_str(), name].concat();
-        self.data.borrow_mut().insert(name, hash.value());
+        self.data.borrow_mut().insert(name, hash_of(bytes));
     }
 
     fn find(&self, name: &str) -> Result<(String, Vec<u8>), String> {
-        if let Some(built_in) = name.strip_prefix(BUILT_IN) {
-            return match self.registry.find_file(built_in) {
-                Some(bytes) => Ok((name.to_owned(), bytes.to_vec())),
+        self.search(name, &<[u8]>::to_vec, &|path| self.disk.read(path))
+    }
+
+    /// Where the file `name` is, as messages show it, and what `built_in` makes of its bytes or
+    /// `read` of its path.
+    fn search<T>(
+        &self,
+        name: &str,
+        built_in: &dyn Fn(&[u8]) -> T,
+        read: &dyn Fn(&Path) -> std::io::Result<T>,
+    ) -> Result<(String, T), String> {
+        if let Some(inner) = name.strip_prefix(BUILT_IN) {
+            return match self.registry.find_file(inner) {
+                Some(bytes) => Ok((name.to_owned(), built_in(bytes))),
                 None => {
-                    let near = legwork_block::nearest(built_in, self.registry.files());
+                    let near = legwork_block::nearest(inner, self.registry.files());
                     let near =
                         near.map_or(String::new(), |near| format!("; did you mean `std:{near}`?"));
                     Err(format!("no file `{name}` is built in{near}"))
                 }
             };
         }
-        if let Some(found) = self.find_beside_built_in(name) {
-            return Ok(found);
+        if let Some((shown, bytes)) = self.find_beside_built_in(name) {
+            return Ok((shown, built_in(bytes)));
         }
         let (mut tried, mut refused) = (Vec::new(), None);
         for candidate in self.candidates(name) {
-            match self.disk.read(&candidate) {
-                Ok(bytes) => return Ok((candidate.display().to_string(), bytes)),
+            match read(&candidate) {
+                Ok(found) => return Ok((candidate.display().to_string(), found)),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                     tried.push(candidate.display().to_string());
                 }
@@ -160,7 +200,7 @@ impl<'a> Loader<'a> {
             }
         }
         match self.registry.find_file(name) {
-            Some(bytes) => Ok((format!("{BUILT_IN}{name}"), bytes.to_vec())),
+            Some(bytes) => Ok((format!("{BUILT_IN}{name}"), built_in(bytes))),
             None => {
                 let tried = match tried.is_empty() {
                     true => "looked".to_owned(),
@@ -173,12 +213,12 @@ impl<'a> Loader<'a> {
     }
 
     /// A file beside the built-in diagram that names it.
-    fn find_beside_built_in(&self, name: &str) -> Option<(String, Vec<u8>)> {
+    fn find_beside_built_in(&self, name: &str) -> Option<(String, &[u8])> {
         let here = self.here.borrow();
         let folder = here.directory.to_str()?.strip_prefix(BUILT_IN)?;
         let path = tidy(&Path::new(folder).join(name));
         let path = path.to_str()?;
-        Some((format!("{BUILT_IN}{path}"), self.registry.find_file(path)?.to_vec()))
+        Some((format!("{BUILT_IN}{path}"), self.registry.find_file(path)?))
     }
 
     fn candidates(&self, name: &str) -> Vec<PathBuf> {
@@ -224,4 +264,27 @@ impl Files for Loader<'_> {
         self.note(path, &bytes);
         Ok(bytes)
     }
+
+    fn read_found(&self, path: &str) -> Result<Vec<u8>, String> {
+        let (_, bytes) = self.find(path)?;
+        let hash = hash_of(&bytes);
+        let name = path.rsplit('/').next().unwrap_or(path);
+        // Files of one name are told apart by what is in them.
+        self.data.borrow_mut().insert(format!("found {name} {hash:016x}"), hash);
+        Ok(bytes)
+    }
+
+    fn look(&self, path: &str) -> Result<Vec<u8>, String> {
+        self.search(path, &<[u8]>::to_vec, &|path| self.disk.look(path)).map(|(_, bytes)| bytes)
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        self.search(path, &|_| (), &|path| self.disk.find(path)).is_ok()
+    }
+}
+
+fn hash_of(bytes: &[u8]) -> u64 {
+    let mut hash = Fnv::default();
+    hash.add_bytes(bytes);
+    hash.value()
 }

@@ -242,16 +242,34 @@ impl Diagram {
 
     /// What the front end makes of it, and the files that it read.
     pub(crate) fn front(&self) -> (legwork_diagram::Compiled, Vec<(PathBuf, Vec<u8>)>) {
+        let reader = self.reader();
+        let options = Options { roots: self.searched(), ..self.options.clone() };
+        let registry = self.library.registry();
+        let compiled = compile(&self.path, &self.text, &options, registry, &reader);
+        (compiled, reader.read.into_inner())
+    }
+
+    /// A file that the diagram may read, by the name that it or its robots have for it.
+    ///
+    /// # Errors
+    /// A sentence that says where was looked.
+    pub(crate) fn look(&self, name: &str) -> Result<Vec<u8>, String> {
+        let registry = self.library.registry();
+        legwork_diagram::look(&self.path, name, &self.searched(), registry, &self.reader())
+    }
+
+    /// Folders in which files are looked for.
+    fn searched(&self) -> Vec<PathBuf> {
+        self.options.roots.iter().chain(self.library.roots().named()).cloned().collect()
+    }
+
+    /// Reads what it may read.
+    fn reader(&self) -> Reader {
         let searched = self.options.roots.iter();
         let roots = searched.fold(self.library.roots().clone(), Roots::and);
         let patches: Vec<&Path> = self.options.patches.iter().map(Path::new).collect();
         let allowed = roots.of_diagram(&self.path, &patches);
-        let reader = Reader { is_built_in: self.is_built_in, allowed, read: RefCell::default() };
-        let mut options = self.options.clone();
-        options.roots.extend(self.library.roots().named().iter().cloned());
-        let registry = self.library.registry();
-        let compiled = compile(&self.path, &self.text, &options, registry, &reader);
-        (compiled, reader.read.into_inner())
+        Reader { is_built_in: self.is_built_in, allowed, read: RefCell::default() }
     }
 }
 
@@ -262,18 +280,37 @@ struct Reader {
     read: RefCell<Vec<(PathBuf, Vec<u8>)>>,
 }
 
+impl Reader {
+    /// A built-in diagram has no directory: what it names by a relative path is built in too, and
+    /// must not depend on where the command runs.
+    fn refuse_relative(&self, path: &Path) -> std::io::Result<()> {
+        match self.is_built_in && path.is_relative() {
+            true => Err(ErrorKind::NotFound.into()),
+            false => Ok(()),
+        }
+    }
+}
+
 impl ReadFile for Reader {
     fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
-        // A built-in diagram has no directory: what it names by a relative path is built in too,
-        // and must not depend on where the command runs.
-        if self.is_built_in && path.is_relative() {
-            return Err(ErrorKind::NotFound.into());
-        }
-        let bytes = self.allowed.read(path)?;
+        let bytes = self.look(path)?;
         let mut read = self.read.borrow_mut();
         if !read.iter().any(|(known, _)| known == path) {
             read.push((path.to_owned(), bytes.clone()));
         }
         Ok(bytes)
+    }
+
+    fn look(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        self.refuse_relative(path)?;
+        self.allowed.read(path)
+    }
+
+    fn find(&self, path: &Path) -> std::io::Result<()> {
+        self.refuse_relative(path)?;
+        match self.allowed.place(path)?.is_dir() {
+            true => Err(ErrorKind::IsADirectory.into()),
+            false => Ok(()),
+        }
     }
 }

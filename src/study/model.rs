@@ -12,6 +12,7 @@ use legwork_runtime::recording::Metadata;
 use serde_json::Value;
 
 use crate::diagram::Diagram;
+use crate::origin;
 use crate::run::{Record, RunRequest};
 
 /// A compiled diagram: the program that runs, and what it was made of. Cheap to copy.
@@ -152,7 +153,7 @@ impl Model {
                 count += 1;
                 key = format!("{base} ({count})");
             }
-            other.insert(key, String::from_utf8_lossy(bytes).into_owned());
+            other.insert(key, origin::to_text(bytes));
         }
         other
     }

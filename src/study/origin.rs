@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use legwork_block::Severity;
 use legwork_diagram::{Compiled, Options, ReadFile, compile};
 use legwork_program::Program;
@@ -68,7 +70,7 @@ fn options(overrides: &[String]) -> Options {
 /// The recorded files by name, each with its contents in the order in which they were read.
 fn files(metadata: &Metadata) -> BTreeMap<String, Vec<Vec<u8>>> {
     let mut files: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
-    let kept = |key: &str| Some(metadata.other.get(key)?.clone().into_bytes());
+    let kept = |key: &str| Some(from_text(metadata.other.get(key)?));
     for key in metadata.other.keys() {
         let Some(name) = key.strip_prefix("file ") else { continue };
         // `a.ron (2)` is the second of its name.
@@ -82,6 +84,23 @@ fn files(metadata: &Metadata) -> BTreeMap<String, Vec<Vec<u8>>> {
         }
     }
     files
+}
+
+/// In front of the text of a file that is not UTF-8.
+const ENCODED: &str = "base64,";
+
+/// A file as a text that tells its bytes.
+pub(crate) fn to_text(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.starts_with(ENCODED) => text.to_owned(),
+        _ => [ENCODED, &STANDARD.encode(bytes)].concat(),
+    }
+}
+
+/// The bytes that such a text tells.
+fn from_text(text: &str) -> Vec<u8> {
+    let decoded = text.strip_prefix(ENCODED).and_then(|encoded| STANDARD.decode(encoded).ok());
+    decoded.unwrap_or_else(|| text.as_bytes().to_vec())
 }
 
 /// Gives the files back by their names: where they were is not recorded.
@@ -101,6 +120,17 @@ impl ReadFile for Kept {
         let bytes = bytes.ok_or(ErrorKind::NotFound)?.clone();
         given.insert(path.to_owned(), index);
         Ok(bytes)
+    }
+
+    /// Whether there is a file of that name, of which no one is given.
+    fn find(&self, path: &Path) -> std::io::Result<()> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if self.files.contains_key(&*name) { Ok(()) } else { Err(ErrorKind::NotFound.into()) }
+    }
+
+    /// Nothing: what does not change the program is not recorded.
+    fn look(&self, _: &Path) -> std::io::Result<Vec<u8>> {
+        Err(ErrorKind::NotFound.into())
     }
 }
 
@@ -123,6 +153,14 @@ mod tests {
         assert_eq!(options.set, [pair("kp", "3"), pair("variants.qp.choices.pgs.sweeps", "2")]);
         assert_eq!(options.until.as_deref(), Some("2 s"));
         assert_eq!(options.variants, [pair("qp", "pgs")]);
+    }
+
+    #[test]
+    fn every_file_has_a_text_that_tells_its_bytes() {
+        for bytes in [&b"plain"[..], b"", b"base64,AAAA", &[0, 159, 146, 150]] {
+            assert_eq!(from_text(&to_text(bytes)), bytes);
+        }
+        assert_eq!(to_text(b"plain"), "plain");
     }
 
     #[test]

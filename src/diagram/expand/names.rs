@@ -265,6 +265,18 @@ impl Files for NotedFiles<'_> {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         self.files.read(path).inspect_err(|_| self.missing.set(true))
     }
+
+    fn read_found(&self, path: &str) -> Result<Vec<u8>, String> {
+        self.files.read_found(path).inspect_err(|_| self.missing.set(true))
+    }
+
+    fn look(&self, path: &str) -> Result<Vec<u8>, String> {
+        self.files.look(path)
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        self.files.exists(path)
+    }
 }
 
 /// The robots of the diagram, for one that is made of others.
