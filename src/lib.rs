@@ -34,11 +34,13 @@
 //! ```text
 //! legwork ─┬─► study ─┬─► diagram ─► program ─► block ─► ode
 //!          │          ├─► runtime ─► program, recording, ode
-//!          │          ├─► scene ───► program, mechanics
+//!          │          ├─► scene ───► program, mechanics, mesh
 //!          │          ├─► qp, for duels of solvers
 //!          │          └─► mechanics, to describe robots
 //!          ├─► picture ─► program, runtime
-//!          └─► blocks ──► block, recording, mechanics, qp, contact, control
+//!          └─► blocks ──► block, recording, mechanics, mesh, qp, contact, control
+//!
+//! mechanics ──► mesh, linalg
 //! ```
 //!
 //! | crate | content | entry point |
@@ -68,7 +70,8 @@
 //!
 //! The manifests enforce the first six: a crate cannot use what it does not depend on.
 //!
-//! - Numerics (`ode`, `mechanics`, `qp`, `contact`, `control`) contain no port and no diagram.
+//! - Numerics (`ode`, `mechanics`, `mesh`, `qp`, `contact`, `control`) contain no port and no
+//!   diagram.
 //! - The runtime contains no text: a program can be built by hand and run without the front end.
 //! - The front end names no concrete block; the kinds of blocks come from a [`block::Registry`].
 //! - A third-party crate of blocks depends on `block` only, like `blocks` itself.

@@ -13,7 +13,7 @@ use crate::buses::{ContactPointsBus, RobotDims, StateBus, contact_points};
 use crate::contact::depth::{Deep, DepthWatch};
 use crate::contact::geometry::{ContactGeometry, Moved, Work, Written};
 use crate::contact::ground::Ground;
-use crate::contact::shape::PatchShape;
+use crate::contact::shape::{Hulls, PatchShape};
 use crate::robot::model::RobotModel;
 use crate::robot::name::RobotName;
 use crate::robot::shared_kinematics::kinematics;
@@ -29,6 +29,7 @@ use crate::robot::shared_kinematics::kinematics;
 /// | `Sphere(radius: r)` | 1 | the lowest point |
 /// | `Grid(size: [x, y], cells: [10, 10])` | one per cell | middles, in the frame's x-y plane |
 /// | `FromCollision` | 8 per box, 1 per sphere, 2 per cylinder, capsule | all collision shapes |
+/// | | `hull_vertices` per mesh at most | corners of its convex hull |
 ///
 /// A contact of the k is what `ContactPoint` gives for one; see there for axes, velocity, ground
 /// that moves and other bodies. The motion of the link is computed once for all of them.
@@ -37,6 +38,10 @@ use crate::robot::shared_kinematics::kinematics;
 /// it the point moves to the circle's middle instead, and the gap is rounded by 4e-4 of the radius
 /// at most. A cylinder that stands on its end thus has one point below it: to keep it upright take
 /// `Circle`.
+///
+/// A mesh of the robot file touches with corners of its convex hull: those that lie farthest outside
+/// the hull of the ones before, at most `hull_vertices` of them. Where the mesh reaches beyond that
+/// hull by more than a fiftieth of its size, a warning says how far.
 ///
 /// A contact that starts more than 1 cm inside the surface, enters it that deep within one step, or
 /// sinks in that far is a warning of the run.
@@ -75,6 +80,9 @@ pub struct ContactPatch {
     pub shape: PatchShape,
     /// Where the shape's origin is in the frame [m]; default the frame's. Not with `FromCollision`.
     pub at: Option<[Length; 3]>,
+    /// Most corners of the convex hull that stands for a collision mesh, 4 to 1000.
+    #[default = 16]
+    pub hull_vertices: usize,
     /// What is touched: `Level` (the default), at height zero, `Plane(normal: [0, 0.1, 1])`,
     /// `HeightField(file: "hills.csv", cell: "5 cm")` or `Body(frame: "box/body")`.
     #[default]
@@ -87,10 +95,13 @@ impl ContactPatch {
     fn geometry(
         &self,
         robot: &Arc<RobotModel>,
-        ports: &Ports<'_>,
+        ports: &mut Ports<'_>,
     ) -> Result<ContactGeometry, Invalid> {
         let frame = robot.frame("frame", &self.frame)?;
-        let features = self.shape.features(self.at, &robot.model, frame)?;
+        let (most, doubts) = (self.hull_vertices, Vec::new());
+        let mut hulls = Hulls { files: ports.files(), most, doubts };
+        let features = self.shape.features(self.at, &robot.model, frame, &mut hulls)?;
+        hulls.doubts.into_iter().for_each(|doubt| ports.warn(doubt));
         let mu = self.mu.map(NonNegative::value);
         ContactGeometry::new(robot, frame, features, &self.ground, mu, ports.files())
     }

@@ -14,7 +14,7 @@ mod geometry;
 mod ground;
 mod impact;
 mod implicit_contact;
-mod shape;
+pub(crate) mod shape;
 
 use legwork_block::Registry;
 

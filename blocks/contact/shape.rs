@@ -1,10 +1,12 @@
 //! What of a robot touches, as parameters.
 
 use legwork_block::quantity::{Length, NonNegative, Positive};
-use legwork_block::{Invalid, parameters};
+use legwork_block::{Files, Invalid, parameters};
 use legwork_contact::Feature;
-use legwork_mechanics::{Collision, FrameId, Model, Shape};
+use legwork_mechanics::{Collision, FrameId, Model, Placement, Shape};
 use nalgebra::Vector3;
+
+use crate::robot::meshes;
 
 /// What of a robot touches the ground in one point.
 #[parameters]
@@ -27,7 +29,8 @@ pub enum ContactShape {
 #[derive(Default, PartialEq)]
 pub enum PatchShape {
     /// All collision shapes that the robot file gives to the link: the eight corners of a box, a
-    /// sphere, the two rims of a cylinder, the two balls of a capsule.
+    /// sphere, the two rims of a cylinder, the two balls of a capsule, the corners of a mesh's
+    /// convex hull.
     #[default]
     FromCollision,
     /// Points of the frame [m].
@@ -118,13 +121,14 @@ impl PatchShape {
         at: Option<[Length; 3]>,
         model: &Model,
         frame: FrameId,
+        hulls: &mut Hulls<'_>,
     ) -> Result<Vec<Feature>, Invalid> {
         let wrong = |message: String| Err(Invalid::parameter("shape", message));
         let center = place(at);
         match self {
             Self::FromCollision => {
                 without_place(at)?;
-                collision_features(model, frame)
+                collision_features(model, frame, hulls)
             }
             Self::Vertices(vertices) if vertices.is_empty() => {
                 wrong("expected at least one vertex, found none".to_owned())
@@ -207,14 +211,20 @@ fn collision_sphere(model: &Model, frame: FrameId) -> Result<Feature, Invalid> {
 }
 
 /// The features of all collision shapes of a link.
-fn collision_features(model: &Model, frame: FrameId) -> Result<Vec<Feature>, Invalid> {
+fn collision_features(
+    model: &Model,
+    frame: FrameId,
+    hulls: &mut Hulls<'_>,
+) -> Result<Vec<Feature>, Invalid> {
     let name = &model.frame(frame).name;
     let mut features = Vec::new();
     for collision in model.collisions_of(frame) {
-        if !add_features(collision, &mut features) {
-            let message = format!("link `{name}` has a mesh among its collision shapes");
-            let hint = "state what touches: shape: Vertices([[x, y, z], …])";
-            return Err(Invalid::parameter("shape", message).hint(hint));
+        if let Shape::Mesh { path, scale } = &collision.shape {
+            let corners = hulls.corners(path, scale, &collision.link_from_shape)?;
+            features.extend(corners.into_iter().map(Feature::vertex));
+        } else if !add_features(collision, &mut features) {
+            let message = format!("link `{name}` has a collision shape that is not known here");
+            return Err(Invalid::parameter("shape", message));
         }
     }
     if features.is_empty() {
@@ -223,6 +233,49 @@ fn collision_features(model: &Model, frame: FrameId) -> Result<Vec<Feature>, Inv
         return Err(Invalid::parameter("shape", message).hint(hint));
     }
     Ok(features)
+}
+
+/// Convex hulls of meshes.
+pub(crate) struct Hulls<'a> {
+    /// Where the meshes are.
+    pub(crate) files: &'a dyn Files,
+    /// Most corners of a hull.
+    pub(crate) most: usize,
+    /// Meshes that reach far beyond their hulls.
+    pub(crate) doubts: Vec<Invalid>,
+}
+
+/// Most corners that a hull may be given, and the fewest that have an inside.
+const CORNERS: std::ops::RangeInclusive<usize> = 4..=1000;
+/// How far a mesh may reach beyond its hull without a warning, as a part of its size.
+const MOST_MISS: f64 = 0.02;
+
+impl Hulls<'_> {
+    /// The corners of a hull, in axes of the link.
+    fn corners(
+        &mut self,
+        path: &str,
+        scale: &Vector3<f64>,
+        link_from_shape: &Placement,
+    ) -> Result<Vec<Vector3<f64>>, Invalid> {
+        let most = self.most;
+        if !CORNERS.contains(&most) {
+            let message = format!("expected 4 to {} corners, found {most}", CORNERS.end());
+            return Err(Invalid::parameter("hull_vertices", message));
+        }
+        let (corners, miss) = meshes::hull(self.files, path, scale, link_from_shape, most)?;
+        let reach =
+            |from: &Vector3<f64>| corners.iter().map(|c| (c - from).norm()).fold(0.0, f64::max);
+        let size = corners.first().map_or(0.0, reach);
+        if miss > MOST_MISS * size {
+            let message = format!(
+                "the hull of {most} corners leaves out up to {:.1} mm of the mesh `{path}`",
+                1000.0 * miss
+            );
+            self.doubts.push(Invalid::parameter("hull_vertices", message));
+        }
+        Ok(corners)
+    }
 }
 
 /// Adds the features of one shape; whether it has any.
@@ -253,6 +306,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::testing::Nothing;
     use crate::testing::robots::go;
 
     /// Cells of a rectangle have its middle and, but for one part in n², its second moments.
@@ -263,7 +317,8 @@ mod tests {
                 .expect("a shape");
         let frame = go().model.find_frame("trunk").expect("a link");
         let at = serde_json::from_value(json!([0.1, 0.2, -0.3])).expect("a place");
-        let features = shape.features(Some(at), &go().model, frame).expect("features");
+        let mut hulls = Hulls { files: &Nothing, most: 16, doubts: Vec::new() };
+        let features = shape.features(Some(at), &go().model, frame, &mut hulls).expect("features");
         let points: Vec<Vector3<f64>> = (features.iter())
             .map(|feature| match feature {
                 Feature::Ball { center, radius } if *radius == 0.0 => *center,
@@ -281,6 +336,6 @@ mod tests {
         let none: PatchShape =
             serde_json::from_value(json!({ "Grid": { "size": [2, 0.6], "cells": [0, 4] } }))
                 .expect("a shape");
-        assert!(none.features(None, &go().model, frame).is_err());
+        assert!(none.features(None, &go().model, frame, &mut hulls).is_err());
     }
 }

@@ -10,6 +10,7 @@ use legwork_block::{Files, Invalid, OtherResources, Resource, ResourceKind, para
 use legwork_mechanics::nalgebra::Vector3;
 use legwork_mechanics::{Base, MjcfErrors, MjcfOptions, Model, Placement};
 
+use crate::robot::meshes;
 use crate::robot::model::{Keyframe, RobotModel};
 use crate::robot::urdf::{
     Mimic, Mount, NamedPose, beyond_limits, frames_of_feet, keyframe, placed, with_rotors,
@@ -143,6 +144,12 @@ impl ResourceKind for Mjcf {
         let mut warnings = std::mem::take(&mut mjcf.warnings);
         let (rotors, matrix) = (self.rotor_inertia.as_ref(), self.reflected_inertia.as_deref());
         let model = with_rotors(mjcf.model.clone(), rotors, matrix)?;
+        let (model, doubts) =
+            meshes::with_files(model, files, &mut |name| match files.exists(name) {
+                true => Ok(name.to_owned()),
+                false => Err("they are looked for in the folder of the model".to_owned()),
+            });
+        warnings.extend(doubts.into_iter().map(|doubt| format!("{}: {doubt}", self.path)));
         let feet = frames_of_feet(&self.feet, &self.path, &model)?;
         let mut keyframes: BTreeMap<String, Keyframe> = BTreeMap::new();
         for found in &mjcf.keyframes {

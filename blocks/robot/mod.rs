@@ -6,6 +6,7 @@ pub(crate) mod frames;
 pub(crate) mod free_body;
 pub(crate) mod joint_resistance;
 pub(crate) mod joint_values;
+pub(crate) mod meshes;
 pub(crate) mod mjcf;
 pub(crate) mod model;
 pub(crate) mod name;

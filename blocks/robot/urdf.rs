@@ -16,13 +16,21 @@ mod source;
 use source::Source;
 
 use crate::robot::joint_values::{coordinates, misfit, positions, zero_positions};
+use crate::robot::meshes;
 use crate::robot::model::{Keyframe, RobotModel, unknown};
 
 /// A robot from a URDF file, for the `robots:` section.
 ///
 /// All joints but fixed ones move, in the order of the file. A joint of several degrees of freedom
 /// has several coordinates: `ball.qw`, `ball.qx`, … in `s`, `ball.wx`, … in `ṡ` and `τ`. Links on
-/// fixed joints are welded to their parents and stay as frames. Meshes are not read.
+/// fixed joints are welded to their parents and stay as frames.
+///
+/// Meshes (STL, OBJ, COLLADA, glTF) are `package://NAME/…`, `file://…`, or named from the folder of
+/// the file. One warning lists those that are missing; only a contact that takes its shape from one
+/// needs it. Another lists links whose mass is far from where their shapes are, in a ball of radius
+/// R about the shapes' centre: the centre of mass lies 3 R from it; `tr(I)/2` is ten times `m R²`,
+/// which no matter in the ball exceeds; or I is a thousandth of that of an even density in the
+/// hulls. The shapes are those of collision if they are meshes, else those that are seen.
 ///
 /// A file with `<xacro:…>` elements is expanded first: properties, macros, conditionals, includes,
 /// expressions. Of several robots in a file the largest is read. What a file states beside its
@@ -183,7 +191,10 @@ impl Urdf {
         let model =
             with_rotors(model, self.rotor_inertia.as_ref(), self.reflected_inertia.as_deref())?;
         let warnings = warnings.into_iter().map(|warning| source.warning(warning));
-        Ok((model, warnings.collect()))
+        let mut folders = source::Folders::new(&self.path, &self.packages, files);
+        let (model, doubts) = meshes::with_files(model, files, &mut |name| folders.find(name));
+        let doubts = doubts.into_iter().map(|doubt| format!("{}: {doubt}", self.path));
+        Ok((model, warnings.chain(doubts).collect()))
     }
 
     fn with_damping(&self, model: Model) -> Result<Model, Invalid> {

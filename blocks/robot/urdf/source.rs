@@ -41,7 +41,7 @@ impl Source {
             return Ok(Self { path: own_path, text, expanded: None });
         }
         let read = |uri: &str, from: &str| {
-            let file = find(uri, from, packages, files)?;
+            let file = find(uri, from, packages, files, &|path| files.read(path))?;
             let text = text_of(&file, files)?;
             Ok((file, text))
         };
@@ -86,18 +86,20 @@ fn text_of(path: &str, files: &dyn Files) -> Result<String, String> {
         .map_err(|error| format!("{path}: expected UTF-8 text, {error}"))
 }
 
-/// The file that a name in the file `from` stands for.
+/// The file that a name in the file `from` stands for; `manifest` reads a `package.xml`.
 fn find(
     uri: &str,
     from: &str,
     packages: &BTreeMap<String, String>,
     files: &dyn Files,
+    manifest: &dyn Fn(&str) -> Result<Vec<u8>, String>,
 ) -> Result<String, String> {
     // `file://$(find PACKAGE)/…` is a package too.
     let uri = uri.strip_prefix("file://").filter(|uri| uri.contains("://")).unwrap_or(uri);
     let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let exists = |path: &str| files.read(path).is_ok();
-    let in_package = uri.strip_prefix("package://").and_then(|rest| rest.split_once('/'));
+    let exists = |path: &str| files.exists(path);
+    let in_package = uri.strip_prefix("package://");
+    let in_package = in_package.and_then(|rest| rest.trim_start_matches('/').split_once('/'));
     let mut why = String::new();
     if let Some((name, rest)) = in_package {
         if let Some(stated) = packages.get(name) {
@@ -120,7 +122,7 @@ fn find(
                 "" => inner.to_owned(),
                 folder => format!("{}/{inner}", folder.trim_end_matches('/')),
             };
-            let is_it = files.read(&join("package.xml")).is_ok_and(|bytes| {
+            let is_it = manifest(&join("package.xml")).is_ok_and(|bytes| {
                 String::from_utf8_lossy(&bytes).contains(&format!("<name>{name}</name>"))
             });
             if is_it && exists(&join(rest)) {
@@ -131,4 +133,49 @@ fn find(
     }
     let search = PackageSearch { folder, roots: &[], exists: &exists };
     resolve_package(uri, &search).map_err(|error| format!("{error}{why}"))
+}
+
+/// Files that the robot file names, looked for first in the folder where the last one of the same
+/// folder was.
+pub(super) struct Folders<'a> {
+    path: &'a str,
+    packages: &'a BTreeMap<String, String>,
+    files: &'a dyn Files,
+    known: BTreeMap<String, String>,
+}
+
+impl<'a> Folders<'a> {
+    pub(super) fn new(
+        path: &'a str,
+        packages: &'a BTreeMap<String, String>,
+        files: &'a dyn Files,
+    ) -> Self {
+        Self { path, packages, files, known: BTreeMap::new() }
+    }
+
+    /// The file that a name stands for.
+    ///
+    /// # Errors
+    /// Where was looked.
+    pub(super) fn find(&mut self, name: &str) -> Result<String, String> {
+        let split = |path: &str| path.rsplit_once('/').map(|(a, b)| (a.to_owned(), b.to_owned()));
+        let parts = split(name);
+        if let Some((folder, last)) = &parts
+            && let Some(known) = self.known.get(folder)
+        {
+            let path = format!("{known}/{last}");
+            if self.files.exists(&path) {
+                return Ok(path);
+            }
+        }
+        let look = |path: &str| self.files.look(path);
+        let path = find(name, self.path, self.packages, self.files, &look)?;
+        if !self.files.exists(&path) {
+            return Err(format!("no file `{path}`"));
+        }
+        if let (Some((folder, _)), Some((found, _))) = (parts, split(&path)) {
+            self.known.insert(folder, found);
+        }
+        Ok(path)
+    }
 }
