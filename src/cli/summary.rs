@@ -60,7 +60,7 @@ fn write_all(run: &Run, pace: Option<f64>, out: &mut String) -> std::fmt::Result
     write_checks(execution, out)?;
     write_metrics(execution, out)?;
     write_reports(execution, out)?;
-    write_warnings(execution, out)?;
+    write_warnings(run, out)?;
     write_files(run, out)
 }
 
@@ -129,8 +129,8 @@ fn write_reports(execution: &Execution, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn write_warnings(execution: &Execution, out: &mut String) -> std::fmt::Result {
-    for (i, line) in warnings(execution).enumerate() {
+fn write_warnings(run: &Run, out: &mut String) -> std::fmt::Result {
+    for (i, line) in warnings(&run.execution).chain(run.unseen.iter().cloned()).enumerate() {
         if i == 0 {
             writeln!(out, "  warnings")?;
         }

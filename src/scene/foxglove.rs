@@ -8,21 +8,24 @@
 //! | `foxglove.SceneUpdate` of [`contacts`] | forces as arrows, contacts as dots, the centre of mass |
 //!
 //! The root frame is `world`; a link's frame has the link's name. A link without shapes is drawn as
-//! rods to the links that it carries.
+//! rods to the links that it carries. A mesh is a list of triangles for each colour, as every reader
+//! draws them alike: that of the mesh file, else that of the robot file. A mesh without a surface is
+//! a model with the name that the robot file has for it, which a reader may find.
 
 use prost::Message as _;
 use prost_types::Timestamp;
 
 use crate::contacts::{Contact, Plane};
 use crate::moment::Moment;
-use crate::shapes::{self, Geometry, Scene, Shape};
+use crate::shapes::{self, Geometry, Patch, Scene, Shape, Surface};
 
 mod messages;
 mod schema;
 
 use messages::{
     ArrowPrimitive, Color, CubePrimitive, CylinderPrimitive, FrameTransform, FrameTransforms,
-    ModelPrimitive, Pose, Quaternion, SceneEntity, SceneUpdate, SpherePrimitive, Vector3,
+    ModelPrimitive, Point3, Pose, Quaternion, SceneEntity, SceneUpdate, SpherePrimitive,
+    TriangleListPrimitive, Vector3,
 };
 pub use schema::{FRAME_TRANSFORMS, SCENE_UPDATE, schema};
 
@@ -59,7 +62,7 @@ pub fn scene(scene: &Scene, ground: Option<&Plane>, t_ns: u64) -> Vec<u8> {
     let shown = links.filter(|link| !link.drawn().is_empty() || !link.ends.is_empty());
     let entities = shown.map(|link| {
         let mut entity = entity(&link.name, &format!("link {}", link.name), t_ns);
-        link.drawn().iter().for_each(|geometry| draw(geometry, &mut entity));
+        link.drawn().iter().for_each(|geometry| draw(geometry, scene, &mut entity));
         if link.drawn().is_empty() {
             entity.cylinders.extend(link.ends.iter().filter_map(bone));
         }
@@ -156,7 +159,7 @@ fn entity(frame: &str, id: &str, t_ns: u64) -> SceneEntity {
 }
 
 /// Adds a shape to an entity.
-fn draw(geometry: &Geometry, entity: &mut SceneEntity) {
+fn draw(geometry: &Geometry, scene: &Scene, entity: &mut SceneEntity) {
     let shapes::Pose { position, orientation } = &geometry.pose;
     let pose_of = || pose(position, orientation);
     let color_of = || color(geometry.color.unwrap_or(PLAIN));
@@ -189,6 +192,15 @@ fn draw(geometry: &Geometry, entity: &mut SceneEntity) {
                 SpherePrimitive { pose, size: vector(&[2.0 * radius; 3]), color: color_of() }
             }));
         }
+        Shape::Mesh { path, scale } if scene.surfaces.contains_key(path) => {
+            let surface = &scene.surfaces[path];
+            let mut numbers = vec![u32::MAX; surface.vertices.len()];
+            entity.triangles.extend(surface.patches.iter().map(|patch| TriangleListPrimitive {
+                pose: pose_of(),
+                color: color(patch.color.or(geometry.color).unwrap_or(PLAIN)),
+                ..triangles(surface, patch, scale, &mut numbers)
+            }));
+        }
         Shape::Mesh { path, scale } => entity.models.push(ModelPrimitive {
             pose: pose_of(),
             scale: vector(scale),
@@ -199,6 +211,31 @@ fn draw(geometry: &Geometry, entity: &mut SceneEntity) {
             data: Vec::new(),
         }),
     }
+}
+
+/// The corners of a patch and its triangles, whose sense a mirror turns round. `numbers` are those
+/// of the surface's corners in the patch, none before and after.
+fn triangles(
+    surface: &Surface,
+    patch: &Patch,
+    scale: &[f64; 3],
+    numbers: &mut [u32],
+) -> TriangleListPrimitive {
+    let (mut points, mut indices) = (Vec::new(), Vec::new());
+    let is_mirrored = scale.iter().product::<f64>() < 0.0;
+    for &[a, b, c] in &patch.triangles {
+        for corner in if is_mirrored { [a, c, b] } else { [a, b, c] } {
+            let own = &mut numbers[corner as usize];
+            if *own == u32::MAX {
+                *own = points.len() as u32;
+                let [x, y, z] = surface.vertices[corner as usize];
+                points.push(Point3 { x: x * scale[0], y: y * scale[1], z: z * scale[2] });
+            }
+            indices.push(*own);
+        }
+    }
+    patch.triangles.iter().flatten().for_each(|corner| numbers[*corner as usize] = u32::MAX);
+    TriangleListPrimitive { pose: None, points, color: None, indices }
 }
 
 /// The kind of a mesh, by the ending of its file's name.

@@ -1,7 +1,8 @@
 //! What there is to see of a run, and where it is.
 //!
 //! ```text
-//! Program, robots ──► Viewer ──► Scene              links with their shapes, once
+//! Program, robots ──► Viewer ──► Scene              links with their shapes, once; meshes are
+//!                       │                           read through a function of the caller
 //!                       │
 //! arena of a step ──────┴──────► Moment             poses, contacts, centres of mass
 //!
@@ -27,9 +28,10 @@ mod contacts;
 pub mod foxglove;
 mod moment;
 mod shapes;
+mod surfaces;
 mod viewer;
 
 pub use contacts::{Contact, Plane};
 pub use moment::Moment;
-pub use shapes::{Geometry, Link, Pose, Robot, Scene, Shape};
+pub use shapes::{Geometry, Link, Patch, Pose, Robot, Scene, Shape, Surface};
 pub use viewer::Viewer;

@@ -1,5 +1,7 @@
 //! What does not change: robots, their links and shapes.
 
+use std::collections::BTreeMap;
+
 use legwork_mechanics::nalgebra::{Rotation3, UnitQuaternion};
 use legwork_mechanics::{FrameId, Kinematics, Model, Placement, world_from_frame};
 use serde::{Deserialize, Serialize};
@@ -9,6 +11,26 @@ use serde::{Deserialize, Serialize};
 pub struct Scene {
     /// The robots, by name.
     pub robots: Vec<Robot>,
+    /// Surfaces that were read, by the paths that shapes have.
+    pub surfaces: BTreeMap<String, Surface>,
+}
+
+/// The surface that a mesh file describes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Surface {
+    /// Corners of triangles, before the shape's scale.
+    pub vertices: Vec<[f64; 3]>,
+    /// Triangles of one colour each.
+    pub patches: Vec<Patch>,
+}
+
+/// Triangles of one colour.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Patch {
+    /// Counter-clockwise seen from outside, by index of vertex.
+    pub triangles: Vec<[u32; 3]>,
+    /// Red, green, blue and opacity from 0 to 1, if the mesh file has them.
+    pub color: Option<[f64; 4]>,
 }
 
 /// A robot, or several that share a world.

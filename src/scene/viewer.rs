@@ -56,7 +56,7 @@ impl Viewer {
             _ => format!("{robot}/"),
         };
         let robots = found.iter().map(|(name, _, model)| Robot::new(name, &prefix(name), model));
-        let scene = Scene { robots: robots.collect() };
+        let scene = Scene { robots: robots.collect(), ..Scene::default() };
         let seen = found.into_iter().map(|(_, q, model)| Seen {
             kinematics: Kinematics::new(model),
             frames: model.frames().iter().filter_map(|f| model.find_frame(&f.name)).collect(),
@@ -90,6 +90,14 @@ impl Viewer {
     /// What does not change.
     pub fn scene(&self) -> &Scene {
         &self.scene
+    }
+
+    /// Reads the meshes that are drawn, see [`Scene::read_surfaces`].
+    pub fn read_surfaces(
+        &mut self,
+        read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
+    ) -> Vec<String> {
+        self.scene.read_surfaces(read)
     }
 
     /// Where everything is at time `t` [s], at which the program's signals are in `arena`.

@@ -91,6 +91,8 @@ pub struct Run {
     pub unwritten: Vec<Error>,
     /// Names of the files whose texts are in the recording.
     pub embedded: Vec<String>,
+    /// What the scene does not show, a sentence each.
+    pub unseen: Vec<String>,
     /// The recording in memory, if it is there.
     memory: Option<Vec<u8>>,
 }
@@ -167,8 +169,10 @@ impl Model {
             (Record::Memory, None) => Some(recorder(self.program(), &metadata)?),
             (_, None) => None,
         };
+        let mut unseen = Vec::new();
         if request.scene {
-            let view = SceneView::new(self, recorder.as_mut())?;
+            let mut view = SceneView::new(self, recorder.as_mut())?;
+            unseen = view.read_surfaces(self);
             simulation.observer_mut().view_by(Box::new(view));
         }
         let mut events = Events::default();
@@ -196,6 +200,7 @@ impl Model {
             problems: Vec::new(),
             unwritten: Vec::new(),
             embedded,
+            unseen,
             memory,
         };
         if let Some(kept) = &mut kept {
@@ -270,6 +275,7 @@ impl Run {
             directory: Some(directory.to_owned()),
             problems: Vec::new(),
             unwritten: Vec::new(),
+            unseen: Vec::new(),
             embedded: Vec::new(),
             memory: None,
         }
@@ -401,6 +407,9 @@ impl Run {
             add("latest_s", latest.into());
         }
         add("embedded", json!(self.embedded));
+        if !self.unseen.is_empty() {
+            add("unseen", json!(self.unseen));
+        }
         if let Some(error) = self.errors().first() {
             add("error", error.as_str().into());
         }

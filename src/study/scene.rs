@@ -60,6 +60,13 @@ impl SceneView {
     }
 }
 
+impl SceneView {
+    /// Reads the meshes that are drawn, as far as the diagram may; what is not shown.
+    pub(crate) fn read_surfaces(&mut self, model: &Model) -> Vec<String> {
+        self.viewer.read_surfaces(&mut |path| model.diagram().look(path))
+    }
+}
+
 impl View for SceneView {
     /// Records at the first major step of each sixtieth of a second.
     fn see(
@@ -86,5 +93,7 @@ impl View for SceneView {
     }
 }
 
+#[cfg(test)]
+mod meshes;
 #[cfg(test)]
 mod tests;

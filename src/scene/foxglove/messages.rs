@@ -97,6 +97,28 @@ pub(super) struct CylinderPrimitive {
 }
 
 #[derive(Clone, PartialEq, Message)]
+pub(super) struct Point3 {
+    #[prost(double, tag = "1")]
+    pub(super) x: f64,
+    #[prost(double, tag = "2")]
+    pub(super) y: f64,
+    #[prost(double, tag = "3")]
+    pub(super) z: f64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct TriangleListPrimitive {
+    #[prost(message, optional, tag = "1")]
+    pub(super) pose: Option<Pose>,
+    #[prost(message, repeated, tag = "2")]
+    pub(super) points: Vec<Point3>,
+    #[prost(message, optional, tag = "3")]
+    pub(super) color: Option<Color>,
+    #[prost(fixed32, repeated, tag = "5")]
+    pub(super) indices: Vec<u32>,
+}
+
+#[derive(Clone, PartialEq, Message)]
 pub(super) struct ModelPrimitive {
     #[prost(message, optional, tag = "1")]
     pub(super) pose: Option<Pose>,
@@ -132,6 +154,8 @@ pub(super) struct SceneEntity {
     pub(super) spheres: Vec<SpherePrimitive>,
     #[prost(message, repeated, tag = "10")]
     pub(super) cylinders: Vec<CylinderPrimitive>,
+    #[prost(message, repeated, tag = "12")]
+    pub(super) triangles: Vec<TriangleListPrimitive>,
     #[prost(message, repeated, tag = "14")]
     pub(super) models: Vec<ModelPrimitive>,
 }

@@ -32,7 +32,7 @@ fn all() -> (Scene, Moment) {
         link("bare", Vec::new(), &[[0.0, 3.0, -4.0], [0.0; 3]]),
         link("end", Vec::new(), &[]),
     ];
-    let scene = Scene { robots: vec![Robot { name: "go".to_owned(), links }] };
+    let scene = Scene { robots: vec![Robot { name: "go".to_owned(), links }], ..Scene::default() };
     let contact = |gap: f64, force| Contact {
         position: [gap, 0.0, gap],
         normal: [0.0, 0.0, 1.0],
@@ -66,7 +66,10 @@ fn decode(
         let number = Some((key >> 3) as i32);
         let field = messages[name].field.iter().find(|field| field.number == number).unwrap();
         let (width, wire) = match field.r#type() {
-            Type::Message | Type::String | Type::Bytes => (varint(&mut rest) as usize, 2),
+            // Repeated numbers are packed.
+            Type::Message | Type::String | Type::Bytes | Type::Fixed32 => {
+                (varint(&mut rest) as usize, 2)
+            }
             Type::Double => (8, 1),
             Type::Bool => (1, 0),
             Type::Int32 | Type::Int64 => {
@@ -174,7 +177,7 @@ fn a_capsule_ends_in_balls() {
     let pose = shapes::Pose { position: [1.0, 2.0, 3.0], orientation };
     let shape = Shape::Capsule { radius: 0.1, length: 0.4 };
     let mut entity = SceneEntity::default();
-    draw(&Geometry { pose, shape, color: None }, &mut entity);
+    draw(&Geometry { pose, shape, color: None }, &Scene::default(), &mut entity);
     // A third of a turn about (1, 1, 1) takes z to x.
     let at: Vec<f64> = entity
         .spheres
@@ -182,6 +185,55 @@ fn a_capsule_ends_in_balls() {
         .map(|sphere| sphere.pose.clone().unwrap().position.unwrap().x)
         .collect();
     assert!((at[0] - 0.8).abs() < 1e-15 && (at[1] - 1.2).abs() < 1e-15, "{at:?}");
+}
+
+/// A square of two triangles, red and without a colour, as an OBJ file.
+const SQUARE: &str = "mtllib s.mtl\nv 0 0 0\nv 2 0 0\nv 2 2 0\nv 0 2 0\nusemtl red\nf 1 2 3\n\
+                      usemtl none\nf 1 3 4\n";
+
+fn square(path: &str) -> Result<Vec<u8>, String> {
+    match path {
+        "go/square.obj" => Ok(SQUARE.into()),
+        "go/s.mtl" => Ok(b"newmtl red\nKd 1 0 0\n".to_vec()),
+        _ => Err("no file".to_owned()),
+    }
+}
+
+#[test]
+fn a_mesh_is_triangles_of_its_colours() {
+    let (mut seen, _) = all();
+    let mesh = |path: &str, scale: [f64; 3]| Geometry {
+        pose: shapes::Pose::IDENTITY,
+        shape: Shape::Mesh { path: path.to_owned(), scale },
+        color: Some([0.0, 0.0, 1.0, 0.5]),
+    };
+    seen.robots[0].links[0].visuals =
+        vec![mesh("go/square.obj", [0.5; 3]), mesh("go/square.obj", [-0.5, 0.5, 0.5])];
+    seen.robots[0].links[0].visuals.push(mesh("package://go/none.stl", [1.0; 3]));
+    let problems = seen.read_surfaces(&mut square);
+    assert_eq!(problems, ["the mesh `package://go/none.stl` is not shown: no file"]);
+    let update = SceneUpdate::decode(&*scene(&seen, None, 0)).unwrap();
+    let entity = &update.entities[0];
+    assert_eq!((entity.triangles.len(), entity.models.len()), (4, 1));
+    for (k, list) in entity.triangles.iter().enumerate() {
+        let color = list.color.clone().unwrap();
+        // The second has the colour of the robot file.
+        let expected = if k % 2 == 0 { (1.0, 0.0, 1.0) } else { (0.0, 1.0, 0.5) };
+        assert_eq!((color.r, color.b, color.a), expected, "{k}");
+        assert_eq!((list.points.len(), list.indices.len()), (3, 3));
+        let corner = |i: usize| {
+            let Point3 { x, y, z } = list.points[list.indices[i] as usize].clone();
+            [x, y, z]
+        };
+        let edge = |i: usize| std::array::from_fn(|axis| corner(i)[axis] - corner(0)[axis]);
+        // Seen from above both run counter-clockwise, the mirrored one too: 0.5 m².
+        assert_eq!(cross(edge(1), edge(2)), [0.0, 0.0, 1.0], "{k}");
+        let side = if k < 2 { 1.0 } else { -1.0 };
+        assert!(list.points.iter().all(|point| side * point.x >= 0.0), "{k}");
+    }
+    // The message holds what its schema says.
+    let found = decoded(SCENE_UPDATE, &scene(&seen, None, 0));
+    assert_eq!((found[".entities.triangles"], found[".entities.triangles.points"]), (4, 12));
 }
 
 #[test]
