@@ -2,12 +2,22 @@
 //! find under `std:` and which `demo` lists.
 
 /// Path under `std:` and content.
-pub(crate) const FILES: [(&str, &[u8]); 28] = [
+pub(crate) const FILES: [(&str, &[u8]); 38] = [
     (
         "robots/mini_cheetah/mini_cheetah.urdf",
         include_bytes!("../diagrams/robots/mini_cheetah/mini_cheetah.urdf"),
     ),
     ("robots/mini_cheetah.ron", include_bytes!("robots/mini_cheetah.ron")),
+    ("robots/anymal_c/anymal_c.urdf", include_bytes!("../diagrams/robots/anymal_c/anymal_c.urdf")),
+    ("robots/anymal_c.ron", include_bytes!("robots/anymal_c.ron")),
+    ("robots/go2/go2.urdf", include_bytes!("../diagrams/robots/go2/go2.urdf")),
+    ("robots/go2.ron", include_bytes!("robots/go2.ron")),
+    ("robots/iris/iris.urdf", include_bytes!("../diagrams/robots/iris/iris.urdf")),
+    ("robots/iris.ron", include_bytes!("robots/iris.ron")),
+    ("robots/panda/panda.urdf", include_bytes!("../diagrams/robots/panda/panda.urdf")),
+    ("robots/panda.ron", include_bytes!("robots/panda.ron")),
+    ("robots/talos/talos.urdf", include_bytes!("../diagrams/robots/talos/talos.urdf")),
+    ("robots/talos.ron", include_bytes!("robots/talos.ron")),
     ("robots/block/block.urdf", include_bytes!("../diagrams/robots/block/block.urdf")),
     ("robots/pendulum/pendulum.urdf", include_bytes!("../diagrams/robots/pendulum/pendulum.urdf")),
     ("diagrams/quadruped/stand.ron", include_bytes!("../diagrams/quadruped/stand.ron")),

@@ -69,16 +69,19 @@ fn load(files: &Kept) -> (Arc<RobotModel>, Vec<String>) {
     (robot.downcast().expect("a robot"), warnings)
 }
 
+fn point(feature: Feature) -> Vector3<f64> {
+    match feature {
+        Feature::Ball { center, radius: 0.0 } => center,
+        other => panic!("expected a point, found {other:?}"),
+    }
+}
+
 fn corners(files: &Kept, most: usize) -> Result<(Vec<Vector3<f64>>, usize), Invalid> {
     let (robot, _) = load(files);
     let mut hulls = Hulls { files, most, doubts: Vec::new() };
     let frame = robot.model.find_frame("foot").expect("a link");
     let features = PatchShape::FromCollision.features(None, &robot.model, frame, &mut hulls)?;
-    let points = features.into_iter().map(|feature| match feature {
-        Feature::Ball { center, radius: 0.0 } => center,
-        other => panic!("expected a point, found {other:?}"),
-    });
-    Ok((points.collect(), hulls.doubts.len()))
+    Ok((features.into_iter().map(point).collect(), hulls.doubts.len()))
 }
 
 #[test]
