@@ -13,7 +13,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::convert::text_of;
 use crate::diagram::{Diagram, unknown};
-use crate::errors::{Fault, InputError, attach, exception};
+use crate::errors::{InputError, attach, exception, of_fault};
 use crate::wait::wait_for;
 
 /// Most steps of a copy that are done without a look at Ctrl-C.
@@ -486,7 +486,7 @@ impl Batch {
         match faults.iter().next() {
             None => Ok(()),
             Some((copy, text)) => {
-                let error = Fault::new_err(format!("copy {copy}: {text}"));
+                let error = of_fault(py, &format!("copy {copy}: {text}"));
                 Err(attach(py, error, "faults", faults.into_pyobject(py).map(Bound::into_any)))
             }
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use legwork::block::nearest;
+use legwork::block::{Registry, nearest};
 use legwork::diagram::Options;
 use legwork::picture;
 use legwork::study::compare::{CompareRequest, RecordingsRequest};
@@ -23,15 +23,23 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use serde_json::{Map, Value, json};
 
 use crate::convert::{input_text, lists_of, text_of, texts_of, time_of, to_python};
-use crate::errors::{Fault, attach, exception, of_compilation, of_diagnostics};
+use crate::errors::{attach, exception, of_compilation, of_diagnostics, of_fault};
 use crate::recording::Recording;
 use crate::session::Session;
 use crate::wait::wait_for;
 
+/// The standard library, and functions of Python as blocks.
+pub(crate) fn register(registry: &mut Registry) {
+    legwork::blocks::register(registry);
+    registry
+        .shelf("python", "Functions of Python.")
+        .block::<crate::block::Python>("Python(function: \"controller\")");
+}
+
 /// The standard library of blocks, robots and files.
 fn standard() -> &'static Library {
     static STANDARD: OnceLock<Library> = OnceLock::new();
-    STANDARD.get_or_init(|| Library::new(legwork::blocks::register))
+    STANDARD.get_or_init(|| Library::new(register))
 }
 
 /// The standard library, reading the files of these folders too.
@@ -365,7 +373,7 @@ impl Diagram {
         let outcome = run.outcome();
         let recording = Recording::of_run(&run)?;
         if let Some(fault) = run.execution.fault.as_ref().filter(|_| raise_on_fault) {
-            let error = Fault::new_err(fault.to_string());
+            let error = of_fault(py, &fault.to_string());
             let place = legwork::study::fault_to_json(fault, model.sources());
             let error = attach(py, error, "fault", to_python(py, &place));
             let recording = Bound::new(py, recording).map(Bound::into_any);

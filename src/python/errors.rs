@@ -43,6 +43,15 @@ pub(crate) fn exception(error: &legwork::study::Error) -> PyErr {
     }
 }
 
+/// The exception for a fault: the one that a block in Python raised, with the fault as a note, or
+/// [`Fault`].
+pub(crate) fn of_fault(py: Python<'_>, text: &str) -> PyErr {
+    let Some(error) = crate::block::raised(text) else { return Fault::new_err(text.to_owned()) };
+    // Notes are known from Python 3.11 on.
+    let _ = error.value(py).call_method1("add_note", (text,));
+    error
+}
+
 /// The exception for a diagram that does not compile.
 pub(crate) fn of_compilation(py: Python<'_>, compilation: &Compilation) -> PyErr {
     of_diagnostics(py, compilation.to_text(), &compilation.to_json())

@@ -6,6 +6,7 @@
 //! | `recording` | what a run recorded, as arrays |
 //! | `session` | step, back, fork, edit, read |
 //! | `batch` | many copies of one diagram on all cores |
+//! | `block` | blocks that are functions of Python |
 //! | `errors` | the exceptions |
 //! | `convert` | values of Python as text of the language, JSON as objects of Python |
 //! | `wait` | work without the interpreter, ended by Ctrl-C |
@@ -13,6 +14,7 @@
 //! The package beside it, `legwork/`, is what is imported; it adds what is better said in Python.
 
 mod batch;
+mod block;
 mod convert;
 mod diagram;
 mod errors;
@@ -32,6 +34,8 @@ mod _legwork {
     #[pymodule_export]
     use crate::batch::Batch;
     #[pymodule_export]
+    use crate::block::register_block;
+    #[pymodule_export]
     use crate::diagram::{Diagram, check, compare_recordings, demos, open, parse};
     #[pymodule_export]
     use crate::errors::{DiagramError, Error, Fault, InputError, OutputError, RequestError};
@@ -43,7 +47,7 @@ mod _legwork {
     /// The command `legwork` with these arguments, the program's name first; its exit code.
     #[pyfunction]
     fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-        py.detach(|| legwork::command_of(&arguments, legwork::blocks::register))
+        py.detach(|| legwork::command_of(&arguments, crate::diagram::register))
     }
 
     #[pymodule_init]

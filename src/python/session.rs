@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, TryLockError};
 
-use legwork::study::session::{Stop, Value as Read};
+use legwork::study::session::{Halt, Stop, Value as Read};
 use legwork::study::{Cancel, Error, Snapshot};
 use numpy::PyArray1;
 use pyo3::exceptions::PyRuntimeError;
@@ -78,6 +78,11 @@ impl Session {
             return Err(error);
         }
         let stop = stop.map_err(|error| exception(&error))?;
+        if let Halt::Fault { message } = &stop.halt
+            && let Some(error) = crate::block::raised(message)
+        {
+            return Err(error);
+        }
         to_python(py, &serde_json::to_value(stop).unwrap_or(Value::Null))
     }
 }

@@ -37,6 +37,7 @@ from ._legwork import (
     parse,
 )
 from ._legwork import compare_recordings as compare
+from ._block import block
 from ._signal import Signal
 from ._table import Table
 
@@ -54,6 +55,7 @@ __all__ = [
     "Signal",
     "Table",
     "__version__",
+    "block",
     "check",
     "compare",
     "demos",
