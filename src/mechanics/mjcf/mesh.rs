@@ -25,7 +25,7 @@ type Triangle = [Vector3<f64>; 3];
 /// do meshes that list vertices without faces.
 pub(super) fn mass(mesh: &Mesh, read: ReadText<'_>) -> Result<MeshMass, String> {
     let mut surface = match &mesh.file {
-        Some(path) => of_file(path, read).map_err(|what| format!("{path}: {what}"))?,
+        Some(path) => of_file(path, read)?,
         None => listed(&mesh.vertices, &mesh.faces)?,
     };
     for point in &mut surface.vertices {
@@ -48,7 +48,7 @@ fn of_file(path: &str, read: ReadText<'_>) -> Result<legwork_mesh::Mesh, String>
         "" => read(name),
         folder => read(&format!("{folder}/{name}")),
     };
-    legwork_mesh::read(path, &bytes, &mut beside).map_err(|error| error.to_string())
+    legwork_mesh::read(path, &bytes, &mut beside).map_err(|error| format!("{path}: {error}"))
 }
 
 fn integral(triangles: &[Triangle], kind: &str) -> Result<MeshMass, String> {
