@@ -42,7 +42,7 @@ mod _legwork {
     #[pymodule_export]
     use crate::recording::{Recording, load, recording_of_bytes};
     #[pymodule_export]
-    use crate::session::{Session, resume};
+    use crate::session::Session;
 
     /// The command `legwork` with these arguments, the program's name first; its exit code.
     #[pyfunction]

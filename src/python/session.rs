@@ -11,7 +11,6 @@ use pyo3::types::{PyBytes, PyString};
 use serde_json::{Value, json};
 
 use crate::convert::{input_text, text_of, texts_of, to_python};
-use crate::diagram::Diagram;
 use crate::errors::{RequestError, exception};
 use crate::wait::wait_for;
 
@@ -85,14 +84,6 @@ impl Session {
         }
         to_python(py, &serde_json::to_value(stop).unwrap_or(Value::Null))
     }
-}
-
-/// A session of a diagram at a snapshot.
-#[pyfunction]
-#[pyo3(name = "_resume")]
-pub(crate) fn resume(diagram: PyRef<'_, Diagram>, snapshot: Vec<u8>) -> PyResult<Session> {
-    let session = diagram.model().resume(&Snapshot::new("snapshot", snapshot));
-    session.map(Session::of).map_err(|error| exception(&error))
 }
 
 #[pymethods]

@@ -1,8 +1,9 @@
 """Types of the compiled part."""
 
+import pathlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +13,13 @@ from ._table import Table
 
 __version__: str
 
-Path: TypeAlias = str | PathLike[str]
+_Path: TypeAlias = str | PathLike[str]
 #: A value as a diagram takes it: text of the language, a number, a truth value, a list, an array.
-Value: TypeAlias = str | float | bool | Sequence[Any] | NDArray[Any]
+_Value: TypeAlias = str | float | bool | Sequence[Any] | NDArray[Any]
 #: Seconds as a number, or a text with a unit.
-Time: TypeAlias = str | float
+_Time: TypeAlias = str | float
 #: Told of progress: done and whole; True shows a bar.
-Progress: TypeAlias = Callable[[float, float], Any] | bool | None
+_Progress: TypeAlias = Callable[[float, float], Any] | bool | None
 
 class Error(Exception): ...
 
@@ -34,6 +35,7 @@ class InputError(Error): ...
 class OutputError(Error): ...
 class RequestError(Error): ...
 
+@final
 class Diagram:
     @property
     def name(self) -> str: ...
@@ -62,22 +64,22 @@ class Diagram:
     def with_(
         self,
         *,
-        set: Mapping[str, Value] | None = None,
+        set: Mapping[str, _Value] | None = None,
         variant: Mapping[str, str] | None = None,
-        patches: Sequence[Path] = (),
-        inputs: Mapping[str, Value] | None = None,
-        until: Time | None = None,
-        signals: Sequence[str] = (),
+        patches: Sequence[_Path] = ...,
+        inputs: Mapping[str, _Value] | None = None,
+        until: _Time | None = None,
+        signals: Sequence[str] = ...,
     ) -> Diagram: ...
     def run(
         self,
         *,
-        until: Time | None = None,
-        out: Path | None = None,
-        edits: Sequence[tuple[int, str, Value]] = (),
+        until: _Time | None = None,
+        out: _Path | None = None,
+        edits: Sequence[tuple[int, str, _Value]] = ...,
         resume: bytes | None = None,
         scene: bool = False,
-        progress: Progress = None,
+        progress: _Progress = None,
         check: bool = False,
         raise_on_fault: bool = True,
     ) -> Recording: ...
@@ -86,45 +88,47 @@ class Diagram:
         self,
         variants: Mapping[str, Sequence[str]],
         *,
-        tolerances: Sequence[str] = (),
+        tolerances: Sequence[str] = ...,
         reference: str | None = None,
-        out: Path | None = None,
+        out: _Path | None = None,
         jobs: int | None = None,
     ) -> dict[str, Any]: ...
     def sweep(
         self,
-        over: Mapping[str, Sequence[Value] | str],
+        over: Mapping[str, Sequence[_Value] | str],
         *,
-        show: Sequence[str] = (),
-        out: Path | None = None,
+        show: Sequence[str] = ...,
+        out: _Path | None = None,
         jobs: int | None = None,
         resume: bool = False,
-        progress: Progress = None,
+        progress: _Progress = None,
     ) -> Table: ...
     def trim(
         self,
         *,
-        free: Sequence[str] = (),
-        settle: Time | None = None,
+        free: Sequence[str] = ...,
+        settle: _Time | None = None,
         tolerance: float = 1e-9,
     ) -> dict[str, Any]: ...
     def svg(self, *, depth: int | None = None, hidden: bool = False) -> str: ...
     def _repr_svg_(self) -> str: ...
 
+@final
 class Recording:
     @property
     def name(self) -> str: ...
     @property
     def summary(self) -> dict[str, Any]: ...
     @property
-    def file(self) -> str | None: ...
+    def file(self) -> pathlib.Path | None: ...
     def keys(self) -> list[str]: ...
     def to_bytes(self) -> bytes: ...
     def __len__(self) -> int: ...
-    def __contains__(self, path: str) -> bool: ...
+    def __contains__(self, path: str, /) -> bool: ...
     def __iter__(self) -> Iterator[str]: ...
-    def __getitem__(self, path: str) -> Signal | dict[str, Signal]: ...
+    def __getitem__(self, path: str, /) -> Signal | dict[str, Signal]: ...
 
+@final
 class Session:
     @property
     def t(self) -> float: ...
@@ -147,29 +151,30 @@ class Session:
     def back(self, count: int = 1) -> dict[str, Any]: ...
     def go_to(self, t: float) -> dict[str, Any]: ...
     def read(self, path: str) -> Signal: ...
-    def set(self, path: str, value: Value) -> dict[str, Any]: ...
-    def write(self, name: str, value: Value) -> dict[str, Any]: ...
-    def fork(self, changes: Mapping[str, Value] | None = None) -> Session: ...
+    def set(self, path: str, value: _Value) -> dict[str, Any]: ...
+    def write(self, name: str, value: _Value) -> dict[str, Any]: ...
+    def fork(self, changes: Mapping[str, _Value] | None = None) -> Session: ...
     def break_at(
         self,
         condition: str | Callable[[float, dict[str, Any]], Any],
-        signals: Sequence[str] = (),
+        signals: Sequence[str] = ...,
     ) -> int: ...
     def delete_breakpoint(self, number: int | None = None) -> None: ...
     def block(self, path: str) -> dict[str, Any] | None: ...
     def snapshot(self) -> bytes: ...
     def restore(self, snapshot: bytes) -> None: ...
 
+@final
 class Batch:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         diagram: Diagram,
         n: int,
         *,
-        signals: Sequence[str] = (),
+        signals: Sequence[str] = ...,
         threads: int | None = None,
         on_fault: Literal["raise", "hold"] = "raise",
-    ) -> None: ...
+    ) -> Self: ...
     @property
     def inputs(self) -> dict[str, NDArray[np.float64]]: ...
     @property
@@ -184,35 +189,35 @@ class Batch:
     def faults(self) -> dict[int, str]: ...
     def step(self, count: int = 1, mask: NDArray[np.bool_] | None = None) -> None: ...
     def reset(self, mask: NDArray[np.bool_] | None = None) -> None: ...
-    def set(self, path: str, value: Value) -> None: ...
-    def set_of(self, copy: int, path: str, value: Value) -> None: ...
+    def set(self, path: str, value: _Value) -> None: ...
+    def set_of(self, copy: int, path: str, value: _Value) -> None: ...
     def snapshot(self, copy: int) -> bytes: ...
     def __len__(self) -> int: ...
-    def __getitem__(self, name: str) -> NDArray[np.float64]: ...
+    def __getitem__(self, name: str, /) -> NDArray[np.float64]: ...
 
 def open(
-    file: Path,
+    file: _Path,
     *,
-    set: Mapping[str, Value] | None = None,
+    set: Mapping[str, _Value] | None = None,
     variant: Mapping[str, str] | None = None,
-    patches: Sequence[Path] = (),
-    inputs: Mapping[str, Value] | None = None,
-    until: Time | None = None,
-    signals: Sequence[str] = (),
-    roots: Sequence[Path] = (),
+    patches: Sequence[_Path] = ...,
+    inputs: Mapping[str, _Value] | None = None,
+    until: _Time | None = None,
+    signals: Sequence[str] = ...,
+    roots: Sequence[_Path] = ...,
     trust: bool = False,
 ) -> Diagram: ...
 def parse(
-    text: str, name: str = "diagram.ron", *, roots: Sequence[Path] = (), trust: bool = False
+    text: str, name: str = ..., *, roots: Sequence[_Path] = ..., trust: bool = False
 ) -> Diagram: ...
-def check(file: Path, *, roots: Sequence[Path] = (), trust: bool = False) -> list[dict[str, Any]]: ...
+def check(file: _Path, *, roots: Sequence[_Path] = ..., trust: bool = False) -> list[dict[str, Any]]: ...
 def demos() -> dict[str, str]: ...
-def load(path: Path) -> Recording: ...
+def load(path: _Path) -> Recording: ...
 def compare_recordings(
     runs: Sequence[Recording],
     *,
-    signals: Sequence[str] = (),
-    tolerances: Sequence[str] = (),
+    signals: Sequence[str] = ...,
+    tolerances: Sequence[str] = ...,
     reference: str | None = None,
 ) -> dict[str, Any]: ...
 def command(arguments: Sequence[str]) -> int: ...
