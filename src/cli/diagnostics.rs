@@ -43,7 +43,9 @@ fn clean(diagnostic: &Diagnostic) -> Diagnostic {
 
 /// Says a fault and shows its block.
 pub(crate) fn say_fault(fault: &RunFault, sources: &SourceMap) {
-    say(&Diagnostic::error("fault", fault.span, fault.to_string()), sources);
+    let mut diagnostic = Diagnostic::error("fault", fault.span, fault.to_string());
+    diagnostic.hints.clone_from(&fault.hints);
+    say(&diagnostic, sources);
 }
 
 /// Says what several compilations found, each with the choices that it needs behind `option`.

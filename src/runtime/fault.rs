@@ -46,6 +46,15 @@ pub struct RunFault {
     pub fault: Fault,
     /// Where the block stands in the text.
     pub span: Span,
+    /// What may be behind it, and what to do.
+    pub hints: Vec<String>,
+}
+
+impl RunFault {
+    /// Whether it tells of a state that grew without bound.
+    pub(crate) fn is_divergence(&self) -> bool {
+        self.fault.message.starts_with("the run diverges")
+    }
 }
 
 impl fmt::Display for RunFault {

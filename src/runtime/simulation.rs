@@ -23,6 +23,7 @@ mod blocks;
 mod engine;
 mod finite;
 mod fork;
+mod growth;
 mod guards;
 mod inputs;
 mod integrate;
@@ -278,7 +279,7 @@ impl Simulation {
     /// The first fault.
     pub fn step(&mut self) -> Result<(), RunFault> {
         loop {
-            self.advance_phase()?;
+            self.advance_phase().map_err(|fault| self.engine.told(fault))?;
             if self.is_between_steps() {
                 return Ok(());
             }
@@ -290,6 +291,10 @@ impl Simulation {
     /// # Errors
     /// The fault of that piece.
     pub fn advance(&mut self) -> Result<(), RunFault> {
+        self.advance_piece().map_err(|fault| self.engine.told(fault))
+    }
+
+    fn advance_piece(&mut self) -> Result<(), RunFault> {
         match self.engine.state.cursor {
             Cursor::Output(i) => {
                 if i == 0 {
@@ -385,6 +390,7 @@ impl Simulation {
                 self.engine.state.cursor = Cursor::Integrate;
             }
             Cursor::Integrate => {
+                self.engine.note_growth();
                 self.integrate()?;
                 self.engine.state.step_count += 1;
                 self.engine.state.cursor = Cursor::Output(0);

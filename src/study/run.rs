@@ -437,6 +437,7 @@ pub fn fault_to_json(fault: &RunFault, sources: &SourceMap) -> Value {
         "phase": fault.phase.to_string(),
         "block": fault.block,
         "message": fault.fault.message,
+        "hints": fault.hints,
         "span": {
             "file": sources.name(fault.span.file),
             "line": start.line, "column": start.column,

@@ -8,6 +8,7 @@ use legwork_block::{Fault, View};
 use legwork_program::{NodeId, Program, Rate};
 
 use super::blocks::Blocks;
+use super::growth::Growth;
 use super::plan::Plan;
 use super::state::State;
 use super::work::Work;
@@ -20,6 +21,7 @@ pub(super) struct Engine {
     pub(super) state: State,
     pub(super) blocks: Blocks,
     pub(super) work: Work,
+    pub(super) growth: Growth,
     pub(super) stop: Stop,
 }
 
@@ -42,7 +44,8 @@ impl Engine {
         let plan = Plan::new(program);
         let state = State::new(&plan, x);
         let work = Work::new(&plan);
-        Self { plan, state, blocks, work, stop: Stop::default() }
+        let growth = Growth::new(&plan.program);
+        Self { plan, state, blocks, work, growth, stop: Stop::default() }
     }
 
     pub(super) fn set_moment(&mut self, moment: Moment) {
@@ -123,6 +126,7 @@ impl Engine {
             block: node.path.clone(),
             fault,
             span: node.span,
+            hints: Vec::new(),
         }
     }
 

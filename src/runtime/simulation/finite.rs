@@ -1,11 +1,17 @@
 //! Numbers that are none (semantics 9.1).
 
+use std::fmt::Write as _;
+
 use legwork_block::Fault;
 use legwork_linalg::all_finite;
+use legwork_program::NodeId;
 
 use super::engine::Engine;
 use super::plan::Task;
 use crate::fault::{Phase, RunFault};
+
+/// Most inputs, and most numbers of one, that a message shows.
+const MOST_SHOWN: usize = 6;
 
 impl Engine {
     /// Semantics 9.1: NaN on any output, or an infinity on one that is not marked as a bound.
@@ -31,13 +37,66 @@ impl Engine {
                         .iter()
                         .find(|v| v.is_nan() || (v.is_infinite() && !infinite_is_fine));
                     if let Some(value) = bad {
-                        let text = format!("output `{name}` became {value}");
-                        let fault = Fault { message: text };
+                        let mut message = format!("output `{name}` became {value}");
+                        message += &self.made_of(task.node);
+                        let fault = Fault { message };
                         return Some(self.fault_at(task.node, Phase::Output, fault));
                     }
                 }
             }
         }
         None
+    }
+
+    /// The state and the inputs of a block, as far as they are why an output is no number.
+    fn made_of(&self, id: NodeId) -> String {
+        let node = &self.plan.program.nodes[id];
+        let mut text = String::new();
+        if let Some(placed) = &node.continuous {
+            let x = &self.state.x[placed.x.range()];
+            if let Some(i) = x.iter().position(|x| !x.is_finite()) {
+                let _ = write!(text, "; number {i} of its state is {}", x[i]);
+            }
+        }
+        let inputs: Vec<String> = (0..node.input_names.len())
+            .filter_map(|port| self.input_text(id, port))
+            .take(MOST_SHOWN)
+            .collect();
+        if !inputs.is_empty() {
+            let _ = write!(text, "; its inputs: {}", inputs.join(", "));
+        }
+        text
+    }
+
+    /// `u1` = 0 from `a.y`.
+    fn input_text(&self, id: NodeId, port: usize) -> Option<String> {
+        let program = &self.plan.program;
+        let node = &program.nodes[id];
+        let slots = node.io.inputs.port(port);
+        let numbers: Vec<f64> =
+            slots.iter().flat_map(|slot| &self.state.arena[slot.range()]).copied().collect();
+        let value = match numbers.as_slice() {
+            [] => return None,
+            [one] if one.is_finite() && one.abs() >= 1e6 => format!("{one:.3e}"),
+            [one] => one.to_string(),
+            all if all.len() <= MOST_SHOWN => format!("{all:?}"),
+            all => {
+                let bad = all.iter().filter(|x| !x.is_finite()).count();
+                let (least, most) =
+                    all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), x| {
+                        (least.min(*x), most.max(*x))
+                    });
+                let bad = if bad > 0 { format!(", {bad} not finite") } else { String::new() };
+                format!("{} numbers from {least} to {most}{bad}", all.len())
+            }
+        };
+        let name = &node.input_names[port];
+        let edge = program
+            .edges
+            .iter()
+            .find(|edge| edge.to == id && edge.to_port.is_some_and(|to| to as usize == port))?;
+        let from = &program.nodes[edge.from];
+        let output = from.output_names.get(edge.from_port as usize).map_or("", String::as_str);
+        Some(format!("`{name}` = {value} from `{}.{output}{}`", from.path, edge.part))
     }
 }

@@ -64,6 +64,7 @@ impl Simulation {
                 block: "snapshot".into(),
                 fault: Fault { message: "the snapshot is of another program".into() },
                 span: Span::default(),
+                hints: Vec::new(),
             });
         }
         self.engine.stop.heard = false;
